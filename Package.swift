@@ -1,0 +1,146 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+/// Every target is built under the same rules: Swift 6, the three upcoming features, no warnings.
+let settings: [SwiftSetting] = [
+  .enableUpcomingFeature("ExistentialAny"),
+  .enableUpcomingFeature("MemberImportVisibility"),
+  .enableUpcomingFeature("InternalImportsByDefault"),
+  .treatAllWarnings(as: .error),
+]
+
+/// A floor of the house; see the Architecture page of the book for what each may import.
+func floor(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
+  .target(name: name, dependencies: dependencies, swiftSettings: settings)
+}
+
+func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
+  .testTarget(
+    name: name + "Tests",
+    dependencies: dependencies,
+    exclude: [],
+    swiftSettings: settings)
+}
+
+let crypto = Target.Dependency.product(name: "Crypto", package: "swift-crypto")
+let cryptoExtras = Target.Dependency.product(name: "CryptoExtras", package: "swift-crypto")
+let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
+let metrics = Target.Dependency.product(name: "Metrics", package: "swift-metrics")
+let coreMetrics = Target.Dependency.product(name: "CoreMetrics", package: "swift-metrics")
+let lifecycle = Target.Dependency.product(
+  name: "ServiceLifecycle", package: "swift-service-lifecycle")
+let hummingbird = Target.Dependency.product(name: "Hummingbird", package: "hummingbird")
+let httpTypes = Target.Dependency.product(name: "HTTPTypes", package: "swift-http-types")
+let nioCore = Target.Dependency.product(name: "NIOCore", package: "swift-nio")
+let nioPosix = Target.Dependency.product(name: "NIOPosix", package: "swift-nio")
+
+let package = Package(
+  name: "hotel-bookmarks",
+  products: [
+    .executable(name: "hotel-bookmarks", targets: ["Server"])
+  ],
+  dependencies: [
+    .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
+    .package(url: "https://github.com/apple/swift-configuration", from: "1.4.0"),
+    .package(url: "https://github.com/apple/swift-crypto", from: "4.5.0"),
+    .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
+    .package(url: "https://github.com/apple/swift-log", from: "1.16.0"),
+    .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),
+    .package(url: "https://github.com/apple/swift-nio", from: "2.101.0"),
+    .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.0"),
+    .package(url: "https://github.com/jpsim/Yams", from: "6.2.0"),
+    .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
+    .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
+    .package(url: "https://github.com/swiftlang/swift-docc-plugin", from: "1.5.0"),
+    .package(url: "https://github.com/vapor/jwt-kit", from: "5.7.0"),
+  ],
+  targets: [
+    // Floor 0: values and rules.
+    floor("Documents", [crypto]),
+    .systemLibrary(
+      name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
+    floor("SQLite", ["CSQLite"]),
+
+    // Floor 1: stores.
+    floor("Stores", ["Documents", crypto]),
+    floor("StoreTesting", ["Documents", "Stores"]),
+
+    // Floor 2: use cases.
+    floor("CouchSync", ["Documents", "Stores"]),
+    floor("Hotels", ["Documents", "Stores", crypto]),
+    floor(
+      "Accounts",
+      [
+        "Documents", "Stores", crypto, cryptoExtras,
+        .product(name: "JWTKit", package: "jwt-kit"),
+      ]),
+
+    // Floor 3: adapters.
+    floor("SQLiteEngine", ["Documents", "Stores", "SQLite", crypto]),
+    .target(name: "CCatalogue", exclude: ["hotels.ndjson", "NOTICE.md"]),
+    floor("Catalogue", ["Documents", "Hotels", "SQLite", "CCatalogue"]),
+    floor(
+      "SearchProxy",
+      [
+        "Documents", "Hotels", logging, metrics, nioCore,
+        .product(name: "NIOHTTP1", package: "swift-nio"),
+        .product(name: "AsyncHTTPClient", package: "async-http-client"),
+      ]),
+    floor(
+      "HTTPAPI",
+      [
+        "Documents", "Stores", "Hotels", "Accounts", crypto, logging, metrics,
+        hummingbird, httpTypes, nioCore,
+      ]),
+
+    // Floor 4: the composition root.
+    .target(name: "CContract"),
+    floor(
+      "HotelBookmarks",
+      [
+        "Documents", "Stores", "Hotels", "Accounts", "SQLite", "SQLiteEngine", "Catalogue",
+        "SearchProxy", "HTTPAPI", "CContract", crypto, logging, metrics, coreMetrics, lifecycle,
+        hummingbird,
+        nioCore, nioPosix,
+        .product(name: "NIOHTTP1", package: "swift-nio"),
+        .product(name: "UnixSignals", package: "swift-service-lifecycle"),
+        .product(name: "AsyncHTTPClient", package: "async-http-client"),
+        .product(name: "Configuration", package: "swift-configuration"),
+      ]),
+
+    // Floor 5: the command line.
+    .executableTarget(
+      name: "Server",
+      dependencies: [
+        "HotelBookmarks",
+        .product(name: "ArgumentParser", package: "swift-argument-parser"),
+      ],
+      swiftSettings: settings),
+
+    tests("Documents", ["Documents"]),
+    tests("SQLite", ["SQLite"]),
+    tests("Stores", ["Documents", "Stores", "StoreTesting"]),
+    tests("CouchSync", ["Documents", "Stores", "CouchSync", "StoreTesting"]),
+    tests("Hotels", ["Documents", "Stores", "Hotels", "StoreTesting"]),
+    tests("Accounts", ["Documents", "Stores", "Accounts", "StoreTesting"]),
+    tests("SQLiteEngine", ["Documents", "Stores", "SQLite", "SQLiteEngine", "StoreTesting"]),
+    tests("Catalogue", ["Documents", "Hotels", "Catalogue", "SQLite"]),
+    tests("SearchProxy", ["Documents", "Hotels", "SearchProxy"]),
+    tests(
+      "HTTPAPI",
+      [
+        "Documents", "Stores", "Hotels", "Accounts", "HTTPAPI", "StoreTesting", hummingbird,
+        .product(name: "HummingbirdTesting", package: "hummingbird"),
+        .product(name: "Yams", package: "Yams"),
+      ]),
+    tests("HotelBookmarks", ["HotelBookmarks", "Documents", "Stores", "SQLiteEngine"]),
+  ],
+  swiftLanguageModes: [.v6]
+)
+
+// The thread-sanitizer pass rebuilds only the targets that it names: BOOKMARKS_TARGETS="Documents Stores".
+if let named = Context.environment["BOOKMARKS_TARGETS"] {
+  let names = Set(named.split(separator: " ").map(String.init))
+  package.targets.removeAll { !names.contains($0.name) }
+  package.products = []
+}
