@@ -1,0 +1,37 @@
+/// A text that is equal to another only when their UTF-8 bytes are: ids, names and keys.
+///
+/// `String ==` is canonical equivalence, which would give the entry of "é" to "e\u{301}".
+package protocol ByteString: Hashable, Comparable, Sendable, CustomStringConvertible {
+  /// The text; its UTF-8 bytes are the identity.
+  var text: String { get }
+}
+
+extension ByteString {
+  package static func == (left: Self, right: Self) -> Bool { left.text.equalsBytes(of: right.text) }
+  package static func < (left: Self, right: Self) -> Bool {
+    left.text.precedesBytes(of: right.text)
+  }
+  package func hash(into hasher: inout Hasher) { text.hashBytes(into: &hasher) }
+  package var description: String { text }
+}
+
+extension String {
+  /// Whether both texts have the same UTF-8 bytes.
+  package func equalsBytes(of other: String) -> Bool {
+    utf8.count == other.utf8.count && utf8.elementsEqual(other.utf8)
+  }
+
+  /// Whether this text's UTF-8 bytes sort before the other's.
+  package func precedesBytes(of other: String) -> Bool {
+    utf8.lexicographicallyPrecedes(other.utf8)
+  }
+
+  /// Hashes the UTF-8 bytes and their count.
+  package func hashBytes(into hasher: inout Hasher) {
+    var text = self
+    text.withUTF8 { bytes in
+      hasher.combine(bytes.count)
+      hasher.combine(bytes: UnsafeRawBufferPointer(bytes))
+    }
+  }
+}

@@ -1,0 +1,80 @@
+private import Crypto
+
+/// What a revision says: a JSON object without the fields whose names start with `_`.
+///
+/// The bytes are the client's own, only white space outside strings and the `_` fields left out, so
+/// that numbers, escapes, unknown fields and their order come back as they went in.
+package struct DocumentBody: Sendable, Hashable {
+  /// The object's text, `{…}`.
+  package let bytes: [UInt8]
+  /// SHA-256 of the canonical form (RFC 8785's order and escapes, numbers as written): equal for
+  /// bodies that differ in order, spacing or escapes only.
+  package let digest: [UInt8]
+  /// The value of the member `type` when it is a string: what kind of thing the document is.
+  package let type: String?
+
+  /// The body `{}`, as most tombstones have it.
+  package static let empty = DocumentBody(
+    bytes: Array("{}".utf8), canonical: Array("{}".utf8), type: nil)
+
+  /// Takes an object's members, the reserved ones left out.
+  /// - Throws: ``DocumentError`` with code `invalidDocument` for anything but an object.
+  package init(_ node: JSONNode) throws(DocumentError) {
+    guard node.kind == .object else {
+      throw DocumentError(.invalidDocument, "Document must be a JSON object")
+    }
+    var hasReserved = false
+    for member in node.members where member.nameStartsWithUnderscore { hasReserved = true }
+    guard hasReserved else {
+      self.init(bytes: node.minified, canonical: node.canonical, type: node["type"]?.string)
+      return
+    }
+    var bytes = [UInt8(ascii: "{")]
+    for member in node.members where !member.nameStartsWithUnderscore {
+      if bytes.count > 1 { bytes.append(UInt8(ascii: ",")) }
+      bytes += member.rawName
+      bytes.append(UInt8(ascii: ":"))
+      member.value.appendMinified(to: &bytes)
+    }
+    bytes.append(UInt8(ascii: "}"))
+    // What is left of a parsed object parses; the limits were held when the whole was read.
+    let rest: ParsedJSON
+    do { rest = try ParsedJSON(bytes, limits: .request) } catch { throw DocumentError(error) }
+    self.init(bytes: bytes, canonical: rest.root.canonical, type: rest.root["type"]?.string)
+  }
+
+  /// Parses an object's text.
+  /// - Throws: ``DocumentError`` with code `invalidJSON`, `tooLarge` or `invalidDocument`.
+  package init(parsing bytes: [UInt8], limits: JSONLimits = .document) throws(DocumentError) {
+    let parsed: ParsedJSON
+    do { parsed = try ParsedJSON(bytes, limits: limits) } catch { throw DocumentError(error) }
+    try self.init(parsed.root)
+  }
+
+  /// Writes a value made by this service.
+  /// - Throws: ``DocumentError`` with code `invalidDocument` for anything but an object.
+  package init(_ value: JSONValue) throws(DocumentError) {
+    try self.init(parsing: value.bytes, limits: .request)
+  }
+
+  private init(bytes: [UInt8], canonical: [UInt8], type: String?) {
+    self.bytes = bytes
+    self.digest = Array(SHA256.hash(data: canonical))
+    self.type = type
+  }
+
+  /// The id of the revision that puts this body below `parent`: the same wherever it is computed.
+  ///
+  /// Layout of what is hashed (SHA-256, the first 16 bytes count): the byte 1, the byte 1 for a
+  /// tombstone or 0, the parent's id as text, the byte 0, the body's 32-byte ``digest``.
+  package func revision(below parent: RevisionID?, isDeleted: Bool) -> RevisionID {
+    var hash = SHA256()
+    hash.update(data: [1, isDeleted ? 1 : 0])
+    if let parent { hash.update(data: Array(parent.description.utf8)) }
+    hash.update(data: [0])
+    hash.update(data: digest)
+    return RevisionID(
+      generation: (parent?.generation ?? 0) + 1,
+      digest: Hex.string(Array(hash.finalize()).prefix(16)))
+  }
+}

@@ -1,0 +1,73 @@
+/// The write rules: functions over one document's tree, without I/O, the same for every engine.
+///
+/// Source: CouchDB, "Documents", "Replication and conflict model".
+package enum Edit {
+  /// Puts a new revision on a document: creates it, goes on from a leaf, or brings it back from its
+  /// tombstone.
+  ///
+  /// `base` is the revision that the writer saw. Nil is right only where there is no live document:
+  /// a tombstone is continued, so that generations never run backwards.
+  /// - Parameter limit: how many revision ids to keep along a branch.
+  /// - Throws: `conflict` when `base` is no leaf; `tooManyLeaves`.
+  package static func put(
+    _ id: DocumentID, in tree: RevisionTree?, base: RevisionID?, body: DocumentBody,
+    isDeleted: Bool = false, limit: Int = RevisionTree.defaultRevisionLimit
+  ) throws(DocumentError) -> Mutation {
+    var tree = tree ?? RevisionTree()
+    let parent = try parent(for: base, in: tree)
+    let revision = body.revision(below: parent, isDeleted: isDeleted)
+    guard revision.generation <= RevisionID.maximumGeneration else {
+      throw DocumentError(.invalidRevision, "The document has no generation left")
+    }
+    guard try tree.insert(revision, below: parent, isDeleted: isDeleted) else { throw .conflict }
+    tree.prune(to: limit)
+    return Mutation(id: id, tree: tree, revision: revision, body: body)
+  }
+
+  /// Puts a tombstone on a leaf. Without a body it carries nothing.
+  /// - Throws: `missing` or `deleted` when there is nothing to delete; `conflict` when `base` is no
+  ///   leaf.
+  package static func delete(
+    _ id: DocumentID, in tree: RevisionTree?, base: RevisionID?, body: DocumentBody = .empty,
+    limit: Int = RevisionTree.defaultRevisionLimit
+  ) throws(DocumentError) -> Mutation {
+    guard let tree, let winner = tree.winner else { throw .missing }
+    if winner.isDeleted, base == nil || base == winner.revision { throw .deleted }
+    guard let base else { throw .conflict }
+    return try put(id, in: tree, base: base, body: body, isDeleted: true, limit: limit)
+  }
+
+  /// Takes a peer's revision with its history as it is (`new_edits=false`): never a conflict, a
+  /// repeat is no mutation at all.
+  /// - Parameter history: the revision and its ancestors, newest first, one generation a step.
+  /// - Parameter known: the body that is stored for the revision, where there is one.
+  /// - Throws: `revisionCollision` when the revision is known with another body; `tooManyLeaves`.
+  package static func insert(
+    _ id: DocumentID, in tree: RevisionTree?, history: [RevisionID], body: DocumentBody,
+    isDeleted: Bool, known: DocumentBody?, limit: Int = RevisionTree.defaultRevisionLimit
+  ) throws(DocumentError) -> Mutation? {
+    var tree = tree ?? RevisionTree()
+    guard let revision = history.first else { return nil }
+    guard try tree.graft(history, isDeleted: isDeleted) else {
+      if let known, known.digest != body.digest {
+        throw DocumentError(
+          .revisionCollision, "Revision \(revision) is known here with another body")
+      }
+      return nil
+    }
+    tree.prune(to: limit)
+    return Mutation(id: id, tree: tree, revision: revision, body: body)
+  }
+
+  private static func parent(
+    for base: RevisionID?, in tree: RevisionTree
+  ) throws(DocumentError) -> RevisionID? {
+    guard let base else {
+      guard let winner = tree.winner else { return nil }
+      guard winner.isDeleted else { throw .conflict }
+      return winner.revision
+    }
+    guard let node = tree[base], node.isLeaf else { throw .conflict }
+    return base
+  }
+}

@@ -1,0 +1,49 @@
+/// Lower-case hexadecimal, as revision ids and random ids are written.
+package enum Hex {
+  /// The digits by value.
+  private static let digits = Array("0123456789abcdef".utf8)
+
+  /// Two digits a byte.
+  package static func string(_ bytes: some Collection<UInt8>) -> String {
+    String(unsafeUninitializedCapacity: bytes.count &* 2) { buffer in
+      var position = 0
+      for byte in bytes {
+        buffer[position] = digits[Int(byte >> 4)]
+        buffer[position &+ 1] = digits[Int(byte & 15)]
+        position &+= 2
+      }
+      return position
+    }
+  }
+
+  /// 32 digits, the high word first.
+  package static func string(_ high: UInt64, _ low: UInt64) -> String {
+    string((0..<16).map { UInt8(truncatingIfNeeded: ($0 < 8 ? high : low) >> (56 - ($0 % 8) * 8)) })
+  }
+
+  /// The bytes that an even number of lower-case digits stands for; nil for any other text.
+  package static func bytes(_ text: some Collection<UInt8>) -> [UInt8]? {
+    guard text.count.isMultiple(of: 2) else { return nil }
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(text.count / 2)
+    var high: UInt8?
+    for digit in text {
+      guard let value = value(digit) else { return nil }
+      if let first = high {
+        bytes.append(first << 4 | value)
+        high = nil
+      } else {
+        high = value
+      }
+    }
+    return bytes
+  }
+
+  private static func value(_ digit: UInt8) -> UInt8? {
+    switch digit {
+    case UInt8(ascii: "0")...UInt8(ascii: "9"): digit - UInt8(ascii: "0")
+    case UInt8(ascii: "a")...UInt8(ascii: "f"): digit - UInt8(ascii: "a") + 10
+    default: nil
+    }
+  }
+}

@@ -1,0 +1,73 @@
+/// Why a text was refused as JSON, and where.
+package struct JSONError: Error, Sendable, Equatable, CustomDebugStringConvertible {
+  /// The reasons for a refusal; the raw values are the words of the public interface.
+  package enum Code: String, Sendable {
+    /// The text does not follow the grammar of RFC 8259.
+    case invalidJSON = "invalid_json"
+    /// A string holds bytes that are not UTF-8 (RFC 3629), or an escaped surrogate without its
+    /// pair.
+    case invalidUTF8 = "invalid_utf8"
+    /// An object has two members of one name, compared by UTF-8 bytes once escapes are resolved.
+    case duplicateKey = "duplicate_key"
+    /// Past ``JSONLimits/maximumDepth``.
+    case tooDeep = "too_deep"
+    /// Past ``JSONLimits/maximumBytes``.
+    case tooLarge = "too_large"
+    /// Past ``JSONLimits/maximumMembers``.
+    case tooManyMembers = "too_many_members"
+    /// Past ``JSONLimits/maximumStringBytes``.
+    case stringTooLong = "string_too_long"
+    /// Past ``JSONLimits/maximumNumberDigits`` or ``JSONLimits/maximumExponent``.
+    case numberOutOfRange = "number_out_of_range"
+  }
+
+  /// What is wrong.
+  package let code: Code
+
+  /// Where, in bytes from the start of the text: the first byte that cannot be there, or the start
+  /// of the string, number, name or bracket at fault. Equals the length of a text that ends too
+  /// early.
+  package let offset: Int
+
+  /// The RFC 6901 pointer to the repeated member of a ``Code/duplicateKey``; `nil` for the other
+  /// codes and for a pointer of more than 1,024 bytes.
+  package let pointer: String?
+
+  /// An error at a byte offset.
+  package init(code: Code, offset: Int, pointer: String? = nil) {
+    self.code = code
+    self.offset = offset
+    self.pointer = pointer
+  }
+
+  /// A sentence for the client: it names the offset and, for a repeated member, the pointer.
+  package var reason: String {
+    switch code {
+    case .invalidJSON:
+      "The text is not valid JSON at byte \(offset)."
+    case .invalidUTF8:
+      "The JSON text has a string that is not valid Unicode at byte \(offset)."
+    case .duplicateKey:
+      if let pointer {
+        "The JSON object repeats the member \(pointer) at byte \(offset)."
+      } else {
+        "The JSON object repeats a member at byte \(offset)."
+      }
+    case .tooDeep:
+      "The JSON text is nested too deeply at byte \(offset)."
+    case .tooLarge:
+      "The JSON text is longer than \(offset) bytes."
+    case .tooManyMembers:
+      "The JSON object has too many members at byte \(offset)."
+    case .stringTooLong:
+      "The JSON string is too long at byte \(offset)."
+    case .numberOutOfRange:
+      "The JSON number has too many digits or too large an exponent at byte \(offset)."
+    }
+  }
+
+  /// The code, the offset and the pointer.
+  package var debugDescription: String {
+    "JSONError(\(code.rawValue) at byte \(offset)\(pointer.map { ", " + $0 } ?? ""))"
+  }
+}

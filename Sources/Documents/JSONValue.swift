@@ -1,0 +1,83 @@
+/// A JSON value on its own, for what the service builds, compares or takes apart. A stored body
+/// stays bytes; see ``ParsedJSON``.
+package enum JSONValue: Sendable {
+  /// `null`
+  case null
+  /// `true` or `false`
+  case bool(Bool)
+  /// A number as written.
+  case number(JSONNumber)
+  /// A string, equal to another only byte for byte.
+  case string(String)
+  /// An array.
+  case array([JSONValue])
+  /// An object, equal to another whatever the order of their members.
+  case object(JSONObject)
+
+  /// Reads one JSON text; the errors are those of ``ParsedJSON``.
+  package init(parsing bytes: [UInt8], limits: JSONLimits) throws(JSONError) {
+    self = try ParsedJSON(bytes, limits: limits).root.value
+  }
+
+  /// The truth value, if it is one.
+  package var bool: Bool? {
+    guard case .bool(let value) = self else { return nil }
+    return value
+  }
+
+  /// The number, if it is one.
+  package var number: JSONNumber? {
+    guard case .number(let value) = self else { return nil }
+    return value
+  }
+
+  /// The integer, if it is a number written without a point or an exponent that fits.
+  package var int: Int? {
+    number?.int
+  }
+
+  /// The string, if it is one.
+  package var string: String? {
+    guard case .string(let value) = self else { return nil }
+    return value
+  }
+
+  /// The elements, if it is an array.
+  package var array: [JSONValue]? {
+    guard case .array(let value) = self else { return nil }
+    return value
+  }
+
+  /// The object, if it is one.
+  package var object: JSONObject? {
+    guard case .object(let value) = self else { return nil }
+    return value
+  }
+
+  /// Whether it is `null`.
+  package var isNull: Bool {
+    guard case .null = self else { return false }
+    return true
+  }
+
+  /// The value of the member whose name has exactly these UTF-8 bytes; `nil` if there is none or
+  /// this is no object.
+  package subscript(name: String) -> JSONValue? {
+    object?[name]
+  }
+
+  /// The value as JSON: no white space, members in their order, strings with the fewest escapes.
+  package var bytes: [UInt8] {
+    var output: [UInt8] = []
+    appendBytes(to: &output)
+    return output
+  }
+
+  /// Appends the value as JSON; see ``bytes``.
+  package func appendBytes(to output: inout [UInt8]) {
+    var writer = JSONWriter(appendingTo: output)
+    output = []
+    writer.value(self)
+    output = writer.bytes
+  }
+}

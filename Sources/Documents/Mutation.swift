@@ -1,0 +1,26 @@
+/// One document's next state, as a rule decided it and an engine is to keep it.
+package struct Mutation: Sendable {
+  /// Which document.
+  package let id: DocumentID
+  /// Its whole tree after the edit.
+  package let tree: RevisionTree
+  /// The revision that the edit added.
+  package let revision: RevisionID
+  /// What that revision says.
+  package let body: DocumentBody
+  /// When this life of the document began, where the writer knows better than the engine's clock: a
+  /// bookmark that moves from one store to another keeps its time.
+  package var created: Timestamp?
+
+  /// A document's next state.
+  package init(
+    id: DocumentID, tree: RevisionTree, revision: RevisionID, body: DocumentBody,
+    created: Timestamp? = nil
+  ) {
+    self.id = id
+    self.tree = tree
+    self.revision = revision
+    self.body = body
+    self.created = created
+  }
+}

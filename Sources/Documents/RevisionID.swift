@@ -1,0 +1,79 @@
+/// A revision's id, `N-<digest>`: a generation from 1 and a digest, 32 lower-case hex digits when
+/// this project made it. A peer's may be any short word (`1-a`), as CouchDB accepts with
+/// `new_edits=false`.
+///
+/// Source: CouchDB, "Replication and conflict model"; order as CouchDB picks winners.
+package struct RevisionID: Hashable, Comparable, Sendable, CustomStringConvertible {
+  /// The highest generation: integers up to here are exact in every JSON reader (RFC 8259, section
+  /// 6).
+  package static let maximumGeneration = 1 << 53
+  /// The longest digest, in bytes.
+  package static let maximumDigestBytes = 64
+
+  /// How many edits led here, from 1.
+  package let generation: Int
+  /// What follows the first `-`.
+  package let digest: String
+
+  /// Puts an id together from parts that were checked before.
+  package init(generation: Int, digest: String) {
+    self.generation = generation
+    self.digest = digest
+  }
+
+  /// Reads `N-<digest>`.
+  /// - Throws: ``DocumentError`` with code `invalidRevision`.
+  package init(_ text: String) throws(DocumentError) {
+    let bytes = text.utf8
+    guard let dash = bytes.firstIndex(of: UInt8(ascii: "-")) else { throw Self.invalid }
+    let number = bytes[..<dash]
+    guard (1...16).contains(number.count), number.first != UInt8(ascii: "0"),
+      number.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }),
+      let generation = Int(Substring(number)), generation <= Self.maximumGeneration
+    else { throw Self.invalid }
+    self.generation = generation
+    self.digest = try Self.checkedDigest(String(Substring(bytes[bytes.index(after: dash)...])))
+  }
+
+  /// Checks a digest as it stands in `_revisions.ids`.
+  /// - Throws: ``DocumentError`` with code `invalidRevision`.
+  package static func checkedDigest(_ digest: String) throws(DocumentError) -> String {
+    let bytes = digest.utf8
+    guard (1...maximumDigestBytes).contains(bytes.count), bytes.allSatisfy(isDigestByte) else {
+      throw invalid
+    }
+    // Thirty-two hex digits are a hash, which has one spelling only: lower case.
+    let isHash = bytes.count == 32 && bytes.allSatisfy(isHexByte)
+    guard !isHash || !bytes.contains(where: { $0 >= 0x41 && $0 <= 0x46 }) else { throw invalid }
+    return digest
+  }
+
+  package static func == (left: RevisionID, right: RevisionID) -> Bool {
+    left.generation == right.generation && left.digest.equalsBytes(of: right.digest)
+  }
+
+  package func hash(into hasher: inout Hasher) {
+    hasher.combine(generation)
+    digest.hashBytes(into: &hasher)
+  }
+
+  /// Lower generation first, then lower digest by bytes: the last of several leaves wins.
+  package static func < (left: RevisionID, right: RevisionID) -> Bool {
+    left.generation != right.generation
+      ? left.generation < right.generation : left.digest.precedesBytes(of: right.digest)
+  }
+
+  package var description: String { "\(generation)-\(digest)" }
+
+  private static let invalid = DocumentError(.invalidRevision, "Invalid rev format")
+
+  private static func isHexByte(_ byte: UInt8) -> Bool {
+    (0x30...0x39).contains(byte) || (0x61...0x66).contains(byte) || (0x41...0x46).contains(byte)
+  }
+
+  /// Letters, digits and the marks that RFC 3986 leaves unreserved: safe in a URL and in an ETag.
+  private static func isDigestByte(_ byte: UInt8) -> Bool {
+    (0x30...0x39).contains(byte) || (0x61...0x7A).contains(byte) || (0x41...0x5A).contains(byte)
+      || byte == 0x2D || byte == 0x2E || byte == 0x5F || byte == 0x7E
+  }
+}

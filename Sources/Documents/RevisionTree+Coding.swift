@@ -1,0 +1,163 @@
+extension RevisionTree {
+  /// The layout's version, the first byte of an encoded tree.
+  private static let layoutVersion: UInt8 = 1
+
+  /// What the flag byte before each node says.
+  private enum Flag {
+    static let deleted: UInt8 = 1
+    static let leaf: UInt8 = 2
+    /// The digest is 32 hex digits, kept as 16 bytes.
+    static let hash: UInt8 = 4
+    /// The parent is the node before, so neither parent nor generation is written.
+    static let follows: UInt8 = 8
+    static let root: UInt8 = 16
+    /// The highest value that flags make.
+    static let all: UInt8 = 31
+  }
+
+  /// The tree as an engine keeps it: a version byte, a count, then per node a flag byte, where
+  /// needed the parent's place and the generation, and the digest. Integers are LEB128.
+  package var encoded: [UInt8] {
+    var bytes: [UInt8] = [Self.layoutVersion]
+    bytes.reserveCapacity(nodes.count * 18 + 8)
+    Self.append(nodes.count, to: &bytes)
+    for (place, node) in nodes.enumerated() {
+      let hash = node.revision.digest.utf8.count == 32 ? Hex.bytes(node.revision.digest.utf8) : nil
+      let follows =
+        node.parent == place - 1 && place > 0
+        && nodes[place - 1].revision.generation + 1 == node.revision.generation
+      var flags: UInt8 = 0
+      if node.isDeleted { flags |= Flag.deleted }
+      if node.isLeaf { flags |= Flag.leaf }
+      if hash != nil { flags |= Flag.hash }
+      if follows { flags |= Flag.follows }
+      if node.parent == nil { flags |= Flag.root }
+      bytes.append(flags)
+      if !follows {
+        if let parent = node.parent { Self.append(parent, to: &bytes) }
+        Self.append(node.revision.generation, to: &bytes)
+      }
+      if let hash {
+        bytes += hash
+      } else {
+        Self.append(node.revision.digest.utf8.count, to: &bytes)
+        bytes += node.revision.digest.utf8
+      }
+    }
+    return bytes
+  }
+
+  /// Reads an encoded tree.
+  /// - Throws: ``DocumentError`` with code `damaged` for any bytes that ``encoded`` does not make.
+  package init(decoding bytes: UnsafeRawBufferPointer) throws(DocumentError) {
+    var reader = Reader(bytes: bytes)
+    guard try reader.byte() == Self.layoutVersion else { throw Reader.damaged }
+    let count = try reader.integer()
+    // Each node takes two bytes or more, so a count beyond that is damage, not a reason to
+    // allocate.
+    guard count <= bytes.count / 2 else { throw Reader.damaged }
+    nodes = []
+    nodes.reserveCapacity(count)
+    for place in 0..<count {
+      nodes.append(try Self.node(at: place, after: nodes, from: &reader))
+    }
+    guard reader.isAtEnd, hasLeavesWhereItEnds else { throw Reader.damaged }
+  }
+
+  /// Whether the leaves are exactly the nodes that no other names as its parent.
+  private var hasLeavesWhereItEnds: Bool {
+    var isLeaf = [Bool](repeating: true, count: nodes.count)
+    for node in nodes { if let parent = node.parent { isLeaf[parent] = false } }
+    return zip(nodes, isLeaf).allSatisfy { $0.isLeaf == $1 }
+  }
+
+  private static func node(
+    at place: Int, after nodes: [Node], from reader: inout Reader
+  ) throws(DocumentError) -> Node {
+    let flags = try reader.byte()
+    guard flags <= Flag.all, flags & Flag.follows == 0 || flags & Flag.root == 0 else {
+      throw Reader.damaged
+    }
+    var parent: Int?
+    let generation: Int
+    if flags & Flag.follows != 0 {
+      guard let previous = nodes.last else { throw Reader.damaged }
+      parent = place - 1
+      generation = previous.revision.generation + 1
+    } else {
+      if flags & Flag.root == 0 {
+        let index = try reader.integer()
+        guard index < place else { throw Reader.damaged }
+        parent = index
+      }
+      generation = try reader.integer()
+      if let parent {
+        let step = generation - nodes[parent].revision.generation
+        guard step > 1 || step == 1 && parent < place - 1 else { throw Reader.damaged }
+      }
+    }
+    guard (1...RevisionID.maximumGeneration).contains(generation) else { throw Reader.damaged }
+    return Node(
+      revision: RevisionID(
+        generation: generation, digest: try digest(isHash: flags & Flag.hash != 0, from: &reader)),
+      parent: parent, isDeleted: flags & Flag.deleted != 0, isLeaf: flags & Flag.leaf != 0)
+  }
+
+  private static func digest(
+    isHash: Bool, from reader: inout Reader
+  ) throws(DocumentError) -> String {
+    guard !isHash else { return Hex.string(try reader.bytes(16)) }
+    let bytes = try reader.bytes(try reader.integer())
+    let text = String(decoding: bytes, as: UTF8.self)
+    guard bytes.count != 32 || Hex.bytes(bytes) == nil,
+      (try? RevisionID.checkedDigest(text)) != nil
+    else { throw Reader.damaged }
+    return text
+  }
+
+  private static func append(_ value: Int, to bytes: inout [UInt8]) {
+    var rest = UInt64(value)
+    while rest >= 0x80 {
+      bytes.append(UInt8(truncatingIfNeeded: rest) | 0x80)
+      rest >>= 7
+    }
+    bytes.append(UInt8(truncatingIfNeeded: rest))
+  }
+
+  /// Reads bytes with every bound checked.
+  private struct Reader {
+    static let damaged = DocumentError(.damaged, "The stored revision tree is damaged")
+    let bytes: UnsafeRawBufferPointer
+    var position = 0
+
+    init(bytes: UnsafeRawBufferPointer) { self.bytes = bytes }
+
+    var isAtEnd: Bool { position == bytes.count }
+
+    mutating func byte() throws(DocumentError) -> UInt8 {
+      guard position < bytes.count else { throw Self.damaged }
+      defer { position += 1 }
+      return bytes[position]
+    }
+
+    mutating func bytes(_ count: Int) throws(DocumentError) -> Slice<UnsafeRawBufferPointer> {
+      guard count <= bytes.count - position else { throw Self.damaged }
+      defer { position += count }
+      return bytes[position..<position + count]
+    }
+
+    mutating func integer() throws(DocumentError) -> Int {
+      var value: UInt64 = 0
+      for shift in stride(from: UInt64(0), to: 56, by: 7) {
+        let next = try byte()
+        value |= UInt64(next & 0x7F) << shift
+        if next & 0x80 == 0 {
+          // A last byte of zero says nothing: the integer has a shorter spelling.
+          guard next != 0 || shift == 0 else { throw Self.damaged }
+          return Int(value)
+        }
+      }
+      throw Self.damaged
+    }
+  }
+}

@@ -1,0 +1,89 @@
+extension RevisionTree {
+  /// Adds a revision below a leaf, or a root when `parent` is nil.
+  /// - Returns: false when the revision was known.
+  @discardableResult
+  package mutating func insert(
+    _ revision: RevisionID, below parent: RevisionID?, isDeleted: Bool
+  ) throws(DocumentError) -> Bool {
+    guard index(of: revision) == nil else { return false }
+    var parentIndex: Int?
+    if let parent {
+      guard let found = index(of: parent) else { throw .missing }
+      parentIndex = found
+    }
+    try requireRoom(whenBelow: parentIndex)
+    append(revision, below: parentIndex, isDeleted: isDeleted)
+    return true
+  }
+
+  /// Grafts a peer's history, newest first, one generation a step: adds what is unknown, and joins
+  /// a branch that had been cut off (a root) to the ancestors that the history names. Ancestors
+  /// that are new come without a body and are counted as live.
+  /// - Returns: false when the newest revision was known.
+  /// - Throws: `tooManyLeaves` when the graft would open one branch too many; `invalidRevision`
+  ///   when the history skips a generation.
+  @discardableResult
+  package mutating func graft(
+    _ history: [RevisionID], isDeleted: Bool
+  ) throws(DocumentError) -> Bool {
+    guard let newest = history.first, index(of: newest) == nil else { return false }
+    guard zip(history, history.dropFirst()).allSatisfy({ $0.generation - 1 == $1.generation })
+    else { throw DocumentError(.invalidRevision, "A history goes back one generation a step") }
+    // Above a known revision whose parent is known too, the tree's own word stands.
+    var path: [(revision: RevisionID, known: Int?)] = []
+    for revision in history {
+      let known = index(of: revision)
+      path.append((revision, known))
+      if let known, nodes[known].parent != nil { break }
+    }
+    try requireRoom(whenBelow: path.first { $0.known != nil }?.known)
+    var parent: Int?
+    for step in path.reversed() {
+      if let known = step.known {
+        if let parent, nodes[known].parent == nil { join(known, to: parent) }
+        parent = known
+      } else {
+        parent = append(
+          step.revision, below: parent, isDeleted: step.revision == newest && isDeleted)
+      }
+    }
+    restoreOrder()
+    return true
+  }
+
+  private mutating func join(_ root: Int, to parent: Int) {
+    nodes[root].parent = parent
+    nodes[parent].isLeaf = false
+  }
+
+  /// Puts parents before their children again; a child is one generation above its parent.
+  private mutating func restoreOrder() {
+    guard nodes.enumerated().contains(where: { ($1.parent ?? -1) > $0 }) else { return }
+    let order = nodes.indices.sorted {
+      (nodes[$0].revision.generation, $0) < (nodes[$1].revision.generation, $1)
+    }
+    var places = [Int](repeating: 0, count: nodes.count)
+    for (place, old) in order.enumerated() { places[old] = place }
+    nodes = order.map { old in
+      var node = nodes[old]
+      node.parent = node.parent.map { places[$0] }
+      return node
+    }
+  }
+
+  private func requireRoom(whenBelow parent: Int?) throws(DocumentError) {
+    if let parent, nodes[parent].isLeaf { return }
+    guard nodes.count(where: \.isLeaf) < Self.maximumLeaves else {
+      throw DocumentError(
+        .tooManyLeaves,
+        "The document has \(Self.maximumLeaves) conflicting revisions; resolve some of them first")
+    }
+  }
+
+  @discardableResult
+  private mutating func append(_ revision: RevisionID, below parent: Int?, isDeleted: Bool) -> Int {
+    if let parent { nodes[parent].isLeaf = false }
+    nodes.append(Node(revision: revision, parent: parent, isDeleted: isDeleted, isLeaf: true))
+    return nodes.count - 1
+  }
+}

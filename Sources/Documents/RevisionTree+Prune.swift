@@ -1,0 +1,49 @@
+extension RevisionTree {
+  /// Forgets revisions that are more than `limit` steps from every leaf, the leaf counted.
+  /// What remains of a cut branch starts at a new root.
+  /// - Returns: the forgotten revisions.
+  @discardableResult
+  package mutating func prune(to limit: Int) -> [RevisionID] {
+    guard nodes.count > max(limit, 1) else { return [] }
+    let allowance = allowances(max(limit, 1))
+    guard allowance.contains(0) else { return [] }
+    return remove { allowance[$0] == 0 }
+  }
+
+  /// The revisions whose bodies an engine keeps: the leaves and, for history and restore, so many
+  /// ancestors of each.
+  package func revisions(withinSteps ancestors: Int) -> Set<RevisionID> {
+    let allowance = allowances(max(ancestors, 0) + 1)
+    return Set(zip(nodes, allowance).filter { $1 > 0 }.map(\.0.revision))
+  }
+
+  /// How many further steps up from each node some leaf allows, the leaf counted; 0 means: too far.
+  private func allowances(_ limit: Int) -> [Int] {
+    var allowance = [Int](repeating: 0, count: nodes.count)
+    for place in nodes.indices.reversed() {
+      if nodes[place].isLeaf { allowance[place] = limit }
+      if let parent = nodes[place].parent {
+        allowance[parent] = max(allowance[parent], allowance[place] - 1)
+      }
+    }
+    return allowance
+  }
+
+  private mutating func remove(_ isDropped: (Int) -> Bool) -> [RevisionID] {
+    var kept: [Node] = []
+    var dropped: [RevisionID] = []
+    var places = [Int?](repeating: nil, count: nodes.count)
+    for (place, node) in nodes.enumerated() {
+      guard !isDropped(place) else {
+        dropped.append(node.revision)
+        continue
+      }
+      var node = node
+      node.parent = node.parent.flatMap { places[$0] }
+      places[place] = kept.count
+      kept.append(node)
+    }
+    nodes = kept
+    return dropped
+  }
+}

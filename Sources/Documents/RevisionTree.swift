@@ -1,0 +1,93 @@
+/// The history of a document: every known revision with its parent. A value; no engine changes it.
+///
+/// Nodes stand parents first, so a parent's index is always below its child's. Drawn in tests as
+/// `"1-a(2-b† 2-c*)"`: `†` a tombstone, `*` the winner.
+package struct RevisionTree: Sendable, Equatable {
+  /// How many revision ids are kept along each branch, as in CouchDB (`_revs_limit`).
+  package static let defaultRevisionLimit = 1_000
+  /// How many leaves a document may have before further branches are refused.
+  package static let maximumLeaves = 64
+
+  /// One revision.
+  package struct Node: Sendable, Equatable {
+    /// The revision's id.
+    package let revision: RevisionID
+    /// The parent's place in ``RevisionTree/nodes``; nil for a root.
+    package internal(set) var parent: Int?
+    /// Whether this revision deletes the document.
+    package let isDeleted: Bool
+    /// Whether no other revision names this one as its parent.
+    package internal(set) var isLeaf: Bool
+  }
+
+  /// Every known revision, parents first.
+  package internal(set) var nodes: [Node]
+
+  /// A tree with no revision.
+  package init() { nodes = [] }
+
+  init(nodes: [Node]) { self.nodes = nodes }
+
+  /// The leaves, winner first: not deleted before deleted, then the higher id.
+  package var leaves: [Node] { nodes.filter(\.isLeaf).sorted(by: Self.wins) }
+
+  /// The leaf that stands for the document; nil only for an empty tree.
+  package var winner: Node? {
+    var best: Node?
+    for node in nodes where node.isLeaf {
+      if let current = best, !Self.wins(node, current) { continue }
+      best = node
+    }
+    return best
+  }
+
+  /// The leaves beside the winner that are no tombstones, highest first.
+  package var conflicts: [RevisionID] {
+    leaves.dropFirst().filter { !$0.isDeleted }.map(\.revision)
+  }
+
+  /// The tombstone leaves beside the winner, highest first.
+  package var deletedConflicts: [RevisionID] {
+    leaves.dropFirst().filter(\.isDeleted).map(\.revision)
+  }
+
+  /// The node of a revision; nil when unknown.
+  package subscript(revision: RevisionID) -> Node? {
+    index(of: revision).map { nodes[$0] }
+  }
+
+  /// The revision and its known ancestors, newest first; empty when unknown.
+  package func history(of revision: RevisionID) -> [RevisionID] {
+    var history: [RevisionID] = []
+    var next = index(of: revision)
+    while let index = next {
+      history.append(nodes[index].revision)
+      next = nodes[index].parent
+    }
+    return history
+  }
+
+  /// The closest revision that both descend from (or are); nil when they share none.
+  package func commonAncestor(_ first: RevisionID, _ second: RevisionID) -> RevisionID? {
+    let known = Set(history(of: first))
+    return history(of: second).first { known.contains($0) }
+  }
+
+  /// The leaves that descend from a revision, or the revision itself if it is one; winner first.
+  package func leaves(below revision: RevisionID) -> [Node] {
+    leaves.filter { leaf in
+      leaf.revision == revision || history(of: leaf.revision).contains(revision)
+    }
+  }
+
+  // The newest revisions are asked for most, and stand last.
+  func index(of revision: RevisionID) -> Int? {
+    nodes.lastIndex { $0.revision == revision }
+  }
+
+  /// CouchDB's order of leaves, so that every compatible peer picks the same winner.
+  static func wins(_ left: Node, _ right: Node) -> Bool {
+    left.isDeleted != right.isDeleted
+      ? !left.isDeleted : left.revision > right.revision
+  }
+}

@@ -1,0 +1,34 @@
+import Documents
+
+/// Short ways to read a text in the JSON tests.
+enum JSONReading {
+  /// The error that reading the bytes gives; `nil` if they are accepted.
+  static func fault(_ bytes: [UInt8], limits: JSONLimits = .document) -> JSONError? {
+    do {
+      _ = try ParsedJSON(bytes, limits: limits)
+      return nil
+    } catch {
+      return error
+    }
+  }
+
+  /// The error that reading the text gives; `nil` if it is accepted.
+  static func fault(_ text: String, limits: JSONLimits = .document) -> JSONError? {
+    fault(Array(text.utf8), limits: limits)
+  }
+
+  /// The outermost value of a text.
+  static func root(_ text: String, limits: JSONLimits = .document) throws -> JSONNode {
+    try ParsedJSON(Array(text.utf8), limits: limits).root
+  }
+
+  /// The minified text of a text.
+  static func minified(_ text: String) throws -> String {
+    String(decoding: try root(text).minified, as: UTF8.self)
+  }
+
+  /// The canonical text of a text.
+  static func canonical(_ text: String) throws -> String {
+    String(decoding: try root(text).canonical, as: UTF8.self)
+  }
+}

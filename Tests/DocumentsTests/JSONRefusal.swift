@@ -1,0 +1,34 @@
+import Documents
+import Testing
+
+/// A text that must be refused, and the byte that is named.
+struct JSONRefusal: Sendable, CustomTestStringConvertible {
+  /// The text.
+  let bytes: [UInt8]
+  /// The byte offset of the error.
+  let offset: Int
+  /// The code of the error.
+  let code: JSONError.Code
+
+  /// A refused text.
+  init(_ text: String, _ offset: Int, _ code: JSONError.Code = .invalidJSON) {
+    self.init(Array(text.utf8), offset, code)
+  }
+
+  /// A refused text that may not be UTF-8.
+  init(_ bytes: [UInt8], _ offset: Int, _ code: JSONError.Code = .invalidJSON) {
+    self.bytes = bytes
+    self.offset = offset
+    self.code = code
+  }
+
+  /// The text, for a report.
+  var testDescription: String {
+    String(decoding: bytes.prefix(60), as: UTF8.self)
+  }
+
+  /// The error that must come.
+  var error: JSONError {
+    JSONError(code: code, offset: offset)
+  }
+}

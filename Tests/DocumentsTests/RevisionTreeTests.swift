@@ -1,0 +1,156 @@
+import Documents
+import Testing
+
+@Suite struct RevisionTreeTests {
+  @Test(arguments: [
+    ("1-a", "1-a", "", ""),
+    ("1-a(2-b 2-c)", "2-c", "2-b", ""),
+    ("1-a(2-b† 2-c)", "2-c", "", "2-b"),
+    ("1-a(2-b 2-c†)", "2-b", "", "2-c"),
+    ("1-a(2-b(3-d†) 2-c)", "2-c", "", "3-d"),
+    ("1-a(2-b(3-a) 2-z)", "3-a", "2-z", ""),
+    ("1-a(2-b† 2-c†)", "2-c", "", "2-b"),
+    ("1-a 1-b(2-a) 5-x†", "2-a", "1-a", "5-x"),
+    ("1-a(2-b 2-c 2-d 2-e†)", "2-d", "2-c 2-b", "2-e"),
+    ("9-a 10-a", "10-a", "9-a", ""),
+    ("1-Z 1-a 1-~", "1-~", "1-a 1-Z", ""),
+  ])
+  func picksCouchDBsWinner(
+    _ drawing: String, _ winner: String, _ conflicts: String, _ deleted: String
+  ) throws {
+    let tree = try TreeDrawing.tree(drawing)
+    #expect(tree.winner?.revision.description == winner)
+    #expect(try tree.conflicts == RevisionID.list(conflicts))
+    #expect(try tree.deletedConflicts == RevisionID.list(deleted))
+    #expect(tree.leaves.first == tree.winner)
+  }
+
+  @Test func emptyTreeHasNoWinner() {
+    #expect(RevisionTree().winner == nil)
+    #expect(RevisionTree().leaves.isEmpty)
+    #expect(RevisionTree().conflicts.isEmpty)
+  }
+
+  @Test func winnerIsOrderedByBytesNotByCanonicalEquivalence() throws {
+    let tree = try TreeDrawing.tree("1-a1 1-A2 1-a")
+    #expect(tree.winner?.revision.description == "1-a1")
+  }
+
+  @Test func historyAndAncestorsFollowTheBranch() throws {
+    let tree = try TreeDrawing.tree("1-a(2-b(3-c 3-d) 2-e)")
+    #expect(try tree.history(of: RevisionID("3-d")) == RevisionID.list("3-d 2-b 1-a"))
+    #expect(try tree.history(of: RevisionID("7-x")).isEmpty)
+    #expect(try tree.commonAncestor(RevisionID("3-c"), RevisionID("2-e")) == RevisionID("1-a"))
+    #expect(try tree.commonAncestor(RevisionID("3-c"), RevisionID("2-b")) == RevisionID("2-b"))
+    #expect(try tree.commonAncestor(RevisionID("3-c"), RevisionID("9-x")) == nil)
+    #expect(
+      try tree.leaves(below: RevisionID("2-b")).map(\.revision) == RevisionID.list("3-d 3-c"))
+    #expect(try tree.leaves(below: RevisionID("3-c")).count == 1)
+    #expect(try tree.leaves(below: RevisionID("9-x")).isEmpty)
+  }
+
+  @Test func insertBelowAnUnknownParentIsMissing() throws {
+    var tree = try TreeDrawing.tree("1-a")
+    #expect(throws: DocumentError.missing) {
+      try tree.insert(RevisionID("3-c"), below: RevisionID("2-b"), isDeleted: false)
+    }
+    #expect(TreeDrawing.draw(tree) == "1-a*")
+  }
+
+  @Test func insertOfAKnownRevisionChangesNothing() throws {
+    var tree = try TreeDrawing.tree("1-a(2-b)")
+    #expect(try !tree.insert(RevisionID("2-b"), below: RevisionID("1-a"), isDeleted: true))
+    #expect(TreeDrawing.draw(tree) == "1-a(2-b*)")
+  }
+
+  @Test(arguments: [
+    ("", "3-c 2-b 1-a", false, "1-a(2-b(3-c*))"),
+    ("", "3-c 2-b", true, "2-b(3-c†*)"),
+    ("1-a", "3-c 2-b 1-a", false, "1-a(2-b(3-c*))"),
+    ("1-a(2-x)", "3-c 2-b 1-a", false, "1-a(2-b(3-c*) 2-x)"),
+    ("1-a(2-b)", "1-z", false, "1-a(2-b*) 1-z"),
+    // A branch that was cut off is joined to what the history names.
+    ("3-c", "4-d 3-c 2-b 1-a", false, "1-a(2-b(3-c(4-d*)))"),
+    ("1-a 3-c", "4-d 3-c 2-b 1-a", false, "1-a(2-b(3-c(4-d*)))"),
+    ("3-c 1-a(2-b)", "4-d 3-c 2-b 1-a", true, "1-a(2-b(3-c(4-d†*)))"),
+    ("5-e(6-f) 3-c(4-x)", "6-g 5-e 4-d 3-c 2-b", false, "2-b(3-c(4-d(5-e(6-f 6-g*)) 4-x))"),
+    // Above a known revision with a known parent, the tree's own word stands.
+    ("1-a(2-b)", "3-c 2-b 1-z", false, "1-a(2-b(3-c*))"),
+    // A short history that meets nothing starts a branch of its own.
+    ("1-a(2-b)", "4-d 3-c", false, "1-a(2-b) 3-c(4-d*)"),
+  ])
+  func graftJoinsHistories(
+    _ before: String, _ history: String, _ isDeleted: Bool, _ after: String
+  ) throws {
+    var tree = try TreeDrawing.tree(before)
+    #expect(try tree.graft(RevisionID.list(history), isDeleted: isDeleted))
+    #expect(TreeDrawing.draw(tree) == after)
+    #expect(tree.hasParentsFirst)
+    #expect(try !tree.graft(RevisionID.list(history), isDeleted: isDeleted))
+    #expect(TreeDrawing.draw(tree) == after)
+  }
+
+  @Test(arguments: ["3-c 1-a", "2-b 2-b", "1-a 2-b", "3-c 2-b 2-b 1-a"])
+  func graftRefusesAHistoryThatSkips(_ history: String) throws {
+    var tree = RevisionTree()
+    #expect {
+      try tree.graft(RevisionID.list(history), isDeleted: false)
+    } throws: {
+      ($0 as? DocumentError)?.code == .invalidRevision
+    }
+    #expect(tree.nodes.isEmpty)
+  }
+
+  @Test func graftOfNothingIsNothing() throws {
+    var tree = RevisionTree()
+    #expect(try !tree.graft([], isDeleted: false))
+  }
+
+  @Test(arguments: [
+    ("1-a(2-b(3-c(4-d)))", 2, "3-c(4-d*)", "1-a 2-b"),
+    ("1-a(2-b(3-c(4-d)))", 4, "1-a(2-b(3-c(4-d*)))", ""),
+    ("1-a(2-b(3-c(4-d)) 2-x)", 2, "1-a(2-x) 3-c(4-d*)", "2-b"),
+    ("1-a(2-b(3-c(4-d)) 2-x)", 1, "2-x 4-d*", "1-a 2-b 3-c"),
+    ("1-a(2-b)", 0, "2-b*", "1-a"),
+    ("1-a(2-b)", -7, "2-b*", "1-a"),
+    ("1-a 1-b 1-c", 1, "1-a 1-b 1-c*", ""),
+  ])
+  func pruneCutsWhatIsFarFromEveryLeaf(
+    _ before: String, _ limit: Int, _ after: String, _ dropped: String
+  ) throws {
+    var tree = try TreeDrawing.tree(before)
+    #expect(try tree.prune(to: limit) == RevisionID.list(dropped))
+    #expect(TreeDrawing.draw(tree) == after)
+    #expect(tree.hasParentsFirst)
+  }
+
+  @Test func bodiesAreKeptAlongEveryBranch() throws {
+    let tree = try TreeDrawing.tree("1-a(2-b(3-c(4-d)) 2-x)")
+    #expect(try tree.revisions(withinSteps: 0) == Set(RevisionID.list("4-d 2-x")))
+    #expect(try tree.revisions(withinSteps: 1) == Set(RevisionID.list("4-d 3-c 2-x 1-a")))
+    #expect(tree.revisions(withinSteps: 9).count == 5)
+    #expect(try tree.revisions(withinSteps: -1) == Set(RevisionID.list("4-d 2-x")))
+  }
+
+  @Test func drawingsAreReadAsDrawn() throws {
+    for text in ["1-a*", "1-a(2-b† 2-c*)", "1-a(2-b(3-c*)) 1-z†"] {
+      #expect(try TreeDrawing.draw(TreeDrawing.tree(text)) == text)
+    }
+    #expect(throws: (any Error).self) { try TreeDrawing.tree("1-a(2-b* 2-c)") }
+  }
+}
+
+extension RevisionTree {
+  /// What every tree must be: parents before children, leaves where nothing follows, no revision twice.
+  var hasParentsFirst: Bool {
+    var isParent = Set<Int>()
+    for (place, node) in nodes.enumerated() {
+      guard let parent = node.parent else { continue }
+      guard parent < place, nodes[parent].revision.generation + 1 == node.revision.generation
+      else { return false }
+      isParent.insert(parent)
+    }
+    return nodes.indices.allSatisfy { nodes[$0].isLeaf != isParent.contains($0) }
+      && Set(nodes.map(\.revision)).count == nodes.count
+  }
+}
