@@ -1,0 +1,79 @@
+package import Documents
+package import Stores
+
+/// One state of a store in memory.
+package struct MemoryView: StoreView {
+  let state: MemoryState
+  /// The moment that local documents expire at; nil for a reader, which sees those not swept yet.
+  let now: Timestamp?
+
+  package func document(_ id: DocumentID) throws(StoreError) -> Document? {
+    guard let record = state.records[id], let winner = record.tree.winner else { return nil }
+    return Document(
+      id: id, revision: winner.revision, isDeleted: winner.isDeleted, sequence: record.sequence,
+      created: record.created, updated: record.updated, body: record.winningBody?.bytes ?? [])
+  }
+
+  package func tree(_ id: DocumentID) throws(StoreError) -> RevisionTree? {
+    state.records[id]?.tree
+  }
+
+  package func body(_ id: DocumentID, _ revision: RevisionID) throws(StoreError) -> [UInt8]? {
+    state.records[id]?.bodies[revision]?.bytes
+  }
+
+  package func documents(
+    _ range: DocumentRange, _ visit: (Document) throws(StoreError) -> Bool
+  ) throws(StoreError) {
+    let first = range.start.map { state.place(of: $0) } ?? 0
+    var last = state.order.count
+    if let end = range.end {
+      last = state.place(of: end)
+      if range.includesEnd, last < state.order.count, state.order[last].text.equalsBytes(of: end) {
+        last += 1
+      }
+    }
+    guard first < last else { return }
+    let ids = state.order[first..<last]
+    for id in range.descending ? Array(ids.reversed()) : Array(ids) {
+      guard let document = try document(id), range.includesDeleted || !document.isDeleted else {
+        continue
+      }
+      guard try visit(document) else { return }
+    }
+  }
+
+  package func ids(ofType type: String) throws(StoreError) -> [DocumentID] {
+    state.order.filter { id in
+      guard let record = state.records[id], !record.isDeleted else { return false }
+      return record.winningBody?.type?.equalsBytes(of: type) ?? false
+    }
+  }
+
+  package func changes(after sequence: Int64, limit: Int) throws(StoreError) -> [Change] {
+    var changes: [Change] = []
+    for entry in state.log[firstEntry(after: sequence)...] where changes.count < limit {
+      guard let record = state.records[entry.id], record.sequence == entry.sequence,
+        let winner = record.tree.winner
+      else { continue }
+      changes.append(
+        Change(
+          sequence: entry.sequence, id: entry.id, revision: winner.revision,
+          isDeleted: winner.isDeleted))
+    }
+    return changes
+  }
+
+  package func local(_ id: LocalID) throws(StoreError) -> LocalDocument? {
+    guard let local = state.locals[id] else { return nil }
+    if let now, local.isExpired(at: now) { return nil }
+    return local.document
+  }
+
+  package func info() throws(StoreError) -> StoreInfo { state.info }
+
+  /// Sequence numbers stand without a gap from 1, so the place follows from the number.
+  private func firstEntry(after sequence: Int64) -> Int {
+    Int(clamping: min(max(sequence, 0), Int64(clamping: state.log.count)))
+  }
+}

@@ -1,0 +1,106 @@
+import Documents
+import Stores
+
+extension StorageConformance {
+  /// Claims about revisions, their bodies and their times.
+  static let histories: [Claim] = [
+    Claim("the bodies of the last twenty ancestors are kept, those of older ones are gone") {
+      bench in
+      try await bench.withStorage { storage in
+        let id = try DocumentID("a")
+        let count = StoreLimits.storedAncestors + 5
+        let revisions = try await storage.putChain(id, count: count)
+        for (number, revision) in revisions.enumerated() {
+          let isKept = number >= count - 1 - StoreLimits.storedAncestors
+          let body = try await storage.body(id, revision)
+          try require(body, is: isKept ? "{\"n\":\(number)}" : nil, "body of \(revision)")
+        }
+        let tree = try required(try await storage.tree(id), "the tree")
+        try require(tree.nodes.count, is: count, "revision ids kept")
+        let unknown = try await storage.body(id, try RevisionID("9-zz"))
+        try require(unknown, is: nil, "an unknown revision's body")
+      }
+    },
+    Claim("a losing leaf keeps its body, and gives it when it comes to win") { bench in
+      try await bench.withStorage { storage in
+        let id = try DocumentID("a")
+        let (loser, winner) = (try RevisionID("1-a"), try RevisionID("1-b"))
+        _ = try await storage.graft(id, [winner], #"{"type":"w","from":"winner"}"#)
+        let changes = try await storage.graft(id, [loser], #"{"type":"l"}"#)
+        try require(changes.map(\.revision), is: [winner], "the winner in the feed")
+        try require(changes.map(\.sequence), is: [2], "a losing leaf's sequence")
+        try require(try await storage.body(id, loser), is: #"{"type":"l"}"#, "the loser's body")
+        try require(try await storage.ids(ofType: "l"), is: [], "ids by the loser's type")
+        try await storage.put(id, "{}", base: winner, isDeleted: true)
+        let document = try required(try await storage.document(id), "the document")
+        try require(document.revision, is: loser, "the winner now")
+        try require(document.isDeleted, is: false, "deleted")
+        try require(document.text, is: #"{"type":"l"}"#, "the body now")
+        try require(try await storage.ids(ofType: "l"), is: ["a"], "ids by type now")
+        try require(try await storage.ids(ofType: "w"), is: [], "ids by the old type")
+        let info = try await storage.info()
+        try require(info.documentCount, is: 1, "documents")
+        try require(info.bodyBytes, is: Int64(#"{"type":"l"}"#.utf8.count), "bytes")
+      }
+    },
+    Claim("a losing leaf keeps its body while the winner goes on") { bench in
+      try await bench.withStorage { storage in
+        let id = try DocumentID("a")
+        let loser = try RevisionID("1-a")
+        _ = try await storage.graft(id, [loser], #"{"lost":true}"#)
+        var base = try RevisionID("1-b")
+        _ = try await storage.graft(id, [base], "{}")
+        for number in 0..<StoreLimits.storedAncestors + 5 {
+          base = try await storage.put(id, "{\"n\":\(number)}", base: base)
+        }
+        try require(try await storage.body(id, loser), is: #"{"lost":true}"#, "the loser's body")
+        try require(try await storage.document(id)?.revision, is: base, "the winner")
+      }
+    },
+    Claim("a document keeps its birth over updates and is born again after a deletion") { bench in
+      try await bench.withStorage { storage in
+        let id = try DocumentID("a")
+        let times = (0..<4).map { Timestamp.start.adding(seconds: Int64($0) * 60) }
+        let first = try await storage.put(id, "{}", at: times[0])
+        let second = try await storage.put(id, #"{"x":1}"#, base: first, at: times[1])
+        var document = try required(try await storage.document(id), "the document")
+        try require(document.created, is: times[0], "birth after an update")
+        try require(document.updated, is: times[1], "last change")
+        let third = try await storage.put(id, "{}", base: second, isDeleted: true, at: times[2])
+        try require(try await storage.document(id)?.updated, is: times[2], "the deletion")
+        try await storage.put(id, "{}", base: third, at: times[3])
+        document = try required(try await storage.document(id), "the document")
+        try require(document.created, is: times[3], "birth after the resurrection")
+      }
+    },
+    Claim("a birth that the writer names is kept") { bench in
+      try await bench.withStorage { storage in
+        let id = try DocumentID("a")
+        let born = Timestamp.start.adding(seconds: -1_000_000)
+        let first = try await storage.put(id, "{}", created: born)
+        try require(try await storage.document(id)?.created, is: born, "birth")
+        try require(try await storage.document(id)?.updated, is: .start, "last change")
+        try await storage.put(id, #"{"x":1}"#, base: first, at: Timestamp.start.adding(seconds: 9))
+        try require(try await storage.document(id)?.created, is: born, "birth after an update")
+      }
+    },
+    Claim("a tree of many branches comes back equal") { bench in
+      try await bench.withStorage { storage in
+        let id = try DocumentID("a")
+        var wanted = RevisionTree()
+        for branch in 0..<RevisionTree.maximumLeaves {
+          let history = try ["3-leaf\(branch)", "2-mid\(branch % 4)", "1-root"].map {
+            text throws(DocumentError) in try RevisionID(text)
+          }
+          _ = try await storage.graft(id, history, "{\"b\":\(branch)}", isDeleted: branch == 9)
+          try wanted.graft(history, isDeleted: branch == 9)
+        }
+        try require(try await storage.tree(id), is: wanted, "the tree")
+        for leaf in wanted.leaves {
+          try require(
+            try await storage.body(id, leaf.revision) != nil, "no body of \(leaf.revision)")
+        }
+      }
+    },
+  ]
+}

@@ -1,0 +1,113 @@
+import Documents
+import Stores
+import Synchronization
+
+extension StorageConformance {
+  /// Claims about sequence numbers and the change feed.
+  static let sequences: [Claim] = [
+    Claim("each committed mutation takes the next sequence number, in order") { bench in
+      try await bench.withStorage { storage in
+        let ids = try ["b", "a", "c"].map { text throws(DocumentError) in try DocumentID(text) }
+        let committed = try await storage.update(Set(ids), at: .start) { _ throws(StoreError) in
+          var mutations: [Mutation] = []
+          for id in ids {
+            mutations.append(
+              try applying { () throws(DocumentError) in
+                try Edit.put(id, in: nil, base: nil, body: .empty)
+              })
+          }
+          return Decision(mutations, value: mutations.count)
+        }
+        try require(committed.value, is: 3, "the decision's value")
+        try require(committed.changes.map(\.sequence), is: [1, 2, 3], "sequences")
+        try require(committed.changes.map(\.id), is: ids, "order of changes")
+        try require(try await storage.changes(), is: committed.changes, "changes as read")
+      }
+    },
+    Claim("ancestors that a graft brings along take no sequence number") { bench in
+      try await bench.withStorage { storage in
+        let id = try DocumentID("a")
+        let history = try ["4-d", "3-c", "2-b", "1-a"].map { text throws(DocumentError) in
+          try RevisionID(text)
+        }
+        let changes = try await storage.graft(id, history, #"{"x":1}"#)
+        try require(changes.map(\.sequence), is: [1], "sequences")
+        let tree = try required(try await storage.tree(id), "the tree")
+        try require(tree.history(of: history[0]), is: history, "the history")
+        try require(try await storage.body(id, history[1]), is: nil, "an ancestor's body")
+        try require(try await storage.graft(id, history, #"{"x":1}"#), is: [], "a repeat's changes")
+        try require(try await storage.info().lastSequence, is: 1, "last sequence")
+      }
+    },
+    Claim("a decision without mutations takes no sequence number") { bench in
+      try await bench.withStorage { storage in
+        let id = try DocumentID("a")
+        let none = try await storage.update([id], at: .start) { _ throws(StoreError) in
+          Decision(value: 7)
+        }
+        try require(none.value, is: 7, "the value")
+        try require(none.changes, is: [], "changes")
+        try require(try await storage.info().lastSequence, is: 0, "last sequence")
+      }
+    },
+    Claim("a document stands in the feed once, at its last change") { bench in
+      try await bench.withStorage { storage in
+        let (a, b) = (try DocumentID("a"), try DocumentID("b"))
+        let first = try await storage.put(a, "{}")
+        try await storage.put(b, "{}")
+        let second = try await storage.put(a, #"{"x":1}"#, base: first, isDeleted: true)
+        let changes = try await storage.changes()
+        try require(changes.map(\.sequence), is: [2, 3], "sequences")
+        try require(changes.map(\.id), is: [b, a], "ids")
+        try require(changes.last?.revision, is: second, "revision")
+        try require(changes.map(\.isDeleted), is: [false, true], "tombstones")
+        try require(try await storage.document(a)?.sequence, is: 3, "the document's sequence")
+        try require(
+          try await storage.changes(after: 0, limit: 1).map(\.sequence), is: [2], "a page")
+        try require(try await storage.changes(after: 2).map(\.sequence), is: [3], "the next page")
+        try require(try await storage.changes(after: 3), is: [], "the end")
+        try require(try await storage.changes(after: 99), is: [], "the future")
+        try require(try await storage.changes(after: .max), is: [], "the furthest future")
+        try require(try await storage.changes(after: .min).count, is: 2, "the furthest past")
+      }
+    },
+    Claim("a reader that polls under eight writers sees every change once, in order") { bench in
+      try await bench.withStorage { storage in
+        let (writers, each) = (8, 25)
+        let isDone = Mutex(false)
+        async let seen = poll(storage) { isDone.withLock { $0 } }
+        try await withThrowingTaskGroup(of: Void.self) { group in
+          for writer in 0..<writers {
+            group.addTask {
+              for number in 0..<each {
+                try await storage.put(try DocumentID("\(writer)/\(number)"), "{}")
+              }
+            }
+          }
+          do { try await group.waitForAll() } catch {
+            isDone.withLock { $0 = true }
+            throw error
+          }
+        }
+        isDone.withLock { $0 = true }
+        let total = Int64(writers * each)
+        try require(try await seen, is: Array(1...total), "sequences seen")
+      }
+    },
+  ]
+
+  /// Reads page after page until it is told to stop and nothing is left.
+  private static func poll(
+    _ storage: any StoreStorage, until isDone: @escaping @Sendable () -> Bool
+  ) async throws -> [Int64] {
+    var seen: [Int64] = []
+    while true {
+      // Asked before reading, so that what was written before the end is read after it.
+      let isLast = isDone()
+      let page = try await storage.changes(after: seen.last ?? 0, limit: 7)
+      seen += page.map(\.sequence)
+      if page.isEmpty, isLast { return seen }
+      await Task.yield()
+    }
+  }
+}

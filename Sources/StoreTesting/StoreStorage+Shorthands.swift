@@ -1,0 +1,109 @@
+import Documents
+import Stores
+
+extension Timestamp {
+  /// The moment at which most claims write.
+  static let start = Timestamp(seconds: 1_800_000_000)
+}
+
+extension StoreStorage {
+  /// Puts a revision.
+  @discardableResult
+  func put(
+    _ id: DocumentID, _ text: String, base: RevisionID? = nil, isDeleted: Bool = false,
+    created: Timestamp? = nil, at now: Timestamp = .start
+  ) async throws -> RevisionID {
+    let body = try DocumentBody(parsing: Array(text.utf8))
+    return try await update([id], at: now) { view throws(StoreError) in
+      let tree = try view.tree(id)
+      var mutation = try applying { () throws(DocumentError) in
+        try Edit.put(id, in: tree, base: base, body: body, isDeleted: isDeleted)
+      }
+      mutation.created = created
+      return Decision([mutation], value: mutation.revision)
+    }.value
+  }
+
+  /// Puts one document's revisions one after the other, `{"n":0}`, `{"n":1}` and so on; oldest
+  /// first.
+  func putChain(_ id: DocumentID, count: Int) async throws -> [RevisionID] {
+    var revisions: [RevisionID] = []
+    for number in 0..<count {
+      revisions.append(try await put(id, "{\"n\":\(number)}", base: revisions.last))
+    }
+    return revisions
+  }
+
+  /// Inserts a peer's revision with its history, newest first.
+  func graft(
+    _ id: DocumentID, _ history: [RevisionID], _ text: String, isDeleted: Bool = false,
+    at now: Timestamp = .start
+  ) async throws -> [Change] {
+    let body = try DocumentBody(parsing: Array(text.utf8))
+    return try await update([id], at: now) { view throws(StoreError) in
+      let tree = try view.tree(id)
+      let mutation = try applying { () throws(DocumentError) in
+        try Edit.insert(
+          id, in: tree, history: history, body: body, isDeleted: isDeleted, known: nil)
+      }
+      return Decision(mutation.map { [$0] } ?? [], value: true)
+    }.changes
+  }
+
+  /// Writes one local document.
+  func setLocal(
+    _ id: LocalID, _ document: LocalDocument?, expires: Timestamp? = nil,
+    at now: Timestamp = .start
+  ) async throws {
+    _ = try await update([], at: now) { _ throws(StoreError) in
+      Decision(locals: [LocalEdit(id, document, expires: expires)], value: true)
+    }
+  }
+
+  func document(_ id: DocumentID) async throws -> Document? {
+    try await read { view throws(StoreError) in try view.document(id) }
+  }
+
+  func tree(_ id: DocumentID) async throws -> RevisionTree? {
+    try await read { view throws(StoreError) in try view.tree(id) }
+  }
+
+  /// A body as text.
+  func body(_ id: DocumentID, _ revision: RevisionID) async throws -> String? {
+    try await read { view throws(StoreError) in try view.body(id, revision) }
+      .map { String(decoding: $0, as: UTF8.self) }
+  }
+
+  func local(_ id: LocalID) async throws -> LocalDocument? {
+    try await read { view throws(StoreError) in try view.local(id) }
+  }
+
+  func info() async throws -> StoreInfo {
+    try await read { view throws(StoreError) in try view.info() }
+  }
+
+  func changes(after sequence: Int64 = 0, limit: Int = 1_000_000) async throws -> [Change] {
+    try await read { view throws(StoreError) in try view.changes(after: sequence, limit: limit) }
+  }
+
+  func ids(ofType type: String) async throws -> [String] {
+    try await read { view throws(StoreError) in try view.ids(ofType: type) }.map(\.text)
+  }
+
+  /// The ids that a range finds, at most so many.
+  func ids(in range: DocumentRange, limit: Int = .max) async throws -> [String] {
+    try await read { view throws(StoreError) in
+      var ids: [String] = []
+      try view.documents(range) { document throws(StoreError) in
+        ids.append(document.id.text)
+        return ids.count < limit
+      }
+      return ids
+    }
+  }
+}
+
+extension Document {
+  /// The body as text.
+  var text: String { String(decoding: body, as: UTF8.self) }
+}

@@ -1,0 +1,93 @@
+import Synchronization
+
+extension DatabaseManager {
+  /// Lends a store for as long as `use` runs, on the caller's own executor.
+  ///
+  /// Do not lease a store inside a lease of the same store: where the outer one stands in the way
+  /// of an erasure, the inner one waits for it in vain.
+  /// - Parameter creating: whether to make an absent store, durably, before `use` runs.
+  /// - Parameter use: given nil when the store is absent and `creating` is false. Write
+  ///   `{ store throws(StoreError) in … }` for this typed form; a closure that throws anything
+  ///   takes the untyped one.
+  /// - Throws: what `use` throws and, made into its error, what opening throws: `damaged`,
+  ///   `unavailable` (no slot came free in time, the task was cancelled, the service stops),
+  ///   `storage`, `storageFull`, `readOnly`.
+  nonisolated(nonsending) package func withStore<Value, Failure: StoreFailure>(
+    _ name: StoreName, creating: Bool,
+    _ use: (DocumentStore?) async throws(Failure) -> Value
+  ) async throws(Failure) -> Value {
+    let lease: OpenStore?
+    do { lease = try await self.lease(name, creating: creating) } catch { throw Failure(error) }
+    defer { release(lease) }
+    return try await use(lease?.store)
+  }
+
+  /// Lends a store to a closure that throws anything; see the typed form.
+  nonisolated(nonsending) package func withStore<Value>(
+    _ name: StoreName, creating: Bool, _ use: (DocumentStore?) async throws -> Value
+  ) async throws -> Value {
+    let lease = try await lease(name, creating: creating)
+    defer { release(lease) }
+    return try await use(lease?.store)
+  }
+
+  /// Lends a store, making it if absent; see ``withStore(_:creating:_:)``.
+  nonisolated(nonsending) package func withStore<Value, Failure: StoreFailure>(
+    _ name: StoreName, _ use: (DocumentStore) async throws(Failure) -> Value
+  ) async throws(Failure) -> Value {
+    try await withStore(name, creating: true) { store throws(Failure) in
+      guard let store else { throw Failure(.notMade) }
+      return try await use(store)
+    }
+  }
+
+  /// Lends a store to a closure that throws anything, making the store if absent.
+  nonisolated(nonsending) package func withStore<Value>(
+    _ name: StoreName, _ use: (DocumentStore) async throws -> Value
+  ) async throws -> Value {
+    try await withStore(name, creating: true) { store in
+      guard let store else { throw StoreError.notMade }
+      return try await use(store)
+    }
+  }
+
+  /// Lends a store that exists; see ``withStore(_:creating:_:)``.
+  /// - Throws: besides, `absent`.
+  nonisolated(nonsending) package func withExisting<Value, Failure: StoreFailure>(
+    _ name: StoreName, _ use: (DocumentStore) async throws(Failure) -> Value
+  ) async throws(Failure) -> Value {
+    try await withStore(name, creating: false) { store throws(Failure) in
+      guard let store else { throw Failure(.absent) }
+      return try await use(store)
+    }
+  }
+
+  /// Lends a store that exists to a closure that throws anything.
+  /// - Throws: besides, ``StoreError`` with code `absent`.
+  nonisolated(nonsending) package func withExisting<Value>(
+    _ name: StoreName, _ use: (DocumentStore) async throws -> Value
+  ) async throws -> Value {
+    try await withStore(name, creating: false) { store in
+      guard let store else { throw StoreError.absent }
+      return try await use(store)
+    }
+  }
+
+  /// Takes a lease at once where the store is open, or waits for one; nil for an absent store.
+  nonisolated(nonsending) private func lease(
+    _ name: StoreName, creating: Bool
+  ) async throws(StoreError) -> OpenStore? {
+    if let open = state.withLock({ $0.stores.lease(name) }) { return open }
+    switch await answer(to: .lease(creating: creating), for: name) {
+    case .leased(let open): return open
+    case .absent: return nil
+    case .failed(let error): throw error
+    case .erased, .stopped: throw .stopping
+    }
+  }
+
+  nonisolated private func release(_ lease: OpenStore?) {
+    guard let lease else { return }
+    settle(state.withLock { $0.stores.release(lease.name, failed: lease.health.hasFailed) })
+  }
+}

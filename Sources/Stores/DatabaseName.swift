@@ -1,0 +1,26 @@
+import Documents
+
+/// The name of a database that the administrator makes.
+///
+/// Source: CouchDB, "PUT /{db}": a lower-case letter, then lower-case letters, digits and
+/// `_$()+-/`; at most 238 bytes.
+package struct DatabaseName: ByteString {
+  /// The longest name, in bytes, as in CouchDB 3.
+  package static let maximumBytes = 238
+
+  /// The name.
+  package let text: String
+
+  /// Checks the rule; nil for any other text.
+  package init?(_ text: String) {
+    guard (1...Self.maximumBytes).contains(text.utf8.count),
+      let first = text.utf8.first, (0x61...0x7A).contains(first),
+      text.utf8.allSatisfy(Self.isLegal)
+    else { return nil }
+    self.text = text
+  }
+
+  private static func isLegal(_ byte: UInt8) -> Bool {
+    (0x61...0x7A).contains(byte) || (0x30...0x39).contains(byte) || "_$()+-/".utf8.contains(byte)
+  }
+}

@@ -1,0 +1,36 @@
+/// What a store takes. Every limit is shown by `GET /v1/limits`.
+package struct StoreLimits: Sendable, Equatable {
+  /// Live documents at most.
+  package var documents: Int64
+  /// Bytes of winning bodies at most.
+  package var bytes: Int64
+  /// Revision ids kept along each branch.
+  package var revisions: Int
+
+  /// Limits by number.
+  package init(documents: Int64, bytes: Int64, revisions: Int) {
+    self.documents = documents
+    self.bytes = bytes
+    self.revisions = revisions
+  }
+
+  /// Updates of one store that may wait at once; one more is `overloaded`.
+  package static let pendingUpdates = 256
+  /// Bodies of ancestors that are kept for history and restore, newest first.
+  package static let storedAncestors = 20
+  /// A user's, a list's or an administrator's store: 50,000 documents, 256 MiB.
+  package static let full = StoreLimits(documents: 50_000, bytes: 256 << 20, revisions: 1_000)
+  /// A guest's store: 200 documents (the list counts as one), 1 MiB.
+  package static let guest = StoreLimits(documents: 201, bytes: 1 << 20, revisions: 1_000)
+  /// The system store grows with the accounts.
+  package static let unbounded = StoreLimits(documents: .max, bytes: .max, revisions: 20)
+
+  /// The limits that hold for a store.
+  package static func standard(for name: StoreName) -> StoreLimits {
+    switch name {
+    case .guest: .guest
+    case .system: .unbounded
+    case .user, .list, .named: .full
+    }
+  }
+}

@@ -1,0 +1,78 @@
+package import Documents
+
+/// The port that an engine fills: one open store. Low and dumb: every rule is the caller's.
+///
+/// The conformance suite in `StoreTesting` says in code what is said here in words.
+package protocol StoreStorage: Sendable {
+  /// Reads one state of the store.
+  /// - Throws: what `query` throws; `damaged`, `integrity`, `storage`, `unavailable`.
+  func read<Value: Sendable>(
+    _ query: @escaping @Sendable (any StoreView) throws(StoreError) -> Value
+  ) async throws(StoreError) -> Value
+
+  /// Runs `decide` inside a transaction and commits its decision: all of it, durably, or nothing.
+  ///
+  /// One sequence number for each mutation, in order, none for ancestors that a graft brought
+  /// along. Concurrent updates may share one commit; each sees what those before it wrote. `decide`
+  /// may run more than once and must not have side effects.
+  /// - Parameter ids: the documents that `decide` may change; engines that lock rows need them.
+  /// - Parameter now: the moment that new documents are stamped with and that local documents
+  ///   expire at.
+  /// - Throws: what `decide` throws, nothing having been written, not even the sequence counter;
+  ///   `storageFull`, `readOnly`, `storage`, `overloaded`, `damaged`, `integrity`, `unavailable`.
+  func update<Value: Sendable>(
+    _ ids: Set<DocumentID>, at now: Timestamp,
+    _ decide: @escaping @Sendable (any StoreView) throws(StoreError) -> Decision<Value>
+  ) async throws(StoreError) -> Committed<Value>
+
+  /// Gives the store's files back to the system. Whoever calls it sees to it that nothing follows.
+  func close() async
+}
+
+/// What a rule decided about one store.
+package struct Decision<Value: Sendable>: Sendable {
+  /// Documents' next states; a document may come up once only.
+  package var mutations: [Mutation]
+  /// Local documents to write or remove in the same transaction.
+  package var locals: [LocalEdit]
+  /// The rule's answer to its caller.
+  package var value: Value
+
+  /// A decision.
+  package init(_ mutations: [Mutation] = [], locals: [LocalEdit] = [], value: Value) {
+    self.mutations = mutations
+    self.locals = locals
+    self.value = value
+  }
+}
+
+/// A local document's next state. The rule has already compared revisions.
+package struct LocalEdit: Sendable {
+  /// Which one.
+  package let id: LocalID
+  /// Its next state; nil removes it.
+  package let document: LocalDocument?
+  /// When it may be forgotten; nil for never.
+  package let expires: Timestamp?
+
+  /// A local document's next state.
+  package init(_ id: LocalID, _ document: LocalDocument?, expires: Timestamp? = nil) {
+    self.id = id
+    self.document = document
+    self.expires = expires
+  }
+}
+
+/// What an update left behind, on disk.
+package struct Committed<Value: Sendable>: Sendable {
+  /// One row for each mutation, in order.
+  package let changes: [Change]
+  /// The rule's answer.
+  package let value: Value
+
+  /// An update's outcome.
+  package init(changes: [Change], value: Value) {
+    self.changes = changes
+    self.value = value
+  }
+}

@@ -1,0 +1,215 @@
+import Documents
+import StoreTesting
+import Testing
+
+@testable import Stores
+
+/// Callers that wait: for a slot, for an erasure, for the end.
+@Suite struct DatabaseManagerWaitingTests {
+  private let engine = MemoryEngine()
+  private let clock = ManualClock()
+  private let id = DocumentID(stored: "a")
+
+  @Test func aCallerWithoutASlotIsUnavailableAfterItsTime() async throws {
+    let manager = manager(of: engine, maximumOpen: 1, clock: clock)
+    try await manager.withStore(.system) { _ async throws in
+      let other = try other(1)
+      async let answer = code { try await manager.withStore(other) { _ in } }
+      await clock.waitForSleepers(1)
+      #expect(manager.waitingCount == 1)
+      clock.advance(by: .seconds(5))
+      #expect(await answer == .unavailable)
+      #expect(manager.waitingCount == 0)
+    }
+    try await manager.withStore(try other(1)) { _ in }
+    await manager.close()
+  }
+
+  @Test func aCallerGetsTheSlotThatComesFreeInTime() async throws {
+    let manager = manager(of: engine, maximumOpen: 1, clock: clock)
+    let other = try other(1)
+    let waiter = try await manager.withStore(.system) { _ async throws in
+      let waiter = Task { try await manager.withStore(other) { $0.name } }
+      await clock.waitForSleepers(1)
+      return waiter
+    }
+    #expect(try await waiter.value == other)
+    #expect(engine.tally.highest == 1)
+    await manager.close()
+  }
+
+  @Test func aCancelledCallerLeavesTheLine() async throws {
+    let manager = manager(of: engine, maximumOpen: 1, clock: clock)
+    let other = try other(1)
+    try await manager.withStore(.system) { _ async throws in
+      let waiter = Task { try await manager.withStore(other) { _ in } }
+      await clock.waitForSleepers(1)
+      waiter.cancel()
+      #expect(await code { try await waiter.value } == .unavailable)
+      #expect(manager.waitingCount == 0)
+    }
+    #expect(engine.tally.created == 1)
+    await manager.close()
+  }
+
+  @Test func aTaskThatIsCancelledAlreadyDoesNotWait() async throws {
+    let manager = manager(of: engine, maximumOpen: 1, clock: clock)
+    let other = try other(1)
+    try await manager.withStore(.system) { _ async throws in
+      let gate = Gate()
+      let waiter = Task {
+        await gate.pass()
+        try await manager.withStore(other) { _ in }
+      }
+      waiter.cancel()
+      gate.open()
+      #expect(await code { try await waiter.value } == .unavailable)
+      #expect(manager.waitingCount == 0)
+    }
+    await manager.close()
+  }
+
+  @Test func anOpeningThatTakesLongIsWaitedFor() async throws {
+    let gate = Gate()
+    let slow = MemoryEngine { _ in await gate.pass() }
+    let manager = manager(of: slow, maximumOpen: 1, clock: clock)
+    async let first = manager.withStore(.system) { $0.name }
+    async let second = manager.withStore(.system) { $0.name }
+    await gate.waitForArrivals(1)
+    clock.advance(by: .seconds(60))
+    gate.open()
+    #expect(try await [first, second] == [.system, .system])
+    #expect(slow.tally.opened == 1)
+    await manager.close()
+  }
+
+  @Test func S20_erasureWaitsForLeasesAndEndsTheFeed() async throws {
+    let manager = manager(of: engine, maximumOpen: 2, clock: clock)
+    let feed = await manager.feed(for: .system)
+    let readers = feed.wakeUps()
+    let erasure = try await manager.withStore(.system) { store async throws in
+      _ = try await store.put(id, base: nil, body: .empty)
+      let erasure = Task { try await manager.erase(.system) }
+      while manager.waitingCount == 0 { await Task.yield() }
+      // The lease that is out goes on.
+      #expect(try await store.document(id) != nil)
+      return erasure
+    }
+    #expect(try await erasure.value)
+    for await _ in readers {}
+    #expect(feed.readerCount == 0)
+    #expect(await manager.feed(for: .system) !== feed)
+    #expect(try await !manager.erase(.system))
+    #expect(engine.tally.violations == 0)
+    await manager.close()
+  }
+
+  @Test func aLeaseAskedForDuringAnErasureFindsTheStoreAbsentOrMakesANewOne() async throws {
+    let manager = manager(of: engine, maximumOpen: 2, clock: clock)
+    let (erasure, absent, made) = try await manager.withStore(.system) { store async throws in
+      _ = try await store.put(id, base: nil, body: .empty)
+      let erasure = Task { try await manager.erase(.system) }
+      while manager.waitingCount < 1 { await Task.yield() }
+      let absent = Task {
+        try await manager.withStore(.system, creating: false) { $0 == nil }
+      }
+      while manager.waitingCount < 2 { await Task.yield() }
+      let made = Task { [id] in
+        try await manager.withStore(.system) { try await $0.document(id) == nil }
+      }
+      while manager.waitingCount < 3 { await Task.yield() }
+      return (erasure, absent, made)
+    }
+    #expect(try await erasure.value)
+    #expect(try await absent.value)
+    #expect(try await made.value)
+    #expect(engine.tally.created == 2)
+    await manager.close()
+  }
+
+  @Test func erasuresAmongWritersKeepTheRules() async throws {
+    let manager = manager(of: engine, maximumOpen: 2, clock: clock)
+    let names = try (0..<3).map { try other($0) }
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      for number in 0..<300 {
+        let name = names[number % 3]
+        group.addTask {
+          guard number % 10 != 0 else {
+            _ = try await manager.erase(name)
+            return
+          }
+          try await manager.withStore(name) { store throws(StoreError) in
+            _ = try await store.put(DocumentID(stored: "\(number)"), base: nil, body: .empty)
+          }
+        }
+      }
+      try await group.waitForAll()
+    }
+    #expect(engine.tally.violations == 0)
+    #expect(engine.tally.highest <= 2)
+    await manager.close()
+    #expect(engine.tally.open == 0)
+  }
+
+  @Test func aFeedOutlivesTheStoreItIsOf() async throws {
+    let manager = manager(of: engine, maximumOpen: 1, clock: clock)
+    var wakeUps = await manager.feed(for: .system).wakeUps().makeAsyncIterator()
+    #expect(await wakeUps.next() != nil)
+    for number in 0..<100 {
+      try await manager.withStore(try other(number)) { _ in }
+    }
+    try await manager.withStore(.system) { store async throws in
+      _ = try await store.put(id, base: nil, body: .empty)
+    }
+    #expect(await wakeUps.next() != nil)
+    await manager.close()
+    #expect(await wakeUps.next() == nil)
+  }
+
+  @Test func idleStoresAreClosedByTheLoop() async throws {
+    let manager = manager(of: engine, maximumOpen: 4, idleSeconds: 10, clock: clock)
+    let loop = Task { await manager.run() }
+    try await manager.withStore(.system) { _ in }
+    for _ in 0..<2 {
+      await clock.waitForSleepers(1)
+      clock.advance(by: .seconds(5))
+    }
+    await clock.waitForSleepers(1)
+    #expect(engine.tally.open == 1)
+    clock.advance(by: .seconds(5))
+    while engine.tally.open > 0 { await Task.yield() }
+    loop.cancel()
+    await loop.value
+    await manager.close()
+  }
+
+  @Test func closingWaitsForLeasesAndRefusesNewOnes() async throws {
+    let manager = manager(of: engine, maximumOpen: 4, clock: clock)
+    let feed = await manager.feed(for: .system)
+    let closing = try await manager.withStore(.system) { store async throws in
+      let readers = feed.wakeUps()
+      let closing = Task { await manager.close() }
+      for await _ in readers {}
+      while await code({ try await manager.withStore(.system) { _ in } }) == nil {
+        await Task.yield()
+      }
+      _ = try await store.put(id, base: nil, body: .empty)
+      #expect(engine.tally.open == 1)
+      return closing
+    }
+    await closing.value
+    #expect(engine.tally.open == 0)
+    #expect(await code { try await manager.erase(.system) } == .unavailable)
+    for await _ in await manager.feed(for: .system).wakeUps() {}
+    await manager.close()
+  }
+
+  private func other(_ number: Int) throws -> StoreName {
+    .named(try #require(DatabaseName("other\(number)")))
+  }
+
+  private func code(_ use: () async throws -> some Any) async -> StoreError.Code? {
+    do { _ = try await use() } catch { return (error as? StoreError)?.code }
+    return nil
+  }
+}

@@ -1,0 +1,80 @@
+import Documents
+import StoreTesting
+import Stores
+import Testing
+
+@Suite struct DocumentStoreTests {
+  private let engine = MemoryEngine()
+  private let id = DocumentID(stored: "a")
+
+  @Test func putAndDeleteGoFromRevisionToRevision() async throws {
+    try await withStore { store async throws in
+      let first = try await store.put(id, base: nil, body: .empty)
+      let second = try await store.put(id, base: first, body: .empty)
+      #expect(try await store.document(id)?.revision == second)
+      let third = try await store.delete(id, base: second)
+      #expect(third.generation == 3)
+      #expect(try await store.document(id)?.isDeleted == true)
+      #expect(await rule { try await store.delete(id, base: third) } == .deleted)
+      #expect(await rule { try await store.put(id, base: first, body: .empty) } == .conflict)
+      let other = DocumentID(stored: "b")
+      #expect(await rule { try await store.delete(other, base: nil) } == .missing)
+      #expect(try await store.put(id, base: nil, body: .empty).generation == 4)
+    }
+  }
+
+  @Test func onlyOneOfTwoWritersGoesOnFromARevision() async throws {
+    try await withStore { store async throws in
+      let base = try await store.put(id, base: nil, body: .empty)
+      let won = await withTaskGroup(of: Bool.self) { group in
+        for number in 0..<20 {
+          group.addTask { [id] in
+            do {
+              let body = try DocumentBody(parsing: Array("{\"n\":\(number)}".utf8))
+              try await store.put(id, base: base, body: body)
+              return true
+            } catch { return false }
+          }
+        }
+        return await group.reduce(into: 0) { $0 += $1 ? 1 : 0 }
+      }
+      #expect(won == 1)
+      #expect(try await store.document(id)?.revision.generation == 2)
+    }
+  }
+
+  @Test func aRefusalAndAnEmptyDecisionWakeNobody() async throws {
+    let manager = manager(of: engine, maximumOpen: 1)
+    try await manager.withStore(.system) { store async throws in
+      let wakeUps = store.wakeUps()
+      var reader = wakeUps.makeAsyncIterator()
+      _ = await reader.next()
+      let base = RevisionID(generation: 9, digest: "x")
+      #expect(await rule { try await store.put(id, base: base, body: .empty) } == .conflict)
+      _ = try await store.update([]) { _ throws(StoreError) in Decision(value: 1) }
+      await manager.feed(for: .system).finish()
+      #expect(await reader.next() == nil)
+    }
+    await manager.close()
+  }
+
+  @Test func aCommitWakesReaders() async throws {
+    try await withStore { store async throws in
+      var reader = store.wakeUps().makeAsyncIterator()
+      _ = await reader.next()
+      try await store.put(id, base: nil, body: .empty)
+      #expect(await reader.next() != nil)
+    }
+  }
+
+  private func withStore(_ use: (DocumentStore) async throws -> Void) async throws {
+    let manager = manager(of: engine, maximumOpen: 1)
+    try await manager.withStore(.system) { store in try await use(store) }
+    await manager.close()
+  }
+
+  private func rule(_ use: () async throws -> some Any) async -> DocumentError.Code? {
+    do { _ = try await use() } catch { return (error as? StoreError)?.document?.code }
+    return nil
+  }
+}

@@ -1,0 +1,147 @@
+import Documents
+import StoreTesting
+import Stores
+import Testing
+
+@Suite struct QuotaTests {
+  private let engine = MemoryEngine()
+
+  @Test func S17_theLastDocumentFitsAndTheNextDoesNot() async throws {
+    try await withStore(documents: 3) { store async throws in
+      for number in 0..<3 { try await put(store, "\(number)") }
+      #expect(await code { try await put(store, "3") } == .quotaExceeded)
+      #expect(try await info(store).documentCount == 3)
+      #expect(try await info(store).lastSequence == 3)
+    }
+  }
+
+  @Test func S17_theLastByteFitsAndTheNextDoesNot() async throws {
+    try await withStore(bytes: 20) { store async throws in
+      let first = try await put(store, "a", #"{"x":12345}"#)
+      try await put(store, "b", #"{"x":123}"#)
+      #expect(try await info(store).bodyBytes == 20)
+      #expect(await code { try await put(store, "c", "{}") } == .quotaExceeded)
+      #expect(
+        await code { try await put(store, "a", #"{"x":123456}"#, base: first) } == .quotaExceeded)
+      let shorter = try await put(store, "a", #"{"x":1}"#, base: first)
+      try await put(store, "a", #"{"x":54321}"#, base: shorter)
+      #expect(try await info(store).bodyBytes == 20)
+    }
+  }
+
+  @Test func S17_ahundredParallelWritersNeverExceedTheLimit() async throws {
+    try await withStore(documents: 10) { store async throws in
+      let kept = await withTaskGroup(of: Bool.self) { group in
+        for number in 0..<100 {
+          group.addTask {
+            do {
+              try await store.put(DocumentID(stored: "\(number)"), base: nil, body: .empty)
+              return true
+            } catch { return false }
+          }
+        }
+        return await group.reduce(into: 0) { $0 += $1 ? 1 : 0 }
+      }
+      #expect(kept == 10)
+      #expect(try await info(store).documentCount == 10)
+    }
+  }
+
+  @Test func deletionsAlwaysPassAndMakeRoom() async throws {
+    try await withStore(documents: 2, bytes: 18) { store async throws in
+      let first = try await put(store, "a", #"{"x":123}"#)
+      try await put(store, "b", #"{"x":123}"#)
+      #expect(await code { try await put(store, "c", "{}") } == .quotaExceeded)
+      try await store.delete(DocumentID(stored: "a"), base: first)
+      try await put(store, "c", #"{"x":1}"#)
+      #expect(try await info(store).documentCount == 2)
+      #expect(await code { try await put(store, "a") } == .quotaExceeded)
+    }
+  }
+
+  @Test func aDeletionPassesEvenIfALongerBranchWins() async throws {
+    try await withStore(documents: 1, bytes: 12) { store async throws in
+      let id = DocumentID(stored: "a")
+      let winner = try RevisionID("1-b")
+      try await graft(store, id, [winner], "{}")
+      try await graft(store, id, [try RevisionID("1-a")], #"{"x":"longer than it may be"}"#)
+      try await store.delete(id, base: winner)
+      #expect(try await store.document(id)?.revision == RevisionID("1-a"))
+      #expect(try await info(store).bodyBytes > 12)
+      // What is too large already may shrink, not grow.
+      let base = try RevisionID("1-a")
+      #expect(
+        await code { try await put(store, "a", #"{"x":"longer than it may be!"}"#, base: base) }
+          == .quotaExceeded)
+      try await put(store, "a", #"{"x":"long as it is"}"#, base: base)
+    }
+  }
+
+  @Test func documentsThatComeAndGoInOneUpdateAreSetOff() async throws {
+    try await withStore(documents: 1) { store async throws in
+      let (old, new) = (DocumentID(stored: "old"), DocumentID(stored: "new"))
+      let base = try await put(store, "old")
+      try await store.update([old, new]) { view throws(StoreError) in
+        let tree = try view.tree(old)
+        return try applying { () throws(DocumentError) in
+          Decision(
+            [
+              try Edit.put(new, in: nil, base: nil, body: .empty),
+              try Edit.delete(old, in: tree, base: base),
+            ], value: true)
+        }
+      }
+      #expect(try await info(store).documentCount == 1)
+    }
+  }
+
+  @Test func guestsAndTheSystemHaveTheirOwnLimits() throws {
+    var generator = SeededGenerator(seed: 1)
+    let account = AccountID.random(using: &generator)
+    #expect(StoreLimits.standard(for: .guest(account)) == .guest)
+    #expect(StoreLimits.standard(for: .user(account)) == .full)
+    #expect(StoreLimits.standard(for: .list(account)) == .full)
+    #expect(StoreLimits.standard(for: .named(try #require(DatabaseName("a")))) == .full)
+    #expect(StoreLimits.standard(for: .system) == .unbounded)
+  }
+
+  private func withStore(
+    documents: Int64 = 100, bytes: Int64 = 1 << 20,
+    _ use: (DocumentStore) async throws -> Void
+  ) async throws {
+    let limits = StoreLimits(documents: documents, bytes: bytes, revisions: 100)
+    let manager = manager(of: engine, maximumOpen: 1, limits: limits)
+    try await manager.withStore(.system) { store in try await use(store) }
+    await manager.close()
+  }
+
+  @discardableResult
+  private func put(
+    _ store: DocumentStore, _ id: String, _ text: String = "{}", base: RevisionID? = nil
+  ) async throws -> RevisionID {
+    try await store.put(
+      DocumentID(id), base: base, body: DocumentBody(parsing: Array(text.utf8)))
+  }
+
+  private func graft(
+    _ store: DocumentStore, _ id: DocumentID, _ history: [RevisionID], _ text: String
+  ) async throws {
+    let body = try DocumentBody(parsing: Array(text.utf8))
+    try await store.update([id]) { view throws(StoreError) in
+      let tree = try view.tree(id)
+      let mutation = try applying { () throws(DocumentError) in
+        try Edit.insert(id, in: tree, history: history, body: body, isDeleted: false, known: nil)
+      }
+      return Decision(mutation.map { [$0] } ?? [], value: true)
+    }
+  }
+
+  private func info(_ store: DocumentStore) async throws -> StoreInfo {
+    try await store.read { view throws(StoreError) in try view.info() }
+  }
+
+  private func code(_ use: () async throws -> some Any) async -> StoreError.Code? {
+    do { _ = try await use() } catch { return (error as? StoreError)?.code }
+    return nil
+  }
+}

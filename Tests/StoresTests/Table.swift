@@ -1,0 +1,90 @@
+import Testing
+
+@testable import Stores
+
+/// ``OpenStores`` with what follows from each step written down as words.
+struct Table {
+  var stores: OpenStores<Int>
+  private var words: [String] = []
+
+  init(slots: Int) { stores = OpenStores(maximumOpen: slots) }
+
+  static func name(_ text: String) -> StoreName { DatabaseName(text).map { .named($0) } ?? .system }
+
+  /// What has followed since the last call.
+  mutating func drain() -> [String] {
+    defer { words = [] }
+    return words
+  }
+
+  mutating func ask(_ store: String, as ticket: UInt64, creating: Bool = true) {
+    note(stores.ask(.lease(creating: creating), for: Self.name(store), as: ticket))
+  }
+
+  mutating func erase(_ store: String, as ticket: UInt64) {
+    note(stores.ask(.erase, for: Self.name(store), as: ticket))
+  }
+
+  mutating func opened(_ store: String, _ number: Int?) {
+    note(stores.opened(Self.name(store), .success(number)))
+  }
+
+  mutating func failed(_ store: String, _ error: StoreError) {
+    note(stores.opened(Self.name(store), .failure(error)))
+  }
+
+  mutating func closed(_ store: String) { note(stores.closed(Self.name(store))) }
+
+  mutating func erased(_ store: String, _ wasThere: Bool) {
+    note(stores.erased(Self.name(store), .success(wasThere)))
+  }
+
+  mutating func release(_ store: String, failed: Bool = false) {
+    note(stores.release(Self.name(store), failed: failed))
+  }
+
+  mutating func withdraw(_ ticket: UInt64, _ store: String) {
+    note(stores.withdraw(ticket, for: Self.name(store), .withdrawn))
+  }
+
+  mutating func sweep() { note(stores.sweep()) }
+  mutating func stop(as ticket: UInt64) { note(stores.stop(as: ticket)) }
+
+  /// Opens a store and leaves it idle.
+  mutating func open(_ store: String, _ number: Int) {
+    ask(store, as: .max)
+    opened(store, number)
+    release(store)
+    words = []
+  }
+
+  /// Reports every closing that was asked for, and forgets the asking.
+  mutating func closeAll() {
+    for word in drain() where word.hasPrefix("close ") { closed(String(word.dropFirst(6))) }
+  }
+
+  private mutating func note(_ outcome: OpenStores<Int>.Outcome) {
+    for (ticket, answer) in outcome.answers {
+      switch answer {
+      case .leased(let store): words.append("\(ticket): leased \(store)")
+      case .absent: words.append("\(ticket): absent")
+      case .erased(let wasThere): words.append("\(ticket): erased \(wasThere)")
+      case .failed(let error): words.append("\(ticket): \(error.code.rawValue)")
+      case .stopped: words.append("\(ticket): stopped")
+      }
+    }
+    for work in outcome.work {
+      switch work {
+      case .open(let name, let creating):
+        words.append("open \(text(name))\(creating ? "" : " if there")")
+      case .close(let name, _): words.append("close \(text(name))")
+      case .erase(let name): words.append("erase \(text(name))")
+      }
+    }
+  }
+
+  private func text(_ name: StoreName) -> String {
+    guard case .named(let name) = name else { return name.key }
+    return name.text
+  }
+}
