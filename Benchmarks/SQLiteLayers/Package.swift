@@ -1,0 +1,30 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+// A package of its own, so that the service never depends on GRDB. `Sources/SQLite` and
+// `Sources/CSQLite` are links to the service's sources: what is measured is what runs.
+
+/// The service's own rules, so that its files compile here as they do there.
+let settings: [SwiftSetting] = [
+  .enableUpcomingFeature("ExistentialAny"),
+  .enableUpcomingFeature("MemberImportVisibility"),
+  .enableUpcomingFeature("InternalImportsByDefault"),
+  .treatAllWarnings(as: .error),
+]
+
+let package = Package(
+  name: "sqlite-layers",
+  dependencies: [
+    .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0")
+  ],
+  targets: [
+    .systemLibrary(
+      name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
+    .target(name: "SQLite", dependencies: ["CSQLite"], swiftSettings: settings),
+    .executableTarget(
+      name: "SQLiteLayers",
+      dependencies: ["SQLite", .product(name: "GRDB", package: "GRDB.swift")],
+      swiftSettings: settings),
+  ],
+  swiftLanguageModes: [.v6]
+)

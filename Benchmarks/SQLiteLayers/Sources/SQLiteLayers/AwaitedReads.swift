@@ -1,0 +1,55 @@
+import GRDB
+import SQLite
+
+/// Reads as a request makes them: awaited from a task, run on another thread.
+protocol AwaitedReads: Sendable {
+  /// The name in the table.
+  var name: String { get }
+  /// Reads one document and answers how many bytes it got.
+  func read(_ key: String) async throws -> Int
+}
+
+/// An actor on a lane, as a store of the service is.
+actor LaneReads: AwaitedReads {
+  nonisolated let name = "thin layer, on a lane"
+  private let lane: Lane
+  private let path: String
+  private let workload: Workload
+  private var layer: ThinLayer?
+
+  nonisolated var unownedExecutor: UnownedSerialExecutor { lane.asUnownedSerialExecutor() }
+
+  init(path: String, workload: Workload, lane: Lane) {
+    self.path = path
+    self.workload = workload
+    self.lane = lane
+  }
+
+  func read(_ key: String) throws -> Int {
+    let layer = try self.layer ?? ThinLayer(path: path, workload: workload)
+    self.layer = layer
+    return try layer.read(key)
+  }
+}
+
+/// GRDB's queue, awaited.
+struct GRDBReads: AwaitedReads {
+  let name: String
+  private let queue: DatabaseQueue
+  private let workload: GRDBWorkload
+  private let isUnsafe: Bool
+
+  init(path: String, workload: Workload, isUnsafe: Bool) throws {
+    name = isUnsafe ? "GRDB, unsafe" : "GRDB"
+    self.isUnsafe = isUnsafe
+    queue = try GRDBLayer(path: path, workload: workload).queue
+    self.workload = GRDBWorkload(workload)
+  }
+
+  func read(_ key: String) async throws -> Int {
+    if isUnsafe {
+      return try await queue.unsafeRead { database in try workload.read(key, in: database) }
+    }
+    return try await queue.read { database in try workload.read(key, in: database) }
+  }
+}

@@ -1,0 +1,137 @@
+import CSQLite
+
+/// One open database: a file, or a database in memory.
+///
+/// Not `Sendable` on purpose: a connection is confined to the actor that owns it, and so to that
+/// actor's ``Lane``. SQLite's own mutexes are off (`SQLITE_OPEN_NOMUTEX`), which is sound only
+/// because of that confinement. <https://sqlite.org/threadsafe.html>
+///
+/// After ``close()`` every call throws ``SQLiteError/Code/misuse``.
+package final class Connection {
+  /// SQLite's handle; nil once closed.
+  private(set) var handle: OpaquePointer?
+  /// The prepared statements, by the address of the literal that is their SQL.
+  private var statements: [UInt: Statement] = [:]
+  /// How many copies are being made from or into this database.
+  var unfinishedBackups = 0
+
+  /// Opens the file at `path` and reads its header, so a bad file fails here and not later.
+  ///
+  /// No element of `path` may be a symbolic link (`SQLITE_OPEN_NOFOLLOW`); resolve the directory
+  /// once if it may hold one. A relative path is always a file: `:memory:` and the empty path
+  /// have no special meaning.
+  ///
+  /// - Parameter busyTimeout: how long to wait for another connection's lock, in milliseconds.
+  /// - Throws: `cantOpen` (absent, link, forbidden, out of descriptors), `notADatabase`, `corrupt`,
+  ///   `busy`, `ioError`. An empty file is an empty database to SQLite and opens.
+  package convenience init(path: String, mode: Mode, busyTimeout: Int32 = 0) throws(SQLiteError) {
+    guard !path.isEmpty, !path.utf8.contains(0) else {
+      throw SQLiteError(.cantOpen, message: "the path is empty or holds a NUL")
+    }
+    let file = path.utf8.first == UInt8(ascii: "/") ? path : "./" + path
+    try self.init(name: file, flags: mode.flags | SQLITE_OPEN_NOFOLLOW)
+    try setBusyTimeout(milliseconds: busyTimeout)
+    try execute("PRAGMA schema_version")
+  }
+
+  /// Opens a new, empty database in memory, which no other connection sees.
+  package static func inMemory() throws(SQLiteError) -> Connection {
+    try Connection(name: ":memory:", flags: SQLITE_OPEN_READWRITE | SQLITE_OPEN_MEMORY)
+  }
+
+  private init(name: String, flags: Int32) throws(SQLiteError) {
+    guard sqlite3_threadsafe() != 0 else {
+      throw SQLiteError(.misuse, message: "this SQLite is built for one thread only")
+    }
+    var opened: OpaquePointer?
+    let result = sqlite3_open_v2(
+      name, &opened, flags | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE, nil)
+    guard result == SQLITE_OK, let opened else {
+      let error = SQLiteError(resultCode: result, database: opened)
+      // Even a failed opening leaves a handle that must be closed.
+      sqlite3_close_v2(opened)
+      throw error
+    }
+    handle = opened
+    try harden()
+  }
+
+  deinit {
+    // Nothing can refer to the connection any more, so no statement runs and closing succeeds.
+    finalizeStatements()
+    sqlite3_close_v2(handle)
+  }
+
+  /// Finalises the cached statements and closes the database; closing again does nothing.
+  ///
+  /// - Throws: `misuse` if a ``Backup`` of or into this connection is unfinished (the connection
+  ///   then stays open). Statements obtained before are dead and throw `misuse` from now on.
+  package func close() throws(SQLiteError) {
+    guard let handle else { return }
+    // SQLite itself notices only the copies made from this database, not those made into it.
+    guard unfinishedBackups == 0 else {
+      throw SQLiteError(.misuse, message: "closed while a backup is unfinished")
+    }
+    finalizeStatements()
+    // Not `sqlite3_close_v2`, which would keep a connection half open rather than say that a
+    // statement was left behind.
+    try check(sqlite3_close(handle))
+    self.handle = nil
+  }
+
+  /// Runs a script of constant SQL, statement by statement, and discards any rows.
+  ///
+  /// Not atomic: a script that fails keeps what ran before, unless a transaction surrounds it.
+  package func execute(_ sql: StaticString) throws(SQLiteError) {
+    try check(sqlite3_exec(try open, try pointer(sql), nil, nil, nil))
+  }
+
+  /// The statement that `sql` describes: prepared at the first call, the same object ever after.
+  ///
+  /// The literal's address is the key, so finding it costs no comparison of text.
+  /// - Throws: `other` for an error in the SQL, `misuse` if `sql` is not exactly one statement.
+  package func statement(_ sql: StaticString) throws(SQLiteError) -> Statement {
+    let text = try pointer(sql)
+    let key = UInt(bitPattern: text)
+    if let known = statements[key] { return known }
+    let made = try Statement(preparing: text, byteCount: sql.utf8CodeUnitCount, on: try open)
+    statements[key] = made
+    return made
+  }
+
+  /// SQLite's handle of an open connection, or `misuse`.
+  var open: OpaquePointer {
+    get throws(SQLiteError) {
+      guard let handle else { throw SQLiteError(.misuse, message: "the connection is closed") }
+      return handle
+    }
+  }
+
+  /// Throws the error of `result` unless it is `SQLITE_OK`.
+  func check(_ result: Int32) throws(SQLiteError) {
+    guard result == SQLITE_OK else { throw SQLiteError(resultCode: result, database: handle) }
+  }
+
+  private func finalizeStatements() {
+    for statement in statements.values { statement.finalize() }
+    statements.removeAll()
+  }
+
+  private func pointer(_ sql: StaticString) throws(SQLiteError) -> UnsafePointer<CChar> {
+    guard sql.hasPointerRepresentation else {
+      throw SQLiteError(.misuse, message: "the SQL is a single scalar")
+    }
+    return UnsafeRawPointer(sql.utf8Start).assumingMemoryBound(to: CChar.self)
+  }
+
+  /// Switches off what only a hostile or careless script needs: writes to the schema table and to
+  /// shadow tables, functions with side effects in a schema, and double quotes around text (which
+  /// would turn a misspelt column into a constant). <https://sqlite.org/security.html>
+  private func harden() throws(SQLiteError) {
+    let database = try open
+    try check(csqlite_db_config_switch(database, SQLITE_DBCONFIG_DEFENSIVE, 1))
+    try check(csqlite_db_config_switch(database, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0))
+    try check(csqlite_db_config_switch(database, SQLITE_DBCONFIG_DQS_DDL, 0))
+    try check(csqlite_db_config_switch(database, SQLITE_DBCONFIG_DQS_DML, 0))
+  }
+}

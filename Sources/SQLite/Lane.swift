@@ -1,0 +1,143 @@
+import Glibc
+
+/// A serial executor with one thread of its own, for calls that block: reads, writes and fsyncs.
+///
+/// Blocking Swift's cooperative pool, which has one thread per core, would stall every request. An
+/// actor that pins itself to a lane blocks nobody but the actors that share it:
+/// ```swift
+/// actor Archive {
+///   private let lane: Lane
+///   nonisolated var unownedExecutor: UnownedSerialExecutor { lane.asUnownedSerialExecutor() }
+/// }
+/// ```
+/// The actor must keep its lane, as `unownedExecutor` does not. Jobs run in the order they came,
+/// whatever their priority. The thread starts with the first job and keeps the lane alive until
+/// ``stop()``.
+package final class Lane: Sendable {
+  /// The name of the thread, as `ps -T` and `/proc` show it; Linux keeps its first 15 bytes.
+  package let name: String
+
+  private let queue = Monitor(Queue())
+
+  /// Makes a lane without a thread yet.
+  package init(name: String) {
+    self.name = name
+  }
+
+  /// Runs every job that waits, then ends the thread; returns when it has ended.
+  ///
+  /// No job is ever dropped, since the task it belongs to would hang: one that comes later gets a
+  /// new thread, which ends with it. Never blocks the caller's thread.
+  package func stop() async {
+    await withCheckedContinuation { continuation in
+      let hasEnded = queue.update { queue in
+        queue.isStopping = true
+        guard queue.hasThread else { return true }
+        queue.stopCalls.append(continuation)
+        return false
+      }
+      if hasEnded { continuation.resume() }
+    }
+  }
+}
+
+extension Lane: SerialExecutor {
+  /// Adds a job to the end of the queue, and starts the thread if there is none.
+  package func enqueue(_ job: consuming ExecutorJob) {
+    let job = UnownedJob(job)
+    let mustStart = queue.update { queue in
+      queue.jobs.append(job)
+      defer { queue.hasThread = true }
+      return !queue.hasThread
+    }
+    if mustStart { startThread() }
+  }
+
+  /// The reference that an actor gives the runtime as its `unownedExecutor`. Two lanes are the
+  /// same executor only if they are the same object.
+  package func asUnownedSerialExecutor() -> UnownedSerialExecutor {
+    UnownedSerialExecutor(ordinary: self)
+  }
+
+  /// Whether `other` is this very lane, and so runs nothing at the same time as it.
+  package func isSameExclusiveExecutionContext(other: Lane) -> Bool {
+    self === other
+  }
+
+  /// Whether the calling thread is the one that runs this lane's jobs.
+  package func isIsolatingCurrentContext() -> Bool? {
+    queue.read { queue in
+      guard let thread = queue.thread else { return false }
+      return pthread_equal(thread, pthread_self()) != 0
+    }
+  }
+
+  /// Ends the process unless called on the lane's thread, as `SerialExecutor` demands of it: it is
+  /// the last resort of `assumeIsolated` and `preconditionIsolated`.
+  package func checkIsolated() {
+    precondition(isIsolatingCurrentContext() == true, "not on the thread of the lane \(name)")
+  }
+}
+
+extension Lane {
+  private struct Queue: Sendable {
+    var jobs: [UnownedJob] = []
+    var hasThread = false
+    var isStopping = false
+    /// The thread that runs jobs now; nil while it is starting or gone.
+    var thread: pthread_t?
+    /// The calls of `stop()` that wait for the thread to end.
+    var stopCalls: [CheckedContinuation<Void, Never>] = []
+  }
+
+  private enum Turn: Sendable {
+    case run
+    case end([CheckedContinuation<Void, Never>])
+  }
+
+  private func startThread() {
+    let lane = Unmanaged.passRetained(self)
+    var attributes = pthread_attr_t()
+    pthread_attr_init(&attributes)
+    defer { pthread_attr_destroy(&attributes) }
+    // Nobody joins it: `stop()` learns of its end through the queue.
+    pthread_attr_setdetachstate(&attributes, Int32(PTHREAD_CREATE_DETACHED))
+    pthread_attr_setstacksize(&attributes, LaneThread.stackSize)
+    var thread = pthread_t()
+    let result = pthread_create(&thread, &attributes, LaneThread.main, lane.toOpaque())
+    guard result != 0 else { return }
+    lane.release()
+    // The machine has no thread to spare. Slow is better than never: the pool lends one of its.
+    Task.detached { self.work(endsWhenIdle: true) }
+  }
+
+  /// Runs jobs until there is no reason to wait for more.
+  func work(endsWhenIdle: Bool) {
+    let executor = asUnownedSerialExecutor()
+    let thread = pthread_self()
+    var batch: [UnownedJob] = []
+    while true {
+      let turn: Turn = queue.waitUntil { queue in
+        queue.thread = thread
+        if !queue.jobs.isEmpty {
+          // Taking all at once spares a lock per job; the emptied array keeps its room.
+          swap(&queue.jobs, &batch)
+          return .run
+        }
+        guard endsWhenIdle || queue.isStopping else { return nil }
+        queue.hasThread = false
+        queue.thread = nil
+        defer { queue.stopCalls = [] }
+        return .end(queue.stopCalls)
+      }
+      switch turn {
+      case .run:
+        for job in batch { job.runSynchronously(on: executor) }
+        batch.removeAll(keepingCapacity: true)
+      case .end(let stopCalls):
+        for call in stopCalls { call.resume() }
+        return
+      }
+    }
+  }
+}

@@ -1,0 +1,165 @@
+import Dispatch
+import Foundation
+import SQLite
+import Testing
+
+@Suite(.timeLimit(.minutes(1))) struct LaneTests {
+  @Test func actorStaysOnTheThreadOfItsLane() async {
+    let lane = Lane(name: "one-thread")
+    let tenant = Tenant(on: lane)
+    var threads: Set<UInt> = []
+    var names: Set<String> = []
+    for _ in 0..<100 {
+      await Task.yield()
+      threads.insert(await tenant.thread())
+      names.insert(await tenant.threadName())
+    }
+    #expect(threads.count == 1)
+    #expect(names == ["one-thread"])
+    await lane.stop()
+  }
+
+  @Test func suspendedCallReturnsToItsLane() async {
+    let lane = Lane(name: "return")
+    let tenant = Tenant(on: lane)
+    let names = await tenant.threadNamesAroundASuspension()
+    #expect(names == ["return", "return"])
+    await lane.stop()
+  }
+
+  @Test func actorsOfOneLaneNeverRunAtOnce() async {
+    let lane = Lane(name: "serial")
+    let occupancy = Occupancy()
+    await withTaskGroup(of: Void.self) { group in
+      for _ in 0..<20 {
+        let tenant = Tenant(on: lane)
+        for _ in 0..<20 {
+          group.addTask {
+            await tenant.run {
+              // Yielding gives the other threads of the process a chance to break in.
+              occupancy.pass { sched_yield() }
+            }
+          }
+        }
+      }
+    }
+    #expect(occupancy.most == 1)
+    #expect(occupancy.total == 400)
+    await lane.stop()
+  }
+
+  @Test func jobsRunInTheOrderTheyCame() async {
+    let lane = Lane(name: "order")
+    let tenant = Tenant(on: lane)
+    let order = await tenant.orderOfTasks(count: 500)
+    #expect(order == Array(0..<500))
+    await lane.stop()
+  }
+
+  @Test func blockedLaneDoesNotDelayAnother() async {
+    let slow = Tenant(on: Lane(name: "slow"))
+    let quick = Tenant(on: Lane(name: "quick"))
+    let isBlocked = DispatchSemaphore(value: 0)
+    let mayGoOn = DispatchSemaphore(value: 0)
+    async let blocking: Void = slow.run {
+      isBlocked.signal()
+      mayGoOn.wait()
+    }
+    // Were the lanes to delay each other, these would wait for ever: only the last lets go.
+    await quick.run { isBlocked.wait() }
+    for _ in 0..<100 { await quick.run {} }
+    await quick.run { mayGoOn.signal() }
+    await blocking
+    await slow.stop()
+    await quick.stop()
+  }
+
+  @Test func blockedLanesLeaveTheCooperativePoolFree() async {
+    let lanes = Lanes(count: 16, name: "pool")
+    let mayGoOn = DispatchSemaphore(value: 0)
+    let blocked = DispatchSemaphore(value: 0)
+    await withTaskGroup(of: Void.self) { group in
+      for _ in 0..<lanes.count {
+        let tenant = Tenant(on: lanes.next())
+        group.addTask {
+          await tenant.run {
+            blocked.signal()
+            mayGoOn.wait()
+          }
+        }
+      }
+      let witness = Tenant(on: Lane(name: "witness"))
+      await witness.run { for _ in 0..<lanes.count { blocked.wait() } }
+      // More lanes block than the pool has threads; only a task on the pool can free them.
+      await Task.detached { for _ in 0..<lanes.count { mayGoOn.signal() } }.value
+      await witness.stop()
+    }
+    await lanes.stop()
+  }
+
+  @Test func isolationIsKnownOnTheLaneAndNowhereElse() async {
+    let lane = Lane(name: "isolated")
+    let other = Lane(name: "other")
+    #expect(lane.isIsolatingCurrentContext() == false)
+    let tenant = Tenant(on: lane)
+    await tenant.run {
+      #expect(lane.isIsolatingCurrentContext() == true)
+      #expect(other.isIsolatingCurrentContext() == false)
+      lane.preconditionIsolated()
+      tenant.assumeIsolated { #expect($0.lane === lane) }
+    }
+    #expect(lane.isSameExclusiveExecutionContext(other: lane))
+    #expect(!lane.isSameExclusiveExecutionContext(other: other))
+    await lane.stop()
+  }
+
+  @Test func stopRunsWhatWaits() async {
+    let lane = Lane(name: "drain")
+    let tenant = Tenant(on: lane)
+    let occupancy = Occupancy()
+    await tenant.startTasks(count: 200) { occupancy.pass() }
+    await lane.stop()
+    #expect(occupancy.total == 200)
+    await expectNoThread(named: "drain")
+  }
+
+  @Test func jobAfterStopStillRunsAndLeavesNoThread() async {
+    let lane = Lane(name: "late")
+    let tenant = Tenant(on: lane)
+    await lane.stop()
+    #expect(await tenant.threadName() == "late")
+    await lane.stop()
+    #expect(await tenant.threadName() == "late")
+    await expectNoThread(named: "late")
+  }
+
+  @Test func laneMayBeStoppedFromItself() async {
+    let lane = Lane(name: "self")
+    let tenant = Tenant(on: lane)
+    await tenant.stop()
+    await expectNoThread(named: "self")
+  }
+
+  @Test func idleLaneHasNoThread() async {
+    let lane = Lane(name: "idle")
+    #expect(ThreadNames.now().filter { $0 == "idle" } == [])
+    await lane.stop()
+  }
+
+  @Test func stoppedLaneIsFreed() async {
+    weak var freed: Lane?
+    do {
+      let lane = Lane(name: "freed")
+      freed = lane
+      let tenant = Tenant(on: lane)
+      await tenant.run {}
+      await lane.stop()
+    }
+    while freed != nil { await Task.yield() }
+  }
+
+  /// A stopped lane's thread is at its end when `stop` returns; its entry goes a moment later.
+  private func expectNoThread(named name: String) async {
+    while ThreadNames.now().contains(name) { await Task.yield() }
+  }
+}
