@@ -1,0 +1,88 @@
+import SQLite
+import Stores
+
+extension Connection {
+  /// How many pages a file may have to be checked from end to end at each opening: 1,024 pages are 4 MiB
+  /// and take some 7 ms. An index in which a bit has turned hides rows without breaking any row's checksum.
+  static let checkedPages: Int64 = 1_024
+  /// Frames in the log after which a commit copies it into the file: 1,000 are 4 MiB, few enough to
+  /// recover in milliseconds and enough to share a checkpoint's two fsyncs among many commits.
+  static let checkpointFrames: Int32 = 1_000
+
+  /// Opens a database file of ours for good: the one connection it has.
+  ///
+  /// The file is looked at first through a connection that can't write, because SQLite takes any log with
+  /// sound checksums for the file's own and copies it at the next occasion: only once `inspect` has found
+  /// the right header behind it is the file opened for writing. A log that a crash left is then copied at
+  /// once, so that no commit ever stands behind frames that a failed fsync may have lost. What the check
+  /// needs of memory goes with its connection.
+  /// - Parameter inspect: reads the header and throws when it is not the one expected; runs twice.
+  /// - Throws: `damaged`, `unavailable`, `storage`, `storageFull`, `readOnly`.
+  static func opening<Header>(
+    _ file: DatabaseFile, as blank: BlankDatabase,
+    inspect: (Connection) throws(StoreError) -> Header
+  ) throws(StoreError) -> (connection: Connection, header: Header) {
+    let hasLog = try file.requireSound()
+    let reader = try storing { () throws(SQLiteError) in
+      try Connection(path: file.path, mode: .readOnly)
+    }
+    try reader.check(as: blank)
+    _ = try inspect(reader)
+    try storing(reader.close)
+    let connection = try storing { () throws(SQLiteError) in
+      try Connection(path: file.path, mode: .readWrite)
+    }
+    try storing(connection.tune)
+    try blank.schema.migrate(connection)
+    let header = try inspect(connection)
+    if hasLog { try storing { () throws(SQLiteError) in try connection.checkpoint(.truncate) } }
+    return (connection, header)
+  }
+
+  /// Checks the kind of file, the definitions, which are constant for a version, and small files
+  /// through and through.
+  private func check(as blank: BlankDatabase) throws(StoreError) {
+    try blank.schema.requireKnown(self)
+    if try storing(userVersion) == blank.schema.version {
+      let found = try storing { () throws(SQLiteError) in try Schema.definitions(in: self) }
+      guard found.elementsEqual(blank.definitions, by: { $0.utf8.elementsEqual($1.utf8) }) else {
+        throw .damaged("the tables' definitions are not this version's")
+      }
+    }
+    guard try storing(pageCount) <= Self.checkedPages else { return }
+    let findings = try storing { () throws(SQLiteError) in try integrityCheck(.full) }
+    guard findings.isEmpty else { throw .damaged(findings.prefix(3).joined(separator: "; ")) }
+  }
+
+  /// The settings that last as long as the connection, each for its reason.
+  private func tune() throws(SQLiteError) {
+    // The file has no other user; a second connection, even another process's, is refused by SQLite
+    // itself, and reads need no lock calls. https://sqlite.org/pragma.html#pragma_locking_mode
+    try execute("PRAGMA locking_mode = EXCLUSIVE")
+    // A commit is on the disk when it is answered. https://sqlite.org/pragma.html#pragma_synchronous
+    try execute("PRAGMA synchronous = FULL")
+    // Pages come from the system's cache anyway; what is kept here is kept once per open store. Eleven
+    // hold the way to a document; 500 open stores take some 65 MB, most of it not for pages.
+    try setCacheSize(kibibytes: 48)
+    // A large commit may outgrow that while it lasts, instead of writing pages to the log twice.
+    try execute("PRAGMA cache_spill = OFF")
+    // No mapping: a file cut short underneath would end the process with SIGBUS instead of an error.
+    try execute("PRAGMA mmap_size = 0")
+    // Sorting a page of ids is memory's work; a temporary file would need a descriptor.
+    try execute("PRAGMA temp_store = MEMORY")
+    // A damaged cell is found when its page is read, not when it is followed somewhere else.
+    try execute("PRAGMA cell_size_check = ON")
+    // A schema that someone tampered with calls no function with side effects.
+    try execute("PRAGMA trusted_schema = OFF")
+    // Removed values are zeroed where that costs no further page; whole stores are unlinked.
+    try execute("PRAGMA secure_delete = FAST")
+    // One large commit does not leave a large log behind: it is cut back to what is usual.
+    try setJournalSizeLimit(bytes: Int64(Self.checkpointFrames) * 4_096)
+    try setAutomaticCheckpoint(frames: Self.checkpointFrames)
+    // Takes the file's lock now, so that a second user is met here and not at the first write.
+    try begin()
+    try rollback()
+    // Opening took room for twenty pages, the default; what was set above counts from here on.
+    try execute("PRAGMA shrink_memory")
+  }
+}

@@ -1,0 +1,80 @@
+private import Crypto
+import Documents
+import Glibc
+import Stores
+import Synchronization
+
+/// The directory that holds all of a service's data, locked for as long as this object lives.
+///
+/// ```
+/// lock  registry.sqlite  stores/ab/cd/<SHA-256 of the store's key>.sqlite
+/// ```
+/// No name or text of a user is ever part of a path; two levels of 256 keep directories small.
+final class DataDirectory: Sendable {
+  /// The directory, absolute, without symbolic links.
+  let path: String
+  /// The descriptor that holds the lock; nil once given back.
+  private let lock: Mutex<Int32?>
+  /// Directories whose own entries are known to be on the disk.
+  private let durable = Mutex<Set<String>>([])
+
+  /// Makes the directory if only its last element is missing, checks it, and locks it.
+  ///
+  /// The lock is advisory (`flock(2)`) and ends with the process however that ends.
+  init(_ path: String) throws(DataDirectoryError) {
+    self.path = try Self.prepared(path)
+    let file = self.path + "/lock"
+    let descriptor = open(file, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
+    guard descriptor >= 0 else { throw Self.unreachable(SystemError("open", file)) }
+    guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
+      let error = SystemError("flock", file)
+      Glibc.close(descriptor)
+      throw DataDirectoryError(
+        .inUse, "Another process uses the data directory \(self.path); stop it first",
+        detail: error.debugDescription)
+    }
+    lock = Mutex(descriptor)
+  }
+
+  deinit { unlock() }
+
+  /// Lets other processes have the directory.
+  func unlock() {
+    lock.withLock { descriptor in
+      if let descriptor { Glibc.close(descriptor) }
+      descriptor = nil
+    }
+  }
+
+  /// The registry's file.
+  var registry: DatabaseFile { DatabaseFile(directory: path, name: "registry.sqlite") }
+  /// Where the stores are.
+  var stores: String { path + "/stores" }
+  /// A file that is written to see whether files can be.
+  var probe: String { path + "/probe" }
+
+  /// The file of a store.
+  func file(for key: String) -> DatabaseFile {
+    let name = Self.fileName(for: key)
+    let outer = String(decoding: name.utf8.prefix(2), as: UTF8.self)
+    let inner = String(decoding: name.utf8.dropFirst(2).prefix(2), as: UTF8.self)
+    return DatabaseFile(directory: "\(stores)/\(outer)/\(inner)", name: name)
+  }
+
+  /// The name of a store's file: a hash, whatever the key is.
+  static func fileName(for key: String) -> String {
+    Hex.string(Array(SHA256.hash(data: Array(key.utf8)))) + ".sqlite"
+  }
+
+  /// Makes the directory of a store's file and those above it, durably.
+  func makeDirectory(of file: DatabaseFile) throws(SystemError) {
+    let outer = String(decoding: file.directory.utf8.dropLast(3), as: UTF8.self)
+    for (directory, parent) in [(stores, path), (outer, stores), (file.directory, outer)] {
+      guard !durable.withLock({ $0.contains(directory) }) else { continue }
+      // One that is there already may have been made just before a crash: its entry is synchronised too.
+      try Disk.makeDirectory(directory)
+      try Disk.synchronizeDirectory(parent)
+      durable.withLock { known in _ = known.insert(directory) }
+    }
+  }
+}

@@ -1,0 +1,143 @@
+import Documents
+import SQLite
+package import Stores
+
+/// The engine that keeps one SQLite file per store in a directory of its own.
+///
+/// A store is absent or complete at every moment: its file is written whole under another name, put on
+/// the disk, renamed and only then registered; one that is being erased is marked first. Whatever a crash
+/// interrupts is finished when the store is next asked for.
+package final class FileEngine: StorageEngine {
+  private let directory: DataDirectory
+  private let registry: Registry
+  private let registryLane: Lane
+  private let lanes: Lanes
+  private let blank: BlankDatabase
+  private let counters = StorageCounters()
+
+  /// Three: the file, its log and the log's index.
+  package let descriptorsPerStore = 3
+
+  /// Opens a data directory, makes it if only its last element is missing, and locks it.
+  /// - Parameter lanes: how many threads the stores share.
+  /// - Throws: ``DataDirectoryError``; the process should not go on.
+  package static func open(
+    directory path: String, lanes: Int = defaultLanes
+  ) async throws(DataDirectoryError) -> FileEngine {
+    try await FileEngine(path, lanes: lanes)
+  }
+
+  /// The usual number of threads that the stores share.
+  package static let defaultLanes = Lanes.defaultCount
+
+  private init(_ path: String, lanes: Int) async throws(DataDirectoryError) {
+    registryLane = Lane(name: "registry")
+    self.lanes = Lanes(count: lanes, name: "store")
+    directory = try await LaneWork(registryLane).run { () throws(DataDirectoryError) in
+      try DataDirectory(path)
+    }
+    do {
+      blank = try storing { () throws(SQLiteError) in try BlankDatabase(.store) }
+      registry = Registry(
+        file: directory.registry,
+        blank: try storing { () throws(SQLiteError) in try BlankDatabase(.registry) },
+        lane: registryLane)
+      try await registry.start(in: directory)
+    } catch {
+      throw DataDirectoryError(
+        .registry, "The registry in \(directory.path) can't be opened: \(error.reason)",
+        detail: error.detail)
+    }
+  }
+
+  /// What the engine has done since it was opened.
+  package var statistics: StorageStatistics { counters.statistics }
+
+  /// A stored file without an entry belongs to a making that was cut short and is taken over with its data.
+  package func open(
+    _ name: StoreName, creating: Bool
+  ) async throws(StoreError) -> (any StoreStorage)? {
+    let storage = storage(name)
+    if let entry = try await registry.entry(name.key) {
+      guard entry.isErasing else {
+        _ = try await storage.open(epoch: entry.epoch)
+        return storage
+      }
+      try await finishErasing(name, storage)
+    }
+    // A file without an entry: the process ended between making and registering it.
+    if try await storage.fileExists() {
+      try await register(name, epoch: try await storage.open(epoch: nil), storage)
+      return storage
+    }
+    guard creating else { return nil }
+    var generator = SystemRandomNumberGenerator()
+    let epoch = Hex.string(generator.next(), generator.next())
+    try await storage.create(epoch: epoch, in: directory)
+    _ = try await storage.open(epoch: epoch)
+    try await register(name, epoch: epoch, storage)
+    return storage
+  }
+
+  package func erase(_ name: StoreName) async throws(StoreError) -> Bool {
+    let storage = storage(name)
+    let entry = try await registry.entry(name.key)
+    let fileExists = try await storage.fileExists()
+    guard entry != nil || fileExists else { return false }
+    if entry?.isErasing != true {
+      // From here on the store is gone, whatever happens.
+      try await registry.set(.init(epoch: entry?.epoch ?? "", isErasing: true), for: name.key)
+    }
+    try await finishErasing(name, storage)
+    return entry?.isErasing != true
+  }
+
+  package func names(
+    in namespace: String, after key: String?, limit: Int
+  ) async throws(StoreError) -> [StoreName] {
+    try await registry.keys(in: namespace, after: key, limit: limit)
+      .compactMap { StoreName(key: $0) }
+  }
+
+  /// Writes a few pages to the disk and removes them again.
+  package func checkWritable() async throws(StoreError) {
+    let path = directory.probe
+    try await LaneWork(registryLane).run { () throws(StoreError) in
+      try calling { () throws(SystemError) in
+        try Disk.write([UInt8](repeating: 0, count: 16 * 4_096), to: path)
+        try Disk.remove(path)
+      }
+    }
+  }
+
+  /// Besides, ends the lanes and lets other processes have the directory.
+  package func close() async {
+    await registry.close()
+    await lanes.stop()
+    await registryLane.stop()
+    directory.unlock()
+  }
+
+  private func storage(_ name: StoreName) -> SQLiteStorage {
+    let file = directory.file(for: name.key)
+    return SQLiteStorage(
+      key: name.key, file: file, blank: blank, counters: counters,
+      lane: lanes.lane(for: file.number))
+  }
+
+  private func register(
+    _ name: StoreName, epoch: String, _ storage: SQLiteStorage
+  ) async throws(StoreError) {
+    do { try await registry.set(.init(epoch: epoch), for: name.key) } catch {
+      await storage.close()
+      throw error
+    }
+  }
+
+  private func finishErasing(
+    _ name: StoreName, _ storage: SQLiteStorage
+  ) async throws(StoreError) {
+    try await storage.erase()
+    try await registry.set(nil, for: name.key)
+  }
+}

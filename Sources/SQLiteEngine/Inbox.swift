@@ -1,0 +1,35 @@
+import Synchronization
+
+/// Writes that wait to share a commit, in the order they came.
+final class Inbox<Write: Sendable>: Sendable {
+  private let waiting = Mutex<[Write]>([])
+  private let limit: Int
+
+  /// An empty inbox that takes so many writes at once.
+  init(limit: Int) {
+    self.limit = limit
+  }
+
+  /// Puts a write in the line.
+  /// - Returns: false when the line is full.
+  func append(_ write: Write) -> Bool {
+    waiting.withLock { waiting in
+      guard waiting.count < limit else { return false }
+      waiting.append(write)
+      return true
+    }
+  }
+
+  /// Takes the first writes out of the line.
+  func take(atMost count: Int) -> [Write] {
+    waiting.withLock { waiting in
+      guard waiting.count > count else {
+        defer { waiting = [] }
+        return waiting
+      }
+      let taken = Array(waiting.prefix(count))
+      waiting.removeFirst(taken.count)
+      return taken
+    }
+  }
+}

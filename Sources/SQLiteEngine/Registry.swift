@@ -1,0 +1,175 @@
+import SQLite
+import Stores
+import Synchronization
+
+/// Which stores exist: a small database of its own, on a lane of its own, so that a file that is missing
+/// or empty is known to be damage.
+///
+/// Its writes share commits as a store's do. After an error of the disk it is opened anew for the next
+/// call, from what the disk says.
+actor Registry {
+  /// What is known of a store.
+  struct Entry: Sendable, Equatable {
+    /// The epoch that its file must have.
+    var epoch: String
+    /// Whether its files are being removed: it exists no more.
+    var isErasing = false
+  }
+
+  /// One change, waiting for its commit.
+  private final class Write: Sendable {
+    /// The store's key.
+    let key: String
+    /// The next state; nil removes the entry.
+    let entry: Entry?
+    private let outcome = Mutex<Result<Void, StoreError>?>(nil)
+
+    init(_ key: String, _ entry: Entry?) {
+      self.key = key
+      self.entry = entry
+    }
+
+    var isDone: Bool { outcome.withLock { $0 != nil } }
+    func finish(_ result: Result<Void, StoreError>) { outcome.withLock { $0 = result } }
+    func result() throws(StoreError) {
+      guard let result = outcome.withLock({ $0 }) else { throw .closed }
+      try result.get()
+    }
+  }
+
+  private let lane: Lane
+  private let file: DatabaseFile
+  private let blank: BlankDatabase
+  // Bounded by the stores that are being made and erased, of which each has one write here at most.
+  private let inbox = Inbox<Write>(limit: .max)
+  private var connection: Connection?
+  private var isClosed = false
+
+  nonisolated var unownedExecutor: UnownedSerialExecutor { lane.asUnownedSerialExecutor() }
+
+  /// A registry that is not open.
+  init(file: DatabaseFile, blank: BlankDatabase, lane: Lane) {
+    self.file = file
+    self.blank = blank
+    self.lane = lane
+  }
+
+  /// Opens the registry; a new data directory gets an empty one.
+  /// - Throws: `damaged` also when it is missing although there are stores.
+  func start(in directory: DataDirectory) throws(StoreError) {
+    if try !file.exists() {
+      guard try calling({ () throws(SystemError) in try Disk.entry(at: directory.stores) }) == nil
+      else { throw .damaged("\(file.path): the registry is missing") }
+      let image = try storing { () throws(SQLiteError) in try blank.image { _ in } }
+      try calling { () throws(SystemError) in try file.create(image) }
+    }
+    _ = try opened()
+  }
+
+  /// What is known of a store; nil for one that does not exist.
+  /// - Throws: `integrity`.
+  func entry(_ key: String) throws(StoreError) -> Entry? {
+    let connection = try opened()
+    let found = try storing { () throws(SQLiteError) in
+      try connection.statement(
+        "SELECT epoch, is_erasing, checksum FROM stores WHERE key = ?1"
+      ).first(.text(key)) { row throws(SQLiteError) in
+        (
+          entry: Entry(epoch: try row.string(0), isErasing: row.int64(1) != 0),
+          checksum: row.int64(2)
+        )
+      }
+    }
+    guard let found else { return nil }
+    guard found.checksum == Self.checksum(key, found.entry) else {
+      throw .integrity("an entry of the registry fails its checksum")
+    }
+    return found.entry
+  }
+
+  /// The keys of a namespace that exist, in byte order.
+  func keys(
+    in namespace: String, after key: String?, limit: Int
+  ) throws(StoreError) -> [String] {
+    let connection = try opened()
+    return try storing { () throws(SQLiteError) in
+      // A key is its namespace alone or goes on with "/", which "0" follows.
+      try connection.statement(
+        """
+        SELECT key FROM stores WHERE key >= ?1 AND key < ?2 AND key > ?3 AND is_erasing = 0
+        ORDER BY key LIMIT ?4
+        """
+      ).all(
+        .text(namespace), .text(namespace + "0"), .text(key ?? ""), .integer(max(limit, 0))
+      ) { row throws(SQLiteError) in try row.string(0) }
+    }
+  }
+
+  /// Sets or removes an entry, durably.
+  nonisolated func set(_ entry: Entry?, for key: String) async throws(StoreError) {
+    let write = Write(key, entry)
+    guard inbox.append(write) else { throw .closed }
+    await commitWaiting(until: write)
+    try write.result()
+  }
+
+  /// Closes the file for good.
+  func close() {
+    isClosed = true
+    try? connection?.close()
+    connection = nil
+  }
+
+  private func commitWaiting(until write: Write) {
+    guard !write.isDone else { return }
+    let batch = inbox.take(atMost: .max)
+    do {
+      try commit(batch)
+      for write in batch { write.finish(.success(())) }
+    } catch {
+      // Whatever failed, the file is read from the disk again before it is written again.
+      try? connection?.close()
+      connection = nil
+      for write in batch { write.finish(.failure(error)) }
+    }
+  }
+
+  private func commit(_ batch: [Write]) throws(StoreError) {
+    let connection = try opened()
+    try storing { () throws(SQLiteError) in
+      try connection.begin()
+      for write in batch {
+        guard let entry = write.entry else {
+          try connection.statement("DELETE FROM stores WHERE key = ?1").run(.text(write.key))
+          continue
+        }
+        try connection.statement(
+          "INSERT OR REPLACE INTO stores(key, epoch, is_erasing, checksum) VALUES (?1, ?2, ?3, ?4)"
+        ).run(
+          .text(write.key), .text(entry.epoch), .integer(entry.isErasing ? 1 : 0),
+          .integer(Self.checksum(write.key, entry)))
+      }
+      try connection.commit()
+    }
+  }
+
+  private func opened() throws(StoreError) -> Connection {
+    if let connection { return connection }
+    guard !isClosed else { throw .closed }
+    let opened = try Connection.opening(file, as: blank) { connection throws(StoreError) in
+      try storing { () throws(SQLiteError) in
+        try connection.statement("SELECT key FROM stores LIMIT 1").first { _ in }
+      }
+    }
+    connection = opened.connection
+    return opened.connection
+  }
+
+  private static func checksum(_ key: String, _ entry: Entry) -> Int64 {
+    var checksum = Checksum(.entry)
+    checksum.append(key)
+    checksum.append(entry.epoch)
+    checksum.append(entry.isErasing ? 1 : 0)
+    return checksum.value()
+  }
+}

@@ -1,0 +1,49 @@
+import SQLite
+import Stores
+
+/// Making, opening and removing the file.
+extension SQLiteStorage {
+  /// Opens the file.
+  /// - Parameter epoch: what the registry says of it; nil for a file that is not registered.
+  /// - Returns: the file's own epoch.
+  /// - Throws: `damaged` for a file that is missing, empty, another store's or not sound; `unavailable`,
+  ///   `storage`, `storageFull`, `readOnly`.
+  func open(epoch: String?) throws(StoreError) -> String {
+    let key = key
+    let opened = try Connection.opening(file, as: blank) { connection throws(StoreError) in
+      let header = try StoreHeader(readingFrom: connection)
+      guard header.key.utf8.elementsEqual(key.utf8) else {
+        throw .damaged("the file is another store's")
+      }
+      guard epoch?.utf8.elementsEqual(header.epoch.utf8) ?? true else {
+        throw .damaged("the file is of another life of this store")
+      }
+      return header
+    }
+    rows = StoreRows(opened.connection)
+    header = opened.header
+    counters.countOpening()
+    return opened.header.epoch
+  }
+
+  /// Whether there is a file.
+  func fileExists() throws(StoreError) -> Bool { try file.exists() }
+
+  /// Makes the file, durably; it is not open afterwards.
+  func create(epoch: String, in directory: DataDirectory) throws(StoreError) {
+    let header = StoreHeader(key: key, epoch: epoch)
+    let image = try storing { () throws(SQLiteError) in
+      try blank.image { connection throws(SQLiteError) in try header.write(to: connection) }
+    }
+    try calling { () throws(SystemError) in
+      try directory.makeDirectory(of: file)
+      try file.create(image)
+    }
+    counters.countCreation()
+  }
+
+  /// Removes the file and those beside it; may be repeated.
+  func erase() throws(StoreError) {
+    try calling(file.erase)
+  }
+}

@@ -1,0 +1,80 @@
+import Documents
+import SQLite
+import Stores
+
+/// One store: its file, the one connection to it, and the line of writes that wait for a commit.
+///
+/// Pinned to a lane, because every call of SQLite may block; nothing in here waits inside a transaction.
+actor SQLiteStorage: StoreStorage {
+  /// How many updates share a commit at most: enough to make one fsync cheap for each, few enough that
+  /// reads of the same store don't wait long behind it.
+  static let updatesPerCommit = 128
+
+  /// The store's file.
+  let file: DatabaseFile
+  /// The store's key, which the file's header must have.
+  let key: String
+  /// What a file of this version looks like.
+  let blank: BlankDatabase
+  /// The engine's counts.
+  let counters: StorageCounters
+  /// The updates that wait for a commit.
+  let inbox = Inbox<any PendingUpdate>(limit: StoreLimits.pendingUpdates)
+  private let lane: Lane
+
+  /// The open file; nil before opening and after closing.
+  var rows: StoreRows?
+  /// What the file's header says.
+  var header: StoreHeader
+  /// The latest moment that an update gave: what reads take for now when they look at expiry.
+  var latest = Timestamp(milliseconds: .min)
+  /// Why nothing works until the file is opened anew.
+  var failure: StoreError?
+
+  nonisolated var unownedExecutor: UnownedSerialExecutor { lane.asUnownedSerialExecutor() }
+
+  /// A storage that is not open.
+  init(
+    key: String, file: DatabaseFile, blank: BlankDatabase, counters: StorageCounters, lane: Lane
+  ) {
+    self.key = key
+    self.file = file
+    self.blank = blank
+    self.counters = counters
+    self.lane = lane
+    header = StoreHeader(key: key, epoch: "")
+  }
+
+  func read<Value: Sendable>(
+    _ query: @escaping @Sendable (any StoreView) throws(StoreError) -> Value
+  ) async throws(StoreError) -> Value {
+    if let failure { throw failure }
+    guard let rows else { throw .closed }
+    return try query(SQLiteView(rows: rows, header: header, now: latest))
+  }
+
+  nonisolated func update<Value: Sendable>(
+    _ ids: Set<DocumentID>, at now: Timestamp,
+    _ decide: @escaping @Sendable (any StoreView) throws(StoreError) -> Decision<Value>
+  ) async throws(StoreError) -> Committed<Value> {
+    let update = RuleUpdate(ids, now: now, rule: decide)
+    guard inbox.append(update) else {
+      throw StoreError(.overloaded, "Too many changes of this database wait; try again soon")
+    }
+    await commitWaiting(until: update)
+    return try update.outcome()
+  }
+
+  /// Closing the last connection copies the log into the file and removes it, so that a store at rest is
+  /// one file. If that fails the log stays and is copied at the next opening.
+  func close() async {
+    guard let rows else { return }
+    self.rows = nil
+    try? rows.connection.close()
+  }
+}
+
+extension StoreError {
+  /// The error of calls that come after the storage was closed.
+  static let closed = StoreError(.unavailable, "The database is closed")
+}

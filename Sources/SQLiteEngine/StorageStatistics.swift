@@ -1,0 +1,40 @@
+import Synchronization
+
+/// What the engine has done since it was opened, for metrics.
+package struct StorageStatistics: Sendable, Equatable {
+  /// Commits that wrote something: about one fsync each.
+  package var commits = 0
+  /// Updates that shared those commits.
+  package var updates = 0
+  /// Stores opened.
+  package var openings = 0
+  /// Stores made.
+  package var creations = 0
+}
+
+/// The statistics as they grow; shared by every storage of an engine.
+final class StorageCounters: Sendable {
+  private let commits = Atomic<Int>(0)
+  private let updates = Atomic<Int>(0)
+  private let openings = Atomic<Int>(0)
+  private let creations = Atomic<Int>(0)
+
+  /// A commit of so many updates.
+  func countCommit(of count: Int) {
+    commits.wrappingAdd(1, ordering: .relaxed)
+    updates.wrappingAdd(count, ordering: .relaxed)
+  }
+
+  /// A store was opened.
+  func countOpening() { openings.wrappingAdd(1, ordering: .relaxed) }
+
+  /// A store was made.
+  func countCreation() { creations.wrappingAdd(1, ordering: .relaxed) }
+
+  /// The counts so far.
+  var statistics: StorageStatistics {
+    StorageStatistics(
+      commits: commits.load(ordering: .relaxed), updates: updates.load(ordering: .relaxed),
+      openings: openings.load(ordering: .relaxed), creations: creations.load(ordering: .relaxed))
+  }
+}

@@ -1,0 +1,56 @@
+import SQLite
+import Stores
+
+extension StoreError {
+  /// What a failed call of SQLite means for a store.
+  ///
+  /// "Can't open" is never "absent": it is also what SQLite says when the process is out of descriptors
+  /// (<https://sqlite.org/rescode.html#cantopen>).
+  init(_ error: SQLiteError) {
+    let detail = error.debugDescription
+    if error.isDamage {
+      self = .damaged(detail)
+    } else if error.isFailedSync {
+      self.init(.storage, "The storage could not be read or written", detail: detail)
+    } else if error.isStorageFull {
+      self.init(.storageFull, "There is no room left to store this", detail: detail)
+    } else {
+      switch error.code {
+      case .readOnly:
+        self.init(.readOnly, "The storage takes no writes at present", detail: detail)
+      case .cantOpen, .busy, .locked:
+        self.init(.unavailable, "The database can't be opened at present", detail: detail)
+      // Only an index that disagrees with its table can refuse what the engine writes.
+      case .constraint:
+        self = .damaged(detail)
+      // The SQL is constant: if it fails as such, the file's tables are not what this version wrote.
+      case .other where error.extendedCode & 0xFF == 1:
+        self = .damaged(detail)
+      default:
+        self.init(.storage, "The storage could not be read or written", detail: detail)
+      }
+    }
+  }
+
+  /// The error of a store whose file is not what was written.
+  static func damaged(_ detail: String) -> StoreError {
+    StoreError(.damaged, "The database is damaged; it needs to be restored", detail: detail)
+  }
+
+  /// The error of a row that fails its checksum.
+  static func integrity(_ detail: String) -> StoreError {
+    StoreError(.integrity, "A stored value is damaged", detail: detail)
+  }
+}
+
+extension SQLiteError {
+  /// Whether an fsync failed: whatever its reason, even a full disk, what is on the disk is in doubt
+  /// (`SQLITE_IOERR_FSYNC` and `SQLITE_IOERR_DIR_FSYNC`, <https://sqlite.org/rescode.html>).
+  fileprivate var isFailedSync: Bool { extendedCode == 1_034 || extendedCode == 1_290 }
+}
+
+/// Runs calls of SQLite where a store's errors are expected.
+@discardableResult
+func storing<Value>(_ body: () throws(SQLiteError) -> Value) throws(StoreError) -> Value {
+  do { return try body() } catch { throw StoreError(error) }
+}

@@ -1,0 +1,79 @@
+import Documents
+import SQLite
+import Stores
+
+/// The one row of a store's file that says whose it is and what it counts.
+///
+/// It is kept in memory while the store is open and written once a commit.
+struct StoreHeader: Equatable, Sendable {
+  /// The store's key; a file under another store's name is found out by it.
+  var key: String
+  /// Drawn when the file was made; see `StoreInfo.epoch`.
+  var epoch: String
+  /// The number of the last change.
+  var lastSequence: Int64 = 0
+  /// Documents whose winner is live.
+  var live: Int64 = 0
+  /// Documents whose winner is a tombstone.
+  var deleted: Int64 = 0
+  /// Bytes of the winners' bodies.
+  var bytes: Int64 = 0
+
+  /// What the store tells of itself.
+  var info: StoreInfo {
+    StoreInfo(
+      documentCount: live, deletedCount: deleted, lastSequence: lastSequence, bodyBytes: bytes,
+      epoch: epoch)
+  }
+
+  private var checksum: Int64 {
+    var checksum = Checksum(.header)
+    checksum.append(key)
+    checksum.append(epoch)
+    for count in [lastSequence, live, deleted, bytes] { checksum.append(count) }
+    return checksum.value()
+  }
+}
+
+extension StoreHeader {
+  /// Reads the row.
+  /// - Throws: `damaged` when it is missing or fails its checksum, or when the last document's number
+  ///   is another, as it would be with a log that belongs to another moment of the file.
+  init(readingFrom connection: Connection) throws(StoreError) {
+    let row = try storing { () throws(SQLiteError) in
+      try connection.statement(
+        """
+        SELECT store, epoch, last_sequence, live, deleted, bytes, checksum,
+          (SELECT max(sequence) FROM documents) FROM header WHERE one = 1
+        """
+      ).first { row throws(SQLiteError) in
+        (
+          header: StoreHeader(
+            key: try row.string(0), epoch: try row.string(1), lastSequence: row.int64(2),
+            live: row.int64(3), deleted: row.int64(4), bytes: row.int64(5)),
+          checksum: row.int64(6), newest: row.int64(7)
+        )
+      }
+    }
+    guard let row, row.checksum == row.header.checksum else {
+      throw .damaged("the header row is missing or fails its checksum")
+    }
+    guard row.newest == row.header.lastSequence else {
+      throw .damaged("the newest document and the header disagree")
+    }
+    self = row.header
+  }
+
+  /// Writes the row, in the caller's transaction.
+  func write(to connection: Connection) throws(SQLiteError) {
+    try connection.statement(
+      """
+      INSERT OR REPLACE INTO header(
+        one, store, epoch, last_sequence, live, deleted, bytes, checksum)
+      VALUES (1, ?1, ?2, ?3, ?4, ?5, ?6, ?7)
+      """
+    ).run(
+      .text(key), .text(epoch), .integer(lastSequence), .integer(live), .integer(deleted),
+      .integer(bytes), .integer(checksum))
+  }
+}

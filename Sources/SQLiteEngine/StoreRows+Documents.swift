@@ -1,0 +1,92 @@
+import Documents
+import SQLite
+import Stores
+
+/// The table `documents`: every document at its last change.
+extension StoreRows {
+  /// A document's columns and its body; nil when the id was never used.
+  /// - Throws: `integrity` for columns that were not written so.
+  func document(_ id: DocumentID) throws(StoreError) -> (row: StoredDocument, body: [UInt8])? {
+    let found = try storing { () throws(SQLiteError) in
+      try connection.statement(
+        """
+        SELECT sequence, id, first, generation, digest, is_deleted, type, created, updated,
+          body_checksum, tree_checksum, checksum, body
+        FROM documents WHERE id = ?1
+        """
+      ).first(.text(id.text)) { row throws(SQLiteError) in try StoredDocument.reading(row) }
+    }
+    guard let found else { return nil }
+    return (try found.verified(), found.content)
+  }
+
+  /// A document's columns and its encoded tree; nil when the id was never used.
+  /// - Throws: `integrity` for columns that were not written so.
+  func history(_ id: DocumentID) throws(StoreError) -> (row: StoredDocument, tree: [UInt8])? {
+    let found = try storing { () throws(SQLiteError) in
+      try connection.statement(
+        """
+        SELECT sequence, id, first, generation, digest, is_deleted, type, created, updated,
+          body_checksum, tree_checksum, checksum, tree
+        FROM documents WHERE id = ?1
+        """
+      ).first(.text(id.text)) { row throws(SQLiteError) in try StoredDocument.reading(row) }
+    }
+    guard let found else { return nil }
+    return (try found.verified(), found.content)
+  }
+
+  /// Documents after a number, in order.
+  func changes(after sequence: Int64, limit: Int) throws(StoreError) -> [StoredDocument] {
+    let rows = try storing { () throws(SQLiteError) in
+      try connection.statement(
+        """
+        SELECT sequence, id, first, generation, digest, is_deleted, type, created, updated,
+          body_checksum, tree_checksum, checksum
+        FROM documents WHERE sequence > ?1 ORDER BY sequence LIMIT ?2
+        """
+      ).all(.integer(sequence), .integer(limit)) { row throws(SQLiteError) in
+        try StoredDocument.reading(row)
+      }
+    }
+    return try rows.map { row throws(StoreError) in try row.verified() }
+  }
+
+  /// Live documents of one type, by id.
+  func documents(ofType type: String) throws(StoreError) -> [StoredDocument] {
+    let rows = try storing { () throws(SQLiteError) in
+      try connection.statement(
+        """
+        SELECT sequence, id, first, generation, digest, is_deleted, type, created, updated,
+          body_checksum, tree_checksum, checksum
+        FROM documents WHERE type = ?1 AND is_deleted = 0 ORDER BY id
+        """
+      ).all(.text(type)) { row throws(SQLiteError) in try StoredDocument.reading(row) }
+    }
+    return try rows.map { row throws(StoreError) in try row.verified() }
+  }
+
+  /// Adds a document's row. Its old one has been removed.
+  func insert(_ row: StoredDocument, body: [UInt8], tree: [UInt8]?) throws(SQLiteError) {
+    try connection.statement(
+      """
+      INSERT INTO documents(
+        sequence, id, first, generation, digest, is_deleted, type, created, updated,
+        body_checksum, tree_checksum, checksum, body, tree)
+      VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)
+      """
+    ).run(
+      .integer(row.sequence), .text(row.id.text), .integer(row.first),
+      .integer(row.revision.generation), .text(row.revision.digest),
+      .integer(row.isDeleted ? 1 : 0), .text(row.type), .integer(row.created),
+      .integer(row.updated), .integer(row.bodyChecksum),
+      row.treeChecksum.map { .integer($0) } ?? .null, .integer(row.checksum), .bytes(body),
+      .bytes(tree))
+  }
+
+  /// Removes a document's row.
+  func remove(_ row: StoredDocument) throws(SQLiteError) {
+    try connection.statement("DELETE FROM documents WHERE sequence = ?1")
+      .run(.integer(row.sequence))
+  }
+}

@@ -1,0 +1,67 @@
+import Documents
+import SQLite
+import Stores
+
+/// The table `locals`: documents that are never replicated.
+extension StoreRows {
+  /// How many expired local documents one update removes at most, so that none pays for a backlog.
+  static let expiredAtOnce = 100
+
+  private static func checksum(
+    _ id: LocalID, _ document: LocalDocument, expires: Int64?
+  ) -> Int64 {
+    var checksum = Checksum(.local)
+    checksum.append(id.text)
+    checksum.append(document.revision)
+    checksum.append(expires)
+    return checksum.value(over: document.body)
+  }
+
+  /// A local document; nil when there is none or it has expired at `now`.
+  /// - Throws: `integrity`.
+  func local(_ id: LocalID, at now: Timestamp) throws(StoreError) -> LocalDocument? {
+    let found = try storing { () throws(SQLiteError) in
+      try connection.statement(
+        "SELECT revision, expires, checksum, body FROM locals WHERE id = ?1"
+      ).first(.text(id.text)) { row throws(SQLiteError) in
+        (
+          document: LocalDocument(revision: row.int64(0), body: row.bytes(3)),
+          expires: row.isNull(1) ? nil : row.int64(1), checksum: row.int64(2)
+        )
+      }
+    }
+    guard let found else { return nil }
+    guard found.checksum == Self.checksum(id, found.document, expires: found.expires) else {
+      throw .integrity("a local document fails its checksum")
+    }
+    if let expires = found.expires, expires <= now.milliseconds { return nil }
+    return found.document
+  }
+
+  /// Writes or removes a local document.
+  func apply(_ edit: LocalEdit) throws(SQLiteError) {
+    guard let document = edit.document else {
+      try connection.statement("DELETE FROM locals WHERE id = ?1").run(.text(edit.id.text))
+      return
+    }
+    let expires = edit.expires?.milliseconds
+    try connection.statement(
+      """
+      INSERT OR REPLACE INTO locals(id, revision, expires, checksum, body)
+      VALUES (?1, ?2, ?3, ?4, ?5)
+      """
+    ).run(
+      .text(edit.id.text), .integer(document.revision), expires.map { .integer($0) } ?? .null,
+      .integer(Self.checksum(edit.id, document, expires: expires)), .bytes(document.body))
+  }
+
+  /// Removes some of the local documents that have expired at `now`.
+  func removeExpiredLocals(at now: Timestamp) throws(SQLiteError) {
+    try connection.statement(
+      """
+      DELETE FROM locals WHERE id IN (
+        SELECT id FROM locals WHERE expires IS NOT NULL AND expires <= ?1 LIMIT ?2)
+      """
+    ).run(.integer(now.milliseconds), .integer(Self.expiredAtOnce))
+  }
+}

@@ -1,0 +1,68 @@
+import Documents
+import SQLite
+import Stores
+
+/// Which body stands with the winner, and which are kept beside it.
+extension StoreWriter {
+  /// What the mutation's revision says, as it is stored.
+  static func body(of mutation: Mutation) -> StoreRows.StoredBody {
+    let bytes = mutation.body.bytes
+    return StoreRows.StoredBody(
+      bytes: bytes, checksum: Checksum.body(mutation.id, mutation.revision, bytes))
+  }
+
+  /// What the winner says: the mutation's revision, the winner of before, or a leaf that had lost until
+  /// the mutation put a tombstone on the winner; that one's body leaves `bodies`.
+  func content(
+    of winner: RevisionID, _ mutation: Mutation, _ old: (row: StoredDocument, body: [UInt8])?
+  ) throws(StoreError) -> (body: StoreRows.StoredBody, type: String?) {
+    if winner == mutation.revision { return (Self.body(of: mutation), mutation.body.type) }
+    guard let old else { throw .integrity("the winner's body was never stored") }
+    if winner == old.row.revision {
+      let body = StoreRows.StoredBody(bytes: old.body, checksum: old.row.bodyChecksum)
+      return (body, old.row.type)
+    }
+    let stored = try storing { () throws(SQLiteError) in
+      try rows.body(of: old.row.first, winner)
+    }
+    guard let stored, stored.checksum == Checksum.body(mutation.id, winner, stored.bytes) else {
+      throw .integrity("the body of a leaf is missing or fails its checksum")
+    }
+    let type = try applying { () throws(DocumentError) in
+      try DocumentBody(parsing: stored.bytes, limits: .request).type
+    }
+    try storing { () throws(SQLiteError) in try rows.removeBody(of: old.row.first, winner) }
+    return (stored, type)
+  }
+
+  /// Removes bodies that are too old: of revisions that the tree has forgotten, and of those more than
+  /// ``StoreLimits/storedAncestors`` steps above every leaf.
+  ///
+  /// Only bodies that many generations below the new revision can have become too old by it, so that
+  /// the tree is measured only when there is one.
+  func removeOldBodies(of first: Int64, _ mutation: Mutation) throws(SQLiteError) {
+    let generation = mutation.revision.generation - StoreLimits.storedAncestors
+    guard generation > 1 else { return }
+    let candidates = try rows.bodies(of: first, below: generation)
+    guard !candidates.isEmpty else { return }
+    let steps = Self.stepsToLeaf(in: mutation.tree)
+    for revision in candidates {
+      let place = mutation.tree.nodes.firstIndex { $0.revision == revision }
+      guard let place, steps[place] <= StoreLimits.storedAncestors else {
+        try rows.removeBody(of: first, revision)
+        continue
+      }
+    }
+  }
+
+  /// How many steps each revision is above the nearest leaf below it.
+  private static func stepsToLeaf(in tree: RevisionTree) -> [Int] {
+    var steps = tree.nodes.map { $0.isLeaf ? 0 : Int.max }
+    // Parents stand before their children, so that going backwards every child is settled first.
+    for place in tree.nodes.indices.reversed() where steps[place] < .max {
+      guard let parent = tree.nodes[place].parent else { continue }
+      steps[parent] = min(steps[parent], steps[place] + 1)
+    }
+    return steps
+  }
+}

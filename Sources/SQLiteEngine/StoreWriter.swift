@@ -1,0 +1,99 @@
+import Documents
+import SQLite
+import Stores
+
+/// Writes decisions into the open transaction and keeps count. A value: whoever undoes the transaction
+/// throws the writer away with it.
+struct StoreWriter {
+  /// The file's rows.
+  let rows: StoreRows
+  /// The counts, with what was written so far.
+  private(set) var header: StoreHeader
+  /// Whether anything was written.
+  private(set) var hasWritten = false
+  /// Whether a decision was being written when an error came up: what it wrote must be undone.
+  private(set) var isWriting = false
+
+  /// A writer at the beginning of a transaction.
+  init(rows: StoreRows, header: StoreHeader) {
+    self.rows = rows
+    self.header = header
+  }
+
+  /// Writes one decision.
+  /// - Returns: a row for each mutation, in order.
+  mutating func write(
+    _ mutations: [Mutation], _ locals: [LocalEdit], at now: Timestamp
+  ) throws(StoreError) -> [Change] {
+    guard !mutations.isEmpty || !locals.isEmpty else { return [] }
+    hasWritten = true
+    isWriting = true
+    var changes: [Change] = []
+    changes.reserveCapacity(mutations.count)
+    for mutation in mutations { changes.append(try write(mutation, at: now)) }
+    if !locals.isEmpty {
+      try storing { () throws(SQLiteError) in
+        try rows.removeExpiredLocals(at: now)
+        for edit in locals { try rows.apply(edit) }
+      }
+    }
+    isWriting = false
+    return changes
+  }
+
+  /// Puts a document in its next state: the row moves to the end under the next number, with the new
+  /// winner's body; the body of the old winner, or of the new revision if it loses, goes to `bodies`.
+  private mutating func write(
+    _ mutation: Mutation, at now: Timestamp
+  ) throws(StoreError) -> Change {
+    guard let winner = mutation.tree.winner else {
+      throw StoreError(DocumentError(.damaged, "A document needs at least one revision"))
+    }
+    let old = try rows.document(mutation.id)
+    let sequence = header.lastSequence + 1
+    let first = old?.row.first ?? sequence
+    let content = try content(of: winner.revision, mutation, old)
+    let tree = mutation.tree.nodes.count > 1 ? mutation.tree.encoded : nil
+    let row = StoredDocument(
+      sequence: sequence, id: mutation.id, first: first, revision: winner.revision,
+      isDeleted: winner.isDeleted, type: content.type,
+      created: Self.created(mutation, winner, old?.row, now).milliseconds,
+      updated: now.milliseconds, bodyChecksum: content.body.checksum,
+      treeChecksum: tree.map { Checksum.tree(mutation.id, winner.revision, $0) })
+    try storing { () throws(SQLiteError) in
+      if let old {
+        if old.row.revision != winner.revision, mutation.tree[old.row.revision] != nil {
+          let kept = StoreRows.StoredBody(bytes: old.body, checksum: old.row.bodyChecksum)
+          try rows.insert(kept, of: first, old.row.revision)
+        }
+        try rows.remove(old.row)
+      }
+      if winner.revision != mutation.revision {
+        try rows.insert(Self.body(of: mutation), of: first, mutation.revision)
+      }
+      try removeOldBodies(of: first, mutation)
+      try rows.insert(row, body: content.body.bytes, tree: tree)
+    }
+    header.lastSequence = sequence
+    count(row, content.body.bytes, replacing: old)
+    return Change(
+      sequence: sequence, id: mutation.id, revision: winner.revision, isDeleted: winner.isDeleted)
+  }
+
+  private mutating func count(
+    _ row: StoredDocument, _ body: [UInt8], replacing old: (row: StoredDocument, body: [UInt8])?
+  ) {
+    header.live += (row.isDeleted ? 0 : 1) - (old.map { $0.row.isDeleted ? 0 : 1 } ?? 0)
+    header.deleted += (row.isDeleted ? 1 : 0) - (old.map { $0.row.isDeleted ? 1 : 0 } ?? 0)
+    header.bytes += Int64(body.count) - Int64(old?.body.count ?? 0)
+  }
+
+  /// A document that comes back from its tombstone begins a new life.
+  private static func created(
+    _ mutation: Mutation, _ winner: RevisionTree.Node, _ old: StoredDocument?, _ now: Timestamp
+  ) -> Timestamp {
+    if let created = mutation.created { return created }
+    guard let old, winner.isDeleted || !old.isDeleted else { return now }
+    return Timestamp(milliseconds: old.created)
+  }
+}

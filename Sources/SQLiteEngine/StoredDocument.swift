@@ -1,0 +1,112 @@
+import Documents
+import SQLite
+import Stores
+
+/// The columns of a document's row before body and tree.
+struct StoredDocument {
+  /// The number of the last change, the row's place.
+  var sequence: Int64
+  /// The document's id.
+  var id: DocumentID
+  /// The number of the document's first change: its name among the bodies.
+  var first: Int64
+  /// The winner.
+  var revision: RevisionID
+  /// Whether the winner is a tombstone.
+  var isDeleted: Bool
+  /// The winner's `type`.
+  var type: String?
+  /// When this life of the document began, in milliseconds.
+  var created: Int64
+  /// When it last changed, in milliseconds.
+  var updated: Int64
+  /// What the winner's body must add up to.
+  var bodyChecksum: Int64
+  /// What the tree must add up to; nil when the row has none because there is one revision only.
+  var treeChecksum: Int64?
+
+  /// What these columns add up to.
+  var checksum: Int64 {
+    var checksum = Checksum(.head)
+    checksum.append(sequence)
+    checksum.append(id.text)
+    checksum.append(first)
+    checksum.append(revision)
+    checksum.append(isDeleted ? 1 : 0)
+    checksum.append(type)
+    checksum.append(created)
+    checksum.append(updated)
+    checksum.append(bodyChecksum)
+    checksum.append(treeChecksum)
+    return checksum.value()
+  }
+}
+
+extension StoredDocument {
+  /// A row's columns, and whether they add up.
+  struct Unverified {
+    fileprivate let row: StoredDocument
+    fileprivate let isSound: Bool
+    /// The column after the common ones, body or tree; empty where none was asked for.
+    let content: [UInt8]
+
+    /// The columns, if they are what was written.
+    /// - Throws: `integrity`.
+    func verified() throws(StoreError) -> StoredDocument {
+      guard isSound else {
+        throw .integrity("the row of change \(row.sequence) fails its checksum")
+      }
+      return row
+    }
+  }
+
+  /// Reads a row of the columns `sequence, id, first, generation, digest, is_deleted, type, created,
+  /// updated, body_checksum, tree_checksum, checksum` and, perhaps, one more.
+  static func reading(_ row: borrowing Row) throws(SQLiteError) -> Unverified {
+    let flag = row.int64(5)
+    let document = StoredDocument(
+      sequence: row.int64(0), id: DocumentID(stored: try row.string(1)), first: row.int64(2),
+      revision: RevisionID(generation: Int(row.int64(3)), digest: try row.string(4)),
+      isDeleted: flag != 0, type: row.isNull(6) ? nil : try row.string(6), created: row.int64(7),
+      updated: row.int64(8), bodyChecksum: row.int64(9),
+      treeChecksum: row.isNull(10) ? nil : row.int64(10))
+    let isSound = row.int64(11) == document.checksum && (flag == 0 || flag == 1)
+    return Unverified(row: document, isSound: isSound, content: row.bytes(12))
+  }
+
+  /// The document with its body.
+  /// - Throws: `integrity` when the body is not what was written.
+  func document(_ body: [UInt8]) throws(StoreError) -> Document {
+    guard Checksum.body(id, revision, body) == bodyChecksum else {
+      throw .integrity("the body of change \(sequence) fails its checksum")
+    }
+    return Document(
+      id: id, revision: revision, isDeleted: isDeleted, sequence: sequence,
+      created: Timestamp(milliseconds: created), updated: Timestamp(milliseconds: updated),
+      body: body)
+  }
+
+  /// The history.
+  /// - Parameter encoded: the row's tree; not looked at where there is none.
+  /// - Throws: `integrity` when the tree is not what was written.
+  func tree(_ encoded: [UInt8]) throws(StoreError) -> RevisionTree {
+    guard let treeChecksum else {
+      var tree = RevisionTree()
+      _ = try applying { () throws(DocumentError) in
+        try tree.insert(revision, below: nil, isDeleted: isDeleted)
+      }
+      return tree
+    }
+    guard Checksum.tree(id, revision, encoded) == treeChecksum else {
+      throw .integrity("the tree of change \(sequence) fails its checksum")
+    }
+    let decoded: Result<RevisionTree, DocumentError> = encoded.withUnsafeBytes { bytes in
+      do throws(DocumentError) {
+        return .success(try RevisionTree(decoding: bytes))
+      } catch {
+        return .failure(error)
+      }
+    }
+    return try applying { () throws(DocumentError) in try decoded.get() }
+  }
+}

@@ -1,0 +1,85 @@
+import Documents
+import SQLiteEngine
+import StoreTesting
+import Stores
+import Testing
+
+/// F13: whatever bit turns in a store's file, an answer is right or an error.
+@Suite struct BitFlipTests {
+  /// All that a store answers, as text.
+  private func answers(_ storage: any StoreStorage) async throws -> [String] {
+    let local = try LocalID(client: "_local/checkpoint")
+    return try await storage.read { view throws(StoreError) in
+      var answers: [String] = ["\(try view.info())"]
+      var ids: [DocumentID] = []
+      try view.documents(DocumentRange(includesDeleted: true)) { document throws(StoreError) in
+        ids.append(document.id)
+        answers.append("\(document)")
+        return true
+      }
+      for id in ids + [DocumentID(stored: "never")] {
+        answers.append("\(String(describing: try view.document(id)))")
+        let tree = try view.tree(id)
+        answers.append("\(String(describing: tree))")
+        for node in tree?.nodes ?? [] {
+          answers.append("\(String(describing: try view.body(id, node.revision)))")
+        }
+      }
+      answers.append("\(try view.changes(after: 0, limit: 1_000))")
+      answers.append("\(try view.ids(ofType: "hotel"))")
+      answers.append("\(String(describing: try view.local(local)))")
+      return answers
+    }
+  }
+
+  private func fill(_ storage: any StoreStorage) async throws {
+    for number in 0..<24 {
+      try await storage.put("document-\(number)", #"{"type":"hotel","n":\#(number)}"#)
+    }
+    var base: RevisionID?
+    for number in 0..<6 { base = try await storage.put("edited", #"{"n":\#(number)}"#, base: base) }
+    try await storage.graft("document-3", ["2-b", "1-a"], #"{"type":"hotel","other":true}"#)
+    let local = try LocalID(client: "_local/checkpoint")
+    _ = try await storage.update([], at: Timestamp(milliseconds: 5)) { _ throws(StoreError) in
+      let document = LocalDocument(revision: 1, body: Array(#"{"last_seq":4}"#.utf8))
+      return Decision(
+        locals: [LocalEdit(local, document, expires: Timestamp(milliseconds: 99))], value: ())
+    }
+  }
+
+  @Test func f13AnyTurnedBitIsFoundOrHarmless() async throws {
+    let directory = try TemporaryDirectory()
+    let engine = try await FileEngine.open(directory: directory.path, lanes: 1)
+    let name = try user(1)
+    let made = try await engine.store(name)
+    try await fill(made)
+    let expected = try await answers(made)
+    await made.close()
+    let file = try path(of: name, in: directory)
+    let sound = try contents(file)
+
+    var generator = SeededGenerator(seed: 20_261_121)
+    var found = 0
+    for _ in 0..<500 {
+      var bytes = sound
+      let place = Int.random(in: 0..<bytes.count, using: &generator)
+      bytes[place] ^= 1 << UInt8.random(in: 0..<8, using: &generator)
+      try write(bytes, to: file)
+      do throws(any Error) {
+        let storage = try #require(try await engine.open(name, creating: true))
+        do throws(any Error) {
+          #expect(try await answers(storage) == expected, "byte \(place)")
+        } catch let error as StoreError {
+          #expect([.damaged, .integrity].contains(error.code), "byte \(place): \(error)")
+          found += 1
+        }
+        await storage.close()
+      } catch let error as StoreError {
+        #expect(error.code == .damaged, "byte \(place): \(error)")
+        found += 1
+      }
+    }
+    #expect(found > 50)
+    await engine.close()
+  }
+}

@@ -1,0 +1,146 @@
+import Documents
+import Foundation
+import SQLiteEngine
+import StoreTesting
+import Stores
+import Testing
+
+/// F09 to F16: a store whose file is not what was written answers an error, never an empty store.
+@Suite struct DamageTests {
+  /// A data directory with two closed stores of some documents each.
+  private func prepared() async throws -> TemporaryDirectory {
+    let directory = try TemporaryDirectory()
+    let engine = try await FileEngine.open(directory: directory.path)
+    for number in 1...2 {
+      let storage = try await engine.store(user(number))
+      for document in 0..<40 {
+        try await storage.put("document-\(document)", #"{"type":"hotel","store":\#(number)}"#)
+      }
+      await storage.close()
+    }
+    await engine.close()
+    return directory
+  }
+
+  /// What opening the first store answers after its file was changed; the second one must still open.
+  private func refusal(
+    _ change: (_ path: String, _ directory: TemporaryDirectory) throws -> Void
+  ) async throws -> StoreError.Code? {
+    let directory = try await prepared()
+    let file = try path(of: user(1), in: directory)
+    try change(file, directory)
+    let engine = try await FileEngine.open(directory: directory.path)
+    let refusals = [
+      try await engine.refusal(of: user(1)), try await engine.refusal(of: user(1), creating: false),
+    ]
+    #expect(refusals[0] == refusals[1])
+    #expect(try await engine.refusal(of: user(2), creating: false) == nil)
+    await engine.close()
+    return refusals[0]
+  }
+
+  @Test func f11EmptyFileIsDamaged() async throws {
+    #expect(try await refusal { file, _ in try write([], to: file) } == .damaged)
+  }
+
+  @Test func f11MissingFileIsDamaged() async throws {
+    #expect(try await refusal { file, _ in try remove(file) } == .damaged)
+  }
+
+  @Test func f12GarbageHeaderIsDamaged() async throws {
+    let code = try await refusal { file, _ in
+      var bytes = try contents(file)
+      for place in 0..<100 { bytes[place] = UInt8(place) }
+      try write(bytes, to: file)
+    }
+    #expect(code == .damaged)
+  }
+
+  @Test func f12GarbagePageIsDamaged() async throws {
+    for page in 1..<9 {
+      let code = try await refusal { file, _ in
+        var bytes = try contents(file)
+        for place in 0..<4_096 where page * 4_096 + place < bytes.count {
+          bytes[page * 4_096 + place] = UInt8(truncatingIfNeeded: place &* 7)
+        }
+        try write(bytes, to: file)
+      }
+      #expect(code == .damaged, "page \(page + 1)")
+    }
+  }
+
+  @Test(arguments: [50, 600, 4_096, 10_000, 20_480])
+  func f12TruncatedFileIsDamaged(size: Int) async throws {
+    let code = try await refusal { file, _ in
+      try write(Array(try contents(file).prefix(size)), to: file)
+    }
+    #expect(code == .damaged)
+  }
+
+  @Test func f14SwappedFileIsDamaged() async throws {
+    let code = try await refusal { file, directory in
+      try write(try contents(try path(of: user(2), in: directory)), to: file)
+    }
+    #expect(code == .damaged)
+  }
+
+  @Test func fileOfAnEarlierLifeIsDamaged() async throws {
+    let directory = try await prepared()
+    let file = try path(of: user(1), in: directory)
+    let earlier = try contents(file)
+    var engine = try await FileEngine.open(directory: directory.path)
+    #expect(try await engine.erase(user(1)))
+    await (try await engine.store(user(1))).close()
+    await engine.close()
+    try write(earlier, to: file)
+    engine = try await FileEngine.open(directory: directory.path)
+    #expect(try await engine.refusal(of: user(1)) == .damaged)
+    await engine.close()
+  }
+
+  @Test func symbolicLinkIsRefused() async throws {
+    let code = try await refusal { file, directory in
+      let elsewhere = directory.path + "/elsewhere.sqlite"
+      try FileManager.default.moveItem(atPath: file, toPath: elsewhere)
+      try FileManager.default.createSymbolicLink(atPath: file, withDestinationPath: elsewhere)
+    }
+    #expect(code == .damaged)
+  }
+
+  @Test func f16FileThatCannotBeReachedIsUnavailableAndNeverAbsent() async throws {
+    let code = try await refusal { file, _ in
+      let directory = (file as NSString).deletingLastPathComponent
+      try remove(directory)
+      try write([1], to: directory)
+    }
+    #expect(code == .unavailable)
+  }
+
+  @Test func f13DamagedBodyIsAnIntegrityErrorAndTheOthersAreRead() async throws {
+    let directory = try await prepared()
+    let file = try path(of: user(1), in: directory)
+    var bytes = try contents(file)
+    let needle = Array(#"{"type":"hotel","store":1}"#.utf8)
+    let place = try #require(
+      bytes.indices.dropLast(needle.count).first {
+        bytes[$0..<$0 + needle.count].elementsEqual(needle)
+      })
+    bytes[place + 10] ^= 1
+    try write(bytes, to: file)
+    let engine = try await FileEngine.open(directory: directory.path)
+    let storage = try await engine.store(user(1))
+    var failures = 0
+    for document in 0..<40 {
+      do throws(any Error) {
+        #expect(
+          try await storage.body("document-\(document)") == String(decoding: needle, as: UTF8.self))
+      } catch let error as StoreError {
+        #expect(error.code == .integrity)
+        failures += 1
+      }
+    }
+    #expect(failures == 1)
+    await storage.close()
+    await engine.close()
+  }
+}

@@ -1,0 +1,81 @@
+import Documents
+import Foundation
+import Stores
+import Testing
+
+@testable import SQLiteEngine
+
+/// A user's store by number.
+func user(_ number: Int) throws -> StoreName {
+  let digits = String(number)
+  return .user(try #require(AccountID(String(repeating: "0", count: 32 - digits.count) + digits)))
+}
+
+/// Where a store's file is.
+func path(of name: StoreName, in directory: TemporaryDirectory) throws -> String {
+  let hash = try #require(
+    directory.files().first { $0.hasSuffix(DataDirectory.fileName(for: name.key)) })
+  return directory.path + "/" + hash
+}
+
+extension StorageEngine {
+  /// Opens a store that is there or is made.
+  func store(_ name: StoreName) async throws -> any StoreStorage {
+    try #require(try await open(name, creating: true))
+  }
+
+  /// The code of the error with which a store doesn't open.
+  func refusal(of name: StoreName, creating: Bool = true) async -> StoreError.Code? {
+    do throws(StoreError) {
+      await (try open(name, creating: creating))?.close()
+      return nil
+    } catch {
+      return error.code
+    }
+  }
+}
+
+extension StoreStorage {
+  /// Puts a revision on a document.
+  @discardableResult
+  func put(
+    _ id: String, _ body: String, base: RevisionID? = nil, at now: Int64 = 1
+  ) async throws -> RevisionID {
+    let id = try DocumentID(id)
+    let body = try DocumentBody(parsing: Array(body.utf8))
+    return try await update([id], at: Timestamp(milliseconds: now)) { view throws(StoreError) in
+      let tree = try view.tree(id)
+      let mutation = try applying { () throws(DocumentError) in
+        try Edit.put(id, in: tree, base: base, body: body)
+      }
+      return Decision([mutation], value: mutation.revision)
+    }.value
+  }
+
+  /// Takes a peer's revision.
+  func graft(_ id: String, _ history: [String], _ body: String) async throws {
+    let id = try DocumentID(id)
+    let body = try DocumentBody(parsing: Array(body.utf8))
+    let revisions = try history.map { try RevisionID($0) }
+    _ = try await update([id], at: Timestamp(milliseconds: 1)) { view throws(StoreError) in
+      let tree = try view.tree(id)
+      let mutation = try applying { () throws(DocumentError) in
+        try Edit.insert(
+          id, in: tree, history: revisions, body: body, isDeleted: false, known: nil)
+      }
+      return Decision(mutation.map { [$0] } ?? [], value: ())
+    }
+  }
+
+  /// What the winner says.
+  func body(_ id: String) async throws -> String? {
+    let id = try DocumentID(id)
+    return try await read { view throws(StoreError) in try view.document(id) }
+      .map { String(decoding: $0.body, as: UTF8.self) }
+  }
+
+  /// The counts.
+  func info() async throws -> StoreInfo {
+    try await read { view throws(StoreError) in try view.info() }
+  }
+}

@@ -1,0 +1,126 @@
+import Dispatch
+import Documents
+import SQLiteEngine
+import Stores
+import Testing
+
+@Suite struct SharedCommitTests {
+  /// Holds a store's lane until the gate opens; updates pile up meanwhile.
+  private func hold(_ storage: any StoreStorage, _ gate: DispatchSemaphore) -> Task<Void, any Error>
+  {
+    Task { try await storage.read { _ throws(StoreError) in gate.wait() } }
+  }
+
+  @Test func waitingUpdatesShareCommitsAndOneTooManyIsRefused() async throws {
+    let directory = try TemporaryDirectory()
+    let engine = try await FileEngine.open(directory: directory.path, lanes: 1)
+    let storage = try await engine.store(.system)
+    let gate = DispatchSemaphore(value: 0)
+    let holder = hold(storage, gate)
+    let extra = 40
+    let count = StoreLimits.pendingUpdates + extra
+    try await withThrowingTaskGroup(of: Bool.self) { group in
+      for number in 0..<count {
+        group.addTask {
+          do throws(any Error) {
+            try await storage.put("document-\(number)", #"{"n":\#(number)}"#)
+            return true
+          } catch let error as StoreError {
+            #expect(error.code == .overloaded)
+            return false
+          }
+        }
+      }
+      // Refusals need no lane: when all have come, the others are known to be in the line.
+      for _ in 0..<extra { #expect(try await group.next() == false) }
+      gate.signal()
+      for try await isCommitted in group { #expect(isCommitted) }
+    }
+    try await holder.value
+    #expect(engine.statistics.updates == StoreLimits.pendingUpdates)
+    #expect(engine.statistics.commits < 8)
+    let changes = try await storage.read { view throws(StoreError) in
+      try view.changes(after: 0, limit: 1_000)
+    }
+    #expect(changes.map(\.sequence) == Array(1...Int64(StoreLimits.pendingUpdates)))
+    await storage.close()
+    await engine.close()
+  }
+
+  @Test func throwingRuleInABatchChangesNothing() async throws {
+    let directory = try TemporaryDirectory()
+    let engine = try await FileEngine.open(directory: directory.path, lanes: 1)
+    let storage = try await engine.store(.system)
+    let base = try await storage.put("shared", "{}")
+    // Every update names the same base: one of them wins, whatever they share.
+    let winners = try await withThrowingTaskGroup(of: Bool.self) { group in
+      for number in 0..<50 {
+        group.addTask {
+          do throws(any Error) {
+            try await storage.put("shared", #"{"n":\#(number)}"#, base: base)
+            return true
+          } catch let error as StoreError {
+            #expect(error.document?.code == .conflict)
+            return false
+          }
+        }
+      }
+      return try await group.reduce(0) { $0 + ($1 ? 1 : 0) }
+    }
+    #expect(winners == 1)
+    #expect(try await storage.info().lastSequence == 2)
+    await storage.close()
+    await engine.close()
+  }
+
+  @Test func updateThatCannotBeWrittenLeavesTheOthersAlone() async throws {
+    let directory = try TemporaryDirectory()
+    let engine = try await FileEngine.open(directory: directory.path, lanes: 1)
+    let storage = try await engine.store(.system)
+    try await storage.put("old", "{}")
+    let gate = DispatchSemaphore(value: 0)
+    let holder = hold(storage, gate)
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      for number in 0..<20 {
+        group.addTask { try await storage.put("document-\(number)", "{}") }
+      }
+      group.addTask {
+        let id = try DocumentID("old")
+        // A winner that this mutation does not bring and that was never stored.
+        var tree = RevisionTree()
+        try tree.insert(try RevisionID("1-a"), below: nil, isDeleted: false)
+        try tree.insert(try RevisionID("1-z"), below: nil, isDeleted: false)
+        let mutation = Mutation(id: id, tree: tree, revision: try RevisionID("1-a"), body: .empty)
+        do throws(any Error) {
+          _ = try await storage.update([id], at: Timestamp(milliseconds: 1)) {
+            _ throws(StoreError) in Decision([mutation], value: ())
+          }
+          Issue.record("was written")
+        } catch let error as StoreError {
+          #expect(error.code == .integrity)
+        }
+      }
+      gate.signal()
+      try await group.waitForAll()
+    }
+    try await holder.value
+    #expect(try await storage.info().documentCount == 21)
+    #expect(try await storage.body("old") == "{}")
+    await storage.close()
+    await engine.close()
+  }
+
+  @Test func emptyDecisionWritesNothing() async throws {
+    let directory = try TemporaryDirectory()
+    let engine = try await FileEngine.open(directory: directory.path)
+    let storage = try await engine.store(.system)
+    let answer = try await storage.update([], at: Timestamp(milliseconds: 1)) {
+      _ throws(StoreError) in Decision(value: 7)
+    }
+    #expect(answer.value == 7)
+    #expect(answer.changes.isEmpty)
+    #expect(engine.statistics.commits == 0)
+    await storage.close()
+    await engine.close()
+  }
+}
