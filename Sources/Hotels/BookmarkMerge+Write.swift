@@ -1,0 +1,40 @@
+import Crypto
+package import Documents
+
+extension BookmarkMerge {
+  /// The edit that makes a list document say one thing: a revision below the winner (or the tombstone, or
+  /// the first of all), and tombstones that name it on the other live leaves.
+  ///
+  /// It depends on the tree's leaves and the body alone, so a replay elsewhere makes the same revisions.
+  /// - Parameter limit: how many revision ids to keep along a branch.
+  /// - Throws: `invalidRevision` for a leaf in the last generation.
+  package static func write(
+    _ body: DocumentBody, onto tree: RevisionTree?, limit: Int
+  ) throws(DocumentError) -> Mutation {
+    let id = BookmarkList.documentID
+    let live = (tree?.leaves ?? []).filter { !$0.isDeleted }.map(\.revision)
+    let merged = try Edit.put(id, in: tree, base: live.first, body: body, limit: limit)
+    var joined = merged.tree
+    for loser in live.dropFirst() {
+      let tombstone = closing(loser, into: merged.revision)
+      guard tombstone.generation <= RevisionID.maximumGeneration else {
+        throw DocumentError(.invalidRevision, "The document has no generation left")
+      }
+      try joined.insert(tombstone, below: loser, isDeleted: true)
+    }
+    joined.prune(to: limit)
+    return Mutation(id: id, tree: joined, revision: merged.revision, body: body)
+  }
+
+  /// The id of the tombstone that closes a losing leaf. It carries nothing, but its id names the revision
+  /// that the leaf was merged into, so that whoever has the tree can tell.
+  ///
+  /// Layout of what is hashed (SHA-256, the first 16 bytes count): the byte 2, the leaf's id as text, the
+  /// byte 0, the merged revision's id as text.
+  static func closing(_ loser: RevisionID, into merged: RevisionID) -> RevisionID {
+    let text = [2] + Array(loser.description.utf8) + [0] + Array(merged.description.utf8)
+    return RevisionID(
+      generation: loser.generation + 1,
+      digest: Hex.string(Array(SHA256.hash(data: text)).prefix(16)))
+  }
+}

@@ -1,0 +1,48 @@
+/// What somebody looks for: a phrase or words about the hotel, and where.
+package struct HotelQuery: Sendable, Hashable {
+  /// How the texts are understood.
+  package enum Matching: Sendable, Hashable {
+    /// As the travel-sample does: each text is a phrase of lower-cased words that must occur as such; the
+    /// location in country, city, state or address, the description in description or name.
+    case phrase
+    /// Friendlier: all words in any order, the last one as a prefix, case and accents folded, best first.
+    case words
+  }
+
+  /// The longest text, in bytes of UTF-8.
+  package static let maximumTextBytes = 512
+  /// The most hotels in one answer.
+  package static let maximumLimit = 100
+  /// The furthest offset.
+  package static let maximumOffset = 10_000
+  /// Hotels in an answer when nothing is said.
+  package static let defaultLimit = 20
+
+  /// What the hotel is like; nil or empty for any.
+  package let description: String?
+  /// Where it is; nil or empty for anywhere.
+  package let location: String?
+  /// How the texts are understood.
+  package let matching: Matching
+  /// Hotels wanted, 1 to ``maximumLimit``.
+  package let limit: Int
+  /// Hotels to pass over, 0 to ``maximumOffset``.
+  package let offset: Int
+
+  /// A query whose bounds the caller has checked; what is out of bounds is clipped. Blank texts count as nil.
+  package init(
+    description: String? = nil, location: String? = nil, matching: Matching = .words,
+    limit: Int = HotelQuery.defaultLimit, offset: Int = 0
+  ) {
+    self.description = Self.nonBlank(description)
+    self.location = Self.nonBlank(location)
+    self.matching = matching
+    self.limit = min(max(limit, 1), Self.maximumLimit)
+    self.offset = min(max(offset, 0), Self.maximumOffset)
+  }
+
+  private static func nonBlank(_ text: String?) -> String? {
+    guard let text, text.utf8.contains(where: { $0 > 0x20 }) else { return nil }
+    return text
+  }
+}

@@ -1,0 +1,69 @@
+/// The port that finds hotels: the embedded catalogue, an upstream over HTTP, a person's own mirror.
+package protocol HotelSearching: Sendable {
+  /// Finds hotels, best match first. Nothing found is an empty page; a failure is never one.
+  func search(_ query: HotelQuery) async throws(SearchError) -> HotelPage
+
+  /// One hotel by its id; nil when the upstream has none, or can't be asked by id.
+  func hotel(_ id: HotelID) async throws(SearchError) -> Hotel?
+
+  /// Whether searches would be answered now; for readiness.
+  func checkReady() async throws(SearchError)
+}
+
+/// Some of the hotels that match.
+package struct HotelPage: Sendable {
+  /// Where an answer came from.
+  package enum Source: String, Sendable {
+    /// The upstream answered just now.
+    case upstream
+    /// An earlier answer that is still fresh.
+    case cache
+    /// An earlier answer that is past its time, because the upstream does not answer.
+    case stale
+    /// The person's own bookmarked hotels.
+    case mirror
+  }
+
+  /// The hotels, best match first.
+  package let hotels: [Hotel]
+  /// The offset of the next page; nil at the end.
+  package let next: Int?
+  /// Where the answer came from.
+  package let source: Source
+
+  /// A page.
+  package init(hotels: [Hotel], next: Int?, source: Source = .upstream) {
+    self.hotels = hotels
+    self.next = next
+    self.source = source
+  }
+}
+
+/// Why a search has no answer. The reason may be shown to a client.
+package struct SearchError: Error, Sendable, Equatable, CustomDebugStringConvertible {
+  /// What went wrong; closed, so that each adapter maps every case.
+  package enum Code: String, Sendable, CaseIterable {
+    /// The upstream can't be reached, or says that it can't answer now (503).
+    case unavailable
+    /// The upstream did not answer in time (504).
+    case timeout
+    /// The upstream answered what can't be understood, or refused the request (502).
+    case badAnswer
+  }
+
+  /// What went wrong.
+  package let code: Code
+  /// A sentence for the client.
+  package let reason: String
+  /// What an operator needs. Never shown to a client.
+  package let detail: String
+
+  /// An error with its words.
+  package init(_ code: Code, _ reason: String, detail: String = "") {
+    self.code = code
+    self.reason = reason
+    self.detail = detail
+  }
+
+  package var debugDescription: String { "SearchError(\(code.rawValue): \(reason) \(detail))" }
+}

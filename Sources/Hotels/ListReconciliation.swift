@@ -1,0 +1,83 @@
+import Documents
+import Stores
+
+/// Whatever lists a store holds, seen as the one canonical list, and the edits that make it so.
+///
+/// The canonical document may have conflicting leaves; apps made lists of their own with random ids or
+/// `user::guest`, known by their type. Those are added after the canonical one, in the order of their ids,
+/// and then deleted. A list that was merged and deleted before and comes back by sync counts with its
+/// differences only; see ``BookmarkMerge``.
+struct ListReconciliation {
+  /// How many lists beside the canonical one are read at once; further ones wait for the next time.
+  static let maximumOthers = 64
+
+  /// The one list.
+  let list: BookmarkList
+  /// Whether the canonical document is live with a single leaf and alone, or no list is there at all.
+  let isSettled: Bool
+  private let tree: RevisionTree?
+  private let former: [UInt8]?
+  private let others: [(id: DocumentID, tree: RevisionTree)]
+
+  /// Reads the lists of one state of a store.
+  /// - Throws: the view's errors; `integrity` for a list that can't be read back.
+  init(_ view: any StoreView) throws(StoreError) {
+    let canonical = BookmarkList.documentID
+    let tree = try view.tree(canonical)
+    var list = BookmarkList()
+    if let tree, let side = try Self.side(of: canonical, tree, in: view) { list = side.list }
+    var others: [(id: DocumentID, tree: RevisionTree)] = []
+    for id in try view.ids(ofType: BookmarkList.type) where id != canonical {
+      guard others.count < Self.maximumOthers, let tree = try view.tree(id) else { continue }
+      others.append((id, tree))
+      if let side = try Self.side(of: id, tree, in: view) {
+        list = BookmarkMerge.apply([side], to: list)
+      }
+    }
+    let live = (tree?.leaves ?? []).filter { !$0.isDeleted }
+    self.former = try live.first.flatMap { leaf throws(StoreError) in
+      try view.body(canonical, leaf.revision)
+    }
+    self.list = list
+    self.tree = tree
+    self.others = others
+    self.isSettled = live.count <= 1 && others.isEmpty
+  }
+
+  /// The edits that leave one list document with these ids: a revision below the winner, tombstones on its
+  /// other leaves and on every other list. None when nothing would change.
+  /// - Parameter limit: how many revision ids to keep along a branch.
+  /// - Throws: `rejected` for a list too long to be stored at all.
+  func mutations(writing next: BookmarkList, limit: Int) throws(StoreError) -> [Mutation] {
+    guard !isSettled || next != list else { return [] }
+    return try applying { () throws(DocumentError) in
+      var mutations = [
+        try BookmarkMerge.write(try next.body(replacing: former), onto: tree, limit: limit)
+      ]
+      for other in others {
+        if let mutation = try Edit.deleteAllLeaves(other.id, in: other.tree, limit: limit) {
+          mutations.append(mutation)
+        }
+      }
+      return mutations
+    }
+  }
+
+  private static func side(
+    of id: DocumentID, _ tree: RevisionTree, in view: any StoreView
+  ) throws(StoreError) -> BookmarkMerge.Side? {
+    let target: BookmarkMerge.Target =
+      id == BookmarkList.documentID ? .sameDocument : .canonicalList
+    return try BookmarkMerge.resolve(tree, target: target) { revision throws(StoreError) in
+      guard let body = try view.body(id, revision) else {
+        guard tree[revision]?.isLeaf == true else { return nil }
+        throw StoreError(
+          .integrity, "A list of bookmarks can't be read", detail: "\(id) \(revision)")
+      }
+      do { return try BookmarkList(parsing: body) } catch {
+        throw StoreError(
+          .integrity, "A list of bookmarks can't be read", detail: "\(id) \(revision) \(error)")
+      }
+    }
+  }
+}

@@ -1,0 +1,35 @@
+package import Documents
+
+/// What a request demands of a bookmark's present revision.
+///
+/// Source: RFC 9110 sections 13.1.1 and 13.1.2.
+package enum RevisionCondition: Sendable, Equatable {
+  /// Nothing.
+  case none
+  /// One of these revisions: `If-Match` with entity-tags.
+  case matches([RevisionID])
+  /// Any: `If-Match: *`.
+  case exists
+  /// None at all, the hotel is not bookmarked: `If-None-Match: *`.
+  case absent
+
+  /// Compares the demand to the present revision, nil for a hotel that is not bookmarked.
+  /// - Throws: `precondition`.
+  package func check(_ present: RevisionID?) throws(HotelError) {
+    switch self {
+    case .none: return
+    case .matches(let revisions):
+      guard let present, revisions.contains(present) else {
+        throw HotelError(.precondition, "The bookmark's revision is not the one in If-Match")
+      }
+    case .exists:
+      guard present != nil else {
+        throw HotelError(.precondition, "The hotel is not bookmarked, and If-Match demands it")
+      }
+    case .absent:
+      guard present == nil else {
+        throw HotelError(.precondition, "The hotel is bookmarked, and If-None-Match forbids it")
+      }
+    }
+  }
+}

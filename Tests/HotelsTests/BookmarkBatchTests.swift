@@ -1,0 +1,64 @@
+import Documents
+import Hotels
+import Testing
+
+@Suite struct BookmarkBatchTests {
+  private func refusal(_ text: String) -> HotelError? {
+    do {
+      _ = try batch(text)
+      return nil
+    } catch {
+      return error as? HotelError
+    }
+  }
+
+  @Test func addAndRemoveAreReadInOrder() throws {
+    let batch = try batch(#"{"add":[{"id":"b"},{"id":7}],"remove":["x",8]}"#)
+    #expect(batch.add.map(\.id.text) == ["b", "hotel_7"])
+    #expect(batch.remove.map(\.text) == ["x", "hotel_8"])
+  }
+
+  @Test func eitherMayBeAbsent() throws {
+    #expect(try batch("{}").add.isEmpty)
+    #expect(try batch(#"{"remove":["x"]}"#).remove.count == 1)
+  }
+
+  @Test(arguments: [
+    "[]", "1", #"{"add":{}}"#, #"{"remove":"x"}"#, #"{"remove":[null]}"#, #"{"remove":[""]}"#,
+    #"{"remove":["_x"]}"#, #"{"remove":["bookmarkedhotels"]}"#, #"{"remove":[1.5]}"#,
+    #"{"delete":[]}"#,
+  ])
+  func otherShapesAreRefused(text: String) {
+    #expect(refusal(text)?.code == .invalidBatch)
+  }
+
+  @Test func itemThatIsNoHotelIsNamedByItsPlace() {
+    let error = refusal(#"{"add":[{"id":"a"},3]}"#)
+    #expect(error?.code == .invalidHotel)
+    #expect(error?.reason.hasPrefix("add[1]") == true)
+  }
+
+  @Test(arguments: [
+    #"{"add":[{"id":"a"},{"id":"a"}]}"#, #"{"add":[{"id":"a"}],"remove":["a"]}"#,
+    #"{"remove":["a","a"]}"#, #"{"add":[{"id":"z"},{"id":5}],"remove":["a",5]}"#,
+  ])
+  func idThatStandsTwiceIsNamed(text: String) {
+    let error = refusal(text)
+    #expect(error?.code == .invalidBatch)
+    #expect(error?.reason.contains("twice") == true)
+  }
+
+  @Test func twoHundredItemsAreTakenAndOneMoreIsRefused() throws {
+    let hundred = (0..<100).map { #"{"id":"a\#($0)"}"# }.joined(separator: ",")
+    func ids(_ count: Int) -> String { (0..<count).map { "\"r\($0)\"" }.joined(separator: ",") }
+    #expect(try batch("{\"add\":[\(hundred)],\"remove\":[\(ids(100))]}").remove.count == 100)
+    #expect(refusal("{\"add\":[\(hundred)],\"remove\":[\(ids(101))]}")?.code == .invalidBatch)
+    #expect(refusal("{\"remove\":[\(ids(201))]}")?.code == .invalidBatch)
+  }
+
+  @Test func receiptKeyHasOneTo255Bytes() {
+    #expect(ReceiptRequest(key: "", fingerprint: []) == nil)
+    #expect(ReceiptRequest(key: String(repeating: "k", count: 255), fingerprint: []) != nil)
+    #expect(ReceiptRequest(key: String(repeating: "k", count: 256), fingerprint: []) == nil)
+  }
+}

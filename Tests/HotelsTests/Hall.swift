@@ -1,0 +1,116 @@
+import Documents
+import Hotels
+import StoreTesting
+import Stores
+import Synchronization
+import Testing
+
+/// A service over stores in memory, with a clock that the test turns.
+struct Hall: Sendable {
+  let stores: DatabaseManager
+  let service: HotelService
+  let clock: TurnedClock
+  let user: StoreName
+  let guest: StoreName
+
+  init(limits: @escaping @Sendable (StoreName) -> StoreLimits = { .standard(for: $0) }) throws {
+    let clock = TurnedClock()
+    self.clock = clock
+    stores = DatabaseManager(
+      engine: MemoryEngine(), maximumOpen: 16, limits: limits, now: { clock.now })
+    service = HotelService(stores: stores, now: { clock.now })
+    user = .user(try #require(AccountID(String(repeating: "a", count: 32))))
+    guest = .guest(try #require(AccountID(String(repeating: "b", count: 32))))
+  }
+
+  /// Bookmarks a hotel of these facts.
+  @discardableResult
+  func add(_ text: String, in name: StoreName? = nil) async throws -> BookmarkOutcome {
+    try await service.bookmark(hotel(text), in: name ?? user)
+  }
+
+  /// Bookmarks hotels that are nothing but ids, in order.
+  func add(ids: String..., in name: StoreName? = nil) async throws {
+    for id in ids { try await add(#"{"id":"\#(id)"}"#, in: name) }
+  }
+
+  /// The ids of all bookmarks, newest first.
+  func ids(in name: StoreName? = nil) async throws -> [String] {
+    try await service.bookmarks(in: name ?? user, limit: 200).bookmarks.map(\.id.text)
+  }
+
+  /// A document of a store.
+  func document(_ id: String, in name: StoreName? = nil) async throws -> Document? {
+    try await stores.withExisting(name ?? user) { store throws(StoreError) in
+      try await store.document(DocumentID(stored: id))
+    }
+  }
+
+  /// The canonical list's body.
+  func listText(in name: StoreName? = nil) async throws -> String? {
+    try await document("bookmarkedhotels", in: name)?.body.text
+  }
+
+  /// Puts a document as a sync client would.
+  @discardableResult
+  func put(
+    _ id: String, _ text: String, base: RevisionID? = nil, in name: StoreName? = nil
+  ) async throws -> RevisionID {
+    let body = try body(text)
+    return try await stores.withStore(name ?? user) { store throws(StoreError) in
+      try await store.put(DocumentID(stored: id), base: base, body: body)
+    }
+  }
+
+  /// Takes a revision of a peer, newest first in `history`.
+  func graft(
+    _ id: String, _ history: [String], _ text: String, isDeleted: Bool = false,
+    in name: StoreName? = nil
+  ) async throws {
+    let (id, body) = (DocumentID(stored: id), try body(text))
+    let path = try history.map { try RevisionID($0) }
+    try await stores.withStore(name ?? user) { store throws(StoreError) in
+      _ = try await store.update([id]) { view throws(StoreError) in
+        let tree = try view.tree(id)
+        let mutation = try applying { () throws(DocumentError) in
+          try Edit.insert(
+            id, in: tree, history: path, body: body, isDeleted: isDeleted, known: nil)
+        }
+        return Decision(mutation.map { [$0] } ?? [], value: ())
+      }
+    }
+  }
+
+  /// Counts of a store.
+  func info(in name: StoreName? = nil) async throws -> StoreInfo {
+    try await stores.withExisting(name ?? user) { store throws(StoreError) in
+      try await store.read { view throws(StoreError) in try view.info() }
+    }
+  }
+
+  /// A document's tree.
+  func tree(_ id: String, in name: StoreName? = nil) async throws -> RevisionTree? {
+    try await stores.withExisting(name ?? user) { store throws(StoreError) in
+      try await store.read { view throws(StoreError) in try view.tree(DocumentID(stored: id)) }
+    }
+  }
+}
+
+/// A clock that stands still until it is turned.
+final class TurnedClock: Sendable {
+  private let seconds = Mutex<Int64>(1_800_000_000)
+
+  var now: Timestamp { Timestamp(seconds: seconds.withLock { $0 }) }
+
+  func turn(bySeconds span: Int64) { seconds.withLock { $0 += span } }
+}
+
+/// The code of the error that a call throws; nil when it throws none.
+func code(of call: () async throws -> Void) async -> HotelError.Code? {
+  do {
+    try await call()
+    return nil
+  } catch {
+    return (error as? HotelError)?.code
+  }
+}

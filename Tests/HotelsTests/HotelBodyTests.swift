@@ -1,0 +1,58 @@
+import Documents
+import Hotels
+import Stores
+import Testing
+
+/// What a hotel's document says of what the client said.
+@Suite struct HotelBodyTests {
+  @Test(arguments: [
+    (#"{"_id":"h"}"#, #"{"type":"hotel"}"#),
+    (#"{"id":"h","type":"hotel","z":1}"#, #"{"id":"h","type":"hotel","z":1}"#),
+    (
+      #"{"id":"h","n":1.0,"m":-0,"x":1E+2,"big":12345678901234567890123,"s":"\u0041\/é","o":{"b":1,"a":[ ]}}"#,
+      #"{"id":"h","n":1.0,"m":-0,"x":1E+2,"big":12345678901234567890123,"s":"\u0041\/é","o":{"b":1,"a":[]},"type":"hotel"}"#
+    ),
+  ])
+  func factsAreKeptByteForByte(text: String, stored: String) async throws {
+    let hall = try Hall()
+    try await hall.add(text)
+    let bookmark = try #require(try await hall.service.bookmark(hotelID("h"), in: hall.user))
+    #expect(bookmark.hotel.text == stored)
+  }
+
+  @Test(arguments: ["\"resort\"", "null", "1", "[\"hotel\"]", "\"Hotel\""])
+  func anotherTypeIsRefused(type: String) async throws {
+    let hall = try Hall()
+    #expect(
+      await code { try await hall.add(#"{"id":"h","type":\#(type)}"#) } == .invalidHotel)
+    #expect(try await hall.ids() == [])
+  }
+
+  @Test func sixtyFourKibibytesAreTakenAndOneByteMoreIsRefused() async throws {
+    let hall = try Hall()
+    func facts(_ count: Int, _ end: String) -> String {
+      let frame = #"{"id":"h","x":""}"#.utf8.count + end.utf8.count
+      return #"{"id":"h","x":""# + String(repeating: "x", count: count - frame) + "\"\(end)}"
+    }
+    let typed = #","type":"hotel""#
+    try await hall.add(facts(BookmarkLimits.hotelBytes, typed))
+    #expect(
+      await code { try await hall.add(facts(BookmarkLimits.hotelBytes + 1, typed)) } == .tooLarge)
+    // Without its type, the hotel grows by it.
+    let room = BookmarkLimits.hotelBytes - typed.utf8.count
+    try await hall.add(facts(room, ""))
+    #expect(await code { try await hall.add(facts(room + 1, "")) } == .tooLarge)
+  }
+
+  @Test func bookmarkIsWrittenAsTheInterfaceSays() throws {
+    let bookmark = Bookmark(
+      id: try hotelID("a\"b"), revision: try RevisionID("1-a"),
+      bookmarkedAt: Timestamp(seconds: 1_800_000_000), hotel: Array(#"{"n":1.0}"#.utf8))
+    var bytes: [UInt8] = []
+    bookmark.append(to: &bytes)
+    #expect(
+      bytes.text
+        == #"{"id":"a\"b","rev":"1-a","bookmarkedAt":"2027-01-15T08:00:00.000Z","hotel":{"n":1.0}}"#
+    )
+  }
+}

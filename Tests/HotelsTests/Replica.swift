@@ -1,0 +1,57 @@
+import Documents
+import Hotels
+
+/// One copy of the list's document, without a store: its tree, and the list of each revision.
+struct Replica {
+  var tree: RevisionTree?
+  var bodies: [RevisionID: DocumentBody] = [:]
+
+  /// What a reader of this copy sees.
+  var resolved: BookmarkList {
+    get throws {
+      guard let tree else { return BookmarkList() }
+      return try BookmarkMerge.resolve(tree) { revision in
+        try bodies[revision].map { try BookmarkList(parsing: $0.bytes) }
+      }?.list ?? BookmarkList()
+    }
+  }
+
+  /// What an app sees that knows nothing of conflicts: the winner's list.
+  var winner: BookmarkList {
+    get throws {
+      guard let body = tree?.winner.flatMap({ bodies[$0.revision] }) else { return BookmarkList() }
+      return try BookmarkList(parsing: body.bytes)
+    }
+  }
+
+  var isSettled: Bool { (tree?.leaves.count { !$0.isDeleted } ?? 0) <= 1 }
+
+  /// Closes all branches with the merged list, as the service does.
+  mutating func merge() throws {
+    guard !isSettled else { return }
+    try take(BookmarkMerge.write(resolved.body(), onto: tree, limit: 1_000))
+  }
+
+  /// Puts a list on the winner, as any app does.
+  mutating func put(_ list: BookmarkList) throws {
+    let base = tree?.winner.flatMap { $0.isDeleted ? nil : $0.revision }
+    try take(
+      Edit.put(BookmarkList.documentID, in: tree, base: base, body: list.body(), limit: 1_000))
+  }
+
+  /// Takes everything that the other copy has.
+  mutating func pull(from other: Replica) throws {
+    guard let theirs = other.tree else { return }
+    var mine = tree ?? RevisionTree()
+    for leaf in theirs.leaves {
+      try mine.graft(theirs.history(of: leaf.revision), isDeleted: leaf.isDeleted)
+    }
+    tree = mine
+    bodies.merge(other.bodies) { mine, _ in mine }
+  }
+
+  private mutating func take(_ mutation: Mutation) {
+    tree = mutation.tree
+    bodies[mutation.revision] = mutation.body
+  }
+}
