@@ -1,0 +1,28 @@
+import Crypto
+import Documents
+import Stores
+
+/// The ids of the system store's documents. A user's go by a hash of the name's key, so that a tombstone,
+/// which stays, does not spell a name out.
+enum AccountKeys {
+  /// A user's document.
+  static func user(_ name: UserName) -> DocumentID { DocumentID(stored: "user:" + hash(name)) }
+
+  /// A user's name and password.
+  static func credentials(_ name: UserName) -> LocalID { LocalID(receipt: "user:" + hash(name)) }
+
+  /// What became of a guest.
+  static func guest(_ id: AccountID) -> DocumentID { DocumentID(stored: "guest:" + id.text) }
+
+  /// A session that was logged out.
+  static func revoked(_ session: String) -> LocalID { LocalID(receipt: "revoked:" + session) }
+
+  /// A store that is to be erased.
+  static func erasure(_ store: StoreName) -> DocumentID {
+    DocumentID(stored: "erasure:" + store.key)
+  }
+
+  private static func hash(_ name: UserName) -> String {
+    Hex.string(Array(SHA256.hash(data: Array(name.key.utf8))))
+  }
+}

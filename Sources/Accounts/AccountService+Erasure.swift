@@ -1,0 +1,29 @@
+extension AccountService {
+  /// Erases somebody: the name and the password are gone and every token and session has ended before the
+  /// store is erased. What a failure leaves to be done is noted and done by ``finishErasures()``.
+  ///
+  /// Only the store of the administrator is erased, who is not made of documents.
+  /// - Throws: the store's errors; `guestSpent` for a guest who has become a user meanwhile.
+  package func erase(_ principal: Principal) async throws(AccountError) {
+    var ended = [principal.store]
+    switch principal.kind {
+    case .guest:
+      ended = try await accounts.endGuest(principal.id)
+      if ended.isEmpty { throw .guestSpent }
+    case .user:
+      let name = try UserName(principal.username ?? "")
+      ended = try await accounts.endUser(name, id: principal.id)
+    case .administrator:
+      try await accounts.noteErasure(of: principal.store)
+    }
+    proofs.end { $0.id == principal.id }
+    for store in ended { try await accounts.erase(store) }
+  }
+
+  /// Erases the stores that were to be erased when the service stopped; once at every start, before
+  /// requests are taken. Reads one index.
+  /// - Throws: the store's errors.
+  package func finishErasures() async throws(AccountError) {
+    for store in try await accounts.pendingErasures() { try await accounts.erase(store) }
+  }
+}

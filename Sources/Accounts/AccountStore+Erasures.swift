@@ -1,0 +1,75 @@
+import Documents
+import Stores
+
+extension AccountStore {
+  /// Ends a guest and notes that the store is to be erased.
+  func endGuest(_ id: AccountID) async throws(AccountError) -> [StoreName] {
+    let (guestID, store) = (AccountKeys.guest(id), StoreName.guest(id))
+    return try await update([guestID, AccountKeys.erasure(store)]) {
+      (view, limit) throws(StoreError) in
+      // A guest who became a user's meanwhile has given the store away.
+      guard try view.document(guestID) == nil else { return Decision(value: []) }
+      return Decision(
+        [
+          try Self.put(guestID, ["type": "guest", "erased": true], in: view, limit: limit),
+          try Self.note(store, in: view, limit: limit),
+        ], value: [store])
+    }
+  }
+
+  /// Ends a user, whose name and password are gone with this, and notes which stores are to be erased: the
+  /// user's own and those of guests on their way into it.
+  func endUser(_ name: UserName, id: AccountID) async throws(AccountError) -> [StoreName] {
+    let (userID, local) = (AccountKeys.user(name), AccountKeys.credentials(name))
+    return try await update([userID, AccountKeys.erasure(.user(id))]) {
+      (view, limit) throws(StoreError) in
+      guard let user = try UserDocument(view.document(userID)), user.id == id else {
+        return Decision(value: [])
+      }
+      let stores = [.user(id)] + user.adopting.map { StoreName.guest($0) }
+      var mutations = [try Self.put(userID, nil, in: view, limit: limit)]
+      for store in stores { mutations.append(try Self.note(store, in: view, limit: limit)) }
+      return Decision(mutations, locals: [LocalEdit(local, nil)], value: stores)
+    }
+  }
+
+  /// Notes that a store is to be erased whose owner lives on.
+  func noteErasure(of store: StoreName) async throws(AccountError) {
+    let id = AccountKeys.erasure(store)
+    try await update([id]) { (view, limit) throws(StoreError) in
+      Decision([try Self.note(store, in: view, limit: limit)], value: ())
+    }
+  }
+
+  /// The stores that are noted to be erased, in the order of their keys.
+  func pendingErasures() async throws(AccountError) -> [StoreName] {
+    try await read(orAbsent: []) { view throws(StoreError) in
+      var names: [StoreName] = []
+      for id in try view.ids(ofType: "erasure") {
+        guard let document = try view.document(id),
+          let key = try Self.root(of: document.body)["store"]?.string,
+          let name = StoreName(key: key)
+        else { throw Self.unreadable }
+        names.append(name)
+      }
+      return names
+    }
+  }
+
+  /// Erases a store and forgets the note.
+  func erase(_ store: StoreName) async throws(AccountError) {
+    do { _ = try await stores.erase(store) } catch { throw AccountError(error) }
+    let id = AccountKeys.erasure(store)
+    try await update([id]) { (view, limit) throws(StoreError) in
+      guard let note = try view.document(id), !note.isDeleted else { return Decision(value: ()) }
+      return Decision([try Self.put(id, nil, in: view, limit: limit)], value: ())
+    }
+  }
+
+  private static func note(
+    _ store: StoreName, in view: any StoreView, limit: Int
+  ) throws(StoreError) -> Mutation {
+    let value: JSONValue = ["type": "erasure", "store": .string(store.key)]
+    return try put(AccountKeys.erasure(store), value, in: view, limit: limit)
+  }
+}

@@ -1,0 +1,32 @@
+import Documents
+import Stores
+
+/// A user's name and password: a local document, which leaves no earlier revision behind.
+struct Credentials: Sendable {
+  /// The name as it is shown.
+  let name: String
+  /// The password's hash.
+  let password: PasswordHash
+
+  /// Credentials by their parts.
+  init(name: String, password: PasswordHash) {
+    self.name = name
+    self.password = password
+  }
+
+  /// Reads a local document.
+  /// - Throws: `integrity` for one that this service did not write.
+  init(_ document: LocalDocument) throws(StoreError) {
+    let root = try AccountStore.root(of: document.body)
+    guard let name = root["name"]?.string,
+      let password = root["password"].flatMap(PasswordHash.init)
+    else { throw AccountStore.unreadable }
+    self.init(name: name, password: password)
+  }
+
+  /// The local document, as it was written so many times before.
+  func document(after revision: Int64) -> LocalDocument {
+    let value = JSONValue.object(["name": .string(name), "password": password.value])
+    return LocalDocument(revision: revision &+ 1, body: value.bytes)
+  }
+}

@@ -1,0 +1,47 @@
+package import Documents
+package import Stores
+
+/// Who a request comes from, once proved.
+package struct Principal: Sendable, Equatable {
+  /// What somebody may be.
+  package enum Kind: String, Sendable, CaseIterable {
+    /// Nobody by name: a random id and a token that proves it.
+    case guest
+    /// Somebody with a name and a password.
+    case user
+    /// The one whom the configuration names.
+    case administrator
+  }
+
+  /// What they are.
+  package let kind: Kind
+  /// Their id; it outlives tokens and names nobody.
+  package let id: AccountID
+  /// The name as signed up; nil for a guest.
+  package let username: String?
+  /// Their own store.
+  package let store: StoreName
+  /// The session's id, the same in every token of one session; nil where a password was the proof.
+  package let tokenID: String?
+  /// When the proof ends; nil where a password was the proof.
+  package let expiresAt: Timestamp?
+  /// The account's epoch when the proof was made: a later epoch ends it.
+  package let epoch: Int
+  /// The key that signed their token; nil where a password was the proof.
+  package let keyID: KeyID?
+
+  /// Somebody, by their parts.
+  package init(
+    kind: Kind, id: AccountID, username: String? = nil, store: StoreName, tokenID: String? = nil,
+    expiresAt: Timestamp? = nil, epoch: Int = 0, keyID: KeyID? = nil
+  ) {
+    self.kind = kind
+    self.id = id
+    self.username = username
+    self.store = store
+    self.tokenID = tokenID
+    self.expiresAt = expiresAt
+    self.epoch = epoch
+    self.keyID = keyID
+  }
+}

@@ -1,0 +1,42 @@
+import Crypto
+import FoundationEssentials
+
+/// What a proof is remembered by: 256 bits from which neither token nor password can be had.
+struct ProofKey: Sendable, Hashable {
+  private let words: (UInt64, UInt64, UInt64, UInt64)
+
+  /// The SHA-256 of a token.
+  init(token: String) {
+    var token = token
+    var hash = SHA256()
+    token.withUTF8 { hash.update(bufferPointer: UnsafeRawBufferPointer($0)) }
+    self.init(hash.finalize())
+  }
+
+  /// The HMAC of a name and a password under a key that only this process has: a plain hash of a
+  /// password could be guessed from a dump of memory.
+  init(name: UserName, password: [UInt8], under key: SymmetricKey) {
+    var hash = HMAC<SHA256>(key: key)
+    hash.update(data: Array("\(name.key.utf8.count):".utf8))
+    hash.update(data: Array(name.key.utf8))
+    hash.update(data: password)
+    self.init(hash.finalize())
+  }
+
+  private init(_ digest: some Sequence<UInt8>) {
+    var words: (UInt64, UInt64, UInt64, UInt64) = (0, 0, 0, 0)
+    for (place, byte) in digest.enumerated() {
+      switch place >> 3 {
+      case 0: words.0 = words.0 << 8 | UInt64(byte)
+      case 1: words.1 = words.1 << 8 | UInt64(byte)
+      case 2: words.2 = words.2 << 8 | UInt64(byte)
+      default: words.3 = words.3 << 8 | UInt64(byte)
+      }
+    }
+    self.words = words
+  }
+
+  static func == (left: ProofKey, right: ProofKey) -> Bool { left.words == right.words }
+
+  func hash(into hasher: inout Hasher) { hasher.combine(words.0) }
+}

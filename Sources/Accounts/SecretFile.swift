@@ -1,0 +1,106 @@
+import Glibc
+
+/// A small file that only its owner may read, replaced as a whole: after a power cut there is the old
+/// content or the new one.
+struct SecretFile: Sendable {
+  /// Where.
+  let path: String
+
+  /// The longest content, in bytes.
+  private static let maximumBytes = 1 << 16
+
+  /// The content; nil when there is no such file.
+  /// - Throws: `keys` when the file is a link, another user's, readable by others, too long, or can't be
+  ///   read.
+  func read() throws(AccountError) -> [UInt8]? {
+    let file = Glibc.open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
+    guard file >= 0 else {
+      if errno == ENOENT { return nil }
+      throw failure("The key file can't be opened.")
+    }
+    defer { Glibc.close(file) }
+    var status = stat()
+    guard fstat(file, &status) == 0 else { throw failure("The key file can't be examined.") }
+    guard status.st_mode & S_IFMT == S_IFREG else {
+      throw AccountError(.keys, "The key file is no regular file.", detail: path)
+    }
+    guard status.st_mode & 0o077 == 0 else {
+      throw AccountError(
+        .keys, "The key file must be readable by its owner only (chmod 600).", detail: path)
+    }
+    guard status.st_uid == geteuid() else {
+      throw AccountError(.keys, "The key file belongs to another user.", detail: path)
+    }
+    return try content(of: file)
+  }
+
+  /// Makes the file, which must not exist; durable once this returns.
+  /// - Throws: `keys`, when there is such a file, or it can't be written.
+  func create(_ bytes: [UInt8]) throws(AccountError) {
+    try write(bytes) { new in
+      // A hard link, unlike a rename, never replaces what another process has just put there.
+      defer { unlink(new) }
+      return link(new, path)
+    }
+  }
+
+  /// Makes the file or puts the new content in the place of the old; durable once this returns.
+  /// - Throws: `keys`; the old content stands then.
+  func replace(_ bytes: [UInt8]) throws(AccountError) {
+    try write(bytes) { new in rename(new, path) }
+  }
+
+  private func write(
+    _ bytes: [UInt8], publish: (_ new: String) -> Int32
+  ) throws(AccountError) {
+    let new = path + ".\(UInt64.random(in: .min ... .max))"
+    let file = Glibc.open(new, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
+    guard file >= 0 else { throw failure("The key file can't be made.") }
+    let isWritten = append(bytes, to: file) && fsync(file) == 0
+    Glibc.close(file)
+    guard isWritten, publish(new) == 0 else {
+      let error = failure("The key file can't be written.")
+      unlink(new)
+      throw error
+    }
+    try syncDirectory()
+  }
+
+  private func append(_ bytes: [UInt8], to file: Int32) -> Bool {
+    var written = 0
+    while written < bytes.count {
+      let count = bytes[written...].withUnsafeBytes { Glibc.write(file, $0.baseAddress, $0.count) }
+      if count < 0, errno == EINTR { continue }
+      guard count > 0 else { return false }
+      written += count
+    }
+    return true
+  }
+
+  private func content(of file: Int32) throws(AccountError) -> [UInt8] {
+    var content: [UInt8] = []
+    var buffer = [UInt8](repeating: 0, count: 4_096)
+    while content.count <= Self.maximumBytes {
+      let count = buffer.withUnsafeMutableBytes { Glibc.read(file, $0.baseAddress, $0.count) }
+      if count < 0, errno == EINTR { continue }
+      guard count >= 0 else { throw failure("The key file can't be read.") }
+      if count == 0 { return content }
+      content += buffer.prefix(count)
+    }
+    throw AccountError(.keys, "The key file is too long.", detail: path)
+  }
+
+  /// A name is durable only when its directory is (fsync(2)).
+  private func syncDirectory() throws(AccountError) {
+    let slash = path.utf8.lastIndex(of: UInt8(ascii: "/"))
+    let directory = slash.map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
+    let file = Glibc.open(directory, O_RDONLY | O_CLOEXEC | O_DIRECTORY)
+    guard file >= 0 else { throw failure("The key file's directory can't be opened.") }
+    defer { Glibc.close(file) }
+    guard fsync(file) == 0 else { throw failure("The key file's directory can't be written.") }
+  }
+
+  private func failure(_ reason: String) -> AccountError {
+    AccountError(.keys, reason, detail: "\(path): errno \(errno)")
+  }
+}

@@ -1,0 +1,96 @@
+package import Documents
+import Synchronization
+
+/// The keys that sign tokens: one in use, and those it followed, whose tokens work on for an overlap.
+package final class SigningKeys: Sendable {
+  /// How long tokens of a key work after the key was followed, in seconds: as long as the longest token
+  /// lives, so that rotating logs nobody out. 30 days.
+  package static let overlap: Int64 = 30 * 86_400
+
+  private struct State: Sendable {
+    var keys: [SigningKey]
+    var generation: UInt64 = 0
+  }
+
+  private let file: SecretFile?
+  private let state: Mutex<State>
+
+  private init(_ keys: [SigningKey], file: SecretFile?) {
+    self.file = file
+    state = Mutex(State(keys: keys))
+  }
+
+  /// Reads the key file, or makes it with a first key, readable by its owner alone, on disk before this
+  /// returns. Blocks for a few milliseconds: for the start of the service.
+  /// - Throws: `keys` when the file is not one that this service wrote, or others may read it.
+  package static func open(_ path: String, now: Timestamp) async throws(AccountError) -> SigningKeys
+  {
+    let file = SecretFile(path: path)
+    if let bytes = try file.read() {
+      return SigningKeys(try await SigningKeyCoding.keys(in: bytes), file: file)
+    }
+    let key = try await newKey(at: now)
+    try file.create(SigningKeyCoding.bytes(of: [key]))
+    return SigningKeys([key], file: file)
+  }
+
+  /// Keys that end with the process, for a service that keeps nothing.
+  /// - Throws: `keys`.
+  package static func temporary(now: Timestamp) async throws(AccountError) -> SigningKeys {
+    SigningKeys([try await newKey(at: now)], file: nil)
+  }
+
+  /// Makes a new key the one in use. Tokens of the others work for the overlap; keys whose time is over
+  /// are dropped. On disk before this returns.
+  /// - Parameter overlapSeconds: 0 when a key is known to others: all tokens end at once.
+  /// - Throws: `keys` when the file can't be written; nothing has changed then.
+  package func rotate(
+    now: Timestamp, overlapSeconds: Int64 = SigningKeys.overlap
+  ) async throws(AccountError) {
+    let key = try await Self.newKey(at: now)
+    let end = now.adding(seconds: max(0, overlapSeconds))
+    try state.withLock { state throws(AccountError) in
+      let older = state.keys.map { $0.retired(at: end) }.filter { $0.isGood(at: now) }
+      let keys = [key] + older
+      try file?.replace(SigningKeyCoding.bytes(of: keys))
+      state.keys = keys
+      state.generation += 1
+    }
+  }
+
+  /// Reads the file again, for keys that the command line rotated while the service ran. Keys that are no
+  /// longer in it stop working with this call.
+  /// - Throws: `keys`; the keys stay as they were.
+  package func reload() async throws(AccountError) {
+    guard let file else { return }
+    guard let bytes = try file.read() else {
+      throw AccountError(.keys, "The key file is gone.", detail: file.path)
+    }
+    let keys = try await SigningKeyCoding.keys(in: bytes)
+    state.withLock { state in
+      guard !state.keys.elementsEqual(keys, by: { $0.id == $1.id && $0.until == $1.until }) else {
+        return
+      }
+      state.keys = keys
+      state.generation += 1
+    }
+  }
+
+  /// Changes whenever a key is added or dropped.
+  var generation: UInt64 { state.withLock { $0.generation } }
+
+  /// The key that signs.
+  var current: SigningKey? { state.withLock { $0.keys.first { $0.until == nil } } }
+
+  /// A key that verifies, by the bytes of its id; nil for one that is unknown or whose time is over.
+  func key(_ id: KeyID, at now: Timestamp) -> SigningKey? {
+    state.withLock { $0.keys.first { $0.id == id } }.flatMap { $0.isGood(at: now) ? $0 : nil }
+  }
+
+  private static func newKey(at now: Timestamp) async throws(AccountError) -> SigningKey {
+    guard let key = await SigningKey.random(at: now) else {
+      throw AccountError(.keys, "No key could be made.")
+    }
+    return key
+  }
+}

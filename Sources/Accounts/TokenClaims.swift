@@ -1,0 +1,91 @@
+import Documents
+import Stores
+
+/// What a token says (RFC 7519 section 4). Times are whole seconds since 1970.
+struct TokenClaims: Sendable, Equatable {
+  /// What its owner is.
+  let kind: Principal.Kind
+  /// `sub`: its owner.
+  let subject: AccountID
+  /// `name`: the user's name; nil for a guest.
+  let name: String?
+  /// `sid`: the session, the same in every renewal.
+  let session: String
+  /// `jti`: this token alone.
+  let tokenID: String
+  /// `epoch`: the account's epoch when the token was made.
+  let epoch: Int
+  /// `iat` and `nbf`: when it was made.
+  let issuedAt: Int64
+  /// `exp`: when it ends.
+  let expiresAt: Int64
+
+  /// The claims' text.
+  func bytes(issuer: String, audience: String) -> [UInt8] {
+    var writer = JSONWriter()
+    writer.beginObject()
+    writer.member("iss", issuer)
+    writer.member("aud", audience)
+    writer.member("sub", subject.text)
+    writer.member("kind", kind.rawValue)
+    if let name { writer.member("name", name) }
+    writer.member("sid", session)
+    writer.member("jti", tokenID)
+    writer.member("epoch", epoch)
+    writer.member("iat", Int(issuedAt))
+    writer.member("nbf", Int(issuedAt))
+    writer.member("exp", Int(expiresAt))
+    writer.endObject()
+    return writer.bytes
+  }
+
+  /// Reads claims whose signature is right, for an issuer and an audience: every claim must be there and
+  /// of its type; a time is a number written as an integer.
+  /// - Returns: nil for anything else.
+  init?(_ node: JSONNode, issuer: String, audience: String) {
+    guard node.kind == .object, node["iss"]?.stringEquals(issuer) ?? false,
+      node["aud"]?.stringEquals(audience) ?? false,
+      let kind = node["kind"]?.string.flatMap(Principal.Kind.init),
+      let subject = node["sub"]?.string.flatMap(AccountID.init),
+      let session = Self.id(node["sid"]), let tokenID = Self.id(node["jti"]),
+      let epoch = node["epoch"]?.int, let issuedAt = node["iat"]?.int,
+      let notBefore = node["nbf"]?.int, let expiresAt = node["exp"]?.int,
+      issuedAt >= 0, notBefore >= issuedAt, expiresAt > notBefore
+    else { return nil }
+    let name = node["name"]?.string
+    guard (kind == .guest) == (name == nil) else { return nil }
+    self.init(
+      kind: kind, subject: subject, name: name, session: session, tokenID: tokenID, epoch: epoch,
+      issuedAt: Int64(notBefore), expiresAt: Int64(expiresAt))
+  }
+
+  /// Claims by their parts.
+  init(
+    kind: Principal.Kind, subject: AccountID, name: String?, session: String, tokenID: String,
+    epoch: Int, issuedAt: Int64, expiresAt: Int64
+  ) {
+    self.kind = kind
+    self.subject = subject
+    self.name = name
+    self.session = session
+    self.tokenID = tokenID
+    self.epoch = epoch
+    self.issuedAt = issuedAt
+    self.expiresAt = expiresAt
+  }
+
+  /// The owner, as a request's principal, by the key that signed the token.
+  func principal(by key: KeyID) -> Principal {
+    Principal(
+      kind: kind, id: subject, username: name,
+      store: kind == .guest ? .guest(subject) : .user(subject), tokenID: session,
+      expiresAt: Timestamp(seconds: expiresAt), epoch: epoch, keyID: key)
+  }
+
+  private static func id(_ node: JSONNode?) -> String? {
+    guard let text = node?.string, text.utf8.count == 32, Hex.bytes(text.utf8) != nil else {
+      return nil
+    }
+    return text
+  }
+}

@@ -1,0 +1,127 @@
+import Documents
+import Stores
+
+/// Signs and verifies tokens: JSON Web Tokens (RFC 7519) in the compact form of RFC 7515, `HS256`.
+///
+/// A token is taken only in the one spelling in which it was made: three parts in base64url, a header of
+/// exactly `alg`, `kid` and `typ` (so no `crit`, `jku`, `jwk` or `x5u`), our own strict JSON without repeated
+/// names. The header's `kid` must be one of our keys; what `alg` says must be that key's algorithm.
+struct TokenSigner: Sendable {
+  /// The longest token, in bytes.
+  static let maximumBytes = 8 * 1_024
+
+  private static let algorithm = "HS256"
+  private static let type = "JWT"
+  private let keys: SigningKeys
+  private let settings: AccountSettings
+
+  /// A signer with these keys.
+  init(keys: SigningKeys, settings: AccountSettings) {
+    self.keys = keys
+    self.settings = settings
+  }
+
+  /// Whom a token proves, and until when.
+  struct Verified: Sendable {
+    /// The token's owner.
+    let principal: Principal
+    /// The first moment at which the token is refused: its own end with the skew, or its key's.
+    let goodUntil: Timestamp
+  }
+
+  /// How long a token of a kind works, in seconds.
+  func lifetime(of kind: Principal.Kind) -> Int64 {
+    kind == .guest ? settings.guestLifetime : settings.userLifetime
+  }
+
+  /// Whether tokens of a key work at a moment.
+  func isGood(_ key: KeyID, at now: Timestamp) -> Bool { keys.key(key, at: now) != nil }
+
+  /// A new token for somebody: of their session, or of a new one.
+  func issue(
+    _ kind: Principal.Kind, _ id: AccountID, name: String?, epoch: Int, session: String? = nil,
+    at now: Timestamp
+  ) throws(AccountError) -> Session {
+    guard let key = keys.current else { throw AccountError(.keys, "There is no key to sign with.") }
+    var generator = SystemRandomNumberGenerator()
+    let fresh = { (generator: inout SystemRandomNumberGenerator) in
+      Hex.string(generator.next(), generator.next())
+    }
+    let claims = TokenClaims(
+      kind: kind, subject: id, name: name, session: session ?? fresh(&generator),
+      tokenID: fresh(&generator), epoch: epoch, issuedAt: now.seconds,
+      expiresAt: now.adding(seconds: lifetime(of: kind)).seconds)
+    let token = IssuedToken(
+      token: try sign(
+        claims.bytes(issuer: settings.issuer, audience: settings.audience), with: key),
+      expiresAt: Timestamp(seconds: claims.expiresAt))
+    return Session(principal: claims.principal(by: key.id), token: token)
+  }
+
+  /// Verifies a token's form, key, signature and times.
+  /// - Throws: `invalidToken`, `expiredToken`.
+  func verify(_ token: String, at now: Timestamp) throws(AccountError) -> Verified {
+    guard token.utf8.count <= Self.maximumBytes else { throw .invalidToken("too long") }
+    let parts = Array(token.utf8).split(
+      separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
+    guard parts.count == 3, let header = Base64URL.decode(parts[0]),
+      let payload = Base64URL.decode(parts[1]), let signature = Base64URL.decode(parts[2])
+    else { throw .invalidToken("not three parts in base64url") }
+    let key = try key(namedBy: header, at: now)
+    let signed = Array(parts[0]) + [UInt8(ascii: ".")] + parts[1]
+    guard key.isSignature(signature, of: signed) else { throw .invalidToken("signature") }
+    guard let json = try? ParsedJSON(payload, limits: .small),
+      let claims = TokenClaims(
+        json.root, issuer: settings.issuer, audience: settings.audience)
+    else { throw .invalidToken("claims") }
+    let end = try checkTimes(of: claims, at: now)
+    return Verified(
+      principal: claims.principal(by: key.id), goodUntil: min(end, key.until ?? end))
+  }
+
+  private func key(
+    namedBy header: [UInt8], at now: Timestamp
+  ) throws(AccountError) -> SigningKey {
+    guard let root = try? ParsedJSON(header, limits: .small).root, root.kind == .object,
+      root.count == 3, root["alg"]?.stringEquals(Self.algorithm) ?? false,
+      root["typ"]?.stringEquals(Self.type) ?? false,
+      let id = root["kid"]?.string.flatMap(KeyID.init)
+    else { throw .invalidToken("header") }
+    guard let key = keys.key(id, at: now) else { throw .invalidToken("key") }
+    return key
+  }
+
+  private func checkTimes(
+    of claims: TokenClaims, at now: Timestamp
+  ) throws(AccountError) -> Timestamp {
+    let (issued, end) = (Timestamp(seconds: claims.issuedAt), Timestamp(seconds: claims.expiresAt))
+    guard issued <= now.adding(seconds: settings.skew) else { throw .invalidToken("not yet valid") }
+    guard end <= issued.adding(seconds: lifetime(of: claims.kind)) else {
+      throw .invalidToken("lives longer than any token")
+    }
+    let limit = end.adding(seconds: settings.skew)
+    guard now < limit else { throw .expiredToken }
+    return limit
+  }
+
+  private func sign(
+    _ claims: [UInt8], with key: SigningKey
+  ) throws(AccountError) -> Secret {
+    var writer = JSONWriter()
+    writer.beginObject()
+    writer.member("alg", Self.algorithm)
+    writer.member("kid", key.id.text)
+    writer.member("typ", Self.type)
+    writer.endObject()
+    var token: [UInt8] = []
+    Base64URL.append(writer.bytes, to: &token)
+    token.append(UInt8(ascii: "."))
+    Base64URL.append(claims, to: &token)
+    guard let signature = key.signature(of: token) else {
+      throw AccountError(.keys, "The token could not be signed.")
+    }
+    token.append(UInt8(ascii: "."))
+    Base64URL.append(signature, to: &token)
+    return Secret(String(decoding: token, as: UTF8.self))
+  }
+}

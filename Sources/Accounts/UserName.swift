@@ -1,0 +1,65 @@
+import Documents
+import Foundation
+
+/// A user's name: 1 to 239 bytes of UTF-8 in normal form C with at least one letter or digit, without
+/// `/`, `:`, `,`, backtick, control characters, line separators and bidirectional controls.
+///
+/// Two names are the same person's when their ``key`` has the same bytes: normal form C of the lower-case
+/// mapping of normal form C (Unicode chapter 3.13, `toLowercase`, no locale). So `Demo` is `demo` and the
+/// two spellings of `é` are one, while `ß` and `ss`, or a Latin and a Cyrillic `a`, stay different.
+///
+/// A name is never a path, an id or a store's name: stores go by random ids.
+package struct UserName: Sendable, Hashable {
+  /// The longest name, in bytes.
+  package static let maximumBytes = 239
+
+  /// The name in normal form C, as it is shown.
+  package let text: String
+  /// What is compared.
+  package let key: String
+
+  /// Checks the rules on the bytes of normal form C: some characters turn into forbidden ones there
+  /// (U+1FEF into a backtick).
+  /// - Throws: ``AccountError`` with code `invalidName`.
+  package init(_ raw: String) throws(AccountError) {
+    guard raw.utf8.count <= Self.maximumBytes * 3 else { throw Self.wrongLength }
+    let text = raw.precomposedStringWithCanonicalMapping
+    guard (1...Self.maximumBytes).contains(text.utf8.count) else { throw Self.wrongLength }
+    guard !text.utf8.contains(where: "/:,`".utf8.contains) else {
+      throw AccountError(.invalidName, "A name must not contain / : , or a backtick.")
+    }
+    guard !text.unicodeScalars.contains(where: Self.isControl) else {
+      throw AccountError(.invalidName, "A name must not contain control characters.")
+    }
+    guard text.unicodeScalars.contains(where: Self.isLetterOrDigit) else {
+      throw AccountError(.invalidName, "A name must contain a letter or a digit.")
+    }
+    self.text = text
+    key = text.lowercased().precomposedStringWithCanonicalMapping
+  }
+
+  package static func == (left: UserName, right: UserName) -> Bool {
+    left.key.equalsBytes(of: right.key)
+  }
+
+  package func hash(into hasher: inout Hasher) { key.hashBytes(into: &hasher) }
+
+  private static let wrongLength = AccountError(
+    .invalidName, "A name has 1 to \(maximumBytes) bytes.")
+
+  private static func isControl(_ scalar: Unicode.Scalar) -> Bool {
+    switch scalar.properties.generalCategory {
+    case .control, .lineSeparator, .paragraphSeparator, .surrogate: true
+    default: scalar.properties.isBidiControl
+    }
+  }
+
+  private static func isLetterOrDigit(_ scalar: Unicode.Scalar) -> Bool {
+    switch scalar.properties.generalCategory {
+    case .uppercaseLetter, .lowercaseLetter, .titlecaseLetter, .modifierLetter, .otherLetter,
+      .decimalNumber, .letterNumber:
+      true
+    default: false
+    }
+  }
+}

@@ -1,0 +1,32 @@
+import Stores
+import Synchronization
+
+/// Stands in for what carries bookmarks over: it notes who was carried where, and fails on demand.
+final class Adoptions: Sendable {
+  /// One guest carried into one user's store.
+  struct Adoption: Sendable, Hashable {
+    let guest: AccountID
+    let user: AccountID
+  }
+
+  private struct State {
+    var done: [Adoption] = []
+    var failure: StoreError?
+  }
+
+  private let state = Mutex(State())
+
+  /// What was carried, in order.
+  var done: [Adoption] { state.withLock { $0.done } }
+
+  /// Makes every later adoption fail, or none.
+  func fail(with error: StoreError?) { state.withLock { $0.failure = error } }
+
+  /// Notes an adoption.
+  func adopt(_ guest: AccountID, _ user: AccountID) throws(StoreError) {
+    try state.withLock { state throws(StoreError) in
+      if let failure = state.failure { throw failure }
+      state.done.append(Adoption(guest: guest, user: user))
+    }
+  }
+}

@@ -1,0 +1,103 @@
+import Documents
+import StoreTesting
+import Stores
+import Synchronization
+import Testing
+
+@testable import Accounts
+
+/// An account service over the engine in memory, with a clock that a test sets and cheap hashes.
+final class Rig: Sendable {
+  let engine: MemoryEngine
+  let keys: SigningKeys
+  let clock: TestClock
+  let settings: AccountSettings
+  let adoptions = Adoptions()
+  let manager: DatabaseManager
+  let service: AccountService
+  private let hashes = HashCount()
+
+  /// Where requests come from unless a test says otherwise.
+  static let home = ClientAddress("192.0.2.1")
+  static let abroad = ClientAddress("198.51.100.7")
+  /// A password that is right wherever a test does not care.
+  static let password = Secret("correct horse")
+
+  /// How many passwords were hashed.
+  var hashCount: Int { hashes.count }
+
+  private init(engine: MemoryEngine, keys: SigningKeys, clock: TestClock, settings: AccountSettings)
+  {
+    self.engine = engine
+    self.keys = keys
+    self.clock = clock
+    self.settings = settings
+    manager = DatabaseManager(engine: engine, maximumOpen: 8, now: { clock.now })
+    service = AccountService(
+      stores: manager, keys: keys, settings: settings, now: { clock.now },
+      hashing: { [hashes] work in
+        hashes.add()
+        return work()
+      },
+      adoptGuest: { [adoptions] guest, user throws(StoreError) in
+        try adoptions.adopt(guest, user)
+      })
+  }
+
+  /// A service with nobody in it.
+  static func make(_ change: (inout AccountSettings) throws -> Void = { _ in }) async throws -> Rig
+  {
+    var settings = AccountSettings()
+    settings.scrypt = try #require(ScryptParameters(rounds: 2, blockSize: 1, parallelism: 1))
+    try change(&settings)
+    let clock = TestClock()
+    return Rig(
+      engine: MemoryEngine(), keys: try await SigningKeys.temporary(now: clock.now), clock: clock,
+      settings: settings)
+  }
+
+  /// The service after a stop and a start, over the same stores and keys.
+  func restarted(_ change: (inout AccountSettings) throws -> Void = { _ in }) async throws -> Rig {
+    await manager.close()
+    var settings = settings
+    try change(&settings)
+    return Rig(engine: engine, keys: keys, clock: clock, settings: settings)
+  }
+
+  /// Signs somebody up with the usual password.
+  func signUp(_ name: String, guest: Principal? = nil) async throws -> Session {
+    try await service.signUp(
+      username: name, password: Self.password, guest: guest, from: Self.home)
+  }
+
+  /// Logs somebody in with the usual password.
+  func logIn(_ name: String, guestToken: String? = nil) async throws -> Session {
+    try await service.logIn(
+      username: name, password: Self.password, guestToken: guestToken, from: Self.home)
+  }
+
+  /// Makes a guest and authenticates it.
+  func guest() async throws -> (principal: Principal, token: String) {
+    let token = try await service.createGuest(from: Self.home).token.token.exposed
+    return (try await service.authenticate(bearer: token), token)
+  }
+}
+
+/// A count that several tasks may raise.
+private final class HashCount: Sendable {
+  private let value = Mutex(0)
+
+  var count: Int { value.withLock { $0 } }
+
+  func add() { value.withLock { $0 += 1 } }
+}
+
+/// The code that some work fails with; nil when it succeeds.
+func failure(_ work: () async throws -> Void) async throws -> AccountError.Code? {
+  do {
+    try await work()
+    return nil
+  } catch let error as AccountError {
+    return error.code
+  }
+}

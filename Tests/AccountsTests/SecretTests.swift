@@ -1,0 +1,52 @@
+import Documents
+import Stores
+import Testing
+
+@testable import Accounts
+
+/// Secrets that nobody reads by accident.
+struct SecretTests {
+  @Test func s14ASecretPrintsNowhere() async throws {
+    let canary = "canary-4711"
+    let secret = Secret(canary)
+    var dumped = ""
+    dump(secret, to: &dumped)
+    dump(IssuedToken(token: secret, expiresAt: .init(milliseconds: 0)), to: &dumped)
+    dump(try Administrator(name: "admin", password: secret), to: &dumped)
+    let texts = [
+      "\(secret)", secret.debugDescription, String(describing: secret), String(reflecting: secret),
+      "\([secret])", "\(Optional(secret) as Any)",
+      "\(IssuedToken(token: secret, expiresAt: .init(milliseconds: 0)))", dumped,
+    ]
+    #expect(!texts.contains { $0.contains("canary") })
+    #expect(secret.exposed == canary)
+  }
+
+  @Test func s14NoKeyPrints() async throws {
+    let rig = try await Rig.make()
+    let forge = try TokenForge(rig)
+    var text = "\(forge.key)" + String(reflecting: forge.key)
+    dump(forge.key, to: &text)
+    dump(rig.keys, to: &text)
+    #expect(!text.contains(forge.key.secret.exposed))
+  }
+
+  @Test func s14AnErrorNamesNeitherUserNorPassword() async throws {
+    let rig = try await Rig.make()
+    do throws(AccountError) {
+      _ = try await rig.service.logIn(
+        username: "canary-name", password: Secret("canary-password"), guestToken: nil,
+        from: Rig.home)
+      Issue.record("Nobody was let in")
+    } catch {
+      #expect(!(error.reason + error.debugDescription).contains("canary"))
+    }
+  }
+
+  @Test func secretsCompareByBytes() {
+    #expect(Secret("abc") == Secret("abc"))
+    #expect(Secret("abc") != Secret("abd"))
+    #expect(Secret("abc") != Secret("abcd"))
+    #expect(Secret("\u{E9}") != Secret("e\u{301}"))
+  }
+}

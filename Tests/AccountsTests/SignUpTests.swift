@@ -1,0 +1,112 @@
+import Documents
+import StoreTesting
+import Stores
+import Testing
+
+@testable import Accounts
+
+/// Making users.
+struct SignUpTests {
+  @Test func aUserHasAStoreOfARandomName() async throws {
+    let rig = try await Rig.make()
+    let session = try await rig.signUp("guest")
+    #expect(session.principal.kind == .user)
+    #expect(session.principal.username == "guest")
+    #expect(session.principal.store == .user(session.principal.id))
+    #expect(try await rig.service.accountID(ofUser: "GUEST") == session.principal.id)
+    #expect(try await rig.service.accountID(ofUser: "nobody") == nil)
+    #expect(try await rig.service.accountID(ofUser: "../x") == nil)
+  }
+
+  @Test func aNameInOtherLettersIsTaken() async throws {
+    let rig = try await Rig.make()
+    _ = try await rig.signUp("Demo")
+    let taken = try await failure { _ = try await rig.signUp("dEMO") }
+    #expect(taken == .taken)
+    #expect(try await rig.logIn("DEMO").principal.username == "Demo")
+  }
+
+  @Test func h15TwoSpellingsOfAnAccentAreOneUser() async throws {
+    let rig = try await Rig.make()
+    let composed = try await rig.signUp("caf\u{E9}")
+    let taken = try await failure { _ = try await rig.signUp("cafe\u{301}") }
+    #expect(taken == .taken)
+    #expect(try await rig.logIn("CAFE\u{301}").principal.id == composed.principal.id)
+  }
+
+  @Test func ofManyWhoAskForANameOneGetsIt() async throws {
+    let rig = try await Rig.make()
+    let codes = try await withThrowingTaskGroup(of: AccountError.Code?.self) { group in
+      for place in 0..<20 {
+        group.addTask {
+          try await failure { _ = try await rig.signUp(place.isMultiple(of: 2) ? "demo" : "DEMO") }
+        }
+      }
+      return try await group.reduce(into: []) { $0.append($1) }
+    }
+    #expect(codes.count { $0 == nil } == 1)
+    #expect(codes.count { $0 == .taken } == 19)
+  }
+
+  @Test func s10PasswordsHaveEightTo1024Bytes() async throws {
+    let rig = try await Rig.make()
+    for (place, (password, expected))
+      in ([
+        ("", AccountError.Code.invalidPassword), ("1234567", .invalidPassword), ("12345678", nil),
+        (String(repeating: "é", count: 4), nil), (String(repeating: "p", count: 1_024), nil),
+        (String(repeating: "p", count: 1_025), .invalidPassword),
+        (String(repeating: "p", count: 1 << 20), .invalidPassword),
+        ("1234\u{0}5678", .invalidPassword),
+      ] as [(String, AccountError.Code?)]).enumerated()
+    {
+      let result = try await failure {
+        _ = try await rig.service.signUp(
+          username: "user\(place)", password: Secret(password), guest: nil, from: Rig.home)
+      }
+      #expect(result == expected, "\(password.utf8.count) bytes")
+    }
+  }
+
+  @Test func aTakenNameCostsNoHash() async throws {
+    let rig = try await Rig.make()
+    _ = try await rig.signUp("demo")
+    let before = rig.hashCount
+    _ = try await failure { _ = try await rig.signUp("demo") }
+    #expect(rig.hashCount == before)
+  }
+
+  @Test func theCommandLineMakesUsersWhoCanLogIn() async throws {
+    let rig = try await Rig.make()
+    let id = try await rig.service.addUser(username: "demo", password: Rig.password)
+    #expect(try await rig.logIn("demo").principal.id == id)
+  }
+
+  @Test func aStoreThatFailsIsSaidSo() async throws {
+    let rig = try await Rig.make()
+    rig.engine.setDamaged(.system)
+    do throws(AccountError) {
+      _ = try await rig.service.addUser(username: "demo", password: Rig.password)
+      Issue.record("A user was made in a damaged store")
+    } catch {
+      #expect(error.code == .store)
+      #expect(error.store?.code == .damaged)
+    }
+  }
+
+  @Test func neitherNameNorPasswordStandsInAnyDocument() async throws {
+    let rig = try await Rig.make()
+    _ = try await rig.signUp("canary-name")
+    let bodies = try await rig.manager.withExisting(.system) { store throws(StoreError) in
+      try await store.read { view throws(StoreError) in
+        var texts: [String] = []
+        try view.documents(DocumentRange(includesDeleted: true)) { document in
+          texts.append(document.id.text + String(decoding: document.body, as: UTF8.self))
+          return true
+        }
+        return texts
+      }
+    }
+    #expect(bodies.count == 1)
+    #expect(!bodies.contains { $0.contains("canary") || $0.contains("scrypt") })
+  }
+}

@@ -1,0 +1,96 @@
+import Documents
+import Stores
+import Testing
+
+@testable import Accounts
+
+/// Tokens whose signature is right and whose claims are not.
+struct TokenClaimTests {
+  @Test(
+    arguments: [
+      ["exp": nil], ["exp": "null"], ["exp": #""9999999999""#], ["exp": "1800000100.5"],
+      ["exp": "1.8000001e9"], ["exp": "1e300"], ["exp": "-1"], ["exp": "99999999999999999999"],
+      ["exp": "9223372036854775807"], ["exp": "true"], ["exp": "[1800000100]"],
+      ["iat": nil], ["iat": #""1800000000""#], ["nbf": nil], ["nbf": "1800000000.0"],
+      ["iat": "1800000061", "nbf": "1800000061"], ["nbf": "1800000061"], ["iat": "1800000001"],
+      ["iat": "-5"], ["iat": "9223372036854775807", "nbf": "9223372036854775807"],
+      ["iss": nil], ["iss": #""somebody-else""#], ["iss": #"["hotel-bookmarks"]"#],
+      ["aud": nil], ["aud": #""somebody-else""#], ["aud": #"["hotel-bookmarks"]"#],
+      ["aud": #"["hotel-bookmarks","other"]"#],
+      ["sub": nil], ["sub": #""../x""#], ["sub": #""00112233445566778899AABBCCDDEEFF""#],
+      ["sid": nil], ["sid": #""x""#], ["jti": nil], ["jti": "1"], ["epoch": nil],
+      ["epoch": #""0""#], ["kind": nil], ["kind": #""root""#], ["kind": #""Guest""#],
+      ["kind": #""user""#], ["name": #""demo""#],
+    ] as [[String: String?]])
+  func s03WrongClaimsAreInvalid(changes: [String: String?]) async throws {
+    let rig = try await Rig.make()
+    let forge = try TokenForge(rig)
+    let token = forge.token(claims: forge.claims(changes))
+    let code = try await failure { _ = try await rig.service.authenticate(bearer: token) }
+    #expect(code == .invalidToken)
+  }
+
+  @Test(arguments: ["", "null", "[]", "{}", "{", "1"])
+  func s03ClaimsThatAreNoObjectAreInvalid(claims: String) async throws {
+    let rig = try await Rig.make()
+    let token = try TokenForge(rig).token(claims: claims)
+    let code = try await failure { _ = try await rig.service.authenticate(bearer: token) }
+    #expect(code == .invalidToken)
+  }
+
+  @Test func s03ATokenEndsAMinuteAfterItsTime() async throws {
+    let rig = try await Rig.make()
+    let token = try TokenForge(rig).token()
+    rig.clock.advance(seconds: 86_400 + 59)
+    #expect(try await rig.service.authenticate(bearer: token).kind == .guest)
+    rig.clock.advance(seconds: 1)
+    // It was remembered; its time is checked all the same.
+    let first = try await failure { _ = try await rig.service.authenticate(bearer: token) }
+    #expect(first == .expiredToken)
+  }
+
+  @Test func s03ClocksMayDifferByAMinute() async throws {
+    let rig = try await Rig.make()
+    let forge = try TokenForge(rig)
+    let early = forge.claims(["iat": "\(forge.now + 60)", "nbf": "\(forge.now + 60)"])
+    #expect(try await rig.service.authenticate(bearer: forge.token(claims: early)).kind == .guest)
+  }
+
+  @Test func aTokenMayNotLiveLongerThanItsKind() async throws {
+    let rig = try await Rig.make()
+    let forge = try TokenForge(rig)
+    let most = forge.now + rig.settings.guestLifetime
+    let longest = forge.token(claims: forge.claims(["exp": "\(most)"]))
+    #expect(try await rig.service.authenticate(bearer: longest).kind == .guest)
+    let longer = forge.token(claims: forge.claims(["exp": "\(most + 1)"]))
+    let code = try await failure { _ = try await rig.service.authenticate(bearer: longer) }
+    #expect(code == .invalidToken)
+  }
+
+  @Test func aTokenForNobodysNameIsInvalid() async throws {
+    let rig = try await Rig.make()
+    let forge = try TokenForge(rig)
+    for name in ["nobody", "../x", ""] {
+      let claims = forge.claims(["kind": #""user""#, "name": "\"\(name)\""])
+      let code = try await failure {
+        _ = try await rig.service.authenticate(bearer: forge.token(claims: claims))
+      }
+      #expect(code == .invalidToken)
+    }
+  }
+
+  @Test func noTokenMakesAnAdministrator() async throws {
+    let rig = try await Rig.make { settings in
+      settings.administrator = try Administrator(name: "admin", password: Secret("letmein99"))
+    }
+    let forge = try TokenForge(rig)
+    let id = try #require(rig.settings.administrator?.id)
+    let claims = forge.claims([
+      "kind": #""administrator""#, "name": #""admin""#, "sub": "\"\(id)\"", "epoch": "0",
+    ])
+    let code = try await failure {
+      _ = try await rig.service.authenticate(bearer: forge.token(claims: claims))
+    }
+    #expect(code == .invalidToken)
+  }
+}
