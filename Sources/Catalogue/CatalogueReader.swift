@@ -1,0 +1,146 @@
+import Documents
+import Hotels
+import SQLite
+
+/// One connection to the catalogue, on a lane of its own, that follows the file: when another one
+/// takes its place, the next search reads that one.
+actor CatalogueReader {
+  /// How long a reader does not look whether the file is another one, in seconds.
+  static let lookInterval = Duration.seconds(1)
+
+  private let files: CatalogueFiles
+  private let lane: Lane
+  private let now: @Sendable () -> ContinuousClock.Instant
+  private var catalogue: OpenCatalogue?
+  private var looked: ContinuousClock.Instant?
+
+  /// Reads block, so they run on a lane.
+  nonisolated var unownedExecutor: UnownedSerialExecutor { lane.asUnownedSerialExecutor() }
+
+  /// A reader that has nothing open yet.
+  init(
+    _ files: CatalogueFiles, on lane: Lane, now: @escaping @Sendable () -> ContinuousClock.Instant
+  ) {
+    self.files = files
+    self.lane = lane
+    self.now = now
+  }
+
+  /// Opens the catalogue; see ``HotelCatalogue/prepare(at:)``.
+  func prepare(at date: Timestamp) throws(CatalogueError) -> CatalogueOrigin {
+    do {
+      let opened = try OpenCatalogue(files)
+      if try isCurrent(opened) {
+        catalogue = opened
+        return opened.origin
+      }
+    } catch {
+      // An absent file is made, a damaged or outdated one made anew if only the program's own
+      // hotels were in it; whatever else there is belongs to somebody.
+      let isAbsent = FileIdentity(path: files.database) == nil
+      guard isAbsent || files.kindInHeader() == .embedded else { throw error }
+    }
+    try EmbeddedHotels.install(in: files, at: date)
+    return try reload()
+  }
+
+  /// Opens the file that there is now, and answers where it came from.
+  /// - Throws: `unavailable`, `damaged`; what was open stays open.
+  @discardableResult
+  func reload() throws(CatalogueError) -> CatalogueOrigin {
+    let opened = try OpenCatalogue(files)
+    catalogue = opened
+    looked = now()
+    return opened.origin
+  }
+
+  /// Closes the file; the next search opens it again.
+  func close() {
+    (catalogue, looked) = (nil, nil)
+  }
+
+  /// The hotels that match.
+  func search(_ query: HotelQuery) throws(SearchError) -> HotelPage {
+    let catalogue = try current()
+    let rows = try reading { () throws(SQLiteError) in
+      try catalogue.search(query, limit: query.limit + 1)
+    }
+    let following = query.offset + query.limit
+    let hasMore = rows.count > query.limit && following <= HotelQuery.maximumOffset
+    var hotels: [Hotel] = []
+    for row in rows.prefix(query.limit) { hotels.append(try Self.hotel(row)) }
+    return HotelPage(hotels: hotels, next: hasMore ? following : nil)
+  }
+
+  /// The hotel with an id in its canonical spelling.
+  func hotel(_ id: String) throws(SearchError) -> Hotel? {
+    let catalogue = try current()
+    guard let row = try reading({ () throws(SQLiteError) in try catalogue.row(id) }) else {
+      return nil
+    }
+    return try Self.hotel(row)
+  }
+
+  /// Throws unless the file that there is now can be searched.
+  func checkReady() throws(SearchError) {
+    do {
+      if FileIdentity(path: files.database) != catalogue?.identity { try reload() }
+    } catch {
+      throw SearchError(.unavailable, error.reason, detail: error.debugDescription)
+    }
+    _ = try search(HotelQuery(limit: 1))
+  }
+
+  /// Whether a catalogue need not be made anew. An imported one always stays; reading all of it
+  /// would keep a large one from starting.
+  private func isCurrent(_ opened: OpenCatalogue) throws(CatalogueError) -> Bool {
+    guard opened.origin.kind == .embedded else { return true }
+    guard opened.origin.name.equalsBytes(of: EmbeddedHotels.digest) else { return false }
+    return try CatalogueError.translating { () throws(SQLiteError) in try opened.isSound() }
+  }
+
+  /// The catalogue to search: the one in the file now, as of the latest look.
+  private func current() throws(SearchError) -> OpenCatalogue {
+    if let catalogue, let looked, now() - looked < Self.lookInterval { return catalogue }
+    do {
+      if let catalogue, FileIdentity(path: files.database) == catalogue.identity {
+        looked = now()
+        return catalogue
+      }
+      try reload()
+    } catch {
+      // The old catalogue is whole and still open: better than no answer. Readiness tells.
+      looked = now()
+      guard catalogue == nil else { return try opened() }
+      throw SearchError(.unavailable, error.reason, detail: error.debugDescription)
+    }
+    return try opened()
+  }
+
+  private func opened() throws(SearchError) -> OpenCatalogue {
+    guard let catalogue else {
+      throw SearchError(.unavailable, "There is no hotel catalogue yet.")
+    }
+    return catalogue
+  }
+
+  private func reading<Result>(
+    _ body: () throws(SQLiteError) -> Result
+  ) throws(SearchError) -> Result {
+    do {
+      return try body()
+    } catch {
+      // A file that fails once is opened anew, in case somebody has put a good one there.
+      close()
+      let error = CatalogueError(error)
+      throw SearchError(.unavailable, error.reason, detail: error.debugDescription)
+    }
+  }
+
+  private static func hotel(_ row: OpenCatalogue.HotelRow) throws(SearchError) -> Hotel {
+    guard let id = HotelID(row.id), let body = try? DocumentBody(parsing: row.body) else {
+      throw SearchError(.unavailable, "The hotel catalogue is damaged.", detail: "a hotel's row")
+    }
+    return Hotel(id: id, body: body)
+  }
+}

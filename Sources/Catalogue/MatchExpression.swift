@@ -1,0 +1,84 @@
+import Hotels
+
+/// What a query asks the index, in FTS5's language.
+///
+/// A client's text only ever stands between double quotes, its own ones doubled, so nothing in it is
+/// an operator, a column or a star. <https://sqlite.org/fts5.html#full_text_query_syntax>
+enum MatchExpression: Equatable {
+  /// Every hotel: the query has no text.
+  case all
+  /// No hotel: a text of the query has no word, or stop words only.
+  case none
+  /// The hotels that match an expression.
+  case matching(String)
+
+  /// The most words of a text that count, a bound on the work of one search; a text within
+  /// ``HotelQuery/maximumTextBytes`` has no more.
+  static let maximumWords = 256
+
+  /// What the query means.
+  init(_ query: HotelQuery) {
+    switch query.matching {
+    case .words:
+      self.init([
+        ("{name title description amenities}", query.description, Self.words),
+        ("{address city state country}", query.location, Self.words),
+      ])
+    case .phrase:
+      self.init([
+        ("{name description}", query.description, Self.phrase),
+        ("{address city state country}", query.location, Self.phrase),
+      ])
+    }
+  }
+
+  private init(_ parts: [(columns: String, text: String?, translate: (String) -> String?)]) {
+    var expressions: [String] = []
+    for part in parts {
+      guard let text = part.text else { continue }
+      guard let expression = part.translate(text) else {
+        self = .none
+        return
+      }
+      expressions.append("(\(part.columns) : \(expression))")
+    }
+    self = expressions.isEmpty ? .all : .matching(expressions.joined(separator: " AND "))
+  }
+
+  /// All words of `text`, the last one as the start of a word; nil if there is none.
+  ///
+  /// What stands between white space is one term, which SQLite's tokenizer takes apart just as it did
+  /// the hotel's text: "B&B" asks for a B next to a B.
+  private static func words(_ text: String) -> String? {
+    let terms = text.unicodeScalars
+      .split { $0.properties.isWhitespace || $0.properties.generalCategory == .control }
+      .filter { $0.contains(where: isToken) }
+      .prefix(maximumWords)
+      .map { quoted(String($0)) }
+    return terms.isEmpty ? nil : "(" + terms.joined(separator: " AND ") + " *)"
+  }
+
+  private static func phrase(_ text: String) -> String? {
+    PhraseWords.phrase(text).map(quoted)
+  }
+
+  /// Whether FTS5's tokenizer `unicode61` makes a term of it; a term without any would match nothing.
+  private static func isToken(_ scalar: Unicode.Scalar) -> Bool {
+    switch scalar.properties.generalCategory {
+    case .uppercaseLetter, .lowercaseLetter, .titlecaseLetter, .modifierLetter, .otherLetter,
+      .decimalNumber, .letterNumber, .otherNumber, .privateUse:
+      true
+    default: false
+    }
+  }
+
+  private static func quoted(_ text: String) -> String {
+    var output: [UInt8] = [UInt8(ascii: "\"")]
+    for byte in text.utf8 {
+      if byte == UInt8(ascii: "\"") { output.append(byte) }
+      output.append(byte)
+    }
+    output.append(UInt8(ascii: "\""))
+    return String(decoding: output, as: UTF8.self)
+  }
+}

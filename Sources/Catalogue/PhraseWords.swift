@@ -1,0 +1,88 @@
+/// Takes a text apart as the travel-sample's index does: the words of Unicode Standard Annex 29 that
+/// have a letter or a digit, in lower case, accents kept, English stop words left out but their place
+/// kept. Source: the analyzer `standard` of Bleve, which the Couchbase Search Service is built on.
+///
+/// So "d'Alger" is one word, "Wi-Fi" two, and "bed & breakfast" has the same words as "bed breakfast".
+/// A stop word leaves a gap: "bed and breakfast" finds "bed or breakfast", and "the" finds nothing.
+enum PhraseWords {
+  /// What stands where a stop word was. No word is equal to it.
+  static let gap: [UInt8] = [UInt8(ascii: "_")]
+
+  /// The words and gaps of `text`, with one space after each: what is indexed.
+  static func indexed(_ text: String) -> String {
+    var output: [UInt8] = []
+    output.reserveCapacity(text.utf8.count)
+    forEach(in: text) { word in
+      output += StopWords.contains(word) ? gap : word
+      output.append(0x20)
+    }
+    return String(decoding: output, as: UTF8.self)
+  }
+
+  /// The words and gaps of `text` from its first word to its last; none if it has stop words only.
+  static func phrase(_ text: String) -> String? {
+    var words: [[UInt8]] = []
+    forEach(in: text) { words.append(StopWords.contains($0) ? gap : $0) }
+    let trimmed = words.drop { $0 == gap }
+    guard let last = trimmed.lastIndex(where: { $0 != gap }) else { return nil }
+    return String(decoding: Array(trimmed[...last].joined(separator: [0x20])), as: UTF8.self)
+  }
+
+  /// Calls `body` with each word in lower case, in order.
+  private static func forEach(in text: String, _ body: ([UInt8]) -> Void) {
+    var word: [UInt8] = []
+    var last = WordScalar.other
+    /// A mark that belongs to the word only if the next scalar is a `bridged` one.
+    var bridge: (bytes: [UInt8], to: WordScalar)?
+
+    func end() {
+      // Underscores alone connect nothing.
+      if word.contains(where: { $0 != UInt8(ascii: "_") }) { body(word) }
+      (word, last, bridge) = ([], .other, nil)
+    }
+
+    for scalar in text.unicodeScalars {
+      let kind = WordScalar(scalar)
+      if kind == .extend {
+        if let pending = bridge {
+          bridge = (pending.bytes + Array(String(scalar).utf8), pending.to)
+        } else if last != .other {
+          append(scalar, to: &word)
+        }
+        continue
+      }
+      if let pending = bridge {
+        if kind == pending.to { word += pending.bytes } else { end() }
+        bridge = nil
+      }
+      switch kind {
+      case .letter, .digit, .connector:
+        if last == .single { end() }
+        append(scalar, to: &word)
+        last = kind
+      case .single:
+        end()
+        append(scalar, to: &word)
+        last = kind
+      case .middleOfWord, .middleOfNumber, .middleOfBoth:
+        if let to = kind.bridges(last) {
+          bridge = (Array(String(scalar).utf8), to)
+        } else {
+          end()
+        }
+      case .extend, .other:
+        end()
+      }
+    }
+    end()
+  }
+
+  private static func append(_ scalar: Unicode.Scalar, to word: inout [UInt8]) {
+    guard !scalar.isASCII else {
+      let byte = UInt8(truncatingIfNeeded: scalar.value)
+      word.append((0x41...0x5A).contains(byte) ? byte | 0x20 : byte)
+      return
+    }
+    word += scalar.properties.lowercaseMapping.utf8
+  }
+}

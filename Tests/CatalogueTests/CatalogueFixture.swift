@@ -1,0 +1,109 @@
+import Catalogue
+import Documents
+import Hotels
+import SQLite
+import Synchronization
+
+/// A catalogue in a directory of its own, imports into it, and a clock that only the test moves.
+final class CatalogueFixture: Sendable {
+  static let date = Timestamp(seconds: 1_790_000_000)
+
+  let directory: TemporaryDirectory
+  let catalogue: HotelCatalogue
+  private let elapsed: ManualClock
+  private let lane = Lane(name: "import")
+
+  init() throws {
+    let clock = ManualClock()
+    let directory = try TemporaryDirectory()
+    self.directory = directory
+    elapsed = clock
+    catalogue = HotelCatalogue(directory: directory.path, now: { clock.now })
+  }
+
+  /// Runs a test over a catalogue, then closes it.
+  static func run(_ body: (CatalogueFixture) async throws -> Void) async throws {
+    let fixture = try CatalogueFixture()
+    do {
+      try await body(fixture)
+    } catch {
+      await fixture.stop()
+      throw error
+    }
+    await fixture.stop()
+  }
+
+  /// Runs a test over a catalogue of these rows.
+  static func run(
+    rows: [String], _ body: (CatalogueFixture) async throws -> Void
+  ) async throws {
+    try await run { fixture async throws in
+      _ = try await fixture.importing(rows.joined(separator: "\n"))
+      try await body(fixture)
+    }
+  }
+
+  /// Lets time pass for the catalogue.
+  func advance(by duration: Duration) { elapsed.advance(by: duration) }
+
+  /// Imports a text, cut into chunks of so many bytes.
+  func importing(
+    _ text: String, onBadRow policy: BadRowPolicy = .refuse, chunk: Int = 1 << 16,
+    report: @escaping @Sendable (ImportEvent) -> Void = { _ in }
+  ) async throws(CatalogueError) -> ImportSummary {
+    try await importing(Array(text.utf8), onBadRow: policy, chunk: chunk, report: report)
+  }
+
+  /// Imports bytes, cut into chunks of so many bytes.
+  func importing(
+    _ bytes: [UInt8], onBadRow policy: BadRowPolicy = .refuse, chunk: Int = 1 << 16,
+    report: @escaping @Sendable (ImportEvent) -> Void = { _ in }
+  ) async throws(CatalogueError) -> ImportSummary {
+    let chunks = AsyncStream<[UInt8]> { continuation in
+      var rest = bytes[...]
+      while !rest.isEmpty {
+        continuation.yield(Array(rest.prefix(chunk)))
+        rest = rest.dropFirst(chunk)
+      }
+      continuation.finish()
+    }
+    return try await importer(onBadRow: policy, report: report).run(reading: chunks)
+  }
+
+  /// An import into the catalogue's directory.
+  func importer(
+    onBadRow policy: BadRowPolicy = .refuse,
+    report: @escaping @Sendable (ImportEvent) -> Void = { _ in }
+  ) -> CatalogueImport {
+    CatalogueImport(
+      into: directory.path, on: lane, name: "hotels.json", at: Self.date, onBadRow: policy,
+      report: report)
+  }
+
+  /// The ids of the hotels that match, in order.
+  func ids(
+    _ description: String? = nil, in location: String? = nil,
+    _ matching: HotelQuery.Matching = .words, limit: Int = 100, offset: Int = 0
+  ) async throws -> [String] {
+    let page = try await catalogue.search(
+      HotelQuery(
+        description: description, location: location, matching: matching, limit: limit,
+        offset: offset))
+    return page.hotels.map(\.id.text)
+  }
+
+  private func stop() async {
+    await catalogue.stop()
+    await lane.stop()
+  }
+}
+
+/// A clock that stands still unless it is told to move.
+final class ManualClock: Sendable {
+  private let start = ContinuousClock.now
+  private let elapsed = Mutex(Duration.zero)
+
+  var now: ContinuousClock.Instant { start + elapsed.withLock { $0 } }
+
+  func advance(by duration: Duration) { elapsed.withLock { $0 += duration } }
+}

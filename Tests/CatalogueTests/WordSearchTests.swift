@@ -1,0 +1,92 @@
+import Catalogue
+import Documents
+import Hotels
+import Testing
+
+@Suite struct WordSearchTests {
+  @Test(arguments: [
+    ("pool", ["hotel_1", "hotel_2", "hotel_4"]), ("bar pool", ["hotel_1"]),
+    ("POOL garden", ["hotel_2"]), ("poo", ["hotel_1", "hotel_2", "hotel_4"]),
+    ("poo garden", []), ("garden poo", ["hotel_2"]), ("cafe", ["hotel_1"]), ("CAFÉ", ["hotel_1"]),
+    ("cafe\u{301}", ["hotel_1"]), ("etoile", ["hotel_5"]), ("hotel etoile", ["hotel_5"]),
+    ("wi-fi", ["hotel_3"]), ("b&b", ["hotel_6"]), ("crown & b&b", ["hotel_6"]),
+    ("rochester", ["hotel_6"]), ("spa", ["hotel_4"]), ("free breakfast", ["hotel_5"]),
+    ("pets", []), ("paris", []), ("the sea", ["hotel_4"]), ("zebra", []), ("pool zebra", []),
+  ])
+  func descriptionWordsAreFoundInAnyOrderAndFolded(_ text: String, _ ids: [String]) async throws {
+    try await CatalogueFixture.run(rows: Rows.some) { fixture async throws in
+      #expect(try await fixture.ids(text).sorted() == ids)
+    }
+  }
+
+  @Test(arguments: [
+    ("San Francisco", ["hotel_2", "hotel_5"]), ("francisco CALIFORNIA", ["hotel_2"]),
+    ("france", ["hotel_1", "hotel_5"]), ("united king", ["hotel_3", "hotel_4", "hotel_6"]),
+    ("alger", ["hotel_1"]), ("Rue d'Alger", ["hotel_1"]), ("pool", []), ("remo", []),
+  ])
+  func locationWordsAreFoundInThePlaceOnly(_ text: String, _ ids: [String]) async throws {
+    try await CatalogueFixture.run(rows: Rows.some) { fixture async throws in
+      #expect(try await fixture.ids(in: text).sorted() == ids)
+    }
+  }
+
+  @Test func bothTextsMustMatch() async throws {
+    try await CatalogueFixture.run(rows: Rows.some) { fixture async throws in
+      #expect(try await fixture.ids("pool", in: "kingdom") == ["hotel_4"])
+    }
+  }
+
+  @Test func aWordInTheNameCountsMost() async throws {
+    try await CatalogueFixture.run(rows: Rows.some) { fixture async throws in
+      #expect(try await fixture.ids("pool").first == "hotel_2")
+    }
+  }
+
+  @Test(arguments: [
+    "hotel\" OR 1", "NEAR(pool bar)", "name:pool", "pool OR bar", "pool NOT bar",
+    "pool AND bar AND",
+    "\"", "\"\"\" pool", "{name} : pool", "^pool zebra", "pool\0bar\"", "(pool", "pool)",
+    "-pool NOT",
+    "';DROP TABLE hotel;--", "pool AND ((((",
+  ])
+  func whatLooksLikeSyntaxIsText(_ text: String) async throws {
+    try await CatalogueFixture.run(rows: Rows.some) { fixture async throws in
+      for matching in [HotelQuery.Matching.words, .phrase] {
+        // None may be an error, nor find what the words themselves do not find together.
+        let ids = try await fixture.ids(text, in: nil, matching)
+        #expect(ids.count < 6)
+        _ = try await fixture.ids(in: text, matching)
+      }
+      #expect(try await fixture.ids("pool OR bar").isEmpty)
+      #expect(try await fixture.ids("pool NOT bar").isEmpty)
+      #expect(try await fixture.ids("name:pool").isEmpty)
+    }
+  }
+
+  @Test(arguments: ["*", "\"", "& - .", "…", "🏨"])
+  func aTextWithoutAWordFindsNothing(_ text: String) async throws {
+    try await CatalogueFixture.run(rows: Rows.some) { fixture async throws in
+      for matching in [HotelQuery.Matching.words, .phrase] {
+        #expect(try await fixture.ids(text, in: nil, matching).isEmpty)
+        #expect(try await fixture.ids("pool", in: text, matching).isEmpty)
+      }
+    }
+  }
+
+  @Test func aTextOfManyWordsIsAnswered() async throws {
+    try await CatalogueFixture.run(rows: Rows.some) { fixture async throws in
+      let text = String(repeating: "a ", count: HotelQuery.maximumTextBytes / 2)
+      #expect(try await fixture.ids(text, in: text).isEmpty)
+      #expect(try await fixture.ids(String(repeating: "pool ", count: 102)).count == 3)
+    }
+  }
+
+  @Test func withoutTextAllHotelsComeByName() async throws {
+    try await CatalogueFixture.run(rows: Rows.some) { fixture async throws in
+      #expect(
+        try await fixture.ids() == [
+          "hotel_6", "hotel_1", "hotel_5", "hotel_4", "hotel_2", "hotel_3",
+        ])
+    }
+  }
+}
