@@ -1,0 +1,64 @@
+import Documents
+import Hotels
+
+/// The content of a travel-sample answer: `{"data":[…]}`, in the second generation with a
+/// `context`, which says what was done for people to read and so counts for nothing here.
+struct TravelSampleAnswer: Sendable {
+  /// The hotels, in the order of the rows, each id once.
+  let hotels: [Hotel]
+  /// Rows that no hotel could be made of.
+  let skippedRows: Int
+
+  /// Reads an answer's content. `data` that is null or absent means no rows; but an answer that
+  /// names an error, has nothing of a search in it, or has rows and not one hotel is no answer.
+  /// - Throws: ``SearchError`` with code `badAnswer`.
+  init(_ bytes: [UInt8], limits: JSONLimits) throws(SearchError) {
+    let root: JSONNode
+    do {
+      root = try ParsedJSON(bytes, limits: limits).root
+    } catch {
+      throw .badAnswer(error.debugDescription)
+    }
+    guard root.kind == .object else { throw .badAnswer("the answer is no object") }
+    guard let data = root["data"], !data.isNull else {
+      if let fault = Self.fault(of: root) { throw .badAnswer(fault) }
+      self.init(hotels: [], skippedRows: 0)
+      return
+    }
+    guard data.kind == .array else { throw .badAnswer("data is no array") }
+    try self.init(rows: data)
+  }
+
+  private init(hotels: [Hotel], skippedRows: Int) {
+    self.hotels = hotels
+    self.skippedRows = skippedRows
+  }
+
+  private init(rows: JSONNode) throws(SearchError) {
+    var hotels: [Hotel] = []
+    hotels.reserveCapacity(rows.count)
+    var seen: Set<HotelID> = []
+    var skipped = 0
+    for row in rows.elements {
+      guard let hotel = TravelSampleRow.hotel(row) else {
+        skipped += 1
+        continue
+      }
+      if seen.insert(hotel.id).inserted { hotels.append(hotel) }
+    }
+    if hotels.isEmpty, skipped > 0 { throw .badAnswer("none of \(skipped) rows is a hotel") }
+    self.init(hotels: hotels, skippedRows: skipped)
+  }
+
+  /// Why an object without rows is no answer to a search; nil if it is one.
+  private static func fault(of root: JSONNode) -> String? {
+    for name in ["error", "errors", "failure", "exception"] {
+      if let value = root[name], !value.isNull { return "the answer is an error" }
+    }
+    // `{}` is what is left of null rows where a serializer drops nulls.
+    guard root.count == 0 || root["data"] != nil || root["context"] != nil else {
+      return "the answer has neither data nor context"
+    }
+    return nil
+  }
+}

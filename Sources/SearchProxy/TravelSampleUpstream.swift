@@ -1,0 +1,139 @@
+package import Hotels
+package import Logging
+import Synchronization
+
+/// The travel-sample back end as an upstream: both generations, and what its ports to other
+/// languages made of them.
+///
+/// It understands a text as a phrase whatever ``HotelQuery/matching`` says, knows no look-up by id
+/// (see ``RememberingSearch``), and answers 100 rows at most, of which a page is cut here.
+package final class TravelSampleUpstream: HotelSearching {
+  /// Sends the requests.
+  let client: UpstreamClient
+  /// Where the upstream lives.
+  let baseURL: UpstreamURL
+  /// Counts the calls.
+  let meter: UpstreamMeter
+  private let setting: TravelSampleGeneration.Setting
+  private let name: String
+  private let logger: Logger
+  private let remembered = Mutex<TravelSampleGeneration?>(nil)
+  private let readiness: Readiness
+
+  /// An upstream.
+  /// - Parameters:
+  ///   - client: sends the requests; the caller shuts it down.
+  ///   - baseURL: where the upstream lives.
+  ///   - generation: which of the two it is.
+  ///   - name: what metrics and logs call it.
+  ///   - logger: takes a line for each search that failed.
+  ///   - now: the clock that lets the last word on readiness grow old.
+  package init(
+    client: UpstreamClient, baseURL: UpstreamURL,
+    generation: TravelSampleGeneration.Setting = .automatic, name: String = "travel-sample",
+    logger: Logger = Logger(label: "hotel-bookmarks.upstream"),
+    now: @escaping @Sendable () -> ContinuousClock.Instant = { .now }
+  ) {
+    self.client = client
+    self.baseURL = baseURL
+    self.setting = generation
+    self.name = name
+    self.logger = logger
+    self.meter = UpstreamMeter(upstream: name)
+    self.readiness = Readiness(now: now) {
+      await Self.probe(client, baseURL, setting: generation)
+    }
+  }
+
+  /// Finds hotels. A text without any word that the path could carry (`.`, `..`, `*`) matches none,
+  /// so nothing is sent.
+  package func search(_ query: HotelQuery) async throws(SearchError) -> HotelPage {
+    let (description, location) = (SearchTerm(query.description), SearchTerm(query.location))
+    guard description != .nothing, location != .nothing else {
+      return HotelPage(hotels: [], next: nil)
+    }
+    let started = ContinuousClock.now
+    do throws(SearchError) {
+      let answer = try await client.within(client.timeouts.total) { () throws(SearchError) in
+        try await self.ask(description, location)
+      }
+      meter.count(.ok, started: started)
+      note(skippedRows: answer.skippedRows)
+      return Self.page(of: answer.hotels, for: query)
+    } catch {
+      let outcome = Task.isCancelled ? .cancelled : UpstreamMeter.Outcome(error.code)
+      meter.count(outcome, started: started)
+      if outcome != .cancelled { note(error) }
+      throw error
+    }
+  }
+
+  /// Nil: this upstream can't be asked by id.
+  package func hotel(_ id: HotelID) async throws(SearchError) -> Hotel? {
+    nil
+  }
+
+  /// Whether the upstream answers HTTP at all, within ``UpstreamTimeouts/firstByte``; a status of
+  /// overload or of a gateway without its server is a no. The word stands for 5 seconds.
+  package func checkReady() async throws(SearchError) {
+    try await readiness.check()
+  }
+
+  /// Asks one generation after the other until one has such a path.
+  private func ask(
+    _ description: SearchTerm, _ location: SearchTerm
+  ) async throws(SearchError) -> TravelSampleAnswer {
+    let order = setting.order(remembered: remembered.withLock { $0 })
+    for generation in order {
+      for path in Self.paths(description, location, generation) {
+        guard let answer = try await answer(to: path) else { continue }
+        remembered.withLock { $0 = generation }
+        return answer
+      }
+    }
+    throw .badAnswer("not found")
+  }
+
+  /// The paths of a search, the second for upstreams that resolve `%2F` before they look for a
+  /// route.
+  private static func paths(
+    _ description: SearchTerm, _ location: SearchTerm, _ generation: TravelSampleGeneration
+  ) -> [String] {
+    guard let first = description.first, let second = location.first else { return [] }
+    let path = generation.path(description: first, location: second)
+    guard description.second != nil || location.second != nil else { return [path] }
+    return [
+      path,
+      generation.path(
+        description: description.second ?? first, location: location.second ?? second),
+    ]
+  }
+
+  private static func page(of hotels: [Hotel], for query: HotelQuery) -> HotelPage {
+    let end = query.offset + query.limit
+    return HotelPage(
+      hotels: Array(hotels.dropFirst(query.offset).prefix(query.limit)),
+      next: end < hotels.count ? end : nil)
+  }
+
+  private func note(_ error: SearchError) {
+    logger.warning(
+      "Upstream search failed",
+      metadata: [
+        UpstreamLogKey.upstream.rawValue: "\(name)",
+        UpstreamLogKey.code.rawValue: "\(error.code.rawValue)",
+        UpstreamLogKey.detail.rawValue: "\(error.detail)",
+      ])
+  }
+
+  private func note(skippedRows: Int) {
+    guard skippedRows > 0 else { return }
+    meter.countSkipped(rows: skippedRows)
+    logger.notice(
+      "Upstream rows skipped",
+      metadata: [
+        UpstreamLogKey.upstream.rawValue: "\(name)",
+        UpstreamLogKey.rows.rawValue: "\(skippedRows)",
+      ])
+  }
+}

@@ -1,0 +1,57 @@
+import AsyncHTTPClient
+import NIOCore
+
+/// The one HTTP client for upstreams, with what makes it safe to point at a stranger: it follows no
+/// redirect, keeps no cookie, sends none of a person's headers, and bounds the time and the size of
+/// every answer.
+///
+/// It owns its connections: shut it down when the service stops. Share one among upstreams with the
+/// same bounds.
+package struct UpstreamClient: Sendable {
+  /// The longest answer, in bytes: 2 MiB, some twenty times a full page of
+  /// hotels.
+  package static let defaultMaximumAnswerBytes = 2 * 1024 * 1024
+  /// Connections to one upstream at once; further requests wait, within their deadline.
+  package static let maximumConnections = 64
+  /// How long an unused connection is kept, in seconds: less than the 75 s to 5 min of common
+  /// servers, so that a request seldom meets a connection that is being closed.
+  package static let idleSeconds: Int64 = 15
+  /// What the client calls itself (RFC 9110 section 10.1.5).
+  package static let userAgent = "hotel-bookmarks"
+
+  /// How long an upstream may take.
+  package let timeouts: UpstreamTimeouts
+  /// The longest answer, in bytes.
+  package let maximumAnswerBytes: Int
+  /// The connections.
+  let http: HTTPClient
+
+  /// A client with its own connections.
+  package init(
+    timeouts: UpstreamTimeouts = UpstreamTimeouts(),
+    maximumAnswerBytes: Int = UpstreamClient.defaultMaximumAnswerBytes
+  ) {
+    self.timeouts = timeouts
+    self.maximumAnswerBytes = maximumAnswerBytes
+    var configuration = HTTPClient.Configuration(
+      // The default follows redirects to any host; see ``UpstreamOrigin``.
+      redirectConfiguration: .disallow,
+      timeout: .init(connect: TimeAmount(timeouts.connect)),
+      // A few kilobytes of gzip can be gigabytes; an upstream is near, so nothing is asked
+      // compressed.
+      decompression: .disabled)
+    configuration.httpVersion = .http1Only
+    configuration.connectionPool = .init(
+      idleTimeout: .seconds(Self.idleSeconds),
+      concurrentHTTP1ConnectionsPerHostSoftLimit: Self.maximumConnections)
+    // A refused connection is news at once; trying again is for those who keep a budget for it.
+    configuration.connectionPool.retryConnectionEstablishment = false
+    http = HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
+  }
+
+  /// Closes all connections; requests that run fail. Nothing may be asked afterwards.
+  package func shutdown() async {
+    // It throws only when the client is shut down already, which is what is wanted.
+    try? await http.shutdown()
+  }
+}

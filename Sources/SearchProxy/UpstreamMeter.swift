@@ -1,0 +1,61 @@
+import Hotels
+import Metrics
+
+/// Counts and times the calls to one upstream.
+///
+/// - `upstream_calls_total`, by `upstream` and `outcome`: searches that went out, each once however
+///   many requests it took.
+/// - `upstream_call_duration`, by `upstream`: how long such a search took, failures included.
+/// - `ssrf_blocked_total`, by `upstream`: redirects that would have left the upstream's origin.
+/// - `upstream_rows_skipped_total`, by `upstream`: rows of answers that no hotel could be made of.
+struct UpstreamMeter: Sendable {
+  /// How a call ended.
+  enum Outcome: String, CaseIterable {
+    case ok, unavailable, timeout, cancelled
+    case badAnswer = "bad_answer"
+
+    /// The outcome that an error means.
+    init(_ code: SearchError.Code) {
+      switch code {
+      case .unavailable: self = .unavailable
+      case .timeout: self = .timeout
+      case .badAnswer: self = .badAnswer
+      }
+    }
+  }
+
+  private let calls: [Outcome: Counter]
+  private let duration: Timer
+  private let blocked: Counter
+  private let skipped: Counter
+
+  /// A meter for the upstream of that name.
+  init(upstream name: String) {
+    let upstream = ("upstream", name)
+    calls = Dictionary(
+      uniqueKeysWithValues: Outcome.allCases.map {
+        let dimensions = [upstream, ("outcome", $0.rawValue)]
+        return ($0, Counter(label: "upstream_calls_total", dimensions: dimensions))
+      })
+    duration = Timer(label: "upstream_call_duration", dimensions: [upstream])
+    blocked = Counter(label: "ssrf_blocked_total", dimensions: [upstream])
+    skipped = Counter(label: "upstream_rows_skipped_total", dimensions: [upstream])
+  }
+
+  /// Counts a call that is over.
+  func count(_ outcome: Outcome, started: ContinuousClock.Instant) {
+    calls[outcome]?.increment()
+    let (seconds, attoseconds) = (ContinuousClock.now - started).components
+    duration.recordNanoseconds(seconds &* 1_000_000_000 &+ attoseconds / 1_000_000_000)
+  }
+
+  /// Counts a redirect that was not followed because it leaves the origin.
+  func countBlockedRedirect() {
+    blocked.increment()
+  }
+
+  /// Counts rows that were passed over.
+  func countSkipped(rows: Int) {
+    if rows > 0 { skipped.increment(by: rows) }
+  }
+}

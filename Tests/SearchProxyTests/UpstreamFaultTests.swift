@@ -1,0 +1,157 @@
+import Hotels
+import SearchProxy
+import Testing
+
+/// An upstream that fails is never an empty page.
+@Suite struct UpstreamFaultTests {
+  @Test(arguments: [
+    "<html><body>Internal Server Error</body></html>", "", "null", "[]", #""x""#, #"{"data":{}}"#,
+    #"{"data":"x"}"#, #"{"data":[1,2]}"#, #"{"data":[{}]}"#, #"{"data":null,"error":"down"}"#,
+    #"{"failure":"FTS index not found"}"#, #"{"message":"no"}"#, #"{"data":[{"id":1},]}"#,
+    #"{"data":[],"data":[]}"#, #"{"data":[NaN]}"#, "\u{FEFF}{}", #"{"data":["\ud800"]}"#,
+  ])
+  func u04ContentThatIsNoAnswerIsABadAnswer(body: String) async throws {
+    #expect(try await failure(of: .json(body)) == .badAnswer)
+  }
+
+  @Test func u04InvalidUTF8IsABadAnswer() async throws {
+    let body = Array(#"{"data":[{"name":""#.utf8) + [0xC3, 0x28] + Array(#""}]}"#.utf8)
+    let reply = ScriptedReply.answer(200, ["content-type: application/json"], body)
+    #expect(try await failure(of: reply) == .badAnswer)
+  }
+
+  @Test func u04ContentTooDeepIsABadAnswer() async throws {
+    let body = #"{"data":"# + String(repeating: "[", count: 10_000)
+    #expect(try await failure(of: .json(body)) == .badAnswer)
+  }
+
+  @Test(arguments: ["text/html", "text/html; charset=utf-8", "text/plain", "application/jsonx"])
+  func u04AnotherMediaTypeIsABadAnswerWhateverTheContent(type: String) async throws {
+    let reply = ScriptedReply.answer(200, ["content-type: \(type)"], Array(Golden.v1.utf8))
+    #expect(try await failure(of: reply) == .badAnswer)
+  }
+
+  @Test(arguments: [201, 204, 300, 303, 304, 400, 401, 403, 404, 405, 410, 500, 501, 505])
+  func u01StatusThatIsNoAnswerIsABadAnswer(status: Int) async throws {
+    let page = Array(Golden.notFoundPage.utf8)
+    let hasContent = status != 204 && status != 304
+    let reply = ScriptedReply.answer(status, ["content-type: text/html"], hasContent ? page : [])
+    #expect(try await failure(of: reply) == .badAnswer)
+  }
+
+  @Test(arguments: [429, 502, 503, 504])
+  func u02StatusOfOverloadIsUnavailable(status: Int) async throws {
+    let reply = ScriptedReply.answer(status, ["retry-after: 1", "content-type: text/html"])
+    #expect(try await failure(of: reply) == .unavailable)
+  }
+
+  @Test func u04DeclaredLengthPastTheLimitIsABadAnswer() async throws {
+    let head = ScriptedReply.head(200, ["content-length: 4097"])
+    #expect(try await failure(of: .stall(head), maximumAnswerBytes: 4096) == .badAnswer)
+  }
+
+  @Test func u04ContentWithoutAnEndIsABadAnswer() async throws {
+    let head = ScriptedReply.head(200, ["content-type: application/json"])
+    #expect(try await failure(of: .flood(head), maximumAnswerBytes: 100_000) == .badAnswer)
+  }
+
+  @Test func u04ContentAtTheLimitIsTakenAndOneByteMoreIsNot() async throws {
+    let body = #"{"data":[{"id":"hotel_1"}]}"#
+    let size = body.utf8.count
+    #expect(try await failure(of: .json(body), maximumAnswerBytes: size) == nil)
+    #expect(try await failure(of: .json(body), maximumAnswerBytes: size - 1) == .badAnswer)
+  }
+
+  @Test(arguments: [Compressed.answer, Compressed.bomb])
+  func u04CompressedContentIsABadAnswerAndNeverInflated(body: [UInt8]) async throws {
+    let fields = ["content-type: application/json", "content-encoding: gzip"]
+    #expect(try await failure(of: .answer(200, fields, body)) == .badAnswer)
+  }
+
+  @Test func u01AnswerThatBreaksOffIsABadAnswer() async throws {
+    let head = ScriptedReply.head(200, ["content-length: 100"])
+    #expect(try await failure(of: .raw(head + Array("{".utf8))) == .badAnswer)
+  }
+
+  @Test func u01NoHTTPIsABadAnswer() async throws {
+    #expect(try await failure(of: .raw(Array("220 mail ready\r\n\r\n".utf8))) == .badAnswer)
+  }
+
+  @Test func u01ConnectionClosedWithoutAnAnswerIsUnavailable() async throws {
+    #expect(try await failure(of: .raw([])) == .unavailable)
+  }
+
+  @Test func u01RefusedConnectionIsUnavailable() async throws {
+    let port = try ScriptedSocket.closedPort()
+    #expect(try await failureAsking("http://127.0.0.1:\(port)") == .unavailable)
+  }
+
+  @Test func u01UnknownHostIsUnavailable() async throws {
+    #expect(try await failureAsking("http://no-such-host.invalid") == .unavailable)
+  }
+
+  @Test func u01PlainServerBehindTLSIsUnavailable() async throws {
+    let server = try ScriptedServer { _ in .raw([]) }
+    defer { server.stop() }
+    // The server waits for a line's end, which may never come in a TLS greeting, so a limit may end
+    // it.
+    let code = try await failureAsking(
+      "https://127.0.0.1:\(server.port)",
+      timeouts: UpstreamTimeouts(connect: .milliseconds(50)))
+    #expect(code == .unavailable || code == .timeout)
+  }
+
+  @Test func u01NoHeadInTimeIsATimeout() async throws {
+    let timeouts = UpstreamTimeouts(
+      connect: .seconds(30), firstByte: .milliseconds(50), total: .seconds(120))
+    #expect(try await failure(of: .stall([]), timeouts: timeouts) == .timeout)
+    let half = Array("HTTP/1.1 200 OK\r\ncontent-le".utf8)
+    #expect(try await failure(of: .stall(half), timeouts: timeouts) == .timeout)
+  }
+
+  @Test func u01ContentThatStopsIsATimeout() async throws {
+    let head = ScriptedReply.head(200, ["content-length: 100"])
+    #expect(try await failure(of: .stall(head), timeouts: brief) == .timeout)
+  }
+
+  @Test func u07ContentThatDripsIsATimeout() async throws {
+    let head = ScriptedReply.head(200, ["content-type: application/json"])
+    #expect(try await failure(of: .drip(head), timeouts: brief) == .timeout)
+  }
+
+  @Test func aCallerWhoLeavesGetsAnError() async throws {
+    let code = try await withUpstream(script: { _ in .stall([]) }) { upstream, _ in
+      let search = Task {
+        do throws(SearchError) {
+          _ = try await upstream.search(HotelQuery(description: "inn"))
+          return nil as SearchError.Code?
+        } catch {
+          return error.code
+        }
+      }
+      search.cancel()
+      return await search.value
+    }
+    #expect(code == .unavailable)
+  }
+
+  /// Only the limit of the whole is short.
+  private var brief: UpstreamTimeouts {
+    UpstreamTimeouts(connect: .seconds(30), firstByte: .seconds(60), total: .milliseconds(200))
+  }
+
+  private func failureAsking(
+    _ url: String, timeouts: UpstreamTimeouts = patient
+  ) async throws -> SearchError.Code? {
+    let client = UpstreamClient(timeouts: timeouts)
+    let upstream = TravelSampleUpstream(client: client, baseURL: try UpstreamURL(url))
+    var code: SearchError.Code?
+    do throws(SearchError) {
+      _ = try await upstream.search(HotelQuery(description: "inn"))
+    } catch {
+      code = error.code
+    }
+    await client.shutdown()
+    return code
+  }
+}
