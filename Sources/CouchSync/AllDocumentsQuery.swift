@@ -1,0 +1,77 @@
+package import Documents
+
+/// What `_all_docs` is asked for.
+///
+/// Source: CouchDB, "GET /{db}/_all_docs" and "GET /{db}/_design/{ddoc}/_view/{view}: query parameters".
+package struct AllDocumentsQuery: Sendable {
+  /// Where the walk begins, in its direction; nil for the very end of all ids.
+  private(set) var start: KeyBound?
+  /// Where the walk ends, in its direction; nil for the very end of all ids.
+  private(set) var end: KeyBound?
+  /// Whether a document at the far end is wanted.
+  private(set) var includesEnd = true
+  /// Rows by key, in this order, instead of a walk.
+  private(set) var keys: [JSONValue]?
+  /// Rows at most; nil for all.
+  private(set) var limit: Int?
+  /// Rows to leave out first.
+  private(set) var skip = 0
+  /// Whether the walk goes down, or the keys come last first.
+  private(set) var descending = false
+  /// Whether a row carries its document.
+  private(set) var includesDocuments = false
+  /// What comes with a document.
+  private(set) var extras = DocumentExtras()
+  /// Whether the answer names the last sequence.
+  private(set) var includesSequence = false
+
+  /// Parameters whose value in a query is JSON.
+  private static let quoted = [
+    "key", "keys", "startkey", "start_key", "endkey", "end_key",
+  ]
+
+  /// Reads the parameters, and over them the members of a `POST`'s body.
+  /// - Throws: 400 `query_parse_error` for a malformed one, for keys beside a range, and for a range that
+  ///   no id can be in.
+  package init(
+    _ parameters: CouchParameters, body: JSONNode? = nil
+  ) throws(CouchError) {
+    let given = body.map { parameters.overlaid(by: $0, quoted: Self.quoted) } ?? parameters
+    descending = try given.flag("descending")
+    limit = try given.count("limit")
+    skip = try given.count("skip") ?? 0
+    includesDocuments = try given.flag("include_docs")
+    extras.conflicts = try given.flag("conflicts")
+    includesEnd = try given.flag("inclusive_end", default: true)
+    includesSequence = try given.flag("update_seq")
+    keys = try Self.keys(given)
+    try readRange(given)
+  }
+
+  private static func keys(_ given: CouchParameters) throws(CouchError) -> [JSONValue]? {
+    guard let value = try given.json("keys") else { return nil }
+    guard let keys = value.array else { throw .badQuery("`keys` must be an array of strings") }
+    return keys
+  }
+
+  private mutating func readRange(_ given: CouchParameters) throws(CouchError) {
+    start = try given.json("startkey", "start_key").map(KeyBound.init)
+    end = try given.json("endkey", "end_key").map(KeyBound.init)
+    if let key = try given.json("key").map(KeyBound.init) {
+      (start, end, includesEnd) = (key, key, true)
+    }
+    guard let start, let end else {
+      if keys != nil, start != nil || end != nil { throw Self.incompatible }
+      return
+    }
+    guard keys == nil else { throw Self.incompatible }
+    guard !(descending ? end.isBehind(start) : start.isBehind(end)) else {
+      throw .badQuery(
+        "No rows can match your key range, reverse your start_key and end_key or set "
+          + "descending=\(!descending)")
+    }
+  }
+
+  private static let incompatible = CouchError.badQuery(
+    "`keys` is incompatible with `key`, `start_key` and `end_key`")
+}

@@ -1,0 +1,84 @@
+import Documents
+import Stores
+
+/// Writes many documents, each on its own terms.
+struct BulkWriter {
+  /// One document's revision, or why it was refused.
+  typealias Outcome = Result<RevisionID?, CouchError>
+
+  /// One document of a request.
+  struct Item: Sendable {
+    /// Its place in the request.
+    let place: Int
+    /// What is to be written.
+    let write: DocumentWrite
+  }
+
+  /// Where the documents go.
+  let store: DocumentStore
+  /// What became of each, by its place in the request.
+  private(set) var outcomes: [Int: Outcome] = [:]
+
+  /// A writer into a store.
+  init(_ store: DocumentStore) { self.store = store }
+
+  /// Writes items in few commits: an update can change a document once, so the second revision of a
+  /// document goes into a second commit, and so on.
+  /// - Throws: what is wrong with the store, not with a document.
+  mutating func write(_ items: [Item]) async throws(StoreError) {
+    for round in Self.rounds(items) {
+      for start in stride(from: 0, to: round.count, by: CouchLimits.commitDocuments) {
+        try await commit(round[start..<min(start + CouchLimits.commitDocuments, round.count)])
+      }
+    }
+  }
+
+  /// The items in groups that name no document twice, each document's in order.
+  private static func rounds(_ items: [Item]) -> [[Item]] {
+    var rounds: [[Item]] = []
+    var seen: [DocumentID: Int] = [:]
+    for item in items {
+      let round = seen[item.write.id, default: 0]
+      seen[item.write.id] = round + 1
+      if round == rounds.count { rounds.append([]) }
+      rounds[round].append(item)
+    }
+    return rounds
+  }
+
+  /// Commits items together. Where together they exceed the quota, halves are tried, so that what fits,
+  /// and every deletion, is stored.
+  private mutating func commit(_ items: ArraySlice<Item>) async throws(StoreError) {
+    do {
+      outcomes.merge(try await attempt(items)) { _, new in new }
+    } catch {
+      guard error.code == .quotaExceeded, let first = items.first else { throw error }
+      guard items.count > 1 else {
+        outcomes[first.place] = .failure(CouchError(error))
+        return
+      }
+      let middle = items.startIndex + items.count / 2
+      try await commit(items[..<middle])
+      try await commit(items[middle...])
+    }
+  }
+
+  private func attempt(_ items: ArraySlice<Item>) async throws(StoreError) -> [Int: Outcome] {
+    let limit = store.revisionLimit
+    return try await store.update(Set(items.map(\.write.id))) { view throws(StoreError) in
+      var mutations: [Mutation] = []
+      var outcomes: [Int: Outcome] = [:]
+      for item in items {
+        do throws(StoreError) {
+          let decided = try item.write.decided(in: view, limit: limit)
+          if let mutation = decided.mutation { mutations.append(mutation) }
+          outcomes[item.place] = .success(decided.revision)
+        } catch {
+          guard error.code == .rejected else { throw error }
+          outcomes[item.place] = .failure(CouchError(error))
+        }
+      }
+      return Decision(mutations, value: outcomes)
+    }.value
+  }
+}

@@ -1,0 +1,71 @@
+package import Documents
+
+/// What `_changes` is asked for, and how far it has been answered. How long to wait for more is up to the
+/// adapter.
+///
+/// Source: CouchDB, "GET /{db}/_changes".
+package struct ChangesQuery: Sendable {
+  /// Which revisions a row names.
+  package enum Style: Sendable {
+    /// The winner.
+    case winner
+    /// All leaves, winner first.
+    case leaves
+  }
+
+  /// Where to begin; the walk down has no such place.
+  package private(set) var since: SinceToken
+  /// Rows at most; nil for all.
+  package private(set) var limit: Int?
+  /// Whether the newest change comes first.
+  package let descending: Bool
+  /// What a row names.
+  package let style: Style
+  /// Whether a row carries the winner.
+  package let includesDocuments: Bool
+  /// Which documents are wanted.
+  package let filter: ChangesFilter
+  /// What comes with a row's document.
+  let extras: DocumentExtras
+  /// The last change that the first page knew of, so that a walk comes to an end under writers.
+  private(set) var end: Int64?
+
+  /// Reads the parameters. `seq_interval`, which asks to be spared numbers that are dear in a cluster, is
+  /// checked and has no effect: here each row has its number at no cost.
+  /// - Throws: 400; 501 for a filter that is not offered.
+  package init(_ parameters: CouchParameters, body: JSONNode? = nil) throws(CouchError) {
+    since =
+      try parameters["since"].map { text throws(CouchError) in try SinceToken(text) } ?? .start
+    limit = try parameters.count("limit")
+    descending = try parameters.flag("descending")
+    includesDocuments = try parameters.flag("include_docs")
+    var extras = DocumentExtras()
+    extras.conflicts = try parameters.flag("conflicts")
+    self.extras = extras
+    filter = try ChangesFilter(parameters, body: body)
+    if let interval = try parameters.count("seq_interval"), interval < 1 {
+      throw .badQuery("`seq_interval` is a whole number from 1")
+    }
+    switch parameters["style"] {
+    case nil, "main_only": style = .winner
+    case "all_docs": style = .leaves
+    default: throw .badQuery("`style` is `main_only` or `all_docs`")
+    }
+  }
+
+  /// The query for what comes after a page of the same answer.
+  package func after(_ page: ChangesPage) -> ChangesQuery {
+    var next = self
+    next.since = page.last
+    next.limit = limit.map { max(0, $0 - page.rows.count) }
+    next.end = page.end
+    return next
+  }
+
+  /// The query for what comes later than a complete answer: what a feed asks after it was woken.
+  package func later(than page: ChangesPage) -> ChangesQuery {
+    var next = after(page)
+    next.end = nil
+    return next
+  }
+}

@@ -1,0 +1,20 @@
+import Documents
+import Stores
+
+extension CouchDatabase {
+  /// `POST /{db}/_bulk_get`: many revisions at once, tombstones included; without `rev` every leaf.
+  ///
+  /// CouchDB's replicator wants one entry for each element asked, in order, each with one document that
+  /// has exactly the key `ok` or `error`.
+  /// Source: CouchDB, "POST /{db}/_bulk_get".
+  /// - Throws: 413 when the answer would be longer than ``CouchLimits/answerBytes``; clients then ask one
+  ///   by one.
+  package func bulkGet(_ request: BulkGetRequest) async throws(CouchError) -> CouchAnswer {
+    let bytes = try await reading { view throws(StoreError) in
+      var reader = BulkGetReader(view, request)
+      return try reader.answer()
+    }
+    guard let bytes else { throw .tooLarge("The answer is too long: ask for fewer documents") }
+    return CouchAnswer(bytes)
+  }
+}

@@ -1,0 +1,52 @@
+import Documents
+import Stores
+
+extension CouchDatabase {
+  /// The moment at which the server started, for clients that ask whether it did meanwhile: always `"0"`,
+  /// since every answer is on disk. As in CouchDB 3.
+  package static let instanceStartTime = "0"
+
+  /// `GET /{db}`: names, counts and the last sequence.
+  ///
+  /// Source: CouchDB, "GET /{db}". Of `sizes` only what is known without asking the disk.
+  package func info() async throws(CouchError) -> CouchAnswer {
+    let info = try await reading { view throws(StoreError) in try view.info() }
+    let bytes = JSONValue.number(JSONNumber(Int(clamping: info.bodyBytes)))
+    let value: JSONValue = [
+      "db_name": .string(name),
+      "purge_seq": .string(SinceToken.at(0, in: info).text),
+      "update_seq": .string(SinceToken.at(info.lastSequence, in: info).text),
+      "sizes": ["external": bytes, "active": bytes],
+      "props": [:],
+      "doc_del_count": .number(JSONNumber(Int(clamping: info.deletedCount))),
+      "doc_count": .number(JSONNumber(Int(clamping: info.documentCount))),
+      "disk_format_version": 8,
+      "compact_running": false,
+      "cluster": ["q": 1, "n": 1, "w": 1, "r": 1],
+      "instance_start_time": .string(Self.instanceStartTime),
+    ]
+    return CouchAnswer(value.bytes)
+  }
+
+  /// `POST /{db}/_ensure_full_commit`: nothing to do, since every answered write is on disk. Status 201.
+  ///
+  /// Source: CouchDB, "POST /{db}/_ensure_full_commit".
+  package static var fullCommit: CouchAnswer {
+    let value: JSONValue = ["ok": true, "instance_start_time": .string(instanceStartTime)]
+    return CouchAnswer(201, value.bytes)
+  }
+
+  /// `GET /{db}/_revs_limit`: how many revision ids are kept along a branch, a bare number.
+  package var revisionLimit: CouchAnswer {
+    CouchAnswer(JSONValue.number(JSONNumber(store.revisionLimit)).bytes)
+  }
+
+  /// `GET /{db}/_security`: only the administrator is named here. Who may use a store is decided by who
+  /// owns it, not by this document. CouchDB 3's default.
+  package static var security: CouchAnswer {
+    let value: JSONValue = [
+      "members": ["roles": ["_admin"]], "admins": ["roles": ["_admin"]],
+    ]
+    return CouchAnswer(value.bytes)
+  }
+}

@@ -1,0 +1,22 @@
+package import Documents
+import Stores
+
+extension CouchDatabase {
+  /// `GET /{db}/{docid}?open_revs=…`: several revisions of one document at once.
+  ///
+  /// Source: CouchDB, "GET /{db}/{docid}: open_revs".
+  /// - Throws: 404 `missing` for all leaves of an id never used; 413 beyond ``CouchLimits/answerBytes``.
+  package func openRevisions(
+    _ id: DocumentID, _ wanted: OpenRevisions, _ query: DocumentQuery
+  ) async throws(CouchError) -> OpenRevisionsAnswer {
+    if case .these(let revisions) = wanted, revisions.count > CouchLimits.askedRevisions {
+      throw .tooLarge("A request has at most \(CouchLimits.askedRevisions) revisions")
+    }
+    let revisions = try await reading { view throws(StoreError) in
+      let reader = try DocumentReader(id, in: view, extras: query.extras, needsTree: true)
+      return try wanted.found(by: reader, latest: query.latest)
+    }
+    if revisions.isEmpty, wanted == .all { throw .missing }
+    return OpenRevisionsAnswer(revisions: revisions)
+  }
+}

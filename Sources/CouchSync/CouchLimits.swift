@@ -1,0 +1,29 @@
+package import Documents
+
+/// What the dialect's verbs take and give at most.
+package enum CouchLimits {
+  /// A document's body, in bytes without its `_` fields: 1 MiB.
+  package static let documentBytes = JSONLimits.document.maximumBytes
+  /// One document with its `_` fields: a history of 1,000 ids takes 36 KiB, names of `_` fields a little.
+  package static let document = JSONLimits(maximumBytes: documentBytes + (128 << 10))
+  /// Many documents: 16 MiB. Two levels deeper than a document, which stands in an array in an object.
+  package static let bulk = JSONLimits(
+    maximumBytes: JSONLimits.request.maximumBytes,
+    maximumDepth: JSONLimits.document.maximumDepth + 2)
+  /// Documents in one `_bulk_docs` or `_bulk_get` at most, as in CouchDB (`max_bulk_docs_count`).
+  package static let bulkDocuments = 10_000
+  /// Documents that one commit of `_bulk_docs` takes, so that a large request does not hold up a store.
+  package static let commitDocuments = 1_000
+  /// Bytes of an answer that is put together in memory: 64 MiB. `_changes` is read in pages instead.
+  package static let answerBytes = 64 << 20
+  /// Rows of one page of `_changes`.
+  package static let pageRows = 1_000
+  /// Bytes of rows after which a page of `_changes` ends: 8 MiB.
+  package static let pageBytes = 8 << 20
+  /// Changes that one page of a filtered `_changes` looks at.
+  package static let pageScan = 10_000
+  /// Revisions that one `_revs_diff` may ask for.
+  package static let askedRevisions = 10_000
+  /// Ids that one `_uuids` gives, as in CouchDB (`max_count`).
+  package static let uuids = 1_000
+}

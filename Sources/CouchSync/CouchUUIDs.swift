@@ -1,0 +1,23 @@
+import Documents
+
+/// `GET /_uuids`: random ids for clients that name their documents before they send them.
+///
+/// Source: CouchDB, "GET /_uuids".
+package enum CouchUUIDs {
+  /// So many ids of 32 hex digits; one where `count` is absent.
+  /// - Throws: 400 for a `count` that is no number or above ``CouchLimits/uuids``.
+  package static func answer(
+    _ parameters: CouchParameters, using generator: inout some RandomNumberGenerator
+  ) throws(CouchError) -> CouchAnswer {
+    let count = try parameters.count("count") ?? 1
+    guard count <= CouchLimits.uuids else { throw .badRequest("count parameter too large") }
+    var writer = JSONWriter(reserving: count * 36 + 16)
+    writer.beginObject()
+    writer.name("uuids")
+    writer.beginArray()
+    for _ in 0..<count { writer.string(Hex.string(generator.next(), generator.next())) }
+    writer.endArray()
+    writer.endObject()
+    return CouchAnswer(writer.bytes)
+  }
+}

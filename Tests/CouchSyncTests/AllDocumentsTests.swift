@@ -1,0 +1,112 @@
+import CouchSync
+import Documents
+import Testing
+
+struct AllDocumentsTests {
+  private func alphabet() async throws -> Couch {
+    let couch = try await Couch()
+    for id in ["c", "a", "e", "b", "d"] { try await couch.put(id, #"{"n":"\#(id)"}"#) }
+    let deleted = try await couch.put("bb")
+    try await couch.delete("bb", rev: deleted)
+    return couch
+  }
+
+  @Test func liveDocumentsComeInByteOrder() async throws {
+    let couch = try await Couch()
+    let revision = try await couch.put("a")
+    #expect(
+      try await couch.all().text
+        == #"{"total_rows":1,"offset":0,"rows":[{"id":"a","key":"a","value":{"rev":"\#(revision)"}}]}"#
+    )
+    for id in ["Z", "é", "_design/x", "z"] { try await couch.put(id) }
+    #expect(try await couch.ids() == "Z _design/x a z é")
+  }
+
+  @Test(
+    arguments: [
+      ([("limit", "2")], "a b", 0), ([("limit", "0")], "", 0), ([("skip", "3")], "d e", 3),
+      ([("skip", "9")], "", 5), ([("descending", "true")], "e d c b a", 0),
+      ([("startkey", "\"b\"")], "b c d e", 1), ([("start_key", "\"bb\"")], "c d e", 2),
+      ([("endkey", "\"c\"")], "a b c", 0),
+      ([("end_key", "\"c\""), ("inclusive_end", "false")], "a b", 0),
+      ([("startkey", "\"b\""), ("endkey", "\"d\""), ("skip", "1"), ("limit", "1")], "c", 2),
+      ([("startkey", "\"d\""), ("endkey", "\"b\""), ("descending", "true")], "d c b", 1),
+      (
+        [
+          ("startkey", "\"d\""), ("endkey", "\"b\""), ("descending", "true"),
+          ("inclusive_end", "false"),
+        ],
+        "d c", 1
+      ),
+      ([("key", "\"c\"")], "c", 2), ([("key", "\"bb\"")], "", 2), ([("key", "\"x\"")], "", 5),
+      ([("key", "5")], "", 0), ([("startkey", "null")], "a b c d e", 0),
+      ([("endkey", "{}")], "a b c d e", 0), ([("startkey", "{}")], "", 5),
+      ([("endkey", "1")], "", 0),
+      ([("startkey", "[]"), ("descending", "true")], "e d c b a", 0),
+    ] as [([(String, String)], String, Int)])
+  func rangeGivesItsRows(parameters: [(String, String)], ids: String, offset: Int) async throws {
+    let couch = try await alphabet()
+    let answer = try await couch.database.allDocuments(AllDocumentsQuery(query(parameters)))
+    let rows = try #require(answer.json["rows"]?.array)
+    #expect(rows.compactMap { $0["id"]?.string }.joined(separator: " ") == ids)
+    #expect(answer.json["offset"]?.int == offset)
+    #expect(answer.json["total_rows"] == 5)
+  }
+
+  @Test func keysGiveOneRowEachInOrder() async throws {
+    let couch = try await alphabet()
+    let answer = try await couch.all(
+      ("include_docs", "true"), body: #"{"keys":["d","x","bb",5,"d"]}"#)
+    let rows = try #require(answer.json["rows"]?.array)
+    #expect(answer.json["offset"] == .null)
+    #expect(rows.map { $0["key"] } == ["d", "x", "bb", 5, "d"])
+    #expect(rows[0]["doc"]?["n"] == "d")
+    #expect(rows[1] == ["key": "x", "error": "not_found"])
+    #expect(rows[2]["value"]?["deleted"] == true)
+    #expect(rows[2]["doc"] == .null)
+    #expect(rows[3] == ["key": 5, "error": "not_found"])
+  }
+
+  @Test func keysObeyDirectionSkipAndLimit() async throws {
+    let couch = try await alphabet()
+    let answer = try await couch.all(
+      ("keys", #"["a","b","c","d"]"#), ("descending", "true"), ("skip", "1"), ("limit", "2"))
+    #expect(answer.json["rows"]?.array?.map { $0["key"] } == ["c", "b"])
+  }
+
+  @Test func documentsComeWithTheirConflicts() async throws {
+    let couch = try await Couch()
+    try await couch.graft("a", "1-a", body: #","x":1"#)
+    try await couch.graft("a", "1-b", body: #","x":2"#)
+    let plain = try await couch.all(("include_docs", "true"))
+    #expect(plain.text.contains(#""doc":{"_id":"a","_rev":"1-b","x":2}"#))
+    let answer = try await couch.all(("include_docs", "true"), ("conflicts", "true"))
+    #expect(answer.text.contains(#""doc":{"_id":"a","_rev":"1-b","_conflicts":["1-a"],"x":2}"#))
+  }
+
+  @Test func updateSequenceIsToldOnRequest() async throws {
+    let couch = try await alphabet()
+    #expect(try await couch.all().json["update_seq"] == nil)
+    #expect(
+      try await couch.all(("update_seq", "true")).json["update_seq"]?.string
+        == couch.token(7))
+  }
+
+  @Test func bodyOfAPostCountsOverTheQuery() async throws {
+    let couch = try await alphabet()
+    let answer = try await couch.all(("limit", "1"), body: #"{"limit":2,"startkey":"b"}"#)
+    #expect(answer.json["rows"]?.array?.compactMap { $0["id"]?.string } == ["b", "c"])
+  }
+
+  @Test(arguments: [
+    [("keys", "[]"), ("key", "\"a\"")], [("keys", "[]"), ("startkey", "\"a\"")],
+    [("keys", "[]"), ("end_key", "\"a\"")], [("keys", "{}")], [("limit", "-1")], [("skip", "x")],
+    [("startkey", "a")], [("descending", "1")],
+    [("startkey", "\"b\""), ("endkey", "\"a\"")],
+    [("startkey", "\"a\""), ("endkey", "\"b\""), ("descending", "true")],
+  ])
+  func malformedQueryIsRefused(parameters: [(String, String)]) async {
+    #expect(
+      await refusal { try AllDocumentsQuery(query(parameters)) } == "400 query_parse_error")
+  }
+}

@@ -1,0 +1,87 @@
+import CouchSync
+import Documents
+import Testing
+
+struct BulkGetTests {
+  @Test func eachElementHasOneEntryInOrder() async throws {
+    let couch = try await Couch()
+    try await couch.graft("a", "2-b", "1-a", body: #","x":1"#)
+    try await couch.graft("b", "2-d", "1-c", deleted: true)
+    let answer = try await couch.bulkGet(
+      #"{"docs":[{"id":"b","rev":"2-d"},{"id":"a","rev":"9-x"},{"id":"a","rev":"2-b","atts_since":["1-a"]},{"id":"z","rev":"1-a"}]}"#,
+      ("revs", "true"), ("latest", "true"))
+    #expect(
+      answer.text
+        == #"{"results":["#
+        + #"{"id":"b","docs":[{"ok":{"_id":"b","_rev":"2-d","_deleted":true,"#
+        + #""_revisions":{"start":2,"ids":["d","c"]}}}]},"#
+        + #"{"id":"a","docs":[{"error":{"id":"a","rev":"9-x","error":"not_found","reason":"missing"}}]},"#
+        + #"{"id":"a","docs":[{"ok":{"_id":"a","_rev":"2-b","_revisions":{"start":2,"ids":["b","a"]},"x":1}}]},"#
+        + #"{"id":"z","docs":[{"error":{"id":"z","rev":"1-a","error":"not_found","reason":"missing"}}]}"#
+        + "]}")
+  }
+
+  @Test func latestGivesTheLeafOfARevision() async throws {
+    let couch = try await Couch()
+    try await couch.graft("a", "1-a", body: #","x":1"#)
+    try await couch.graft("a", "2-b", "1-a", body: #","x":2"#)
+    let docs = #"{"docs":[{"id":"a","rev":"1-a"}]"#
+    let old = try await couch.bulkGet(docs + "}")
+    #expect(old.text.contains(#""_rev":"1-a","x":1"#))
+    let latest = try await couch.bulkGet(docs + "}", ("latest", "true"))
+    #expect(latest.text.contains(#""_rev":"2-b","x":2"#))
+    let inBody = try await couch.bulkGet(docs + #","latest":true,"revs":true}"#)
+    #expect(inBody.text.contains(#""_revisions":{"start":2,"ids":["b","a"]}"#))
+  }
+
+  @Test func withoutRevisionEveryLeafComes() async throws {
+    let couch = try await Couch()
+    try await couch.graft("a", "1-a")
+    try await couch.graft("a", "1-b")
+    let answer = try await couch.bulkGet(#"{"docs":[{"id":"a"},{"id":"z"}]}"#)
+    let results = try #require(answer.json["results"]?.array)
+    #expect(results[0]["docs"]?.array?.map { $0["ok"]?["_rev"] } == ["1-b", "1-a"])
+    #expect(results[1]["docs"]?.array?.first?["error"]?["rev"] == "undefined")
+  }
+
+  @Test func malformedElementsAreAnsweredInTheirPlace() async throws {
+    let couch = try await Couch()
+    let answer = try await couch.bulkGet(
+      #"{"docs":[{},{"id":"a","rev":"x"},{"id":7},"a",{"id":"_x","rev":"1-a"}]}"#)
+    let results = try #require(answer.json["results"]?.array)
+    let errors = results.map { $0["docs"]?.array?.first?["error"]?["error"] }
+    #expect(errors == ["bad_request", "bad_request", "bad_request", "bad_request", "not_found"])
+    #expect(results[0]["id"] == .null)
+  }
+
+  @Test func answerBeyondTheLimitIsTooLarge() async throws {
+    let couch = try await Couch()
+    let half = String(repeating: "x", count: 500_000)
+    try await couch.put("a", #"{"x":"\#(half)","y":"\#(half)"}"#)
+    let count = CouchLimits.answerBytes / 1_000_000 + 1
+    let docs = Array(repeating: #"{"id":"a"}"#, count: count).joined(separator: ",")
+    let keys = Array(repeating: #""a""#, count: count).joined(separator: ",")
+    #expect(await refusal { try await couch.bulkGet(#"{"docs":[\#(docs)]}"#) } == "413 too_large")
+    #expect(
+      await refusal {
+        try await couch.all(("include_docs", "true"), body: #"{"keys":[\#(keys)]}"#)
+      } == "413 too_large")
+  }
+
+  @Test func revisionsOfSeveralDocumentsDoNotMix() async throws {
+    let couch = try await Couch()
+    try await couch.graft("a", "1-a", body: #","x":1"#)
+    try await couch.graft("b", "1-a", body: #","x":2"#)
+    try await couch.graft("a", "1-b", body: #","x":3"#)
+    let answer = try await couch.bulkGet(
+      #"{"docs":[{"id":"a","rev":"1-a"},{"id":"a","rev":"1-b"},{"id":"b","rev":"1-a"},{"id":"b","rev":"1-b"}]}"#
+    )
+    let results = try #require(answer.json["results"]?.array)
+    #expect(results.map { $0["docs"]?.array?.first?["ok"]?["x"] } == [1, 3, 2, nil])
+  }
+
+  @Test(arguments: ["{}", #"{"docs":{}}"#, "[]"])
+  func requestWithoutDocumentsIsRefused(body: String) async {
+    #expect(await refusal { try BulkGetRequest(json(body), query([])) } == "400 bad_request")
+  }
+}

@@ -1,0 +1,133 @@
+import CouchSync
+import Documents
+import StoreTesting
+import Stores
+import Testing
+
+/// A database over a store in memory, and short ways to speak to it.
+struct Couch: Sendable {
+  let database: CouchDatabase
+  let store: DocumentStore
+
+  /// A new database.
+  init(limits: StoreLimits = .full) async throws {
+    let name = StoreName.named(try #require(DatabaseName("db")))
+    let storage = try #require(try await MemoryEngine().open(name, creating: true))
+    store = DocumentStore(
+      name: name, storage: storage, feed: ChangeFeed(), limits: limits,
+      now: { Timestamp(milliseconds: 1_000) })
+    database = CouchDatabase(name: "db", store: store)
+  }
+
+  /// Writes a document and gives its revision's text.
+  @discardableResult
+  func put(_ id: String, _ body: String = "{}", rev: String? = nil) async throws -> String {
+    let base = try BaseRevision(query: rev, ifMatch: nil)
+    let answer = try await database.put(DocumentID(id), json(body), base: base)
+    return try #require(answer.json["rev"]?.string)
+  }
+
+  /// Deletes a document and gives the tombstone's revision.
+  @discardableResult
+  func delete(_ id: String, rev: String?) async throws -> String {
+    let base = try BaseRevision(query: rev, ifMatch: nil)
+    let answer = try await database.delete(DocumentID(id), base: base)
+    return try #require(answer.json["rev"]?.string)
+  }
+
+  /// Takes a peer's revision: its history, newest first, one generation a step.
+  func graft(_ id: String, _ history: String..., body: String = "", deleted: Bool = false)
+    async throws
+  {
+    let revisions = try history.map { try RevisionID($0) }
+    let ids = revisions.map { "\"\($0.digest)\"" }.joined(separator: ",")
+    let start = try #require(revisions.first).generation
+    let answer = try await bulk(
+      """
+      {"new_edits":false,"docs":[{"_id":"\(id)","_rev":"\(history[0])",
+      "_revisions":{"start":\(start),"ids":[\(ids)]}\(deleted ? ",\"_deleted\":true" : "")\(body)}]}
+      """)
+    #expect(answer.text == "[]")
+  }
+
+  /// Reads a document with a query's parameters.
+  func get(_ id: String, _ parameters: (String, String)...) async throws -> CouchAnswer {
+    try await database.document(DocumentID(id), DocumentQuery(query(parameters)))
+  }
+
+  /// Sends `_bulk_docs`.
+  func bulk(_ body: String) async throws -> CouchAnswer {
+    try await database.bulkDocuments(BulkRequest(json(body)))
+  }
+
+  /// Sends `_bulk_get`.
+  func bulkGet(_ body: String, _ parameters: (String, String)...) async throws -> CouchAnswer {
+    try await database.bulkGet(BulkGetRequest(json(body), query(parameters)))
+  }
+
+  /// Reads a page of `_changes`.
+  func changes(
+    _ parameters: (String, String)..., body: String? = nil
+  ) async throws -> ChangesPage {
+    try await database.changes(ChangesQuery(query(parameters), body: body.map(json)))
+  }
+
+  /// Reads `_all_docs`.
+  func all(_ parameters: (String, String)..., body: String? = nil) async throws -> CouchAnswer {
+    try await database.allDocuments(AllDocumentsQuery(query(parameters), body: body.map(json)))
+  }
+
+  /// The ids of `_all_docs`' rows, joined.
+  func ids(_ parameters: (String, String)...) async throws -> String {
+    let answer = try await database.allDocuments(AllDocumentsQuery(query(parameters)))
+    return (answer.json["rows"]?.array ?? []).compactMap { $0["id"]?.string }
+      .joined(separator: " ")
+  }
+
+  /// The token of a place in this database.
+  func token(_ sequence: Int64) async throws -> String {
+    let info = try await store.read { view throws(StoreError) in try view.info() }
+    return SinceToken.at(sequence, in: info).text
+  }
+}
+
+/// Parses a request's body.
+func json(_ text: String) throws -> JSONNode {
+  try CouchBody.parse(Array(text.utf8), limits: CouchLimits.bulk)
+}
+
+/// Parameters as an adapter hands them over.
+func query(_ parameters: [(String, String)]) -> CouchParameters {
+  CouchParameters(parameters.map { (name: $0.0, value: $0.1) })
+}
+
+/// The status and the word of a refusal, such as `409 conflict`; `none` for a success.
+func refusal(_ call: () async throws -> some Any) async -> String {
+  do {
+    _ = try await call()
+    return "none"
+  } catch let error as CouchError {
+    return "\(error.status) \(error.error)"
+  } catch let error as DocumentError {
+    let error = CouchError(error)
+    return "\(error.status) \(error.error)"
+  } catch {
+    return "another error"
+  }
+}
+
+extension CouchAnswer {
+  /// The body as text.
+  var text: String { String(decoding: body, as: UTF8.self) }
+  /// The body as a value; null for a body that is no JSON.
+  var json: JSONValue { (try? JSONValue(parsing: body, limits: .request)) ?? .null }
+}
+
+extension ChangesPage {
+  /// The rows' ids, joined.
+  var ids: String { values.compactMap { $0["id"]?.string }.joined(separator: " ") }
+  /// The rows as values.
+  var values: [JSONValue] {
+    rows.map { (try? JSONValue(parsing: $0, limits: .request)) ?? .null }
+  }
+}

@@ -1,0 +1,47 @@
+import CouchSync
+import Documents
+import StoreTesting
+import Testing
+
+struct DatabaseInfoTests {
+  @Test func infoCountsDocumentsAndTombstones() async throws {
+    let couch = try await Couch()
+    try await couch.put("a", #"{"x":1}"#)
+    try await couch.delete("b", rev: couch.put("b"))
+    let info = try await couch.database.info().json
+    #expect(info["db_name"] == "db")
+    #expect(info["doc_count"] == 1)
+    #expect(info["doc_del_count"] == 1)
+    #expect(info["update_seq"]?.string == (try await couch.token(3)))
+    #expect(info["instance_start_time"] == "0")
+    #expect(info["compact_running"] == false)
+    #expect(info["sizes"]?["external"]?.int == 9)
+    #expect(info["props"] == [:])
+  }
+
+  @Test func fullCommitNamesTheSameStartTime() async throws {
+    #expect(CouchDatabase.fullCommit.status == 201)
+    #expect(CouchDatabase.fullCommit.text == #"{"ok":true,"instance_start_time":"0"}"#)
+  }
+
+  @Test func settingsAreToldAsCouchDBTellsThem() async throws {
+    let couch = try await Couch()
+    #expect(couch.database.revisionLimit.text == "1000")
+    #expect(
+      CouchDatabase.security.text
+        == #"{"members":{"roles":["_admin"]},"admins":{"roles":["_admin"]}}"#)
+  }
+
+  @Test func uuidsAreDrawnUpToTheLimit() async throws {
+    var generator = SeededGenerator(seed: 1)
+    func draw(_ parameters: (String, String)...) throws -> CouchAnswer {
+      try CouchUUIDs.answer(query(parameters), using: &generator)
+    }
+    #expect(try draw().json["uuids"]?.array?.first?.string?.utf8.count == 32)
+    #expect(try draw(("count", "0")).text == #"{"uuids":[]}"#)
+    let many = try draw(("count", "1000")).json["uuids"]?.array ?? []
+    #expect(Set(many).count == 1_000)
+    #expect(await refusal { try draw(("count", "1001")) } == "400 bad_request")
+    #expect(await refusal { try draw(("count", "x")) } == "400 query_parse_error")
+  }
+}

@@ -1,0 +1,197 @@
+import CouchSync
+import Documents
+import Stores
+import Testing
+
+struct DocumentWriteTests {
+  private func put(
+    _ couch: Couch, _ body: String, query: String? = nil, ifMatch: String? = nil,
+    isNewEdit: Bool = true
+  ) async throws -> CouchAnswer {
+    try await couch.database.put(
+      DocumentID("a"), json(body), base: BaseRevision(query: query, ifMatch: ifMatch),
+      isNewEdit: isNewEdit)
+  }
+
+  @Test func putAnswersCreatedWithIDAndRevision() async throws {
+    let couch = try await Couch()
+    let answer = try await put(couch, #"{"_id":"a","x":1}"#)
+    let revision = try #require(answer.revision)
+    #expect(answer.status == 201)
+    #expect(answer.text == #"{"ok":true,"id":"a","rev":"\#(revision)"}"#)
+  }
+
+  @Test func putWithStaleRevisionIsConflict() async throws {
+    let couch = try await Couch()
+    let first = try await couch.put("a")
+    try await couch.put("a", #"{"x":1}"#, rev: first)
+    for stale in [first, "1-unknown", nil] {
+      await #expect(throws: CouchError(409, "conflict", "Document update conflict.")) {
+        try await couch.put("a", rev: stale)
+      }
+    }
+  }
+
+  @Test func revisionMayComeFromBodyQueryOrHeader() async throws {
+    let couch = try await Couch()
+    let first = try await couch.put("a")
+    let second = try #require(try await put(couch, "{}", ifMatch: "\"\(first)\"").revision)
+    let third = try #require(try await put(couch, "{}", ifMatch: "\(second)").revision)
+    let fourth = try #require(
+      try await put(couch, #"{"_rev":"\#(third)"}"#, query: "\(third)").revision)
+    #expect(fourth.generation == 4)
+  }
+
+  @Test func revisionsThatDifferAreABadRequest() async throws {
+    let couch = try await Couch()
+    #expect(
+      await refusal { try await put(couch, #"{"_rev":"1-a"}"#, query: "1-b") } == "400 bad_request")
+    #expect(
+      await refusal { try await put(couch, "{}", query: "1-a", ifMatch: "\"1-b\"") }
+        == "400 bad_request")
+    #expect(await refusal { try await put(couch, "{}", ifMatch: "*") } == "400 bad_request")
+  }
+
+  @Test func putOfATombstoneAnswers200AndKeepsItsFields() async throws {
+    let couch = try await Couch()
+    let first = try await couch.put("a")
+    let answer = try await put(couch, #"{"_deleted":true,"why":"x"}"#, query: first)
+    #expect(answer.status == 200)
+    let tombstone = try #require(answer.json["rev"]?.string)
+    #expect(try await couch.get("a", ("rev", tombstone)).json["why"] == "x")
+  }
+
+  @Test func recreatedDocumentContinuesTheGeneration() async throws {
+    let couch = try await Couch()
+    try await couch.delete("a", rev: couch.put("a"))
+    #expect(try await couch.put("a").hasPrefix("3-"))
+  }
+
+  @Test(arguments: [
+    (#"{"_id":"b"}"#, "400 doc_validation"), (#"{"_foo":1}"#, "400 doc_validation"),
+    (#"{"_rev":"0-a"}"#, "400 bad_request"), (#"{"_rev":1}"#, "400 bad_request"),
+    (#"{"_rev":"18446744073709551616-a"}"#, "400 bad_request"),
+    (#"{"_rev":"1-ABCDEF0123456789ABCDEF0123456789"}"#, "400 bad_request"),
+    ("[]", "400 doc_validation"), (#"{"_deleted":1}"#, "400 doc_validation"),
+    (#"{"_id":"_x"}"#, "400 illegal_docid"), (#"{"_id":""}"#, "400 illegal_docid"),
+    (#"{"_attachments":{"f":{"data":""}}}"#, "415 bad_content_type"),
+  ])
+  func j07DocumentThatContradictsItselfIsRefused(body: String, expected: String) async throws {
+    let couch = try await Couch()
+    #expect(await refusal { try await put(couch, body) } == expected)
+  }
+
+  @Test(arguments: [
+    #"{"_rev":"2-b","_revisions":{"start":2,"ids":["c","a"]}}"#,
+    #"{"_rev":"1-b","_revisions":{"start":1,"ids":["b","a"]}}"#,
+    #"{"_rev":"2-b","_revisions":{"start":2,"ids":[]}}"#,
+    #"{"_rev":"2-b","_revisions":{"start":"2","ids":["b"]}}"#,
+    #"{"_rev":"2-b","_revisions":[]}"#,
+  ])
+  func j08HistoryThatDoesNotMatchIsRefused(body: String) async throws {
+    let couch = try await Couch()
+    #expect(await refusal { try await put(couch, body, isNewEdit: false) } == "400 doc_validation")
+  }
+
+  @Test func j08LongHistoryIsTrimmed() async throws {
+    let couch = try await Couch()
+    let ids = (0..<5_000).map { "\"d\($0)\"" }.joined(separator: ",")
+    _ = try await put(
+      couch, #"{"_rev":"5000-d0","_revisions":{"start":5000,"ids":[\#(ids)]}}"#, isNewEdit: false)
+    let revisions = try await couch.get("a", ("revs", "true")).json["_revisions"]
+    #expect(revisions?["ids"]?.array?.count == couch.store.revisionLimit)
+  }
+
+  @Test func bodyAtTheLimitIsStoredAndOneByteMoreIsNot() async throws {
+    let couch = try await Couch()
+    func document(_ count: Int) -> String {
+      let text = String(repeating: "x", count: count / 2)
+      let rest = String(repeating: "y", count: count - count / 2)
+      return #"{"a":"\#(text)","b":"\#(rest)"}"#
+    }
+    let frame = document(0).utf8.count
+    _ = try await put(couch, document(CouchLimits.documentBytes - frame))
+    #expect(
+      await refusal { try await couch.put("b", document(CouchLimits.documentBytes - frame + 1)) }
+        == "413 document_too_large")
+  }
+
+  @Test func replicatedPutNeedsARevision() async throws {
+    let couch = try await Couch()
+    #expect(await refusal { try await put(couch, "{}", isNewEdit: false) } == "400 bad_request")
+    let answer = try await put(couch, #"{"x":1}"#, query: "4-z", isNewEdit: false)
+    #expect(answer.text == #"{"ok":true,"id":"a","rev":"4-z"}"#)
+  }
+
+  @Test func postDrawsAnIDOrTakesTheDocuments() async throws {
+    let couch = try await Couch()
+    let drawn = try await couch.database.post(json(#"{"x":1}"#))
+    let id = try #require(drawn.json["id"]?.string)
+    #expect(id.utf8.count == 32)
+    #expect(try await couch.get(id).json["x"] == 1)
+    let named = try await couch.database.post(json(#"{"_id":"a"}"#))
+    #expect(named.status == 201)
+    #expect(named.json["id"] == "a")
+    #expect(
+      await refusal { try await couch.database.post(json(#"{"_id":"a"}"#)) } == "409 conflict")
+  }
+
+  @Test func deleteNeedsTheLeafsRevision() async throws {
+    let couch = try await Couch()
+    await #expect(throws: CouchError(404, "not_found", "missing")) {
+      try await couch.delete("a", rev: nil)
+    }
+    let first = try await couch.put("a")
+    #expect(await refusal { try await couch.delete("a", rev: nil) } == "409 conflict")
+    #expect(await refusal { try await couch.delete("a", rev: "1-x") } == "409 conflict")
+    #expect(await refusal { try await couch.delete("a", rev: "x") } == "400 bad_request")
+    #expect(try await couch.delete("a", rev: first).hasPrefix("2-"))
+    await #expect(throws: CouchError(404, "not_found", "deleted")) {
+      try await couch.delete("a", rev: nil)
+    }
+  }
+
+  @Test func copyWritesTheSourcesBytesUnderAnotherID() async throws {
+    let couch = try await Couch()
+    let (source, target) = (try DocumentID("a"), try DocumentID("b"))
+    let first = try await couch.put("a", #"{"x":1.0}"#)
+    try await couch.put("a", #"{"x":2}"#, rev: first)
+    let answer = try await couch.database.copy(
+      source, revision: RevisionID(first), to: target)
+    #expect(answer.status == 201)
+    #expect(try await couch.get("b").text.hasSuffix(#""x":1.0}"#))
+    #expect(
+      await refusal { try await couch.database.copy(source, to: target) } == "409 conflict")
+    _ = try await couch.database.copy(source, to: target, base: answer.revision)
+    #expect(try await couch.get("b").json["x"] == 2)
+  }
+
+  @Test func copyOfWhatIsNotThereIsMissing() async throws {
+    let couch = try await Couch()
+    let (source, target) = (try DocumentID("a"), try DocumentID("b"))
+    #expect(await refusal { try await couch.database.copy(source, to: target) } == "404 not_found")
+    try await couch.delete("a", rev: couch.put("a"))
+    await #expect(throws: CouchError(404, "not_found", "deleted")) {
+      try await couch.database.copy(source, to: target)
+    }
+    #expect(
+      await refusal {
+        try await couch.database.copy(source, revision: RevisionID("9-x"), to: target)
+      } == "404 not_found")
+  }
+
+  @Test func j10BranchesBeyondTheLimitAreRefused() async throws {
+    let couch = try await Couch()
+    for leaf in 0..<RevisionTree.maximumLeaves { try await couch.graft("a", "1-b\(leaf)") }
+    let answer = try await couch.bulk(
+      #"{"new_edits":false,"docs":[{"_id":"a","_rev":"1-z"}]}"#)
+    #expect(answer.json.array?.first?["error"] == "too_many_leaves")
+    #expect(await refusal { try await couch.get("a") } == "none")
+  }
+
+  @Test func fullStoreRefusesWithItsQuota() async throws {
+    let couch = try await Couch(limits: StoreLimits(documents: 1, bytes: 1_000, revisions: 10))
+    try await couch.put("a")
+    #expect(await refusal { try await couch.put("b") } == "507 quota_exceeded")
+  }
+}

@@ -1,0 +1,113 @@
+import CouchSync
+import Documents
+import Testing
+
+struct LocalDocumentTests {
+  private func put(_ couch: Couch, _ id: String, _ body: String) async throws -> CouchAnswer {
+    let id = try LocalID(client: id)
+    return try await couch.database.putLocal(id, LocalWrite(json(body), for: id))
+  }
+
+  private func get(_ couch: Couch, _ id: String) async throws -> CouchAnswer {
+    try await couch.database.local(LocalID(client: id))
+  }
+
+  private func delete(_ couch: Couch, _ id: String, _ revision: String?) async throws -> CouchAnswer
+  {
+    try await couch.database.deleteLocal(LocalID(client: id), revision: revision)
+  }
+
+  @Test func checkpointComesBackAsSent() async throws {
+    let couch = try await Couch()
+    let first = try await put(
+      couch, "_local/x=.y", #"{"_id":"_local/x=.y","last_seq":"5-a","history":[{"last_seq":5.0}]}"#)
+    #expect(first.status == 201)
+    #expect(first.text == #"{"ok":true,"id":"_local/x=.y","rev":"0-1"}"#)
+    #expect(
+      try await get(couch, "_local/x=.y").text
+        == #"{"_id":"_local/x=.y","_rev":"0-1","last_seq":"5-a","history":[{"last_seq":5.0}]}"#)
+    let second = try await put(
+      couch, "_local/x=.y", #"{"_rev":"0-1","_revisions":{"start":0,"ids":["1"]},"last_seq":6}"#)
+    #expect(second.json["rev"] == "0-2")
+    #expect(
+      try await get(couch, "_local/x=.y").text
+        == #"{"_id":"_local/x=.y","_rev":"0-2","last_seq":6}"#)
+  }
+
+  @Test func emptyLocalDocumentIsAnObject() async throws {
+    let couch = try await Couch()
+    _ = try await put(couch, "_local/a", "{}")
+    #expect(try await get(couch, "_local/a").text == #"{"_id":"_local/a","_rev":"0-1"}"#)
+  }
+
+  @Test func staleOrMissingRevisionIsConflict() async throws {
+    let couch = try await Couch()
+    #expect(
+      await refusal { try await put(couch, "_local/a", #"{"_rev":"0-1"}"#) } == "409 conflict")
+    _ = try await put(couch, "_local/a", "{}")
+    #expect(await refusal { try await put(couch, "_local/a", "{}") } == "409 conflict")
+    #expect(
+      await refusal { try await put(couch, "_local/a", #"{"_rev":"0-2"}"#) } == "409 conflict")
+  }
+
+  @Test func absentLocalDocumentIsNotFoundInCouchDBsWords() async throws {
+    let couch = try await Couch()
+    await #expect(throws: CouchError(404, "not_found", "missing")) {
+      try await get(couch, "_local/a")
+    }
+  }
+
+  @Test func localDocumentsAreNowhereElse() async throws {
+    let couch = try await Couch()
+    _ = try await put(couch, "_local/a", "{}")
+    #expect(try await couch.changes().rows.isEmpty)
+    #expect(try await couch.ids() == "")
+    #expect(try await couch.database.info().json["doc_count"] == 0)
+  }
+
+  @Test func removalNeedsTheRevisionAndIsFinal() async throws {
+    let couch = try await Couch()
+    #expect(await refusal { try await delete(couch, "_local/a", "0-1") } == "404 not_found")
+    _ = try await put(couch, "_local/a", "{}")
+    #expect(await refusal { try await delete(couch, "_local/a", nil) } == "409 conflict")
+    #expect(await refusal { try await delete(couch, "_local/a", "0-9") } == "409 conflict")
+    #expect(
+      try await delete(couch, "_local/a", "0-1").text
+        == #"{"ok":true,"id":"_local/a","rev":"0-0"}"#)
+    #expect(await refusal { try await get(couch, "_local/a") } == "404 not_found")
+    _ = try await put(couch, "_local/a", "{}")
+    #expect(try await put(couch, "_local/a", #"{"_rev":"0-1","_deleted":true}"#).status == 200)
+  }
+
+  @Test(arguments: ["", "1", "0-", "0-x", "1-1", "0--1", "0-99999999999999999999"])
+  func malformedRevisionIsABadRequest(revision: String) async throws {
+    let couch = try await Couch()
+    #expect(
+      await refusal { try await delete(couch, "_local/a", revision) } == "400 bad_request")
+    #expect(
+      await refusal { try await put(couch, "_local/a", #"{"_rev":"\#(revision)"}"#) }
+        == "400 bad_request")
+  }
+
+  @Test(arguments: [
+    (#"{"_id":"_local/b"}"#, "400 doc_validation"), (#"{"_foo":1}"#, "400 doc_validation"),
+    (#"{"_rev":1}"#, "400 bad_request"), (#"{"_deleted":"x"}"#, "400 doc_validation"),
+    ("[]", "400 bad_request"), (#"{"_attachments":{}}"#, "415 bad_content_type"),
+  ])
+  func documentThatContradictsItselfIsRefused(body: String, expected: String) async throws {
+    let couch = try await Couch()
+    #expect(await refusal { try await put(couch, "_local/a", body) } == expected)
+  }
+
+  @Test(arguments: ["_local/", "_local", "local/a", "", "receipt/a"])
+  func j14IdThatIsNotLocalIsRefused(id: String) async {
+    #expect(await refusal { try LocalID(client: id) } == "400 illegal_docid")
+  }
+
+  @Test func j14DotsInALocalIDAreJustDots() async throws {
+    let couch = try await Couch()
+    _ = try await put(couch, "_local/../a", #"{"x":1}"#)
+    #expect(try await get(couch, "_local/../a").json["x"] == 1)
+    #expect(await refusal { try await get(couch, "_local/a") } == "404 not_found")
+  }
+}

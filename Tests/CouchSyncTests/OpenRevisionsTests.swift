@@ -1,0 +1,78 @@
+import CouchSync
+import Documents
+import Testing
+
+struct OpenRevisionsTests {
+  /// `1-a(2-b 3-c(2-c)† …)`: two live leaves and a tombstone.
+  private func branched() async throws -> Couch {
+    let couch = try await Couch()
+    try await couch.graft("a", "2-b", "1-a", body: #","x":1"#)
+    try await couch.graft("a", "2-c", "1-a", body: #","x":2"#)
+    try await couch.graft("a", "3-d", "2-d", "1-a", deleted: true)
+    return couch
+  }
+
+  private func open(
+    _ couch: Couch, _ wanted: String, _ parameters: (String, String)...
+  ) async throws -> OpenRevisionsAnswer {
+    let parameters = query(parameters + [("open_revs", wanted)])
+    return try await couch.database.openRevisions(
+      DocumentID("a"), try #require(try OpenRevisions.parameter(parameters)),
+      DocumentQuery(parameters))
+  }
+
+  @Test func allLeavesComeWinnerFirstTombstonesIncluded() async throws {
+    let answer = try await open(branched(), "all", ("revs", "true"))
+    #expect(
+      String(decoding: answer.json, as: UTF8.self)
+        == #"[{"ok":{"_id":"a","_rev":"2-c","_revisions":{"start":2,"ids":["c","a"]},"x":2}},"#
+        + #"{"ok":{"_id":"a","_rev":"2-b","_revisions":{"start":2,"ids":["b","a"]},"x":1}},"#
+        + #"{"ok":{"_id":"a","_rev":"3-d","_deleted":true,"#
+        + #""_revisions":{"start":3,"ids":["d","d","a"]}}}]"#)
+  }
+
+  @Test func namedRevisionsComeInOrderOrAreMissing() async throws {
+    let answer = try await open(branched(), #"["2-b","9-x","1-a"]"#)
+    #expect(
+      String(decoding: answer.json, as: UTF8.self)
+        == #"[{"ok":{"_id":"a","_rev":"2-b","x":1}},{"missing":"9-x"},{"missing":"1-a"}]"#)
+  }
+
+  @Test func latestGivesTheLeavesBelowEachOnce() async throws {
+    let answer = try await open(branched(), #"["1-a","2-b","9-x"]"#, ("latest", "true"))
+    let expected: [String] = ["2-c", "2-b", "3-d", "9-x"]
+    let value = try JSONValue(parsing: answer.json, limits: .request)
+    #expect(
+      value.array?.map { $0["ok"]?["_rev"]?.string ?? $0["missing"]?.string ?? "" } == expected)
+  }
+
+  @Test func idNeverUsedHasNoLeavesAndMissesEachRevision() async throws {
+    let couch = try await Couch()
+    #expect(await refusal { try await open(couch, "all") } == "404 not_found")
+    let answer = try await open(couch, #"["1-a"]"#)
+    #expect(answer.revisions == [.missing(try RevisionID("1-a"))])
+  }
+
+  @Test func noRevisionsAskedGivesAnEmptyArray() async throws {
+    #expect(try await open(branched(), "[]").json == Array("[]".utf8))
+  }
+
+  @Test(arguments: [
+    ("{}", "400 bad_request"), ("[1]", "400 bad_request"), ("[", "400 query_parse_error"),
+    ("ALL", "400 query_parse_error"), (#"["x"]"#, "400 bad_request"), ("", "400 query_parse_error"),
+  ])
+  func malformedListIsRefused(text: String, expected: String) async {
+    #expect(
+      await refusal { try OpenRevisions.parameter(query([("open_revs", text)])) } == expected)
+  }
+
+  @Test func multipartHasOnePartForEachRevision() async throws {
+    let answer = try await open(branched(), #"["2-b","9-x"]"#)
+    #expect(
+      String(decoding: answer.multipart(boundary: "b1"), as: UTF8.self)
+        == "--b1\r\nContent-Type: application/json\r\n\r\n"
+        + #"{"_id":"a","_rev":"2-b","x":1}"#
+        + "\r\n--b1\r\nContent-Type: application/json; error=\"true\"\r\n\r\n"
+        + #"{"missing":"9-x"}"# + "\r\n--b1--")
+  }
+}

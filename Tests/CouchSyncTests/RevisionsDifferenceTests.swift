@@ -1,0 +1,59 @@
+import CouchSync
+import Documents
+import Testing
+
+struct RevisionsDifferenceTests {
+  private func difference(_ couch: Couch, _ body: String) async throws -> String {
+    try await couch.database.revisionsDifference(RevisionsRequest(json(body))).text
+  }
+
+  @Test func missingRevisionsComeWithPossibleAncestors() async throws {
+    let couch = try await Couch()
+    try await couch.graft("a", "2-b", "1-a")
+    try await couch.graft("a", "3-z", "2-z", "1-a", deleted: true)
+    try await couch.graft("known", "1-a")
+    #expect(
+      try await difference(
+        couch, #"{"a":["3-c","1-a","2-b","3-d"],"known":["1-a"],"new":["1-x"],"a2":[]}"#)
+        == #"{"a":{"missing":["3-c","3-d"],"possible_ancestors":["2-b"]},"new":{"missing":["1-x"]}}"#
+    )
+  }
+
+  @Test func leavesOfHigherGenerationsAreNoAncestors() async throws {
+    let couch = try await Couch()
+    try await couch.graft("a", "3-c", "2-b", "1-a")
+    #expect(try await difference(couch, #"{"a":["2-x"]}"#) == #"{"a":{"missing":["2-x"]}}"#)
+  }
+
+  @Test func nothingMissingIsAnEmptyObject() async throws {
+    let couch = try await Couch()
+    #expect(try await difference(couch, "{}") == "{}")
+  }
+
+  @Test func idThatCannotBeStoredIsMissing() async throws {
+    let couch = try await Couch()
+    #expect(try await difference(couch, #"{"_x":["1-a"]}"#) == #"{"_x":{"missing":["1-a"]}}"#)
+  }
+
+  @Test func missingRevisionsHaveTheirOwnShape() async throws {
+    let couch = try await Couch()
+    try await couch.graft("a", "1-a")
+    let request = try RevisionsRequest(json(#"{"a":["1-a","2-b"],"b":["1-a"],"c":[]}"#))
+    #expect(
+      try await couch.database.missingRevisions(request).text
+        == #"{"missing_revs":{"a":["2-b"],"b":["1-a"]}}"#)
+  }
+
+  @Test(arguments: [
+    #"{"a":"1-a"}"#, #"{"a":[1]}"#, #"{"a":["x"]}"#, #"{"a":{"1-a":1}}"#, #"{"a":null}"#,
+  ])
+  func malformedRequestIsRefused(body: String) async {
+    #expect(await refusal { try RevisionsRequest(json(body)) } == "400 bad_request")
+  }
+
+  @Test func tooManyRevisionsAreRefused() async {
+    let revisions = (0...CouchLimits.askedRevisions).map { "\"1-\($0)\"" }.joined(separator: ",")
+    #expect(
+      await refusal { try RevisionsRequest(json(#"{"a":[\#(revisions)]}"#)) } == "413 too_large")
+  }
+}
