@@ -1,0 +1,105 @@
+import Accounts
+import Documents
+import HTTPTypes
+import Hotels
+import Hummingbird
+import NIOCore
+import Stores
+
+/// The one mapping of every layer's errors to a status and words.
+enum ErrorTable {
+  /// How many seconds a client should wait when nothing better is known.
+  private static let retrySeconds = 1
+
+  /// The problem that an error is for a client. Anything unknown is a 500 that says nothing.
+  static func problem(for error: any Error) -> Problem {
+    switch error {
+    case let problem as Problem: problem
+    case let error as HotelError: hotel(error)
+    case let error as StoreError: store(error)
+    case let error as DocumentError: document(error)
+    case let error as JSONError: document(DocumentError(error))
+    case let error as AccountError: account(error)
+    case let error as SearchError: search(error)
+    case is CancellationError:
+      Problem(
+        .serviceUnavailable, "unavailable", "The server is stopping", retryAfter: retrySeconds)
+    case let error as any HTTPResponseError: framework(error.status)
+    default:
+      Problem(
+        .internalServerError, "internal_error", "The server failed to answer",
+        detail: String(reflecting: type(of: error)))
+    }
+  }
+
+  private static func document(_ error: DocumentError) -> Problem {
+    switch error.code {
+    case .conflict: Problem(.conflict, "conflict", error.reason)
+    case .missing, .deleted: Problem(.notFound, "not_found", error.reason)
+    case .invalidID: Problem(.badRequest, "illegal_docid", error.reason)
+    case .invalidRevision: Problem(.badRequest, "bad_request", error.reason)
+    case .invalidDocument: Problem(.badRequest, "doc_validation", error.reason)
+    case .invalidJSON:
+      Problem(.badRequest, error.json?.code.rawValue ?? "invalid_json", error.reason)
+    case .tooLarge: Problem(.contentTooLarge, "document_too_large", error.reason)
+    case .attachmentsUnsupported:
+      Problem(.unsupportedMediaType, "bad_content_type", error.reason)
+    case .tooManyLeaves: Problem(.conflict, "too_many_leaves", error.reason)
+    case .revisionCollision: Problem(.conflict, "rev_collision", error.reason)
+    case .damaged: Problem(.internalServerError, "integrity_error", error.reason)
+    }
+  }
+
+  private static func store(_ error: StoreError) -> Problem {
+    switch error.code {
+    case .absent: .notFound
+    case .exists: Problem(.preconditionFailed, "file_exists", error.reason)
+    case .damaged:
+      Problem(.serviceUnavailable, "store_damaged", error.reason, detail: error.detail)
+    case .integrity:
+      Problem(.internalServerError, "integrity_error", error.reason, detail: error.detail)
+    case .unavailable:
+      Problem(
+        .serviceUnavailable, "unavailable", error.reason, retryAfter: retrySeconds,
+        detail: error.detail)
+    case .storage:
+      Problem(
+        .serviceUnavailable, "storage_error", error.reason, retryAfter: retrySeconds,
+        detail: error.detail)
+    case .readOnly:
+      Problem(.serviceUnavailable, "read_only", error.reason, detail: error.detail)
+    case .storageFull:
+      Problem(insufficientStorage, "insufficient_storage", error.reason, detail: error.detail)
+    case .overloaded:
+      Problem(.tooManyRequests, "overloaded", error.reason, retryAfter: retrySeconds)
+    case .quotaExceeded: Problem(insufficientStorage, "quota_exceeded", error.reason)
+    case .rejected:
+      error.document.map(document) ?? Problem(.badRequest, "bad_request", error.reason)
+    }
+  }
+
+  private static func search(_ error: SearchError) -> Problem {
+    switch error.code {
+    case .unavailable:
+      Problem(
+        .serviceUnavailable, "search_unavailable", error.reason, retryAfter: retrySeconds,
+        detail: error.detail)
+    case .timeout: Problem(.gatewayTimeout, "search_timeout", error.reason, detail: error.detail)
+    case .badAnswer: Problem(.badGateway, "search_bad_answer", error.reason, detail: error.detail)
+    }
+  }
+
+  private static func framework(_ status: HTTPResponse.Status) -> Problem {
+    switch status.code {
+    case 404: .notFound
+    case 413: Problem(.contentTooLarge, "too_large", "The body is too large")
+    case 400..<500:
+      Problem(status, "bad_request", "The request can't be understood: \(status.reasonPhrase)")
+    default: Problem(.internalServerError, "internal_error", "The server failed to answer")
+    }
+  }
+
+  /// Source: RFC 4918, section 11.5.
+  static let insufficientStorage = HTTPResponse.Status(
+    code: 507, reasonPhrase: "Insufficient Storage")
+}

@@ -1,0 +1,46 @@
+import Documents
+import HTTPTypes
+import Hummingbird
+import NIOCore
+
+extension Problem {
+  /// Which words and type an answer has.
+  enum Dialect: Sendable {
+    /// `application/problem+json` (RFC 9457).
+    case problem
+    /// CouchDB's `{"error","reason"}` as `application/json`.
+    case couch
+
+    /// The dialect of a path's family.
+    init(path: String) {
+      self = path == "/couch" || path.utf8.starts(with: "/couch/".utf8) ? .couch : .problem
+    }
+  }
+
+  /// What `type` starts with: the error's name follows.
+  private static let typePrefix = "urn:hotel-bookmarks:error:"
+
+  /// The answer.
+  func response(in dialect: Dialect, requestID: String) -> Response {
+    var writer = JSONWriter()
+    writer.beginObject()
+    if dialect == .problem {
+      writer.member("type", Self.typePrefix + error)
+      writer.member("title", status.reasonPhrase)
+      writer.member("status", status.code)
+      writer.member("detail", reason)
+    }
+    writer.member("error", error)
+    writer.member("reason", reason)
+    if dialect == .problem { writer.member("requestId", requestID) }
+    writer.endObject()
+    var fields = headers
+    fields[.contentType] =
+      dialect == .problem ? "application/problem+json" : "application/json"
+    fields[.cacheControl] = "no-store"
+    return Response(
+      status: status, headers: fields,
+      body: ResponseBody(byteBuffer: ByteBuffer(bytes: writer.bytes))
+    )
+  }
+}

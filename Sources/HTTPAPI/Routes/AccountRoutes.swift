@@ -1,0 +1,90 @@
+import Accounts
+import Documents
+import HTTPTypes
+import Hummingbird
+import Stores
+
+extension HTTPService {
+  /// Guests, users and sessions.
+  var accountRoutes: [Route] {
+    [
+      .open(.post, "/v1/guests") { call in
+        let guest = try await accounts.createGuest(from: call.address)
+        return .json(.created, headers: Self.private) { writer in
+          writer.member("id", guest.id.text)
+          Self.write(guest.token, to: &writer)
+        }
+      },
+      .anyone(.post, "/v1/users") { call, caller in
+        let body = try await CredentialsBody(call)
+        let session = try await accounts.signUp(
+          username: body.username, password: body.password,
+          guest: caller?.kind == .guest ? caller : nil, from: call.address)
+        return sessionAnswer(.created, session, call)
+      },
+      .open(.post, "/v1/sessions") { call in
+        let body = try await CredentialsBody(call)
+        let session = try await accounts.logIn(
+          username: body.username, password: body.password, guestToken: body.guestToken,
+          from: call.address)
+        return sessionAnswer(.ok, session, call)
+      },
+      .person(.delete, "/v1/sessions") { _, person in
+        try await accounts.logOut(person)
+        return .empty(
+          .noContent, headers: [.setCookie: "\(Authentication.cookieName)=; Path=/; Max-Age=0"])
+      },
+    ]
+  }
+
+  /// Answers that carry a token are kept by nobody.
+  static let `private`: HTTPFields = [.cacheControl: "no-store"]
+
+  private func sessionAnswer(
+    _ status: HTTPResponse.Status, _ session: Session, _ call: Call
+  ) -> Response {
+    var fields = Self.private
+    let seconds = max(0, session.token.expiresAt.seconds - now().seconds)
+    fields[.setCookie] =
+      "\(Authentication.cookieName)=\(session.token.token.exposed); Path=/; Max-Age=\(seconds); "
+      + "HttpOnly; SameSite=Strict"
+    return .json(status, headers: fields) { writer in
+      writer.member("id", session.principal.id.text)
+      writer.member("username", session.principal.username ?? "")
+      Self.write(session.token, to: &writer)
+    }
+  }
+
+  private static func write(_ token: IssuedToken, to writer: inout JSONWriter) {
+    writer.member("token", token.token.exposed)
+    writer.member("expiresAt", token.expiresAt.rfc3339)
+  }
+}
+
+/// What signing up and logging in take.
+struct CredentialsBody: Sendable {
+  let username: String
+  let password: Secret
+  let guestToken: String?
+
+  /// Reads `{"username","password","guestToken"?}`.
+  /// - Throws: ``Problem`` 400 for a field that is missing, not a string, or unknown.
+  init(_ call: Call) async throws {
+    let body = try await call.json(.small)
+    guard body.kind == .object else {
+      throw Problem(.badRequest, "bad_request", "The body must be an object")
+    }
+    username = try Self.text("username", in: body)
+    password = Secret(try Self.text("password", in: body))
+    guestToken = try body["guestToken"].map { _ throws(Problem) in
+      try Self.text("guestToken", in: body)
+    }
+  }
+
+  private static func text(_ name: String, in body: JSONNode) throws(Problem) -> String {
+    guard let text = body[name]?.string else {
+      throw Problem(.badRequest, "bad_request", "The body needs \(name), a string")
+    }
+    return text
+  }
+}

@@ -1,0 +1,135 @@
+import Accounts
+import Documents
+import HTTPTypes
+import Hotels
+import Hummingbird
+import Stores
+
+extension HTTPService {
+  /// The caller's bookmarks.
+  var bookmarkRoutes: [Route] {
+    [
+      .person(.get, "/v1/bookmarks") { call, person in
+        try await listBookmarks(call, in: person.store)
+      },
+      .person(.post, "/v1/bookmarks") { call, person in
+        try await changeBookmarks(call, in: person.store)
+      },
+      .person(.get, "/v1/bookmarks/{hotelID}") { call, person in
+        try await readBookmark(call, in: person.store)
+      },
+      .person(.put, "/v1/bookmarks/{hotelID}") { call, person in
+        try await putBookmark(call, in: person.store)
+      },
+      .person(.delete, "/v1/bookmarks/{hotelID}") { call, person in
+        try await deleteBookmark(call, in: person.store)
+      },
+    ]
+  }
+
+  private func listBookmarks(_ call: Call, in store: StoreName) async throws -> Response {
+    let query = try call.query("limit", "after")
+    let limit = try query.int("limit", in: 1...HotelQuery.maximumLimit, default: 50)
+    var after: BookmarkCursor?
+    if let text = query["after"] {
+      guard let cursor = BookmarkCursor(text) else {
+        throw Problem(
+          .badRequest, "invalid_parameter", "after must be the next of an earlier answer")
+      }
+      after = cursor
+    }
+    if let known = try EntityTags(call, .ifNoneMatch, strong: false) {
+      let tag = try await hotels.tag(in: store)
+      if known.matches(tag) { return .empty(.notModified, headers: Self.tagged(tag)) }
+    }
+    let page = try await hotels.bookmarks(in: store, limit: limit, after: after)
+    return .json(page.bytes, headers: Self.tagged(page.tag))
+  }
+
+  private func readBookmark(_ call: Call, in store: StoreName) async throws -> Response {
+    let id = try Self.hotelID(call)
+    guard let bookmark = try await hotels.bookmark(id, in: store) else { throw Problem.notFound }
+    let tag = bookmark.revision.description
+    if let known = try EntityTags(call, .ifNoneMatch, strong: false), known.matches(tag) {
+      return .empty(.notModified, headers: Self.tagged(tag))
+    }
+    return .json(Self.bytes(bookmark), headers: Self.tagged(tag))
+  }
+
+  private func putBookmark(_ call: Call, in store: StoreName) async throws -> Response {
+    let id = try Self.hotelID(call)
+    let condition = try Self.condition(call)
+    let hotel = try await hotelToPut(call, id: id)
+    switch try await hotels.bookmark(hotel, in: store, condition: condition) {
+    case .created(let bookmark): return Self.answer(.created, bookmark)
+    case .updated(let bookmark), .unchanged(let bookmark): return Self.answer(.ok, bookmark)
+    }
+  }
+
+  private func deleteBookmark(_ call: Call, in store: StoreName) async throws -> Response {
+    let id = try Self.hotelID(call)
+    let condition = try Self.condition(call)
+    guard try await hotels.unbookmark(id, in: store, condition: condition) != nil else {
+      throw Problem.notFound
+    }
+    return .empty(.noContent)
+  }
+
+  private static func answer(_ status: HTTPResponse.Status, _ bookmark: Bookmark) -> Response {
+    var fields = tagged(bookmark.revision.description)
+    if status == .created { fields[.location] = "/v1/bookmarks/" + bookmark.id.text.urlSegment }
+    return .json(bytes(bookmark), status: status, headers: fields)
+  }
+
+  /// The hotel in the body, or, without one, the hotel that search has shown or the upstream knows.
+  private func hotelToPut(_ call: Call, id: HotelID) async throws -> Hotel {
+    let bytes = try await call.body(upTo: BookmarkLimits.hotelBytes)
+    guard !bytes.isEmpty else {
+      guard let hotel = try await search.hotel(id) else {
+        throw Problem(
+          .notFound, "not_found", "No hotel of this id is known; send the hotel as the body")
+      }
+      return hotel
+    }
+    let node = try call.json(bytes, .small)
+    let hotel = try Hotel(node, from: .client)
+    let isNamed = ["_id", "id", "docid"].contains { !(node[$0]?.isNull ?? true) }
+    guard !isNamed || Hotel.canonical(hotel.id.text).equalsBytes(of: Hotel.canonical(id.text))
+    else {
+      throw Problem(.badRequest, "doc_validation", "The hotel's id must be the one in the path")
+    }
+    return Hotel(id: id, body: hotel.body)
+  }
+
+  static func hotelID(_ call: Call) throws(Problem) -> HotelID {
+    let text = try call.parameter("hotelID")
+    guard let id = HotelID(text) else {
+      throw Problem(
+        .badRequest, "illegal_docid",
+        "A hotel's id has 1 to \(DocumentID.maximumBytes) bytes and starts with no underscore")
+    }
+    return id
+  }
+
+  /// `If-Match` and `If-None-Match: *` as a condition on the bookmark's revision.
+  static func condition(_ call: Call) throws(Problem) -> RevisionCondition {
+    if let wanted = try EntityTags(call, .ifMatch, strong: true) {
+      return wanted.isAny ? .exists : .matches(wanted.tags.compactMap { try? RevisionID($0) })
+    }
+    if let unwanted = try EntityTags(call, .ifNoneMatch, strong: false) {
+      guard unwanted.isAny else {
+        throw Problem(.badRequest, "invalid_header", "If-None-Match must be * on a write")
+      }
+      return .absent
+    }
+    return .none
+  }
+
+  static func bytes(_ bookmark: Bookmark) -> [UInt8] {
+    var bytes: [UInt8] = []
+    bookmark.append(to: &bytes)
+    return bytes
+  }
+
+  static func tagged(_ tag: String) -> HTTPFields { [.eTag: "\"\(tag)\""] }
+}

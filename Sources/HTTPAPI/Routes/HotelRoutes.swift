@@ -1,0 +1,77 @@
+import Accounts
+import Documents
+import HTTPTypes
+import Hotels
+import Hummingbird
+import Stores
+
+extension HTTPService {
+  /// Search through the upstream, and one hotel.
+  var hotelRoutes: [Route] {
+    [
+      .anyone(.get, "/v1/hotels") { call, person in try await searchHotels(call, person) },
+      .anyone(.get, "/v1/hotels/{hotelID}") { call, person in try await hotel(call, person) },
+    ]
+  }
+
+  private func searchHotels(_ call: Call, _ person: Principal?) async throws -> Response {
+    let query = try call.query("description", "location", "limit", "offset")
+    let wanted = HotelQuery(
+      description: try query.text("description", maximumBytes: HotelQuery.maximumTextBytes),
+      location: try query.text("location", maximumBytes: HotelQuery.maximumTextBytes),
+      limit: try query.int(
+        "limit", in: 1...HotelQuery.maximumLimit, default: HotelQuery.defaultLimit),
+      offset: try query.int("offset", in: 0...HotelQuery.maximumOffset, default: 0))
+    let page = try await search.search(wanted)
+    let bookmarked = try await bookmarked(page.hotels.map(\.id), by: person)
+    return try .json { writer in
+      writer.member("source", page.source.rawValue)
+      writer.name("hotels")
+      writer.beginArray()
+      for hotel in page.hotels {
+        writer.raw(try HotelJSON.bytes(hotel, isBookmarked: bookmarked.contains(hotel.id)))
+      }
+      writer.endArray()
+      if let next = page.next { writer.member("next", next) }
+    }
+  }
+
+  /// The person's own copy first, for it is there even when the upstream is not.
+  private func hotel(_ call: Call, _ person: Principal?) async throws -> Response {
+    guard let id = HotelID(try call.parameter("hotelID")) else { throw Problem.notFound }
+    if let person, let bookmark = try await hotels.bookmark(id, in: person.store) {
+      return .json(try HotelJSON.bytes(id: id, body: bookmark.hotel, isBookmarked: true))
+    }
+    guard let hotel = try await search.hotel(id) else { throw Problem.notFound }
+    return .json(try HotelJSON.bytes(hotel, isBookmarked: false))
+  }
+
+  private func bookmarked(_ ids: [HotelID], by person: Principal?) async throws -> Set<HotelID> {
+    guard let person, !ids.isEmpty else { return [] }
+    return try await hotels.bookmarked(among: ids, in: person.store)
+  }
+}
+
+/// A hotel as `/v1` writes it: its own members as they are, `id` as this service spells it, `bookmarked`.
+enum HotelJSON {
+  static func bytes(_ hotel: Hotel, isBookmarked: Bool) throws(DocumentError) -> [UInt8] {
+    try bytes(id: hotel.id, body: hotel.body.bytes, isBookmarked: isBookmarked)
+  }
+
+  static func bytes(
+    id: HotelID, body: [UInt8], isBookmarked: Bool
+  ) throws(DocumentError) -> [UInt8] {
+    let parsed: ParsedJSON
+    do { parsed = try ParsedJSON(body, limits: .document) } catch { throw DocumentError(error) }
+    var writer = JSONWriter(reserving: body.count + 64)
+    writer.beginObject()
+    writer.member("id", id.text)
+    for member in parsed.root.members
+    where !member.nameEquals("id") && !member.nameEquals("bookmarked") {
+      writer.member(member.name, raw: member.value.minified)
+    }
+    writer.member("bookmarked", isBookmarked)
+    writer.endObject()
+    return writer.bytes
+  }
+}

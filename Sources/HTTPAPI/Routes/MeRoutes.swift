@@ -1,0 +1,60 @@
+import Accounts
+import Documents
+import HTTPTypes
+import Hummingbird
+import Stores
+
+extension HTTPService {
+  /// The caller's own account.
+  var meRoutes: [Route] {
+    [
+      .person(.get, "/v1/me") { call, person in try await me(call, person) },
+      .person(.delete, "/v1/me") { _, person in
+        try await accounts.erase(person)
+        _ = try await stores.erase(person.store)
+        return .empty(.noContent)
+      },
+    ]
+  }
+
+  /// Who the caller is and how full the store; a token that has used up part of its time is renewed in the
+  /// header `Renewed-Token`, which is how a guest's thirty days slide.
+  private func me(_ call: Call, _ person: Principal) async throws -> Response {
+    let usage = try await stores.withStore(person.store, creating: false) { store in
+      try await store?.read { view throws(StoreError) in try view.info() }
+    }
+    let quota = StoreLimits.standard(for: person.store)
+    var fields = Self.private
+    if let renewed = accounts.renewed(person) { fields[.renewedToken] = renewed.token.exposed }
+    return .json(headers: fields) { writer in
+      writer.member("id", person.id.text)
+      writer.member("kind", person.kind.rawValue)
+      if let username = person.username { writer.member("username", username) }
+      writer.member("store", person.storeName)
+      writer.member("couch", couchURL(of: person, call))
+      writer.name("usage")
+      Self.write(
+        documents: usage?.documentCount ?? 0, bytes: usage?.bodyBytes ?? 0, to: &writer)
+      writer.name("quota")
+      Self.write(documents: quota.documents, bytes: quota.bytes, to: &writer)
+      if let expires = person.expiresAt { writer.member("expiresAt", expires.rfc3339) }
+    }
+  }
+
+  private static func write(documents: Int64, bytes: Int64, to writer: inout JSONWriter) {
+    writer.beginObject()
+    writer.member("documents", Int(documents))
+    writer.member("bytes", Int(bytes))
+    writer.endObject()
+  }
+
+  private func couchURL(of person: Principal, _ call: Call) -> String {
+    let base = publicURL ?? "http://" + (call.request.head.authority ?? "localhost")
+    return base + "/couch/" + person.storeName
+  }
+}
+
+extension Principal {
+  /// The store's name as a database of the sync protocol: `guest-<id>`, `user-<id>`.
+  var storeName: String { store.namespace + "-" + id.text }
+}

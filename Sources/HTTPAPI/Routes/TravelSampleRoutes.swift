@@ -1,0 +1,143 @@
+import Accounts
+import Documents
+import HTTPTypes
+import Hotels
+import Hummingbird
+
+extension HTTPService {
+  /// The travel-sample back ends' routes, both generations, so that their apps run unmodified.
+  ///
+  /// Source: couchbaselabs/try-cb-python, branches `mobile-travel-sample-tutorial` and `7.1`.
+  var travelSampleRoutes: [Route] {
+    [
+      .open(.get, "/api/hotel/{description}/{location}") { call in try await firstGeneration(call)
+      },
+      .open(.get, "/api/hotels/{description}/{location}") { call in try await secondGeneration(call)
+      },
+      .open(.get, "/api/hotels/{description}") { call in try await secondGeneration(call) },
+      .open(.get, "/api/hotels") { _ in Self.rejected },
+      .open(.post, "/api/user/signup") { call in try await travelSignUp(call) },
+      .open(.post, "/api/user/login") { call in try await travelLogIn(call) },
+      .open(.post, "/api/tenants/{tenant}/user/signup") { call in try await travelSignUp(call) },
+      .open(.post, "/api/tenants/{tenant}/user/login") { call in try await travelLogIn(call) },
+    ]
+  }
+
+  /// v1: `{"data":[…]}`, seven fields a hotel.
+  private func firstGeneration(_ call: Call) async throws -> Response {
+    let hotels = try await travelHotels(call)
+    return try .json { writer in
+      writer.name("data")
+      writer.beginArray()
+      for hotel in hotels {
+        let row = try TravelHotel(hotel)
+        writer.beginObject()
+        writer.member("id", hotel.id.text)
+        writer.member("address", row.fullAddress)
+        for (name, value) in row.facts { writer.member(name, value) }
+        writer.endObject()
+      }
+      writer.endArray()
+    }
+  }
+
+  /// v2: with the query's context; the hotel's id is added, for apps that look for it.
+  private func secondGeneration(_ call: Call) async throws -> Response {
+    let description = try call.parameter("description")
+    let location = context(call, has: "location") ? try call.parameter("location") : "*"
+    guard description != "*" || location != "*" else { return Self.rejected }
+    let hotels = try await travelHotels(call)
+    return try .json { writer in
+      Self.context(Self.searchContext, to: &writer)
+      writer.name("data")
+      writer.beginArray()
+      for hotel in hotels {
+        let row = try TravelHotel(hotel)
+        writer.beginObject()
+        writer.member("id", hotel.id.text)
+        writer.member("address", row.fullAddress)
+        for (name, value) in row.facts where name == "name" || name == "description" {
+          writer.member(name, value)
+        }
+        writer.endObject()
+      }
+      writer.endArray()
+    }
+  }
+
+  /// The hotels that match; a segment that is `*` means any.
+  private func travelHotels(_ call: Call) async throws -> [Hotel] {
+    func text(_ name: String) throws(Problem) -> String? {
+      guard context(call, has: name) else { return nil }
+      let text = try call.parameter(name)
+      guard text.utf8.count <= HotelQuery.maximumTextBytes else {
+        throw Problem(
+          .badRequest, "invalid_parameter",
+          "\(name) must be at most \(HotelQuery.maximumTextBytes) bytes of UTF-8")
+      }
+      return text == "*" ? nil : text
+    }
+    let query = HotelQuery(
+      description: try text("description"), location: try text("location"), matching: .phrase,
+      limit: HotelQuery.maximumLimit)
+    return try await search.search(query).hotels
+  }
+
+  private func context(_ call: Call, has name: String) -> Bool {
+    call.context.parameters.get(name) != nil
+  }
+
+  private static let searchContext =
+    "FTS search - scoped to: inventory.hotel within fields address,city,state,country,name,description"
+
+  private static let rejected = Response.json { writer in
+    context("FTS search rejected - no search terms were provided", to: &writer)
+    writer.name("data")
+    writer.beginArray()
+    writer.endArray()
+  }
+
+  private static func context(_ text: String, to writer: inout JSONWriter) {
+    writer.name("context")
+    writer.beginArray()
+    writer.string(text)
+    writer.endArray()
+  }
+
+  private func travelSignUp(_ call: Call) async throws -> Response {
+    let (name, password) = try await Self.travelCredentials(call)
+    let session = try await accounts.signUp(
+      username: name, password: password, guest: nil, from: call.address)
+    return try travelSession(.created, session, "KV insert - scoped to ", ": document ", call)
+  }
+
+  private func travelLogIn(_ call: Call) async throws -> Response {
+    let (name, password) = try await Self.travelCredentials(call)
+    let session = try await accounts.logIn(
+      username: name, password: password, guestToken: nil, from: call.address)
+    return try travelSession(
+      .ok, session, "KV get - scoped to ", ": for password field in document ", call)
+  }
+
+  private func travelSession(
+    _ status: HTTPResponse.Status, _ session: Session, _ before: String, _ between: String,
+    _ call: Call
+  ) throws -> Response {
+    let scope = context(call, has: "tenant") ? try call.parameter("tenant") + ".users" : "users"
+    return .json(status, headers: Self.private) { writer in
+      Self.context(before + scope + between + (session.principal.username ?? ""), to: &writer)
+      writer.name("data")
+      writer.beginObject()
+      writer.member("token", session.token.token.exposed)
+      writer.endObject()
+    }
+  }
+
+  private static func travelCredentials(_ call: Call) async throws -> (String, Secret) {
+    let body = try await call.json(.small)
+    guard let name = body["user"]?.string, let password = body["password"]?.string else {
+      throw Problem(.badRequest, "bad_request", "The body needs user and password, both strings")
+    }
+    return (name, Secret(password))
+  }
+}

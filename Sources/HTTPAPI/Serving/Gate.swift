@@ -1,0 +1,98 @@
+import Documents
+import HTTPTypes
+import Hummingbird
+import Logging
+
+/// What every request passes on its way in and out: checks of its target, cross-origin rules, the error
+/// table, headers that every answer has, metrics and the log.
+struct Gate: RouterMiddleware {
+  let routes: [Route]
+  let crossOrigin: CrossOrigin
+  let metrics: RequestMetrics
+
+  func handle(
+    _ request: Request, context: CallContext,
+    next: (Request, CallContext) async throws -> Response
+  ) async throws -> Response {
+    let start = ContinuousClock.now
+    var response: Response
+    do {
+      try RequestTarget.check(request.uri.string)
+      if let preflight = crossOrigin.preflight(request) {
+        response = preflight
+      } else {
+        response = try await next(request, context)
+      }
+    } catch {
+      response = answer(to: error, request: request, context: context)
+    }
+    crossOrigin.decorate(&response, for: request)
+    response.headers[.xContentTypeOptions] = "nosniff"
+    metrics.record(
+      template: Self.template(context), status: response.status.code,
+      duration: ContinuousClock.now - start)
+    return response
+  }
+
+  private func answer(to error: any Error, request: Request, context: CallContext) -> Response {
+    var problem = ErrorTable.problem(for: error)
+    if problem.status == .notFound, Self.template(context) == nil {
+      problem = methodProblem(for: request) ?? problem
+    }
+    let requestID = context.id
+    if problem.status.kind == .serverError {
+      context.logger.error(
+        "request failed",
+        metadata: [
+          LogKey.status: "\(problem.status.code)", LogKey.error: "\(problem.error)",
+          LogKey.detail: "\(problem.detail)",
+        ])
+    }
+    var response = problem.response(in: .init(path: request.uri.path), requestID: requestID)
+    response.headers[.xRequestID] = requestID
+    return response
+  }
+
+  /// The template of the route that took the request; Hummingbird names the lack of one `NotFound`.
+  private static func template(_ context: CallContext) -> String? {
+    context.endpointPath.flatMap { $0.hasPrefix("/") ? $0 : nil }
+  }
+
+  /// A path that exists for other methods is answered with those (RFC 9110, section 15.5.6).
+  private func methodProblem(for request: Request) -> Problem? {
+    let path = request.uri.path
+    let methods = routes.filter { $0.matches(path) }.map(\.method.rawValue)
+    guard !methods.isEmpty else { return nil }
+    let allowed = (methods.contains("GET") ? methods + ["HEAD"] : methods) + ["OPTIONS"]
+    let list = Set(allowed).sorted().joined(separator: ", ")
+    if request.method == .options { return Problem(.noContent, "", "", headers: [.allow: list]) }
+    return Problem(
+      .methodNotAllowed, "method_not_allowed", "Only \(list) are allowed here",
+      headers: [.allow: list])
+  }
+}
+
+/// The keys of log lines; nothing else is ever logged of a request: no body, no name, no token.
+enum LogKey {
+  static let status = "status"
+  static let error = "error"
+  static let detail = "detail"
+}
+
+extension HTTPField.Name {
+  /// `X-Request-Id`: names a failed request in the log.
+  static let xRequestID = HTTPField.Name(token: "X-Request-Id")
+  /// `Idempotency-Key` (draft-ietf-httpapi-idempotency-key-header).
+  static let idempotencyKey = HTTPField.Name(token: "Idempotency-Key")
+  /// `Renewed-Token`: a new token for a guest or user whose own has used up a good part of its time.
+  static let renewedToken = HTTPField.Name(token: "Renewed-Token")
+  /// `Prefer` (RFC 7240).
+  static let prefer = HTTPField.Name(token: "Prefer")
+  /// `Link` (RFC 8288).
+  static let link = HTTPField.Name(token: "Link")
+
+  /// A name that is a token; these all are.
+  private init(token name: String) {
+    self = HTTPField.Name(name) ?? .date
+  }
+}

@@ -1,0 +1,60 @@
+import HTTPTypes
+
+/// A request's query, decoded once: names and values, each name once, none that the route does not know.
+struct QueryParameters: Sendable {
+  private let values: [String: String]
+
+  /// Decodes a query; `+` is a space in it, as browsers' forms write it.
+  /// - Parameter known: the names that the route documents.
+  /// - Throws: ``Problem`` 400 naming the parameter that is unknown or repeated.
+  init(_ query: String?, known: [String]) throws(Problem) {
+    var values: [String: String] = [:]
+    for pair in (query ?? "").utf8.split(separator: UInt8(ascii: "&")) {
+      let name = try RequestTarget.decode(
+        pair.prefix { $0 != UInt8(ascii: "=") }, plusIsSpace: true, what: "The query")
+      let value = try RequestTarget.decode(
+        pair.drop { $0 != UInt8(ascii: "=") }.dropFirst(), plusIsSpace: true,
+        what: "The query parameter")
+      // Known names are ASCII, so that equality of strings is equality of bytes here.
+      guard known.contains(name) else {
+        throw Problem(
+          .badRequest, "unknown_parameter",
+          "There is no query parameter of that name here; there are: \(known.joined(separator: ", "))"
+        )
+      }
+      guard values.updateValue(value, forKey: name) == nil else {
+        throw Problem(.badRequest, "invalid_parameter", "\(name) must be given once")
+      }
+    }
+    self.values = values
+  }
+
+  /// A parameter's text; nil when it is not given.
+  subscript(name: String) -> String? { values[name] }
+
+  /// A whole number within bounds.
+  /// - Throws: ``Problem`` 400 naming the parameter.
+  func int(_ name: String, in bounds: ClosedRange<Int>, default absent: Int) throws(Problem) -> Int
+  {
+    guard let text = values[name] else { return absent }
+    guard !text.isEmpty, text.utf8.allSatisfy({ (0x30...0x39).contains($0) }),
+      let value = Int(text), bounds.contains(value)
+    else {
+      throw Problem(
+        .badRequest, "invalid_parameter",
+        "\(name) must be a whole number from \(bounds.lowerBound) to \(bounds.upperBound)")
+    }
+    return value
+  }
+
+  /// A text within a number of bytes.
+  /// - Throws: ``Problem`` 400 naming the parameter.
+  func text(_ name: String, maximumBytes: Int) throws(Problem) -> String? {
+    guard let text = values[name] else { return nil }
+    guard text.utf8.count <= maximumBytes else {
+      throw Problem(
+        .badRequest, "invalid_parameter", "\(name) must be at most \(maximumBytes) bytes of UTF-8")
+    }
+    return text
+  }
+}

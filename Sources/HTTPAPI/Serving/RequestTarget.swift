@@ -1,0 +1,80 @@
+import HTTPTypes
+
+/// Checks of a request's target before it is routed, and percent-decoding, done exactly once.
+///
+/// The router alone would treat `//x` as `/x` and turn invalid bytes into U+FFFD.
+enum RequestTarget {
+  /// The longest target, in bytes.
+  static let maximumBytes = 8 * 1024
+
+  /// - Throws: ``Problem`` 414 for a target that is too long, 400 for one that is malformed, 404 for an empty
+  ///   path segment (`//`).
+  static func check(_ target: String) throws(Problem) {
+    let bytes = target.utf8
+    guard bytes.count <= maximumBytes else {
+      throw Problem(.uriTooLong, "uri_too_long", "The URI is longer than \(maximumBytes) bytes")
+    }
+    guard bytes.allSatisfy({ $0 > 0x20 && $0 < 0x7F && $0 != UInt8(ascii: "#") }) else {
+      throw Problem(.badRequest, "invalid_uri", "The URI has bytes that must be percent-encoded")
+    }
+    let path = bytes.prefix { $0 != UInt8(ascii: "?") }
+    guard path.first == UInt8(ascii: "/") else {
+      throw Problem(.badRequest, "invalid_uri", "The request target must start with /")
+    }
+    let segments = path.dropFirst().split(
+      separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
+    for (place, segment) in segments.enumerated() {
+      if segment.isEmpty {
+        guard place == segments.count - 1 else {
+          throw Problem(.notFound, "not_found", "There is nothing at a path with //")
+        }
+        continue
+      }
+      let text = try decode(segment, what: "The path")
+      guard text != ".", text != ".." else {
+        throw Problem(.badRequest, "invalid_uri", "The path must not contain . or .. segments")
+      }
+    }
+  }
+
+  /// Decodes one path segment, query name or query value.
+  /// - Throws: ``Problem`` 400 for a broken escape, invalid UTF-8 or NUL.
+  static func decode(
+    _ encoded: some Collection<UInt8>, plusIsSpace: Bool = false, what: String
+  ) throws(Problem) -> String {
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(encoded.count)
+    var rest = encoded.makeIterator()
+    while let byte = rest.next() {
+      switch byte {
+      case UInt8(ascii: "%"):
+        guard let high = rest.next().flatMap(hexValue), let low = rest.next().flatMap(hexValue)
+        else {
+          throw Problem(
+            .badRequest, "invalid_uri", "\(what) has a % that two hex digits don't follow")
+        }
+        bytes.append(high << 4 | low)
+      case UInt8(ascii: "+") where plusIsSpace:
+        bytes.append(0x20)
+      default:
+        bytes.append(byte)
+      }
+    }
+    guard let text = String(validating: bytes, as: UTF8.self) else {
+      throw Problem(.badRequest, "invalid_uri", "\(what) is not valid UTF-8")
+    }
+    guard !bytes.contains(0) else {
+      throw Problem(.badRequest, "invalid_uri", "\(what) must not contain NUL")
+    }
+    return text
+  }
+
+  private static func hexValue(_ digit: UInt8) -> UInt8? {
+    switch digit {
+    case 0x30...0x39: digit - 0x30
+    case 0x41...0x46: digit - 0x41 + 10
+    case 0x61...0x66: digit - 0x61 + 10
+    default: nil
+    }
+  }
+}

@@ -1,0 +1,70 @@
+import Accounts
+package import HTTPTypes
+import Hummingbird
+
+/// One operation: a method, a path template, who may call it, and what it does. There is no way to make one
+/// without saying who may call it.
+package struct Route: Sendable {
+  /// Who may call an operation.
+  package enum Access: String, Sendable {
+    /// Anybody; credentials are not looked at.
+    case open
+    /// Anybody; credentials are used if there are any, and must be good then.
+    case anyone
+    /// A guest or a user.
+    case person
+  }
+
+  typealias OpenHandler = @Sendable (Call) async throws -> Response
+  typealias AnyoneHandler = @Sendable (Call, Principal?) async throws -> Response
+  typealias PersonHandler = @Sendable (Call, Principal) async throws -> Response
+
+  enum Handler: Sendable {
+    case open(OpenHandler)
+    case anyone(AnyoneHandler)
+    case person(PersonHandler)
+  }
+
+  /// The method.
+  package let method: HTTPRequest.Method
+  /// The path with its parameters in braces, as `openapi.yaml` writes it.
+  package let template: String
+  let handler: Handler
+
+  /// Who may call it.
+  package var access: Access {
+    switch handler {
+    case .open: .open
+    case .anyone: .anyone
+    case .person: .person
+    }
+  }
+
+  static func open(
+    _ method: HTTPRequest.Method, _ template: String, _ handler: @escaping OpenHandler
+  ) -> Route {
+    Route(method: method, template: template, handler: .open(handler))
+  }
+
+  static func anyone(
+    _ method: HTTPRequest.Method, _ template: String, _ handler: @escaping AnyoneHandler
+  ) -> Route {
+    Route(method: method, template: template, handler: .anyone(handler))
+  }
+
+  static func person(
+    _ method: HTTPRequest.Method, _ template: String, _ handler: @escaping PersonHandler
+  ) -> Route {
+    Route(method: method, template: template, handler: .person(handler))
+  }
+
+  /// Whether a path (percent-encoded, checked) is one of this route's.
+  func matches(_ path: String) -> Bool {
+    let wanted = template.utf8.split(separator: UInt8(ascii: "/"))
+    let given = path.utf8.split(separator: UInt8(ascii: "/"))
+    guard wanted.count == given.count else { return false }
+    return zip(wanted, given).allSatisfy { want, got in
+      want.first == UInt8(ascii: "{") || want.elementsEqual(got)
+    }
+  }
+}
