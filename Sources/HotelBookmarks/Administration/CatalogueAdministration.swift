@@ -1,0 +1,47 @@
+import Catalogue
+import Documents
+import Foundation
+import SQLite
+
+/// Replaces the embedded upstream's hotels from the command line; a running server finds the new ones.
+package enum CatalogueAdministration {
+  /// Imports a JSON array or NDJSON.
+  /// - Parameter file: a path, or `-` for standard input.
+  /// - Parameter strict: whether one bad row refuses the whole file.
+  /// - Parameter progress: takes how far it is, from 0 to 1 or nil where that can't be known, and words.
+  /// - Parameter badRow: takes a line for each bad row.
+  /// - Returns: one line that says what was imported.
+  /// - Throws: `CatalogueError`; the old catalogue then still stands.
+  package static func importHotels(
+    from file: String, into data: String, strict: Bool,
+    progress: @escaping @Sendable (Double?, String) -> Void,
+    badRow: @escaping @Sendable (String) -> Void
+  ) async throws -> String {
+    try FileManager.default.createDirectory(
+      atPath: data, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+    let path = file == "-" ? "/dev/stdin" : file
+    let size = try? FileManager.default.attributesOfItem(atPath: path)[.size] as? Int
+    let lane = Lane(name: "import")
+    let run = CatalogueImport(
+      into: data, on: lane, name: URL(fileURLWithPath: path).lastPathComponent,
+      at: SystemClock.now(), onBadRow: strict ? .refuse : .skip
+    ) { event in
+      switch event {
+      case .progress(let state):
+        let fraction = size.flatMap { $0 > 0 ? min(0.99, Double(state.bytes) / Double($0)) : nil }
+        progress(fraction, "\(state.rows) hotels")
+      case .badRow(let row):
+        badRow("line \(row.line): \(row.reason)")
+      }
+    }
+    let summary: ImportSummary
+    do { summary = try await run.run(file: path) } catch {
+      await lane.stop()
+      throw error
+    }
+    await lane.stop()
+    progress(1, "\(summary.progress.rows) hotels")
+    return "imported \(summary.hotels) hotels; \(summary.progress.badRows) bad rows left out, "
+      + "\(summary.progress.replaced) replaced by a later row of the same id"
+  }
+}

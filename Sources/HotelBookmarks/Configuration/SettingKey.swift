@@ -1,0 +1,37 @@
+/// Every setting's name, as a configuration file writes it. A flag writes it in kebab case, the environment
+/// as `HOTEL_BOOKMARKS_` and upper snake case. A name that is not here refuses to start.
+package enum SettingKey: String, CaseIterable, Sendable {
+  case hostname
+  case port
+  case data
+  case upstream
+  case publicURL = "publicUrl"
+  case origins
+  case guestsPerHour
+  case openStores
+  case logLevel
+  case logFormat
+
+  /// What names in the environment start with.
+  static let environmentPrefix = "HOTEL_BOOKMARKS_"
+
+  /// The name in the environment.
+  package var environmentName: String { Self.environmentPrefix + words(joinedBy: "_").uppercased() }
+
+  /// The name as a command-line flag, without dashes before it.
+  package var flagName: String { words(joinedBy: "-") }
+
+  /// Whether the setting is a whole number.
+  var isNumber: Bool {
+    switch self {
+    case .port, .guestsPerHour, .openStores: true
+    case .hostname, .data, .upstream, .publicURL, .origins, .logLevel, .logFormat: false
+    }
+  }
+
+  private func words(joinedBy joiner: String) -> String {
+    rawValue.reduce(into: "") { text, character in
+      text += character.isUppercase ? joiner + character.lowercased() : String(character)
+    }
+  }
+}

@@ -1,0 +1,129 @@
+import Configuration
+import Documents
+import Logging
+
+/// Puts the settings together: a flag before the environment before the file before the default.
+package struct SettingsReader: Sendable {
+  private let reader: ConfigReader
+
+  /// - Parameter flags: the flags that were given, by setting.
+  /// - Parameter environment: the process' environment.
+  /// - Parameter file: the bytes of a JSON object of settings; nil for no file.
+  /// - Throws: ``SettingsError`` for a name that is no setting or a value of the wrong kind.
+  package init(
+    flags: [SettingKey: String], environment: [String: String], file: [UInt8]?
+  ) throws(SettingsError) {
+    var flagValues: [AbsoluteConfigKey: ConfigValue] = [:]
+    for (setting, text) in flags {
+      flagValues[Self.path(setting)] = try Self.value(
+        text, of: setting, named: "--" + setting.flagName)
+    }
+    try Self.check(environment)
+    reader = ConfigReader(providers: [
+      InMemoryProvider(name: "flags", values: flagValues),
+      EnvironmentVariablesProvider(environmentVariables: environment)
+        .prefixKeys(with: "hotel.bookmarks"),
+      InMemoryProvider(
+        name: "file",
+        values: try file.map { bytes throws(SettingsError) in try Self.values(ofFile: bytes) }
+          ?? [:]),
+    ])
+  }
+
+  /// The settings.
+  /// - Throws: ``SettingsError`` for a value that a setting can't have.
+  package func settings() throws(SettingsError) -> Settings {
+    var settings = Settings()
+    settings.hostname = string(.hostname) ?? settings.hostname
+    settings.port = try int(.port, in: 0...65_535) ?? settings.port
+    settings.data = string(.data) ?? settings.data
+    settings.guestsPerHour = try int(.guestsPerHour, in: 1...1_000_000) ?? settings.guestsPerHour
+    settings.openStores = try int(.openStores, in: 4...100_000)
+    settings.publicURL = string(.publicURL).map { $0.hasSuffix("/") ? String($0.dropLast()) : $0 }
+    settings.origins =
+      string(.origins)?.split(separator: ",").map { String($0) }.filter { !$0.isEmpty } ?? []
+    if let upstream = string(.upstream), upstream != "embedded" {
+      guard upstream.hasPrefix("http://") || upstream.hasPrefix("https://") else {
+        throw Self.wrong(.upstream, "embedded, or an http or https URL")
+      }
+      settings.upstream = .travelSample(upstream)
+    }
+    if let level = string(.logLevel) {
+      guard let known = Logger.Level(rawValue: level) else {
+        throw Self.wrong(
+          .logLevel, "one of " + Logger.Level.allCases.map(\.rawValue).joined(separator: ", "))
+      }
+      settings.logLevel = known
+    }
+    if let format = string(.logFormat) {
+      guard let known = Settings.LogFormat(rawValue: format) else {
+        throw Self.wrong(.logFormat, "text or json")
+      }
+      settings.logFormat = known
+    }
+    return settings
+  }
+
+  private func string(_ setting: SettingKey) -> String? {
+    reader.string(forKey: ConfigKey([setting.rawValue]))
+  }
+
+  private func int(
+    _ setting: SettingKey, in bounds: ClosedRange<Int>
+  ) throws(SettingsError) -> Int? {
+    guard let value = reader.int(forKey: ConfigKey([setting.rawValue])) else { return nil }
+    guard bounds.contains(value) else {
+      throw Self.wrong(setting, "a whole number from \(bounds.lowerBound) to \(bounds.upperBound)")
+    }
+    return value
+  }
+
+  private static func check(_ environment: [String: String]) throws(SettingsError) {
+    for (name, text) in environment.sorted(by: { $0.key < $1.key })
+    where name.hasPrefix(SettingKey.environmentPrefix) {
+      guard let setting = SettingKey.allCases.first(where: { $0.environmentName == name }) else {
+        throw SettingsError(description: "\(name) is no setting; serve --help lists them")
+      }
+      _ = try value(text, of: setting, named: name)
+    }
+  }
+
+  private static func values(
+    ofFile bytes: [UInt8]
+  ) throws(SettingsError) -> [AbsoluteConfigKey: ConfigValue] {
+    let root: JSONNode
+    do { root = try ParsedJSON(bytes, limits: .small).root } catch {
+      throw SettingsError(description: "The configuration file is no JSON: \(error.reason)")
+    }
+    guard root.kind == .object else {
+      throw SettingsError(description: "The configuration file must be a JSON object")
+    }
+    var values: [AbsoluteConfigKey: ConfigValue] = [:]
+    for member in root.members {
+      guard let setting = SettingKey(rawValue: member.name) else {
+        throw SettingsError(description: "\(member.name) is no setting; serve --help lists them")
+      }
+      let text = member.value.string ?? member.value.number?.text ?? ""
+      values[path(setting)] = try value(text, of: setting, named: member.name)
+    }
+    return values
+  }
+
+  private static func value(
+    _ text: String, of setting: SettingKey, named name: String
+  ) throws(SettingsError) -> ConfigValue {
+    guard setting.isNumber else { return ConfigValue(.string(text), isSecret: false) }
+    guard let number = Int(text) else {
+      throw SettingsError(description: "\(name) must be a whole number")
+    }
+    return ConfigValue(.int(number), isSecret: false)
+  }
+
+  private static func path(_ setting: SettingKey) -> AbsoluteConfigKey {
+    AbsoluteConfigKey([setting.rawValue])
+  }
+
+  private static func wrong(_ setting: SettingKey, _ wanted: String) -> SettingsError {
+    SettingsError(description: "\(setting.rawValue) must be \(wanted)")
+  }
+}

@@ -1,0 +1,93 @@
+import Accounts
+import Catalogue
+import Documents
+import HTTPAPI
+import Hotels
+import Logging
+import NIOPosix
+import SQLiteEngine
+import SearchProxy
+import Stores
+
+/// Everything that a server is made of, wired in this one place.
+struct ServiceAssembly: Sendable {
+  let http: HTTPService
+  let stores: DatabaseManager
+  private let engine: FileEngine
+  private let search: SearchAssembly
+  private let hashingThreads: NIOThreadPool
+
+  /// Opens what is in the data directory, making what is absent.
+  init(_ settings: Settings, metrics: PrometheusRegistry, logger: Logger) async throws {
+    let now = SystemClock.now
+    let engine = try await FileEngine.open(directory: settings.data)
+    self.engine = engine
+    stores = Self.stores(over: engine, settings)
+    let hotels = HotelService(stores: stores, now: now)
+    var accountSettings = AccountSettings()
+    accountSettings.guestsPerHour = settings.guestsPerHour
+    let threads = NIOThreadPool(numberOfThreads: accountSettings.hashesAtOnce)
+    threads.start()
+    hashingThreads = threads
+    let accounts = AccountService(
+      stores: stores,
+      keys: try await SigningKeys.open(DataFiles.keys(in: settings.data), now: now()),
+      settings: accountSettings, now: now,
+      hashing: { work in try await threads.runIfActive { work() } },
+      adoptGuest: { guest, user throws(StoreError) in
+        try await Self.adopt(guest, into: user, by: hotels)
+      })
+    try await accounts.finishErasures()
+    search = try await SearchAssembly(settings, logger: logger)
+    http = HTTPService(
+      accounts: accounts, hotels: hotels, search: search.search, stores: stores, engine: engine,
+      crossOrigin: CrossOrigin(origins: settings.origins), contract: Contract.text,
+      metricsText: { metrics.text }, publicURL: settings.publicURL, now: now)
+    report(to: metrics)
+  }
+
+  /// The stores over an engine, as many open at once as the limit on descriptors allows.
+  static func stores(over engine: FileEngine, _ settings: Settings) -> DatabaseManager {
+    DatabaseManager(
+      engine: engine,
+      maximumOpen: settings.openStores
+        ?? DatabaseManager.maximumOpen(
+          descriptorLimit: FileDescriptors.limit, descriptorsPerStore: engine.descriptorsPerStore),
+      now: SystemClock.now)
+  }
+
+  private static func adopt(
+    _ guest: AccountID, into user: AccountID, by hotels: HotelService
+  ) async throws(StoreError) {
+    do { _ = try await hotels.adopt(guest: .guest(guest), into: .user(user)) } catch {
+      throw error.store ?? StoreError(.rejected, error.reason)
+    }
+  }
+
+  private func report(to metrics: PrometheusRegistry) {
+    let (engine, stores) = (engine, stores)
+    metrics.collect {
+      let statistics = engine.statistics
+      return [
+        PrometheusSample("stores_open", .gauge, Double(stores.openCount)),
+        PrometheusSample("stores_leased", .gauge, Double(stores.leasedCount)),
+        PrometheusSample("store_commits_total", .counter, Double(statistics.commits)),
+        PrometheusSample("store_updates_total", .counter, Double(statistics.updates)),
+        PrometheusSample(
+          "store_updates_per_commit", .gauge,
+          statistics.commits == 0 ? 0 : Double(statistics.updates) / Double(statistics.commits)),
+        PrometheusSample("store_openings_total", .counter, Double(statistics.openings)),
+        PrometheusSample("store_creations_total", .counter, Double(statistics.creations)),
+      ]
+    }
+  }
+
+  /// Gives everything back, in the order in which nothing is missing to what still runs.
+  func close() async {
+    await search.close()
+    await stores.close()
+    await engine.close()
+    // It throws only when the threads are stopped already.
+    try? await hashingThreads.shutdownGracefully()
+  }
+}

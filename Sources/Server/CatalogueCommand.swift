@@ -1,0 +1,53 @@
+import ArgumentParser
+import Foundation
+import HotelBookmarks
+
+/// Looks after the embedded upstream's hotels.
+struct CatalogueCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "catalogue", abstract: "Look after the embedded upstream's hotels.",
+    subcommands: [Import.self])
+
+  /// Replaces the catalogue.
+  struct Import: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+      abstract:
+        "Replace the catalogue by a file's hotels, all at once; a running server sees them.",
+      discussion: "The file is a JSON array of hotels or one hotel a line (NDJSON), of any size.")
+
+    @Argument(help: "The file; - for standard input.")
+    var file: String
+    @Option(help: "The data directory.")
+    var data = Settings().data
+    @Flag(help: "Refuse the whole file for one bad row instead of leaving bad rows out.")
+    var strict = false
+
+    func run() async throws {
+      do {
+        let summary = try await CatalogueAdministration.importHotels(
+          from: file, into: data, strict: strict,
+          progress: ProgressBar(isShown: isatty(2) == 1).show,
+          badRow: { FileHandle.standardError.write(Data(($0 + "\n").utf8)) })
+        print(summary)
+      } catch { throw Failure.start(error) }
+    }
+  }
+}
+
+/// A line on a terminal that fills up.
+struct ProgressBar: Sendable {
+  let isShown: Bool
+
+  /// Draws how far things are.
+  /// - Parameter fraction: from 0 to 1; nil where the whole is not known.
+  func show(_ fraction: Double?, _ words: String) {
+    guard isShown else { return }
+    let width = 30
+    let filled = fraction.map { Int((min(max($0, 0), 1) * Double(width)).rounded()) }
+    let bar = filled.map {
+      "[" + String(repeating: "#", count: $0) + String(repeating: ".", count: width - $0) + "] "
+    }
+    FileHandle.standardError.write(Data("\r\(bar ?? "")\(words)\u{1B}[K".utf8))
+    if fraction == 1 { FileHandle.standardError.write(Data("\n".utf8)) }
+  }
+}

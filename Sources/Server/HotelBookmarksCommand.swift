@@ -1,0 +1,23 @@
+import ArgumentParser
+import HotelBookmarks
+
+/// The command line.
+@main
+struct HotelBookmarksCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "hotel-bookmarks",
+    abstract: "Offline-first hotel bookmarks: a store for every guest and user, search, and sync.",
+    version: Version.current,
+    subcommands: [
+      ServeCommand.self, CatalogueCommand.self, UserCommand.self, KeysCommand.self,
+      HealthCommand.self, VersionCommand.self,
+    ])
+}
+
+/// Prints the version.
+struct VersionCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "version", abstract: "Print the version.")
+
+  func run() { print(Version.current) }
+}
