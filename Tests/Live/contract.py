@@ -1,0 +1,58 @@
+"""Holds answers against openapi.yaml: a status that the operation documents, a body of its schema."""
+import re
+
+import jsonschema
+import yaml
+
+
+class Contract:
+    def __init__(self, path):
+        self.document = yaml.safe_load(path.read_text())
+        self.seen = set()
+        self.templates = [
+            (re.compile("^" + re.sub(r"\{[^}]+\}", "[^/]+", template) + "/?$"), template)
+            for template in self.document["paths"]
+        ]
+
+    def operations(self):
+        methods = {"get", "put", "post", "delete", "patch"}
+        return {
+            (method.upper(), template)
+            for template, item in self.document["paths"].items()
+            for method in item if method in methods
+        }
+
+    def template(self, path):
+        path = path.split("?")[0]
+        exact = [template for pattern, template in self.templates if template == path]
+        found = exact or [template for pattern, template in self.templates if pattern.match(path)]
+        return found[0] if found else None
+
+    def check(self, method, path, answer):
+        template = self.template(path)
+        operation = self.document["paths"].get(template, {}).get(method.lower())
+        if operation is None:
+            assert answer.status_code in (400, 404, 405, 414), (method, path, answer.status_code)
+            return
+        self.seen.add((method, template))
+        response = operation["responses"].get(str(answer.status_code))
+        assert response, f"{method} {template} answers {answer.status_code}: {answer.text}"
+        response = self.resolve(response)
+        content = response.get("content")
+        if not content:
+            assert not answer.content, (method, path, answer.content)
+            return
+        kind = answer.headers["Content-Type"].split(";")[0]
+        assert kind in content, (method, path, kind)
+        if kind.endswith("json"):
+            schema = {"$ref": "#/schema", "schema": content[kind]["schema"],
+                      "components": self.document["components"]}
+            jsonschema.validate(answer.json(), schema, cls=jsonschema.Draft202012Validator)
+
+    def resolve(self, node):
+        while "$ref" in node:
+            target = self.document
+            for part in node["$ref"][2:].split("/"):
+                target = target[part]
+            node = target
+        return node

@@ -1,0 +1,67 @@
+"""A real server in its own process, and calls to it whose answers are held against openapi.yaml."""
+import os
+import pathlib
+import re
+import signal
+import subprocess
+import threading
+
+import requests
+
+from contract import Contract
+
+BINARY = os.environ.get("BOOKMARKS_BINARY", "hotel-bookmarks")
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+
+
+class Server:
+    """Started on a free port over a data directory; `log` is what it wrote to standard error."""
+
+    contract = Contract(ROOT / "openapi.yaml")
+
+    def __init__(self, data, *arguments, limits=None, environment=None):
+        self.data = pathlib.Path(data)
+        command = [BINARY, "serve", "--port", "0", "--data", str(data), *arguments]
+        self.process = subprocess.Popen(
+            command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, preexec_fn=limits,
+            env=dict(os.environ, **(environment or {})))
+        self.log = []
+        threading.Thread(target=self._drain, daemon=True).start()
+        first = self.process.stdout.readline()
+        found = re.search(r" at (http://\S+)", first)
+        if not found:
+            self.process.wait(timeout=30)
+            raise AssertionError(f"did not start: {first}{''.join(self.log)}")
+        self.url = found.group(1)
+
+    def _drain(self):
+        for line in self.process.stderr:
+            self.log.append(line)
+
+    def call(self, method, path, token=None, session=None, **options):
+        """One exchange; the answer is one that the contract documents."""
+        headers = dict(options.pop("headers", None) or {})
+        if token:
+            headers["Authorization"] = "Bearer " + token
+        answer = (session or requests).request(
+            method, self.url + path, headers=headers, timeout=60, allow_redirects=False, **options)
+        self.contract.check(method, path, answer)
+        return answer
+
+    def guest(self):
+        """A new guest's token."""
+        answer = self.call("POST", "/v1/guests")
+        assert answer.status_code == 201, answer.text
+        return answer.json()["token"]
+
+    def kill(self):
+        """As a crash would end it."""
+        self.process.send_signal(signal.SIGKILL)
+        self.process.wait(timeout=30)
+
+    def stop(self):
+        """As an operator ends it."""
+        if self.process.poll() is None:
+            self.process.send_signal(signal.SIGTERM)
+            self.process.wait(timeout=30)
+        return self.process.returncode

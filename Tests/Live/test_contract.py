@@ -1,0 +1,45 @@
+"""Every operation of openapi.yaml is called on a live server; each answer is one that it documents."""
+import uuid
+
+
+def test_every_operation_answers_as_documented(shared):
+    guest = shared.guest()
+    name = "contract-" + uuid.uuid4().hex
+    user = {"username": name, "password": "a good password"}
+    travel = {"user": "travel-" + uuid.uuid4().hex, "password": "a good password"}
+    calls = [
+        ("GET", "/", {}), ("GET", "/healthz", {}), ("GET", "/readyz", {}), ("GET", "/metrics", {}),
+        ("GET", "/openapi.yaml", {}), ("GET", "/v1/limits", {}),
+        ("POST", "/v1/users", {"json": user}), ("POST", "/v1/users", {"json": user}),
+        ("POST", "/v1/sessions", {"json": user}),
+        ("GET", "/v1/me", {"token": guest}), ("GET", "/v1/me", {}),
+        ("GET", "/v1/hotels?description=pool", {}), ("GET", "/v1/hotels?limit=0", {}),
+        ("GET", "/v1/hotels/hotel_25510", {}), ("GET", "/v1/hotels/none", {}),
+        ("PUT", "/v1/bookmarks/hotel_25510", {"token": guest}),
+        ("GET", "/v1/bookmarks/hotel_25510", {"token": guest}),
+        ("GET", "/v1/bookmarks", {"token": guest}),
+        ("POST", "/v1/bookmarks", {"token": guest, "json": {"add": [{"id": "a", "name": "A"}]}}),
+        ("DELETE", "/v1/bookmarks/hotel_25510", {"token": guest}),
+        ("GET", "/api/hotel/pool/San%20Francisco/", {}), ("GET", "/api/hotel/*/London", {}),
+        ("GET", "/api/hotels/pool/San%20Francisco/", {}), ("GET", "/api/hotels/pool", {}),
+        ("GET", "/api/hotels/", {}),
+        ("POST", "/api/user/signup", {"json": travel}), ("POST", "/api/user/login", {"json": travel}),
+        ("POST", "/api/tenants/tenant_agent_00/user/signup", {"json": travel}),
+        ("POST", "/api/tenants/tenant_agent_00/user/login", {"json": travel}),
+        ("DELETE", "/v1/me", {"token": guest}), ("DELETE", "/v1/sessions", {}),
+    ]
+    for method, path, options in calls:
+        shared.call(method, path, **options)
+    missing = shared.contract.operations() - shared.contract.seen
+    assert not missing
+
+
+def test_another_method_is_told_which_are_allowed(shared):
+    answer = shared.call("PATCH", "/v1/bookmarks")
+    assert answer.status_code == 405
+    assert {"GET", "POST"} <= set(answer.headers["Allow"].split(", "))
+
+
+def test_served_contract_is_the_file(shared):
+    from server import ROOT
+    assert shared.call("GET", "/openapi.yaml").content == (ROOT / "openapi.yaml").read_bytes()
