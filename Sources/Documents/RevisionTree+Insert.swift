@@ -11,7 +11,7 @@ extension RevisionTree {
       guard let found = index(of: parent) else { throw .missing }
       parentIndex = found
     }
-    try requireRoom(whenBelow: parentIndex)
+    try requireRoom(whenBelow: parentIndex, isDeleted: isDeleted)
     append(revision, below: parentIndex, isDeleted: isDeleted)
     return true
   }
@@ -36,7 +36,7 @@ extension RevisionTree {
       path.append((revision, known))
       if let known, nodes[known].parent != nil { break }
     }
-    try requireRoom(whenBelow: path.first { $0.known != nil }?.known)
+    try requireRoom(whenBelow: path.first { $0.known != nil }?.known, isDeleted: isDeleted)
     var parent: Int?
     for step in path.reversed() {
       if let known = step.known {
@@ -71,12 +71,15 @@ extension RevisionTree {
     }
   }
 
-  private func requireRoom(whenBelow parent: Int?) throws(DocumentError) {
+  /// A branch that was closed by a tombstone makes room again: a merge leaves one behind each time.
+  private func requireRoom(whenBelow parent: Int?, isDeleted: Bool) throws(DocumentError) {
     if let parent, nodes[parent].isLeaf { return }
-    guard nodes.count(where: \.isLeaf) < Self.maximumLeaves else {
+    let open = nodes.count { $0.isLeaf && !$0.isDeleted }
+    let closed = nodes.count { $0.isLeaf && $0.isDeleted }
+    guard isDeleted ? closed < Self.maximumClosedLeaves : open < Self.maximumLeaves else {
       throw DocumentError(
         .tooManyLeaves,
-        "The document has \(Self.maximumLeaves) conflicting revisions; resolve some of them first")
+        "The document has \(isDeleted ? closed : open) conflicting revisions; resolve some first")
     }
   }
 

@@ -5,8 +5,10 @@
 package struct RevisionTree: Sendable, Equatable {
   /// How many revision ids are kept along each branch, as in CouchDB (`_revs_limit`).
   package static let defaultRevisionLimit = 1_000
-  /// How many leaves a document may have before further branches are refused.
+  /// How many live leaves a document may have before further branches are refused.
   package static let maximumLeaves = 64
+  /// How many leaves may be tombstones, which are counted apart.
+  package static let maximumClosedLeaves = 1_024
 
   /// One revision.
   package struct Node: Sendable, Equatable {

@@ -33,7 +33,7 @@ struct OpenStores<Store: Sendable>: Sendable {
 
   /// Leases a store that is open already; nil when the caller has to ``ask(_:for:as:)``.
   mutating func lease(_ name: StoreName) -> Store? {
-    guard let place = entries.index(forKey: name) else { return nil }
+    guard !isStopping, let place = entries.index(forKey: name) else { return nil }
     return entries.values[place].lease()
   }
 

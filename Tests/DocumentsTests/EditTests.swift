@@ -145,6 +145,16 @@ import Testing
     #expect(put.tree.leaves.count == RevisionTree.maximumLeaves)
   }
 
+  @Test func closedBranchesMakeRoomForOthers() throws {
+    var tree = RevisionTree()
+    for number in 1...3 * RevisionTree.maximumLeaves {
+      try tree.graft(RevisionID.list("2-\(number) 1-a"), isDeleted: false)
+      try tree.graft(RevisionID.list("3-\(number) 2-\(number) 1-a"), isDeleted: true)
+    }
+    #expect(tree.leaves.count == 3 * RevisionTree.maximumLeaves)
+    #expect(tree.conflicts.isEmpty)
+  }
+
   @Test func revisionsAreTheSameWhereverTheyAreMade() throws {
     let body = try DocumentBody.text(#"{"b":[1.0,"é"],"a":{}}"#)
     let same = try DocumentBody.text(#" { "a" : {}, "b" : [ 1.0 , "\u00e9" ] } "#)

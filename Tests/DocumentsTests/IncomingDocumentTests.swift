@@ -30,7 +30,7 @@ import Testing
     #""_deleted":false"#, #""_revs_info":[]"#, #""_conflicts":["1-a"]"#, #""_local_seq":7"#,
     #""_deleted_conflicts":[]"#, #""_attachments":{}"#,
   ])
-  func J07_whatCouchDBWritesIsTakenBack(_ member: String) throws {
+  func j07WhatCouchDBWritesIsTakenBack(_ member: String) throws {
     let document = try IncomingDocument.text("{\(member),\"x\":1}")
     #expect(document.body.bytes == Array(#"{"x":1}"#.utf8))
   }
@@ -61,7 +61,7 @@ import Testing
     ("null", .invalidDocument),
     (#""text""#, .invalidDocument),
   ])
-  func J07_reservedFieldsAreChecked(_ text: String, _ wanted: DocumentError.Code) {
+  func j07ReservedFieldsAreChecked(_ text: String, _ wanted: DocumentError.Code) {
     #expect(code(text) == wanted)
   }
 
@@ -91,18 +91,18 @@ import Testing
       (#"{"start":1,"ids":["1-a"],"x":0}"#, nil),
       (#"{"start":1,"ids":["a b"]}"#, .invalidRevision),
     ] as [(String, DocumentError.Code?)])
-  func J08_revisionsAreChecked(_ revisions: String, _ wanted: DocumentError.Code?) {
+  func j08RevisionsAreChecked(_ revisions: String, _ wanted: DocumentError.Code?) {
     #expect(code("{\"_revisions\":\(revisions)}") == wanted)
   }
 
-  @Test func J08_revisionsMustStartWithTheRevision() {
+  @Test func j08RevisionsMustStartWithTheRevision() {
     #expect(
       code(#"{"_rev":"2-b","_revisions":{"start":2,"ids":["a","b"]}}"#) == .invalidDocument)
     #expect(
       code(#"{"_rev":"3-a","_revisions":{"start":2,"ids":["a","b"]}}"#) == .invalidDocument)
   }
 
-  @Test func J08_longHistoriesAreTrimmed() throws {
+  @Test func j08LongHistoriesAreTrimmed() throws {
     let ids = (0..<9_000).map { "\"i\($0)\"" }.joined(separator: ",")
     let document = try IncomingDocument.text("{\"_revisions\":{\"start\":10000,\"ids\":[\(ids)]}}")
     let history = try #require(document.history)

@@ -65,7 +65,7 @@ import Testing
     var generator = JSONRandom(seed: seed)
     let tree = try randomTree(using: &generator)
     var rebuilt = RevisionTree()
-    // Parents that are told of after their children are joined; deletions inside branches are not told.
+    // Whoever grafts in another order joins branches; tombstones inside a branch are not told.
     for node in tree.nodes.shuffled(using: &generator) where node.isLeaf {
       try rebuilt.graft(tree.history(of: node.revision), isDeleted: node.isDeleted)
       #expect(rebuilt.hasParentsFirst)

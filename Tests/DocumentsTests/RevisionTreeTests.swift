@@ -141,7 +141,8 @@ import Testing
 }
 
 extension RevisionTree {
-  /// What every tree must be: parents before children, leaves where nothing follows, no revision twice.
+  /// What every tree must be: parents before children, leaves where nothing follows, no revision
+  /// twice.
   var hasParentsFirst: Bool {
     var isParent = Set<Int>()
     for (place, node) in nodes.enumerated() {

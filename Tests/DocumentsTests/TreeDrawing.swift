@@ -1,7 +1,7 @@
 import Documents
 
-/// A revision tree as text: `1-a(2-b† 2-c(3-d*))`. A revision, `†` where it is a tombstone, `*` where it is
-/// the winner, its children in brackets; several roots stand side by side.
+/// A revision tree as text: `1-a(2-b† 2-c(3-d*))`. A revision, `†` where it is a tombstone, `*`
+/// where it is the winner, its children in brackets; several roots stand side by side.
 struct TreeDrawing: Sendable {
   private var rest: Substring.UTF8View
   private var tree = RevisionTree()

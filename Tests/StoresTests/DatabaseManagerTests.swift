@@ -99,7 +99,7 @@ import Testing
     await manager.close()
   }
 
-  @Test func F11_aDamagedStoreIsToldAndNotRemembered() async throws {
+  @Test func f11ADamagedStoreIsToldAndNotRemembered() async throws {
     let manager = manager(of: engine, maximumOpen: 4)
     engine.setDamaged(.system)
     for _ in 0..<2 {
@@ -114,7 +114,7 @@ import Testing
   }
 
   @Test(arguments: [StoreError.Code.storage, .integrity, .damaged])
-  func F05_aStoreThatFailedBelowIsOpenedAnew(_ code: StoreError.Code) async throws {
+  func f05AStoreThatFailedBelowIsOpenedAnew(_ code: StoreError.Code) async throws {
     let manager = manager(of: engine, maximumOpen: 4)
     try await manager.withStore(.system) { store async throws in
       engine.failWrites(to: .system, with: StoreError(code, "failed"))

@@ -83,7 +83,7 @@ import Testing
     await manager.close()
   }
 
-  @Test func S20_erasureWaitsForLeasesAndEndsTheFeed() async throws {
+  @Test func s20ErasureWaitsForLeasesAndEndsTheFeed() async throws {
     let manager = manager(of: engine, maximumOpen: 2, clock: clock)
     let feed = await manager.feed(for: .system)
     let readers = feed.wakeUps()

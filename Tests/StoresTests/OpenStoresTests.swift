@@ -245,6 +245,7 @@ import Testing
     #expect(table.drain() == ["3: unavailable"])
     table.ask("a", as: 5)
     #expect(table.drain() == ["5: unavailable"])
+    #expect(table.stores.lease(name("a")) == nil)
     table.closed("b")
     #expect(table.drain() == [])
     table.release("a")

@@ -6,7 +6,7 @@ import Testing
 @Suite struct QuotaTests {
   private let engine = MemoryEngine()
 
-  @Test func S17_theLastDocumentFitsAndTheNextDoesNot() async throws {
+  @Test func s17TheLastDocumentFitsAndTheNextDoesNot() async throws {
     try await withStore(documents: 3) { store async throws in
       for number in 0..<3 { try await put(store, "\(number)") }
       #expect(await code { try await put(store, "3") } == .quotaExceeded)
@@ -15,7 +15,7 @@ import Testing
     }
   }
 
-  @Test func S17_theLastByteFitsAndTheNextDoesNot() async throws {
+  @Test func s17TheLastByteFitsAndTheNextDoesNot() async throws {
     try await withStore(bytes: 20) { store async throws in
       let first = try await put(store, "a", #"{"x":12345}"#)
       try await put(store, "b", #"{"x":123}"#)
@@ -29,7 +29,7 @@ import Testing
     }
   }
 
-  @Test func S17_ahundredParallelWritersNeverExceedTheLimit() async throws {
+  @Test func s17AHundredParallelWritersNeverExceedTheLimit() async throws {
     try await withStore(documents: 10) { store async throws in
       let kept = await withTaskGroup(of: Bool.self) { group in
         for number in 0..<100 {

@@ -35,7 +35,8 @@ enum Limits {
     ("numberExponent", JSONLimits.document.maximumExponent, "decimal exponent"),
     ("documentIDBytes", DocumentID.maximumBytes, "bytes"),
     ("revisions", RevisionTree.defaultRevisionLimit, "revision ids per branch"),
-    ("leaves", RevisionTree.maximumLeaves, "leaves per document"),
+    ("leaves", RevisionTree.maximumLeaves, "live leaves per document"),
+    ("closedLeaves", RevisionTree.maximumClosedLeaves, "tombstone leaves per document"),
     ("storedAncestors", StoreLimits.storedAncestors, "bodies per document"),
   ]
 
