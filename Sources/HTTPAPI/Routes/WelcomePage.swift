@@ -17,7 +17,7 @@ enum WelcomePage {
       input { flex: 1 1 12rem; font: inherit; padding: .5rem; }
       button { font: inherit; padding: .5rem .9rem; cursor: pointer; }
       ul { list-style: none; padding: 0; }
-      li { display: flex; justify-content: space-between; gap: 1rem; padding: .6rem 0; border-top: 1px solid #8884; }
+      li { display: flex; justify-content: space-between; align-items: center; gap: 1rem; padding: .6rem 0; border-top: 1px solid #8884; }
       small { opacity: .75; display: block; }
       #status { min-height: 1.5em; color: var(--accent); }
     </style>
@@ -33,8 +33,8 @@ enum WelcomePage {
       <button>Search</button>
     </form>
     <p id="status" role="status"></p>
-    <h2>Hotels</h2><ul id="hotels"></ul>
     <h2>Your bookmarks</h2><ul id="bookmarks"></ul>
+    <h2>Hotels</h2><ul id="hotels"></ul>
     <script>
     "use strict";
     const $ = id => document.getElementById(id);

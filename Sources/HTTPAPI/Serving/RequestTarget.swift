@@ -21,6 +21,7 @@ enum RequestTarget {
     guard path.first == UInt8(ascii: "/") else {
       throw Problem(.badRequest, "invalid_uri", "The request target must start with /")
     }
+    guard needsALook(path) else { return }
     let segments = path.dropFirst().split(
       separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
     for (place, segment) in segments.enumerated() {
@@ -35,6 +36,17 @@ enum RequestTarget {
         throw Problem(.badRequest, "invalid_uri", "The path must not contain . or .. segments")
       }
     }
+  }
+
+  /// Whether a path has an escape, an empty segment or one that starts with a dot: most have none.
+  private static func needsALook(_ path: Substring.UTF8View) -> Bool {
+    var afterSlash = false
+    for byte in path {
+      if byte == UInt8(ascii: "%") { return true }
+      if afterSlash, byte == UInt8(ascii: "/") || byte == UInt8(ascii: ".") { return true }
+      afterSlash = byte == UInt8(ascii: "/")
+    }
+    return false
   }
 
   /// Decodes one path segment, query name or query value.
