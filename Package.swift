@@ -32,6 +32,7 @@ let lifecycle = Target.Dependency.product(
 let hummingbird = Target.Dependency.product(name: "Hummingbird", package: "hummingbird")
 let httpTypes = Target.Dependency.product(name: "HTTPTypes", package: "swift-http-types")
 let nioCore = Target.Dependency.product(name: "NIOCore", package: "swift-nio")
+let nioLocks = Target.Dependency.product(name: "NIOConcurrencyHelpers", package: "swift-nio")
 let nioPosix = Target.Dependency.product(name: "NIOPosix", package: "swift-nio")
 
 let package = Package(
@@ -62,8 +63,8 @@ let package = Package(
     floor("SQLite", ["CSQLite"]),
 
     // Floor 1: stores.
-    floor("Stores", ["Documents", crypto]),
-    floor("StoreTesting", ["Documents", "Stores"]),
+    floor("Stores", ["Documents", nioLocks]),
+    floor("StoreTesting", ["Documents", "Stores", nioLocks]),
 
     // Floor 2: use cases.
     floor("CouchSync", ["Documents", "Stores"]),
@@ -76,7 +77,7 @@ let package = Package(
       ]),
 
     // Floor 3: adapters.
-    floor("SQLiteEngine", ["Documents", "Stores", "SQLite", crypto]),
+    floor("SQLiteEngine", ["Documents", "Stores", "SQLite", crypto, nioLocks]),
     .target(name: "CCatalogue", exclude: ["hotels.ndjson", "NOTICE.md"]),
     floor("Catalogue", ["Documents", "Hotels", "SQLite", "CCatalogue"]),
     floor(
@@ -89,8 +90,8 @@ let package = Package(
     floor(
       "HTTPAPI",
       [
-        "Documents", "Stores", "Hotels", "Accounts", crypto, logging, metrics,
-        hummingbird, httpTypes, nioCore,
+        "Documents", "Stores", "Hotels", "Accounts", "CouchSync", crypto, logging, metrics,
+        hummingbird, httpTypes, lifecycle, nioCore,
       ]),
 
     // Floor 4: the composition root.
@@ -119,7 +120,7 @@ let package = Package(
 
     tests("Documents", ["Documents"]),
     tests("SQLite", ["SQLite"]),
-    tests("Stores", ["Documents", "Stores", "StoreTesting"]),
+    tests("Stores", ["Documents", "Stores", "StoreTesting", nioLocks]),
     tests("CouchSync", ["Documents", "Stores", "CouchSync", "StoreTesting"]),
     tests("Hotels", ["Documents", "Stores", "Hotels", "StoreTesting"]),
     tests("Accounts", ["Documents", "Stores", "Accounts", "StoreTesting"]),
@@ -130,10 +131,16 @@ let package = Package(
       "HTTPAPI",
       [
         "Documents", "Stores", "Hotels", "Accounts", "HTTPAPI", "StoreTesting", hummingbird,
+        httpTypes, logging, nioCore,
         .product(name: "HummingbirdTesting", package: "hummingbird"),
         .product(name: "Yams", package: "Yams"),
       ]),
-    tests("HotelBookmarks", ["HotelBookmarks", "Documents", "Stores", "SQLiteEngine"]),
+    tests(
+      "HotelBookmarks",
+      [
+        "HotelBookmarks", "Documents", "Stores", "Accounts", "SQLiteEngine", logging, coreMetrics,
+        nioCore,
+      ]),
   ],
   swiftLanguageModes: [.v6]
 )

@@ -1,8 +1,8 @@
 private import Crypto
 import Documents
 import Glibc
+import NIOConcurrencyHelpers
 import Stores
-import Synchronization
 
 /// The directory that holds all of a service's data, locked for as long as this object lives.
 ///
@@ -14,9 +14,9 @@ final class DataDirectory: Sendable {
   /// The directory, absolute, without symbolic links.
   let path: String
   /// The descriptor that holds the lock; nil once given back.
-  private let lock: Mutex<Int32?>
+  private let lock: NIOLockedValueBox<Int32?>
   /// Directories whose own entries are known to be on the disk.
-  private let durable = Mutex<Set<String>>([])
+  private let durable = NIOLockedValueBox<Set<String>>([])
 
   /// Makes the directory if only its last element is missing, checks it, and locks it.
   ///
@@ -33,14 +33,14 @@ final class DataDirectory: Sendable {
         .inUse, "Another process uses the data directory \(self.path); stop it first",
         detail: error.debugDescription)
     }
-    lock = Mutex(descriptor)
+    lock = NIOLockedValueBox(descriptor)
   }
 
   deinit { unlock() }
 
   /// Lets other processes have the directory.
   func unlock() {
-    lock.withLock { descriptor in
+    lock.withLockedValue { descriptor in
       if let descriptor { Glibc.close(descriptor) }
       descriptor = nil
     }
@@ -70,11 +70,11 @@ final class DataDirectory: Sendable {
   func makeDirectory(of file: DatabaseFile) throws(SystemError) {
     let outer = String(decoding: file.directory.utf8.dropLast(3), as: UTF8.self)
     for (directory, parent) in [(stores, path), (outer, stores), (file.directory, outer)] {
-      guard !durable.withLock({ $0.contains(directory) }) else { continue }
+      guard !durable.withLockedValue({ $0.contains(directory) }) else { continue }
       // One that is there already may have been made just before a crash: its entry is synchronised too.
       try Disk.makeDirectory(directory)
       try Disk.synchronizeDirectory(parent)
-      durable.withLock { known in _ = known.insert(directory) }
+      durable.withLockedValue { known in _ = known.insert(directory) }
     }
   }
 }

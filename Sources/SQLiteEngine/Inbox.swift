@@ -1,8 +1,8 @@
-import Synchronization
+import NIOConcurrencyHelpers
 
 /// Writes that wait to share a commit, in the order they came.
 final class Inbox<Write: Sendable>: Sendable {
-  private let waiting = Mutex<[Write]>([])
+  private let waiting = NIOLockedValueBox<[Write]>([])
   private let limit: Int
 
   /// An empty inbox that takes so many writes at once.
@@ -13,7 +13,7 @@ final class Inbox<Write: Sendable>: Sendable {
   /// Puts a write in the line.
   /// - Returns: false when the line is full.
   func append(_ write: Write) -> Bool {
-    waiting.withLock { waiting in
+    waiting.withLockedValue { waiting in
       guard waiting.count < limit else { return false }
       waiting.append(write)
       return true
@@ -22,7 +22,7 @@ final class Inbox<Write: Sendable>: Sendable {
 
   /// Takes the first writes out of the line.
   func take(atMost count: Int) -> [Write] {
-    waiting.withLock { waiting in
+    waiting.withLockedValue { waiting in
       guard waiting.count > count else {
         defer { waiting = [] }
         return waiting

@@ -1,6 +1,6 @@
 import Documents
+import NIOConcurrencyHelpers
 import Stores
-import Synchronization
 
 /// An update that waits for its commit, whatever its rule answers.
 protocol PendingUpdate: AnyObject, Sendable {
@@ -21,7 +21,7 @@ final class RuleUpdate<Value: Sendable>: PendingUpdate {
   let now: Timestamp
   private let ids: Set<DocumentID>
   private let rule: @Sendable (any StoreView) throws(StoreError) -> Decision<Value>
-  private let state = Mutex(State())
+  private let state = NIOLockedValueBox(State())
 
   private struct State {
     /// What the rule answered when it last ran.
@@ -39,7 +39,7 @@ final class RuleUpdate<Value: Sendable>: PendingUpdate {
     self.rule = rule
   }
 
-  var isDone: Bool { state.withLock { $0.outcome != nil } }
+  var isDone: Bool { state.withLockedValue { $0.outcome != nil } }
 
   func decide(
     in view: any StoreView
@@ -51,12 +51,12 @@ final class RuleUpdate<Value: Sendable>: PendingUpdate {
     else {
       throw StoreError(.storage, "A decision changes a document twice or unannounced")
     }
-    state.withLock { $0.value = decision.value }
+    state.withLockedValue { $0.value = decision.value }
     return (decision.mutations, decision.locals)
   }
 
   func finish(_ outcome: Result<[Change], StoreError>) {
-    state.withLock { state in
+    state.withLockedValue { state in
       switch (outcome, state.value) {
       case (.success(let changes), let value?):
         state.outcome = .success(Committed(changes: changes, value: value))
@@ -70,7 +70,7 @@ final class RuleUpdate<Value: Sendable>: PendingUpdate {
 
   /// What became of it.
   func outcome() throws(StoreError) -> Committed<Value> {
-    guard let outcome = state.withLock({ $0.outcome }) else { throw .closed }
+    guard let outcome = state.withLockedValue({ $0.outcome }) else { throw .closed }
     return try outcome.get()
   }
 }

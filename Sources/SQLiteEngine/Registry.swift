@@ -1,6 +1,6 @@
+import NIOConcurrencyHelpers
 import SQLite
 import Stores
-import Synchronization
 
 /// Which stores exist: a small database of its own, on a lane of its own, so that a file that is missing
 /// or empty is known to be damage.
@@ -22,17 +22,17 @@ actor Registry {
     let key: String
     /// The next state; nil removes the entry.
     let entry: Entry?
-    private let outcome = Mutex<Result<Void, StoreError>?>(nil)
+    private let outcome = NIOLockedValueBox<Result<Void, StoreError>?>(nil)
 
     init(_ key: String, _ entry: Entry?) {
       self.key = key
       self.entry = entry
     }
 
-    var isDone: Bool { outcome.withLock { $0 != nil } }
-    func finish(_ result: Result<Void, StoreError>) { outcome.withLock { $0 = result } }
+    var isDone: Bool { outcome.withLockedValue { $0 != nil } }
+    func finish(_ result: Result<Void, StoreError>) { outcome.withLockedValue { $0 = result } }
     func result() throws(StoreError) {
-      guard let result = outcome.withLock({ $0 }) else { throw .closed }
+      guard let result = outcome.withLockedValue({ $0 }) else { throw .closed }
       try result.get()
     }
   }

@@ -1,4 +1,4 @@
-import Synchronization
+import NIOConcurrencyHelpers
 
 /// A clock that stands still until a test moves it.
 package final class ManualClock: Clock, Sendable {
@@ -27,17 +27,17 @@ package final class ManualClock: Clock, Sendable {
     var watchers: [(count: Int, continuation: CheckedContinuation<Void, Never>)] = []
   }
 
-  private let state = Mutex(State())
+  private let state = NIOLockedValueBox(State())
 
   /// A clock at its start.
   package init() {}
 
-  package var now: Instant { state.withLock { $0.now } }
+  package var now: Instant { state.withLockedValue { $0.now } }
   package var minimumResolution: Swift.Duration { .zero }
 
   /// Moves the clock on and wakes whoever has slept long enough.
   package func advance(by duration: Swift.Duration) {
-    let due = state.withLock { state in
+    let due = state.withLockedValue { state in
       state.now = state.now.advanced(by: duration)
       let due = state.sleepers.filter { $0.value.deadline <= state.now }
       for key in due.keys { state.sleepers[key] = nil }
@@ -49,7 +49,7 @@ package final class ManualClock: Clock, Sendable {
   /// Returns as soon as so many tasks sleep.
   package func waitForSleepers(_ count: Int) async {
     await withCheckedContinuation { continuation in
-      let isThere = state.withLock { state in
+      let isThere = state.withLockedValue { state in
         guard state.sleepers.count < count else { return true }
         state.watchers.append((count, continuation))
         return false
@@ -59,7 +59,7 @@ package final class ManualClock: Clock, Sendable {
   }
 
   package func sleep(until deadline: Instant, tolerance: Swift.Duration?) async throws {
-    let key = state.withLock { state in
+    let key = state.withLockedValue { state in
       state.last += 1
       return state.last
     }
@@ -68,14 +68,14 @@ package final class ManualClock: Clock, Sendable {
     } onCancel: {
       cancel(key)
     }
-    state.withLock { state in _ = state.cancelled.remove(key) }
+    state.withLockedValue { state in _ = state.cancelled.remove(key) }
     guard wasWoken else { throw CancellationError() }
   }
 
   private func sleep(
     _ key: UInt64, until deadline: Instant, _ continuation: CheckedContinuation<Bool, Never>
   ) {
-    let (answer, watchers) = state.withLock { state in
+    let (answer, watchers) = state.withLockedValue { state in
       if state.cancelled.contains(key) {
         return (false as Bool?, [CheckedContinuation<Void, Never>]())
       }
@@ -91,7 +91,7 @@ package final class ManualClock: Clock, Sendable {
   }
 
   private func cancel(_ key: UInt64) {
-    let sleeper = state.withLock { state in
+    let sleeper = state.withLockedValue { state in
       state.cancelled.insert(key)
       return state.sleepers.removeValue(forKey: key)
     }

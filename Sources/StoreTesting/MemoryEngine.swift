@@ -1,6 +1,6 @@
 import Documents
+import NIOConcurrencyHelpers
 package import Stores
-import Synchronization
 
 /// An engine over plain dictionaries: full semantics, no disk. It also refuses what the port
 /// forbids its callers (a name open twice, erasing an open store), and fails where a test wants it
@@ -30,7 +30,7 @@ package final class MemoryEngine: StorageEngine {
     var tally = Tally()
   }
 
-  private let state = Mutex(State())
+  private let state = NIOLockedValueBox(State())
   private let beforeOpening: @Sendable (StoreName) async -> Void
 
   /// An engine without stores.
@@ -43,31 +43,31 @@ package final class MemoryEngine: StorageEngine {
   package let descriptorsPerStore = 3
 
   /// What the engine has been asked.
-  package var tally: Tally { state.withLock { $0.tally } }
+  package var tally: Tally { state.withLockedValue { $0.tally } }
 
   /// Makes every later opening of a store throw `damaged`, or mends it.
   package func setDamaged(_ name: StoreName, _ isDamaged: Bool = true) {
-    state.withLock { state in
+    state.withLockedValue { state in
       if isDamaged { state.damaged.insert(name) } else { state.damaged.remove(name) }
     }
   }
 
   /// Makes every later update of a store throw, until it is opened again.
   package func failWrites(to name: StoreName, with error: StoreError) {
-    let file = state.withLock { $0.files[name] }
-    file?.writeFault.withLock { $0 = error }
+    let file = state.withLockedValue { $0.files[name] }
+    file?.writeFault.withLockedValue { $0 = error }
   }
 
   /// Makes the engine's disk read-only for ``checkWritable()``.
   package func setReadOnly(_ isReadOnly: Bool) {
-    state.withLock { $0.isReadOnly = isReadOnly }
+    state.withLockedValue { $0.isReadOnly = isReadOnly }
   }
 
   package func open(
     _ name: StoreName, creating: Bool
   ) async throws(StoreError) -> (any StoreStorage)? {
     await beforeOpening(name)
-    return try state.withLock { state throws(StoreError) -> MemoryStorage? in
+    return try state.withLockedRule { state throws(StoreError) -> MemoryStorage? in
       guard !state.damaged.contains(name) else {
         throw StoreError(.damaged, "The store is damaged")
       }
@@ -81,7 +81,7 @@ package final class MemoryEngine: StorageEngine {
       }
       if state.files[name] == nil { state.tally.created += 1 }
       let file = state.files[name] ?? MemoryStorage.File()
-      file.writeFault.withLock { $0 = nil }
+      file.writeFault.withLockedValue { $0 = nil }
       state.files[name] = file
       state.open.insert(name)
       state.tally.opened += 1
@@ -92,7 +92,7 @@ package final class MemoryEngine: StorageEngine {
   }
 
   package func erase(_ name: StoreName) async throws(StoreError) -> Bool {
-    try state.withLock { state throws(StoreError) in
+    try state.withLockedRule { state throws(StoreError) in
       guard !state.open.contains(name) else {
         state.tally.violations += 1
         throw StoreError(.storage, "The store is open")
@@ -105,7 +105,7 @@ package final class MemoryEngine: StorageEngine {
   package func names(
     in namespace: String, after key: String?, limit: Int
   ) async throws(StoreError) -> [StoreName] {
-    let names = state.withLock { Array($0.files.keys) }
+    let names = state.withLockedValue { Array($0.files.keys) }
     return Array(
       names.filter { $0.namespace.equalsBytes(of: namespace) }
         .filter { name in key.map { $0.precedesBytes(of: name.key) } ?? true }
@@ -114,14 +114,14 @@ package final class MemoryEngine: StorageEngine {
   }
 
   package func checkWritable() async throws(StoreError) {
-    guard state.withLock({ $0.isReadOnly }) else { return }
+    guard state.withLockedValue({ $0.isReadOnly }) else { return }
     throw StoreError(.readOnly, "The disk is read-only")
   }
 
   package func close() async {}
 
   private func closed(_ name: StoreName) {
-    state.withLock { state in
+    state.withLockedValue { state in
       state.open.remove(name)
       state.tally.open = state.open.count
     }

@@ -1,14 +1,15 @@
 package import Documents
-package import Stores
+import NIOConcurrencyHelpers
 import Synchronization
+package import Stores
 
 /// A store in memory that behaves as the port says. What it holds belongs to its ``MemoryEngine``
 /// and outlives it.
 package final class MemoryStorage: StoreStorage {
   /// A store's content and the errors that a test wants of it.
   final class File: Sendable {
-    let state = Mutex(MemoryState())
-    let writeFault = Mutex<StoreError?>(nil)
+    let state = NIOLockedValueBox(MemoryState())
+    let writeFault = NIOLockedValueBox<StoreError?>(nil)
   }
 
   private let file: File
@@ -24,7 +25,7 @@ package final class MemoryStorage: StoreStorage {
     _ query: @escaping @Sendable (any StoreView) throws(StoreError) -> Value
   ) async throws(StoreError) -> Value {
     try requireOpen()
-    let snapshot = file.state.withLock { $0 }
+    let snapshot = file.state.withLockedValue { $0 }
     return try query(MemoryView(state: snapshot, now: nil))
   }
 
@@ -33,8 +34,8 @@ package final class MemoryStorage: StoreStorage {
     _ decide: @escaping @Sendable (any StoreView) throws(StoreError) -> Decision<Value>
   ) async throws(StoreError) -> Committed<Value> {
     try requireOpen()
-    if let fault = file.writeFault.withLock({ $0 }) { throw fault }
-    return try file.state.withLock { state throws(StoreError) in
+    if let fault = file.writeFault.withLockedValue({ $0 }) { throw fault }
+    return try file.state.withLockedRule { state throws(StoreError) in
       let decision = try decide(MemoryView(state: state, now: now))
       let changes = try state.commit(decision, for: ids, at: now)
       return Committed(changes: changes, value: decision.value)

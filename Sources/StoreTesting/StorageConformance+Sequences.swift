@@ -1,6 +1,6 @@
 import Documents
+import NIOConcurrencyHelpers
 import Stores
-import Synchronization
 
 extension StorageConformance {
   /// Claims about sequence numbers and the change feed.
@@ -74,8 +74,8 @@ extension StorageConformance {
     Claim("a reader that polls under eight writers sees every change once, in order") { bench in
       try await bench.withStorage { storage in
         let (writers, each) = (8, 25)
-        let isDone = Mutex(false)
-        async let seen = poll(storage) { isDone.withLock { $0 } }
+        let isDone = NIOLockedValueBox(false)
+        async let seen = poll(storage) { isDone.withLockedValue { $0 } }
         try await withThrowingTaskGroup(of: Void.self) { group in
           for writer in 0..<writers {
             group.addTask {
@@ -85,11 +85,11 @@ extension StorageConformance {
             }
           }
           do { try await group.waitForAll() } catch {
-            isDone.withLock { $0 = true }
+            isDone.withLockedValue { $0 = true }
             throw error
           }
         }
-        isDone.withLock { $0 = true }
+        isDone.withLockedValue { $0 = true }
         let total = Int64(writers * each)
         try require(try await seen, is: Array(1...total), "sequences seen")
       }

@@ -1,10 +1,10 @@
-import Synchronization
+import NIOConcurrencyHelpers
 
 /// Tells the readers of one store that something was committed, and nothing more: a wake-up carries
 /// no payload and is coalesced, so that a slow reader costs one slot and loses no change (it
 /// re-reads by sequence number).
 package final class ChangeFeed: Sendable {
-  private let readers = Mutex<Readers>(Readers())
+  private let readers = NIOLockedValueBox<Readers>(Readers())
 
   private struct Readers {
     var next: UInt64 = 0
@@ -17,7 +17,7 @@ package final class ChangeFeed: Sendable {
 
   /// Wakes every reader that is not awake already.
   package func wake() {
-    readers.withLock { readers in
+    readers.withLockedValue { readers in
       for continuation in readers.open.values { continuation.yield() }
     }
   }
@@ -26,7 +26,7 @@ package final class ChangeFeed: Sendable {
   package func wakeUps() -> AsyncStream<Void> {
     let (stream, continuation) = AsyncStream.makeStream(
       of: Void.self, bufferingPolicy: .bufferingNewest(1))
-    let key: UInt64? = readers.withLock { readers in
+    let key: UInt64? = readers.withLockedValue { readers in
       guard !readers.isFinished else { return nil }
       readers.next += 1
       readers.open[readers.next] = continuation
@@ -37,18 +37,18 @@ package final class ChangeFeed: Sendable {
       return stream
     }
     continuation.onTermination = { [weak self] _ in
-      self?.readers.withLock { readers in _ = readers.open.removeValue(forKey: key) }
+      self?.readers.withLockedValue { readers in _ = readers.open.removeValue(forKey: key) }
     }
     continuation.yield()
     return stream
   }
 
   /// How many readers there are.
-  package var readerCount: Int { readers.withLock { $0.open.count } }
+  package var readerCount: Int { readers.withLockedValue { $0.open.count } }
 
   /// Ends every reader's stream: the store is erased or the service stops.
   package func finish() {
-    let open = readers.withLock { readers in
+    let open = readers.withLockedValue { readers in
       readers.isFinished = true
       defer { readers.open = [:] }
       return readers.open

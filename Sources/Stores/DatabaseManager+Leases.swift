@@ -1,4 +1,4 @@
-import Synchronization
+import NIOConcurrencyHelpers
 
 extension DatabaseManager {
   /// Lends a store for as long as `use` runs, on the caller's own executor.
@@ -77,7 +77,7 @@ extension DatabaseManager {
   nonisolated(nonsending) private func lease(
     _ name: StoreName, creating: Bool
   ) async throws(StoreError) -> OpenStore? {
-    if let open = state.withLock({ $0.stores.lease(name) }) { return open }
+    if let open = state.withLockedValue({ $0.stores.lease(name) }) { return open }
     switch await answer(to: .lease(creating: creating), for: name) {
     case .leased(let open): return open
     case .absent: return nil
@@ -88,6 +88,6 @@ extension DatabaseManager {
 
   nonisolated private func release(_ lease: OpenStore?) {
     guard let lease else { return }
-    settle(state.withLock { $0.stores.release(lease.name, failed: lease.health.hasFailed) })
+    settle(state.withLockedValue { $0.stores.release(lease.name, failed: lease.health.hasFailed) })
   }
 }

@@ -1,4 +1,4 @@
-import Synchronization
+import NIOConcurrencyHelpers
 
 extension DatabaseManager {
   typealias Stores = OpenStores<OpenStore>
@@ -10,7 +10,7 @@ extension DatabaseManager {
     defer { timer?.cancel() }
     return await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
-        let (outcome, isCertain) = state.withLock { state in
+        let (outcome, isCertain) = state.withLockedValue { state in
           state.waiting[ticket] = continuation
           let outcome = state.stores.ask(request, for: name, as: ticket)
           return (outcome, state.stores.isCertain(ticket, for: name))
@@ -30,7 +30,7 @@ extension DatabaseManager {
     let ticket = drawTicket()
     return await withCheckedContinuation { continuation in
       settle(
-        state.withLock { state in
+        state.withLockedValue { state in
           state.waiting[ticket] = continuation
           return state.stores.stop(as: ticket)
         })
@@ -40,7 +40,7 @@ extension DatabaseManager {
   /// Gives answers and begins work; never under the lock.
   nonisolated func settle(_ outcome: Stores.Outcome) {
     for (ticket, answer) in outcome.answers {
-      let continuation = state.withLock { $0.waiting.removeValue(forKey: ticket) }
+      let continuation = state.withLockedValue { $0.waiting.removeValue(forKey: ticket) }
       continuation?.resume(returning: answer)
     }
     for work in outcome.work { Task { await perform(work) } }
@@ -50,15 +50,15 @@ extension DatabaseManager {
     switch work {
     case .open(let name, let creating):
       let result = await open(name, creating: creating)
-      settle(state.withLock { $0.stores.opened(name, result) })
+      settle(state.withLockedValue { $0.stores.opened(name, result) })
     case .close(let name, let open):
       await open.storage.close()
-      settle(state.withLock { $0.stores.closed(name) })
+      settle(state.withLockedValue { $0.stores.closed(name) })
     case .erase(let name):
-      state.withLock { $0.feeds.remove(name) }?.finish()
+      state.withLockedValue { $0.feeds.remove(name) }?.finish()
       let result: Result<Bool, StoreError>
       do { result = .success(try await engine.erase(name)) } catch { result = .failure(error) }
-      settle(state.withLock { $0.stores.erased(name, result) })
+      settle(state.withLockedValue { $0.stores.erased(name, result) })
     }
   }
 
@@ -72,7 +72,7 @@ extension DatabaseManager {
       let health = StorageHealth()
       let store = DocumentStore(
         name: name, storage: WatchedStorage(storage: storage, health: health),
-        feed: state.withLock { $0.feeds.feed(for: name) }, limits: limits(name), now: now)
+        feed: state.withLockedValue { $0.feeds.feed(for: name) }, limits: limits(name), now: now)
       return .success(OpenStore(name: name, store: store, storage: storage, health: health))
     } catch {
       return .failure(error)
@@ -80,18 +80,18 @@ extension DatabaseManager {
   }
 
   nonisolated private func drawTicket() -> UInt64 {
-    state.withLock { state in
+    state.withLockedValue { state in
       state.lastTicket += 1
       return state.lastTicket
     }
   }
 
   nonisolated private func isWaiting(_ ticket: UInt64) -> Bool {
-    state.withLock { $0.waiting[ticket] != nil }
+    state.withLockedValue { $0.waiting[ticket] != nil }
   }
 
   nonisolated private func withdraw(_ ticket: UInt64, from name: StoreName, _ error: StoreError) {
-    settle(state.withLock { $0.stores.withdraw(ticket, for: name, error) })
+    settle(state.withLockedValue { $0.stores.withdraw(ticket, for: name, error) })
   }
 
   /// Takes a caller out of the line when it has waited long enough, unless its store is being
@@ -99,7 +99,7 @@ extension DatabaseManager {
   nonisolated private func expire(_ ticket: UInt64, for name: StoreName) -> Task<Void, Never> {
     Task { [clock, leaseWait] in
       guard (try? await clock.sleep(for: leaseWait)) != nil else { return }
-      let outcome = state.withLock { state in
+      let outcome = state.withLockedValue { state in
         guard !state.stores.isCertain(ticket, for: name) else { return Stores.Outcome() }
         return state.stores.withdraw(ticket, for: name, .crowded)
       }

@@ -1,5 +1,5 @@
 package import Documents
-import Synchronization
+import NIOConcurrencyHelpers
 
 /// Leases stores. A store is opened once however many ask for it, stays open while it is used and
 /// for a while after, makes way for another when all slots are taken, and is never closed under a
@@ -18,7 +18,7 @@ package actor DatabaseManager {
   nonisolated let clock: any Clock<Duration>
   nonisolated let leaseWait: Duration
   nonisolated let sweepInterval: Duration
-  nonisolated let state: Mutex<State>
+  nonisolated let state: NIOLockedValueBox<State>
 
   /// An open store and what it was made of.
   struct OpenStore: Sendable {
@@ -65,7 +65,7 @@ package actor DatabaseManager {
     self.clock = clock
     leaseWait = .seconds(max(0, leaseWaitSeconds))
     sweepInterval = .seconds(max(1, idleSeconds)) / 2
-    state = Mutex(State(stores: OpenStores(maximumOpen: maximumOpen)))
+    state = NIOLockedValueBox(State(stores: OpenStores(maximumOpen: maximumOpen)))
   }
 
   /// How many stores may be open: a reserve of 512 descriptors, or half of few, is left to
@@ -81,7 +81,7 @@ package actor DatabaseManager {
   /// The feed of a store, which stays the same while the store is closed and opened again and ends
   /// when it is erased. A reader holds no lease: it leases the store for each page.
   package func feed(for name: StoreName) -> ChangeFeed {
-    state.withLock { $0.feeds.feed(for: name) }
+    state.withLockedValue { $0.feeds.feed(for: name) }
   }
 
   /// Ends a store: waits until nobody uses it, ends its feed, closes and erases it. Whoever asks
@@ -100,7 +100,7 @@ package actor DatabaseManager {
   /// Ends every feed, refuses further leases, waits for those that are out and closes every store.
   /// The engine stays open: its owner closes it afterwards.
   package func close() async {
-    let feeds = state.withLock { $0.feeds.removeAll() }
+    let feeds = state.withLockedValue { $0.feeds.removeAll() }
     for feed in feeds { feed.finish() }
     _ = await stopped()
   }
@@ -108,7 +108,7 @@ package actor DatabaseManager {
   /// Closes idle stores, until the task is cancelled.
   package func run() async {
     while (try? await clock.sleep(for: sweepInterval)) != nil {
-      let outcome = state.withLock { state in
+      let outcome = state.withLockedValue { state in
         state.feeds.sweep()
         return state.stores.sweep()
       }
@@ -117,11 +117,11 @@ package actor DatabaseManager {
   }
 
   /// How many stores hold a slot: open, being opened or being closed.
-  package nonisolated var openCount: Int { state.withLock { $0.stores.openCount } }
+  package nonisolated var openCount: Int { state.withLockedValue { $0.stores.openCount } }
   /// How many stores are in use.
-  package nonisolated var leasedCount: Int { state.withLock { $0.stores.leasedCount } }
+  package nonisolated var leasedCount: Int { state.withLockedValue { $0.stores.leasedCount } }
   /// How many callers wait.
-  package nonisolated var waitingCount: Int { state.withLock { $0.stores.waitingCount } }
+  package nonisolated var waitingCount: Int { state.withLockedValue { $0.stores.waitingCount } }
   /// How many feeds are kept.
-  package nonisolated var feedCount: Int { state.withLock { $0.feeds.count } }
+  package nonisolated var feedCount: Int { state.withLockedValue { $0.feeds.count } }
 }

@@ -30,8 +30,9 @@ def test_every_operation_answers_as_documented(shared):
     ]
     for method, path, options in calls:
         shared.call(method, path, **options)
-    missing = shared.contract.operations() - shared.contract.seen
-    assert not missing
+    own = {operation for operation in shared.contract.operations()
+           if not operation[1].startswith("/couch")}  # those are called by test_couch.py
+    assert not own - shared.contract.seen
 
 
 def test_another_method_is_told_which_are_allowed(shared):

@@ -1,4 +1,4 @@
-import Synchronization
+import NIOConcurrencyHelpers
 
 /// A door that tasks wait at until a test opens it, and that tells the test how many have come.
 final class Gate: Sendable {
@@ -9,12 +9,12 @@ final class Gate: Sendable {
     var watchers: [(count: Int, continuation: CheckedContinuation<Void, Never>)] = []
   }
 
-  private let state = Mutex(State())
+  private let state = NIOLockedValueBox(State())
 
   /// Waits until the door is open.
   func pass() async {
     await withCheckedContinuation { continuation in
-      let ready = state.withLock { state -> [CheckedContinuation<Void, Never>] in
+      let ready = state.withLockedValue { state -> [CheckedContinuation<Void, Never>] in
         state.arrived += 1
         let count = state.arrived
         var ready = state.watchers.filter { $0.count <= count }.map(\.continuation)
@@ -29,7 +29,7 @@ final class Gate: Sendable {
   /// Waits until so many tasks have come to the door.
   func waitForArrivals(_ count: Int) async {
     await withCheckedContinuation { continuation in
-      let isThere = state.withLock { state in
+      let isThere = state.withLockedValue { state in
         guard state.arrived < count else { return true }
         state.watchers.append((count, continuation))
         return false
@@ -40,7 +40,7 @@ final class Gate: Sendable {
 
   /// Opens the door for good.
   func open() {
-    let waiting = state.withLock { state in
+    let waiting = state.withLockedValue { state in
       state.isOpen = true
       defer { state.waiting = [] }
       return state.waiting
