@@ -17,8 +17,8 @@ struct CatalogueCommand: AsyncParsableCommand {
 
     @Argument(help: "The file; - for standard input.")
     var file: String
-    @Option(help: "The data directory.")
-    var data = Settings().data
+    @Option(help: "The data directory; also HOTEL_BOOKMARKS_DATA.")
+    var data = DataDirectory.standard
     @Flag(help: "Refuse the whole file for one bad row instead of leaving bad rows out.")
     var strict = false
 

@@ -12,13 +12,13 @@ struct KeysCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
       abstract: "Sign new tokens with a new key; tokens signed before stay good until they expire.")
 
-    @Option(help: "The data directory.")
-    var data = Settings().data
+    @Option(help: "The data directory; also HOTEL_BOOKMARKS_DATA.")
+    var data = DataDirectory.standard
 
     func run() async throws {
       do {
         try await KeyAdministration.rotate(data: data)
-        print("rotated; a running server uses the new key after a restart")
+        print("rotated; a running server takes the new key within 30 seconds")
       } catch { throw Failure.start(error) }
     }
   }

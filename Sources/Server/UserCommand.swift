@@ -11,8 +11,8 @@ struct UserCommand: AsyncParsableCommand {
   struct Options: ParsableArguments {
     @Argument(help: "The user's name: 1 to 239 bytes, none of / : , or a backtick.")
     var name: String
-    @Option(help: "The data directory.")
-    var data = Settings().data
+    @Option(help: "The data directory; also HOTEL_BOOKMARKS_DATA.")
+    var data = DataDirectory.standard
     @Option(help: "A file with the password, its last line break ignored. Default: standard input")
     var passwordFile: String?
 

@@ -47,7 +47,7 @@ extension HTTPService {
     let seconds = max(0, session.token.expiresAt.seconds - now().seconds)
     fields[.setCookie] =
       "\(Authentication.cookieName)=\(session.token.token.exposed); Path=/; Max-Age=\(seconds); "
-      + "HttpOnly; SameSite=Strict"
+      + "HttpOnly; SameSite=Strict" + (publicURL?.hasPrefix("https:") == true ? "; Secure" : "")
     return .json(status, headers: fields) { writer in
       writer.member("id", session.principal.id.text)
       writer.member("username", session.principal.username ?? "")

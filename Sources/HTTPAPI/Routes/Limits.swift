@@ -50,6 +50,12 @@ enum Limits {
 
   private static let requests: [(String, Int, String)] = [
     ("uriBytes", RequestTarget.maximumBytes, "bytes"),
+    ("headerBytes", RequestLimits.headerBytes, "bytes"),
+    ("headerFields", RequestLimits.headerFields, "fields"),
+    ("idleSeconds", RequestLimits.idleSeconds, "seconds"),
+    ("usernameBytes", UserName.maximumBytes, "bytes"),
+    ("passwordMinimumBytes", PasswordRule.bytes.lowerBound, "bytes"),
+    ("passwordMaximumBytes", PasswordRule.bytes.upperBound, "bytes"),
     ("hotelBytes", BookmarkLimits.hotelBytes, "bytes"),
     ("batchBytes", JSONLimits.document.maximumBytes, "bytes"),
     ("batchItems", BookmarkLimits.batchItems, "hotels"),

@@ -26,6 +26,8 @@ struct Gate: RouterMiddleware {
     } catch {
       response = answer(to: error, request: request, context: context)
     }
+    // What no route took has no HEAD of the router's; a body would be read as the next answer.
+    if request.method == .head { response = response.createHeadResponse() }
     crossOrigin.decorate(&response, for: request)
     response.headers[.xContentTypeOptions] = "nosniff"
     metrics.record(
@@ -38,6 +40,9 @@ struct Gate: RouterMiddleware {
     var problem = ErrorTable.problem(for: error)
     if problem.status == .notFound, Self.template(context) == nil {
       problem = methodProblem(for: request) ?? problem
+    }
+    guard problem.status != .noContent else {
+      return .empty(.noContent, headers: problem.headers)
     }
     let requestID = context.id
     if problem.status.kind == .serverError {

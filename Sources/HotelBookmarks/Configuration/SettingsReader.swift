@@ -103,7 +103,10 @@ package struct SettingsReader: Sendable {
       guard let setting = SettingKey(rawValue: member.name) else {
         throw SettingsError(description: "\(member.name) is no setting; serve --help lists them")
       }
-      let text = member.value.string ?? member.value.number?.text ?? ""
+      guard let text = setting.isNumber ? member.value.number?.text : member.value.string else {
+        let wanted = setting.isNumber ? "a whole number" : "a string"
+        throw SettingsError(description: "\(member.name) must be \(wanted)")
+      }
       values[path(setting)] = try value(text, of: setting, named: member.name)
     }
     return values

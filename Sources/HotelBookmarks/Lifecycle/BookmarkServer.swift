@@ -45,6 +45,7 @@ package struct BookmarkServer: Sendable {
       configuration: ServiceGroupConfiguration(
         services: [
           .init(service: StoreService(assembly: assembly)),
+          .init(service: KeyService(keys: assembly.keys, logger: logger)),
           .init(service: application),
         ],
         gracefulShutdownSignals: [.sigterm, .sigint], logger: logger))
@@ -59,10 +60,11 @@ package struct BookmarkServer: Sendable {
       router: service.router(),
       server: .http1(
         configuration: .init(
-          idleTimeout: Self.idleTimeout,
+          idleTimeout: .seconds(Int64(RequestLimits.idleSeconds)),
           httpDecoderConfiguration: .init(
-            maxHeaderFieldSize: Self.headerBytes, maxHeaderListSize: Self.headerBytes,
-            maxHeaderFieldCount: Self.headerFields))),
+            maxHeaderFieldSize: RequestLimits.headerBytes,
+            maxHeaderListSize: RequestLimits.headerBytes,
+            maxHeaderFieldCount: RequestLimits.headerFields))),
       configuration: ApplicationConfiguration(
         address: .hostname(settings.hostname, port: settings.port),
         backlog: Self.backlog),
@@ -73,12 +75,6 @@ package struct BookmarkServer: Sendable {
       logger: logger)
   }
 
-  /// A connection on which nothing happens is closed after so long.
-  private static let idleTimeout = TimeAmount.seconds(60)
-  /// Header bytes of one request at most.
-  private static let headerBytes = 16 * 1024
-  /// Header fields of one request at most.
-  private static let headerFields = 64
   /// Connections that wait to be accepted.
   private static let backlog = 1_024
 }

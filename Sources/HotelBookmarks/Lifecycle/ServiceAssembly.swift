@@ -13,6 +13,7 @@ import Stores
 struct ServiceAssembly: Sendable {
   let http: HTTPService
   let stores: DatabaseManager
+  let keys: SigningKeys
   private let engine: FileEngine
   private let search: SearchAssembly
   private let hashingThreads: NIOThreadPool
@@ -29,9 +30,10 @@ struct ServiceAssembly: Sendable {
     let threads = NIOThreadPool(numberOfThreads: accountSettings.hashesAtOnce)
     threads.start()
     hashingThreads = threads
+    keys = try await SigningKeys.open(DataFiles.keys(in: settings.data), now: now())
     let accounts = AccountService(
       stores: stores,
-      keys: try await SigningKeys.open(DataFiles.keys(in: settings.data), now: now()),
+      keys: keys,
       settings: accountSettings, now: now,
       hashing: { work in try await threads.runIfActive { work() } },
       adoptGuest: { guest, user throws(StoreError) in

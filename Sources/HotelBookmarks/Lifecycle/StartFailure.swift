@@ -16,6 +16,10 @@ package enum StartFailure {
 
   /// One line.
   package static func line(_ error: any Error) -> String {
+    words(error).split(whereSeparator: \.isNewline).joined(separator: " ")
+  }
+
+  private static func words(_ error: any Error) -> String {
     switch error {
     case let error as DataDirectoryError: error.reason
     case let error as SettingsError: error.description
