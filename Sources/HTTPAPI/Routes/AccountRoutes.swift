@@ -68,7 +68,7 @@ struct CredentialsBody: Sendable {
   let guestToken: String?
 
   /// Reads `{"username","password","guestToken"?}`.
-  /// - Throws: ``Problem`` 400 for a field that is missing, not a string, or unknown.
+  /// - Throws: ``Problem`` 400 for a field that is missing or not a string.
   init(_ call: Call) async throws {
     let body = try await call.json(.small)
     guard body.kind == .object else {

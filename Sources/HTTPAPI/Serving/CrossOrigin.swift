@@ -38,9 +38,9 @@ package struct CrossOrigin: Sendable {
 
   /// Adds what a page needs to read the answer.
   func decorate(_ response: inout Response, for request: Request) {
-    guard !origins.isEmpty, let origin = request.headers[.origin] else { return }
-    response.headers.append(HTTPField(name: .vary, value: "Origin"))
-    guard allows(origin) else { return }
+    guard !origins.isEmpty else { return }
+    response.headers[.vary] = "Origin"
+    guard let origin = request.headers[.origin], allows(origin) else { return }
     response.headers[.accessControlAllowOrigin] = origin
     response.headers[.accessControlAllowCredentials] = "true"
     response.headers[.accessControlExposeHeaders] = Self.answerHeaders

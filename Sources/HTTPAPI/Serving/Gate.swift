@@ -44,8 +44,9 @@ struct Gate: RouterMiddleware {
     guard problem.status != .noContent else {
       return .empty(.noContent, headers: problem.headers)
     }
-    let requestID = context.id
-    if problem.status.kind == .serverError {
+    let requestID = Self.requestID(context)
+    // A store that is full is its owner's affair, not the operator's.
+    if problem.status.kind == .serverError, problem.error != "quota_exceeded" {
       context.logger.error(
         "request failed",
         metadata: [
@@ -56,6 +57,12 @@ struct Gate: RouterMiddleware {
     var response = problem.response(in: .init(path: request.uri.path), requestID: requestID)
     response.headers[.xRequestID] = requestID
     return response
+  }
+
+  /// What Hummingbird calls the request in the log; its own `context.id` traps where a log handler keeps
+  /// no metadata.
+  private static func requestID(_ context: CallContext) -> String {
+    context.logger[metadataKey: "hb.request.id"].map { "\($0)" } ?? "none"
   }
 
   /// The template of the route that took the request; Hummingbird names the lack of one `NotFound`.

@@ -49,6 +49,7 @@ package struct HTTPService: Sendable {
   /// Every operation that there is.
   package var routes: [Route] {
     operationRoutes + accountRoutes + meRoutes + hotelRoutes + bookmarkRoutes + travelSampleRoutes
+      + couchRoutes
   }
 
   /// The router over ``routes``, behind the gate that every request passes.

@@ -41,7 +41,7 @@ package struct SettingsReader: Sendable {
     settings.openStores = try int(.openStores, in: 4...100_000)
     settings.publicURL = string(.publicURL).map { $0.hasSuffix("/") ? String($0.dropLast()) : $0 }
     settings.origins =
-      string(.origins)?.split(separator: ",").map { String($0) }.filter { !$0.isEmpty } ?? []
+      string(.origins)?.split { $0 == "," || $0 == " " }.map { String($0) } ?? []
     if let upstream = string(.upstream), upstream != "embedded" {
       guard upstream.hasPrefix("http://") || upstream.hasPrefix("https://") else {
         throw Self.wrong(.upstream, "embedded, or an http or https URL")

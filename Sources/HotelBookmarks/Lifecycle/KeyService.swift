@@ -14,7 +14,8 @@ struct KeyService: Service {
     await cancelWhenGracefulShutdown {
       while (try? await Task.sleep(for: Self.interval)) != nil {
         do { try await keys.reload() } catch {
-          logger.error("the keys can't be read again", metadata: ["detail": "\(StartFailure.line(error))"])
+          logger.error(
+            "the keys can't be read again", metadata: ["detail": "\(StartFailure.line(error))"])
         }
       }
     }

@@ -1,0 +1,111 @@
+import CouchSync
+import Documents
+import HTTPTypes
+import Hummingbird
+
+/// One document: replicated, design or local.
+///
+/// Source: CouchDB, "API reference: documents" and "local documents".
+extension HTTPService {
+  /// `{docid}`, `_design/{design}`, `_local/{local}`.
+  var couchDocumentRoutes: [Route] {
+    ["/{docid}", "/_design/{design}", "/_local/{local}"].flatMap { path in
+      [
+        couch(.get, path) { call, store in try await Self.read(call, store) },
+        couch(.put, path) { call, store in try await Self.put(call, store) },
+        couch(.delete, path) { call, store in try await Self.delete(call, store) },
+        couch(.copy, path) { call, store in try await Self.copy(call, store) },
+      ]
+    }
+  }
+
+  private static func read(_ call: Call, _ store: CouchStore) async throws -> Response {
+    let parameters = try call.couchParameters()
+    switch try CouchDocumentName(call) {
+    case .local(let id):
+      return .couch(
+        try await store.reading { database throws(CouchError) in try await database.local(id) })
+    case .document(let id):
+      let query = try DocumentQuery(parameters)
+      if let wanted = try OpenRevisions.parameter(parameters) {
+        let found = try await store.reading { database throws(CouchError) in
+          try await database.openRevisions(id, wanted, query)
+        }
+        return openRevisions(found, call)
+      }
+      let answer = try await store.reading { database throws(CouchError) in
+        try await database.document(id, query)
+      }
+      if let revision = answer.revision?.description,
+        try EntityTags(call, .ifNoneMatch, strong: false)?.matches(revision) ?? false
+      {
+        var fields = Response.couchFields
+        fields[.eTag] = "\"\(revision)\""
+        return .empty(.notModified, headers: fields)
+      }
+      return .couch(answer)
+    }
+  }
+
+  /// JSON, but for those who ask for parts by name, as CouchDB's replicator does.
+  private static func openRevisions(_ found: OpenRevisionsAnswer, _ call: Call) -> Response {
+    guard call[.accept]?.lowercased().contains("multipart/mixed") ?? false else {
+      return .couch(CouchAnswer(found.json))
+    }
+    var generator = SystemRandomNumberGenerator()
+    let boundary = Hex.string(generator.next(), generator.next())
+    return .text(
+      found.multipart(boundary: boundary), type: "multipart/mixed; boundary=\"\(boundary)\"",
+      headers: Response.couchFields)
+  }
+
+  private static func put(_ call: Call, _ store: CouchStore) async throws -> Response {
+    let parameters = try call.couchParameters()
+    let name = try CouchDocumentName(call)
+    let body = try await call.couchDocument()
+    switch name {
+    case .local(let id):
+      let write = try LocalWrite(body, for: id)
+      return .couch(
+        try await store.writing { database throws(CouchError) in
+          try await database.putLocal(id, write)
+        })
+    case .document(let id):
+      let base = try BaseRevision(query: parameters["rev"], ifMatch: call[.ifMatch])
+      let isNewEdit = try parameters.flag("new_edits", default: true)
+      let answer = try await store.writing { database throws(CouchError) in
+        try await database.put(id, body, base: base, isNewEdit: isNewEdit)
+      }
+      return .couch(answer, location: call.request.uri.path)
+    }
+  }
+
+  private static func delete(_ call: Call, _ store: CouchStore) async throws -> Response {
+    let parameters = try call.couchParameters()
+    switch try CouchDocumentName(call) {
+    case .local(let id):
+      return .couch(
+        try await store.reading { database throws(CouchError) in
+          try await database.deleteLocal(id, revision: parameters["rev"])
+        })
+    case .document(let id):
+      let base = try BaseRevision(query: parameters["rev"], ifMatch: call[.ifMatch])
+      return .couch(
+        try await store.reading { database throws(CouchError) in
+          try await database.delete(id, base: base)
+        })
+    }
+  }
+
+  private static func copy(_ call: Call, _ store: CouchStore) async throws -> Response {
+    let revision = try call.couchParameters().revision("rev")
+    guard case .document(let source) = try CouchDocumentName(call) else {
+      throw CouchError.badRequest("Local documents can't be copied")
+    }
+    let target = try CouchDestination(call)
+    return .couch(
+      try await store.reading { database throws(CouchError) in
+        try await database.copy(source, revision: revision, to: target.id, base: target.base)
+      })
+  }
+}

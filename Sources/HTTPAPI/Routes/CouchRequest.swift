@@ -1,0 +1,51 @@
+import CouchSync
+import Documents
+import HTTPTypes
+import Hummingbird
+
+/// A request's parts as the dialect's verbs take them.
+extension Call {
+  /// The query's parameters, decoded once, in order. CouchDB ignores those that it does not know.
+  /// - Throws: ``Problem`` 400 for a broken escape or invalid UTF-8.
+  func couchParameters() throws(Problem) -> CouchParameters {
+    CouchParameters(try Self.pairs((request.uri.query ?? "").utf8))
+  }
+
+  /// `name=value` pairs joined by `&`, of a query or a form.
+  /// Source: WHATWG URL, "application/x-www-form-urlencoded parsing".
+  static func pairs(
+    _ text: some Collection<UInt8>
+  ) throws(Problem) -> [(name: String, value: String)] {
+    var pairs: [(name: String, value: String)] = []
+    for pair in text.split(separator: UInt8(ascii: "&")) {
+      let name = try RequestTarget.decode(
+        pair.prefix { $0 != UInt8(ascii: "=") }, plusIsSpace: true, what: "The query")
+      let value = try RequestTarget.decode(
+        pair.drop { $0 != UInt8(ascii: "=") }.dropFirst(), plusIsSpace: true,
+        what: "The query parameter")
+      pairs.append((name, value))
+    }
+    return pairs
+  }
+
+  /// The body of a `POST`, an object.
+  /// - Throws: ``Problem`` 413 and 415; 400 for what is no object.
+  func couchObject() async throws -> JSONNode {
+    let node = try await json(CouchLimits.bulk)
+    guard node.kind == .object else {
+      throw CouchError.badRequest("Request body must be a JSON object")
+    }
+    return node
+  }
+
+  /// The body of a `PUT` of one document. As in CouchDB its type is not looked at, but for the parts that
+  /// attachments come in.
+  /// - Throws: ``Problem`` 413; 415 for attachments; 400 for what is no JSON.
+  func couchDocument() async throws -> JSONNode {
+    if self[.contentType]?.lowercased().hasPrefix("multipart/") ?? false {
+      throw CouchError(415, "bad_content_type", "Attachments are not supported")
+    }
+    let bytes = try await body(upTo: CouchLimits.document.maximumBytes)
+    return try CouchBody.parse(bytes, limits: CouchLimits.document)
+  }
+}

@@ -1,0 +1,95 @@
+import Accounts
+import CouchSync
+import Documents
+import HTTPTypes
+import Hummingbird
+
+/// CouchDB's cookie sessions over the same accounts and tokens as everything else.
+///
+/// Source: CouchDB, "Cookie authentication".
+extension HTTPService {
+  /// `/couch/_session`.
+  var couchSessionRoutes: [Route] {
+    [
+      .anyone(.get, "/couch/_session") { call, caller in Self.couchSession(call, caller) },
+      .open(.post, "/couch/_session") { call in
+        try await CouchProblem.translating { try await couchLogIn(call) }
+      },
+      .anyone(.delete, "/couch/_session") { _, caller in
+        if let caller { try await accounts.logOut(caller) }
+        var fields = Self.private
+        fields[.setCookie] = "\(Authentication.cookieName)=; Path=/; Max-Age=0"
+        return .couchDone(headers: fields)
+      },
+    ]
+  }
+
+  private static func couchSession(_ call: Call, _ caller: Principal?) -> Response {
+    .json(headers: Self.private) { writer in
+      writer.member("ok", true)
+      writer.name("userCtx")
+      writer.beginObject()
+      writer.name("name")
+      if let caller { writer.string(caller.username ?? caller.storeName) } else { writer.null() }
+      writer.name("roles")
+      writer.beginArray()
+      writer.endArray()
+      writer.endObject()
+      writer.name("info")
+      writer.beginObject()
+      writer.name("authentication_handlers")
+      writer.beginArray()
+      for handler in ["cookie", "default"] { writer.string(handler) }
+      writer.endArray()
+      if caller != nil {
+        writer.member("authenticated", call[.authorization] == nil ? "cookie" : "default")
+      }
+      writer.endObject()
+    }
+  }
+
+  private func couchLogIn(_ call: Call) async throws -> Response {
+    let (name, password) = try await couchCredentials(call)
+    let session = try await accounts.logIn(
+      username: name, password: password, guestToken: nil, from: call.address)
+    var fields = Self.private
+    let seconds = max(0, session.token.expiresAt.seconds - now().seconds)
+    fields[.setCookie] =
+      "\(Authentication.cookieName)=\(session.token.token.exposed); Path=/; Max-Age=\(seconds); "
+      + "HttpOnly; SameSite=Strict"
+    return .json(headers: fields) { writer in
+      writer.member("ok", true)
+      writer.member("name", session.principal.username ?? "")
+      writer.name("roles")
+      writer.beginArray()
+      writer.endArray()
+    }
+  }
+
+  /// `name` and `password`, as a form or as JSON.
+  private func couchCredentials(_ call: Call) async throws -> (name: String, password: Secret) {
+    var name: String?
+    var password: String?
+    if call[.contentType]?.lowercased().hasPrefix("application/x-www-form-urlencoded") ?? false {
+      // A form needs no preflight: a foreign page could log its visitor in to an account of its own.
+      guard call[.origin].map({ isOwn($0, call) || crossOrigin.allows($0) }) ?? true else {
+        throw Problem(.forbidden, "forbidden", "Logins from this origin are not allowed")
+      }
+      let pairs = try Call.pairs(try await call.body(upTo: JSONLimits.small.maximumBytes))
+      let form = CouchParameters(pairs)
+      (name, password) = (form["name"], form["password"])
+    } else {
+      let body = try await call.json(.small)
+      (name, password) = (body["name"]?.string, body["password"]?.string)
+    }
+    guard let name, let password else {
+      throw CouchError.badRequest("request body must contain a username and a password")
+    }
+    return (name, Secret(password))
+  }
+
+  private func isOwn(_ origin: String, _ call: Call) -> Bool {
+    guard let authority = call.request.head.authority else { return false }
+    return ["http://" + authority, "https://" + authority].contains { $0.equalsBytes(of: origin) }
+  }
+}
