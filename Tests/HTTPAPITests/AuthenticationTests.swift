@@ -1,0 +1,100 @@
+import Foundation
+import HTTPTypes
+import Testing
+
+@testable import HTTPAPI
+
+@Suite struct AuthenticationTests {
+  private static func basic(_ text: String) -> HTTPFields {
+    [.authorization: "Basic " + Data(text.utf8).base64EncodedString()]
+  }
+
+  @Test(arguments: [
+    "Bearer", "Bearer ", "Bearer x", "Bearer a.b.c", "Basic", "Basic !", "Basic YW5uYQ==",
+    "Digest x", "nonsense", "Bearer " + String(repeating: "x", count: 9_000),
+  ])
+  func badAuthorizationIsChallenged(field: String) async throws {
+    try await Desk.open { desk in
+      let reply = try await desk.call(.get, "/v1/me", headers: [.authorization: field])
+      #expect(reply.status == 401)
+      #expect(reply.error == "unauthorized")
+      #expect(reply.headers[.wwwAuthenticate]?.contains("Basic") == true)
+    }
+  }
+
+  @Test func schemeHasNoCase() async throws {
+    try await Desk.open { desk in
+      let token = try await desk.guest()
+      for scheme in ["bearer ", "BEARER ", "Bearer  "] {
+        let reply = try await desk.call(
+          .get, "/v1/me", headers: [.authorization: scheme + token])
+        #expect(reply.status == 200)
+      }
+    }
+  }
+
+  @Test func basicIsNameAndPasswordWithColons() async throws {
+    try await Desk.open { desk in
+      _ = try await desk.signUp("anna")
+      let me = try await desk.call(.get, "/v1/me", headers: Self.basic("anna:" + Desk.password))
+      #expect(me["username"] == "anna")
+      #expect(me["expiresAt"] == nil)
+      for wrong in ["anna:wrong password", "bert:" + Desk.password, "anna", ":", "anna:"] {
+        let reply = try await desk.call(.get, "/v1/me", headers: Self.basic(wrong))
+        #expect(reply.status == 401, "\(wrong)")
+      }
+    }
+  }
+
+  @Test func cookieReadsAndWritesOnlyFromAnAllowedOrigin() async throws {
+    try await Desk.open(origins: ["https://app.example"]) { desk in
+      let set = try #require(try await desk.signUp("anna").headers[.setCookie])
+      #expect(set.contains("; HttpOnly") && set.contains("; SameSite=Strict"))
+      #expect(set.contains("; Max-Age=1209600"))
+      let cookie = "theme=dark; " + set.prefix { $0 != ";" }
+      let me = try await desk.call(.get, "/v1/me", headers: [.cookie: cookie])
+      #expect(me["username"] == "anna")
+      let origins: [(String?, Int)] = [
+        (nil, 403), ("null", 403), ("https://evil.example", 403), ("http://localhost", 201),
+        ("https://localhost", 200), ("https://app.example", 200), ("http://localhost:81", 403),
+      ]
+      for (origin, status) in origins {
+        var headers: HTTPFields = [.cookie: cookie]
+        headers[.origin] = origin
+        let reply = try await desk.call(.put, "/v1/bookmarks/a", body: "{}", headers: headers)
+        #expect(reply.status == status, "\(origin ?? "none")")
+        if status == 403 { #expect(reply.error == "forbidden") }
+      }
+    }
+  }
+
+  @Test func authorizationGoesBeforeTheCookie() async throws {
+    try await Desk.open { desk in
+      let anna = try await desk.user("anna")
+      let cookie = "AuthSession=" + (try await desk.user("bert"))
+      let reply = try await desk.call(
+        .put, "/v1/bookmarks/a", token: anna, body: "{}", headers: [.cookie: cookie])
+      #expect(reply.status == 201)
+    }
+  }
+
+  @Test func guestsTokenIsRenewedWhileItIsUsed() async throws {
+    try await Desk.open { desk in
+      var token = try await desk.guest()
+      try await desk.bookmark("a", token)
+      let early = try await desk.call(.get, "/v1/me", token: token)
+      #expect(early.headers[.renewedToken] == nil)
+      for _ in 0..<3 {
+        desk.clock.advance(seconds: 20 * 86_400)
+        let me = try await desk.call(.get, "/v1/me", token: token)
+        token = try #require(me.headers[.renewedToken])
+        #expect(token.isEmpty == false)
+      }
+      #expect(try await desk.call(.get, "/v1/bookmarks", token: token).ids == ["a"])
+      desk.clock.advance(seconds: 31 * 86_400)
+      let late = try await desk.call(.get, "/v1/me", token: token)
+      #expect(late.status == 401)
+      #expect(late["reason"]?.contains("expired") == true)
+    }
+  }
+}

@@ -1,0 +1,104 @@
+import Documents
+import HTTPTypes
+import StoreTesting
+import Testing
+
+@testable import HTTPAPI
+
+@Suite struct BatchRouteTests {
+  private static let pair = #"{"add":[{"id":"a","name":"A"},{"id":"b","name":"B"}]}"#
+
+  @Test func batchAnswersEachItemAndHowToUndoIt() async throws {
+    try await Desk.open { desk in
+      let token = try await desk.guest()
+      let made = try await desk.call(.post, "/v1/bookmarks", token: token, body: Self.pair)
+      #expect(made.status == 200)
+      #expect(made.ids == ["a", "b"])
+      #expect(Self.statuses(made) == [201, 201])
+      let changed = try await desk.call(
+        .post, "/v1/bookmarks", token: token,
+        body: #"{"add":[{"id":"a","name":"New"}],"remove":["b","none"]}"#)
+      #expect(Self.statuses(changed) == [200, 204, 404])
+      let undo = try #require(changed.json["undo"])
+      let undone = try await desk.call(
+        .post, "/v1/bookmarks", token: token, body: String(decoding: undo.bytes, as: UTF8.self))
+      #expect(undone.status == 200)
+      let list = try await desk.call(.get, "/v1/bookmarks", token: token)
+      #expect(Set(list.ids) == ["a", "b"])
+      #expect(list.text.contains(#""name":"A""#) && !list.text.contains("New"))
+    }
+  }
+
+  @Test func retryWithTheSameKeyGetsTheSameAnswer() async throws {
+    try await Desk.open { desk in
+      let token = try await desk.guest()
+      let key: HTTPFields = [.idempotencyKey: "once"]
+      let first = try await desk.call(
+        .post, "/v1/bookmarks", token: token, body: Self.pair, headers: key)
+      let tag = try await desk.call(.get, "/v1/bookmarks", token: token).headers[.eTag]
+      let second = try await desk.call(
+        .post, "/v1/bookmarks", token: token, body: Self.pair, headers: key)
+      #expect(second.bytes == first.bytes)
+      #expect(try await desk.call(.get, "/v1/bookmarks", token: token).headers[.eTag] == tag)
+      let other = try await desk.call(
+        .post, "/v1/bookmarks", token: token, body: #"{"remove":["a"]}"#, headers: key)
+      #expect(other.status == 422)
+      #expect(other.error == "idempotency_key_reused")
+      desk.clock.advance(seconds: 86_401)
+      let later = try await desk.call(
+        .post, "/v1/bookmarks", token: token, body: #"{"remove":["a"]}"#, headers: key)
+      #expect(Self.statuses(later) == [204])
+    }
+  }
+
+  @Test func anotherPersonsKeyIsAnotherKey() async throws {
+    try await Desk.open { desk in
+      let key: HTTPFields = [.idempotencyKey: "once"]
+      for body in [Self.pair, #"{"remove":["a"]}"#] {
+        let reply = try await desk.call(
+          .post, "/v1/bookmarks", token: try await desk.guest(), body: body, headers: key)
+        #expect(reply.status == 200)
+      }
+    }
+  }
+
+  @Test(arguments: [("", 400), (String(repeating: "k", count: 256), 400), ("k", 200)])
+  func keyHasALength(key: String, status: Int) async throws {
+    try await Desk.open { desk in
+      let reply = try await desk.call(
+        .post, "/v1/bookmarks", token: try await desk.guest(), body: Self.pair,
+        headers: [.idempotencyKey: key])
+      #expect(reply.status == status)
+      if status == 400 { #expect(reply.error == "invalid_header") }
+    }
+  }
+
+  @Test(arguments: [
+    #"{"add":[{"id":"x"},{"id":"x"}]}"#, #"{"add":[{"id":"x"}],"remove":["x"]}"#,
+    #"{"add":[{"id":"x"},7]}"#, #"{"add":{"id":"x"}}"#, #"{"remove":[true]}"#, "[]",
+    #"{"add":[{"id":"x"}],"replace":[]}"#, #"{"add":[{"id":"x"},{"id":"y","type":"motel"}]}"#,
+  ])
+  func batchIsAllOrNothing(body: String) async throws {
+    try await Desk.open { desk in
+      let token = try await desk.guest()
+      let reply = try await desk.call(.post, "/v1/bookmarks", token: token, body: body)
+      #expect(reply.status == 400)
+      #expect(reply.error == "doc_validation")
+      #expect(try await desk.call(.get, "/v1/bookmarks", token: token).ids == [])
+    }
+  }
+
+  @Test func removingFromNothingMakesNoStore() async throws {
+    try await Desk.open { desk in
+      let token = try await desk.guest()
+      let reply = try await desk.call(
+        .post, "/v1/bookmarks", token: token, body: #"{"remove":["a",7]}"#)
+      #expect(Self.statuses(reply) == [404, 404])
+      #expect(desk.engine.tally.created <= 1, "at most the system store")
+    }
+  }
+
+  private static func statuses(_ reply: Reply) -> [Int] {
+    reply.json["results"]?.array?.compactMap { $0["status"]?.int } ?? []
+  }
+}

@@ -1,0 +1,158 @@
+import Documents
+import HTTPTypes
+import Hotels
+import Testing
+
+@testable import HTTPAPI
+
+@Suite struct BookmarkRouteTests {
+  @Test func bookmarkComesIsReadAndGoes() async throws {
+    try await Desk.open { desk in
+      let token = try await desk.guest()
+      let body = #"{"name":"Ritz","price":1.0}"#
+      let put = try await desk.call(.put, "/v1/bookmarks/a%2Fb", token: token, body: body)
+      #expect(put.status == 201)
+      #expect(put.headers[.location] == "/v1/bookmarks/a%2Fb")
+      #expect(put["id"] == "a/b")
+      #expect(put["bookmarkedAt"] == desk.clock.now.rfc3339)
+      #expect(put.headers[.eTag] == put["rev"].map { "\"\($0)\"" })
+      #expect(put.text.contains(#""hotel":{"name":"Ritz","price":1.0"#))
+      let again = try await desk.call(.put, "/v1/bookmarks/a%2Fb", token: token, body: body)
+      #expect(again.status == 200)
+      #expect(again.bytes == put.bytes)
+      #expect(try await desk.call(.get, "/v1/bookmarks/a%2Fb", token: token).bytes == put.bytes)
+      #expect(try await desk.call(.delete, "/v1/bookmarks/a%2Fb", token: token).status == 204)
+      #expect(try await desk.call(.get, "/v1/bookmarks/a%2Fb", token: token).status == 404)
+      #expect(try await desk.call(.delete, "/v1/bookmarks/a%2Fb", token: token).status == 404)
+    }
+  }
+
+  @Test func bookmarksAreListedNewestFirstPageByPage() async throws {
+    try await Desk.open { desk in
+      let token = try await desk.guest()
+      for id in ["a", "b", "c", "d", "e"] { try await desk.bookmark(id, token) }
+      var (pages, after) = ([[String]](), "")
+      repeat {
+        let page = try await desk.call(.get, "/v1/bookmarks?limit=2" + after, token: token)
+        pages.append(page.ids)
+        after = page["next"].map { "&after=" + $0.urlSegment } ?? ""
+      } while !after.isEmpty
+      #expect(pages == [["e", "d"], ["c", "b"], ["a"]])
+    }
+  }
+
+  @Test func withoutABodyTheHotelIsTheOneThatSearchShows() async throws {
+    try await Desk.open { desk in
+      try desk.search.add(#"{"id":25510,"name":"Ritz","stars":5.0}"#)
+      let token = try await desk.guest()
+      let put = try await desk.call(.put, "/v1/bookmarks/hotel_25510", token: token)
+      #expect(put.status == 201)
+      #expect(put.text.contains(#""stars":5.0"#))
+      let unknown = try await desk.call(.put, "/v1/bookmarks/hotel_1", token: token)
+      #expect(unknown.status == 404)
+      #expect(unknown["reason"]?.contains("body") == true)
+      desk.search.fail(with: .timeout)
+      #expect(try await desk.call(.put, "/v1/bookmarks/hotel_1", token: token).status == 504)
+    }
+  }
+
+  @Test(arguments: [
+    ("a", #"{"id":"a"}"#, 201), ("a", #"{"id":"b"}"#, 400), ("a", #"{"_id":"b"}"#, 400),
+    ("a", #"{"id":null}"#, 201), ("a", "{}", 201), ("hotel_7", #"{"id":7}"#, 201),
+    ("7", #"{"id":7}"#, 201), ("hotel_7", #"{"id":"7"}"#, 201), ("7", #"{"id":8}"#, 400),
+    ("hotel_7", #"{"id":"hotelhotel_7"}"#, 201), ("a", #"{"id":7.5}"#, 400),
+    ("a", #"{"id":true}"#, 400), ("a", #"{"docid":"b"}"#, 400),
+    ("e%CC%81", #"{"id":"\u00e9"}"#, 400),
+  ])
+  func idInTheBodyIsTheOneInThePath(path: String, body: String, status: Int) async throws {
+    try await Desk.open { desk in
+      let reply = try await desk.call(
+        .put, "/v1/bookmarks/" + path, token: try await desk.guest(), body: body)
+      #expect(reply.status == status)
+      if status == 400 { #expect(reply.error == "doc_validation") }
+      if status == 201 { #expect(reply["id"] == path) }
+    }
+  }
+
+  @Test(arguments: [
+    ("_x", 400, "illegal_docid"), ("%5Fdesign%2Fa", 400, "illegal_docid"),
+    (String(repeating: "x", count: 513), 400, "illegal_docid"), ("%zz", 400, "invalid_uri"),
+    ("a%00", 400, "invalid_uri"), ("%ff", 400, "invalid_uri"),
+  ])
+  func idsThatCannotBeAreRefused(path: String, status: Int, error: String) async throws {
+    try await Desk.open { desk in
+      let token = try await desk.guest()
+      for method in [HTTPRequest.Method.get, .put, .delete] {
+        let reply = try await desk.call(method, "/v1/bookmarks/" + path, token: token, body: "{}")
+        #expect(reply.status == status)
+        #expect(reply.error == error)
+      }
+    }
+  }
+
+  @Test(arguments: [
+    ("{", 400, "invalid_json"), (#"{"a":1,"\u0061":2}"#, 400, "duplicate_key"),
+    (#"{"a":1e999}"#, 400, "number_out_of_range"), ("[]", 400, "doc_validation"),
+    (#""text""#, 400, "doc_validation"), (#"{"type":"motel"}"#, 400, "doc_validation"),
+    (#"{"type":null}"#, 400, "doc_validation"),
+  ])
+  func bodiesThatCannotBeAreRefused(body: String, status: Int, error: String) async throws {
+    try await Desk.open { desk in
+      let token = try await desk.guest()
+      let reply = try await desk.call(.put, "/v1/bookmarks/a", token: token, body: body)
+      #expect(reply.status == status)
+      #expect(reply.error == error)
+      #expect(try await desk.call(.get, "/v1/bookmarks/a", token: token).status == 404)
+    }
+  }
+
+  @Test func largeBodyIsRefused() async throws {
+    try await Desk.open { desk in
+      let token = try await desk.guest()
+      let body = #"{"a":""# + String(repeating: "x", count: 65_536) + #""}"#
+      let reply = try await desk.call(.put, "/v1/bookmarks/a", token: token, body: body)
+      #expect(reply.status == 413)
+    }
+  }
+
+  @Test(arguments: [
+    ("application/json", 201), ("application/json; charset=utf-8", 201),
+    (#"Application/JSON;charset="UTF-8""#, 201), ("application/hotel+json", 201),
+    ("application/json; charset=latin1", 415), ("text/plain", 415),
+    ("application/x-www-form-urlencoded", 415),
+  ])
+  func contentTypeIsJSON(type: String, status: Int) async throws {
+    try await Desk.open { desk in
+      let reply = try await desk.call(
+        .put, "/v1/bookmarks/a", token: try await desk.guest(), body: "{}",
+        headers: [.contentType: type])
+      #expect(reply.status == status)
+    }
+  }
+
+  @Test(arguments: ["limit=0", "limit=101", "limit=x", "after=x", "after=%F0%9F%8F%A8", "page=2"])
+  func badParameterIsNamed(query: String) async throws {
+    try await Desk.open { desk in
+      let reply = try await desk.call(
+        .get, "/v1/bookmarks?" + query, token: try await desk.guest())
+      #expect(reply.status == 400)
+      let name = String(query.prefix { $0 != "=" })
+      #expect(reply["reason"]?.contains(name == "page" ? "after" : name) == true)
+    }
+  }
+
+  @Test func guestsStoreIsFullAtItsQuota() async throws {
+    try await Desk.open { desk in
+      let token = try await desk.guest()
+      let facts = String(repeating: "x", count: 60_000)
+      var statuses: [Int] = []
+      for number in 0..<18 {
+        let body = #"{"facts":"\#(facts)"}"#
+        statuses.append(
+          try await desk.call(.put, "/v1/bookmarks/\(number)", token: token, body: body).status)
+      }
+      #expect(statuses.first == 201 && statuses.last == 507)
+      #expect(try await desk.call(.delete, "/v1/bookmarks/0", token: token).status == 204)
+    }
+  }
+}

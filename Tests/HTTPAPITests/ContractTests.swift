@@ -1,0 +1,65 @@
+import Documents
+import HTTPTypes
+import Testing
+
+@testable import HTTPAPI
+
+@Suite struct ContractTests {
+  @Test func routesAndContractAgreeInBothDirections() async throws {
+    let routes = try await Desk.service().routes.map { "\($0.method.rawValue) \($0.template)" }
+    let documented = try Contract.shared.get().operations
+    #expect(Set(routes).count == routes.count)
+    #expect(Set(routes).subtracting(documented).sorted() == [], "not in openapi.yaml")
+    #expect(documented.subtracting(routes).sorted() == [], "not in the service")
+  }
+
+  @Test func securityIsWhatTheRouteAsksFor() async throws {
+    let contract = try Contract.shared.get()
+    for route in try await Desk.service().routes {
+      let name: Comment = "\(route.method.rawValue) \(route.template)"
+      let operation = try #require(contract.operation(route.method, route.template), name)
+      switch route.access.rawValue {
+      case "open": #expect(operation["security"] == [[:]], name)
+      case "anyone": #expect(operation["security"] == nil, name)
+      default:
+        let alternatives = operation["security"]?.array ?? []
+        #expect(!alternatives.isEmpty && !alternatives.contains([:]), name)
+      }
+    }
+    let standard = contract.document["security"]?.array ?? []
+    #expect(standard.contains([:]) && standard.count > 1)
+  }
+
+  @Test func operationNamesAreUnique() throws {
+    let paths = try Contract.shared.get().document["paths"]?.object?.members ?? []
+    let names = paths.flatMap { $0.value.object?.members ?? [] }
+      .compactMap { $0.value["operationId"]?.string }
+    #expect(Set(names).count == names.count)
+    #expect(names.count == (try Contract.shared.get().operations.count))
+  }
+
+  @Test func everyReferenceLeadsSomewhere() throws {
+    let contract = try Contract.shared.get()
+    func references(in value: JSONValue) -> [JSONValue] {
+      if value["$ref"] != nil { return [value] }
+      if let array = value.array { return array.flatMap(references) }
+      return value.object?.members.flatMap { references(in: $0.value) } ?? []
+    }
+    for reference in references(in: contract.document) {
+      #expect(contract.resolve(reference)["$ref of nothing"] == nil, "\(reference)")
+    }
+  }
+
+  /// A guest's token that went to an account is answered 410 wherever a token may be given.
+  @Test func wherePeopleCallTheContractKnowsTheirRefusals() async throws {
+    let contract = try Contract.shared.get()
+    for route in try await Desk.service().routes
+    where route.access != .open && !route.template.hasPrefix("/couch") {
+      let responses = contract.operation(route.method, route.template)?["responses"]
+      for status in ["401", "410", "414", "429", "503"] {
+        #expect(
+          responses?[status] != nil, "\(route.method.rawValue) \(route.template) \(status)")
+      }
+    }
+  }
+}

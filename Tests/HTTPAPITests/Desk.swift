@@ -1,0 +1,129 @@
+import Accounts
+import Documents
+import HTTPTypes
+import Hotels
+import Hummingbird
+import HummingbirdTesting
+import Logging
+import NIOCore
+import StoreTesting
+import Stores
+import Testing
+
+@testable import HTTPAPI
+
+/// A service over stores in memory, reached through its router. Every answer is held against the contract.
+struct Desk: Sendable {
+  /// The stores below.
+  let engine: MemoryEngine
+  /// The service's clock.
+  let clock: TestClock
+  /// The service's upstream.
+  let search: ScriptedSearch
+  private let contract: Contract
+  private let client: any TestClientProtocol
+
+  /// A password that is right wherever a test does not care.
+  static let password = "correct:horse"
+
+  /// Opens a service for a test.
+  /// - Parameter origins: other origins whose pages may call.
+  static func open(
+    origins: [String] = [], publicURL: String? = nil,
+    settings change: (inout AccountSettings) -> Void = { _ in },
+    _ test: @Sendable (Desk) async throws -> Void
+  ) async throws {
+    let (engine, clock, search) = (MemoryEngine(), TestClock(), ScriptedSearch())
+    let contract = try Contract.shared.get()
+    var settings = AccountSettings()
+    settings.scrypt = try #require(ScryptParameters(rounds: 2, blockSize: 1, parallelism: 1))
+    change(&settings)
+    let service = try await service(
+      engine, clock, search, settings, origins: origins, publicURL: publicURL)
+    var quiet = Logger(label: "desk")
+    quiet.logLevel = .critical
+    let application = Application(router: service.router(), logger: quiet)
+    try await application.test(.router) { client in
+      try await test(
+        Desk(
+          engine: engine, clock: clock, search: search, contract: contract,
+          client: client))
+    }
+    await service.stores.close()
+  }
+
+  /// A service whose routes are looked at and not called.
+  static func service() async throws -> HTTPService {
+    try await service(
+      MemoryEngine(), TestClock(), ScriptedSearch(), AccountSettings(), origins: [], publicURL: nil)
+  }
+
+  private static func service(
+    _ engine: MemoryEngine, _ clock: TestClock, _ search: ScriptedSearch,
+    _ settings: AccountSettings, origins: [String], publicURL: String?
+  ) async throws -> HTTPService {
+    let stores = DatabaseManager(engine: engine, maximumOpen: 8, now: { clock.now })
+    let hotels = HotelService(stores: stores, now: { clock.now })
+    let accounts = AccountService(
+      stores: stores, keys: try await SigningKeys.temporary(now: clock.now), settings: settings,
+      now: { clock.now }, hashing: { work in work() },
+      adoptGuest: { guest, user throws(StoreError) in
+        do throws(HotelError) {
+          _ = try await hotels.adopt(guest: .guest(guest), into: .user(user))
+        } catch {
+          throw error.store ?? StoreError(.rejected, error.reason)
+        }
+      })
+    return HTTPService(
+      accounts: accounts, hotels: hotels, search: search, stores: stores, engine: engine,
+      crossOrigin: CrossOrigin(origins: origins), contract: Array("openapi: 3.1.0\n".utf8),
+      metricsText: { Array("stores_open 0\n".utf8) }, publicURL: publicURL, now: { clock.now })
+  }
+
+  /// One exchange.
+  @discardableResult
+  func call(
+    _ method: HTTPRequest.Method, _ target: String, token: String? = nil, body: String? = nil,
+    headers: HTTPFields = [:], at location: SourceLocation = #_sourceLocation
+  ) async throws -> Reply {
+    var fields = headers
+    if let token { fields[.authorization] = "Bearer " + token }
+    let reply = Reply(
+      try await client.execute(
+        uri: target, method: method, headers: fields, body: body.map { ByteBuffer(string: $0) }))
+    for fault in contract.faults(of: reply, to: method, target) {
+      Issue.record(
+        "\(method.rawValue) \(target) answers \(reply.status): \(fault)", sourceLocation: location)
+    }
+    return reply
+  }
+
+  /// A new guest's token.
+  func guest() async throws -> String {
+    try #require(try await call(.post, "/v1/guests")["token"])
+  }
+
+  /// Signs somebody up with the usual password.
+  func signUp(_ name: String, guest: String? = nil) async throws -> Reply {
+    try await call(.post, "/v1/users", token: guest, body: Self.credentials(name))
+  }
+
+  /// A new user's token.
+  func user(_ name: String) async throws -> String {
+    try #require(try await signUp(name)["token"])
+  }
+
+  /// Bookmarks a hotel that has a name and nothing else.
+  /// - Returns: its entity tag.
+  @discardableResult
+  func bookmark(_ id: String, _ token: String) async throws -> String {
+    let reply = try await call(
+      .put, "/v1/bookmarks/" + id, token: token, body: #"{"name":"\#(id)"}"#)
+    return try #require(reply.headers[.eTag])
+  }
+
+  /// The body of signing up or logging in.
+  static func credentials(_ name: String, _ password: String = password) -> String {
+    #"{"username":"\#(name)","password":"\#(password)"}"#
+  }
+}

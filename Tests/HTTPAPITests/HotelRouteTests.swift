@@ -1,0 +1,121 @@
+import Documents
+import HTTPTypes
+import Hotels
+import Testing
+
+@testable import HTTPAPI
+
+@Suite struct HotelRouteTests {
+  private static func filled(_ desk: Desk) throws {
+    try desk.search.add(
+      #"{"id":1,"name":"One","price":1.0}"#, #"{"id":"hotelhotel_2","name":"Two"}"#,
+      #"{"id":"three","name":"Three","bookmarked":"yes"}"#)
+  }
+
+  @Test func searchFlagsWhatIsBookmarked() async throws {
+    try await Desk.open { desk in
+      try Self.filled(desk)
+      let token = try await desk.guest()
+      try await desk.call(.put, "/v1/bookmarks/hotel_2", token: token)
+      let mine = try await desk.call(.get, "/v1/hotels?description=o", token: token)
+      #expect(mine.ids == ["hotel_1", "hotel_2", "three"])
+      #expect(mine["source"] == "upstream")
+      #expect(Self.flags(mine) == [false, true, false])
+      #expect(Self.flags(try await desk.call(.get, "/v1/hotels")) == [false, false, false])
+      let another = try await desk.call(.get, "/v1/hotels", token: try await desk.guest())
+      #expect(Self.flags(another) == [false, false, false])
+    }
+  }
+
+  @Test func searchPassesTheQueryOn() async throws {
+    try await Desk.open { desk in
+      try Self.filled(desk)
+      let page = try await desk.call(
+        .get, "/v1/hotels?description=pool+bar&location=S%C3%A3o%2BPaulo&limit=1&offset=1")
+      #expect(page.ids == ["hotel_2"])
+      #expect(page.json["next"]?.int == 2)
+      #expect(
+        desk.search.queries == [
+          HotelQuery(
+            description: "pool bar", location: "S\u{E3}o+Paulo", matching: .words, limit: 1,
+            offset: 1)
+        ])
+      #expect(try await desk.call(.get, "/v1/hotels?offset=2").json["next"] == nil)
+    }
+  }
+
+  @Test(arguments: [
+    "limit=0", "limit=101", "offset=-1", "offset=10001", "limit=1&limit=2", "colour=red",
+    "description=" + String(repeating: "x", count: 513), "location=%ff",
+  ])
+  func badSearchIsRefusedBeforeTheUpstream(query: String) async throws {
+    try await Desk.open { desk in
+      let reply = try await desk.call(.get, "/v1/hotels?" + query)
+      #expect(reply.status == 400)
+      #expect(desk.search.queries.isEmpty)
+    }
+  }
+
+  @Test(arguments: [
+    (SearchError.Code.unavailable, 503, "search_unavailable"), (.timeout, 504, "search_timeout"),
+    (.badAnswer, 502, "search_bad_answer"),
+  ])
+  func failureIsNeverAnEmptyList(code: SearchError.Code, status: Int, error: String) async throws {
+    try await Desk.open { desk in
+      desk.search.fail(with: code)
+      for path in ["/v1/hotels", "/v1/hotels/hotel_1", "/api/hotel/a/b", "/api/hotels/a"] {
+        let reply = try await desk.call(.get, path)
+        #expect(reply.status == status)
+        #expect(reply.error == error)
+      }
+    }
+  }
+
+  @Test func bookmarkedHotelIsThereWithoutTheUpstream() async throws {
+    try await Desk.open { desk in
+      try Self.filled(desk)
+      let token = try await desk.guest()
+      try await desk.call(.put, "/v1/bookmarks/hotel_1", token: token)
+      desk.search.fail(with: .unavailable)
+      let hotel = try await desk.call(.get, "/v1/hotels/hotel_1", token: token)
+      #expect(hotel.status == 200)
+      #expect(hotel.json["bookmarked"]?.bool == true)
+      #expect(try await desk.call(.get, "/v1/hotels/hotel_1").status == 503)
+      #expect(try await desk.call(.get, "/v1/bookmarks", token: token).ids == ["hotel_1"])
+    }
+  }
+
+  @Test func oneHotelIsTheUpstreams() async throws {
+    try await Desk.open { desk in
+      try Self.filled(desk)
+      let hotel = try await desk.call(.get, "/v1/hotels/hotel_1")
+      #expect(hotel.text == #"{"id":"hotel_1","name":"One","price":1.0,"bookmarked":false}"#)
+      for path in ["none", "_x", "bookmarks%3A"] {
+        #expect(try await desk.call(.get, "/v1/hotels/" + path).status == 404)
+      }
+    }
+  }
+
+  @Test func badCredentialsAreNotAnonymous() async throws {
+    try await Desk.open { desk in
+      let reply = try await desk.call(.get, "/v1/hotels", token: "nonsense")
+      #expect(reply.status == 401)
+    }
+  }
+
+  @Test func hotelKeepsItsBytes() throws {
+    let body =
+      #"{"id":7,"price":1.0,"zero":-0,"big":12345678901234567890,"e":1E+2,"bookmarked":"x","#
+      + #""odd":{"id":1,"_k":[null,"\u0041\/"]},"\u00e9":0.10}"#
+    let id = try #require(HotelID("hotel_7"))
+    let bytes = try HotelJSON.bytes(id: id, body: Array(body.utf8), isBookmarked: true)
+    #expect(
+      String(decoding: bytes, as: UTF8.self)
+        == #"{"id":"hotel_7","price":1.0,"zero":-0,"big":12345678901234567890,"e":1E+2,"#
+        + #""odd":{"id":1,"_k":[null,"\u0041\/"]},"# + "\"\u{E9}\":0.10," + #""bookmarked":true}"#)
+  }
+
+  private static func flags(_ reply: Reply) -> [Bool] {
+    reply.json["hotels"]?.array?.compactMap { $0["bookmarked"]?.bool } ?? []
+  }
+}

@@ -1,0 +1,51 @@
+import Documents
+import HTTPTypes
+import HummingbirdTesting
+import NIOCore
+
+/// An answer as a client has it.
+struct Reply: Sendable {
+  /// The status code.
+  let status: Int
+  /// The header fields.
+  let headers: HTTPFields
+  /// The body.
+  let bytes: [UInt8]
+
+  /// The answer of the testing client.
+  init(_ response: TestResponse) {
+    status = response.status.code
+    headers = response.headers
+    bytes = Array(response.body.readableBytesView)
+  }
+
+  /// The body as text.
+  var text: String { String(decoding: bytes, as: UTF8.self) }
+
+  /// The body as JSON; null when it is none.
+  var json: JSONValue { (try? JSONValue(parsing: bytes, limits: .request)) ?? .null }
+
+  /// A member of the body that is a string.
+  subscript(name: String) -> String? { json[name]?.string }
+
+  /// The error's word.
+  var error: String? { self["error"] }
+
+  /// The media type without its parameters.
+  var mediaType: String? {
+    headers[.contentType].map { String($0.prefix { $0 != ";" }) }
+  }
+
+  /// The ids of the bookmarks or hotels in the body.
+  var ids: [String] {
+    let items = json["bookmarks"] ?? json["hotels"] ?? json["results"] ?? json["data"]
+    return items?.array?.compactMap { $0["id"]?.string } ?? []
+  }
+
+  /// A problem's members but its request's id, which differs each time.
+  var problem: JSONValue? {
+    var object = json.object
+    object?["requestId"] = nil
+    return object.map { .object($0) }
+  }
+}

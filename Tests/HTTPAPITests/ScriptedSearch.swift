@@ -1,0 +1,54 @@
+import Documents
+import Hotels
+import Synchronization
+
+/// An upstream that finds all the hotels it was given whatever is looked for, or fails as a test wants.
+final class ScriptedSearch: HotelSearching {
+  private struct State {
+    var hotels: [Hotel] = []
+    var failure: SearchError?
+    var queries: [HotelQuery] = []
+  }
+
+  private let state = Mutex(State())
+
+  /// The queries so far.
+  var queries: [HotelQuery] { state.withLock { $0.queries } }
+
+  /// Adds hotels, each a JSON object.
+  func add(_ texts: String...) throws {
+    for text in texts {
+      let node = try ParsedJSON(Array(text.utf8), limits: .document).root
+      let hotel = try Hotel(node, from: .upstream)
+      state.withLock { $0.hotels.append(hotel) }
+    }
+  }
+
+  /// Makes everything fail from now on; nil mends it.
+  func fail(with code: SearchError.Code?) {
+    state.withLock { state in
+      state.failure = code.map { SearchError($0, "The search fails", detail: "scripted detail") }
+    }
+  }
+
+  func search(_ query: HotelQuery) async throws(SearchError) -> HotelPage {
+    let (failure, hotels) = state.withLock { state in
+      state.queries.append(query)
+      return (state.failure, state.hotels)
+    }
+    if let failure { throw failure }
+    let page = Array(hotels.dropFirst(query.offset).prefix(query.limit))
+    let end = query.offset + page.count
+    return HotelPage(hotels: page, next: end < hotels.count ? end : nil)
+  }
+
+  func hotel(_ id: HotelID) async throws(SearchError) -> Hotel? {
+    let (failure, hotels) = state.withLock { ($0.failure, $0.hotels) }
+    if let failure { throw failure }
+    return hotels.first { $0.id == id }
+  }
+
+  func checkReady() async throws(SearchError) {
+    if let failure = state.withLock({ $0.failure }) { throw failure }
+  }
+}

@@ -1,0 +1,115 @@
+import Documents
+import HTTPTypes
+import Hotels
+import Testing
+
+@testable import HTTPAPI
+
+/// The routes that the travel-sample apps call, as their back ends answered them.
+@Suite struct TravelSampleTests {
+  private static func filled(_ desk: Desk) throws {
+    try desk.search.add(
+      #"{"id":1,"name":"One","address":"1 A St","city":"Paris","state":null,"country":"France","#
+        + #""description":"Nice","extra":1}"#,
+      #"{"id":2,"name":"Two","address":"","country":"Peru"}"#,
+      #"{"id":3,"name":"Three","address":7}"#)
+  }
+
+  @Test func firstGenerationHasDataAlone() async throws {
+    try await Desk.open { desk in
+      try Self.filled(desk)
+      let reply = try await desk.call(.get, "/api/hotel/nice/Paris%20France/")
+      #expect(
+        reply.text
+          == #"{"data":[{"id":"hotel_1","address":"1 A St, Paris, France","city":"Paris","#
+          + #""country":"France","description":"Nice","name":"One","state":null},"#
+          + #"{"id":"hotel_2","address":"Peru","city":null,"country":"Peru","description":null,"#
+          + #""name":"Two","state":null},"#
+          + #"{"id":"hotel_3","address":"","city":null,"country":null,"description":null,"#
+          + #""name":"Three","state":null}]}"#)
+      #expect(
+        desk.search.queries == [
+          HotelQuery(
+            description: "nice", location: "Paris France", matching: .phrase, limit: 100)
+        ])
+    }
+  }
+
+  @Test func secondGenerationHasAContext() async throws {
+    try await Desk.open { desk in
+      try Self.filled(desk)
+      let reply = try await desk.call(.get, "/api/hotels/nice/Paris")
+      #expect(
+        reply.text.hasPrefix(
+          #"{"context":["FTS search - scoped to: inventory.hotel within fields "#
+            + #"address,city,state,country,name,description"],"data":[{"id":"hotel_1","#
+            + #""address":"1 A St, Paris, France","description":"Nice","name":"One"},"#))
+      #expect(reply.ids == ["hotel_1", "hotel_2", "hotel_3"])
+    }
+  }
+
+  @Test(
+    arguments: [
+      ("/api/hotel/*/*", nil, nil), ("/api/hotel/%2A/London", nil, "London"),
+      ("/api/hotel/pool/*/", "pool", nil), ("/api/hotels/pool/*", "pool", nil),
+      ("/api/hotels/*/London/", nil, "London"), ("/api/hotels/pool/", "pool", nil),
+      ("/api/hotels/a+b", "a+b", nil), ("/api/hotels/a%2Fb/c*", "a/b", "c*"),
+    ] as [(String, String?, String?)])
+  func starMeansAny(path: String, description: String?, location: String?) async throws {
+    try await Desk.open { desk in
+      #expect(try await desk.call(.get, path).status == 200)
+      let query = try #require(desk.search.queries.first)
+      #expect(query.description == description)
+      #expect(query.location == location)
+      #expect(query.matching == .phrase)
+    }
+  }
+
+  @Test(arguments: ["/api/hotels", "/api/hotels/", "/api/hotels/*", "/api/hotels/*/*"])
+  func secondGenerationRejectsNothing(path: String) async throws {
+    try await Desk.open { desk in
+      try Self.filled(desk)
+      let reply = try await desk.call(.get, path)
+      #expect(reply.status == 200)
+      #expect(
+        reply.text
+          == #"{"context":["FTS search rejected - no search terms were provided"],"data":[]}"#)
+      #expect(desk.search.queries.isEmpty)
+    }
+  }
+
+  @Test func longPhraseIsRefused() async throws {
+    try await Desk.open { desk in
+      let long = String(repeating: "x", count: 513)
+      for path in ["/api/hotel/\(long)/a", "/api/hotel/a/\(long)", "/api/hotels/\(long)"] {
+        let reply = try await desk.call(.get, path)
+        #expect(reply.status == 400)
+        #expect(reply.error == "invalid_parameter")
+      }
+    }
+  }
+
+  @Test(arguments: [
+    ("/api/user", "users"), ("/api/tenants/tenant_agent_00/user", "tenant_agent_00.users"),
+  ])
+  func accountsSayWhereTheyWere(path: String, scope: String) async throws {
+    try await Desk.open { desk in
+      let body = #"{"user":"anna","password":"\#(Desk.password)"}"#
+      let made = try await desk.call(.post, path + "/signup", body: body)
+      #expect(made.status == 201)
+      #expect(made.json["context"] == [.string("KV insert - scoped to \(scope): document anna")])
+      let found = try await desk.call(.post, path + "/login", body: body)
+      #expect(found.status == 200)
+      #expect(
+        found.json["context"] == [
+          .string("KV get - scoped to \(scope): for password field in document anna")
+        ])
+      let token = try #require(found.json["data"]?["token"]?.string)
+      #expect(try await desk.call(.get, "/v1/me", token: token)["username"] == "anna")
+      #expect(try await desk.call(.post, path + "/signup", body: body).status == 409)
+      let wrong = body.replacing(Desk.password, with: "wrong password")
+      #expect(try await desk.call(.post, path + "/login", body: wrong).status == 401)
+      #expect(try await desk.call(.post, path + "/login", body: "{}").status == 400)
+    }
+  }
+}

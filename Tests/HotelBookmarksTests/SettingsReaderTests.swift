@@ -1,0 +1,138 @@
+import Documents
+import Logging
+import Testing
+
+@testable import HotelBookmarks
+
+@Suite struct SettingsReaderTests {
+  /// A value of each setting that is not its default.
+  private static let values: [SettingKey: String] = [
+    .hostname: "::1", .port: "81", .data: "elsewhere", .upstream: "http://up.example",
+    .publicURL: "https://hotels.example", .origins: "https://a.example,https://b.example",
+    .guestsPerHour: "7", .openStores: "9", .logLevel: "trace", .logFormat: "json",
+  ]
+
+  private static var expected: Settings {
+    var settings = Settings()
+    settings.hostname = "::1"
+    settings.port = 81
+    settings.data = "elsewhere"
+    settings.upstream = .travelSample("http://up.example")
+    settings.publicURL = "https://hotels.example"
+    settings.origins = ["https://a.example", "https://b.example"]
+    settings.guestsPerHour = 7
+    settings.openStores = 9
+    settings.logLevel = .trace
+    settings.logFormat = .json
+    return settings
+  }
+
+  private static func read(
+    flags: [SettingKey: String] = [:], environment: [String: String] = [:], file: String? = nil
+  ) throws(SettingsError) -> Settings {
+    try SettingsReader(flags: flags, environment: environment, file: file.map { Array($0.utf8) })
+      .settings()
+  }
+
+  private static func refusal(
+    flags: [SettingKey: String] = [:], environment: [String: String] = [:], file: String? = nil
+  ) throws -> String {
+    try #require(throws: SettingsError.self) {
+      try read(flags: flags, environment: environment, file: file)
+    }.description
+  }
+
+  @Test func nothingGivenIsTheDefaults() throws {
+    #expect(try Self.read() == Settings())
+    #expect(try Self.read(environment: ["PATH": "/bin", "PORT": "1"], file: "{}") == Settings())
+    #expect(Settings().hostname == "127.0.0.1" && Settings().port == 8080)
+  }
+
+  @Test func everySettingCanBeAFlag() throws {
+    #expect(Set(Self.values.keys) == Set(SettingKey.allCases))
+    #expect(try Self.read(flags: Self.values) == Self.expected)
+  }
+
+  @Test func everySettingCanBeInTheEnvironment() throws {
+    let pairs = Self.values.map { ($0.key.environmentName, $0.value) }
+    let environment = Dictionary(uniqueKeysWithValues: pairs)
+    #expect(try Self.read(environment: environment) == Self.expected)
+  }
+
+  @Test func everySettingCanBeInTheFile() throws {
+    var file = JSONObject()
+    for (key, text) in Self.values {
+      file[key.rawValue] = Int(text).map { .number(JSONNumber($0)) } ?? .string(text)
+    }
+    let text = String(decoding: JSONValue.object(file).bytes, as: UTF8.self)
+    #expect(try Self.read(file: text) == Self.expected)
+  }
+
+  @Test(arguments: [(true, true, 1), (false, true, 2), (true, false, 1), (false, false, 3)])
+  func flagGoesBeforeEnvironmentBeforeFile(flag: Bool, environment: Bool, port: Int) throws {
+    let settings = try Self.read(
+      flags: flag ? [.port: "1", .hostname: "flag"] : [:],
+      environment: environment
+        ? ["HOTEL_BOOKMARKS_PORT": "2", "HOTEL_BOOKMARKS_HOSTNAME": "environment"] : [:],
+      file: #"{"port":3,"hostname":"file","data":"file"}"#)
+    #expect(settings.port == port)
+    #expect(settings.hostname == (flag ? "flag" : environment ? "environment" : "file"))
+    #expect(settings.data == "file")
+  }
+
+  @Test func unknownNamesAreRefusedByName() throws {
+    #expect(try Self.refusal(file: #"{"prot":1}"#).contains("prot"))
+    #expect(try Self.refusal(file: #"{"log-level":"info"}"#).contains("log-level"))
+    for name in ["HOTEL_BOOKMARKS_PROT", "HOTEL_BOOKMARKS_", "HOTEL_BOOKMARKS_PUBLICURL"] {
+      #expect(try Self.refusal(environment: [name: "1"]).contains(name))
+    }
+  }
+
+  @Test func otherPeoplesVariablesAreNoConcern() throws {
+    #expect(try Self.read(environment: ["HOTEL_BOOKMARK_PORT": "x"]) == Settings())
+  }
+
+  @Test(arguments: ["x", "", "1.5", "1e3", " 1", "0x10", "9223372036854775808"])
+  func wrongNumberIsRefusedByName(text: String) throws {
+    #expect(try Self.refusal(flags: [.guestsPerHour: text]).contains("--guests-per-hour"))
+    let name = "HOTEL_BOOKMARKS_PORT"
+    #expect(try Self.refusal(environment: [name: text]).contains(name))
+  }
+
+  /// A member of another kind was taken for an empty text.
+  @Test(arguments: [
+    (#"{"port":"80"}"#, "port"), (#"{"port":80.5}"#, "port"), (#"{"port":null}"#, "port"),
+    (#"{"hostname":5}"#, "hostname"), (#"{"hostname":true}"#, "hostname"),
+    (#"{"data":null}"#, "data"), (#"{"origins":["https://a.example"]}"#, "origins"),
+    (#"{"openStores":{}}"#, "openStores"),
+  ])
+  func wrongKindInTheFileIsRefusedByName(file: String, name: String) throws {
+    #expect(try Self.refusal(file: file).hasPrefix(name + " must be"))
+  }
+
+  @Test(arguments: ["", "{", "[]", "7", #"{"port":1,"port":2}"#, "\u{FEFF}{}", #"{"port":1}x"#])
+  func fileThatIsNoObjectIsRefused(file: String) throws {
+    #expect(try Self.refusal(file: file).contains("configuration file"))
+  }
+
+  @Test(arguments: [
+    (SettingKey.port, "0", true), (.port, "65535", true), (.port, "65536", false),
+    (.port, "-1", false), (.guestsPerHour, "1", true), (.guestsPerHour, "0", false),
+    (.guestsPerHour, "1000000", true), (.guestsPerHour, "1000001", false), (.openStores, "4", true),
+    (.openStores, "3", false), (.openStores, "100000", true), (.openStores, "100001", false),
+    (.logLevel, "critical", true), (.logLevel, "loud", false), (.logFormat, "text", true),
+    (.logFormat, "xml", false), (.upstream, "embedded", true), (.upstream, "https://x", true),
+    (.upstream, "ftp://x", false), (.upstream, "", false),
+  ])
+  func valuesHaveBounds(key: SettingKey, text: String, isGood: Bool) throws {
+    if isGood {
+      _ = try Self.read(flags: [key: text])
+    } else {
+      #expect(try Self.refusal(flags: [key: text]).hasPrefix(key.rawValue + " must be"))
+    }
+  }
+
+  @Test func publicURLHasNoSlashAtItsEnd() throws {
+    #expect(try Self.read(flags: [.publicURL: "https://x/"]).publicURL == "https://x")
+  }
+}

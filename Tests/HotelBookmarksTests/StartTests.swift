@@ -1,0 +1,69 @@
+import Accounts
+import Foundation
+import NIOCore
+import SQLiteEngine
+import Stores
+import Testing
+
+@testable import HotelBookmarks
+
+@Suite struct StartTests {
+  private struct Wordy: Error, CustomStringConvertible {
+    let description = "one\ntwo\r\nthree\u{2028}four"
+  }
+
+  @Test(
+    arguments: [
+      ("127.0.0.1", nil, "http://127.0.0.1:81"), ("::1", nil, "http://[::1]:81"),
+      ("0.0.0.0", "https://hotels.example", "https://hotels.example"),
+    ] as [(String, String?, String)])
+  func bannerHasThreeCallsToTry(hostname: String, publicURL: String?, url: String) {
+    var settings = Settings()
+    settings.hostname = hostname
+    settings.publicURL = publicURL
+    let text = StartupBanner.text(settings, port: 81)
+    let lines = text.split(separator: "\n")
+    #expect(lines.first?.hasSuffix(" at " + url) == true)
+    let calls = lines.filter { $0.contains("curl ") }
+    #expect(calls.count == 3)
+    for call in calls { #expect(call.contains(url + "/v1/")) }
+  }
+
+  @Test func bannerNamesTheUpstream() {
+    var settings = Settings()
+    #expect(StartupBanner.text(settings, port: 1).contains("embedded"))
+    settings.upstream = .travelSample("http://up.example")
+    #expect(StartupBanner.text(settings, port: 1).contains("http://up.example"))
+  }
+
+  @Test func servedContractIsTheFile() throws {
+    let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+      .deletingLastPathComponent()
+    let file = try Data(contentsOf: root.appending(path: "openapi.yaml"))
+    #expect(Contract.text == [UInt8](file))
+  }
+
+  @Test func failureIsOneLine() {
+    let errors: [any Error] = [
+      Wordy(), SettingsError(description: "port must be\na number"),
+      AccountError(.keys, "No keys.", detail: "a\nb"), AccountError.taken,
+      StoreError(.storage, "why", detail: "a\nb"), IOError(errnoCode: 98, reason: "bind"),
+    ]
+    for error in errors {
+      let line = StartFailure.line(error)
+      #expect(!line.isEmpty)
+      #expect(!line.contains { $0.isNewline })
+    }
+    #expect(StartFailure.line(AccountError(.keys, "No keys.", detail: "a b")) == "No keys. (a b)")
+    #expect(StartFailure.line(SettingsError(description: "words")) == "words")
+    #expect(StartFailure.line(Wordy()) == "one two three four")
+  }
+
+  @Test func configurationFailuresAreTheOperatorsToMend() {
+    #expect(StartFailure.isConfiguration(SettingsError(description: "")))
+    #expect(StartFailure.isConfiguration(AccountError(.keys, "")))
+    #expect(!StartFailure.isConfiguration(AccountError.taken))
+    #expect(!StartFailure.isConfiguration(StoreError(.storage, "")))
+    #expect(!StartFailure.isConfiguration(Wordy()))
+  }
+}

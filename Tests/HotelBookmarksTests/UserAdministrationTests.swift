@@ -1,0 +1,101 @@
+import Accounts
+import Documents
+import SQLiteEngine
+import Stores
+import Testing
+
+@testable import HotelBookmarks
+
+@Suite struct UserAdministrationTests {
+  /// Works with accounts as a server over the directory would.
+  private static func serve<Value: Sendable>(
+    _ data: String, _ work: (AccountService) async throws -> Value
+  ) async throws -> Value {
+    let engine = try await FileEngine.open(directory: data)
+    let stores = ServiceAssembly.stores(over: engine, Settings())
+    let accounts = AccountService(
+      stores: stores,
+      keys: try await SigningKeys.open(DataFiles.keys(in: data), now: SystemClock.now()),
+      settings: AccountSettings(), now: SystemClock.now, hashing: { work in work() },
+      adoptGuest: { _, _ in })
+    let result: Result<Value, any Error>
+    do { result = .success(try await work(accounts)) } catch { result = .failure(error) }
+    await stores.close()
+    await engine.close()
+    return try result.get()
+  }
+
+  private static func logIn(
+    _ name: String, _ password: String, data: String
+  ) async throws -> Session {
+    try await serve(data) { accounts in
+      try await accounts.logIn(
+        username: name, password: Secret(password), guestToken: nil,
+        from: ClientAddress("192.0.2.1"))
+    }
+  }
+
+  private static func code(_ work: () async throws -> Void) async throws -> AccountError.Code? {
+    do {
+      try await work()
+      return nil
+    } catch let error as AccountError {
+      return error.code
+    }
+  }
+
+  @Test func addedUserCanLogIn() async throws {
+    let directory = try TemporaryDirectory()
+    let users = UserAdministration(data: directory.path)
+    let id = try await users.add("Anna", password: "long enough")
+    let session = try await Self.logIn("anna", "long enough", data: directory.path)
+    #expect(session.principal.id.text == id)
+    #expect(session.principal.username == "Anna")
+    let taken = try await Self.code {
+      _ = try await users.add("anna", password: "another password")
+    }
+    #expect(taken == .taken)
+  }
+
+  @Test func changedPasswordIsTheOneThatWorks() async throws {
+    let directory = try TemporaryDirectory()
+    let (users, path) = (UserAdministration(data: directory.path), directory.path)
+    _ = try await users.add("anna", password: "the first one")
+    try await users.changePassword(of: "anna", to: "the second one")
+    #expect(
+      try await Self.code { _ = try await Self.logIn("anna", "the first one", data: path) }
+        == .badCredentials)
+    _ = try await Self.logIn("anna", "the second one", data: path)
+    #expect(
+      try await Self.code { try await users.changePassword(of: "bert", to: "long enough") }
+        == .unknownUser)
+    #expect(
+      try await Self.code { try await users.changePassword(of: "anna", to: "short") }
+        == .invalidPassword)
+  }
+
+  @Test func directoryInUseIsLeftAlone() async throws {
+    let directory = try TemporaryDirectory()
+    let engine = try await FileEngine.open(directory: directory.path)
+    let error = try await #require(throws: DataDirectoryError.self) {
+      try await UserAdministration(data: directory.path).add("anna", password: "long enough")
+    }
+    #expect(error.code == .inUse)
+    #expect(StartFailure.isConfiguration(error))
+    #expect(!StartFailure.line(error).contains { $0.isNewline })
+    await engine.close()
+  }
+
+  @Test func rotatingKeysLogsNobodyOut() async throws {
+    let directory = try TemporaryDirectory()
+    let (users, path) = (UserAdministration(data: directory.path), directory.path)
+    let id = try await users.add("anna", password: "long enough")
+    let token = try await Self.logIn("anna", "long enough", data: path).token.token.exposed
+    try await KeyAdministration.rotate(data: path)
+    try await KeyAdministration.rotate(data: path)
+    let principal = try await Self.serve(path) { try await $0.authenticate(bearer: token) }
+    #expect(principal.id.text == id)
+    let next = try await Self.logIn("anna", "long enough", data: path)
+    #expect(next.principal.keyID != principal.keyID)
+  }
+}
