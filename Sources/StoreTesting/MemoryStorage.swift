@@ -1,7 +1,7 @@
 package import Documents
 import NIOConcurrencyHelpers
-import Synchronization
 package import Stores
+import Synchronization
 
 /// A store in memory that behaves as the port says. What it holds belongs to its ``MemoryEngine``
 /// and outlives it.
