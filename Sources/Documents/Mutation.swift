@@ -8,6 +8,8 @@ package struct Mutation: Sendable {
   package let revision: RevisionID
   /// What that revision says.
   package let body: DocumentBody
+  /// Further tombstones that the edit added, on branches that it closed; each says `{}`.
+  package var closed: [RevisionID] = []
   /// When this life of the document began, where the writer knows better than the engine's clock: a
   /// bookmark that moves from one store to another keeps its time.
   package var created: Timestamp?

@@ -15,15 +15,19 @@ extension BookmarkMerge {
     let live = (tree?.leaves ?? []).filter { !$0.isDeleted }.map(\.revision)
     let merged = try Edit.put(id, in: tree, base: live.first, body: body, limit: limit)
     var joined = merged.tree
+    var closed: [RevisionID] = []
     for loser in live.dropFirst() {
       let tombstone = closing(loser, into: merged.revision)
       guard tombstone.generation <= RevisionID.maximumGeneration else {
         throw DocumentError(.invalidRevision, "The document has no generation left")
       }
       try joined.insert(tombstone, below: loser, isDeleted: true)
+      closed.append(tombstone)
     }
     joined.prune(to: limit)
-    return Mutation(id: id, tree: joined, revision: merged.revision, body: body)
+    var mutation = Mutation(id: id, tree: joined, revision: merged.revision, body: body)
+    mutation.closed = closed
+    return mutation
   }
 
   /// The id of the tombstone that closes a losing leaf. It carries nothing, but its id names the revision

@@ -2,20 +2,26 @@ import Documents
 
 extension Edit {
   /// Puts a tombstone on every live leaf, so that no conflicting revision brings the document back.
-  /// - Returns: the edit, its revision being the new winner; nil when no leaf is live.
+  /// - Returns: the edit, its revision being one of the new tombstones, the winner where that is one of
+  ///   them; nil when no leaf is live.
   /// - Throws: `invalidRevision` for a leaf in the last generation.
   static func deleteAllLeaves(
     _ id: DocumentID, in tree: RevisionTree, limit: Int
   ) throws(DocumentError) -> Mutation? {
     var tree = tree
     let live = tree.leaves.filter { !$0.isDeleted }
+    var added: [RevisionID] = []
     for leaf in live {
-      tree = try put(
-        id, in: tree, base: leaf.revision, body: .empty, isDeleted: true, limit: limit
-      ).tree
+      let step = try put(
+        id, in: tree, base: leaf.revision, body: .empty, isDeleted: true, limit: limit)
+      tree = step.tree
+      added.append(step.revision)
     }
-    // The tombstones say the same, so whichever of them wins stands for the edit.
-    guard !live.isEmpty, let winner = tree.winner else { return nil }
-    return Mutation(id: id, tree: tree, revision: winner.revision, body: .empty)
+    // An older tombstone may win; its body is stored already and must stay what it is.
+    let winner = tree.winner?.revision
+    guard let revision = added.first(where: { $0 == winner }) ?? added.last else { return nil }
+    var mutation = Mutation(id: id, tree: tree, revision: revision, body: .empty)
+    mutation.closed = added.filter { $0 != revision }
+    return mutation
   }
 }

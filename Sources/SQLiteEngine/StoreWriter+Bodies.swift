@@ -11,6 +11,12 @@ extension StoreWriter {
       bytes: bytes, checksum: Checksum.body(mutation.id, mutation.revision, bytes))
   }
 
+  /// What a tombstone on a closed branch says, as it is stored.
+  static func tombstone(_ id: DocumentID, _ revision: RevisionID) -> StoreRows.StoredBody {
+    let bytes = DocumentBody.empty.bytes
+    return StoreRows.StoredBody(bytes: bytes, checksum: Checksum.body(id, revision, bytes))
+  }
+
   /// What the winner says: the mutation's revision, the winner of before, or a leaf that had lost until
   /// the mutation put a tombstone on the winner; that one's body leaves `bodies`.
   func content(

@@ -71,6 +71,9 @@ struct StoreWriter {
       if winner.revision != mutation.revision {
         try rows.insert(Self.body(of: mutation), of: first, mutation.revision)
       }
+      for revision in mutation.closed {
+        try rows.insert(Self.tombstone(mutation.id, revision), of: first, revision)
+      }
       try removeOldBodies(of: first, mutation)
       try rows.insert(row, body: content.body.bytes, tree: tree)
     }

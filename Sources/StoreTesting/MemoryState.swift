@@ -68,6 +68,7 @@ struct MemoryState: Sendable {
     let kept = mutation.tree.revisions(withinSteps: StoreLimits.storedAncestors)
     var bodies = (old?.bodies ?? [:]).filter { kept.contains($0.key) }
     bodies[mutation.revision] = mutation.body
+    for revision in mutation.closed { bodies[revision] = .empty }
     // A tombstone keeps the time of the life that it ended; a document brought back begins anew.
     let isReborn = old.map { $0.isDeleted && !winner.isDeleted } ?? true
     let record = Record(

@@ -19,7 +19,12 @@ package struct MemoryView: StoreView {
   }
 
   package func body(_ id: DocumentID, _ revision: RevisionID) throws(StoreError) -> [UInt8]? {
-    state.records[id]?.bodies[revision]?.bytes
+    guard let record = state.records[id] else { return nil }
+    if let body = record.bodies[revision] { return body.bytes }
+    guard record.tree[revision]?.isLeaf != true else {
+      throw StoreError(.integrity, "The body of a leaf is missing")
+    }
+    return nil
   }
 
   package func documents(

@@ -27,8 +27,12 @@ enum Quota {
     }
   }
 
+  /// A tombstone as deletions make it may always be put; one that carries a text is no mere deletion.
+  private static let plainTombstoneBytes = 64
+
   private static func isGrowth(_ mutation: Mutation) -> Bool {
     !(mutation.tree[mutation.revision]?.isDeleted ?? true)
+      || mutation.body.bytes.count > plainTombstoneBytes
   }
 
   /// The winner's bytes after a mutation: the new body's, the old winner's, or those of a branch

@@ -170,6 +170,27 @@ def test_bookmarks_are_documents_both_ways(database):
     assert {bookmark["id"] for bookmark in listed} == {"h1", "h2"}
 
 
+def test_merged_list_can_be_read_leaf_by_leaf(database):
+    """Regression: the tombstones that a merge leaves had no body, and sync answered 500 for ever."""
+    history = lambda generation, *ids: {"start": generation, "ids": list(ids)}
+    made = [("1-a", history(1, "a"), []), ("2-b", history(2, "b", "a"), ["h1"]),
+            ("2-c", history(2, "c", "a"), ["h2"])]
+    documents = [{"_id": "bookmarkedhotels", "_rev": rev, "_revisions": revisions,
+                  "type": "bookmarkedhotels", "hotels": hotels} for rev, revisions, hotels in made]
+    documents += [{"_id": h, "_rev": "1-a", "type": "hotel", "name": h} for h in ("h1", "h2")]
+    assert database.call(
+        "POST", "/_bulk_docs", json={"docs": documents, "new_edits": False}).json() == []
+    assert database.call_v1("PUT", "/v1/bookmarks/h9", json={"name": "Nine"}).status_code == 201
+    listed = database.call_v1("GET", "/v1/bookmarks").json()["bookmarks"]
+    assert {bookmark["id"] for bookmark in listed} == {"h1", "h2", "h9"}
+    leaves = database.call("GET", "/bookmarkedhotels?open_revs=all&revs=true")
+    assert leaves.status_code == 200 and len(leaves.json()) == 2
+    [row] = [row for row in database.changes()["results"] if row["id"] == "bookmarkedhotels"]
+    wanted = [{"id": "bookmarkedhotels", "rev": change["rev"]} for change in row["changes"]]
+    answer = database.call("POST", "/_bulk_get?revs=true&latest=true", json={"docs": wanted})
+    assert all("ok" in entry["docs"][0] for entry in answer.json()["results"])
+
+
 def test_longpoll_waits_for_the_first_change(database):
     since = database.changes()["last_seq"]
     answers = []
