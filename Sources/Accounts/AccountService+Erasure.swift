@@ -20,10 +20,24 @@ extension AccountService {
     for store in ended { try await accounts.erase(store) }
   }
 
-  /// Erases the stores that were to be erased when the service stopped; once at every start, before
-  /// requests are taken. Reads one index.
+  /// Erases the store of somebody erased once more: a write that had been let in before may have made it
+  /// anew. Nothing for anybody else.
   /// - Throws: the store's errors.
-  package func finishErasures() async throws(AccountError) {
-    for store in try await accounts.pendingErasures() { try await accounts.erase(store) }
+  package func sweepUp(after principal: Principal) async throws(AccountError) {
+    guard try await accounts.isErased(principal) else { return }
+    try await accounts.noteErasure(of: principal.store)
+    try await accounts.erase(principal.store)
+  }
+
+  /// Erases the stores that were to be erased when the service stopped; once at every start, before
+  /// requests are taken. Reads one index. A store that can't be erased is left for the next start.
+  /// - Returns: why stores could not be erased.
+  /// - Throws: the system store's errors.
+  package func finishErasures() async throws(AccountError) -> [AccountError] {
+    var failures: [AccountError] = []
+    for store in try await accounts.pendingErasures() {
+      do throws(AccountError) { try await accounts.erase(store) } catch { failures.append(error) }
+    }
+    return failures
   }
 }

@@ -13,7 +13,8 @@ extension AccountService {
     try passwordRate.take(address, at: now())
     let adopted = guest.flatMap { $0.kind == .guest ? $0.id : nil }
     let user = try await create(name, password, adopting: adopted)
-    if let adopted { try await carry(adopted, into: user.id, name) }
+    // The claim is stored with the account: what fails here is done at the next log-in.
+    if let adopted { try? await carry(adopted, into: user.id, name) }
     return try tokens.issue(.user, user.id, name: name.text, epoch: user.epoch, at: now())
   }
 

@@ -17,6 +17,23 @@ extension AccountStore {
     }
   }
 
+  /// Whether somebody who was here is erased, as against logged out.
+  func isErased(_ principal: Principal) async throws(AccountError) -> Bool {
+    switch principal.kind {
+    case .administrator: return false
+    case .guest:
+      return try await read(orAbsent: false) { view throws(StoreError) in
+        guard let note = try view.document(AccountKeys.guest(principal.id)) else { return false }
+        return try Self.root(of: note.body)["erased"]?.bool ?? false
+      }
+    case .user:
+      guard let name = try? UserName(principal.username ?? "") else { return false }
+      return try await read(orAbsent: false) { view throws(StoreError) in
+        try UserDocument(view.document(AccountKeys.user(name)))?.id != principal.id
+      }
+    }
+  }
+
   /// Ends a user, whose name and password are gone with this, and notes which stores are to be erased: the
   /// user's own and those of guests on their way into it.
   func endUser(_ name: UserName, id: AccountID) async throws(AccountError) -> [StoreName] {

@@ -92,14 +92,14 @@ struct ErasureTests {
     _ = try await rig.service.accounts.endUser(name, id: session.principal.id)
     let after = try await rig.restarted()
     #expect(try await stores(after, "user") == [session.principal.store])
-    try await after.service.finishErasures()
+    #expect(try await after.service.finishErasures().isEmpty)
     #expect(try await stores(after, "user").isEmpty)
     #expect(try await after.service.accounts.pendingErasures().isEmpty)
   }
 
   @Test func nothingIsPendingWhereThereIsNothing() async throws {
     let rig = try await Rig.make()
-    try await rig.service.finishErasures()
+    #expect(try await rig.service.finishErasures().isEmpty)
     #expect(rig.engine.tally.created == 0)
   }
 

@@ -11,7 +11,6 @@ extension HTTPService {
       .person(.get, "/v1/me") { call, person in try await me(call, person) },
       .person(.delete, "/v1/me") { _, person in
         try await accounts.erase(person)
-        _ = try await stores.erase(person.store)
         return .empty(.noContent)
       },
     ]

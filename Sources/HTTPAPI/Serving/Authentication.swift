@@ -21,6 +21,16 @@ struct Authentication: Sendable {
     return try await accounts.authenticate(bearer: token)
   }
 
+  /// Looks again after a write and before its answer: a guest may have become a user's meanwhile, whose
+  /// bookmarks were read before the write, or the account may be gone. What is not acknowledged is sent
+  /// again by the client, as who it is now.
+  /// - Throws: `AccountError` for a proof that ended; an erased account's store is erased once more.
+  func requireStillGood(_ principal: Principal) async throws {
+    guard try await !accounts.isStillGood(principal) else { return }
+    try await accounts.sweepUp(after: principal)
+    throw principal.kind == .guest ? AccountError.guestSpent : AccountError.invalidToken("ended")
+  }
+
   private func principal(authorization field: String, _ call: Call) async throws -> Principal {
     let parts = field.split(separator: " ", maxSplits: 1)
     guard let scheme = parts.first, let value = parts.dropFirst().first?.trimmingSpaces else {

@@ -71,7 +71,9 @@ package struct HTTPService: Sendable {
           guard let principal = try await authentication.principal(of: call) else {
             throw Authentication.required
           }
-          return try await run(call, principal)
+          let response = try await run(call, principal)
+          if route.isWrite { try await authentication.requireStillGood(principal) }
+          return response
         }
       }
     }

@@ -58,6 +58,12 @@ package struct Route: Sendable {
     Route(method: method, template: template, handler: .person(handler))
   }
 
+  /// Whether it changes what is the caller's; ending the caller's own proof is no such change.
+  var isWrite: Bool {
+    ![.get, .head].contains(method)
+      && !(method == .delete && (template == "/v1/me" || template == "/v1/sessions"))
+  }
+
   /// Whether a path (percent-encoded, checked) is one of this route's.
   func matches(_ path: String) -> Bool {
     let wanted = template.utf8.split(separator: UInt8(ascii: "/"))

@@ -39,7 +39,9 @@ struct ServiceAssembly: Sendable {
       adoptGuest: { guest, user throws(StoreError) in
         try await Self.adopt(guest, into: user, by: hotels)
       })
-    try await accounts.finishErasures()
+    for failure in try await accounts.finishErasures() {
+      logger.error("a store can't be erased yet", metadata: ["detail": "\(failure.detail)"])
+    }
     search = try await SearchAssembly(settings, logger: logger)
     http = HTTPService(
       accounts: accounts, hotels: hotels, search: search.search, stores: stores, engine: engine,
