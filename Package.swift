@@ -92,6 +92,7 @@ let package = Package(
       [
         "Documents", "Stores", "Hotels", "Accounts", "CouchSync", crypto, logging, metrics,
         hummingbird, httpTypes, lifecycle, nioCore,
+        .product(name: "NIOHTTP1", package: "swift-nio"),
       ]),
 
     // Floor 4: the composition root.

@@ -27,7 +27,7 @@ struct CatalogueCommand: AsyncParsableCommand {
         let summary = try await CatalogueAdministration.importHotels(
           from: file, into: data, strict: strict,
           progress: ProgressBar(isShown: isatty(2) == 1).show,
-          badRow: { FileHandle.standardError.write(Data(($0 + "\n").utf8)) })
+          badRow: { StandardError.write(Array(($0 + "\n").utf8)) })
         print(summary)
       } catch { throw Failure.start(error) }
     }
@@ -47,7 +47,7 @@ struct ProgressBar: Sendable {
     let bar = filled.map {
       "[" + String(repeating: "#", count: $0) + String(repeating: ".", count: width - $0) + "] "
     }
-    FileHandle.standardError.write(Data("\r\(bar ?? "")\(words)\u{1B}[K".utf8))
-    if fraction == 1 { FileHandle.standardError.write(Data("\n".utf8)) }
+    StandardError.write(Array("\r\(bar ?? "")\(words)\u{1B}[K".utf8))
+    if fraction == 1 { StandardError.write(Array("\n".utf8)) }
   }
 }

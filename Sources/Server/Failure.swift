@@ -15,7 +15,7 @@ enum Failure {
   }
 
   private static func end(_ error: any Error, status: Int32) -> any Error {
-    FileHandle.standardError.write(Data("hotel-bookmarks: \(StartFailure.line(error))\n".utf8))
+    StandardError.write(Array("hotel-bookmarks: \(StartFailure.line(error))\n".utf8))
     return ExitCode(status)
   }
 }

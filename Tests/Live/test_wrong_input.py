@@ -2,6 +2,7 @@
 import base64
 import http.client
 import json
+import socket
 import uuid
 
 import pytest
@@ -44,6 +45,27 @@ def test_oversized_body_is_413(shared):
     body = b'{"a":"' + b"x" * (64 * 1024) + b'"}'
     assert shared.call(
         "PUT", "/v1/bookmarks/big", shared.guest(), data=body, headers=JSON).status_code == 413
+
+
+def test_refused_body_is_not_read_for_ever(shared):
+    address = shared.url.removeprefix("http://").split(":")
+    with socket.create_connection((address[0], int(address[1])), timeout=30) as connection:
+        head = (f"PUT /v1/bookmarks/big HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {shared.guest()}\r\n"
+                "Content-Length: 99000000000\r\n\r\n")
+        connection.sendall(head.encode())
+        assert b" 413 " in connection.recv(4096)
+        with pytest.raises(OSError):
+            while True:
+                connection.sendall(b"x" * 65536)
+
+
+def test_broken_chunk_is_400(shared):
+    address = shared.url.removeprefix("http://").split(":")
+    with socket.create_connection((address[0], int(address[1])), timeout=30) as connection:
+        connection.sendall(
+            (f"PUT /v1/bookmarks/x HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {shared.guest()}\r\n"
+             "Transfer-Encoding: chunked\r\n\r\nZZ\r\n").encode())
+        assert b" 400 " in connection.recv(4096)
 
 
 def test_other_content_type_is_415(shared):

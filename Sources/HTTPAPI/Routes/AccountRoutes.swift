@@ -44,15 +44,21 @@ extension HTTPService {
     _ status: HTTPResponse.Status, _ session: Session, _ call: Call
   ) -> Response {
     var fields = Self.private
-    let seconds = max(0, session.token.expiresAt.seconds - now().seconds)
-    fields[.setCookie] =
-      "\(Authentication.cookieName)=\(session.token.token.exposed); Path=/; Max-Age=\(seconds); "
-      + "HttpOnly; SameSite=Strict" + (publicURL?.hasPrefix("https:") == true ? "; Secure" : "")
+    fields[.setCookie] = sessionCookie(session.token)
     return .json(status, headers: fields) { writer in
       writer.member("id", session.principal.id.text)
       writer.member("username", session.principal.username ?? "")
       Self.write(session.token, to: &writer)
     }
+  }
+
+  /// The cookie that a browser sends back by itself, to this site alone; over TLS alone where clients
+  /// reach the server by it.
+  func sessionCookie(_ token: IssuedToken) -> String {
+    let seconds = max(0, token.expiresAt.seconds - now().seconds)
+    let secure = publicURL?.hasPrefix("https:") == true ? "; Secure" : ""
+    return "\(Authentication.cookieName)=\(token.token.exposed); Path=/; Max-Age=\(seconds); "
+      + "HttpOnly; SameSite=Strict" + secure
   }
 
   private static func write(_ token: IssuedToken, to writer: inout JSONWriter) {

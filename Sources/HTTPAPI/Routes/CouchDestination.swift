@@ -17,6 +17,10 @@ struct CouchDestination: Sendable {
     guard let field = call[.destination] else {
       throw CouchError.badRequest("Destination header is mandatory for COPY.")
     }
+    let scheme = field.lowercased()
+    guard !scheme.hasPrefix("http://"), !scheme.hasPrefix("https://") else {
+      throw CouchError.badRequest("Destination URL must be relative.")
+    }
     let path = field.utf8.prefix { $0 != UInt8(ascii: "?") }
     id = try DocumentID(RequestTarget.decode(path, what: "Destination"))
     let query = try Call.pairs(field.utf8.dropFirst(path.count + 1))

@@ -53,10 +53,7 @@ extension HTTPService {
     let session = try await accounts.logIn(
       username: name, password: password, guestToken: nil, from: call.address)
     var fields = Self.private
-    let seconds = max(0, session.token.expiresAt.seconds - now().seconds)
-    fields[.setCookie] =
-      "\(Authentication.cookieName)=\(session.token.token.exposed); Path=/; Max-Age=\(seconds); "
-      + "HttpOnly; SameSite=Strict"
+    fields[.setCookie] = sessionCookie(session.token)
     return .json(headers: fields) { writer in
       writer.member("ok", true)
       writer.member("name", session.principal.username ?? "")

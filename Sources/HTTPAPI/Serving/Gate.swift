@@ -2,6 +2,8 @@ import Documents
 import HTTPTypes
 import Hummingbird
 import Logging
+import NIOCore
+import NIOHTTP1
 
 /// What every request passes on its way in and out: checks of its target, cross-origin rules, the error
 /// table, headers that every answer has, metrics and the log.
@@ -17,14 +19,18 @@ struct Gate: RouterMiddleware {
     let start = ContinuousClock.now
     var response: Response
     do {
-      try RequestTarget.check(request.uri.string)
+      try Self.checkHead(request)
       if let preflight = crossOrigin.preflight(request) {
         response = preflight
       } else {
         response = try await next(request, context)
       }
+    } catch let error as HTTPParserError {
+      // A body that breaks off or is no HTTP: the server answers 400 and closes the connection.
+      throw error
     } catch {
       response = answer(to: error, request: request, context: context)
+      if Self.mayBeLong(request) { Self.end(&response, on: context) }
     }
     // What no route took has no HEAD of the router's; a body would be read as the next answer.
     if request.method == .head { response = response.createHeadResponse() }
@@ -46,7 +52,9 @@ struct Gate: RouterMiddleware {
     }
     let requestID = Self.requestID(context)
     // A store that is full is its owner's affair, not the operator's.
-    if problem.status.kind == .serverError, problem.error != "quota_exceeded" {
+    if problem.status.kind == .serverError, problem.status != .notImplemented,
+      problem.error != "quota_exceeded"
+    {
       context.logger.error(
         "request failed",
         metadata: [
@@ -57,6 +65,48 @@ struct Gate: RouterMiddleware {
     var response = problem.response(in: .init(path: request.uri.path), requestID: requestID)
     response.headers[.xRequestID] = requestID
     return response
+  }
+
+  /// - Throws: ``Problem`` for a target, a host or a transfer coding that can't be served.
+  private static func checkHead(_ request: Request) throws(Problem) {
+    try RequestTarget.check(request.uri.string)
+    if let host = request.head.authority, !host.utf8.allSatisfy(isHostByte) {
+      throw Problem(.badRequest, "invalid_header", "Host must be a name or address with a port")
+    }
+    if let coding = request.headers[.transferEncoding],
+      coding.trimmingSpaces.lowercased() != "chunked"
+    {
+      throw Problem(.badRequest, "invalid_header", "Transfer-Encoding must be chunked")
+    }
+  }
+
+  private static func isHostByte(_ byte: UInt8) -> Bool {
+    switch byte {
+    case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x80...0xFF: true
+    default: "-._:[]~%".utf8.contains(byte)
+    }
+  }
+
+  /// Bodies up to here are read to their end after an error, so that the connection can be used again.
+  private static let drainedBytes = 1 << 20
+  /// What a refused body may go on for after its answer, in seconds.
+  private static let drainSeconds = 1
+
+  /// Whether more may follow than is worth reading after an error.
+  private static func mayBeLong(_ request: Request) -> Bool {
+    request.headers[.transferEncoding] != nil
+      || (request.headers[.contentLength].flatMap { Int($0) } ?? 0) > drainedBytes
+  }
+
+  /// Says that the connection ends with this answer, and ends it: what a client goes on sending would be
+  /// read for nothing.
+  private static func end(_ response: inout Response, on context: CallContext) {
+    response.headers[.connection] = "close"
+    guard context.remoteAddress != nil else { return }
+    let channel = context.channel
+    channel.eventLoop.scheduleTask(in: .seconds(Int64(drainSeconds))) {
+      channel.close(promise: nil)
+    }
   }
 
   /// What Hummingbird calls the request in the log; its own `context.id` traps where a log handler keeps

@@ -1,5 +1,4 @@
 package import Documents
-import Foundation
 package import Logging
 import Synchronization
 
@@ -31,6 +30,6 @@ package struct JSONLogHandler: LogHandler {
     let all = metadata.merging(event.metadata ?? [:]) { _, own in own }
     for (key, value) in all.sorted(by: { $0.key < $1.key }) { writer.member(key, "\(value)") }
     writer.endObject()
-    FileHandle.standardError.write(Data(writer.bytes + [0x0A]))
+    StandardError.write(writer.bytes + [0x0A])
   }
 }
