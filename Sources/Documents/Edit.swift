@@ -32,7 +32,7 @@ package enum Edit {
     limit: Int = RevisionTree.defaultRevisionLimit
   ) throws(DocumentError) -> Mutation {
     guard let tree, let winner = tree.winner else { throw .missing }
-    if winner.isDeleted, base == nil || base == winner.revision { throw .deleted }
+    if winner.isDeleted { throw .deleted }
     guard let base else { throw .conflict }
     return try put(id, in: tree, base: base, body: body, isDeleted: true, limit: limit)
   }
@@ -41,7 +41,8 @@ package enum Edit {
   /// repeat is no mutation at all.
   /// - Parameter history: the revision and its ancestors, newest first, one generation a step.
   /// - Parameter known: the body that is stored for the revision, where there is one.
-  /// - Throws: `revisionCollision` when the revision is known with another body; `tooManyLeaves`.
+  /// - Throws: `revisionCollision` when the revision is known with another body, or as a tombstone where
+  ///   this is none; `tooManyLeaves`.
   package static func insert(
     _ id: DocumentID, in tree: RevisionTree?, history: [RevisionID], body: DocumentBody,
     isDeleted: Bool, known: DocumentBody?, limit: Int = RevisionTree.defaultRevisionLimit
@@ -49,7 +50,8 @@ package enum Edit {
     var tree = tree ?? RevisionTree()
     guard let revision = history.first else { return nil }
     guard try tree.graft(history, isDeleted: isDeleted) else {
-      if let known, known.digest != body.digest {
+      // A revision without a body came along as an ancestor, of which nothing else is known.
+      if let known, known.digest != body.digest || tree[revision]?.isDeleted != isDeleted {
         throw DocumentError(
           .revisionCollision, "Revision \(revision) is known here with another body")
       }

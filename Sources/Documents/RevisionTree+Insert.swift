@@ -29,12 +29,19 @@ extension RevisionTree {
     guard let newest = history.first, index(of: newest) == nil else { return false }
     guard zip(history, history.dropFirst()).allSatisfy({ $0.generation - 1 == $1.generation })
     else { throw DocumentError(.invalidRevision, "A history goes back one generation a step") }
-    // Above a known revision whose parent is known too, the tree's own word stands.
+    // Where the tree and the history agree, the history may know what is below a branch's root; where they
+    // don't, the tree's own word stands. So what a tree knows does not depend on the order of arrival.
     var path: [(revision: RevisionID, known: Int?)] = []
-    for revision in history {
-      let known = index(of: revision)
+    var agreed: Int?
+    let places = places(of: history)
+    for (place, revision) in history.enumerated() {
+      let known = agreed ?? places[place]
+      agreed = nil
       path.append((revision, known))
-      if let known, nodes[known].parent != nil { break }
+      guard let known, let parent = nodes[known].parent else { continue }
+      guard history.indices.contains(place + 1), nodes[parent].revision == history[place + 1]
+      else { break }
+      agreed = parent
     }
     try requireRoom(whenBelow: path.first { $0.known != nil }?.known, isDeleted: isDeleted)
     var parent: Int?
@@ -49,6 +56,17 @@ extension RevisionTree {
     }
     restoreOrder()
     return true
+  }
+
+  /// Where each revision of a history stands, nil for the unknown; goes through the tree once.
+  private func places(of history: [RevisionID]) -> [Int?] {
+    var places = [Int?](repeating: nil, count: history.count)
+    guard let newest = history.first else { return places }
+    for (place, node) in nodes.enumerated() {
+      let step = newest.generation - node.revision.generation
+      if history.indices.contains(step), history[step] == node.revision { places[step] = place }
+    }
+    return places
   }
 
   private mutating func join(_ root: Int, to parent: Int) {

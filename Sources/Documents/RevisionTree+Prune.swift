@@ -29,7 +29,10 @@ extension RevisionTree {
     return allowance
   }
 
-  private mutating func remove(_ isDropped: (Int) -> Bool) -> [RevisionID] {
+  /// Takes nodes out by their places; a node whose parent goes becomes a root.
+  /// - Returns: their revisions.
+  @discardableResult
+  mutating func remove(_ isDropped: (Int) -> Bool) -> [RevisionID] {
     var kept: [Node] = []
     var dropped: [RevisionID] = []
     var places = [Int?](repeating: nil, count: nodes.count)

@@ -28,6 +28,8 @@ struct MemoryState: Sendable {
   private(set) var log: [(sequence: Int64, id: DocumentID)] = []
   /// The local documents.
   private(set) var locals: [LocalID: Local] = [:]
+  /// The indexes.
+  private(set) var indexes: [IndexID: MemoryIndex] = [:]
   /// Counts.
   private(set) var info: StoreInfo
 
@@ -44,19 +46,58 @@ struct MemoryState: Sendable {
   mutating func commit<Value>(
     _ decision: Decision<Value>, for ids: Set<DocumentID>, at now: Timestamp
   ) throws(StoreError) -> [Change] {
-    guard Set(decision.mutations.map(\.id)).count == decision.mutations.count,
-      decision.mutations.allSatisfy({ ids.contains($0.id) && $0.tree.winner != nil })
+    let changed = decision.mutations.map(\.id) + decision.purges.map(\.id)
+    guard Set(changed).count == changed.count, changed.allSatisfy({ ids.contains($0) }),
+      decision.mutations.allSatisfy({ $0.tree.winner != nil })
     else { throw StoreError(.storage, "A decision changes a document twice or unannounced") }
     var changes: [Change] = []
-    for mutation in decision.mutations { changes += apply(mutation, at: now) }
+    let ancestors = decision.keepsHistory ? StoreLimits.storedAncestors : 0
+    for mutation in decision.mutations {
+      changes += apply(mutation, keeping: ancestors, at: now)
+    }
+    for purge in decision.purges { apply(purge, keeping: ancestors, at: now) }
     for (id, local) in locals where local.isExpired(at: now) { locals[id] = nil }
     for edit in decision.locals {
       locals[edit.id] = edit.document.map { Local(document: $0, expires: edit.expires) }
     }
+    for edit in decision.indexes { apply(edit) }
     return changes
   }
 
-  private mutating func apply(_ mutation: Mutation, at now: Timestamp) -> [Change] {
+  private mutating func apply(_ purge: Purge, keeping ancestors: Int, at now: Timestamp) {
+    guard let old = records[purge.id] else { return }
+    count(old, by: -1)
+    info.lastSequence += 1
+    log.append((info.lastSequence, purge.id))
+    guard purge.tree.winner != nil else {
+      records[purge.id] = nil
+      order.remove(at: place(of: purge.id.text))
+      for index in Array(indexes.keys) { indexes[index]?.keys[purge.id] = nil }
+      return
+    }
+    let kept = purge.tree.revisions(withinSteps: ancestors)
+    let record = Record(
+      tree: purge.tree, bodies: old.bodies.filter { kept.contains($0.key) },
+      sequence: info.lastSequence, created: old.created, updated: now)
+    records[purge.id] = record
+    count(record, by: 1)
+  }
+
+  private mutating func apply(_ edit: IndexEdit) {
+    switch edit {
+    case .remove(let id): indexes[id] = nil
+    case .advance(let id, let documents, let entries, let sequence):
+      var index = indexes[id] ?? MemoryIndex()
+      index.sequence = sequence
+      for document in documents { index.keys[document] = nil }
+      for entry in entries { index.keys[entry.id] = entry.key }
+      indexes[id] = index
+    }
+  }
+
+  private mutating func apply(
+    _ mutation: Mutation, keeping ancestors: Int, at now: Timestamp
+  ) -> [Change] {
     guard let winner = mutation.tree.winner else { return [] }
     let old = records[mutation.id]
     if let old {
@@ -65,7 +106,7 @@ struct MemoryState: Sendable {
       order.insert(mutation.id, at: place(of: mutation.id.text))
     }
     info.lastSequence += 1
-    let kept = mutation.tree.revisions(withinSteps: StoreLimits.storedAncestors)
+    let kept = mutation.tree.revisions(withinSteps: ancestors)
     var bodies = (old?.bodies ?? [:]).filter { kept.contains($0.key) }
     bodies[mutation.revision] = mutation.body
     for revision in mutation.closed { bodies[revision] = .empty }
@@ -86,7 +127,9 @@ struct MemoryState: Sendable {
 
   private mutating func count(_ record: Record, by sign: Int64) {
     if record.isDeleted { info.deletedCount += sign } else { info.documentCount += sign }
-    info.bodyBytes += sign * Int64(record.winningBody?.bytes.count ?? 0)
+    let winner = Int64(record.winningBody?.bytes.count ?? 0)
+    info.bodyBytes += sign * winner
+    info.keptBytes += sign * (record.storedBytes - winner)
   }
 
   /// Where a text stands or would stand among the ids.
@@ -100,9 +143,28 @@ struct MemoryState: Sendable {
   }
 }
 
+/// One index in memory.
+struct MemoryIndex: Sendable {
+  /// How far it has been built.
+  var sequence: Int64 = 0
+  /// Each document's key.
+  var keys: [DocumentID: [UInt8]] = [:]
+
+  /// The entries in order.
+  var entries: [IndexEntry] {
+    keys.map { IndexEntry(id: $0.key, key: $0.value) }.sorted { left, right in
+      left.key == right.key
+        ? left.id.text.precedesBytes(of: right.id.text)
+        : left.key.lexicographicallyPrecedes(right.key)
+    }
+  }
+}
+
 extension MemoryState.Record {
   /// Whether the winner is a tombstone.
   var isDeleted: Bool { tree.winner?.isDeleted ?? true }
+  /// Bytes of all its bodies.
+  var storedBytes: Int64 { bodies.values.reduce(0) { $0 + Int64($1.bytes.count) } }
   /// What the winner says.
   var winningBody: DocumentBody? { tree.winner.flatMap { bodies[$0.revision] } }
 }

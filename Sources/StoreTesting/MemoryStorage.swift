@@ -42,6 +42,8 @@ package final class MemoryStorage: StoreStorage {
     }
   }
 
+  package func compact() async throws(StoreError) { try requireOpen() }
+
   package func close() async {
     guard !isClosed.exchange(true, ordering: .acquiringAndReleasing) else { return }
     onClose()

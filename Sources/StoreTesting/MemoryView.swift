@@ -69,10 +69,74 @@ package struct MemoryView: StoreView {
     return changes
   }
 
+  package func changes(upTo sequence: Int64, limit: Int) throws(StoreError) -> [Change] {
+    let all = try changes(after: 0, limit: .max).filter { $0.sequence <= sequence }
+    return Array(all.reversed().prefix(max(0, limit)))
+  }
+
+  package func changeCount(after sequence: Int64) throws(StoreError) -> Int64 {
+    Int64(try changes(after: sequence, limit: .max).count)
+  }
+
+  package func count(_ range: DocumentRange) throws(StoreError) -> Int64 {
+    var count: Int64 = 0
+    try documents(range) { _ in
+      count += 1
+      return true
+    }
+    return count
+  }
+
+  package func locals(
+    _ range: DocumentRange, _ visit: (LocalID, LocalDocument) throws(StoreError) -> Bool
+  ) throws(StoreError) {
+    let ids = state.locals.keys.filter { range.contains($0.text) }
+      .sorted { $0.text.precedesBytes(of: $1.text) }
+    for id in range.descending ? ids.reversed() : ids {
+      guard let document = try local(id) else { continue }
+      guard try visit(id, document) else { return }
+    }
+  }
+
+  package func localUsage() throws(StoreError) -> (count: Int64, bytes: Int64) {
+    var usage: (count: Int64, bytes: Int64) = (0, 0)
+    for (id, local) in state.locals where id.text.utf8.starts(with: LocalID.clientPrefix.utf8) {
+      usage.count += 1
+      usage.bytes += Int64(local.document.body.count)
+    }
+    return usage
+  }
+
+  package func indexedSequence(_ index: IndexID) throws(StoreError) -> Int64? {
+    state.indexes[index]?.sequence
+  }
+
+  package func indexes() throws(StoreError) -> [IndexID] {
+    state.indexes.keys.sorted { $0.text.precedesBytes(of: $1.text) }
+  }
+
+  package func entries(
+    _ index: IndexID, _ range: IndexRange, _ visit: (IndexEntry) throws(StoreError) -> Bool
+  ) throws(StoreError) {
+    let entries = (state.indexes[index]?.entries ?? []).filter { entry in
+      !entry.key.lexicographicallyPrecedes(range.start)
+        && range.end.map { entry.key.lexicographicallyPrecedes($0) } ?? true
+    }
+    for entry in range.descending ? entries.reversed() : entries {
+      guard try visit(entry) else { return }
+    }
+  }
+
   package func local(_ id: LocalID) throws(StoreError) -> LocalDocument? {
     guard let local = state.locals[id] else { return nil }
     if let now, local.isExpired(at: now) { return nil }
     return local.document
+  }
+
+  package func fileBytes() throws(StoreError) -> Int64 { 0 }
+
+  package func storedBytes(of id: DocumentID) throws(StoreError) -> Int64 {
+    state.records[id]?.storedBytes ?? 0
   }
 
   package func info() throws(StoreError) -> StoreInfo { state.info }

@@ -65,5 +65,76 @@ extension StorageConformance {
         try require(again.value, is: true, "written again with a later end")
       }
     },
+    Claim("local documents are walked in byte order, both ways, without those whose time is over") {
+      bench in
+      try await bench.withStorage { storage in
+        let texts = ["_local/a", "_local/b", "_local/e\u{301}", "_local/\u{e9}", "receipt/x"]
+        let end = Timestamp.start.adding(seconds: 60)
+        for (number, text) in texts.enumerated().reversed() {
+          let document = LocalDocument(revision: Int64(number), body: [UInt8(number)])
+          let expires = text.utf8.last == UInt8(ascii: "b") ? end : nil
+          try await storage.setLocal(LocalID(stored: text), document, expires: expires)
+        }
+        let early = try await locals(storage, DocumentRange(), at: .start)
+        try require(early, is: [0, 1, 2, 3, 4], "all")
+        let cases: [(DocumentRange, [Int64])] = [
+          (DocumentRange(), [0, 2, 3, 4]), (DocumentRange(descending: true), [4, 3, 2, 0]),
+          (DocumentRange(start: "_local/", end: "_local0"), [0, 2, 3]),
+          (DocumentRange(start: "_local/b"), [2, 3, 4]),
+          (DocumentRange(start: "_local/a\u{0}"), [2, 3, 4]),
+          (DocumentRange(end: "_local/e\u{301}"), [0, 2]),
+          (DocumentRange(end: "_local/e\u{301}", includesEnd: false), [0]),
+          (DocumentRange(end: "_local/e\u{301}", includesEnd: false, descending: true), [0]),
+          (DocumentRange(start: "x", end: "a"), []), (DocumentRange(end: ""), []),
+        ]
+        for (range, wanted) in cases {
+          try require(
+            try await locals(storage, range, at: end.adding(seconds: 1)), is: wanted, "\(range)")
+        }
+        let first = try await locals(storage, DocumentRange(), at: .start, limit: 1)
+        try require(first, is: [0], "a stop")
+      }
+    },
+    Claim("clients' local documents are counted with their bytes, the service's own notes not") {
+      bench in
+      try await bench.withStorage { storage in
+        try require(try await usage(storage), is: [0, 0], "an empty store's")
+        for (text, length) in [("_local/a", 3), ("_local/\u{e9}", 4), ("receipt/_local/", 90)] {
+          let body = [UInt8](repeating: 1, count: length)
+          try await storage.setLocal(
+            LocalID(stored: text), LocalDocument(revision: 1, body: body))
+        }
+        try require(try await usage(storage), is: [2, 7], "two documents'")
+        let id = LocalID(stored: "_local/a")
+        try await storage.setLocal(id, LocalDocument(revision: 2, body: []))
+        try require(try await usage(storage), is: [2, 4], "with an empty one")
+        try await storage.setLocal(id, nil)
+        try require(try await usage(storage), is: [1, 4], "without it")
+      }
+    },
   ]
+
+  private static func usage(_ storage: any StoreStorage) async throws -> [Int64] {
+    try await storage.read { view throws(StoreError) in
+      let usage = try view.localUsage()
+      return [usage.count, usage.bytes]
+    }
+  }
+
+  /// The revisions of the local documents in a range at a moment, each of which must be its body too.
+  private static func locals(
+    _ storage: any StoreStorage, _ range: DocumentRange, at now: Timestamp, limit: Int = .max
+  ) async throws -> [Int64] {
+    try await storage.update([], at: now) { view throws(StoreError) in
+      var found: [Int64] = []
+      try view.locals(range) { id, document throws(StoreError) in
+        guard try view.local(id) == document, document.body == [UInt8(document.revision)] else {
+          return false
+        }
+        found.append(document.revision)
+        return found.count < limit
+      }
+      return Decision(value: found)
+    }.value
+  }
 }

@@ -23,7 +23,9 @@ package struct StorageConformance: Sendable {
 
   /// Every claim.
   package static let claims: [Claim] =
-    sequences + atomicity + documents + histories + locals + lifeCycle
+    sequences + counts + bytes + atomicity + documents + histories + purges + locals + indexes
+    + compaction
+    + lifeCycle
 
   private let makeEngine: @Sendable () async throws -> any StorageEngine
 

@@ -11,7 +11,7 @@ extension StoreStorage {
   @discardableResult
   func put(
     _ id: DocumentID, _ text: String, base: RevisionID? = nil, isDeleted: Bool = false,
-    created: Timestamp? = nil, at now: Timestamp = .start
+    created: Timestamp? = nil, keepsHistory: Bool = true, at now: Timestamp = .start
   ) async throws -> RevisionID {
     let body = try DocumentBody(parsing: Array(text.utf8))
     return try await update([id], at: now) { view throws(StoreError) in
@@ -20,7 +20,9 @@ extension StoreStorage {
         try Edit.put(id, in: tree, base: base, body: body, isDeleted: isDeleted)
       }
       mutation.created = created
-      return Decision([mutation], value: mutation.revision)
+      var decision = Decision([mutation], value: mutation.revision)
+      decision.keepsHistory = keepsHistory
+      return decision
     }.value
   }
 
@@ -96,6 +98,64 @@ extension StoreStorage {
       var ids: [String] = []
       try view.documents(range) { document throws(StoreError) in
         ids.append(document.id.text)
+        return ids.count < limit
+      }
+      return ids
+    }
+  }
+}
+
+/// What the port has for counting, purging and indexes.
+extension StoreStorage {
+  /// Leaves a document with a tree.
+  @discardableResult
+  func purge(
+    _ id: DocumentID, to tree: RevisionTree = RevisionTree(), at now: Timestamp = .start
+  ) async throws -> [Change] {
+    try await update([id], at: now) { _ throws(StoreError) in
+      var decision = Decision(value: true)
+      decision.purges = [Purge(id: id, tree: tree)]
+      return decision
+    }.changes
+  }
+
+  func changes(upTo sequence: Int64, limit: Int = 1_000_000) async throws -> [Change] {
+    try await read { view throws(StoreError) in try view.changes(upTo: sequence, limit: limit) }
+  }
+
+  func changeCount(after sequence: Int64) async throws -> Int64 {
+    try await read { view throws(StoreError) in try view.changeCount(after: sequence) }
+  }
+
+  func count(_ range: DocumentRange) async throws -> Int64 {
+    try await read { view throws(StoreError) in try view.count(range) }
+  }
+
+  /// Edits indexes.
+  func edit(_ edits: IndexEdit...) async throws {
+    _ = try await update([], at: .start) { _ throws(StoreError) in
+      var decision = Decision(value: true)
+      decision.indexes = edits
+      return decision
+    }
+  }
+
+  func indexedSequence(_ index: IndexID) async throws -> Int64? {
+    try await read { view throws(StoreError) in try view.indexedSequence(index) }
+  }
+
+  func indexes() async throws -> [IndexID] {
+    try await read { view throws(StoreError) in try view.indexes() }
+  }
+
+  /// The ids of an index's entries in a range, at most so many.
+  func ids(
+    in index: IndexID, _ range: IndexRange = IndexRange(), limit: Int = .max
+  ) async throws -> [String] {
+    try await read { view throws(StoreError) in
+      var ids: [String] = []
+      try view.entries(index, range) { entry throws(StoreError) in
+        ids.append(entry.id.text)
         return ids.count < limit
       }
       return ids

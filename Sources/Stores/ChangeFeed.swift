@@ -17,9 +17,10 @@ package final class ChangeFeed: Sendable {
 
   /// Wakes every reader that is not awake already.
   package func wake() {
-    readers.withLockedValue { readers in
-      for continuation in readers.open.values { continuation.yield() }
-    }
+    // Outside the lock: to wake a task takes the task's own lock, which whoever cancels it holds while this
+    // stream's end takes ours.
+    let open = readers.withLockedValue { Array($0.open.values) }
+    for continuation in open { continuation.yield() }
   }
 
   /// A stream of wake-ups; the first is there at once, so that a reader begins by reading.

@@ -73,6 +73,17 @@ extension DatabaseManager {
     }
   }
 
+  /// Lends what a store is kept in, for its engine to look after: to copy it, to check it.
+  /// - Parameter use: given nil when the store is absent.
+  /// - Throws: what `use` throws, and as ``withStore(_:creating:_:)`` does.
+  nonisolated(nonsending) package func withStorage<Value>(
+    _ name: StoreName, _ use: ((any StoreStorage)?) async throws(StoreError) -> Value
+  ) async throws(StoreError) -> Value {
+    let lease = try await lease(name, creating: false)
+    defer { release(lease) }
+    return try await use(lease?.storage)
+  }
+
   /// Takes a lease at once where the store is open, or waits for one; nil for an absent store.
   nonisolated(nonsending) private func lease(
     _ name: StoreName, creating: Bool

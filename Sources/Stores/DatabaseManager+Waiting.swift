@@ -72,7 +72,8 @@ extension DatabaseManager {
       let health = StorageHealth()
       let store = DocumentStore(
         name: name, storage: WatchedStorage(storage: storage, health: health),
-        feed: state.withLockedValue { $0.feeds.feed(for: name) }, limits: limits(name), now: now)
+        feed: state.withLockedValue { $0.feeds.feed(for: name) }, limits: limits(name), now: now,
+        follower: follower)
       return .success(OpenStore(name: name, store: store, storage: storage, health: health))
     } catch {
       return .failure(error)

@@ -15,6 +15,7 @@ package actor DatabaseManager {
   nonisolated let engine: any StorageEngine
   nonisolated let limits: @Sendable (StoreName) -> StoreLimits
   nonisolated let now: @Sendable () -> Timestamp
+  nonisolated let follower: CommitFollower
   nonisolated let clock: any Clock<Duration>
   nonisolated let leaseWait: Duration
   nonisolated let sweepInterval: Duration
@@ -53,15 +54,18 @@ package actor DatabaseManager {
   ///   end.
   /// - Parameter limits: what each store takes.
   /// - Parameter now: stamps documents.
+  /// - Parameter follower: the rule that follows commits into any store.
   /// - Parameter clock: measures waits.
   package init(
     engine: any StorageEngine, maximumOpen: Int, idleSeconds: Int = 60, leaseWaitSeconds: Int = 5,
     limits: @escaping @Sendable (StoreName) -> StoreLimits = { StoreLimits.standard(for: $0) },
-    now: @escaping @Sendable () -> Timestamp, clock: any Clock<Duration> = ContinuousClock()
+    now: @escaping @Sendable () -> Timestamp, follower: CommitFollower = .none,
+    clock: any Clock<Duration> = ContinuousClock()
   ) {
     self.engine = engine
     self.limits = limits
     self.now = now
+    self.follower = follower
     self.clock = clock
     leaseWait = .seconds(max(0, leaseWaitSeconds))
     sweepInterval = .seconds(max(1, idleSeconds)) / 2

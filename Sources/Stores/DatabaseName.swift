@@ -3,7 +3,7 @@ import Documents
 /// The name of a database that the administrator makes.
 ///
 /// Source: CouchDB, "PUT /{db}": a lower-case letter, then lower-case letters, digits and
-/// `_$()+-/`; at most 238 bytes.
+/// `_$()+-/`; at most 238 bytes. Names of people's own stores (``isPersonal(_:)``) are not among them.
 package struct DatabaseName: ByteString {
   /// The longest name, in bytes, as in CouchDB 3.
   package static let maximumBytes = 238
@@ -15,9 +15,18 @@ package struct DatabaseName: ByteString {
   package init?(_ text: String) {
     guard (1...Self.maximumBytes).contains(text.utf8.count),
       let first = text.utf8.first, (0x61...0x7A).contains(first),
-      text.utf8.allSatisfy(Self.isLegal)
+      text.utf8.allSatisfy(Self.isLegal), !Self.isPersonal(text)
     else { return nil }
     self.text = text
+  }
+
+  /// Whether a text is how clients call somebody's own store or a list's: `guest-`, `user-` or `list-` and an
+  /// account's id, 32 lower-case hex digits.
+  package static func isPersonal(_ text: String) -> Bool {
+    for kind in ["guest-", "user-", "list-"] where text.utf8.starts(with: kind.utf8) {
+      return AccountID(String(Substring(text.utf8.dropFirst(kind.utf8.count)))) != nil
+    }
+    return false
   }
 
   private static func isLegal(_ byte: UInt8) -> Bool {

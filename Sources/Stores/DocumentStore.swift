@@ -10,18 +10,21 @@ package struct DocumentStore: Sendable {
   private let feed: ChangeFeed
   private let limits: StoreLimits
   private let now: @Sendable () -> Timestamp
+  private let follower: CommitFollower
 
   /// A store over its storage.
   /// - Parameter now: the clock that stamps documents.
+  /// - Parameter follower: the rule that follows commits.
   package init(
     name: StoreName, storage: any StoreStorage, feed: ChangeFeed, limits: StoreLimits,
-    now: @escaping @Sendable () -> Timestamp
+    now: @escaping @Sendable () -> Timestamp, follower: CommitFollower = .none
   ) {
     self.name = name
     self.storage = storage
     self.feed = feed
     self.limits = limits
     self.now = now
+    self.follower = follower
   }
 
   /// Reads one state of the store; see ``StoreStorage/read(_:)``.
@@ -31,30 +34,50 @@ package struct DocumentStore: Sendable {
     try await storage.read(query)
   }
 
+  /// Reads a document or two of one state of the store; see ``StoreStorage/glance(_:)``.
+  package func glance<Value: Sendable>(
+    _ query: @escaping @Sendable (any StoreView) throws(StoreError) -> Value
+  ) async throws(StoreError) -> Value {
+    try await storage.glance(query)
+  }
+
   /// Commits what `decide` decides; see ``StoreStorage/update(_:at:_:)``.
-  /// - Throws: besides, `quotaExceeded` when live documents would be added or grow beyond the
-  ///   quota.
+  /// - Throws: besides, `quotaExceeded` when documents would be added or grow beyond the quota.
   @discardableResult
   package func update<Value: Sendable>(
     _ ids: Set<DocumentID>,
     _ decide: @escaping @Sendable (any StoreView) throws(StoreError) -> Decision<Value>
   ) async throws(StoreError) -> Committed<Value> {
     let limits = limits
+    let concerns = follower.concerns
     let committed = try await storage.update(ids, at: now()) { view throws(StoreError) in
-      let decision = try decide(view)
-      try Quota.check(decision.mutations, against: limits, in: view)
-      return decision
+      var decision = try decide(view)
+      if !decision.purges.isEmpty {
+        let count = LocalDocument(revision: try view.purgeCount() &+ 1, body: Array("{}".utf8))
+        decision.locals.append(LocalEdit(.purgeCount, count))
+      }
+      decision.keepsHistory = try Quota.check(
+        decision.mutations, purges: decision.purges, against: limits, in: view)
+      try Quota.check(decision.locals, against: limits, in: view)
+      return decision.noting(
+        wakes: !decision.mutations.isEmpty || !decision.purges.isEmpty,
+        isFollowed: decision.mutations.contains(where: concerns))
     }
-    if !committed.changes.isEmpty { feed.wake() }
-    return committed
+    if committed.value.wakes { feed.wake() }
+    // What it could not do now it does at the next such commit; this one stands.
+    if committed.value.isFollowed { try? await follower.follow(self) }
+    return Committed(changes: committed.changes, value: committed.value.value)
   }
+
+  /// Gives disk space back; see ``StoreStorage/compact()``.
+  package func compact() async throws(StoreError) { try await storage.compact() }
 
   /// Wake-ups after commits: read again by sequence number after each. The first comes at once.
   package func wakeUps() -> AsyncStream<Void> { feed.wakeUps() }
 
   /// The winner, a tombstone included.
   package func document(_ id: DocumentID) async throws(StoreError) -> Document? {
-    try await read { view throws(StoreError) in try view.document(id) }
+    try await glance { view throws(StoreError) in try view.document(id) }
   }
 
   /// Puts a revision on a document; see ``Edit/put(_:in:base:body:isDeleted:limit:)``.
@@ -91,4 +114,23 @@ package struct DocumentStore: Sendable {
   package var revisionLimit: Int { limits.revisions }
   /// What this store takes.
   package var quota: StoreLimits { limits }
+}
+
+/// A decision's answer and what has to happen after its commit.
+private struct NotedValue<Value: Sendable>: Sendable {
+  let value: Value
+  let wakes: Bool
+  let isFollowed: Bool
+}
+
+extension Decision {
+  fileprivate func noting(wakes: Bool, isFollowed: Bool) -> Decision<NotedValue<Value>> {
+    var noted = Decision<NotedValue<Value>>(
+      mutations, locals: locals,
+      value: NotedValue(value: value, wakes: wakes, isFollowed: isFollowed))
+    noted.purges = purges
+    noted.indexes = indexes
+    noted.keepsHistory = keepsHistory
+    return noted
+  }
 }

@@ -1,30 +1,37 @@
 import Documents
 
 /// The rule that a store's quota is never exceeded, and never in the way of a deletion.
+///
+/// The bytes of every stored body count. So that deleting makes room and history never stands in a document's
+/// way, what is written in a store that is filling up, or has much history, keeps no bodies of ancestors; see
+/// ``StoreLimits/fillingPercent`` and ``StoreLimits/historyPercent``.
 enum Quota {
-  /// - Throws: `quotaExceeded` when a revision that is no tombstone adds a live document or makes
-  ///   the winners longer, beyond the limits.
+  /// Purges are never refused, and make room for the mutations of their decision.
+  /// - Returns: whether the documents that are written may keep bodies of ancestors.
+  /// - Throws: `quotaExceeded` when a revision that is no mere deletion adds a live document or bytes,
+  ///   beyond the limits.
   static func check(
-    _ mutations: [Mutation], against limits: StoreLimits, in view: any StoreView
-  ) throws(StoreError) {
-    guard limits.documents != .max, mutations.contains(where: isGrowth) else { return }
+    _ mutations: [Mutation], purges: [Purge], against limits: StoreLimits, in view: any StoreView
+  ) throws(StoreError) -> Bool {
+    guard limits.documents != .max, !mutations.isEmpty || !purges.isEmpty else { return true }
     let info = try view.info()
-    var (documents, bytes) = (info.documentCount, info.bodyBytes)
-    for mutation in mutations {
-      guard let winner = mutation.tree.winner else { continue }
-      let old = try view.document(mutation.id)
-      documents += (winner.isDeleted ? 0 : 1) - ((old?.isDeleted ?? true) ? 0 : 1)
-      bytes += try Int64(length(of: winner.revision, after: mutation, old, in: view))
-      bytes -= Int64(old?.body.count ?? 0)
-    }
+    let most = longest(mutations)
+    let keepsHistory =
+      info.storedBytes + most <= share(StoreLimits.fillingPercent, of: limits)
+      && info.keptBytes + most <= share(StoreLimits.historyPercent, of: limits)
+    guard mutations.contains(where: isGrowth) else { return keepsHistory }
+    let documents = try info.documentCount + added(mutations, purges, in: view)
     guard documents <= limits.documents || documents <= info.documentCount else {
       throw StoreError(
         .quotaExceeded, "This store is full: it holds at most \(limits.documents) documents")
     }
-    guard bytes <= limits.bytes || bytes <= info.bodyBytes else {
+    guard !keepsHistory else { return true }
+    let bytes = try info.storedBytes + grown(mutations, purges, in: view)
+    guard bytes <= limits.bytes || bytes <= info.storedBytes else {
       throw StoreError(
         .quotaExceeded, "This store is full: it holds at most \(limits.bytes) bytes")
     }
+    return false
   }
 
   /// A tombstone as deletions make it may always be put; one that carries a text is no mere deletion.
@@ -35,13 +42,54 @@ enum Quota {
       || mutation.body.bytes.count > plainTombstoneBytes
   }
 
-  /// The winner's bytes after a mutation: the new body's, the old winner's, or those of a branch
-  /// that wins since the old winner has been deleted.
-  private static func length(
-    of winner: RevisionID, after mutation: Mutation, _ old: Document?, in view: any StoreView
-  ) throws(StoreError) -> Int {
-    if winner == mutation.revision { return mutation.body.bytes.count }
-    if let old, old.revision == winner { return old.body.count }
-    return try view.body(mutation.id, winner)?.count ?? 0
+  private static func share(_ percent: Int64, of limits: StoreLimits) -> Int64 {
+    limits.bytes / 100 * percent + limits.bytes % 100 * percent / 100
   }
+
+  /// What the mutations add in bytes if nothing of before goes.
+  private static func longest(_ mutations: [Mutation]) -> Int64 {
+    mutations.reduce(0) { $0 + Int64($1.body.bytes.count + $1.closed.count * emptyBytes) }
+  }
+
+  /// By how many there are more live documents.
+  private static func added(
+    _ mutations: [Mutation], _ purges: [Purge], in view: any StoreView
+  ) throws(StoreError) -> Int64 {
+    var documents: Int64 = 0
+    for (id, tree) in mutations.map({ ($0.id, $0.tree) }) + purges.map({ ($0.id, $0.tree) }) {
+      documents += (tree.winner?.isDeleted ?? true) ? 0 : 1
+      documents -= (try view.tree(id)?.winner?.isDeleted ?? true) ? 0 : 1
+    }
+    return documents
+  }
+
+  /// By how many bytes there are more when no written document keeps its history.
+  private static func grown(
+    _ mutations: [Mutation], _ purges: [Purge], in view: any StoreView
+  ) throws(StoreError) -> Int64 {
+    var bytes: Int64 = 0
+    for mutation in mutations {
+      bytes -= try view.storedBytes(of: mutation.id)
+      for leaf in mutation.tree.nodes where leaf.isLeaf {
+        bytes += try Int64(length(of: leaf.revision, after: mutation, in: view))
+      }
+    }
+    for purge in purges {
+      bytes -= try view.storedBytes(of: purge.id)
+      for leaf in purge.tree.nodes where leaf.isLeaf {
+        bytes += Int64(try view.body(purge.id, leaf.revision)?.count ?? 0)
+      }
+    }
+    return bytes
+  }
+
+  private static func length(
+    of leaf: RevisionID, after mutation: Mutation, in view: any StoreView
+  ) throws(StoreError) -> Int {
+    if leaf == mutation.revision { return mutation.body.bytes.count }
+    if mutation.closed.contains(leaf) { return emptyBytes }
+    return try view.body(mutation.id, leaf)?.count ?? 0
+  }
+
+  private static let emptyBytes = DocumentBody.empty.bytes.count
 }

@@ -2,7 +2,7 @@
 package struct StoreLimits: Sendable, Equatable {
   /// Live documents at most.
   package var documents: Int64
-  /// Bytes of winning bodies at most.
+  /// Bytes of all stored bodies at most: winners', losing leaves', kept ancestors'.
   package var bytes: Int64
   /// Revision ids kept along each branch.
   package var revisions: Int
@@ -18,6 +18,12 @@ package struct StoreLimits: Sendable, Equatable {
   package static let pendingUpdates = 256
   /// Bodies of ancestors that are kept for history and restore, newest first.
   package static let storedAncestors = 20
+  /// Percent of ``bytes`` that bodies other than winners' may take; beyond it, a document that is
+  /// written keeps no ancestors' bodies.
+  package static let historyPercent: Int64 = 12
+  /// Percent of ``bytes`` from which a store is filling up: beyond it, too, a document that is written
+  /// keeps no ancestors' bodies, so that deleting makes room.
+  package static let fillingPercent: Int64 = 75
   /// A user's, a list's or an administrator's store: 50,000 documents, 256 MiB.
   package static let full = StoreLimits(documents: 50_000, bytes: 256 << 20, revisions: 1_000)
   /// A guest's store: 200 documents (the list counts as one), 1 MiB.

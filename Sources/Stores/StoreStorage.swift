@@ -10,12 +10,19 @@ package protocol StoreStorage: Sendable {
     _ query: @escaping @Sendable (any StoreView) throws(StoreError) -> Value
   ) async throws(StoreError) -> Value
 
+  /// Reads a document or two of one state of the store, as ``read(_:)``; an engine may do that on the caller's
+  /// thread as long as it need not wait for anything.
+  /// - Parameter query: takes microseconds; may run a second time when its first answer is thrown away.
+  func glance<Value: Sendable>(
+    _ query: @escaping @Sendable (any StoreView) throws(StoreError) -> Value
+  ) async throws(StoreError) -> Value
+
   /// Runs `decide` inside a transaction and commits its decision: all of it, durably, or nothing.
   ///
   /// One sequence number for each mutation, in order, none for ancestors that a graft brought
-  /// along. Concurrent updates may share one commit; each sees what those before it wrote. `decide`
-  /// may run more than once and must not have side effects.
-  /// - Parameter ids: the documents that `decide` may change; engines that lock rows need them.
+  /// along; then one for each purge of a document that is there. Concurrent updates may share one commit;
+  /// each sees what those before it wrote. `decide` may run more than once and must not have side effects.
+  /// - Parameter ids: the documents that `decide` may mutate or purge; engines that lock rows need them.
   /// - Parameter now: the moment that new documents are stamped with and that local documents
   ///   expire at.
   /// - Throws: what `decide` throws, nothing having been written, not even the sequence counter;
@@ -25,8 +32,19 @@ package protocol StoreStorage: Sendable {
     _ decide: @escaping @Sendable (any StoreView) throws(StoreError) -> Decision<Value>
   ) async throws(StoreError) -> Committed<Value>
 
+  /// Gives the disk space of what was removed back to the system, without changing what the store holds.
+  /// Nothing to do for an engine without a disk, or when there is little to give back.
+  /// - Throws: `storageFull`, `readOnly`, `storage`, `damaged`, `unavailable`; nothing is lost then.
+  func compact() async throws(StoreError)
+
   /// Gives the store's files back to the system. Whoever calls it sees to it that nothing follows.
   func close() async
+}
+
+extension StoreStorage {
+  package func glance<Value: Sendable>(
+    _ query: @escaping @Sendable (any StoreView) throws(StoreError) -> Value
+  ) async throws(StoreError) -> Value { try await read(query) }
 }
 
 /// What a rule decided about one store.
@@ -35,6 +53,13 @@ package struct Decision<Value: Sendable>: Sendable {
   package var mutations: [Mutation]
   /// Local documents to write or remove in the same transaction.
   package var locals: [LocalEdit]
+  /// Revisions to forget; a document is mutated or purged in one decision, not both.
+  package var purges: [Purge] = []
+  /// What to write into indexes, in order.
+  package var indexes: [IndexEdit] = []
+  /// Whether the documents that it writes keep bodies of ancestors; without them, only leaves' bodies are
+  /// left of those documents.
+  package var keepsHistory = true
   /// The rule's answer to its caller.
   package var value: Value
 
@@ -65,7 +90,7 @@ package struct LocalEdit: Sendable {
 
 /// What an update left behind, on disk.
 package struct Committed<Value: Sendable>: Sendable {
-  /// One row for each mutation, in order.
+  /// One row for each mutation, in order; none for purges.
   package let changes: [Change]
   /// The rule's answer.
   package let value: Value

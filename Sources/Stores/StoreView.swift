@@ -20,8 +20,37 @@ package protocol StoreView {
   /// Documents that changed after a sequence number, each once, at its last change, in order.
   /// - Parameter limit: how many rows at most.
   func changes(after sequence: Int64, limit: Int) throws(StoreError) -> [Change]
+  /// Documents that changed up to a sequence number, that one included, each once, at its last change,
+  /// newest first.
+  /// - Parameter limit: how many rows at most.
+  func changes(upTo sequence: Int64, limit: Int) throws(StoreError) -> [Change]
+  /// How many rows ``changes(after:limit:)`` has behind a sequence number. Counts them: not for every
+  /// page of a walk.
+  func changeCount(after sequence: Int64) throws(StoreError) -> Int64
+  /// How many winners a range holds, tombstones included where asked. Counts them, without their bodies.
+  func count(_ range: DocumentRange) throws(StoreError) -> Int64
   /// A local document; nil when absent (or expired).
   func local(_ id: LocalID) throws(StoreError) -> LocalDocument?
+  /// Local documents by id in byte order, or downwards, until `visit` answers false. Expired ones are
+  /// left out.
+  func locals(
+    _ range: DocumentRange, _ visit: (LocalID, LocalDocument) throws(StoreError) -> Bool
+  ) throws(StoreError)
+  /// Clients' local documents (``LocalID/clientPrefix``): how many, and the bytes of their bodies. Counts them.
+  func localUsage() throws(StoreError) -> (count: Int64, bytes: Int64)
+  /// How far an index has been built, as a sequence number; nil for an index that is not there.
+  func indexedSequence(_ index: IndexID) throws(StoreError) -> Int64?
+  /// The indexes that are there, in byte order.
+  func indexes() throws(StoreError) -> [IndexID]
+  /// Entries of an index by key in byte order (by id in byte order where keys are equal), or downwards in
+  /// both, until `visit` answers false. None for an index that is not there.
+  func entries(
+    _ index: IndexID, _ range: IndexRange, _ visit: (IndexEntry) throws(StoreError) -> Bool
+  ) throws(StoreError)
+  /// Bytes that the store takes on the disk, beside its log; 0 for one without a file.
+  func fileBytes() throws(StoreError) -> Int64
+  /// Bytes of all bodies that are kept of a document, the winner's included; 0 for an id that was never used.
+  func storedBytes(of id: DocumentID) throws(StoreError) -> Int64
   /// Counts and the last sequence number.
   func info() throws(StoreError) -> StoreInfo
 }
@@ -49,6 +78,13 @@ package struct DocumentRange: Sendable {
     self.includesEnd = includesEnd
     self.descending = descending
     self.includesDeleted = includesDeleted
+  }
+
+  /// Whether an id lies within the range's ends.
+  package func contains(_ id: String) -> Bool {
+    if let start, id.precedesBytes(of: start) { return false }
+    guard let end else { return true }
+    return includesEnd ? !end.precedesBytes(of: id) : id.precedesBytes(of: end)
   }
 }
 
@@ -94,20 +130,27 @@ package struct StoreInfo: Sendable, Equatable {
   package var deletedCount: Int64
   /// The number of the last change, 0 for none.
   package var lastSequence: Int64
-  /// Bytes of the winners' bodies: what the quota counts.
+  /// Bytes of the winners' bodies.
   package var bodyBytes: Int64
+  /// Bytes of the other bodies: those of losing leaves and of ancestors that are kept for history.
+  package var keptBytes: Int64
   /// Drawn at random when the store was made (32 hex digits): tells this store from an earlier one
   /// of the same name, so that a reader's old sequence numbers are not mistaken for this store's.
   package var epoch: String
 
   /// Counts as read.
   package init(
-    documentCount: Int64, deletedCount: Int64, lastSequence: Int64, bodyBytes: Int64, epoch: String
+    documentCount: Int64, deletedCount: Int64, lastSequence: Int64, bodyBytes: Int64,
+    keptBytes: Int64 = 0, epoch: String
   ) {
     self.documentCount = documentCount
     self.deletedCount = deletedCount
     self.lastSequence = lastSequence
     self.bodyBytes = bodyBytes
+    self.keptBytes = keptBytes
     self.epoch = epoch
   }
+
+  /// Bytes of all bodies: what the quota counts.
+  package var storedBytes: Int64 { bodyBytes + keptBytes }
 }

@@ -38,11 +38,27 @@ struct WatchedStorage: StoreStorage {
     }
   }
 
+  func glance<Value: Sendable>(
+    _ query: @escaping @Sendable (any StoreView) throws(StoreError) -> Value
+  ) async throws(StoreError) -> Value {
+    do { return try await storage.glance(query) } catch {
+      health.note(error)
+      throw error
+    }
+  }
+
   func update<Value: Sendable>(
     _ ids: Set<DocumentID>, at now: Timestamp,
     _ decide: @escaping @Sendable (any StoreView) throws(StoreError) -> Decision<Value>
   ) async throws(StoreError) -> Committed<Value> {
     do { return try await storage.update(ids, at: now, decide) } catch {
+      health.note(error)
+      throw error
+    }
+  }
+
+  func compact() async throws(StoreError) {
+    do { try await storage.compact() } catch {
       health.note(error)
       throw error
     }

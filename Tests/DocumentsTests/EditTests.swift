@@ -77,7 +77,7 @@ import Testing
       ("1-a(2-b)", "9-z", .conflict),
       ("1-a(2-b†)", nil, .deleted),
       ("1-a(2-b†)", "2-b", .deleted),
-      ("1-a(2-b†)", "1-a", .conflict),
+      ("1-a(2-b†)", "1-a", .deleted),
     ] as [(String?, String?, DocumentError.Code)])
   func deleteIsRefused(
     _ drawing: String?, _ base: String?, _ wanted: DocumentError.Code

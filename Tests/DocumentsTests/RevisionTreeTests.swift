@@ -74,6 +74,9 @@ import Testing
     ("1-a 3-c", "4-d 3-c 2-b 1-a", false, "1-a(2-b(3-c(4-d*)))"),
     ("3-c 1-a(2-b)", "4-d 3-c 2-b 1-a", true, "1-a(2-b(3-c(4-d†*)))"),
     ("5-e(6-f) 3-c(4-x)", "6-g 5-e 4-d 3-c 2-b", false, "2-b(3-c(4-d(5-e(6-f 6-g*)) 4-x))"),
+    // Also where it meets the branch above its root.
+    ("2-b(3-c)", "4-d 3-c 2-b 1-a", false, "1-a(2-b(3-c(4-d*)))"),
+    ("2-b(3-c(4-x)) 1-a", "4-d 3-c 2-b 1-a", false, "1-a(2-b(3-c(4-d 4-x*)))"),
     // Above a known revision with a known parent, the tree's own word stands.
     ("1-a(2-b)", "3-c 2-b 1-z", false, "1-a(2-b(3-c*))"),
     // A short history that meets nothing starts a branch of its own.

@@ -67,6 +67,29 @@ import Testing
     }
   }
 
+  @Test func aPurgeWakesReadersAndIsCounted() async throws {
+    try await withStore { store async throws in
+      try await store.put(id, base: nil, body: .empty)
+      var reader = store.wakeUps().makeAsyncIterator()
+      _ = await reader.next()
+      #expect(try await purgeCount(store) == 0)
+      for expected in Int64(1)...2 {
+        try await store.update([id]) { [id] _ throws(StoreError) in
+          var decision = Decision(value: true)
+          decision.purges = [Purge(id: id, tree: RevisionTree())]
+          return decision
+        }
+        #expect(await reader.next() != nil)
+        #expect(try await purgeCount(store) == expected)
+      }
+      #expect(try await store.document(id) == nil)
+    }
+  }
+
+  private func purgeCount(_ store: DocumentStore) async throws -> Int64 {
+    try await store.read { view throws(StoreError) in try view.purgeCount() }
+  }
+
   private func withStore(_ use: (DocumentStore) async throws -> Void) async throws {
     let manager = manager(of: engine, maximumOpen: 1)
     try await manager.withStore(.system) { store in try await use(store) }

@@ -60,20 +60,62 @@ import Testing
   }
 
   @Test func aDeletionPassesEvenIfALongerBranchWins() async throws {
-    try await withStore(documents: 1, bytes: 12) { store async throws in
+    try await withStore(documents: 1, bytes: 31) { store async throws in
       let id = DocumentID(stored: "a")
-      let winner = try RevisionID("1-b")
+      let (winner, base) = (try RevisionID("1-b"), try RevisionID("1-a"))
       try await graft(store, id, [winner], "{}")
-      try await graft(store, id, [try RevisionID("1-a")], #"{"x":"longer than it may be"}"#)
+      try await graft(store, id, [base], #"{"x":"longer than it may be"}"#)
+      #expect(try await info(store).storedBytes == 31)
       try await store.delete(id, base: winner)
-      #expect(try await store.document(id)?.revision == RevisionID("1-a"))
-      #expect(try await info(store).bodyBytes > 12)
-      // What is too large already may shrink, not grow.
-      let base = try RevisionID("1-a")
+      #expect(try await store.document(id)?.revision == base)
+      #expect(try await info(store).storedBytes == 31)
       #expect(
         await code { try await put(store, "a", #"{"x":"longer than it may be!"}"#, base: base) }
           == .quotaExceeded)
       try await put(store, "a", #"{"x":"long as it is"}"#, base: base)
+    }
+  }
+
+  @Test func s17LosingLeavesCountAndAreNotTakenBeyondTheLimit() async throws {
+    try await withStore(bytes: 20) { store async throws in
+      let id = DocumentID(stored: "a")
+      try await graft(store, id, [try RevisionID("1-b")], #"{"x":123}"#)
+      try await graft(store, id, [try RevisionID("1-a")], #"{"x":123}"#)
+      #expect(
+        await code { try await graft(store, id, [RevisionID("1-0")], #"{"x":1}"#) }
+          == .quotaExceeded)
+      #expect(try await info(store).storedBytes == 18)
+    }
+  }
+
+  @Test func s17HistoryMakesWayForDocuments() async throws {
+    try await withStore(bytes: 100) { store async throws in
+      var base: RevisionID?
+      for number in 0..<40 {
+        base = try await put(store, "a", #"{"x":\#(10 + number)}"#, base: base)
+        #expect(try await info(store).storedBytes <= 8 + 12)
+      }
+      #expect(try await info(store).keptBytes > 0)
+      // These fit only without the history of the first.
+      let body = #"{"x":"0123456789012345678901234567890123456789"}"#
+      try await put(store, "a", body, base: base)
+      #expect(try await info(store).storedBytes == Int64(body.utf8.count))
+      try await put(store, "b", body)
+      #expect(await code { try await put(store, "c", #"{"x":12345}"#) } == .quotaExceeded)
+    }
+  }
+
+  @Test func s17AHundredParallelWritersNeverExceedTheBytes() async throws {
+    try await withStore(bytes: 95) { store async throws in
+      let body = try DocumentBody(parsing: Array(#"{"x":123}"#.utf8))
+      await withTaskGroup(of: Void.self) { group in
+        for number in 0..<100 {
+          group.addTask {
+            _ = try? await store.put(DocumentID(stored: "\(number)"), base: nil, body: body)
+          }
+        }
+      }
+      #expect(try await info(store).storedBytes == 90)
     }
   }
 
@@ -92,6 +134,65 @@ import Testing
         }
       }
       #expect(try await info(store).documentCount == 1)
+    }
+  }
+
+  @Test func aPurgePassesInAFullStoreAndMakesRoomInItsOwnUpdate() async throws {
+    try await withStore(documents: 2, bytes: 40) { store async throws in
+      let ids = ["a", "b", "c"].map { DocumentID(stored: $0) }
+      try await graft(store, ids[0], [try RevisionID("1-b")], "{}")
+      try await graft(store, ids[0], [try RevisionID("1-a")], #"{"x":"longer than it may be"}"#)
+      try await put(store, "b", #"{"x":1}"#)
+      #expect(await code { try await put(store, "c") } == .quotaExceeded)
+      // A longer branch may come to win.
+      try await purge(store, ids[0], [try RevisionID("1-b")], putting: nil)
+      #expect(try await info(store).storedBytes == 36)
+      #expect(await code { try await purge(store, ids[1], [], putting: ids[2]) } == .quotaExceeded)
+      try await purge(store, ids[0], [try RevisionID("1-a")], putting: ids[2])
+      #expect(try await info(store).documentCount == 2)
+      #expect(try await info(store).bodyBytes == 9)
+      #expect(try await store.document(ids[0]) == nil)
+    }
+  }
+
+  /// Forgets leaves and puts an empty document in one update.
+  private func purge(
+    _ store: DocumentStore, _ id: DocumentID, _ leaves: Set<RevisionID>, putting other: DocumentID?
+  ) async throws {
+    try await store.update(Set([id, other].compactMap { $0 })) { view throws(StoreError) in
+      var decision = Decision(value: true)
+      let rest = try view.tree(id)?.purging(leaves)
+      decision.purges = rest.map { [Purge(id: id, tree: $0)] } ?? []
+      guard let other else { return decision }
+      let mutation = try applying { () throws(DocumentError) in
+        try Edit.put(other, in: nil, base: nil, body: .empty)
+      }
+      decision.mutations = [mutation]
+      return decision
+    }
+  }
+
+  @Test func localDocumentsOfClientsHaveTheSameLimitsAndTheServicesNotesNone() async throws {
+    try await withStore(documents: 2, bytes: 10) { store async throws in
+      try await setLocal(store, "_local/a", 5)
+      try await setLocal(store, "_local/b", 5)
+      #expect(await code { try await setLocal(store, "_local/c", 0) } == .quotaExceeded)
+      #expect(await code { try await setLocal(store, "_local/a", 6) } == .quotaExceeded)
+      try await setLocal(store, "_local/a", 4)
+      try await setLocal(store, "receipt/note", 1_000)
+      try await setLocal(store, "_local/b", nil)
+      try await setLocal(store, "_local/c", 6)
+      #expect(try await info(store).documentCount == 0)
+    }
+  }
+
+  /// Writes a local document of so many bytes, or removes it.
+  private func setLocal(_ store: DocumentStore, _ id: String, _ length: Int?) async throws {
+    try await store.update([]) { _ throws(StoreError) in
+      let document = length.map {
+        LocalDocument(revision: 1, body: [UInt8](repeating: 1, count: $0))
+      }
+      return Decision(locals: [LocalEdit(LocalID(stored: id), document)], value: true)
     }
   }
 

@@ -32,7 +32,9 @@ import Testing
   }
 
   @Test(arguments: [
-    "a", "z9", "a_$()+-/", "a//b", "a" + String(repeating: "0", count: 237),
+    "a", "z9", "a_$()+-/", "a//b", "a" + String(repeating: "0", count: 237), "user-", "guests-a",
+    "guest-0123456789abcdef0123456789abcde", "list-0123456789abcdef0123456789abcdef0",
+    "user-0123456789abcdef0123456789abcdeg", "users-0123456789abcdef0123456789abcdef",
   ])
   func databaseNamesFollowCouchDB(_ text: String) {
     #expect(DatabaseName(text)?.text == text)
@@ -42,6 +44,8 @@ import Testing
     "", "A", "aB", "0a", "_a", "_users", "/a", "a b", "a.b", "a/../b", "a%2fb", "a\u{301}", "é",
     "a\n",
     "a\r\n", "a\u{0}", "a\\b", "a" + String(repeating: "0", count: 238),
+    "guest-0123456789abcdef0123456789abcdef", "user-0123456789abcdef0123456789abcdef",
+    "list-0123456789abcdef0123456789abcdef",
   ])
   func otherDatabaseNamesAreRefused(_ text: String) {
     #expect(DatabaseName(text) == nil)

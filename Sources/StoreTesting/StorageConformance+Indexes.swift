@@ -1,0 +1,149 @@
+import Documents
+import Stores
+
+extension StorageConformance {
+  /// Claims about indexes.
+  static let indexes: [Claim] = [
+    Claim("an index is there once it was advanced, and knows how far it has come") { bench in
+      try await bench.withStorage { storage in
+        let (index, other) = (IndexID("one"), IndexID("other"))
+        try require(try await storage.indexedSequence(index), is: nil, "before")
+        try require(try await storage.indexes(), is: [], "no index")
+        try require(try await storage.ids(in: index), is: [], "entries of no index")
+        try await storage.edit(try advance(index, [], upTo: 0))
+        try require(try await storage.indexedSequence(index), is: 0, "an empty index")
+        try await storage.edit(try advance(index, [("a", [1])], upTo: 7))
+        try require(try await storage.indexedSequence(index), is: 7, "after an advance")
+        try require(try await storage.indexedSequence(other), is: nil, "another index")
+        try require(try await storage.ids(in: other), is: [], "another index's entries")
+        let info = try await storage.info()
+        try require(info.lastSequence, is: 0, "the store's own sequence")
+        try require(info.documentCount + info.deletedCount, is: 0, "documents")
+      }
+    },
+    Claim("the names of indexes come in byte order, and are told apart by their bytes") { bench in
+      try await bench.withStorage { storage in
+        let names = ["\u{0}", "B", "a", "e\u{301}", "\u{e9}"].map { IndexID($0) }
+        for name in names.reversed() {
+          try await storage.edit(try advance(name, [], upTo: Int64(name.text.utf8.count)))
+        }
+        try require(try await storage.indexes(), is: names, "names")
+        for name in names {
+          let sequence = try await storage.indexedSequence(name)
+          try require(sequence, is: Int64(name.text.utf8.count), "\(name)")
+        }
+      }
+    },
+    Claim("entries come in the order of their keys' bytes, then of their ids, both ways") { bench in
+      try await bench.withStorage { storage in
+        let index = IndexID("order")
+        let ordered: [(String, [UInt8])] = [
+          ("z", []), ("b", [0]), ("c", [0]), ("a", [0, 0]), ("y", [0, 255]), ("d", [1]),
+          ("e\u{301}", [127]), ("\u{e9}", [127]), ("x", [128]), ("w", [255]), ("v", [255, 255]),
+        ]
+        try await storage.edit(try advance(index, ordered.reversed(), upTo: 1))
+        let ids = ordered.map(\.0)
+        try require(
+          try await storage.ids(in: index).map { Array($0.utf8) }, is: ids.map { Array($0.utf8) },
+          "upwards")
+        let down = try await storage.ids(in: index, IndexRange(descending: true))
+        try require(
+          down.map { Array($0.utf8) }, is: ids.reversed().map { Array($0.utf8) }, "downwards")
+        try require(try await storage.ids(in: index, limit: 2), is: ["z", "b"], "a stop")
+        let last = try await storage.ids(in: index, IndexRange(descending: true), limit: 1)
+        try require(last, is: ["v"], "a stop on the way down")
+      }
+    },
+    Claim("a range of keys holds its start and leaves out its end") { bench in
+      try await bench.withStorage { storage in
+        let index = IndexID("range")
+        let entries: [(String, [UInt8])] = [
+          ("a", [1]), ("b", [1, 0]), ("c", [2]), ("d", [2]), ("e", [2, 7]), ("f", [3]),
+        ]
+        try await storage.edit(try advance(index, entries, upTo: 1))
+        // What stands around it is another index's.
+        try await storage.edit(try advance(IndexID("next"), [("x", [2])], upTo: 1))
+        let cases: [(IndexRange, [String])] = [
+          (IndexRange(start: [2]), ["c", "d", "e", "f"]),
+          (IndexRange(end: [2]), ["a", "b"]),
+          (IndexRange(start: [2], end: [3]), ["c", "d", "e"]),
+          (IndexRange(start: [1, 0], end: [2, 7]), ["b", "c", "d"]),
+          (IndexRange(start: [2], end: [2]), []),
+          (IndexRange(start: [3], end: [2]), []),
+          (IndexRange(start: [2], end: [3], descending: true), ["e", "d", "c"]),
+          (IndexRange(start: [2], descending: true), ["f", "e", "d", "c"]),
+          (IndexRange(start: [9]), []), (IndexRange(end: []), []),
+        ]
+        for (range, wanted) in cases {
+          try require(try await storage.ids(in: index, range), is: wanted, "\(range)")
+        }
+      }
+    },
+    Claim("an advance replaces the entries of its documents and leaves the others") { bench in
+      try await bench.withStorage { storage in
+        let index = IndexID("replaced")
+        try await storage.edit(
+          try advance(index, [("a", [1]), ("b", [2]), ("c", [3]), ("d", [4])], upTo: 4))
+        let ids = try ["a", "b", "x"].map { text throws(DocumentError) in try DocumentID(text) }
+        let moved = IndexEntry(id: ids[0], key: [9])
+        try await storage.edit(.advance(index, documents: ids, entries: [moved], sequence: 6))
+        try require(try await storage.ids(in: index), is: ["c", "d", "a"], "entries")
+        try require(try await storage.indexedSequence(index), is: 6, "how far")
+        try await storage.edit(try advance(index, [("c", [3]), ("b", [5])], upTo: 8))
+        try require(try await storage.ids(in: index), is: ["c", "d", "b", "a"], "entries again")
+      }
+    },
+    Claim("indexes are edited in order, several in one decision, and removed alone") { bench in
+      try await bench.withStorage { storage in
+        let (one, two) = (IndexID("one"), IndexID("two"))
+        try await storage.edit(
+          try advance(one, [("a", [1])], upTo: 1), try advance(two, [("a", [5])], upTo: 2),
+          try advance(one, [("b", [0])], upTo: 3))
+        try require(try await storage.ids(in: one), is: ["b", "a"], "the first")
+        try require(try await storage.ids(in: two), is: ["a"], "the second")
+        try await storage.edit(.remove(one))
+        try require(try await storage.indexes(), is: [two], "those left")
+        try require(try await storage.ids(in: one), is: [], "entries of a removed one")
+        try require(try await storage.ids(in: two), is: ["a"], "the other's entries")
+        try await storage.edit(.remove(one))
+        try await storage.edit(.remove(two), try advance(two, [("z", [1])], upTo: 9))
+        try require(try await storage.ids(in: two), is: ["z"], "one made anew")
+        try await storage.edit(try advance(one, [], upTo: 1))
+        try require(try await storage.ids(in: one), is: [], "one of an old name")
+      }
+    },
+    Claim("a decision that throws leaves indexes as they were; an update sees those before") {
+      bench in
+      try await bench.withStorage { storage in
+        let index = IndexID("kept")
+        try await storage.edit(try advance(index, [("a", [1])], upTo: 1))
+        let id = try DocumentID("taken")
+        try await storage.put(id, "{}")
+        do {
+          _ = try await storage.update([id], at: .start) { view throws(StoreError) in
+            var decision = Decision(value: true)
+            decision.indexes = [.remove(index)]
+            guard try view.document(id) == nil else { throw StoreError(DocumentError.conflict) }
+            return decision
+          }
+          throw ConformanceFailure(description: "the error is lost")
+        } catch is StoreError {}
+        try require(try await storage.ids(in: index), is: ["a"], "entries")
+        let seen = try await storage.update([], at: .start) { view throws(StoreError) in
+          Decision(value: try view.indexedSequence(index))
+        }
+        try require(seen.value, is: 1, "the index in an update")
+      }
+    },
+  ]
+
+  /// An advance of an index over documents that each have an entry.
+  static func advance(
+    _ index: IndexID, _ entries: [(String, [UInt8])], upTo sequence: Int64
+  ) throws -> IndexEdit {
+    let entries = try entries.map { id, key throws(DocumentError) in
+      IndexEntry(id: try DocumentID(id), key: key)
+    }
+    return .advance(index, documents: entries.map(\.id), entries: entries, sequence: sequence)
+  }
+}

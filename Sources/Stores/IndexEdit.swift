@@ -1,0 +1,52 @@
+package import Documents
+
+/// The name of an index: what it is made of, so that another definition is another index.
+package struct IndexID: ByteString {
+  /// The name; 1 to 128 bytes.
+  package let text: String
+
+  /// An index of this name.
+  package init(_ text: String) { self.text = text }
+}
+
+/// A document's place in an index.
+package struct IndexEntry: Sendable, Equatable {
+  /// The document.
+  package let id: DocumentID
+  /// What the index sorts by, compared by bytes. What it means is the rule's affair.
+  package let key: [UInt8]
+
+  /// A document's place.
+  package init(id: DocumentID, key: [UInt8]) {
+    self.id = id
+    self.key = key
+  }
+}
+
+/// Which keys of an index to walk.
+package struct IndexRange: Sendable, Equatable {
+  /// The least key wanted, that one included; empty from the first.
+  package var start: [UInt8]
+  /// The key that ends the range, that one left out; nil to the last.
+  package var end: [UInt8]?
+  /// Whether to walk from the end down.
+  package var descending: Bool
+
+  /// A range of keys.
+  package init(start: [UInt8] = [], end: [UInt8]? = nil, descending: Bool = false) {
+    self.start = start
+    self.end = end
+    self.descending = descending
+  }
+}
+
+/// What a rule writes into an index. Indexes hold nothing that documents don't say: one that is lost or
+/// behind is built again from the change feed, and no write of a document waits for one.
+package enum IndexEdit: Sendable {
+  /// Makes the index if it is absent, forgets every entry of `documents`, adds `entries` (at most one a
+  /// document, each of `documents`), and says that the index has seen every change up to `sequence`.
+  case advance(
+    IndexID, documents: [DocumentID], entries: [IndexEntry], sequence: Int64)
+  /// Removes the index with all its entries.
+  case remove(IndexID)
+}

@@ -1,0 +1,116 @@
+import Documents
+import Testing
+
+/// Histories that no good peer sends, and very many of them (FAULTS J08 to J10).
+@Suite struct HostileHistoryTests {
+  private let id = DocumentID(stored: "a")
+
+  private func insert(
+    _ history: String, _ text: String = "{}", isDeleted: Bool = false, in tree: RevisionTree?,
+    known: String? = nil
+  ) throws -> Mutation? {
+    try Edit.insert(
+      id, in: tree, history: RevisionID.list(history), body: .text(text), isDeleted: isDeleted,
+      known: known.map { try .text($0) })
+  }
+
+  private func code(_ edit: () throws -> some Any) -> DocumentError.Code? {
+    do { _ = try edit() } catch { return (error as? DocumentError)?.code }
+    return nil
+  }
+
+  /// Whatever the order in which a document's revisions come, the tree is the same.
+  @Test(arguments: [
+    ["1-a", "2-b 1-a", "3-c 2-b 1-a", "2-d 1-a"], ["3-c 2-b 1-a", "2-d 1-a", "2-b 1-a", "1-a"],
+    ["2-d 1-a", "1-a", "3-c 2-b 1-a", "3-c 2-b 1-a"], ["3-c", "2-d 1-a", "2-b 1-a", "3-c 2-b 1-a"],
+  ])
+  func j09RevisionsComeInAnyOrderAndTwice(_ arrivals: [String]) throws {
+    var tree: RevisionTree?
+    for arrival in arrivals + arrivals {
+      if let mutation = try insert(arrival, in: tree) { tree = mutation.tree }
+    }
+    let drawn = try TreeDrawing.draw(#require(tree))
+    // Of a branch whose newest revision came without its ancestors nobody knows what it hangs on.
+    #expect(
+      drawn == (arrivals[0] == "3-c" ? "1-a(2-b 2-d) 3-c*" : "1-a(2-b(3-c*) 2-d)"))
+  }
+
+  @Test func j09PartialAncestryIsJoinedByTheNextRevision() throws {
+    var tree = try #require(try insert("3-c 2-b", in: nil)).tree
+    tree = try #require(try insert("4-d 3-c 2-b 1-a", in: tree)).tree
+    #expect(TreeDrawing.draw(tree) == "1-a(2-b(3-c(4-d*)))")
+  }
+
+  @Test func j09KnownRevisionWithAnotherBodyIsCollision() throws {
+    let tree = try TreeDrawing.tree("1-a(2-b 2-c†)")
+    let body = #"{"n":1.0}"#
+    #expect(
+      code { try insert("2-b 1-a", #"{"n":1}"#, in: tree, known: body) } == .revisionCollision)
+    #expect(
+      code { try insert("2-b 1-a", body, isDeleted: true, in: tree, known: body) }
+        == .revisionCollision)
+    #expect(code { try insert("2-c 1-a", in: tree, known: "{}") } == .revisionCollision)
+    #expect(try insert("2-c 1-a", isDeleted: true, in: tree, known: "{}") == nil)
+    #expect(try insert("2-b 1-a", body, in: tree, known: body) == nil)
+    // An ancestor came without its body: whatever is said of it now, nothing contradicts it.
+    #expect(try insert("1-a", #"{"n":1}"#, in: tree) == nil)
+  }
+
+  @Test func j09HistoryThatContradictsTheTreeChangesNoParent() throws {
+    let tree = try TreeDrawing.tree("1-a(2-b)")
+    let mutation = try insert("3-c 2-b 1-z", in: tree)
+    #expect(mutation.map { TreeDrawing.draw($0.tree) } == "1-a(2-b(3-c*))")
+  }
+
+  @Test func j08TenThousandIDsAreTrimmedWhereTheyAreStored() throws {
+    let ids = (0..<10_000).map { "\"i\($0)\"" }.joined(separator: ",")
+    let document = try IncomingDocument.text(
+      "{\"_rev\":\"10000-i0\",\"_revisions\":{\"start\":10000,\"ids\":[\(ids)]}}")
+    let history = try #require(document.history)
+    let mutation = try Edit.insert(
+      id, in: nil, history: history, body: .empty, isDeleted: false, known: nil)
+    #expect(mutation?.tree.nodes.count == RevisionTree.defaultRevisionLimit)
+    #expect(mutation?.tree.winner?.revision.description == "10000-i0")
+  }
+
+  @Test(.timeLimit(.minutes(10))) func j10ThousandBranchesAreRefusedBeyondTheCap() throws {
+    var tree: RevisionTree?
+    var refused = 0
+    for branch in 0..<1_000 {
+      do {
+        tree = try insert("3-\(branch) 2-\(branch) 1-a", in: tree)?.tree
+      } catch let error as DocumentError {
+        #expect(error.code == .tooManyLeaves)
+        refused += 1
+      }
+    }
+    #expect(refused == 1_000 - RevisionTree.maximumLeaves)
+    #expect(tree?.winner?.revision.description == "3-9")
+    #expect(tree?.conflicts.count == RevisionTree.maximumLeaves - 1)
+  }
+
+  /// Long histories side by side: the tree is gone through a few times for each revision, not once for each of
+  /// its ancestors.
+  @Test(.timeLimit(.minutes(10))) func j10LongBranchesStayQuick() throws {
+    var tree = RevisionTree()
+    for branch in 0..<16 {
+      try tree.graft(
+        (0..<1_000).map { RevisionID(generation: 1_000 - $0, digest: "\(branch)x\($0)") },
+        isDeleted: false)
+    }
+    for branch in 16..<RevisionTree.maximumLeaves {
+      try tree.graft([RevisionID(generation: 1, digest: "\(branch)")], isDeleted: false)
+    }
+    #expect(tree.nodes.count == 16_048)
+    let history = (0..<1_000).map { RevisionID(generation: 1_001 - $0, digest: "y\($0)") }
+    let start = ContinuousClock.now
+    let refusal = code { try tree.graft(history, isDeleted: false) }
+    let isNew = try tree.graft(history, isDeleted: true)
+    let winner = tree.winner?.revision.description
+    let elapsed = ContinuousClock.now - start
+    #expect(refusal == .tooManyLeaves)
+    #expect(isNew)
+    #expect(winner == "1000-9x0")
+    #expect(elapsed < .seconds(60))
+  }
+}
