@@ -1,8 +1,8 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// A package of its own, so that the service never depends on GRDB. `Sources/SQLite` and
-// `Sources/CSQLite` are links to the service's sources: what is measured is what runs.
+// A package of its own, so that the service never depends on GRDB. `Sources/SQLite`,
+// `Sources/CSQLite` and `Sources/CSQLiteSystem` are links to the service's sources: what is measured is what runs.
 
 /// The service's own rules, so that its files compile here as they do there.
 let settings: [SwiftSetting] = [
@@ -20,7 +20,8 @@ let package = Package(
   targets: [
     .systemLibrary(
       name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
-    .target(name: "SQLite", dependencies: ["CSQLite"], swiftSettings: settings),
+    .target(name: "CSQLiteSystem", dependencies: ["CSQLite"]),
+    .target(name: "SQLite", dependencies: ["CSQLite", "CSQLiteSystem"], swiftSettings: settings),
     .executableTarget(
       name: "SQLiteLayers",
       dependencies: ["SQLite", .product(name: "GRDB", package: "GRDB.swift")],

@@ -10,6 +10,25 @@ static inline int csqlite_db_config_switch(sqlite3 *database, int option, int on
   return sqlite3_db_config(database, option, on, (int *)0);
 }
 
+/* Its form for the memory set aside for small allocations, which SQLite allocates itself:
+   https://sqlite.org/c3ref/c_dbconfig_defensive.html#sqlitedbconfiglookaside */
+static inline int csqlite_set_lookaside(sqlite3 *database, int size, int count) {
+  return sqlite3_db_config(database, SQLITE_DBCONFIG_LOOKASIDE, (void *)0, size, count);
+}
+
+static inline int csqlite_note_frames(void *count, sqlite3 *database, const char *name, int frames) {
+  (void)database;
+  (void)name;
+  *(int *)count = frames;
+  return SQLITE_OK;
+}
+
+/* Keeps the number of frames in the log, after each commit, where `count` points as long as the connection is
+   open: https://sqlite.org/c3ref/wal_hook.html */
+static inline void csqlite_count_frames(sqlite3 *database, int *count) {
+  sqlite3_wal_hook(database, csqlite_note_frames, count);
+}
+
 /* SQLITE_TRANSIENT is a cast of -1 to a function pointer, which Swift does not import either:
    https://sqlite.org/c3ref/c_static.html */
 static inline sqlite3_destructor_type csqlite_transient(void) {

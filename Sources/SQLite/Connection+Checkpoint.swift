@@ -45,6 +45,15 @@ extension Connection {
     return Checkpoint(logFrames: log, copiedFrames: copied)
   }
 
+  /// Keeps ``loggedFrames``. Ends automatic checkpoints. <https://sqlite.org/c3ref/wal_hook.html>
+  package func countLoggedFrames() throws(SQLiteError) {
+    csqlite_count_frames(try open, frames)
+  }
+
+  /// How many frames the log held after the latest commit; 0 before the first one, and where
+  /// ``countLoggedFrames()`` was not called.
+  package var loggedFrames: Int32 { frames.pointee }
+
   /// Sets after how many frames in the log a commit copies it by itself (passively); 0 never.
   /// <https://sqlite.org/c3ref/wal_autocheckpoint.html>
   package func setAutomaticCheckpoint(frames: Int32) throws(SQLiteError) {

@@ -12,6 +12,8 @@ package final class Connection {
   private(set) var handle: OpaquePointer?
   /// The prepared statements, by the address of the literal that is their SQL.
   private var statements: [UInt: Statement] = [:]
+  /// What SQLite says after each commit of how long the log is; see ``loggedFrames``.
+  let frames = UnsafeMutablePointer<Int32>.allocate(capacity: 1)
   /// How many copies are being made from or into this database.
   var unfinishedBackups = 0
 
@@ -22,15 +24,20 @@ package final class Connection {
   /// have no special meaning.
   ///
   /// - Parameter busyTimeout: how long to wait for another connection's lock, in milliseconds.
+  /// - Parameter exclusive: whether to take the file for this connection alone before it is read. The log's
+  ///   index is then kept in memory and needs no file (<https://sqlite.org/wal.html#noshm>).
   /// - Throws: `cantOpen` (absent, link, forbidden, out of descriptors), `notADatabase`, `corrupt`,
   ///   `busy`, `ioError`. An empty file is an empty database to SQLite and opens.
-  package convenience init(path: String, mode: Mode, busyTimeout: Int32 = 0) throws(SQLiteError) {
+  package convenience init(
+    path: String, mode: Mode, busyTimeout: Int32 = 0, exclusive: Bool = false
+  ) throws(SQLiteError) {
     guard !path.isEmpty, !path.utf8.contains(0) else {
       throw SQLiteError(.cantOpen, message: "the path is empty or holds a NUL")
     }
     let file = path.utf8.first == UInt8(ascii: "/") ? path : "./" + path
     try self.init(name: file, flags: mode.flags | SQLITE_OPEN_NOFOLLOW)
     try setBusyTimeout(milliseconds: busyTimeout)
+    if exclusive { try execute("PRAGMA locking_mode = EXCLUSIVE") }
     try execute("PRAGMA schema_version")
   }
 
@@ -39,13 +46,17 @@ package final class Connection {
     try Connection(name: ":memory:", flags: SQLITE_OPEN_READWRITE | SQLITE_OPEN_MEMORY)
   }
 
-  private init(name: String, flags: Int32) throws(SQLiteError) {
+  /// Opens what SQLite calls `name`; nothing is read yet.
+  /// - Parameter system: the name of SQLite's layer over the operating system (a VFS); nil for the usual one.
+  init(name: String, flags: Int32, system: String? = nil) throws(SQLiteError) {
+    frames.initialize(to: 0)
     guard sqlite3_threadsafe() != 0 else {
       throw SQLiteError(.misuse, message: "this SQLite is built for one thread only")
     }
+    _ = CachedPages.isAvailable
     var opened: OpaquePointer?
     let result = sqlite3_open_v2(
-      name, &opened, flags | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE, nil)
+      name, &opened, flags | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE, system)
     guard result == SQLITE_OK, let opened else {
       let error = SQLiteError(resultCode: result, database: opened)
       // Even a failed opening leaves a handle that must be closed.
@@ -53,6 +64,8 @@ package final class Connection {
       throw error
     }
     handle = opened
+    // 8 KiB instead of 48: statements are kept, so that little is allocated once they are there.
+    try check(csqlite_set_lookaside(opened, 256, 32))
     try harden()
   }
 
@@ -60,6 +73,7 @@ package final class Connection {
     // Nothing can refer to the connection any more, so no statement runs and closing succeeds.
     finalizeStatements()
     sqlite3_close_v2(handle)
+    frames.deallocate()
   }
 
   /// Finalises the cached statements and closes the database; closing again does nothing.
@@ -110,6 +124,13 @@ package final class Connection {
   /// Throws the error of `result` unless it is `SQLITE_OK`.
   func check(_ result: Int32) throws(SQLiteError) {
     guard result == SQLITE_OK else { throw SQLiteError(resultCode: result, database: handle) }
+  }
+
+  /// Gives back the memory of statements that were used once and of pages; each that is needed again is made
+  /// again. Statements obtained before are dead.
+  package func forgetStatements() throws(SQLiteError) {
+    finalizeStatements()
+    try execute("PRAGMA shrink_memory")
   }
 
   private func finalizeStatements() {

@@ -44,9 +44,13 @@ package final class Lane: Sendable {
 extension Lane: SerialExecutor {
   /// Adds a job to the end of the queue, and starts the thread if there is none.
   package func enqueue(_ job: consuming ExecutorJob) {
-    let job = UnownedJob(job)
+    enqueue(UnownedJob(job), at: nil)
+  }
+
+  /// Adds a job of an actor that has a place of its own here.
+  func enqueue(_ job: UnownedJob, at place: LanePlace?) {
     let mustStart = queue.update { queue in
-      queue.jobs.append(job)
+      queue.jobs.append(Job(job: job, place: place))
       defer { queue.hasThread = true }
       return !queue.hasThread
     }
@@ -80,8 +84,13 @@ extension Lane: SerialExecutor {
 }
 
 extension Lane {
+  private struct Job: Sendable {
+    let job: UnownedJob
+    let place: LanePlace?
+  }
+
   private struct Queue: Sendable {
-    var jobs: [UnownedJob] = []
+    var jobs: [Job] = []
     var hasThread = false
     var isStopping = false
     /// The thread that runs jobs now; nil while it is starting or gone.
@@ -115,7 +124,7 @@ extension Lane {
   func work(endsWhenIdle: Bool) {
     let executor = asUnownedSerialExecutor()
     let thread = pthread_self()
-    var batch: [UnownedJob] = []
+    var batch: [Job] = []
     while true {
       let turn: Turn = queue.waitUntil { queue in
         queue.thread = thread
@@ -132,7 +141,13 @@ extension Lane {
       }
       switch turn {
       case .run:
-        for job in batch { job.runSynchronously(on: executor) }
+        for next in batch {
+          if let place = next.place {
+            place.run(next.job)
+          } else {
+            next.job.runSynchronously(on: executor)
+          }
+        }
         batch.removeAll(keepingCapacity: true)
       case .end(let stopCalls):
         for call in stopCalls { call.resume() }

@@ -22,6 +22,8 @@ struct Checksum {
     case local = 5
     /// An entry of the registry.
     case entry = 6
+    /// What is known of an index.
+    case index = 7
   }
 
   private var bytes: [UInt8]
@@ -47,7 +49,8 @@ struct Checksum {
   /// Adds a text's length and bytes.
   mutating func append(_ text: String) {
     append(Int64(text.utf8.count))
-    bytes.append(contentsOf: text.utf8)
+    var text = text
+    text.withUTF8 { bytes.append(contentsOf: $0) }
   }
 
   /// Adds a text, or its absence.

@@ -5,9 +5,21 @@ extension Connection {
   /// How many pages a file may have to be checked from end to end at each opening: 1,024 pages are 4 MiB
   /// and take some 7 ms. An index in which a bit has turned hides rows without breaking any row's checksum.
   static let checkedPages: Int64 = 1_024
-  /// Frames in the log after which a commit copies it into the file: 1,000 are 4 MiB, few enough to
+  /// Frames in the log after which it is copied into the file: 1,000 are 4 MiB, few enough to
   /// recover in milliseconds and enough to share a checkpoint's two fsyncs among many commits.
   static let checkpointFrames: Int32 = 1_000
+
+  /// A file that was opened.
+  struct Opened<Header> {
+    /// The one connection to it.
+    let connection: Connection
+    /// What `inspect` found.
+    let header: Header
+    /// Whether nothing can be written before the file is opened anew: its disk takes no writes.
+    var isReadOnly = false
+    /// Whether the log must be copied before anything else is written: there was no room for it yet.
+    var hasOldLog = false
+  }
 
   /// Opens a database file of ours for good: the one connection it has.
   ///
@@ -16,27 +28,58 @@ extension Connection {
   /// the right header behind it is the file opened for writing. A log that a crash left is then copied at
   /// once, so that no commit ever stands behind frames that a failed fsync may have lost. What the check
   /// needs of memory goes with its connection.
+  ///
+  /// Where the disk is full or read-only, what is stored can be read all the same.
   /// - Parameter inspect: reads the header and throws when it is not the one expected; runs twice.
   /// - Throws: `damaged`, `unavailable`, `storage`, `storageFull`, `readOnly`.
   static func opening<Header>(
     _ file: DatabaseFile, as blank: BlankDatabase,
     inspect: (Connection) throws(StoreError) -> Header
-  ) throws(StoreError) -> (connection: Connection, header: Header) {
+  ) throws(StoreError) -> Opened<Header> {
     let hasLog = try file.requireSound()
     let reader = try storing { () throws(SQLiteError) in
-      try Connection(path: file.path, mode: .readOnly)
+      try Connection.inspecting(path: file.path, hasLog: hasLog)
     }
     try reader.check(as: blank)
-    _ = try inspect(reader)
+    let found = try inspect(reader)
+    if Disk.isReadOnly(file.directory) {
+      return Opened(connection: reader, header: found, isReadOnly: true)
+    }
     try storing(reader.close)
     let connection = try storing { () throws(SQLiteError) in
-      try Connection(path: file.path, mode: .readWrite)
+      // Alone from the first read on, so that the log's index is memory and takes no room on the disk.
+      try Connection(path: file.path, mode: .readWrite, exclusive: true)
     }
     try storing(connection.tune)
+    let hasOldLog = hasLog ? try !connection.copiesLog() : false
     try blank.schema.migrate(connection)
     let header = try inspect(connection)
-    if hasLog { try storing { () throws(SQLiteError) in try connection.checkpoint(.truncate) } }
-    return (connection, header)
+    // Some thirty KiB a store that only its opening needed.
+    try storing(connection.forgetStatements)
+    return Opened(connection: connection, header: header, hasOldLog: hasOldLog)
+  }
+
+  /// Copies the log into the file and empties it.
+  /// - Returns: false where the disk has no room for that.
+  func copiesLog() throws(StoreError) -> Bool {
+    do throws(SQLiteError) {
+      try checkpoint(.truncate)
+      return true
+    } catch {
+      let error = StoreError(error)
+      guard error.code == .storageFull else { throw error }
+      return false
+    }
+  }
+
+  /// Whether so much has been committed since the log was last copied that it should be again.
+  var isLogLong: Bool { loggedFrames >= Self.checkpointFrames }
+
+  /// Copies a long log into the file; the next write then begins it anew. To be called between commits. What
+  /// fails is tried again after the next one; nothing depends on it.
+  func copyLongLog() {
+    guard isLogLong else { return }
+    _ = try? checkpoint(.passive)
   }
 
   /// Checks the kind of file, the definitions, which are constant for a version, and small files
@@ -56,9 +99,6 @@ extension Connection {
 
   /// The settings that last as long as the connection, each for its reason.
   private func tune() throws(SQLiteError) {
-    // The file has no other user; a second connection, even another process's, is refused by SQLite
-    // itself, and reads need no lock calls. https://sqlite.org/pragma.html#pragma_locking_mode
-    try execute("PRAGMA locking_mode = EXCLUSIVE")
     // A commit is on the disk when it is answered. https://sqlite.org/pragma.html#pragma_synchronous
     try execute("PRAGMA synchronous = FULL")
     // Pages come from the system's cache anyway; what is kept here is kept once per open store. Eleven
@@ -78,11 +118,11 @@ extension Connection {
     try execute("PRAGMA secure_delete = FAST")
     // One large commit does not leave a large log behind: it is cut back to what is usual.
     try setJournalSizeLimit(bytes: Int64(Self.checkpointFrames) * 4_096)
-    try setAutomaticCheckpoint(frames: Self.checkpointFrames)
+    // Not within a commit, whose answer would wait for it: see `copyLongLog()`.
+    try setAutomaticCheckpoint(frames: 0)
+    try countLoggedFrames()
     // Takes the file's lock now, so that a second user is met here and not at the first write.
     try begin()
     try rollback()
-    // Opening took room for twenty pages, the default; what was set above counts from here on.
-    try execute("PRAGMA shrink_memory")
   }
 }

@@ -7,7 +7,7 @@ import Stores
 /// The directory that holds all of a service's data, locked for as long as this object lives.
 ///
 /// ```
-/// lock  registry.sqlite  stores/ab/cd/<SHA-256 of the store's key>.sqlite
+/// lock  format  registry.sqlite  stores/ab/cd/<SHA-256 of the store's key>.sqlite
 /// ```
 /// No name or text of a user is ever part of a path; two levels of 256 keep directories small.
 final class DataDirectory: Sendable {
@@ -50,12 +50,17 @@ final class DataDirectory: Sendable {
   var registry: DatabaseFile { DatabaseFile(directory: path, name: "registry.sqlite") }
   /// Where the stores are.
   var stores: String { path + "/stores" }
+  /// Room for deletions on a full disk.
+  var reserve: String { path + "/reserve" }
   /// A file that is written to see whether files can be.
   var probe: String { path + "/probe" }
 
   /// The file of a store.
-  func file(for key: String) -> DatabaseFile {
-    let name = Self.fileName(for: key)
+  func file(for key: String) -> DatabaseFile { Self.file(for: key, below: stores) }
+
+  /// The file of a store in any directory of stores.
+  static func file(for key: String, below stores: String) -> DatabaseFile {
+    let name = fileName(for: key)
     let outer = String(decoding: name.utf8.prefix(2), as: UTF8.self)
     let inner = String(decoding: name.utf8.dropFirst(2).prefix(2), as: UTF8.self)
     return DatabaseFile(directory: "\(stores)/\(outer)/\(inner)", name: name)

@@ -15,6 +15,10 @@ package struct DataDirectoryError: Error, Sendable, CustomDebugStringConvertible
     case inUse
     /// The registry of the stores is missing, damaged or written by a newer version.
     case registry
+    /// The directory was written by a newer version of this service.
+    case newerFormat
+    /// A restoration into the directory was cut short.
+    case unfinishedRestore
   }
 
   /// What is wrong.

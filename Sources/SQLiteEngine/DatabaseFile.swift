@@ -16,8 +16,14 @@ struct DatabaseFile: Sendable {
   var logPath: String { path + "-wal" }
   /// The log's index.
   var indexPath: String { path + "-shm" }
+  /// A journal that SQLite would undo changes with, in other modes than ours.
+  private var journalPath: String { path + "-journal" }
+  /// A new file before it has its name.
+  var draft: DatabaseFile { DatabaseFile(directory: directory, name: name + ".new") }
   /// Where a new file is written before it gets its name.
-  var draftPath: String { path + ".new" }
+  var draftPath: String { draft.path }
+  /// The files that SQLite may keep beside this one.
+  private var companions: [String] { [logPath, indexPath, journalPath] }
 
   /// Whether there is anything at all under the file's name.
   /// - Throws: `unavailable` when that can't be found out.
@@ -30,14 +36,18 @@ struct DatabaseFile: Sendable {
   /// - Returns: whether there is a log with something in it.
   /// - Throws: `damaged`; `unavailable` when it can't be found out.
   func requireSound() throws(StoreError) -> Bool {
-    let (file, log) = try calling { () throws(SystemError) in
-      (try Disk.entry(at: path), try Disk.entry(at: logPath))
+    let (file, log, journal) = try calling { () throws(SystemError) in
+      (try Disk.entry(at: path), try Disk.entry(at: logPath), try Disk.entry(at: journalPath))
     }
     guard let file else { throw .damaged("\(path): the file is missing") }
     guard file.isRegularFile, log?.isRegularFile ?? true else {
       throw .damaged("\(path): not a regular file")
     }
     guard file.size > 0 else { throw .damaged("\(path): the file is empty") }
+    // SQLite would undo with it what the file holds; ours have a log instead.
+    guard journal.map({ $0.size == 0 }) ?? true else {
+      throw .damaged("\(path): there is a rollback journal beside the file")
+    }
     return log.map { $0.size > 0 } ?? false
   }
 
@@ -54,10 +64,34 @@ struct DatabaseFile: Sendable {
     try Disk.synchronizeDirectory(directory)
   }
 
+  /// Removes a new file that has not got its name, and what stands beside it.
+  func removeDraft() throws(SystemError) {
+    for path in [draftPath] + draft.companions { try Disk.remove(path) }
+  }
+
+  /// Puts the new file, which is complete and on the disk, in place of the old one, which is closed.
+  /// - Throws: `storage` when the old file's log is not empty: it would be taken for the new file's.
+  func adoptDraft() throws(StoreError) {
+    let log = try calling { () throws(SystemError) in try Disk.entry(at: logPath) }
+    guard log.map({ $0.size == 0 }) ?? true else {
+      throw StoreError(
+        .storage, "The storage could not be read or written", detail: "\(logPath): not empty")
+    }
+    try calling { () throws(SystemError) in
+      for path in companions { try Disk.remove(path) }
+      // The log is gone for good before the new file has the name: after a power cut an old log beside a
+      // new file would be taken for that file's own, and damage it.
+      try Disk.synchronizeDirectory(directory)
+      try Disk.rename(draftPath, to: path)
+      try Disk.synchronizeDirectory(directory)
+    }
+  }
+
   /// Removes the file and all that stands beside it, for good. May be repeated.
   func erase() throws(SystemError) {
     guard try Disk.entry(at: directory) != nil else { return }
-    for path in [path, logPath, indexPath, draftPath] { try Disk.remove(path) }
+    for path in [path] + companions { try Disk.remove(path) }
+    try removeDraft()
     try Disk.synchronizeDirectory(directory)
   }
 }

@@ -46,6 +46,14 @@ enum Disk {
     guard fsync(descriptor) == 0 else { throw SystemError("fsync", path) }
   }
 
+  /// Puts a file's bytes on the disk, whoever wrote them.
+  static func synchronize(_ path: String) throws(SystemError) {
+    let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
+    guard descriptor >= 0 else { throw SystemError("open", path) }
+    defer { close(descriptor) }
+    guard fsync(descriptor) == 0 else { throw SystemError("fsync", path) }
+  }
+
   /// Writes a new file and puts it on the disk; what stood there before is replaced. On a failure nothing
   /// is left of it.
   static func write(_ bytes: [UInt8], to path: String) throws(SystemError) {
@@ -76,6 +84,12 @@ enum Disk {
     }
     guard isComplete else { throw SystemError("write", path) }
     guard fsync(descriptor) == 0 else { throw SystemError("fsync", path) }
+  }
+
+  /// Whether the file system of a path takes no writes at all; false where that can't be found out.
+  static func isReadOnly(_ path: String) -> Bool {
+    var status = statvfs()
+    return statvfs(path, &status) == 0 && status.f_flag & UInt(ST_RDONLY) != 0
   }
 
   /// Gives a file its final name, in the same directory.

@@ -8,14 +8,20 @@ package import Stores
 /// the disk, renamed and only then registered; one that is being erased is marked first. Whatever a crash
 /// interrupts is finished when the store is next asked for.
 package final class FileEngine: StorageEngine {
-  private let directory: DataDirectory
-  private let registry: Registry
-  private let registryLane: Lane
+  /// The directory, locked.
+  let directory: DataDirectory
+  /// Which stores exist.
+  let registry: Registry
+  /// Where blocking calls run that belong to no store.
+  let registryLane: Lane
   private let lanes: Lanes
-  private let blank: BlankDatabase
+  /// What a store's file looks like.
+  let blank: BlankDatabase
   private let counters = StorageCounters()
+  /// Room for deletions on a full disk.
+  let reserve: DiskReserve
 
-  /// Three: the file, its log and the log's index.
+  /// Two, the file and its log; and one while a file is looked at or written anew.
   package let descriptorsPerStore = 3
 
   /// Opens a data directory, makes it if only its last element is missing, and locks it.
@@ -34,8 +40,12 @@ package final class FileEngine: StorageEngine {
     registryLane = Lane(name: "registry")
     self.lanes = Lanes(count: lanes, name: "store")
     directory = try await LaneWork(registryLane).run { () throws(DataDirectoryError) in
-      try DataDirectory(path)
+      let directory = try DataDirectory(path)
+      try directory.requireUsable(byVersion: Schema.store.version)
+      return directory
     }
+    let directory = directory
+    reserve = await LaneWork(registryLane).run { DiskReserve(path: directory.reserve) }
     do {
       blank = try storing { () throws(SQLiteError) in try BlankDatabase(.store) }
       registry = Registry(
@@ -55,6 +65,15 @@ package final class FileEngine: StorageEngine {
 
   /// A stored file without an entry belongs to a making that was cut short and is taken over with its data.
   package func open(
+    _ name: StoreName, creating: Bool
+  ) async throws(StoreError) -> (any StoreStorage)? {
+    do { return try await opened(name, creating: creating) } catch {
+      counters.countFailure(error)
+      throw error
+    }
+  }
+
+  private func opened(
     _ name: StoreName, creating: Bool
   ) async throws(StoreError) -> (any StoreStorage)? {
     let storage = storage(name)
@@ -85,6 +104,8 @@ package final class FileEngine: StorageEngine {
     let fileExists = try await storage.fileExists()
     guard entry != nil || fileExists else { return false }
     if entry?.isErasing != true {
+      // Before anything is gone: whoever restores an older backup must learn of it.
+      try await logErasure(of: name)
       // From here on the store is gone, whatever happens.
       try await registry.set(.init(epoch: entry?.epoch ?? "", isErasing: true), for: name.key)
     }
@@ -100,13 +121,15 @@ package final class FileEngine: StorageEngine {
   }
 
   /// Writes a few pages to the disk and removes them again.
+  /// - Throws: `storageFull` also while only what makes room is written.
   package func checkWritable() async throws(StoreError) {
-    let path = directory.probe
+    let (path, reserve) = (directory.probe, reserve)
     try await LaneWork(registryLane).run { () throws(StoreError) in
       try calling { () throws(SystemError) in
         try Disk.write([UInt8](repeating: 0, count: 16 * 4_096), to: path)
         try Disk.remove(path)
       }
+      guard reserve.isWhole() else { throw .full }
     }
   }
 
@@ -121,7 +144,7 @@ package final class FileEngine: StorageEngine {
   private func storage(_ name: StoreName) -> SQLiteStorage {
     let file = directory.file(for: name.key)
     return SQLiteStorage(
-      key: name.key, file: file, blank: blank, counters: counters,
+      key: name.key, file: file, blank: blank, counters: counters, reserve: reserve,
       lane: lanes.lane(for: file.number))
   }
 

@@ -20,6 +20,9 @@ final class Inbox<Write: Sendable>: Sendable {
     }
   }
 
+  /// Whether nothing waits.
+  var isEmpty: Bool { waiting.withLockedValue { $0.isEmpty } }
+
   /// Takes the first writes out of the line.
   func take(atMost count: Int) -> [Write] {
     waiting.withLockedValue { waiting in

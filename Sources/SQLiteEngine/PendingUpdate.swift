@@ -9,9 +9,7 @@ protocol PendingUpdate: AnyObject, Sendable {
   /// Whether it has its outcome.
   var isDone: Bool { get }
   /// Runs the rule and keeps its answer; may run again.
-  func decide(
-    in view: any StoreView
-  ) throws(StoreError) -> (mutations: [Mutation], locals: [LocalEdit])
+  func decide(in view: any StoreView) throws(StoreError) -> Decision<Void>
   /// Gives it its outcome, after the commit.
   func finish(_ outcome: Result<[Change], StoreError>)
 }
@@ -27,6 +25,8 @@ final class RuleUpdate<Value: Sendable>: PendingUpdate {
     /// What the rule answered when it last ran.
     var value: Value?
     var outcome: Result<Committed<Value>, StoreError>?
+    /// Who waits for the outcome.
+    var caller: CheckedContinuation<Void, Never>?
   }
 
   /// An update that has not run.
@@ -41,22 +41,20 @@ final class RuleUpdate<Value: Sendable>: PendingUpdate {
 
   var isDone: Bool { state.withLockedValue { $0.outcome != nil } }
 
-  func decide(
-    in view: any StoreView
-  ) throws(StoreError) -> (mutations: [Mutation], locals: [LocalEdit]) {
+  func decide(in view: any StoreView) throws(StoreError) -> Decision<Void> {
     let decision = try rule(view)
-    guard decision.mutations.allSatisfy({ ids.contains($0.id) }),
-      decision.mutations.count < 2
-        || Set(decision.mutations.map(\.id)).count == decision.mutations.count
+    let changed = decision.mutations.map(\.id) + decision.purges.map(\.id)
+    guard changed.allSatisfy({ ids.contains($0) }),
+      changed.count < 2 || Set(changed).count == changed.count
     else {
       throw StoreError(.storage, "A decision changes a document twice or unannounced")
     }
     state.withLockedValue { $0.value = decision.value }
-    return (decision.mutations, decision.locals)
+    return decision.withoutValue
   }
 
   func finish(_ outcome: Result<[Change], StoreError>) {
-    state.withLockedValue { state in
+    let caller = state.withLockedValue { state in
       switch (outcome, state.value) {
       case (.success(let changes), let value?):
         state.outcome = .success(Committed(changes: changes, value: value))
@@ -65,6 +63,21 @@ final class RuleUpdate<Value: Sendable>: PendingUpdate {
       case (.failure(let error), _):
         state.outcome = .failure(error)
       }
+      defer { state.caller = nil }
+      return state.caller
+    }
+    caller?.resume()
+  }
+
+  /// Waits for the outcome, which comes whatever happens.
+  func finished() async {
+    guard !isDone else { return }
+    await withCheckedContinuation { continuation in
+      let isDone = state.withLockedValue { state in
+        if state.outcome == nil { state.caller = continuation }
+        return state.outcome != nil
+      }
+      if isDone { continuation.resume() }
     }
   }
 
@@ -72,5 +85,21 @@ final class RuleUpdate<Value: Sendable>: PendingUpdate {
   func outcome() throws(StoreError) -> Committed<Value> {
     guard let outcome = state.withLockedValue({ $0.outcome }) else { throw .closed }
     return try outcome.get()
+  }
+}
+
+extension Decision {
+  /// What is to be written.
+  fileprivate var withoutValue: Decision<Void> {
+    var decision = Decision<Void>(mutations, locals: locals, value: ())
+    decision.purges = purges
+    decision.indexes = indexes
+    decision.keepsHistory = keepsHistory
+    return decision
+  }
+
+  /// Whether nothing is to be written.
+  var isEmpty: Bool {
+    mutations.isEmpty && locals.isEmpty && purges.isEmpty && indexes.isEmpty
   }
 }

@@ -43,6 +43,10 @@ actor Registry {
   // Bounded by the stores that are being made and erased, of which each has one write here at most.
   private let inbox = Inbox<Write>(limit: .max)
   private var connection: Connection?
+  /// Whether the disk took no writes when the file was opened.
+  private var isReadOnly = false
+  /// Whether the log of a crash must be copied before anything is written.
+  private var hasOldLog = false
   private var isClosed = false
 
   nonisolated var unownedExecutor: UnownedSerialExecutor { lane.asUnownedSerialExecutor() }
@@ -126,6 +130,7 @@ actor Registry {
     do {
       try commit(batch)
       for write in batch { write.finish(.success(())) }
+      connection?.copyLongLog()
     } catch {
       // Whatever failed, the file is read from the disk again before it is written again.
       try? connection?.close()
@@ -135,7 +140,7 @@ actor Registry {
   }
 
   private func commit(_ batch: [Write]) throws(StoreError) {
-    let connection = try opened()
+    let connection = try openedForWriting()
     try storing { () throws(SQLiteError) in
       try connection.begin()
       for write in batch {
@@ -153,7 +158,8 @@ actor Registry {
     }
   }
 
-  private func opened() throws(StoreError) -> Connection {
+  /// The open file.
+  func opened() throws(StoreError) -> Connection {
     if let connection { return connection }
     guard !isClosed else { throw .closed }
     let opened = try Connection.opening(file, as: blank) { connection throws(StoreError) in
@@ -162,10 +168,24 @@ actor Registry {
       }
     }
     connection = opened.connection
+    isReadOnly = opened.isReadOnly
+    hasOldLog = opened.hasOldLog
     return opened.connection
   }
 
-  private static func checksum(_ key: String, _ entry: Entry) -> Int64 {
+  private func openedForWriting() throws(StoreError) -> Connection {
+    if isReadOnly { connection = nil }
+    let connection = try opened()
+    guard !isReadOnly else { throw .readOnly }
+    if hasOldLog {
+      guard try connection.copiesLog() else { throw .full }
+      hasOldLog = false
+    }
+    return connection
+  }
+
+  /// What an entry must add up to.
+  static func checksum(_ key: String, _ entry: Entry) -> Int64 {
     var checksum = Checksum(.entry)
     checksum.append(key)
     checksum.append(entry.epoch)

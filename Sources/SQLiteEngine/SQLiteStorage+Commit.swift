@@ -1,16 +1,29 @@
 import Documents
 import SQLite
 import Stores
+import Synchronization
 
 /// Shared commits: whoever gets to the lane first commits for all that wait.
 extension SQLiteStorage {
-  /// Commits what waits, until this update is done; mostly another's turn has done it already.
-  func commitWaiting(until update: any PendingUpdate) {
-    while !update.isDone {
-      let batch = inbox.take(atMost: Self.updatesPerCommit)
-      guard !batch.isEmpty else { return }
+  /// Commits what waits, and goes on with what has come meanwhile behind the reads that wait by then.
+  func commitWaiting() {
+    let batch = inbox.take(atMost: Self.updatesPerCommit)
+    if !batch.isEmpty {
       commit(batch)
+      // After the answers, which are on their way already.
+      if rows?.connection.isLogLong ?? false { Task { copyLog() } }
     }
+    guard inbox.isEmpty else { return goOn() }
+    isCommitting.store(false, ordering: .sequentiallyConsistent)
+    // Whoever came just before that has not gone to the lane.
+    if !inbox.isEmpty, !isCommitting.exchange(true, ordering: .sequentiallyConsistent) { goOn() }
+  }
+
+  private func goOn() { Task { commitWaiting() } }
+
+  private func copyLog() {
+    guard failure == nil else { return }
+    rows?.connection.copyLongLog()
   }
 
   /// Runs a batch in one transaction. When that fails for reasons that may be one update's alone (a
@@ -18,21 +31,34 @@ extension SQLiteStorage {
   /// disk none does: a second fsync may call a success what the first one lost.
   private func commit(_ batch: [any PendingUpdate]) {
     do throws(StoreError) {
-      if let failure { throw failure }
-      guard let rows else { throw .closed }
-      do throws(StoreError) {
-        try transact(batch, rows)
-      } catch {
-        undo(rows, after: error)
-        throw error
-      }
+      try prepareToWrite()
+      try transactOrUndo(batch)
     } catch {
       if batch.count > 1, failure == nil, rows != nil {
         for update in batch { commit([update]) }
+      } else if error.code == .storageFull, failure == nil {
+        for update in batch { commitWithoutRoom(update) }
       } else {
-        for update in batch { update.finish(.failure(error)) }
+        for update in batch { finish(update, error) }
       }
     }
+  }
+
+  /// Runs a batch in one transaction, which is undone when that fails.
+  func transactOrUndo(_ batch: [any PendingUpdate]) throws(StoreError) {
+    guard let rows else { throw .closed }
+    do throws(StoreError) {
+      try transact(batch, rows)
+    } catch {
+      undo(rows, after: error)
+      throw error
+    }
+  }
+
+  /// Gives an update the error that keeps it from being written.
+  func finish(_ update: any PendingUpdate, _ error: StoreError) {
+    counters.countFailure(error)
+    update.finish(.failure(error))
   }
 
   /// No savepoints: a rule that throws has written nothing yet, and a write that fails ends the batch.
@@ -49,8 +75,7 @@ extension SQLiteStorage {
       do throws(StoreError) {
         let decision = try update.decide(in: view)
         try requireTransaction(on: connection)
-        outcomes.append(
-          .success(try writer.write(decision.mutations, decision.locals, at: update.now)))
+        outcomes.append(.success(try writer.write(decision, at: update.now)))
       } catch {
         guard !writer.isWriting else { throw error }
         try requireTransaction(on: connection)
@@ -79,7 +104,8 @@ extension SQLiteStorage {
     throw StoreError(.storage, "The storage could not be read or written", detail: "rolled back")
   }
 
-  private func undo(_ rows: StoreRows, after error: StoreError) {
+  /// Undoes what was written, and decides whether anything may follow.
+  func undo(_ rows: StoreRows, after error: StoreError) {
     if error.code == .storage { failure = error }
     do { try rows.connection.rollback() } catch { failure = StoreError(error) }
   }

@@ -10,6 +10,8 @@ extension SQLiteStorage {
   ///   `storage`, `storageFull`, `readOnly`.
   func open(epoch: String?) throws(StoreError) -> String {
     let key = key
+    // What a crash left of a file that was being written anew is of no use, and nothing depends on it.
+    try? file.removeDraft()
     let opened = try Connection.opening(file, as: blank) { connection throws(StoreError) in
       let header = try StoreHeader(readingFrom: connection)
       guard header.key.utf8.elementsEqual(key.utf8) else {
@@ -22,6 +24,8 @@ extension SQLiteStorage {
     }
     rows = StoreRows(opened.connection)
     header = opened.header
+    isReadOnly = opened.isReadOnly
+    hasOldLog = opened.hasOldLog
     counters.countOpening()
     return opened.header.epoch
   }

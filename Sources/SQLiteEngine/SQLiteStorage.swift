@@ -1,6 +1,7 @@
 import Documents
 import SQLite
 import Stores
+import Synchronization
 
 /// One store: its file, the one connection to it, and the line of writes that wait for a commit.
 ///
@@ -18,9 +19,16 @@ actor SQLiteStorage: StoreStorage {
   let blank: BlankDatabase
   /// The engine's counts.
   let counters: StorageCounters
+  /// Room for deletions on a full disk.
+  let reserve: DiskReserve
   /// The updates that wait for a commit.
   let inbox = Inbox<any PendingUpdate>(limit: StoreLimits.pendingUpdates)
-  private let lane: Lane
+  /// Whether a commit is under way or about to be.
+  let isCommitting = Atomic<Bool>(false)
+  /// How many short reads are under way.
+  let glances = Atomic(0)
+  /// Where it works.
+  let place: LanePlace
 
   /// The open file; nil before opening and after closing.
   var rows: StoreRows?
@@ -28,29 +36,42 @@ actor SQLiteStorage: StoreStorage {
   var header: StoreHeader
   /// The latest moment that an update gave: what reads take for now when they look at expiry.
   var latest = Timestamp(milliseconds: .min)
+  /// Whether the file is open for reading only, since its disk took no writes.
+  var isReadOnly = false
+  /// Whether the log of a crash must be copied before anything is written.
+  var hasOldLog = false
   /// Why nothing works until the file is opened anew.
   var failure: StoreError?
+  /// The copy that a backup is making; given up before the file is closed or written anew.
+  var copy: StoreCopy?
 
-  nonisolated var unownedExecutor: UnownedSerialExecutor { lane.asUnownedSerialExecutor() }
+  nonisolated var unownedExecutor: UnownedSerialExecutor { place.asUnownedSerialExecutor() }
 
   /// A storage that is not open.
   init(
-    key: String, file: DatabaseFile, blank: BlankDatabase, counters: StorageCounters, lane: Lane
+    key: String, file: DatabaseFile, blank: BlankDatabase, counters: StorageCounters,
+    reserve: DiskReserve, lane: Lane
   ) {
     self.key = key
     self.file = file
     self.blank = blank
     self.counters = counters
-    self.lane = lane
+    self.reserve = reserve
+    place = LanePlace(lane)
     header = StoreHeader(key: key, epoch: "")
   }
 
   func read<Value: Sendable>(
     _ query: @escaping @Sendable (any StoreView) throws(StoreError) -> Value
   ) async throws(StoreError) -> Value {
-    if let failure { throw failure }
-    guard let rows else { throw .closed }
-    return try query(SQLiteView(rows: rows, header: header, now: latest))
+    do throws(StoreError) {
+      if let failure { throw failure }
+      guard let rows else { throw .closed }
+      return try query(SQLiteView(rows: rows, header: header, now: latest))
+    } catch {
+      counters.countFailure(error)
+      throw error
+    }
   }
 
   nonisolated func update<Value: Sendable>(
@@ -61,7 +82,9 @@ actor SQLiteStorage: StoreStorage {
     guard inbox.append(update) else {
       throw StoreError(.overloaded, "Too many changes of this database wait; try again soon")
     }
-    await commitWaiting(until: update)
+    // Whoever is the first goes to the lane; whoever comes meanwhile shares the next commit.
+    if !isCommitting.exchange(true, ordering: .sequentiallyConsistent) { await commitWaiting() }
+    await update.finished()
     return try update.outcome()
   }
 
@@ -69,6 +92,7 @@ actor SQLiteStorage: StoreStorage {
   /// one file. If that fails the log stays and is copied at the next opening.
   func close() async {
     guard let rows else { return }
+    copy = nil
     self.rows = nil
     try? rows.connection.close()
   }

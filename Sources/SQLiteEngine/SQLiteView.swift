@@ -25,12 +25,20 @@ struct SQLiteView: StoreView {
   func body(_ id: DocumentID, _ revision: RevisionID) throws(StoreError) -> [UInt8]? {
     guard let found = try rows.document(id) else { return nil }
     guard found.row.revision != revision else { return try found.row.document(found.body).body }
-    guard let node = try tree(id)?[revision] else { return nil }
+    guard let tree = try tree(id), let node = tree[revision] else { return nil }
     let body = try storing { () throws(SQLiteError) in
       try rows.body(of: found.row.first, revision)
     }
     guard let body else {
       guard !node.isLeaf else { throw .integrity("the body of a leaf is missing") }
+      // A digest in which a bit has turned is no revision's: that row may be the one looked for.
+      let digests = try storing { () throws(SQLiteError) in
+        try rows.bodyDigests(of: found.row.first, generation: revision.generation)
+      }
+      for digest in digests
+      where tree[RevisionID(generation: revision.generation, digest: digest)] == nil {
+        throw .integrity("a stored body is no revision's")
+      }
       return nil
     }
     guard Checksum.body(id, revision, body.bytes) == body.checksum else {
@@ -56,8 +64,63 @@ struct SQLiteView: StoreView {
     }
   }
 
+  func changes(upTo sequence: Int64, limit: Int) throws(StoreError) -> [Change] {
+    try rows.changes(upTo: sequence, limit: max(limit, 0)).map { row in
+      Change(
+        sequence: row.sequence, id: row.id, revision: row.revision, isDeleted: row.isDeleted)
+    }
+  }
+
+  func changeCount(after sequence: Int64) throws(StoreError) -> Int64 {
+    let all = header.live + header.deleted
+    if sequence <= 0 { return all }
+    if sequence >= header.newest { return 0 }
+    return try storing { () throws(SQLiteError) in
+      try rows.count(after: sequence, last: header.newest, documents: all)
+    }
+  }
+
+  func count(_ range: DocumentRange) throws(StoreError) -> Int64 {
+    try storing { () throws(SQLiteError) in try rows.count(range) }
+  }
+
+  func locals(
+    _ range: DocumentRange, _ visit: (LocalID, LocalDocument) throws(StoreError) -> Bool
+  ) throws(StoreError) {
+    try rows.walkLocals(range, at: now, visit)
+  }
+
+  func localUsage() throws(StoreError) -> (count: Int64, bytes: Int64) {
+    try storing(rows.localUsage)
+  }
+
+  func indexedSequence(_ index: IndexID) throws(StoreError) -> Int64? {
+    try rows.indexedSequence(index)
+  }
+
+  func indexes() throws(StoreError) -> [IndexID] { try storing(rows.indexNames) }
+
+  func entries(
+    _ index: IndexID, _ range: IndexRange, _ visit: (IndexEntry) throws(StoreError) -> Bool
+  ) throws(StoreError) {
+    try rows.walk(index, range, visit)
+  }
+
   func local(_ id: LocalID) throws(StoreError) -> LocalDocument? {
     try rows.local(id, at: now)
+  }
+
+  func fileBytes() throws(StoreError) -> Int64 {
+    try storing { () throws(SQLiteError) in
+      try rows.connection.pageCount() * rows.connection.pageSize()
+    }
+  }
+
+  func storedBytes(of id: DocumentID) throws(StoreError) -> Int64 {
+    guard let found = try rows.document(id) else { return 0 }
+    return try storing { () throws(SQLiteError) in
+      Int64(found.body.count) + (try rows.bodyBytes(of: found.row.first))
+    }
   }
 
   func info() throws(StoreError) -> StoreInfo { header.info }

@@ -33,6 +33,27 @@ extension Schema {
         body BLOB NOT NULL
       ) STRICT, WITHOUT ROWID;
       CREATE INDEX locals_by_expiry ON locals(expires) WHERE expires IS NOT NULL;
+      """,
+      // `newest` is the last document's number: after a purge it may be less than `last_sequence`.
+      // `documents_deleted` tells tombstones from live ids where rows are counted and no row is read.
+      // `indexes` and `entries` hold what queries walk. An entry carries no checksum: a query reads each
+      // document that it finds anew, and what a damaged key would hide no checksum of its own could show.
       """
+      ALTER TABLE header ADD COLUMN newest INTEGER;
+      CREATE INDEX documents_deleted ON documents(id, is_deleted) WHERE is_deleted = 1;
+      CREATE TABLE indexes(
+        number INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, sequence INTEGER NOT NULL,
+        checksum INTEGER NOT NULL
+      ) STRICT;
+      CREATE TABLE entries(
+        number INTEGER NOT NULL, key BLOB NOT NULL, id TEXT NOT NULL,
+        PRIMARY KEY(number, key, id)
+      ) STRICT, WITHOUT ROWID;
+      CREATE INDEX entries_by_document ON entries(id, number);
+      """,
+      // `kept` is the bytes of all rows of `bodies`; where it is null, as in an older file, they are counted.
+      """
+      ALTER TABLE header ADD COLUMN kept INTEGER;
+      """,
     ])
 }

@@ -1,3 +1,5 @@
+import NIOConcurrencyHelpers
+package import Stores
 import Synchronization
 
 /// What the engine has done since it was opened, for metrics.
@@ -10,6 +12,8 @@ package struct StorageStatistics: Sendable, Equatable {
   package var openings = 0
   /// Stores made.
   package var creations = 0
+  /// Calls that failed for what is below the service, the disk or a file, by kind: none of a client's doing.
+  package var failures: [StoreError.Code: Int] = [:]
 }
 
 /// The statistics as they grow; shared by every storage of an engine.
@@ -18,6 +22,7 @@ final class StorageCounters: Sendable {
   private let updates = Atomic<Int>(0)
   private let openings = Atomic<Int>(0)
   private let creations = Atomic<Int>(0)
+  private let failures = NIOLockedValueBox<[StoreError.Code: Int]>([:])
 
   /// A commit of so many updates.
   func countCommit(of count: Int) {
@@ -31,10 +36,21 @@ final class StorageCounters: Sendable {
   /// A store was made.
   func countCreation() { creations.wrappingAdd(1, ordering: .relaxed) }
 
+  /// A call failed; what is not the disk's or a file's doing is not counted.
+  func countFailure(_ error: StoreError) {
+    switch error.code {
+    case .damaged, .integrity, .unavailable, .storage, .storageFull, .readOnly:
+      failures.withLockedValue { $0[error.code, default: 0] += 1 }
+    case .absent, .exists, .overloaded, .quotaExceeded, .rejected:
+      break
+    }
+  }
+
   /// The counts so far.
   var statistics: StorageStatistics {
     StorageStatistics(
       commits: commits.load(ordering: .relaxed), updates: updates.load(ordering: .relaxed),
-      openings: openings.load(ordering: .relaxed), creations: creations.load(ordering: .relaxed))
+      openings: openings.load(ordering: .relaxed), creations: creations.load(ordering: .relaxed),
+      failures: failures.withLockedValue { $0 })
   }
 }

@@ -32,6 +32,12 @@ extension StoreError {
     }
   }
 
+  /// The error of a write that finds no room, or only that which is held back for deletions.
+  static let full = StoreError(.storageFull, "There is no room left to store this")
+
+  /// The error of a write to a disk that takes none.
+  static let readOnly = StoreError(.readOnly, "The storage takes no writes at present")
+
   /// The error of a store whose file is not what was written.
   static func damaged(_ detail: String) -> StoreError {
     StoreError(.damaged, "The database is damaged; it needs to be restored", detail: detail)

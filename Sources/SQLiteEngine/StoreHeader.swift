@@ -12,18 +12,22 @@ struct StoreHeader: Equatable, Sendable {
   var epoch: String
   /// The number of the last change.
   var lastSequence: Int64 = 0
+  /// The number of the last document, which is less than ``lastSequence`` when a purge came after it.
+  var newest: Int64 = 0
   /// Documents whose winner is live.
   var live: Int64 = 0
   /// Documents whose winner is a tombstone.
   var deleted: Int64 = 0
   /// Bytes of the winners' bodies.
   var bytes: Int64 = 0
+  /// Bytes of the other bodies, the rows of `bodies`.
+  var kept: Int64 = 0
 
   /// What the store tells of itself.
   var info: StoreInfo {
     StoreInfo(
       documentCount: live, deletedCount: deleted, lastSequence: lastSequence, bodyBytes: bytes,
-      epoch: epoch)
+      keptBytes: kept, epoch: epoch)
   }
 
   private var checksum: Int64 {
@@ -31,6 +35,12 @@ struct StoreHeader: Equatable, Sendable {
     checksum.append(key)
     checksum.append(epoch)
     for count in [lastSequence, live, deleted, bytes] { checksum.append(count) }
+    // As before there were purges, so that files of then are read as they are.
+    if newest != lastSequence { checksum.append(newest) }
+    if kept != 0 {
+      checksum.append("kept")
+      checksum.append(kept)
+    }
     return checksum.value()
   }
 }
@@ -50,18 +60,52 @@ extension StoreHeader {
         (
           header: StoreHeader(
             key: try row.string(0), epoch: try row.string(1), lastSequence: row.int64(2),
-            live: row.int64(3), deleted: row.int64(4), bytes: row.int64(5)),
+            newest: row.int64(2), live: row.int64(3), deleted: row.int64(4), bytes: row.int64(5)),
           checksum: row.int64(6), newest: row.int64(7)
         )
       }
     }
-    guard let row, row.checksum == row.header.checksum else {
-      throw .damaged("the header row is missing or fails its checksum")
+    guard var row else { throw .damaged("the header row is missing") }
+    if let newest = try Self.newest(in: connection) { row.header.newest = newest }
+    let kept = try Self.kept(in: connection)
+    row.header.kept = kept ?? 0
+    guard row.checksum == row.header.checksum else {
+      throw .damaged("the header row fails its checksum")
     }
-    guard row.newest == row.header.lastSequence else {
+    guard row.newest == row.header.newest else {
       throw .damaged("the newest document and the header disagree")
     }
     self = row.header
+    if kept == nil { self.kept = try Self.keptBodies(in: connection) }
+  }
+
+  /// The column of that name, which files of the first version don't have; nil there and where it is null.
+  private static func newest(in connection: Connection) throws(StoreError) -> Int64? {
+    try storing { () throws(SQLiteError) in
+      guard try connection.userVersion() > 1 else { return nil }
+      return try connection.statement("SELECT newest FROM header WHERE newest IS NOT NULL").first {
+        row throws(SQLiteError) in row.int64(0)
+      }
+    }
+  }
+
+  /// The column of that name, which files before version 3 don't have; nil there and where it is null.
+  private static func kept(in connection: Connection) throws(StoreError) -> Int64? {
+    try storing { () throws(SQLiteError) in
+      guard try connection.userVersion() > 2 else { return nil }
+      return try connection.statement("SELECT kept FROM header WHERE kept IS NOT NULL").first {
+        row throws(SQLiteError) in row.int64(0)
+      }
+    }
+  }
+
+  /// Counts what ``kept`` would be. Reads all of `bodies`, once in the life of an older file that is written.
+  private static func keptBodies(in connection: Connection) throws(StoreError) -> Int64 {
+    try storing { () throws(SQLiteError) in
+      try connection.statement("SELECT coalesce(sum(length(body)), 0) FROM bodies").first {
+        row throws(SQLiteError) in row.int64(0)
+      } ?? 0
+    }
   }
 
   /// Writes the row, in the caller's transaction.
@@ -69,11 +113,11 @@ extension StoreHeader {
     try connection.statement(
       """
       INSERT OR REPLACE INTO header(
-        one, store, epoch, last_sequence, live, deleted, bytes, checksum)
-      VALUES (1, ?1, ?2, ?3, ?4, ?5, ?6, ?7)
+        one, store, epoch, last_sequence, live, deleted, bytes, checksum, newest, kept)
+      VALUES (1, ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)
       """
     ).run(
       .text(key), .text(epoch), .integer(lastSequence), .integer(live), .integer(deleted),
-      .integer(bytes), .integer(checksum))
+      .integer(bytes), .integer(checksum), .integer(newest), .integer(kept))
   }
 }

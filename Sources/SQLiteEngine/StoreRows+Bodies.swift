@@ -26,11 +26,12 @@ extension StoreRows {
   }
 
   /// Stores what a revision says.
+  /// - Returns: by how many bytes the table has grown.
   func insert(
     _ body: StoredBody, of first: Int64, _ revision: RevisionID
-  ) throws(SQLiteError) {
+  ) throws(SQLiteError) -> Int64 {
     // A revision that had been forgotten and comes back may have left its body behind.
-    try removeBody(of: first, revision)
+    let removed = try removeBody(of: first, revision)
     try connection.statement(
       """
       INSERT INTO bodies(first, generation, digest, body_checksum, body) VALUES (?1, ?2, ?3, ?4, ?5)
@@ -38,6 +39,7 @@ extension StoreRows {
     ).run(
       .integer(first), .integer(revision.generation), .text(revision.digest),
       .integer(body.checksum), .bytes(body.bytes))
+    return Int64(body.bytes.count) - removed
   }
 
   /// The stored revisions of a document below a generation.
@@ -49,10 +51,28 @@ extension StoreRows {
     }
   }
 
-  /// Removes what a revision says.
-  func removeBody(of first: Int64, _ revision: RevisionID) throws(SQLiteError) {
+  /// The digests of a document's stored bodies of one generation.
+  func bodyDigests(of first: Int64, generation: Int) throws(SQLiteError) -> [String] {
+    try connection.statement("SELECT digest FROM bodies WHERE first = ?1 AND generation = ?2")
+      .all(.integer(first), .integer(generation)) { row throws(SQLiteError) in try row.string(0) }
+  }
+
+  /// Bytes of a document's bodies here; none is read.
+  func bodyBytes(of first: Int64) throws(SQLiteError) -> Int64 {
     try connection.statement(
-      "DELETE FROM bodies WHERE first = ?1 AND generation = ?2 AND digest = ?3"
-    ).run(.integer(first), .integer(revision.generation), .text(revision.digest))
+      "SELECT coalesce(sum(length(body)), 0) FROM bodies WHERE first = ?1"
+    ).first(.integer(first)) { row throws(SQLiteError) in row.int64(0) } ?? 0
+  }
+
+  /// Removes what a revision says.
+  /// - Returns: how many bytes that was; 0 where nothing was stored.
+  func removeBody(of first: Int64, _ revision: RevisionID) throws(SQLiteError) -> Int64 {
+    try connection.statement(
+      """
+      DELETE FROM bodies WHERE first = ?1 AND generation = ?2 AND digest = ?3 RETURNING length(body)
+      """
+    ).all(.integer(first), .integer(revision.generation), .text(revision.digest)) {
+      row throws(SQLiteError) in row.int64(0)
+    }.reduce(0, +)
   }
 }

@@ -52,6 +52,22 @@ extension StoreRows {
     return try rows.map { row throws(StoreError) in try row.verified() }
   }
 
+  /// Documents up to a number, that one included, newest first.
+  func changes(upTo sequence: Int64, limit: Int) throws(StoreError) -> [StoredDocument] {
+    let rows = try storing { () throws(SQLiteError) in
+      try connection.statement(
+        """
+        SELECT sequence, id, first, generation, digest, is_deleted, type, created, updated,
+          body_checksum, tree_checksum, checksum
+        FROM documents WHERE sequence <= ?1 ORDER BY sequence DESC LIMIT ?2
+        """
+      ).all(.integer(sequence), .integer(limit)) { row throws(SQLiteError) in
+        try StoredDocument.reading(row)
+      }
+    }
+    return try rows.map { row throws(StoreError) in try row.verified() }
+  }
+
   /// Live documents of one type, by id.
   func documents(ofType type: String) throws(StoreError) -> [StoredDocument] {
     let rows = try storing { () throws(SQLiteError) in

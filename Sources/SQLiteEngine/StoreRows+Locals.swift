@@ -38,6 +38,36 @@ extension StoreRows {
     return found.document
   }
 
+  /// Walks the local documents of a range that have not expired at `now`, until `visit` answers false.
+  /// - Throws: `integrity`.
+  func walkLocals(
+    _ range: DocumentRange, at now: Timestamp,
+    _ visit: (LocalID, LocalDocument) throws(StoreError) -> Bool
+  ) throws(StoreError) {
+    let ids = try storing { () throws(SQLiteError) in
+      try connection.statement(
+        "SELECT id FROM locals WHERE id >= ?1 AND id <= ?2 ORDER BY id"
+      ).all(.text(range.start ?? ""), range.end.map { .text($0) } ?? .bytes([])) {
+        row throws(SQLiteError) in LocalID(stored: try row.string(0))
+      }
+    }
+    for id in range.descending ? ids.reversed() : ids where range.contains(id.text) {
+      guard let document = try local(id, at: now) else { continue }
+      guard try visit(id, document) else { return }
+    }
+  }
+
+  /// Clients' local documents and the bytes of their bodies; no body is read.
+  func localUsage() throws(SQLiteError) -> (count: Int64, bytes: Int64) {
+    // The byte after a slash is a nought: the ids between are those with the prefix.
+    try connection.statement(
+      """
+      SELECT count(*), coalesce(sum(length(body)), 0) FROM locals
+      WHERE id >= '_local/' AND id < '_local0'
+      """
+    ).first { row throws(SQLiteError) in (count: row.int64(0), bytes: row.int64(1)) } ?? (0, 0)
+  }
+
   /// Writes or removes a local document.
   func apply(_ edit: LocalEdit) throws(SQLiteError) {
     guard let document = edit.document else {

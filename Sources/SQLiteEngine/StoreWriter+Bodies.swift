@@ -19,7 +19,7 @@ extension StoreWriter {
 
   /// What the winner says: the mutation's revision, the winner of before, or a leaf that had lost until
   /// the mutation put a tombstone on the winner; that one's body leaves `bodies`.
-  func content(
+  mutating func content(
     of winner: RevisionID, _ mutation: Mutation, _ old: (row: StoredDocument, body: [UInt8])?
   ) throws(StoreError) -> (body: StoreRows.StoredBody, type: String?) {
     if winner == mutation.revision { return (Self.body(of: mutation), mutation.body.type) }
@@ -28,37 +28,49 @@ extension StoreWriter {
       let body = StoreRows.StoredBody(bytes: old.body, checksum: old.row.bodyChecksum)
       return (body, old.row.type)
     }
+    return try promoted(winner, of: mutation.id, first: old.row.first)
+  }
+
+  /// What a leaf says that had lost and wins now; its body leaves `bodies`.
+  mutating func promoted(
+    _ winner: RevisionID, of id: DocumentID, first: Int64
+  ) throws(StoreError) -> (body: StoreRows.StoredBody, type: String?) {
     let stored = try storing { () throws(SQLiteError) in
-      try rows.body(of: old.row.first, winner)
+      try rows.body(of: first, winner)
     }
-    guard let stored, stored.checksum == Checksum.body(mutation.id, winner, stored.bytes) else {
+    guard let stored, stored.checksum == Checksum.body(id, winner, stored.bytes) else {
       throw .integrity("the body of a leaf is missing or fails its checksum")
     }
     let type = try applying { () throws(DocumentError) in
       try DocumentBody(parsing: stored.bytes, limits: .request).type
     }
-    try storing { () throws(SQLiteError) in try rows.removeBody(of: old.row.first, winner) }
+    header.kept -= try storing { () throws(SQLiteError) in
+      try rows.removeBody(of: first, winner)
+    }
     return (stored, type)
   }
 
   /// Removes bodies that are too old: of revisions that the tree has forgotten, and of those more than
-  /// ``StoreLimits/storedAncestors`` steps above every leaf.
+  /// ``ancestors`` steps above every leaf.
   ///
   /// Only bodies that many generations below the new revision can have become too old by it, so that
-  /// the tree is measured only when there is one.
-  func removeOldBodies(of first: Int64, _ mutation: Mutation) throws(SQLiteError) {
-    let generation = mutation.revision.generation - StoreLimits.storedAncestors
-    guard generation > 1 else { return }
+  /// the tree is measured only when there is one; where no ancestors are kept, every body may go.
+  /// - Returns: how many bytes these were.
+  func removeOldBodies(of first: Int64, _ mutation: Mutation) throws(SQLiteError) -> Int64 {
+    let generation = ancestors > 0 ? mutation.revision.generation - ancestors : .max
+    guard generation > 1 else { return 0 }
     let candidates = try rows.bodies(of: first, below: generation)
-    guard !candidates.isEmpty else { return }
+    guard !candidates.isEmpty else { return 0 }
+    var removed: Int64 = 0
     let steps = Self.stepsToLeaf(in: mutation.tree)
     for revision in candidates {
       let place = mutation.tree.nodes.firstIndex { $0.revision == revision }
-      guard let place, steps[place] <= StoreLimits.storedAncestors else {
-        try rows.removeBody(of: first, revision)
+      guard let place, steps[place] <= ancestors else {
+        removed += try rows.removeBody(of: first, revision)
         continue
       }
     }
+    return removed
   }
 
   /// How many steps each revision is above the nearest leaf below it.

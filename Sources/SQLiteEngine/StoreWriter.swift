@@ -8,11 +8,13 @@ struct StoreWriter {
   /// The file's rows.
   let rows: StoreRows
   /// The counts, with what was written so far.
-  private(set) var header: StoreHeader
+  var header: StoreHeader
   /// Whether anything was written.
   private(set) var hasWritten = false
   /// Whether a decision was being written when an error came up: what it wrote must be undone.
   private(set) var isWriting = false
+  /// How many ancestors' bodies the decision that is being written keeps.
+  private(set) var ancestors = StoreLimits.storedAncestors
 
   /// A writer at the beginning of a transaction.
   init(rows: StoreRows, header: StoreHeader) {
@@ -23,18 +25,25 @@ struct StoreWriter {
   /// Writes one decision.
   /// - Returns: a row for each mutation, in order.
   mutating func write(
-    _ mutations: [Mutation], _ locals: [LocalEdit], at now: Timestamp
+    _ decision: Decision<Void>, at now: Timestamp
   ) throws(StoreError) -> [Change] {
-    guard !mutations.isEmpty || !locals.isEmpty else { return [] }
+    guard !decision.isEmpty else { return [] }
     hasWritten = true
     isWriting = true
+    ancestors = decision.keepsHistory ? StoreLimits.storedAncestors : 0
     var changes: [Change] = []
-    changes.reserveCapacity(mutations.count)
-    for mutation in mutations { changes.append(try write(mutation, at: now)) }
-    if !locals.isEmpty {
+    changes.reserveCapacity(decision.mutations.count)
+    for mutation in decision.mutations { changes.append(try write(mutation, at: now)) }
+    for purge in decision.purges { try write(purge, at: now) }
+    if !decision.locals.isEmpty {
       try storing { () throws(SQLiteError) in
         try rows.removeExpiredLocals(at: now)
-        for edit in locals { try rows.apply(edit) }
+        for edit in decision.locals { try rows.apply(edit) }
+      }
+    }
+    if !decision.indexes.isEmpty {
+      try storing { () throws(SQLiteError) in
+        for edit in decision.indexes { try rows.apply(edit) }
       }
     }
     isWriting = false
@@ -60,30 +69,39 @@ struct StoreWriter {
       created: Self.created(mutation, winner, old?.row, now).milliseconds,
       updated: now.milliseconds, bodyChecksum: content.body.checksum,
       treeChecksum: tree.map { Checksum.tree(mutation.id, winner.revision, $0) })
-    try storing { () throws(SQLiteError) in
+    header.kept += try storing { () throws(SQLiteError) in
+      var kept: Int64 = 0
       if let old {
-        if old.row.revision != winner.revision, mutation.tree[old.row.revision] != nil {
-          let kept = StoreRows.StoredBody(bytes: old.body, checksum: old.row.bodyChecksum)
-          try rows.insert(kept, of: first, old.row.revision)
+        if old.row.revision != winner.revision, isKept(old.row.revision, in: mutation.tree) {
+          let body = StoreRows.StoredBody(bytes: old.body, checksum: old.row.bodyChecksum)
+          kept += try rows.insert(body, of: first, old.row.revision)
         }
         try rows.remove(old.row)
       }
       if winner.revision != mutation.revision {
-        try rows.insert(Self.body(of: mutation), of: first, mutation.revision)
+        kept += try rows.insert(Self.body(of: mutation), of: first, mutation.revision)
       }
       for revision in mutation.closed {
-        try rows.insert(Self.tombstone(mutation.id, revision), of: first, revision)
+        kept += try rows.insert(Self.tombstone(mutation.id, revision), of: first, revision)
       }
-      try removeOldBodies(of: first, mutation)
+      kept -= try removeOldBodies(of: first, mutation)
       try rows.insert(row, body: content.body.bytes, tree: tree)
+      return kept
     }
     header.lastSequence = sequence
+    header.newest = sequence
     count(row, content.body.bytes, replacing: old)
     return Change(
       sequence: sequence, id: mutation.id, revision: winner.revision, isDeleted: winner.isDeleted)
   }
 
-  private mutating func count(
+  /// Whether the body of a revision that was the winner is kept.
+  private func isKept(_ revision: RevisionID, in tree: RevisionTree) -> Bool {
+    guard let node = tree[revision] else { return false }
+    return node.isLeaf || ancestors > 0
+  }
+
+  mutating func count(
     _ row: StoredDocument, _ body: [UInt8], replacing old: (row: StoredDocument, body: [UInt8])?
   ) {
     header.live += (row.isDeleted ? 0 : 1) - (old.map { $0.row.isDeleted ? 0 : 1 } ?? 0)

@@ -28,6 +28,14 @@ import Testing
       answers.append("\(try view.changes(after: 0, limit: 1_000))")
       answers.append("\(try view.ids(ofType: "hotel"))")
       answers.append("\(String(describing: try view.local(local)))")
+      answers.append("\(try view.changes(upTo: 99, limit: 99)) \(try view.changeCount(after: 9))")
+      for index in try view.indexes() {
+        answers.append("\(index) \(String(describing: try view.indexedSequence(index)))")
+        try view.entries(index, IndexRange()) { entry throws(StoreError) in
+          answers.append("\(entry)")
+          return true
+        }
+      }
       return answers
     }
   }
@@ -44,6 +52,23 @@ import Testing
       let document = LocalDocument(revision: 1, body: Array(#"{"last_seq":4}"#.utf8))
       return Decision(
         locals: [LocalEdit(local, document, expires: Timestamp(milliseconds: 99))], value: ())
+    }
+    let entries = try (0..<24).map { number throws(DocumentError) in
+      IndexEntry(id: try DocumentID("document-\(number)"), key: [UInt8(number) / 5, 7])
+    }
+    let gone = try DocumentID("document-23")
+    _ = try await storage.update([gone], at: Timestamp(milliseconds: 6)) { _ throws(StoreError) in
+      var decision = Decision(value: ())
+      decision.indexes = [
+        .advance(
+          IndexID("by-number"), documents: entries.map(\.id), entries: entries, sequence: 31)
+      ]
+      return decision
+    }
+    _ = try await storage.update([gone], at: Timestamp(milliseconds: 7)) { _ throws(StoreError) in
+      var decision = Decision(value: ())
+      decision.purges = [Purge(id: gone, tree: RevisionTree())]
+      return decision
     }
   }
 

@@ -55,7 +55,7 @@ import Testing
     try await storage.put("a", "{}")
     await storage.close()
     await engine.close()
-    #expect(directory.files().count == 3)
+    #expect(directory.files().count == 5)
     #expect(!directory.files().contains { $0.hasSuffix("-wal") || $0.hasSuffix("-shm") })
   }
 

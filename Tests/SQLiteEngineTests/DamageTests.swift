@@ -98,6 +98,20 @@ import Testing
     await engine.close()
   }
 
+  @Test func f15RollbackJournalBesideTheFileIsNeverPlayedBack() async throws {
+    let code = try await refusal { file, _ in
+      try write([UInt8](repeating: 0xD9, count: 512), to: file + "-journal")
+    }
+    #expect(code == .damaged)
+  }
+
+  @Test func f15LeftOverIndexOfALogIsIgnored() async throws {
+    let code = try await refusal { file, _ in
+      try write([UInt8](repeating: 0x5A, count: 32_768), to: file + "-shm")
+    }
+    #expect(code == nil)
+  }
+
   @Test func symbolicLinkIsRefused() async throws {
     let code = try await refusal { file, directory in
       let elsewhere = directory.path + "/elsewhere.sqlite"

@@ -92,7 +92,7 @@ import Testing
       try await storage.put("a", "{}")
       await storage.close()
     }
-    #expect(directory.files().count == 3)
+    #expect(directory.files().count == 5)
   }
 
   @Test func eraseLeavesNoFile() async throws {
@@ -105,7 +105,7 @@ import Testing
       #expect(try await engine.erase(user(1)) == false)
       #expect(try await engine.open(user(1), creating: false) == nil)
     }
-    #expect(directory.files() == ["lock", "registry.sqlite"])
+    #expect(directory.files() == ["erasures.log", "format", "lock", "registry.sqlite", "reserve"])
   }
 
   @Test func f04ErasureThatWasCutShortIsFinished() async throws {

@@ -1,3 +1,4 @@
+import Documents
 import SQLite
 import Stores
 import Testing
@@ -17,9 +18,29 @@ import Testing
     let header = StoreHeader(key: "system", epoch: "e")
     try file.create(
       try BlankDatabase(schema).image { connection throws(SQLiteError) in
+        guard schema.version > 2 else { return try Self.writeFirstHeader(to: connection) }
         try header.write(to: connection)
       })
     return file
+  }
+
+  /// The header's row of a file as the first version made it, with the checksum that it gave.
+  /// - Parameter counts: the last sequence, live documents, tombstones, bytes.
+  private static func writeFirstHeader(
+    _ counts: [Int64] = [0, 0, 0, 0], to connection: Connection
+  ) throws(SQLiteError) {
+    var checksum = Checksum(.header)
+    checksum.append("system")
+    checksum.append("e")
+    for count in counts { checksum.append(count) }
+    try connection.statement(
+      """
+      INSERT INTO header(one, store, epoch, last_sequence, live, deleted, bytes, checksum)
+      VALUES (1, 'system', 'e', ?1, ?2, ?3, ?4, ?5)
+      """
+    ).run(
+      .integer(counts[0]), .integer(counts[1]), .integer(counts[2]), .integer(counts[3]),
+      .integer(checksum.value()))
   }
 
   private func open(_ file: DatabaseFile, _ schema: Schema) throws -> [String] {
@@ -69,6 +90,124 @@ import Testing
     } catch let error as StoreError {
       #expect(error.code == .damaged)
     }
+  }
+
+  /// A file of the first version with two documents, one of them a tombstone, and a local document.
+  private func firstVersion(_ directory: TemporaryDirectory) throws -> DatabaseFile {
+    let file = DatabaseFile(directory: directory.path, name: "store.sqlite")
+    let steps = Array(Schema.store.steps.prefix(1))
+    let first = Schema(applicationID: Schema.store.applicationID, steps: steps)
+    let body = Array(#"{"type":"t"}"#.utf8)
+    try file.create(
+      try BlankDatabase(first).image { connection throws(SQLiteError) in
+        let rows = StoreRows(connection)
+        for (sequence, id) in [(3, "a"), (7, "b")] as [(Int64, String)] {
+          let (id, revision) = (DocumentID(stored: id), RevisionID(generation: 1, digest: "x"))
+          let row = StoredDocument(
+            sequence: sequence, id: id, first: sequence, revision: revision,
+            isDeleted: sequence == 7, type: "t", created: 1, updated: 2,
+            bodyChecksum: Checksum.body(id, revision, body), treeChecksum: nil)
+          try rows.insert(row, body: body, tree: nil)
+        }
+        try rows.apply(
+          LocalEdit(LocalID(stored: "_local/l"), LocalDocument(revision: 4, body: body)))
+        try Self.writeFirstHeader([7, 1, 1, 24], to: connection)
+      })
+    return file
+  }
+
+  @Test func fileOfTheFirstVersionKeepsWhatItHolds() async throws {
+    let directory = try TemporaryDirectory()
+    let file = try firstVersion(directory)
+    for _ in 0..<2 {
+      let opened = try Connection.opening(file, as: BlankDatabase(.store)) {
+        connection throws(StoreError) in try StoreHeader(readingFrom: connection)
+      }
+      defer { try? opened.connection.close() }
+      let rows = StoreRows(opened.connection)
+      let view = SQLiteView(rows: rows, header: opened.header, now: Timestamp(milliseconds: 1))
+      let info = try view.info()
+      #expect(info.lastSequence == 7)
+      #expect(info.documentCount == 1)
+      #expect(info.deletedCount == 1)
+      #expect(opened.header.newest == 7)
+      #expect(try view.changes(after: 0, limit: 9).map(\.sequence) == [3, 7])
+      #expect(try view.document(DocumentID("b"))?.isDeleted == true)
+      #expect(try view.count(DocumentRange()) == 1)
+      #expect(try view.count(DocumentRange(includesDeleted: true)) == 2)
+      #expect(try view.local(LocalID(client: "_local/l"))?.revision == 4)
+      #expect(try view.indexes().isEmpty)
+    }
+  }
+
+  @Test func s17BodiesOfAFileOfTheSecondVersionAreCounted() throws {
+    let directory = try TemporaryDirectory()
+    let file = DatabaseFile(directory: directory.path, name: "store.sqlite")
+    let steps = Array(Schema.store.steps.prefix(2))
+    let second = Schema(applicationID: Schema.store.applicationID, steps: steps)
+    try file.create(
+      try BlankDatabase(second).image { connection throws(SQLiteError) in
+        let rows = StoreRows(connection)
+        for length in [10, 30] {
+          let body = StoreRows.StoredBody(
+            bytes: [UInt8](repeating: 1, count: length), checksum: 0)
+          _ = try rows.insert(body, of: 1, RevisionID(generation: length, digest: "x"))
+        }
+        try Self.writeFirstHeader(to: connection)
+      })
+    for written in [false, true, true] {
+      let opened = try Connection.opening(file, as: BlankDatabase(.store)) {
+        connection throws(StoreError) in try StoreHeader(readingFrom: connection)
+      }
+      #expect(opened.header.info.keptBytes == 40)
+      if written { try opened.header.write(to: opened.connection) }
+      try opened.connection.close()
+    }
+  }
+
+  private func plan(_ sql: StaticString, _ connection: Connection) throws -> [String] {
+    try connection.statement(sql).all { row throws(SQLiteError) in try row.string(3) }
+  }
+
+  @Test func countsReadIndexesAlone() throws {
+    let connection = try Connection.inMemory()
+    try Schema.store.create(in: connection)
+    let plans = [
+      try plan(
+        """
+        EXPLAIN QUERY PLAN SELECT count(*) FROM documents
+        INDEXED BY sqlite_autoindex_documents_1 WHERE sequence > ?1
+        """, connection),
+      try plan(
+        """
+        EXPLAIN QUERY PLAN SELECT count(*) FROM documents
+        INDEXED BY sqlite_autoindex_documents_1 WHERE id >= ?1 AND id <= ?2 AND id <> ?3
+        """, connection),
+      try plan(
+        """
+        EXPLAIN QUERY PLAN SELECT count(*) FROM documents INDEXED BY documents_deleted
+        WHERE is_deleted = 1 AND id >= ?1 AND id <= ?2 AND id <> ?3
+        """, connection),
+    ]
+    for plan in plans {
+      #expect(plan.count == 1 && plan[0].contains("USING COVERING INDEX"), "\(plan)")
+    }
+  }
+
+  @Test func indexesAreWalkedInOrderAndForgottenByDocument() throws {
+    let connection = try Connection.inMemory()
+    try Schema.store.create(in: connection)
+    let plans = [
+      try plan(
+        """
+        EXPLAIN QUERY PLAN SELECT key, id FROM entries
+        WHERE number = ?1 AND key >= ?2 AND key < ?3 ORDER BY key DESC, id DESC
+        """, connection),
+      try plan(
+        "EXPLAIN QUERY PLAN DELETE FROM entries WHERE id = ?1 AND number = ?2", connection),
+      try plan("EXPLAIN QUERY PLAN DELETE FROM entries WHERE id = ?1", connection),
+    ]
+    for plan in plans { #expect(plan.count == 1 && plan[0].hasPrefix("SEARCH"), "\(plan)") }
   }
 
   @Test func aDocumentIsFoundByIndexedSearchesAlone() throws {

@@ -24,10 +24,10 @@ final class TemporaryDirectory: Sendable {
     }.sorted()
   }
 
-  /// A copy of all files as they are now, the lock left out: what a crash at this moment would leave.
+  /// A copy of all files as they are now, the lock and what holds room left out: what a crash at this moment would leave.
   func copy() throws -> TemporaryDirectory {
     let copy = try TemporaryDirectory()
-    for name in files() where name != "lock" {
+    for name in files() where !["lock", "reserve"].contains(name) {
       let target = copy.path + "/" + name
       try FileManager.default.createDirectory(
         atPath: (target as NSString).deletingLastPathComponent, withIntermediateDirectories: true)

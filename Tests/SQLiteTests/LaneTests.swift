@@ -3,7 +3,7 @@ import Foundation
 import SQLite
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct LaneTests {
+@Suite(.timeLimit(.minutes(10))) struct LaneTests {
   @Test func actorStaysOnTheThreadOfItsLane() async {
     let lane = Lane(name: "one-thread")
     let tenant = Tenant(on: lane)

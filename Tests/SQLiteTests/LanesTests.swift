@@ -1,7 +1,7 @@
 import SQLite
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct LanesTests {
+@Suite(.timeLimit(.minutes(10))) struct LanesTests {
   @Test func thousandActorsOverSixteenLanesTakeAtMostSixteenThreads() async {
     let lanes = Lanes(name: "crowd")
     #expect(lanes.count == 16)

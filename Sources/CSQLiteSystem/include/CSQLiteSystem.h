@@ -1,0 +1,18 @@
+#ifndef CSQLITESYSTEM_H
+#define CSQLITESYSTEM_H
+
+/* Settings of SQLite that hold for the whole process, made before it is used first. Returns whether they were
+   taken: not once SQLite is in use. */
+int csqlite_configure(void);
+
+/* Puts a function of ours in the place of SQLite's pread (https://sqlite.org/c3ref/vfs.html, xSetSystemCall),
+   for the whole process. Returns whether it was taken. */
+int csqlite_install_reads(void);
+
+/* From here on the calling thread's reads by SQLite fail where the system would have to wait for the disk. */
+void csqlite_begin_cached_reads(void);
+
+/* Ends that; returns how many reads failed so since. */
+int csqlite_end_cached_reads(void);
+
+#endif

@@ -1,0 +1,129 @@
+import Documents
+import SQLite
+package import Stores
+
+/// What is in a backup: `manifest.ndjson`, one JSON object a line.
+///
+/// ```
+/// {"backup":1,"schema":3,"made":"…","by":"…"}
+/// {"store":"user/…","epoch":"…","bytes":…,"sha256":"…"}
+/// {"file":"keys.json","bytes":…,"sha256":"…"}
+/// {"missing":"guest/…","reason":"…"}
+/// {"end":4,"sha256":"…"}
+/// ```
+/// The last line counts those before it and has their SHA-256, so that a manifest that was cut short, or in
+/// which a bit has turned, is known for it. No line has a path: where a file is follows from what it is.
+package enum BackupManifest {
+  /// The version of the layout.
+  static let format = 1
+  /// The file's name. It is written last, so that a directory without it is no backup.
+  static let name = "manifest.ndjson"
+  /// The longest line, in bytes.
+  static let maximumLine = 4_096
+
+  /// The files that a backup may hold besides stores.
+  package enum Extra: String, Sendable, CaseIterable {
+    /// The keys that sign tokens. Secret.
+    case keys = "keys.json"
+    /// The hash of the administrator's password. Secret.
+    case administrator = "administrator.json"
+    /// The embedded upstream's hotels.
+    case catalogue = "catalogue.sqlite"
+    /// Who was erased.
+    case erasures = "erasures.log"
+  }
+
+  /// The first line.
+  package struct Header: Sendable, Equatable {
+    /// The version of the stores' tables.
+    package let schema: Int
+    /// When the backup was begun, RFC 3339.
+    package let made: String
+    /// The version of the service that made it.
+    package let by: String
+  }
+
+  /// A file's size and checksum.
+  struct Sum: Sendable, Equatable {
+    /// Bytes.
+    let bytes: Int64
+    /// SHA-256 in hex.
+    let digest: String
+  }
+
+  /// A line between the first and the last.
+  enum Entry: Sendable, Equatable {
+    /// A store's copy.
+    case store(StoreName, epoch: String, Sum)
+    /// Another file.
+    case file(Extra, Sum)
+    /// A store that could not be copied because it is damaged.
+    case missing(StoreName, reason: String)
+
+    /// The line, with its line break.
+    var line: [UInt8] {
+      var writer = JSONWriter()
+      writer.beginObject()
+      switch self {
+      case .store(let name, let epoch, let sum):
+        writer.member("store", name.key)
+        writer.member("epoch", epoch)
+        Self.write(sum, to: &writer)
+      case .file(let extra, let sum):
+        writer.member("file", extra.rawValue)
+        Self.write(sum, to: &writer)
+      case .missing(let name, let reason):
+        writer.member("missing", name.key)
+        writer.member("reason", reason)
+      }
+      writer.endObject()
+      return writer.bytes + [UInt8(ascii: "\n")]
+    }
+
+    private static func write(_ sum: Sum, to writer: inout JSONWriter) {
+      writer.member("bytes", Int(clamping: sum.bytes))
+      writer.member("sha256", sum.digest)
+    }
+
+    /// Reads a line; nil for one that is none of these.
+    init?(_ root: JSONNode) {
+      let name = (root["store"] ?? root["missing"])?.string.flatMap { StoreName(key: $0) }
+      if root["missing"] != nil {
+        guard let name, let reason = root["reason"]?.string else { return nil }
+        self = .missing(name, reason: reason)
+        return
+      }
+      guard let bytes = root["bytes"]?.int, bytes >= 0, let digest = root["sha256"]?.string else {
+        return nil
+      }
+      let sum = Sum(bytes: Int64(bytes), digest: digest)
+      if root["store"] != nil {
+        guard let name, let epoch = root["epoch"]?.string else { return nil }
+        self = .store(name, epoch: epoch, sum)
+      } else {
+        guard let extra = root["file"]?.string.flatMap(Extra.init) else { return nil }
+        self = .file(extra, sum)
+      }
+    }
+  }
+
+  /// Where a store's copy is: one level of directories, as each must be synchronised.
+  static func file(of name: StoreName, in backup: String) -> DatabaseFile {
+    let file = DataDirectory.fileName(for: name.key)
+    let outer = String(decoding: file.utf8.prefix(2), as: UTF8.self)
+    return DatabaseFile(directory: "\(backup)/\(DataDirectory.storesName)/\(outer)", name: file)
+  }
+
+  /// What findings call a store's copy.
+  package static func place(of name: StoreName) -> String {
+    let file = DataDirectory.fileName(for: name.key)
+    return "\(DataDirectory.storesName)/\(file.prefix(2))/\(file)"
+  }
+
+  /// Whether a directory is a backup.
+  static func isThere(in directory: String) throws(DataDirectoryError) -> Bool {
+    do throws(SystemError) {
+      return try Disk.entry(at: directory + "/" + name) != nil
+    } catch { throw DataDirectory.unreachable(error) }
+  }
+}

@@ -1,0 +1,160 @@
+private import Crypto
+package import Documents
+import Glibc
+package import SQLite
+package import Stores
+
+/// Writes a backup beside its final name, which it gets when it is whole and on the disk.
+///
+/// Pinned to a lane, because every call blocks.
+package actor BackupWriter {
+  /// Bytes of manifest that are held in memory.
+  private static let manifestBytes = 1 << 16
+
+  /// Where the backup will be.
+  private let place: String
+  /// Where it is written.
+  private let draft: String
+  private let lane: Lane
+  private var manifest: [UInt8] = []
+  private var hash = SHA256()
+  private var count = 0
+  private var bytes: Int64 = 0
+  private var directories: Set<String> = []
+  private var files = 0
+
+  package nonisolated var unownedExecutor: UnownedSerialExecutor {
+    lane.asUnownedSerialExecutor()
+  }
+
+  /// A backup that is not begun.
+  /// - Parameter path: its name, absolute; there may be an empty directory, nothing else.
+  package init(to path: String, on lane: Lane) {
+    place = path
+    var generator = SystemRandomNumberGenerator()
+    let digits = Hex.string(generator.next(), 0)
+    draft = "\(path).partial-\(digits.prefix(8))"
+    self.lane = lane
+  }
+
+  /// Makes the draft's directory, readable by its owner alone.
+  /// - Throws: `occupied` when there is something under the final name, `unreachable`.
+  package func begin(made: Timestamp, by version: String) throws(BackupError) {
+    let names: [String] = try backing { () throws(SystemError) in
+      guard let entry = try Disk.entry(at: place) else { return [] }
+      return entry.isDirectory ? try Disk.names(in: place) ?? [] : [place]
+    }
+    guard names.isEmpty else {
+      throw BackupError(.occupied, "There is something at \(place) already")
+    }
+    try backing { () throws(SystemError) in
+      try Disk.makeDirectory(draft)
+      try Disk.makeDirectory(draft + "/" + DataDirectory.storesName)
+      try Disk.write([], to: draft + "/" + BackupManifest.name + ".new")
+    }
+    directories = [draft, draft + "/" + DataDirectory.storesName]
+    var writer = JSONWriter()
+    writer.beginObject()
+    writer.member("backup", BackupManifest.format)
+    writer.member("schema", Int(Schema.store.version))
+    writer.member("made", made.rfc3339)
+    writer.member("by", version)
+    writer.endObject()
+    try append(writer.bytes + [UInt8(ascii: "\n")])
+  }
+
+  /// Where a store is to be copied to: under a name of its own in the draft.
+  package func place(of name: StoreName) throws(BackupError) -> String {
+    let file = BackupManifest.file(of: name, in: draft)
+    if directories.insert(file.directory).inserted {
+      try backing { () throws(SystemError) in try Disk.makeDirectory(file.directory) }
+    }
+    return file.path
+  }
+
+  /// Takes a store's copy into the backup; it is put on the disk at the end, together with the others.
+  package func add(_ name: StoreName, epoch: String) throws(BackupError) {
+    let file = BackupManifest.file(of: name, in: draft)
+    try add(.store(name, epoch: epoch, try counted(file.path)))
+  }
+
+  /// Notes that a store could not be copied because it is damaged.
+  package func add(missing name: StoreName, reason: String) throws(BackupError) {
+    try backing { () throws(SystemError) in
+      try Disk.remove(BackupManifest.file(of: name, in: draft).path)
+    }
+    // A reason is for people: what is too long for a line of the manifest is cut.
+    try add(.missing(name, reason: String(reason.prefix(512))))
+  }
+
+  /// Forgets the place of a store that is gone.
+  package func drop(_ name: StoreName) throws(BackupError) {
+    try backing { () throws(SystemError) in
+      try Disk.remove(BackupManifest.file(of: name, in: draft).path)
+    }
+  }
+
+  /// Takes a file of the data directory into the backup; one that is not there is left out.
+  package func add(_ extra: BackupManifest.Extra, from directory: String) throws(BackupError) {
+    let path = draft + "/" + extra.rawValue
+    let isThere = try backing { () throws(SystemError) in
+      try Disk.copy(directory + "/" + extra.rawValue, to: path)
+    }
+    guard isThere else { return }
+    try backing { () throws(SystemError) in try Disk.synchronize(path) }
+    try add(.file(extra, try counted(path)))
+  }
+
+  /// Ends the manifest, puts all names on the disk and gives the backup its name.
+  /// - Returns: how many files it has, and their bytes.
+  package func finish() async throws(BackupError) -> (files: Int, bytes: Int64) {
+    var writer = JSONWriter()
+    writer.beginObject()
+    writer.member("end", count)
+    writer.member("sha256", Hex.string(Array(hash.finalize())))
+    writer.endObject()
+    try append(writer.bytes + [UInt8(ascii: "\n")])
+    try flush()
+    try await TreeSynchronization.run(below: draft + "/" + DataDirectory.storesName)
+    try backing { () throws(SystemError) in
+      let path = draft + "/" + BackupManifest.name
+      try Disk.synchronize(path + ".new")
+      try Disk.rename(path + ".new", to: path)
+      try Disk.synchronizeDirectory(draft + "/" + DataDirectory.storesName)
+      try Disk.synchronizeDirectory(draft)
+      // Takes an empty directory's place; one that is not empty stays.
+      try Disk.rename(draft, to: place)
+      try Disk.synchronizeDirectory(place.parent)
+    }
+    return (files, bytes)
+  }
+
+  /// Removes what was written.
+  package func abandon() { try? Disk.removeTree(draft) }
+
+  private func counted(_ path: String) throws(BackupError) -> BackupManifest.Sum {
+    let sum = try backing { () throws(SystemError) in try BackupManifest.sum(of: path) }
+    guard let sum else { throw BackupError(.unreachable, "\(path) is gone") }
+    files += 1
+    bytes += sum.bytes
+    return sum
+  }
+
+  private func add(_ entry: BackupManifest.Entry) throws(BackupError) {
+    count += 1
+    try append(entry.line)
+  }
+
+  private func append(_ line: [UInt8]) throws(BackupError) {
+    hash.update(data: line)
+    manifest += line
+    if manifest.count >= Self.manifestBytes { try flush() }
+  }
+
+  private func flush() throws(BackupError) {
+    try backing { () throws(SystemError) in
+      try Disk.append(manifest, to: draft + "/" + BackupManifest.name + ".new")
+    }
+    manifest = []
+  }
+}

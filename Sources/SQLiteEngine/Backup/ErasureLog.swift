@@ -1,0 +1,89 @@
+import Glibc
+import Stores
+
+/// Whose stores were erased: `erasures.log`, a store's key a line. It outlives the stores, so that restoring a
+/// backup that is older than an erasure doesn't undo it.
+///
+/// It holds random ids only, which lead to nobody once the accounts are gone. Only people's own stores are in
+/// it: a database that the administrator deleted by mistake is what backups are for.
+package enum ErasureLog {
+  /// The longest line, in bytes: a namespace, a slash and 32 digits are fewer.
+  private static let maximumLine = 256
+
+  /// Adds a line, on the disk when this returns.
+  static func append(_ name: StoreName, to path: String) throws(SystemError) {
+    let isNew = try Disk.entry(at: path) == nil
+    let file = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
+    guard file >= 0 else { throw SystemError("open", path) }
+    defer { close(file) }
+    // Begins with a line break as well: a power failure may have left half a line before.
+    let line = Array(("\n" + name.key + "\n").utf8)
+    let written = line.withUnsafeBytes { Glibc.write(file, $0.baseAddress, $0.count) }
+    guard written == line.count else {
+      if written >= 0 { errno = ENOSPC }
+      throw SystemError("write", path)
+    }
+    guard fsync(file) == 0 else { throw SystemError("fsync", path) }
+    if isNew { try Disk.synchronizeDirectory(path.parent) }
+  }
+
+  /// Visits every store in a log, some perhaps twice; lines that name none are left out.
+  /// - Returns: false when there is no such file.
+  static func visit(
+    _ path: String, _ body: (StoreName) -> Void
+  ) throws(SystemError) -> Bool {
+    var rest: [UInt8] = []
+    return try Disk.read(path) { piece in
+      rest += piece
+      var start = rest.startIndex
+      while let end = rest[start...].firstIndex(of: UInt8(ascii: "\n")) {
+        let key = String(decoding: rest[start..<end], as: UTF8.self)
+        if let name = StoreName(key: key), isPersonal(name) { body(name) }
+        start = end + 1
+      }
+      rest.removeSubrange(..<start)
+      if rest.count > maximumLine { rest = [] }
+      return true
+    }
+  }
+
+  /// Whether a store is somebody's own.
+  static func isPersonal(_ name: StoreName) -> Bool {
+    switch name {
+    case .guest, .user, .list: true
+    case .system, .named: false
+    }
+  }
+}
+
+extension String {
+  /// The directory of an absolute path.
+  var parent: String {
+    guard let slash = utf8.lastIndex(of: UInt8(ascii: "/")), slash != startIndex else { return "/" }
+    return String(self[..<slash])
+  }
+
+  /// The last element of a path.
+  var lastElement: String {
+    guard let slash = utf8.lastIndex(of: UInt8(ascii: "/")) else { return self }
+    return String(self[utf8.index(after: slash)...])
+  }
+}
+
+extension FileEngine {
+  /// Notes that somebody's store is erased, durably; on a full disk in the room held back for deletions.
+  func logErasure(of name: StoreName) async throws(StoreError) {
+    guard ErasureLog.isPersonal(name) else { return }
+    let (path, reserve) = (directory.path + "/" + BackupManifest.Extra.erasures.rawValue, reserve)
+    try await LaneWork(registryLane).run { () throws(StoreError) in
+      do throws(SystemError) {
+        try ErasureLog.append(name, to: path)
+      } catch {
+        let cause = StoreError(error)
+        guard cause.code == .storageFull else { throw cause }
+        reserve.release()
+        try calling { () throws(SystemError) in try ErasureLog.append(name, to: path) }
+      }
+    }
+  }
+}

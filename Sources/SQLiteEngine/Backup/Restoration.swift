@@ -1,0 +1,197 @@
+import Documents
+import Glibc
+package import SQLite
+import Stores
+
+/// Makes a data directory of a backup.
+///
+/// Everything is written below `restoring` in the new directory and moved up at the end: as long as that is
+/// there, no service starts. Every store begins a new life, with an epoch of its own, so that whoever read the
+/// earlier one starts over instead of taking one change for another.
+///
+/// Pinned to a lane, because every call blocks.
+package actor Restoration {
+  private let backup: String
+  private let directory: DataDirectory
+  private let lane: Lane
+  private let reporter: ScrubReporter
+  private var findings = 0
+  private var stores: StoreRestoration?
+
+  package nonisolated var unownedExecutor: UnownedSerialExecutor {
+    lane.asUnownedSerialExecutor()
+  }
+
+  /// What was restored.
+  package struct Summary: Sendable {
+    /// When the backup was begun, RFC 3339.
+    package let made: String
+    /// Stores that are there again.
+    package var stores = 0
+    /// Stores that are not; they answer that they are damaged.
+    package var missing = 0
+    /// Bytes of all files.
+    package var bytes: Int64 = 0
+    /// Files that are not what was backed up.
+    package var findings = 0
+  }
+
+  /// A restoration that is not begun; locks the new directory.
+  /// - Parameter backup: the backup's path.
+  /// - Parameter path: the new data directory, absent or empty; what a file system keeps there for itself
+  ///   (`lost+found`) does not count, nor the lock of a restoration that failed.
+  /// - Parameter reporter: takes what is wrong with the backup, and how far it is.
+  /// - Throws: ``BackupError`` for a backup that can't be used, and `occupied` for a directory that is not
+  ///   empty; ``DataDirectoryError``.
+  package static func begin(
+    from backup: String, into path: String, on lane: Lane, _ reporter: ScrubReporter
+  ) async throws -> Restoration {
+    try await LaneWork(lane).run { () throws(any Error) in
+      let backup = try DataDirectory.real(backup)
+      try BackupManifest.read(in: backup)
+      let names = try backing { () throws(SystemError) in try Disk.names(in: path) ?? [] }
+      guard names.allSatisfy({ ["lost+found", "lock"].contains($0) }) else {
+        throw BackupError(.occupied, "\(path) is not empty; restore into a new directory")
+      }
+      let directory = try DataDirectory(path)
+      return Restoration(backup, directory, lane, reporter)
+    }
+  }
+
+  private init(
+    _ backup: String, _ directory: DataDirectory, _ lane: Lane, _ reporter: ScrubReporter
+  ) {
+    self.backup = backup
+    self.directory = directory
+    self.lane = lane
+    self.reporter = reporter
+  }
+
+  /// Where everything is until it is done.
+  package nonisolated var draft: String { directory.path + "/" + DataDirectory.restoringName }
+
+  /// Copies all that the backup holds, checking each file against the manifest. A store whose copy is not
+  /// sound is registered without a file, so that it answers that it is damaged, and is not simply empty.
+  package func copy() throws(BackupError) -> Summary {
+    try backing { () throws(SystemError) in
+      try Disk.makeDirectory(draft)
+      try Disk.synchronizeDirectory(directory.path)
+      try Disk.makeDirectory(draft + "/" + DataDirectory.storesName)
+      try DataDirectory.writeFormat(Schema.store.version, in: draft)
+    }
+    stores = try StoreRestoration(draft)
+    let (header, total) = try BackupManifest.read(in: backup)
+    var summary = Summary(made: header.made)
+    var done = 0
+    try BackupManifest.read(in: backup) { entry throws(BackupError) in
+      try restore(entry, &summary)
+      done += 1
+      reporter.progress(done, total)
+    }
+    try stores?.finish()
+    stores = nil
+    summary.findings = findings
+    return summary
+  }
+
+  private func restore(
+    _ entry: BackupManifest.Entry, _ summary: inout Summary
+  ) throws(BackupError) {
+    guard let stores else { return }
+    switch entry {
+    case .store(let name, let epoch, let sum):
+      let source = BackupManifest.file(of: name, in: backup)
+      if let reason = try stores.restore(name, epoch: epoch, from: source, sum) {
+        find(BackupManifest.place(of: name), reason)
+        summary.missing += 1
+      } else {
+        summary.stores += 1
+        summary.bytes += sum.bytes
+      }
+    case .file(let extra, let sum):
+      let path = draft + "/" + extra.rawValue
+      let found = try backing { () throws(SystemError) in
+        _ = try Disk.copy(backup + "/" + extra.rawValue, to: path)
+        return try BackupManifest.sum(of: path)
+      }
+      if found == sum {
+        try backing { () throws(SystemError) in try Disk.synchronize(path) }
+        summary.bytes += sum.bytes
+      } else {
+        try backing { () throws(SystemError) in try Disk.remove(path) }
+        find(extra.rawValue, "the file is not what was backed up; it was left out")
+      }
+    case .missing(let name, let reason):
+      try stores.registerMissing(name)
+      find(BackupManifest.place(of: name), "was damaged when the backup was made: " + reason)
+      summary.missing += 1
+    }
+  }
+
+  /// Puts every store on the disk.
+  package nonisolated func synchronize() async throws(BackupError) {
+    try await TreeSynchronization.run(below: draft + "/" + DataDirectory.storesName)
+  }
+
+  /// Adds logs of erasures that are newer than the backup to its own.
+  /// - Parameter logs: paths of logs, or of data directories or backups that hold one.
+  /// - Returns: who was erased, by any of the logs.
+  package func takeErasures(from logs: [String]) throws(BackupError) -> Set<String> {
+    let path = draft + "/" + BackupManifest.Extra.erasures.rawValue
+    var known: Set<String> = []
+    _ = try backing { () throws(SystemError) in
+      try ErasureLog.visit(path) { known.insert($0.key) }
+    }
+    var added: [String] = []
+    for log in logs {
+      let isThere = try backing { () throws(SystemError) in
+        let isDirectory = try Disk.entry(at: log)?.isDirectory ?? false
+        let file = isDirectory ? log + "/" + BackupManifest.Extra.erasures.rawValue : log
+        return try ErasureLog.visit(file) {
+          if known.insert($0.key).inserted { added.append($0.key) }
+        }
+          || isDirectory
+      }
+      guard isThere else {
+        throw BackupError(.unreachable, "There is no log of erasures at \(log)")
+      }
+    }
+    guard !added.isEmpty else { return known }
+    try backing { () throws(SystemError) in
+      if try Disk.entry(at: path) == nil { try Disk.touch(path) }
+      try Disk.append(Array((added.joined(separator: "\n") + "\n").utf8), to: path)
+      try Disk.synchronize(path)
+    }
+    return known
+  }
+
+  /// Moves everything to its place and lets services have the directory.
+  package func finish() throws(BackupError) {
+    try backing { () throws(SystemError) in
+      for name in try Disk.names(in: draft) ?? [] {
+        if name == "lock" {
+          try Disk.remove(draft + "/" + name)
+        } else {
+          try Disk.rename(draft + "/" + name, to: directory.path + "/" + name)
+        }
+      }
+      try Disk.synchronizeDirectory(draft)
+      try Disk.synchronizeDirectory(directory.path)
+      try Disk.removeTree(draft)
+      try Disk.synchronizeDirectory(directory.path)
+    }
+    directory.unlock()
+  }
+
+  /// Removes what was written.
+  package func abandon() {
+    stores = nil
+    try? Disk.removeTree(draft)
+    directory.unlock()
+  }
+
+  private func find(_ file: String, _ reason: String) {
+    findings += 1
+    reporter.finding(ScrubFinding(file: file, reason: reason))
+  }
+}

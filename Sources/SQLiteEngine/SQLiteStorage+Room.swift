@@ -1,0 +1,81 @@
+import SQLite
+import Stores
+
+/// Writing to a disk that is full, or takes no writes at times.
+extension SQLiteStorage {
+  /// Sees to it that the file can be written.
+  /// - Throws: `readOnly`; `storageFull` also while there is room for nothing but deletions.
+  func prepareToWrite() throws(StoreError) {
+    if let failure { throw failure }
+    if isReadOnly { try openForWriting() }
+    if hasOldLog { guard try emptyLog() else { throw .full } }
+    guard reserve.isWhole() else { throw .full }
+  }
+
+  /// Writes an update for which there was no room, if it makes some: the log is copied and cut, before and
+  /// after, and the reserve lends what pages the log needs meanwhile.
+  func commitWithoutRoom(_ update: any PendingUpdate) {
+    do throws(StoreError) {
+      _ = try emptyLog()
+      guard try makesRoom(update) else { throw .full }
+      reserve.release()
+      guard try emptyLog() || !hasOldLog else { throw .full }
+      try transactOrUndo([update])
+      _ = try emptyLog()
+      _ = reserve.isWhole()
+    } catch {
+      // An update that was committed has its outcome already.
+      if !update.isDone { finish(update, error) }
+    }
+  }
+
+  /// Copies the log into the file and cuts it to nothing.
+  /// - Returns: false where there is no room for that.
+  func emptyLog() throws(StoreError) -> Bool {
+    guard let rows else { throw .closed }
+    do throws(StoreError) {
+      guard try rows.connection.copiesLog() else { return false }
+    } catch {
+      if error.code == .storage { failure = error }
+      throw error
+    }
+    hasOldLog = false
+    return true
+  }
+
+  /// Whether an update neither adds a document nor makes the winners longer, nor writes notes alone. Runs its
+  /// rule and undoes what it wrote.
+  private func makesRoom(_ update: any PendingUpdate) throws(StoreError) -> Bool {
+    guard let rows else { throw .closed }
+    try storing(rows.connection.begin)
+    var writer = StoreWriter(rows: rows, header: header)
+    let decision: Decision<Void>
+    do throws(StoreError) {
+      decision = try update.decide(in: SQLiteView(rows: rows, header: header, now: update.now))
+      _ = try writer.write(decision, at: update.now)
+    } catch {
+      undo(rows, after: error)
+      throw error
+    }
+    try storing(rows.connection.rollback)
+    let isNoted = decision.mutations.isEmpty && decision.purges.isEmpty && !decision.isEmpty
+    return !isNoted && writer.header.live <= header.live && writer.header.bytes <= header.bytes
+  }
+
+  /// Opens the file anew when its disk takes writes again. Where that fails, nothing works until the store is
+  /// opened anew.
+  private func openForWriting() throws(StoreError) {
+    guard !Disk.isReadOnly(file.directory) else { throw .readOnly }
+    copy = nil
+    do throws(StoreError) {
+      if let rows { try storing(rows.connection.close) }
+      rows = nil
+      _ = try open(epoch: header.epoch)
+    } catch {
+      failure = StoreError(
+        .storage, "The storage could not be read or written", detail: error.detail)
+    }
+    if let failure { throw failure }
+    if isReadOnly { throw .readOnly }
+  }
+}

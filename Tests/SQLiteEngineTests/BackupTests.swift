@@ -1,0 +1,252 @@
+import Documents
+import Foundation
+import SQLite
+import Stores
+import Testing
+
+@testable import SQLiteEngine
+
+@Suite struct BackupTests {
+  private let made = Timestamp(milliseconds: 1_000_000)
+
+  /// A backup of what is in a directory, made as the service makes it.
+  private func backUp(
+    _ engine: FileEngine, _ stores: [(StoreName, any StoreStorage)], to path: String
+  ) async throws {
+    let lane = Lane(name: "backup")
+    let writer = BackupWriter(to: path, on: lane)
+    try await writer.begin(made: made, by: "test")
+    for (name, storage) in stores {
+      let place = try await writer.place(of: name)
+      try await writer.add(name, epoch: try await engine.copy(storage, to: place))
+    }
+    try await writer.add(.erasures, from: engine.path)
+    _ = try await writer.finish()
+    await lane.stop()
+  }
+
+  /// A restored directory; the code of the error with which a backup is refused.
+  private func restore(
+    _ backup: String, to path: String, erasures: [String] = []
+  ) async throws -> Restoration.Summary {
+    let lane = Lane(name: "restore")
+    defer { Task { await lane.stop() } }
+    let restoration = try await Restoration.begin(
+      from: backup, into: path, on: lane, Findings().reporter)
+    let summary = try await restoration.copy()
+    try await restoration.synchronize()
+    _ = try await restoration.takeErasures(from: erasures)
+    try await restoration.finish()
+    return summary
+  }
+
+  /// An engine with one store of some documents, and a backup of it.
+  private func prepared(_ directory: TemporaryDirectory) async throws -> String {
+    let engine = try await FileEngine.open(directory: directory.path + "/data")
+    let storage = try await engine.store(user(1))
+    for number in 0..<50 { try await storage.put("document-\(number)", #"{"type":"hotel"}"#) }
+    try await backUp(engine, [(user(1), storage)], to: directory.path + "/backup")
+    await storage.close()
+    await engine.close()
+    return directory.path + "/backup"
+  }
+
+  private func refusal(_ backup: String, into path: String) async -> BackupError.Code? {
+    do {
+      _ = try await restore(backup, to: path)
+      return nil
+    } catch { return (error as? BackupError)?.code }
+  }
+
+  @Test func f25CopyUnderWritersIsOneInstant() async throws {
+    let directory = try TemporaryDirectory()
+    let engine = try await FileEngine.open(directory: directory.path + "/data")
+    let storage = try await engine.store(user(1))
+    let filler = String(repeating: "x", count: 2_000)
+    for number in 0..<600 { try await storage.put("old-\(number)", #"{"x":"\#(filler)"}"#) }
+    let before = try await storage.info().lastSequence
+    let writer = Task {
+      for number in 0..<400 { try await storage.put("new-\(number)", #"{"x":"\#(filler)"}"#) }
+    }
+    try await backUp(engine, [(user(1), storage)], to: directory.path + "/backup")
+    let after = try await storage.info().lastSequence
+    try await writer.value
+    await storage.close()
+    await engine.close()
+    let findings = Findings()
+    _ = try DirectoryScrub().run(directory.path + "/backup", findings.reporter)
+    #expect(findings.all == [])
+    _ = try await restore(directory.path + "/backup", to: directory.path + "/restored")
+    let restored = try await FileEngine.open(directory: directory.path + "/restored")
+    let copy = try #require(try await restored.open(user(1), creating: false))
+    let info = try await copy.info()
+    #expect((before...after).contains(info.lastSequence))
+    // Writes came one after the other, so that an instant has all up to one and none after it.
+    #expect(info.documentCount == info.lastSequence)
+    let changes = try await copy.read { view throws(StoreError) in
+      try view.changes(after: 0, limit: 2_000)
+    }
+    #expect(changes.map(\.sequence) == Array(1...info.lastSequence))
+    await copy.close()
+    await restored.close()
+  }
+
+  @Test func f25RestoredStoreBeginsANewLife() async throws {
+    let directory = try TemporaryDirectory()
+    let backup = try await prepared(directory)
+    let summary = try await restore(backup, to: directory.path + "/restored")
+    #expect(summary.stores == 1 && summary.missing == 0 && summary.findings == 0)
+    var epochs: [String] = []
+    for path in ["/data", "/restored"] {
+      let engine = try await FileEngine.open(directory: directory.path + path)
+      let storage = try #require(try await engine.open(user(1), creating: false))
+      epochs.append(try await storage.info().epoch)
+      #expect(try await storage.info().documentCount == 50)
+      await storage.close()
+      await engine.close()
+    }
+    #expect(epochs[0] != epochs[1])
+    #expect(
+      try DirectoryScrub().run(directory.path + "/restored", Findings().reporter).findings == 0)
+  }
+
+  @Test func restoringIntoADirectoryThatIsNotEmptyIsRefused() async throws {
+    let directory = try TemporaryDirectory()
+    let backup = try await prepared(directory)
+    #expect(await refusal(backup, into: directory.path + "/data") == .occupied)
+    #expect(await refusal(directory.path + "/data", into: directory.path + "/new") == .damaged)
+  }
+
+  @Test func manifestThatIsCutOrChangedIsRefused() async throws {
+    let directory = try TemporaryDirectory()
+    let backup = try await prepared(directory)
+    let sound = try contents(backup + "/manifest.ndjson")
+    var generator = SystemRandomNumberGenerator()
+    for number in 0..<20 {
+      var bytes = sound
+      if number < 10 {
+        bytes = Array(bytes.prefix(Int.random(in: 0..<bytes.count, using: &generator)))
+      } else {
+        bytes[Int.random(in: 0..<bytes.count, using: &generator)] ^= 1
+      }
+      try write(bytes, to: backup + "/manifest.ndjson")
+      let code = await refusal(backup, into: directory.path + "/restored")
+      #expect(code == .damaged || code == .newerFormat, "\(String(decoding: bytes, as: UTF8.self))")
+      #expect(try contents(directory.path + "/data/registry.sqlite").count > 0)
+    }
+  }
+
+  @Test func f27BackupOfANewerVersionIsRefused() async throws {
+    let directory = try TemporaryDirectory()
+    let backup = try await prepared(directory)
+    let text = String(decoding: try contents(backup + "/manifest.ndjson"), as: UTF8.self)
+    let newer = text.replacingOccurrences(of: #"{"backup":1"#, with: #"{"backup":2"#)
+    try write(Array(newer.utf8), to: backup + "/manifest.ndjson")
+    #expect(await refusal(backup, into: directory.path + "/restored") == .newerFormat)
+    do throws(DataDirectoryError) {
+      _ = try DirectoryScrub().run(backup, Findings().reporter)
+      Issue.record("was looked through")
+    } catch { #expect(error.code == .newerFormat) }
+  }
+
+  @Test func damagedCopyIsFoundAndNeverAnEmptyStore() async throws {
+    let directory = try TemporaryDirectory()
+    let backup = try await prepared(directory)
+    let file = BackupManifest.file(of: try user(1), in: backup).path
+    var bytes = try contents(file)
+    bytes[bytes.count / 2] ^= 1
+    try write(bytes, to: file)
+    let findings = Findings()
+    _ = try DirectoryScrub().run(backup, findings.reporter)
+    #expect(findings.all.contains { $0.reason == "the file fails its checksum" })
+    let summary = try await restore(backup, to: directory.path + "/restored")
+    #expect(summary.missing == 1 && summary.findings == 1)
+    let engine = try await FileEngine.open(directory: directory.path + "/restored")
+    #expect(try await engine.refusal(of: user(1)) == .damaged)
+    await engine.close()
+  }
+
+  @Test func f04DirectoryOfARestorationThatWasCutShortIsRefused() async throws {
+    let directory = try TemporaryDirectory()
+    let backup = try await prepared(directory)
+    let lane = Lane(name: "restore")
+    let path = directory.path + "/restored"
+    let restoration = try await Restoration.begin(
+      from: backup, into: path, on: lane, Findings().reporter)
+    _ = try await restoration.copy()
+    let crashed = try TemporaryDirectory()
+    try FileManager.default.removeItem(atPath: crashed.path)
+    try FileManager.default.copyItem(atPath: path, toPath: crashed.path)
+    do throws(DataDirectoryError) {
+      _ = try await FileEngine.open(directory: crashed.path)
+      Issue.record("was opened")
+    } catch { #expect(error.code == .unfinishedRestore) }
+    await restoration.abandon()
+    #expect(try FileManager.default.contentsOfDirectory(atPath: path) == ["lock"])
+    await lane.stop()
+  }
+
+  @Test func f08BackupThatFailsLeavesNothing() async throws {
+    let directory = try TemporaryDirectory()
+    let lane = Lane(name: "backup")
+    let writer = BackupWriter(to: directory.path + "/backup", on: lane)
+    try await writer.begin(made: made, by: "test")
+    #expect(directory.files().count == 1)
+    await writer.abandon()
+    #expect(try FileManager.default.contentsOfDirectory(atPath: directory.path) == [])
+    await lane.stop()
+  }
+
+  @Test func f26ErasuresAreLoggedAndLogsAreJoined() async throws {
+    let directory = try TemporaryDirectory()
+    let backup = try await prepared(directory)
+    let engine = try await FileEngine.open(directory: directory.path + "/data")
+    #expect(try await engine.erase(user(1)))
+    #expect(try await !engine.erase(user(2)))
+    let named = StoreName.named(try #require(DatabaseName("plans")))
+    await (try await engine.store(named)).close()
+    #expect(try await engine.erase(named))
+    await engine.close()
+    let lane = Lane(name: "restore")
+    let restoration = try await Restoration.begin(
+      from: backup, into: directory.path + "/restored", on: lane, Findings().reporter)
+    _ = try await restoration.copy()
+    #expect(try await restoration.takeErasures(from: []) == [])
+    let erased = try await restoration.takeErasures(from: [directory.path + "/data"])
+    #expect(erased == [try user(1).key])
+    try await restoration.finish()
+    await lane.stop()
+    var kept: [StoreName] = []
+    _ = try ErasureLog.visit(directory.path + "/restored/erasures.log") { kept.append($0) }
+    #expect(kept == [try user(1)])
+  }
+
+  @Test func compactionUnderACopyMakesItBeginAgain() async throws {
+    let directory = try TemporaryDirectory()
+    let engine = try await FileEngine.open(directory: directory.path + "/data", lanes: 1)
+    let storage = try await engine.store(user(1))
+    let filler = String(repeating: "x", count: 8_000)
+    for number in 0..<400 { try await storage.put("document-\(number)", #"{"x":"\#(filler)"}"#) }
+    for number in 0..<400 {
+      let id = try DocumentID("document-\(number)")
+      _ = try await storage.update([id], at: made) { _ throws(StoreError) in
+        var decision = Decision(value: ())
+        decision.purges = [Purge(id: id, tree: RevisionTree())]
+        return decision
+      }
+    }
+    let copy = Task { () async -> StoreError.Code? in
+      do throws(StoreError) {
+        _ = try await engine.copy(storage, to: directory.path + "/copy")
+        return nil
+      } catch { return error.code }
+    }
+    try await storage.compact()
+    let code = await copy.value
+    #expect(code == nil || code == .unavailable)
+    try await storage.put("after", "{}")
+    _ = try await engine.copy(storage, to: directory.path + "/copy")
+    await storage.close()
+    await engine.close()
+  }
+}

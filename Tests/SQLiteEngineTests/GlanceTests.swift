@@ -1,0 +1,51 @@
+import Dispatch
+import Documents
+import SQLiteEngine
+import StoreTesting
+import Stores
+import Testing
+
+@Suite struct GlanceTests {
+  @Test func glanceSeesWhatWasCommittedBefore() async throws {
+    let directory = try TemporaryDirectory()
+    let engine = try await FileEngine.open(directory: directory.path, lanes: 1)
+    let storage = try await engine.store(.system)
+    for number in 0..<50 {
+      let revision = try await storage.put("document-\(number)", #"{"n":\#(number)}"#)
+      let seen = try await storage.glance { view throws(StoreError) in
+        try view.document(DocumentID(stored: "document-\(number)"))
+      }
+      #expect(seen?.revision == revision)
+      #expect(seen?.body == Array(#"{"n":\#(number)}"#.utf8))
+    }
+    await storage.close()
+    await engine.close()
+  }
+
+  @Test func glanceWaitsForItsTurnWhileTheStoreIsAtWork() async throws {
+    let directory = try TemporaryDirectory()
+    let engine = try await FileEngine.open(directory: directory.path, lanes: 1)
+    let storage = try await engine.store(.system)
+    let gate = DispatchSemaphore(value: 0)
+    let holder = Task { try await storage.read { _ throws(StoreError) in gate.wait() } }
+    let glances = (0..<4).map { _ in
+      Task { try await storage.glance { view throws(StoreError) in try view.info().lastSequence } }
+    }
+    gate.signal()
+    try await holder.value
+    for glance in glances { #expect(try await glance.value == 0) }
+    await storage.close()
+    await engine.close()
+  }
+
+  @Test func glanceAtAClosedStoreFails() async throws {
+    let directory = try TemporaryDirectory()
+    let engine = try await FileEngine.open(directory: directory.path, lanes: 1)
+    let storage = try await engine.store(.system)
+    await storage.close()
+    await #expect(throws: StoreError.self) {
+      try await storage.glance { view throws(StoreError) in try view.info().lastSequence }
+    }
+    await engine.close()
+  }
+}

@@ -1,0 +1,212 @@
+import Documents
+import Foundation
+import SQLite
+import StoreTesting
+import Stores
+import Testing
+
+@testable import SQLiteEngine
+
+@Suite struct ScrubTests {
+  /// Documents with histories, conflicts, tombstones and local documents.
+  private func fill(_ storage: any StoreStorage) async throws {
+    for number in 0..<20 {
+      try await storage.put("document-\(number)", #"{"type":"hotel","n":\#(number)}"#)
+    }
+    var base: RevisionID?
+    for number in 0..<6 { base = try await storage.put("edited", #"{"n":\#(number)}"#, base: base) }
+    try await storage.graft("document-3", ["2-b", "1-a"], #"{"type":"hotel","other":true}"#)
+    let local = try LocalID(client: "_local/checkpoint")
+    _ = try await storage.update([], at: Timestamp(milliseconds: 5)) { _ throws(StoreError) in
+      let document = LocalDocument(revision: 1, body: Array(#"{"last_seq":4}"#.utf8))
+      return Decision(locals: [LocalEdit(local, document)], value: ())
+    }
+  }
+
+  /// A data directory with two stores that nobody uses.
+  private func prepared() async throws -> TemporaryDirectory {
+    let directory = try TemporaryDirectory()
+    let engine = try await FileEngine.open(directory: directory.path)
+    for number in 1...2 {
+      let storage = try await engine.store(user(number))
+      try await fill(storage)
+      await storage.close()
+    }
+    await engine.close()
+    return directory
+  }
+
+  /// Changes a store's file by SQL that the engine would never run.
+  private func change(
+    _ name: StoreName, in directory: TemporaryDirectory, _ sql: StaticString
+  ) throws {
+    let connection = try Connection(path: path(of: name, in: directory), mode: .readWrite)
+    try connection.execute(sql)
+    try connection.close()
+  }
+
+  private func findings(in directory: TemporaryDirectory) throws -> [ScrubFinding] {
+    let findings = Findings()
+    let counts = try DirectoryScrub().run(directory.path, findings.reporter)
+    #expect(counts.findings == findings.all.count)
+    return findings.all
+  }
+
+  @Test func soundDirectoryHasNoFindingsAndIsCounted() async throws {
+    let directory = try await prepared()
+    let findings = Findings()
+    let counts = try DirectoryScrub().run(directory.path, findings.reporter)
+    #expect(findings.all == [])
+    #expect(counts.stores == 2)
+    #expect(counts.documents == 42)
+    // The winners, five ancestors of the edited document and the leaf that lost.
+    #expect(counts.bodies == 54)
+  }
+
+  @Test func anEmptyDirectoryIsSoundAndAMissingOneIsNot() throws {
+    let directory = try TemporaryDirectory()
+    #expect(try findings(in: directory) == [])
+    #expect(throws: DataDirectoryError.self) {
+      _ = try DirectoryScrub().run(directory.path + "/nowhere", Findings().reporter)
+    }
+  }
+
+  @Test func whatACrashLeftIsReadWithoutATrace() async throws {
+    let directory = try TemporaryDirectory()
+    let engine = try await FileEngine.open(directory: directory.path)
+    let storage = try await engine.store(user(1))
+    try await fill(storage)
+    let crashed = try directory.copy()
+    await storage.close()
+    await engine.close()
+    #expect(crashed.files().contains { $0.hasSuffix("-wal") })
+    let before = try crashed.files().map { ($0, try contents(crashed.path + "/" + $0)) }
+    #expect(try findings(in: crashed) == [])
+    let after = try crashed.files().map { ($0, try contents(crashed.path + "/" + $0)) }
+    #expect(before.elementsEqual(after) { $0.0 == $1.0 && $0.1 == $1.1 })
+  }
+
+  @Test func aDirectoryInUseIsLeftToItsServer() async throws {
+    let directory = try TemporaryDirectory()
+    let engine = try await FileEngine.open(directory: directory.path)
+    do throws(DataDirectoryError) {
+      _ = try DirectoryScrub().run(directory.path, Findings().reporter)
+      Issue.record("was looked through")
+    } catch { #expect(error.code == .inUse) }
+    await engine.close()
+  }
+
+  @Test(
+    arguments: [
+      "UPDATE documents SET body = CAST(body || x'20' AS BLOB) WHERE id = 'document-5'",
+      "UPDATE documents SET type = 'other' WHERE id = 'document-5'",
+      "UPDATE documents SET is_deleted = 1 WHERE id = 'document-5'",
+      "UPDATE documents SET tree = NULL WHERE id = 'edited'",
+      "UPDATE bodies SET body = CAST(body || x'20' AS BLOB) WHERE generation = 2",
+      "UPDATE bodies SET first = 999",
+      "DELETE FROM bodies WHERE first IN (SELECT first FROM documents WHERE id = 'document-3')",
+      "DELETE FROM documents WHERE id = 'document-5'",
+      "UPDATE header SET live = live + 1", "UPDATE header SET epoch = 'other'",
+      "UPDATE locals SET revision = 7", "DROP INDEX documents_by_type",
+    ] as [StaticString])
+  func f13DamageOfOneStoreIsFoundThereAlone(sql: StaticString) async throws {
+    let directory = try await prepared()
+    try change(user(1), in: directory, sql)
+    let findings = try findings(in: directory)
+    let file = DataDirectory.fileName(for: try user(1).key)
+    #expect(!findings.isEmpty, "\(sql)")
+    #expect(findings.allSatisfy { $0.file.hasSuffix(file) }, "\(findings)")
+  }
+
+  @Test func aCountThatIsWrongUnderARightChecksumIsFound() async throws {
+    let directory = try await prepared()
+    let connection = try Connection(path: path(of: user(1), in: directory), mode: .readWrite)
+    var header = try StoreHeader(readingFrom: connection)
+    header.bytes += 1
+    header.live -= 1
+    try header.write(to: connection)
+    try connection.close()
+    let reasons = try findings(in: directory).map(\.reason)
+    #expect(reasons.count == 2, "\(reasons)")
+    #expect(
+      reasons.contains { $0.contains("documents") } && reasons.contains { $0.contains("bytes") })
+  }
+
+  @Test func f11MissingEmptyAndSwappedFilesAreFound() async throws {
+    for change in 0..<4 {
+      let directory = try await prepared()
+      let file = try path(of: user(1), in: directory)
+      switch change {
+      case 0: try remove(file)
+      case 1: try write([], to: file)
+      case 2: try write(try contents(path(of: user(2), in: directory)), to: file)
+      default: try remove(directory.path + "/registry.sqlite")
+      }
+      #expect(try findings(in: directory).count >= 1, "\(change)")
+    }
+  }
+
+  @Test func f27DirectoryOfANewerVersionIsRefused() async throws {
+    let directory = try await prepared()
+    let file = directory.path + "/format"
+    let version = try #require(Int(String(decoding: try contents(file).dropLast(), as: UTF8.self)))
+    try write(Array("\(version + 1)\n".utf8), to: file)
+    do throws(DataDirectoryError) {
+      _ = try DirectoryScrub().run(directory.path, Findings().reporter)
+      Issue.record("was looked through")
+    } catch { #expect(error.code == .newerFormat) }
+    do throws(DataDirectoryError) {
+      _ = try await FileEngine.open(directory: directory.path)
+      Issue.record("was opened")
+    } catch { #expect(error.code == .newerFormat) }
+    try write(Array("1\n".utf8), to: file)
+    await (try await FileEngine.open(directory: directory.path)).close()
+    #expect(try contents(file) == Array("\(version)\n".utf8))
+  }
+
+  /// All rows, as text.
+  private func rows(_ path: String) throws -> [String] {
+    let connection = try Connection.inspecting(path: path, hasLog: false)
+    let tables: [StaticString] = [
+      """
+      SELECT quote(one) || quote(store) || quote(epoch) || quote(last_sequence) || quote(live)
+        || quote(deleted) || quote(bytes) || quote(checksum) || quote(newest) FROM header
+      """,
+      """
+      SELECT quote(sequence) || quote(id) || quote(first) || quote(generation) || quote(digest)
+        || quote(is_deleted) || quote(type) || quote(created) || quote(updated) || quote(body_checksum)
+        || quote(tree_checksum) || quote(checksum) || quote(body) || quote(tree) FROM documents ORDER BY id
+      """,
+      """
+      SELECT quote(number) || quote(first) || quote(generation) || quote(digest)
+        || quote(body_checksum) || quote(body) FROM bodies ORDER BY number
+      """,
+      "SELECT quote(id) || quote(revision) || quote(expires) || quote(checksum) || quote(body) FROM locals",
+    ]
+    return try tables.flatMap { sql in
+      try connection.statement(sql).all { row throws(SQLiteError) in try row.string(0) }
+    }
+  }
+
+  @Test func f13AnyTurnedBitIsFoundOrHarmless() async throws {
+    let directory = try await prepared()
+    let file = try path(of: user(1), in: directory)
+    let (sound, expected) = (try contents(file), try rows(file))
+    let scrub = try DirectoryScrub()
+    var generator = SeededGenerator(seed: 20_261_121)
+    var found = 0
+    for _ in 0..<400 {
+      var bytes = sound
+      let place = Int.random(in: 0..<bytes.count, using: &generator)
+      bytes[place] ^= 1 << UInt8.random(in: 0..<8, using: &generator)
+      try write(bytes, to: file)
+      let findings = Findings()
+      if try scrub.run(directory.path, findings.reporter).findings > 0 {
+        found += 1
+      } else {
+        #expect(try rows(file) == expected, "byte \(place)")
+      }
+    }
+    #expect(found > 25)
+  }
+}

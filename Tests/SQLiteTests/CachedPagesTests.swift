@@ -1,0 +1,52 @@
+import Foundation
+import SQLite
+import Testing
+
+@Suite struct CachedPagesTests {
+  private func filled(_ path: String) throws {
+    let connection = try Connection(path: path, mode: .readWriteCreate)
+    try connection.execute("CREATE TABLE notes(number INTEGER PRIMARY KEY, text BLOB)")
+    try connection.begin()
+    for number in 1...200 {
+      try connection.statement("INSERT INTO notes VALUES (?1, zeroblob(4000))")
+        .run(.integer(number))
+    }
+    try connection.commit()
+    try connection.close()
+  }
+
+  private func forget(_ path: String) throws {
+    let file = open(path, O_RDONLY)
+    defer { close(file) }
+    try #require(fsync(file) == 0)
+    try #require(posix_fadvise(file, 0, 0, POSIX_FADV_DONTNEED) == 0)
+  }
+
+  private func length(_ number: Int, _ connection: Connection) throws(SQLiteError) -> Int? {
+    try connection.statement("SELECT text FROM notes WHERE number = ?1").first(.integer(number)) {
+      row throws(SQLiteError) in row.bytes(0).count
+    }
+  }
+
+  @Test func whatIsInMemoryIsRead() throws {
+    let directory = try TemporaryDirectory()
+    try filled(directory.file("notes"))
+    let connection = try Connection(path: directory.file("notes"), mode: .readWrite)
+    // Both are read from the file: the connection's own cache is new.
+    let read = CachedPages.only { Result { try length(7, connection) } }
+    #expect(try read?.get() == 4_000)
+  }
+
+  @Test func whatIsOnTheDiskAloneIsLeftToOthersAndReadByThem() throws {
+    let directory = try TemporaryDirectory()
+    let path = directory.file("notes")
+    try filled(path)
+    let connection = try Connection(path: path, mode: .readWrite)
+    try forget(path)
+    #expect(CachedPages.only { Result { try length(150, connection) } } == nil)
+    #expect(try length(150, connection) == 4_000)
+    // Now it is in memory, and the failed read has left nothing behind.
+    #expect(try CachedPages.only { Result { try length(150, connection) } }?.get() == 4_000)
+    #expect(try connection.integrityCheck(.full).isEmpty)
+  }
+}
