@@ -1,0 +1,67 @@
+#include "CICU.h"
+
+#include <stddef.h>
+#include <unicode/ucol.h>
+#include <unicode/uregex.h>
+#include <unicode/uversion.h>
+
+cicu_collator *cicu_collator_open(int32_t *status) {
+  UErrorCode code = U_ZERO_ERROR;
+  UCollator *collator = ucol_open("", &code);
+  *status = code;
+  return (cicu_collator *)collator;
+}
+
+void cicu_collator_close(cicu_collator *collator) { ucol_close((UCollator *)collator); }
+
+int cicu_collator_compare(
+    const cicu_collator *collator, const char *left, int32_t leftLength, const char *right,
+    int32_t rightLength, int32_t *status) {
+  UErrorCode code = U_ZERO_ERROR;
+  int order = ucol_strcollUTF8((const UCollator *)collator, left, leftLength, right, rightLength, &code);
+  *status = code;
+  return order;
+}
+
+int32_t cicu_collator_sort_key(
+    const cicu_collator *collator, const uint16_t *text, int32_t length, uint8_t *key, int32_t room) {
+  return ucol_getSortKey((const UCollator *)collator, (const UChar *)text, length, key, room);
+}
+
+void cicu_collator_version(const cicu_collator *collator, uint8_t *four) {
+  ucol_getVersion((const UCollator *)collator, four);
+}
+
+void cicu_library_version(uint8_t *four) { u_getVersion(four); }
+
+cicu_pattern *cicu_pattern_open(
+    const uint16_t *pattern, int32_t length, int32_t *status) {
+  UErrorCode code = U_ZERO_ERROR;
+  URegularExpression *opened =
+      uregex_open((const UChar *)pattern, length, UREGEX_UNIX_LINES, NULL, &code);
+  *status = code;
+  return (cicu_pattern *)opened;
+}
+
+cicu_pattern *cicu_pattern_clone(
+    const cicu_pattern *pattern, int32_t *status) {
+  UErrorCode code = U_ZERO_ERROR;
+  URegularExpression *copy = uregex_clone((const URegularExpression *)pattern, &code);
+  *status = code;
+  return (cicu_pattern *)copy;
+}
+
+void cicu_pattern_close(cicu_pattern *pattern) { uregex_close((URegularExpression *)pattern); }
+
+int8_t cicu_pattern_find(
+    cicu_pattern *pattern, const uint16_t *text, int32_t length, int32_t stack,
+    cicu_continue goesOn, const void *context, int32_t *status) {
+  URegularExpression *expression = (URegularExpression *)pattern;
+  UErrorCode code = U_ZERO_ERROR;
+  uregex_setStackLimit(expression, stack, &code);
+  uregex_setMatchCallback(expression, goesOn, context, &code);
+  uregex_setText(expression, (const UChar *)text, length, &code);
+  int8_t found = uregex_find(expression, 0, &code);
+  *status = code;
+  return found;
+}

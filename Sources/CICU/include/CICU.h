@@ -1,0 +1,61 @@
+#ifndef CICU_H
+#define CICU_H
+
+#include <stdint.h>
+
+/* ICU's UCollator and URegularExpression. */
+typedef struct cicu_collator cicu_collator;
+typedef struct cicu_pattern cicu_pattern;
+
+/* ICU renames its functions by macros (ucol_open is ucol_open_72), which Swift does not import, and its
+   headers must not meet those of the ICU that Foundation carries: their types have the same names. So no
+   header of ICU's is included here. Each function calls one of ICU's by its plain name and does what ICU's
+   reference says of it: https://unicode-org.github.io/icu-docs/apidoc/released/icu4c/
+
+   A status is ICU's UErrorCode: above 0 for a failure, below 0 for a warning. */
+
+/* Collation. A locale of "" is the root locale; NULL would be the locale of the process. */
+
+cicu_collator *cicu_collator_open(int32_t *status);
+
+void cicu_collator_close(cicu_collator *collator);
+
+/* -1, 0 or 1. The lengths are in bytes of UTF-8. */
+int cicu_collator_compare(
+    const cicu_collator *collator, const char *left, int32_t leftLength, const char *right,
+    int32_t rightLength, int32_t *status);
+
+/* The bytes that the sort key takes, its final zero included; it is written if there is room, and
+   without meaning if not. 0 for a failure. The length is in UTF-16 units. */
+int32_t cicu_collator_sort_key(
+    const cicu_collator *collator, const uint16_t *text, int32_t length, uint8_t *key, int32_t room);
+
+/* Four numbers that change whenever sort keys may. */
+void cicu_collator_version(const cicu_collator *collator, uint8_t *four);
+
+/* The library's own version, such as 72.1.0.0. */
+void cicu_library_version(uint8_t *four);
+
+/* Regular expressions. Lengths are in UTF-16 units. */
+
+cicu_pattern *cicu_pattern_open(
+    const uint16_t *pattern, int32_t length, int32_t *status);
+
+/* A copy that shares the compiled pattern and has a text and a state of its own. */
+cicu_pattern *cicu_pattern_clone(
+    const cicu_pattern *pattern, int32_t *status);
+
+void cicu_pattern_close(cicu_pattern *pattern);
+
+/* Asked at intervals while matching, with the intervals so far; 0 to stop. */
+typedef int8_t (*cicu_continue)(const void *context, int32_t steps);
+
+/* Whether the pattern occurs in the text, which must stay where it is during the call. Fails with
+   U_REGEX_STACK_OVERFLOW past so many bytes of saved states, and with U_REGEX_STOPPED_BY_CALLER
+   when told to stop. ICU's own limit of time counts steps, whose cost depends on the pattern, so it
+   is not used. */
+int8_t cicu_pattern_find(
+    cicu_pattern *pattern, const uint16_t *text, int32_t length, int32_t stack,
+    cicu_continue goesOn, const void *context, int32_t *status);
+
+#endif

@@ -1,0 +1,15 @@
+#ifndef CZLIB_SHIM_H
+#define CZLIB_SHIM_H
+
+#include <zlib.h>
+
+/* inflateInit2 and deflateInit2 are macros, which Swift does not import:
+   https://zlib.net/manual.html#Advanced
+   15 + 16 window bits: the gzip format with its check sum, and no other. */
+static inline int czlib_gunzip_init(z_stream *stream) { return inflateInit2(stream, 15 + 16); }
+
+static inline int czlib_gzip_init(z_stream *stream, int level) {
+  return deflateInit2(stream, level, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY);
+}
+
+#endif

@@ -1,0 +1,78 @@
+import CICU
+
+/// The root collation of Unicode (CLDR), by ICU: the order of texts in CouchDB's views and queries.
+///
+/// Source: <https://unicode-org.github.io/icu/userguide/collation/>; CouchDB, "Views collation".
+///
+/// `@unchecked Sendable`: the collator is opened once and its attributes are never set. Every later
+/// call takes it as `const UCollator *`, and ICU lets several threads make such calls on one object
+/// at a time (ICU User Guide, "ICU Architectural Design: Thread-safe const APIs"). Only `deinit`
+/// changes it.
+package final class TextCollator: @unchecked Sendable {
+  private let collator: OpaquePointer
+
+  /// A text that changes whenever sort keys may: the collator's and the library's version.
+  package let version: String
+
+  /// Opens the root collation; nil when ICU's data is not there.
+  package init?() {
+    var status: Int32 = 0
+    guard let collator = cicu_collator_open(&status), status <= 0 else { return nil }
+    self.collator = collator
+    var (data, library) = ([UInt8](repeating: 0, count: 4), [UInt8](repeating: 0, count: 4))
+    cicu_collator_version(collator, &data)
+    cicu_library_version(&library)
+    version = Self.text(data) + "-" + Self.text(library)
+  }
+
+  deinit {
+    cicu_collator_close(collator)
+  }
+
+  /// Below 0 when `left` comes first, above 0 when `right` does, and 0 when the collation makes no
+  /// difference between them, which texts of different bytes may be: "é" composed and decomposed,
+  /// or with a control character and without.
+  package func compare(_ left: String, _ right: String) -> Int {
+    var (left, right) = (left, right)
+    return left.withUTF8 { left in
+      right.withUTF8 { right in compare(left, right) }
+    }
+  }
+
+  private func compare(
+    _ left: UnsafeBufferPointer<UInt8>, _ right: UnsafeBufferPointer<UInt8>
+  ) -> Int {
+    left.withMemoryRebound(to: CChar.self) { left in
+      right.withMemoryRebound(to: CChar.self) { right in
+        var status: Int32 = 0
+        return Int(
+          cicu_collator_compare(
+            collator, left.baseAddress, Int32(clamping: left.count), right.baseAddress,
+            Int32(clamping: right.count), &status))
+      }
+    }
+  }
+
+  /// The bytes whose order is the collation's order: without a zero inside and with a zero at the
+  /// end. Texts that ``compare(_:_:)`` finds equal have the same.
+  package func sortKey(of text: String) -> [UInt8] {
+    let units = Array(text.utf16)
+    var room = units.count * 2 + 16
+    while true {
+      var count = 0
+      let key = [UInt8](unsafeUninitializedCapacity: room) { bytes, initialized in
+        count = Int(
+          cicu_collator_sort_key(
+            collator, units, Int32(clamping: units.count), bytes.baseAddress,
+            Int32(clamping: room)))
+        initialized = count <= room ? count : 0
+      }
+      guard count > room else { return key }
+      room = count
+    }
+  }
+
+  private static func text(_ version: [UInt8]) -> String {
+    version.map { String($0) }.joined(separator: ".")
+  }
+}
