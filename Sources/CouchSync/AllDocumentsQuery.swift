@@ -4,6 +4,16 @@ package import Documents
 ///
 /// Source: CouchDB, "GET /{db}/_all_docs" and "GET /{db}/_design/{ddoc}/_view/{view}: query parameters".
 package struct AllDocumentsQuery: Sendable {
+  /// Which documents there are to it.
+  package enum Scope: Sendable {
+    /// All.
+    case everything
+    /// Design documents: `_design_docs`.
+    case designs
+  }
+
+  /// Which documents there are to it.
+  let scope: Scope
   /// Where the walk begins, in its direction; nil for the very end of all ids.
   private(set) var start: KeyBound?
   /// Where the walk ends, in its direction; nil for the very end of all ids.
@@ -34,8 +44,9 @@ package struct AllDocumentsQuery: Sendable {
   /// - Throws: 400 `query_parse_error` for a malformed one, for keys beside a range, and for a range that
   ///   no id can be in.
   package init(
-    _ parameters: CouchParameters, body: JSONNode? = nil
+    _ parameters: CouchParameters, body: JSONNode? = nil, scope: Scope = .everything
   ) throws(CouchError) {
+    self.scope = scope
     let given = body.map { parameters.overlaid(by: $0, quoted: Self.quoted) } ?? parameters
     descending = try given.flag("descending")
     limit = try given.count("limit")
@@ -46,6 +57,28 @@ package struct AllDocumentsQuery: Sendable {
     includesSequence = try given.flag("update_seq")
     keys = try Self.keys(given)
     try readRange(given)
+  }
+
+  /// Reads `queries` of a `POST` to `_all_docs/queries`: the members of each are the parameters of one.
+  ///
+  /// Source: CouchDB, "POST /{db}/_all_docs/queries".
+  /// - Throws: 400 without an array of objects, and as the other initializer; 413 for more than
+  ///   ``CouchLimits/queries``.
+  package static func list(
+    _ body: JSONNode, scope: Scope
+  ) throws(CouchError) -> [AllDocumentsQuery] {
+    guard let queries = body["queries"], queries.kind == .array else {
+      throw .badRequest("`queries` must be an array.")
+    }
+    guard queries.count <= CouchLimits.queries else {
+      throw .tooLarge("A request has at most \(CouchLimits.queries) queries")
+    }
+    var list: [AllDocumentsQuery] = []
+    for query in queries.elements {
+      guard query.kind == .object else { throw .badRequest("A query must be a JSON object") }
+      list.append(try AllDocumentsQuery(CouchParameters(), body: query, scope: scope))
+    }
+    return list
   }
 
   private static func keys(_ given: CouchParameters) throws(CouchError) -> [JSONValue]? {

@@ -5,25 +5,28 @@ import Stores
 struct AllDocumentsReader {
   private let view: any StoreView
   private let query: AllDocumentsQuery
+  private let tag: StoreTag
   private var writer = JSONWriter(reserving: 4_096)
   /// Why the answer can't be given; the walk ends with it.
   private var isTooLong = false
 
-  /// A reader over one state.
-  init(_ view: any StoreView, _ query: AllDocumentsQuery) {
+  /// A reader over one state of the store with a tag.
+  init(_ view: any StoreView, _ query: AllDocumentsQuery, of tag: StoreTag) {
     self.view = view
     self.query = query
+    self.tag = tag
   }
 
   /// The answer's JSON; nil when it is longer than ``CouchLimits/answerBytes``.
   mutating func answer() throws(StoreError) -> [UInt8]? {
     let info = try view.info()
+    let total = Int(clamping: try total(in: info))
     writer.beginObject()
-    writer.member("total_rows", Int(clamping: info.documentCount))
+    writer.member("total_rows", total)
     writer.name("offset")
-    if query.keys == nil { writer.int(try offset(in: info)) } else { writer.null() }
+    if query.keys == nil { writer.int(try offset(of: total)) } else { writer.null() }
     if query.includesSequence {
-      writer.member("update_seq", SinceToken.at(info.lastSequence, in: info).text)
+      writer.member("update_seq", SinceToken.at(info.lastSequence, in: info, of: tag).text)
     }
     writer.name("rows")
     writer.beginArray()
@@ -38,7 +41,9 @@ struct AllDocumentsReader {
   private mutating func append(_ keys: [JSONValue]) throws(StoreError) {
     let ordered = query.descending ? Array(keys.reversed()) : keys
     for key in ordered.dropFirst(query.skip).prefix(query.limit ?? .max) where !isTooLong {
-      if let text = key.string, let document = try view.document(DocumentID(stored: text)) {
+      if let id = key.string.map(DocumentID.init(stored:)), isInScope(id),
+        let document = try view.document(id)
+      {
         try append(document)
       } else {
         writer.beginObject()
@@ -53,13 +58,10 @@ struct AllDocumentsReader {
   // A walk over a range.
 
   private mutating func appendRange() throws(StoreError) {
-    guard let range = range(from: query.start, to: query.end), query.limit != 0 else { return }
-    let last = query.includesEnd ? nil : query.end
+    guard let range = query.range.map(scoped), query.limit != 0 else { return }
     var skipped = 0
     var rows = 0
     try view.documents(range) { document throws(StoreError) in
-      // A range can leave out its upper end only; the walk down leaves out its lower end here.
-      if case .at(let id) = last, document.id.text.equalsBytes(of: id) { return true }
       guard skipped >= query.skip else {
         skipped += 1
         return true
@@ -71,29 +73,26 @@ struct AllDocumentsReader {
     }
   }
 
-  /// The ids from a bound to another in the query's direction; nil for none.
-  private func range(from start: KeyBound?, to end: KeyBound?) -> DocumentRange? {
-    let low = query.descending ? end : start
-    let high = query.descending ? start : end
-    if low == .last || high == .first { return nil }
-    var range = DocumentRange(descending: query.descending)
-    if case .at(let id) = low { range.start = id }
-    if case .at(let id) = high { range.end = id }
-    return range
+  private func scoped(_ range: DocumentRange) -> DocumentRange {
+    query.scope == .designs ? range.amongDesigns : range
+  }
+
+  private func isInScope(_ id: DocumentID) -> Bool {
+    query.scope == .everything || id.isDesign
+  }
+
+  private func total(in info: StoreInfo) throws(StoreError) -> Int64 {
+    switch query.scope {
+    case .everything: info.documentCount
+    case .designs: try view.count(DocumentRange().amongDesigns)
+    }
   }
 
   /// How many rows of the whole walk come before the first of the answer.
-  private func offset(in info: StoreInfo) throws(StoreError) -> Int {
-    let total = Int(clamping: info.documentCount)
-    var before = 0
-    if let start = query.start, let range = range(from: nil, to: start) {
-      try view.documents(range) { document throws(StoreError) in
-        if case .at(let id) = start, document.id.text.equalsBytes(of: id) { return false }
-        before += 1
-        return true
-      }
-    }
-    return min(total, before.addingReportingOverflow(query.skip).partialValue)
+  private func offset(of total: Int) throws(StoreError) -> Int {
+    var before: Int64 = 0
+    if let range = query.rangeBefore { before = try view.count(scoped(range)) }
+    return min(total, Int(clamping: before).addingReportingOverflow(query.skip).partialValue)
   }
 
   private mutating func append(_ document: Document) throws(StoreError) {

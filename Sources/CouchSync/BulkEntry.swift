@@ -19,6 +19,18 @@ struct BulkEntry: Sendable {
     }
   }
 
+  private init(id: String?, write: Result<DocumentWrite, CouchError>) {
+    self.id = id
+    self.write = write
+  }
+
+  /// The entry, refused with what a rule about its document's id throws.
+  func checked(by rule: (DocumentID) throws(CouchError) -> Void) -> BulkEntry {
+    guard case .success(let write) = write else { return self }
+    do { try rule(write.id) } catch { return BulkEntry(id: id, write: .failure(error)) }
+    return self
+  }
+
   /// PouchDB reports a `forbidden` document as denied and goes on; any other word stops its push.
   private static func refusal(_ error: DocumentError) -> CouchError {
     error.code == .attachmentsUnsupported

@@ -3,27 +3,42 @@ package import Documents
 /// Which documents' changes are wanted.
 ///
 /// Source: CouchDB, "Changes feeds: filtering".
-package enum ChangesFilter: Sendable, Equatable {
+package enum ChangesFilter: Sendable {
   /// All.
   case everything
   /// `_doc_ids`: these.
   case documents(Set<DocumentID>)
   /// `_design`: design documents.
   case designs
+  /// `_selector`: documents that a Mango selector matches.
+  case selector(Selector)
 
-  /// Reads `filter` and, for `_doc_ids`, the ids from the body or the query.
-  /// - Throws: 400 without ids; 501 for a filter that is a function, or unknown.
+  /// Reads `filter`; for `_doc_ids` the ids from the body or the query, for `_selector` the body's member.
+  /// - Throws: 400 without ids or selector, for a malformed one and for an unknown filter; 501 for one that
+  ///   is a function.
   init(_ parameters: CouchParameters, body: JSONNode?) throws(CouchError) {
     switch parameters["filter"] {
-    case nil: self = .everything
+    case nil, "": self = .everything
     case "_design": self = .designs
     case "_doc_ids":
       self = .documents(try Self.ids(parameters, body))
+    case "_selector":
+      self = .selector(try Self.selector(body))
+    case let name? where name.utf8.first == UInt8(ascii: "_") && !name.equalsBytes(of: "_view"):
+      throw .badRequest("unknown builtin filter name")
     default:
       throw CouchError(
         501, "not_implemented",
-        "Of filters, _doc_ids and _design are offered; functions are not run")
+        "Of filters, _doc_ids, _selector and _design are offered; functions are not run")
     }
+  }
+
+  /// As in CouchDB every fault of a selector is a `bad_request` here.
+  private static func selector(_ body: JSONNode?) throws(CouchError) -> Selector {
+    guard let node = body?["selector"] else {
+      throw .badRequest("Selector must be specified in POST payload")
+    }
+    do { return try Selector(node) } catch { throw .badRequest(error.reason) }
   }
 
   private static func ids(
@@ -41,14 +56,5 @@ package enum ChangesFilter: Sendable, Equatable {
       documents.insert(DocumentID(stored: text))
     }
     return documents
-  }
-
-  /// Whether a document's change is wanted.
-  func wants(_ id: DocumentID) -> Bool {
-    switch self {
-    case .everything: true
-    case .documents(let ids): ids.contains(id)
-    case .designs: id.isDesign
-    }
   }
 }

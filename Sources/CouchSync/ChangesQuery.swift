@@ -32,10 +32,16 @@ package struct ChangesQuery: Sendable {
 
   /// Reads the parameters. `seq_interval`, which asks to be spared numbers that are dear in a cluster, is
   /// checked and has no effect: here each row has its number at no cost.
+  /// - Parameter lastEvent: the header `Last-Event-ID` of an event source that connects again; it goes
+  ///   before the parameter `last-event-id`, and that before `since`.
   /// - Throws: 400; 501 for a filter that is not offered.
-  package init(_ parameters: CouchParameters, body: JSONNode? = nil) throws(CouchError) {
-    since =
-      try parameters["since"].map { text throws(CouchError) in try SinceToken(text) } ?? .start
+  package init(
+    _ parameters: CouchParameters, body: JSONNode? = nil, lastEvent: String? = nil
+  ) throws(CouchError) {
+    since = .start
+    for given in [parameters["since"], parameters["last-event-id"], lastEvent] {
+      if let given { since = try SinceToken(given) }
+    }
     limit = try parameters.count("limit")
     descending = try parameters.flag("descending")
     includesDocuments = try parameters.flag("include_docs")

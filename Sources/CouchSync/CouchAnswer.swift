@@ -8,12 +8,17 @@ package struct CouchAnswer: Sendable {
   package let body: [UInt8]
   /// The revision that the answer is about, where it may stand for the body as an ETag.
   package let revision: RevisionID?
+  /// The document that was made, for `Location`.
+  package let made: DocumentID?
 
   /// An answer.
-  package init(_ status: Int, _ body: [UInt8], revision: RevisionID? = nil) {
+  package init(
+    _ status: Int, _ body: [UInt8], revision: RevisionID? = nil, made: DocumentID? = nil
+  ) {
     self.status = status
     self.body = body
     self.revision = revision
+    self.made = made
   }
 
   /// An answer with status 200.
@@ -25,7 +30,8 @@ package struct CouchAnswer: Sendable {
   ) -> CouchAnswer {
     var writer = JSONWriter(reserving: 128)
     appendWritten(id: id, revision: revision, to: &writer)
-    return CouchAnswer(status, writer.bytes, revision: entity)
+    return CouchAnswer(
+      status, writer.bytes, revision: entity, made: status == 201 ? DocumentID(stored: id) : nil)
   }
 
   /// Writes `{"ok":true,"id":…,"rev":…}`.

@@ -11,7 +11,7 @@ extension CouchDatabase {
   ///   were refused.
   /// - Throws: what is wrong with the store, not with a document.
   package func bulkDocuments(_ request: BulkRequest) async throws(CouchError) -> CouchAnswer {
-    let entries = request.entries(newID)
+    let entries = request.entries(newID).map { $0.checked(by: checkDesign) }
     var items: [BulkWriter.Item] = []
     for (place, entry) in entries.enumerated() {
       if case .success(let write) = entry.write {

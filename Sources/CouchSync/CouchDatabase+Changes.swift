@@ -7,16 +7,25 @@ extension CouchDatabase {
   ///
   /// An answer is all its pages: write ``ChangesPage/opening``, the rows, and while a page is not complete
   /// those of ``ChangesQuery/after(_:)``, then ``ChangesPage/closing``. A feed that waits asks again, after
-  /// each of ``wakeUps()``, with ``ChangesQuery/later(than:)``.
+  /// each commit, with ``ChangesQuery/later(than:)``.
   ///
   /// A document that changes between two pages can come twice, the second time at its new number.
   /// Source: CouchDB, "GET /{db}/_changes".
+  /// - Throws: 400 for the token of another database, and for a selector that takes too long on one
+  ///   document.
   package func changes(_ query: ChangesQuery) async throws(CouchError) -> ChangesPage {
-    try await reading { view throws(StoreError) in
-      var reader = try ChangesReader(view, query)
+    let tag = tag
+    try query.since.check(isOf: tag)
+    let page = try await reading { view throws(StoreError) in
+      var reader = try ChangesReader(view, query, of: tag)
       return query.descending ? try reader.descending() : try reader.ascending()
     }
+    guard let page else { throw SelectorBudget.spent }
+    return page
   }
+
+  /// What names the database in ``SinceToken``.
+  var tag: StoreTag { StoreTag(store.name) }
 
   /// Wakes a feed after each commit; the first wake-up comes at once.
   package func wakeUps() -> AsyncStream<Void> { store.wakeUps() }

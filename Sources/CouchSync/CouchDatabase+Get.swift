@@ -11,18 +11,26 @@ extension CouchDatabase {
   package func document(
     _ id: DocumentID, _ query: DocumentQuery = DocumentQuery()
   ) async throws(CouchError) -> CouchAnswer {
-    try await reading { view throws(StoreError) in
-      let reader = try DocumentReader(
-        id, in: view, extras: query.extras, needsTree: query.revision != nil)
-      guard let reader else { throw StoreError(.missing) }
-      guard var revision = query.revision else {
-        guard !reader.isDeleted else { throw StoreError(.deleted) }
-        return CouchAnswer(
-          200, try reader.winning(), revision: query.extras.isEmpty ? reader.winningRevision : nil)
-      }
-      if query.latest, let leaf = reader.leaves(below: revision).first { revision = leaf }
-      guard let bytes = try reader.revision(revision) else { throw StoreError(.missing) }
-      return CouchAnswer(200, bytes, revision: query.extras.isEmpty ? revision : nil)
+    // With extras it may look for the bodies of many revisions.
+    guard query.extras.isEmpty else {
+      return try await reading { view throws(StoreError) in try Self.answer(id, query, in: view) }
     }
+    return try await glancing { view throws(StoreError) in try Self.answer(id, query, in: view) }
+  }
+
+  private static func answer(
+    _ id: DocumentID, _ query: DocumentQuery, in view: any StoreView
+  ) throws(StoreError) -> CouchAnswer {
+    let reader = try DocumentReader(
+      id, in: view, extras: query.extras, needsTree: query.revision != nil)
+    guard let reader else { throw StoreError(.missing) }
+    guard var revision = query.revision else {
+      guard !reader.isDeleted else { throw StoreError(.deleted) }
+      return CouchAnswer(
+        200, try reader.winning(), revision: query.extras.isEmpty ? reader.winningRevision : nil)
+    }
+    if query.latest, let leaf = reader.leaves(below: revision).first { revision = leaf }
+    guard let bytes = try reader.revision(revision) else { throw StoreError(.missing) }
+    return CouchAnswer(200, bytes, revision: query.extras.isEmpty ? revision : nil)
   }
 }

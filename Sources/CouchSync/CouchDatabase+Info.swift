@@ -8,15 +8,20 @@ extension CouchDatabase {
 
   /// `GET /{db}`: names, counts and the last sequence.
   ///
-  /// Source: CouchDB, "GET /{db}". Of `sizes` only what is known without asking the disk.
+  /// Source: CouchDB, "GET /{db}". `sizes.file` leaves the log out.
   package func info() async throws(CouchError) -> CouchAnswer {
-    let info = try await reading { view throws(StoreError) in try view.info() }
+    let (info, fileBytes) = try await reading { view throws(StoreError) in
+      (try view.info(), try view.fileBytes())
+    }
     let bytes = JSONValue.number(JSONNumber(Int(clamping: info.bodyBytes)))
     let value: JSONValue = [
       "db_name": .string(name),
-      "purge_seq": .string(SinceToken.at(0, in: info).text),
-      "update_seq": .string(SinceToken.at(info.lastSequence, in: info).text),
-      "sizes": ["external": bytes, "active": bytes],
+      "purge_seq": .string(SinceToken.at(0, in: info, of: tag).text),
+      "update_seq": .string(SinceToken.at(info.lastSequence, in: info, of: tag).text),
+      "sizes": [
+        "external": bytes, "active": bytes,
+        "file": .number(JSONNumber(Int(clamping: fileBytes))),
+      ],
       "props": [:],
       "doc_del_count": .number(JSONNumber(Int(clamping: info.deletedCount))),
       "doc_count": .number(JSONNumber(Int(clamping: info.documentCount))),
@@ -39,14 +44,5 @@ extension CouchDatabase {
   /// `GET /{db}/_revs_limit`: how many revision ids are kept along a branch, a bare number.
   package var revisionLimit: CouchAnswer {
     CouchAnswer(JSONValue.number(JSONNumber(store.revisionLimit)).bytes)
-  }
-
-  /// `GET /{db}/_security`: only the administrator is named here. Who may use a store is decided by who
-  /// owns it, not by this document. CouchDB 3's default.
-  package static var security: CouchAnswer {
-    let value: JSONValue = [
-      "members": ["roles": ["_admin"]], "admins": ["roles": ["_admin"]],
-    ]
-    return CouchAnswer(value.bytes)
   }
 }

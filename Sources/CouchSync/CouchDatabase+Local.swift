@@ -7,14 +7,10 @@ extension CouchDatabase {
   /// Source: CouchDB, "GET /{db}/_local/{docid}".
   /// - Throws: 404 `not_found`, reason `missing`.
   package func local(_ id: LocalID) async throws(CouchError) -> CouchAnswer {
-    let found = try await reading { view throws(StoreError) in try view.local(id) }
+    let found = try await glancing { view throws(StoreError) in try view.local(id) }
     guard let found else { throw .missing }
     var writer = JSONWriter(reserving: found.body.count + 128)
-    writer.beginObject()
-    writer.member("_id", id.text)
-    writer.member("_rev", LocalRevision.text(found.revision))
-    writer.members(of: found.body)
-    writer.endObject()
+    found.append(as: id, to: &writer)
     return CouchAnswer(writer.bytes)
   }
 

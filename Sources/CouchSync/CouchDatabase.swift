@@ -12,15 +12,19 @@ package struct CouchDatabase: Sendable {
   let store: DocumentStore
   /// Draws an id for a document that comes without one.
   let newID: @Sendable () -> DocumentID
+  /// Whether design documents may be written.
+  let mayDesign: Bool
 
   /// A database over a store.
+  /// - Parameter mayDesign: whether design documents may be written; CouchDB lets no mere member do that.
   /// - Parameter newID: draws an id for a document that comes without one.
   package init(
-    name: String, store: DocumentStore,
+    name: String, store: DocumentStore, mayDesign: Bool = true,
     newID: @escaping @Sendable () -> DocumentID = CouchDatabase.randomID
   ) {
     self.name = name
     self.store = store
+    self.mayDesign = mayDesign
     self.newID = newID
   }
 
@@ -37,11 +41,27 @@ package struct CouchDatabase: Sendable {
     do { return try await store.read(query) } catch { throw CouchError(error) }
   }
 
+  /// Reads a document or two of one state of the store.
+  func glancing<Value: Sendable>(
+    _ query: @escaping @Sendable (any StoreView) throws(StoreError) -> Value
+  ) async throws(CouchError) -> Value {
+    do { return try await store.glance(query) } catch { throw CouchError(error) }
+  }
+
   /// Commits what a rule decides.
+  /// - Throws: besides, 403 `forbidden` for a design document that may not be written.
   func updating<Value: Sendable>(
     _ ids: Set<DocumentID>,
     _ decide: @escaping @Sendable (any StoreView) throws(StoreError) -> Decision<Value>
   ) async throws(CouchError) -> Value {
+    for id in ids { try checkDesign(id) }
     do { return try await store.update(ids, decide).value } catch { throw CouchError(error) }
+  }
+
+  /// - Throws: 403 `forbidden` for a design document that may not be written.
+  func checkDesign(_ id: DocumentID) throws(CouchError) {
+    guard mayDesign || !id.isDesign else {
+      throw CouchError(403, "forbidden", "You are not a db or server admin.")
+    }
   }
 }

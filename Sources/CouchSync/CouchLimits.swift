@@ -18,12 +18,19 @@ package enum CouchLimits {
   package static let answerBytes = 64 << 20
   /// Rows of one page of `_changes`.
   package static let pageRows = 1_000
-  /// Bytes of rows after which a page of `_changes` ends: 8 MiB.
-  package static let pageBytes = 8 << 20
+  /// Bytes of rows after which a page of `_changes` ends: 1 MiB, which a slow client holds in memory.
+  package static let pageBytes = 1 << 20
   /// Changes that one page of a filtered `_changes` looks at.
   package static let pageScan = 10_000
+  /// Bytes of documents that one page of `_changes` matches against a selector, so that others get at the
+  /// store meanwhile: 4 MiB.
+  package static let pageScanBytes = 4 << 20
+  /// Milliseconds that one page of `_changes` matches documents against a selector, for the same reason.
+  package static let pageMatchingMilliseconds = 250
   /// Revisions that one `_revs_diff` may ask for.
   package static let askedRevisions = 10_000
+  /// Queries of one `_all_docs/queries`.
+  package static let queries = 100
   /// Ids that one `_uuids` gives, as in CouchDB (`max_count`).
   package static let uuids = 1_000
 }

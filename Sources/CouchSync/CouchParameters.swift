@@ -32,7 +32,8 @@ package struct CouchParameters: Sendable {
   /// A parameter that is `true` or `false`; absent it is `standard`.
   /// - Throws: 400 `query_parse_error`.
   package func flag(_ name: String, default standard: Bool = false) throws(CouchError) -> Bool {
-    switch self[name] {
+    // In any case, as CouchDB reads them: Python's clients write True.
+    switch self[name]?.lowercased() {
     case nil: return standard
     case "true": return true
     case "false": return false

@@ -1,9 +1,10 @@
 import Documents
 package import Stores
 
-/// A place in a database's feed of changes, as clients keep it: `N-<epoch>`, the sequence number and the
-/// first digits of the store's epoch, so that a number of an earlier store of the same name, or of a copy
-/// that was set back, is known for what it is.
+/// A place in a database's feed of changes, as clients keep it: `N-` and 16 hex digits. N is the sequence
+/// number. Eight digits are the store's ``StoreTag``, so that a token of another database is refused. Eight
+/// begin the store's epoch, so that a number of an earlier store of the same name, or of a copy that was set
+/// back, is known for what it is.
 ///
 /// PouchDB reads the number before the dash with `parseInt`; else clients treat the token as opaque.
 /// Source: CouchDB, "/db/_changes: since".
@@ -12,20 +13,20 @@ package enum SinceToken: Sendable, Equatable {
   case start
   /// The end as it is when the request is answered, `now`.
   case now
-  /// After a change of the store whose epoch begins so.
-  case after(Int64, epoch: String)
+  /// After a change of the store with this tag and an epoch that begins so.
+  case after(Int64, tag: String, epoch: String)
 
   /// The longest token, in bytes.
   package static let maximumBytes = 128
   /// Digits of the epoch that a token carries.
-  package static let epochDigits = 16
+  package static let epochDigits = 8
 
   /// Where a token leads in the store as it is.
   package struct Position: Sendable, Equatable {
     /// The last change that the client has seen, 0 for none.
     package let sequence: Int64
-    /// Whether the token is of no use here, so that the feed starts over: it is of another store, or of a
-    /// future that this store has lost.
+    /// Whether the token is of no use here any more, so that the feed starts over: its store was erased and
+    /// made again, or has lost the future that the token is of.
     package let isRewound: Bool
   }
 
@@ -50,31 +51,40 @@ package enum SinceToken: Sendable, Equatable {
   private static func numbered(_ bytes: Substring.UTF8View) throws(CouchError) -> SinceToken {
     guard let dash = bytes.firstIndex(of: 0x2D) else { throw malformed }
     let number = bytes[..<dash]
-    let epoch = bytes[bytes.index(after: dash)...]
+    let mark = bytes[bytes.index(after: dash)...]
     guard (1...19).contains(number.count), number.allSatisfy({ (0x30...0x39).contains($0) }),
       number.count == 1 || number.first != 0x30, let sequence = Int64(Substring(number)),
-      epoch.count == epochDigits, Hex.bytes(epoch) != nil
+      mark.count == StoreTag.count + epochDigits, Hex.bytes(mark) != nil
     else { throw malformed }
-    return .after(sequence, epoch: String(Substring(epoch)))
+    return .after(
+      sequence, tag: String(Substring(mark.prefix(StoreTag.count))),
+      epoch: String(Substring(mark.dropFirst(StoreTag.count))))
   }
 
   private static let malformed = CouchError.badRequest(
     "Malformed sequence: `since` is `0`, `now` or a sequence that this database gave")
 
   /// The token of a place in a store.
-  package static func at(_ sequence: Int64, in info: StoreInfo) -> SinceToken {
-    .after(sequence, epoch: prefix(of: info.epoch))
+  package static func at(_ sequence: Int64, in info: StoreInfo, of tag: StoreTag) -> SinceToken {
+    .after(sequence, tag: tag.digits, epoch: prefix(of: info.epoch))
   }
 
-  /// Where the token leads in a store.
+  /// Checks that the token is of a store.
+  /// - Throws: 400 `bad_request` for the token of another.
+  package func check(isOf store: StoreTag) throws(CouchError) {
+    guard case .after(_, let tag, _) = self, !tag.equalsBytes(of: store.digits) else { return }
+    throw .badRequest("Malformed sequence: `since` is of another database")
+  }
+
+  /// Where the token leads in its store. A client that has seen nothing has lost nothing.
   package func position(in info: StoreInfo) -> Position {
     switch self {
-    case .start: Position(sequence: 0, isRewound: false)
-    case .now: Position(sequence: info.lastSequence, isRewound: false)
-    case .after(let sequence, let epoch):
-      epoch.equalsBytes(of: Self.prefix(of: info.epoch)) && sequence <= info.lastSequence
-        ? Position(sequence: sequence, isRewound: false)
-        : Position(sequence: 0, isRewound: true)
+    case .start: return Position(sequence: 0, isRewound: false)
+    case .now: return Position(sequence: info.lastSequence, isRewound: false)
+    case .after(let sequence, _, let epoch):
+      let isKnown =
+        epoch.equalsBytes(of: Self.prefix(of: info.epoch)) && sequence <= info.lastSequence
+      return Position(sequence: isKnown ? sequence : 0, isRewound: !isKnown && sequence > 0)
     }
   }
 
@@ -83,7 +93,7 @@ package enum SinceToken: Sendable, Equatable {
     switch self {
     case .start: "0"
     case .now: "now"
-    case .after(let sequence, let epoch): "\(sequence)-\(epoch)"
+    case .after(let sequence, let tag, let epoch): "\(sequence)-\(tag)\(epoch)"
     }
   }
 

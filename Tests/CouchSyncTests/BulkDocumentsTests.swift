@@ -98,7 +98,7 @@ struct BulkDocumentsTests {
     try await couch.graft("a", "1-a", body: #", "x" : 1"#)
     let answer = try await couch.bulk(
       #"{"new_edits":false,"docs":[{"_id":"a","_rev":"1-a","x":2}]}"#)
-    #expect(answer.json.array?.map { $0["error"] } == ["rev_collision"])
+    #expect(answer.json.array?.map { $0["error"] } == ["forbidden"])
     #expect(try await couch.get("a").json["x"] == 1)
   }
 

@@ -123,13 +123,31 @@ struct ChangesTests {
     #expect(try await couch.changes(("filter", "_design")).ids == "_design/d")
   }
 
-  @Test func j13TokenOfAnotherStoreStartsOver() async throws {
+  /// `other` is a store of the same name, made anew; its token is one from before.
+  @Test func j13TokenFromBeforeStartsOver() async throws {
     let (couch, other) = (try await five(), try await five())
     let page = try await couch.changes(("since", try await other.token(5)))
     #expect(page.isRewound)
     #expect(page.ids == "a c b")
+    #expect(page.last.text == (try await couch.token(5)))
     #expect(try await couch.changes(("since", try await couch.token(6))).isRewound)
     #expect(try await couch.changes(("since", try await couch.token(5))).isRewound == false)
+  }
+
+  @Test func j13TokenOfAnotherStoreIsRefused() async throws {
+    let couch = try await five()
+    let own = try await couch.token(3)
+    let foreign = "3-\(StoreTag(.system).digits)\(own.suffix(8))"
+    #expect(await refusal { try await couch.changes(("since", foreign)) } == "400 bad_request")
+    let page = try await couch.changes(("since", foreign), ("last-event-id", own))
+    #expect(page.ids == "b")
+  }
+
+  @Test func lastEventGoesBeforeSince() throws {
+    let parameters = query([("since", "now"), ("last-event-id", "0")])
+    #expect(try ChangesQuery(parameters).since == .start)
+    #expect(try ChangesQuery(parameters, lastEvent: "now").since == .now)
+    #expect(throws: CouchError.self) { try ChangesQuery(parameters, lastEvent: "") }
   }
 
   @Test(arguments: [
@@ -139,6 +157,9 @@ struct ChangesTests {
     ([("filter", "_doc_ids")], "400 bad_request"),
     ([("filter", "_doc_ids"), ("doc_ids", "[1]")], "400 bad_request"),
     ([("filter", "app/mine")], "501 not_implemented"),
+    ([("filter", "_view")], "501 not_implemented"),
+    ([("filter", "_none")], "400 bad_request"), ([("filter", "_selector")], "400 bad_request"),
+    ([("last-event-id", "")], "400 bad_request"),
     ([("include_docs", "1")], "400 query_parse_error"),
   ])
   func malformedQueryIsRefused(parameters: [(String, String)], expected: String) async {

@@ -87,7 +87,7 @@ struct Couch: Sendable {
   /// The token of a place in this database.
   func token(_ sequence: Int64) async throws -> String {
     let info = try await store.read { view throws(StoreError) in try view.info() }
-    return SinceToken.at(sequence, in: info).text
+    return SinceToken.at(sequence, in: info, of: StoreTag(store.name)).text
   }
 }
 

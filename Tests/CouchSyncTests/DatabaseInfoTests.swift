@@ -28,7 +28,7 @@ struct DatabaseInfoTests {
     let couch = try await Couch()
     #expect(couch.database.revisionLimit.text == "1000")
     #expect(
-      CouchDatabase.security.text
+      try await couch.database.security().text
         == #"{"members":{"roles":["_admin"]},"admins":{"roles":["_admin"]}}"#)
   }
 

@@ -6,17 +6,31 @@ struct SinceTokenTests {
   private let info = StoreInfo(
     documentCount: 0, deletedCount: 0, lastSequence: 7, bodyBytes: 0,
     epoch: "0123456789abcdef0123456789abcdef")
+  private let tag: StoreTag
+
+  init() throws {
+    tag = StoreTag(.named(try #require(DatabaseName("db"))))
+  }
+
+  @Test func tagIsTheStoresName() throws {
+    // printf named/db | sha256sum
+    #expect(tag.digits == "36ae8048")
+    #expect(StoreTag(.system) != tag)
+  }
 
   @Test(
     arguments: [
       ("0", 0, false), ("now", 7, false), ("\"0\"", 0, false), ("\"now\"", 7, false),
-      ("0-0123456789abcdef", 0, false), ("5-0123456789abcdef", 5, false),
-      ("\"5-0123456789abcdef\"", 5, false), ("7-0123456789abcdef", 7, false),
-      ("8-0123456789abcdef", 0, true), ("9223372036854775807-0123456789abcdef", 0, true),
-      ("5-fedcba9876543210", 0, true),
+      ("0-TAG01234567", 0, false), ("5-TAG01234567", 5, false), ("\"5-TAG01234567\"", 5, false),
+      ("7-TAG01234567", 7, false), ("8-TAG01234567", 0, true),
+      ("9223372036854775807-TAG01234567", 0, true), ("5-TAGfedcba98", 0, true),
+      // Who has seen nothing has lost nothing.
+      ("0-TAGfedcba98", 0, false),
     ] as [(String, Int64, Bool)])
   func tokenLeadsToItsPlaceOrStartsOver(text: String, sequence: Int64, isRewound: Bool) throws {
-    let position = try SinceToken(text).position(in: info)
+    let token = try SinceToken(text.replacing("TAG", with: tag.digits))
+    try token.check(isOf: tag)
+    let position = token.position(in: info)
     #expect(position.sequence == sequence)
     #expect(position.isRewound == isRewound)
   }
@@ -32,9 +46,15 @@ struct SinceTokenTests {
     #expect(await refusal { try SinceToken(text) } == "400 bad_request")
   }
 
+  @Test(arguments: ["0-fedcba9801234567", "5-fedcba9801234567"])
+  func j13TokenOfAnotherStoreIsRefused(text: String) async {
+    #expect(await refusal { try SinceToken(text).check(isOf: tag) } == "400 bad_request")
+  }
+
   @Test func tokenReadsItsOwnText() throws {
-    let token = SinceToken.at(7, in: info)
-    #expect(token.text == "7-0123456789abcdef")
+    let token = SinceToken.at(7, in: info, of: tag)
+    #expect(token.text == "7-\(tag.digits)01234567")
     #expect(try SinceToken(token.text) == token)
+    try token.check(isOf: tag)
   }
 }

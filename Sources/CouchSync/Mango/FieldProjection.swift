@@ -1,0 +1,89 @@
+import Documents
+
+/// The fields of a document that a query asks for, nested as in the document.
+///
+/// Source: CouchDB, "POST /{db}/_find: filtering fields".
+struct FieldProjection: Sendable {
+  /// The fields, in the order in which they were asked for.
+  let fields: [FieldPath]
+
+  /// Reads `["a","b.c"]`; nil for an empty array, which asks for whole documents.
+  /// - Throws: 400 `invalid_fields`, `invalid_field`.
+  init?(_ node: JSONNode) throws(CouchError) {
+    guard node.kind == .array else {
+      throw CouchError(
+        400, "invalid_fields",
+        "Fields must be an array of strings, not: \(QueryOption.shown(node))")
+    }
+    guard node.count <= QueryLimits.projectedFields else {
+      throw CouchError(
+        400, "invalid_fields", "A query asks for at most \(QueryLimits.projectedFields) fields")
+    }
+    guard node.count > 0 else { return nil }
+    var fields: [FieldPath] = []
+    for element in node.elements {
+      guard let text = element.string else {
+        throw CouchError(
+          400, "invalid_field",
+          "Invalid JSON for field spec: \(QueryOption.shown(element))")
+      }
+      fields.append(try FieldPath(text))
+    }
+    self.fields = fields
+  }
+
+  /// Writes an object of the fields that a document has.
+  func append(_ document: JSONNode, to writer: inout JSONWriter) {
+    var tree = Branch()
+    for field in fields {
+      if let value = field.value(in: document) { tree.put(value, at: field.names[...]) }
+    }
+    tree.append(to: &writer)
+  }
+
+  /// An object that is put together: members in the order in which they came.
+  private struct Branch {
+    enum Child {
+      case value(JSONNode)
+      case branch(Branch)
+    }
+
+    var children: [(name: String, child: Child)] = []
+
+    mutating func put(_ value: JSONNode, at path: ArraySlice<String>) {
+      guard let name = path.first else { return }
+      let rest = path.dropFirst()
+      let place = children.firstIndex { $0.name.equalsBytes(of: name) }
+      if rest.isEmpty {
+        set(.value(value), name, place)
+        return
+      }
+      var branch = Branch()
+      if let place {
+        switch children[place].child {
+        // A whole value that was asked for before holds its parts already.
+        case .value: return
+        case .branch(let started): branch = started
+        }
+      }
+      branch.put(value, at: rest)
+      set(.branch(branch), name, place)
+    }
+
+    private mutating func set(_ child: Child, _ name: String, _ place: Int?) {
+      if let place { children[place].child = child } else { children.append((name, child)) }
+    }
+
+    func append(to writer: inout JSONWriter) {
+      writer.beginObject()
+      for (name, child) in children {
+        writer.name(name)
+        switch child {
+        case .value(let node): writer.raw(node.minified)
+        case .branch(let branch): branch.append(to: &writer)
+        }
+      }
+      writer.endObject()
+    }
+  }
+}

@@ -1,0 +1,90 @@
+import Documents
+import Stores
+
+/// The design documents of one state of a store, and the names of the indexes whose data is there.
+///
+/// What the documents say is read apart from the store: a filter that they hold can take long.
+struct IndexSources: Sendable {
+  /// One design document.
+  struct Design: Sendable {
+    /// Its id.
+    let id: DocumentID
+    /// The revision that was read.
+    let revision: RevisionID
+    /// What it says; nothing where it is too long to define indexes.
+    let body: [UInt8]
+  }
+
+  /// The first design documents by id, ``QueryLimits/designDocuments`` at most.
+  let designs: [Design]
+  /// Indexes whose data is there.
+  let indexes: [IndexID]
+
+  /// The ids of all design documents: "0" follows "/".
+  static let range = DocumentRange(start: "_design/", end: "_design0", includesEnd: false)
+
+  /// Reads a state.
+  init(_ view: any StoreView) throws(StoreError) {
+    var designs: [Design] = []
+    try view.documents(Self.range) { document throws(StoreError) in
+      let body = document.body.count > QueryLimits.designBytes ? [] : document.body
+      designs.append(Design(id: document.id, revision: document.revision, body: body))
+      return designs.count < QueryLimits.designDocuments
+    }
+    self.designs = designs
+    indexes = try view.indexes()
+  }
+
+  /// Whether another state has the same design documents.
+  func isSame(as other: IndexSources) -> Bool {
+    designs.elementsEqual(other.designs) { $0.id == $1.id && $0.revision == $1.revision }
+  }
+}
+
+/// The index definitions of one state of a store that count, and the data of indexes that none of them
+/// defines.
+struct IndexCatalogue: Sendable {
+  /// By design document and name in byte order, ``QueryLimits/definitions`` at most. Whatever replication
+  /// brings along, a query has no more than this to choose from.
+  let definitions: [IndexDefinition]
+  /// An index whose data is there without a definition, if any.
+  let stray: IndexID?
+
+  /// Reads what design documents say.
+  init(_ sources: IndexSources) {
+    var definitions: [IndexDefinition] = []
+    for design in sources.designs where definitions.count < QueryLimits.definitions {
+      definitions += IndexDefinition.all(in: design.id, design.body)
+    }
+    definitions = Array(definitions.prefix(QueryLimits.definitions))
+    let defined = Set(definitions.map(\.id))
+    stray = sources.indexes.first { id in
+      id.text.utf8.starts(with: IndexDefinition.namePrefix.utf8) && !defined.contains(id)
+    }
+    self.definitions = definitions
+  }
+
+  /// Whether a design document and a name belong to one of the definitions.
+  func contains(_ definition: IndexDefinition) -> Bool {
+    definitions.contains { known in
+      known.design == definition.design && known.name.equalsBytes(of: definition.name)
+    }
+  }
+}
+
+extension CouchDatabase {
+  /// The definitions that count now. Removes the data of one index that is defined no more, if there is
+  /// any: what a full disk refuses is left to a later query.
+  func indexCatalogue() async throws(CouchError) -> IndexCatalogue {
+    let sources = try await reading { view throws(StoreError) in try IndexSources(view) }
+    let catalogue = IndexCatalogue(sources)
+    guard let stray = catalogue.stray else { return catalogue }
+    _ = try? await store.update([]) { view throws(StoreError) in
+      var decision = Decision(value: ())
+      // Its definition may have come back since.
+      if try IndexSources(view).isSame(as: sources) { decision.indexes = [.remove(stray)] }
+      return decision
+    }
+    return catalogue
+  }
+}

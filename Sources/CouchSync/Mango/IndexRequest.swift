@@ -1,0 +1,80 @@
+package import Documents
+import Stores
+
+/// What `POST /{db}/_index` is to define.
+///
+/// Source: CouchDB, "POST /{db}/_index".
+package struct IndexRequest: Sendable {
+  /// The definition.
+  let definition: IndexDefinition
+  /// The definition as the client wrote it.
+  let given: JSONValue
+
+  private static let names = ["index", "type", "name", "ddoc", "w", "partitioned"]
+
+  /// Reads a body. Without `name` or `ddoc` they are made from the definition, so that the same definition
+  /// made twice is one index.
+  /// - Throws: 400 with CouchDB's words for what is wrong; 501 for an index of another type than `json`.
+  package init(_ body: JSONNode) throws(CouchError) {
+    try QueryOption.check(body, allows: Self.names)
+    let index = try QueryOption.required("index", in: body)
+    try Self.checkType(body)
+    try Self.checkOptions(body)
+    guard index.kind == .object else {
+      throw CouchError(
+        400, "invalid_index", "JSON indexes must be an object, not: \(QueryOption.shown(index))")
+    }
+    try QueryOption.check(index, allows: ["fields", "partial_filter_selector"])
+    let sort = try QuerySort(QueryOption.required("fields", in: index))
+    let filter = try index["partial_filter_selector"].map { node throws(CouchError) in
+      try QueryOption.selector(node)
+    }
+    given = index.value
+    let automatic = try Self.automaticName(of: given)
+    let name = try QueryOption.text("name", in: body) ?? automatic
+    guard !name.isEmpty else { throw .badRequest("An index's name must not be empty") }
+    let design = UseIndex.name(of: try QueryOption.text("ddoc", in: body) ?? automatic)
+    definition = try IndexDefinition(
+      design: try Self.designID(design), name: name, sort: sort,
+      filter: index["partial_filter_selector"]?.count == 0 ? nil : filter)
+  }
+
+  /// The id of a design document, from a name with `_design/` or without.
+  /// - Throws: 400 `illegal_docid`.
+  static func designID(_ name: String) throws(CouchError) -> DocumentID {
+    do { return try DocumentID("_design/" + UseIndex.name(of: name)) } catch {
+      throw CouchError(error)
+    }
+  }
+
+  private static func checkType(_ body: JSONNode) throws(CouchError) {
+    switch try QueryOption.text("type", in: body) {
+    case nil, "json": return
+    case "text", "nouveau":
+      throw CouchError(501, "not_implemented", "Of indexes, those of type json are offered")
+    case let type?:
+      throw CouchError(400, "invalid_index", "Invalid type for index: \(type.prefix(64))")
+    }
+  }
+
+  private static func checkOptions(_ body: JSONNode) throws(CouchError) {
+    _ = try QueryOption.count("w", in: body, default: 1, least: 1)
+    guard let partitioned = body["partitioned"] else { return }
+    switch partitioned.bool {
+    case false: return
+    case true:
+      throw .badRequest("partitioned option cannot be true in a non-partitioned database.")
+    case nil:
+      throw CouchError(
+        400, "invalid_partitioned_value",
+        "`partitioned` is true or false, not: \(QueryOption.shown(partitioned))")
+    }
+  }
+
+  /// 40 hexadecimal digits, as many as CouchDB's.
+  private static func automaticName(of given: JSONValue) throws(CouchError) -> String {
+    // Names of an object stand in no order for a digest, but an index's fields do.
+    let text = JSONValue.string(String(decoding: given.bytes, as: UTF8.self))
+    return Hex.string(try IndexDefinition.digest(["index": text]).prefix(20))
+  }
+}

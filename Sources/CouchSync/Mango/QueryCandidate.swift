@@ -1,0 +1,59 @@
+import Documents
+import Stores
+
+/// A document that may match a query, and where it stands on the query's way.
+struct QueryCandidate: Sendable {
+  /// Its place: its id, and its key where the way is an index.
+  let place: IndexEntry
+  /// The document as it would be answered.
+  let json: [UInt8]
+
+  /// The document, read.
+  /// - Throws: 500 `integrity_error` for bytes that are no document.
+  func parsed() throws(CouchError) -> JSONNode {
+    do { return try ParsedJSON(json, limits: QueryLimits.stored).root } catch {
+      throw CouchError(
+        500, "integrity_error", "A stored document can't be read", detail: error.debugDescription)
+    }
+  }
+}
+
+/// A stretch of a walk, read from one state of a store until it is long enough.
+struct QueryPage: Sendable {
+  /// The documents that are there and live.
+  private(set) var candidates: [QueryCandidate] = []
+  /// Places that were looked at, those of documents that are gone included.
+  private(set) var examined = 0
+  /// The place that was looked at last.
+  private(set) var last: IndexEntry?
+
+  private let count: Int
+  private let bytes: Int
+  private let extras: DocumentExtras
+  private var size = 0
+
+  /// An empty page that takes so many places and, roughly, bytes.
+  init(
+    count: Int, bytes: Int = QueryLimits.pageBytes, extras: DocumentExtras = DocumentExtras()
+  ) {
+    self.count = count
+    self.bytes = bytes
+    self.extras = extras
+  }
+
+  /// Whether the page takes no more.
+  var isFull: Bool { examined >= count || size >= bytes }
+
+  /// Looks at a place.
+  /// - Parameter document: what stands there; nil, a tombstone or a design document leave the place empty.
+  mutating func add(
+    _ place: IndexEntry, _ document: Document?, in view: any StoreView
+  ) throws(StoreError) {
+    examined += 1
+    last = place
+    guard let document, !document.isDeleted, !document.id.isDesign else { return }
+    let json = try DocumentReader(document, in: view, extras: extras).winning()
+    size += json.count
+    candidates.append(QueryCandidate(place: place, json: json))
+  }
+}

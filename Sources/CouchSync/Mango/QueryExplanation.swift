@@ -1,0 +1,185 @@
+import Documents
+import Stores
+
+/// How a query would be served, as `_explain` tells it.
+///
+/// Source: CouchDB, "POST /{db}/_explain" and "index selection".
+struct QueryExplanation {
+  private let planner: QueryPlanner
+  private let request: FindRequest
+  /// Indexes that can serve the query, the best first.
+  private let ranked: [QueryIndex]
+  /// Those of them that the query's wish leaves.
+  private let pool: [QueryIndex]
+
+  /// Explains a planner's choice. A choice that `_find` would refuse is explained as well.
+  init(_ planner: QueryPlanner) {
+    self.planner = planner
+    request = planner.request
+    ranked = planner.ranked
+    let named = ranked.filter { planner.isNamed($0) }
+    pool = named.isEmpty ? ranked : named
+  }
+
+  /// The explanation.
+  /// - Parameter database: the database's name.
+  func json(_ database: String) -> JSONValue {
+    let plan = pool.first.map { planner.plan($0) }
+    var members: JSONObject = [
+      "dbname": .string(database),
+      "index": plan?.index.json ?? .null,
+      "partitioned": false,
+      "selector": request.selector.json,
+      "opts": .object(options),
+      "limit": .number(JSONNumber(request.limit)),
+      "skip": .number(JSONNumber(request.skip)),
+      "fields": fields,
+      "index_candidates": .array(candidates),
+      "selector_hints": [hints],
+    ]
+    if let plan {
+      members.append("mrargs", .object(arguments(plan)))
+      // Every document is read again, for the index may be older than it.
+      members.append("covering", false)
+    }
+    return .object(members)
+  }
+
+  private var fields: JSONValue {
+    .array((request.projection?.fields ?? []).map { .string($0.text) })
+  }
+
+  private var options: JSONObject {
+    var options: JSONObject = [
+      "use_index": request.useIndex?.json ?? [],
+      "bookmark": .string(request.bookmarkText),
+      "limit": .number(JSONNumber(request.limit)),
+      "skip": .number(JSONNumber(request.skip)),
+      "sort": request.sort.object,
+      "fields": fields,
+      "partition": "",
+    ]
+    options.append("r", request.clusterOptions["r"] ?? 1)
+    options.append("conflicts", .bool(request.extras.conflicts))
+    for name in ["stale", "update", "stable"] {
+      options.append(name, request.clusterOptions[name] ?? .null)
+    }
+    options.append("execution_stats", .bool(request.wantsStatistics))
+    options.append("allow_fallback", .bool(request.allowsFallback))
+    return options
+  }
+
+  // What is walked.
+
+  private func arguments(_ plan: QueryPlan) -> JSONObject {
+    let (low, high) = ends(plan)
+    var arguments: JSONObject = [
+      "include_docs": true, "view_type": "map", "reduce": false, "partition": nil,
+    ]
+    arguments.append("start_key", plan.isDescending ? high : low)
+    arguments.append("end_key", plan.isDescending ? low : high)
+    arguments.append("direction", plan.isDescending ? "rev" : "fwd")
+    arguments.append("stable", request.clusterOptions["stable"] ?? false)
+    arguments.append("update", request.clusterOptions["update"] ?? true)
+    arguments.append("conflicts", request.extras.conflicts ? true : "undefined")
+    return arguments
+  }
+
+  /// CouchDB's sign for what comes behind every key.
+  private static let most = "<MAX>"
+
+  private func ends(_ plan: QueryPlan) -> (low: JSONValue, high: JSONValue) {
+    switch plan.part {
+    case .nothing: return (.null, .null)
+    case .documents(let range):
+      return (.string(range.start ?? ""), .string(range.end ?? Self.most))
+    case .these(let ids):
+      guard let first = ids.first, let last = ids.last else { return (.null, .null) }
+      return (.string(first.text), .string(last.text))
+    case .type(let type): return (.string(type), .string(type))
+    case .keys:
+      guard let definition = plan.index.definition else { return (.null, .null) }
+      return ends(planner.fit(definition))
+    }
+  }
+
+  private func ends(_ fit: IndexFit) -> (low: JSONValue, high: JSONValue) {
+    let fixed = fit.fixed.map(\.value)
+    let low = fit.bounds?.lower.map { [$0.value] } ?? []
+    let high = fit.bounds?.upper.map { [$0.value] } ?? [.string(Self.most)]
+    return (.array(fixed + low), .array(fixed + high))
+  }
+}
+
+extension QueryExplanation {
+  // Why the other indexes are not walked.
+
+  /// One entry for each index but the chosen one: definitions, the last by name first, then the built-in
+  /// ones.
+  private var candidates: [JSONValue] {
+    let all =
+      planner.definitions.reversed().map { QueryIndex.defined($0) } + [.types, .documents]
+    return all.compactMap { index in
+      guard let verdict = verdict(index) else { return nil }
+      return [
+        "index": index.json,
+        "analysis": [
+          "usable": .bool(verdict.isUsable),
+          "reasons": [["name": .string(verdict.reason)]],
+          "ranking": .number(JSONNumber(verdict.rank)),
+          "covering": index.definition == nil ? nil : false,
+        ],
+      ]
+    }
+  }
+
+  private typealias Verdict = (isUsable: Bool, reason: String, rank: Int)
+
+  /// Why an index is not the chosen one; nil for the chosen one.
+  private func verdict(_ index: QueryIndex) -> Verdict? {
+    guard let place = ranked.firstIndex(where: { $0.isSame(as: index) }) else {
+      let mismatch = planner.mismatch(index) ?? .fields
+      let isPartial = mismatch == .partial
+      return (false, mismatch.rawValue, isPartial ? ranked.count + 1 : max(1, ranked.count))
+    }
+    guard let poolPlace = pool.firstIndex(where: { $0.isSame(as: index) }) else {
+      return (true, "excluded_by_user", max(1, place))
+    }
+    guard poolPlace > 0, let chosen = pool.first else { return nil }
+    return (true, reason(index, chosen), poolPlace)
+  }
+
+  /// Why one usable index comes after another.
+  private func reason(_ index: QueryIndex, _ chosen: QueryIndex) -> String {
+    guard let definition = index.definition else { return "unfavored_type" }
+    guard let better = chosen.definition else { return "less_overlap" }
+    let (fit, best) = (planner.fit(definition), planner.fit(better))
+    if fit.fixed.count != best.fixed.count || fit.overlap != best.overlap { return "less_overlap" }
+    return definition.sort.fields.count > better.sort.fields.count
+      ? "too_many_fields" : "alphabetically_comes_after"
+  }
+
+  /// Which fields of the selector an index could serve.
+  private var hints: JSONValue {
+    let isIndexable = { (field: FieldPath) in request.selector.bounds(of: field) != nil }
+    let indexable = planner.facts.fields.filter(isIndexable)
+    let others = planner.facts.fields.filter { !isIndexable($0) }
+    return [
+      "type": "json",
+      "indexable_fields": .array(indexable.map { .string($0.text) }),
+      "unindexable_fields": .array(others.map { .string($0.text) }),
+    ]
+  }
+}
+
+extension QueryIndex {
+  /// Whether both are one index.
+  fileprivate func isSame(as other: QueryIndex) -> Bool {
+    switch (self, other) {
+    case (.documents, .documents), (.types, .types): true
+    case (.defined(let one), .defined(let other)):
+      one.design == other.design && one.name.equalsBytes(of: other.name)
+    default: false
+    }
+  }
+}

@@ -1,0 +1,35 @@
+import Documents
+
+/// What queries and their indexes take at most.
+package enum QueryLimits {
+  /// Index definitions of one store that count: the first ones by design document and name.
+  package static let definitions = 16
+  /// Fields of one index or one sort.
+  package static let indexFields = 16
+  /// Bytes of a document's key that an index keeps. Documents whose keys agree this far stand in the order
+  /// of their ids, and a query's bounds are held against the documents themselves.
+  package static let keyBytes = 1_024
+  /// Fields that one query may ask for.
+  package static let projectedFields = 256
+  /// Indexes that one `_bulk_delete` names.
+  package static let bulkDeletes = 100
+  /// Documents that a query reads from one state of the store, so that it doesn't hold up other readers.
+  package static let pageDocuments = 200
+  /// Bytes of documents after which such a page ends: 4 MiB.
+  package static let pageBytes = 4 << 20
+  /// Entries of an index that are read at once.
+  package static let pageEntries = 2_048
+  /// Changes that one step of bringing an index up to date takes.
+  package static let catchUpChanges = 1_000
+  /// Bytes of documents after which such a step ends: 8 MiB.
+  package static let catchUpBytes = 8 << 20
+  /// Design documents that are searched for definitions: the first ones by id.
+  package static let designDocuments = 64
+  /// Bytes of a design document with definitions; a larger one counts for nothing.
+  package static let designBytes = 64 << 10
+
+  /// What any stored document keeps within, the members that an answer adds included.
+  static let stored = JSONLimits(
+    maximumBytes: CouchLimits.bulk.maximumBytes, maximumDepth: CouchLimits.bulk.maximumDepth,
+    maximumMembers: JSONLimits.document.maximumMembers + 16)
+}

@@ -1,0 +1,104 @@
+import Documents
+import Stores
+
+/// Puts a query's answer together from the documents on its way.
+struct QueryRun {
+  private let request: FindRequest
+  private let plan: QueryPlan
+  private var writer = JSONWriter(reserving: 4_096)
+  private var last: IndexEntry?
+  private var skipped = 0
+  private var results = 0
+  private var documents = 0
+  /// What matching may still cost.
+  var budget = SelectorBudget()
+
+  /// An answer without documents.
+  init(_ request: FindRequest, _ plan: QueryPlan) {
+    self.request = request
+    self.plan = plan
+    writer.beginObject()
+    writer.name("docs")
+    writer.beginArray()
+  }
+
+  /// Whether the answer takes further documents.
+  var wantsMore: Bool { results < request.limit }
+
+  /// How many places to look at next: as many as there may be results at first, for most ways lead
+  /// straight to them, then a full page.
+  var pageSize: Int {
+    guard documents == 0 else { return QueryLimits.pageDocuments }
+    let wanted = request.limit.addingReportingOverflow(request.skip)
+    return wanted.overflow
+      ? QueryLimits.pageDocuments : min(max(16, wanted.partialValue), QueryLimits.pageDocuments)
+  }
+
+  /// Takes those that match.
+  /// - Throws: 400 `selector_too_costly`; 413 when the answer is longer than
+  ///   ``CouchLimits/answerBytes``.
+  mutating func take(_ candidates: [QueryCandidate]) throws(CouchError) {
+    for candidate in candidates where wantsMore {
+      let document = try candidate.parsed()
+      documents += 1
+      let matches = self.matches(document)
+      guard !budget.isSpent else { throw SelectorBudget.spent }
+      guard matches else { continue }
+      last = candidate.place
+      guard skipped >= request.skip else {
+        skipped += 1
+        continue
+      }
+      if let projection = request.projection {
+        projection.append(document, to: &writer)
+      } else {
+        writer.raw(candidate.json)
+      }
+      results += 1
+      guard writer.bytes.count <= CouchLimits.answerBytes else {
+        throw .tooLarge("The answer is too long: ask for fewer with `limit`")
+      }
+    }
+  }
+
+  /// The answer.
+  /// - Parameter examined: places that were looked at.
+  mutating func answer(examined: Int, time: Duration) -> CouchAnswer {
+    let statistics = QueryStatistics(keys: examined, documents: documents, results: results)
+    writer.endArray()
+    writer.member("bookmark", bookmark)
+    if request.wantsStatistics { writer.member("execution_stats", statistics.json(time)) }
+    let warnings = self.warnings(statistics)
+    if !warnings.isEmpty { writer.member("warning", warnings.joined(separator: "\n")) }
+    writer.endObject()
+    return CouchAnswer(writer.bytes)
+  }
+
+  /// Checks the document as it is, which may have changed since the index took it in.
+  private mutating func matches(_ document: JSONNode) -> Bool {
+    guard request.selector.matches(document, &budget) else { return false }
+    return plan.index.definition?.filter?.matches(document, &budget) ?? true
+  }
+
+  /// Where to go on. As in CouchDB the end of the walk has no bookmark of its own: the last one leads to
+  /// an empty answer, which leads to itself.
+  private var bookmark: String {
+    last.map { FindBookmark(plan.index.way, $0).text } ?? request.bookmarkText
+  }
+
+  private func warnings(_ statistics: QueryStatistics) -> [String] {
+    var warnings: [String] = []
+    if let wish = request.useIndex, !(plan.index.definition.map { wish.names($0) } ?? false) {
+      warnings.append(wish.warning)
+    }
+    if case .documents = plan.index {
+      warnings.append("No matching index found, create an index to optimize query time.")
+    }
+    if statistics.isWasteful {
+      warnings.append(
+        "The number of documents examined is high in proportion to the number of results returned. "
+          + "Consider adding a more specific index to improve this.")
+    }
+    return warnings
+  }
+}

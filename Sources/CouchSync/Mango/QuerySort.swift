@@ -1,0 +1,97 @@
+import Documents
+
+/// An order that a query asks for, or an index has: fields, all in one direction.
+///
+/// Source: CouchDB, "POST /{db}/_find: sort syntax".
+struct QuerySort: Sendable {
+  /// The fields, the most significant first; none for no order.
+  let fields: [FieldPath]
+  /// Whether the greatest value comes first.
+  let isDescending: Bool
+
+  /// No order.
+  static let unordered = QuerySort(fields: [], isDescending: false)
+
+  /// Fields in a direction.
+  init(fields: [FieldPath], isDescending: Bool) {
+    self.fields = fields
+    self.isDescending = isDescending
+  }
+
+  /// Reads `["a",{"b":"asc"}]`.
+  /// - Throws: 400 `invalid_sort_json` for anything but an array of at most
+  ///   ``QueryLimits/indexFields``, `invalid_sort_field`, `unsupported_mixed_sort`.
+  init(_ node: JSONNode) throws(CouchError) {
+    guard node.kind == .array else {
+      throw CouchError(
+        400, "invalid_sort_json",
+        "Sort must be an array of sort specs, not: \(QueryOption.shown(node))")
+    }
+    guard node.count <= QueryLimits.indexFields else {
+      throw CouchError(
+        400, "invalid_sort_json", "Sort has at most \(QueryLimits.indexFields) fields")
+    }
+    var pairs: [(FieldPath, isDescending: Bool)] = []
+    for element in node.elements { pairs.append(try Self.pair(element)) }
+    try self.init(pairs)
+  }
+
+  /// Reads `{"a":"asc","b":"asc"}`, as an index keeps its fields.
+  /// - Throws: as ``init(_:)-(JSONNode)``.
+  init(members node: JSONNode) throws(CouchError) {
+    guard node.kind == .object, node.count <= QueryLimits.indexFields else {
+      throw CouchError(400, "invalid_sort_json", "Index fields must be an object of directions")
+    }
+    var pairs: [(FieldPath, isDescending: Bool)] = []
+    for member in node.members { pairs.append(try Self.pair(member)) }
+    try self.init(pairs)
+  }
+
+  private init(_ pairs: [(FieldPath, isDescending: Bool)]) throws(CouchError) {
+    let isDescending = pairs.first?.isDescending ?? false
+    guard pairs.allSatisfy({ $0.isDescending == isDescending }) else {
+      throw CouchError(
+        400, "unsupported_mixed_sort",
+        "Sorts currently only support a single direction for all fields.")
+    }
+    self.init(fields: pairs.map(\.0), isDescending: isDescending)
+  }
+
+  private static func pair(
+    _ node: JSONNode
+  ) throws(CouchError) -> (FieldPath, isDescending: Bool) {
+    if let text = node.string, !text.isEmpty { return (try FieldPath(text), false) }
+    var members = node.members
+    guard node.kind == .object, node.count == 1, let member = members.next() else {
+      throw invalid(QueryOption.shown(node))
+    }
+    return try pair(member)
+  }
+
+  private static func pair(
+    _ member: JSONMember
+  ) throws(CouchError) -> (FieldPath, isDescending: Bool) {
+    let isDescending = member.value.stringEquals("desc")
+    guard isDescending || member.value.stringEquals("asc"), !member.name.isEmpty else {
+      throw invalid(String(member.name.prefix(64)))
+    }
+    return (try FieldPath(member.name), isDescending)
+  }
+
+  private static func invalid(_ field: String) -> CouchError {
+    CouchError(400, "invalid_sort_field", "Invalid sort field: \(field)")
+  }
+
+  /// The word for the direction.
+  var direction: String { isDescending ? "desc" : "asc" }
+
+  /// The fields as an array, `[{"a":"asc"}]`.
+  var array: JSONValue {
+    .array(fields.map { .object(JSONObject([($0.text, .string(direction))])) })
+  }
+
+  /// The fields as an object, `{"a":"asc"}`.
+  var object: JSONValue {
+    .object(JSONObject(fields.map { ($0.text, .string(direction)) }))
+  }
+}

@@ -1,0 +1,70 @@
+import CouchSync
+import Documents
+
+/// Reproducible random JSON (SplitMix64), small and of few letters so that values often meet.
+struct JSONCollationRandom: RandomNumberGenerator {
+  private var state: UInt64
+
+  /// The same seed gives the same values.
+  init(seed: UInt64) {
+    state = seed
+  }
+
+  /// The next 64 random bits.
+  mutating func next() -> UInt64 {
+    state &+= 0x9E37_79B9_7F4A_7C15
+    var bits = state
+    bits = (bits ^ (bits >> 30)) &* 0xBF58_476D_1CE4_E5B9
+    bits = (bits ^ (bits >> 27)) &* 0x94D0_49BB_1331_11EB
+    return bits ^ (bits >> 31)
+  }
+
+  /// A number from 0 to one less than another.
+  mutating func below(_ end: Int) -> Int {
+    Int.random(in: 0..<end, using: &self)
+  }
+
+  /// One of some things.
+  mutating func one<Element>(of all: [Element]) -> Element {
+    all[below(all.count)]
+  }
+
+  /// A value of at most so many levels.
+  mutating func value(depth: Int = 3) -> JSONValue {
+    switch below(depth > 0 ? 9 : 6) {
+    case 0: return .null
+    case 1: return .bool(.random(using: &self))
+    case 2, 3: return number()
+    case 4, 5: return .string(text())
+    case 6, 7: return .array((0..<below(4)).map { _ in value(depth: depth - 1) })
+    default:
+      var object = JSONObject()
+      for _ in 0..<below(4) { object[text()] = value(depth: depth - 1) }
+      return .object(object)
+    }
+  }
+
+  /// A number, often an equal one written in another way.
+  mutating func number() -> JSONValue {
+    let sign = one(of: ["", "-"])
+    let digits = one(of: ["0", "1", "2", "10", "12", "100", "9007199254740993", "9007199254740992"])
+    let fraction = one(of: ["", "", ".0", ".5", ".50", ".05", ".000000000000000000001"])
+    let exponent = one(of: ["", "", "e0", "E+1", "e-1", "e2", "e-2", "e300", "e-300"])
+    return JSONNumber(text: sign + digits + fraction + exponent).map { .number($0) } ?? 0
+  }
+
+  /// Up to four characters that collations treat in particular ways.
+  mutating func text() -> String {
+    let known = Array(
+      "aaabABlzZ09 -·eéß\u{301}\u{0}\u{1}\u{AD}\u{E01}\u{E40}\u{FFFE}\u{FFFF}\u{1F3E8}"
+        .unicodeScalars)
+    var text = String.UnicodeScalarView()
+    for _ in 0..<below(5) { text.append(one(of: known)) }
+    return String(text)
+  }
+}
+
+/// A value as the root of a text of its own.
+func node(_ value: JSONValue) throws -> JSONNode {
+  try ParsedJSON(value.bytes, limits: CouchLimits.bulk).root
+}

@@ -1,0 +1,24 @@
+import CouchSync
+import Documents
+import Testing
+
+/// Whether a selector lets a document through, both as JSON text.
+func selects(_ selector: String, _ document: String) throws -> Bool {
+  var budget = SelectorBudget()
+  let matches = try Selector(json(selector)).matches(json(document), &budget)
+  #expect(!budget.isSpent)
+  return matches
+}
+
+/// Whether a selector lets a document through, both as values.
+func selects(_ selector: JSONValue, _ document: JSONValue) throws -> Bool {
+  var budget = SelectorBudget()
+  let matches = try Selector(node(selector)).matches(node(document), &budget)
+  #expect(!budget.isSpent)
+  return matches
+}
+
+/// A selector as `_explain` shows it.
+func normalized(_ selector: String) throws -> String {
+  String(decoding: try Selector(json(selector)).json.bytes, as: UTF8.self)
+}

@@ -1,0 +1,109 @@
+import CouchSync
+import Documents
+import Testing
+
+struct SelectorRefusalTests {
+  private func refused(_ selector: String) async -> String {
+    await refusal { try Selector(json(selector)) }
+  }
+
+  @Test(arguments: ["[]", "null", "1", #""a""#, "true", #"[{"a":1}]"#])
+  func selectorIsAnObject(selector: String) async {
+    #expect(await refused(selector) == "400 invalid_selector_json")
+  }
+
+  @Test(arguments: [
+    #"{"a":{"$foo":1}}"#, #"{"$foo":1}"#, #"{"a":{"$":1}}"#, #"{"a":{"b":{"$Eq":1}}}"#,
+    #"{"$and":[{"a":{"$bar":1}}]}"#, #"{"a":{"$elemMatch":{"$bar":1}}}"#,
+    #"{"$default":{"$text":1}}"#,
+    #"{"a":{"$beginsWith":1}}"#, #"{"a":{"$beginsWith":null}}"#, #"{"$nor\u0000":[]}"#,
+  ])
+  func j12UnknownOperatorIsRefused(selector: String) async {
+    #expect(await refused(selector) == "400 invalid_operator")
+  }
+
+  @Test(arguments: [
+    #"{"$or":{"length":1,"0":{"a":1}}}"#, #"{"$and":{"a":1}}"#, #"{"$nor":"a"}"#, #"{"$or":null}"#,
+    #"{"$not":[]}"#, #"{"$not":1}"#, #"{"a":{"$in":{"0":1,"length":1}}}"#, #"{"a":{"$in":1}}"#,
+    #"{"a":{"$nin":"x"}}"#, #"{"a":{"$all":1}}"#, #"{"a":{"$exists":1}}"#,
+    #"{"a":{"$exists":null}}"#,
+    #"{"a":{"$type":1}}"#, #"{"a":{"$size":-1}}"#, #"{"a":{"$size":1.0}}"#, #"{"a":{"$size":"1"}}"#,
+    #"{"a":{"$size":-99999999999999999999}}"#, #"{"a":{"$mod":[0,1]}}"#, #"{"a":{"$mod":[2]}}"#,
+    #"{"a":{"$mod":[2,1,0]}}"#, #"{"a":{"$mod":[2.0,1]}}"#, #"{"a":{"$mod":[2,1e0]}}"#,
+    #"{"a":{"$mod":2}}"#, #"{"a":{"$mod":["2",1]}}"#, #"{"a":{"$mod":[9223372036854775808,1]}}"#,
+    #"{"a":{"$regex":1}}"#, #"{"a":{"$regex":"("}}"#, #"{"a":{"$regex":"[a"}}"#,
+    #"{"a":{"$elemMatch":[]}}"#, #"{"a":{"$elemMatch":1}}"#, #"{"a":{"$allMatch":"x"}}"#,
+    #"{"a":{"$keyMapMatch":null}}"#, #"{"a":{"$elemMatch":{"$or":{"b":1}}}}"#,
+  ])
+  func j12WrongArgumentIsRefused(selector: String) async {
+    #expect(await refused(selector) == "400 bad_arg")
+  }
+
+  @Test(arguments: ["$text", "$where", "$geoWithin", "$geoIntersects", "$near", "$nearSphere"])
+  func operatorsThatCouchDBLacksAreRefusedByName(name: String) async {
+    #expect(await refused(#"{"a":{"\#(name)":"x"}}"#) == "400 not_supported")
+  }
+
+  @Test(arguments: [
+    #"{"$gt":1}"#, #"{"$not":{"$eq":1}}"#, #"{"":1}"#, #"{"$elemMatch":{"a":1}}"#, #"{"a":{"":1}}"#,
+    #"{"$not":{}}"#, #"{"":{"$eq":1}}"#,
+  ])
+  func conditionNeedsAField(selector: String) async {
+    #expect(await refused(selector) == "400 invalid_selector")
+  }
+
+  @Test(arguments: [#"{"a..b":1}"#, #"{"a.":1}"#, #"{".a":1}"#, #"{"a":{"b.":1}}"#, #"{"a\\":1}"#])
+  func fieldNeedsItsNames(selector: String) async {
+    #expect(await refused(selector) == "400 invalid_field_name")
+  }
+
+  @Test func reasonNamesTheOperatorAndItsArgument() throws {
+    let long = String(repeating: "a", count: 10_000)
+    for (selector, reason) in [
+      (#"{"$or":{"a":1}}"#, #"Bad argument for operator $or: {"a":1}"#),
+      (#"{"a":{"$foo":1}}"#, "Invalid operator: $foo"),
+      (#"{"a":{"$where":1}}"#, "Unsupported operator: $where"),
+      ("[1]", "Selector must be a JSON object, not: [1]"),
+      (
+        #"{"$or":"\#(long)"}"#,
+        "Bad argument for operator $or: \"" + String(repeating: "a", count: 99) + "…"
+      ),
+    ] {
+      let error = #expect(throws: CouchError.self) { try Selector(json(selector)) }
+      #expect(error?.reason == reason)
+    }
+  }
+
+  @Test(arguments: [(16, "none"), (17, "400 bad_request")] as [(Int, String)])
+  func j12DepthIsLimited(depth: Int, outcome: String) async {
+    func nested(_ start: String, _ end: String) -> String {
+      String(repeating: start, count: depth - 1) + #"{"a":1}"#
+        + String(repeating: end, count: depth - 1)
+    }
+    #expect(await refused(nested(#"{"$not":"#, "}")) == outcome)
+    #expect(await refused(nested(#"{"$and":["#, "]}")) == outcome)
+    #expect(await refused(nested(#"{"a":"#, "}")) == outcome)
+    #expect(
+      await refused(#"{"a":"# + nested(#"{"$elemMatch":"#, "}") + "}") == "400 bad_request")
+  }
+
+  @Test(arguments: [(128, "none"), (129, "400 bad_request")] as [(Int, String)])
+  func j12NodesAreLimited(count: Int, outcome: String) async {
+    let fields = (0..<count).map { #""f\#($0)":1"# }.joined(separator: ",")
+    #expect(await refused("{\(fields)}") == outcome)
+    let clauses = (1..<count).map { #"{"f":\#($0)}"# }.joined(separator: ",")
+    #expect(await refused(#"{"$or":[\#(clauses)]}"#) == outcome)
+    let values = (1..<count).map(String.init).joined(separator: ",")
+    #expect(await refused(#"{"$or":[\#(values)]}"#) == outcome)
+    let empty = [String](repeating: "{}", count: count - 1).joined(separator: ",")
+    #expect(await refused(#"{"$or":[\#(empty)]}"#) == outcome)
+  }
+
+  @Test(arguments: [(0, "none"), (1, "400 bad_request")] as [(Int, String)])
+  func listsAndPatternsAreLimited(more: Int, outcome: String) async {
+    let values = (0..<SelectorLimits.values + more - 1).map(String.init).joined(separator: ",")
+    #expect(await refused(#"{"a":{"$in":[\#(values)]},"b":{"$all":[1]}}"#) == outcome)
+    let pattern = String(repeating: "a", count: SelectorLimits.patternUnits + more - 1)
+    #expect(await refused(#"{"a":{"$regex":"\#(pattern)"},"b":{"$regex":"x"}}"#) == outcome)
+  }
+}
