@@ -97,6 +97,21 @@ struct BookmarkEdit {
     return true
   }
 
+  /// Takes another store's revision over as it is; nothing when it is known here.
+  mutating func take(_ revision: CarriedStore.Revision) throws(HotelError) {
+    let (id, history) = (revision.id, revision.history)
+    let mutation = try reading { () throws(StoreError) -> Mutation? in
+      let tree = try view.tree(id)
+      guard let newest = history.first, tree?[newest] == nil else { return nil }
+      return try applying { () throws(DocumentError) in
+        try Edit.insert(
+          id, in: tree, history: history, body: revision.body, isDeleted: false, known: nil,
+          limit: limit)
+      }
+    }
+    if let mutation { mutations.append(mutation) }
+  }
+
   /// Unbookmarks a hotel: its id leaves the list, its document gets a tombstone on every live leaf. An id
   /// that still waits for its hotel leaves the list too.
   /// - Returns: the tombstone's revision; nil when the hotel was not bookmarked.

@@ -33,12 +33,14 @@ extension BookmarkMerge {
   /// The id of the tombstone that closes a losing leaf. It carries nothing, but its id names the revision
   /// that the leaf was merged into, so that whoever has the tree can tell.
   ///
-  /// Layout of what is hashed (SHA-256, the first 16 bytes count): the byte 2, the leaf's id as text, the
-  /// byte 0, the merged revision's id as text.
+  /// Layout of the digest: the merged revision's name (see ``name(of:)``), then the first 8 bytes of the
+  /// SHA-256 over the byte 2, the leaf's id as text, the byte 0, the merged revision's id as text.
   static func closing(_ loser: RevisionID, into merged: RevisionID) -> RevisionID {
     let text = [2] + Array(loser.description.utf8) + [0] + Array(merged.description.utf8)
-    return RevisionID(
-      generation: loser.generation + 1,
-      digest: Hex.string(Array(SHA256.hash(data: text)).prefix(16)))
+    let check = Hex.string(Array(SHA256.hash(data: text)).prefix(8))
+    return RevisionID(generation: loser.generation + 1, digest: name(of: merged) + check)
   }
+
+  /// What a tombstone's id says of the revision that it names: the first 16 digits of its digest.
+  static func name(of revision: RevisionID) -> Substring { revision.digest.prefix(16) }
 }

@@ -10,6 +10,13 @@ package protocol HotelSearching: Sendable {
   func checkReady() async throws(SearchError)
 }
 
+/// The port that finds hotels among a person's own, by the same rules, when no upstream answers.
+package protocol MirrorSearching: Sendable {
+  /// Finds hotels among some, best match first.
+  /// - Parameter hotels: at most as many as a store holds; ids differ by bytes.
+  func search(_ query: HotelQuery, among hotels: [Hotel]) async throws(SearchError) -> HotelPage
+}
+
 /// Some of the hotels that match.
 package struct HotelPage: Sendable {
   /// Where an answer came from.
@@ -30,12 +37,21 @@ package struct HotelPage: Sendable {
   package let next: Int?
   /// Where the answer came from.
   package let source: Source
+  /// How old the answer is, in seconds; nil for one that was made just now.
+  package let age: Int?
+  /// What the cache did, as RFC 9211 puts it (`hit; ttl=42`); nil where none was asked.
+  package let cacheNote: String?
 
   /// A page.
-  package init(hotels: [Hotel], next: Int?, source: Source = .upstream) {
+  package init(
+    hotels: [Hotel], next: Int?, source: Source = .upstream, age: Int? = nil,
+    cacheNote: String? = nil
+  ) {
     self.hotels = hotels
     self.next = next
     self.source = source
+    self.age = age
+    self.cacheNote = cacheNote
   }
 }
 
@@ -57,12 +73,15 @@ package struct SearchError: Error, Sendable, Equatable, CustomDebugStringConvert
   package let reason: String
   /// What an operator needs. Never shown to a client.
   package let detail: String
+  /// Whether the same call, made again at once, may well succeed.
+  package let mayRetry: Bool
 
   /// An error with its words.
-  package init(_ code: Code, _ reason: String, detail: String = "") {
+  package init(_ code: Code, _ reason: String, detail: String = "", mayRetry: Bool = false) {
     self.code = code
     self.reason = reason
     self.detail = detail
+    self.mayRetry = mayRetry
   }
 
   package var debugDescription: String { "SearchError(\(code.rawValue): \(reason) \(detail))" }

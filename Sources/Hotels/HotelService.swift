@@ -4,9 +4,10 @@ package import Stores
 /// The use cases of bookmarks, over any store. The rules are ``BookmarkEdit``'s; this runs them in one
 /// update each, so that the list and the hotels' documents never disagree.
 ///
-/// A list with conflicting revisions, or several lists, are merged by an update of its own before the next
-/// change of that store: it depends on the revisions alone, so it comes out as the same revision wherever
-/// it is replayed. Readers see the merged list before that.
+/// A list with conflicting revisions, or several lists, are merged by an update of its own: it depends on the
+/// revisions alone, so it comes out as the same revision wherever it is replayed. It follows the commit that
+/// brought them, whatever route that took (``BookmarkMerge/follower(now:)``), and where it could not be done
+/// then, it comes before the next change of bookmarks. Readers see the merged list in any case.
 package struct HotelService: Sendable {
   private let stores: DatabaseManager
   private let now: @Sendable () -> Timestamp
@@ -87,7 +88,7 @@ package struct HotelService: Sendable {
     }
   }
 
-  private func run<Value: Sendable>(
+  func run<Value: Sendable>(
     _ name: StoreName, creating: Bool,
     _ body: @Sendable (DocumentStore) async throws(StoreError) -> Value
   ) async throws(HotelError) -> Value? {

@@ -5,7 +5,7 @@ import Stores
 ///
 /// The canonical document may have conflicting leaves; apps made lists of their own with random ids or
 /// `user::guest`, known by their type. Those are added after the canonical one, in the order of their ids,
-/// and then deleted. A list that was merged and deleted before and comes back by sync counts with its
+/// and then deleted; conflicting revisions of theirs that are no lists stay as they are. A list that was merged and deleted before and comes back by sync counts with its
 /// differences only; see ``BookmarkMerge``.
 struct ListReconciliation {
   /// How many lists beside the canonical one are read at once; further ones wait for the next time.
@@ -17,7 +17,15 @@ struct ListReconciliation {
   let isSettled: Bool
   private let tree: RevisionTree?
   private let former: [UInt8]?
-  private let others: [(id: DocumentID, tree: RevisionTree)]
+  private let others: [Other]
+
+  /// A list document beside the canonical one.
+  private struct Other {
+    let id: DocumentID
+    let tree: RevisionTree
+    /// Live leaves that are no lists.
+    let strangers: Set<RevisionID>
+  }
 
   /// Reads the lists of one state of a store.
   /// - Throws: the view's errors; `integrity` for a list that can't be read back.
@@ -26,12 +34,14 @@ struct ListReconciliation {
     let tree = try view.tree(canonical)
     var list = BookmarkList()
     if let tree, let side = try Self.side(of: canonical, tree, in: view) { list = side.list }
-    var others: [(id: DocumentID, tree: RevisionTree)] = []
+    var others: [Other] = []
     for id in try view.ids(ofType: BookmarkList.type) where id != canonical {
       guard others.count < Self.maximumOthers, let tree = try view.tree(id) else { continue }
-      others.append((id, tree))
-      if let side = try Self.side(of: id, tree, in: view) {
-        list = BookmarkMerge.apply([side], to: list)
+      let other = Other(
+        id: id, tree: tree, strangers: try Self.strangers(in: tree, of: id, in: view))
+      others.append(other)
+      if let side = try Self.side(of: id, tree.purging(other.strangers), in: view) {
+        list = BookmarkMerge.apply(side, to: list)
       }
     }
     let live = (tree?.leaves ?? []).filter { !$0.isDeleted }
@@ -55,12 +65,27 @@ struct ListReconciliation {
         try BookmarkMerge.write(try next.body(replacing: former), onto: tree, limit: limit)
       ]
       for other in others {
-        if let mutation = try Edit.deleteAllLeaves(other.id, in: other.tree, limit: limit) {
+        if let mutation = try Edit.deleteAllLeaves(
+          other.id, in: other.tree, but: other.strangers, limit: limit)
+        {
           mutations.append(mutation)
         }
       }
       return mutations
     }
+  }
+
+  /// The live leaves of a document with conflicts that are no lists, though its winner is one.
+  private static func strangers(
+    in tree: RevisionTree, of id: DocumentID, in view: any StoreView
+  ) throws(StoreError) -> Set<RevisionID> {
+    var strangers: Set<RevisionID> = []
+    for revision in tree.conflicts {
+      guard let body = try view.body(id, revision) else { continue }
+      let type = try? ParsedJSON(body, limits: .request).root["type"]?.string
+      if type?.equalsBytes(of: BookmarkList.type) != true { strangers.insert(revision) }
+    }
+    return strangers
   }
 
   private static func side(

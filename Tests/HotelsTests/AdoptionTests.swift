@@ -75,4 +75,37 @@ import Testing
     #expect(try await adopt(hall) == 1)
     #expect(try await hall.document("h")?.revision.generation == 3)
   }
+
+  @Test func otherDocumentsComeWithTheirHistory() async throws {
+    let hall = try Hall()
+    try await hall.add(ids: "h", in: hall.guest)
+    let first = try await hall.put("note", #"{"n":1}"#, in: hall.guest)
+    let second = try await hall.put("note", #"{"n":2}"#, base: first, in: hall.guest)
+    try await hall.graft("note", ["2-0", first.description], #"{"n":3}"#, in: hall.guest)
+    try await hall.put("hotel_9", #"{"type":"hotel","id":"hotel_9"}"#, in: hall.guest)
+    let gone = try await hall.put("gone", "{}", in: hall.guest)
+    try await hall.graft(
+      "gone", ["2-f", gone.description], "{}", isDeleted: true, in: hall.guest)
+    #expect(try await adopt(hall) == 1)
+    let note = try await hall.document("note")
+    #expect(note?.revision == second)
+    #expect(note?.body.text == #"{"n":2}"#)
+    #expect(try await hall.tree("note")?.conflicts.map(\.description) == ["2-0"])
+    #expect(try await hall.text("note", "2-0") == #"{"n":3}"#)
+    #expect(try await hall.document("hotel_9") != nil)
+    #expect(try await hall.document("gone") == nil)
+    #expect(try await hall.ids() == ["h"])
+  }
+
+  @Test func documentsOfTheSameIDAreConflicts() async throws {
+    let hall = try Hall()
+    let own = try await hall.put("note", #"{"of":"user"}"#)
+    let guests = try await hall.put("note", #"{"of":"guest"}"#, in: hall.guest)
+    #expect(try await adopt(hall) == 0)
+    let leaves = try await hall.tree("note")?.leaves.map(\.revision)
+    #expect(Set(leaves ?? []) == [own, guests])
+    let state = try await hall.info()
+    #expect(try await adopt(hall) == 0)
+    #expect(try await hall.info() == state)
+  }
 }

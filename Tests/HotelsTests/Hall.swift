@@ -1,9 +1,10 @@
 import Documents
-import Hotels
 import StoreTesting
 import Stores
 import Synchronization
 import Testing
+
+@testable import Hotels
 
 /// A service over stores in memory, with a clock that the test turns.
 struct Hall: Sendable {
@@ -13,11 +14,19 @@ struct Hall: Sendable {
   let user: StoreName
   let guest: StoreName
 
-  init(limits: @escaping @Sendable (StoreName) -> StoreLimits = { .standard(for: $0) }) throws {
+  let engine: MemoryEngine
+
+  init(
+    over engine: MemoryEngine = MemoryEngine(),
+    limits: @escaping @Sendable (StoreName) -> StoreLimits = { .standard(for: $0) },
+    follower: CommitFollower = .none
+  ) throws {
+    self.engine = engine
     let clock = TurnedClock()
     self.clock = clock
     stores = DatabaseManager(
-      engine: MemoryEngine(), maximumOpen: 16, limits: limits, now: { clock.now })
+      engine: engine, maximumOpen: 16, limits: limits, now: { clock.now },
+      follower: follower)
     service = HotelService(stores: stores, now: { clock.now })
     user = .user(try #require(AccountID(String(repeating: "a", count: 32))))
     guest = .guest(try #require(AccountID(String(repeating: "b", count: 32))))
@@ -85,6 +94,25 @@ struct Hall: Sendable {
   func info(in name: StoreName? = nil) async throws -> StoreInfo {
     try await stores.withExisting(name ?? user) { store throws(StoreError) in
       try await store.read { view throws(StoreError) in try view.info() }
+    }
+  }
+
+  /// What a revision says.
+  func text(
+    _ id: String, _ revision: String, in name: StoreName? = nil
+  ) async throws -> String? {
+    let revision = try RevisionID(revision)
+    return try await stores.withExisting(name ?? user) { store throws(StoreError) in
+      try await store.read { view throws(StoreError) in
+        try view.body(DocumentID(stored: id), revision)
+      }
+    }?.text
+  }
+
+  /// The change feed.
+  func changes(in name: StoreName? = nil) async throws -> [Change] {
+    try await stores.withExisting(name ?? user) { store throws(StoreError) in
+      try await store.read { view throws(StoreError) in try view.changes(after: 0, limit: 1_000) }
     }
   }
 

@@ -59,6 +59,23 @@ import Testing
     #expect(try await hall.document("user::guest")?.isDeleted == true)
   }
 
+  /// Only one of two conflicting revisions is a list: the other one is not the list's business.
+  @Test func leafThatIsNoListStays() async throws {
+    let hall = try Hall()
+    try await putHotels(hall, "a")
+    try await hall.graft("app", ["1-a"], #"{"type":"bookmarkedhotels","hotels":["a"]}"#)
+    try await hall.graft("app", ["2-n", "1-a"], #"{"type":"note","text":"mine"}"#)
+    try await hall.graft(
+      "app", ["2-o", "1-a"], #"{"type":"bookmarkedhotels","hotels":["a","b"]}"#)
+    #expect(try await hall.service.reconcile(in: hall.user))
+    #expect(
+      try await hall.listText() == #"{"type":"bookmarkedhotels","hotels":["a","b"]}"#)
+    let document = try await hall.document("app")
+    #expect(document?.isDeleted == false)
+    #expect(document?.revision.description == "2-n")
+    #expect(try await hall.service.reconcile(in: hall.user) == false)
+  }
+
   @Test func conflictingRevisionsAreMergedToTheSameRevisionEverywhere() async throws {
     let hall = try Hall()
     for name in [hall.user, hall.guest] {

@@ -5,6 +5,8 @@ import Hotels
 struct Replica {
   var tree: RevisionTree?
   var bodies: [RevisionID: DocumentBody] = [:]
+  /// Whether a pull brings no bodies but those of the other copy's leaves, as in sync.
+  var pullsLeavesOnly = false
 
   /// What a reader of this copy sees.
   var resolved: BookmarkList {
@@ -47,7 +49,10 @@ struct Replica {
       try mine.graft(theirs.history(of: leaf.revision), isDeleted: leaf.isDeleted)
     }
     tree = mine
-    bodies.merge(other.bodies) { mine, _ in mine }
+    let brought =
+      pullsLeavesOnly
+      ? other.bodies.filter { theirs[$0.key]?.isLeaf == true } : other.bodies
+    bodies.merge(brought) { mine, _ in mine }
   }
 
   private mutating func take(_ mutation: Mutation) {

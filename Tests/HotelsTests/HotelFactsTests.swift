@@ -1,0 +1,90 @@
+import Documents
+import Hotels
+import Stores
+import Testing
+
+/// An upstream's newer facts in a bookmark.
+@Suite struct HotelFactsTests {
+  private func merged(
+    _ stored: String, _ former: String, _ facts: String
+  ) -> String? {
+    HotelFacts.merged(
+      into: Array(stored.utf8), former: Array(former.utf8), facts: Array(facts.utf8)
+    ).map { String(decoding: $0.bytes, as: UTF8.self) }
+  }
+
+  @Test func factTakesItsNewerValueInItsPlace() {
+    #expect(
+      merged(
+        #"{"name":"Old","note":"mine","price":1.0,"type":"hotel"}"#,
+        #"{"name":"Old","price":1.0}"#, #"{"name":"New","price":1.0,"phone":"+47"}"#)
+        == #"{"name":"New","note":"mine","price":1.0,"type":"hotel","phone":"+47"}"#)
+  }
+
+  @Test func whatThePersonChangedAddedOrRemovedStaysSo() {
+    #expect(
+      merged(
+        #"{"name":"My name","note":"mine"}"#, #"{"name":"Old","city":"Oslo"}"#,
+        #"{"name":"New","city":"Bergen"}"#) == nil)
+  }
+
+  @Test func factThatIsGoneUpstreamGoes() {
+    #expect(
+      merged(#"{"name":"A","fax":"1"}"#, #"{"name":"A","fax":"1"}"#, #"{"name":"A"}"#)
+        == #"{"name":"A"}"#)
+  }
+
+  @Test func sameFactsInAnotherSpellingChangeNothing() {
+    #expect(
+      merged(
+        #"{"a":1.0,"b":"x"}"#, #"{"b":"x","a":1.0}"#, #"{ "b" : "\u0078", "a" : 1.0 }"#)
+        == nil)
+  }
+
+  @Test func idTypeAndReservedMembersAreNoFacts() {
+    #expect(
+      merged(
+        #"{"id":"7","type":"hotel","name":"A"}"#,
+        #"{"id":"7","type":"hotel","name":"A"}"#,
+        #"{"id":"8","type":"inn","_x":1,"name":"A"}"#) == nil)
+  }
+
+  @Test func refreshWritesOneRevisionAndThenNone() async throws {
+    let hall = try Hall()
+    let node = { (text: String) in
+      try Hotel(ParsedJSON(Array(text.utf8), limits: .document).root, from: .upstream)
+    }
+    let old = try node(#"{"id":"h","name":"Old"}"#)
+    _ = try await hall.service.bookmark(old, in: hall.user)
+    #expect(try await hall.service.refresh([old], in: hall.user) == 0)
+    let newer = try node(#"{"id":"h","name":"New"}"#)
+    #expect(try await hall.service.refresh([newer], in: hall.user) == 1)
+    #expect(try await hall.service.refresh([newer], in: hall.user) == 0)
+    let bookmark = try #require(try await hall.service.bookmark(newer.id, in: hall.user))
+    #expect(bookmark.revision.generation == 2)
+    let other = try node(#"{"id":"not bookmarked","name":"x"}"#)
+    #expect(try await hall.service.refresh([other], in: hall.user) == 0)
+  }
+
+  /// A member of the bookmark's first revision had been taken for the upstream's, and was overwritten.
+  @Test func memberThatThePersonAddedFromTheBeginningIsNeverTouched() async throws {
+    let hall = try Hall()
+    let node = { (text: String) in
+      try Hotel(ParsedJSON(Array(text.utf8), limits: .document).root, from: .upstream)
+    }
+    let own = try node(#"{"id":"h","name":"Mine","phone":"room 7","city":"Oslo"}"#)
+    _ = try await hall.service.bookmark(own, in: hall.user)
+    for facts in [
+      #"{"id":"h","name":"Inn","phone":"+47","city":"Oslo"}"#,
+      #"{"id":"h","name":"New Inn","phone":"+48","city":"Bergen"}"#,
+      #"{"id":"h","name":"Newer Inn","city":"Bergen"}"#,
+    ] {
+      _ = try await hall.service.refresh([try node(facts)], in: hall.user)
+    }
+    let bookmark = try #require(try await hall.service.bookmark(own.id, in: hall.user))
+    let hotel = try ParsedJSON(bookmark.hotel, limits: .document).root
+    #expect(hotel["name"]?.string == "Mine" && hotel["phone"]?.string == "room 7")
+    // What was as the upstream gave it follows the upstream.
+    #expect(hotel["city"]?.string == "Bergen")
+  }
+}
