@@ -28,7 +28,7 @@ package struct AccountError: StoreFailure, Sendable, CustomDebugStringConvertibl
     case hashingBusy
     /// The store's own error; see ``AccountError/store``.
     case store
-    /// The key file can't be used; at start only.
+    /// A file of keys or of the administrator's password can't be used; at start only.
     case keys
   }
 

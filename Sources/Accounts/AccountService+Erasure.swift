@@ -1,11 +1,13 @@
+import Stores
+
 extension AccountService {
   /// Erases somebody: the name and the password are gone and every token and session has ended before the
   /// store is erased. What a failure leaves to be done is noted and done by ``finishErasures()``.
   ///
-  /// Only the store of the administrator is erased, who is not made of documents.
+  /// There is nothing to erase of the administrator, who has neither documents nor a store.
   /// - Throws: the store's errors; `guestSpent` for a guest who has become a user meanwhile.
   package func erase(_ principal: Principal) async throws(AccountError) {
-    var ended = [principal.store]
+    let ended: [StoreName]
     switch principal.kind {
     case .guest:
       ended = try await accounts.endGuest(principal.id)
@@ -14,7 +16,7 @@ extension AccountService {
       let name = try UserName(principal.username ?? "")
       ended = try await accounts.endUser(name, id: principal.id)
     case .administrator:
-      try await accounts.noteErasure(of: principal.store)
+      return
     }
     proofs.end { $0.id == principal.id }
     for store in ended { try await accounts.erase(store) }

@@ -7,7 +7,7 @@ extension AccountService {
   package func authenticate(
     bearer token: String
   ) async throws(AccountError) -> Principal {
-    guard token.utf8.count <= TokenSigner.maximumBytes else { throw .invalidToken("too long") }
+    guard token.utf8.count <= CompactToken.maximumBytes else { throw .invalidToken("too long") }
     let key = ProofKey(token: token)
     if let principal = proofs.principal(.token, key, at: now()) { return principal }
     let moment = proofs.moment

@@ -37,8 +37,13 @@ extension AccountStore {
   /// Ends a user, whose name and password are gone with this, and notes which stores are to be erased: the
   /// user's own and those of guests on their way into it.
   func endUser(_ name: UserName, id: AccountID) async throws(AccountError) -> [StoreName] {
-    let (userID, local) = (AccountKeys.user(name), AccountKeys.credentials(name))
-    return try await update([userID, AccountKeys.erasure(.user(id))]) {
+    try await endUser(AccountKeys.user(name), AccountKeys.credentials(name), id: id)
+  }
+
+  private func endUser(
+    _ userID: DocumentID, _ local: LocalID, id: AccountID
+  ) async throws(AccountError) -> [StoreName] {
+    try await update([userID, AccountKeys.erasure(.user(id))]) {
       (view, limit) throws(StoreError) in
       guard let user = try UserDocument(view.document(userID)), user.id == id else {
         return Decision(value: [])
@@ -48,6 +53,26 @@ extension AccountStore {
       for store in stores { mutations.append(try Self.note(store, in: view, limit: limit)) }
       return Decision(mutations, locals: [LocalEdit(local, nil)], value: stores)
     }
+  }
+
+  /// Ends users whose names are not known, by their ids, as ``endUser(_:id:)`` does. Reads every account.
+  func endUsers(_ ids: Set<AccountID>) async throws(AccountError) -> [StoreName] {
+    let found: [(document: DocumentID, id: AccountID)] = try await read(orAbsent: []) {
+      view throws(StoreError) in
+      var found: [(document: DocumentID, id: AccountID)] = []
+      for document in try view.ids(ofType: "user") {
+        guard let user = try UserDocument(view.document(document)), ids.contains(user.id) else {
+          continue
+        }
+        found.append((document, user.id))
+      }
+      return found
+    }
+    var stores: [StoreName] = []
+    for (document, id) in found {
+      stores += try await endUser(document, LocalID(receipt: document.text), id: id)
+    }
+    return stores
   }
 
   /// Notes that a store is to be erased whose owner lives on.
@@ -74,13 +99,17 @@ extension AccountStore {
   }
 
   /// Erases a store and forgets the note.
-  func erase(_ store: StoreName) async throws(AccountError) {
-    do { _ = try await stores.erase(store) } catch { throw AccountError(error) }
+  /// - Returns: false when there was no such store.
+  @discardableResult
+  func erase(_ store: StoreName) async throws(AccountError) -> Bool {
+    let wasThere: Bool
+    do { wasThere = try await stores.erase(store) } catch { throw AccountError(error) }
     let id = AccountKeys.erasure(store)
     try await update([id]) { (view, limit) throws(StoreError) in
       guard let note = try view.document(id), !note.isDeleted else { return Decision(value: ()) }
       return Decision([try Self.put(id, nil, in: view, limit: limit)], value: ())
     }
+    return wasThere
   }
 
   private static func note(

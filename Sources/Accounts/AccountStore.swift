@@ -67,7 +67,7 @@ struct AccountStore: Sendable {
     try await stores.withStore(.system, creating: false) { store throws(AccountError) in
       guard let store else { return absent }
       do throws(StoreError) {
-        return try await store.read(query)
+        return try await store.glance(query)
       } catch {
         throw AccountError(error)
       }

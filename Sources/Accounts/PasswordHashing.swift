@@ -1,8 +1,3 @@
-import Crypto
-import CryptoExtras
-import Documents
-import FoundationEssentials
-
 /// Hashes passwords with scrypt (RFC 7914), a few at once, off Swift's own threads.
 struct PasswordHashing: Sendable {
   private let run: AccountService.BlockingRun
@@ -23,10 +18,7 @@ struct PasswordHashing: Sendable {
   /// - Parameter password: as ``PasswordRule`` prepares it.
   /// - Throws: `hashingBusy`.
   func hash(_ password: [UInt8]) async throws(AccountError) -> PasswordHash {
-    var generator = SystemRandomNumberGenerator()
-    let salt = (0..<ScryptParameters.saltBytes).map { _ in
-      UInt8.random(in: .min ... .max, using: &generator)
-    }
+    let salt = PasswordHash.randomSalt()
     let key = try await derive(password, salt: salt, parameters)
     return PasswordHash(parameters: parameters, salt: salt, key: key)
   }
@@ -52,13 +44,7 @@ struct PasswordHashing: Sendable {
     defer { gate.leave() }
     let key: [UInt8]
     do {
-      key = try await run {
-        let key = try? KDF.Scrypt.deriveKey(
-          from: password, salt: salt, outputByteCount: ScryptParameters.keyBytes,
-          rounds: parameters.rounds, blockSize: parameters.blockSize,
-          parallelism: parameters.parallelism)
-        return key.map { $0.withUnsafeBytes { Array($0) } } ?? []
-      }
+      key = try await run { PasswordHash.key(of: password, salt: salt, parameters) }
     } catch {
       throw .hashingBusy
     }

@@ -19,7 +19,7 @@ package struct Principal: Sendable, Equatable {
   package let id: AccountID
   /// The name as signed up; nil for a guest.
   package let username: String?
-  /// Their own store.
+  /// Their own store. The administrator's is a name alone, of a store that is never made.
   package let store: StoreName
   /// The session's id, the same in every token of one session; nil where a password was the proof.
   package let tokenID: String?

@@ -23,17 +23,14 @@ struct ProofKey: Sendable, Hashable {
     self.init(hash.finalize())
   }
 
-  private init(_ digest: some Sequence<UInt8>) {
-    var words: (UInt64, UInt64, UInt64, UInt64) = (0, 0, 0, 0)
-    for (place, byte) in digest.enumerated() {
-      switch place >> 3 {
-      case 0: words.0 = words.0 << 8 | UInt64(byte)
-      case 1: words.1 = words.1 << 8 | UInt64(byte)
-      case 2: words.2 = words.2 << 8 | UInt64(byte)
-      default: words.3 = words.3 << 8 | UInt64(byte)
+  /// - Parameter digest: 32 bytes.
+  private init(_ digest: some ContiguousBytes) {
+    words = digest.withUnsafeBytes { bytes in
+      func word(_ place: Int) -> UInt64 {
+        bytes.loadUnaligned(fromByteOffset: place * 8, as: UInt64.self)
       }
+      return (word(0), word(1), word(2), word(3))
     }
-    self.words = words
   }
 
   static func == (left: ProofKey, right: ProofKey) -> Bool { left.words == right.words }

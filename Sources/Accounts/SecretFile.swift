@@ -5,6 +5,8 @@ import Glibc
 struct SecretFile: Sendable {
   /// Where.
   let path: String
+  /// What it is to the operator.
+  var title = "key file"
 
   /// The longest content, in bytes.
   private static let maximumBytes = 1 << 16
@@ -16,20 +18,20 @@ struct SecretFile: Sendable {
     let file = Glibc.open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
     guard file >= 0 else {
       if errno == ENOENT { return nil }
-      throw failure("The key file can't be opened.")
+      throw failure("The \(title) can't be opened.")
     }
     defer { Glibc.close(file) }
     var status = stat()
-    guard fstat(file, &status) == 0 else { throw failure("The key file can't be examined.") }
+    guard fstat(file, &status) == 0 else { throw failure("The \(title) can't be examined.") }
     guard status.st_mode & S_IFMT == S_IFREG else {
-      throw AccountError(.keys, "The key file is no regular file.", detail: path)
+      throw AccountError(.keys, "The \(title) is no regular file.", detail: path)
     }
     guard status.st_mode & 0o077 == 0 else {
       throw AccountError(
-        .keys, "The key file must be readable by its owner only (chmod 600).", detail: path)
+        .keys, "The \(title) must be readable by its owner only (chmod 600).", detail: path)
     }
     guard status.st_uid == geteuid() else {
-      throw AccountError(.keys, "The key file belongs to another user.", detail: path)
+      throw AccountError(.keys, "The \(title) belongs to another user.", detail: path)
     }
     return try content(of: file)
   }
@@ -55,11 +57,11 @@ struct SecretFile: Sendable {
   ) throws(AccountError) {
     let new = path + ".\(UInt64.random(in: .min ... .max))"
     let file = Glibc.open(new, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
-    guard file >= 0 else { throw failure("The key file can't be made.") }
+    guard file >= 0 else { throw failure("The \(title) can't be made.") }
     let isWritten = append(bytes, to: file) && fsync(file) == 0
     Glibc.close(file)
     guard isWritten, publish(new) == 0 else {
-      let error = failure("The key file can't be written.")
+      let error = failure("The \(title) can't be written.")
       unlink(new)
       throw error
     }
@@ -83,11 +85,11 @@ struct SecretFile: Sendable {
     while content.count <= Self.maximumBytes {
       let count = buffer.withUnsafeMutableBytes { Glibc.read(file, $0.baseAddress, $0.count) }
       if count < 0, errno == EINTR { continue }
-      guard count >= 0 else { throw failure("The key file can't be read.") }
+      guard count >= 0 else { throw failure("The \(title) can't be read.") }
       if count == 0 { return content }
       content += buffer.prefix(count)
     }
-    throw AccountError(.keys, "The key file is too long.", detail: path)
+    throw AccountError(.keys, "The \(title) is too long.", detail: path)
   }
 
   /// A name is durable only when its directory is (fsync(2)).
@@ -95,9 +97,9 @@ struct SecretFile: Sendable {
     let slash = path.utf8.lastIndex(of: UInt8(ascii: "/"))
     let directory = slash.map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
     let file = Glibc.open(directory, O_RDONLY | O_CLOEXEC | O_DIRECTORY)
-    guard file >= 0 else { throw failure("The key file's directory can't be opened.") }
+    guard file >= 0 else { throw failure("The directory of the \(title) can't be opened.") }
     defer { Glibc.close(file) }
-    guard fsync(file) == 0 else { throw failure("The key file's directory can't be written.") }
+    guard fsync(file) == 0 else { throw failure("The directory of the \(title) can't be written.") }
   }
 
   private func failure(_ reason: String) -> AccountError {

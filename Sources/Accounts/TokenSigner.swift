@@ -3,15 +3,9 @@ import Stores
 
 /// Signs and verifies tokens: JSON Web Tokens (RFC 7519) in the compact form of RFC 7515, `HS256`.
 ///
-/// A token is taken only in the one spelling in which it was made: three parts in base64url, a header of
-/// exactly `alg`, `kid` and `typ` (so no `crit`, `jku`, `jwk` or `x5u`), our own strict JSON without repeated
-/// names. The header's `kid` must be one of our keys; what `alg` says must be that key's algorithm.
+/// A token is taken only in the one spelling in which it was made; see ``CompactToken``. The header's `kid` must
+/// be one of our keys; what `alg` says must be that key's algorithm.
 struct TokenSigner: Sendable {
-  /// The longest token, in bytes.
-  static let maximumBytes = 8 * 1_024
-
-  private static let algorithm = "HS256"
-  private static let type = "JWT"
   private let keys: SigningKeys
   private let settings: AccountSettings
 
@@ -61,34 +55,18 @@ struct TokenSigner: Sendable {
   /// Verifies a token's form, key, signature and times.
   /// - Throws: `invalidToken`, `expiredToken`.
   func verify(_ token: String, at now: Timestamp) throws(AccountError) -> Verified {
-    guard token.utf8.count <= Self.maximumBytes else { throw .invalidToken("too long") }
-    let parts = Array(token.utf8).split(
-      separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
-    guard parts.count == 3, let header = Base64URL.decode(parts[0]),
-      let payload = Base64URL.decode(parts[1]), let signature = Base64URL.decode(parts[2])
-    else { throw .invalidToken("not three parts in base64url") }
-    let key = try key(namedBy: header, at: now)
-    let signed = Array(parts[0]) + [UInt8(ascii: ".")] + parts[1]
-    guard key.isSignature(signature, of: signed) else { throw .invalidToken("signature") }
-    guard let json = try? ParsedJSON(payload, limits: .small),
+    let token = try CompactToken(token)
+    guard let key = keys.key(token.key, at: now) else { throw .invalidToken("key") }
+    guard key.isSignature(token.signature, of: token.signed) else {
+      throw .invalidToken("signature")
+    }
+    guard let json = try? ParsedJSON(token.payload, limits: .small),
       let claims = TokenClaims(
         json.root, issuer: settings.issuer, audience: settings.audience)
     else { throw .invalidToken("claims") }
     let end = try checkTimes(of: claims, at: now)
     return Verified(
       principal: claims.principal(by: key.id), goodUntil: min(end, key.until ?? end))
-  }
-
-  private func key(
-    namedBy header: [UInt8], at now: Timestamp
-  ) throws(AccountError) -> SigningKey {
-    guard let root = try? ParsedJSON(header, limits: .small).root, root.kind == .object,
-      root.count == 3, root["alg"]?.stringEquals(Self.algorithm) ?? false,
-      root["typ"]?.stringEquals(Self.type) ?? false,
-      let id = root["kid"]?.string.flatMap(KeyID.init)
-    else { throw .invalidToken("header") }
-    guard let key = keys.key(id, at: now) else { throw .invalidToken("key") }
-    return key
   }
 
   private func checkTimes(
@@ -109,9 +87,9 @@ struct TokenSigner: Sendable {
   ) throws(AccountError) -> Secret {
     var writer = JSONWriter()
     writer.beginObject()
-    writer.member("alg", Self.algorithm)
+    writer.member("alg", CompactToken.algorithm)
     writer.member("kid", key.id.text)
-    writer.member("typ", Self.type)
+    writer.member("typ", CompactToken.type)
     writer.endObject()
     var token: [UInt8] = []
     Base64URL.append(writer.bytes, to: &token)

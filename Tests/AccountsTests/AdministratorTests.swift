@@ -1,4 +1,5 @@
 import Documents
+import StoreTesting
 import Stores
 import Testing
 
@@ -8,7 +9,8 @@ import Testing
 struct AdministratorTests {
   private func make() async throws -> Rig {
     try await Rig.make { settings in
-      settings.administrator = try Administrator(name: "Admin", password: Rig.password)
+      settings.administrator = try Administrator(
+        name: "Admin", password: Rig.password, scrypt: settings.scrypt)
     }
   }
 
@@ -61,10 +63,47 @@ struct AdministratorTests {
     #expect(byPassword == .badCredentials)
   }
 
-  @Test(arguments: ["short", ""])
+  @Test(arguments: [
+    "short", "", "password", "Password", "PASSWORD1", "changeme", "change-me", "administrator",
+    "12345678", "aaaaaaaaaaaa", "hotel-bookmarks", "Operator",
+  ])
   func aWeakPasswordIsRefused(password: String) {
-    #expect(throws: AccountError.self) {
-      try Administrator(name: "admin", password: Secret(password))
+    let error = #expect(throws: AccountError.self) {
+      try Administrator(name: "operator", password: Secret(password))
     }
+    #expect(error?.code == .invalidPassword)
+  }
+
+  @Test(arguments: ["", "a/b", "a:b", "::"])
+  func aNameThatNobodyCanHaveIsRefused(name: String) {
+    let error = #expect(throws: AccountError.self) {
+      try Administrator(name: name, password: Rig.password)
+    }
+    #expect(error?.code == .invalidName)
+  }
+
+  @Test func theAdministratorsPasswordIsLockedLikeAnybodys() async throws {
+    let rig = try await make()
+    var codes: [AccountError.Code?] = []
+    for _ in 0..<6 {
+      codes.append(
+        try await failure {
+          _ = try await rig.service.authenticate(
+            username: "admin", password: Secret("wrong horse"), from: Rig.home)
+        })
+    }
+    #expect(codes.prefix(5).allSatisfy { $0 == .badCredentials })
+    #expect(codes.last == .lockedOut)
+    // From elsewhere the right one still works.
+    _ = try await rig.service.authenticate(
+      username: "admin", password: Rig.password, from: Rig.abroad)
+  }
+
+  @Test func nothingOfTheAdministratorIsErased() async throws {
+    let rig = try await make()
+    let session = try await rig.logIn("admin")
+    try await rig.service.erase(session.principal)
+    #expect(try await rig.service.isStillGood(session.principal))
+    #expect(rig.engine.tally.created == 0)
   }
 }
