@@ -23,6 +23,19 @@ final class CatalogueWriter {
     try CatalogueSchema.create(in: connection)
   }
 
+  /// Starts a catalogue in memory, for one search; see ``ScratchCatalogue``.
+  init(in connection: Connection) throws(SQLiteError) {
+    self.connection = connection
+    try connection.begin()
+    try CatalogueSchema.create(in: connection)
+  }
+
+  /// Ends a catalogue in memory, which may be searched now.
+  func finishScratch() throws(SQLiteError) -> Connection {
+    try connection.commit()
+    return connection
+  }
+
   /// Adds a hotel. One whose id is there already takes the earlier one's place in the order.
   /// - Returns: whether an earlier one had the id.
   func put(_ hotel: Hotel, _ text: HotelText) throws(SQLiteError) -> Bool {

@@ -16,17 +16,30 @@ extension OpenCatalogue {
   /// where the query has no text, in an order that stays the same, so that pages neither repeat nor
   /// miss a hotel. By phrase: in the catalogue's order.
   func search(_ query: HotelQuery, limit: Int) throws(SQLiteError) -> [HotelRow] {
+    try Self.rows(matching: query, limit: limit, in: connection)
+  }
+
+  /// The ids of the hotels that match, in the order of ``search(_:limit:)``.
+  static func ids(
+    matching query: HotelQuery, limit: Int, in connection: Connection
+  ) throws(SQLiteError) -> [String] {
+    try rows(matching: query, limit: limit, in: connection).map(\.id)
+  }
+
+  private static func rows(
+    matching query: HotelQuery, limit: Int, in connection: Connection
+  ) throws(SQLiteError) -> [HotelRow] {
     switch (MatchExpression(query), query.matching) {
     case (.none, _):
       return []
     case (.all, .words):
       return try connection.statement(
         "SELECT id, body FROM hotel ORDER BY name COLLATE NOCASE, id LIMIT ?1 OFFSET ?2"
-      ).all(.integer(limit), .integer(query.offset), row: Self.row)
+      ).all(.integer(limit), .integer(query.offset), row: row)
     case (.all, .phrase):
       return try connection.statement(
         "SELECT id, body FROM hotel ORDER BY seq LIMIT ?1 OFFSET ?2"
-      ).all(.integer(limit), .integer(query.offset), row: Self.row)
+      ).all(.integer(limit), .integer(query.offset), row: row)
     case (.matching(let expression), .words):
       return try connection.statement(
         """
@@ -36,7 +49,7 @@ extension OpenCatalogue {
         ) AS found CROSS JOIN hotel ON hotel.seq = found.seq
         ORDER BY found.score, found.seq
         """
-      ).all(.text(expression), .integer(limit), .integer(query.offset), row: Self.row)
+      ).all(.text(expression), .integer(limit), .integer(query.offset), row: row)
     case (.matching(let expression), .phrase):
       return try connection.statement(
         """
@@ -46,7 +59,7 @@ extension OpenCatalogue {
         ) AS found CROSS JOIN hotel ON hotel.seq = found.seq
         ORDER BY found.seq
         """
-      ).all(.text(expression), .integer(limit), .integer(query.offset), row: Self.row)
+      ).all(.text(expression), .integer(limit), .integer(query.offset), row: row)
     }
   }
 

@@ -2,35 +2,37 @@ import AsyncHTTPClient
 import Hotels
 import NIOCore
 import NIOHTTP1
+import NIOPosix
 
 extension SearchError {
-  /// An upstream that can't be reached, or says that it can't answer.
-  static func unavailable(_ detail: String) -> SearchError {
-    SearchError(.unavailable, "Hotel search can't be reached right now.", detail: detail)
-  }
-
-  /// An upstream that takes too long.
-  static func timeout(_ detail: String) -> SearchError {
-    SearchError(.timeout, "Hotel search did not answer in time.", detail: detail)
-  }
-
-  /// An upstream whose answer makes no sense.
-  static func badAnswer(_ detail: String) -> SearchError {
-    SearchError(.badAnswer, "Hotel search gave an answer that can't be used.", detail: detail)
-  }
-
   /// The meaning of what a client throws before the head of an answer is there: mostly that nobody
   /// answers.
   static func beforeHead(_ error: any Error) -> SearchError {
-    if isTimeout(error) { return .timeout(describe(error)) }
+    if isTimeout(error) {
+      return .timeout(describe(error), mayRetry: isConnectTimeout(error))
+    }
+    if let refusal = error as? AddressRefusal {
+      return .unavailable("it led to address \(refusal.address), which is not allowed")
+    }
     if error is HTTPParserError { return .badAnswer(describe(error)) }
-    return .unavailable(describe(error))
+    return .unavailable(describe(error), mayRetry: isConnectFailure(error))
   }
 
   /// The meaning of what a client throws while it reads content: somebody answered, but not to the
   /// end.
   static func afterHead(_ error: any Error) -> SearchError {
     isTimeout(error) ? .timeout(describe(error)) : .badAnswer(describe(error))
+  }
+
+  /// A connection that was not made, or that the other side had closed while it was idle: nobody has begun
+  /// to answer.
+  private static func isConnectFailure(_ error: any Error) -> Bool {
+    error is NIOConnectionError || error as? HTTPClientError == .remoteConnectionClosed
+  }
+
+  private static func isConnectTimeout(_ error: any Error) -> Bool {
+    if case ChannelError.connectTimeout = error { return true }
+    return error as? HTTPClientError == .connectTimeout
   }
 
   private static func isTimeout(_ error: any Error) -> Bool {

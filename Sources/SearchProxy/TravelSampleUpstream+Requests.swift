@@ -9,13 +9,15 @@ extension TravelSampleUpstream {
     if answer.isRedirect {
       guard let location = answer.location else { throw .badAnswer("redirect without a location") }
       guard let url = baseURL.origin.redirect(to: location) else {
-        meter.countBlockedRedirect()
+        meter.countBlocked()
         throw .badAnswer("redirect away from the upstream")
       }
       answer = try await client.get(url)
     }
     if answer.status == 404 { return nil }
-    if answer.meansUnavailable { throw .unavailable("status \(answer.status)") }
+    if answer.meansUnavailable {
+      throw .unavailable("status \(answer.status)", mayRetry: answer.mayBeAskedAgain)
+    }
     guard (200..<300).contains(answer.status) else { throw .badAnswer("status \(answer.status)") }
     guard answer.mayBeJSON else { throw .badAnswer("the answer is no JSON") }
     return try TravelSampleAnswer(
@@ -30,7 +32,7 @@ extension TravelSampleUpstream {
     let path = (setting.order(remembered: nil).first ?? .v2).path
     let url = baseURL.url(of: path)
     do throws(SearchError) {
-      let status = try await client.within(client.timeouts.firstByte) { () throws(SearchError) in
+      let status = try await Deadline.within(client.timeouts.firstByte) { () throws(SearchError) in
         try await client.status(of: url)
       }
       let answer = UpstreamAnswer(status: status, mediaType: nil, location: nil, body: [])

@@ -6,8 +6,8 @@ import Synchronization
 /// languages made of them.
 ///
 /// It understands a text as a phrase whatever ``HotelQuery/matching`` says, knows no look-up by id
-/// (see ``RememberingSearch``), and answers 100 rows at most, of which a page is cut here.
-package final class TravelSampleUpstream: HotelSearching {
+/// (see ``CachedSearch``), and answers 100 rows at most, of which a page is cut here.
+package final class TravelSampleUpstream: RemoteUpstream {
   /// Sends the requests.
   let client: UpstreamClient
   /// Where the upstream lives.
@@ -45,28 +45,34 @@ package final class TravelSampleUpstream: HotelSearching {
     }
   }
 
-  /// Finds hotels. A text without any word that the path could carry (`.`, `..`, `*`) matches none,
-  /// so nothing is sent.
+  /// Finds hotels.
   package func search(_ query: HotelQuery) async throws(SearchError) -> HotelPage {
+    if let page = answerWithoutAsking(query) { return page }
     let (description, location) = (SearchTerm(query.description), SearchTerm(query.location))
-    guard description != .nothing, location != .nothing else {
-      return HotelPage(hotels: [], next: nil)
-    }
     let started = ContinuousClock.now
     do throws(SearchError) {
-      let answer = try await client.within(client.timeouts.total) { () throws(SearchError) in
+      let answer = try await Deadline.within(client.timeouts.total) { () throws(SearchError) in
         try await self.ask(description, location)
       }
       meter.count(.ok, started: started)
       note(skippedRows: answer.skippedRows)
       return Self.page(of: answer.hotels, for: query)
     } catch {
-      let outcome = Task.isCancelled ? .cancelled : UpstreamMeter.Outcome(error.code)
+      let outcome = UpstreamMeter.Outcome(error)
       meter.count(outcome, started: started)
       if outcome != .cancelled { note(error) }
       throw error
     }
   }
+
+  /// A text without any word that the path could carry (`.`, `..`, `*`) matches no hotel, so nothing is sent.
+  package func answerWithoutAsking(_ query: HotelQuery) -> HotelPage? {
+    let isNothing = [query.description, query.location].contains { SearchTerm($0) == .nothing }
+    return isNothing ? HotelPage(hotels: [], next: nil) : nil
+  }
+
+  /// It can't be asked by id.
+  package var looksUpIDs: Bool { false }
 
   /// Nil: this upstream can't be asked by id.
   package func hotel(_ id: HotelID) async throws(SearchError) -> Hotel? {

@@ -7,6 +7,8 @@ struct UpstreamAnswer: Sendable {
   let mediaType: String?
   /// Where a redirect points; nil if the header is absent.
   let location: String?
+  /// Whether the answer has `Retry-After`.
+  var namesRetryTime = false
   /// The content of a 2xx answer; empty for any other status, whose content nobody
   /// needs.
   let body: [UInt8]
@@ -22,6 +24,11 @@ struct UpstreamAnswer: Sendable {
   /// Whether the upstream says that it can't answer now: overload, or a gateway without its server.
   var meansUnavailable: Bool {
     [429, 502, 503, 504].contains(status)
+  }
+
+  /// Whether a second attempt makes sense: a gateway spoke (502, 503, 504) and did not say when to come back.
+  var mayBeAskedAgain: Bool {
+    [502, 503, 504].contains(status) && !namesRetryTime
   }
 
   /// Whether this redirect keeps a GET as it is or makes one (RFC 9110 section 15.4).

@@ -5,8 +5,8 @@ import NIOCore
 /// redirect, keeps no cookie, sends none of a person's headers, and bounds the time and the size of
 /// every answer.
 ///
-/// It owns its connections: shut it down when the service stops. Share one among upstreams with the
-/// same bounds.
+/// It owns its connections: shut it down when the service stops. Each upstream has its own, because the
+/// addresses that it may lead to are the upstream's.
 package struct UpstreamClient: Sendable {
   /// The longest answer, in bytes: 2 MiB, some twenty times a full page of
   /// hotels.
@@ -27,9 +27,12 @@ package struct UpstreamClient: Sendable {
   let http: HTTPClient
 
   /// A client with its own connections.
+  /// - Parameter addresses: where connections may lead; nil for anywhere.
+  /// - Parameter upstream: what metrics call the upstream.
   package init(
     timeouts: UpstreamTimeouts = UpstreamTimeouts(),
-    maximumAnswerBytes: Int = UpstreamClient.defaultMaximumAnswerBytes
+    maximumAnswerBytes: Int = UpstreamClient.defaultMaximumAnswerBytes,
+    addresses: AddressRule? = nil, upstream: String = "upstream"
   ) {
     self.timeouts = timeouts
     self.maximumAnswerBytes = maximumAnswerBytes
@@ -46,6 +49,21 @@ package struct UpstreamClient: Sendable {
       concurrentHTTP1ConnectionsPerHostSoftLimit: Self.maximumConnections)
     // A refused connection is news at once; trying again is for those who keep a budget for it.
     configuration.connectionPool.retryConnectionEstablishment = false
+    if let addresses {
+      // The client calls this for each connection once it stands, and sends nothing before it is done.
+      let meter = UpstreamMeter(upstream: upstream)
+      configuration.http1_1ConnectionDebugInitializer = { channel in
+        guard !addresses.allows(channel.remoteAddress?.ipAddress) else {
+          return channel.eventLoop.makeSucceededVoidFuture()
+        }
+        meter.countBlocked()
+        // The client forgets a connection that fails here, but does not close it; closing it before the client
+        // has forgotten it would be the news of a connection that it does not know.
+        channel.eventLoop.execute { channel.close(promise: nil) }
+        return channel.eventLoop.makeFailedFuture(
+          AddressRefusal(address: channel.remoteAddress?.ipAddress ?? "of another kind"))
+      }
+    }
     http = HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
   }
 

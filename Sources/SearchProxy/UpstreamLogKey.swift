@@ -6,6 +6,8 @@ enum UpstreamLogKey: String {
   case code
   /// What the operator needs to know: words of this module or of the HTTP client.
   case detail
+  /// What a circuit breaker changed to.
+  case state
   /// A count of rows.
   case rows
 }

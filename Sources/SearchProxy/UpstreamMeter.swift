@@ -5,8 +5,9 @@ import Metrics
 ///
 /// - `upstream_calls_total`, by `upstream` and `outcome`: searches that went out, each once however
 ///   many requests it took.
-/// - `upstream_call_duration`, by `upstream`: how long such a search took, failures included.
-/// - `ssrf_blocked_total`, by `upstream`: redirects that would have left the upstream's origin.
+/// - `upstream_call_duration_seconds`, by `upstream`: how long such a search took, failures included.
+/// - `ssrf_blocked_total`, by `upstream`: redirects that would have left the upstream's origin, and connections
+///   that led to an address which is not allowed.
 /// - `upstream_rows_skipped_total`, by `upstream`: rows of answers that no hotel could be made of.
 struct UpstreamMeter: Sendable {
   /// How a call ended.
@@ -14,9 +15,14 @@ struct UpstreamMeter: Sendable {
     case ok, unavailable, timeout, cancelled
     case badAnswer = "bad_answer"
 
-    /// The outcome that an error means.
-    init(_ code: SearchError.Code) {
-      switch code {
+    /// The outcome that an error of a call means, to be asked in the call's own task: a call that a limit has
+    /// cancelled took too long, any other that is cancelled was left by its caller.
+    init(_ error: SearchError) {
+      guard !Task.isCancelled else {
+        self = Deadline.hasPassed ? .timeout : .cancelled
+        return
+      }
+      switch error.code {
       case .unavailable: self = .unavailable
       case .timeout: self = .timeout
       case .badAnswer: self = .badAnswer
@@ -37,7 +43,7 @@ struct UpstreamMeter: Sendable {
         let dimensions = [upstream, ("outcome", $0.rawValue)]
         return ($0, Counter(label: "upstream_calls_total", dimensions: dimensions))
       })
-    duration = Timer(label: "upstream_call_duration", dimensions: [upstream])
+    duration = Timer(label: "upstream_call_duration_seconds", dimensions: [upstream])
     blocked = Counter(label: "ssrf_blocked_total", dimensions: [upstream])
     skipped = Counter(label: "upstream_rows_skipped_total", dimensions: [upstream])
   }
@@ -49,8 +55,9 @@ struct UpstreamMeter: Sendable {
     duration.recordNanoseconds(seconds &* 1_000_000_000 &+ attoseconds / 1_000_000_000)
   }
 
-  /// Counts a redirect that was not followed because it leaves the origin.
-  func countBlockedRedirect() {
+  /// Counts a redirect that was not followed because it leaves the origin, or a connection that was not used
+  /// because of where it led.
+  func countBlocked() {
     blocked.increment()
   }
 

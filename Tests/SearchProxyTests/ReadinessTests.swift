@@ -1,6 +1,5 @@
 import Hotels
 import SearchProxy
-import Synchronization
 import Testing
 
 /// When an upstream counts as reachable.
@@ -24,7 +23,7 @@ import Testing
 
   @Test func silenceIsATimeout() async throws {
     let timeouts = UpstreamTimeouts(
-      connect: .seconds(30), firstByte: .milliseconds(50), total: .seconds(120))
+      connect: .seconds(600), firstByte: .milliseconds(50), total: .seconds(600))
     #expect(try await code(of: .stall([]), timeouts: timeouts) == .timeout)
   }
 
@@ -32,7 +31,7 @@ import Testing
     let server = try ScriptedServer { _ in .answer(200) }
     let client = UpstreamClient(timeouts: patient)
     let start = ContinuousClock.now
-    let time = Clock(start)
+    let time = ManualInstant(start)
     let upstream = TravelSampleUpstream(
       client: client, baseURL: try UpstreamURL("http://127.0.0.1:\(server.port)"),
       now: { time.now })
@@ -68,16 +67,5 @@ import Testing
         return error.code
       }
     }
-  }
-
-  /// A clock that stands until it is set.
-  private final class Clock: Sendable {
-    private let time: Mutex<ContinuousClock.Instant>
-
-    init(_ time: ContinuousClock.Instant) { self.time = Mutex(time) }
-
-    var now: ContinuousClock.Instant { time.withLock { $0 } }
-
-    func set(_ time: ContinuousClock.Instant) { self.time.withLock { $0 = time } }
   }
 }

@@ -1,0 +1,66 @@
+import Documents
+package import Hotels
+import SQLite
+
+/// Searches a person's own hotels by the rules of the catalogue: an index in memory, made for one search and
+/// thrown away after it. What it costs grows with the hotels, so it is for when no upstream answers.
+package struct ScratchCatalogue: MirrorSearching {
+  private let workers: [ScratchWorker]
+  private let lanes: Lanes
+
+  /// Searches that run at once: each keeps a thread busy while it indexes.
+  package static let workerCount = 2
+
+  /// A catalogue on lanes of its own; their threads start with the first search.
+  package init() {
+    let lanes = Lanes(count: Self.workerCount, name: "mirror")
+    self.lanes = lanes
+    workers = (0..<Self.workerCount).map { ScratchWorker(lanes.lane(for: UInt64($0))) }
+  }
+
+  package func search(
+    _ query: HotelQuery, among hotels: [Hotel]
+  ) async throws(SearchError) -> HotelPage {
+    guard let worker = workers.randomElement() else {
+      throw SearchError(.unavailable, "Your bookmarks can't be searched right now.")
+    }
+    return try await worker.search(query, among: hotels)
+  }
+
+  /// Ends the threads.
+  package func stop() async { await lanes.stop() }
+}
+
+/// Indexes and searches on a lane.
+private actor ScratchWorker {
+  private let lane: Lane
+
+  nonisolated var unownedExecutor: UnownedSerialExecutor { lane.asUnownedSerialExecutor() }
+
+  init(_ lane: Lane) { self.lane = lane }
+
+  func search(_ query: HotelQuery, among hotels: [Hotel]) throws(SearchError) -> HotelPage {
+    let found: [String]
+    do throws(SQLiteError) {
+      let writer = try CatalogueWriter(in: .inMemory())
+      for hotel in hotels {
+        guard let parsed = try? ParsedJSON(hotel.body.bytes, limits: .document) else { continue }
+        _ = try writer.put(hotel, HotelText(parsed.root))
+      }
+      found = try OpenCatalogue.ids(
+        matching: query, limit: query.limit + 1, in: try writer.finishScratch())
+    } catch {
+      throw SearchError(
+        .unavailable, "Your bookmarks can't be searched right now.",
+        detail: error.debugDescription)
+    }
+    var byID: [HotelID: Hotel] = [:]
+    for hotel in hotels { byID[hotel.id] = hotel }
+    let page = found.prefix(query.limit).compactMap { HotelID($0) }.compactMap { byID[$0] }
+    let next = query.offset + query.limit
+    return HotelPage(
+      hotels: page,
+      next: found.count > query.limit && next <= HotelQuery.maximumOffset ? next : nil,
+      source: .mirror)
+  }
+}

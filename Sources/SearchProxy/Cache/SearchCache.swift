@@ -1,0 +1,139 @@
+import Documents
+import Hotels
+package import Logging
+import SQLite
+
+/// Answers of upstreams, kept in one bounded SQLite file so that they survive a restart. Blocks by search,
+/// and the hotels in them by id.
+///
+/// It holds nothing that can't be asked for again: a file that is damaged, or of another version, is thrown
+/// away and begun anew. Where it can't be read or written for now (a full disk, no descriptor left) searches
+/// go on without it, and what is in it stays. Confined to a lane, because SQLite blocks.
+package actor SearchCache {
+  /// Bytes of answers kept, at most, and of hotels by id as much again: 32 MiB each. The answers used least
+  /// recently and the hotels shown least recently go first.
+  package static let defaultMaximumBytes: Int64 = 32 << 20
+  /// Hotels kept by id, at most.
+  package static let maximumHotels: Int64 = 20_000
+  /// An answer's last use is noted when the noted one is older than this, in milliseconds.
+  private static let useInterval: Int64 = 60_000
+
+  /// An answer as it was kept.
+  struct Kept: Sendable {
+    /// The answer.
+    let block: HotelBlock
+    /// When it came.
+    let stored: Timestamp
+  }
+
+  private let path: String
+  private let maximumBytes: Int64
+  private let lane: Lane
+  private let logger: Logger
+  private var file: SearchCacheFile?
+  private var isClosed = false
+  private var isFailing = false
+
+  package nonisolated var unownedExecutor: UnownedSerialExecutor {
+    lane.asUnownedSerialExecutor()
+  }
+
+  /// A cache in a file, which is opened at the first use.
+  /// - Parameter path: the file; made if absent, in a directory that exists.
+  /// - Parameter maximumBytes: see ``defaultMaximumBytes``.
+  package init(
+    path: String, maximumBytes: Int64 = SearchCache.defaultMaximumBytes,
+    logger: Logger = Logger(label: "hotel-bookmarks.search-cache")
+  ) {
+    self.path = path
+    self.maximumBytes = maximumBytes
+    self.logger = logger
+    lane = Lane(name: "search-cache")
+  }
+
+  /// The answer that is kept under a key; nil for none.
+  func block(_ key: String, at now: Timestamp) -> Kept? {
+    let row = using { file throws(SQLiteError) in try file.block(key) } ?? nil
+    guard let row, let block = HotelBlock(row.body) else { return nil }
+    if now.milliseconds - row.used > Self.useInterval {
+      _ = using { file throws(SQLiteError) in try file.note(useOf: key, at: now) }
+    }
+    return Kept(block: block, stored: row.stored)
+  }
+
+  /// Keeps an answer.
+  /// - Returns: whether it is kept now.
+  func keep(
+    _ block: HotelBlock, of upstream: String, under key: String, at now: Timestamp
+  ) -> Bool {
+    let limit = maximumBytes
+    return using { file throws(SQLiteError) -> Bool in
+      try file.keep(block, of: upstream, under: key, at: now)
+      try file.shrink(to: limit, hotels: Self.maximumHotels)
+      return true
+    } ?? false
+  }
+
+  /// Keeps a hotel that an upstream was asked for by its id.
+  func keep(_ hotel: Hotel, of upstream: String, at now: Timestamp) {
+    let limit = maximumBytes
+    _ = using { file throws(SQLiteError) in
+      try file.keep(hotel, of: upstream, at: now)
+      try file.shrink(to: limit, hotels: Self.maximumHotels)
+    }
+  }
+
+  /// A hotel as an upstream has shown it last; nil for one that it has not shown lately.
+  func hotel(_ id: HotelID, of upstream: String) -> (hotel: Hotel, stored: Timestamp)? {
+    let row = using { file throws(SQLiteError) in try file.hotel(id.text, of: upstream) } ?? nil
+    guard let row, let body = try? DocumentBody(parsing: row.body) else { return nil }
+    return (Hotel(id: id, body: body), row.stored)
+  }
+
+  /// Closes the file and ends the lane.
+  package func close() async {
+    file = nil
+    isClosed = true
+    await lane.stop()
+  }
+
+  /// Runs something on the file; nil when it fails. A damaged file is thrown away.
+  private func using<Value>(
+    _ body: (SearchCacheFile) throws(SQLiteError) -> Value
+  ) -> Value? {
+    guard !isClosed else { return nil }
+    do throws(SQLiteError) {
+      let value = try body(try opened())
+      isFailing = false
+      return value
+    } catch {
+      recover(from: error)
+      return nil
+    }
+  }
+
+  private func opened() throws(SQLiteError) -> SearchCacheFile {
+    if let file { return file }
+    let opened = try SearchCacheFile(path: path)
+    file = opened
+    return opened
+  }
+
+  private func recover(from error: SQLiteError) {
+    let detail: Logger.Metadata = [UpstreamLogKey.detail.rawValue: "\(error.debugDescription)"]
+    // A lock or a full disk passes, and reads may work all the while.
+    guard !error.isStorageFull, error.code != .busy, error.code != .locked else {
+      return note("Search cache can't be written", detail)
+    }
+    file = nil
+    guard !error.isUnavailable else { return note("Search cache can't be used", detail) }
+    SearchCacheFile.remove(path)
+    logger.warning("Search cache begins anew", metadata: detail)
+  }
+
+  /// One line when it begins, not one for each search.
+  private func note(_ event: StaticString, _ detail: Logger.Metadata) {
+    if !isFailing { logger.warning("\(event)", metadata: detail) }
+    isFailing = true
+  }
+}

@@ -1,0 +1,200 @@
+import Documents
+import Glibc
+import Hotels
+import SQLite
+
+/// The file of a ``SearchCache``: its tables and their SQL.
+///
+/// Answers are in `blocks`, by a key that names upstream, search and place; `used` orders them for eviction.
+/// Every row has a checksum (FNV-1a, 64 bits), because a bit that flips inside a text is no damage to SQLite.
+/// `synchronous=NORMAL`: what the last seconds brought may be lost with the power, the file stays sound.
+final class SearchCacheFile {
+  /// `HBca`, so that no other file is taken for a cache.
+  private static let applicationID: Int32 = 0x4842_6361
+  private static let version: Int32 = 2
+
+  /// What the tables hold; kept beside them, as summing them up would read them.
+  private struct Sums {
+    var blockBytes: Int64
+    var hotelBytes: Int64
+    var hotels: Int64
+  }
+
+  private let connection: Connection
+  private var sums: Sums
+
+  /// Opens the file, or makes it.
+  /// - Throws: ``SQLiteError``, also for a file of something else or of another version.
+  init(path: String) throws(SQLiteError) {
+    let connection = try Connection(path: path, mode: .readWriteCreate, busyTimeout: 1_000)
+    try connection.enableWriteAheadLog()
+    try connection.execute("PRAGMA synchronous=NORMAL")
+    if try connection.userVersion() == 0 {
+      try connection.execute(
+        """
+        BEGIN IMMEDIATE;
+        CREATE TABLE blocks(
+          key TEXT PRIMARY KEY, stored INTEGER NOT NULL, used INTEGER NOT NULL,
+          checksum INTEGER NOT NULL, body BLOB NOT NULL
+        ) STRICT;
+        CREATE INDEX blocks_by_use ON blocks(used);
+        CREATE TABLE hotels(
+          upstream TEXT NOT NULL, id TEXT NOT NULL, stored INTEGER NOT NULL,
+          checksum INTEGER NOT NULL, body BLOB NOT NULL, PRIMARY KEY(upstream, id)
+        ) STRICT;
+        CREATE INDEX hotels_by_age ON hotels(stored);
+        COMMIT;
+        """)
+      try connection.setApplicationID(Self.applicationID)
+      try connection.setUserVersion(Self.version)
+    }
+    guard try connection.applicationID() == Self.applicationID,
+      try connection.userVersion() == Self.version
+    else { throw SQLiteError(.notADatabase, message: "no search cache of this version") }
+    self.connection = connection
+    sums = Sums(
+      blockBytes: try Self.number(
+        "SELECT coalesce(sum(length(body)), 0) FROM blocks", in: connection),
+      hotelBytes: try Self.number(
+        "SELECT coalesce(sum(length(body)), 0) FROM hotels", in: connection),
+      hotels: try Self.number("SELECT count(*) FROM hotels", in: connection))
+  }
+
+  /// Removes a file with its log.
+  static func remove(_ path: String) {
+    for suffix in ["", "-wal", "-shm"] { unlink(path + suffix) }
+  }
+
+  /// An answer's row; nil for none, or one that fails its checksum.
+  func block(_ key: String) throws(SQLiteError) -> (stored: Timestamp, used: Int64, body: [UInt8])?
+  {
+    let row = try connection.statement(
+      "SELECT stored, used, checksum, body FROM blocks WHERE key = ?1"
+    ).first(.text(key)) { row throws(SQLiteError) in
+      (stored: row.int64(0), used: row.int64(1), checksum: row.int64(2), body: row.bytes(3))
+    }
+    guard let row, row.checksum == Self.checksum(row.body) else { return nil }
+    return (Timestamp(milliseconds: row.stored), row.used, row.body)
+  }
+
+  /// Notes that an answer was used.
+  func note(useOf key: String, at now: Timestamp) throws(SQLiteError) {
+    try connection.statement("UPDATE blocks SET used = ?2 WHERE key = ?1")
+      .run(.text(key), .integer(now.milliseconds))
+  }
+
+  /// Keeps an answer and its hotels.
+  func keep(
+    _ block: HotelBlock, of upstream: String, under key: String, at now: Timestamp
+  ) throws(SQLiteError) {
+    try atOnce { sums throws(SQLiteError) in
+      let body = block.bytes
+      let old = try connection.statement("SELECT length(body) FROM blocks WHERE key = ?1")
+        .first(.text(key)) { row throws(SQLiteError) in row.int64(0) }
+      try connection.statement(
+        """
+        INSERT OR REPLACE INTO blocks(key, stored, used, checksum, body)
+        VALUES (?1, ?2, ?2, ?3, ?4)
+        """
+      ).run(
+        .text(key), .integer(now.milliseconds), .integer(Self.checksum(body)), .bytes(body))
+      sums.blockBytes += Int64(body.count) - (old ?? 0)
+      for hotel in block.hotels { try put(hotel, of: upstream, at: now, &sums) }
+    }
+  }
+
+  /// Keeps a hotel.
+  func keep(_ hotel: Hotel, of upstream: String, at now: Timestamp) throws(SQLiteError) {
+    try atOnce { sums throws(SQLiteError) in try put(hotel, of: upstream, at: now, &sums) }
+  }
+
+  /// A hotel's row; nil for none, or one that fails its checksum.
+  func hotel(
+    _ id: String, of upstream: String
+  ) throws(SQLiteError) -> (stored: Timestamp, body: [UInt8])? {
+    let row = try connection.statement(
+      "SELECT stored, checksum, body FROM hotels WHERE upstream = ?1 AND id = ?2"
+    ).first(.text(upstream), .text(id)) { row throws(SQLiteError) in
+      (stored: row.int64(0), checksum: row.int64(1), body: row.bytes(2))
+    }
+    guard let row, row.checksum == Self.checksum(row.body) else { return nil }
+    return (Timestamp(milliseconds: row.stored), row.body)
+  }
+
+  /// Drops the answers that were used and the hotels that were shown least recently, until what is left fits
+  /// with a tenth to spare.
+  /// - Parameter limit: bytes of the one, and of the other.
+  func shrink(to limit: Int64, hotels hotelLimit: Int64) throws(SQLiteError) {
+    if sums.blockBytes > limit {
+      try atOnce { sums throws(SQLiteError) in
+        while sums.blockBytes > limit - limit / 10 {
+          let oldest = try connection.statement(
+            "SELECT rowid, length(body) FROM blocks ORDER BY used LIMIT 1"
+          ).first { row throws(SQLiteError) in (row: row.int64(0), bytes: row.int64(1)) }
+          guard let oldest else { return }
+          try connection.statement("DELETE FROM blocks WHERE rowid = ?1").run(.integer(oldest.row))
+          sums.blockBytes -= oldest.bytes
+        }
+      }
+    }
+    guard sums.hotelBytes > limit || sums.hotels > hotelLimit else { return }
+    try atOnce { sums throws(SQLiteError) in
+      while sums.hotelBytes > limit - limit / 10 || sums.hotels > hotelLimit - hotelLimit / 10 {
+        let oldest = try connection.statement(
+          "SELECT rowid, length(body) FROM hotels ORDER BY stored LIMIT 1"
+        ).first { row throws(SQLiteError) in (row: row.int64(0), bytes: row.int64(1)) }
+        guard let oldest else { return }
+        try connection.statement("DELETE FROM hotels WHERE rowid = ?1").run(.integer(oldest.row))
+        sums.hotelBytes -= oldest.bytes
+        sums.hotels -= 1
+      }
+    }
+  }
+
+  private func put(
+    _ hotel: Hotel, of upstream: String, at now: Timestamp, _ sums: inout Sums
+  ) throws(SQLiteError) {
+    let old = try connection.statement(
+      "SELECT length(body) FROM hotels WHERE upstream = ?1 AND id = ?2"
+    ).first(.text(upstream), .text(hotel.id.text)) { row throws(SQLiteError) in row.int64(0) }
+    try connection.statement(
+      """
+      INSERT OR REPLACE INTO hotels(upstream, id, stored, checksum, body)
+      VALUES (?1, ?2, ?3, ?4, ?5)
+      """
+    ).run(
+      .text(upstream), .text(hotel.id.text), .integer(now.milliseconds),
+      .integer(Self.checksum(hotel.body.bytes)), .bytes(hotel.body.bytes))
+    sums.hotelBytes += Int64(hotel.body.bytes.count) - (old ?? 0)
+    sums.hotels += old == nil ? 1 : 0
+  }
+
+  /// Makes a change in one transaction, and the sums follow when it is done.
+  private func atOnce(
+    _ change: (inout Sums) throws(SQLiteError) -> Void
+  ) throws(SQLiteError) {
+    try connection.begin()
+    do throws(SQLiteError) {
+      var sums = sums
+      try change(&sums)
+      try connection.commit()
+      self.sums = sums
+    } catch {
+      try connection.rollback()
+      throw error
+    }
+  }
+
+  private static func number(
+    _ sql: StaticString, in connection: Connection
+  ) throws(SQLiteError) -> Int64 {
+    try connection.statement(sql).first { row throws(SQLiteError) in row.int64(0) } ?? 0
+  }
+
+  /// FNV-1a (Fowler, Noll, Vo), 64 bits.
+  private static func checksum(_ bytes: [UInt8]) -> Int64 {
+    var hash: UInt64 = 0xCBF2_9CE4_8422_2325
+    for byte in bytes { hash = (hash ^ UInt64(byte)) &* 0x0000_0100_0000_01B3 }
+    return Int64(bitPattern: hash)
+  }
+}

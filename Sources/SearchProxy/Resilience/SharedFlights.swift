@@ -1,0 +1,44 @@
+import Synchronization
+
+/// Work that many callers want at the same time and that is done once: whoever asks for a key while its work
+/// runs gets the same outcome. A caller who leaves takes nothing from the others.
+package final class SharedFlights<Key: Hashable & Sendable, Value: Sendable>: Sendable {
+  private let flights = Mutex<[Key: Task<Value, Never>]>([:])
+
+  /// Nothing runs.
+  package init() {}
+
+  /// Joins the work of a key, or starts it.
+  /// - Returns: its outcome, and whether this call joined work that ran already.
+  package func run(
+    _ key: Key, _ work: @escaping @Sendable () async -> Value
+  ) async -> (value: Value, isJoined: Bool) {
+    let (task, isJoined) = start(key, work)
+    return (await task.value, isJoined)
+  }
+
+  /// Starts the work of a key unless it runs already, and does not wait for it.
+  /// - Returns: whether it was started.
+  @discardableResult
+  package func startAlone(_ key: Key, _ work: @escaping @Sendable () async -> Value) -> Bool {
+    !start(key, work).isJoined
+  }
+
+  /// How many keys' work runs.
+  package var count: Int { flights.withLock { $0.count } }
+
+  private func start(
+    _ key: Key, _ work: @escaping @Sendable () async -> Value
+  ) -> (task: Task<Value, Never>, isJoined: Bool) {
+    flights.withLock { flights in
+      if let task = flights[key] { return (task, true) }
+      let task = Task {
+        let value = await work()
+        self.flights.withLock { $0[key] = nil }
+        return value
+      }
+      flights[key] = task
+      return (task, false)
+    }
+  }
+}

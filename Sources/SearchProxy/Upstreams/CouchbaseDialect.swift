@@ -1,0 +1,70 @@
+import Documents
+import Hotels
+
+/// Couchbase's Search Service: a conjunction of disjunctions of phrases, stored fields in the hits.
+///
+/// Source: Couchbase Server documentation, "Search Request JSON Properties" and "Search Response Objects";
+/// the query is the one that the travel-sample back ends put together with their SDKs.
+struct CouchbaseDialect: QueryDialect {
+  static let kind = "couchbase"
+  static let probePath = "/api/ping"
+  /// How long the engine itself may take, in milliseconds; the deadline here is a little longer.
+  private static let timeout = 1_500
+
+  func path(index: String) -> String { "/api/index/\(index)/query" }
+
+  func body(for query: HotelQuery) -> [UInt8] {
+    var conjuncts: [JSONValue] = []
+    if let location = query.location {
+      conjuncts.append(Self.phrases(location, in: HotelFields.location))
+    }
+    if let description = query.description {
+      conjuncts.append(Self.phrases(description, in: HotelFields.description))
+    }
+    let all: JSONValue = ["match_all": [:]]
+    return Self.request(
+      conjuncts.isEmpty ? all : ["conjuncts": .array(conjuncts)], size: query.limit,
+      from: query.offset)
+  }
+
+  func body(for id: HotelID) -> [UInt8] {
+    Self.request(["ids": [.string(id.text)]], size: 1, from: 0)
+  }
+
+  func page(_ root: JSONNode, for query: HotelQuery) throws(SearchError) -> HotelPage {
+    guard let status = root["status"], let failed = status["failed"]?.int else {
+      throw .badAnswer("the answer has no status")
+    }
+    // A part of the index that did not answer makes a shorter list that looks whole.
+    guard failed == 0 else { throw .unavailable("\(failed) partitions failed") }
+    guard let hits = root["hits"], hits.kind == .array || hits.isNull else {
+      throw .badAnswer("hits is no array")
+    }
+    var rows = QueryRows()
+    for hit in hits.elements {
+      rows.add(id: hit["id"], fields: hit["fields"], isFlat: true)
+    }
+    let total = root["total_hits"]?.int ?? 0
+    return try rows.page(for: query, total: total)
+  }
+
+  private static func phrases(_ text: String, in fields: [String]) -> JSONValue {
+    .object([
+      "disjuncts": .array(
+        fields.map { ["match_phrase": .string(text), "field": .string($0)] })
+    ])
+  }
+
+  private static func request(_ query: JSONValue, size: Int, from: Int) -> [UInt8] {
+    let request: JSONValue = [
+      "query": query,
+      "fields": .array(HotelFields.asked.map { .string($0) }),
+      "size": .number(JSONNumber(size)),
+      "from": .number(JSONNumber(from)),
+      // Equal scores in one order, so that pages neither repeat nor miss a hotel.
+      "sort": ["-_score", "_id"],
+      "ctl": ["timeout": .number(JSONNumber(timeout))],
+    ]
+    return request.bytes
+  }
+}

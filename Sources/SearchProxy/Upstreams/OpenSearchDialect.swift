@@ -1,0 +1,69 @@
+import Documents
+import Hotels
+
+/// OpenSearch and Elasticsearch: phrases over several fields each, whole documents in the hits.
+///
+/// Source: OpenSearch documentation, "Search API", "Multi-match queries: phrase", "Retrieve specific fields".
+struct OpenSearchDialect: QueryDialect {
+  static let kind = "opensearch"
+  static let probePath = "/"
+  /// An engine refuses to look further than this (`index.max_result_window`).
+  private static let window = 10_000
+
+  /// The same copies of the index each time, because hotels of equal score come in an order that differs from
+  /// copy to copy ("Search API", `preference`): pages would repeat and miss some.
+  func path(index: String) -> String { "/\(index)/_search?preference=hotel-bookmarks" }
+
+  func body(for query: HotelQuery) -> [UInt8] {
+    var must: [JSONValue] = []
+    if let location = query.location {
+      must.append(Self.phrase(location, in: HotelFields.location))
+    }
+    if let description = query.description {
+      must.append(Self.phrase(description, in: HotelFields.description))
+    }
+    let all: JSONValue = ["match_all": [:]]
+    return Self.request(
+      must.isEmpty ? all : ["bool": ["must": .array(must)]],
+      size: max(0, min(query.limit, Self.window - query.offset)),
+      from: min(query.offset, Self.window))
+  }
+
+  func body(for id: HotelID) -> [UInt8] {
+    Self.request(["ids": ["values": [.string(id.text)]]], size: 1, from: 0)
+  }
+
+  func page(_ root: JSONNode, for query: HotelQuery) throws(SearchError) -> HotelPage {
+    guard let timedOut = root["timed_out"]?.bool, let failed = root["_shards"]?["failed"]?.int,
+      let hits = root["hits"]?["hits"], hits.kind == .array
+    else { throw .badAnswer("the answer has no hits") }
+    guard !timedOut, failed == 0 else {
+      throw .unavailable(timedOut ? "the engine ran out of time" : "\(failed) shards failed")
+    }
+    var rows = QueryRows()
+    for hit in hits.elements { rows.add(id: hit["_id"], fields: hit["_source"], isFlat: false) }
+    let total = root["hits"]?["total"]?["value"]?.int ?? 0
+    return try rows.page(for: query, total: min(total, Self.window))
+  }
+
+  private static func phrase(_ text: String, in fields: [String]) -> JSONValue {
+    [
+      "multi_match": [
+        "query": .string(text), "type": "phrase",
+        "fields": .array(fields.map { .string($0) }),
+      ]
+    ]
+  }
+
+  private static func request(_ query: JSONValue, size: Int, from: Int) -> [UInt8] {
+    let request: JSONValue = [
+      "query": query,
+      "_source": .array(HotelFields.asked.map { .string($0) }),
+      "size": .number(JSONNumber(size)),
+      "from": .number(JSONNumber(from)),
+      "timeout": "1500ms",
+      "track_total_hits": .number(JSONNumber(window)),
+    ]
+    return request.bytes
+  }
+}

@@ -1,0 +1,127 @@
+import Documents
+package import Hotels
+package import Logging
+
+/// A search engine as an upstream, whichever dialect it speaks.
+package struct QueryUpstream: RemoteUpstream {
+  private let client: UpstreamClient
+  private let baseURL: UpstreamURL
+  private let dialect: any QueryDialect
+  private let path: String
+  private let authorization: String?
+  private let name: String
+  private let logger: Logger
+  private let meter: UpstreamMeter
+  private let readiness: Readiness
+
+  /// Couchbase's Search Service.
+  /// - Parameter index: the index's name, with its bucket and scope for a scoped one
+  ///   (`travel-sample.inventory.hotels`).
+  /// - Parameter authorization: the value of `Authorization`; nil for none.
+  package static func couchbase(
+    client: UpstreamClient, baseURL: UpstreamURL, index: String, authorization: String?,
+    name: String, logger: Logger
+  ) -> QueryUpstream {
+    QueryUpstream(client, baseURL, CouchbaseDialect(), index, authorization, name, logger)
+  }
+
+  /// OpenSearch or Elasticsearch.
+  /// - Parameter index: the index's name.
+  /// - Parameter authorization: the value of `Authorization`; nil for none.
+  package static func openSearch(
+    client: UpstreamClient, baseURL: UpstreamURL, index: String, authorization: String?,
+    name: String, logger: Logger
+  ) -> QueryUpstream {
+    QueryUpstream(client, baseURL, OpenSearchDialect(), index, authorization, name, logger)
+  }
+
+  private init<Dialect: QueryDialect>(
+    _ client: UpstreamClient, _ baseURL: UpstreamURL, _ dialect: Dialect, _ index: String,
+    _ authorization: String?, _ name: String, _ logger: Logger
+  ) {
+    self.client = client
+    self.baseURL = baseURL
+    self.dialect = dialect
+    self.authorization = authorization
+    self.name = name
+    self.logger = logger
+    path = dialect.path(index: PathSegment.encode(index))
+    meter = UpstreamMeter(upstream: name)
+    let probe = baseURL.url(of: Dialect.probePath)
+    readiness = Readiness(now: { .now }) {
+      do throws(SearchError) {
+        let status = try await Deadline.within(client.timeouts.firstByte) {
+          () throws(SearchError) in try await client.status(of: probe)
+        }
+        return [429, 502, 503, 504].contains(status) ? .unavailable("status \(status)") : nil
+      } catch {
+        return error
+      }
+    }
+  }
+
+  /// Finds hotels. Texts are phrases to these engines, whatever ``HotelQuery/matching`` says.
+  package func search(_ query: HotelQuery) async throws(SearchError) -> HotelPage {
+    try await ask(dialect.body(for: query), for: query)
+  }
+
+  /// The hotel that the engine has under an id.
+  package func hotel(_ id: HotelID) async throws(SearchError) -> Hotel? {
+    let page = try await ask(dialect.body(for: id), for: HotelQuery(limit: 1))
+    return page.hotels.first { $0.id.text.equalsBytes(of: Hotel.canonical(id.text)) }
+  }
+
+  /// Whether the engine answers HTTP at all; the word stands for 5 seconds.
+  package func checkReady() async throws(SearchError) { try await readiness.check() }
+
+  private func ask(
+    _ body: [UInt8], for query: HotelQuery
+  ) async throws(SearchError) -> HotelPage {
+    let started = ContinuousClock.now
+    do throws(SearchError) {
+      let page = try await Deadline.within(client.timeouts.total) { () throws(SearchError) in
+        try await answer(body, for: query)
+      }
+      meter.count(.ok, started: started)
+      return page
+    } catch {
+      let outcome = UpstreamMeter.Outcome(error)
+      meter.count(outcome, started: started)
+      guard outcome != .cancelled else { throw error }
+      logger.warning(
+        "Upstream search failed",
+        metadata: [
+          UpstreamLogKey.upstream.rawValue: "\(name)",
+          UpstreamLogKey.code.rawValue: "\(error.code.rawValue)",
+          UpstreamLogKey.detail.rawValue: "\(error.detail)",
+        ])
+      throw error
+    }
+  }
+
+  private func answer(
+    _ body: [UInt8], for query: HotelQuery
+  ) async throws(SearchError) -> HotelPage {
+    let answer = try await client.post(
+      body, to: baseURL.url(of: path), authorization: authorization)
+    if answer.isRedirect {
+      // A query with credentials is sent to where the configuration says, and nowhere else.
+      meter.countBlocked()
+      throw .badAnswer("redirect")
+    }
+    if answer.meansUnavailable {
+      throw .unavailable("status \(answer.status)", mayRetry: answer.mayBeAskedAgain)
+    }
+    guard (200..<300).contains(answer.status) else { throw .badAnswer("status \(answer.status)") }
+    guard answer.mayBeJSON else { throw .badAnswer("the answer is no JSON") }
+    let root: JSONNode
+    do {
+      let limits = JSONLimits(maximumBytes: client.maximumAnswerBytes)
+      root = try ParsedJSON(answer.body, limits: limits).root
+    } catch {
+      throw .badAnswer(error.debugDescription)
+    }
+    guard root.kind == .object else { throw .badAnswer("the answer is no object") }
+    return try dialect.page(root, for: query)
+  }
+}

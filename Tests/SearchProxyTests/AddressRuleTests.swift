@@ -1,0 +1,100 @@
+import Hotels
+import Testing
+
+@testable import SearchProxy
+
+/// Where connections to an upstream may lead.
+@Suite struct AddressRuleTests {
+  @Test(arguments: [
+    ("10.0.0.0/8", ["10.0.0.0", "10.255.255.255"], ["11.0.0.0", "9.255.255.255", "::a00:1"]),
+    ("192.0.2.7", ["192.0.2.7"], ["192.0.2.6", "192.0.2.8"]),
+    ("172.16.0.0/12", ["172.16.0.1", "172.31.255.255"], ["172.32.0.0", "172.15.255.255"]),
+    ("0.0.0.0/0", ["1.2.3.4"], ["::1"]),
+    ("fd00::/8", ["fd12::1"], ["fc00::1", "fe80::1"]),
+    ("::1", ["::1"], ["::2", "0.0.0.1", "127.0.0.1"]),
+  ])
+  func networkHoldsItsAddresses(text: String, inside: [String], outside: [String]) throws {
+    let network = try #require(AddressNetwork(text))
+    for address in inside {
+      #expect(network.contains(try #require(AddressNetwork.bytes(of: address))), "\(address)")
+    }
+    for address in outside {
+      #expect(!network.contains(try #require(AddressNetwork.bytes(of: address))), "\(address)")
+    }
+  }
+
+  @Test(arguments: [
+    "", "/", "10.0.0.0/", "10.0.0.0/33", "::/129", "10.0.0.1/8", "10.0.0.0/-1", "10.0.0.0/+8",
+    "10.0.0.0/8/8", "10.0.0.0/0x8", "10.0.0", "localhost", "10.0.0.0/99999999999999999999",
+    "[::1]", "fe80::1%lo", "10.0.0.0 /8",
+  ])
+  func anythingElseIsNoNetwork(text: String) {
+    #expect(AddressNetwork(text) == nil)
+  }
+
+  /// FAULTS U05.
+  @Test(arguments: [
+    "127.0.0.1", "127.255.0.9", "0.0.0.0", "169.254.169.254", "224.0.0.1", "255.255.255.255", "::",
+    "::1", "fe80::1", "ff02::1", "::ffff:127.0.0.1", "::ffff:169.254.169.254", "fd00:ec2::254",
+  ])
+  func u05NameMayNotLeadToThisMachineOrItsLink(address: String) throws {
+    let rule = try rule("http://hotels.example")
+    #expect(!rule.allows(address))
+    #expect(!rule.allows(nil))
+    #expect(try self.rule("http://127.0.0.1").allows(address))
+    #expect(try self.rule("http://[::1]:80").allows(address))
+    #expect(try self.rule("http://localhost:8091").allows(address))
+    #expect(try self.rule("http://a.localhost").allows(address))
+    #expect(try !self.rule("http://notlocalhost").allows(address))
+    #expect(try !self.rule("http://localhost.example").allows(address))
+  }
+
+  @Test(arguments: ["10.1.2.3", "192.168.0.1", "172.17.0.2", "93.184.216.34", "2001:db8::1"])
+  func nameMayLeadElsewhere(address: String) throws {
+    #expect(try rule("https://hotels.example").allows(address))
+  }
+
+  @Test func networksAreTheOnlyOnesWhereTheyAreNamed() throws {
+    for url in ["http://hotels.example", "http://127.0.0.1", "http://localhost"] {
+      let rule = try rule(url, "10.0.0.0/8", "::1")
+      #expect(rule.allows("10.1.2.3") && rule.allows("::1") && rule.allows("::ffff:10.1.2.3"))
+      #expect(!rule.allows("127.0.0.1") && !rule.allows("93.184.216.34"))
+    }
+  }
+
+  /// FAULTS U05, DNS rebinding: what counts is where the connection has led.
+  @Test(arguments: ["http://localhost", "http://127.0.0.1"])
+  func u05NothingIsSentToAnAddressThatIsNotAllowed(url: String) async throws {
+    let server = try ScriptedServer { _ in .json(Golden.v2) }
+    defer { server.stop() }
+    let base = try UpstreamURL("\(url):\(server.port)")
+    let (refused, seen) = try await search(base, "10.0.0.0/8", times: 3)
+    #expect(refused == .unavailable)
+    #expect(seen == 0 && server.requests.isEmpty)
+    let (allowed, _) = try await search(base, "127.0.0.0/8", "::1", times: 3)
+    #expect(allowed == nil)
+    #expect(server.requests.count == 3)
+  }
+
+  private func search(
+    _ url: UpstreamURL, _ networks: String..., times: Int
+  ) async throws -> (SearchError.Code?, Int) {
+    let client = UpstreamClient(
+      timeouts: patient,
+      addresses: AddressRule(for: url.origin, networks: networks.compactMap(AddressNetwork.init)))
+    let upstream = TravelSampleUpstream(client: client, baseURL: url, generation: .v2)
+    var (code, found) = (SearchError.Code?.none, 0)
+    for _ in 0..<times {
+      do throws(SearchError) {
+        found += try await upstream.search(HotelQuery(description: "inn")).hotels.count
+      } catch { code = error.code }
+    }
+    await client.shutdown()
+    return (code, found)
+  }
+
+  private func rule(_ url: String, _ networks: String...) throws -> AddressRule {
+    AddressRule(
+      for: try UpstreamURL(url).origin, networks: networks.compactMap(AddressNetwork.init))
+  }
+}

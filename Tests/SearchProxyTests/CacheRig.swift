@@ -1,0 +1,89 @@
+import Documents
+import Foundation
+import Hotels
+import SearchProxy
+import Synchronization
+
+/// A cache over an upstream in memory, with a clock that a test sets.
+final class CacheRig: Sendable {
+  let upstream: CountingSearch
+  let path: String
+  /// The clock of its upstream's guards.
+  let instant = ManualInstant(.now)
+  /// The upstream behind its guards, where it has some.
+  let guarded: GuardedSearch?
+  private let search: CachedSearch
+  private let cache: SearchCache
+
+  init(
+    hotels: Int, path: String, maximumBytes: Int64, isGuarded: Bool,
+    isRecovering: @escaping @Sendable () -> Bool
+  ) throws {
+    let upstream = try CountingSearch(hotels: hotels)
+    let instant = instant
+    let guarded =
+      isGuarded
+      ? GuardedSearch(upstream, name: "test", settings: .patient, now: { instant.now }) : nil
+    self.guarded = guarded
+    let cache = SearchCache(path: path, maximumBytes: maximumBytes)
+    let time = SharedTime()
+    self.upstream = upstream
+    self.path = path
+    self.cache = cache
+    self.shared = time
+    search = CachedSearch(
+      guarded ?? upstream, upstream: "test", cache: cache,
+      isRecovering: { isRecovering() || guarded?.isRecovering == true }, now: { time.now })
+  }
+
+  private let shared: SharedTime
+
+  func pass(seconds: Int64) {
+    shared.pass(seconds: seconds)
+    if seconds > 0 { instant.set(instant.now + .seconds(seconds)) }
+  }
+
+  func hotel(_ id: HotelID) async throws -> Hotel? { try await search.hotel(id) }
+
+  func search(
+    description: String = "inn", limit: Int = 20, offset: Int = 0
+  ) async throws -> HotelPage {
+    try await search.search(
+      HotelQuery(description: description, limit: limit, offset: offset))
+  }
+
+  /// A cached search of another process over the same file.
+  func restarted(upstream name: String = "test") -> CachedSearch {
+    let time = shared
+    return CachedSearch(
+      upstream, upstream: name, cache: SearchCache(path: path), now: { time.now })
+  }
+
+  func close() async { await cache.close() }
+}
+
+/// A wall clock that a test moves.
+final class SharedTime: Sendable {
+  private let time = Mutex(Timestamp(seconds: 1_800_000_000))
+  var now: Timestamp { time.withLock { $0 } }
+  func pass(seconds: Int64) { time.withLock { $0 = $0.adding(seconds: seconds) } }
+}
+
+/// Runs a test over a cache in a directory of its own.
+func withCache(
+  hotels: Int = 5, path: String? = nil, maximumBytes: Int64 = 1 << 20, isGuarded: Bool = false,
+  isRecovering: @escaping @Sendable () -> Bool = { false },
+  _ body: (CacheRig) async throws -> Void
+) async throws {
+  let directory = FileManager.default.temporaryDirectory.appendingPathComponent(
+    "search-cache-\(UInt64.random(in: 0...UInt64.max))")
+  try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+  defer { try? FileManager.default.removeItem(at: directory) }
+  let rig = try CacheRig(
+    hotels: hotels, path: path ?? directory.appendingPathComponent("cache.sqlite").path,
+    maximumBytes: maximumBytes, isGuarded: isGuarded, isRecovering: isRecovering)
+  let outcome: Result<Void, any Error>
+  do { outcome = .success(try await body(rig)) } catch { outcome = .failure(error) }
+  await rig.close()
+  try outcome.get()
+}

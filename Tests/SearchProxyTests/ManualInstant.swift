@@ -1,0 +1,12 @@
+import Synchronization
+
+/// A clock that stands until it is set.
+final class ManualInstant: Sendable {
+  private let time: Mutex<ContinuousClock.Instant>
+
+  init(_ time: ContinuousClock.Instant) { self.time = Mutex(time) }
+
+  var now: ContinuousClock.Instant { time.withLock { $0 } }
+
+  func set(_ time: ContinuousClock.Instant) { self.time.withLock { $0 = time } }
+}
