@@ -20,9 +20,10 @@ import Testing
 
   @Test(arguments: [
     "https://evil.example", "null", "https://app.example.evil", "http://app.example",
-    "https://app.example:8443", "HTTPS://APP.EXAMPLE",
+    "https://app.example:8443", "HTTPS://APP.EXAMPLE", "https://evil-app.example",
+    "https://app.example.", "https://app.example/",
   ])
-  func otherOriginsGetNothing(origin: String) async throws {
+  func H20_otherOriginsGetNothing(origin: String) async throws {
     try await Desk.open(origins: [Self.app]) { desk in
       let reply = try await desk.call(.get, "/v1/limits", headers: [.origin: origin])
       #expect(reply.status == 200)
@@ -37,10 +38,32 @@ import Testing
     }
   }
 
-  @Test func anyOriginButNullIsAllowedByAStar() async throws {
+  @Test func H20_starAllowsAnyOriginButNullAndNoCookies() async throws {
     try await Desk.open(origins: ["*"]) { desk in
       let some = try await desk.call(.get, "/v1/limits", headers: [.origin: "https://a.example"])
-      #expect(some.headers[.accessControlAllowOrigin] == "https://a.example")
+      #expect(some.headers[.accessControlAllowOrigin] == "*")
+      #expect(some.headers[.accessControlAllowCredentials] == nil)
+      let preflight = try await desk.call(
+        .options, "/v1/bookmarks",
+        headers: [.origin: "https://a.example", .accessControlRequestMethod: "PUT"])
+      #expect(preflight.headers[.accessControlAllowOrigin] == "*")
+      #expect(preflight.headers[.accessControlAllowCredentials] == nil)
+      let login = try await desk.signUp("ann")
+      let cookie = try #require(login.headers[.setCookie]?.split(separator: ";").first)
+      let write = try await desk.call(
+        .put, "/v1/bookmarks/a", body: "{}",
+        headers: [.origin: "https://a.example", .cookie: String(cookie)])
+      #expect(write.status == 403)
+      let null = try await desk.call(.get, "/v1/limits", headers: [.origin: "null"])
+      #expect(null.headers[.accessControlAllowOrigin] == nil)
+    }
+  }
+
+  @Test func H20_listedOriginHasCredentialsBesideAStar() async throws {
+    try await Desk.open(origins: ["*", Self.app, "null"]) { desk in
+      let listed = try await desk.call(.get, "/v1/limits", headers: [.origin: Self.app])
+      #expect(listed.headers[.accessControlAllowOrigin] == Self.app)
+      #expect(listed.headers[.accessControlAllowCredentials] == "true")
       let null = try await desk.call(.get, "/v1/limits", headers: [.origin: "null"])
       #expect(null.headers[.accessControlAllowOrigin] == nil)
     }
@@ -54,7 +77,7 @@ import Testing
     }
   }
 
-  @Test func preflightNamesMethodsAndHeaders() async throws {
+  @Test func H20_preflightNamesMethodsAndHeadersAndIsKept() async throws {
     try await Desk.open(origins: [Self.app]) { desk in
       let reply = try await desk.call(
         .options, "/v1/bookmarks/a",
@@ -63,6 +86,7 @@ import Testing
       #expect(reply.headers[.accessControlAllowOrigin] == Self.app)
       #expect(reply.headers[.accessControlAllowCredentials] == "true")
       #expect(reply.headers[.accessControlAllowMethods]?.contains("PUT") == true)
+      #expect(reply.headers[.accessControlMaxAge] == "600" && reply.headers[.vary] == "Origin")
       let allowed = reply.headers[.accessControlAllowHeaders] ?? ""
       for name in ["authorization", "content-type", "if-match", "idempotency-key"] {
         #expect(allowed.contains(name))

@@ -1,4 +1,5 @@
 import Accounts
+import Catalogue
 import Documents
 import HTTPTypes
 import Hotels
@@ -62,7 +63,9 @@ struct Desk: Sendable {
     _ engine: MemoryEngine, _ clock: TestClock, _ search: ScriptedSearch,
     _ settings: AccountSettings, origins: [String], publicURL: String?
   ) async throws -> HTTPService {
-    let stores = DatabaseManager(engine: engine, maximumOpen: 8, now: { clock.now })
+    let stores = DatabaseManager(
+      engine: engine, maximumOpen: 8, now: { clock.now },
+      follower: BookmarkMerge.follower(now: { clock.now }))
     let hotels = HotelService(stores: stores, now: { clock.now })
     let accounts = AccountService(
       stores: stores, keys: try await SigningKeys.temporary(now: clock.now), settings: settings,
@@ -75,7 +78,8 @@ struct Desk: Sendable {
         }
       })
     return HTTPService(
-      accounts: accounts, hotels: hotels, search: search, stores: stores, engine: engine,
+      accounts: accounts, hotels: hotels, search: search,
+      mirrorSearch: ScratchCatalogue(), stores: stores, engine: engine,
       crossOrigin: CrossOrigin(origins: origins), contract: Array("openapi: 3.1.0\n".utf8),
       metricsText: { Array("stores_open 0\n".utf8) }, publicURL: publicURL, now: { clock.now })
   }
@@ -86,14 +90,28 @@ struct Desk: Sendable {
     _ method: HTTPRequest.Method, _ target: String, token: String? = nil, body: String? = nil,
     headers: HTTPFields = [:], at location: SourceLocation = #_sourceLocation
   ) async throws -> Reply {
+    try await send(
+      method, target, token: token, body: body.map { ByteBuffer(string: $0) }, headers: headers,
+      at: location)
+  }
+
+  /// One exchange whose body is no text.
+  /// - Parameter hasLines: whether each line of the answer is JSON, as a continuous feed's.
+  func send(
+    _ method: HTTPRequest.Method, _ target: String, token: String? = nil, body: ByteBuffer?,
+    headers: HTTPFields = [:], hasLines: Bool = false,
+    at location: SourceLocation = #_sourceLocation
+  ) async throws -> Reply {
     var fields = headers
     if let token { fields[.authorization] = "Bearer " + token }
     let reply = Reply(
-      try await client.execute(
-        uri: target, method: method, headers: fields, body: body.map { ByteBuffer(string: $0) }))
-    for fault in contract.faults(of: reply, to: method, target) {
-      Issue.record(
-        "\(method.rawValue) \(target) answers \(reply.status): \(fault)", sourceLocation: location)
+      try await client.execute(uri: target, method: method, headers: fields, body: body))
+    for answer in hasLines ? reply.lines : [reply] {
+      for fault in contract.faults(of: answer, to: method, target) {
+        Issue.record(
+          "\(method.rawValue) \(target) answers \(reply.status): \(fault)",
+          sourceLocation: location)
+      }
     }
     return reply
   }

@@ -1,3 +1,4 @@
+import Compression
 import Documents
 import HTTPTypes
 import HummingbirdTesting
@@ -9,15 +10,27 @@ struct Reply: Sendable {
   let status: Int
   /// The header fields.
   let headers: HTTPFields
-  /// The body.
+  /// The body, unpacked.
   let bytes: [UInt8]
+  /// How long the body was on its way, in bytes.
+  let sentCount: Int
 
   /// The answer of the testing client.
   init(_ response: TestResponse) {
     status = response.status.code
     headers = response.headers
-    bytes = Array(response.body.readableBytesView)
+    let sent = Array(response.body.readableBytesView)
+    sentCount = sent.count
+    let isPacked = response.headers[.contentEncoding] == "gzip"
+    bytes = (isPacked ? try? GzipReader.inflate(sent, limit: 64 << 20) : nil) ?? sent
   }
+
+  private init(_ line: [UInt8], of reply: Reply) {
+    (status, headers, bytes, sentCount) = (reply.status, reply.headers, line, line.count)
+  }
+
+  /// An answer of each line of the body that is not empty.
+  var lines: [Reply] { bytes.split(separator: 0x0A).map { Reply(Array($0), of: self) } }
 
   /// The body as text.
   var text: String { String(decoding: bytes, as: UTF8.self) }

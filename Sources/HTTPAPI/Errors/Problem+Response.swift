@@ -22,6 +22,22 @@ extension Problem {
 
   /// The answer.
   func response(in dialect: Dialect, requestID: String) -> Response {
+    Response(
+      status: status, headers: fields(in: dialect),
+      body: ResponseBody(byteBuffer: ByteBuffer(bytes: bytes(in: dialect, requestID: requestID))))
+  }
+
+  /// The answer's header fields, without its length.
+  func fields(in dialect: Dialect) -> HTTPFields {
+    var fields = headers
+    fields[.contentType] =
+      dialect == .problem ? "application/problem+json" : "application/json"
+    fields[.cacheControl] = "no-store"
+    return fields
+  }
+
+  /// The answer's body.
+  func bytes(in dialect: Dialect, requestID: String) -> [UInt8] {
     var writer = JSONWriter()
     writer.beginObject()
     if dialect == .problem {
@@ -34,13 +50,6 @@ extension Problem {
     writer.member("reason", reason)
     if dialect == .problem { writer.member("requestId", requestID) }
     writer.endObject()
-    var fields = headers
-    fields[.contentType] =
-      dialect == .problem ? "application/problem+json" : "application/json"
-    fields[.cacheControl] = "no-store"
-    return Response(
-      status: status, headers: fields,
-      body: ResponseBody(byteBuffer: ByteBuffer(bytes: writer.bytes))
-    )
+    return writer.bytes
   }
 }

@@ -29,7 +29,7 @@ extension HTTPService {
           from: call.address)
         return sessionAnswer(.ok, session, call)
       },
-      .person(.delete, "/v1/sessions") { _, person in
+      .signedIn(.delete, "/v1/sessions") { _, person in
         try await accounts.logOut(person)
         return .empty(
           .noContent, headers: [.setCookie: "\(Authentication.cookieName)=; Path=/; Max-Age=0"])
@@ -56,7 +56,7 @@ extension HTTPService {
   /// reach the server by it.
   func sessionCookie(_ token: IssuedToken) -> String {
     let seconds = max(0, token.expiresAt.seconds - now().seconds)
-    let secure = publicURL?.hasPrefix("https:") == true ? "; Secure" : ""
+    let secure = (publicURL?.hasPrefix("https:") ?? isSecure) ? "; Secure" : ""
     return "\(Authentication.cookieName)=\(token.token.exposed); Path=/; Max-Age=\(seconds); "
       + "HttpOnly; SameSite=Strict" + secure
   }

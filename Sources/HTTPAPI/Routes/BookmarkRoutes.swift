@@ -59,8 +59,11 @@ extension HTTPService {
   private func putBookmark(_ call: Call, in store: StoreName) async throws -> Response {
     let id = try Self.hotelID(call)
     let condition = try Self.condition(call)
-    let hotel = try await hotelToPut(call, id: id)
-    switch try await hotels.bookmark(hotel, in: store, condition: condition) {
+    let (hotel, isShown) = try await hotelToPut(call, id: id)
+    let outcome = try await hotels.bookmark(hotel, in: store, condition: condition)
+    // What the upstream said is noted, so that its next change is told from the person's.
+    if isShown { _ = try? await hotels.refresh([hotel], in: store) }
+    switch outcome {
     case .created(let bookmark): return Self.answer(.created, bookmark)
     case .updated(let bookmark), .unchanged(let bookmark): return Self.answer(.ok, bookmark)
     }
@@ -81,15 +84,18 @@ extension HTTPService {
     return .json(bytes(bookmark), status: status, headers: fields)
   }
 
-  /// The hotel in the body, or, without one, the hotel that search has shown or the upstream knows.
-  private func hotelToPut(_ call: Call, id: HotelID) async throws -> Hotel {
+  /// The hotel in the body, or, without one, the hotel that search has shown or the upstream knows; and whether
+  /// it is the latter.
+  private func hotelToPut(
+    _ call: Call, id: HotelID
+  ) async throws -> (hotel: Hotel, isShown: Bool) {
     let bytes = try await call.body(upTo: BookmarkLimits.hotelBytes)
     guard !bytes.isEmpty else {
       guard let hotel = try await search.hotel(id) else {
         throw Problem(
           .notFound, "not_found", "No hotel of this id is known; send the hotel as the body")
       }
-      return hotel
+      return (hotel, true)
     }
     let node = try call.json(bytes, .small)
     let hotel = try Hotel(node, from: .client)
@@ -98,7 +104,7 @@ extension HTTPService {
     else {
       throw Problem(.badRequest, "doc_validation", "The hotel's id must be the one in the path")
     }
-    return Hotel(id: id, body: hotel.body)
+    return (Hotel(id: id, body: hotel.body), false)
   }
 
   static func hotelID(_ call: Call) throws(Problem) -> HotelID {

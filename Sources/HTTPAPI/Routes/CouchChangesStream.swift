@@ -1,100 +1,85 @@
-import Accounts
 import CouchSync
 import Hummingbird
 import NIOCore
-import ServiceLifecycle
-import Stores
 
 /// Writes a `_changes` answer that is longer than a page or that waits. It holds no lease while it waits; it
-/// ends when the store is erased, when the server stops, and within a second when its reader may read no
-/// longer.
+/// ends when the client goes away, when the store is erased, when the server stops, and within a second when
+/// its reader may read no longer.
 struct CouchChangesStream: Sendable {
+  /// Bytes that are written at a time: as much as the slowest client must take in
+  /// ``CouchFeedSignal/patience``.
+  static let chunkBytes = 64 << 10
+
   /// The database.
   let store: CouchStore
-  /// Says whether the reader still may read.
-  let accounts: AccountService
   /// How to wait and to frame.
   let feed: CouchFeed
+  /// The place among the feeds.
+  let place: CouchFeedPlace
   /// What is asked.
   let query: ChangesQuery
   /// The first page.
   let page: ChangesPage
 
-  /// How long a permission that has ended may be used, at most.
-  private static let checkInterval = Duration.seconds(1)
-  /// How exact waits are; a feed that wakes up more often gains nothing.
-  private static let shortestTick = Duration.milliseconds(100)
+  /// An answer that can't be finished and must not look as if it were.
+  private struct Cut: Error {}
 
-  /// - Throws: 429 when so many feeds wait on the store that another is refused.
-  func checkReaders() async throws(CouchError) {
-    let readers = await store.stores.feed(for: store.owner.store).readerCount
-    guard readers < CouchFeed.readersPerStore else {
-      throw CouchError(
-        429, "too_many_requests",
-        "At most \(CouchFeed.readersPerStore) feeds may wait on a database at once")
-    }
+  /// When what counts was written last.
+  private struct Moments {
+    var row = ContinuousClock.now
+    var write = ContinuousClock.now
   }
 
   /// Writes everything.
   /// - Throws: what reading throws and what the connection throws; the answer is cut short then.
   func write(to writer: inout any ResponseBodyWriter) async throws {
-    let signal = CouchFeedSignal()
-    let producers = feed.kind == .normal ? [] : await producers(signal)
-    defer { for producer in producers { producer.cancel() } }
-    var signals = signal.stream.makeAsyncIterator()
-    try await write(to: &writer, signal: signal, &signals)
+    defer { place.leave() }
+    try await writePages(to: &writer)
     try await writer.finish(nil)
   }
 
-  /// What wakes the writer: a commit, the clock, the end of the store or of the server.
-  private func producers(_ signal: CouchFeedSignal) async -> [Task<Void, Never>] {
-    let changes = await store.stores.feed(for: store.owner.store)
-    let shortest = [Self.checkInterval, feed.heartbeat, feed.timeout].compactMap(\.self).min()
-    let interval = max(shortest ?? Self.checkInterval, Self.shortestTick)
-    return [
-      Task {
-        for await _ in changes.wakeUps() { signal.change() }
-        signal.end()
-      },
-      Task {
-        while (try? await Task.sleep(for: interval)) != nil { signal.tick() }
-      },
-      Task {
-        // Throws when the feed is over before the server stops.
-        try? await gracefulShutdown()
-        signal.end()
-      },
-    ]
-  }
-
-  private func write(
-    to writer: inout any ResponseBodyWriter, signal: CouchFeedSignal,
-    _ signals: inout AsyncStream<Void>.Iterator
-  ) async throws {
+  private func writePages(to writer: inout any ResponseBodyWriter) async throws {
     var (query, page) = (query, page)
     var isFirst = true
     var moments = Moments()
+    // Also without bytes: the head is sent with it.
     try await writer.write(ByteBuffer(bytes: feed.opening))
     while true {
-      var bytes: [UInt8] = []
-      for row in page.rows {
-        bytes += feed.frame(row, isFirst: isFirst)
+      if !page.rows.isEmpty {
+        try await write(page.rows, isFirst: isFirst, to: &writer)
         isFirst = false
+        moments = Moments()
       }
-      if !bytes.isEmpty { try await writer.write(ByteBuffer(bytes: bytes)) }
       if page.isComplete {
         query = query.later(than: page)
-        let isOver =
-          feed.kind == .normal || (feed.kind == .longpoll && !isFirst) || query.limit == 0
-          || query.descending
-        if isOver { break }
-        guard try await isWoken(&writer, signal, &signals, &moments) else { break }
+        if isOver(query, hasRows: !isFirst) { break }
+        guard try await isWoken(&writer, &moments) else { break }
       } else {
         query = query.after(page)
+        guard try await mayGoOn(&writer, &moments) else { break }
       }
-      page = try await read(query)
+      let next: ChangesPage
+      do { next = try await read(query) } catch let problem as Problem
+        where problem.status == .notFound
+      {
+        // The store has gone, or the permission has, since it was looked for.
+        if feed.kind == .normal { throw Cut() }
+        break
+      }
+      if next.isRewound {
+        // Another store has come in its place. The client asks again with its last token, and is told.
+        if feed.kind == .normal { throw Cut() }
+        break
+      }
+      page = next
     }
-    try await writer.write(ByteBuffer(bytes: feed.closing(page)))
+    try await send(feed.closing(page), to: &writer)
+  }
+
+  /// Whether nothing is left of what was asked for.
+  private func isOver(_ query: ChangesQuery, hasRows: Bool) -> Bool {
+    feed.kind == .normal || (feed.kind == .longpoll && hasRows) || query.limit == 0
+      || query.descending
   }
 
   private func read(_ query: ChangesQuery) async throws -> ChangesPage {
@@ -105,29 +90,73 @@ struct CouchChangesStream: Sendable {
 
   /// Waits for a change, with signs of life; false when the feed is to end.
   private func isWoken(
-    _ writer: inout any ResponseBodyWriter, _ signal: CouchFeedSignal,
-    _ signals: inout AsyncStream<Void>.Iterator, _ moments: inout Moments
+    _ writer: inout any ResponseBodyWriter, _ moments: inout Moments
   ) async throws -> Bool {
-    let start = ContinuousClock.now
-    while await signals.next() != nil {
-      let now = ContinuousClock.now
-      if now - moments.check >= Self.checkInterval {
-        guard try await accounts.isStillGood(store.owner) else { return false }
-        moments.check = now
-      }
-      if signal.takeChange() { return true }
-      if let timeout = feed.timeout, now - start >= timeout { return false }
-      if let heartbeat = feed.heartbeat, now - moments.beat >= heartbeat {
-        try await writer.write(ByteBuffer(bytes: feed.beat))
-        moments.beat = now
+    while true {
+      switch await place.signal.next(by: due(moments)) {
+      case .change: return true
+      case .end: return false
+      case .due:
+        guard feed.heartbeat != nil else { return false }
+        try await beat(&writer, &moments)
       }
     }
-    return false
   }
 
-  /// When what has to be done now and then was done last.
-  private struct Moments {
-    var check = ContinuousClock.now
-    var beat = ContinuousClock.now
+  /// Gives a sign of life in time between two pages; false when the feed is to end.
+  /// - Throws: ``Cut`` for an answer that is no feed: it would look complete.
+  private func mayGoOn(
+    _ writer: inout any ResponseBodyWriter, _ moments: inout Moments
+  ) async throws -> Bool {
+    if place.signal.end != nil {
+      if feed.kind == .normal { throw Cut() }
+      return false
+    }
+    if feed.heartbeat != nil, let due = due(moments), due <= .now {
+      try await beat(&writer, &moments)
+    }
+    return true
+  }
+
+  /// When to give a sign of life, or else to give up.
+  private func due(_ moments: Moments) -> ContinuousClock.Instant? {
+    feed.heartbeat.map { moments.write + $0 } ?? feed.timeout.map { moments.row + $0 }
+  }
+
+  private func beat(
+    _ writer: inout any ResponseBodyWriter, _ moments: inout Moments
+  ) async throws {
+    try await send(feed.beat, to: &writer)
+    moments.write = .now
+  }
+
+  private func write(
+    _ rows: [[UInt8]], isFirst: Bool, to writer: inout any ResponseBodyWriter
+  ) async throws {
+    var bytes: [UInt8] = []
+    for (place, row) in rows.enumerated() {
+      bytes += feed.frame(row, isFirst: isFirst && place == 0)
+      if bytes.count >= Self.chunkBytes {
+        try await send(bytes, isRows: true, to: &writer)
+        bytes.removeAll(keepingCapacity: true)
+      }
+    }
+    try await send(bytes, isRows: true, to: &writer)
+  }
+
+  /// Writes in pieces, each of which the client has to take in time.
+  /// - Throws: ``Cut`` for rows that the reader may read no longer.
+  private func send(
+    _ bytes: [UInt8], isRows: Bool = false, to writer: inout any ResponseBodyWriter
+  ) async throws {
+    var rest = ByteBuffer(bytes: bytes)
+    while let piece = rest.readSlice(length: min(rest.readableBytes, Self.chunkBytes)),
+      piece.readableBytes > 0
+    {
+      if isRows, case .notAllowed = place.signal.end { throw Cut() }
+      place.signal.beginWrite()
+      defer { place.signal.endWrite() }
+      try await writer.write(piece)
+    }
   }
 }

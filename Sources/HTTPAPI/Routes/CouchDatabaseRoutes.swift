@@ -13,17 +13,12 @@ extension HTTPService {
       couch(.get, "") { _, store in
         .couch(try await store.reading { database throws(CouchError) in try await database.info() })
       },
-      couch(.put, "") { call, store in
-        try await store.make()
-        var fields = Response.couchFields
-        fields[.location] = "/couch/" + store.owner.storeName
-        return .couchDone(.created, headers: fields)
-      },
-      couch(.delete, "") { _, _ in throw CouchProblem.notAdministrator },
       couch(.post, "") { call, store in
         let body = try await call.couchObject()
-        return .couch(
-          try await store.writing { database throws(CouchError) in try await database.post(body) })
+        let answer = try await store.writing { database throws(CouchError) in
+          try await database.post(body)
+        }
+        return .couch(answer, location: Self.location(of: answer, call))
       },
       couch(.get, "/_all_docs") { call, store in
         try await Self.allDocuments(AllDocumentsQuery(try call.couchParameters()), store)
@@ -41,12 +36,17 @@ extension HTTPService {
           })
       },
       couch(.post, "/_ensure_full_commit") { _, _ in .couch(CouchDatabase.fullCommit) },
-      couch(.get, "/_security") { _, _ in .couch(CouchDatabase.security) },
-      couch(.get, "/_revs_limit") { _, store in
-        .couch(
-          try await store.reading { database throws(CouchError) in database.revisionLimit })
-      },
     ]
+  }
+
+  /// The path of a document that was made, beside the database's own.
+  static func location(of answer: CouchAnswer, _ call: Call) -> String? {
+    answer.made.map { id in
+      let database = call.context.parameters.get("db") ?? ""
+      let segments = id.isDesign ? id.text.utf8.dropFirst(8) : id.text.utf8[...]
+      return "/couch/\(database)/" + (id.isDesign ? "_design/" : "")
+        + String(decoding: segments, as: UTF8.self).urlSegment
+    }
   }
 
   private static func allDocuments(

@@ -16,8 +16,24 @@ extension HTTPService {
         couch(.delete, path) { call, store in try await Self.delete(call, store) },
         couch(.copy, path) { call, store in try await Self.copy(call, store) },
       ]
+    } + couchAttachmentRoutes
+  }
+
+  /// Attachments, which are not offered: there is none to read or to delete, and none is taken.
+  private var couchAttachmentRoutes: [Route] {
+    ["/{docid}/{attachment}", "/_design/{design}/{attachment}"].flatMap { path in
+      [
+        couch(.get, path) { _, _ in throw Self.noAttachment },
+        couch(.put, path) { _, _ in
+          throw CouchError(415, "bad_content_type", "Attachments are not supported")
+        },
+        couch(.delete, path) { _, _ in throw Self.noAttachment },
+      ]
     }
   }
+
+  private static let noAttachment = CouchError(
+    404, "not_found", "Document is missing attachment")
 
   private static func read(_ call: Call, _ store: CouchStore) async throws -> Response {
     let parameters = try call.couchParameters()
@@ -98,14 +114,16 @@ extension HTTPService {
   }
 
   private static func copy(_ call: Call, _ store: CouchStore) async throws -> Response {
-    let revision = try call.couchParameters().revision("rev")
+    let base = try BaseRevision(
+      query: call.couchParameters()["rev"], ifMatch: call[.ifMatch])
     guard case .document(let source) = try CouchDocumentName(call) else {
       throw CouchError.badRequest("Local documents can't be copied")
     }
     let target = try CouchDestination(call)
-    return .couch(
-      try await store.reading { database throws(CouchError) in
-        try await database.copy(source, revision: revision, to: target.id, base: target.base)
-      })
+    let answer = try await store.reading { database throws(CouchError) in
+      try await database.copy(
+        source, revision: base.revision, to: target.id, base: target.base)
+    }
+    return .couch(answer, location: location(of: answer, call))
   }
 }

@@ -13,7 +13,7 @@ struct CouchEmptyStorage: StoreStorage {
     try query(CouchEmptyView())
   }
 
-  /// Refuses as the rules do for an empty store.
+  /// Refuses as the rules do for an empty store; purges and indexes have nothing to act upon.
   /// - Throws: `absent` for a decision that would write.
   func update<Value: Sendable>(
     _ ids: Set<DocumentID>, at now: Timestamp,
@@ -23,6 +23,8 @@ struct CouchEmptyStorage: StoreStorage {
     guard decision.mutations.isEmpty, decision.locals.isEmpty else { throw .absent }
     return Committed(changes: [], value: decision.value)
   }
+
+  func compact() async throws(StoreError) {}
 
   func close() async {}
 }

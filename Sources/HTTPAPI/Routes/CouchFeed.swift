@@ -21,7 +21,7 @@ struct CouchFeed: Sendable {
   let kind: Kind
   /// How often a sign of life is sent; nil for never.
   let heartbeat: Duration?
-  /// How long to wait for a row; nil for as long as there is a heartbeat.
+  /// How long to wait for the next row; nil for as long as there is a heartbeat.
   let timeout: Duration?
 
   /// The longest wait without a heartbeat, and the standard: CouchDB's `changes_timeout`.
@@ -30,31 +30,39 @@ struct CouchFeed: Sendable {
   static let shortestBeat = 100
   /// The longest, so that nobody on the way takes the connection for dead.
   static let longestBeat = 60_000
-  /// Feeds that wait on one store at once.
-  static let readersPerStore = 16
 
   /// Reads `feed`, `heartbeat` and `timeout` (milliseconds); what is out of bounds counts as the bound.
-  /// - Throws: 400 `query_parse_error`.
+  /// - Throws: 400 `query_parse_error`, for a heartbeat `bad_request` as CouchDB.
   init(_ parameters: CouchParameters) throws(CouchError) {
     switch parameters["feed"] {
     case nil: kind = .normal
+    case "live": kind = .continuous
     case let text?:
       guard let kind = Kind(rawValue: text) else {
-        throw .badQuery("`feed` is `normal`, `longpoll`, `continuous` or `eventsource`")
+        throw .badQuery("`feed` is `normal`, `longpoll`, `continuous`, `live` or `eventsource`")
       }
       self.kind = kind
     }
+    heartbeat = try Self.beat(parameters)
     let wait = try parameters.count("timeout").map { min($0, Self.longestWait) }
-    switch parameters["heartbeat"] {
-    case nil, "false": heartbeat = nil
-    case "true": heartbeat = .milliseconds(Self.longestBeat)
-    default:
-      let beat = try parameters.count("heartbeat") ?? Self.longestBeat
-      heartbeat = .milliseconds(min(max(beat, Self.shortestBeat), Self.longestBeat))
-    }
     // As in CouchDB, who sends signs of life waits for ever.
     timeout = heartbeat == nil ? .milliseconds(wait ?? Self.longestWait) : nil
   }
+
+  private static func beat(_ parameters: CouchParameters) throws(CouchError) -> Duration? {
+    switch parameters["heartbeat"] {
+    case nil: return nil
+    case "true": return .milliseconds(longestBeat)
+    default:
+      guard let beat = try? parameters.count("heartbeat"), beat > 0 else {
+        throw .badRequest("The heartbeat value should be a positive integer (in milliseconds).")
+      }
+      return .milliseconds(min(max(beat, shortestBeat), longestBeat))
+    }
+  }
+
+  /// What is said of keeping the answer; an event stream is none to be kept, as in CouchDB.
+  var cacheControl: String { kind == .eventsource ? "no-cache" : "must-revalidate" }
 
   /// Whether one page is the whole answer.
   func isAnswered(by page: ChangesPage, _ query: ChangesQuery) -> Bool {

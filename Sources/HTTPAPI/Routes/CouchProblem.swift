@@ -35,8 +35,27 @@ enum CouchProblem {
   /// The answer to a database that is not there or is another's: the same bytes for both.
   static let noDatabase = CouchError(.absent)
 
-  /// The answer to what only an administrator may do.
+  /// The answer to what only the server's administrator may do, whether what it is about is there or not.
   static let notAdministrator = CouchError(403, "forbidden", "You are not a server admin.")
+
+  /// The answer to what a caller may not do with a database that they may use.
+  static func missing(_ right: CouchRole.Right) -> CouchError {
+    switch right {
+    case .use: noDatabase
+    case .design, .compact, .purge:
+      CouchError(403, "forbidden", "You are not a db or server admin.")
+    case .secure: notAdministrator
+    }
+  }
+
+  /// The answer to making a database that is there.
+  static let databaseExists = CouchError(
+    StoreError(.exists, "The database could not be created, the file already exists."))
+
+  /// The answer to making a database of a name that none can have.
+  static func illegalName(_ reason: String) -> CouchError {
+    CouchError(400, "illegal_database_name", reason)
+  }
 
   /// The answer to a part of CouchDB that is not offered.
   static func notOffered(_ what: String) -> CouchError {

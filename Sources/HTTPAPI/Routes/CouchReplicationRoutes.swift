@@ -32,34 +32,41 @@ extension HTTPService {
             try await database.missingRevisions(request)
           })
       },
-      couch(.get, "/_changes") { call, store in
-        let parameters = try call.couchParameters()
-        return try await changes(ChangesQuery(parameters), CouchFeed(parameters), store)
-      },
+      couch(.get, "/_changes") { call, store in try await changes(call, body: nil, store) },
       couch(.post, "/_changes") { call, store in
-        let parameters = try call.couchParameters()
-        let body = try await call.couchObject()
-        return try await changes(
-          ChangesQuery(parameters, body: body), CouchFeed(parameters), store)
+        try await changes(call, body: try await call.couchObjectIfAny(), store)
       },
     ]
   }
 
   /// The first page is read before the answer begins, so that what fails is a status still.
   private func changes(
-    _ query: ChangesQuery, _ feed: CouchFeed, _ store: CouchStore
+    _ call: Call, body: JSONNode?, _ store: CouchStore
   ) async throws -> Response {
+    let parameters = try call.couchParameters()
+    let feed = try CouchFeed(parameters)
+    let query = try ChangesQuery(
+      parameters, body: body, lastEvent: feed.kind == .eventsource ? call[.lastEventID] : nil)
     let page = try await store.reading { database throws(CouchError) in
       try await database.changes(query)
     }
     if feed.isAnswered(by: page, query) { return .couch(page.answer) }
+    let place = try await feeds.enter(reader(call, store, waits: feed.kind != .normal))
+    // Not the place: it is given back when the answer is forgotten, and this may be kept for longer.
+    ClientWatch.tell(call.context.channel) { [signal = place.signal] in signal.end(.clientLeft) }
     let stream = CouchChangesStream(
-      store: store, accounts: accounts, feed: feed, query: query, page: page)
-    if feed.kind != .normal { try await stream.checkReaders() }
-    var fields = Response.couchFields
-    fields[.contentType] = feed.contentType
+      store: store, feed: feed, place: place, query: query, page: page)
     return Response(
-      status: .ok, headers: fields,
+      status: .ok,
+      headers: [.contentType: feed.contentType, .cacheControl: feed.cacheControl],
       body: ResponseBody { writer in try await stream.write(to: &writer) })
+  }
+
+  private func reader(_ call: Call, _ store: CouchStore, waits: Bool) -> CouchFeedReader {
+    let (accounts, channel) = (accounts, call.context.channel)
+    return CouchFeedReader(
+      store: store.name, waits: waits, permission: store.permission,
+      mayRead: { try await store.isStillAllowed(accounts) },
+      hangUp: { channel.close(promise: nil) })
   }
 }

@@ -6,9 +6,15 @@ import Hummingbird
 /// A request's parts as the dialect's verbs take them.
 extension Call {
   /// The query's parameters, decoded once, in order. CouchDB ignores those that it does not know.
-  /// - Throws: ``Problem`` 400 for a broken escape or invalid UTF-8.
+  /// - Throws: ``Problem`` 400 for a broken escape, invalid UTF-8, or a name that comes twice.
   func couchParameters() throws(Problem) -> CouchParameters {
-    CouchParameters(try Self.pairs((request.uri.query ?? "").utf8))
+    let pairs = try Self.pairs((request.uri.query ?? "").utf8)
+    for (place, pair) in pairs.enumerated()
+    where pairs[..<place].contains(where: { $0.name.equalsBytes(of: pair.name) }) {
+      throw Problem(
+        .badRequest, "query_parse_error", "`\(pair.name.prefix(64))` must be given once")
+    }
+    return CouchParameters(pairs)
   }
 
   /// `name=value` pairs joined by `&`, of a query or a form.
@@ -31,11 +37,22 @@ extension Call {
   /// The body of a `POST`, an object.
   /// - Throws: ``Problem`` 413 and 415; 400 for what is no object.
   func couchObject() async throws -> JSONNode {
-    let node = try await json(CouchLimits.bulk)
+    try couchObject(try await body(upTo: CouchLimits.bulk.maximumBytes))
+  }
+
+  private func couchObject(_ bytes: [UInt8]) throws -> JSONNode {
+    let node = try json(bytes, CouchLimits.bulk)
     guard node.kind == .object else {
       throw CouchError.badRequest("Request body must be a JSON object")
     }
     return node
+  }
+
+  /// The body of a `POST` that may come without one.
+  /// - Throws: as ``couchObject()``.
+  func couchObjectIfAny() async throws -> JSONNode? {
+    let bytes = try await body(upTo: CouchLimits.bulk.maximumBytes)
+    return bytes.isEmpty ? nil : try couchObject(bytes)
   }
 
   /// The body of a `PUT` of one document. As in CouchDB its type is not looked at, but for the parts that
@@ -48,4 +65,9 @@ extension Call {
     let bytes = try await body(upTo: CouchLimits.document.maximumBytes)
     return try CouchBody.parse(bytes, limits: CouchLimits.document)
   }
+}
+
+extension HTTPField.Name {
+  /// `Last-Event-ID`: where an event source that connects again stopped (HTML standard, section 9.2.4).
+  static let lastEventID = HTTPField.Name("Last-Event-ID") ?? .range
 }

@@ -5,30 +5,32 @@ import HTTPTypes
 import Hummingbird
 import Stores
 
-/// The sync protocol under `/couch`: a CouchDB 3 root where everybody has one database, their own store.
+/// The sync protocol under `/couch`: a CouchDB 3 root where everybody has one database, their own store, and
+/// the administrator has those that they make.
 extension HTTPService {
   /// Every operation of the dialect.
   var couchRoutes: [Route] {
-    couchServerRoutes + couchSessionRoutes + couchDatabaseRoutes + couchDocumentRoutes
-      + couchReplicationRoutes + couchRefusals
+    couchServerRoutes + couchSessionRoutes + couchAdministratorRoutes + couchDatabaseRoutes
+      + couchDocumentRoutes + couchReplicationRoutes + couchQueryRoutes + couchUpkeepRoutes
+      + couchRefusals
   }
 
-  /// A route below `/couch/{db}`, for the one whose store it is. Another's database is answered as an absent
-  /// one.
+  /// A route below `/couch/{db}`, for those who may use that database. To everybody else it is answered as an
+  /// absent one.
   /// - Parameter path: what follows the database.
   func couch(
     _ method: HTTPRequest.Method, _ path: String,
     _ run: @escaping @Sendable (Call, CouchStore) async throws -> Response
   ) -> Route {
-    .person(method, "/couch/{db}" + path) { call, person in
+    .signedIn(method, "/couch/{db}" + path) { call, caller in
       try await CouchProblem.translating {
-        guard try call.parameter("db").equalsBytes(of: person.storeName) else {
-          throw CouchProblem.noDatabase
-        }
-        return try await run(call, CouchStore(stores: stores, owner: person, now: now))
+        try await run(call, try await databases.store(try call.parameter("db"), for: caller))
       }
     }
   }
+
+  /// Who may use which database.
+  var databases: CouchDatabaseAccess { CouchDatabaseAccess(stores: stores, now: now) }
 
   /// The server itself.
   private var couchServerRoutes: [Route] {
@@ -48,7 +50,10 @@ extension HTTPService {
       },
       .open(.get, "/couch/_up") { _ in
         try await CouchProblem.translating {
-          try await engine.checkWritable()
+          do throws(StoreError) { try await engine.checkWritable() } catch {
+            // A full disk refuses only what grows.
+            guard error.code == .storageFull else { throw error }
+          }
           return .json(headers: Response.couchFields) { $0.member("status", "ok") }
         }
       },
@@ -62,21 +67,17 @@ extension HTTPService {
     ]
   }
 
-  /// What CouchDB has and this service has not, or not for everybody.
+  /// What CouchDB has and this service has not.
   private var couchRefusals: [Route] {
     [
-      couch(.post, "/_find") { _, _ in throw CouchProblem.notOffered("Mango queries are") },
-      couch(.post, "/_explain") { _, _ in throw CouchProblem.notOffered("Mango queries are") },
-      couch(.get, "/_index") { _, _ in throw CouchProblem.notOffered("Mango indexes are") },
-      couch(.post, "/_index") { _, _ in throw CouchProblem.notOffered("Mango indexes are") },
       couch(.get, "/_design/{design}/_view/{view}") { _, _ in
+        throw CouchProblem.notOffered("Views are")
+      },
+      couch(.post, "/_design/{design}/_view/{view}/queries") { _, _ in
         throw CouchProblem.notOffered("Views are")
       },
       couch(.post, "/_design/{design}/_view/{view}") { _, _ in
         throw CouchProblem.notOffered("Views are")
-      },
-      .person(.get, "/couch/_all_dbs") { _, _ in
-        throw CouchProblem.problem(CouchProblem.notAdministrator)
       },
     ]
   }

@@ -31,9 +31,7 @@ extension HTTPService {
       writer.beginObject()
       writer.name("name")
       if let caller { writer.string(caller.username ?? caller.storeName) } else { writer.null() }
-      writer.name("roles")
-      writer.beginArray()
-      writer.endArray()
+      Self.writeRoles(of: caller, to: &writer)
       writer.endObject()
       writer.name("info")
       writer.beginObject()
@@ -57,13 +55,19 @@ extension HTTPService {
     return .json(headers: fields) { writer in
       writer.member("ok", true)
       writer.member("name", session.principal.username ?? "")
-      writer.name("roles")
-      writer.beginArray()
-      writer.endArray()
+      Self.writeRoles(of: session.principal, to: &writer)
     }
   }
 
-  /// `name` and `password`, as a form or as JSON.
+  /// CouchDB's one role of its own; there are no others here.
+  private static func writeRoles(of caller: Principal?, to writer: inout JSONWriter) {
+    writer.name("roles")
+    writer.beginArray()
+    if caller?.kind == .administrator { writer.string("_admin") }
+    writer.endArray()
+  }
+
+  /// `name`, which CouchDB's clients also call `username`, and `password`, as a form or as JSON.
   private func couchCredentials(_ call: Call) async throws -> (name: String, password: Secret) {
     var name: String?
     var password: String?
@@ -74,10 +78,11 @@ extension HTTPService {
       }
       let pairs = try Call.pairs(try await call.body(upTo: JSONLimits.small.maximumBytes))
       let form = CouchParameters(pairs)
-      (name, password) = (form["name"], form["password"])
+      (name, password) = (form["name"] ?? form["username"], form["password"])
     } else {
       let body = try await call.json(.small)
-      (name, password) = (body["name"]?.string, body["password"]?.string)
+      name = (body["name"] ?? body["username"])?.string
+      password = body["password"]?.string
     }
     guard let name, let password else {
       throw CouchError.badRequest("request body must contain a username and a password")

@@ -3,54 +3,100 @@ import CouchSync
 import Documents
 import Stores
 
-/// The caller's own store as a database, leased for each verb.
+/// One database as one caller may use it, leased for each verb.
+///
+/// What the caller is to the database is looked up in every lease anew: a body may take a minute to arrive,
+/// and a permission may end meanwhile.
 struct CouchStore: Sendable {
   /// The stores.
   let stores: DatabaseManager
-  /// Whose it is.
-  let owner: Principal
+  /// Which store.
+  let name: StoreName
+  /// What clients call it.
+  let database: String
+  /// Who calls.
+  let caller: Principal
   /// The clock.
   let now: @Sendable () -> Timestamp
 
-  /// Lends the database for a verb that writes; an absent store is made.
-  /// - Throws: what `use` throws, and what opening a store throws, in CouchDB's words.
+  /// Lends the database for a verb that writes; an absent store of the caller's own is made.
+  /// - Throws: what `use` throws, and what opening a store throws, in CouchDB's words; 404 for a database
+  ///   that is absent or may not be used; 403 without the right.
   func writing<Value>(
+    needing right: CouchRole.Right = .use,
     _ use: (CouchDatabase) async throws(CouchError) -> Value
   ) async throws(CouchError) -> Value {
-    try await stores.withStore(owner.store, creating: true) { store throws(CouchError) in
-      try await use(database(store))
+    try await stores.withStore(name, creating: isOwn) { store throws(CouchError) in
+      try await use(try await database(store, needing: right))
     }
   }
 
-  /// Lends the database for a verb that adds nothing; an absent store is as an empty one.
-  /// - Throws: as ``writing(_:)``.
+  /// Lends the database for a verb that adds nothing; an absent store of the caller's own is as an empty one.
+  /// - Throws: as ``writing(needing:_:)``.
   func reading<Value>(
+    needing right: CouchRole.Right = .use,
     _ use: (CouchDatabase) async throws(CouchError) -> Value
   ) async throws(CouchError) -> Value {
-    try await stores.withStore(owner.store, creating: false) { store throws(CouchError) in
-      try await use(database(store))
+    try await stores.withStore(name, creating: false) { store throws(CouchError) in
+      try await use(try await database(store, needing: right))
     }
   }
 
-  /// Makes the store.
+  /// Looks for the right before anything is read of the request.
+  /// - Throws: as ``writing(needing:_:)``.
+  func require(_ right: CouchRole.Right) async throws(CouchError) {
+    try await reading(needing: right) { _ throws(CouchError) in }
+  }
+
+  /// Makes the caller's own store.
   /// - Throws: 412 `file_exists` when it is there.
   func make() async throws(CouchError) {
-    try await stores.withStore(owner.store, creating: false) { store throws(CouchError) in
-      guard store == nil else {
-        throw CouchError(
-          StoreError(
-            .exists, "The database could not be created, the file already exists."))
-      }
+    try await stores.withStore(name, creating: false) { store throws(CouchError) in
+      guard store == nil else { throw CouchProblem.databaseExists }
     }
-    try await stores.withStore(owner.store) { _ throws(CouchError) in }
+    try await writing { _ throws(CouchError) in }
   }
 
-  private func database(_ store: DocumentStore?) -> CouchDatabase {
-    CouchDatabase(
-      name: owner.storeName,
+  /// Whether the caller still may read, for what lives longer than a request.
+  /// - Throws: the stores' errors.
+  func isStillAllowed(_ accounts: AccountService) async throws -> Bool {
+    guard try await accounts.isStillGood(caller) else { return false }
+    guard !isOwn else { return true }
+    return try await stores.withStore(name, creating: false) { store throws(CouchError) in
+      try await role(in: store) != nil
+    }
+  }
+
+  /// What stands for the caller's permission: the same text for the same proof and the same store.
+  var permission: String {
+    [
+      name.key, caller.kind.rawValue, caller.id.text, caller.tokenID ?? "", "\(caller.epoch)",
+      caller.keyID?.text ?? "", caller.expiresAt.map { "\($0.milliseconds)" } ?? "",
+    ].joined(separator: "|")
+  }
+
+  /// Whether it is the caller's own, which is there as soon as it is written.
+  private var isOwn: Bool { caller.kind != .administrator && name == caller.store }
+
+  /// What the caller is to a store; nil for nothing, as for a database that is absent.
+  private func role(in store: DocumentStore?) async throws(CouchError) -> CouchRole? {
+    if isOwn { return .owner }
+    guard case .named = name, let store else { return nil }
+    if caller.kind == .administrator { return .administrator }
+    return CouchRole(of: caller, in: try await SecurityDocument.stored(in: store))
+  }
+
+  private func database(
+    _ store: DocumentStore?, needing right: CouchRole.Right
+  ) async throws(CouchError) -> CouchDatabase {
+    guard let role = try await role(in: store) else { throw CouchProblem.noDatabase }
+    guard role.has(right) else { throw CouchProblem.missing(right) }
+    return CouchDatabase(
+      name: database,
       store: store
         ?? DocumentStore(
-          name: owner.store, storage: CouchEmptyStorage(), feed: ChangeFeed(),
-          limits: .standard(for: owner.store), now: now))
+          name: name, storage: CouchEmptyStorage(), feed: ChangeFeed(),
+          limits: .standard(for: name), now: now),
+      mayDesign: role.has(.design))
   }
 }

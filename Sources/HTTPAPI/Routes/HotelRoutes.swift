@@ -22,9 +22,12 @@ extension HTTPService {
       limit: try query.int(
         "limit", in: 1...HotelQuery.maximumLimit, default: HotelQuery.defaultLimit),
       offset: try query.int("offset", in: 0...HotelQuery.maximumOffset, default: 0))
-    let page = try await search.search(wanted)
+    let page = try await page(wanted, for: person)
     let bookmarked = try await bookmarked(page.hotels.map(\.id), by: person)
-    return try .json { writer in
+    if let person, page.source == .upstream || page.source == .cache {
+      refresher.refresh(page.hotels.filter { bookmarked.contains($0.id) }, in: person.store)
+    }
+    return try .json(headers: Self.freshness(of: page)) { writer in
       writer.member("source", page.source.rawValue)
       writer.name("hotels")
       writer.beginArray()
@@ -36,10 +39,35 @@ extension HTTPService {
     }
   }
 
+  /// The upstream's answer, or its memory's; where there is neither, what the person's own bookmarks answer.
+  /// Nothing found among those is no answer to the search, so the upstream's failure stands then.
+  private func page(_ query: HotelQuery, for person: Principal?) async throws -> HotelPage {
+    do throws(SearchError) {
+      return try await search.search(query)
+    } catch {
+      guard let person, person.kind != .administrator else { throw error }
+      let own = try await hotels.allBookmarks(in: person.store)
+      guard !own.isEmpty, let page = try? await mirrorSearch.search(query, among: own),
+        !page.hotels.isEmpty || query.offset > 0
+      else { throw error }
+      return page
+    }
+  }
+
+  /// How old an answer is and what the cache did for it (RFC 9111, section 5.1; RFC 9211).
+  private static func freshness(of page: HotelPage) -> HTTPFields {
+    var fields: HTTPFields = [:]
+    if let age = page.age { fields[.age] = String(age) }
+    if let note = page.cacheNote { fields[.cacheStatus] = "hotel-bookmarks; " + note }
+    return fields
+  }
+
   /// The person's own copy first, for it is there even when the upstream is not.
   private func hotel(_ call: Call, _ person: Principal?) async throws -> Response {
     guard let id = HotelID(try call.parameter("hotelID")) else { throw Problem.notFound }
-    if let person, let bookmark = try await hotels.bookmark(id, in: person.store) {
+    if let person, person.kind != .administrator,
+      let bookmark = try await hotels.bookmark(id, in: person.store)
+    {
       return .json(try HotelJSON.bytes(id: id, body: bookmark.hotel, isBookmarked: true))
     }
     guard let hotel = try await search.hotel(id) else { throw Problem.notFound }
@@ -47,7 +75,7 @@ extension HTTPService {
   }
 
   private func bookmarked(_ ids: [HotelID], by person: Principal?) async throws -> Set<HotelID> {
-    guard let person, !ids.isEmpty else { return [] }
+    guard let person, person.kind != .administrator, !ids.isEmpty else { return [] }
     return try await hotels.bookmarked(among: ids, in: person.store)
   }
 }

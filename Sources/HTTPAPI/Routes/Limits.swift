@@ -1,4 +1,5 @@
 import Accounts
+import CouchSync
 import Documents
 import Hotels
 import Stores
@@ -6,12 +7,13 @@ import Stores
 /// Every limit with its unit, as `GET /v1/limits` shows them.
 enum Limits {
   /// `{"limits":[{"name","value","unit"}…]}`.
-  static let json: [UInt8] = {
+  /// - Parameter caps: those that an operator has set.
+  static func json(_ caps: ConnectionCaps) -> [UInt8] {
     var writer = JSONWriter()
     writer.beginObject()
     writer.name("limits")
     writer.beginArray()
-    for (name, value, unit) in rows {
+    for (name, value, unit) in rows + connections(caps) {
       writer.beginObject()
       writer.member("name", name)
       writer.member("value", value)
@@ -21,10 +23,20 @@ enum Limits {
     writer.endArray()
     writer.endObject()
     return writer.bytes
-  }()
+  }
+
+  private static func connections(_ caps: ConnectionCaps) -> [(String, Int, String)] {
+    [
+      ("connections", caps.total, "connections at once"),
+      ("connectionsPerAddress", caps.perAddress, "connections at once"),
+      ("requestsAtOnce", caps.requestsAtOnce, "requests being answered"),
+      ("streams", RequestLimits.streams, "streams per HTTP/2 connection"),
+      ("bodyMemoryBytes", RequestLimits.bodyMemoryBytes, "bytes of all requests' bodies"),
+    ]
+  }
 
   private static let rows: [(String, Int, String)] =
-    documents + stores + requests
+    documents + stores + requests + sync + feeds + queries
 
   private static let documents: [(String, Int, String)] = [
     ("documentBytes", JSONLimits.document.maximumBytes, "bytes"),
@@ -38,6 +50,8 @@ enum Limits {
     ("leaves", RevisionTree.maximumLeaves, "live leaves per document"),
     ("closedLeaves", RevisionTree.maximumClosedLeaves, "tombstone leaves per document"),
     ("storedAncestors", StoreLimits.storedAncestors, "bodies per document"),
+    ("storeHistoryPercent", Int(StoreLimits.historyPercent), "percent of a store's bytes"),
+    ("storeFillingPercent", Int(StoreLimits.fillingPercent), "percent of a store's bytes"),
   ]
 
   private static let stores: [(String, Int, String)] = [
@@ -53,6 +67,11 @@ enum Limits {
     ("headerBytes", RequestLimits.headerBytes, "bytes"),
     ("headerFields", RequestLimits.headerFields, "fields"),
     ("idleSeconds", RequestLimits.idleSeconds, "seconds"),
+    ("headerSeconds", RequestLimits.headerSeconds, "seconds for a request's head"),
+    ("bodyGraceSeconds", RequestLimits.bodyGraceSeconds, "seconds that a body may pause"),
+    ("bodyBytesPerSecond", RequestLimits.bodyBytesPerSecond, "bytes per second, at least"),
+    ("bodySeconds", RequestLimits.bodySeconds, "seconds for a request's body"),
+    ("requestSeconds", RequestLimits.requestSeconds, "seconds until an answer begins"),
     ("usernameBytes", UserName.maximumBytes, "bytes"),
     ("passwordMinimumBytes", PasswordRule.bytes.lowerBound, "bytes"),
     ("passwordMaximumBytes", PasswordRule.bytes.upperBound, "bytes"),
@@ -64,5 +83,52 @@ enum Limits {
     ("searchOffset", HotelQuery.maximumOffset, "hotels"),
     ("idempotencyKeyBytes", BookmarkLimits.receiptKeyBytes, "bytes"),
     ("idempotencySeconds", Int(BookmarkLimits.receiptSeconds), "seconds"),
+  ]
+
+  private static let sync: [(String, Int, String)] = [
+    ("syncDocumentBytes", CouchLimits.document.maximumBytes, "bytes with the `_` fields"),
+    ("bulkBytes", CouchLimits.bulk.maximumBytes, "bytes"),
+    ("bulkDocuments", CouchLimits.bulkDocuments, "documents"),
+    ("commitDocuments", CouchLimits.commitDocuments, "documents"),
+    ("answerBytes", CouchLimits.answerBytes, "bytes"),
+    ("askedRevisions", CouchLimits.askedRevisions, "revisions"),
+    ("documentQueries", CouchLimits.queries, "queries"),
+    ("uuids", CouchLimits.uuids, "ids"),
+    ("databaseNameBytes", DatabaseName.maximumBytes, "bytes"),
+    ("askedDatabases", DatabaseNamesQuery.maximumKeys, "databases"),
+    ("securityNames", SecurityDocument.maximumNames, "names or roles in one list"),
+    ("purgedDocuments", PurgeRequest.maximumDocuments, "documents"),
+    ("purgedRevisions", PurgeRequest.maximumRevisions, "revisions"),
+  ]
+
+  private static let feeds: [(String, Int, String)] = [
+    ("feedsPerStore", CouchFeeds.perStore, "feeds that wait"),
+    ("feedHeartbeatMinimum", CouchFeed.shortestBeat, "milliseconds"),
+    ("feedHeartbeatMaximum", CouchFeed.longestBeat, "milliseconds"),
+    ("feedTimeout", CouchFeed.longestWait, "milliseconds"),
+    ("feedWriteBytes", CouchChangesStream.chunkBytes, "bytes a client takes in idleSeconds"),
+    ("changesPageRows", CouchLimits.pageRows, "rows"),
+    ("changesPageBytes", CouchLimits.pageBytes, "bytes of rows"),
+    ("changesPageScan", CouchLimits.pageScan, "changes looked at"),
+    ("changesPageScanBytes", CouchLimits.pageScanBytes, "bytes of documents matched"),
+    ("changesPageMatching", CouchLimits.pageMatchingMilliseconds, "milliseconds"),
+    ("sinceBytes", SinceToken.maximumBytes, "bytes"),
+  ]
+
+  private static let queries: [(String, Int, String)] = [
+    ("selectorDepth", SelectorLimits.depth, "levels"),
+    ("selectorNodes", SelectorLimits.nodes, "operators, fields and values"),
+    ("selectorValues", SelectorLimits.values, "values in lists"),
+    ("selectorPatternUnits", SelectorLimits.patternUnits, "UTF-16 units"),
+    ("selectorMatching", SelectorLimits.matchingMilliseconds, "milliseconds per query"),
+    ("selectorPatternMatching", SelectorLimits.patternMilliseconds, "milliseconds per text"),
+    ("indexes", QueryLimits.definitions, "indexes per store"),
+    ("indexFields", QueryLimits.indexFields, "fields per index or sort"),
+    ("indexKeyBytes", QueryLimits.keyBytes, "bytes"),
+    ("indexDesignDocuments", QueryLimits.designDocuments, "design documents"),
+    ("indexDesignBytes", QueryLimits.designBytes, "bytes"),
+    ("indexCatchUpChanges", QueryLimits.catchUpChanges, "changes per commit"),
+    ("projectedFields", QueryLimits.projectedFields, "fields"),
+    ("indexBulkDeletes", QueryLimits.bulkDeletes, "design documents"),
   ]
 }

@@ -33,7 +33,7 @@ extension HTTPService {
       writer.member("couch", couchURL(of: person, call))
       writer.name("usage")
       Self.write(
-        documents: usage?.documentCount ?? 0, bytes: usage?.bodyBytes ?? 0, to: &writer)
+        documents: usage?.documentCount ?? 0, bytes: usage?.storedBytes ?? 0, to: &writer)
       writer.name("quota")
       Self.write(documents: quota.documents, bytes: quota.bytes, to: &writer)
       if let expires = person.expiresAt { writer.member("expiresAt", expires.rfc3339) }
@@ -48,7 +48,8 @@ extension HTTPService {
   }
 
   private func couchURL(of person: Principal, _ call: Call) -> String {
-    let base = publicURL ?? "http://" + (call.request.head.authority ?? "localhost")
+    let scheme = isSecure ? "https://" : "http://"
+    let base = publicURL ?? scheme + (call.request.head.authority ?? "localhost")
     return base + "/couch/" + person.storeName
   }
 }

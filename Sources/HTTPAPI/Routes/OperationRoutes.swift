@@ -17,23 +17,25 @@ extension HTTPService {
         .text(metricsText(), type: "text/plain; version=0.0.4; charset=utf-8")
       },
       .open(.get, "/openapi.yaml") { _ in .text(contract, type: "application/yaml") },
-      .open(.get, "/v1/limits") { _ in .json(Limits.json) },
+      .open(.get, "/v1/limits") { [limits = Limits.json(connectionCaps)] _ in .json(limits) },
     ]
   }
 
-  /// Ready is: stores take writes. An upstream that does not answer makes it degraded, for bookmarks work.
+  /// Ready is: stores take writes. An upstream that does not answer makes it degraded, for bookmarks work; so
+  /// does a full disk, for all but what grows works.
   private func readiness() async throws -> Response {
-    var storesReason: String?
+    var storesError: StoreError?
     var upstreamReason: String?
-    do { try await engine.checkWritable() } catch { storesReason = error.reason }
+    do { try await engine.checkWritable() } catch { storesError = error }
     do { try await search.checkReady() } catch { upstreamReason = error.reason }
-    let status =
-      storesReason != nil ? "unavailable" : upstreamReason != nil ? "degraded" : "ready"
+    let isUnavailable = storesError.map { $0.code != .storageFull } ?? false
+    let isReady = storesError == nil && upstreamReason == nil
+    let status = isUnavailable ? "unavailable" : isReady ? "ready" : "degraded"
     return .json(
-      storesReason == nil ? .ok : .serviceUnavailable, headers: [.cacheControl: "no-store"]
+      isUnavailable ? .serviceUnavailable : .ok, headers: [.cacheControl: "no-store"]
     ) { writer in
       writer.member("status", status)
-      writer.member("stores", storesReason ?? "writable")
+      writer.member("stores", storesError?.reason ?? "writable")
       writer.member("upstream", upstreamReason ?? "available")
     }
   }

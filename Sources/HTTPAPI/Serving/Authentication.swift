@@ -1,13 +1,12 @@
 import Accounts
 import Documents
-import Foundation
 import HTTPTypes
 import Hummingbird
 
 /// Finds out who calls: a bearer token, a user name with a password, or the session cookie.
 struct Authentication: Sendable {
-  /// The session cookie's name, as CouchDB calls it.
-  static let cookieName = "AuthSession"
+  /// The session cookie's name.
+  static let cookieName = SentCredentials.cookieName
 
   let accounts: AccountService
   let crossOrigin: CrossOrigin
@@ -16,7 +15,7 @@ struct Authentication: Sendable {
   /// - Throws: ``Problem`` 401 for credentials that are no good, 403 for a write by cookie from elsewhere.
   func principal(of call: Call) async throws -> Principal? {
     if let field = call[.authorization] { return try await principal(authorization: field, call) }
-    guard let token = Self.cookie(call[.cookie]) else { return nil }
+    guard let token = call[.cookie].flatMap(SentCredentials.cookie) else { return nil }
     try checkOrigin(call)
     return try await accounts.authenticate(bearer: token)
   }
@@ -32,17 +31,11 @@ struct Authentication: Sendable {
   }
 
   private func principal(authorization field: String, _ call: Call) async throws -> Principal {
-    let parts = field.split(separator: " ", maxSplits: 1)
-    guard let scheme = parts.first, let value = parts.dropFirst().first?.trimmingSpaces else {
-      throw Self.malformed
-    }
-    switch scheme.lowercased() {
-    case "bearer": return try await accounts.authenticate(bearer: value)
-    case "basic":
-      guard let pair = Self.basic(value) else { throw Self.malformed }
-      return try await accounts.authenticate(
-        username: pair.name, password: Secret(pair.password), from: call.address)
-    default: throw Self.malformed
+    switch SentCredentials(authorization: field) {
+    case .bearer(let token): return try await accounts.authenticate(bearer: token)
+    case .basic(let name, let password):
+      return try await accounts.authenticate(username: name, password: password, from: call.address)
+    case nil: throw Self.malformed
     }
   }
 
@@ -61,26 +54,6 @@ struct Authentication: Sendable {
     }
   }
 
-  /// `user:password` in Base64 (RFC 7617); the password may contain colons.
-  private static func basic(_ value: String) -> (name: String, password: String)? {
-    guard let data = Data(base64Encoded: value),
-      let text = String(validating: data, as: UTF8.self),
-      let colon = text.utf8.firstIndex(of: UInt8(ascii: ":"))
-    else { return nil }
-    return (String(text[..<colon]), String(text[text.utf8.index(after: colon)...]))
-  }
-
-  private static func cookie(_ field: String?) -> String? {
-    guard let field else { return nil }
-    for pair in field.utf8.split(separator: UInt8(ascii: ";")) {
-      let text = String(decoding: pair, as: UTF8.self).trimmingSpaces
-      if text.utf8.starts(with: (cookieName + "=").utf8) {
-        return String(Substring(text.utf8.dropFirst(cookieName.utf8.count + 1)))
-      }
-    }
-    return nil
-  }
-
   static let challenge: HTTPFields = [
     .wwwAuthenticate:
       #"Bearer realm="hotel-bookmarks", Basic realm="hotel-bookmarks", charset="UTF-8""#
@@ -92,4 +65,10 @@ struct Authentication: Sendable {
   static let required = Problem(
     .unauthorized, "unauthorized",
     "Say who you are: POST /v1/guests gives a token for Authorization: Bearer", headers: challenge)
+
+  /// The answer to the administrator where somebody's own store is needed.
+  static let noStore = Problem(
+    .forbidden, "forbidden",
+    "The administrator has no store of their own: sign up as a user, or use a database under /couch"
+  )
 }

@@ -1,4 +1,5 @@
 import Accounts
+import Compression
 import Documents
 import HTTPTypes
 import Hummingbird
@@ -11,6 +12,8 @@ struct Call: Sendable {
   let request: Request
   /// What travels with it.
   let context: CallContext
+  /// Whose word on the caller's address is taken.
+  var proxies = TrustedProxies()
 
   /// A header field's value.
   subscript(name: HTTPField.Name) -> String? { request.headers[name] }
@@ -27,11 +30,38 @@ struct Call: Sendable {
     try QueryParameters(request.uri.query, known: known)
   }
 
-  /// The whole body.
-  /// - Throws: ``Problem`` 413 when it is larger than `limit` bytes.
+  /// The whole body, unpacked if it came as gzip.
+  /// - Parameter limit: the bytes that it may have, packed as well as unpacked.
+  /// - Throws: ``Problem`` 413 when it is larger than `limit` bytes; 415 for another coding than gzip; 400 for
+  ///   one that can't be unpacked.
   func body(upTo limit: Int) async throws -> [UInt8] {
+    let coding = try ContentCoding(self)
+    let bytes = try await sentBody(upTo: limit)
+    guard coding == .gzip else { return bytes }
+    do throws(CompressionError) {
+      return try GzipReader.inflate(bytes, limit: limit)
+    } catch {
+      switch error {
+      case .tooLarge: throw Self.tooLarge(limit)
+      case .malformed:
+        throw Problem(.badRequest, "bad_request", "The body is no gzip, or not all of it")
+      case .outOfMemory:
+        throw Problem(
+          .serviceUnavailable, "unavailable", "The body can't be unpacked now", retryAfter: 1)
+      }
+    }
+  }
+
+  private func sentBody(upTo limit: Int) async throws -> [UInt8] {
     if let declared = request.headers[.contentLength].flatMap({ Int($0) }), declared > limit {
       throw Self.tooLarge(limit)
+    }
+    if let expectation = request.headers[.expect] {
+      guard expectation.trimmingSpaces.lowercased() == "100-continue" else {
+        throw Problem(
+          .expectationFailed, "invalid_header", "Expect must be 100-continue or absent")
+      }
+      context.channel.triggerUserOutboundEvent(BodyWanted(), promise: nil)
     }
     do {
       let buffer = try await request.body.collect(upTo: limit)
@@ -55,7 +85,9 @@ struct Call: Sendable {
   }
 
   /// Who the request comes from, for limits on attempts.
-  var address: ClientAddress { ClientAddress(context.remoteAddress?.ipAddress ?? "local") }
+  var address: ClientAddress {
+    proxies.caller(peer: context.remoteAddress?.ipAddress, forwarded: self[.xForwardedFor])
+  }
 
   /// JSON is UTF-8 (RFC 8259, section 8.1); a body without a type is taken for JSON.
   private func requireJSON() throws(Problem) {
@@ -89,15 +121,5 @@ extension String {
       }
     }
     return encoded
-  }
-}
-
-extension StringProtocol {
-  /// Without the blanks and tabs around it.
-  var trimmingSpaces: String {
-    var bytes = Array(utf8)[...]
-    while let first = bytes.first, first == 0x20 || first == 0x09 { bytes.removeFirst() }
-    while let last = bytes.last, last == 0x20 || last == 0x09 { bytes.removeLast() }
-    return String(decoding: bytes, as: UTF8.self)
   }
 }

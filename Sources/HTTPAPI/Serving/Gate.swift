@@ -30,7 +30,8 @@ struct Gate: RouterMiddleware {
       throw error
     } catch {
       response = answer(to: error, request: request, context: context)
-      if Self.mayBeLong(request) { Self.end(&response, on: context) }
+      // The connection ends with such an answer: what a client goes on sending would be read for nothing.
+      if Self.mayBeLong(request) { response.headers[.connection] = "close" }
     }
     // What no route took has no HEAD of the router's; a body would be read as the next answer.
     if request.method == .head { response = response.createHeadResponse() }
@@ -70,8 +71,14 @@ struct Gate: RouterMiddleware {
   /// - Throws: ``Problem`` for a target, a host or a transfer coding that can't be served.
   private static func checkHead(_ request: Request) throws(Problem) {
     try RequestTarget.check(request.uri.string)
-    if let host = request.head.authority, !host.utf8.allSatisfy(isHostByte) {
-      throw Problem(.badRequest, "invalid_header", "Host must be a name or address with a port")
+    guard request.headers.count <= RequestLimits.headerFields else {
+      throw ConnectionProblem.headers
+    }
+    guard let host = request.head.authority ?? request.headers[.hostField],
+      !host.isEmpty, host.utf8.allSatisfy(isHostByte)
+    else {
+      throw Problem(
+        .badRequest, "invalid_header", "There must be one Host, a name or address with a port")
     }
     if let coding = request.headers[.transferEncoding],
       coding.trimmingSpaces.lowercased() != "chunked"
@@ -89,24 +96,11 @@ struct Gate: RouterMiddleware {
 
   /// Bodies up to here are read to their end after an error, so that the connection can be used again.
   private static let drainedBytes = 1 << 20
-  /// What a refused body may go on for after its answer, in seconds.
-  private static let drainSeconds = 1
 
   /// Whether more may follow than is worth reading after an error.
   private static func mayBeLong(_ request: Request) -> Bool {
     request.headers[.transferEncoding] != nil
       || (request.headers[.contentLength].flatMap { Int($0) } ?? 0) > drainedBytes
-  }
-
-  /// Says that the connection ends with this answer, and ends it: what a client goes on sending would be
-  /// read for nothing.
-  private static func end(_ response: inout Response, on context: CallContext) {
-    response.headers[.connection] = "close"
-    guard context.remoteAddress != nil else { return }
-    let channel = context.channel
-    channel.eventLoop.scheduleTask(in: .seconds(Int64(drainSeconds))) {
-      channel.close(promise: nil)
-    }
   }
 
   /// What Hummingbird calls the request in the log; its own `context.id` traps where a log handler keeps
@@ -123,10 +117,16 @@ struct Gate: RouterMiddleware {
   /// A path that exists for other methods is answered with those (RFC 9110, section 15.5.6).
   private func methodProblem(for request: Request) -> Problem? {
     let path = request.uri.path
-    let methods = routes.filter { $0.matches(path) }.map(\.method.rawValue)
-    guard !methods.isEmpty else { return nil }
+    let fitting = routes.filter { $0.matches(path) }
+    guard let fewest = fitting.map(\.parameterCount).min() else { return nil }
+    let methods = fitting.filter { $0.parameterCount == fewest }.map(\.method.rawValue)
     let allowed = (methods.contains("GET") ? methods + ["HEAD"] : methods) + ["OPTIONS"]
     let list = Set(allowed).sorted().joined(separator: ", ")
+    // The router takes a literal segment and does not come back to a parameter in its place.
+    if methods.contains(request.method.rawValue) {
+      return Problem(
+        .badRequest, "illegal_docid", "_design and _local alone are no document's id")
+    }
     if request.method == .options { return Problem(.noContent, "", "", headers: [.allow: list]) }
     return Problem(
       .methodNotAllowed, "method_not_allowed", "Only \(list) are allowed here",
@@ -150,6 +150,12 @@ extension HTTPField.Name {
   static let renewedToken = HTTPField.Name(token: "Renewed-Token")
   /// `Prefer` (RFC 7240).
   static let prefer = HTTPField.Name(token: "Prefer")
+  /// `Cache-Status` (RFC 9211).
+  static let cacheStatus = HTTPField.Name(token: "Cache-Status")
+  /// `Host`, where HTTP/2 has no `:authority`.
+  static let hostField = HTTPField.Name(token: "Host")
+  /// `X-Forwarded-For`: whom a proxy was called by.
+  static let xForwardedFor = HTTPField.Name(token: "X-Forwarded-For")
   /// `Link` (RFC 8288).
   static let link = HTTPField.Name(token: "Link")
 

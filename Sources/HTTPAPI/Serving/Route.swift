@@ -11,8 +11,10 @@ package struct Route: Sendable {
     case open
     /// Anybody; credentials are used if there are any, and must be good then.
     case anyone
-    /// A guest or a user.
+    /// A guest or a user: who has a store of their own.
     case person
+    /// A guest, a user or the administrator.
+    case signedIn
   }
 
   typealias OpenHandler = @Sendable (Call) async throws -> Response
@@ -23,6 +25,7 @@ package struct Route: Sendable {
     case open(OpenHandler)
     case anyone(AnyoneHandler)
     case person(PersonHandler)
+    case signedIn(PersonHandler)
   }
 
   /// The method.
@@ -37,6 +40,7 @@ package struct Route: Sendable {
     case .open: .open
     case .anyone: .anyone
     case .person: .person
+    case .signedIn: .signedIn
     }
   }
 
@@ -58,6 +62,12 @@ package struct Route: Sendable {
     Route(method: method, template: template, handler: .person(handler))
   }
 
+  static func signedIn(
+    _ method: HTTPRequest.Method, _ template: String, _ handler: @escaping PersonHandler
+  ) -> Route {
+    Route(method: method, template: template, handler: .signedIn(handler))
+  }
+
   /// Whether it changes what is the caller's; ending the caller's own proof is no such change.
   var isWrite: Bool {
     ![.get, .head].contains(method)
@@ -73,4 +83,8 @@ package struct Route: Sendable {
       want.first == UInt8(ascii: "{") || want.elementsEqual(got)
     }
   }
+
+  /// How many segments of its path may be anything: of two routes that a path fits, the router takes the one
+  /// with fewer.
+  var parameterCount: Int { template.utf8.count { $0 == UInt8(ascii: "{") } }
 }

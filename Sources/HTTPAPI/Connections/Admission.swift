@@ -1,0 +1,89 @@
+import Synchronization
+
+/// Says which requests are begun: so many at once, fewer while the server falls behind, and no more bytes of
+/// bodies than memory is meant for. What is turned away costs next to nothing, so that what was begun is
+/// finished in time however much is asked.
+///
+/// The bound follows how long work waits for a thread (``note(lag:)``): it shrinks by a quarter at a time once
+/// that has been too long for a while, for a moment's stutter is no overload (RFC 8289, section 3.2), and
+/// grows steadily while it is not, as TCP's congestion window does (RFC 5681).
+package final class Admission: Sendable {
+  /// How often the delay is measured, in milliseconds.
+  package static let intervalMilliseconds = 100
+  /// The delay that is still good, in milliseconds.
+  package static let goodMilliseconds = 200
+  /// How many measurements in a row have to be late before the bound shrinks.
+  static let patience = 5
+  /// The bound never shrinks below so many requests.
+  static let minimum = 16
+  /// By how many requests the bound grows in one interval.
+  static let growth = 16
+
+  private let ceiling: Int
+  private let memory: Int
+  private let bound: Atomic<Int>
+  private let running = Atomic(0)
+  private let refused = Atomic(0)
+  private let bytes = Atomic(0)
+  private let lateInARow = Atomic(0)
+
+  /// An admission without requests.
+  /// - Parameter atOnce: requests at once, at most.
+  /// - Parameter memory: bytes of bodies at once.
+  package init(
+    atOnce: Int = RequestLimits.requestsAtOnce, memory: Int = RequestLimits.bodyMemoryBytes
+  ) {
+    ceiling = atOnce
+    self.memory = memory
+    bound = Atomic(atOnce)
+  }
+
+  /// Requests that are being answered.
+  package var runningCount: Int { running.load(ordering: .relaxed) }
+  /// Requests that were turned away since the start.
+  package var refusedCount: Int { refused.load(ordering: .relaxed) }
+  /// How many may be answered at once now.
+  package var currentBound: Int { bound.load(ordering: .relaxed) }
+  /// Bytes of bodies in memory.
+  package var heldBytes: Int { bytes.load(ordering: .relaxed) }
+
+  /// Begins a request; ``leave()`` has to follow if it may.
+  /// - Parameter always: whether it is one that operators ask in just such moments.
+  func enter(always: Bool) -> Bool {
+    let count = running.add(1, ordering: .relaxed).newValue
+    if always || count <= bound.load(ordering: .relaxed) { return true }
+    running.subtract(1, ordering: .relaxed)
+    refused.add(1, ordering: .relaxed)
+    return false
+  }
+
+  /// Ends a request.
+  func leave() { running.subtract(1, ordering: .relaxed) }
+
+  /// Counts bytes of a body; ``give(_:)`` has to follow if there is room.
+  func take(_ count: Int) -> Bool {
+    if bytes.add(count, ordering: .relaxed).newValue <= memory { return true }
+    bytes.subtract(count, ordering: .relaxed)
+    refused.add(1, ordering: .relaxed)
+    return false
+  }
+
+  /// Gives bytes back.
+  func give(_ count: Int) {
+    if count > 0 { bytes.subtract(count, ordering: .relaxed) }
+  }
+
+  /// Takes a measurement: how much later than it wanted something ran that had nothing to do.
+  package func note(lag: Duration) {
+    let now = bound.load(ordering: .relaxed)
+    let isLate = lag > .milliseconds(Self.goodMilliseconds)
+    let late = isLate ? lateInARow.add(1, ordering: .relaxed).newValue : 0
+    lateInARow.store(late, ordering: .relaxed)
+    guard late == 0 || late >= Self.patience else { return }
+    let next =
+      isLate
+      ? max(min(Self.minimum, ceiling), min(now, runningCount) * 3 / 4)
+      : min(ceiling, now + Self.growth)
+    bound.store(next, ordering: .relaxed)
+  }
+}

@@ -1,0 +1,33 @@
+package import NIOCore
+
+/// The times and rates that a connection is held to.
+package struct ConnectionLimits: Sendable {
+  /// How long the head of a request may be on its way.
+  package var header = TimeAmount.seconds(Int64(RequestLimits.headerSeconds))
+  /// How long a body may pause.
+  package var bodyGrace = TimeAmount.seconds(Int64(RequestLimits.bodyGraceSeconds))
+  /// Bytes per second of a body.
+  package var bodyRate = RequestLimits.bodyBytesPerSecond
+  /// How long a body may be on its way.
+  package var body = TimeAmount.seconds(Int64(RequestLimits.bodySeconds))
+  /// From the end of a request to the beginning of its answer.
+  package var answer = TimeAmount.seconds(Int64(RequestLimits.requestSeconds))
+  /// How long a client may take nothing of an answer.
+  package var stall = TimeAmount.seconds(Int64(RequestLimits.idleSeconds))
+  /// How long what comes after the last answer is thrown away before the connection is cut.
+  package var linger = TimeAmount.seconds(Int64(RequestLimits.lingerSeconds))
+
+  /// The limits that ``RequestLimits`` names.
+  package init() {}
+
+  /// How often a busy connection is looked at: often enough that none of the limits is missed.
+  var interval: TimeAmount {
+    .nanoseconds(min(header, bodyGrace, body, answer, stall).nanoseconds / 2)
+  }
+
+  /// The time that so many bytes of a body are good for.
+  func time(for bytes: Int) -> TimeAmount {
+    let (product, overflow) = Int64(bytes).multipliedReportingOverflow(by: 1_000_000_000)
+    return overflow ? bodyGrace : .nanoseconds(product / Int64(max(1, bodyRate)))
+  }
+}

@@ -1,0 +1,24 @@
+import NIOHTTP1
+
+/// What the handlers of one HTTP/1 connection know together. Touched on the connection's event loop alone.
+final class ConnectionState {
+  /// Heads and ends of requests that the parser has found so far; wraps around.
+  var marks: UInt = 0
+  /// Whether the parser is within a request's body.
+  var isInBody = false
+  /// Requests that were passed on and are not answered yet.
+  var outstanding = 0
+  /// Whether the request that was read last is the last of the connection: by its version, by
+  /// `Connection: close`, or because an upgrade was asked for, after which the parser reads no more.
+  var isLast = false
+  /// Whether requests are of HTTP/1.0, which knows no chunks.
+  var isOld = false
+  /// What the parser stopped at.
+  var failure: HTTPParserError?
+  /// The answer to that.
+  var refusal: Problem?
+  /// Whether whatever comes is thrown away.
+  var isDraining = false
+  /// Goes on reading while what comes is thrown away.
+  var read: (() -> Void)?
+}

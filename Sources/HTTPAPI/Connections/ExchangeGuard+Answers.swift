@@ -1,0 +1,137 @@
+import HTTPTypes
+import NIOCore
+import NIOHTTPTypes
+
+/// The way out.
+extension ExchangeGuard {
+  /// Writes an answer's head; the server's own for what the parser refused is given its words here.
+  func write(
+    _ head: HTTPResponse, _ data: NIOAny, _ context: ChannelHandlerContext,
+    _ promise: EventLoopPromise<Void>?
+  ) {
+    if head.status == .badRequest, connection?.failure != nil,
+      head.headerFields[.contentType] == nil
+    {
+      return writeRefusal(context, promise)
+    }
+    var head = head
+    hasAnswer = true
+    waiting = nil
+    if head.headerFields[.connection] == "close" {
+      // What was asked after this request is not answered.
+      closes = true
+      outstanding = 1
+    }
+    if closes, outstanding <= 1 { head.headerFields[.connection] = "close" }
+    if connection == nil { head.headerFields[.connection] = nil }
+    // An answer without a length goes on as long as its feed: it holds no place.
+    if head.headerFields[.contentLength] == nil { leavePlace() }
+    context.write(wrapOutboundOut(.head(head)), promise: promise)
+  }
+
+  /// Hummingbird answers a parser's error 400 without a body, whatever it was. A request that was answered
+  /// already gets no second answer.
+  private func writeRefusal(
+    _ context: ChannelHandlerContext, _ promise: EventLoopPromise<Void>?
+  ) {
+    guard outstanding > 0 || pace == nil else {
+      isOver = true
+      promise?.succeed()
+      return context.close(promise: nil)
+    }
+    closes = true
+    hasAnswer = true
+    waiting = nil
+    let problem = connection?.refusal ?? ConnectionProblem.malformed
+    let (head, body) = problem.message(to: outstanding > 0 ? request : nil, closes: true)
+    context.write(wrapOutboundOut(.head(head)), promise: promise)
+    context.write(wrapOutboundOut(.body(body)), promise: nil)
+  }
+
+  /// Ends an answer, and the connection if it was its last.
+  func writeEnd(
+    _ data: NIOAny, _ context: ChannelHandlerContext, _ promise: EventLoopPromise<Void>?
+  ) {
+    outstanding = max(0, outstanding - 1)
+    connection?.outstanding = outstanding
+    admission.give(heldBytes)
+    heldBytes = 0
+    hasAnswer = false
+    if outstanding == 0 {
+      leavePlace()
+      waiting = nil
+    } else {
+      waiting = context.eventLoop.now
+      arm(context, at: context.eventLoop.now)
+    }
+    guard closes, outstanding == 0 else {
+      hasAnswer = outstanding == 0 && pace != nil
+      return context.write(data, promise: promise)
+    }
+    finish(data, context, promise)
+  }
+
+  /// Writes what is the last, and closes when it is on its way.
+  private func finish(
+    _ data: NIOAny, _ context: ChannelHandlerContext, _ promise: EventLoopPromise<Void>?
+  ) {
+    isOver = true
+    connection?.isDraining = true
+    timer?.cancel()
+    let sent = promise ?? context.eventLoop.makePromise(of: Void.self)
+    let (limits, connection, isOpen) = (limits, connection, pace != nil)
+    sent.futureResult.assumeIsolated().whenComplete { _ in
+      guard let connection else {
+        // The rest of a stream's body is not wanted (RFC 9113, section 8.1).
+        if isOpen { context.close(promise: nil) }
+        return
+      }
+      connection.read?()
+      ConnectionProblem.linger(context, limits.linger)
+    }
+    context.writeAndFlush(data, promise: sent)
+  }
+
+  /// Answers in the route's place.
+  func answer(_ problem: Problem, _ context: ChannelHandlerContext) {
+    let (head, body) = problem.message(to: request, closes: closes && connection != nil)
+    context.write(wrapOutboundOut(.head(head)), promise: nil)
+    if request?.method != .head { context.write(wrapOutboundOut(.body(body)), promise: nil) }
+    let end = wrapOutboundOut(.end(nil))
+    if closes { finish(end, context, nil) } else { context.writeAndFlush(end, promise: nil) }
+  }
+
+  /// Writes a long body in pieces, so that it is seen whether the client takes any.
+  func writePieces(
+    _ bytes: ByteBuffer, _ context: ChannelHandlerContext, _ promise: EventLoopPromise<Void>?
+  ) {
+    var rest = bytes
+    while let piece = rest.readSlice(length: min(rest.readableBytes, Self.pieceBytes)),
+      piece.readableBytes > 0
+    {
+      let isLast = rest.readableBytes == 0
+      let taken =
+        isLast && promise != nil ? promise : context.eventLoop.makePromise(of: Void.self)
+      taken?.futureResult.assumeIsolated().whenSuccess { [self] in
+        if stuck != nil { stuck = context.eventLoop.now }
+      }
+      context.write(wrapOutboundOut(.body(piece)), promise: taken)
+    }
+  }
+
+  /// Leaves the place among the running requests.
+  func leavePlace() {
+    if holdsPlace { admission.leave() }
+    holdsPlace = false
+  }
+
+  /// Gives everything back.
+  func release() {
+    leavePlace()
+    admission.give(heldBytes)
+    heldBytes = 0
+    isOver = true
+    timer?.cancel()
+    timer = nil
+  }
+}

@@ -1,0 +1,183 @@
+import HTTPTypes
+import NIOCore
+import NIOHTTPTypes
+
+/// Watches the requests and answers of a connection, or of a stream of HTTP/2: turns requests away while the
+/// server has too much to do, cuts off bodies that come too slowly and answers that are not taken or not
+/// given, and ends a connection after its last answer.
+///
+/// A request costs it a few comparisons and two looks at the clock; its timer runs at an interval and only
+/// while there is something to wait for, so that a feed that waits has none.
+final class ExchangeGuard: ChannelDuplexHandler, RemovableChannelHandler {
+  typealias InboundIn = HTTPRequestPart
+  typealias InboundOut = HTTPRequestPart
+  typealias OutboundIn = HTTPResponsePart
+  typealias OutboundOut = HTTPResponsePart
+
+  /// Bytes that are written at a time: as much as a client has to take within the stall limit.
+  static let pieceBytes = 64 << 10
+  /// Bodies up to here cost no accounting, in bytes.
+  static let freeBytes = 64 << 10
+  /// Bytes of a refused request that are read before the connection is given up.
+  static let refusedBytes = 1 << 20
+
+  let limits: ConnectionLimits
+  let admission: Admission
+  /// The connection's state; nil for a stream of HTTP/2, which has one request.
+  let connection: ConnectionState?
+
+  /// The request that is answered, or the last that was read.
+  var request: HTTPRequest?
+  /// Requests passed on and not answered to their end.
+  var outstanding = 0
+  /// The body that is on its way.
+  var pace: BodyPace?
+  /// Whether the answer has begun.
+  var hasAnswer = false
+  /// Since when an answer is waited for.
+  var waiting: NIODeadline?
+  /// Whether the request on its way is turned away.
+  var isRefusing = false
+  /// Whether the answer on its way is the last.
+  var closes = false
+  /// Whether nothing more is read or written.
+  var isOver = false
+  /// Whether a place among the running requests is held.
+  var holdsPlace = false
+  /// Bytes of the body that are accounted for.
+  var heldBytes = 0
+  /// Since when nothing can be written, or was taken.
+  var stuck: NIODeadline?
+  var timer: Scheduled<Void>?
+
+  init(_ limits: ConnectionLimits, _ admission: Admission, _ connection: ConnectionState? = nil) {
+    self.limits = limits
+    self.admission = admission
+    self.connection = connection
+  }
+
+  func handlerRemoved(context: ChannelHandlerContext) { release() }
+
+  func channelInactive(context: ChannelHandlerContext) {
+    release()
+    context.fireChannelInactive()
+  }
+
+  // MARK: Requests
+
+  func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+    guard !isOver else { return }
+    switch unwrapInboundIn(data) {
+    case .head(let request): read(request, data, context)
+    case .body(let bytes): read(bytes, data, context)
+    case .end:
+      guard let pace else { return }
+      self.pace = nil
+      if isRefusing {
+        isRefusing = false
+      } else {
+        if pace.count > 0, !hasAnswer { waiting = context.eventLoop.now }
+        if outstanding > 0, !hasAnswer, !holdsPlace { holdsPlace = admission.enter(always: true) }
+        context.fireChannelRead(data)
+      }
+    }
+  }
+
+  private func read(_ head: HTTPRequest, _ data: NIOAny, _ context: ChannelHandlerContext) {
+    // What follows a connection's last request is not looked at.
+    guard !closes || outstanding == 0 else { return }
+    let now = context.eventLoop.now
+    request = head
+    pace = BodyPace(limits, at: now)
+    if outstanding == 0 {
+      hasAnswer = false
+      guard admission.enter(always: Problem.mustAnswer(head)) else {
+        isRefusing = true
+        closes = connection?.isLast ?? true
+        answer(ConnectionProblem.overloaded, context)
+        return arm(context, at: now)
+      }
+      holdsPlace = true
+      waiting = now
+    }
+    outstanding += 1
+    connection?.outstanding = outstanding
+    if connection?.isLast == true { closes = true }
+    context.fireChannelRead(data)
+    arm(context, at: now)
+  }
+
+  private func read(_ bytes: ByteBuffer, _ data: NIOAny, _ context: ChannelHandlerContext) {
+    guard pace != nil else { return }
+    pace?.came(bytes.readableBytes, at: context.eventLoop.now)
+    let count = pace?.count ?? 0
+    if isRefusing {
+      if count > Self.refusedBytes { context.close(promise: nil) }
+      return
+    }
+    if count > Self.freeBytes, !hasAnswer {
+      guard admission.take(count - heldBytes) else {
+        return failBody(ConnectionProblem.overloaded, context)
+      }
+      heldBytes = count
+    }
+    context.fireChannelRead(data)
+  }
+
+  func channelReadComplete(context: ChannelHandlerContext) {
+    if pace != nil {
+      pace?.isRead(false, at: context.eventLoop.now)
+      // Who is slow takes no place from others.
+      leavePlace()
+    }
+    context.fireChannelReadComplete()
+  }
+
+  func read(context: ChannelHandlerContext) {
+    pace?.isRead(true, at: context.eventLoop.now)
+    context.read()
+  }
+
+  /// Lets the route answer what is wrong with its body.
+  func failBody(_ problem: Problem, _ context: ChannelHandlerContext) {
+    pace = nil
+    closes = true
+    waiting = context.eventLoop.now
+    connection?.isDraining = true
+    context.fireErrorCaught(problem)
+  }
+
+  func triggerUserOutboundEvent(
+    context: ChannelHandlerContext, event: Any, promise: EventLoopPromise<Void>?
+  ) {
+    guard event is BodyWanted else {
+      return context.triggerUserOutboundEvent(event, promise: promise)
+    }
+    promise?.succeed()
+    guard !isOver, outstanding == 1, !hasAnswer, pace?.count == 0, connection?.isOld != true
+    else { return }
+    pace?.restart(at: context.eventLoop.now)
+    let leave = HTTPResponse(status: .continue)
+    context.writeAndFlush(wrapOutboundOut(.head(leave)), promise: nil)
+  }
+
+  // MARK: Answers
+
+  func write(
+    context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?
+  ) {
+    guard !isOver else {
+      promise?.fail(ChannelError.ioOnClosedChannel)
+      return
+    }
+    switch unwrapOutboundIn(data) {
+    case .head(let head): write(head, data, context, promise)
+    case .body(let bytes):
+      guard bytes.readableBytes > Self.pieceBytes else {
+        return context.write(data, promise: promise)
+      }
+      writePieces(bytes, context, promise)
+    case .end: writeEnd(data, context, promise)
+    }
+  }
+}

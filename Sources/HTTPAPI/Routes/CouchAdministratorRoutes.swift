@@ -1,0 +1,157 @@
+import Accounts
+import CouchSync
+import Documents
+import HTTPTypes
+import Hummingbird
+import Stores
+
+/// Making, listing and deleting databases, which the administrator alone may do, and what else CouchDB's
+/// server has for one. Nothing here changes how the server is set up, and nothing runs anything.
+///
+/// Source: CouchDB, "API reference: server" and "databases".
+extension HTTPService {
+  /// Names that are read from the engine at a time.
+  private static let namesAtATime = 1_000
+
+  /// `PUT` and `DELETE /couch/{db}`, `_all_dbs`, `_dbs_info`, `_active_tasks`, `_replicate`.
+  var couchAdministratorRoutes: [Route] {
+    [
+      caller(.put, "/{db}") { call, caller in try await makeDatabase(call, caller) },
+      caller(.delete, "/{db}") { call, caller in try await dropDatabase(call, caller) },
+      administrator(.get, "/_all_dbs") { call, _ in
+        let query = try DatabaseNamesQuery(try call.couchParameters())
+        return Self.list(query.chosen(from: try await databaseNames())) { $1.string($0) }
+      },
+      administrator(.get, "/_dbs_info") { call, caller in
+        let query = try DatabaseNamesQuery(try call.couchParameters())
+        return try await databasesInfo(query.chosen(from: try await databaseNames()), caller)
+      },
+      administrator(.post, "/_dbs_info") { call, caller in
+        try await databasesInfo(Self.keys(in: try await call.couchObject()), caller)
+      },
+      administrator(.get, "/_active_tasks") { _, _ in Self.list([]) { $1.string($0) } },
+      caller(.post, "/_replicate") { _, _ in
+        throw CouchError(
+          501, "not_implemented",
+          "This server runs no replications. Start them at the other end: PouchDB, or a CouchDB's "
+            + "_replicate or _replicator with this database's URL as source or target")
+      },
+    ]
+  }
+
+  private func caller(
+    _ method: HTTPRequest.Method, _ path: String,
+    _ run: @escaping @Sendable (Call, Principal) async throws -> Response
+  ) -> Route {
+    .signedIn(method, "/couch" + path) { call, caller in
+      try await CouchProblem.translating { try await run(call, caller) }
+    }
+  }
+
+  private func administrator(
+    _ method: HTTPRequest.Method, _ path: String,
+    _ run: @escaping @Sendable (Call, Principal) async throws -> Response
+  ) -> Route {
+    caller(method, path) { call, caller in
+      guard caller.kind == .administrator else { throw CouchProblem.notAdministrator }
+      return try await run(call, caller)
+    }
+  }
+
+  /// Others than the administrator make their own store, which is there without it; of any other name they
+  /// are told the same whether it is there or not.
+  private func makeDatabase(_ call: Call, _ caller: Principal) async throws -> Response {
+    let name = try call.parameter("db")
+    if caller.kind == .administrator {
+      guard try !call.couchParameters().flag("partitioned") else {
+        throw CouchProblem.notOffered("Partitioned databases are")
+      }
+      try await databases.make(name)
+    } else {
+      guard name.equalsBytes(of: caller.storeName) else { throw CouchProblem.notAdministrator }
+      try await databases.store(name, for: caller).make()
+    }
+    var fields = Response.couchFields
+    fields[.location] = "/couch/" + name.urlSegment
+    return .couchDone(.created, headers: fields)
+  }
+
+  private func dropDatabase(_ call: Call, _ caller: Principal) async throws -> Response {
+    let name = try call.parameter("db")
+    guard caller.kind == .administrator else {
+      guard name.equalsBytes(of: caller.storeName) else { throw CouchProblem.notAdministrator }
+      throw CouchError(
+        403, "forbidden", "Your own store goes with your account: DELETE /v1/me erases both.")
+    }
+    guard try call.couchParameters()["rev"] == nil else {
+      throw CouchError.badRequest(
+        "You tried to DELETE a database with a ?rev= parameter. "
+          + "Did you mean to DELETE a document instead?")
+    }
+    try await databases.drop(name)
+    return .couchDone()
+  }
+
+  /// The databases that the administrator made, in byte order; nobody's own store is among them.
+  private func databaseNames() async throws(StoreError) -> [String] {
+    var names: [String] = []
+    var last: String?
+    while true {
+      let page = try await engine.names(in: "named", after: last, limit: Self.namesAtATime)
+      for case .named(let name) in page { names.append(name.text) }
+      guard page.count == Self.namesAtATime, let key = page.last?.key else { return names }
+      last = key
+    }
+  }
+
+  private static func keys(in body: JSONNode) throws(CouchError) -> [String] {
+    guard let keys = body["keys"] else { throw .badRequest("`keys` member must exist.") }
+    guard keys.kind == .array else { throw .badRequest("`keys` member must be an array.") }
+    guard keys.count <= DatabaseNamesQuery.maximumKeys else {
+      throw .badRequest("`keys` has at most \(DatabaseNamesQuery.maximumKeys) names.")
+    }
+    var names: [String] = []
+    for key in keys.elements {
+      guard let name = key.string else { throw .badRequest("`keys` must be names.") }
+      names.append(name)
+    }
+    return names
+  }
+
+  /// Each with its counts, or `not_found`.
+  private func databasesInfo(_ names: [String], _ caller: Principal) async throws -> Response {
+    var rows: [(name: String, info: [UInt8]?)] = []
+    for name in names {
+      do throws(CouchError) {
+        let answer = try await databases.store(name, for: caller).reading {
+          database throws(CouchError) in try await database.info()
+        }
+        rows.append((name, answer.body))
+      } catch {
+        guard error == CouchProblem.noDatabase else { throw error }
+        rows.append((name, nil))
+      }
+    }
+    return Self.list(rows) { row, writer in
+      writer.beginObject()
+      writer.member("key", row.name)
+      if let info = row.info {
+        writer.name("info")
+        writer.raw(info)
+      } else {
+        writer.member("error", "not_found")
+      }
+      writer.endObject()
+    }
+  }
+
+  private static func list<Element>(
+    _ elements: [Element], _ write: (Element, inout JSONWriter) -> Void
+  ) -> Response {
+    var writer = JSONWriter()
+    writer.beginArray()
+    for element in elements { write(element, &writer) }
+    writer.endArray()
+    return .json(writer.bytes, headers: Response.couchFields)
+  }
+}

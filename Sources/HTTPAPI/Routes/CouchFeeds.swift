@@ -1,0 +1,161 @@
+import CouchSync
+import ServiceLifecycle
+import Stores
+import Synchronization
+
+/// All answers of `_changes` that a server is writing and that wait or are longer than a page.
+///
+/// An answer that waits costs its connection and little more: one task a store takes the store's wake-ups,
+/// and two tasks for the whole server look at the clock and at permissions while anybody is there.
+final class CouchFeeds: Sendable {
+  /// Feeds that wait on one store at once.
+  static let perStore = 16
+  /// How exact waits are.
+  private static let tick = Duration.milliseconds(100)
+  /// How often permissions are looked at, so that one that ended is not used for a second.
+  private static let checkInterval = Duration.milliseconds(500)
+
+  private let stores: DatabaseManager
+  private let state = Mutex(State())
+
+  /// The readers of one store, and who wakes them.
+  private struct Line {
+    let number: UInt64
+    var signals: [ObjectIdentifier: CouchFeedSignal] = [:]
+    var waiting = 0
+    var wakeUps: Task<Void, Never>?
+  }
+
+  private struct State {
+    var lines: [StoreName: Line] = [:]
+    /// Everybody in all lines, until somebody comes or goes.
+    var everybody: [CouchFeedSignal]?
+    var lastNumber: UInt64 = 0
+    var isTicking = false
+    var isChecking = false
+  }
+
+  /// No feeds.
+  init(stores: DatabaseManager) { self.stores = stores }
+
+  /// Takes a place.
+  /// - Throws: 429 when so many wait on the store that another is refused.
+  func enter(_ reader: CouchFeedReader) async throws(CouchError) -> CouchFeedPlace {
+    let changes = await stores.feed(for: reader.store)
+    let signal = CouchFeedSignal(reader)
+    let isIn = state.withLock { state in
+      guard !reader.waits || (state.lines[reader.store]?.waiting ?? 0) < Self.perStore else {
+        return false
+      }
+      if state.lines[reader.store] == nil {
+        state.lastNumber += 1
+        var line = Line(number: state.lastNumber)
+        line.wakeUps = wakeUps(of: changes, for: reader.store, line.number)
+        state.lines[reader.store] = line
+      }
+      state.lines[reader.store]?.signals[ObjectIdentifier(signal)] = signal
+      state.everybody = nil
+      if reader.waits { state.lines[reader.store]?.waiting += 1 }
+      startClocks(&state)
+      return true
+    }
+    guard isIn else {
+      throw CouchError(
+        429, "too_many_requests",
+        "At most \(Self.perStore) feeds may wait on a database at once")
+    }
+    return CouchFeedPlace(signal, in: self)
+  }
+
+  /// Gives a place back; once more does nothing.
+  func leave(_ signal: CouchFeedSignal) {
+    let store = signal.reader.store
+    state.withLock { state in
+      guard state.lines[store]?.signals.removeValue(forKey: ObjectIdentifier(signal)) != nil
+      else { return }
+      state.everybody = nil
+      if signal.reader.waits { state.lines[store]?.waiting -= 1 }
+      guard let line = state.lines[store], line.signals.isEmpty else { return }
+      line.wakeUps?.cancel()
+      state.lines[store] = nil
+    }
+  }
+
+  /// How many answers are being written.
+  var count: Int { state.withLock { $0.lines.values.reduce(0) { $0 + $1.signals.count } } }
+
+  // What wakes the writers.
+
+  private func wakeUps(
+    of changes: ChangeFeed, for store: StoreName, _ number: UInt64
+  ) -> Task<Void, Never> {
+    Task { [weak self] in
+      for await _ in changes.wakeUps() {
+        self?.signals(store, number).forEach { $0.change() }
+      }
+      // Nobody is in the line any more when it was given up; otherwise the store is gone.
+      self?.signals(store, number).forEach { $0.end(.erased) }
+    }
+  }
+
+  private func signals(_ store: StoreName, _ number: UInt64) -> [CouchFeedSignal] {
+    state.withLock { state in
+      guard let line = state.lines[store], line.number == number else { return [] }
+      return Array(line.signals.values)
+    }
+  }
+
+  private func startClocks(_ state: inout State) {
+    if !state.isTicking {
+      state.isTicking = true
+      Task { await runTicks() }
+    }
+    if !state.isChecking {
+      state.isChecking = true
+      Task { await runChecks() }
+    }
+  }
+
+  /// Everybody; nil when nobody is there, so that the task that asks ends.
+  private func everybody(_ isRunning: WritableKeyPath<State, Bool>) -> [CouchFeedSignal]? {
+    state.withLock { state in
+      guard !state.lines.isEmpty else {
+        state[keyPath: isRunning] = false
+        return nil
+      }
+      let everybody = state.everybody ?? state.lines.values.flatMap { $0.signals.values }
+      state.everybody = everybody
+      return everybody
+    }
+  }
+
+  private func runTicks() async {
+    while let signals = everybody(\.isTicking) {
+      let now = ContinuousClock.now
+      let isStopping = Task.isShuttingDownGracefully
+      for signal in signals {
+        if isStopping, signal.reader.waits { signal.end(.stopping) }
+        signal.tick(now)
+      }
+      try? await Task.sleep(for: Self.tick)
+    }
+  }
+
+  private func runChecks() async {
+    while let signals = everybody(\.isChecking) {
+      var answers: [String: Bool] = [:]
+      for signal in signals {
+        let permission = signal.reader.permission
+        let isGood: Bool
+        if let known = answers[permission] {
+          isGood = known
+        } else {
+          isGood = (try? await signal.reader.mayRead()) ?? false
+          answers[permission] = isGood
+        }
+        if !isGood { signal.end(.notAllowed) }
+      }
+      try? await Task.sleep(for: Self.checkInterval)
+    }
+  }
+}

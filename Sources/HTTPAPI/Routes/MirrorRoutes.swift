@@ -1,0 +1,70 @@
+import Accounts
+import Compression
+import Documents
+import HTTPTypes
+import Hotels
+import Hummingbird
+import Stores
+
+extension HTTPService {
+  /// The offline copy in one request.
+  var mirrorRoutes: [Route] {
+    [.person(.get, "/v1/mirror") { call, person in try await mirror(call, of: person.store) }]
+  }
+
+  private func mirror(_ call: Call, of store: StoreName) async throws -> Response {
+    let query = try call.query("since")
+    var since: MirrorToken?
+    if let text = query["since"] {
+      guard let token = MirrorToken(text) else {
+        throw Problem(
+          .badRequest, "invalid_parameter", "since must be the token of an earlier answer")
+      }
+      since = token
+    }
+    guard let page = try await hotels.mirror(of: store, since: since) else {
+      throw Problem(
+        .gone, "resync_required",
+        "This copy can't be brought up to date: forget it and ask without since")
+    }
+    var fields = Self.tagged(page.token.description)
+    fields[.vary] = "Accept-Encoding"
+    if let known = try EntityTags(call, .ifNoneMatch, strong: false),
+      known.matches(page.token.description)
+    {
+      return .empty(.notModified, headers: fields)
+    }
+    return .packed(page.json, headers: fields, for: call)
+  }
+}
+
+extension Response {
+  /// Shorter answers than this are sent as they are, in bytes: one packet holds them.
+  private static let shortestPacked = 1_024
+
+  /// A JSON answer, as gzip for those who take that (RFC 9110, section 12.5.3). The tag of the packed form is
+  /// weak: it stands for the same content in other bytes.
+  static func packed(_ bytes: [UInt8], headers: HTTPFields, for call: Call) -> Response {
+    guard bytes.count >= shortestPacked, call.takesGzip,
+      let packed = try? GzipWriter.deflate(bytes, level: 4)
+    else { return .json(bytes, headers: headers) }
+    var fields = headers
+    fields[.contentEncoding] = "gzip"
+    if let tag = fields[.eTag] { fields[.eTag] = "W/" + tag }
+    return .json(packed, headers: fields)
+  }
+}
+
+extension Call {
+  /// Whether `Accept-Encoding` names gzip and does not refuse it.
+  var takesGzip: Bool {
+    guard let field = self[.acceptEncoding] else { return false }
+    return field.lowercased().utf8.split(separator: UInt8(ascii: ",")).contains { coding in
+      let parts = coding.split(separator: UInt8(ascii: ";")).map {
+        String(decoding: $0, as: UTF8.self).trimmingSpaces
+      }
+      guard parts.first == "gzip" || parts.first == "*" else { return false }
+      return !parts.dropFirst().contains { ["q=0", "q=0.0", "q=0.00", "q=0.000"].contains($0) }
+    }
+  }
+}

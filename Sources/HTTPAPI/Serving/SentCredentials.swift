@@ -1,0 +1,43 @@
+import Accounts
+import Foundation
+
+/// What `Authorization` carries, unverified: a bearer token (RFC 6750) or a name with a password (RFC 7617).
+enum SentCredentials: Sendable {
+  /// A token.
+  case bearer(String)
+  /// A user's name and password; the password may contain colons.
+  case basic(name: String, password: Secret)
+
+  /// The session cookie's name, as CouchDB calls it.
+  static let cookieName = "AuthSession"
+
+  /// Reads the field's value; nil for another scheme, and for what is no Base64 of `user:password` in UTF-8.
+  init?(authorization field: String) {
+    let parts = field.split(separator: " ", maxSplits: 1)
+    guard let scheme = parts.first, let value = parts.dropFirst().first?.trimmingSpaces else {
+      return nil
+    }
+    switch scheme.lowercased() {
+    case "bearer": self = .bearer(value)
+    case "basic":
+      guard let data = Data(base64Encoded: value),
+        let text = String(validating: data, as: UTF8.self),
+        let colon = text.utf8.firstIndex(of: UInt8(ascii: ":"))
+      else { return nil }
+      let password = text[text.utf8.index(after: colon)...]
+      self = .basic(name: String(text[..<colon]), password: Secret(String(password)))
+    default: return nil
+    }
+  }
+
+  /// The session's token in a `Cookie` field; nil when it is not among the cookies.
+  static func cookie(_ field: String) -> String? {
+    for pair in field.utf8.split(separator: UInt8(ascii: ";")) {
+      let text = String(decoding: pair, as: UTF8.self).trimmingSpaces
+      if text.utf8.starts(with: (cookieName + "=").utf8) {
+        return String(Substring(text.utf8.dropFirst(cookieName.utf8.count + 1)))
+      }
+    }
+    return nil
+  }
+}

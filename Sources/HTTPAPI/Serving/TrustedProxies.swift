@@ -1,0 +1,50 @@
+package import Accounts
+import Documents
+package import NIOCore
+
+/// The proxies whose word on who calls is taken, and how that is found out.
+///
+/// Each proxy adds the address that it was called from at the end of `X-Forwarded-For`, so the caller is the
+/// last address there that is no trusted proxy's; what stands before it anybody may have written. Without
+/// trusted proxies the field is ignored.
+package struct TrustedProxies: Sendable, Equatable {
+  /// Addresses of a field that are looked at, from its end.
+  static let maximumHops = 16
+
+  private let ranges: [AddressRange]
+
+  /// - Parameter ranges: where the proxies are; none by default.
+  package init(_ ranges: [AddressRange] = []) { self.ranges = ranges }
+
+  /// Whether an address is a trusted proxy's.
+  package func contains(_ address: String?) -> Bool {
+    guard !ranges.isEmpty, let address else { return false }
+    return ranges.contains { $0.contains(address) }
+  }
+
+  /// Who calls.
+  /// - Parameter peer: the address at the other end of the connection; nil for none.
+  /// - Parameter forwarded: the request's `X-Forwarded-For`.
+  func caller(peer: String?, forwarded: @autoclosure () -> String?) -> ClientAddress {
+    guard contains(peer), let field = forwarded() else { return ClientAddress(peer ?? "local") }
+    var caller = peer ?? "local"
+    for part in field.utf8.split(separator: UInt8(ascii: ",")).suffix(Self.maximumHops).reversed() {
+      let address = String(decoding: part, as: UTF8.self).trimmingSpaces
+      caller = address
+      if !contains(address) { break }
+    }
+    return ClientAddress(caller)
+  }
+
+  /// Whom a connection counts for where connections from one address are few; nil for a proxy's, which may
+  /// have as many as it needs.
+  /// - Parameter countsLoopback: whether this machine's own connections count, too.
+  package func owner(of peer: SocketAddress?, countsLoopback: Bool) -> ClientAddress? {
+    guard let address = peer?.ipAddress, !contains(address),
+      countsLoopback || !Self.loopback.contains(where: { $0.contains(address) })
+    else { return nil }
+    return ClientAddress(address)
+  }
+
+  private static let loopback = ["127.0.0.0/8", "::1"].compactMap { AddressRange($0) }
+}

@@ -1,0 +1,113 @@
+import Accounts
+import NIOCore
+import Testing
+
+@testable import HTTPAPI
+
+@Suite struct AdmissionTests {
+  @Test func boundIsTheLastThatMay() {
+    let admission = Admission(atOnce: 3)
+    for _ in 0..<3 { #expect(admission.enter(always: false)) }
+    #expect(!admission.enter(always: false))
+    #expect(admission.enter(always: true))
+    #expect(admission.runningCount == 4 && admission.refusedCount == 1)
+    for _ in 0..<2 { admission.leave() }
+    #expect(admission.enter(always: false))
+  }
+
+  @Test func boundShrinksWhileWorkWaitsAndGrowsBack() {
+    let admission = Admission(atOnce: 1_000)
+    for _ in 0..<400 { _ = admission.enter(always: false) }
+    admission.note(lag: .milliseconds(200))
+    #expect(admission.currentBound == 1_000)
+    for _ in 1..<Admission.patience { admission.note(lag: .milliseconds(201)) }
+    #expect(admission.currentBound == 1_000)
+    admission.note(lag: .milliseconds(201))
+    #expect(admission.currentBound == 300)
+    admission.note(lag: .zero)
+    #expect(admission.currentBound == 316)
+    admission.note(lag: .milliseconds(201))
+    #expect(admission.currentBound == 316)
+    for _ in 0..<100 { admission.note(lag: .seconds(1)) }
+    #expect(admission.currentBound == Admission.minimum)
+    for _ in 0..<100 { admission.note(lag: .zero) }
+    #expect(admission.currentBound == 1_000)
+  }
+
+  @Test func bytesOfBodiesHaveABound() {
+    let admission = Admission(memory: 10)
+    #expect(admission.take(10) && !admission.take(1))
+    admission.give(1)
+    #expect(admission.take(1) && admission.heldBytes == 10)
+  }
+
+  @Test func connectionsHaveABoundInAllAndPerAddress() {
+    let ledger = ConnectionLedger(maximum: 3, maximumPerAddress: 2)
+    let (first, second) = (ClientAddress("192.0.2.1"), ClientAddress("192.0.2.2"))
+    #expect(ledger.enter(first) && ledger.enter(first) && !ledger.enter(first))
+    #expect(ledger.enter(second) && !ledger.enter(second) && !ledger.enter(nil))
+    ledger.leave(first)
+    #expect(ledger.enter(nil) && !ledger.enter(first))
+    #expect(ledger.counts == .init(open: 3, refused: 4))
+  }
+
+  @Test func connectionsOfOneIPv6SubscriberCountTogether() {
+    let ledger = ConnectionLedger(maximum: 9, maximumPerAddress: 1)
+    #expect(ledger.enter(ClientAddress("2001:db8::1")))
+    #expect(!ledger.enter(ClientAddress("2001:db8::ffff:1")))
+    #expect(ledger.enter(ClientAddress("2001:db8:0:1::1")))
+  }
+}
+
+@Suite struct TrustedProxiesTests {
+  private static let proxies = TrustedProxies(
+    ["10.0.0.0/8", "192.0.2.7", "fd00::/8"].compactMap { AddressRange($0) })
+
+  @Test(arguments: [
+    ("10.0.0.0/8", "10.255.255.255", true), ("10.0.0.0/8", "11.0.0.0", false),
+    ("10.0.0.0/9", "10.127.0.1", true), ("10.0.0.0/9", "10.128.0.1", false),
+    ("0.0.0.0/0", "203.0.113.9", true), ("0.0.0.0/0", "::1", false),
+    ("192.0.2.1", "192.0.2.1", true),
+    ("192.0.2.1", "192.0.2.2", false), ("10.0.0.0/8", "::ffff:10.1.1.1", true),
+    ("2001:db8::/32", "2001:db8:1::1", true), ("2001:db8::/32", "2001:db9::1", false),
+    ("10.0.0.0/8", "no address", false),
+  ])
+  func rangesHoldTheirAddresses(range: String, address: String, isIn: Bool) throws {
+    #expect(try #require(AddressRange(range)).contains(address) == isIn)
+  }
+
+  @Test(arguments: [
+    "", "x", "10.0.0.0/33",
+    "10.0.0.0/-1", "10.0.0.0/+8", "10.0.0.0/", "10.0.0/8", "::/129", "10.0.0.0/8/8",
+    "10.0.0.0/8 ",
+  ])
+  func whatIsNoRangeIsNone(text: String) { #expect(AddressRange(text) == nil) }
+
+  @Test(arguments: [
+    ("203.0.113.9", "198.51.100.1", "203.0.113.9"), ("10.1.1.1", "198.51.100.1", "198.51.100.1"),
+    ("10.1.1.1", "203.0.113.5, 198.51.100.1", "198.51.100.1"),
+    ("10.1.1.1", "203.0.113.5, 198.51.100.1, 192.0.2.7", "198.51.100.1"),
+    ("10.1.1.1", "10.2.2.2, 192.0.2.7", "10.2.2.2"), ("10.1.1.1", "", "10.1.1.1"),
+    ("fd00::1", "2001:db8::5", "2001:db8::/64"), ("10.1.1.1", "203.0.113.5, garbage", "unknown"),
+  ])
+  func S13_callerIsTheLastWhomNoTrustedProxyIs(peer: String, field: String, caller: String) {
+    let wanted = caller == "2001:db8::/64" ? ClientAddress("2001:db8::") : ClientAddress(caller)
+    #expect(Self.proxies.caller(peer: peer, forwarded: field) == wanted)
+  }
+
+  @Test func S13_fieldIsIgnoredWithoutTrustedProxies() {
+    #expect(
+      TrustedProxies().caller(peer: "10.1.1.1", forwarded: "198.51.100.1")
+        == ClientAddress("10.1.1.1"))
+  }
+
+  @Test func connectionsOfProxiesAndOfThisMachineCountForNobody() throws {
+    let own = try SocketAddress(ipAddress: "127.0.0.2", port: 1)
+    let proxy = try SocketAddress(ipAddress: "10.1.1.1", port: 1)
+    let other = try SocketAddress(ipAddress: "198.51.100.1", port: 1)
+    #expect(Self.proxies.owner(of: own, countsLoopback: false) == nil)
+    #expect(Self.proxies.owner(of: own, countsLoopback: true) == ClientAddress("127.0.0.2"))
+    #expect(Self.proxies.owner(of: proxy, countsLoopback: true) == nil)
+    #expect(Self.proxies.owner(of: other, countsLoopback: false) == ClientAddress("198.51.100.1"))
+  }
+}

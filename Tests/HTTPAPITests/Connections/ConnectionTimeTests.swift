@@ -1,0 +1,188 @@
+import HTTPTypes
+import NIOCore
+import NIOEmbedded
+import NIOHTTPTypes
+import Testing
+
+@testable import HTTPAPI
+
+/// FAULTS H05 with the clock in hand: each limit is tried just before it and at it.
+@Suite struct ConnectionTimeTests {
+  @Test func H05_headMayTakeTheHeaderLimitAndNoLonger() throws {
+    let wire = try Wire()
+    try wire.receive("GET / HT")
+    wire.wait(wire.limits.header.less)
+    #expect(try wire.sent() == "" && wire.channel.isActive)
+    wire.wait(.nanoseconds(1))
+    let answer = try wire.sent()
+    #expect(answer.hasPrefix("HTTP/1.1 408 Request Timeout\r\n"))
+    #expect(answer.contains(#""error":"request_timeout""#))
+  }
+
+  @Test func H05_bytesOfAHeadBuyNoTime() throws {
+    let wire = try Wire()
+    for byte in "GET / HTTP" {
+      try wire.receive(String(byte))
+      wire.wait(.seconds(1))
+    }
+    #expect(try wire.sent().contains(" 408 "))
+  }
+
+  @Test func headInTimeIsServedAndTheNextHasItsOwnTime() throws {
+    let wire = try Wire()
+    for _ in 0..<3 {
+      try wire.receive("GET / HTTP/1.1\r\n")
+      wire.wait(.seconds(9))
+      try wire.receive("Host: x\r\n\r\n")
+      #expect(try wire.requests().count == 2)
+      wire.answer()
+      #expect(try wire.sent().hasPrefix("HTTP/1.1 200 "))
+    }
+  }
+
+  @Test func headReadAheadHasTimeFromItsTurn() throws {
+    let wire = try Wire()
+    try wire.receive(Wire.get)
+    try wire.receive("GET / HT")
+    wire.wait(.seconds(30))
+    #expect(try wire.sent() == "")
+    wire.answer()
+    #expect(try wire.sent().hasPrefix("HTTP/1.1 200 "))
+    wire.wait(.seconds(20))
+    #expect(try wire.sent().contains(" 408 "))
+  }
+
+  @Test func H05_bodyThatStopsIsToldToTheRoute() throws {
+    let wire = try Wire()
+    try wire.receive(Wire.put)
+    wire.wait(wire.limits.bodyGrace.less)
+    try wire.channel.throwIfErrorCaught()
+    wire.wait(.nanoseconds(1))
+    let problem = #expect(throws: Problem.self) { try wire.channel.throwIfErrorCaught() }
+    #expect(problem?.status == .requestTimeout)
+    wire.answer(.requestTimeout)
+    #expect(try wire.sent().lowercased().contains("connection: close"))
+    wire.wait(wire.limits.linger)
+    #expect(!wire.channel.isActive)
+  }
+
+  @Test func H05_bodyAtTheRateIsTakenAndOneBelowItIsNot() throws {
+    for (bytes, isTaken) in [(1_024, true), (1_000, false)] {
+      let wire = try Wire()
+      try wire.receive(Wire.put.replacing("100000", with: "10000000"))
+      var isCut = false
+      for _ in 0..<119 where !isCut {
+        wire.wait(.seconds(1))
+        isCut = wire.problem { try wire.channel.throwIfErrorCaught() } != nil
+        if !isCut { try wire.receive(String(repeating: "x", count: bytes)) }
+      }
+      // 24 bytes a second too few use up the pause of ten seconds only after minutes.
+      #expect(!isCut)
+      #expect(BodyPaceTests.lasts(bytes, seconds: 600) == isTaken)
+    }
+  }
+
+  @Test func bodyHasToEndSomeDay() throws {
+    let wire = try Wire()
+    try wire.receive(Wire.put.replacing("100000", with: "10000000"))
+    var seconds = 0
+    while wire.problem({ try wire.channel.throwIfErrorCaught() }) == nil, seconds < 1_000 {
+      try wire.receive(String(repeating: "x", count: 4_096))
+      wire.wait(.seconds(1))
+      seconds += 1
+    }
+    #expect(seconds == RequestLimits.bodySeconds)
+  }
+
+  @Test func F23_bodyHasLittleTimeOnceTheServerStops() throws {
+    let wire = try Wire()
+    try wire.receive(Wire.put)
+    wire.channel.pipeline.fireUserInboundEventTriggered(ChannelShouldQuiesceEvent())
+    var seconds = 0
+    while wire.problem({ try wire.channel.throwIfErrorCaught() }) == nil, seconds < 1_000 {
+      try wire.receive(String(repeating: "x", count: 4_096))
+      wire.wait(.seconds(1))
+      seconds += 1
+    }
+    #expect(seconds == RequestLimits.bodyGraceSeconds)
+  }
+
+  @Test func answerThatNeverComesIs503() throws {
+    let wire = try Wire()
+    try wire.receive(Wire.get)
+    wire.wait(wire.limits.answer.less)
+    #expect(try wire.sent() == "")
+    wire.wait(.nanoseconds(1))
+    let answer = try wire.sent()
+    #expect(answer.hasPrefix("HTTP/1.1 503 ") && answer.lowercased().contains("retry-after: 1"))
+    // The route's own answer comes too late to be one.
+    wire.answer()
+    #expect(try wire.sent() == "")
+  }
+
+  @Test func feedThatHasBegunMayWaitForEver() throws {
+    let wire = try Wire()
+    try wire.receive(Wire.get)
+    wire.channel.writeAndFlush(HTTPResponsePart.head(.init(status: .ok)), promise: nil)
+    _ = try wire.sent()
+    wire.wait(.hours(24))
+    #expect(try wire.sent() == "" && wire.channel.isActive)
+  }
+
+  @Test func H05_clientThatTakesNothingIsCut() throws {
+    let wire = try Wire()
+    try wire.receive(Wire.get)
+    wire.channel.write(HTTPResponsePart.head(.init(status: .ok)), promise: nil)
+    wire.channel.isWritable = false
+    wire.channel.pipeline.fireChannelWritabilityChanged()
+    wire.wait(wire.limits.stall.less)
+    #expect(wire.channel.isActive)
+    wire.wait(.nanoseconds(1))
+    #expect(!wire.channel.isActive)
+  }
+
+  @Test func clientThatTakesSomethingStays() throws {
+    let wire = try Wire()
+    try wire.receive(Wire.get)
+    wire.channel.write(HTTPResponsePart.head(.init(status: .ok)), promise: nil)
+    for isWritable in [false, true, false, true] {
+      wire.channel.isWritable = isWritable
+      wire.channel.pipeline.fireChannelWritabilityChanged()
+      wire.wait(.seconds(50))
+    }
+    #expect(wire.channel.isActive)
+  }
+}
+
+@Suite struct BodyPaceTests {
+  /// Whether a body that comes at so many bytes a second is taken for as long, were it allowed to be so long.
+  static func lasts(_ bytes: Int, seconds: Int) -> Bool {
+    var limits = ConnectionLimits()
+    limits.body = .hours(1)
+    var now = NIODeadline.uptimeNanoseconds(0)
+    var pace = BodyPace(limits, at: now)
+    for _ in 0..<seconds {
+      now = now + .seconds(1)
+      if pace.isLate(at: now) { return false }
+      pace.came(bytes, at: now)
+    }
+    return true
+  }
+
+  @Test func timeInWhichTheServerReadsNothingDoesNotCount() {
+    let start = NIODeadline.uptimeNanoseconds(0)
+    var pace = BodyPace(ConnectionLimits(), at: start)
+    pace.isRead(false, at: start + .seconds(1))
+    #expect(!pace.isLate(at: start + .seconds(60)))
+    pace.isRead(true, at: start + .seconds(61))
+    #expect(!pace.isLate(at: start + .seconds(70) - .nanoseconds(1)))
+    #expect(pace.isLate(at: start + .seconds(70)))
+  }
+
+  @Test func whatCameFastBuysNoLongPause() {
+    let start = NIODeadline.uptimeNanoseconds(0)
+    var pace = BodyPace(ConnectionLimits(), at: start)
+    pace.came(1 << 30, at: start)
+    #expect(pace.isLate(at: start + .seconds(10)))
+  }
+}

@@ -1,0 +1,139 @@
+import HTTPTypes
+import NIOCore
+import NIOEmbedded
+import NIOHTTPTypes
+import Testing
+
+@testable import HTTPAPI
+
+/// What a connection does with requests and answers beside passing them on.
+@Suite struct ExchangeTests {
+  @Test func requestTooManyIsRefusedAndTheConnectionStays() throws {
+    let admission = Admission(atOnce: 1)
+    let (first, second) = (try Wire(admission: admission), try Wire(admission: admission))
+    try first.receive(Wire.get)
+    try second.receive(Wire.get)
+    let refusal = try second.sent()
+    #expect(refusal.hasPrefix("HTTP/1.1 503 ") && refusal.contains(#""error":"overloaded""#))
+    #expect(refusal.lowercased().contains("retry-after: 1"))
+    #expect(try second.requests().isEmpty && admission.refusedCount == 1)
+    first.answer()
+    #expect(admission.runningCount == 0)
+    try second.receive(Wire.get)
+    #expect(try second.requests().count == 2)
+  }
+
+  @Test func refusedBodyIsReadPast() throws {
+    let admission = Admission(atOnce: 1)
+    let (first, second) = (try Wire(admission: admission), try Wire(admission: admission))
+    try first.receive(Wire.get)
+    try second.receive("PUT / HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\nab")
+    #expect(try second.sent().hasPrefix("HTTP/1.1 503 "))
+    first.answer()
+    try second.receive("cde" + Wire.get)
+    #expect(try second.requests().count == 2)
+  }
+
+  @Test(arguments: ["/healthz", "/readyz", "/metrics", "/couch/_up"])
+  func operatorsAreAnsweredAllTheSame(path: String) throws {
+    let admission = Admission(atOnce: 1)
+    let (first, second) = (try Wire(admission: admission), try Wire(admission: admission))
+    try first.receive(Wire.get)
+    try second.receive(Wire.get.replacing("GET /", with: "GET " + path))
+    #expect(try second.requests().count == 2)
+  }
+
+  @Test func feedHoldsNoPlaceAndAConnectionThatGoesGivesItsBack() throws {
+    let admission = Admission(atOnce: 1)
+    let (feed, other) = (try Wire(admission: admission), try Wire(admission: admission))
+    try feed.receive(Wire.get)
+    feed.channel.writeAndFlush(HTTPResponsePart.head(.init(status: .ok)), promise: nil)
+    #expect(admission.runningCount == 0)
+    try other.receive(Wire.get)
+    #expect(admission.runningCount == 1)
+    try other.channel.close().wait()
+    #expect(admission.runningCount == 0)
+  }
+
+  @Test func H05_slowBodyHoldsNoPlace() throws {
+    let admission = Admission(atOnce: 1)
+    let (slow, other) = (try Wire(admission: admission), try Wire(admission: admission))
+    try slow.receive("PUT / HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\n{")
+    #expect(admission.runningCount == 0)
+    try other.receive(Wire.get)
+    #expect(try other.requests().count == 2)
+    try slow.receive("}")
+    #expect(admission.runningCount == 2)
+    slow.answer()
+    other.answer()
+    #expect(try slow.sent().hasPrefix("HTTP/1.1 200 ") && admission.runningCount == 0)
+  }
+
+  @Test func bodiesBeyondTheMemoryForThemAreRefused() throws {
+    let admission = Admission(memory: 150_000)
+    let (first, second) = (try Wire(admission: admission), try Wire(admission: admission))
+    for wire in [first, second] { try wire.receive(Wire.put) }
+    let body = String(repeating: "x", count: 90_000)
+    try first.receive(body)
+    #expect(admission.heldBytes == 90_000)
+    let problem = second.problem { try second.receive(body) }
+    #expect(problem?.status == .serviceUnavailable && problem?.error == "overloaded")
+    first.answer()
+    #expect(admission.heldBytes == 0)
+  }
+
+  @Test func H06_leaveToSendIsGivenOnceAndOnlyWhereItIsWaitedFor() throws {
+    let wire = try Wire()
+    try wire.receive(Wire.put)
+    #expect(try wire.sent() == "")
+    try wire.channel.triggerUserOutboundEvent(BodyWanted()).wait()
+    #expect(try wire.sent() == "HTTP/1.1 100 Continue\r\n\r\n")
+    try wire.receive("x")
+    try wire.channel.triggerUserOutboundEvent(BodyWanted()).wait()
+    #expect(try wire.sent() == "")
+  }
+
+  @Test func lastAnswerSaysSoAndWhatFollowsIsThrownAway() throws {
+    let wire = try Wire()
+    // The parser itself minds what follows.
+    try? wire.receive("GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n" + Wire.get)
+    #expect(try wire.requests().count == 2)
+    wire.answer()
+    #expect(try wire.sent().lowercased().contains("connection: close"))
+    try? wire.receive(Wire.get)
+    #expect(try wire.requests().isEmpty)
+    wire.wait(wire.limits.linger)
+    #expect(!wire.channel.isActive)
+  }
+
+  @Test func H02_hostAndTargetAreAsTheClientMeant() throws {
+    let cases: [(String, String?, String?)] = [
+      ("GET /a?b HTTP/1.1\r\nHost: x\r\n", "x", "/a?b"),
+      ("GET http://y/a?b HTTP/1.1\r\nHost: x\r\n", "y", "/a?b"),
+      ("GET HTTPS://y:1?b HTTP/1.1\r\nHost: x\r\n", "y:1", "/?b"),
+      ("GET / HTTP/1.1\r\nHost: x\r\nHOST: y\r\n", "x,y", "/"),
+      ("GET / HTTP/1.1\r\n", nil, "/"), ("GET / HTTP/1.0\r\n", "localhost", "/"),
+    ]
+    for (head, host, path) in cases {
+      let wire = try Wire()
+      try wire.receive(head + "\r\n")
+      guard case .head(let request) = try wire.requests().first else {
+        Issue.record("no request for \(head)")
+        continue
+      }
+      #expect(request.authority == host && request.path == path)
+    }
+  }
+
+  @Test func longAnswersAreWrittenInPiecesAndWhole() throws {
+    let wire = try Wire()
+    try wire.receive(Wire.get)
+    let body = String(repeating: "x", count: 200_000)
+    wire.channel.write(
+      HTTPResponsePart.head(.init(status: .ok, headerFields: [.contentLength: "200000"])),
+      promise: nil)
+    wire.channel.write(HTTPResponsePart.body(ByteBuffer(string: body)), promise: nil)
+    wire.channel.writeAndFlush(HTTPResponsePart.end(nil), promise: nil)
+    #expect(try wire.sent().hasSuffix("\r\n\r\n" + body))
+  }
+}

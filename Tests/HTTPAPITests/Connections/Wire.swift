@@ -1,0 +1,76 @@
+import HTTPTypes
+import NIOCore
+import NIOEmbedded
+import NIOHTTP1
+import NIOHTTPTypes
+
+@testable import HTTPAPI
+
+/// An HTTP/1 connection without a socket, whose time is the test's: the handlers of ``PlainConnection`` but
+/// Hummingbird's.
+struct Wire {
+  let channel = EmbeddedChannel()
+  let state = ConnectionState()
+  let limits: ConnectionLimits
+
+  init(_ limits: ConnectionLimits = .init(), admission: Admission = Admission()) throws {
+    self.limits = limits
+    let pipeline = channel.pipeline.syncOperations
+    try pipeline.addHandler(HeadClock(state, limits))
+    var bounds = NIOHTTPDecoderLimitConfiguration()
+    bounds.maxHeaderFieldCount = RequestLimits.headerFields
+    try pipeline.configureHTTPServerPipeline(
+      withPipeliningAssistance: false, withErrorHandling: false,
+      withOutboundHeaderValidation: false, withEncoderConfiguration: .init(),
+      withDecoderLimitConfiguration: bounds)
+    try pipeline.addHandler(RequestCodec(state, isSecure: false))
+    try pipeline.addHandler(ExchangeGuard(limits, admission, state))
+    try channel.connect(to: SocketAddress(ipAddress: "127.0.0.1", port: 1)).wait()
+  }
+
+  /// Bytes from the client.
+  func receive(_ text: String) throws {
+    defer { channel.read() }
+    try channel.writeInbound(ByteBuffer(string: text))
+  }
+
+  /// The problem that a route is told of when bytes come.
+  func problem(_ bytes: () throws -> Void) -> Problem? {
+    do { try bytes() } catch { return error as? Problem }
+    return nil
+  }
+
+  /// The requests and ends of requests that routes have been given since the last look.
+  func requests() throws -> [HTTPRequestPart] {
+    var parts: [HTTPRequestPart] = []
+    while let part = try channel.readInbound(as: HTTPRequestPart.self) { parts.append(part) }
+    return parts
+  }
+
+  /// An answer by a route.
+  func answer(_ status: HTTPResponse.Status = .ok, fields: HTTPFields = [.contentLength: "0"]) {
+    channel.write(HTTPResponsePart.head(.init(status: status, headerFields: fields)), promise: nil)
+    channel.writeAndFlush(HTTPResponsePart.end(nil), promise: nil)
+  }
+
+  /// What was written to the client since the last look.
+  func sent() throws -> String {
+    var text = ""
+    while let bytes = try channel.readOutbound(as: ByteBuffer.self) {
+      text += String(buffer: bytes)
+    }
+    return text
+  }
+
+  /// Lets time pass.
+  func wait(_ time: TimeAmount) { channel.embeddedEventLoop.advanceTime(by: time) }
+
+  /// A request without a body, and the head of one with one.
+  static let get = "GET / HTTP/1.1\r\nHost: x\r\n\r\n"
+  static let put = "PUT / HTTP/1.1\r\nHost: x\r\nContent-Length: 100000\r\n\r\n"
+}
+
+extension TimeAmount {
+  /// The least bit less.
+  var less: TimeAmount { self - .nanoseconds(1) }
+}

@@ -1,0 +1,150 @@
+import CouchSync
+import Documents
+import StoreTesting
+import Stores
+import Synchronization
+import Testing
+
+@testable import HTTPAPI
+
+/// The places among a server's feeds, and what wakes and ends their writers.
+@Suite(.timeLimit(.minutes(10))) struct CouchFeedsTests {
+  private let stores = DatabaseManager(
+    engine: MemoryEngine(), maximumOpen: 4, now: { Timestamp(seconds: 0) })
+
+  /// What a reader's permission was asked for, and what its connection was told.
+  private final class Record: Sendable {
+    let asked = Atomic<Int>(0)
+    let hungUp = Atomic<Int>(0)
+    let isGood = Atomic<Bool>(true)
+  }
+
+  private func reader(
+    _ record: Record, permission: String = "a", waits: Bool = true
+  ) throws -> CouchFeedReader {
+    CouchFeedReader(
+      store: .named(try #require(DatabaseName("db"))), waits: waits, permission: permission,
+      mayRead: {
+        record.asked.add(1, ordering: .relaxed)
+        return record.isGood.load(ordering: .relaxed)
+      },
+      hangUp: { record.hungUp.add(1, ordering: .relaxed) })
+  }
+
+  @Test func placeIsGivenBackOnceHoweverItIsLeft() async throws {
+    let feeds = CouchFeeds(stores: stores)
+    let record = Record()
+    var places: [CouchFeedPlace] = []
+    for _ in 0..<CouchFeeds.perStore { places.append(try await feeds.enter(reader(record))) }
+    await #expect(throws: CouchError.self) { try await feeds.enter(reader(record)) }
+    // An answer that does not wait needs no such place.
+    let other = try await feeds.enter(reader(record, waits: false))
+    #expect(feeds.count == CouchFeeds.perStore + 1)
+    other.leave()
+    places[0].leave()
+    places[0].leave()
+    places.removeFirst()
+    #expect(feeds.count == CouchFeeds.perStore - 1)
+    places.removeLast()
+    #expect(feeds.count == CouchFeeds.perStore - 2)
+    places.append(try await feeds.enter(reader(record)))
+    places = []
+    #expect(feeds.count == 0)
+  }
+
+  @Test func commitWakesEveryReaderOfTheStore() async throws {
+    let feeds = CouchFeeds(stores: stores)
+    let record = Record()
+    let name = try reader(record).store
+    let places = [try await feeds.enter(reader(record)), try await feeds.enter(reader(record))]
+    for place in places { #expect(await place.signal.next(by: nil) == .change) }
+    // The store's feed wakes its readers once as they come.
+    for place in places { _ = await place.signal.next(by: .now + .milliseconds(200)) }
+    _ = try await stores.withStore(name) { store in
+      try await store.put(DocumentID("a"), base: nil, body: .empty)
+    }
+    for place in places { #expect(await place.signal.next(by: .now + .seconds(600)) == .change) }
+    _ = try await stores.erase(name)
+    for place in places { #expect(await Self.lastWake(of: place) == .end) }
+    for place in places { #expect(place.signal.end == .erased) }
+  }
+
+  /// What comes after all changes: on a busy machine one of them may come late.
+  private static func lastWake(of place: CouchFeedPlace) async -> CouchFeedSignal.Wake {
+    var wake = CouchFeedSignal.Wake.change
+    while wake == .change { wake = await place.signal.next(by: .now + .seconds(600)) }
+    return wake
+  }
+
+  @Test func permissionIsAskedOnceForReadersWhoShareIt() async throws {
+    let feeds = CouchFeeds(stores: stores)
+    let (shared, own) = (Record(), Record())
+    let places = [
+      try await feeds.enter(reader(shared)), try await feeds.enter(reader(shared)),
+      try await feeds.enter(reader(own, permission: "b")),
+    ]
+    let patience = ContinuousClock.now + .seconds(300)
+    while own.asked.load(ordering: .relaxed) < 2, ContinuousClock.now < patience {
+      try await Task.sleep(for: .milliseconds(50))
+    }
+    #expect(own.asked.load(ordering: .relaxed) >= 2)
+    let ofBoth = shared.asked.load(ordering: .relaxed)
+    #expect(ofBoth <= own.asked.load(ordering: .relaxed) + 1)
+    shared.isGood.store(false, ordering: .relaxed)
+    let start = ContinuousClock.now
+    for place in places.prefix(2) {
+      #expect(await Self.lastWake(of: place) == .end)
+      #expect(place.signal.end == .notAllowed)
+    }
+    #expect(ContinuousClock.now - start < .seconds(60))
+    #expect(places[2].signal.end == nil)
+  }
+
+  @Test func changesAreCoalescedAndMomentsComeInTime() async throws {
+    let feeds = CouchFeeds(stores: stores)
+    let signal = try await feeds.enter(reader(Record())).signal
+    for _ in 0..<100 { signal.change() }
+    #expect(await signal.next(by: nil) == .change)
+    let signalled = CouchFeedSignal(try reader(Record()))
+    _ = await signalled.next(by: nil)
+    // A moment that has come goes before changes, which would put it off for ever.
+    signalled.change()
+    #expect(await signalled.next(by: .now) == .due)
+    #expect(await signalled.next(by: nil) == .change)
+    signalled.end(.clientLeft)
+    signalled.end(.erased)
+    #expect(await signalled.next(by: nil) == .end)
+    #expect(signalled.end == .clientLeft)
+  }
+
+  @Test func clockWakesAWriterAtItsMoment() async throws {
+    let feeds = CouchFeeds(stores: stores)
+    let place = try await feeds.enter(reader(Record()))
+    let start = ContinuousClock.now
+    var wake = CouchFeedSignal.Wake.change
+    while wake == .change { wake = await place.signal.next(by: start + .milliseconds(250)) }
+    #expect(wake == .due)
+    #expect(ContinuousClock.now - start >= .milliseconds(250))
+  }
+
+  @Test func y06ClientThatDoesNotReadIsCutOff() throws {
+    let record = Record()
+    let signal = CouchFeedSignal(try reader(record))
+    let start = ContinuousClock.now
+    signal.tick(start + .seconds(3_600))
+    #expect(record.hungUp.load(ordering: .relaxed) == 0)
+    signal.beginWrite()
+    signal.tick(start + CouchFeedSignal.patience - .seconds(1))
+    #expect(record.hungUp.load(ordering: .relaxed) == 0)
+    signal.tick(.now + CouchFeedSignal.patience)
+    #expect(record.hungUp.load(ordering: .relaxed) == 1)
+    signal.endWrite()
+    signal.tick(.now + CouchFeedSignal.patience)
+    #expect(record.hungUp.load(ordering: .relaxed) == 1)
+    // Of an answer that is to end it holds up nobody.
+    signal.beginWrite()
+    signal.end(.notAllowed)
+    signal.tick(.now + CouchFeedSignal.grace)
+    #expect(record.hungUp.load(ordering: .relaxed) == 2)
+  }
+}

@@ -1,0 +1,124 @@
+import Compression
+import CouchSync
+import Documents
+import HTTPTypes
+import NIOCore
+import Testing
+
+@testable import HTTPAPI
+
+@Suite struct CouchGzipTests {
+  private let packed: HTTPFields = [.contentEncoding: "gzip"]
+
+  private func gzip(_ text: String) throws -> ByteBuffer {
+    ByteBuffer(bytes: try GzipWriter.deflate(Array(text.utf8)))
+  }
+
+  /// A guest's own database.
+  private func database(_ desk: Desk) async throws -> (token: String, path: String) {
+    let token = try await desk.guest()
+    let name = try #require(try await desk.call(.get, "/v1/me", token: token)["store"])
+    return (token, "/couch/" + name)
+  }
+
+  @Test(arguments: ["gzip", "GZIP", " x-gzip "])
+  func packedBodyIsUnpacked(coding: String) async throws {
+    try await Desk.open { desk in
+      let (token, path) = try await database(desk)
+      let written = try await desk.send(
+        .put, path + "/a", token: token, body: try gzip(#"{"n":1.0}"#),
+        headers: [.contentEncoding: coding])
+      #expect(written.status == 201)
+      #expect(try await desk.call(.get, path + "/a", token: token).text.hasSuffix(#""n":1.0}"#))
+      let bulk = try await desk.send(
+        .post, path + "/_bulk_docs", token: token,
+        body: try gzip(#"{"docs":[{"_id":"b"}]}"#), headers: packed)
+      #expect(bulk.status == 201)
+    }
+  }
+
+  @Test func packedBodyIsUnpackedEverywhere() async throws {
+    try await Desk.open { desk in
+      let token = try await desk.guest()
+      let marked = try await desk.send(
+        .put, "/v1/bookmarks/one", token: token, body: try gzip(#"{"name":"One"}"#),
+        headers: packed)
+      #expect(marked.status == 201)
+      let signUp = try await desk.send(
+        .post, "/v1/users", body: try gzip(Desk.credentials("anna")), headers: packed)
+      #expect(signUp.status == 201)
+      let form = try await desk.send(
+        .post, "/couch/_session", body: try gzip("name=anna&password=correct%3Ahorse"),
+        headers: [
+          .contentEncoding: "gzip", .contentType: "application/x-www-form-urlencoded",
+        ])
+      #expect(form.status == 200)
+    }
+  }
+
+  @Test(arguments: ["identity", "Identity"])
+  func identityIsNoCoding(coding: String) async throws {
+    try await Desk.open { desk in
+      let (token, path) = try await database(desk)
+      let written = try await desk.call(
+        .put, path + "/a", token: token, body: "{}", headers: [.contentEncoding: coding])
+      #expect(written.status == 201)
+    }
+  }
+
+  @Test(arguments: ["deflate", "br", "zstd", "gzip, gzip", "identity, gzip", "gzip;q=1", "none"])
+  func h08UnknownAndNestedCodingsAreRefused(coding: String) async throws {
+    try await Desk.open { desk in
+      let (token, path) = try await database(desk)
+      let reply = try await desk.send(
+        .put, path + "/a", token: token, body: try gzip("{}"), headers: [.contentEncoding: coding])
+      #expect(reply.status == 415)
+      #expect(reply.error == "bad_content_type")
+      #expect(reply.headers[.acceptEncoding] == "gzip")
+      let hotel = try await desk.send(
+        .put, "/v1/bookmarks/a", token: token, body: try gzip("{}"),
+        headers: [.contentEncoding: coding])
+      #expect(hotel.status == 415)
+    }
+  }
+
+  /// 32 MiB of blanks in 32 KiB: one more byte than a document may have would do.
+  @Test func h08BombIsRefusedAtTheLimit() async throws {
+    try await Desk.open { desk in
+      let (token, path) = try await database(desk)
+      let bomb = try gzip(String(repeating: " ", count: 32 << 20))
+      #expect(bomb.readableBytes < 64 << 10)
+      for (method, target) in [(HTTPRequest.Method.put, "/a"), (.post, "/_bulk_docs")] {
+        let reply = try await desk.send(
+          method, path + target, token: token, body: bomb, headers: packed)
+        #expect(reply.status == 413)
+        #expect(reply.error == "too_large")
+      }
+      let fits = String(repeating: " ", count: CouchLimits.document.maximumBytes - 2) + "{}"
+      let written = try await desk.send(
+        .put, path + "/b", token: token, body: try gzip(fits), headers: packed)
+      #expect(written.status == 201)
+      let over = try await desk.send(
+        .put, path + "/c", token: token, body: try gzip(fits + " "), headers: packed)
+      #expect(over.status == 413)
+    }
+  }
+
+  @Test func truncatedAndForeignBytesAreRefused() async throws {
+    try await Desk.open { desk in
+      let (token, path) = try await database(desk)
+      let whole = try gzip(#"{"n":1}"#)
+      for count in [0, 1, 10, whole.readableBytes - 1] {
+        let reply = try await desk.send(
+          .put, path + "/a", token: token, body: whole.getSlice(at: 0, length: count),
+          headers: packed)
+        #expect(reply.status == 400, "\(count) bytes")
+        #expect(reply.error == "bad_request")
+      }
+      let plain = try await desk.call(
+        .put, path + "/a", token: token, body: "{}", headers: packed)
+      #expect(plain.status == 400)
+      #expect(try await desk.call(.get, path + "/a", token: token).status == 404)
+    }
+  }
+}
