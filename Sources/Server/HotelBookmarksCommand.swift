@@ -9,7 +9,8 @@ struct HotelBookmarksCommand: AsyncParsableCommand {
     abstract: "Offline-first hotel bookmarks: a store for every guest and user, search, and sync.",
     version: Version.current,
     subcommands: [
-      ServeCommand.self, CatalogueCommand.self, UserCommand.self, KeysCommand.self,
+      ServeCommand.self, CatalogueCommand.self, UserCommand.self, AdminCommand.self,
+      KeysCommand.self, BackupCommand.self, RestoreCommand.self, VerifyCommand.self,
       HealthCommand.self, VersionCommand.self,
     ])
 }

@@ -20,16 +20,49 @@ struct ServeCommand: AsyncParsableCommand {
   @Option(help: "The data directory; made if absent. Default: hotel-bookmarks-data")
   var data: String?
   @Option(
-    help: "Where searches go: embedded, or a travel-sample back end's base URL. Default: embedded")
+    help: """
+      Where searches go: embedded, a travel-sample back end's base URL, couchbase:URL#INDEX or \
+      opensearch:URL#INDEX; several by commas, the next one asked when one can't answer. Default: embedded
+      """)
   var upstream: String?
+  @Option(help: "A file with a line URL USER:PASSWORD for each search engine that wants one")
+  var upstreamCredentialsFile: String?
+  @Option(
+    help: """
+      The only networks that upstreams may be in, as 10.0.0.0/8, by commas. Default: any for an address or       localhost, none of this machine or its link for a name
+      """)
+  var upstreamNetworks: String?
   @Option(help: "The URL that clients reach this server by. Default: each request's own Host")
   var publicUrl: String?
-  @Option(help: "Origins whose pages may call with credentials, separated by commas. Default: none")
+  @Option(
+    help: "Origins whose pages may call, by commas; * for any, without cookies. Default: none")
   var origins: String?
+  @Option(
+    help: "Addresses of proxies whose X-Forwarded-For is taken, such as 10.0.0.0/8. Default: none")
+  var trustedProxies: String?
+  @Option(help: "A PEM file with the certificate, for TLS and HTTP/2. Default: none, no TLS")
+  var tlsCertificateFile: String?
+  @Option(help: "A PEM file with the certificate's key")
+  var tlsKeyFile: String?
+  @Option(help: "Connections at once. Default: 10000, fewer where descriptors are few")
+  var connections: String?
+  @Option(
+    help: "Connections at once from one address. Default: 256, not counting this machine's own")
+  var connectionsPerAddress: String?
+  @Option(help: "Requests answered at once, at most. Default: 1024")
+  var requestsAtOnce: String?
   @Option(help: "Guests that one address may make in an hour. Default: 6000")
   var guestsPerHour: String?
   @Option(help: "Stores open at once. Default: by the limit on descriptors, at most 2000")
   var openStores: String?
+  @Option(help: "The administrator's name. Default: admin")
+  var adminName: String?
+  @Option(
+    help: """
+      A file with the administrator's password, its last line break ignored. Default: one that is drawn and \
+      printed at the first start
+      """)
+  var adminPasswordFile: String?
   @Option(help: "The least level logged, trace to critical. Default: info")
   var logLevel: String?
   @Option(help: "How log lines are written: text or json. Default: text")
@@ -42,8 +75,7 @@ struct ServeCommand: AsyncParsableCommand {
     do { settings = try read() } catch { throw Failure.configuration(error) }
     do {
       try await BookmarkServer(settings) { line in
-        print(line)
-        fflush(nil)
+        StandardOutput.write(Array((line + "\n").utf8))
       }.run()
     } catch {
       throw Failure.start(error)
@@ -52,9 +84,15 @@ struct ServeCommand: AsyncParsableCommand {
 
   private func read() throws -> Settings {
     let flags: [SettingKey: String?] = [
-      .hostname: hostname, .port: port, .data: data, .upstream: upstream, .publicURL: publicUrl,
-      .origins: origins, .guestsPerHour: guestsPerHour, .openStores: openStores,
-      .logLevel: logLevel, .logFormat: logFormat,
+      .hostname: hostname, .port: port, .data: data, .upstream: upstream,
+      .upstreamCredentialsFile: upstreamCredentialsFile, .upstreamNetworks: upstreamNetworks,
+      .publicURL: publicUrl,
+      .origins: origins, .trustedProxies: trustedProxies,
+      .tlsCertificateFile: tlsCertificateFile, .tlsKeyFile: tlsKeyFile,
+      .connections: connections, .connectionsPerAddress: connectionsPerAddress,
+      .requestsAtOnce: requestsAtOnce, .guestsPerHour: guestsPerHour, .openStores: openStores,
+      .adminName: adminName, .adminPasswordFile: adminPasswordFile, .logLevel: logLevel,
+      .logFormat: logFormat,
     ]
     let file = try config.map { try [UInt8](Data(contentsOf: URL(fileURLWithPath: $0))) }
     return try SettingsReader(

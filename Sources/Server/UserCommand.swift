@@ -24,11 +24,7 @@ struct UserCommand: AsyncParsableCommand {
       } else {
         text = readLine(strippingNewline: false) ?? ""
       }
-      // By bytes: "\r\n" is one Character, which hasSuffix("\n") does not see.
-      var bytes = Array(text.utf8)
-      if bytes.last == 0x0A { bytes.removeLast() }
-      if bytes.last == 0x0D { bytes.removeLast() }
-      return String(decoding: bytes, as: UTF8.self)
+      return PasswordFile.trimmed(text)
     }
   }
 

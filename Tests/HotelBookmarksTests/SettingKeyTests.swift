@@ -10,10 +10,30 @@ import Testing
         ["hostname", "hostname", "HOTEL_BOOKMARKS_HOSTNAME"],
         ["port", "port", "HOTEL_BOOKMARKS_PORT"], ["data", "data", "HOTEL_BOOKMARKS_DATA"],
         ["upstream", "upstream", "HOTEL_BOOKMARKS_UPSTREAM"],
+        [
+          "upstreamCredentialsFile", "upstream-credentials-file",
+          "HOTEL_BOOKMARKS_UPSTREAM_CREDENTIALS_FILE",
+        ],
+        ["upstreamNetworks", "upstream-networks", "HOTEL_BOOKMARKS_UPSTREAM_NETWORKS"],
         ["publicUrl", "public-url", "HOTEL_BOOKMARKS_PUBLIC_URL"],
         ["origins", "origins", "HOTEL_BOOKMARKS_ORIGINS"],
+        ["trustedProxies", "trusted-proxies", "HOTEL_BOOKMARKS_TRUSTED_PROXIES"],
+        [
+          "tlsCertificateFile", "tls-certificate-file", "HOTEL_BOOKMARKS_TLS_CERTIFICATE_FILE",
+        ],
+        ["tlsKeyFile", "tls-key-file", "HOTEL_BOOKMARKS_TLS_KEY_FILE"],
+        ["connections", "connections", "HOTEL_BOOKMARKS_CONNECTIONS"],
+        [
+          "connectionsPerAddress", "connections-per-address",
+          "HOTEL_BOOKMARKS_CONNECTIONS_PER_ADDRESS",
+        ],
+        ["requestsAtOnce", "requests-at-once", "HOTEL_BOOKMARKS_REQUESTS_AT_ONCE"],
         ["guestsPerHour", "guests-per-hour", "HOTEL_BOOKMARKS_GUESTS_PER_HOUR"],
         ["openStores", "open-stores", "HOTEL_BOOKMARKS_OPEN_STORES"],
+        ["adminName", "admin-name", "HOTEL_BOOKMARKS_ADMIN_NAME"],
+        [
+          "adminPasswordFile", "admin-password-file", "HOTEL_BOOKMARKS_ADMIN_PASSWORD_FILE",
+        ],
         ["logLevel", "log-level", "HOTEL_BOOKMARKS_LOG_LEVEL"],
         ["logFormat", "log-format", "HOTEL_BOOKMARKS_LOG_FORMAT"],
       ])

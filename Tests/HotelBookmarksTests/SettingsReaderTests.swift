@@ -1,5 +1,7 @@
 import Documents
+import HTTPAPI
 import Logging
+import SearchProxy
 import Testing
 
 @testable import HotelBookmarks
@@ -8,8 +10,12 @@ import Testing
   /// A value of each setting that is not its default.
   private static let values: [SettingKey: String] = [
     .hostname: "::1", .port: "81", .data: "elsewhere", .upstream: "http://up.example",
+    .upstreamCredentialsFile: "engines", .upstreamNetworks: "10.0.0.0/8, ::1",
     .publicURL: "https://hotels.example", .origins: "https://a.example,https://b.example",
-    .guestsPerHour: "7", .openStores: "9", .logLevel: "trace", .logFormat: "json",
+    .trustedProxies: "10.0.0.0/8,::1", .tlsCertificateFile: "tls.pem", .tlsKeyFile: "key.pem",
+    .connections: "77", .connectionsPerAddress: "8", .requestsAtOnce: "99",
+    .guestsPerHour: "7", .openStores: "9", .adminName: "boss",
+    .adminPasswordFile: "/run/secrets/boss", .logLevel: "trace", .logFormat: "json",
   ]
 
   private static var expected: Settings {
@@ -17,11 +23,21 @@ import Testing
     settings.hostname = "::1"
     settings.port = 81
     settings.data = "elsewhere"
-    settings.upstream = .travelSample("http://up.example")
+    settings.upstreams = [.travelSample("http://up.example")]
+    settings.upstreamCredentialsFile = "engines"
+    settings.upstreamNetworks = ["10.0.0.0/8", "::1"].compactMap { AddressNetwork($0) }
     settings.publicURL = "https://hotels.example"
     settings.origins = ["https://a.example", "https://b.example"]
+    settings.trustedProxies = TrustedProxies(["10.0.0.0/8", "::1"].compactMap { AddressRange($0) })
+    settings.tlsCertificateFile = "tls.pem"
+    settings.tlsKeyFile = "key.pem"
+    settings.connections = 77
+    settings.connectionsPerAddress = 8
+    settings.requestsAtOnce = 99
     settings.guestsPerHour = 7
     settings.openStores = 9
+    settings.adminName = "boss"
+    settings.adminPasswordFile = "/run/secrets/boss"
     settings.logLevel = .trace
     settings.logFormat = .json
     return settings
@@ -122,13 +138,26 @@ import Testing
     (.openStores, "3", false), (.openStores, "100000", true), (.openStores, "100001", false),
     (.logLevel, "critical", true), (.logLevel, "loud", false), (.logFormat, "text", true),
     (.logFormat, "xml", false), (.upstream, "embedded", true), (.upstream, "https://x", true),
-    (.upstream, "ftp://x", false), (.upstream, "", false),
+    (.upstream, "ftp://x", false), (.upstream, "", false), (.connections, "1", true),
+    (.connections, "0", false), (.connectionsPerAddress, "1", true),
+    (.connectionsPerAddress, "0", false), (.requestsAtOnce, "1", true),
+    (.requestsAtOnce, "0", false), (.requestsAtOnce, "1000001", false),
+    (.trustedProxies, "10.0.0.1", true), (.trustedProxies, "10.0.0.0/33", false),
+    (.trustedProxies, "proxy.example", false),
+    (.upstreamNetworks, "fd00::/8,192.0.2.7", true), (.upstreamNetworks, "10.0.0.1/8", false),
+    (.upstreamNetworks, "ten", false), (.upstreamNetworks, ",", false),
   ])
   func valuesHaveBounds(key: SettingKey, text: String, isGood: Bool) throws {
     if isGood {
       _ = try Self.read(flags: [key: text])
     } else {
       #expect(try Self.refusal(flags: [key: text]).hasPrefix(key.rawValue + " must be"))
+    }
+  }
+
+  @Test func certificateAndKeyAreGivenTogether() throws {
+    for key in [SettingKey.tlsCertificateFile, .tlsKeyFile] {
+      #expect(try Self.refusal(flags: [key: "x.pem"]).contains("tlsCertificateFile"))
     }
   }
 

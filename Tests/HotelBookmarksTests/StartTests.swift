@@ -32,7 +32,7 @@ import Testing
   @Test func bannerNamesTheUpstream() {
     var settings = Settings()
     #expect(StartupBanner.text(settings, port: 1).contains("embedded"))
-    settings.upstream = .travelSample("http://up.example")
+    settings.upstreams = [.travelSample("http://up.example")]
     #expect(StartupBanner.text(settings, port: 1).contains("http://up.example"))
   }
 

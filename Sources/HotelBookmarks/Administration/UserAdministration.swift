@@ -24,7 +24,8 @@ package struct UserAdministration: Sendable {
     try await run { try await $0.changePassword(username: name, password: Secret(password)) }
   }
 
-  private func run<Value>(_ work: (AccountService) async throws -> Value) async throws -> Value {
+  /// Runs work on the accounts of a directory that no server uses.
+  func run<Value>(_ work: (AccountService) async throws -> Value) async throws -> Value {
     let engine = try await FileEngine.open(directory: data)
     var settings = Settings()
     settings.data = data

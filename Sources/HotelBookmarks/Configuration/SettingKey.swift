@@ -5,10 +5,20 @@ package enum SettingKey: String, CaseIterable, Sendable {
   case port
   case data
   case upstream
+  case upstreamCredentialsFile
+  case upstreamNetworks
   case publicURL = "publicUrl"
   case origins
+  case trustedProxies
+  case tlsCertificateFile
+  case tlsKeyFile
+  case connections
+  case connectionsPerAddress
+  case requestsAtOnce
   case guestsPerHour
   case openStores
+  case adminName
+  case adminPasswordFile
   case logLevel
   case logFormat
 
@@ -24,8 +34,12 @@ package enum SettingKey: String, CaseIterable, Sendable {
   /// Whether the setting is a whole number.
   var isNumber: Bool {
     switch self {
-    case .port, .guestsPerHour, .openStores: true
-    case .hostname, .data, .upstream, .publicURL, .origins, .logLevel, .logFormat: false
+    case .port, .guestsPerHour, .openStores, .connections, .connectionsPerAddress, .requestsAtOnce:
+      true
+    case .hostname, .data, .upstream, .upstreamCredentialsFile, .upstreamNetworks, .publicURL,
+      .origins, .trustedProxies, .tlsCertificateFile, .tlsKeyFile, .adminName, .adminPasswordFile,
+      .logLevel, .logFormat:
+      false
     }
   }
 

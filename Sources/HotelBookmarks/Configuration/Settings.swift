@@ -1,15 +1,10 @@
+import Accounts
+package import HTTPAPI
 package import Logging
+package import SearchProxy
 
 /// How a server is to run.
 package struct Settings: Sendable, Equatable {
-  /// Which upstream answers searches.
-  package enum Upstream: Sendable, Equatable {
-    /// The catalogue in this process.
-    case embedded
-    /// A travel-sample back end at this base URL.
-    case travelSample(String)
-  }
-
   /// How log lines are written.
   package enum LogFormat: String, Sendable, CaseIterable {
     /// A line of words.
@@ -24,16 +19,36 @@ package struct Settings: Sendable, Equatable {
   package var port = 8080
   /// The data directory; made if absent, readable by its owner alone.
   package var data = "hotel-bookmarks-data"
-  /// Which upstream answers searches.
-  package var upstream = Upstream.embedded
+  /// Which upstreams answer searches, the preferred one first.
+  package var upstreams = [UpstreamSetting.embedded]
+  /// A file with the names and passwords of search engines; nil for none.
+  package var upstreamCredentialsFile: String?
+  /// The only networks that upstreams may be in; empty to go by ``AddressRule``'s own.
+  package var upstreamNetworks: [AddressNetwork] = []
   /// The URL that clients reach the server by, without a slash at its end; nil to take each request's own.
   package var publicURL: String?
   /// Origins whose pages may call with credentials.
   package var origins: [String] = []
+  /// Where the proxies are whose `X-Forwarded-For` is taken.
+  package var trustedProxies = TrustedProxies()
+  /// A PEM file with the server's certificate and those that it was signed with; nil to serve without TLS.
+  package var tlsCertificateFile: String?
+  /// A PEM file with the certificate's key.
+  package var tlsKeyFile: String?
+  /// Connections at once; nil to go by the limit on file descriptors.
+  package var connections: Int?
+  /// Connections at once from one address; nil for the usual number, this machine's own not counted.
+  package var connectionsPerAddress: Int?
+  /// Requests that are answered at once, at most.
+  package var requestsAtOnce = RequestLimits.requestsAtOnce
   /// Guests that one address may make in an hour.
   package var guestsPerHour = 6_000
   /// Stores open at once at most; nil to go by the limit on file descriptors.
   package var openStores: Int?
+  /// The administrator's name.
+  package var adminName = Administrator.standardName
+  /// A file with the administrator's password; nil for one that is drawn at the first start.
+  package var adminPasswordFile: String?
   /// The least severe level that is logged.
   package var logLevel = Logger.Level.info
   /// How log lines are written.

@@ -1,6 +1,8 @@
 import Configuration
 import Documents
+import HTTPAPI
 import Logging
+import SearchProxy
 
 /// Puts the settings together: a flag before the environment before the file before the default.
 package struct SettingsReader: Sendable {
@@ -39,14 +41,26 @@ package struct SettingsReader: Sendable {
     settings.data = string(.data) ?? settings.data
     settings.guestsPerHour = try int(.guestsPerHour, in: 1...1_000_000) ?? settings.guestsPerHour
     settings.openStores = try int(.openStores, in: 4...100_000)
+    try readConnections(into: &settings)
+    settings.adminName = string(.adminName) ?? settings.adminName
+    settings.adminPasswordFile = string(.adminPasswordFile)
     settings.publicURL = string(.publicURL).map { $0.hasSuffix("/") ? String($0.dropLast()) : $0 }
     settings.origins =
       string(.origins)?.split { $0 == "," || $0 == " " }.map { String($0) } ?? []
-    if let upstream = string(.upstream), upstream != "embedded" {
-      guard upstream.hasPrefix("http://") || upstream.hasPrefix("https://") else {
-        throw Self.wrong(.upstream, "embedded, or an http or https URL")
+    if let text = string(.upstream) {
+      guard let upstreams = UpstreamSetting.list(text) else {
+        throw Self.wrong(.upstream, UpstreamSetting.expected)
       }
-      settings.upstream = .travelSample(upstream)
+      settings.upstreams = upstreams
+    }
+    settings.upstreamCredentialsFile = string(.upstreamCredentialsFile)
+    if let text = string(.upstreamNetworks) {
+      let parts = text.split { $0 == "," || $0 == " " }
+      settings.upstreamNetworks = parts.compactMap { AddressNetwork(String($0)) }
+      guard !parts.isEmpty, settings.upstreamNetworks.count == parts.count else {
+        throw Self.wrong(
+          .upstreamNetworks, "addresses or networks as 10.0.0.0/8 or fd00::/8, by commas")
+      }
     }
     if let level = string(.logLevel) {
       guard let known = Logger.Level(rawValue: level) else {
@@ -62,6 +76,26 @@ package struct SettingsReader: Sendable {
       settings.logFormat = known
     }
     return settings
+  }
+
+  private func readConnections(into settings: inout Settings) throws(SettingsError) {
+    settings.connections = try int(.connections, in: 1...1_000_000)
+    settings.connectionsPerAddress = try int(.connectionsPerAddress, in: 1...1_000_000)
+    settings.requestsAtOnce =
+      try int(.requestsAtOnce, in: 1...1_000_000) ?? settings.requestsAtOnce
+    var ranges: [AddressRange] = []
+    for text in string(.trustedProxies)?.split(whereSeparator: { $0 == "," || $0 == " " }) ?? [] {
+      guard let range = AddressRange(String(text)) else {
+        throw Self.wrong(.trustedProxies, "addresses or ranges such as 10.0.0.0/8, by commas")
+      }
+      ranges.append(range)
+    }
+    settings.trustedProxies = TrustedProxies(ranges)
+    settings.tlsCertificateFile = string(.tlsCertificateFile)
+    settings.tlsKeyFile = string(.tlsKeyFile)
+    guard (settings.tlsCertificateFile == nil) == (settings.tlsKeyFile == nil) else {
+      throw Self.wrong(.tlsKeyFile, "given together with tlsCertificateFile")
+    }
   }
 
   private func string(_ setting: SettingKey) -> String? {

@@ -29,48 +29,67 @@ package struct BookmarkServer: Sendable {
     MetricsSystem.bootstrap(metrics)
     let format = settings.logFormat
     let level = settings.logLevel
+    let sink = LogSink()
     LoggingSystem.bootstrap { label in
       var handler: any LogHandler =
         switch format {
-        case .text: StreamLogHandler.standardError(label: label)
-        case .json: JSONLogHandler(label: label, now: SystemClock.now)
+        case .text: TextLogHandler(label: label, sink: sink, now: SystemClock.now)
+        case .json: JSONLogHandler(label: label, sink: sink, now: SystemClock.now)
         }
       handler.logLevel = level
       return handler
     }
-    let logger = Logger(label: "hotel-bookmarks")
+    metrics.collect {
+      [PrometheusSample("log_lines_dropped_total", .counter, Double(sink.droppedCount))]
+    }
+    do { try await serve(metrics, Logger(label: "hotel-bookmarks")) } catch {
+      await sink.finish()
+      throw error
+    }
+    await sink.finish()
+  }
+
+  private func serve(_ metrics: PrometheusRegistry, _ logger: Logger) async throws {
     let assembly = try await ServiceAssembly(settings, metrics: metrics, logger: logger)
-    let application = application(over: assembly.http, logger: logger)
+    let application = application(over: assembly, logger: logger)
+    var services: [any Service] = [
+      StoreService(assembly: assembly), KeyService(keys: assembly.keys, logger: logger),
+      AdmissionService(admission: assembly.connections.admission),
+      ControlService(desk: assembly.backups, logger: logger),
+    ]
+    if let certificates = assembly.connections.certificates {
+      services.append(CertificateService(certificates: certificates, logger: logger))
+    }
     let group = ServiceGroup(
       configuration: ServiceGroupConfiguration(
-        services: [
-          .init(service: StoreService(assembly: assembly)),
-          .init(service: KeyService(keys: assembly.keys, logger: logger)),
-          .init(service: application),
-        ],
+        services: services + [application],
         gracefulShutdownSignals: [.sigterm, .sigint], logger: logger))
     try await group.run()
   }
 
   private func application(
-    over service: HTTPService, logger: Logger
+    over assembly: ServiceAssembly, logger: Logger
   ) -> some ApplicationProtocol {
-    let (settings, announce) = (settings, announce)
+    let (settings, announce, administrator) = (settings, announce, assembly.administrator)
     return Application(
-      router: service.router(),
-      server: .http1(
-        configuration: .init(
-          idleTimeout: .seconds(Int64(RequestLimits.idleSeconds)),
-          httpDecoderConfiguration: .init(
-            maxHeaderFieldSize: RequestLimits.headerBytes,
-            maxHeaderListSize: RequestLimits.headerBytes,
-            maxHeaderFieldCount: RequestLimits.headerFields))),
+      router: assembly.http.router(),
+      server: assembly.connections.server,
       configuration: ApplicationConfiguration(
         address: .hostname(settings.hostname, port: settings.port),
         backlog: Self.backlog),
       onServerRunning: { channel in
         let port = channel.localAddress?.port ?? settings.port
-        announce(StartupBanner.text(settings, port: port))
+        // Not waited for: connections are accepted only when this has returned.
+        Task {
+          await StartupBanner().show(
+            StartupBanner.text(settings, port: port, password: administrator.freshPassword),
+            announce)
+          do { try administrator.noteShown() } catch {
+            logger.error(
+              "another password will be drawn for the administrator at the next start",
+              metadata: ["detail": "\(StartFailure.line(error))"])
+          }
+        }
       },
       logger: logger)
   }

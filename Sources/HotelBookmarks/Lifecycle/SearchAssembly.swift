@@ -3,42 +3,119 @@ import Hotels
 import Logging
 import SearchProxy
 
-/// The upstream that the settings name, and what has to be given back after it.
+/// The upstreams that the settings name, with all that stands before them, and what has to be given back.
+///
+/// The embedded catalogue is asked as it is. Upstreams over HTTP each have their own circuit breaker, bound and
+/// budget; the first that can answer does; and a cache in front of them outlives the process.
 struct SearchAssembly: Sendable {
   let search: any HotelSearching
+  let mirror: ScratchCatalogue
   private let catalogue: HotelCatalogue?
-  private let client: UpstreamClient?
+  private let cache: SearchCache?
+  private let clients: [UpstreamClient]
 
-  /// - Throws: ``SettingsError`` for a URL that can't be one. A catalogue that can't be used is no reason
-  ///   not to start: bookmarks work, searches say why they don't.
+  /// - Throws: ``SettingsError`` for a URL or a file that can't be one. A catalogue that can't be used is no
+  ///   reason not to start: bookmarks work, searches say why they don't.
   init(_ settings: Settings, logger: Logger) async throws {
-    switch settings.upstream {
-    case .embedded:
-      let catalogue = HotelCatalogue(directory: settings.data)
-      do {
-        try await catalogue.prepare(at: SystemClock.now())
-      } catch {
-        logger.error(
-          "the catalogue can't be used",
-          metadata: ["error": "\(error.code)", "detail": "\(error.reason)"])
-      }
-      search = catalogue
-      self.catalogue = catalogue
-      client = nil
-    case .travelSample(let text):
-      let url: UpstreamURL
-      do { url = try UpstreamURL(text) } catch {
-        throw SettingsError(description: "upstream: \(error.reason)")
-      }
-      let client = UpstreamClient()
-      search = RememberingSearch(TravelSampleUpstream(client: client, baseURL: url, logger: logger))
-      catalogue = nil
-      self.client = client
+    mirror = ScratchCatalogue()
+    catalogue =
+      settings.upstreams.contains(.embedded) ? await Self.catalogue(settings, logger) : nil
+    guard settings.upstreams.contains(where: { $0 != .embedded }) else {
+      (cache, clients) = (nil, [])
+      search = catalogue ?? HotelCatalogue(directory: settings.data)
+      return
     }
+    var clients: [UpstreamClient] = []
+    var guarded: [GuardedSearch] = []
+    var upstreams: [any HotelSearching] = []
+    let credentials = try settings.upstreamCredentialsFile.map {
+      path throws(SettingsError) in try UpstreamCredentials(file: path)
+    }
+    for (number, setting) in settings.upstreams.enumerated() {
+      guard setting != .embedded else {
+        if let catalogue { upstreams.append(catalogue) }
+        continue
+      }
+      let name = "\(number + 1)-\(setting.kind)"
+      let url = try Self.url(of: setting)
+      let client = UpstreamClient(
+        addresses: AddressRule(for: url.origin, networks: settings.upstreamNetworks),
+        upstream: name)
+      clients.append(client)
+      let upstream = GuardedSearch(
+        Self.upstream(setting, url, name, client, credentials ?? UpstreamCredentials(), logger),
+        name: name, logger: logger)
+      guarded.append(upstream)
+      upstreams.append(upstream)
+    }
+    self.clients = clients
+    let cache = SearchCache(path: DataFiles.searchCache(in: settings.data), logger: logger)
+    self.cache = cache
+    let breakers = guarded
+    search = CachedSearch(
+      upstreams.count == 1 ? upstreams[0] : FallbackSearch(upstreams),
+      upstream: settings.upstreams.map(\.name).joined(separator: " "), cache: cache,
+      isRecovering: { breakers.contains { $0.isRecovering } }, now: SystemClock.now,
+      logger: logger)
   }
 
   func close() async {
     await catalogue?.stop()
-    await client?.shutdown()
+    await cache?.close()
+    for client in clients { await client.shutdown() }
+    await mirror.stop()
+  }
+
+  private static func catalogue(_ settings: Settings, _ logger: Logger) async -> HotelCatalogue {
+    let catalogue = HotelCatalogue(directory: settings.data)
+    do {
+      try await catalogue.prepare(at: SystemClock.now())
+    } catch {
+      logger.error(
+        "the catalogue can't be used",
+        metadata: ["error": "\(error.code)", "detail": "\(error.reason)"])
+    }
+    return catalogue
+  }
+
+  private static func upstream(
+    _ setting: UpstreamSetting, _ url: UpstreamURL, _ name: String, _ client: UpstreamClient,
+    _ credentials: UpstreamCredentials, _ logger: Logger
+  ) -> any RemoteUpstream {
+    switch setting {
+    case .embedded, .travelSample:
+      return TravelSampleUpstream(client: client, baseURL: url, name: name, logger: logger)
+    case .couchbase(_, let index):
+      return QueryUpstream.couchbase(
+        client: client, baseURL: url, index: index,
+        authorization: credentials.authorization(for: url), name: name, logger: logger)
+    case .openSearch(_, let index):
+      return QueryUpstream.openSearch(
+        client: client, baseURL: url, index: index,
+        authorization: credentials.authorization(for: url), name: name, logger: logger)
+    }
+  }
+
+  private static func url(of setting: UpstreamSetting) throws(SettingsError) -> UpstreamURL {
+    let text: String
+    switch setting {
+    case .embedded: throw SettingsError(description: "upstream: the embedded catalogue has no URL")
+    case .travelSample(let url), .couchbase(let url, _), .openSearch(let url, _): text = url
+    }
+    do { return try UpstreamURL(text) } catch {
+      throw SettingsError(description: "upstream: \(error.reason)")
+    }
+  }
+}
+
+extension UpstreamSetting {
+  /// The kind alone, for the names of metrics.
+  fileprivate var kind: String {
+    switch self {
+    case .embedded: "embedded"
+    case .travelSample: "travel-sample"
+    case .couchbase: "couchbase"
+    case .openSearch: "opensearch"
+    }
   }
 }

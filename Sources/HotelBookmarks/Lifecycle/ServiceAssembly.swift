@@ -14,6 +14,9 @@ struct ServiceAssembly: Sendable {
   let http: HTTPService
   let stores: DatabaseManager
   let keys: SigningKeys
+  let administrator: AdministratorAssembly
+  let connections: ConnectionAssembly
+  let backups: BackupDesk
   private let engine: FileEngine
   private let search: SearchAssembly
   private let hashingThreads: NIOThreadPool
@@ -21,12 +24,16 @@ struct ServiceAssembly: Sendable {
   /// Opens what is in the data directory, making what is absent.
   init(_ settings: Settings, metrics: PrometheusRegistry, logger: Logger) async throws {
     let now = SystemClock.now
+    connections = try ConnectionAssembly(settings)
     let engine = try await FileEngine.open(directory: settings.data)
     self.engine = engine
     stores = Self.stores(over: engine, settings)
+    backups = BackupDesk(engine: engine, stores: stores)
     let hotels = HotelService(stores: stores, now: now)
     var accountSettings = AccountSettings()
     accountSettings.guestsPerHour = settings.guestsPerHour
+    administrator = try AdministratorAssembly(settings)
+    accountSettings.administrator = administrator.administrator
     let threads = NIOThreadPool(numberOfThreads: accountSettings.hashesAtOnce)
     threads.start()
     hashingThreads = threads
@@ -39,14 +46,19 @@ struct ServiceAssembly: Sendable {
       adoptGuest: { guest, user throws(StoreError) in
         try await Self.adopt(guest, into: user, by: hotels)
       })
+    try await administrator.checkName(accounts)
     for failure in try await accounts.finishErasures() {
       logger.error("a store can't be erased yet", metadata: ["detail": "\(failure.detail)"])
     }
     search = try await SearchAssembly(settings, logger: logger)
     http = HTTPService(
-      accounts: accounts, hotels: hotels, search: search.search, stores: stores, engine: engine,
+      accounts: accounts, hotels: hotels, search: search.search,
+      mirrorSearch: search.mirror, stores: stores, engine: engine,
       crossOrigin: CrossOrigin(origins: settings.origins), contract: Contract.text,
-      metricsText: { metrics.text }, publicURL: settings.publicURL, now: now)
+      metricsText: { metrics.text }, publicURL: settings.publicURL,
+      isSecure: settings.tlsCertificateFile != nil, proxies: settings.trustedProxies,
+      connectionCaps: connections.caps, now: now)
+    connections.report(to: metrics)
     report(to: metrics)
   }
 
@@ -57,7 +69,7 @@ struct ServiceAssembly: Sendable {
       maximumOpen: settings.openStores
         ?? DatabaseManager.maximumOpen(
           descriptorLimit: FileDescriptors.limit, descriptorsPerStore: engine.descriptorsPerStore),
-      now: SystemClock.now)
+      now: SystemClock.now, follower: BookmarkMerge.follower(now: SystemClock.now))
   }
 
   private static func adopt(
@@ -72,7 +84,12 @@ struct ServiceAssembly: Sendable {
     let (engine, stores) = (engine, stores)
     metrics.collect {
       let statistics = engine.statistics
-      return [
+      let failures = statistics.failures.map { code, count in
+        PrometheusSample(
+          family: "store_failures_total", kind: .counter, suffix: "",
+          labels: "kind=\"\(code.rawValue)\"", value: Double(count))
+      }
+      return failures + [
         PrometheusSample("stores_open", .gauge, Double(stores.openCount)),
         PrometheusSample("stores_leased", .gauge, Double(stores.leasedCount)),
         PrometheusSample("store_commits_total", .counter, Double(statistics.commits)),

@@ -8,8 +8,9 @@ package enum StartFailure {
   /// Whether the person has to change something first: exit status 78 of sysexits.h.
   package static func isConfiguration(_ error: any Error) -> Bool {
     switch error {
-    case is DataDirectoryError, is SettingsError: true
+    case is CertificateFailure, is DataDirectoryError, is SettingsError: true
     case let error as AccountError: error.code == .keys
+    case let error as BackupError: error.code == .newerFormat
     default: false
     }
   }
@@ -26,6 +27,8 @@ package enum StartFailure {
     case let error as AccountError: join(error.reason, error.code == .keys ? error.detail : "")
     case let error as CatalogueError:
       (error.line.map { "line \($0): " } ?? "") + join(error.reason, error.detail)
+    case let error as CertificateFailure: error.description
+    case let error as BackupError: error.reason
     case let error as IOError: "The address can't be listened at: \(error)"
     default: "\(error)"
     }

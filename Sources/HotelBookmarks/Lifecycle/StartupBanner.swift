@@ -1,16 +1,33 @@
-/// What a person sees when the server is up.
-enum StartupBanner {
-  static func text(_ settings: Settings, port: Int) -> String {
+import Accounts
+import SQLite
+
+/// What a person sees when the server is up; shown on a thread of its own, for standard output may be a pipe
+/// that nobody reads.
+actor StartupBanner {
+  private let lane = Lane(name: "banner")
+
+  nonisolated var unownedExecutor: UnownedSerialExecutor { lane.asUnownedSerialExecutor() }
+
+  /// Shows lines; returns when they are written.
+  func show(_ text: String, _ announce: @Sendable (String) -> Void) { announce(text) }
+
+  /// - Parameter password: the administrator's, where it was drawn at this start: the one place that shows it.
+  static func text(_ settings: Settings, port: Int, password: Secret? = nil) -> String {
     let host = settings.hostname.contains(":") ? "[\(settings.hostname)]" : settings.hostname
-    let url = settings.publicURL ?? "http://\(host):\(port)"
-    let upstream =
-      switch settings.upstream {
-      case .embedded: "the embedded catalogue"
-      case .travelSample(let url): url
-      }
+    let scheme = settings.tlsCertificateFile == nil ? "http" : "https"
+    let url = settings.publicURL ?? "\(scheme)://\(host):\(port)"
+    let upstream = settings.upstreams.map(\.name).joined(separator: ", then ")
+    let administrator = password.map { password in
+      """
+      administrator: \(settings.adminName), password: \(password.exposed)
+        It is shown this once. For another: hotel-bookmarks admin reset-password --data \(settings.data)
+
+      """
+    }
     return """
       Hotel Bookmarks \(Version.current) at \(url)
       data in \(settings.data), hotels from \(upstream)
+      \(administrator ?? "")\
       Try it:
         TOKEN=$(curl -s -X POST \(url)/v1/guests | sed 's/.*"token":"\\([^"]*\\)".*/\\1/')
         curl -s "\(url)/v1/hotels?description=pool&location=san+francisco" -H "Authorization: Bearer $TOKEN"

@@ -1,17 +1,18 @@
 package import Documents
 package import Logging
-import Synchronization
 
 /// Writes log lines to standard error, one JSON object a line.
 package struct JSONLogHandler: LogHandler {
   package var metadata: Logger.Metadata = [:]
   package var logLevel: Logger.Level = .info
   private let label: String
+  private let sink: LogSink
   private let now: @Sendable () -> Timestamp
 
   /// A handler of one logger.
-  package init(label: String, now: @escaping @Sendable () -> Timestamp) {
+  package init(label: String, sink: LogSink, now: @escaping @Sendable () -> Timestamp) {
     self.label = label
+    self.sink = sink
     self.now = now
   }
 
@@ -30,6 +31,6 @@ package struct JSONLogHandler: LogHandler {
     let all = metadata.merging(event.metadata ?? [:]) { _, own in own }
     for (key, value) in all.sorted(by: { $0.key < $1.key }) { writer.member(key, "\(value)") }
     writer.endObject()
-    StandardError.write(writer.bytes + [0x0A])
+    sink.append(writer.bytes + [0x0A])
   }
 }

@@ -1,0 +1,227 @@
+import Documents
+import SQLite
+import SQLiteEngine
+import Stores
+
+/// Makes backups of stores in use, and looks through them.
+struct BackupDesk: Sendable {
+  /// Stores that are copied at once: one is read while others wait for the backup's disk.
+  private static let copiesAtOnce = 4
+  /// How often a store is tried that is crowded, or was written anew under its copy.
+  private static let attempts = 10
+  /// The pause before trying again.
+  private static let pause = Duration.milliseconds(200)
+
+  private let engine: FileEngine
+  private let stores: DatabaseManager
+
+  /// A desk over stores in use.
+  init(engine: FileEngine, stores: DatabaseManager) {
+    self.engine = engine
+    self.stores = stores
+  }
+
+  /// The data directory, absolute.
+  var directory: String { engine.path }
+
+  /// How a backup went.
+  struct Summary: Sendable {
+    /// Files of the backup.
+    var files = 0
+    /// Bytes of these files.
+    var bytes: Int64 = 0
+    /// Stores that are damaged and so are not in it.
+    var missing = 0
+  }
+
+  /// Makes a backup.
+  ///
+  /// The accounts come first: a guest whose bookmarks are on their way into an account is a guest in the
+  /// backup, with all bookmarks. The keys come after all stores, so that no token that led to one of them is
+  /// cut off; the log of erasures comes last, so that whoever was erased meanwhile is erased when the backup
+  /// is restored.
+  /// - Parameter path: an absolute path; see ``BackupWriter``.
+  /// - Throws: ``BackupError``, `StoreError`, `CancellationError`; nothing is left of the backup then.
+  func backUp(to path: String, _ reporter: ScrubReporter) async throws -> Summary {
+    let lane = Lane(name: "backup")
+    let writer = BackupWriter(to: path, on: lane)
+    let result: Result<Summary, any Error>
+    do {
+      try await writer.begin(made: SystemClock.now(), by: Version.current)
+      do {
+        result = .success(try await write(to: writer, ScrubSum(on: lane), reporter))
+      } catch {
+        await writer.abandon()
+        throw error
+      }
+    } catch { result = .failure(error) }
+    await lane.stop()
+    return try result.get()
+  }
+
+  private func write(
+    to writer: BackupWriter, _ sum: ScrubSum, _ reporter: ScrubReporter
+  ) async throws -> Summary {
+    var summary = Summary()
+    summary.missing = try await each(reporter) { name in
+      try await copy(name, to: writer, sum, reporter)
+    }
+    for extra in [BackupManifest.Extra.catalogue, .administrator, .keys, .erasures] {
+      try await writer.add(extra, from: directory)
+    }
+    try Task.checkCancellation()
+    (summary.files, summary.bytes) = try await writer.finish()
+    return summary
+  }
+
+  /// Looks through every store, by copies.
+  /// - Throws: `StoreError`, `CancellationError`.
+  func verify(_ reporter: ScrubReporter) async throws -> ScrubCounts {
+    let lane = Lane(name: "verify")
+    let sum = ScrubSum(on: lane)
+    let result: Result<Void, any Error>
+    do {
+      for finding in try await engine.registryFindings() {
+        await sum.add(finding: finding, reporter)
+      }
+      _ = try await each(reporter, atOnce: 1) { name in
+        try await scrub(name, on: lane, sum, reporter)
+        return true
+      }
+      result = .success(())
+    } catch { result = .failure(error) }
+    await lane.stop()
+    try result.get()
+    return await sum.counts
+  }
+
+  /// Visits every store, the accounts' first and alone. Stores that are made meanwhile may be left out.
+  /// - Parameter visit: answers whether the store is as it should be.
+  /// - Returns: how many were not.
+  private func each(
+    _ reporter: ScrubReporter, atOnce: Int = BackupDesk.copiesAtOnce,
+    _ visit: @escaping @Sendable (StoreName) async throws -> Bool
+  ) async throws -> Int {
+    let total = try await engine.storeCount()
+    var (done, failed) = (0, 0)
+    func count(_ isGood: Bool) {
+      done += 1
+      if !isGood { failed += 1 }
+      reporter.progress(done, max(done, total))
+    }
+    count(try await visit(.system))
+    for namespace in ["named", "list", "user", "guest"] {
+      var last: String?
+      while true {
+        let names = try await engine.names(in: namespace, after: last, limit: 500)
+        guard let end = names.last else { break }
+        last = end.key
+        try await withThrowingTaskGroup(of: Bool.self) { group in
+          var running = 0
+          for name in names {
+            try Task.checkCancellation()
+            if running == atOnce, let isGood = try await group.next() {
+              count(isGood)
+              running -= 1
+            }
+            group.addTask { try await visit(name) }
+            running += 1
+          }
+          for try await isGood in group { count(isGood) }
+        }
+      }
+    }
+    return failed
+  }
+
+  /// - Returns: false when the store is damaged and was left out.
+  private func copy(
+    _ name: StoreName, to writer: BackupWriter, _ sum: ScrubSum, _ reporter: ScrubReporter
+  ) async throws -> Bool {
+    let engine = engine
+    let path = try await writer.place(of: name)
+    do {
+      let epoch = try await using(name) { storage throws(StoreError) in
+        try await engine.copy(storage, to: path)
+      }
+      guard let epoch else {
+        try await writer.drop(name)
+        return true
+      }
+      try await writer.add(name, epoch: epoch)
+      return true
+    } catch let error as StoreError where Self.isDamage(error) {
+      try await writer.add(missing: name, reason: Self.words(error))
+      let place = BackupManifest.place(of: name)
+      await sum.add(finding: ScrubFinding(file: place, reason: Self.words(error)), reporter)
+      return false
+    }
+  }
+
+  private func scrub(
+    _ name: StoreName, on lane: Lane, _ sum: ScrubSum, _ reporter: ScrubReporter
+  ) async throws {
+    let engine = engine
+    do {
+      let counts = try await using(name) { storage throws(StoreError) in
+        try await engine.scrub(storage, of: name, on: lane, reporter)
+      }
+      if let counts { await sum.add(counts) }
+    } catch let error as StoreError where Self.isDamage(error) {
+      let place = engine.place(of: name)
+      await sum.add(finding: ScrubFinding(file: place, reason: Self.words(error)), reporter)
+    }
+  }
+
+  /// Uses a store, again when it is crowded or was written anew meanwhile.
+  /// - Returns: nil for an absent store.
+  private func using<Value: Sendable>(
+    _ name: StoreName, _ work: @Sendable (any StoreStorage) async throws(StoreError) -> Value
+  ) async throws -> Value? {
+    var attempt = 1
+    while true {
+      do throws(StoreError) {
+        return try await stores.withStorage(name) { storage throws(StoreError) -> Value? in
+          guard let storage else { return nil }
+          return try await work(storage)
+        }
+      } catch {
+        try Task.checkCancellation()
+        guard error.code == .unavailable, attempt < Self.attempts else { throw error }
+      }
+      attempt += 1
+      try await Task.sleep(for: Self.pause)
+    }
+  }
+
+  private static func isDamage(_ error: StoreError) -> Bool {
+    error.code == .damaged || error.code == .integrity
+  }
+
+  private static func words(_ error: StoreError) -> String {
+    let words = error.detail.isEmpty ? error.reason : "\(error.reason) (\(error.detail))"
+    return words.split(whereSeparator: \.isNewline).joined(separator: " ")
+  }
+}
+
+/// What several scrubs looked at. Pinned to a lane, as telling of damage may wait for whoever is told.
+actor ScrubSum {
+  private let lane: Lane
+
+  nonisolated var unownedExecutor: UnownedSerialExecutor { lane.asUnownedSerialExecutor() }
+
+  /// An empty sum.
+  init(on lane: Lane) { self.lane = lane }
+
+  /// The sum so far.
+  private(set) var counts = ScrubCounts()
+
+  /// Adds what a scrub looked at.
+  func add(_ other: ScrubCounts) { counts += other }
+
+  /// Adds damage that kept a scrub from looking.
+  func add(finding: ScrubFinding, _ reporter: ScrubReporter) {
+    counts.findings += 1
+    reporter.finding(finding)
+  }
+}

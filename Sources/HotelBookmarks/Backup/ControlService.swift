@@ -1,0 +1,109 @@
+import Glibc
+import Logging
+import SQLite
+import SQLiteEngine
+import ServiceLifecycle
+
+/// Serves the command line through the control socket, one connection after the other.
+struct ControlService: Service {
+  let desk: BackupDesk
+  let logger: Logger
+
+  /// How often it looks whether whoever asked has left, which ends what was asked for: 200 ms.
+  private static let watch = Duration.milliseconds(200)
+
+  func run() async throws {
+    let path = DataFiles.control(in: desk.directory)
+    let lane = Lane(name: "control")
+    let opening = await ControlListener(lane).listen(at: path)
+    guard let socket = opening.descriptor else {
+      logger.warning(
+        "backups can't be asked for: the control socket can't be made",
+        metadata: ["detail": "\(opening.failure)"])
+      try? await gracefulShutdown()
+      await lane.stop()
+      return
+    }
+    await cancelWhenGracefulShutdown {
+      await withTaskCancellationHandler {
+        while let peer = await ControlListener(lane).accept(socket) { await serve(peer) }
+      } onCancel: {
+        // Ends the waiting call, which a closed descriptor would not.
+        _ = shutdown(socket, Int32(SHUT_RDWR))
+      }
+    }
+    unlink(path)
+    close(socket)
+    await lane.stop()
+  }
+
+  private func serve(_ peer: ControlPeer) async {
+    if let request = await peer.request() {
+      await withTaskGroup(of: Void.self) { group in
+        group.addTask { await answer(request, to: peer) }
+        group.addTask {
+          while !peer.isGone, (try? await Task.sleep(for: Self.watch)) != nil {}
+        }
+        _ = await group.next()
+        group.cancelAll()
+      }
+    } else {
+      await peer.send(.failure("The server does not know the request"))
+    }
+    peer.close()
+  }
+
+  private func answer(_ request: ControlPeer.Request, to peer: ControlPeer) async {
+    let reporter = ScrubReporter { finding in
+      peer.sendBlocking(.finding(file: finding.file, reason: finding.reason))
+    } progress: { done, total in
+      peer.offer(.progress(done: done, of: total))
+    }
+    do {
+      switch request {
+      case .backup(let path):
+        let summary = try await desk.backUp(to: path, reporter)
+        logger.info(
+          "a backup was made",
+          metadata: ["files": "\(summary.files)", "bytes": "\(summary.bytes)"])
+        await peer.send(.result(words: summary.words, isDamaged: summary.missing > 0))
+      case .verify:
+        let counts = try await desk.verify(reporter)
+        await peer.send(
+          .result(words: Verification.words(counts), isDamaged: counts.findings > 0))
+      }
+    } catch {
+      let words = error is CancellationError ? "The server stops" : StartFailure.line(error)
+      logger.warning("what was asked for was not done", metadata: ["detail": "\(words)"])
+      await peer.send(.failure(words))
+    }
+  }
+}
+
+extension BackupDesk.Summary {
+  /// The backup in words.
+  var words: String {
+    let missing = missing > 0 ? ", \(missing) damaged stores left out" : ""
+    return "\(files) files, \(bytes) bytes\(missing)"
+  }
+}
+
+/// Waits for connections on a lane of its own, as that blocks.
+actor ControlListener {
+  private let lane: Lane
+
+  nonisolated var unownedExecutor: UnownedSerialExecutor { lane.asUnownedSerialExecutor() }
+
+  /// A listener on a lane.
+  init(_ lane: Lane) { self.lane = lane }
+
+  /// Makes the socket.
+  func listen(at path: String) -> (descriptor: Int32?, failure: String) {
+    ControlSocket.listen(at: path)
+  }
+
+  /// The next connection; nil once the socket was shut down.
+  func accept(_ socket: Int32) -> ControlPeer? {
+    ControlSocket.accept(socket).map { ControlPeer(descriptor: $0) }
+  }
+}

@@ -1,0 +1,91 @@
+import Glibc
+
+/// A socket in the data directory that the command line speaks to a running server by: a stream of lines, each
+/// a JSON object.
+///
+/// It is a file of mode 0600 in a directory of the owner's, so that who may connect is who may read the data.
+enum ControlSocket {
+  /// The longest request, in bytes.
+  static let maximumRequest = 1 << 16
+  /// Connections that wait to be served, one at a time.
+  private static let backlog: Int32 = 8
+
+  /// Makes the socket and listens. One that an earlier process left is replaced.
+  /// - Returns: the descriptor; nil with the call that failed.
+  static func listen(at path: String) -> (descriptor: Int32?, failure: String) {
+    unlink(path)
+    let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+    guard descriptor >= 0 else { return (nil, failure("socket")) }
+    let isBound = withAddress(of: path) { bind(descriptor, $0, $1) == 0 }
+    // Nobody can connect before it listens, so that the mode is right from the first connection on.
+    guard isBound, chmod(path, 0o600) == 0, Glibc.listen(descriptor, backlog) == 0 else {
+      let words = failure("bind")
+      close(descriptor)
+      unlink(path)
+      return (nil, words)
+    }
+    return (descriptor, "")
+  }
+
+  /// Connects to a server.
+  /// - Returns: the descriptor; nil when no server listens there.
+  static func connect(to path: String) -> Int32? {
+    let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+    guard descriptor >= 0 else { return nil }
+    guard withAddress(of: path, { Glibc.connect(descriptor, $0, $1) == 0 }) else {
+      close(descriptor)
+      return nil
+    }
+    return descriptor
+  }
+
+  /// Waits for a connection; nil once the socket was shut down.
+  static func accept(_ descriptor: Int32) -> Int32? {
+    while true {
+      let peer = Glibc.accept(descriptor, nil, nil)
+      if peer >= 0 {
+        _ = fcntl(peer, F_SETFD, FD_CLOEXEC)
+        return peer
+      }
+      switch errno {
+      case EINTR, ECONNABORTED: continue
+      case EMFILE, ENFILE, ENOBUFS, ENOMEM: usleep(100_000)
+      default: return nil
+      }
+    }
+  }
+
+  /// Calls `body` with the address of a path. One that is too long for an address is reached through its
+  /// directory's descriptor. <https://man7.org/linux/man-pages/man7/unix.7.html>
+  private static func withAddress(
+    of path: String, _ body: (UnsafePointer<sockaddr>, socklen_t) -> Bool
+  ) -> Bool {
+    var address = sockaddr_un()
+    let room = MemoryLayout.size(ofValue: address.sun_path) - 1
+    guard path.utf8.count > room else { return withAddress(&address, Array(path.utf8), body) }
+    guard let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")) else { return false }
+    let directory = open(String(path[..<slash]), O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    guard directory >= 0 else { return false }
+    defer { close(directory) }
+    let short = "/proc/self/fd/\(directory)" + path[slash...]
+    guard short.utf8.count <= room else { return false }
+    return withAddress(&address, Array(short.utf8), body)
+  }
+
+  private static func withAddress(
+    _ address: inout sockaddr_un, _ path: [UInt8],
+    _ body: (UnsafePointer<sockaddr>, socklen_t) -> Bool
+  ) -> Bool {
+    address.sun_family = sa_family_t(AF_UNIX)
+    withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path) }
+    return withUnsafePointer(to: address) { pointer in
+      pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+        body($0, socklen_t(MemoryLayout<sockaddr_un>.size))
+      }
+    }
+  }
+
+  private static func failure(_ call: String) -> String {
+    "\(call): \(String(cString: strerror(errno)))"
+  }
+}

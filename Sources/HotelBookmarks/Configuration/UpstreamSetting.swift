@@ -1,0 +1,60 @@
+/// An upstream as a setting names it.
+package enum UpstreamSetting: Sendable, Equatable {
+  /// `embedded`: the catalogue in this process.
+  case embedded
+  /// `http://…` or `https://…`: a travel-sample back end at this base URL.
+  case travelSample(String)
+  /// `couchbase:http://host:8094#index`: Couchbase's Search Service.
+  case couchbase(url: String, index: String)
+  /// `opensearch:http://host:9200#index`: OpenSearch or Elasticsearch.
+  case openSearch(url: String, index: String)
+
+  /// What a setting may be, for the one who got it wrong.
+  static let expected = """
+    embedded, an http or https URL, couchbase:URL#INDEX or opensearch:URL#INDEX; several, in the order in \
+    which they are to be asked, by commas
+    """
+
+  /// Reads one upstream; nil for anything else.
+  package init?(_ text: String) {
+    if text == "embedded" {
+      self = .embedded
+    } else if Self.isURL(text[...]) {
+      self = .travelSample(text)
+    } else if let (url, index) = Self.engine(text, "couchbase:") {
+      self = .couchbase(url: url, index: index)
+    } else if let (url, index) = Self.engine(text, "opensearch:") {
+      self = .openSearch(url: url, index: index)
+    } else {
+      return nil
+    }
+  }
+
+  /// Reads a list of them; nil when one is none, or there is none.
+  static func list(_ text: String) -> [UpstreamSetting]? {
+    let parts = text.split { $0 == "," || $0 == " " }
+    let upstreams = parts.compactMap { UpstreamSetting(String($0)) }
+    return parts.isEmpty || upstreams.count != parts.count ? nil : upstreams
+  }
+
+  /// What the start-up banner, metrics and logs call it.
+  package var name: String {
+    switch self {
+    case .embedded: "the embedded catalogue"
+    case .travelSample(let url): url
+    case .couchbase(let url, let index): "\(url) (couchbase, \(index))"
+    case .openSearch(let url, let index): "\(url) (opensearch, \(index))"
+    }
+  }
+
+  private static func isURL(_ text: Substring) -> Bool {
+    text.hasPrefix("http://") || text.hasPrefix("https://")
+  }
+
+  private static func engine(_ text: String, _ kind: String) -> (url: String, index: String)? {
+    guard text.hasPrefix(kind) else { return nil }
+    let parts = text.dropFirst(kind.count).split(separator: "#", omittingEmptySubsequences: false)
+    guard parts.count == 2, isURL(parts[0]), !parts[1].isEmpty else { return nil }
+    return (String(parts[0]), String(parts[1]))
+  }
+}

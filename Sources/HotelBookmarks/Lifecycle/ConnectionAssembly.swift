@@ -1,0 +1,93 @@
+import HTTPAPI
+import HummingbirdCore
+import Stores
+
+/// What connections are held to, and the certificate that they use.
+struct ConnectionAssembly: Sendable {
+  /// Descriptors that neither stores nor connections may use: logs, keys, upstreams, the catalogue.
+  private static let spareDescriptors = 256
+  /// Descriptors of an open store: its file, the log and the log's index.
+  private static let descriptorsPerStore = 3
+  /// Connections however few descriptors there are.
+  private static let fewestConnections = 64
+
+  let caps: ConnectionCaps
+  let certificates: Certificates?
+  let admission: Admission
+  private let ledger: ConnectionLedger
+  private let proxies: TrustedProxies
+
+  /// - Throws: ``CertificateFailure`` for a certificate that can't be used.
+  init(_ settings: Settings) throws {
+    var caps = ConnectionCaps()
+    caps.total =
+      settings.connections
+      ?? Self.connections(descriptors: FileDescriptors.limit, openStores: settings.openStores)
+    caps.perAddress = settings.connectionsPerAddress ?? caps.perAddress
+    caps.countsLoopback = settings.connectionsPerAddress != nil
+    caps.requestsAtOnce = settings.requestsAtOnce
+    self.caps = caps
+    proxies = settings.trustedProxies
+    admission = Admission(atOnce: caps.requestsAtOnce)
+    ledger = ConnectionLedger(maximum: caps.total, maximumPerAddress: caps.perAddress)
+    if let certificate = settings.tlsCertificateFile, let key = settings.tlsKeyFile {
+      do { certificates = try Certificates(certificateFile: certificate, keyFile: key) } catch {
+        throw CertificateFailure(detail: "\(error)")
+      }
+    } else {
+      certificates = nil
+    }
+  }
+
+  /// The connections that the limit on descriptors leaves room for beside the stores.
+  static func connections(descriptors: Int, openStores: Int?) -> Int {
+    let stores =
+      openStores
+      ?? DatabaseManager.maximumOpen(
+        descriptorLimit: descriptors, descriptorsPerStore: descriptorsPerStore)
+    let spare = min(spareDescriptors, descriptors / 4)
+    let free = descriptors - descriptorsPerStore * stores - spare
+    return min(RequestLimits.connections, max(fewestConnections, free))
+  }
+
+  /// The server's HTTP side.
+  var server: HTTPServerBuilder {
+    HTTPServerBuilder { responder in
+      let (proxies, countsLoopback) = (proxies, caps.countsLoopback)
+      guard let certificates else {
+        return CountedConnection(
+          PlainConnection(responder: responder, admission: admission), ledger: ledger,
+          isSecure: false
+        ) { proxies.owner(of: $0, countsLoopback: countsLoopback) }
+      }
+      return CountedConnection(
+        SecureConnection(
+          responder: responder, certificates: certificates, admission: admission),
+        ledger: ledger, isSecure: true
+      ) { proxies.owner(of: $0, countsLoopback: countsLoopback) }
+    }
+  }
+
+  /// Shows how much there is to do.
+  func report(to metrics: PrometheusRegistry) {
+    metrics.collect { [admission, ledger] in
+      let counts = ledger.counts
+      return [
+        PrometheusSample("connections_open", .gauge, Double(counts.open)),
+        PrometheusSample("connections_refused_total", .counter, Double(counts.refused)),
+        PrometheusSample("requests_running", .gauge, Double(admission.runningCount)),
+        PrometheusSample("requests_bound", .gauge, Double(admission.currentBound)),
+        PrometheusSample("requests_refused_total", .counter, Double(admission.refusedCount)),
+        PrometheusSample("request_body_bytes", .gauge, Double(admission.heldBytes)),
+      ]
+    }
+  }
+}
+
+/// A certificate or key that can't be used.
+struct CertificateFailure: Error, CustomStringConvertible {
+  /// What TLS said.
+  let detail: String
+
+  var description: String { "The certificate or its key can't be used (\(detail))" }
+}

@@ -1,0 +1,25 @@
+import ArgumentParser
+import HotelBookmarks
+
+/// Looks after the administrator while the server is not running.
+struct AdminCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "admin", abstract: "Look after the administrator.",
+    subcommands: [ResetPassword.self])
+
+  /// Draws another password.
+  struct ResetPassword: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+      abstract: "Give the administrator a new password and print it, this once.",
+      discussion:
+        "A server that is started with --admin-password-file takes the password in that file instead."
+    )
+
+    @Option(help: "The data directory; also HOTEL_BOOKMARKS_DATA.")
+    var data = DataDirectory.standard
+
+    func run() async throws {
+      do { print(try await PasswordReset.run(data: data)) } catch { throw Failure.start(error) }
+    }
+  }
+}

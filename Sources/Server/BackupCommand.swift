@@ -1,0 +1,71 @@
+import ArgumentParser
+import Foundation
+import HotelBookmarks
+
+/// Makes a backup.
+struct BackupCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "backup",
+    abstract: "Make a backup of all stores, accounts and keys, also while a server runs.",
+    discussion: """
+      A running server makes it, so the backup's directory must be one that the server may write to. The \
+      backup holds secrets: keep it as you keep the data directory. Exit status 65: damaged stores were left \
+      out.
+      """)
+
+  @Argument(help: "Where the backup goes: a directory that is not there yet, or is empty.")
+  var directory: String
+  @Option(help: "The data directory; also HOTEL_BOOKMARKS_DATA.")
+  var data = DataDirectory.standard
+
+  func run() async throws {
+    do {
+      let outcome = try await BackupAdministration.backUp(data, to: directory, .terminal)
+      print("backed up to \(directory): \(outcome.words)")
+      guard !outcome.isDamaged else { throw ExitCode(65) }
+    } catch let code as ExitCode {
+      throw code
+    } catch { throw Failure.start(error) }
+  }
+}
+
+/// Restores a backup.
+struct RestoreCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "restore", abstract: "Make a data directory of a backup.",
+    discussion: """
+      Every store begins anew for whoever kept a copy of it: they start over and miss nothing. Exit status 65: \
+      parts of the backup are damaged; the rest was restored.
+      """)
+
+  @Argument(help: "The backup.")
+  var backup: String
+  @Option(help: "The new data directory, absent or empty; also HOTEL_BOOKMARKS_DATA.")
+  var data = DataDirectory.standard
+  @Option(
+    help: """
+      A log of erasures that is newer than the backup, or a data directory or backup that has one; who is in \
+      it stays erased. May be given several times.
+      """)
+  var erasures: [String] = []
+
+  func run() async throws {
+    do {
+      let outcome = try await RestoreAdministration.restore(
+        backup, to: data, erasures: erasures, .terminal)
+      for line in outcome.lines { print(line) }
+      guard !outcome.isDamaged else { throw ExitCode(65) }
+    } catch let code as ExitCode {
+      throw code
+    } catch { throw Failure.start(error) }
+  }
+}
+
+extension BackupAdministration.Report {
+  /// A bar on a terminal; damage on standard error.
+  fileprivate static var terminal: Self {
+    Self(progress: ProgressBar(isShown: isatty(2) == 1).show) { line in
+      StandardError.write(Array((line + "\n").utf8))
+    }
+  }
+}

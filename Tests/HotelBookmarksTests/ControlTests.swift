@@ -1,0 +1,41 @@
+import Testing
+
+@testable import HotelBookmarks
+
+@Suite struct ControlTests {
+  @Test func linesAreReadBack() {
+    let lines: [ControlLine] = [
+      .progress(done: 3, of: 9), .finding(file: "stores/ab", reason: "a \"b\"\nc"),
+      .result(words: "3 files", isDamaged: true), .failure("no"),
+    ]
+    for line in lines {
+      #expect(line.bytes.count { $0 == 0x0A } == 1)
+      #expect(ControlLine(line.bytes) == line)
+    }
+    for request in [ControlPeer.Request.backup(to: "/a b/ü"), .verify] {
+      #expect(ControlPeer.Request(request.line) == request)
+    }
+  }
+
+  @Test(arguments: [
+    "", "{}", "[]", #"{"do":"backup"}"#, #"{"do":"backup","to":"relative"}"#, #"{"do":"erase"}"#,
+    #"{"do":"verify","to":"/x"}"#, #"{"do":1}"#,
+  ])
+  func otherRequestsAreNotKnown(text: String) {
+    #expect(ControlPeer.Request(Array((text + "\n").utf8)) == nil)
+  }
+
+  @Test func aSocketIsReachedThroughALongPath() async throws {
+    let directory = try TemporaryDirectory()
+    for name in ["short", String(repeating: "long", count: 20)] {
+      let path = directory.path + "/" + name
+      let opened = ControlSocket.listen(at: path)
+      let socket = try #require(opened.descriptor, "\(opened.failure)")
+      let client = try #require(ControlSocket.connect(to: path))
+      ControlPeer(descriptor: client).close()
+      ControlPeer(descriptor: socket).close()
+      #expect(ControlSocket.connect(to: path) == nil)
+    }
+    #expect(ControlSocket.connect(to: directory.path + "/nobody") == nil)
+  }
+}

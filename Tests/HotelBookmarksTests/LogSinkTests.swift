@@ -1,0 +1,48 @@
+import Dispatch
+import HotelBookmarks
+import Synchronization
+import Testing
+
+@Suite struct LogSinkTests {
+  /// What was written, and whether it may be.
+  private final class Reader: Sendable {
+    private let lines = Mutex<[[UInt8]]>([])
+    let isReading = DispatchSemaphore(value: 0)
+
+    var written: [[UInt8]] { lines.withLock { $0 } }
+
+    func write(_ line: [UInt8]) {
+      isReading.wait()
+      isReading.signal()
+      lines.withLock { $0.append(line) }
+    }
+  }
+
+  @Test func f24StoppedReaderHoldsUpNobodyAndDropsAreCounted() async {
+    let reader = Reader()
+    let sink = LogSink { reader.write($0) }
+    let line = [UInt8](repeating: 0x61, count: 1_024)
+    // The first may be on its way already, so that as much again fits behind it.
+    for _ in 0..<3 * LogSink.maximumBytes / line.count { sink.append(line) }
+    #expect(sink.droppedCount >= LogSink.maximumBytes / line.count)
+    #expect(reader.written.isEmpty)
+    let kept = 3 * LogSink.maximumBytes / line.count - sink.droppedCount
+    reader.isReading.signal()
+    while reader.written.count < kept { await Task.yield() }
+    sink.append([0x62])
+    while reader.written.last != [0x62] { await Task.yield() }
+    await sink.finish(within: .seconds(600))
+    #expect(reader.written.count == kept + 1)
+  }
+
+  @Test func linesAreWrittenInTheirOrderAndFinishWaitsForThem() async {
+    let reader = Reader()
+    reader.isReading.signal()
+    let sink = LogSink { reader.write($0) }
+    for number in 0..<1_000 { sink.append(Array("\(number)\n".utf8)) }
+    await sink.finish(within: .seconds(600))
+    let wanted = (0..<1_000).map { Array("\($0)\n".utf8) }
+    #expect(reader.written == wanted)
+    #expect(sink.droppedCount == 0)
+  }
+}
