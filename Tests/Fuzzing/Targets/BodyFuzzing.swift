@@ -1,0 +1,62 @@
+import Documents
+
+@testable import CouchSync
+@testable import Hotels
+
+/// Bodies of requests: taken or refused with 400 to 501, never anything else.
+enum BodyFuzzing {
+  static func check(_ bytes: [UInt8]) {
+    guard let kind = bytes.first else { return }
+    let rest = Array(bytes.dropFirst())
+    guard let node = attempt({ try CouchBody.object(rest) }) else { return }
+    switch kind % 12 {
+    case 0: refusedOrTaken { _ = try BulkRequest(node).entries { DocumentID(stored: "x") } }
+    case 1: refusedOrTaken { _ = try BulkGetRequest(node, CouchParameters()) }
+    case 2: refusedOrTaken { _ = try RevisionsRequest(node) }
+    case 3: refusedOrTaken { _ = try PurgeRequest(node) }
+    case 4: refusedOrTaken { _ = try SecurityDocument(node) }
+    case 5: refusedOrTaken { _ = try FindRequest(node) }
+    case 6: refusedOrTaken { _ = try IndexRequest(node) }
+    case 7: checkDesign(node)
+    case 8: refusedOrTaken { _ = try ChangesFilter(parameters(node), body: node) }
+    case 9: refusedOrTaken { _ = try DocumentQuery(parameters(node)) }
+    case 10: refusedOrTaken { _ = try LocalWrite(node, for: LocalID(client: "_local/x")) }
+    default: checkBatch(node)
+    }
+  }
+
+  private static func refusedOrTaken(_ body: () throws -> Void) {
+    do {
+      try body()
+    } catch let error as CouchError {
+      claim((400...501).contains(error.status) && error.status != 500, "a client's error")
+    } catch {
+      claim(error is DocumentError, "an error of a known kind")
+    }
+  }
+
+  /// A query's parameters from an object's members.
+  private static func parameters(_ node: JSONNode) -> CouchParameters {
+    CouchParameters(
+      node.members.map { member in
+        let raw = String(decoding: member.value.minified, as: UTF8.self)
+        return (member.name, member.value.string ?? raw)
+      })
+  }
+
+  private static func checkDesign(_ node: JSONNode) {
+    guard let body = attempt({ try DocumentBody(node) }) else { return }
+    _ = IndexDefinition.all(in: DocumentID(stored: "_design/x"), body.bytes)
+  }
+
+  private static func checkBatch(_ node: JSONNode) {
+    do {
+      _ = try BookmarkBatch(parsing: node)
+    } catch {
+      claim(!error.reason.isEmpty, "a reason")
+    }
+    if let hotel = attempt({ try Hotel(node, from: .client) }) {
+      claim(HotelID(hotel.id.text) == hotel.id, "a hotel with a good id")
+    }
+  }
+}

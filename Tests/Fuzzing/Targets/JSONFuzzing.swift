@@ -1,0 +1,76 @@
+import Documents
+import Foundation
+
+/// JSON: taken exactly when the grammar and the limits take it, and written again as the same value.
+enum JSONFuzzing {
+  private static let limits = JSONLimits(maximumBytes: 4_096, maximumMembers: 64)
+
+  static func check(_ bytes: [UInt8]) {
+    let parsed: ParsedJSON
+    do {
+      parsed = try ParsedJSON(bytes, limits: limits)
+    } catch {
+      claim((0...bytes.count).contains(error.offset) || error.code == .tooLarge, "an offset inside")
+      if error.code == .invalidJSON || error.code == .invalidUTF8 {
+        // A deep text may break the grammar behind the place where its depth is refused, never before.
+        claim(!JSONGrammar.accepts(bytes), "refused as no JSON, which it is")
+      }
+      return
+    }
+    claim(JSONGrammar.accepts(bytes), "taken, though the grammar refuses it")
+    if hasDoublesOnly(parsed.root) {
+      let data = Data(bytes)
+      claim(
+        (try? JSONSerialization.jsonObject(with: data, options: .fragmentsAllowed)) != nil,
+        "taken, though Foundation refuses it")
+    }
+    checkOutputs(parsed.root)
+    checkBody(parsed.root)
+  }
+
+  /// Whether every number is within a double's range: 9e308 is kept as written here and refused by Foundation.
+  private static func hasDoublesOnly(_ node: JSONNode) -> Bool {
+    node.elements.allSatisfy(hasDoublesOnly)
+      && node.members.allSatisfy { hasDoublesOnly($0.value) }
+      && (node.kind != .number || node.double?.isFinite ?? false)
+  }
+
+  /// Every way to write a value reads as the same value again.
+  private static func checkOutputs(_ root: JSONNode) {
+    let (minified, canonical, value) = (root.minified, root.canonical, root.value)
+    for text in [minified, canonical, value.bytes] {
+      guard let again = attempt({ try ParsedJSON(text, limits: .request) })?.root else {
+        claim(false, "what was written does not read")
+        return
+      }
+      claim(again.canonical == canonical, "one canonical spelling")
+      claim(again.value == value, "the same value")
+    }
+    let again = attempt { try ParsedJSON(minified, limits: .request).root.minified }
+    claim(again == minified, "minified once is minified")
+    let rewritten = attempt { try JSONValue(parsing: value.bytes, limits: .request).bytes }
+    claim(rewritten == value.bytes, "a value is written in one way")
+  }
+
+  /// A body keeps its bytes through an answer into which `_id` and `_rev` were spliced.
+  private static func checkBody(_ root: JSONNode) {
+    guard let body = attempt({ try DocumentBody(root) }) else {
+      claim(root.kind != .object, "an object makes a body")
+      return
+    }
+    var writer = JSONWriter()
+    writer.beginObject()
+    writer.member("_id", "x")
+    writer.member("_rev", "1-a")
+    writer.members(of: body.bytes)
+    writer.endObject()
+    let answer = attempt { try ParsedJSON(writer.bytes, limits: .request).root }
+    claim(answer?["_rev"]?.stringEquals("1-a") ?? false, "an answer reads")
+    let back = answer.flatMap { answer in attempt { try DocumentBody(answer) } }
+    claim(back?.bytes == body.bytes, "a body's bytes come back")
+    claim(back?.digest == body.digest, "and so does its digest")
+    claim(
+      attempt { try DocumentBody(root.value).digest } == body.digest,
+      "the digest does not depend on escapes")
+  }
+}
