@@ -2,7 +2,10 @@ import os
 
 import pytest
 
+from couch import Account, Administrator, Database
+from faults import SmallDisk
 from server import Server
+from stub_upstream import StubUpstream
 
 NIGHTLY = bool(os.environ.get("BOOKMARKS_NIGHTLY"))
 
@@ -27,6 +30,63 @@ def start(tmp_path):
     yield start
     for server in servers:
         server.stop()
+
+
+@pytest.fixture
+def stub():
+    """Makes upstreams that answer as a test says."""
+    stubs = []
+
+    def make(script, **options):
+        stubs.append(StubUpstream(script, **options))
+        return stubs[-1]
+
+    yield make
+    for stub in stubs:
+        stub.close()
+
+
+@pytest.fixture
+def small_disk(tmp_path):
+    """Mounts file systems of a given size for a test; skips it where the machine refuses."""
+    disks = []
+
+    def mount(size):
+        disks.append(SmallDisk(tmp_path / f"disk-{len(disks)}", size))
+        return disks[-1]
+
+    yield mount
+    for disk in disks:
+        disk.close()
+
+
+@pytest.fixture
+def database(shared):
+    """A new guest's store."""
+    return Database(shared)
+
+
+@pytest.fixture(scope="module")
+def untouched(shared):
+    """A guest's store for a file's tests of what is refused: nothing is ever stored in it."""
+    database = Database(shared)
+    yield database
+    assert database.changes()["results"] == []
+
+
+@pytest.fixture(scope="module")
+def account(shared):
+    """A user of the shared server, one for a file's tests: each costs the hash of a password."""
+    return Account(shared)
+
+
+@pytest.fixture(scope="session")
+def administrator(tmp_path_factory):
+    """The administrator of a server that has one."""
+    directory = tmp_path_factory.mktemp("administered")
+    administrator = Administrator(directory)
+    yield administrator
+    assert administrator.server.stop() == 0, "".join(administrator.server.log[-20:])
 
 
 @pytest.fixture(scope="session")

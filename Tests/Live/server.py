@@ -15,22 +15,25 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 
 class Server:
-    """Started on a free port over a data directory; `log` is what it wrote to standard error."""
+    """Started on a free port over a data directory; `log` is what it wrote to standard error.
+
+    `under` is a command that starts it: strace(1).
+    """
 
     contract = Contract(ROOT / "openapi.yaml")
 
-    def __init__(self, data, *arguments, limits=None, environment=None):
+    def __init__(self, data, *arguments, limits=None, environment=None, under=()):
         self.data = pathlib.Path(data)
-        command = [BINARY, "serve", "--port", "0", "--data", str(data), *arguments]
+        command = [*under, BINARY, "serve", "--port", "0", "--data", str(data), *arguments]
         self.process = subprocess.Popen(
             command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, preexec_fn=limits,
             env=dict(os.environ, **(environment or {})))
         self.log = []
         threading.Thread(target=self._drain, daemon=True).start()
         first = self.process.stdout.readline()
-        found = re.search(r" at (http://\S+)", first)
+        found = re.search(r" at (https?://\S+)", first)
         if not found:
-            self.process.wait(timeout=30)
+            self.process.wait(timeout=60)
             raise AssertionError(f"did not start: {first}{''.join(self.log)}")
         self.url = found.group(1)
 
@@ -57,11 +60,18 @@ class Server:
     def kill(self):
         """As a crash would end it."""
         self.process.send_signal(signal.SIGKILL)
-        self.process.wait(timeout=30)
+        self.process.wait(timeout=60)
+
+    def pause(self):
+        """It stands still until `resume`."""
+        self.process.send_signal(signal.SIGSTOP)
+
+    def resume(self):
+        self.process.send_signal(signal.SIGCONT)
 
     def stop(self):
         """As an operator ends it."""
         if self.process.poll() is None:
             self.process.send_signal(signal.SIGTERM)
-            self.process.wait(timeout=30)
+            self.process.wait(timeout=60)
         return self.process.returncode

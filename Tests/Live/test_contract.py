@@ -17,7 +17,7 @@ def test_every_operation_answers_as_documented(shared):
         ("GET", "/v1/hotels/hotel_25510", {}), ("GET", "/v1/hotels/none", {}),
         ("PUT", "/v1/bookmarks/hotel_25510", {"token": guest}),
         ("GET", "/v1/bookmarks/hotel_25510", {"token": guest}),
-        ("GET", "/v1/bookmarks", {"token": guest}),
+        ("GET", "/v1/bookmarks", {"token": guest}), ("GET", "/v1/mirror", {"token": guest}),
         ("POST", "/v1/bookmarks", {"token": guest, "json": {"add": [{"id": "a", "name": "A"}]}}),
         ("DELETE", "/v1/bookmarks/hotel_25510", {"token": guest}),
         ("GET", "/api/hotel/pool/San%20Francisco/", {}), ("GET", "/api/hotel/*/London", {}),

@@ -1,0 +1,142 @@
+"""Faults of the disk below a running server: failed system calls by strace, small file systems by mount."""
+import hashlib
+import os
+import pathlib
+import shutil
+import signal
+import subprocess
+import tempfile
+
+import pytest
+
+
+def store_file(server, token):
+    """The file of a person's store, as `GET /v1/me` names the store."""
+    name = server.call("GET", "/v1/me", token).json()["store"]
+    return file_of(server.data, name.replace("-", "/", 1))
+
+
+def file_of(data, key):
+    """The file of a store by its key."""
+    digest = hashlib.sha256(key.encode()).hexdigest()
+    return pathlib.Path(data) / "stores" / digest[:2] / digest[2:4] / f"{digest}.sqlite"
+
+
+class Injected:
+    """While it lasts, system calls of a running server fail as `rules` say (strace(1), `inject=`).
+
+    With `paths` only calls on those files do. strace counts `when=` for each thread; a store has one.
+    """
+
+    def __init__(self, server, *rules, paths=()):
+        if not shutil.which("strace"):
+            pytest.skip("strace is not installed: Scripts/setup --tests")
+        calls = ",".join(sorted({name for rule in rules for name in rule.split(":")[0].split(",")}))
+        self.log = tempfile.NamedTemporaryFile("r", prefix="strace-")
+        self.command = ["strace", "-f", "-qq", "-o", self.log.name, "-e", f"trace={calls}",
+                        "-e", "signal=none"]
+        for rule in rules:
+            self.command += ["-e", f"inject={rule}"]
+        for path in paths:
+            self.command += ["-P", str(path)]
+        self.command += ["-p", str(server.process.pid)]
+        self.server = server
+
+    def __enter__(self):
+        self.process = subprocess.Popen(self.command, stderr=subprocess.PIPE, text=True)
+        self._await_attached()
+        return self
+
+    def _await_attached(self):
+        status = pathlib.Path(f"/proc/{self.server.process.pid}/task")
+        while self.process.poll() is None:
+            tracers = {line.split()[1] for task in status.iterdir()
+                       for line in (task / "status").read_text().splitlines()
+                       if line.startswith("TracerPid")}
+            if tracers == {str(self.process.pid)}:
+                return
+        reason = self.process.stderr.read()
+        if "Operation not permitted" in reason:
+            pytest.skip("this machine does not let a process be traced: " + reason.strip())
+        raise AssertionError(reason)
+
+    def __exit__(self, *error):
+        # Interrupted, strace lets the server go.
+        self.process.send_signal(signal.SIGINT)
+        self.process.wait(timeout=30)
+
+    @property
+    def calls(self):
+        """The lines of the traced calls so far; those that were made to fail end with `(INJECTED)`."""
+        return pathlib.Path(self.log.name).read_text().splitlines()
+
+    @property
+    def count(self):
+        """How many calls were made to fail."""
+        return sum("INJECTED" in line for line in self.calls)
+
+
+class SmallDisk:
+    """A file system of its own in memory, of a few KiB; needs a machine that lets root mount."""
+
+    def __init__(self, directory, size):
+        self.path = pathlib.Path(directory)
+        self.path.mkdir(parents=True)
+        done = subprocess.run(
+            ["mount", "-t", "tmpfs", "-o", f"size={size},mode=700", "tmpfs", str(self.path)],
+            capture_output=True, text=True)
+        if done.returncode:
+            pytest.skip("this machine does not let a file system be mounted: " + done.stderr.strip())
+
+    def fill(self, leaving=0):
+        """Leaves so many bytes free."""
+        with open(self.path / "ballast", "ab") as file:
+            free = os.statvfs(self.path)
+            file.write(b"x" * max(0, free.f_bavail * free.f_frsize - leaving))
+
+    def free(self):
+        """Gives the room back."""
+        (self.path / "ballast").unlink()
+
+    def close(self):
+        subprocess.run(["umount", "-l", str(self.path)], check=False)
+
+
+class ReadOnly:
+    """While it lasts, whatever is opened below a directory finds a file system that takes no writes."""
+
+    def __init__(self, path):
+        self.path = str(path)
+
+    def __enter__(self):
+        done = subprocess.run(["mount", "--bind", self.path, self.path], capture_output=True, text=True)
+        if done.returncode:
+            pytest.skip("this machine does not let a file system be mounted: " + done.stderr.strip())
+        subprocess.run(["mount", "-o", "remount,bind,ro", self.path], check=True)
+
+    def __exit__(self, *error):
+        subprocess.run(["umount", "-l", self.path], check=True)
+
+
+def metric(server, name):
+    """The sum of a metric over its labels."""
+    lines = server.call("GET", "/metrics").text.splitlines()
+    return sum(float(line.split()[-1]) for line in lines
+               if line.split("{")[0].split(" ")[0] == name)
+
+
+def put(server, token, hotel, name="N", **options):
+    """Bookmarks a hotel."""
+    return server.call("PUT", f"/v1/bookmarks/{hotel}", token, json={"name": name}, **options)
+
+
+def listed(server, token):
+    """The ids of a person's bookmarks."""
+    answer = server.call("GET", "/v1/bookmarks?limit=100", token)
+    assert answer.status_code == 200, answer.text
+    return {bookmark["id"] for bookmark in answer.json()["bookmarks"]}
+
+
+def refused(answer):
+    """What an answer that is no success says."""
+    return answer.status_code, answer.json().get("error")

@@ -1,0 +1,231 @@
+"""A TCP proxy that does what networks do: cuts, resets, delays, drips, refuses, swallows, garbles; seeded."""
+import asyncio
+import dataclasses
+import random
+import socket
+import struct
+import threading
+import urllib.parse
+
+_CHUNK = 1 << 16
+"""Bytes read at once; less than most answers, so that a cut falls inside one."""
+_DRIP = 512
+"""Bytes of a drop."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Weather:
+    """How probable each fault of a connection is; they add up to 1 at most, the rest goes well.
+
+    cut: both sides see an end. reset: both see RST. swallow: nothing more passes, nothing ends.
+    refuse: reset at once. delay: `pause` before each chunk. drip: small drops, `pause` between them.
+    garbage: other bytes in place of those that were sent. blackhole: nothing passes from the start,
+    nothing ends. A cut, a reset, a swallow and garbage come when `reach` bytes, lowest and highest,
+    have passed both ways together. After `most` faults that end something the sky is clear.
+    """
+
+    cut: float = 0
+    reset: float = 0
+    swallow: float = 0
+    refuse: float = 0
+    delay: float = 0
+    drip: float = 0
+    garbage: float = 0
+    blackhole: float = 0
+    reach: tuple = (100, 200_000)
+    pause: float = 0.002
+    most: int = 1 << 30
+
+    kinds = ("cut", "reset", "swallow", "refuse", "delay", "drip", "garbage", "blackhole")
+
+    def fate(self, chance):
+        """What becomes of one connection: (kind or None, bytes that pass before it)."""
+        drawn, reach = chance.random(), chance.randint(*self.reach)
+        for kind in self.kinds:
+            drawn -= getattr(self, kind)
+            if drawn < 0:
+                return kind, reach
+        return None, reach
+
+
+CLEAR = Weather()
+
+
+class FaultyProxy:
+    """Listens at an address that stays, before a server that may move. `faults` counts what it did."""
+
+    def __init__(self, target, seed=0, weather=CLEAR):
+        """`target` is the server's URL; `weather` may be set at any time, for connections to come."""
+        self.weather, self.faults, self.passed = weather, 0, 0
+        self._chance, self._open, self._events = random.Random(seed), set(), []
+        self.aim(target)
+        self._loop = asyncio.new_event_loop()
+        self._server = self._port = self._mute = None
+        self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
+        self._thread.start()
+        self.listen()
+
+    @property
+    def url(self):
+        return f"http://127.0.0.1:{self._port}"
+
+    def aim(self, target):
+        """Sends connections to come to another server."""
+        parts = urllib.parse.urlsplit(target)
+        self._target = (parts.hostname, parts.port)
+
+    def listen(self):
+        """Accepts connections, at the same port as before."""
+        self._wait(self._listen())
+
+    def unplug(self):
+        """Ends all connections and refuses new ones until `listen`."""
+        self._wait(self._unplug())
+
+    def hang(self):
+        """Ends all connections and answers new ones with nothing at all, until `listen`."""
+        self.unplug()
+        self._mute = _mute(self._port)
+
+    def after(self, count, action):
+        """Calls `action` in a thread when `count` more bytes have passed both ways; the thread."""
+        thread = threading.Thread(target=action, daemon=True)
+        self._loop.call_soon_threadsafe(self._events.append, (self.passed + count, thread))
+        return thread
+
+    def close(self):
+        self._wait(self._unplug())
+        self._unmute()
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join(timeout=10)
+        self._loop.close()
+
+    def _wait(self, work):
+        asyncio.run_coroutine_threadsafe(work, self._loop).result(timeout=10)
+
+    def _unmute(self):
+        for end in self._mute or ():
+            end.close()
+        self._mute = None
+
+    async def _listen(self):
+        self._unmute()
+        if not self._server:
+            self._server = await asyncio.start_server(self._serve, "127.0.0.1", self._port or 0)
+            self._port = self._server.sockets[0].getsockname()[1]
+
+    async def _unplug(self):
+        server, self._server = self._server, None
+        if server:
+            server.close()
+        tasks = list(self._open)
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        if server:
+            await server.wait_closed()
+
+    async def _serve(self, reader, writer):
+        task = asyncio.current_task()
+        self._open.add(task)
+        weather = self.weather if self.faults < self.weather.most else CLEAR
+        line = _Line(self, *weather.fate(self._chance), weather.pause, writer)
+        try:
+            await line.carry(reader, writer, self._target)
+        except (OSError, asyncio.CancelledError):
+            line.reset()
+        finally:
+            self._open.discard(task)
+
+    def _count(self, number):
+        self.passed += number
+        for event in [event for event in self._events if event[0] <= self.passed]:
+            self._events.remove(event)
+            event[1].start()
+
+
+class _Line:
+    """One connection through the proxy, with its fate."""
+
+    def __init__(self, proxy, kind, reach, pause, client):
+        self.proxy, self.kind, self.left, self.pause = proxy, kind, reach, pause
+        self.ends, self.swallowed = [client], False
+
+    async def carry(self, reader, writer, target):
+        if self.kind == "refuse":
+            self.proxy.faults += 1
+            return self.reset()
+        if self.kind == "blackhole":
+            self.proxy.faults += 1
+            while await reader.read(_CHUNK):
+                pass
+            return writer.close()
+        far_reader, far_writer = await asyncio.open_connection(*target)
+        self.ends.append(far_writer)
+        ways = [asyncio.create_task(self._pump(reader, far_writer)),
+                asyncio.create_task(self._pump(far_reader, writer))]
+        try:
+            await asyncio.wait(ways, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            for way in ways:
+                way.cancel()
+            await asyncio.gather(*ways, return_exceptions=True)
+            for end in self.ends:
+                end.close()
+
+    async def _pump(self, reader, writer):
+        while data := await reader.read(_CHUNK):
+            if self.swallowed:
+                continue
+            self.proxy._count(len(data))
+            if self.kind in ("cut", "reset", "swallow"):
+                data, over = data[:self.left], len(data) >= self.left
+                self.left -= len(data)
+            else:
+                over = False
+            await self._forward(writer, self._garbled(data) if self.kind == "garbage" else data)
+            if over:
+                self.proxy.faults += 1
+                if self.kind == "reset":
+                    self.reset()
+                if self.kind != "swallow":
+                    return
+                self.swallowed = True
+
+    def _garbled(self, data):
+        kept = data[:self.left]
+        if self.left and len(data) >= self.left:
+            self.proxy.faults += 1
+        self.left -= len(kept)
+        return kept + self.proxy._chance.randbytes(len(data) - len(kept))
+
+    async def _forward(self, writer, data):
+        if self.kind == "delay":
+            await asyncio.sleep(self.pause)
+        size = _DRIP if self.kind == "drip" else _CHUNK
+        for start in range(0, len(data), size):
+            writer.write(data[start:start + size])
+            await writer.drain()
+            if self.kind == "drip":
+                await asyncio.sleep(self.pause)
+
+    def reset(self):
+        for end in self.ends:
+            connection = end.get_extra_info("socket")
+            if connection and connection.fileno() >= 0:
+                connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+            end.transport.abort()
+
+
+def _mute(port):
+    """Sockets that make a port answer nothing: one that accepts nobody, and those that fill it."""
+    listener = socket.socket()
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    listener.bind(("127.0.0.1", port))
+    listener.listen(0)
+    ends = [listener]
+    for _ in range(4):
+        ends.append(socket.socket())
+        ends[-1].setblocking(False)
+        ends[-1].connect_ex(("127.0.0.1", port))
+    return ends

@@ -1,0 +1,133 @@
+"""What idle feeds cost, and how soon they end. Run by hand, it is no test:
+
+    python3 Tests/Live/idle_feeds.py path/to/hotel-bookmarks [feeds] [seconds]
+
+Starts a server, makes a guest for every 16 feeds, opens the feeds (continuous, a heartbeat every 10 s, as
+PouchDB's), and prints the server's memory before and after, its processor time while nothing happens, how
+long one change takes to reach its 16 readers, and how soon the places of clients that went away are free."""
+import asyncio
+import json
+import os
+import pathlib
+import re
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+
+PER_STORE = 16
+
+
+async def exchange(address, method, path, token=None, body=None):
+    """One request on a connection of its own: the status and the body."""
+    reader, writer = await asyncio.open_connection(*address)
+    data = json.dumps(body).encode() if body is not None else b""
+    head = f"{method} {path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: {len(data)}\r\n"
+    if token:
+        head += f"Authorization: Bearer {token}\r\n"
+    writer.write(head.encode() + b"\r\n" + data)
+    answer = await reader.read()
+    writer.close()
+    head, _, body = answer.partition(b"\r\n\r\n")
+    return int(head.split()[1]), body
+
+
+async def open_feed(address, store, token):
+    """A feed that has begun: its reader and writer."""
+    reader, writer = await asyncio.open_connection(*address)
+    path = f"/couch/{store}/_changes?feed=continuous&heartbeat=10000&since=now"
+    writer.write(f"GET {path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {token}\r\n\r\n".encode())
+    status = await reader.readline()
+    if b" 200 " not in status:
+        raise SystemExit(f"a feed was refused: {status}")
+    while await reader.readline() != b"\r\n":
+        pass
+    return reader, writer
+
+
+def memory(process):
+    """Resident memory in KiB."""
+    status = pathlib.Path(f"/proc/{process.pid}/status").read_text()
+    return int(re.search(r"VmRSS:\s+(\d+)", status)[1])
+
+
+def processor(process):
+    """Seconds of processor time used so far."""
+    fields = pathlib.Path(f"/proc/{process.pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+async def change_latency(address, feeds, store, token):
+    """Seconds from a write's beginning until the last of its readers has it."""
+    async def row(reader):
+        while b'"id"' not in await reader.readline():
+            pass
+
+    start = time.monotonic()
+    readers = [asyncio.create_task(row(reader)) for reader, _ in feeds]
+    status, body = await exchange(address, "PUT", f"/couch/{store}/a", token, {})
+    assert status == 201, body
+    await asyncio.wait_for(asyncio.gather(*readers), 30)
+    return time.monotonic() - start
+
+
+async def place_latency(address, feeds, store, token):
+    """Seconds from the readers' going away until a place is free."""
+    start = time.monotonic()
+    for _, writer in feeds:
+        writer.close()
+    while True:
+        status, _ = await exchange(
+            address, "GET", f"/couch/{store}/_changes?feed=longpoll&timeout=1&since=now", token)
+        if status == 200:
+            return time.monotonic() - start
+        if time.monotonic() - start > 90:
+            raise SystemExit("no place was free after 90 seconds")
+        await asyncio.sleep(0.05)
+
+
+async def measure(process, address, count, seconds):
+    guests = []
+    for _ in range(-(-count // PER_STORE)):
+        _, body = await exchange(address, "POST", "/v1/guests")
+        token = json.loads(body)["token"]
+        _, body = await exchange(address, "GET", "/v1/me", token)
+        guests.append((json.loads(body)["store"], token))
+        await exchange(address, "PUT", f"/couch/{guests[-1][0]}/first", token, {})
+    before = memory(process)
+    feeds = [await open_feed(address, *guests[number // PER_STORE]) for number in range(count)]
+    await asyncio.sleep(2)
+    after, start = memory(process), processor(process)
+    await asyncio.sleep(seconds)
+    used = processor(process) - start
+    threads = re.search(r"Threads:\s+(\d+)", pathlib.Path(f"/proc/{process.pid}/status").read_text())[1]
+    print(f"{count} feeds on {len(guests)} stores, {threads} threads")
+    print(f"memory: {before // 1024} MiB before, {after // 1024} MiB after, "
+          f"{(after - before) / count:.1f} KiB a feed")
+    print(f"processor while idle: {used:.2f} s in {seconds} s, {used / seconds:.1%} of one core")
+    own = feeds[:PER_STORE]
+    print(f"a change reaches its readers after {await change_latency(address, own, *guests[0]):.3f} s")
+    print(f"a place is free {await place_latency(address, own, *guests[0]):.3f} s after the readers left")
+    for _, writer in feeds:
+        writer.close()
+
+
+def main(binary, count=2000, seconds=20):
+    hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+    resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+    with tempfile.TemporaryDirectory() as data:
+        process = subprocess.Popen(
+            [binary, "serve", "--port", "0", "--data", data], stdout=subprocess.PIPE, text=True)
+        try:
+            host, port = re.search(r"http://(\S+):(\d+)", process.stdout.readline()).groups()
+            asyncio.run(measure(process, (host, int(port)), int(count), int(seconds)))
+        finally:
+            start = time.monotonic()
+            process.terminate()
+            process.wait(timeout=90)
+            print(f"stopped after {time.monotonic() - start:.2f} s, status {process.returncode}")
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

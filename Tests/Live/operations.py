@@ -1,0 +1,66 @@
+"""The operations of openapi.yaml as calls: parameters filled in, a body that the schema allows."""
+import urllib.parse
+
+from server import Server
+
+METHODS = ("get", "put", "post", "delete", "patch")
+DOCUMENT = Server.contract.document
+
+
+def resolve(node):
+    return Server.contract.resolve(node)
+
+
+class Operation:
+    """One operation: `name`, `method`, `template`, its parameters and its body's schema."""
+
+    def __init__(self, method, template, item):
+        own = item[method]
+        self.name, self.method, self.template = own["operationId"], method.upper(), template
+        self.security = own.get("security", DOCUMENT["security"])
+        self.parameters = [
+            resolve(node) for node in item.get("parameters", []) + own.get("parameters", [])]
+        content = resolve(own.get("requestBody", {})).get("content", {})
+        self.schema = content["application/json"]["schema"] if content else None
+
+    def __repr__(self):
+        return self.name
+
+    @property
+    def needs_credentials(self):
+        return {} not in self.security
+
+    def names(self, place):
+        return [node["name"] for node in self.parameters if node["in"] == place]
+
+    def path(self, values, query=None):
+        """The path with its parameters replaced: by name, `x` for others."""
+        path = self.template
+        for name in self.names("path"):
+            value = urllib.parse.quote(values.get(name, "x"), safe="")
+            path = path.replace("{" + name + "}", value)
+        return path + ("?" + urllib.parse.urlencode(query) if query else "")
+
+    def body(self, text="x"):
+        """A body of its schema whose strings are `text`; None where it takes none."""
+        return None if self.schema is None else sample(self.schema, text)
+
+
+def sample(schema, text):
+    """A value of a schema, with every string that it names."""
+    schema = resolve(schema)
+    kind = schema.get("type", "object" if "properties" in schema else "string")
+    kind = kind[0] if isinstance(kind, list) else kind
+    if "const" in schema:
+        return schema["const"]
+    if kind == "object":
+        named = {name: sample(node, text) for name, node in schema.get("properties", {}).items()}
+        return named or {text: text}
+    if kind == "array":
+        return [sample(schema.get("items", {}), text)]
+    return {"string": text, "integer": 1, "number": 1, "boolean": True, "null": None}[kind]
+
+
+OPERATIONS = [
+    Operation(method, template, item)
+    for template, item in DOCUMENT["paths"].items() for method in METHODS if method in item]

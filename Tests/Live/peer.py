@@ -1,0 +1,137 @@
+"""A database of CouchDB's dialect as a client sees it: one connection, kept open, and plain calls."""
+import http.client
+import json
+import socket
+import urllib.parse
+
+
+class Unreachable(Exception):
+    """No answer, half of one, or one that asks to come again: the same call may be sent again."""
+
+
+class Refused(Exception):
+    """An answer that says no; sending the call again would not help."""
+
+    def __init__(self, method, path, status, text):
+        super().__init__(f"{method} {path} answers {status}: {text[:300]}")
+        self.status = status
+
+
+class Answer:
+    """A whole answer."""
+
+    def __init__(self, status, headers, body):
+        self.status, self.headers, self.body = status, headers, body
+
+    @property
+    def text(self):
+        return self.body.decode()
+
+    def json(self):
+        """The body as a value; half a body is no answer."""
+        try:
+            return json.loads(self.body)
+        except ValueError as error:
+            raise Unreachable(f"not JSON: {self.body[:100]}") from error
+
+
+def quoted(name):
+    """A document's id as one segment of a path; `_design/` and `_local/` keep their slash."""
+    for prefix in ("_design/", "_local/"):
+        if name.startswith(prefix):
+            return prefix + urllib.parse.quote(name[len(prefix):], safe="")
+    return urllib.parse.quote(name, safe="")
+
+
+class Peer:
+    """One side of a replication. Not for two threads at once: `twin` makes another."""
+
+    again = {408, 429, 500, 502, 503, 504}
+
+    def __init__(self, url, authorization, timeout=20):
+        """`url` is the database's; `authorization` the header's value; `timeout` in seconds is for each
+        read and write of the socket."""
+        self.url, self.authorization, self.timeout = url.rstrip("/"), authorization, timeout
+        parts = urllib.parse.urlsplit(self.url)
+        self.address, self.prefix = (parts.hostname, parts.port), parts.path
+        self.calls = 0
+        self._connection = None
+
+    def twin(self):
+        """The same database over another connection."""
+        return Peer(self.url, self.authorization, self.timeout)
+
+    def call(self, method, path="", body=None, accept="application/json", allow=()):
+        """One exchange. A status of 400 or more is `Refused` unless it is in `allow`."""
+        if self._connection is None:
+            self._connection = http.client.HTTPConnection(*self.address, timeout=self.timeout)
+        self.calls += 1
+        try:
+            response = self._send(self._connection, method, path, body, accept)
+            answer = Answer(response.status, response.headers, response.read())
+            if response.will_close:
+                self.close()
+        except (OSError, http.client.HTTPException) as error:
+            self.close()
+            raise Unreachable(f"{method} {path}: {error!r}") from error
+        if answer.status in self.again and answer.status not in allow:
+            raise Unreachable(f"{method} {path} answers {answer.status}: {answer.body[:300]}")
+        if answer.status >= 400 and answer.status not in allow:
+            raise Refused(method, path, answer.status, answer.body.decode(errors="replace"))
+        return answer
+
+    def get(self, path="", **options):
+        return self.call("GET", path, **options).json()
+
+    def post(self, path, value, **options):
+        """Sends a value, or a text that is JSON already."""
+        body = value if isinstance(value, str) else json.dumps(value)
+        return self.call("POST", path, body.encode(), **options).json()
+
+    def put(self, path, value, **options):
+        return self.call("PUT", path, json.dumps(value).encode(), **options).json()
+
+    def lines(self, path, opened=None):
+        """The lines of an answer that goes on, over a connection of its own; ends when it is cut.
+
+        `opened` is told a function that ends it from another thread. A line that was cut is left out.
+        """
+        connection = http.client.HTTPConnection(*self.address, timeout=self.timeout)
+        try:
+            response = self._send(connection, "GET", path, None, "application/json")
+            if response.status != 200:
+                text = response.read().decode(errors="replace")
+                if response.status in self.again:
+                    raise Unreachable(f"{path} answers {response.status}: {text[:300]}")
+                raise Refused("GET", path, response.status, text)
+            if opened:
+                opened(lambda: _shut(connection, response))
+            for line in iter(response.readline, b""):
+                if line.endswith(b"\n"):
+                    yield line[:-1].decode()
+        except (OSError, http.client.HTTPException, AttributeError) as error:
+            # http.client raises AttributeError when its socket is closed under a read.
+            raise Unreachable(f"{path}: {error!r}") from error
+        finally:
+            connection.close()
+
+    def close(self):
+        if self._connection:
+            self._connection.close()
+        self._connection = None
+
+    def _send(self, connection, method, path, body, accept):
+        headers = {"Authorization": self.authorization, "Accept": accept}
+        if body is not None:
+            headers["Content-Type"] = "application/json"
+        connection.request(method, self.prefix + path, body=body, headers=headers)
+        return connection.getresponse()
+
+
+def _shut(connection, response):
+    for stream in (connection.sock, response.fp and response.fp.raw._sock):
+        try:
+            if stream:
+                stream.shutdown(socket.SHUT_RDWR)
+        except OSError:
+            pass

@@ -1,0 +1,162 @@
+"""Opens a rebuilt data directory with the real server and holds what it shows against what
+people know."""
+import asyncio
+import hashlib
+import threading
+
+from faults import file_of
+from ledger import LIST, Problem, number_of
+from server import Server
+from writers import Client
+
+CLIENTS = 8
+"""Connections at once to one opened server."""
+WRITTEN = 8
+"""One of so many states of stores is written to, too."""
+
+
+class Judge:
+    """Finds what is wrong with what servers show of a recording's stores.
+
+    Two states of a store that end at the same number must be the same, whichever cut they come
+    from.
+    """
+
+    def __init__(self, recording):
+        self.recording = recording
+        self.seen, self.known, self.turn, self.opened = {}, {}, threading.Lock(), 0
+
+    @property
+    def read(self):
+        """How many different states of stores were read through a server."""
+        return len(self.known)
+
+    def problems(self, directory, due, digests=None):
+        """What is wrong with a directory. `due` is {person: place}: who is asked for, as of which
+        step.
+
+        With `digests` of the stores' files all of the directory is of that one step, accounts
+        included; of a store whose files are as in another directory the answer is known.
+        """
+        try:
+            server = Server(directory)
+        except AssertionError as error:
+            return [Problem("damaged", f"the server did not start: {error}")]
+        try:
+            self.opened += 1
+            return asyncio.run(self.visits(server, due, digests))
+        finally:
+            server.kill()
+
+    async def visits(self, server, due, digests=None):
+        """The same of a server that runs."""
+        waiting, problems = list(due.items()), []
+
+        async def work():
+            async with Client(server.url, None) as client:
+                while waiting:
+                    person, place = waiting.pop()
+                    digest = digests[person] if digests else object()
+                    visit = Visit(self, server, client, person, place, digest)
+                    found = await (visit.person_problems() if digests else visit.store_problems())
+                    problems.extend(
+                        Problem(problem.kind, f"{person.ledger.store} at {place}: {problem.text}")
+                        for problem in found)
+
+        await asyncio.gather(*(work() for _ in range(CLIENTS)))
+        return problems
+
+    def differs(self, person, rows, last):
+        """Whether another state of the store with the same last number had other rows."""
+        shown = [(row["seq"], row["id"], row["changes"], row.get("deleted")) for row in rows]
+        digest = hashlib.sha256(repr(shown).encode()).digest()
+        with self.turn:
+            return self.seen.setdefault((person.ledger.store, last), digest) != digest
+
+
+class Visit:
+    """One person comes back after the power cut."""
+
+    def __init__(self, judge, server, client, person, place, digest):
+        self.judge, self.server, self.client, self.digest = judge, server, client, digest
+        self.person, self.place = person, place
+        self.is_due = judge.recording.is_due(place)
+
+    def _knows(self, receipt):
+        return receipt is not None and self.judge.recording.answered[receipt] <= self.place
+
+    async def store_problems(self):
+        """Of a store that is there for certain."""
+        status, answer = await self._changes()
+        if status != 200:
+            return [self._unanswered(status, answer)]
+        problems = self._judge(answer)
+        if self.place % WRITTEN == 0:
+            path = f"/couch/{self.person.ledger.store}/afterwards"
+            status, answer = await self.client.patient("PUT", path, {})
+            if status != 201:
+                problems.append(Problem("damaged", f"a write is answered {status} {answer}"))
+        return problems
+
+    async def person_problems(self):
+        """Of somebody who may have come or gone at this moment."""
+        person = self.person
+        if person.since is not None and not self._knows(person.since):
+            return []
+        status, answer = await self._changes()
+        if self._knows(person.due):
+            if status not in (401, 410):
+                return [Problem("lost", f"{person.end}, but the token is answered {status}")]
+            # That the bookmarks went over is seen in the user's own store.
+            return self._residue() if person.end == "erased" else []
+        elif status == 200:
+            return self._judge(answer)
+        elif not person.end or status not in (401, 410):
+            return [self._unanswered(status, answer)]
+        return self._residue() if person.end == "erased" else await self._arrival()
+
+    @staticmethod
+    def _unanswered(status, answer):
+        """The problem of a feed that does not answer: as if there were nobody, or as if
+        something broke."""
+        kind = "lost" if status in (401, 404, 410) else "damaged"
+        return Problem(kind, f"the feed answers {status} {answer}")
+
+    async def _changes(self):
+        known = self.judge.known.get((self.person, self.digest))
+        if known and not self.person.end:
+            return known
+        self.client.authorization = "Bearer " + self.person.ledger.token
+        answer = await self.client.patient(
+            "GET", f"/couch/{self.person.ledger.store}/_changes?style=all_docs&include_docs=true")
+        self.judge.known[self.person, self.digest] = answer
+        return answer
+
+    def _judge(self, answer):
+        rows, last = answer["results"], number_of(answer["last_seq"])
+        problems = list(self.person.ledger.problems(rows, last, self.is_due))
+        if self.judge.differs(self.person, rows, last):
+            problems.append(Problem("damaged", f"two states end at {last}"))
+        return problems
+
+    def _residue(self):
+        left = file_of(self.server.data, self.person.ledger.key)
+        return [Problem("damaged", "erased, but the file is there")] if left.exists() else []
+
+    async def _arrival(self):
+        """The bookmarks of a guest who was becoming a user are the user's, all and in their
+        order."""
+        if not self.person.carried:
+            return []
+        self.client.authorization = ""
+        status, session = await self.client.patient("POST", "/v1/sessions", self.person.into)
+        if status != 200:
+            return [Problem("lost", f"the guest is spent, and the user's log-in answers {status}")]
+        self.client.authorization = "Bearer " + session["token"]
+        status, document = await self.client.patient("GET", f"/couch/user-{session['id']}/{LIST}")
+        listed = document.get("hotels", []) if status == 200 else []
+        there = [name for name in listed if name in self.person.carried]
+        if there != list(self.person.carried):
+            return [Problem("lost", f"{self.person.carried} went over, {there} arrived")]
+        return []
+

@@ -1,0 +1,145 @@
+"""A server under strace, and what its clients were doing meanwhile."""
+import os
+import pathlib
+import random
+import re
+import shutil
+import signal
+import subprocess
+
+import pytest
+
+import server
+
+from . import trace, workload
+
+
+class TracedServer(server.Server):
+    """A server whose system calls are written to `trace`."""
+
+    def __init__(self, data, trace_file, *arguments):
+        if not shutil.which("strace"):
+            pytest.skip("strace is not installed: Scripts/setup --tests")
+        tried = subprocess.run([*trace.COMMAND, "true"], capture_output=True, text=True, check=False)
+        if "Operation not permitted" in tried.stderr:
+            pytest.skip("this machine does not let a process be traced: " + tried.stderr.strip())
+        self.trace_file = trace_file
+        super().__init__(data, *arguments, under=[*trace.COMMAND, "-o", str(trace_file)])
+
+    def password(self):
+        """The administrator's, which the first start prints."""
+        while line := self.process.stdout.readline():
+            if found := re.search("password: (\\S+)", line):
+                return found.group(1)
+        raise AssertionError("no password was printed")
+
+    def stop(self):
+        """Ends the server, not strace, which ends with it."""
+        if self.process.poll() is None:
+            tasks = pathlib.Path(f"/proc/{self.process.pid}/task/{self.process.pid}/children")
+            for child in tasks.read_text().split():
+                os.kill(int(child), signal.SIGTERM)
+            self.process.wait(timeout=60)
+        return self.process.returncode
+
+
+def within(data):
+    """Tells whether a path is part of the data; the log's index is not, nor is room that is only
+    kept free."""
+    root = str(data)
+    return lambda path: (path == root or path.startswith(root + "/")) and not path.endswith(
+        ("-shm", "/reserve"))
+
+
+class Return:
+    """A server that comes back from a power cut, recorded in its turn: what it finds is finished
+    or read, and everybody visits."""
+
+    def __init__(self, data, visit, seed):
+        """Runs over `data`, which a first cut left; `visit(server)` says what is wrong with it."""
+        self.data, self.seed = data, seed
+        self.initial = contents(data)
+        trace_file = data.parent / (data.name + ".trace")
+        traced = TracedServer(data, trace_file)
+        try:
+            self.problems = visit(traced)
+        finally:
+            traced.stop()
+        self.steps = list(trace.steps(trace_file, within(data)))
+        trace_file.unlink()
+
+
+def contents(directory):
+    """{path below: bytes, or None for a directory}, as `survival.tree` has it."""
+    found = {}
+    for path in sorted(directory.rglob("*")):
+        found[str(path.relative_to(directory))] = None if path.is_dir() else path.read_bytes()
+    return found
+
+
+class Recording:
+    """One run: `steps` in their order, `people` with what they wrote and when it was answered."""
+
+    initial = {}
+    """What the disk held at the beginning."""
+
+    def __init__(self, directory, seed):
+        """Runs the workload of `seed` over `directory`/data."""
+        self.seed, self.data = seed, directory / "data"
+        traced = TracedServer(
+            self.data, directory / "trace", "--open-stores", "12", "--guests-per-hour", "100000")
+        try:
+            self.people = workload.run(traced.url, traced.password(), random.Random(seed))
+        finally:
+            status = traced.stop()
+        assert status == 0, "".join(traced.log[-20:])
+        self.steps = list(trace.steps(directory / "trace", within(self.data)))
+        (directory / "trace").unlink()
+        self.answered = self._answered()
+
+    def _answered(self):
+        """Where in the steps each answer is: {(port, number of the answer): place}."""
+        places, counts = {}, {}
+        for place, step in enumerate(self.steps):
+            if step[0] == "answer":
+                counts[step[1]] = counts.get(step[1], 0) + 1
+                places[step[1], counts[step[1]]] = place
+        return places
+
+    def is_due(self, place):
+        """Tells of an attempt, or of whatever has a receipt, whether it was answered by a place."""
+        return lambda attempt: self.answered[attempt.due] <= place
+
+    def commits(self):
+        """The synchronisations of logs at commits: all but those of a log's new header, and
+        those before the log is copied into its file
+        (<https://sqlite.org/pragma.html#pragma_synchronous>)."""
+        places, before, commits = {}, {}, set()
+        for place, (kind, *rest) in enumerate(self.steps):
+            if kind == "open":
+                places[rest[0]] = rest[1]
+            if kind not in ("write", "size", "sync"):
+                continue
+            path = places[rest[0]]
+            database = path.removesuffix("-wal")
+            waiting, header = before.pop(database, (None, False))
+            if waiting is not None and not header and (kind == "sync" or path != database):
+                commits.add(waiting)
+            is_log = path != database
+            if kind == "sync" and is_log:
+                before[database] = (place, header)
+            elif kind == "write" and is_log:
+                before[database] = (None, rest[1] == 0 and len(rest[2]) == 32)
+        return commits
+
+    def namings(self):
+        """The synchronisations of directories."""
+        opened, files = {}, set()
+        for kind, *rest in self.steps:
+            if kind == "open":
+                opened[rest[0]] = rest[1]
+            elif kind in ("write", "size"):
+                files.add(rest[0])
+        names = {os.path.dirname(path) for path in opened.values()} | {str(self.data)}
+        return {place for place, (kind, *rest) in enumerate(self.steps)
+                if kind == "sync" and opened[rest[0]] in names and rest[0] not in files}

@@ -1,0 +1,30 @@
+"""Searches through a server, and what it counts of them."""
+import re
+
+
+PATIENCE = 30
+"""Seconds within which an answer must come although its upstream hangs: the deadline is 2, the rest is for a
+busy machine. What hangs in these tests hangs for longer."""
+
+
+def search(server, text, token=None, **query):
+    parameters = {"description": text, **query}
+    return server.call("GET", "/v1/hotels", token=token, params=parameters)
+
+
+def metric(server, name, **labels):
+    """The sum of a metric's samples that have these labels."""
+    total = 0.0
+    for line in server.call("GET", "/metrics").text.splitlines():
+        if re.match(name + r"[{ ]", line) and all(f'{k}="{v}"' in line for k, v in labels.items()):
+            total += float(line.rsplit(" ", 1)[1])
+    return total
+
+
+def bookmarked(server, name="Harbour Inn"):
+    """A guest with one bookmark, `hotel_77`; the token."""
+    token = server.guest()
+    made = server.call("PUT", "/v1/bookmarks/hotel_77", token=token,
+                       json={"name": name, "city": "Bergen", "country": "Norway"})
+    assert made.status_code == 201
+    return token

@@ -1,0 +1,113 @@
+"""A server with a certificate, and connections to it over TLS and HTTP/2."""
+import socket
+import ssl
+import subprocess
+import urllib.parse
+
+import h2.config
+import h2.connection
+import h2.events
+import h2.exceptions
+
+
+def certificate(directory, name):
+    """A self-signed certificate for localhost and its key, as two PEM files."""
+    pair = directory / "certificate.pem", directory / "key.pem"
+    subprocess.run(
+        ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes",
+         "-days", "1", "-subj", f"/CN={name}", "-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1",
+         "-out", str(pair[0]), "-keyout", str(pair[1])], check=True, capture_output=True)
+    return pair
+
+
+def connect(server, *protocols):
+    """A connection over TLS that offers these protocols."""
+    context = ssl.create_default_context()
+    context.check_hostname = False
+    context.verify_mode = ssl.CERT_NONE
+    if protocols:
+        context.set_alpn_protocols(list(protocols))
+    parts = urllib.parse.urlsplit(server.url)
+    plain = socket.create_connection((parts.hostname, parts.port), timeout=30)
+    return context.wrap_socket(plain, server_hostname="localhost")
+
+
+class Streams:
+    """An HTTP/2 connection; `ended` tells why the server ended it, if it did."""
+
+    def __init__(self, server):
+        self.socket = connect(server, "h2")
+        assert self.socket.selected_alpn_protocol() == "h2"
+        config = h2.config.H2Configuration(validate_outbound_headers=False, header_encoding="utf-8")
+        self.h2 = h2.connection.H2Connection(config)
+        self.h2.initiate_connection()
+        self.answers, self.bodies, self.done, self.resets = {}, {}, set(), {}
+        self.ended = None
+        self.flush()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.socket.close()
+
+    def flush(self):
+        """Sends what is to be sent; false when the server has gone."""
+        try:
+            self.socket.sendall(self.h2.data_to_send())
+        except OSError:
+            self.ended = self.ended or "closed"
+        return self.ended is None
+
+    def ask(self, method, path, *fields, body=b"", end=True):
+        """Opens a stream; its number."""
+        stream = self.h2.get_next_available_stream_id()
+        head = [(":method", method), (":scheme", "https"), (":authority", "localhost"),
+                (":path", path), *fields]
+        self.h2.send_headers(stream, head, end_stream=end and not body)
+        if body:
+            self.h2.send_data(stream, body, end_stream=end)
+        self.flush()
+        return stream
+
+    def read(self, until=lambda: False):
+        """Takes what comes until something holds or the connection ends."""
+        while not until() and self.ended is None:
+            try:
+                data = self.socket.recv(1 << 16)
+            except TimeoutError:
+                raise
+            except OSError:
+                data = b""
+            if not data:
+                self.ended = "closed"
+                return
+            try:
+                events = self.h2.receive_data(data)
+            except h2.exceptions.ProtocolError:
+                self.ended = "closed"
+                return
+            for event in events:
+                self._take(event)
+            self.flush()
+
+    def _take(self, event):
+        if isinstance(event, h2.events.ResponseReceived):
+            self.answers[event.stream_id] = dict(event.headers)
+        elif isinstance(event, h2.events.DataReceived):
+            self.bodies[event.stream_id] = self.bodies.get(event.stream_id, b"") + event.data
+            self.h2.acknowledge_received_data(event.flow_controlled_length, event.stream_id)
+        elif isinstance(event, h2.events.StreamEnded):
+            self.done.add(event.stream_id)
+        elif isinstance(event, h2.events.StreamReset):
+            self.resets[event.stream_id] = event.error_code
+            self.done.add(event.stream_id)
+        elif isinstance(event, h2.events.ConnectionTerminated):
+            self.ended = event.error_code
+
+    def answer(self, *request, **options):
+        """(status, fields, body) of one exchange."""
+        stream = self.ask(*request, **options)
+        self.read(lambda: stream in self.done)
+        fields = self.answers[stream]
+        return int(fields[":status"]), fields, self.bodies.get(stream, b"")

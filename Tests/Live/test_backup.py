@@ -1,0 +1,294 @@
+"""Backups of a server in use, and the drill: crash, restore into an empty directory, go on."""
+import pathlib
+import shutil
+import subprocess
+import threading
+import time
+
+import pytest
+import requests
+
+from backups import manifest, run, secrets_of
+from faults import SmallDisk, file_of
+from leaves import Replica
+from replicator import Replicator
+from server import BINARY
+from sites import site_pair
+
+
+class Numbered:
+    """A guest who writes documents 0, 1, 2, … one after the other, and remembers which were answered."""
+
+    def __init__(self, server):
+        self.server, self.token = server, server.guest()
+        self.name = server.call("GET", "/v1/me", self.token).json()["store"]
+        self.answered, self.sent, self.stop = 0, 0, threading.Event()
+        self.thread = threading.Thread(target=self._write, daemon=True)
+
+    def _write(self):
+        session = requests.Session()
+        while not self.stop.is_set() and self.sent < 180:
+            self.sent += 1
+            try:
+                answer = session.put(
+                    f"{self.server.url}/couch/{self.name}/{self.sent - 1}", json={"x": "y" * 2000},
+                    headers={"Authorization": "Bearer " + self.token}, timeout=60)
+            except requests.RequestException:
+                return
+            assert answer.status_code == 201, answer.text
+            self.answered = self.sent
+            time.sleep(0.01)
+
+    def found(self, server):
+        """The numbers that a server has."""
+        rows = server.call("GET", f"/couch/{self.name}/_all_docs", self.token).json()["rows"]
+        return sorted(int(row["id"]) for row in rows)
+
+
+def fill(server, count=20):
+    """Some guests with a bookmark each; their tokens."""
+    tokens = [server.guest() for _ in range(count)]
+    for number, token in enumerate(tokens):
+        answer = server.call("PUT", f"/v1/bookmarks/hotel-{number}", token, json={"name": "N"})
+        assert answer.status_code == 201, answer.text
+    return tokens
+
+
+def test_F25_drill_backup_under_load_crash_restore_and_sync_goes_on(tmp_path_factory, capsys):
+    directory = tmp_path_factory.mktemp("drill")
+    with site_pair(tmp_path_factory) as (here, there):
+        source, target = here.user(), there.user()
+        for number in range(300):
+            source.edit(f"doc-{number}", number=number)
+        Replicator(source.near(), target.near(), "drill").run()
+        writers = [Numbered(here.server) for _ in range(6)]
+        for writer in writers:
+            writer.thread.start()
+        feed = Replicator(source.near(), target.near(), "drill", feed="continuous")
+        with feed.following():
+            time.sleep(1)
+            before = [writer.answered for writer in writers]
+            source.edit("before", number=1)
+            run("backup", directory / "backup", "--data", here.directory)
+            source.edit("after", number=2)
+            deadline = time.monotonic() + 60
+            while "after" not in Replica(target.near()).listed:
+                assert time.monotonic() < deadline
+                time.sleep(0.1)
+        old = source.near().get()["update_seq"]
+
+        def restore():
+            run("verify", directory / "backup")
+            here.started = time.monotonic()
+            run("restore", directory / "backup", "--data", directory / "data")
+            here.directory = directory / "data"
+
+        here.restart(meanwhile=restore)
+        server = here.server
+        assert server.call("GET", "/readyz").status_code == 200
+        with capsys.disabled():
+            print(f"\nrestored and ready after {time.monotonic() - here.started:.2f} s (RTO)")
+        for writer, answered in zip(writers, before):
+            writer.stop.set()
+            writer.thread.join(timeout=60)
+            found = writer.found(server)
+            # One instant: everything up to one document, and nothing after it.
+            assert found == list(range(len(found)))
+            assert answered <= len(found) <= writer.sent
+        assert "before" in Replica(source.near()).listed
+        # A place in the earlier life is no place in this one: the feed starts over and skips nothing.
+        again = source.near().get(f"/_changes?since={old}")["results"]
+        assert len(again) == len(source.near().get("/_changes")["results"])
+        source.edit("restored", number=3)
+        Replicator(source.near(), target.near(), "drill").run()
+        Replicator(target.near(), source.near(), "back").run()
+        Replica(source.near()).assert_equals(Replica(target.near()))
+        assert {"before", "after", "restored"} <= set(Replica(source.near()).listed)
+        here.server.stop()
+        run("verify", directory / "data")
+
+
+def test_backup_holds_all_and_is_its_owners_alone(start, tmp_path):
+    server = start()
+    tokens = fill(server)
+    out = run("backup", tmp_path / "backup", "--data", server.data)
+    assert "backed up" in out
+    lines = manifest(tmp_path / "backup")
+    assert sum("store" in line for line in lines) == len(tokens)
+    assert {line["file"] for line in lines if "file" in line} >= {
+        "keys.json", "administrator.json", "catalogue.sqlite"}
+    assert secrets_of(tmp_path / "backup") == []
+    assert (server.data / "control").stat().st_mode & 0o777 == 0o600
+    server.stop()
+    assert not (server.data / "control").exists()
+    run("restore", tmp_path / "backup", "--data", tmp_path / "new")
+    assert secrets_of(tmp_path / "new") == []
+    server = start(data=tmp_path / "new")
+    for number, token in enumerate(tokens):
+        assert server.call("GET", f"/v1/bookmarks/hotel-{number}", token).status_code == 200
+
+
+def test_backup_without_a_server_is_the_same(start, tmp_path):
+    server = start()
+    [token] = fill(server, 1)
+    server.kill()
+    run("backup", tmp_path / "backup", "--data", server.data)
+    run("restore", tmp_path / "backup", "--data", tmp_path / "new")
+    server = start(data=tmp_path / "new")
+    assert server.call("GET", "/v1/bookmarks/hotel-0", token).status_code == 200
+
+
+def test_what_stands_in_the_way_is_left_alone(start, tmp_path):
+    server = start()
+    fill(server, 1)
+    run("backup", tmp_path / "backup", "--data", server.data)
+    before = (tmp_path / "backup" / "manifest.ndjson").read_bytes()
+    assert "already" in run("backup", tmp_path / "backup", "--data", server.data, expect=1)
+    assert (tmp_path / "backup" / "manifest.ndjson").read_bytes() == before
+    assert "not empty" in run(
+        "restore", tmp_path / "backup", "--data", tmp_path / "backup", expect=1)
+    run("backup", tmp_path / "other", "--data", tmp_path / "nowhere", expect=1)
+    assert not (tmp_path / "nowhere").exists()
+    assert list(tmp_path.glob("*.partial-*")) == []
+    (tmp_path / "empty").mkdir()
+    run("backup", tmp_path / "empty", "--data", server.data)
+
+
+@pytest.mark.parametrize("victim", ["server", "command"])
+def test_F08_kill_in_the_middle_leaves_no_backup_under_the_final_name(start, tmp_path, victim):
+    server = start()
+    fill(server, 150)
+    command = subprocess.Popen(
+        [BINARY, "backup", str(tmp_path / "backup"), "--data", str(server.data)],
+        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    deadline = time.monotonic() + 60
+    while not list(tmp_path.glob("backup.partial-*/stores/*/*.sqlite")):
+        assert time.monotonic() < deadline and command.poll() is None
+    if victim == "server":
+        server.kill()
+        assert command.wait(timeout=60) == 1, command.stdout.read()
+        assert not (tmp_path / "backup").exists()
+        server = start()
+    else:
+        command.kill()
+        command.wait(timeout=60)
+        while list(tmp_path.glob("backup.partial-*")):
+            assert time.monotonic() < deadline, "the server goes on for nobody"
+            time.sleep(0.05)
+        if (tmp_path / "backup").exists():  # It was whole before the server noticed.
+            run("verify", tmp_path / "backup")
+            shutil.rmtree(tmp_path / "backup")
+    run("backup", tmp_path / "backup", "--data", server.data)
+    run("verify", tmp_path / "backup", server.data)
+
+
+def test_F08_disk_full_during_a_backup_leaves_nothing(start, tmp_path):
+    server = start()
+    tokens = fill(server, 30)
+    small = SmallDisk(tmp_path / "small", "600k")
+    try:
+        run("backup", small.path / "backup", "--data", server.data, expect=1)
+        assert list(small.path.iterdir()) == []
+        # The server goes on as before.
+        assert server.call("PUT", "/v1/bookmarks/x", tokens[0], json={"name": "X"}).status_code == 201
+    finally:
+        small.close()
+
+
+def test_F26_erased_stays_erased_where_the_log_of_erasures_is_given(start, tmp_path):
+    server = start()
+    user = {"username": "ada", "password": "a good password"}
+    ada = server.call("POST", "/v1/users", json=user).json()["token"]
+    guest, other = server.guest(), server.guest()
+    for token in (ada, guest, other):
+        server.call("PUT", "/v1/bookmarks/one", token, json={"name": "One"})
+    run("backup", tmp_path / "backup", "--data", server.data)
+    for token in (ada, guest):
+        assert server.call("DELETE", "/v1/me", token).status_code == 204
+    run("backup", tmp_path / "later", "--data", server.data)
+    server.stop()
+    data = server.data
+    out = run("restore", tmp_path / "backup", "--data", tmp_path / "back")
+    assert "no log of erasures" in out
+    server = start(data=tmp_path / "back")
+    assert server.call("GET", "/v1/bookmarks/one", ada).status_code == 200
+    server.stop()
+    for number, log in enumerate([data, data / "erasures.log", tmp_path / "later"]):
+        restored = tmp_path / f"erased-{number}"
+        run("restore", tmp_path / "backup", "--data", restored, "--erasures", log)
+        run("verify", restored)
+        server = start(data=restored)
+        assert server.call("GET", "/v1/bookmarks", ada).status_code == 401
+        assert server.call("POST", "/v1/sessions", json=user).status_code == 401
+        assert server.call("GET", "/v1/bookmarks", guest).status_code == 410
+        assert server.call("GET", "/v1/bookmarks/one", other).status_code == 200
+        assert len(list((restored / "stores").rglob("*.sqlite"))) == 2
+        assert server.call("POST", "/v1/users", json=user).status_code == 201
+        server.stop()
+
+
+def test_F27_newer_formats_are_refused(start, tmp_path):
+    server = start()
+    fill(server, 1)
+    run("backup", tmp_path / "backup", "--data", server.data)
+    server.stop()
+    file = tmp_path / "backup" / "manifest.ndjson"
+    file.write_text(file.read_text().replace('{"backup":1', '{"backup":2', 1))
+    assert "newer version" in run(
+        "restore", tmp_path / "backup", "--data", tmp_path / "new", expect=78)
+    assert "newer version" in run("verify", tmp_path / "backup", expect=78)
+    version = int((server.data / "format").read_text())
+    (server.data / "format").write_text(f"{version + 1}\n")
+    assert "newer version" in run("serve", "--port", 0, "--data", server.data, expect=78)
+    assert "newer version" in run("verify", server.data, expect=78)
+    assert "newer version" in run("backup", tmp_path / "b", "--data", server.data, expect=78)
+
+
+def damage(server, token):
+    """Turns a bit in a stored body of a server that is stopped."""
+    name = server.call("GET", "/v1/me", token).json()["store"]
+    server.stop()
+    file = file_of(server.data, name.replace("-", "/", 1))
+    file.write_bytes(file.read_bytes().replace(b'"name":"N"', b'"name":"O"'))
+    return file
+
+
+def test_F13_verify_finds_damage_offline_and_through_the_server(start, tmp_path):
+    server = start()
+    tokens = fill(server, 5)
+    assert ": sound: 5 stores" in run("verify", server.data)
+    file = damage(server, tokens[2])
+    for live in (False, True):
+        server = start() if live else server
+        lines = run("verify", server.data, expect=65).splitlines()
+        assert len(lines) == 2 and file.name in lines[0] and "checksum" in lines[0], lines
+    run("verify", tmp_path / "nowhere", expect=78)
+    # The damaged row is copied as it is; a store that can't even be opened is left out, and said so.
+    file = file_of(server.data, server.call(
+        "GET", "/v1/me", tokens[3]).json()["store"].replace("-", "/", 1))
+    server.stop()
+    file.write_bytes(b"")
+    server = start()
+    assert file.name in run("backup", tmp_path / "backup", "--data", server.data, expect=65)
+    assert file.name in run("verify", tmp_path / "backup", expect=65)
+    server.stop()
+    run("restore", tmp_path / "backup", "--data", tmp_path / "new", expect=65)
+    server = start(data=tmp_path / "new")
+    answers = [server.call("GET", "/v1/bookmarks", token).status_code for token in tokens]
+    assert answers == [200, 200, 500, 503, 200]
+
+
+def test_verify_leaves_no_trace_and_takes_many_directories(start, tmp_path):
+    server = start()
+    tokens = fill(server, 3)
+    server.call("PUT", "/v1/bookmarks/y", tokens[0], json={"name": "Y"})
+    server.kill()
+    def state():
+        return sorted((str(path), path.stat().st_size, path.stat().st_mtime_ns)
+                      for path in pathlib.Path(server.data).rglob("*"))
+    before = state()
+    assert any(name.endswith("-wal") for name, _, _ in before)
+    (tmp_path / "empty").mkdir()
+    out = run("verify", server.data, tmp_path / "empty", server.data)
+    assert out.count(": sound: 3 stores") == 2 and out.count(": sound: 0 stores") == 1
+    assert state() == before

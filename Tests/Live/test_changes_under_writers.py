@@ -1,0 +1,249 @@
+"""Eight writers, and readers of every feed at once: each committed change is shown, in order, to each.
+
+A run is one guest's store, some hundred writes to few documents, by a seed. What a reader must have
+seen is known from what the writers were told, not from the server's own list.
+"""
+import asyncio
+import json
+import random
+import time
+
+import pytest
+
+from async_http import Connection
+from sites import NIGHTLY
+
+RUNS = 1_000 if NIGHTLY else 100
+"""Seeds, ten of them a test."""
+WRITERS = 8
+WRITES = 25
+"""Requests of one writer."""
+DOCUMENTS = 24
+
+
+class Run:
+    """A store under writers and readers; `written` is what the writers were told, by document."""
+
+    def __init__(self, url, token, seed):
+        self.url, self.token, self.seed = url, "Bearer " + token, seed
+        self.written = {f"doc-{number}": {} for number in range(DOCUMENTS)}
+        self.current, self.spans, self.last = {}, {}, None
+
+    def connection(self):
+        return Connection(self.url, self.token)
+
+    def acknowledge(self, name, rev, began):
+        """A revision that a writer was told of; the time is that of request and answer."""
+        generation = number_of(rev)
+        assert generation not in self.written[name], (name, rev, "two revisions of one generation")
+        self.written[name][generation] = rev
+        self.current[name] = self.written[name][max(self.written[name])]
+        self.spans[name, rev] = began, time.monotonic()
+
+    async def write(self, number):
+        """One writer: single writes, deletions, and several at once. Who is too late tries another."""
+        chance = random.Random(f"{self.seed} {number}")
+        async with self.connection() as connection:
+            for _ in range(WRITES):
+                names = chance.sample(list(self.written), chance.choice([1, 1, 1, 4]))
+                if len(names) > 1:
+                    await self._bulk(connection, names, chance)
+                else:
+                    await self._one(connection, names[0], chance)
+                if chance.random() < 0.2:
+                    await asyncio.sleep(chance.uniform(0, 0.004))
+
+    async def finish(self):
+        """The last change, at which every reader is done; it wakes those that wait."""
+        self.last, self.written["end"], began = len(self.spans) + 1, {}, time.monotonic()
+        async with self.connection() as connection:
+            _, answer = await connection.call("PUT", "/end", {})
+            self.acknowledge("end", answer["rev"], began)
+            _, information = await connection.call("GET", "")
+        assert number_of(information["update_seq"]) == self.last, "one number for each change"
+
+    async def _one(self, connection, name, chance):
+        rev, began = self.current.get(name), time.monotonic()
+        if rev and chance.random() < 0.2:
+            status, answer = await connection.call("DELETE", f"/{name}?rev={rev}")
+        else:
+            body = {"n": chance.getrandbits(40), **({"_rev": rev} if rev else {})}
+            status, answer = await connection.call("PUT", f"/{name}", body)
+        # Another writer was first, or the document is gone already.
+        assert status in (200, 201, 404, 409), (status, answer)
+        if status < 400:
+            self.acknowledge(name, answer["rev"], began)
+
+    async def _bulk(self, connection, names, chance):
+        began = time.monotonic()
+        documents = [{"_id": name, "n": chance.getrandbits(40),
+                      **({"_rev": self.current[name]} if name in self.current else {}),
+                      **({"_deleted": True} if chance.random() < 0.1 else {})} for name in names]
+        status, answer = await connection.call("POST", "/_bulk_docs", {"docs": documents})
+        assert status == 201, answer
+        for item in answer:
+            assert item.get("error", "conflict") == "conflict", item
+            if "rev" in item:
+                self.acknowledge(item["id"], item["rev"], began)
+
+
+def number_of(token):
+    """The number that a sequence or a revision begins with."""
+    return int(token.split("-")[0])
+
+
+class Reader:
+    """What one reader saw: `rows` in the order of arrival: number, document, revision and moment; and
+    `polls`: when it asked for everything and how far it came."""
+
+    def __init__(self, run, number):
+        self.run, self.chance = run, random.Random(f"{run.seed} reader {number}")
+        self.rows, self.polls = [], []
+
+    def see(self, row):
+        [change] = row["changes"]
+        self.rows.append((number_of(row["seq"]), row["id"], change["rev"], time.monotonic()))
+        return row["seq"]
+
+    @property
+    def done(self):
+        return bool(self.rows) and self.rows[-1][0] == self.run.last
+
+
+class Poller(Reader):
+    """Asks again and again with feed=normal, for all or for a few rows."""
+
+    async def read(self):
+        since = "0"
+        async with self.run.connection() as connection:
+            while not self.done:
+                limit = self.chance.choice([None, None, 1, 7])
+                asked = time.monotonic()
+                path = f"/_changes?since={since}" + (f"&limit={limit}" if limit else "")
+                status, page = await connection.call("GET", path)
+                assert status == 200, page
+                for row in page["results"]:
+                    self.see(row)
+                since = page["last_seq"]
+                if not limit:
+                    self.polls.append((asked, number_of(since)))
+                await asyncio.sleep(self.chance.uniform(0, 0.02))
+
+
+class LongPoller(Reader):
+    """Waits with feed=longpoll."""
+
+    async def read(self):
+        since = "0"
+        async with self.run.connection() as connection:
+            while not self.done:
+                wait = self.chance.choice(["timeout=1000", "timeout=5", "heartbeat=20"])
+                status, page = await connection.call(
+                    "GET", f"/_changes?feed=longpoll&{wait}&since={since}")
+                assert status == 200, page
+                for row in page["results"]:
+                    self.see(row)
+                since = page["last_seq"]
+
+
+class Continuous(Reader):
+    """Reads feed=continuous; now and then it goes away and comes back where it was."""
+
+    feed, prefix = "continuous", ""
+
+    async def read(self):
+        since = "0"
+        while not self.done:
+            left = self.chance.choice([10, 60, None])
+            async with self.run.connection() as connection:
+                path = f"/_changes?feed={self.feed}&heartbeat=100&since={since}"
+                async for line in connection.lines(path):
+                    if line.startswith(self.prefix + "{"):
+                        since = self.see(json.loads(line[len(self.prefix):]))
+                        left = left and left - 1
+                    if self.done or left == 0:
+                        break
+
+
+class Events(Continuous):
+    """Reads feed=eventsource."""
+
+    feed, prefix = "eventsource", "data: "
+
+
+READERS = [Poller, LongPoller, LongPoller, Continuous, Continuous, Events]
+
+
+async def carry_out(run):
+    """All writers and readers of a run; the readers with what they saw."""
+    readers = [kind(run, number) for number, kind in enumerate(READERS)]
+    reading = [asyncio.create_task(reader.read()) for reader in readers]
+    try:
+        async with asyncio.timeout(30):
+            await asyncio.gather(*(run.write(number) for number in range(WRITERS)))
+            await run.finish()
+            await asyncio.gather(*reading)
+    finally:
+        for task in reading:
+            task.cancel()
+    return readers
+
+
+def check(run, readers):
+    """Holds what the readers saw against what the writers were told."""
+    places = {}
+    for reader in readers:
+        who = (run.seed, type(reader).__name__)
+        numbers = [row[0] for row in reader.rows]
+        assert numbers == sorted(set(numbers)), (who, "out of order")
+        seen = {}
+        for number, name, rev, _ in reader.rows:
+            assert (name, rev) in run.spans, (who, rev, "nobody wrote that")
+            assert places.setdefault(number, (name, rev)) == (name, rev), (who, number)
+            assert number_of(rev) > seen.get(name, 0), (who, name, rev, "went back")
+            seen[name] = number_of(rev)
+        # A change that was not shown was replaced by a later one of its document that was.
+        missed = [(name, max(revs)) for name, revs in run.written.items()
+                  if revs and seen.get(name, 0) < max(revs)]
+        assert not missed, (who, missed)
+    for reader in readers:
+        check_gaps(run, places, reader)
+    check_times(run, places, readers)
+
+
+def check_gaps(run, places, reader):
+    """A change that a reader was not shown before a later one had been replaced by then: the write that
+    replaced it had begun."""
+    shown, before = {row[0] for row in reader.rows}, sorted(places, reverse=True)
+    for number, _, _, moment in reader.rows:
+        while before[-1] < number:
+            name, rev = places[unseen := before.pop()]
+            if unseen in shown:
+                continue
+            later = [run.spans[name, other][0] for generation, other in run.written[name].items()
+                     if generation > number_of(rev)]
+            skipped = not later or min(later) > moment
+            assert not skipped, (run.seed, type(reader).__name__, name, rev)
+
+
+def check_times(run, places, readers):
+    """Who was answered before another asked comes before it; who asks after an answer is shown it."""
+    latest = 0.0
+    for number in sorted(places):
+        began, ended = run.spans[places[number]]
+        assert ended >= latest, (run.seed, places[number], "committed before what it followed")
+        latest = max(latest, began)
+    ends = sorted((run.spans[place][1], number) for number, place in places.items())
+    for reader in readers:
+        for asked, reached in reader.polls:
+            due = max((number for ended, number in ends if ended < asked), default=0)
+            assert reached >= due, (run.seed, type(reader).__name__, "not shown what was answered")
+
+
+@pytest.mark.parametrize("part", range(RUNS // 10))
+def test_every_change_is_shown_in_order_to_every_reader(shared, part):
+    for seed in range(part * 10, part * 10 + 10):
+        token = shared.guest()
+        store = shared.call("GET", "/v1/me", token).json()["store"]
+        run = Run(f"{shared.url}/couch/{store}", token, seed)
+        check(run, asyncio.run(carry_out(run)))

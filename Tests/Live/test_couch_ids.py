@@ -1,0 +1,209 @@
+"""Ids and bodies at the edge of what is allowed, byte for byte.
+
+Names carry the rows of the catalogue of faults (H13 paths, H14 ids, H15 forms, J01 to J08 documents)."""
+import http.client
+import json
+import urllib.parse
+
+import pytest
+
+from couch import failed
+
+JSON = {"Content-Type": "application/json"}
+ODD = [
+    "a/b", "a+b", "a b", "a%2Fb", "%252f", "../x", "a/..", "a?b#c&d=e", "line\r\nbreak: x", "tab\t",
+    "/\u0338", "a\u200db", "\u202eltr", "🏨", "日本語", "quote\"'\\", "café", "cafe\u0301", "x" * 512,
+    "é" * 256, "\x7f", "\ufeff", "\U0010fffe", "x_", "~-._!$()*,;:@"]
+
+
+def encoded(name):
+    return "/" + urllib.parse.quote(name, safe="")
+
+
+def exact(database, method, path, body=None, headers=None):
+    """A request whose path goes out as it stands: the usual library would mend it."""
+    connection = http.client.HTTPConnection(database.server.url.removeprefix("http://"), timeout=30)
+    headers = {"Authorization": "Bearer " + database.token, **(headers or {})}
+    connection.request(method, f"/couch/{database.name}{path}", body=body, headers=headers)
+    answer = connection.getresponse()
+    return answer.status, json.loads(answer.read() or b"{}"), answer
+
+
+@pytest.mark.parametrize("name", ODD, ids=lambda name: ascii(name)[:24])
+def test_H14_odd_ids_come_back_as_they_are(database, name):
+    status, made, answer = exact(database, "PUT", encoded(name), b"{}")
+    assert (status, made["id"]) == (201, name)
+    assert "\n" not in answer.headers["Location"]
+    rev = made["rev"]
+    assert exact(database, "GET", encoded(name))[1] == {"_id": name, "_rev": rev}
+    assert [row["id"] for row in database.changes()["results"]] == [name]
+    found = database.call("POST", "/_all_docs", json={"keys": [name]}).json()["rows"]
+    assert [row["id"] for row in found] == [name]
+    got = database.call("POST", "/_bulk_get", json={"docs": [{"id": name}]}).json()["results"]
+    assert (got[0]["id"], got[0]["docs"][0]["ok"]["_rev"]) == (name, rev)
+    missing = database.call("POST", "/_revs_diff", json={name: [rev, "9-x"]}).json()
+    assert missing[name]["missing"] == ["9-x"]
+    gone = exact(database, "DELETE", f"{encoded(name)}?rev={rev}")
+    assert (gone[0], gone[1]["id"]) == (200, name)
+
+
+@pytest.mark.parametrize("path,name", [
+    ("/a%2Fb", "a/b"), ("/a%2fB", "a/B"), ("/a+b", "a+b"), ("/a%2Bb", "a+b"), ("/%252f", "%2f"),
+    ("/a%20b", "a b"), ("/%61", "a"), ("/a;v=1", "a;v=1"), ("/%C3%A9", "é")])
+def test_H13_path_is_decoded_once_and_plus_is_plus(database, path, name):
+    status, made, _ = exact(database, "PUT", path, b"{}")
+    assert (status, made["id"]) == (201, name)
+    assert exact(database, "GET", path)[1]["_id"] == name
+    assert set(database.documents()) == {name}
+
+
+@pytest.mark.parametrize("path", [
+    "/%00", "/a%00b", "/%ff", "/%c3%28", "/%ed%a0%80", "/%zz", "/%", "/a%2", "/./a", "/../a",
+    "/%2e%2e/a",
+    "/%2E/a", "/a/../b"])
+def test_H13_broken_escapes_and_dot_segments_are_400(untouched, path):
+    for method in ("GET", "PUT", "DELETE"):
+        status, body, _ = exact(untouched, method, path, b"{}" if method == "PUT" else None)
+        assert status == 400 and body["error"] and body["reason"]
+
+
+@pytest.mark.parametrize(
+    "name", ["_x", "_", "_designs/x", "_design", "_design/", "_local", "_local/", "x" * 513,
+                                  "é" * 256 + "x"], ids=lambda name: name[:12])
+def test_H14_ids_that_are_not_allowed_are_400(untouched, name):
+    answer = untouched.call("PUT", encoded(name), json={})
+    assert failed(answer) in ((400, "illegal_docid"), (400, "bad_request")), answer.text
+    if not name.startswith("_local"):
+        posted = untouched.call("POST", json={"_id": name})
+        assert failed(posted) == (400, "illegal_docid")
+    written, = untouched.bulk({"_id": name})
+    assert written["error"] and written["id"] == name
+    assert untouched.changes()["results"] == []
+
+
+@pytest.mark.parametrize("value", [None, 1, True, [], {}, ""], ids=repr)
+def test_id_that_is_no_text_is_400(untouched, value):
+    assert failed(untouched.call("POST", json={"_id": value})) == (400, "illegal_docid")
+    assert untouched.call("PUT", "/a", json={"_id": value}).status_code == 400
+    written, = untouched.bulk({"_id": value})
+    assert written["error"] == "illegal_docid"
+
+
+def test_H15_composed_and_decomposed_letters_are_two_documents(database):
+    first, second = database.rev("café", n=1), database.rev("cafe\u0301", n=2)
+    assert database.call("GET", encoded("café")).json() == {"_id": "café", "_rev": first, "n": 1}
+    assert database.call(
+        "GET", encoded("cafe\u0301")).json() == {"_id": "cafe\u0301", "_rev": second, "n": 2}
+    assert len(database.documents()) == 2
+    body = {"_id": "cafe\u0301"}
+    assert failed(database.call("PUT", encoded("café"), json=body)) == (400, "doc_validation")
+
+
+def test_J07_id_of_the_body_must_be_that_of_the_path(database):
+    assert failed(database.call("PUT", "/a", json={"_id": "b"})) == (400, "doc_validation")
+    assert database.call("PUT", "/a", json={"_id": "a"}).status_code == 201
+    assert database.call("PUT", "/x%2Fy", json={"_id": "x/y"}).status_code == 201
+    assert database.call("PUT", "/_design%2Fd", json={"_id": "_design/d"}).status_code == 201
+
+
+@pytest.mark.parametrize("member", [
+    {"_unknown": 1}, {"_": 1}, {"_security": {}}, {"__proto__": 1}, {"_deleted": "yes"},
+    {"_deleted": 1},
+    {"_revisions": 1}, {"_attachments": []}, {"_attachments": "x"}], ids=str)
+def test_J07_unknown_or_malformed_reserved_members_are_400(untouched, member):
+    answer = untouched.call("PUT", "/a", json=member)
+    assert answer.status_code in (400, 415) and answer.json()["reason"], answer.text
+    if next(iter(member)) not in ("_attachments",):
+        assert failed(answer) == (400, "doc_validation")
+    assert "error" in untouched.bulk({"_id": "b", **member})[0]
+    assert untouched.documents() == {}
+
+
+def test_reserved_members_that_come_back_are_ignored(database):
+    rev = database.rev("a", n=1)
+    read = database.call("GET", "/a?meta=true&revs=true&local_seq=true").json()
+    assert {"_revs_info", "_revisions", "_local_seq"} <= set(read)
+    read.update(_conflicts=["1-x"], _deleted_conflicts=["1-y"], n=2)
+    again = database.call("PUT", "/a", json=read)
+    assert again.status_code == 201
+    assert set(database.call("GET", "/a").json()) == {"_id", "_rev", "n"}
+    assert rev != again.json()["rev"]
+
+
+@pytest.mark.parametrize("rev", [
+    "x", "", "1", "1-", "-a", "0-a", "01-a", "-1-a", "+1-a", "1.0-a", f"{2**64}-a",
+    f"{2**53 + 1}-a",
+    "9" * 40 + "-a", "1-" + "A" * 32, "1-" + "a" * 65, "1-a b", "1-é", "1-\u0000", " 1-a", 1, None,
+    [], {}],
+    ids=lambda rev: ascii(rev)[:16])
+def test_J07_malformed_revisions_are_400(untouched, rev):
+    for query in ("", "?new_edits=false"):
+        answer = untouched.call("PUT", "/a" + query, json={"_rev": rev})
+        assert failed(answer) in ((400, "bad_request"), (400, "doc_validation")), answer.text
+    assert "error" in untouched.bulk({"_id": "a", "_rev": rev})[0]
+    assert "error" in untouched.bulk({"_id": "a", "_rev": rev}, new_edits=False)[0]
+    assert untouched.changes()["results"] == []
+
+
+@pytest.mark.parametrize("body,error", [
+    (b'{"a":1,"a":2}', "duplicate_key"), (b'{"a":1,"\\u0061":2}', "duplicate_key"),
+    (b'{"x":{"a":1,"a":2}}', "duplicate_key"), (b'{"_id":"a","_id":"b"}', "duplicate_key"),
+    (b'{"x":' + b"[" * 64 + b"]" * 64 + b"}", "too_deep"),
+    (b'{"x":' + b'{"y":' * 70 + b"1" + b"}" * 71, "too_deep"),
+    (b"[" * 100000, None), (b'{"x":1,}', "bad_request"), (b"{'x':1}", "bad_request"),
+    (b'{"x":NaN}', "bad_request"), (b'{"x":01}', "bad_request"), (b'{"x":+1}', "bad_request"),
+    (b'{"x":.5}', "bad_request"), (b'{"x":1.}', "bad_request"), (b"\xef\xbb\xbf{}", "bad_request"),
+    ("{}".encode("utf-16"), "bad_request"), (b'{"x":1}/**/', "bad_request"),
+    (b"{} {}", "bad_request"),
+    (b'{"x":1e400}', "number_out_of_range"), (b'{"x":' + b"9" * 1000 + b"}", "number_out_of_range"),
+    (b'{"x":"\xff"}', "bad_request"), (b'{"x":"\xc0\xaf"}', "bad_request"),
+    (b'{"x":"\\ud800"}', None),
+    (b'{"x":"\\x"}', "bad_request"), (b'{"x":"\n"}', "bad_request"), (b"", "bad_request"),
+    (b"[]", "doc_validation"), (b'"text"', "doc_validation"), (b"null", "doc_validation"),
+    (b"1", "doc_validation")],
+    ids=lambda value: ascii(value)[:28])
+def test_J01_to_J06_bodies_that_are_no_documents_are_400(untouched, body, error):
+    answer = untouched.call("PUT", "/a", data=body, headers=JSON)
+    assert answer.status_code == 400 and answer.json()["reason"], answer.text
+    assert error in (None, answer.json()["error"]), answer.text
+    element = b'{"docs":[' + body + b"]}"
+    assert untouched.call(
+        "POST", "/_bulk_docs", data=element, headers=JSON).status_code in (201, 400)
+    assert untouched.documents() == {}
+
+
+def test_J02_largest_document_is_stored_and_a_larger_one_is_not(database):
+    limits = {limit["name"]: limit["value"] for limit in database.server.call(
+        "GET", "/v1/limits").json()["limits"]}
+    longest = limits["stringBytes"]
+    halves = lambda size: {"a": "x" * min(longest, size), "b": "x" * (size - min(longest, size))}
+    size = limits["documentBytes"] - len(json.dumps(halves(0), separators=(",", ":")))
+    database.server.call("POST", "/v1/guests")
+    for bytes, status in ((size + 1, 413), (limits["guestBytes"] // 2, 201)):
+        body = json.dumps(halves(bytes), separators=(",", ":"))
+        assert database.call("PUT", "/a", data=body, headers=JSON).status_code == status
+    text = json.dumps({"a": "x" * (longest + 1)})
+    assert failed(database.call("PUT", "/b", data=text, headers=JSON)) == (400, "string_too_long")
+    deep = b'{"x":' + b"[" * 62 + b"]" * 62 + b"}"
+    assert database.call("PUT", "/c", data=deep, headers=JSON).status_code == 201
+
+
+def test_J04_numbers_come_back_as_they_were_written(database):
+    body = b'{"a":1.0,"b":-0,"c":1e2,"d":12345678901234567890,"e":0.1' + b"0" * 40 + b'1,"f":1E-300}'
+    first = database.call("PUT", "/a", data=body, headers=JSON).json()["rev"]
+    assert body[1:-1] in database.call("GET", "/a").content
+    other = database.call("PUT", "/b", data=body, headers=JSON).json()["rev"]
+    assert first == other, "the same content has the same revision"
+    changed = database.call(
+        "PUT", "/c", data=body.replace(b"1.0", b"1"), headers=JSON).json()["rev"]
+    assert changed != first
+    assert body[1:-1] in database.call("GET", "/_all_docs?include_docs=true").content
+    assert body[1:-1] in database.call("GET", "/_changes?include_docs=true").content
+
+
+def test_J06_escaped_nul_and_every_character_come_back(database):
+    text = "\0\x01\x1f\x7f\"\\/\u2028\u2029\ud7ff\ue000\uffff\U0001f3e8\U0010ffff"
+    database.put("a", text=text)
+    assert database.call("GET", "/a").json()["text"] == text
+    database.put("b", **{text: 1})
+    assert database.call("GET", "/b").json()[text] == 1

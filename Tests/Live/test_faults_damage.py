@@ -1,0 +1,170 @@
+"""F11 to F15: a store whose files are not what was written answers an error, never an empty list."""
+import shutil
+
+import pytest
+
+from faults import listed, metric, put, refused, store_file
+from server import Server
+
+DAMAGED = (503, "store_damaged")
+
+
+@pytest.fixture(scope="module")
+def prepared(tmp_path_factory):
+    """A server's data at rest, with two people's stores: directory, tokens, files, the first's name."""
+    server = Server(tmp_path_factory.mktemp("prepared") / "data")
+    tokens = server.guest(), server.guest()
+    for token in tokens:
+        for number in range(12):
+            assert put(server, token, f"n{number}", f"Hotel {number}").status_code == 201
+    files = [store_file(server, token).relative_to(server.data) for token in tokens]
+    store = server.call("GET", "/v1/me", tokens[0]).json()["store"]
+    assert server.stop() == 0
+    return server.data, tokens, files, store
+
+
+@pytest.fixture
+def two(prepared, tmp_path):
+    """A copy of it for one test: their tokens, files and the first one's name."""
+    data, tokens, files, store = prepared
+    shutil.copytree(data, tmp_path / "data", ignore=shutil.ignore_patterns("reserve", "control"))
+    return tokens, [tmp_path / "data" / file for file in files], store
+
+
+def assert_damaged(start, two, error=DAMAGED):
+    """The first store answers the error everywhere, and the other one works."""
+    (token, other), _, store = two
+    server = start()
+    for method, path, body in [
+            ("GET", "/v1/bookmarks", None), ("GET", "/v1/bookmarks/n1", None),
+            ("PUT", "/v1/bookmarks/new", {"name": "N"}), ("DELETE", "/v1/bookmarks/n1", None),
+            ("POST", "/v1/bookmarks", {"add": [{"id": "x", "name": "N"}]}), ("GET", "/v1/mirror", None)]:
+        answer = server.call(method, path, token, json=body)
+        assert refused(answer) == error, (method, path, answer.text)
+    for path in ("_all_docs", "_changes", "n1"):
+        answer = server.call("GET", f"/couch/{store}/{path}", token)
+        assert refused(answer) == error, answer.text
+    assert listed(server, other) == {f"n{number}" for number in range(12)}
+    assert metric(server, "store_failures_total") > 0
+    assert any("error=" + error[1] in line for line in server.log)
+    return server
+
+
+def test_F11_empty_file(start, two):
+    two[1][0].write_bytes(b"")
+    assert_damaged(start, two)
+
+
+def test_F11_missing_file(start, two):
+    two[1][0].unlink()
+    assert_damaged(start, two)
+
+
+@pytest.mark.parametrize("place", [0, 4_096, 12_288])
+def test_F12_garbage(start, two, place):
+    file = two[1][0]
+    data = bytearray(file.read_bytes())
+    data[place:place + 4_096] = bytes(n * 7 % 256 for n in range(len(data[place:place + 4_096])))
+    file.write_bytes(data)
+    assert_damaged(start, two)
+
+
+def test_F12_truncated_half(start, two):
+    file = two[1][0]
+    file.write_bytes(file.read_bytes()[:file.stat().st_size // 2])
+    assert_damaged(start, two)
+
+
+def test_F12_file_cut_short_while_it_is_open(start, two):
+    """Neither a crash (SIGBUS) nor an empty answer; the others don't notice."""
+    (token, other), (file, _), _ = two
+    server = start()
+    assert "n1" in listed(server, token)
+    with open(file, "r+b") as opened:
+        opened.truncate(4_096)
+    for _ in range(3):
+        answer = server.call("GET", "/v1/bookmarks?limit=100", token)
+        assert answer.status_code in (200, 500, 503), answer.text
+        if answer.status_code == 200:
+            # Still answered from memory: all of it.
+            assert len(answer.json()["bookmarks"]) == 12
+    answer = put(server, token, "new")
+    assert answer.status_code in (201, 500, 503), answer.text
+    assert put(server, other, "unaffected").status_code == 201
+    server.kill()
+    server = start()
+    assert refused(server.call("GET", "/v1/bookmarks", token)) == DAMAGED
+    assert "unaffected" in listed(server, other)
+
+
+def test_F13_turned_bit_in_a_body_is_found_when_it_is_read(start, two):
+    (token, other), (file, _), _ = two
+    data = bytearray(file.read_bytes())
+    place = data.index(b"Hotel 7")
+    data[place + 6] ^= 1
+    file.write_bytes(data)
+    server = start()
+    answer = server.call("GET", "/v1/bookmarks/n7", token)
+    assert refused(answer) == (500, "integrity_error"), answer.text
+    assert refused(server.call("GET", "/v1/bookmarks?limit=100", token)) == (500, "integrity_error")
+    assert server.call("GET", "/v1/bookmarks/n8", token).status_code == 200
+    assert len(listed(server, other)) == 12
+
+
+def test_F14_file_of_another_person_is_never_served(start, two):
+    _, (file, theirs), _ = two
+    shutil.copy(theirs, file)
+    assert_damaged(start, two)
+
+
+def with_log(start, two):
+    """The files of the first person after a kill, the log beside: the server is gone."""
+    (token, _), (file, _), _ = two
+    server = start()
+    assert put(server, token, "in-the-log").status_code == 201
+    server.kill()
+    log = file.with_name(file.name + "-wal")
+    assert log.stat().st_size > 0
+    return log
+
+
+def test_F15_log_that_was_removed_leaves_an_earlier_state_whole(start, two):
+    log = with_log(start, two)
+    log.unlink()
+    (token, other), _, _ = two
+    server = start()
+    assert listed(server, token) == {f"n{number}" for number in range(12)}
+    assert put(server, token, "new").status_code == 201
+    assert len(listed(server, other)) == 12
+
+
+def test_F15_log_of_another_database_is_never_mixed_in(start, two):
+    log = with_log(start, two)
+    (_, other), (file, theirs), _ = two
+    server = start()
+    assert put(server, other, "secret").status_code == 201
+    server.kill()
+    shutil.copy(theirs.with_name(theirs.name + "-wal"), log)
+    before = file.read_bytes()
+    server = start()
+    answer = server.call("GET", "/v1/bookmarks?limit=100", two[0][0])
+    assert refused(answer) == DAMAGED
+    assert "secret" in listed(server, other)
+    assert file.read_bytes() == before
+
+
+@pytest.mark.parametrize("cut", [1, 5_000, 40])
+def test_F15_log_cut_short_leaves_a_state_of_before_or_after(start, two, cut):
+    log = with_log(start, two)
+    with open(log, "r+b") as file:
+        file.truncate(max(0, log.stat().st_size - cut))
+    old = {f"n{number}" for number in range(12)}
+    assert listed(start(), two[0][0]) in (old, old | {"in-the-log"})
+
+
+def test_F15_index_of_a_log_that_was_left_over_is_ignored(start, two):
+    (token, _), (file, _), _ = two
+    file.with_name(file.name + "-shm").write_bytes(b"\x5a" * 32_768)
+    server = start()
+    assert len(listed(server, token)) == 12
+    assert put(server, token, "new").status_code == 201

@@ -1,0 +1,200 @@
+"""F16 to F18: many stores, few descriptors, little memory."""
+import concurrent.futures
+import os
+import pathlib
+import random
+import resource
+import socket
+import time
+
+import pytest
+import requests
+
+from conftest import NIGHTLY
+from faults import file_of, listed, put
+from server import Server
+
+
+def descriptors(count):
+    """Limits what a server may have open."""
+    return lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (count, count))
+
+
+def make(server, count):
+    """So many guests with a bookmark each."""
+    session = requests.Session()
+    tokens = []
+    for _ in range(count):
+        tokens.append(server.call("POST", "/v1/guests", session=session).json()["token"])
+        answer = put(server, tokens[-1], "one", session=session)
+        assert answer.status_code == 201, answer.text
+    return tokens
+
+
+def test_F16_many_stores_under_200_descriptors_without_an_error(start):
+    server = start("--guests-per-hour", "1000000", limits=descriptors(200))
+    tokens = make(server, 5_000 if NIGHTLY else 150)
+    order = random.Random(16)
+
+    def use(tokens):
+        session = requests.Session()
+        for token in tokens:
+            answer = server.call("GET", "/v1/bookmarks/one", token, session=session)
+            assert answer.status_code == 200, answer.text
+
+    parts = [order.sample(tokens, len(tokens)) for _ in range(4)]
+    with concurrent.futures.ThreadPoolExecutor(4) as pool:
+        for done in [pool.submit(use, part) for part in parts]:
+            done.result()
+    assert len(os.listdir(f"/proc/{server.process.pid}/fd")) <= 200
+
+
+def test_F16_exhausted_descriptors_are_survived_by_who_accepts_connections(start):
+    server = start(limits=descriptors(200))
+    [token] = make(server, 1)
+    host, port = server.url.removeprefix("http://").split(":")
+    held = []
+    for _ in range(300):
+        # Those beyond the limit stand in the kernel's line, accepted by nobody.
+        connection = socket.create_connection((host, int(port)), timeout=30)
+        connection.sendall(b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n")
+        held.append(connection)
+    held[0].settimeout(30)
+    assert b"200 OK" in held[0].recv(4_096)
+    # Opening stores fails for want of descriptors, or not: never with a wrong answer.
+    on_held = held[1]
+    on_held.settimeout(30)
+    on_held.recv(4_096)
+    on_held.sendall((f"GET /v1/bookmarks/one HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {token}\r\n"
+                     "\r\n").encode())
+    assert on_held.recv(4_096).split()[1] in (b"200", b"503")
+    for connection in held:
+        connection.close()
+    deadline = time.monotonic() + 30
+    while True:
+        try:
+            assert listed(server, token) == {"one"}
+            break
+        except (requests.RequestException, AssertionError):
+            assert time.monotonic() < deadline
+            time.sleep(0.2)
+    # Ten of them at once, as before.
+    with concurrent.futures.ThreadPoolExecutor(10) as pool:
+        assert set(pool.map(lambda _: tuple(listed(server, token)), range(30))) == {("one",)}
+
+
+def test_F17_start_with_many_stores_looks_at_none_of_them(start, tmp_path):
+    """What is read at the start does not grow with the stores, by the kernel's own count of reads."""
+    few, many = (20, 100_000) if NIGHTLY else (20, 2_000)
+    reads = []
+    for number, count in enumerate((few, many)):
+        data = tmp_path / f"data-{number}"
+        server = Server(data, "--guests-per-hour", "1000000")
+        token, *_ = make(server, 3)
+        assert server.stop() == 0
+        copies(data, count, server)
+        server = start(data=data)
+        reads.append(syscalls(server))
+        assert listed(server, token) == {"one"}
+        server.stop()
+    # A scan would be thousands of reads; the registry's own pages are a few.
+    assert reads[1] - reads[0] < many / 10, reads
+
+
+def copies(data, count, server):
+    """Puts store files of others beside those that are there: what a start must not look at."""
+    [template, *_] = (pathlib.Path(data) / "stores").rglob("*.sqlite")
+    content = template.read_bytes()
+    for number in range(count):
+        file = file_of(data, f"guest/{number:032x}")
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_bytes(content[:4_096])
+
+
+def syscalls(server):
+    """How often the server has read so far."""
+    lines = pathlib.Path(f"/proc/{server.process.pid}/io").read_text().splitlines()
+    return {name: int(value) for name, value in (line.split(": ") for line in lines)}["syscr"]
+
+
+class MemoryGroup:
+    """A control group that ends who takes more memory (cgroup v1 or v2)."""
+
+    def __init__(self, mebibytes):
+        v2 = pathlib.Path("/sys/fs/cgroup/cgroup.controllers").exists()
+        parent = pathlib.Path("/sys/fs/cgroup" if v2 else "/sys/fs/cgroup/memory")
+        self.path = parent / f"hotel-bookmarks-{os.getpid()}"
+        try:
+            self.path.mkdir()
+            limit = "memory.max" if v2 else "memory.limit_in_bytes"
+            (self.path / limit).write_text(str(mebibytes << 20))
+        except OSError as error:
+            if self.path.exists():
+                self.path.rmdir()
+            pytest.skip(f"this machine does not let memory be limited: {error}")
+
+    def join(self):
+        (self.path / "cgroup.procs").write_text(str(os.getpid()))
+
+    def kills(self):
+        for name in ("memory.events", "memory.oom_control"):
+            file = self.path / name
+            if file.exists():
+                found = [line.split() for line in file.read_text().splitlines()]
+                return sum(int(value) for key, value in found if key == "oom_kill")
+        return 0
+
+    def close(self):
+        for _ in range(100):
+            try:
+                return self.path.rmdir()
+            except OSError:
+                time.sleep(0.1)
+
+
+def test_F18_bulk_writes_and_feeds_stay_within_little_memory_or_lose_nothing(start):
+    """256 MiB for a server under bulk writes and feeds; if the kernel ends it all the same, it was a crash."""
+    group = MemoryGroup(256)
+    try:
+        server = start(limits=group.join)
+        tokens = [server.guest() for _ in range(8)]
+        stores = [server.call("GET", "/v1/me", token).json()["store"] for token in tokens]
+        acknowledged = set()
+
+        def write(number):
+            session = requests.Session()
+            for turn in range(12 if NIGHTLY else 3):
+                name = f"w{number}-{turn}"
+                documents = [{"_id": f"{name}-{n}", "text": "x" * 4_000} for n in range(20)]
+                try:
+                    answer = server.call(
+                        "POST", f"/couch/{stores[number % 8]}/_bulk_docs", tokens[number % 8], session,
+                        json={"docs": documents})
+                except requests.RequestException:
+                    return
+                assert answer.status_code in (201, 429, 503, 507), answer.text
+                if answer.status_code == 201:
+                    acknowledged.update(
+                        (number % 8, row["id"]) for row in answer.json() if row.get("ok"))
+
+        def follow(number):
+            try:
+                server.call("GET", f"/couch/{stores[number % 8]}/_changes?feed=longpoll&timeout=2000",
+                            tokens[number % 8])
+            except requests.RequestException:
+                pass
+
+        with concurrent.futures.ThreadPoolExecutor(48) as pool:
+            work = [pool.submit(write, n) for n in range(16)] + [pool.submit(follow, n) for n in range(32)]
+            for done in work:
+                done.result()
+        assert acknowledged
+        if server.process.poll() is not None:
+            assert group.kills() > 0
+            server = start()
+        for number, (token, store) in enumerate(zip(tokens, stores)):
+            rows = server.call("GET", f"/couch/{store}/_all_docs", token).json()["rows"]
+            assert {name for who, name in acknowledged if who == number} <= {row["id"] for row in rows}
+        server.kill()
+    finally:
+        group.close()

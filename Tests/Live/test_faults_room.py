@@ -1,0 +1,184 @@
+"""F07 to F09: a full disk takes deletions and gives answers; a read-only one gives answers."""
+from couch import Administrator, Database
+from faults import Injected, ReadOnly, listed, metric, put, refused, store_file
+
+# Room for the catalogue, the registry and a few stores, and not for many.
+SIZE = "16m"
+
+
+def fill(disk, server, token):
+    """Bookmarks until there is no room, and then takes what is left of it."""
+    disk.fill(leaving=256 << 10)
+    kept = {"kept"}
+    assert put(server, token, "kept").status_code == 201
+    for number in range(100):
+        answer = put(server, token, f"n{number}", "x" * 20_000)
+        if answer.status_code != 201:
+            assert refused(answer) == (507, "insufficient_storage"), answer.text
+            break
+        kept.add(f"n{number}")
+    else:
+        raise AssertionError("the disk took everything")
+    disk.fill()
+    return kept
+
+
+def test_F07_full_disk_refuses_what_grows_and_takes_deletions(start, small_disk):
+    disk = small_disk(SIZE)
+    administrator = Administrator(disk.path)
+    server, database = administrator.server, administrator.create()
+    rev = database.rev("purged", text="x" * 1_000)
+    token, other, new = server.guest(), server.guest(), server.guest()
+    assert put(server, other, "one").status_code == 201
+    kept = fill(disk, server, token)
+    assert refused(put(server, token, "more", "x" * 20_000)) == (507, "insufficient_storage")
+    assert refused(put(server, new, "first")) == (507, "insufficient_storage")
+    # Reads go on, of stores that are open and of others.
+    assert listed(server, token) == kept
+    assert server.call("GET", "/v1/bookmarks", new).json()["bookmarks"] == []
+    ready = server.call("GET", "/readyz")
+    assert (ready.status_code, ready.json()["status"]) == (200, "degraded"), ready.text
+    # So do deletions and purges, again and again.
+    for hotel in sorted(kept)[:6]:
+        answer = server.call("DELETE", f"/v1/bookmarks/{hotel}", token)
+        assert answer.status_code == 204, (hotel, answer.text)
+        kept.remove(hotel)
+    assert server.call("DELETE", "/v1/bookmarks/one", other).status_code == 204
+    purged = database.call("POST", "/_purge", json={"purged": [rev]})
+    assert purged.status_code == 201, purged.text
+    assert metric(server, "store_failures_total") >= 2
+    # With room again everything is written, without a restart.
+    disk.free()
+    assert put(server, token, "more", "x" * 20_000).status_code == 201
+    assert put(server, new, "first").status_code == 201
+    assert server.call("GET", "/readyz").json()["status"] == "ready"
+    assert server.stop() == 0
+    server = start(data=disk.path / "data")
+    assert listed(server, token) == kept | {"more"} and listed(server, new) == {"first"}
+
+
+def test_F07_stores_of_a_server_that_starts_on_a_full_disk_are_read(start, small_disk):
+    disk = small_disk(SIZE)
+    server = start(data=disk.path / "data")
+    token = server.guest()
+    for number in range(5):
+        assert put(server, token, f"n{number}").status_code == 201
+    # The log is left behind and can't be copied for want of room.
+    server.kill()
+    disk.fill()
+    server = start(data=disk.path / "data")
+    assert listed(server, token) == {f"n{number}" for number in range(5)}
+    # The logs that were copied have given their room back.
+    disk.fill()
+    assert refused(put(server, token, "more", "x" * 60_000)) == (507, "insufficient_storage")
+    assert server.call("DELETE", "/v1/bookmarks/n0", token).status_code == 204
+    assert listed(server, token) == {f"n{number}" for number in range(1, 5)}
+    disk.free()
+    assert put(server, token, "more").status_code == 201
+
+
+def test_F07_no_space_for_one_write_leaves_reads_and_other_stores_alone(start):
+    """The same by injection, for machines where nothing can be mounted."""
+    server = start()
+    token, other = server.guest(), server.guest()
+    for person in (token, other):
+        assert put(server, person, "before").status_code == 201
+    file = store_file(server, token)
+    with Injected(server, "pwrite64:error=ENOSPC", paths=[file, f"{file}-wal"]) as fault:
+        for _ in range(3):
+            assert refused(put(server, token, "more")) == (507, "insufficient_storage")
+        assert listed(server, token) == {"before"}
+        assert put(server, other, "unaffected").status_code == 201
+        assert fault.count > 0
+    assert put(server, token, "after").status_code == 201
+    server.kill()
+    assert listed(start(), token) == {"before", "after"}
+
+
+def test_F08_bulk_on_a_full_disk_is_stored_whole_or_reported(start, small_disk):
+    disk = small_disk(SIZE)
+    server = start(data=disk.path / "data")
+    database = Database(server)
+    database.rev("first")
+    disk.fill(leaving=600 << 10)
+    documents = [{"_id": f"d{number}", "text": "x" * 1_000} for number in range(900)]
+    answer = database.call("POST", "/_bulk_docs", json={"docs": documents[:190]})
+    small = answer.status_code
+    answer = database.call("POST", "/_bulk_docs", json={
+        "docs": [{"_id": f"e{number}", "text": "y" * 90_000} for number in range(9)]})
+    assert answer.status_code == 507, answer.text
+    stored = database.documents()
+    assert not [name for name in stored if name.startswith("e")]
+    assert len([name for name in stored if name.startswith("d")]) == (190 if small == 201 else 0)
+    assert "first" in stored
+
+
+def test_F08_checkpoint_on_a_full_disk_loses_nothing(start):
+    """The log's copying fails for want of room; what was acknowledged stands in the log."""
+    server = start()
+    token = server.guest()
+    assert put(server, token, "before").status_code == 201
+    file = store_file(server, token)
+    kept = {"before"}
+    with Injected(server, "pwrite64:error=ENOSPC", paths=[file]):
+        # Some 4 MiB of log make SQLite copy it.
+        for number in range(60):
+            answer = put(server, token, "long", "x" * 30_000 + str(number))
+            assert answer.status_code in (200, 201, 507), answer.text
+            assert server.call("DELETE", "/v1/bookmarks/long", token).status_code in (204, 404, 507)
+        assert put(server, token, "last").status_code == 201
+        kept.add("last")
+        assert listed(server, token) - {"long"} == kept
+        server.kill()
+    assert listed(start(), token) - {"long"} == kept
+
+
+def test_F09_read_only_disk_is_read_and_says_so(start):
+    server = start()
+    token, other = server.guest(), server.guest()
+    for person in (token, other):
+        assert put(server, person, "one").status_code == 201
+    server.stop()
+    server = start()
+    with ReadOnly(server.data):
+        assert listed(server, token) == {"one"}
+        assert refused(put(server, token, "two")) == (503, "read_only")
+        assert refused(server.call("DELETE", "/v1/bookmarks/one", other)) == (503, "read_only")
+        assert refused(put(server, server.guest(), "first")) == (503, "read_only")
+        assert listed(server, token) == {"one"}
+        assert server.call("GET", "/readyz").status_code == 503
+    # It is written again without a restart.
+    assert put(server, token, "two").status_code == 201
+    assert server.call("DELETE", "/v1/bookmarks/one", other).status_code == 204
+    assert server.call("GET", "/readyz").status_code == 200
+    server.kill()
+    assert listed(start(), token) == {"one", "two"}
+
+
+def test_F09_log_of_a_crash_is_read_on_a_read_only_disk(start):
+    server = start()
+    token = server.guest()
+    assert put(server, token, "one").status_code == 201
+    server.kill()
+    server = start()
+    with ReadOnly(server.data):
+        assert listed(server, token) == {"one"}
+        assert refused(put(server, token, "two")) == (503, "read_only")
+    assert put(server, token, "two").status_code == 201
+    assert listed(server, token) == {"one", "two"}
+
+
+def test_F09_file_that_takes_no_writes_is_never_absent(start):
+    """By injection: an opening for writing that is refused is 503, not 404 and not an empty list."""
+    server = start()
+    token = server.guest()
+    assert put(server, token, "one").status_code == 201
+    file = store_file(server, token)
+    server.stop()
+    server = start()
+    with Injected(server, "openat:error=EROFS", paths=[file, f"{file}-wal"]):
+        answer = server.call("GET", "/v1/bookmarks", token)
+        assert answer.status_code == 503, answer.text
+        assert put(server, token, "two").status_code == 503
+    assert listed(server, token) == {"one"}
+    assert put(server, token, "two").status_code == 201

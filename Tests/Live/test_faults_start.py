@@ -1,0 +1,230 @@
+"""F10, F19, F20, F27: what keeps a server from starting, and that it is alone with its files."""
+import collections
+import hashlib
+import os
+import pathlib
+import re
+import sqlite3
+import struct
+import subprocess
+import threading
+
+import pytest
+
+from faults import listed, put, store_file
+from server import BINARY
+
+
+def refusal(data, **options):
+    """The one line with which a server refuses to start."""
+    done = subprocess.run(
+        [BINARY, "serve", "--port", "0", "--data", str(data)], capture_output=True, text=True, timeout=60,
+        **options)
+    assert done.returncode == 78, (done.returncode, done.stderr)
+    assert not done.stdout
+    [line] = done.stderr.strip().splitlines()
+    return line
+
+
+def test_F10_directory_that_cannot_be_made(tmp_path):
+    assert "can't be used" in refusal(tmp_path / "absent" / "data")
+
+
+def test_F10_directory_that_is_a_file(tmp_path):
+    (tmp_path / "data").write_text("")
+    assert "is not a directory" in refusal(tmp_path / "data")
+
+
+def test_F10_directory_of_another_user(tmp_path):
+    if os.getuid() != 0:
+        pytest.skip("only root gives a directory to another user")
+    data = tmp_path / "data"
+    data.mkdir()
+    os.chown(data, 12_345, 12_345)
+    assert "belongs to user 12345" in refusal(data)
+    # Nor does another user take root's.
+    os.chown(data, 0, 0)
+    data.chmod(0o777)
+    for parent in data.parents:
+        if os.stat(parent).st_uid == 0 and parent != pathlib.Path("/tmp"):
+            parent.chmod(parent.stat().st_mode | 0o055)
+    if os.access(BINARY, os.X_OK):
+        assert "belongs to user 0" in refusal(data, user=12_345, cwd="/")
+
+
+def test_F10_data_that_moves_away_is_an_error_and_never_absent(start):
+    server = start()
+    token, other = server.guest(), server.guest()
+    for person in (token, other):
+        assert put(server, person, "one").status_code == 201
+    server.stop()
+    server = start()
+    stores = server.data / "stores"
+    stores.rename(server.data / "elsewhere")
+    answer = server.call("GET", "/v1/bookmarks", token)
+    assert answer.status_code == 503, answer.text
+    assert put(server, token, "two").status_code == 503
+    (server.data / "elsewhere").rename(stores)
+    server.stop()
+    server = start()
+    assert listed(server, token) == {"one"} == listed(server, other)
+
+
+def test_F19_second_process_is_refused_and_the_first_goes_on(start):
+    server = start()
+    token = server.guest()
+    assert put(server, token, "one").status_code == 201
+    for _ in range(3):
+        assert "Another process uses" in refusal(server.data)
+    assert put(server, token, "two").status_code == 201
+    server.kill()
+    server = start()
+    assert listed(server, token) == {"one", "two"}
+
+
+def writers(pid):
+    """How often each file below the data directory is open for writing."""
+    counts = collections.Counter()
+    for descriptor in pathlib.Path(f"/proc/{pid}/fd").iterdir():
+        try:
+            target = os.readlink(descriptor)
+            flags = pathlib.Path(f"/proc/{pid}/fdinfo/{descriptor.name}").read_text()
+        except FileNotFoundError:
+            continue
+        access = int(re.search(r"flags:\s+(\d+)", flags).group(1), 8) & 3
+        if access and re.search(r"\.sqlite(-wal|-shm)?$", target):
+            counts[target] += 1
+    return counts
+
+
+def test_F20_one_connection_writes_a_file_whatever_is_going_on(start):
+    """Through openings, evictions, erasures and compactions, seen from outside."""
+    server = start("--open-stores", "4")
+    tokens = [server.guest() for _ in range(12)]
+    stop = threading.Event()
+    failures = []
+
+    def work(seed):
+        number = 0
+        while not stop.is_set():
+            number += 1
+            token = tokens[(seed * 5 + number * 7) % len(tokens)]
+            answer = put(server, token, f"n{number % 20}")
+            if answer.status_code not in (200, 201):
+                failures.append(answer.text)
+
+    threads = [threading.Thread(target=work, args=(seed,)) for seed in range(4)]
+    for thread in threads:
+        thread.start()
+    seen = collections.Counter()
+    for _ in range(150):
+        counts = writers(server.process.pid)
+        seen |= counts
+        assert max(counts.values(), default=0) <= 1, counts
+    stop.set()
+    for thread in threads:
+        thread.join()
+    assert not failures
+    stores = [name for name in seen if "/stores/" in name and name.endswith(".sqlite")]
+    assert len(stores) > 4 and any(name.endswith("-wal") for name in seen)
+    assert not [name for name in seen if name.endswith("-shm") and "/stores/" in name]
+
+
+def test_F20_shell_that_reads_beside_the_server_is_refused_and_harms_nothing(start):
+    server = start()
+    token = server.guest()
+    assert put(server, token, "one").status_code == 201
+    file = store_file(server, token)
+    for statement in ("SELECT count(*) FROM documents", "DELETE FROM documents",
+                      "PRAGMA wal_checkpoint(TRUNCATE)"):
+        done = subprocess.run(["sqlite3", str(file), statement], capture_output=True, text=True, timeout=60)
+        assert "locked" in done.stderr or done.stdout.startswith("1|"), (statement, done)
+        assert put(server, token, "two").status_code in (200, 201)
+    server.kill()
+    assert listed(start(), token) == {"one", "two"}
+
+
+def test_F27_store_of_a_newer_schema_is_refused_with_a_clear_message_and_kept(start):
+    server = start()
+    token, other = server.guest(), server.guest()
+    for person in (token, other):
+        assert put(server, person, "one").status_code == 201
+    file = store_file(server, token)
+    server.stop()
+    version = shell(file, "PRAGMA user_version")
+    shell(file, f"PRAGMA user_version = {int(version) + 1}")
+    before = file.read_bytes()
+    server = start()
+    answer = server.call("GET", "/v1/bookmarks", token)
+    assert answer.status_code == 503
+    assert "newer version" in answer.json()["reason"]
+    assert put(server, token, "two").status_code == 503
+    assert listed(server, other) == {"one"}
+    server.stop()
+    assert file.read_bytes() == before
+    shell(file, f"PRAGMA user_version = {version}")
+    assert listed(start(), token) == {"one"}
+
+
+def test_F27_registry_of_a_newer_schema_refuses_to_start(start):
+    server = start()
+    put(server, server.guest(), "one")
+    server.stop()
+    registry = server.data / "registry.sqlite"
+    version = int(shell(registry, "PRAGMA user_version"))
+    shell(registry, f"PRAGMA user_version = {version + 1}")
+    assert "newer version" in refusal(server.data)
+    shell(registry, f"PRAGMA user_version = {version}")
+    start()
+
+
+def shell(file, statement):
+    """What the sqlite3 shell answers; the file's log is left as the server made it: there is none."""
+    done = subprocess.run(["sqlite3", str(file), statement], capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done.stderr
+    return done.stdout.strip().splitlines()[-1] if done.stdout.strip() else ""
+
+
+def test_F27_data_of_an_earlier_schema_is_taken_over(start):
+    """A store as the second version of the tables made it: without what later ones added."""
+    server = start()
+    token = server.guest()
+    for number in range(5):
+        assert put(server, token, f"n{number}").status_code == 201
+        assert server.call("DELETE", f"/v1/bookmarks/n{number}", token).status_code == 204
+    assert put(server, token, "last").status_code == 201
+    used = server.call("GET", "/v1/me", token).json()["usage"]
+    file = store_file(server, token)
+    server.stop()
+    assert schema_version(file) >= 3
+    take_back(file)
+    assert schema_version(file) == 2
+    server = start()
+    assert listed(server, token) == {"last"}
+    assert server.call("GET", "/v1/me", token).json()["usage"] == used
+    assert put(server, token, "more").status_code == 201
+    server.stop()
+    assert schema_version(file) >= 3
+    server = start()
+    assert listed(server, token) == {"last", "more"}
+
+
+def schema_version(file):
+    """Four bytes of the file's header (https://sqlite.org/fileformat.html)."""
+    return int.from_bytes(file.read_bytes()[60:64], "big")
+
+
+def take_back(file):
+    """Makes a store's file one of the second version, with the checksum that this one gave its header."""
+    database = sqlite3.connect(file, isolation_level=None)
+    store, epoch, *counts = database.execute(
+        "SELECT store, epoch, last_sequence, live, deleted, bytes, newest FROM header").fetchone()
+    newest = counts.pop()
+    numbers = counts + ([newest] if newest != counts[0] else [])
+    row = b"\x01" + b"".join(struct.pack(">q", len(text)) + text.encode() for text in (store, epoch))
+    row += b"".join(struct.pack(">q", number) for number in numbers)
+    [checksum] = struct.unpack(">q", hashlib.sha256(row).digest()[:8])
+    database.execute("ALTER TABLE header DROP COLUMN kept")
+    database.execute("UPDATE header SET checksum = ?", (checksum,))
+    database.execute("PRAGMA user_version = 2")
+    database.close()

@@ -1,0 +1,171 @@
+"""F21, F22: clocks that step, and a process that stands still."""
+import glob
+import threading
+import time
+
+import pytest
+import requests
+
+from conftest import NIGHTLY
+from couch import Database
+from faults import listed, put
+from test_faults_start import refusal
+
+
+class Clock:
+    """The clock of a server, as libfaketime(1) shows it: steps when it is told to.
+
+    Start the server under env(1): the library sets a variable in the first process that loads it, after which
+    a Swift program finds its arguments no more.
+    """
+
+    def __init__(self, directory):
+        found = glob.glob("/usr/lib/*/faketime/libfaketimeMT.so.1")
+        if not found:
+            pytest.skip("libfaketime is not installed: Scripts/setup --tests")
+        self.file = directory / "clock"
+        self.step(0)
+        self.environment = {
+            "LD_PRELOAD": found[0], "FAKETIME_TIMESTAMP_FILE": str(self.file), "FAKETIME_NO_CACHE": "1",
+            "FAKETIME_DONT_FAKE_MONOTONIC": "1"}
+
+    def step(self, seconds):
+        """So many seconds from the true time."""
+        draft = self.file.with_suffix(".new")
+        draft.write_text(f"{seconds:+d}s\n")
+        draft.rename(self.file)
+
+
+@pytest.fixture
+def clock(tmp_path):
+    return Clock(tmp_path)
+
+
+def newcomer(server):
+    """A new guest's token. After a step back the rate of one address may ask for a few seconds' patience."""
+    for _ in range(5):
+        answer = server.call("POST", "/v1/guests")
+        if answer.status_code == 201:
+            return answer.json()["token"]
+        assert answer.status_code == 429, answer.text
+        time.sleep(int(answer.headers["Retry-After"]))
+    raise AssertionError(answer.text)
+
+
+HOUR, TEN_YEARS = 3_600, 10 * 365 * 86_400
+
+
+def test_F21_steps_change_no_number_no_revision_and_no_stored_bookmark(start, clock):
+    server = start(environment=clock.environment, under=["env"])
+    database = Database(server)
+    first = database.rev("a", n=0)
+    written = {"a"}
+    for number, step in enumerate((-HOUR, TEN_YEARS, 0, -TEN_YEARS, HOUR, 0)):
+        clock.step(step)
+        # Whoever comes now is served, whatever the clock says.
+        other = newcomer(server)
+        assert put(server, other, "one").status_code == 201
+        assert listed(server, other) == {"one"}
+        answer = database.put(f"n{number}", n=number)
+        # A token is from the future or expired, or else it works: nothing between.
+        assert answer.status_code in (201, 401), answer.text
+        if answer.status_code == 201:
+            written.add(f"n{number}")
+    clock.step(0)
+    assert database.rev("a", n=1, _rev=first).startswith("2-")
+    written.add("last")
+    database.rev("last")
+    rows = database.changes()["results"]
+    assert {row["id"] for row in rows} == written
+    numbers = [int(row["seq"].split("-")[0]) for row in rows]
+    assert numbers == sorted(set(numbers))
+    assert rows[-1]["id"] == "last"
+
+
+def test_F21_steps_while_writers_write_skip_nothing(start, clock):
+    server = start(environment=clock.environment, under=["env"])
+    database = Database(server)
+    stop = threading.Event()
+    written, failures = [], []
+
+    def write(writer):
+        session = requests.Session()
+        for number in range(45):
+            name = f"w{writer}-{number}"
+            answer = database.server.call(
+                "PUT", f"/couch/{database.name}/{name}", database.token, session, json={"n": number})
+            (written if answer.status_code == 201 else failures).append(
+                name if answer.status_code == 201 else answer.text)
+
+    def tick():
+        turn = 0
+        while not stop.wait(0.02):
+            turn += 1
+            clock.step((0, 30, -30, 50, -50)[turn % 5])
+
+    ticker = threading.Thread(target=tick)
+    ticker.start()
+    writers = [threading.Thread(target=write, args=(n,)) for n in range(4)]
+    for writer in writers:
+        writer.start()
+    for writer in writers:
+        writer.join()
+    stop.set()
+    ticker.join()
+    clock.step(0)
+    # Steps of less than the skew that tokens are granted refuse none.
+    assert not failures
+    rows = database.changes()["results"]
+    assert [int(row["seq"].split("-")[0]) for row in rows] == list(range(1, 181))
+    assert {row["id"] for row in rows} == set(written)
+
+
+def test_F21_backward_step_forgets_no_idempotency_key(start, clock):
+    server = start(environment=clock.environment, under=["env"])
+    clock.step(HOUR)
+    token = server.guest()
+    body = {"add": [{"id": "once", "name": "Once"}]}
+    headers = {"Idempotency-Key": "one"}
+    first = server.call("POST", "/v1/bookmarks", token, json=body, headers=headers)
+    assert first.status_code == 200, first.text
+    clock.step(HOUR - 50)
+    for _ in range(2):
+        again = server.call("POST", "/v1/bookmarks", token, json=body, headers=headers)
+        assert again.content == first.content
+        server.call("POST", "/v1/bookmarks", token, json={"remove": ["other"]},
+                    headers={"Idempotency-Key": "two"})
+
+
+def test_F22_process_that_stood_still_goes_on_alone_and_lost_nothing(start):
+    server = start()
+    token = server.guest()
+    acknowledged = {"before"}
+    assert put(server, token, "before").status_code == 201
+    stop = threading.Event()
+
+    def write(writer):
+        session, number = requests.Session(), 0
+        while not stop.is_set():
+            number += 1
+            name = f"w{writer}-{number}"
+            if put(server, token, name, session=session).status_code == 201:
+                acknowledged.add(name)
+            if number == 20:
+                return
+
+    writers = [threading.Thread(target=write, args=(n,)) for n in range(4)]
+    for writer in writers:
+        writer.start()
+    time.sleep(0.1)
+    server.pause()
+    # The lock is the process', standing or not: nobody takes its files over meanwhile.
+    assert "Another process uses" in refusal(server.data)
+    time.sleep(30 if NIGHTLY else 2)
+    server.resume()
+    for writer in writers:
+        writer.join()
+    stop.set()
+    assert put(server, token, "after").status_code == 201
+    assert acknowledged | {"after"} <= listed(server, token)
+    server.kill()
+    assert acknowledged | {"after"} <= listed(start(), token)

@@ -1,0 +1,204 @@
+"""Feeds whose clients go away, read slowly, or may read no longer."""
+import json
+import socket
+import threading
+import time
+import urllib.parse
+
+import pytest
+
+from couch import Account, Database
+
+PLACES = 16
+
+
+class Feed:
+    """A feed on a socket of its own."""
+
+    def __init__(self, database, query, buffer=None):
+        address = urllib.parse.urlsplit(database.server.url)
+        self.socket = socket.socket()
+        if buffer:
+            self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, buffer)
+        self.socket.settimeout(30)
+        self.socket.connect((address.hostname, address.port))
+        request = (f"GET /couch/{database.name}/_changes?{query} HTTP/1.1\r\nHost: x\r\n"
+                   f"Authorization: Bearer {database.token}\r\n\r\n")
+        self.socket.sendall(request.encode())
+        self.file = self.socket.makefile("rb")
+
+    def head(self):
+        """The status, once the answer has begun."""
+        status = int(self.file.readline().split()[1])
+        while self.file.readline() != b"\r\n":
+            pass
+        return status
+
+    def close(self):
+        self.file.close()
+        self.socket.close()
+
+
+def waiting(database, count, query="feed=continuous&since=now&heartbeat=60000"):
+    feeds = [Feed(database, query) for _ in range(count)]
+    assert [feed.head() for feed in feeds] == [200] * count
+    return feeds
+
+
+def status(database):
+    return database.call("GET", "/_changes?feed=longpoll&timeout=1&since=now").status_code
+
+
+def until_free(database, seconds):
+    """How long it takes until a place is free."""
+    start = time.monotonic()
+    while status(database) != 200:
+        assert time.monotonic() - start < seconds
+        time.sleep(0.02)
+    return time.monotonic() - start
+
+
+@pytest.mark.parametrize("farewell", ["close", "reset", "half"])
+def test_client_that_left_gives_its_place_back_at_once(shared, farewell):
+    """Regression: it was noticed at the next heartbeat only, up to a minute later."""
+    database = Database(shared)
+    database.put("a")
+    feeds = waiting(database, PLACES)
+    assert status(database) == 429
+    for feed in feeds:
+        if farewell == "half":
+            feed.socket.shutdown(socket.SHUT_WR)
+            continue
+        if farewell == "reset":
+            feed.socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, b"\1\0\0\0\0\0\0\0")
+        feed.close()
+    until_free(database, 30)
+    if farewell == "half":
+        assert b"last_seq" in feeds[0].file.read()
+        feeds[0].close()
+
+
+def test_head_takes_no_place(database):
+    for _ in range(PLACES + 1):
+        path = "/_changes?feed=longpoll&heartbeat=60000&since=now"
+        assert database.raw("HEAD", path).status_code == 200
+    assert status(database) == 200
+
+
+def test_connection_serves_further_requests_after_a_feed(database):
+    feed = Feed(database, "feed=longpoll&timeout=1&since=now")
+    feed.head()
+    while feed.file.readline() not in (b"0\r\n", b""):
+        pass
+    assert feed.file.readline() == b"\r\n"
+    feed.socket.sendall(b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n")
+    assert feed.head() == 200
+    feed.close()
+
+
+def many(database, count, size):
+    text = "x" * size
+    for first in range(0, count, 100):
+        documents = [{"_id": str(first + n), "text": text} for n in range(100)]
+        assert database.call("POST", "/_bulk_docs", json={"docs": documents}).status_code == 201
+
+
+def test_slow_reader_holds_up_nobody(shared):
+    account = Account(shared)
+    database = Database(shared, account.token)
+    many(database, 300, 50_000)
+    query = "feed=continuous&include_docs=true&heartbeat=60000"
+    slow = [Feed(database, query, buffer=4096) for _ in range(8)]
+    [quick] = waiting(database, 1)
+    start = time.monotonic()
+    database.put("new")
+    while b'"new"' not in quick.file.readline():
+        pass
+    assert time.monotonic() - start < 30
+    for feed in [*slow, quick]:
+        feed.close()
+    until_free(database, 30)
+
+
+@pytest.mark.parametrize("feed", ["normal", "continuous"])
+def test_rows_on_their_way_are_cut_off_with_the_session(shared, feed):
+    account = Account(shared)
+    database = Database(shared, account.token)
+    many(database, 300, 50_000)
+    reader = Feed(database, f"feed={feed}&include_docs=true&heartbeat=60000", buffer=4096)
+    assert reader.head() == 200
+    reader.file.readline()
+    assert database.call_v1("DELETE", "/v1/sessions").status_code == 204
+    time.sleep(3)
+    rest = b""
+    try:
+        while piece := reader.file.read1(1 << 20):
+            rest += piece
+    except ConnectionResetError:
+        pass
+    # What the sockets held may come, but not the 15 MB that there are, nor an end that looks like one.
+    assert len(rest) < 8_000_000 and b"last_seq" not in rest
+    reader.close()
+
+
+def test_server_stops_beside_a_client_that_does_not_read(start):
+    server = start()
+    database = Database(server, Account(server).token)
+    many(database, 300, 50_000)
+    reader = Feed(database, "feed=continuous&include_docs=true&heartbeat=60000", buffer=4096)
+    assert reader.head() == 200
+    begun = time.monotonic()
+    assert server.stop() == 0
+    assert time.monotonic() - begun < 30
+    reader.close()
+
+
+def test_feed_ends_when_its_database_is_deleted(administrator):
+    database = administrator.create()
+    database.put("a")
+    lines = []
+
+    def read():
+        answer = database.call("GET", "/_changes?feed=longpoll&heartbeat=1000&since=now")
+        lines.append(answer.json())
+
+    reading = threading.Thread(target=read)
+    reading.start()
+    time.sleep(0.5)
+    assert database.call("DELETE").status_code == 200
+    reading.join(timeout=30)
+    assert lines and lines[0]["results"] == []
+
+
+def test_sequence_from_before_a_deletion_starts_over(administrator):
+    database = administrator.create()
+    for name in "abc":
+        database.put(name)
+    since = database.call("GET", "/_changes").json()["last_seq"]
+    database.call("DELETE")
+    assert database.call("PUT").status_code == 201
+    database.put("d")
+    again = database.call("GET", f"/_changes?since={since}").json()
+    assert [row["id"] for row in again["results"]] == ["d"]
+    assert again["last_seq"].startswith("1-")
+    other = administrator.create().call("GET", f"/_changes?since={since}")
+    assert (other.status_code, other.json()["error"]) == (400, "bad_request")
+
+
+def test_selector_feed_sees_what_it_selects(database):
+    body = {"selector": {"type": "hotel"}}
+    rows = []
+
+    def read():
+        answer = database.call(
+            "POST", "/_changes?feed=longpoll&filter=_selector&heartbeat=1000&since=now", json=body)
+        rows.extend(answer.json()["results"])
+
+    reading = threading.Thread(target=read)
+    reading.start()
+    time.sleep(0.3)
+    database.put("other", type="list")
+    time.sleep(0.3)
+    database.put("mine", type="hotel")
+    reading.join(timeout=30)
+    assert [row["id"] for row in rows] == ["mine"], json.dumps(rows)

@@ -1,0 +1,196 @@
+"""Connections: how many there may be, whose word on the caller counts, pages of other origins; FAULTS H16,
+H17, H20, S08, S10, S13, S20."""
+import concurrent.futures
+import json
+import time
+
+import pytest
+import requests
+
+from couch import Account, Database
+from wire import LIMITS, connect, receive, send
+
+
+def filled(server, count, source=None):
+    """So many connections, each of which has had an answer."""
+    connections = []
+    for _ in range(count):
+        connections.append(connect(server, source=source))
+        connections[-1].sendall(LIMITS)
+        assert receive(connections[-1]).statuses == [200]
+    return connections
+
+
+def free_again(server, source=None):
+    """Waits until a connection is served."""
+    for _ in range(300):
+        with connect(server, source=source) as connection:
+            connection.sendall(LIMITS)
+            if receive(connection).statuses == [200]:
+                return
+        time.sleep(0.1)
+    raise AssertionError("no place came free")
+
+
+def close(connections):
+    for connection in connections:
+        connection.close()
+
+
+@pytest.mark.parametrize("flag,sources", [
+    ("--connections", (None, None)), ("--connections-per-address", ("127.0.0.1", "127.0.0.1"))])
+def test_H05_connection_past_the_limit_is_told_so_and_closed(start, flag, sources):
+    server = start(flag, "5")
+    held = filled(server, 5, sources[0])
+    with connect(server, source=sources[1]) as one_more:
+        answer = receive(one_more, answers=None)
+        assert answer.statuses == [503] and answer.errors == ["overloaded"], answer
+        assert answer.field("retry-after") == "1"
+    if flag == "--connections-per-address":
+        close(filled(server, 5, "127.0.0.2"))  # another address has its own
+    close(held)
+    free_again(server, sources[1])
+    limits = {row["name"]: row["value"] for row in server.call("GET", "/v1/limits").json()["limits"]}
+    assert limits["connections" if flag == "--connections" else "connectionsPerAddress"] == 5
+
+
+def test_trusted_proxies_may_have_as_many_as_they_need(start):
+    server = start("--connections-per-address", "2", "--trusted-proxies", "127.0.0.2")
+    close(filled(server, 6, "127.0.0.2"))
+
+
+def guests(server, count, caller, source=None):
+    """The statuses of guests made by a caller behind a proxy."""
+    found = []
+    for _ in range(count):
+        with connect(server, source=source) as connection:
+            connection.sendall(
+                f"POST /v1/guests HTTP/1.1\r\nHost: x\r\nX-Forwarded-For: {caller}\r\n\r\n".encode())
+            found += receive(connection).statuses
+    return found
+
+
+def test_S13_forged_callers_share_one_limit(start):
+    server = start("--guests-per-hour", "6")
+    statuses = [guests(server, 1, f"198.51.100.{number}")[0] for number in range(12)]
+    assert statuses.count(201) <= 6 and statuses[-1] == 429
+
+
+def test_S13_callers_behind_a_trusted_proxy_have_their_own(start):
+    server = start("--guests-per-hour", "6", "--trusted-proxies", "127.0.0.2,10.0.0.0/8")
+    for number in range(4):
+        # What the caller wrote stands first, what the proxies saw last.
+        caller = f"192.0.2.1, 198.51.100.{number}, 10.1.1.1"
+        statuses = guests(server, 8, caller, source="127.0.0.2")
+        assert 201 in statuses and statuses[-1] == 429
+    statuses = guests(server, 8, "203.0.113.1", source="127.0.0.1")  # no proxy
+    assert statuses[-1] == 429
+    assert guests(server, 1, "203.0.113.2", source="127.0.0.1") == [429]
+
+
+def test_S08_guests_have_a_rate_and_make_no_files(start):
+    server = start("--guests-per-hour", "100")
+    before = {path for path in server.data.rglob("*") if path.is_file()}
+    with requests.Session() as session:
+        answers = [server.call("POST", "/v1/guests", session=session) for _ in range(300)]
+    statuses = [answer.status_code for answer in answers]
+    assert statuses.count(201) <= 100 and set(statuses) == {201, 429}
+    assert all(int(answer.headers["retry-after"]) > 0 for answer in answers if answer.status_code == 429)
+    assert {path for path in server.data.rglob("*") if path.is_file()} <= before
+
+
+def test_S10_many_log_ins_leave_others_in_peace(start):
+    server = start()
+    account = Account(server)
+    token = server.guest()
+
+    def log_in(number):
+        body = {"username": account.name, "password": account.password + "x" * (number % 2)}
+        return server.call("POST", "/v1/sessions", json=body).status_code
+
+    with concurrent.futures.ThreadPoolExecutor(64) as pool:
+        log_ins = [pool.submit(log_in, number) for number in range(128)]
+        served = [server.call("GET", "/v1/bookmarks", token).status_code for _ in range(20)]
+        statuses = {log_in.result(timeout=60) for log_in in log_ins}
+    assert served == [200] * 20
+    assert statuses <= {200, 401, 429, 503}
+
+
+@pytest.mark.parametrize("query,name", [
+    ("limit=1&limit=2", "limit"), ("limit=-1", "limit"), ("limit=1e9", "limit"), ("limit=+1", "limit"),
+    ("limit=9223372036854775808", "limit"), ("limit=abc", "limit"), ("limit=", "limit"), ("limit=1.0", "limit"),
+    ("limit=%EF%BC%91", "limit"), ("offset=1000000000", "offset"), ("limit=1&limi%74=2", "limit")])
+def test_H16_wrong_parameters_are_400_by_name(shared, query, name):
+    answer = shared.call("GET", "/v1/hotels?" + query, shared.guest())
+    assert answer.status_code == 400 and name in answer.json()["reason"], answer.text
+
+
+@pytest.mark.parametrize("query,status", [
+    ("limit=abc", 400), ("limit=-1", 400), ("limit=9223372036854775808", 400), ("since=garbage", 400),
+    ("heartbeat=abc", 400), ("feed=nonsense", 400)])
+def test_H16_wrong_parameters_of_the_dialect_are_400(untouched, query, status):
+    answer = untouched.call("GET", "/_changes?" + query)
+    assert answer.status_code == status, answer.text
+
+
+@pytest.mark.parametrize("field,value,status", [
+    ("If-Match", '"stale"', 412), ("If-Match", "*", 200), ("If-Match", "W/{tag}", 412),
+    ("If-Match", "{tag}", 200),
+    ("If-Match", '"stale", {tag}', 200), ("If-Match", "garbage", 400), ("If-Match", '"', 400),
+    ("If-Match", '"a" "b"', 400), ("If-Match", "", 400), ("If-None-Match", "*", 412),
+    ("If-None-Match", '"x"', 400)])
+def test_H17_conditional_writes(shared, field, value, status):
+    token = shared.guest()
+    tag = shared.call("PUT", "/v1/bookmarks/x", token, json={"name": "a"}).headers["ETag"]
+    answer = shared.call("PUT", "/v1/bookmarks/x", token, json={"name": "b"},
+                         headers={field: value.format(tag=tag)})
+    assert answer.status_code == status, answer.text
+
+
+@pytest.mark.parametrize("value,status", [
+    ("{tag}", 304), ("W/{tag}", 304), ("*", 304), ('"x"', 200), ('"x", {tag}', 304), ("garbage", 400)])
+def test_H17_conditional_reads(shared, value, status):
+    token = shared.guest()
+    tag = shared.call("PUT", "/v1/bookmarks/x", token, json={"name": "a"}).headers["ETag"]
+    answer = shared.call("GET", "/v1/bookmarks/x", token, headers={"If-None-Match": value.format(tag=tag)})
+    assert answer.status_code == status, answer.text
+
+
+def test_H20_pages_of_listed_origins_alone_may_read(start):
+    app = "https://app.example"
+    server = start("--origins", app)
+    for origin in ("null", "https://evil-app.example", "https://app.example.evil", app + ":1", app.upper(),
+                   "http://app.example", app + "/"):
+        for method in ("GET", "OPTIONS"):
+            answer = send(server, f"{method} /couch HTTP/1.1\r\nHost: x\r\nOrigin: {origin}\r\n"
+                          "Access-Control-Request-Method: PUT\r\n\r\n")
+            assert answer.statuses == [200 if method == "GET" else 204]
+            assert answer.field("access-control-allow-origin") is None, (origin, answer)
+    preflight = (f"OPTIONS /couch/db/_bulk_docs HTTP/1.1\r\nHost: x\r\nOrigin: {app}\r\n"
+                 "Access-Control-Request-Method: POST\r\n\r\n")
+    answer = send(server, preflight * 500, answers=500)
+    assert answer.statuses == [204] * 500
+    assert answer.field("access-control-allow-origin") == app
+    assert answer.field("access-control-allow-credentials") == "true"
+    assert int(answer.field("access-control-max-age")) >= 600
+
+
+def test_S20_feed_of_an_erased_store_ends(start):
+    server = start()
+    account = Account(server)
+    database = Database(server, account.token)
+    with connect(server) as connection:
+        connection.sendall(
+            (f"GET /couch/{database.name}/_changes?feed=continuous&heartbeat=1000 HTTP/1.1\r\nHost: x\r\n"
+             f"Authorization: Bearer {account.token}\r\n\r\n").encode())
+        connection.recv(1 << 16)
+        assert server.call("DELETE", "/v1/me", account.token).status_code == 204
+        data = b""
+        while not data.endswith(b"0\r\n\r\n"):
+            piece = connection.recv(1 << 16)
+            if not piece:
+                break
+            data += piece
+    assert database.call("GET").status_code == 401
+    names = json.dumps([str(path) for path in server.data.rglob("*")])
+    assert account.name not in names

@@ -1,0 +1,185 @@
+"""Clients that are slow, on purpose or not: FAULTS H05, H06, H07, H08, H12."""
+import gzip
+import json
+import resource
+import threading
+import time
+import zlib
+
+import pytest
+
+from couch import Account, Database
+from conftest import NIGHTLY
+from wire import LIMITS, connect, receive, send
+
+# Tests hold many connections; a server inherits the limit.
+HARD = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+resource.setrlimit(resource.RLIMIT_NOFILE, (HARD, HARD))
+SLOW = 4000 if NIGHTLY else 340  # clients of each kind
+
+
+def head(server, fields, token=None):
+    return (f"PUT /v1/bookmarks/x HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {token or server.guest()}\r\n"
+            f"{fields}\r\n").encode()
+
+
+def drip(connection, data):
+    """Sends a byte twice a second until the server says something, and waits for that; what it said."""
+    connection.settimeout(0.5)
+    for byte in data:
+        try:
+            connection.sendall(bytes([byte]))
+            return connection.recv(1 << 16)
+        except TimeoutError:
+            continue
+        except ConnectionError:
+            return None
+    connection.settimeout(30)
+    return connection.recv(1 << 16)
+
+
+def test_H05_slow_heads_and_bodies_are_408(shared):
+    """Also H07: a body that is shorter than its length. Silence before the first byte is no slow head."""
+    token = shared.guest()
+    drips = {
+        "head": (b"", b"GET /v1/limits HTTP/1.1\r\nX: " + b"a" * 60),
+        "half a line": (b"GET /", b""),
+        "body": (head(shared, "Content-Length: 1000\r\n", token), b" " * 60),
+        "chunks": (head(shared, "Transfer-Encoding: chunked\r\n", token), b"5\r\n     \r\n" * 6),
+        "H07 short body": (head(shared, "Content-Length: 3\r\n", token) + b"{}", b"")}
+    said = {}
+
+    def run(name, whole, slowly):
+        with connect(shared) as connection:
+            connection.sendall(whole)
+            said[name] = drip(connection, slowly)
+
+    with connect(shared) as silent:
+        threads = [threading.Thread(target=run, args=(name, *data)) for name, data in drips.items()]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        silent.sendall(LIMITS)
+        assert receive(silent).statuses == [200]
+    assert said.keys() == drips.keys()
+    for name, answer in said.items():
+        assert answer and b" 408 " in answer and b"request_timeout" in answer, (name, answer)
+    assert shared.call("GET", "/v1/bookmarks", token).json()["bookmarks"] == []
+
+
+def test_H05_body_that_pauses_shortly_is_taken(shared):
+    with connect(shared) as connection:
+        connection.sendall(head(shared, "Content-Length: 2\r\n") + b"{")
+        time.sleep(2)
+        connection.sendall(b"}")
+        assert receive(connection).statuses == [201]
+
+
+def test_H05_slow_clients_harm_nobody(start):
+    """Slow heads, slow bodies and clients that read nothing, beside one that works."""
+    server = start("--guests-per-hour", "100000")
+    database = Database(server, Account(server).token)
+    for number in range(8):
+        database.rev(f"d{number}", text="x" * 400_000)
+    read = (f"GET /couch/{database.name}/_all_docs?include_docs=true HTTP/1.1\r\nHost: x\r\n"
+            f"Authorization: Bearer {database.token}\r\n\r\n").encode()
+    slow = []
+    body = head(server, "Content-Length: 60000\r\n", database.token) + b"{" + b" " * 1000
+    for number in range(SLOW):
+        unread = read if number % 20 == 0 else LIMITS[:9]
+        for data in (b"GET /v1/limits HTTP/1.1\r\nHost: x\r\nX: ", body, unread):
+            connection = connect(server)
+            connection.sendall(data)
+            slow.append(connection)
+    try:
+        token, times = server.guest(), []
+        for number in range(100):
+            began = time.monotonic()
+            assert server.call("PUT", f"/v1/bookmarks/{number}", token, json={}).status_code == 201
+            times.append(time.monotonic() - began)
+        assert sorted(times)[50] < 5, "the healthy client waits"
+    finally:
+        for connection in slow:
+            connection.close()
+
+
+def test_H06_leave_to_send_is_given_when_the_body_is_wanted(shared):
+    with connect(shared) as connection:
+        connection.sendall(head(shared, "Expect: 100-continue\r\nContent-Length: 2\r\n"))
+        first = connection.recv(1 << 16)
+        assert first == b"HTTP/1.1 100 Continue\r\n\r\n"
+        connection.sendall(b"{}")
+        assert receive(connection).statuses == [201]
+
+
+@pytest.mark.parametrize("fields,token,status", [
+    ("Content-Length: 65537\r\n", None, 413), ("Content-Length: 99999999999\r\n", None, 413),
+    ("Content-Length: 2\r\n", "none", 401), ("Content-Encoding: br\r\nContent-Length: 2\r\n", None, 415)])
+def test_H06_refusal_comes_before_the_body(shared, fields, token, status):
+    answer = send(shared, head(shared, "Expect: 100-continue\r\n" + fields, token))
+    assert answer.statuses == [status], answer
+
+
+def test_H06_body_of_the_limit_is_taken_and_other_expectations_are_417(shared):
+    body = b"{" + b" " * (64 * 1024 - 2) + b"}"
+    answer = send(shared, head(shared, f"Content-Length: {len(body)}\r\n") + body)
+    assert answer.statuses == [201], answer
+    assert send(shared, head(shared, "Expect: tea\r\nContent-Length: 2\r\n") + b"{}").statuses == [417]
+
+
+def bomb(megabytes):
+    """Zeros by the megabyte, as gzip."""
+    packer = zlib.compressobj(9, zlib.DEFLATED, 31)
+    zeros = bytes(1 << 20)
+    return b"".join(packer.compress(zeros) for _ in range(megabytes)) + packer.flush()
+
+
+@pytest.mark.parametrize("body,coding,status", [
+    (bomb(64), "gzip", 413), (gzip.compress(bomb(8)), "gzip, gzip", 415), (b"{}", "br", 415),
+    (b"{}", "deflate", 415), (b"{}", "zstd", 415), (b"{}", "gzip", 400),
+    (gzip.compress(b'{"name":"x"}')[:-9], "gzip", 400), (gzip.compress(b'{"name":"x"}'), "gzip", 201),
+    (gzip.compress(b'{"name":"x"}'), "X-GZIP", 201), (b'{"name":"x"}', "identity", 201)],
+    ids=["bomb", "twice", "br", "deflate", "zstd", "not gzip", "cut", "good", "old name", "identity"])
+def test_H08_packed_bodies(shared, body, coding, status):
+    answer = shared.call("PUT", "/v1/bookmarks/x", shared.guest(), data=body,
+                         headers={"Content-Encoding": coding, "Content-Type": "application/json"})
+    assert answer.status_code == status, answer.text
+
+
+def test_H08_bombs_do_not_fill_memory(start):
+    server = start()
+    database = Database(server)
+    body = bomb(4000 if NIGHTLY else 300)
+    assert len(body) < 16 << 20
+    before = memory(server)
+    for _ in range(4):
+        answer = server.call("POST", f"/couch/{database.name}/_bulk_docs", database.token, data=body,
+                             headers={"Content-Encoding": "gzip", "Content-Type": "application/json"})
+        assert answer.status_code == 413
+    assert memory(server) - before < 200 << 20
+
+
+def memory(server):
+    """The resident bytes of a server's process."""
+    with open(f"/proc/{server.process.pid}/statm", encoding="ascii") as file:
+        return int(file.read().split()[1]) * 4096
+
+
+@pytest.mark.parametrize("kind,status", [
+    (None, 201), ("application/json", 201), ("application/json; charset=utf-8", 201),
+    ('Application/JSON;charset="UTF-8"', 201), ("application/vnd.hotel+json", 201),
+    ("application/json; charset=utf-16", 415), ("text/plain", 415), ("multipart/form-data", 415),
+    ("application/x-www-form-urlencoded", 415), ("nonsense", 415)])
+def test_H12_content_types(shared, kind, status):
+    fields = f"Content-Type: {kind}\r\n" if kind else ""
+    answer = send(shared, head(shared, fields + "Content-Length: 2\r\n") + b"{}")
+    assert answer.statuses == [status], answer
+
+
+@pytest.mark.parametrize("accept", [None, "*/*", "application/json", "application/*", "text/html", "nonsense"])
+def test_H12_json_is_answered_whatever_is_accepted(shared, accept):
+    fields = f"Accept: {accept}\r\n" if accept else ""
+    answer = send(shared, f"GET /v1/limits HTTP/1.1\r\nHost: x\r\n{fields}\r\n")
+    assert answer.statuses == [200] and answer.field("content-type") == "application/json"
+    json.loads(answer.data.partition(b"\r\n\r\n")[2])

@@ -1,0 +1,193 @@
+"""FAULTS F01: a server that is killed at any moment under 64 writers has everything it
+acknowledged.
+
+`BOOKMARKS_SEED` sets the seed that a failure prints, `BOOKMARKS_KILLS` how many kills there are.
+"""
+import asyncio
+import json
+import os
+import random
+import statistics
+import time
+
+import requests
+
+from async_http import NoStream
+from conftest import NIGHTLY
+from ledger import Problem, number_of
+from powerloss.opening import Judge
+from powerloss.workload import Person, goes, logs_in, signs_up
+from writers import LOST, Client, Writer, become_user, credentials, new_guest
+
+KILLS = int(os.environ.get("BOOKMARKS_KILLS") or (1000 if NIGHTLY else 12))
+SEED = int(os.environ.get("BOOKMARKS_SEED") or random.randrange(1_000_000))
+GUESTS, USERS, DEVICES, MOVERS = 9, 6, 4, 4
+"""15 stores of four writers each, and four people who come, sign up, log in and are erased: 64
+writers."""
+GENERATION = 4
+"""Kills that the same stores live through; then others are made, for a guest's room is small."""
+LONGEST = 1.2
+"""Seconds of writing before a kill, at most."""
+READY = 30
+"""Seconds within which a server is ready again. What it took is printed; here is only a safety
+margin for a machine that does other things, too."""
+
+
+class Always:
+    """Takes the place of a recording: whatever was answered was answered before the kill."""
+
+    answered = type("Answered", (), {"__getitem__": lambda self, receipt: 0})()
+
+    @staticmethod
+    def is_due(place):
+        return lambda attempt: True
+
+
+class Load:
+    """Everybody who uses the servers of one run, and what the feeds showed."""
+
+    def __init__(self, chance):
+        self.chance, self.people, self.movers = chance, [], []
+        self.shown, self.turn = {}, 0
+
+    async def renew(self, url):
+        """Takes new stores instead of the old ones."""
+        self.people, self.shown = [], {}
+
+        async def make(kind):
+            async with Client(url, None) as client:
+                if kind == "guest":
+                    self.people.append(Person(await new_guest(client)))
+                else:
+                    ledger = await become_user(client, credentials())
+                    self.people.append(Person(ledger, since=client.receipt))
+
+        await asyncio.gather(*(make(kind) for kind in ["guest"] * GUESTS + ["user"] * USERS))
+
+    async def go_on(self, server):
+        """Writes and reads until the server is killed, which happens soon."""
+        self.turn += 1
+        self.movers = []
+        work = [self.feed(server.url, person) for person in self.people]
+        work += [self.device(server.url, person, number)
+                 for person in self.people for number in range(DEVICES)]
+        work += [self.move(server.url, number) for number in range(MOVERS)]
+        asyncio.get_running_loop().call_later(
+            self.chance.uniform(0.02, LONGEST), server.process.kill)
+        async with asyncio.timeout(60):
+            await asyncio.gather(*work)
+
+    async def device(self, url, person, number):
+        """One writer."""
+        chance = random.Random(f"{self.chance.random()} {number}")
+        try:
+            async with Client(url, person.ledger.token) as client:
+                writer = Writer(client, person.ledger, chance, f"t{self.turn}w{number}-", most=8)
+                while True:
+                    await writer.step()
+        except LOST:
+            return
+
+    async def move(self, url, number):
+        """People who come, sign up, log in with what they have, and are erased."""
+        chance = random.Random(f"{self.chance.random()} {number}")
+        try:
+            for turn in range(1_000):
+                async with Client(url, None) as client:
+                    act = chance.choice([signs_up, goes, logs_in])
+                    await act(client, chance, f"t{self.turn}m{number}.{turn}-", self.movers)
+        except LOST:
+            return
+
+    async def feed(self, url, person):
+        """Reads a store's changes as they come, from where the reader was."""
+        shown = self.shown.setdefault(person, [])
+        while True:
+            since = shown[-1]["seq"] if shown else "0"
+            try:
+                async with Client(url, person.ledger.token) as client:
+                    path = f"/couch/{person.ledger.store}/_changes?feed=continuous&heartbeat=500"
+                    async for line in client.lines(f"{path}&since={since}"):
+                        if line.strip():
+                            shown.append(json.loads(line))
+                return
+            except NoStream as refusal:
+                if refusal.args[0] != 503:
+                    raise
+                # There is too much to do at once.
+                await asyncio.sleep(0.1)
+            except LOST:
+                return
+
+    def unkept(self, person, rows):
+        """What a feed showed and the store does not have."""
+        now = {row["id"]: row for row in rows}
+        shown = self.shown.get(person, [])
+        numbers = [number_of(row["seq"]) for row in shown]
+        if numbers != sorted(set(numbers)):
+            yield Problem("damaged", "the feed went back")
+        for row in shown:
+            later = now.get(row["id"])
+            rev, found = row["changes"][0]["rev"], later and later["changes"][0]["rev"]
+            if not found or number_of(found) < number_of(rev):
+                yield Problem("lost", f"the feed showed {row['id']} {rev}")
+            elif number_of(found) == number_of(rev) and (found, later["seq"]) != (rev, row["seq"]):
+                yield Problem("damaged", f"the feed showed {row}, there is {later}")
+
+
+def held(server, judge, load):
+    """What is wrong after a kill."""
+    people = load.people + load.movers
+    problems = asyncio.run(judge.visits(
+        server, {person: 0 for person in people},
+        {person: object() for person in people}))
+    for (person, _), (status, answer) in judge.known.items():
+        if status == 200:
+            problems += load.unkept(person, answer["results"])
+    judge.known.clear()
+    loud = [line for line in server.log if " error " in line or " warning " in line]
+    return problems + [Problem("damaged", f"the start had to say: {line}") for line in loud]
+
+
+def restarted(start):
+    """A server over the same data, and how many seconds passed until it was ready."""
+    began = time.monotonic()
+    server = start("--guests-per-hour", "1000000")
+    assert requests.get(server.url + "/readyz", timeout=READY).status_code == 200
+    return server, time.monotonic() - began
+
+
+def test_F01_kills_under_64_writers_lose_nothing_that_was_acknowledged(start):
+    print(f"BOOKMARKS_SEED={SEED}")
+    load, judge, times = Load(random.Random(SEED)), Judge(Always), []
+    server, _ = restarted(start)
+    written = 0
+    for kill in range(KILLS):
+        if kill % GENERATION == 0:
+            asyncio.run(load.renew(server.url))
+            judge.seen.clear()
+        asyncio.run(load.go_on(server))
+        server.process.wait(timeout=30)
+        server, seconds = restarted(start)
+        times.append(seconds)
+        problems = held(server, judge, load)
+        assert not problems, (kill, len(problems), problems[:10])
+        if kill % GENERATION == GENERATION - 1 or kill == KILLS - 1:
+            written += sum(attempt.due is not None for person in load.people
+                           for attempts in person.ledger.documents.values() for attempt in attempts)
+    print(f"{KILLS} kills, {written} acknowledged changes; ready after "
+          f"{statistics.median(times):.2f} s, at most {max(times):.2f} s")
+    assert max(times) < READY
+
+
+def test_F01_without_their_logs_losses_are_reported(start):
+    """That the check can fail: after a kill the stores' logs are taken away."""
+    load, judge = Load(random.Random(SEED)), Judge(Always)
+    server, _ = restarted(start)
+    asyncio.run(load.renew(server.url))
+    asyncio.run(load.go_on(server))
+    server.process.wait(timeout=30)
+    for log in (server.data / "stores").rglob("*-wal"):
+        log.unlink()
+    server, _ = restarted(start)
+    assert "lost" in {problem.kind for problem in held(server, judge, load)}

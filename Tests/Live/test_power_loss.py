@@ -1,0 +1,168 @@
+"""FAULTS F02 to F04: a power cut at any system call loses nothing that was acknowledged.
+
+`BOOKMARKS_SEED` sets the seed that a failure prints, `BOOKMARKS_CUTS` how many recordings are made.
+What is modelled is said in `powerloss`.
+"""
+import asyncio
+import concurrent.futures
+import itertools
+import os
+import pathlib
+import random
+import shutil
+import subprocess
+import tempfile
+
+import pytest
+
+from conftest import NIGHTLY
+from ledger import Problem
+from powerloss.opening import Judge
+from powerloss.recording import Recording, Return
+from powerloss.states import Layers, Moments
+from powerloss.workload import COMPACTED
+from server import BINARY
+
+RECORDINGS = int(os.environ.get("BOOKMARKS_CUTS") or (4 if NIGHTLY else 1))
+SEED = int(os.environ.get("BOOKMARKS_SEED") or random.randrange(1_000_000))
+DIRECTORIES, MOMENTS = (130, 300) if NIGHTLY else (55, 100)
+"""How many directories of states of single stores, and of whole directories, a recording gives."""
+FIRST, SECOND = (10, 20) if NIGHTLY else (2, 10)
+"""First cuts after which the return is cut, too, and how often."""
+SERVERS = 2
+"""Rebuilt directories that are open at once."""
+
+
+@pytest.fixture(scope="module", params=range(RECORDINGS))
+def recording(request, tmp_path_factory):
+    print(f"BOOKMARKS_SEED={SEED}")
+    return Recording(tmp_path_factory.mktemp("power"), SEED + request.param)
+
+
+@pytest.fixture
+def judge(recording):
+    return Judge(recording)
+
+
+@pytest.fixture
+def rebuilt(tmp_path):
+    """Where disks are rebuilt: in memory where 2 GiB of it are offered, as nothing needs to last."""
+    memory = "/dev/shm"
+    is_roomy = os.access(memory, os.W_OK) and shutil.disk_usage(memory).free > 1 << 31
+    with tempfile.TemporaryDirectory(
+            dir=memory if is_roomy else tmp_path, prefix="power-") as directory:
+        yield pathlib.Path(directory)
+
+
+def opened(judge, directories):
+    """The problems of all directories, some open at once; what is sound is removed again.
+
+    Each is (what it is called, directory, people with their places, digests of their stores or
+    None).
+    """
+    def problems(name, directory, due, digests):
+        found = judge.problems(directory, due, digests)
+        shutil.rmtree(directory)
+        return [Problem(problem.kind, f"({name}) {problem.text}") for problem in found]
+
+    found, directories = [], iter(directories)
+    with concurrent.futures.ThreadPoolExecutor(SERVERS) as pool:
+        while some := list(itertools.islice(directories, 4 * SERVERS)):
+            for part in pool.map(lambda directory: problems(*directory), some):
+                found += part
+    return found
+
+
+def scrubbed(directories):
+    """What `verify` says of directories as the cuts left them: every body and tree, older ones
+    too."""
+    if not directories:
+        return []
+    run = subprocess.run(
+        [BINARY, "verify", *directories], capture_output=True, text=True, timeout=600)
+    print(f"{len(directories)} directories verified")
+    return [] if run.returncode == 0 else [Problem("damaged", f"verify: {run.stdout[-2000:]}")]
+
+
+def layers(recording, judge, directory, count, skips=frozenset(), exchanges=0):
+    """The problems of states of single stores, and how many states there were."""
+    laid = Layers(recording, directory, count, skips, exchanges)
+    damaged = [] if skips else scrubbed([
+        directory / str(number) for number, due in enumerate(laid.due)
+        if len(due) == len(laid.homes)])
+    damaged += opened(judge, (
+        ("stores", directory / str(number), due, None) for number, due in enumerate(laid.due)))
+    return damaged, laid.states
+
+
+def moments(recording, judge, laid, directory):
+    """The problems of states of the whole directory; nobody is asked for before anybody came."""
+    first = min(recording.answered.values())
+    return opened(judge, (
+        (f"{kind} at {place}", path,
+         {person: place for person in recording.people} if place >= first else {}, digests)
+        for place, kind, path, digests in laid.lay_out(directory)))
+
+
+def shown(problems):
+    lines = [f"{problem.kind} {problem.text}" for problem in problems[:12]]
+    return "\n".join([f"{len(problems)}:", *lines])
+
+
+def kinds_of(problems):
+    return {problem.kind for problem in problems}
+
+
+def test_F02_power_loss_at_any_call_loses_nothing_of_any_store(recording, judge, rebuilt):
+    problems, states = layers(recording, judge, rebuilt, DIRECTORIES)
+    print(f"{states} states of stores in {judge.opened} directories, {len(recording.steps)} steps")
+    assert not problems, shown(problems)
+    assert states > 20 * DIRECTORIES
+
+
+def test_F04_no_old_log_stands_beside_a_compacted_file(recording, judge, rebuilt):
+    """Compacting gave the new file its name while the old file's log, emptied and removed, could
+    come back with a power cut: it was taken for the new file's own and damaged it."""
+    problems, states = layers(recording, judge, rebuilt, 30, exchanges=60)
+    assert not problems, shown(problems)
+    assert states >= COMPACTED + 1
+
+
+def test_F03_F04_accounts_adoptions_and_erasures_are_whole(recording, judge, rebuilt):
+    problems = moments(recording, judge, Moments(recording, MOMENTS), rebuilt)
+    print(f"{judge.opened} whole directories, {judge.read} states of stores")
+    assert not problems, shown(problems)
+    assert judge.opened == MOMENTS
+
+
+def test_F04_a_second_cut_while_coming_back_from_the_first_loses_nothing(recording, judge, rebuilt):
+    first = Moments(recording, FIRST, after=len(recording.steps) // 3)
+    problems, count = [], 0
+    for place, kind, data, digests in first.lay_out(rebuilt):
+        due = {person: place for person in recording.people}
+        back = Return(
+            data, lambda server: asyncio.run(judge.visits(server, due, digests)),
+            recording.seed + place)
+        problems += back.problems
+        second = Moments(back, SECOND, people=recording.people)
+        problems += opened(judge, (
+            (f"{kind} at {place}, then {other} at {step}", path, due, these)
+            for step, other, path, these in second.lay_out(rebuilt / "second")))
+        count += len(second.places)
+        shutil.rmtree(data)
+    print(f"{count} disks after two cuts")
+    assert not problems, shown(problems)
+    assert count == FIRST * SECOND
+
+
+def test_F02_without_the_log_synchronised_losses_are_reported(recording, judge, rebuilt):
+    """What `synchronous=NORMAL` does: the log is synchronised before it is copied, not at a
+    commit."""
+    problems, _ = layers(recording, judge, rebuilt, 5, recording.commits())
+    assert kinds_of(problems) == {"lost"}, shown(problems)
+
+
+def test_F03_without_directories_synchronised_losses_are_reported(recording, judge, rebuilt):
+    laid = Moments(recording, 2, recording.namings(), ("nothing",), after=len(recording.steps) // 2)
+    problems = moments(recording, judge, laid, rebuilt)
+    assert "lost" in kinds_of(problems), shown(problems)

@@ -1,0 +1,119 @@
+"""What people send is nobody else's: secrets and content put into every input of every operation
+turn up in no log, no metric and, for secrets, no answer.
+
+Names carry the rows of the catalogue of faults (S14)."""
+import base64
+import json
+import uuid
+
+import pytest
+
+from operations import OPERATIONS
+
+# The answers that give somebody a token, and what a store gives back.
+SILENT = {"logOut", "couchLogOut", "eraseMe"}
+HEADERS = [
+    "User-Agent", "Referer", "X-Forwarded-For", "X-Forwarded-Host", "If-Match", "If-None-Match",
+    "Idempotency-Key", "Last-Event-ID", "Accept", "Accept-Language", "Origin", "Destination",
+    "X-Request-Id", "Traceparent", "Prefer",
+    "X-Http-Method-Override"]
+
+
+def word():
+    return "canary" + uuid.uuid4().hex
+
+
+@pytest.fixture
+def server(start):
+    return start("--log-level", "trace", "--guests-per-hour", "1000000")
+
+
+def test_s14_content_is_in_no_log_and_no_metric(server):
+    canary, token = word(), server.guest()
+    store = server.call("GET", "/v1/me", token).json()["store"]
+    for operation in OPERATIONS:
+        values = {name: canary for name in operation.names("path") if name != "db"}
+        values["db"] = store
+        for query in [None] + [{name: canary} for name in operation.names("query")]:
+            if operation.name not in SILENT:
+                server.call(
+                    operation.method, operation.path(values, query), token,
+                    json=operation.body(canary))
+        server.call(operation.method, operation.path({**values, "db": canary}), token)
+        server.call(operation.method, operation.path(values), token, data=canary.encode(),
+                    headers={"Content-Type": "application/json", "Cookie": f"{canary}={canary}"})
+        token = server.guest()
+        store = server.call("GET", "/v1/me", token).json()["store"]
+    for name in HEADERS:
+        server.call("GET", "/v1/hotels", token, headers={name: canary})
+        server.call("PUT", "/v1/bookmarks/x", token, json={}, headers={name: canary})
+    server.call("GET", f"/{canary}/{canary}?{canary}={canary}", token)
+    metrics = server.call("GET", "/metrics").text
+    server.stop()
+    log = "".join(server.log)
+    assert len(server.log) > 10  # It does say what it does.
+    assert canary not in metrics
+    assert canary not in log, [line for line in server.log if canary in line][:3]
+    assert store not in log and token not in log
+
+
+def test_s14_searches_that_fail_are_in_no_log_and_no_metric(start):
+    canary = word()
+    server = start("--log-level", "trace", "--upstream", "http://127.0.0.1:9")
+    for query in (f"description={canary}", f"location={canary}", f"description=%2F{canary}"):
+        answer = server.call("GET", "/v1/hotels?" + query)
+        assert answer.status_code == 503 and canary not in answer.text, answer.text
+    assert server.call("GET", "/v1/hotels/" + canary).status_code in (404, 503)
+    assert server.call("GET", f"/api/hotels/{canary}/{canary}").status_code == 503
+    metrics = server.call("GET", "/metrics").text
+    server.stop()
+    assert any("search" in line.lower() for line in server.log)
+    assert canary not in "".join(server.log) and canary not in metrics
+
+
+def secrets_of(canary, name):
+    """Headers and bodies that carry a secret; each with the path that takes it."""
+    pair = base64.b64encode(f"{name}:{canary}".encode()).decode()
+    password = {"username": name, "password": canary}
+    for header in (
+            {"Authorization": "Bearer " + canary}, {"Authorization": "Basic " + pair},
+            {"Authorization": "Digest " + canary}, {"Authorization": canary},
+            {"Cookie": "AuthSession=" + canary}, {"Cookie": "a=b; AuthSession=" + canary}):
+        yield {"headers": header}
+    yield {"json": password}
+    yield {"json": {**password, "guestToken": canary}}
+    yield {"json": {"user": name, "password": canary}}
+    yield {"json": {"name": name, "password": canary}}
+    yield {"data": {"name": name, "password": canary}}
+    yield {"data": json.dumps(password)[:-1], "headers": {"Content-Type": "application/json"}}
+
+
+def test_s14_secrets_are_in_no_answer_no_log_and_no_metric(server):
+    canary, name = word(), "user-" + uuid.uuid4().hex
+    for operation in OPERATIONS:
+        if operation.name in ("couchChanges", "couchChangesPost"):
+            continue  # The same gate as before every operation of /couch.
+        for options in secrets_of(canary, name):
+            if "headers" not in options and operation.method == "GET":
+                continue
+            answer = server.call(operation.method, operation.path({}), **options)
+            assert canary not in answer.text + str(answer.headers), operation
+    metrics = server.call("GET", "/metrics").text
+    server.stop()
+    log = "".join(server.log)
+    assert canary not in metrics and name not in metrics
+    assert canary not in log and name not in log
+    pair = base64.b64encode(f"{name}:{canary}".encode()).decode()
+    assert pair not in log
+
+
+def test_s14_a_password_is_in_no_file(server):
+    canary = word()
+    body = {"username": "somebody", "password": canary}
+    assert server.call("POST", "/v1/users", json=body).status_code == 201
+    token = server.call("POST", "/v1/sessions", json=body).json()["token"]
+    server.stop()
+    for path in server.data.rglob("*"):
+        if path.is_file():
+            held = path.read_bytes()
+            assert canary.encode() not in held and token.encode() not in held, path.name

@@ -1,0 +1,125 @@
+"""Nobody gets at another's: each operation of openapi.yaml with another's store, with and without
+credentials, is answered as one with a store that was never there.
+
+Names carry the rows of the catalogue of faults (S05, S06)."""
+import re
+import uuid
+
+import pytest
+
+from couch import Account, Database
+from operations import OPERATIONS
+
+STORED = [operation for operation in OPERATIONS if "{db}" in operation.template]
+SIGNED_IN = [operation for operation in OPERATIONS if operation.needs_credentials]
+# What differs from answer to answer of itself.
+OWN = {"date", "x-request-id", "request-id"}
+
+
+def seen(answer, *names):
+    """An answer as somebody can compare it: the names that were asked for are taken out of it."""
+    body = re.sub(r'"requestId":"[0-9a-f]+"', "", answer.text)
+    for name in names:
+        body = body.replace(name, "NAME")
+    headers = {name.lower(): value for name, value in answer.headers.items()}
+    return answer.status_code, {n: v for n, v in headers.items() if n not in OWN}, body
+
+
+@pytest.fixture(scope="module")
+def people(shared):
+    """A victim with a store full of what a path could name, and an intruder."""
+    victim, intruder = Database(shared), Account(shared)
+    for name in ("x", "_design/x", "bookmarkedhotels"):
+        victim.rev(name, secret="of the victim")
+    assert victim.call("PUT", "/_local/x", json={"secret": 1}).status_code == 201
+    victim.call("POST", "/_index", json={"index": {"fields": ["secret"]}, "ddoc": "x", "name": "x"})
+    before = victim.documents()
+    yield victim, intruder
+    assert victim.documents() == before
+
+
+@pytest.mark.parametrize("operation", STORED, ids=repr)
+def test_s05_anothers_store_is_an_absent_one(shared, people, operation):
+    victim, intruder = people
+    absent = "guest-" + uuid.uuid4().hex
+    for token in (intruder.token, shared.guest(), None):
+        there, nowhere = (
+            shared.call(
+                operation.method, operation.path({"db": name, "type": "json"}), token,
+                json=operation.body())
+            for name in (victim.name, absent))
+        assert there.status_code in ((401,) if token is None else (403, 404)), there.text
+        assert seen(there, victim.name, absent) == seen(nowhere, victim.name, absent)
+        assert "of the victim" not in there.text
+
+
+@pytest.mark.parametrize("operation", SIGNED_IN, ids=repr)
+def test_s05_nothing_is_done_without_credentials(shared, operation):
+    bad = {"Authorization": "Bearer " + "x" * 200}
+    for headers in ({}, bad, {"Cookie": "AuthSession=" + "x" * 200}):
+        answer = shared.call(
+            operation.method, operation.path({}), headers=headers, json=operation.body())
+        assert answer.status_code in (401, 403), answer.text
+        if answer.status_code == 401:
+            assert "WWW-Authenticate" in answer.headers
+        else:  # A write by cookie is refused for its origin, before the cookie is looked at.
+            assert "Cookie" in headers and operation.method != "GET"
+
+
+def test_s05_owner_and_intruder_are_told_apart(shared, people):
+    """So that the comparison above can fail."""
+    victim, intruder = people
+    mine, foreign = (
+        shared.call("GET", f"/couch/{victim.name}/x", person.token)
+        for person in (victim, intruder))
+    assert mine.status_code == 200 and "of the victim" in mine.text
+    assert seen(mine, victim.name) != seen(foreign, victim.name)
+
+
+def test_s05_every_operation_was_asked():
+    open_ones = {
+        operation.name for operation in OPERATIONS if not operation.needs_credentials}
+    assert {operation.name for operation in SIGNED_IN} | open_ones == {
+        operation.name for operation in OPERATIONS}
+    assert len(STORED) > 50 and len(SIGNED_IN) > 60
+
+
+def test_s06_places_in_anothers_store_are_of_no_use(shared, people):
+    victim, intruder = people
+    since = victim.changes()["last_seq"]
+    own = Database(shared, intruder.token)
+    own.rev("mine")
+    for answer in (
+            own.call("GET", f"/_changes?since={since}"),
+            own.call("GET", f"/_changes?feed=eventsource&timeout=0&last-event-id={since}"),
+            own.call(
+                "GET", "/_changes?feed=eventsource&timeout=0", headers={"Last-Event-ID": since})):
+        assert answer.status_code == 400, answer.text
+        assert "of the victim" not in answer.text
+    token = shared.call("GET", "/v1/mirror", victim.token).json()["token"]
+    assert shared.call("GET", f"/v1/mirror?since={token}", intruder.token).status_code == 410
+
+
+def test_s06_anothers_idempotency_key_replays_nothing(shared):
+    one, other = shared.guest(), shared.guest()
+    headers = {"Idempotency-Key": "the same key of both"}
+    body = {"add": [{"id": "a", "name": "of the first"}]}
+    assert shared.call("POST", "/v1/bookmarks", one, json=body, headers=headers).status_code == 200
+    answer = shared.call("POST", "/v1/bookmarks", other, json={"remove": ["a"]}, headers=headers)
+    assert answer.status_code == 200, answer.text
+    assert answer.json()["results"][0]["status"] == 404
+    assert shared.call("GET", "/v1/bookmarks", other).json()["bookmarks"] == []
+
+
+def test_s06_a_store_named_in_a_body_or_query_is_not_gone_to(shared, people):
+    victim, intruder = people
+    own = Database(shared, intruder.token)
+    for name in (victim.name, "../" + victim.name, f"{own.name}/../{victim.name}"):
+        wrong = own.raw("GET", f"?db={name}")
+        assert wrong.status_code in (200, 400) and "of the victim" not in wrong.text
+        if wrong.status_code == 200:
+            assert wrong.json()["db_name"] == own.name
+        copied = own.copy("/x", f"/couch/{name}/x")
+        assert copied.status_code in (400, 404)
+        found = own.call("POST", "/_find", json={"selector": {}, "db": name})
+        assert "of the victim" not in found.text

@@ -1,0 +1,191 @@
+"""An upstream that is dead for the whole of a load run, a first start without one, and pages that stay."""
+import collections
+import contextlib
+import random
+import sqlite3
+import threading
+import time
+
+import pytest
+import requests
+
+from conftest import NIGHTLY
+from searching import PATIENCE, bookmarked, metric, search
+from stub_upstream import answer, hotels
+
+SECONDS = 120 if NIGHTLY else 6
+"""How long the load runs while the upstream is dead, and a third of it once more when it is back."""
+TEXTS = [f"text {number}" for number in range(60)]
+
+
+def grow_old(data):
+    """Makes kept answers as old as they may be found: fresh ones, stale ones, old ones."""
+    with contextlib.closing(sqlite3.connect(data / "search-cache.sqlite")) as file, file:
+        rows = [row for row, in file.execute("SELECT rowid FROM blocks ORDER BY key")]
+        for number, row in enumerate(rows):
+            seconds = (30, 100, 3_600, 80_000)[number % 4]
+            file.execute("UPDATE blocks SET stored = stored - ? WHERE rowid = ?", (seconds * 1000, row))
+
+
+class Load:
+    """Eight people who search again and again for what was known before the outage."""
+
+    def __init__(self, server, tokens):
+        self.server, self.tokens = server, tokens
+        self.statuses, self.sources = collections.Counter(), collections.Counter()
+        self.slowest, self._until, self._lock = 0, 0, threading.Lock()
+
+    def run(self, seconds):
+        self._until = time.monotonic() + seconds
+        threads = [threading.Thread(target=self._search, args=(n,)) for n in range(8)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+
+    def _search(self, number):
+        chance, session = random.Random(number), requests.Session()
+        while time.monotonic() < self._until:
+            began = time.monotonic()
+            # One in ten looks for what only the mirror has.
+            text = "harbour inn" if chance.random() < 0.1 else chance.choice(TEXTS)
+            reply = self.server.call(
+                "GET", "/v1/hotels", token=self.tokens[number], session=session,
+                params={"description": text})
+            source = reply.json().get("source") if reply.status_code == 200 else reply.json()["error"]
+            with self._lock:
+                self.statuses[reply.status_code] += 1
+                self.sources[source] += 1
+                self.slowest = max(self.slowest, time.monotonic() - began)
+
+
+def test_dead_upstream_for_a_whole_load_run(start, stub, tmp_path):
+    is_dead = []
+
+    def script(*_):
+        if is_dead:
+            return answer(b"down", 503, "text/plain")
+        time.sleep(0.05)
+        return hotels(1, 2, 3)
+
+    upstream = stub(script)
+    front = start("--upstream", upstream.url)
+    tokens = [bookmarked(front) for _ in range(8)]
+    for text in TEXTS:
+        until = time.monotonic() + PATIENCE
+        while search(front, text).status_code != 200 and time.monotonic() < until:
+            time.sleep(0.1)
+    assert front.stop() == 0
+    grow_old(front.data)
+    is_dead.append(True)
+    upstream.calls.clear()
+
+    front = start("--upstream", upstream.url)
+    load = Load(front, tokens)
+    load.run(SECONDS)
+    calls, retried = len(upstream.calls), metric(front, "upstream_guard_total", decision="retried")
+    refused = metric(front, "upstream_guard_total", decision="refused")
+    searches = load.statuses.total()
+    print(f"\ndead for {SECONDS} s: {searches} searches, {dict(load.statuses)}, {dict(load.sources)}, "
+          f"slowest {load.slowest:.2f} s; {calls} upstream calls, {retried:.0f} of them second attempts, "
+          f"{refused:.0f} refused by the breaker: {calls / (calls - retried):.2f} calls a first attempt")
+    assert set(load.statuses) == {200}
+    assert set(load.sources) == {"cache", "stale", "mirror"}
+    # Eight calls open the breaker, one of them a second attempt; then a probe each half second at most.
+    assert retried <= 0.1 * (calls - retried) + 1
+    assert calls <= 12 + 2 * SECONDS
+    assert front.call("GET", "/readyz").json()["status"] == "degraded"
+
+    is_dead.clear()
+    upstream.calls.clear()
+    upstream.highest = 0
+    back = Load(front, tokens)
+    back.run(SECONDS / 3)
+    until = time.monotonic() + PATIENCE
+    while metric(front, "upstream_breaker_open") and time.monotonic() < until:
+        back.run(1)
+    print(f"back: {back.statuses.total()} searches, {dict(back.sources)}, slowest {back.slowest:.2f} s; "
+          f"{len(upstream.calls)} upstream calls, {upstream.highest} at once at most")
+    assert metric(front, "upstream_breaker_open") == 0
+    # Those who look for what nobody has searched for before are asked for at once: one text here.
+    assert set(back.statuses) == {200}
+    assert 1 <= upstream.highest <= 6 + 1
+    assert len(upstream.calls) <= len(TEXTS) + 2
+
+
+def test_first_start_without_an_upstream(start, stub):
+    upstream = stub(lambda *_: hotels(1))
+    upstream.close()
+    front = start("--upstream", upstream.url)
+    ready = front.call("GET", "/readyz")
+    assert ready.status_code == 200 and ready.json()["status"] == "degraded"
+    assert ready.json()["stores"] == "writable"
+    for token in [None, front.guest()]:
+        cold = search(front, "inn", token)
+        assert cold.status_code == 503 and cold.json()["error"] == "search_unavailable"
+        assert int(cold.headers["Retry-After"]) > 0
+    token = bookmarked(front)
+    own = search(front, "harbour", token)
+    assert own.status_code == 200 and own.json()["source"] == "mirror"
+    assert "Age" not in own.headers and "Cache-Status" not in own.headers
+    assert front.call("GET", "/v1/hotels/hotel_77", token=token).json()["name"] == "Harbour Inn"
+    assert front.call("PUT", "/v1/bookmarks/hotel_1", token=token).status_code in (404, 503)
+    assert front.call("PUT", "/v1/bookmarks/hotel_1", token=token, json={"name": "x"}).status_code == 201
+    listed = front.call("GET", "/v1/bookmarks", token=token).json()["bookmarks"]
+    assert [bookmark["id"] for bookmark in listed] == ["hotel_1", "hotel_77"]
+    assert front.call("DELETE", "/v1/bookmarks/hotel_1", token=token).status_code == 204
+
+
+def test_readiness_comes_back_although_nobody_searches(start, stub):
+    is_well = []
+    upstream = stub(lambda *_: hotels(1) if is_well else answer(b"", 500, "text/plain"))
+    front = start("--upstream", upstream.url)
+    for number in range(12):
+        search(front, f"text {number}")
+    assert metric(front, "upstream_breaker_open") == 1
+    is_well.append(True)
+    until = time.monotonic() + PATIENCE
+    while front.call("GET", "/readyz").json()["status"] != "ready":
+        assert time.monotonic() < until
+        time.sleep(0.1)
+
+
+def pages(front, text, limit):
+    ids, offset = [], 0
+    while offset is not None:
+        reply = search(front, text, limit=limit, offset=offset)
+        assert reply.status_code == 200
+        ids += [hotel["id"] for hotel in reply.json()["hotels"]]
+        offset = reply.json().get("next")
+    return ids
+
+
+@pytest.mark.parametrize("kind", ["embedded", "remote"])
+def test_pages_are_stable_whatever_their_size(start, tmp_path, kind):
+    catalogue = start(data=tmp_path / "catalogue")
+    front = catalogue if kind == "embedded" else start("--upstream", catalogue.url, data=tmp_path / "front")
+    whole = pages(front, "hotel", 100)
+    assert len(whole) == len(set(whole)) >= 60
+    for limit in (1, 7, 30, 99):
+        assert pages(front, "hotel", limit) == whole
+    if kind == "remote":
+        # Also when the upstream goes between two pages.
+        catalogue.stop()
+        assert pages(front, "hotel", 7) == whole
+
+
+REFUSED = {
+    "limit": ["0", "-1", "101", "1e2", "1.0", "abc", "", "9223372036854775808", "١"],
+    "offset": ["-1", "10001", "1e9", "0x10", "abc", "", "9223372036854775808"],
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_H16_bounds_of_paging_are_refused_by_name(shared, name):
+    for value in REFUSED[name]:
+        reply = shared.call("GET", "/v1/hotels", params={"description": "inn", name: value})
+        assert reply.status_code == 400 and name in reply.json()["reason"], value
+    twice = shared.call("GET", f"/v1/hotels?{name}=5&{name}=6")
+    assert twice.status_code == 400 and name in twice.json()["reason"]
+    for value in {"limit": ["1", "100"], "offset": ["0", "10000"]}[name]:
+        assert shared.call("GET", "/v1/hotels", params={name: value}).status_code == 200

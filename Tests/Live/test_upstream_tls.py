@@ -1,0 +1,80 @@
+"""Upstreams whose TLS is not what it should be (FAULTS U01, "TLS bad"): a failure like any other."""
+import socketserver
+import threading
+import time
+
+import pytest
+import requests
+
+from certificates import server_context
+from searching import PATIENCE, bookmarked, search
+from stub_upstream import hotels
+
+CERTIFICATES = {
+    "self-signed": {},
+    "expired": {"end": "20210101000000Z"},
+    "not yet valid": {"start": "20400101000000Z"},
+    "another host": {"host": "elsewhere.example"},
+}
+
+
+def check(front):
+    """Searches fail, what the person has is found, and nothing of it is kept."""
+    token = bookmarked(front)
+    for text in ["pool", "view"]:
+        began = time.monotonic()
+        failed = search(front, text)
+        assert time.monotonic() - began < PATIENCE
+        assert failed.status_code in (502, 503, 504), failed.text
+        assert failed.json()["error"].startswith("search_")
+    assert search(front, "harbour", token).json()["source"] == "mirror"
+    assert front.call("GET", "/readyz").json()["status"] == "degraded"
+
+
+@pytest.mark.parametrize("kind", CERTIFICATES)
+def test_U01_certificate_that_nobody_should_trust_is_not_trusted(start, stub, tmp_path, kind):
+    context, certificate = server_context(tmp_path, **CERTIFICATES[kind])
+    upstream = stub(lambda *_: hotels(1), context=context)
+    url = f"https://localhost:{upstream.port}"
+    front = start("--upstream", url)
+    check(front)
+    # It was TLS that failed: nothing was asked, and one who is told to trust the certificate is answered.
+    assert not upstream.calls
+    assert any("CERTIFICATE" in line.upper() for line in front.log if "Upstream search failed" in line)
+    if kind == "self-signed":
+        reply = requests.get(url + "/api/hotels/a/b/", verify=str(certificate), timeout=PATIENCE)
+        assert reply.status_code == 200 and len(upstream.calls) == 1
+
+
+def test_U01_plain_http_where_tls_should_be_is_a_failure(start, stub):
+    upstream = stub(lambda *_: hotels(1))
+    url = f"https://localhost:{upstream.port}"
+    check(start("--upstream", url))
+
+
+def test_U01_tls_where_plain_http_should_be_is_a_failure(start, stub, tmp_path):
+    context, _ = server_context(tmp_path)
+    upstream = stub(lambda *_: hotels(1), context=context)
+    url = f"http://localhost:{upstream.port}"
+    check(start("--upstream", url))
+    assert not upstream.calls
+
+
+@pytest.mark.parametrize("reply", [
+    b"", b"HTTP/1.1 200 OK\r\n\r\n{}", b"\x15\x03\x01\x00\x02\x02\x28", bytes(range(256)) * 40, None])
+def test_U01_handshake_that_breaks_is_a_failure(start, reply):
+    class Handler(socketserver.BaseRequestHandler):
+        def handle(self):
+            self.request.recv(65_536)
+            if reply is None:
+                time.sleep(PATIENCE)
+            self.request.sendall(reply or b"")
+
+    class Listener(socketserver.ThreadingTCPServer):
+        allow_reuse_address, daemon_threads = True, True
+
+    with Listener(("127.0.0.1", 0), Handler) as listener:
+        threading.Thread(target=listener.serve_forever, daemon=True).start()
+        url = f"https://localhost:{listener.server_address[1]}"
+        check(start("--upstream", url))
+        listener.shutdown()
