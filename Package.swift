@@ -34,6 +34,8 @@ let httpTypes = Target.Dependency.product(name: "HTTPTypes", package: "swift-htt
 let nioCore = Target.Dependency.product(name: "NIOCore", package: "swift-nio")
 let nioLocks = Target.Dependency.product(name: "NIOConcurrencyHelpers", package: "swift-nio")
 let nioPosix = Target.Dependency.product(name: "NIOPosix", package: "swift-nio")
+let nioHTTPTypes = Target.Dependency.product(name: "NIOHTTPTypes", package: "swift-nio-extras")
+let nioSSL = Target.Dependency.product(name: "NIOSSL", package: "swift-nio-ssl")
 
 let package = Package(
   name: "hotel-bookmarks",
@@ -48,6 +50,9 @@ let package = Package(
     .package(url: "https://github.com/apple/swift-log", from: "1.16.0"),
     .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),
     .package(url: "https://github.com/apple/swift-nio", from: "2.101.0"),
+    .package(url: "https://github.com/apple/swift-nio-extras", from: "1.35.0"),
+    .package(url: "https://github.com/apple/swift-nio-http2", from: "1.46.0"),
+    .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.0"),
     .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.0"),
     .package(url: "https://github.com/jpsim/Yams", from: "6.2.0"),
     .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
@@ -60,14 +65,20 @@ let package = Package(
     floor("Documents", [crypto]),
     .systemLibrary(
       name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
-    floor("SQLite", ["CSQLite"]),
+    .target(name: "CSQLiteSystem", dependencies: ["CSQLite"]),
+    floor("SQLite", ["CSQLite", "CSQLiteSystem"]),
+    .target(
+      name: "CICU", linkerSettings: [.linkedLibrary("icui18n"), .linkedLibrary("icuuc")]),
+    floor("ICU", ["CICU"]),
+    .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
+    floor("Compression", ["CZlib"]),
 
     // Floor 1: stores.
     floor("Stores", ["Documents", nioLocks]),
     floor("StoreTesting", ["Documents", "Stores", nioLocks]),
 
     // Floor 2: use cases.
-    floor("CouchSync", ["Documents", "Stores"]),
+    floor("CouchSync", ["Documents", "Stores", "ICU"]),
     floor("Hotels", ["Documents", "Stores", crypto]),
     floor(
       "Accounts",
@@ -83,16 +94,21 @@ let package = Package(
     floor(
       "SearchProxy",
       [
-        "Documents", "Hotels", logging, metrics, nioCore,
+        "Documents", "Hotels", "SQLite", logging, metrics, nioCore, nioPosix,
         .product(name: "NIOHTTP1", package: "swift-nio"),
         .product(name: "AsyncHTTPClient", package: "async-http-client"),
       ]),
     floor(
       "HTTPAPI",
       [
-        "Documents", "Stores", "Hotels", "Accounts", "CouchSync", crypto, logging, metrics,
-        hummingbird, httpTypes, lifecycle, nioCore,
+        "Documents", "Stores", "Hotels", "Accounts", "CouchSync", "Compression", crypto, logging,
+        metrics, hummingbird, httpTypes, lifecycle, nioCore, nioHTTPTypes, nioSSL,
+        .product(name: "HummingbirdCore", package: "hummingbird"),
+        .product(name: "HummingbirdHTTP2", package: "hummingbird"),
         .product(name: "NIOHTTP1", package: "swift-nio"),
+        .product(name: "NIOHTTP2", package: "swift-nio-http2"),
+        .product(name: "NIOHTTPTypesHTTP1", package: "swift-nio-extras"),
+        .product(name: "NIOTLS", package: "swift-nio"),
       ]),
 
     // Floor 4: the composition root.
@@ -103,7 +119,7 @@ let package = Package(
         "Documents", "Stores", "Hotels", "Accounts", "SQLite", "SQLiteEngine", "Catalogue",
         "SearchProxy", "HTTPAPI", "CContract", crypto, logging, metrics, coreMetrics, lifecycle,
         hummingbird,
-        nioCore, nioPosix,
+        .product(name: "HummingbirdCore", package: "hummingbird"), nioCore, nioPosix,
         .product(name: "NIOHTTP1", package: "swift-nio"),
         .product(name: "UnixSignals", package: "swift-service-lifecycle"),
         .product(name: "AsyncHTTPClient", package: "async-http-client"),
@@ -121,34 +137,97 @@ let package = Package(
 
     tests("Documents", ["Documents"]),
     tests("SQLite", ["SQLite"]),
+    tests("ICU", ["ICU"]),
+    tests("Compression", ["Compression"]),
     tests("Stores", ["Documents", "Stores", "StoreTesting", nioLocks]),
-    tests("CouchSync", ["Documents", "Stores", "CouchSync", "StoreTesting"]),
+    tests("CouchSync", ["Documents", "Stores", "CouchSync", "ICU", "StoreTesting"]),
     tests("Hotels", ["Documents", "Stores", "Hotels", "StoreTesting"]),
     tests("Accounts", ["Documents", "Stores", "Accounts", "StoreTesting"]),
     tests("SQLiteEngine", ["Documents", "Stores", "SQLite", "SQLiteEngine", "StoreTesting"]),
     tests("Catalogue", ["Documents", "Hotels", "Catalogue", "SQLite"]),
-    tests("SearchProxy", ["Documents", "Hotels", "SearchProxy"]),
+    tests("SearchProxy", ["Documents", "Hotels", "SearchProxy", "SQLite"]),
     tests(
       "HTTPAPI",
       [
-        "Documents", "Stores", "Hotels", "Accounts", "HTTPAPI", "StoreTesting", hummingbird,
-        httpTypes, logging, nioCore,
+        "Documents", "Stores", "Hotels", "Accounts", "Catalogue", "CouchSync", "Compression",
+        "HTTPAPI", "SQLiteEngine", "StoreTesting", hummingbird, httpTypes, logging, nioCore,
+        nioHTTPTypes,
         .product(name: "HummingbirdTesting", package: "hummingbird"),
+        .product(name: "NIOEmbedded", package: "swift-nio"),
+        .product(name: "NIOHTTP1", package: "swift-nio"),
         .product(name: "Yams", package: "Yams"),
       ]),
     tests(
       "HotelBookmarks",
       [
-        "HotelBookmarks", "Documents", "Stores", "Accounts", "SQLiteEngine", logging, coreMetrics,
+        "HotelBookmarks", "Documents", "Stores", "Accounts", "SearchProxy", "SQLiteEngine", logging,
+        coreMetrics,
         nioCore,
       ]),
   ],
   swiftLanguageModes: [.v6]
 )
 
+// What the server is measured against; Scripts/bench sets this.
+if Context.environment["BOOKMARKS_BENCHMARKS"] != nil {
+  package.products.append(.executable(name: "empty-handler", targets: ["EmptyHandler"]))
+  package.targets.append(
+    .executableTarget(
+      name: "EmptyHandler", dependencies: [hummingbird, httpTypes, nioCore],
+      path: "Benchmarks/EmptyHandler", swiftSettings: settings))
+}
+
 // The thread-sanitizer pass rebuilds only the targets that it names: BOOKMARKS_TARGETS="Documents Stores".
 if let named = Context.environment["BOOKMARKS_TARGETS"] {
   let names = Set(named.split(separator: " ").map(String.init))
   package.targets.removeAll { !names.contains($0.name) }
   package.products = []
+}
+
+// The fuzzer rebuilds what reads strangers' input with its own instrumentation (Tests/Fuzzing). Of targets that
+// need whole libraries for other things it takes the files that read.
+if Context.environment["BOOKMARKS_FUZZING"] != nil {
+  let sanitizers = ["-sanitize=fuzzer,address"]
+  let instrumented = settings + [.unsafeFlags(sanitizers + ["-O"])]
+  let whole = ["Documents", "ICU", "Compression", "Stores", "CouchSync", "Hotels"]
+  func readers(_ name: String, _ dependencies: [Target.Dependency], _ files: [String]) -> Target {
+    .target(
+      name: name, dependencies: dependencies, sources: files.map { $0 + ".swift" },
+      swiftSettings: instrumented)
+  }
+  package.products = []
+  package.targets.removeAll { !(whole + ["CICU", "CZlib"]).contains($0.name) }
+  for target in package.targets where whole.contains(target.name) {
+    target.swiftSettings = instrumented
+  }
+  package.targets += [
+    readers(
+      "Accounts", ["Documents", "Stores"],
+      [
+        "AccountError", "Base64URL", "ClientAddress", "CompactToken", "KeyID", "Principal",
+        "Secret",
+        "TokenClaims", "UserName",
+      ]),
+    readers(
+      "SearchProxy", ["Documents", "Hotels"],
+      [
+        "PathSegment", "SearchError+Words", "SearchTerm", "TravelSampleAnswer", "TravelSampleRow",
+        "UpstreamOrigin", "UpstreamURL", "UpstreamURLError", "Upstreams/CouchbaseDialect",
+        "Upstreams/OpenSearchDialect", "Upstreams/QueryDialect", "Upstreams/QueryRows",
+      ]),
+    readers(
+      "HTTPAPI", ["Accounts", httpTypes],
+      ["Errors/Problem"]
+        + ["QueryParameters", "RequestTarget", "SentCredentials", "StringProtocol+Trimming"]
+        .map { "Serving/" + $0 }),
+    .systemLibrary(name: "CFuzzer", path: "Tests/Fuzzing/CFuzzer"),
+    .executableTarget(
+      name: "Fuzzing",
+      dependencies: [
+        "Documents", "Stores", "CouchSync", "Hotels", "Compression", "Accounts", "SearchProxy",
+        "HTTPAPI", "CFuzzer",
+      ],
+      path: "Tests/Fuzzing/Targets", swiftSettings: instrumented,
+      linkerSettings: [.unsafeFlags(sanitizers + ["-use-ld=lld"])]),
+  ]
 }

@@ -1,0 +1,96 @@
+/* What the machine gives without a server: how many writes a second the file system puts on the disk one
+ * after the other, and how many SQLite does, alone in a loop with synchronous=FULL.
+ *   ceilings fsync|sqlite FILE SECONDS
+ * Prints one line of JSON with wrk's units. The file must be new; it is removed. */
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <sqlite3.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { BODY = 1100, MOST = 4000000 };
+
+static float *times;
+static long count;
+
+static double now(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return t.tv_sec + t.tv_nsec / 1e9;
+}
+
+static void fail(const char *what) {
+  fprintf(stderr, "%s failed\n", what);
+  exit(1);
+}
+
+static int by_value(const void *a, const void *b) {
+  float x = *(const float *)a, y = *(const float *)b;
+  return (x > y) - (x < y);
+}
+
+/* A frame of SQLite's log: a page and its header, over what an earlier round through the log has written. */
+static void write_once(int file) {
+  static char frame[4096 + 24];
+  enum { FRAMES = 1000 };
+  for (long at = 0; count == 0 && at < FRAMES; at++)
+    if (write(file, frame, sizeof frame) != sizeof frame) fail("write");
+  if (pwrite(file, frame, sizeof frame, count % FRAMES * sizeof frame) != sizeof frame) fail("pwrite");
+  if (fdatasync(file) != 0) fail("fdatasync");
+}
+
+static sqlite3 *opened(const char *path) {
+  sqlite3 *database;
+  if (sqlite3_open(path, &database) != SQLITE_OK) fail("opening");
+  const char *script =
+      "PRAGMA journal_mode=WAL; PRAGMA locking_mode=EXCLUSIVE; PRAGMA synchronous=FULL;"
+      "CREATE TABLE documents(sequence INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, body BLOB NOT NULL)";
+  if (sqlite3_exec(database, script, NULL, NULL, NULL) != SQLITE_OK) fail("the schema");
+  return database;
+}
+
+static void insert_once(sqlite3_stmt *insert) {
+  static char body[BODY];
+  char id[32];
+  int length = snprintf(id, sizeof id, "doc-0-%08ld", count);
+  sqlite3_bind_text(insert, 1, id, length, SQLITE_STATIC);
+  sqlite3_bind_blob(insert, 2, body, BODY, SQLITE_STATIC);
+  if (sqlite3_step(insert) != SQLITE_DONE) fail("an insertion");
+  sqlite3_reset(insert);
+}
+
+int main(int argc, char **argv) {
+  if (argc != 4) fail("reading the arguments: fsync|sqlite FILE SECONDS");
+  int alone = strcmp(argv[1], "fsync") == 0, file = -1;
+  sqlite3_stmt *insert = NULL;
+  if (alone) {
+    file = open(argv[2], O_WRONLY | O_CREAT | O_EXCL, 0600);
+    if (file < 0) fail("making the file");
+  } else {
+    sqlite3 *database = opened(argv[2]);
+    const char *sql = "INSERT INTO documents(id, body) VALUES (?1, ?2)";
+    if (sqlite3_prepare_v2(database, sql, -1, &insert, NULL) != SQLITE_OK) fail("preparing");
+  }
+  times = malloc(MOST * sizeof *times);
+  if (!times) fail("malloc");
+  double start = now(), end = start + atof(argv[3]), last = start;
+  while (last < end && count < MOST) {
+    if (alone) write_once(file); else insert_once(insert);
+    double at = now();
+    times[count++] = (at - last) * 1e6;
+    last = at;
+  }
+  qsort(times, count, sizeof *times, by_value);
+  printf("{\"requests\":%ld,\"microseconds\":%.0f,\"p50\":%.1f,\"p99\":%.1f,\"refused\":0,\"broken\":0}\n",
+         count, (last - start) * 1e6, times[count / 2], times[count * 99 / 100]);
+  unlink(argv[2]);
+  char beside[4096];
+  for (int i = 0; i < 2; i++) {
+    snprintf(beside, sizeof beside, "%s-%s", argv[2], i ? "wal" : "shm");
+    unlink(beside);
+  }
+  return 0;
+}

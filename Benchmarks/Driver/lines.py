@@ -1,0 +1,160 @@
+"""The lines of the table that wrk measures: what is asked, how, and against which ceiling."""
+import dataclasses
+import json
+import typing
+import uuid
+
+import sites
+
+DOCUMENTS = 1_000
+# A store takes 50,000 documents; a thread goes on to the next before that.
+FILL = 40_000
+STORES = 8
+
+
+@dataclasses.dataclass
+class Line:
+    """One line. `plan` makes the requests for a site, and `fresh` says whether anew in each round.
+
+    `wanted` is how many times CouchDB's rate, `share` what part of the ceiling is wanted.
+    """
+
+    name: str
+    unit: str
+    connections: int
+    plan: typing.Callable
+    items: int = 1
+    ceiling: str = ""
+    fresh: bool = False
+    couch: bool = True
+    wanted: float = 0
+    share: float = 0
+    # Whether a server is asked whose upstream is the run's first one.
+    proxied: bool = False
+
+
+def read(site, size):
+    return {"kind": "get", "targets": [site.filled(size(DOCUMENTS))], "count": size(DOCUMENTS)}
+
+
+def put(site, size):
+    return {"kind": "put", "targets": [site.target() for _ in range(size(4))], "perstore": FILL}
+
+
+def update(site, size):
+    return {"kind": "update", "targets": [site.target()]}
+
+
+def bulk(items):
+    def plan(site, size):
+        return {"kind": "bulk", "items": items, "perstore": FILL // items,
+                "targets": [site.target() for _ in range(size(STORES))]}
+    return plan
+
+
+def changes(documents):
+    def plan(site, size):
+        path = f"/_changes?limit={DOCUMENTS}&include_docs={json.dumps(documents)}"
+        return {"kind": "same", "method": "GET", "path": path, "targets": [site.filled(DOCUMENTS)]}
+    return plan
+
+
+def all_docs(site, size):
+    path = f"/_all_docs?include_docs=true&limit={DOCUMENTS}"
+    return {"kind": "same", "method": "GET", "path": path, "targets": [site.filled(DOCUMENTS)]}
+
+
+def bulk_get(site, size):
+    target = site.filled(DOCUMENTS)
+    rows = site.client(target).call("GET", target["path"] + "/_changes?limit=100")["results"]
+    body = {"docs": [{"id": row["id"], "rev": row["changes"][0]["rev"]} for row in rows]}
+    return {"kind": "same", "method": "POST", "path": "/_bulk_get?revs=true",
+            "body": json.dumps(body), "targets": [target]}
+
+
+def databases(site, size):
+    return {"kind": "database", "targets": [site.root_target()]}
+
+
+def bookmark(clients):
+    def plan(site, size):
+        people = [site.target() for _ in range(clients)]
+        targets = [{"path": "/v1/bookmarks", "headers": person["headers"]} for person in people]
+        return {"kind": "bookmark", "targets": targets, "body": sites.hotel(), "spread": "turn"}
+    return plan
+
+
+def search(site, size):
+    person = site.target()
+    target = {"path": "/v1/hotels", "headers": person["headers"]}
+    path = "?description=pool&location=san+francisco&limit=10"
+    return {"kind": "same", "method": "GET", "path": path, "targets": [target]}
+
+
+def mirror(site, size):
+    person = site.target()
+    client = site.client(person)
+    for number in range(50):
+        client.call("PUT", f"/v1/bookmarks/bench-{number}", sites.hotel().encode())
+    since = client.call("GET", "/v1/mirror")["token"]
+    client.call("PUT", "/v1/bookmarks/bench-50", sites.hotel().encode())
+    target = {"path": "/v1/mirror", "headers": person["headers"]}
+    return {"kind": "same", "method": "GET", "path": f"?since={since}", "targets": [target]}
+
+
+def round_robin(site, size):
+    return {"kind": "put", "spread": "turn", "targets": [site.target() for _ in range(size(100))]}
+
+
+def at_random(site, size):
+    return {"kind": "get", "spread": "random", "count": 1,
+            "targets": [site.guest() for _ in range(size(2_000))]}
+
+
+LINES = [
+    Line("get 1", "documents", 1, read, ceiling="empty", wanted=8),
+    Line("get 32", "documents", 32, read, ceiling="empty", wanted=10, share=0.7),
+    Line("put 1", "documents", 1, put, ceiling="sqlite", fresh=True, wanted=12, share=0.7),
+    Line("put 32", "documents", 32, put, ceiling="sqlite", fresh=True, wanted=12),
+    Line("update loop", "documents", 1, update, ceiling="sqlite", fresh=True, wanted=20, share=0.7),
+    Line("bulk 100", "documents", 1, bulk(100), items=100, fresh=True, wanted=12),
+    Line("bulk 1000", "documents", 1, bulk(1_000), items=1_000, fresh=True, wanted=12),
+    Line("changes", "rows", 1, changes(False), items=DOCUMENTS),
+    Line("changes with documents", "documents", 1, changes(True), items=DOCUMENTS, wanted=12),
+    Line("all_docs with documents", "documents", 1, all_docs, items=DOCUMENTS, wanted=12),
+    Line("bulk_get 100", "documents", 1, bulk_get, items=100, wanted=12),
+    Line("new databases", "databases", 4, databases, fresh=True, wanted=5),
+    Line("bookmark 1", "bookmarks", 1, bookmark(1), ceiling="sqlite", fresh=True, couch=False),
+    Line("bookmark 16", "bookmarks", 16, bookmark(16), ceiling="sqlite", fresh=True, couch=False),
+    Line("search", "searches", 32, search, ceiling="empty", couch=False),
+    Line("search from cache", "searches", 32, search, ceiling="empty", couch=False, proxied=True),
+    Line("mirror delta", "deltas", 32, mirror, ceiling="empty", couch=False),
+    Line("100 stores in turn", "documents", 32, round_robin, ceiling="sqlite"),
+    Line("2000 stores at random", "documents", 32, at_random, ceiling="empty"),
+]
+
+
+def prepared(line, site, size, threads, seed):
+    """The plan of a line, as `load.lua` reads it."""
+    plan = line.plan(site, size)
+    # Each thread counts its own requests.
+    if "perstore" in plan:
+        plan["pertarget"] = plan.pop("perstore") // threads
+    return renamed({**plan, "seed": seed, "threads": threads})
+
+
+def renamed(plan):
+    """The plan once more, for documents of other ids."""
+    return {**plan, "name": "d" + uuid.uuid4().hex[:8]}
+
+
+def lua(value):
+    """A value as Lua writes it."""
+    if isinstance(value, dict):
+        return "{" + ",".join(f"[{lua(k)}]={lua(v)}" for k, v in value.items()) + "}"
+    if isinstance(value, list):
+        return "{" + ",".join(lua(v) for v in value) + "}"
+    if isinstance(value, str):
+        # JSON's escapes of ASCII are Lua's, but for \u and \/, which do not come up here.
+        return json.dumps(value)
+    return repr(value)

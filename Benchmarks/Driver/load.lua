@@ -1,0 +1,108 @@
+-- Requests for wrk, of the kind that the file named by the first argument describes:
+--   return { kind = "get", targets = {{ path = "/couch/db", headers = {…} }}, … }
+-- A target is one database or person; `pertarget` says after how many requests a thread goes on to the next,
+-- `spread = "turn"` that every request goes to the next, `spread = "random"` to any.
+local threads = 0
+
+function setup(thread)
+  thread:set("number", threads)
+  threads = threads + 1
+end
+
+local plan, filler, made, target, revision, failures
+
+function init(arguments)
+  plan = dofile(arguments[1])
+  made, target, failures = 0, 1, 0
+  math.randomseed(number + plan.seed)
+  filler = string.rep("x", plan.bytes or 1024)
+  if plan.kind == "update" then response = take_revision end
+end
+
+local function next_target()
+  local count = #plan.targets
+  if plan.spread == "turn" then
+    target = (made * plan.threads + number) % count + 1
+  elseif plan.spread == "random" then
+    target = math.random(count)
+  elseif plan.pertarget then
+    target = math.floor(made / plan.pertarget) % count + 1
+  end
+  return plan.targets[target]
+end
+
+local function document(id)
+  return string.format('{"_id":"%s","type":"note","n":%d,"text":"%s"}', id, made, filler)
+end
+
+local function fresh_id()
+  return string.format("%s-%d-%08d", plan.name, number, made)
+end
+
+local kinds = {}
+
+-- One of the first `count` documents, at random.
+function kinds.get(at)
+  return wrk.format("GET", at.path .. string.format("/doc-%06d", math.random(plan.count) - 1), at.headers)
+end
+
+-- The same request each time.
+function kinds.same(at)
+  return wrk.format(plan.method, at.path .. plan.path, at.headers, plan.body)
+end
+
+-- A new document.
+function kinds.put(at)
+  local id = fresh_id()
+  return wrk.format("PUT", at.path .. "/" .. id, at.headers, document(id))
+end
+
+-- The next revision of one document; for one connection.
+function kinds.update(at)
+  local base = revision and string.format('"_rev":"%s",', revision) or ""
+  local body = string.format('{%s"type":"note","n":%d,"text":"%s"}', base, made, filler)
+  return wrk.format("PUT", at.path .. "/" .. plan.name, at.headers, body)
+end
+
+function take_revision(status, headers, body)
+  revision = body:match('"rev":"([^"]+)"') or revision
+end
+
+-- `items` new documents in one request.
+function kinds.bulk(at)
+  local documents, id = {}, fresh_id()
+  for place = 1, plan.items do documents[place] = document(id .. "-" .. place) end
+  return wrk.format(
+    "POST", at.path .. "/_bulk_docs", at.headers, '{"docs":[' .. table.concat(documents, ",") .. "]}")
+end
+
+-- A new database.
+function kinds.database(at)
+  return wrk.format("PUT", at.path .. "/" .. fresh_id(), at.headers)
+end
+
+-- Bookmarks 50 hotels, then takes them back, and again; each person on their own.
+local steps = {}
+function kinds.bookmark(at)
+  local step = steps[target] or 0
+  -- wrk makes the first thread's first request once more than it sends it.
+  if made > 0 or number > 0 then steps[target] = step + 1 end
+  local path = string.format("%s/bench-%d", at.path, step % 50)
+  if math.floor(step / 50) % 2 == 1 then return wrk.format("DELETE", path, at.headers) end
+  return wrk.format("PUT", path, at.headers, plan.body)
+end
+
+function request()
+  local at = next_target()
+  local text = kinds[plan.kind](at)
+  made = made + 1
+  return text
+end
+
+function done(summary, latency, requests)
+  local errors = summary.errors
+  io.write(string.format(
+    '{"requests":%d,"microseconds":%d,"p50":%.1f,"p99":%.1f,"refused":%d,"broken":%d}\n',
+    summary.requests, summary.duration, latency:percentile(50), latency:percentile(99),
+    errors.status, errors.connect + errors.read + errors.write + errors.timeout))
+end

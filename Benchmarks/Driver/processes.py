@@ -1,0 +1,101 @@
+"""The processes that a run needs, and plain calls to a server."""
+import base64
+import http.client
+import json
+import os
+import re
+import signal
+import subprocess
+import time
+import urllib.parse
+
+PASSWORD = "the operator's password"
+
+
+class Process:
+    """A server that says where it listens; its standard error goes to a file."""
+
+    def __init__(self, command, log):
+        self.started = time.perf_counter()
+        with open(log, "ab") as file:
+            self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=file, text=True)
+        first = self.process.stdout.readline()
+        found = re.search(r"at (http://\S+)", first)
+        if not found:
+            raise SystemExit(f"{command[0]} did not start: {first}; see {log}")
+        self.url = found.group(1).replace("localhost", "127.0.0.1")
+        self.pid = self.process.pid
+
+    def stop(self):
+        if self.process.poll() is None:
+            self.process.send_signal(signal.SIGTERM)
+            self.process.wait(timeout=60)
+
+    def resident(self):
+        """Bytes of memory."""
+        with open(f"/proc/{self.pid}/statm", encoding="ascii") as file:
+            return int(file.read().split()[1]) * os.sysconf("SC_PAGESIZE")
+
+    def memory(self):
+        """Bytes of memory that are the process's own, as it were alone on the machine."""
+        with open(f"/proc/{self.pid}/status", encoding="ascii") as file:
+            found = re.search(r"RssAnon:\s+(\d+) kB", file.read())
+        return int(found.group(1)) * 1024
+
+
+class BookmarkServer(Process):
+    """Ours, on a free port over a data directory."""
+
+    def __init__(self, binary, data, *arguments):
+        secret = data.parent / "password"
+        secret.write_text(PASSWORD)
+        secret.chmod(0o600)
+        super().__init__(
+            [binary, "serve", "--port", "0", "--data", str(data), "--guests-per-hour", "1000000",
+             "--admin-password-file", str(secret), *arguments], data.parent / "server.log")
+
+
+class Client:
+    """One connection to a server, kept alive; a call answers the body as JSON or raises."""
+
+    def __init__(self, url, headers=None):
+        self.parts = urllib.parse.urlsplit(url)
+        self.headers = dict(headers or {})
+        self.connection = http.client.HTTPConnection(
+            self.parts.hostname, self.parts.port, timeout=120)
+
+    def call(self, method, path, body=None, headers=None):
+        if body is not None and not isinstance(body, bytes):
+            body = json.dumps(body).encode()
+        fields = {**self.headers, **(headers or {})}
+        if body is not None:
+            fields["Content-Type"] = "application/json"
+        self.connection.request(method, self.parts.path + path, body, fields)
+        answer = self.connection.getresponse()
+        content = answer.read()
+        if answer.status >= 400:
+            raise OSError(f"{method} {path}: {answer.status} {content[:200]!r}")
+        return json.loads(content) if content else None
+
+    def raw(self, method, path, body=None):
+        """The answer's bytes."""
+        fields = dict(self.headers)
+        if body is not None:
+            fields["Content-Type"] = "application/json"
+        self.connection.request(method, self.parts.path + path, body, fields)
+        answer = self.connection.getresponse()
+        content = answer.read()
+        if answer.status >= 400:
+            raise OSError(f"{method} {path}: {answer.status} {content[:200]!r}")
+        return content
+
+
+def basic(name, password):
+    """The header fields of HTTP's Basic scheme."""
+    text = base64.b64encode(f"{name}:{password}".encode()).decode()
+    return {"Authorization": "Basic " + text}
+
+
+def bearer(token):
+    """The header fields of a token."""
+    return {"Authorization": "Bearer " + token}

@@ -1,0 +1,95 @@
+"""What is measured: our server or a CouchDB, as far as a line needs to know which."""
+import json
+import urllib.parse
+import uuid
+
+from processes import PASSWORD, Client, basic, bearer
+
+TEXT = "x" * 1024
+
+
+def document(number, **more):
+    """A document of about 1.1 KB."""
+    return {"type": "note", "n": number, "text": TEXT, **more}
+
+
+class Site:
+    """Makes databases and fills them. A target is what `load.lua` takes: a path and fields."""
+
+    def __init__(self, url, root, administrator):
+        self.url, self.root, self.administrator = url, root, administrator
+        self.admin = Client(url, basic(*administrator))
+
+    def root_target(self):
+        """The administrator's, for making databases."""
+        return {"path": self.root, "headers": basic(*self.administrator)}
+
+    def client(self, target):
+        return Client(self.url, target["headers"])
+
+    def filled(self, count):
+        """A new database with documents `doc-000000` and on."""
+        target = self.target()
+        client = self.client(target)
+        for start in range(0, count, 500):
+            numbers = range(start, min(start + 500, count))
+            documents = [document(n, _id=f"doc-{n:06d}") for n in numbers]
+            client.call("POST", target["path"] + "/_bulk_docs", {"docs": documents})
+        return target
+
+
+class Bookmarks(Site):
+    """Ours. A database is a user's own store."""
+
+    ours = True
+
+    def __init__(self, url):
+        super().__init__(url, "/couch", ("admin", PASSWORD))
+
+    def person(self, path, body=None):
+        token = Client(self.url).call("POST", path, body)["token"]
+        store = Client(self.url, bearer(token)).call("GET", "/v1/me")["store"]
+        return {"path": f"/couch/{urllib.parse.quote(store, safe='')}", "headers": bearer(token)}
+
+    def target(self):
+        """A new user's store: 50,000 documents fit."""
+        name = "user-" + uuid.uuid4().hex
+        return self.person("/v1/users", {"username": name, "password": "a good password"})
+
+    def guest(self):
+        """A new guest's store with one document: 200 fit."""
+        target = self.person("/v1/guests")
+        self.client(target).call("PUT", target["path"] + "/doc-000000", document(0))
+        return target
+
+
+class Couch(Site):
+    """A CouchDB; its URL has the administrator's name and password in it."""
+
+    ours = False
+
+    def __init__(self, url):
+        parts = urllib.parse.urlsplit(url)
+        plain = f"{parts.scheme}://{parts.hostname}:{parts.port or 5984}"
+        super().__init__(plain, parts.path.rstrip("/"), (parts.username, parts.password))
+        self.made = []
+
+    def target(self):
+        name = "bench-" + uuid.uuid4().hex
+        self.admin.call("PUT", f"{self.root}/{name}")
+        self.made.append(name)
+        return {"path": f"{self.root}/{name}", "headers": basic(*self.administrator)}
+
+    guest = target
+
+    def clear(self):
+        for name in self.made:
+            self.admin.call("DELETE", f"{self.root}/{name}")
+        self.made = []
+
+
+def hotel():
+    """A hotel of about 1.1 KB, as a bookmark's body."""
+    return json.dumps({
+        "name": "The Bench", "city": "London", "country": "United Kingdom", "type": "hotel",
+        "address": "1 Main Street", "description": TEXT[:950]})

@@ -1,0 +1,34 @@
+import Glibc
+import HTTPTypes
+import Hummingbird
+import NIOCore
+
+/// The least that Hummingbird does for a request: one route, no middleware, an answer that is always the same.
+/// What the server's reads are measured against.
+///
+/// Arguments: the port; how many bytes its answers have. Its header fields are those of a document's.
+@main
+struct EmptyHandler {
+  static func main() async throws {
+    let arguments = CommandLine.arguments.dropFirst().compactMap { Int($0) }
+    guard let port = arguments.first, let count = arguments.last, arguments.count == 2, count >= 0
+    else { return print("usage: empty-handler PORT BYTES") }
+    let body = ByteBuffer(repeating: UInt8(ascii: "x"), count: count)
+    let fields: HTTPFields = [
+      .contentType: "application/json", .cacheControl: "must-revalidate",
+      .eTag: "\"1-0123456789abcdef0123456789abcdef\"", .xContentTypeOptions: "nosniff",
+    ]
+    let router = Router()
+    router.get("/couch/{db}/{docid}") { _, _ in
+      Response(status: .ok, headers: fields, body: ResponseBody(byteBuffer: body))
+    }
+    try await Application(
+      router: router,
+      configuration: ApplicationConfiguration(address: .hostname("127.0.0.1", port: port)),
+      onServerRunning: { channel in
+        print("at http://127.0.0.1:\(channel.localAddress?.port ?? port)")
+        fflush(nil)
+      }
+    ).run()
+  }
+}
