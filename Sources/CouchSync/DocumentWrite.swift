@@ -49,7 +49,7 @@ package struct DocumentWrite: Sendable {
   }
 
   /// What the write does to the store, and the revision that it leads to; no mutation where the revision
-  /// is known.
+  /// and its ancestors are known.
   /// - Throws: `rejected` for what the document rules refuse.
   func decided(
     in view: any StoreView, limit: Int

@@ -37,8 +37,9 @@ package enum Edit {
     return try put(id, in: tree, base: base, body: body, isDeleted: true, limit: limit)
   }
 
-  /// Takes a peer's revision with its history as it is (`new_edits=false`): never a conflict, a
-  /// repeat is no mutation at all.
+  /// Takes a peer's revision with its history as it is (`new_edits=false`): never a conflict. A repeat is
+  /// no mutation at all, unless its history is longer than what is known: then the document learns
+  /// ancestors, and keeps the body that it has.
   /// - Parameter history: the revision and its ancestors, newest first, one generation a step.
   /// - Parameter known: the body that is stored for the revision, where there is one.
   /// - Throws: `revisionCollision` when the revision is known with another body, or as a tombstone where
@@ -47,18 +48,23 @@ package enum Edit {
     _ id: DocumentID, in tree: RevisionTree?, history: [RevisionID], body: DocumentBody,
     isDeleted: Bool, known: DocumentBody?, limit: Int = RevisionTree.defaultRevisionLimit
   ) throws(DocumentError) -> Mutation? {
-    var tree = tree ?? RevisionTree()
+    let before = tree ?? RevisionTree()
     guard let revision = history.first else { return nil }
-    guard try tree.graft(history, isDeleted: isDeleted) else {
-      // A revision without a body came along as an ancestor, of which nothing else is known.
-      if let known, known.digest != body.digest || tree[revision]?.isDeleted != isDeleted {
-        throw DocumentError(
-          .revisionCollision, "Revision \(revision) is known here with another body")
-      }
-      return nil
+    // A revision without a body came along as an ancestor, of which nothing else is known.
+    if let known, let node = before[revision],
+      known.digest != body.digest || node.isDeleted != isDeleted
+    {
+      throw DocumentError(
+        .revisionCollision, "Revision \(revision) is known here with another body")
     }
+    var tree = before
+    let growth = try tree.graft(history, isDeleted: isDeleted)
+    guard growth != .nothing else { return nil }
     tree.prune(to: limit)
-    return Mutation(id: id, tree: tree, revision: revision, body: body)
+    // What was learnt of a known revision may be too old to be kept.
+    guard growth == .revision || tree.parents != before.parents else { return nil }
+    return Mutation(
+      id: id, tree: tree, revision: revision, body: growth == .revision ? body : nil)
   }
 
   private static func parent(

@@ -4,10 +4,10 @@ package struct Mutation: Sendable {
   package let id: DocumentID
   /// Its whole tree after the edit.
   package let tree: RevisionTree
-  /// The revision that the edit added.
+  /// The revision that the edit added, or one that was known and of which it added ancestors.
   package let revision: RevisionID
-  /// What that revision says.
-  package let body: DocumentBody
+  /// What the added revision says; nil where only ancestors were added, and every body stays.
+  package let body: DocumentBody?
   /// Further tombstones that the edit added, on branches that it closed; each says `{}`.
   package var closed: [RevisionID] = []
   /// When this life of the document began, where the writer knows better than the engine's clock: a
@@ -16,7 +16,7 @@ package struct Mutation: Sendable {
 
   /// A document's next state.
   package init(
-    id: DocumentID, tree: RevisionTree, revision: RevisionID, body: DocumentBody,
+    id: DocumentID, tree: RevisionTree, revision: RevisionID, body: DocumentBody?,
     created: Timestamp? = nil
   ) {
     self.id = id

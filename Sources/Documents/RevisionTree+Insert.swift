@@ -1,4 +1,14 @@
 extension RevisionTree {
+  /// What a peer's history taught a tree.
+  package enum Growth: Sendable {
+    /// Nothing: all of it was known.
+    case nothing
+    /// Ancestors of a newest revision that was known.
+    case ancestors
+    /// The newest revision, maybe with ancestors.
+    case revision
+  }
+
   /// Adds a revision below a leaf, or a root when `parent` is nil.
   /// - Returns: false when the revision was known.
   @discardableResult
@@ -17,20 +27,48 @@ extension RevisionTree {
   }
 
   /// Grafts a peer's history, newest first, one generation a step: adds what is unknown, and joins
-  /// a branch that had been cut off (a root) to the ancestors that the history names. Ancestors
-  /// that are new come without a body and are counted as live.
-  /// - Returns: false when the newest revision was known.
+  /// a branch that had been cut off (a root) to the ancestors that the history names, also where the
+  /// newest revision is known. Ancestors that are new come without a body and are counted as live.
+  ///
+  /// So histories that were cut off anywhere make one tree, in whatever order they come. Source: CouchDB,
+  /// `couch_key_tree:merge`.
   /// - Throws: `tooManyLeaves` when the graft would open one branch too many; `invalidRevision`
   ///   when the history skips a generation.
   @discardableResult
   package mutating func graft(
     _ history: [RevisionID], isDeleted: Bool
-  ) throws(DocumentError) -> Bool {
-    guard let newest = history.first, index(of: newest) == nil else { return false }
+  ) throws(DocumentError) -> Growth {
+    guard let newest = history.first else { return .nothing }
     guard zip(history, history.dropFirst()).allSatisfy({ $0.generation - 1 == $1.generation })
     else { throw DocumentError(.invalidRevision, "A history goes back one generation a step") }
-    // Where the tree and the history agree, the history may know what is below a branch's root; where they
-    // don't, the tree's own word stands. So what a tree knows does not depend on the order of arrival.
+    let path = path(of: history)
+    let isKnown = path.first?.known != nil
+    if !isKnown {
+      try requireRoom(whenBelow: path.first { $0.known != nil }?.known, isDeleted: isDeleted)
+    }
+    var parent: Int?
+    var hasJoined = false
+    for step in path.reversed() {
+      if let known = step.known {
+        if let parent, nodes[known].parent == nil {
+          join(known, to: parent)
+          hasJoined = true
+        }
+        parent = known
+      } else {
+        parent = append(
+          step.revision, below: parent, isDeleted: step.revision == newest && isDeleted)
+      }
+    }
+    restoreOrder()
+    return isKnown ? (hasJoined ? .ancestors : .nothing) : .revision
+  }
+
+  /// As much of a history as the tree has nothing against, with the places of what it knows.
+  ///
+  /// Where the tree and the history agree, the history may know what is below a branch's root; where they
+  /// don't, the tree's own word stands. So what a tree knows does not depend on the order of arrival.
+  private func path(of history: [RevisionID]) -> [(revision: RevisionID, known: Int?)] {
     var path: [(revision: RevisionID, known: Int?)] = []
     var agreed: Int?
     let places = places(of: history)
@@ -43,19 +81,14 @@ extension RevisionTree {
       else { break }
       agreed = parent
     }
-    try requireRoom(whenBelow: path.first { $0.known != nil }?.known, isDeleted: isDeleted)
-    var parent: Int?
-    for step in path.reversed() {
-      if let known = step.known {
-        if let parent, nodes[known].parent == nil { join(known, to: parent) }
-        parent = known
-      } else {
-        parent = append(
-          step.revision, below: parent, isDeleted: step.revision == newest && isDeleted)
-      }
-    }
-    restoreOrder()
-    return true
+    return path
+  }
+
+  /// Each revision with its parent: equal for trees that know the same, in whatever order they learnt it.
+  var parents: [RevisionID: RevisionID?] {
+    Dictionary(
+      nodes.map { ($0.revision, $0.parent.map { nodes[$0].revision }) },
+      uniquingKeysWith: { first, _ in first })
   }
 
   /// Where each revision of a history stands, nil for the unknown; goes through the tree once.

@@ -4,9 +4,9 @@ import Stores
 
 /// Which body stands with the winner, and which are kept beside it.
 extension StoreWriter {
-  /// What the mutation's revision says, as it is stored.
-  static func body(of mutation: Mutation) -> StoreRows.StoredBody {
-    let bytes = mutation.body.bytes
+  /// What the mutation's revision says, as it is stored; nil where it adds no revision.
+  static func body(of mutation: Mutation) -> StoreRows.StoredBody? {
+    guard let bytes = mutation.body?.bytes else { return nil }
     return StoreRows.StoredBody(
       bytes: bytes, checksum: Checksum.body(mutation.id, mutation.revision, bytes))
   }
@@ -18,11 +18,13 @@ extension StoreWriter {
   }
 
   /// What the winner says: the mutation's revision, the winner of before, or a leaf that had lost until
-  /// the mutation put a tombstone on the winner; that one's body leaves `bodies`.
+  /// the mutation put a tombstone or a descendant on the winner; that one's body leaves `bodies`.
   mutating func content(
     of winner: RevisionID, _ mutation: Mutation, _ old: (row: StoredDocument, body: [UInt8])?
   ) throws(StoreError) -> (body: StoreRows.StoredBody, type: String?) {
-    if winner == mutation.revision { return (Self.body(of: mutation), mutation.body.type) }
+    if winner == mutation.revision, let body = Self.body(of: mutation) {
+      return (body, mutation.body?.type)
+    }
     guard let old else { throw .integrity("the winner's body was never stored") }
     if winner == old.row.revision {
       let body = StoreRows.StoredBody(bytes: old.body, checksum: old.row.bodyChecksum)
@@ -54,10 +56,12 @@ extension StoreWriter {
   /// ``ancestors`` steps above every leaf.
   ///
   /// Only bodies that many generations below the new revision can have become too old by it, so that
-  /// the tree is measured only when there is one; where no ancestors are kept, every body may go.
+  /// the tree is measured only when there is one; where no ancestors are kept, or branches were joined
+  /// without a new revision, every body may go.
   /// - Returns: how many bytes these were.
   func removeOldBodies(of first: Int64, _ mutation: Mutation) throws(SQLiteError) -> Int64 {
-    let generation = ancestors > 0 ? mutation.revision.generation - ancestors : .max
+    let isMeasured = ancestors > 0 && mutation.body != nil
+    let generation = isMeasured ? mutation.revision.generation - ancestors : .max
     guard generation > 1 else { return 0 }
     let candidates = try rows.bodies(of: first, below: generation)
     guard !candidates.isEmpty else { return 0 }

@@ -78,8 +78,8 @@ struct StoreWriter {
         }
         try rows.remove(old.row)
       }
-      if winner.revision != mutation.revision {
-        kept += try rows.insert(Self.body(of: mutation), of: first, mutation.revision)
+      if winner.revision != mutation.revision, let body = Self.body(of: mutation) {
+        kept += try rows.insert(body, of: first, mutation.revision)
       }
       for revision in mutation.closed {
         kept += try rows.insert(Self.tombstone(mutation.id, revision), of: first, revision)

@@ -108,7 +108,7 @@ struct MemoryState: Sendable {
     info.lastSequence += 1
     let kept = mutation.tree.revisions(withinSteps: ancestors)
     var bodies = (old?.bodies ?? [:]).filter { kept.contains($0.key) }
-    bodies[mutation.revision] = mutation.body
+    if let body = mutation.body { bodies[mutation.revision] = body }
     for revision in mutation.closed { bodies[revision] = .empty }
     // A tombstone keeps the time of the life that it ended; a document brought back begins anew.
     let isReborn = old.map { $0.isDeleted && !winner.isDeleted } ?? true

@@ -39,6 +39,75 @@ extension StorageConformance {
         try require(try await storage.info().lastSequence, is: 1, "last sequence")
       }
     },
+    Claim("ancestors that a known revision turns out to have take one sequence number, and no body")
+    {
+      bench in
+      try await bench.withStorage { storage in
+        let id = try DocumentID("a")
+        let ids = try ["4-d", "3-c", "2-b", "1-a"].map { text throws(DocumentError) in
+          try RevisionID(text)
+        }
+        _ = try await storage.graft(id, [ids[3]], #"{"type":"old"}"#)
+        _ = try await storage.graft(id, [ids[1]], #"{"type":"lost"}"#)
+        _ = try await storage.graft(id, [ids[0]], #"{"type":"new"}"#)
+        let before = try await storage.info()
+        // The text is not looked at: the store has the revision.
+        let changes = try await storage.graft(id, ids, #"{"type":"other"}"#)
+        try require(
+          changes, is: [Change(sequence: 4, id: id, revision: ids[0], isDeleted: false)], "changes")
+        try require(try await storage.changes(), is: changes, "changes as read")
+        let tree = try required(try await storage.tree(id), "the tree")
+        try require(tree.history(of: ids[0]), is: ids, "the history")
+        try require(tree.leaves.map(\.revision), is: [ids[0]], "the leaves")
+        let bodies = [#"{"type":"new"}"#, #"{"type":"lost"}"#, nil, #"{"type":"old"}"#]
+        for (revision, wanted) in zip(ids, bodies) {
+          try require(try await storage.body(id, revision), is: wanted, "body of \(revision)")
+        }
+        try require(try await storage.document(id)?.text, is: bodies[0], "the document")
+        try require(try await storage.ids(ofType: "new"), is: ["a"], "ids by type")
+        let info = try await storage.info()
+        try require(info.lastSequence, is: 4, "last sequence")
+        try require(info.documentCount, is: 1, "documents")
+        try require(info.storedBytes, is: before.storedBytes, "bytes")
+        try require(try await storage.graft(id, ids, "{}"), is: [], "a repeat's changes")
+      }
+    },
+    Claim("a live leaf that turns out to be an ancestor makes way for the tombstone below it") {
+      bench in
+      try await bench.withStorage { storage in
+        let id = try DocumentID("a")
+        let (old, dead) = (try RevisionID("1-a"), try RevisionID("2-b"))
+        _ = try await storage.graft(id, [old], #"{"type":"t"}"#)
+        _ = try await storage.graft(id, [dead], "{}", isDeleted: true)
+        try require(try await storage.document(id)?.revision, is: old, "the winner")
+        let changes = try await storage.graft(id, [dead, old], "{}", isDeleted: true)
+        try require(changes.map(\.revision), is: [dead], "the winner in the feed")
+        try require(changes.map(\.isDeleted), is: [true], "tombstones in the feed")
+        try require(try await storage.document(id)?.isDeleted, is: true, "deleted")
+        try require(try await storage.body(id, old), is: #"{"type":"t"}"#, "the ancestor's body")
+        try require(try await storage.ids(ofType: "t"), is: [], "ids by type")
+        let info = try await storage.info()
+        try require([info.documentCount, info.deletedCount], is: [0, 1], "counts")
+      }
+    },
+    Claim("a leaf that turns out to be an old ancestor loses its body") { bench in
+      try await bench.withStorage { storage in
+        let id = try DocumentID("a")
+        let length = StoreLimits.storedAncestors + 2
+        let path = try (0..<length).map { place throws(DocumentError) in
+          try RevisionID("\(length - place)-x")
+        }
+        _ = try await storage.graft(id, Array(path.suffix(1)), #"{"old":true}"#)
+        _ = try await storage.graft(id, Array(path.prefix(length - 2)), "{}")
+        let (second, first) = (path[length - 2], path[length - 1])
+        try require(try await storage.body(id, first), is: #"{"old":true}"#, "a leaf's body")
+        // Told of a revision that is no leaf.
+        _ = try await storage.graft(id, [path[length - 3], second, first], "{}")
+        let tree = try required(try await storage.tree(id), "the tree")
+        try require(tree.history(of: path[0]), is: path, "the history")
+        try require(try await storage.body(id, first), is: nil, "an old ancestor's body")
+      }
+    },
     Claim("a decision without mutations takes no sequence number") { bench in
       try await bench.withStorage { storage in
         let id = try DocumentID("a")

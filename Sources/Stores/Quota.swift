@@ -38,8 +38,9 @@ enum Quota {
   private static let plainTombstoneBytes = 64
 
   private static func isGrowth(_ mutation: Mutation) -> Bool {
-    !(mutation.tree[mutation.revision]?.isDeleted ?? true)
-      || mutation.body.bytes.count > plainTombstoneBytes
+    guard let body = mutation.body else { return false }
+    return !(mutation.tree[mutation.revision]?.isDeleted ?? true)
+      || body.bytes.count > plainTombstoneBytes
   }
 
   private static func share(_ percent: Int64, of limits: StoreLimits) -> Int64 {
@@ -48,7 +49,9 @@ enum Quota {
 
   /// What the mutations add in bytes if nothing of before goes.
   private static func longest(_ mutations: [Mutation]) -> Int64 {
-    mutations.reduce(0) { $0 + Int64($1.body.bytes.count + $1.closed.count * emptyBytes) }
+    mutations.reduce(0) {
+      $0 + Int64(($1.body?.bytes.count ?? 0) + $1.closed.count * emptyBytes)
+    }
   }
 
   /// By how many there are more live documents.
@@ -86,7 +89,7 @@ enum Quota {
   private static func length(
     of leaf: RevisionID, after mutation: Mutation, in view: any StoreView
   ) throws(StoreError) -> Int {
-    if leaf == mutation.revision { return mutation.body.bytes.count }
+    if leaf == mutation.revision, let body = mutation.body { return body.bytes.count }
     if mutation.closed.contains(leaf) { return emptyBytes }
     return try view.body(mutation.id, leaf)?.count ?? 0
   }

@@ -23,16 +23,52 @@ import Testing
   @Test(arguments: [
     ["1-a", "2-b 1-a", "3-c 2-b 1-a", "2-d 1-a"], ["3-c 2-b 1-a", "2-d 1-a", "2-b 1-a", "1-a"],
     ["2-d 1-a", "1-a", "3-c 2-b 1-a", "3-c 2-b 1-a"], ["3-c", "2-d 1-a", "2-b 1-a", "3-c 2-b 1-a"],
+    ["3-c", "2-d", "1-a", "2-d 1-a", "2-b 1-a", "3-c 2-b"],
   ])
   func j09RevisionsComeInAnyOrderAndTwice(_ arrivals: [String]) throws {
     var tree: RevisionTree?
     for arrival in arrivals + arrivals {
       if let mutation = try insert(arrival, in: tree) { tree = mutation.tree }
     }
-    let drawn = try TreeDrawing.draw(#require(tree))
-    // Of a branch whose newest revision came without its ancestors nobody knows what it hangs on.
+    #expect(try TreeDrawing.draw(#require(tree)) == "1-a(2-b(3-c*) 2-d)")
+  }
+
+  /// A revision that is known adds no body, whatever its history tells.
+  @Test func j09LongerHistoryOfAKnownRevisionAddsNoBody() throws {
+    let tree = try TreeDrawing.tree("1-a 3-c†")
+    let mutation = try #require(
+      try insert("3-c 2-b 1-a", isDeleted: true, in: tree, known: "{}"))
+    #expect(TreeDrawing.draw(mutation.tree) == "1-a(2-b(3-c†*))")
+    #expect(mutation.body == nil)
     #expect(
-      drawn == (arrivals[0] == "3-c" ? "1-a(2-b 2-d) 3-c*" : "1-a(2-b(3-c*) 2-d)"))
+      code { try insert("3-c 2-b 1-a", #"{"n":1}"#, isDeleted: true, in: tree, known: "{}") }
+        == .revisionCollision)
+  }
+
+  /// What a peer keeps longer than this store does is forgotten at once, and is no change.
+  @Test func j09AncestorsBeyondTheLimitAreNoMutation() throws {
+    let tree = try TreeDrawing.tree("3-c(4-d)")
+    for history in ["4-d 3-c 2-b 1-a", "3-c 2-b 1-a"] {
+      let mutation = try Edit.insert(
+        id, in: tree, history: RevisionID.list(history), body: .empty, isDeleted: false, known: nil,
+        limit: 2)
+      #expect(mutation == nil)
+    }
+    let mutation = try Edit.insert(
+      id, in: tree, history: RevisionID.list("4-d 3-c 2-b 1-a"), body: .empty, isDeleted: false,
+      known: nil, limit: 3)
+    #expect(mutation.map { TreeDrawing.draw($0.tree) } == "2-b(3-c(4-d*))")
+  }
+
+  /// A full document still learns: no branch is opened by a revision that is known.
+  @Test func j09LongerHistoriesAreTakenAtTheCap() throws {
+    var tree = RevisionTree()
+    for branch in 0..<RevisionTree.maximumLeaves {
+      try tree.graft(RevisionID.list("3-\(branch)"), isDeleted: false)
+    }
+    let grown = try #require(try insert("3-7 2-x 1-a", in: tree)).tree
+    #expect(grown.nodes.count == RevisionTree.maximumLeaves + 2)
+    #expect(grown.leaves.count == RevisionTree.maximumLeaves)
   }
 
   @Test func j09PartialAncestryIsJoinedByTheNextRevision() throws {
@@ -105,11 +141,11 @@ import Testing
     let history = (0..<1_000).map { RevisionID(generation: 1_001 - $0, digest: "y\($0)") }
     let start = ContinuousClock.now
     let refusal = code { try tree.graft(history, isDeleted: false) }
-    let isNew = try tree.graft(history, isDeleted: true)
+    let growth = try tree.graft(history, isDeleted: true)
     let winner = tree.winner?.revision.description
     let elapsed = ContinuousClock.now - start
     #expect(refusal == .tooManyLeaves)
-    #expect(isNew)
+    #expect(growth == .revision)
     #expect(winner == "1000-9x0")
     #expect(elapsed < .seconds(60))
   }

@@ -28,7 +28,7 @@ import Testing
       ("\u{e9}e\u{301}", "\u{e9}e\u{301}"),
       ("eight by tes and more than eight\\n", "eight by tes and more than eight\n"),
     ] as [(String, String)])
-  func wellFormedStringIsResolved(_ content: String, _ characters: String) throws {
+  func j03WellFormedStringIsResolved(_ content: String, _ characters: String) throws {
     let root = try JSONReading.root("[\"\(content)\"]")
     #expect(root[0]?.string.map { Array($0.utf8) } == Array(characters.utf8))
     #expect(root.minified == Array("[\"\(content)\"]".utf8))
@@ -65,7 +65,7 @@ import Testing
     JSONRefusal("[\"a", 3), JSONRefusal("\u{201c}a\u{201d}", 0), JSONRefusal("\"\\u004g\"", 1),
     JSONRefusal("\"\\u00\u{e9}\"", 1), JSONRefusal("abc\"", 0), JSONRefusal("\"asd", 4),
   ])
-  func brokenStringIsRefusedAtTheByte(_ refusal: JSONRefusal) {
+  func j03BrokenStringIsRefusedAtTheByte(_ refusal: JSONRefusal) {
     #expect(JSONReading.fault(refusal.bytes) == refusal.error)
   }
 

@@ -11,7 +11,7 @@ import Testing
     "-0.1", "null", "\"asd\"", "true", "\"\"", "[\"a\"]\n", "[true]", " [] ", "\t\r\n [ ] \t\r\n",
     "[{},[[]],{\"a\":{}}]",
   ])
-  func wellFormedTextIsAccepted(_ text: String) {
+  func j03WellFormedTextIsAccepted(_ text: String) {
     #expect(JSONReading.fault(text) == nil)
   }
 
@@ -27,7 +27,7 @@ import Testing
     JSONRefusal("[fals]", 1), JSONRefusal("[nul]", 1), JSONRefusal("[tru]", 1),
     JSONRefusal("[True]", 1), JSONRefusal("nulll", 4), JSONRefusal("tru", 0),
   ])
-  func brokenArrayOrWordIsRefusedAtTheByte(_ refusal: JSONRefusal) {
+  func j03BrokenArrayOrWordIsRefusedAtTheByte(_ refusal: JSONRefusal) {
     #expect(JSONReading.fault(refusal.bytes) == refusal.error)
   }
 
@@ -46,7 +46,7 @@ import Testing
     JSONRefusal("{\"a\":\"b\"}#", 9), JSONRefusal("{\"a\":/*x*/\"b\"}", 5),
     JSONRefusal("{,}", 1), JSONRefusal("{\"a\":1,\"b\"}", 10), JSONRefusal("{\"a\":1;", 6),
   ])
-  func brokenObjectIsRefusedAtTheByte(_ refusal: JSONRefusal) {
+  func j03BrokenObjectIsRefusedAtTheByte(_ refusal: JSONRefusal) {
     #expect(JSONReading.fault(refusal.bytes) == refusal.error)
   }
 
@@ -64,7 +64,7 @@ import Testing
     JSONRefusal("}", 0), JSONRefusal(",", 0), JSONRefusal(":", 0), JSONRefusal("[1}", 2),
     JSONRefusal("{\"a\":1]", 6), JSONRefusal("abc", 0), JSONRefusal("'a'", 0),
   ])
-  func brokenStructureIsRefusedAtTheByte(_ refusal: JSONRefusal) {
+  func j03BrokenStructureIsRefusedAtTheByte(_ refusal: JSONRefusal) {
     #expect(JSONReading.fault(refusal.bytes) == refusal.error)
   }
 
@@ -78,7 +78,7 @@ import Testing
     JSONRefusal([0x7B, 0xF0, 0x9F, 0x87, 0xA8, 0x7D], 1), JSONRefusal([0xE9], 0),
     JSONRefusal([0x5B, 0x31, 0x5D, 0x1A], 3), JSONRefusal([0x5B, 0x1E, 0x5D], 1),
   ])
-  func otherBytesBetweenTokensAreRefused(_ refusal: JSONRefusal) {
+  func j03OtherBytesBetweenTokensAreRefused(_ refusal: JSONRefusal) {
     #expect(JSONReading.fault(refusal.bytes) == refusal.error)
   }
 }

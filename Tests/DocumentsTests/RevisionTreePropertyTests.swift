@@ -1,10 +1,11 @@
-import Documents
 import Testing
+
+@testable import Documents
 
 /// Random trees and random edits: the same seeds, the same trees, on every machine.
 @Suite struct RevisionTreePropertyTests {
   @Test(arguments: 0..<40)
-  func replicasThatExchangeInAnyOrderEndEqual(_ seed: UInt64) throws {
+  func y01ReplicasThatExchangeInAnyOrderEndEqual(_ seed: UInt64) throws {
     var generator = JSONRandom(seed: seed)
     var replicas = [Replica(), Replica(), Replica()]
     for _ in 0..<30 {
@@ -77,6 +78,39 @@ import Testing
     }
   }
 
+  /// Peers keep different numbers of ancestors, send any revision they have, and send it again: one tree,
+  /// as long as nothing was forgotten in between (FAULTS J09).
+  @Test(arguments: 0..<60)
+  func j09HistoriesThatAreCutOffMakeOneTreeInAnyOrder(_ seed: UInt64) throws {
+    var generator = JSONRandom(seed: seed)
+    let tree = try randomTree(using: &generator)
+    let arrivals = (0..<120).compactMap { _ in tree.nodes.randomElement(using: &generator) }
+      .map { node in
+        let history = tree.history(of: node.revision)
+        let length = Int.random(in: 1...history.count, using: &generator)
+        return (history: Array(history.prefix(length)), isDeleted: node.isDeleted)
+      }
+    var trees: [RevisionTree] = []
+    for _ in 0..<4 {
+      var rebuilt = RevisionTree()
+      for arrival in arrivals.shuffled(using: &generator) {
+        try rebuilt.graft(arrival.history, isDeleted: arrival.isDeleted)
+        #expect(rebuilt.hasParentsFirst)
+      }
+      trees.append(rebuilt)
+    }
+    for other in trees.dropFirst() {
+      #expect(other.parents == trees[0].parents)
+      #expect(other.leaves.map(\.revision) == trees[0].leaves.map(\.revision))
+      #expect(other.leaves.map(\.isDeleted) == trees[0].leaves.map(\.isDeleted))
+    }
+    // And it is the one that they were cut from, as far as anybody told.
+    for (revision, parent) in trees[0].parents {
+      guard let parent else { continue }
+      #expect(tree.history(of: revision).dropFirst().first == parent)
+    }
+  }
+
   private func randomTree(using generator: inout JSONRandom) throws -> RevisionTree {
     var replica = Replica()
     for _ in 0..<Int.random(in: 1...60, using: &generator) { try replica.edit(using: &generator) }
@@ -123,6 +157,6 @@ private struct Replica {
   private mutating func take(_ mutation: Mutation?) {
     guard let mutation else { return }
     tree = mutation.tree
-    bodies[mutation.revision] = mutation.body
+    if let body = mutation.body { bodies[mutation.revision] = body }
   }
 }

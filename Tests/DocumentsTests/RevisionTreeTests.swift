@@ -86,11 +86,41 @@ import Testing
     _ before: String, _ history: String, _ isDeleted: Bool, _ after: String
   ) throws {
     var tree = try TreeDrawing.tree(before)
-    #expect(try tree.graft(RevisionID.list(history), isDeleted: isDeleted))
+    #expect(try tree.graft(RevisionID.list(history), isDeleted: isDeleted) == .revision)
     #expect(TreeDrawing.draw(tree) == after)
     #expect(tree.hasParentsFirst)
-    #expect(try !tree.graft(RevisionID.list(history), isDeleted: isDeleted))
+    #expect(try tree.graft(RevisionID.list(history), isDeleted: isDeleted) == .nothing)
     #expect(TreeDrawing.draw(tree) == after)
+  }
+
+  @Test(arguments: [
+    ("3-c", "3-c 2-b 1-a", "1-a(2-b(3-c*))"),
+    ("3-c(4-d)", "3-c 2-b", "2-b(3-c(4-d*))"),
+    ("1-a 3-c†", "3-c 2-b 1-a", "1-a(2-b(3-c†*))"),
+    ("1-a(2-x) 3-c(4-d 4-e)", "4-d 3-c 2-b 1-a", "1-a(2-b(3-c(4-d 4-e*)) 2-x)"),
+    ("5-e 3-c 1-a", "5-e 4-d 3-c 2-b 1-a", "1-a(2-b(3-c(4-d(5-e*))))"),
+  ])
+  func graftOfAKnownRevisionLearnsItsAncestors(
+    _ before: String, _ history: String, _ after: String
+  ) throws {
+    var tree = try TreeDrawing.tree(before)
+    #expect(try tree.graft(RevisionID.list(history), isDeleted: false) == .ancestors)
+    #expect(TreeDrawing.draw(tree) == after)
+    #expect(tree.hasParentsFirst)
+    #expect(try tree.graft(RevisionID.list(history), isDeleted: false) == .nothing)
+  }
+
+  @Test(arguments: [
+    ("1-a(2-b)", "2-b"), ("1-a(2-b)", "1-a"), ("1-a(2-b)", "2-b 1-z"),
+    ("1-a(2-b(3-c))", "3-c 2-y 1-y"),
+  ])
+  func graftOfAKnownRevisionThatTellsNothingChangesNothing(
+    _ before: String, _ history: String
+  ) throws {
+    var tree = try TreeDrawing.tree(before)
+    let same = tree
+    #expect(try tree.graft(RevisionID.list(history), isDeleted: false) == .nothing)
+    #expect(tree == same)
   }
 
   @Test(arguments: ["3-c 1-a", "2-b 2-b", "1-a 2-b", "3-c 2-b 2-b 1-a"])
@@ -106,7 +136,7 @@ import Testing
 
   @Test func graftOfNothingIsNothing() throws {
     var tree = RevisionTree()
-    #expect(try !tree.graft([], isDeleted: false))
+    #expect(try tree.graft([], isDeleted: false) == .nothing)
   }
 
   @Test(arguments: [
