@@ -98,18 +98,21 @@ struct BookmarkEdit {
   }
 
   /// Takes another store's revision over as it is; nothing when it is known here.
-  mutating func take(_ revision: CarriedStore.Revision) throws(HotelError) {
+  /// - Returns: false when the document has too many conflicting revisions to take it.
+  mutating func take(_ revision: CarriedStore.Revision) throws(HotelError) -> Bool {
     let (id, history) = (revision.id, revision.history)
-    let mutation = try reading { () throws(StoreError) -> Mutation? in
-      let tree = try view.tree(id)
-      guard let newest = history.first, tree?[newest] == nil else { return nil }
-      return try applying { () throws(DocumentError) in
-        try Edit.insert(
-          id, in: tree, history: history, body: revision.body, isDeleted: false, known: nil,
-          limit: limit)
-      }
+    let tree = try reading { () throws(StoreError) in try view.tree(id) }
+    guard let newest = history.first, tree?[newest] == nil else { return true }
+    do throws(DocumentError) {
+      let mutation = try Edit.insert(
+        id, in: tree, history: history, body: revision.body, isDeleted: false, known: nil,
+        limit: limit)
+      if let mutation { mutations.append(mutation) }
+      return true
+    } catch {
+      guard error.code == .tooManyLeaves else { throw HotelError(StoreError(error)) }
+      return false
     }
-    if let mutation { mutations.append(mutation) }
   }
 
   /// Unbookmarks a hotel: its id leaves the list, its document gets a tombstone on every live leaf. An id
@@ -137,7 +140,7 @@ struct BookmarkEdit {
     next.append(joining)
     let written = try lists.mutations(writing: next, limit: limit)
     if !joining.isEmpty, let list = written.first,
-      list.body.bytes.count > BookmarkLimits.listBytes
+      (list.body?.bytes.count ?? 0) > BookmarkLimits.listBytes
     {
       throw StoreError(
         .quotaExceeded, "The list of bookmarks is full: at most \(BookmarkLimits.listBytes) bytes")

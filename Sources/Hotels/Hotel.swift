@@ -6,7 +6,7 @@ package struct Hotel: Sendable {
   /// The hotel's id as this service writes it; see ``Hotel/identify(_:)``.
   package let id: HotelID
   /// The hotel's own object, minified, with all fields as they came (unknown ones too, and whatever `id` it
-  /// had). Fields whose names start with `_` are left out.
+  /// had). Of a catalogue's and an upstream's, fields whose names start with `_` are left out.
   package let body: DocumentBody
 
   /// A hotel whose id is known.
@@ -27,10 +27,20 @@ package struct Hotel: Sendable {
   /// hotel without any has `hotel_` and 16 hex digits of the SHA-256 of its canonical body, so that the same
   /// facts make the same id.
   /// - Throws: ``DocumentError`` with code `invalidDocument` for anything but an object, an id that is
-  ///   neither text nor number, or one that is no legal document id.
+  ///   neither text nor number, or one that is no legal document id; of a person's app also for a member whose
+  ///   name starts with `_`, but for `_id`: such names are the store's own and would not be kept.
   package init(_ node: JSONNode, from origin: Origin) throws(DocumentError) {
+    if origin == .client { try Self.requireNoReserved(node) }
     let body = try DocumentBody(node)
     self.init(id: try Self.identify(node, body: body, origin: origin), body: body)
+  }
+
+  private static func requireNoReserved(_ node: JSONNode) throws(DocumentError) {
+    guard node.kind == .object else { return }
+    for member in node.members where member.nameStartsWithUnderscore && !member.nameEquals("_id") {
+      throw DocumentError(
+        .invalidDocument, "A hotel must not have a reserved member: \(member.name.prefix(64))")
+    }
   }
 
   private static func identify(

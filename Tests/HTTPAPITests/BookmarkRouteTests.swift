@@ -56,6 +56,25 @@ import Testing
     }
   }
 
+  /// They used to be dropped without a word.
+  @Test(arguments: ["_rev", "_deleted", "_x", "_", "_attachments", "\\u005frev", "_Id"])
+  func j07ReservedMemberOfABookmarkIsRefusedByName(name: String) async throws {
+    try await Desk.open { desk in
+      let token = try await desk.guest()
+      let hotel = #"{"_id":"a","name":"A","\#(name)":"1-a"}"#
+      let put = try await desk.call(.put, "/v1/bookmarks/a", token: token, body: hotel)
+      let shown = name.replacing("\\u005f", with: "_")
+      #expect(put.status == 400)
+      #expect(put.error == "doc_validation")
+      #expect(put["reason"] == "A hotel must not have a reserved member: " + shown)
+      let batch = try await desk.call(
+        .post, "/v1/bookmarks", token: token, body: #"{"add":[\#(hotel)]}"#)
+      #expect(batch.status == 400)
+      #expect(batch["reason"]?.hasSuffix("reserved member: " + shown) == true)
+      #expect(try await desk.call(.get, "/v1/bookmarks/a", token: token).status == 404)
+    }
+  }
+
   @Test(arguments: [
     ("a", #"{"id":"a"}"#, 201), ("a", #"{"id":"b"}"#, 400), ("a", #"{"_id":"b"}"#, 400),
     ("a", #"{"id":null}"#, 201), ("a", "{}", 201), ("hotel_7", #"{"id":7}"#, 201),

@@ -57,6 +57,6 @@ struct Replica {
 
   private mutating func take(_ mutation: Mutation) {
     tree = mutation.tree
-    bodies[mutation.revision] = mutation.body
+    if let body = mutation.body { bodies[mutation.revision] = body }
   }
 }

@@ -1,0 +1,80 @@
+import Documents
+import Hotels
+import Testing
+
+/// Devices and servers whose clocks are wrong by decades (FAULTS Y02): what comes after what is told by
+/// revisions alone.
+@Suite struct WrongClockTests {
+  private static let decades: Int64 = 25 * 365 * 86_400
+
+  /// One that is far behind and one that is far ahead.
+  private func halls() throws -> (behind: Hall, ahead: Hall) {
+    let (behind, ahead) = (try Hall(), try Hall())
+    behind.clock.turn(bySeconds: -Self.decades)
+    ahead.clock.turn(bySeconds: Self.decades)
+    return (behind, ahead)
+  }
+
+  /// Brings the leaves of a document from one user's store to another's.
+  private func bring(_ id: String, from source: Hall, to target: Hall) async throws {
+    let tree = try #require(try await source.tree(id))
+    for leaf in tree.leaves {
+      let text = try #require(try await source.text(id, leaf.revision.description))
+      let history = tree.history(of: leaf.revision).map(\.description)
+      try await target.graft(id, history, text, isDeleted: leaf.isDeleted)
+    }
+  }
+
+  @Test func y02ClocksDecadesApartMakeTheSameRevisions() async throws {
+    let halls = try halls()
+    for hall in [halls.behind, halls.ahead] {
+      try await hall.add(ids: "a", "b", "c")
+      _ = try await hall.service.unbookmark(hotelID("b"), in: hall.user)
+      let base = try await hall.put("note", #"{"n":1}"#)
+      try await hall.put("note", #"{"n":2}"#, base: base)
+    }
+    for id in ["a", "b", "c", "note", "bookmarkedhotels"] {
+      let tree = try #require(try await halls.behind.tree(id))
+      #expect(try await halls.ahead.tree(id) == tree)
+    }
+  }
+
+  @Test func y02LaterEditCountsWhateverTheClocksSay() async throws {
+    let (behind, ahead) = try halls()
+    try await ahead.add(ids: "a", "b")
+    try await ahead.put("note", #"{"n":1}"#)
+    for id in ["a", "b", "note", "bookmarkedhotels"] {
+      try await bring(id, from: ahead, to: behind)
+    }
+    // Later, although its clock says that it was half a century before.
+    let base = try #require(try await behind.document("note")?.revision)
+    let edit = try await behind.put("note", #"{"n":2}"#, base: base)
+    _ = try await behind.service.unbookmark(hotelID("a"), in: behind.user)
+    try await behind.add(ids: "c")
+    for id in ["a", "b", "c", "note", "bookmarkedhotels"] {
+      try await bring(id, from: behind, to: ahead)
+    }
+    #expect(try await ahead.document("note")?.revision == edit)
+    #expect(try await ahead.tree("note")?.conflicts.isEmpty == true)
+    #expect(try await ahead.ids() == ["c", "b"])
+    #expect(try await ahead.ids() == behind.ids())
+  }
+
+  /// Where both have edited, the revisions decide, whichever way they travel.
+  @Test func y02ConflictsHaveTheSameWinnerOnBothSides() async throws {
+    let (behind, ahead) = try halls()
+    try await behind.put("note", #"{"of":"behind"}"#)
+    try await ahead.put("note", #"{"of":"ahead"}"#)
+    try await behind.add(ids: "a")
+    try await ahead.add(ids: "b")
+    for id in ["note", "a", "bookmarkedhotels"] { try await bring(id, from: behind, to: ahead) }
+    for id in ["note", "b", "bookmarkedhotels"] { try await bring(id, from: ahead, to: behind) }
+    let winner = try #require(try await behind.document("note")?.revision)
+    #expect(try await ahead.document("note")?.revision == winner)
+    #expect(try await Set(ahead.ids()) == ["a", "b"])
+    #expect(try await behind.service.reconcile(in: behind.user))
+    #expect(try await ahead.service.reconcile(in: ahead.user))
+    #expect(try await ahead.ids() == behind.ids())
+    #expect(try await ahead.listText() == behind.listText())
+  }
+}
