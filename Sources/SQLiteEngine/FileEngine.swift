@@ -51,7 +51,7 @@ package final class FileEngine: StorageEngine {
       registry = Registry(
         file: directory.registry,
         blank: try storing { () throws(SQLiteError) in try BlankDatabase(.registry) },
-        lane: registryLane)
+        reserve: reserve, lane: registryLane)
       try await registry.start(in: directory)
     } catch {
       throw DataDirectoryError(

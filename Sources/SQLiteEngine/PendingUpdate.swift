@@ -95,6 +95,7 @@ extension Decision {
     decision.purges = purges
     decision.indexes = indexes
     decision.keepsHistory = keepsHistory
+    decision.leadsToRoom = leadsToRoom
     return decision
   }
 

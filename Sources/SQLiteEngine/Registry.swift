@@ -6,7 +6,7 @@ import Stores
 /// or empty is known to be damage.
 ///
 /// Its writes share commits as a store's do. After an error of the disk it is opened anew for the next
-/// call, from what the disk says.
+/// call, from what the disk says. On a full disk erasures go on, in the room held back for them.
 actor Registry {
   /// What is known of a store.
   struct Entry: Sendable, Equatable {
@@ -30,6 +30,8 @@ actor Registry {
     }
 
     var isDone: Bool { outcome.withLockedValue { $0 != nil } }
+    /// Whether it is part of an erasure.
+    var leadsToRoom: Bool { entry?.isErasing ?? true }
     func finish(_ result: Result<Void, StoreError>) { outcome.withLockedValue { $0 = result } }
     func result() throws(StoreError) {
       guard let result = outcome.withLockedValue({ $0 }) else { throw .closed }
@@ -40,6 +42,7 @@ actor Registry {
   private let lane: Lane
   private let file: DatabaseFile
   private let blank: BlankDatabase
+  private let reserve: DiskReserve
   // Bounded by the stores that are being made and erased, of which each has one write here at most.
   private let inbox = Inbox<Write>(limit: .max)
   private var connection: Connection?
@@ -52,9 +55,10 @@ actor Registry {
   nonisolated var unownedExecutor: UnownedSerialExecutor { lane.asUnownedSerialExecutor() }
 
   /// A registry that is not open.
-  init(file: DatabaseFile, blank: BlankDatabase, lane: Lane) {
+  init(file: DatabaseFile, blank: BlankDatabase, reserve: DiskReserve, lane: Lane) {
     self.file = file
     self.blank = blank
+    self.reserve = reserve
     self.lane = lane
   }
 
@@ -127,16 +131,40 @@ actor Registry {
   private func commitWaiting(until write: Write) {
     guard !write.isDone else { return }
     let batch = inbox.take(atMost: .max)
-    do {
-      try commit(batch)
-      for write in batch { write.finish(.success(())) }
+    do throws(StoreError) {
+      try commitAndFinish(batch)
       connection?.copyLongLog()
     } catch {
+      let erasures = batch.filter { $0.leadsToRoom && error.code == .storageFull }
+      for write in batch where !erasures.contains(where: { $0 === write }) {
+        write.finish(.failure(error))
+      }
+      if !erasures.isEmpty { commitWithoutRoom(erasures) }
+    }
+  }
+
+  /// Commits erasures for which there was no room: the reserve lends what pages the log needs, and what it
+  /// needed is given back by copying it into the file.
+  private func commitWithoutRoom(_ erasures: [Write]) {
+    reserve.release()
+    do throws(StoreError) {
+      try commitAndFinish(erasures)
+      // A log that can't be copied now is at the next opening.
+      hasOldLog = try connection?.copiesLog() == false
+    } catch {
+      for write in erasures where !write.isDone { write.finish(.failure(error)) }
+    }
+    _ = reserve.isWhole()
+  }
+
+  private func commitAndFinish(_ batch: [Write]) throws(StoreError) {
+    do throws(StoreError) { try commit(batch) } catch {
       // Whatever failed, the file is read from the disk again before it is written again.
       try? connection?.close()
       connection = nil
-      for write in batch { write.finish(.failure(error)) }
+      throw error
     }
+    for write in batch { write.finish(.success(())) }
   }
 
   private func commit(_ batch: [Write]) throws(StoreError) {

@@ -34,7 +34,9 @@ extension SQLiteStorage {
   func fileExists() throws(StoreError) -> Bool { try file.exists() }
 
   /// Makes the file, durably; it is not open afterwards.
+  /// - Throws: `storageFull` also while there is room for nothing but deletions.
   func create(epoch: String, in directory: DataDirectory) throws(StoreError) {
+    guard reserve.isWhole() else { throw .full }
     let header = StoreHeader(key: key, epoch: epoch)
     let image = try storing { () throws(SQLiteError) in
       try blank.image { connection throws(SQLiteError) in try header.write(to: connection) }

@@ -43,8 +43,8 @@ extension SQLiteStorage {
     return true
   }
 
-  /// Whether an update neither adds a document nor makes the winners longer, nor writes notes alone. Runs its
-  /// rule and undoes what it wrote.
+  /// Whether an update neither adds a document nor makes the winners longer, nor writes notes alone, or is part
+  /// of an erasure. Runs its rule and undoes what it wrote.
   private func makesRoom(_ update: any PendingUpdate) throws(StoreError) -> Bool {
     guard let rows else { throw .closed }
     try storing(rows.connection.begin)
@@ -59,7 +59,8 @@ extension SQLiteStorage {
     }
     try storing(rows.connection.rollback)
     let isNoted = decision.mutations.isEmpty && decision.purges.isEmpty && !decision.isEmpty
-    return !isNoted && writer.header.live <= header.live && writer.header.bytes <= header.bytes
+    return decision.leadsToRoom
+      || !isNoted && writer.header.live <= header.live && writer.header.bytes <= header.bytes
   }
 
   /// Opens the file anew when its disk takes writes again. Where that fails, nothing works until the store is

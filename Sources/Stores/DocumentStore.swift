@@ -131,6 +131,7 @@ extension Decision {
     noted.purges = purges
     noted.indexes = indexes
     noted.keepsHistory = keepsHistory
+    noted.leadsToRoom = leadsToRoom
     return noted
   }
 }

@@ -60,6 +60,8 @@ package struct Decision<Value: Sendable>: Sendable {
   /// Whether the documents that it writes keep bodies of ancestors; without them, only leaves' bodies are
   /// left of those documents.
   package var keepsHistory = true
+  /// Whether it is one step of an erasure: on a full disk it is written like what makes room by itself.
+  package var leadsToRoom = false
   /// The rule's answer to its caller.
   package var value: Value
 

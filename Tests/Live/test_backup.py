@@ -1,4 +1,6 @@
 """Backups of a server in use, and the drill: crash, restore into an empty directory, go on."""
+import fcntl
+import os
 import pathlib
 import shutil
 import subprocess
@@ -11,6 +13,7 @@ import requests
 from backups import manifest, run, secrets_of
 from faults import SmallDisk, file_of
 from leaves import Replica
+from patience import until
 from replicator import Replicator
 from server import BINARY
 from sites import site_pair
@@ -71,10 +74,7 @@ def test_F25_drill_backup_under_load_crash_restore_and_sync_goes_on(tmp_path_fac
             source.edit("before", number=1)
             run("backup", directory / "backup", "--data", here.directory)
             source.edit("after", number=2)
-            deadline = time.monotonic() + 60
-            while "after" not in Replica(target.near()).listed:
-                assert time.monotonic() < deadline
-                time.sleep(0.1)
+            until(lambda: "after" in Replica(target.near()).listed)
         old = source.near().get()["update_seq"]
 
         def restore():
@@ -154,32 +154,78 @@ def test_what_stands_in_the_way_is_left_alone(start, tmp_path):
     run("backup", tmp_path / "empty", "--data", server.data)
 
 
+def begun(server, target):
+    """A backup on its way: the command. One that is done before it was seen is made again."""
+    for _ in range(20):
+        command = subprocess.Popen(
+            [BINARY, "backup", str(target), "--data", str(server.data)],
+            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        while command.poll() is None:
+            if list(target.parent.glob(target.name + ".partial-*/stores/*/*.sqlite")):
+                return command
+        assert command.returncode == 0, command.stdout.read()
+        shutil.rmtree(target)
+    raise AssertionError("no backup was seen on its way")
+
+
+def drafts(directory):
+    return {path.name for path in directory.glob("*.partial-*")}
+
+
 @pytest.mark.parametrize("victim", ["server", "command"])
 def test_F08_kill_in_the_middle_leaves_no_backup_under_the_final_name(start, tmp_path, victim):
     server = start()
     fill(server, 150)
-    command = subprocess.Popen(
-        [BINARY, "backup", str(tmp_path / "backup"), "--data", str(server.data)],
-        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-    deadline = time.monotonic() + 60
-    while not list(tmp_path.glob("backup.partial-*/stores/*/*.sqlite")):
-        assert time.monotonic() < deadline and command.poll() is None
+    target = tmp_path / "backup"
+    command = begun(server, target)
     if victim == "server":
         server.kill()
-        assert command.wait(timeout=60) == 1, command.stdout.read()
-        assert not (tmp_path / "backup").exists()
+        status = command.wait(timeout=60)
+        # It may have been whole before the kill.
+        assert status == (0 if target.exists() else 1), command.stdout.read()
         server = start()
     else:
         command.kill()
         command.wait(timeout=60)
-        while list(tmp_path.glob("backup.partial-*")):
-            assert time.monotonic() < deadline, "the server goes on for nobody"
-            time.sleep(0.05)
-        if (tmp_path / "backup").exists():  # It was whole before the server noticed.
-            run("verify", tmp_path / "backup")
-            shutil.rmtree(tmp_path / "backup")
-    run("backup", tmp_path / "backup", "--data", server.data)
-    run("verify", tmp_path / "backup", server.data)
+        until(lambda: not drafts(tmp_path), "the server goes on for nobody")
+    if target.exists():
+        run("verify", target)
+        shutil.rmtree(target)
+    run("backup", target, "--data", server.data)
+    run("verify", target, server.data)
+    assert not drafts(tmp_path)
+
+
+def test_F08_drafts_of_a_killed_backup_go_with_the_next_one_and_nothing_else_does(start, tmp_path):
+    server = start()
+    fill(server, 150)
+    for _ in range(20):
+        command = begun(server, tmp_path / "first")
+        server.kill()
+        command.wait(timeout=60)
+        if drafts(tmp_path):
+            break
+        shutil.rmtree(tmp_path / "first")
+        server = start()
+    [left] = drafts(tmp_path)
+    # One that somebody is writing, and directories of the same kind of name that are no backup's.
+    running, foreign, empty, other = (
+        tmp_path / name for name in (
+            "one.partial-00000001", "two.partial-00000002", "three.partial-00000003",
+            "four.partial-0000000x"))
+    for directory in (running, foreign, other):
+        shutil.copytree(tmp_path / left, directory)
+    (foreign / "mine").write_text("mine")
+    empty.mkdir()
+    (tmp_path / "five.partial-00000005").symlink_to(tmp_path / left)
+    others = drafts(tmp_path) - {left}
+    lock = os.open(running, os.O_RDONLY)
+    fcntl.flock(lock, fcntl.LOCK_EX)
+    run("backup", tmp_path / "second", "--data", server.data)
+    assert drafts(tmp_path) == others
+    os.close(lock)
+    run("backup", tmp_path / "third", "--data", server.data)
+    assert drafts(tmp_path) == others - {running.name}
 
 
 def test_F08_disk_full_during_a_backup_leaves_nothing(start, tmp_path):

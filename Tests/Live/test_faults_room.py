@@ -57,6 +57,40 @@ def test_F07_full_disk_refuses_what_grows_and_takes_deletions(start, small_disk)
     assert listed(server, token) == kept | {"more"} and listed(server, new) == {"first"}
 
 
+def test_F07_accounts_and_databases_are_erased_on_a_full_disk(start, small_disk):
+    disk = small_disk(SIZE)
+    administrator = Administrator(disk.path)
+    server, database = administrator.server, administrator.create()
+    database.rev("kept", text="x" * 200_000)
+    token, guest, late = server.guest(), server.guest(), server.guest()
+    body = {"username": "ada", "password": "long enough"}
+    user = server.call("POST", "/v1/users", late, json=body).json()["token"]
+    for person in (user, guest):
+        assert put(server, person, "one", "x" * 20_000).status_code == 201
+    files = [store_file(server, person) for person in (user, guest)]
+    fill(disk, server, token)
+    for person, file in zip((user, guest), files):
+        answer = server.call("DELETE", "/v1/me", person)
+        assert answer.status_code == 204, answer.text
+        assert server.call("GET", "/v1/bookmarks", person).status_code in (401, 410)
+        assert not file.exists()
+        # What has become free is taken again, so that the next one finds none either.
+        disk.fill()
+    assert database.call("DELETE", "").status_code == 200
+    assert database.call("GET", "").status_code == 404
+    disk.fill()
+    # Room that erasing took is not taken by what grows.
+    assert refused(put(server, server.guest(), "first")) == (507, "insufficient_storage")
+    disk.free()
+    assert server.call("POST", "/v1/sessions", json=body).status_code == 401
+    assert server.call("POST", "/v1/users", json=body).status_code == 201
+    assert put(server, token, "more").status_code == 201
+    assert server.stop() == 0
+    server = start(data=disk.path / "data")
+    assert "more" in listed(server, token)
+    assert server.call("GET", "/v1/bookmarks", user).status_code == 401
+
+
 def test_F07_stores_of_a_server_that_starts_on_a_full_disk_are_read(start, small_disk):
     disk = small_disk(SIZE)
     server = start(data=disk.path / "data")

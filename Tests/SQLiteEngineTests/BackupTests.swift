@@ -197,6 +197,31 @@ import Testing
     await lane.stop()
   }
 
+  @Test func f08DraftThatIsWrittenStaysAndOneThatIsNotGoes() async throws {
+    let directory = try TemporaryDirectory()
+    let (one, other) = (Lane(name: "one"), Lane(name: "other"))
+    let running = BackupWriter(to: directory.path + "/one", on: one)
+    try await running.begin(made: made, by: "test")
+    let abandoned = directory.path + "/old.partial-0123abcd"
+    try FileManager.default.createDirectory(
+      atPath: abandoned + "/stores/ab", withIntermediateDirectories: true)
+    try Data(#"{"backup":1,"schema":3}"#.utf8).write(
+      to: URL(fileURLWithPath: abandoned + "/manifest.ndjson.new"))
+    let foreign = directory.path + "/old.partial-0123abce"
+    try FileManager.default.createDirectory(
+      atPath: foreign, withIntermediateDirectories: true)
+    try Data("{}".utf8).write(to: URL(fileURLWithPath: foreign + "/manifest.ndjson.new"))
+    let next = BackupWriter(to: directory.path + "/other", on: other)
+    try await next.begin(made: made, by: "test")
+    #expect(!FileManager.default.fileExists(atPath: abandoned))
+    #expect(FileManager.default.fileExists(atPath: foreign))
+    for writer in [running, next] { _ = try await writer.finish() }
+    #expect(
+      try FileManager.default.contentsOfDirectory(atPath: directory.path).sorted()
+        == ["old.partial-0123abce", "one", "other"])
+    for lane in [one, other] { await lane.stop() }
+  }
+
   @Test func f26ErasuresAreLoggedAndLogsAreJoined() async throws {
     let directory = try TemporaryDirectory()
     let backup = try await prepared(directory)

@@ -16,7 +16,8 @@ import Testing
     let lane = Lane(name: "registry")
     let registry = Registry(
       file: DatabaseFile(directory: directory.path, name: "registry.sqlite"),
-      blank: try BlankDatabase(.registry), lane: lane)
+      blank: try BlankDatabase(.registry),
+      reserve: DiskReserve(path: directory.path + "/reserve"), lane: lane)
     try await registry.set(entry, for: name.key)
     await registry.close()
     await lane.stop()

@@ -15,6 +15,8 @@ package actor BackupWriter {
   private let place: String
   /// Where it is written.
   private let draft: String
+  /// The lock on that; nil before it is begun, and after its end.
+  private var lock: BackupDraft?
   private let lane: Lane
   private var manifest: [UInt8] = []
   private var hash = SHA256()
@@ -31,13 +33,11 @@ package actor BackupWriter {
   /// - Parameter path: its name, absolute; there may be an empty directory, nothing else.
   package init(to path: String, on lane: Lane) {
     place = path
-    var generator = SystemRandomNumberGenerator()
-    let digits = Hex.string(generator.next(), 0)
-    draft = "\(path).partial-\(digits.prefix(8))"
+    draft = BackupDraft.path(of: path)
     self.lane = lane
   }
 
-  /// Makes the draft's directory, readable by its owner alone.
+  /// Makes the draft's directory, readable by its owner alone. Drafts beside it that a kill left behind go.
   /// - Throws: `occupied` when there is something under the final name, `unreachable`.
   package func begin(made: Timestamp, by version: String) throws(BackupError) {
     let names: [String] = try backing { () throws(SystemError) in
@@ -47,11 +47,8 @@ package actor BackupWriter {
     guard names.isEmpty else {
       throw BackupError(.occupied, "There is something at \(place) already")
     }
-    try backing { () throws(SystemError) in
-      try Disk.makeDirectory(draft)
-      try Disk.makeDirectory(draft + "/" + DataDirectory.storesName)
-      try Disk.write([], to: draft + "/" + BackupManifest.name + ".new")
-    }
+    BackupDraft.removeAbandoned(in: place.parent)
+    lock = try backing { () throws(SystemError) in try BackupDraft(at: draft) }
     directories = [draft, draft + "/" + DataDirectory.storesName]
     var writer = JSONWriter()
     writer.beginObject()
@@ -126,11 +123,16 @@ package actor BackupWriter {
       try Disk.rename(draft, to: place)
       try Disk.synchronizeDirectory(place.parent)
     }
+    lock?.release()
+    lock = nil
     return (files, bytes)
   }
 
   /// Removes what was written.
-  package func abandon() { try? Disk.removeTree(draft) }
+  package func abandon() {
+    lock?.remove()
+    lock = nil
+  }
 
   private func counted(_ path: String) throws(BackupError) -> BackupManifest.Sum {
     let sum = try backing { () throws(SystemError) in try BackupManifest.sum(of: path) }
