@@ -26,6 +26,8 @@ package struct AccountError: StoreFailure, Sendable, CustomDebugStringConvertibl
     case unknownUser
     /// 503: more passwords are waiting to be hashed than the service takes.
     case hashingBusy
+    /// 503: the keys of a token's issuer can't be had now.
+    case issuerUnavailable
     /// The store's own error; see ``AccountError/store``.
     case store
     /// A file of keys or of the administrator's password can't be used; at start only.
@@ -36,7 +38,8 @@ package struct AccountError: StoreFailure, Sendable, CustomDebugStringConvertibl
   package let code: Code
   /// A sentence for the client.
   package let reason: String
-  /// Whole seconds after which trying again makes sense; with `lockedOut`, `tooMany`, `hashingBusy`.
+  /// Whole seconds after which trying again makes sense; with `lockedOut`, `tooMany`, `hashingBusy`,
+  /// `issuerUnavailable`.
   package let retryAfterSeconds: Int?
   /// The store's error where ``code`` is `store`.
   package let store: StoreError?

@@ -17,6 +17,9 @@ enum AccountKeys {
   /// A session that was logged out.
   static func revoked(_ session: String) -> LocalID { LocalID(receipt: "revoked:" + session) }
 
+  /// An ID token of another issuer that was exchanged, by the hash of what is signed.
+  static func exchanged(_ token: String) -> LocalID { LocalID(receipt: "exchanged:" + token) }
+
   /// A store that is to be erased.
   static func erasure(_ store: StoreName) -> DocumentID {
     DocumentID(stored: "erasure:" + store.key)

@@ -13,7 +13,7 @@ extension AccountService {
       ended = try await accounts.endGuest(principal.id)
       if ended.isEmpty { throw .guestSpent }
     case .user:
-      let name = try UserName(principal.username ?? "")
+      let name = try UserName(given: principal.username ?? "")
       ended = try await accounts.endUser(name, id: principal.id)
     case .administrator:
       return

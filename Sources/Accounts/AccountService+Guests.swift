@@ -37,12 +37,15 @@ extension AccountService {
     try await carry(guest, into: user.id, user.name)
   }
 
-  /// Carries a claimed guest's bookmarks over.
+  /// Carries a claimed guest's bookmarks over. Where something has to wait, so does the note that they have
+  /// arrived.
   func carry(
     _ guest: AccountID, into user: AccountID, _ name: UserName
   ) async throws(AccountError) {
     proofs.end { $0.id == guest }
-    do { try await adoptGuest(guest, user) } catch { throw AccountError(error) }
+    let isWhole: Bool
+    do { isWhole = try await adoptGuest(guest, user) } catch { throw AccountError(error) }
+    guard isWhole else { return }
     try await accounts.adopted(guest: guest, by: name, id: user)
   }
 }

@@ -8,7 +8,7 @@ extension AccountService {
   package func signUp(
     username: String, password: Secret, guest: Principal?, from address: ClientAddress
   ) async throws(AccountError) -> Session {
-    let name = try UserName(username)
+    let name = try UserName(ofNewcomer: username)
     try PasswordRule.check(password)
     try passwordRate.take(address, at: now())
     let adopted = guest.flatMap { $0.kind == .guest ? $0.id : nil }
@@ -23,7 +23,7 @@ extension AccountService {
   package func addUser(
     username: String, password: Secret
   ) async throws(AccountError) -> AccountID {
-    let name = try UserName(username)
+    let name = try UserName(ofNewcomer: username)
     try PasswordRule.check(password)
     return try await create(name, password, adopting: nil).id
   }
@@ -59,10 +59,7 @@ extension AccountService {
       throw .taken
     }
     let hash = try await hashing.hash(PasswordRule.normalized(password))
-    var generator = SystemRandomNumberGenerator()
-    let user = UserDocument(
-      id: .random(using: &generator), epoch: 1, createdAt: now().rfc3339,
-      adopting: guest.map { [$0] } ?? [])
+    let user = newUser(adopting: guest.map { [$0] } ?? [])
     switch try await accounts.create(name, user, password: hash) {
     case .created: return user
     case .taken: throw .taken

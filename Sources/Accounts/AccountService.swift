@@ -12,7 +12,9 @@ import Synchronization
 /// - `guest:<id>`: that a guest has become a user's, or was erased;
 /// - `erasure:<id>`: a store that is to be erased and may not be yet;
 /// - the local document `revoked:<session>`: a session that was logged out; it expires with the
-///   session's last token.
+///   session's last token;
+/// - the local document `exchanged:<hash>`: an ID token of another issuer that was used; it expires with the
+///   token. Whoever comes with one is a `user:` without a local document.
 ///
 /// One process serves one data directory, so what this process remembers about proofs is complete; what it
 /// does not remember it reads from the store.
@@ -20,9 +22,10 @@ package final class AccountService: Sendable {
   /// Runs a closure that blocks (hashing a password takes 50 ms) off Swift's own threads.
   package typealias BlockingRun =
     @Sendable (_ work: @escaping @Sendable () -> [UInt8]) async throws -> [UInt8]
-  /// Carries a guest's bookmarks into a user's store; must be safe to repeat.
+  /// Carries a guest's bookmarks into a user's store; must be safe to repeat. False while something has to wait
+  /// in the guest's store: it is tried again at each log-in.
   package typealias AdoptGuest =
-    @Sendable (_ guest: AccountID, _ user: AccountID) async throws(StoreError) -> Void
+    @Sendable (_ guest: AccountID, _ user: AccountID) async throws(StoreError) -> Bool
 
   let settings: AccountSettings
   let now: @Sendable () -> Timestamp
@@ -35,6 +38,7 @@ package final class AccountService: Sendable {
   let lockouts: Lockouts
   let guestRate: AddressRate
   let passwordRate: AddressRate
+  let issuers: [IssuerKeys]
   /// What remembered passwords are hashed under.
   let passwordKey = SymmetricKey(size: .bits256)
   /// Ends the administrator's tokens with the process: nothing is stored for them.
@@ -43,10 +47,11 @@ package final class AccountService: Sendable {
   /// An account service.
   /// - Parameter hashing: runs blocking work on a bounded pool.
   /// - Parameter adoptGuest: carries a guest's bookmarks into a user's store.
+  /// - Parameter issuerDocuments: gets what the settings' issuers publish; nil where there are no issuers.
   package init(
     stores: DatabaseManager, keys: SigningKeys, settings: AccountSettings,
     now: @escaping @Sendable () -> Timestamp, hashing: @escaping BlockingRun,
-    adoptGuest: @escaping AdoptGuest
+    adoptGuest: @escaping AdoptGuest, issuerDocuments: (any IssuerDocuments)? = nil
   ) {
     self.settings = settings
     self.now = now
@@ -61,5 +66,9 @@ package final class AccountService: Sendable {
     lockouts = Lockouts(failures: settings.failuresBeforeLockout)
     guestRate = AddressRate(count: settings.guestsPerHour, seconds: 3_600)
     passwordRate = AddressRate(count: settings.passwordsPerMinute, seconds: 60)
+    issuers =
+      issuerDocuments.map { documents in
+        settings.issuers.map { IssuerKeys(of: $0, documents: documents, now: now) }
+      } ?? []
   }
 }

@@ -1,3 +1,5 @@
+import Documents
+
 /// What the composition root may set about accounts. Seconds unless a name says otherwise.
 package struct AccountSettings: Sendable {
   /// Who issues the tokens (`iss`); tokens of another issuer are refused.
@@ -27,11 +29,26 @@ package struct AccountSettings: Sendable {
   /// The administrator's name and password; nil for a service without one.
   package var administrator: Administrator?
 
+  /// Whose ID tokens are exchanged for ours.
+  package var issuers: [TrustedIssuer] = []
+
   /// The defaults.
   package init() {}
 
   /// How long a password that was right is believed again without hashing. One minute.
   package static let basicLifetime: Int64 = 60
+  /// How old an ID token of another issuer may be when it is exchanged, whatever its own end. One hour.
+  package static let idTokenAge: Int64 = 3_600
+  /// The longest ID token, in bytes.
+  package static let idTokenBytes = CompactForm.maximumBytes
+  /// How old an issuer's keys may be that are used without asking. 10 minutes.
+  package static let issuerKeysAge = IssuerKeys.freshSeconds
+  /// How old an issuer's keys may be that are used while it does not answer. 6 hours.
+  package static let issuerKeysLife = IssuerKeys.staleSeconds
+  /// How far apart two attempts to get an issuer's keys are. 30 seconds.
+  package static let issuerAttempts = IssuerKeys.retrySeconds
+  /// The longest answer of an issuer, in bytes.
+  package static let issuerAnswerBytes = IssuerKeySet.limits.maximumBytes
   /// Tokens whose verification is remembered.
   package static let cachedTokens = 16_384
   /// Passwords whose verification is remembered.

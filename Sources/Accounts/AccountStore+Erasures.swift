@@ -9,7 +9,7 @@ extension AccountStore {
       (view, limit) throws(StoreError) in
       // A guest who became a user's meanwhile has given the store away.
       guard try view.document(guestID) == nil else { return Decision(value: []) }
-      return Decision(
+      return Self.erasing(
         [
           try Self.put(guestID, ["type": "guest", "erased": true], in: view, limit: limit),
           try Self.note(store, in: view, limit: limit),
@@ -27,7 +27,7 @@ extension AccountStore {
         return try Self.root(of: note.body)["erased"]?.bool ?? false
       }
     case .user:
-      guard let name = try? UserName(principal.username ?? "") else { return false }
+      guard let name = try? UserName(given: principal.username ?? "") else { return false }
       return try await read(orAbsent: false) { view throws(StoreError) in
         try UserDocument(view.document(AccountKeys.user(name)))?.id != principal.id
       }
@@ -51,7 +51,7 @@ extension AccountStore {
       let stores = [.user(id)] + user.adopting.map { StoreName.guest($0) }
       var mutations = [try Self.put(userID, nil, in: view, limit: limit)]
       for store in stores { mutations.append(try Self.note(store, in: view, limit: limit)) }
-      return Decision(mutations, locals: [LocalEdit(local, nil)], value: stores)
+      return Self.erasing(mutations, locals: [LocalEdit(local, nil)], value: stores)
     }
   }
 
@@ -79,7 +79,7 @@ extension AccountStore {
   func noteErasure(of store: StoreName) async throws(AccountError) {
     let id = AccountKeys.erasure(store)
     try await update([id]) { (view, limit) throws(StoreError) in
-      Decision([try Self.note(store, in: view, limit: limit)], value: ())
+      Self.erasing([try Self.note(store, in: view, limit: limit)], value: ())
     }
   }
 
@@ -110,6 +110,15 @@ extension AccountStore {
       return Decision([try Self.put(id, nil, in: view, limit: limit)], value: ())
     }
     return wasThere
+  }
+
+  /// A decision that a full disk takes as well: what it notes is erased next.
+  private static func erasing<Value: Sendable>(
+    _ mutations: [Mutation], locals: [LocalEdit] = [], value: Value
+  ) -> Decision<Value> {
+    var decision = Decision(mutations, locals: locals, value: value)
+    decision.leadsToRoom = true
+    return decision
   }
 
   private static func note(

@@ -19,7 +19,7 @@ struct AccountStore: Sendable {
   func standing(of principal: Principal) async throws(AccountError) -> Standing {
     let userID: DocumentID?
     if principal.kind == .user {
-      guard let name = try? UserName(principal.username ?? "") else { return .ended }
+      guard let name = try? UserName(given: principal.username ?? "") else { return .ended }
       userID = AccountKeys.user(name)
     } else {
       userID = nil

@@ -1,11 +1,11 @@
 import Documents
 
-/// A token taken apart, unverified: the compact form of RFC 7515 section 3.1 in the one spelling in which it is
-/// made here. Three parts in base64url without padding; a header of exactly `alg`, `kid` and `typ` (so no `crit`,
-/// `jku`, `jwk` or `x5u`), in strict JSON without repeated names.
+/// A token of ours taken apart, unverified, in the one spelling in which it is made here: a ``CompactForm`` with
+/// a header of exactly `alg`, `kid` and `typ` (so no `crit`, `jku`, `jwk` or `x5u`), in strict JSON without
+/// repeated names.
 struct CompactToken: Sendable {
   /// The longest token, in bytes.
-  static let maximumBytes = 8 * 1_024
+  static let maximumBytes = CompactForm.maximumBytes
   /// `alg`: the one algorithm.
   static let algorithm = "HS256"
   /// `typ`.
@@ -25,21 +25,16 @@ struct CompactToken: Sendable {
   /// Reads a token.
   /// - Throws: `invalidToken`.
   init(_ token: String) throws(AccountError) {
-    guard token.utf8.count <= Self.maximumBytes else { throw .invalidToken("too long") }
-    let parts = Array(token.utf8).split(
-      separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
-    guard parts.count == 3, let header = Base64URL.decode(parts[0]),
-      let payload = Base64URL.decode(parts[1]), let signature = Base64URL.decode(parts[2])
-    else { throw .invalidToken("not three parts in base64url") }
-    guard let root = try? ParsedJSON(header, limits: .small).root, root.kind == .object,
+    let form = try CompactForm(token)
+    guard let root = try? ParsedJSON(form.header, limits: .small).root, root.kind == .object,
       root.count == 3, root["alg"]?.stringEquals(Self.algorithm) ?? false,
       root["typ"]?.stringEquals(Self.type) ?? false,
       let id = root["kid"]?.string.flatMap(KeyID.init)
     else { throw .invalidToken("header") }
-    self.header = header
-    self.key = id
-    self.payload = payload
-    self.signature = signature
-    signed = Array(parts[0]) + [UInt8(ascii: ".")] + parts[1]
+    header = form.header
+    key = id
+    payload = form.payload
+    signature = form.signature
+    signed = form.signed
   }
 }

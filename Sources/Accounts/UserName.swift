@@ -9,6 +9,9 @@ import Foundation
 /// two spellings of `é` are one, while `ß` and `ss`, or a Latin and a Cyrillic `a`, stay different.
 ///
 /// A name is never a path, an id or a store's name: stores go by random ids.
+///
+/// Whoever comes from another issuer has no such name but ``issuedPrefix`` and 64 hex digits, which nobody can
+/// sign up with: it has a colon.
 package struct UserName: Sendable, Hashable {
   /// The longest name, in bytes.
   package static let maximumBytes = 239
@@ -36,6 +39,28 @@ package struct UserName: Sendable, Hashable {
     }
     self.text = text
     key = text.lowercased().precomposedStringWithCanonicalMapping
+  }
+
+  /// What the names of those begin with who come from another issuer.
+  package static let issuedPrefix = "oidc:"
+
+  /// Reads a name that this service gave: one that somebody signed up with, or one of another issuer's.
+  /// - Throws: `invalidName`.
+  package init(given text: String) throws(AccountError) {
+    let digits = text.utf8.dropFirst(Self.issuedPrefix.utf8.count)
+    if text.utf8.starts(with: Self.issuedPrefix.utf8), digits.count == 64,
+      Hex.bytes(digits) != nil
+    {
+      self.init(issuedDigits: String(Substring(digits)))
+    } else {
+      try self.init(text)
+    }
+  }
+
+  /// - Parameter digits: 64 lower-case hex digits.
+  init(issuedDigits digits: String) {
+    text = Self.issuedPrefix + digits
+    key = text
   }
 
   package static func == (left: UserName, right: UserName) -> Bool {

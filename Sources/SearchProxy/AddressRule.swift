@@ -24,6 +24,15 @@ package struct AddressRule: Sendable {
     }
   }
 
+  /// The rule for what may be in these networks alone.
+  package init(within networks: [AddressNetwork]) { kind = .within(networks) }
+
+  private init(_ kind: Kind) { self.kind = kind }
+
+  /// The rule for a host that no operator has named: not this machine, its own link or an address of many, even
+  /// where it goes by its address.
+  package static let elsewhere = AddressRule(.elsewhere)
+
   /// Whether a connection may lead there. An address that is none of IPv4 or IPv6 is not allowed.
   /// - Parameter address: as text; nil where there is none.
   func allows(_ address: String?) -> Bool {

@@ -28,15 +28,18 @@ package struct UpstreamClient: Sendable {
 
   /// A client with its own connections.
   /// - Parameter addresses: where connections may lead; nil for anywhere.
+  /// - Parameter trust: whose certificates it may show.
   /// - Parameter upstream: what metrics call the upstream.
   package init(
     timeouts: UpstreamTimeouts = UpstreamTimeouts(),
     maximumAnswerBytes: Int = UpstreamClient.defaultMaximumAnswerBytes,
-    addresses: AddressRule? = nil, upstream: String = "upstream"
+    addresses: AddressRule? = nil, trust: UpstreamTrust = UpstreamTrust(),
+    upstream: String = "upstream"
   ) {
     self.timeouts = timeouts
     self.maximumAnswerBytes = maximumAnswerBytes
     var configuration = HTTPClient.Configuration(
+      tlsConfiguration: trust.configuration,
       // The default follows redirects to any host; see ``UpstreamOrigin``.
       redirectConfiguration: .disallow,
       timeout: .init(connect: TimeAmount(timeouts.connect)),

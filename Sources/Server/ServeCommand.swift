@@ -32,6 +32,9 @@ struct ServeCommand: AsyncParsableCommand {
       The only networks that upstreams may be in, as 10.0.0.0/8, by commas. Default: any for an address or       localhost, none of this machine or its link for a name
       """)
   var upstreamNetworks: String?
+  @Option(
+    help: "A PEM file of authorities that upstreams' certificates may be of. Default: the system's")
+  var upstreamCaFile: String?
   @Option(help: "The URL that clients reach this server by. Default: each request's own Host")
   var publicUrl: String?
   @Option(
@@ -53,6 +56,16 @@ struct ServeCommand: AsyncParsableCommand {
   var requestsAtOnce: String?
   @Option(help: "Guests that one address may make in an hour. Default: 6000")
   var guestsPerHour: String?
+  @Option(
+    help: """
+      Whose ID tokens are taken at POST /v1/sessions: ISSUER#CLIENT by commas, with one # more for each further \
+      client id. Default: nobody's
+      """)
+  var issuers: String?
+  @Option(help: "Key sets that are not where discovery says: ISSUER#URL by commas. Default: none")
+  var issuerKeys: String?
+  @Option(help: "The only networks that issuers may be in, by commas. Default: as for upstreams")
+  var issuerNetworks: String?
   @Option(help: "Stores open at once. Default: by the limit on descriptors, at most 2000")
   var openStores: String?
   @Option(help: "The administrator's name. Default: admin")
@@ -86,11 +99,12 @@ struct ServeCommand: AsyncParsableCommand {
     let flags: [SettingKey: String?] = [
       .hostname: hostname, .port: port, .data: data, .upstream: upstream,
       .upstreamCredentialsFile: upstreamCredentialsFile, .upstreamNetworks: upstreamNetworks,
-      .publicURL: publicUrl,
+      .upstreamCAFile: upstreamCaFile, .publicURL: publicUrl,
       .origins: origins, .trustedProxies: trustedProxies,
       .tlsCertificateFile: tlsCertificateFile, .tlsKeyFile: tlsKeyFile,
       .connections: connections, .connectionsPerAddress: connectionsPerAddress,
-      .requestsAtOnce: requestsAtOnce, .guestsPerHour: guestsPerHour, .openStores: openStores,
+      .requestsAtOnce: requestsAtOnce, .guestsPerHour: guestsPerHour, .issuers: issuers,
+      .issuerKeys: issuerKeys, .issuerNetworks: issuerNetworks, .openStores: openStores,
       .adminName: adminName, .adminPasswordFile: adminPasswordFile, .logLevel: logLevel,
       .logFormat: logFormat,
     ]

@@ -105,6 +105,24 @@ struct AdoptionTests {
     #expect(after.adoptions.done == [adoption])
   }
 
+  @Test func whatHasToWaitIsTriedAtEachLogIn() async throws {
+    let rig = try await Rig.make()
+    let guest = try await rig.guest()
+    rig.adoptions.leaveSomething(true)
+    let session = try await rig.signUp("demo", guest: guest.principal)
+    let adoption = Adoptions.Adoption(guest: guest.principal.id, user: session.principal.id)
+    #expect(rig.adoptions.done == [adoption])
+    // The guest is the user's all the same.
+    let spent = try await failure { _ = try await rig.service.authenticate(bearer: guest.token) }
+    #expect(spent == .guestSpent)
+    _ = try await rig.logIn("demo")
+    #expect(rig.adoptions.done == [adoption, adoption])
+    rig.adoptions.leaveSomething(false)
+    _ = try await rig.logIn("demo")
+    _ = try await rig.logIn("demo")
+    #expect(rig.adoptions.done == [adoption, adoption, adoption])
+  }
+
   @Test func f04AnInterruptedAdoptionIsRepeatedWithTheGuestsToken() async throws {
     let rig = try await Rig.make()
     let id = try await rig.service.addUser(username: "demo", password: Rig.password)

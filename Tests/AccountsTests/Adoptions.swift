@@ -12,6 +12,7 @@ final class Adoptions: Sendable {
   private struct State {
     var done: [Adoption] = []
     var failure: StoreError?
+    var isWhole = true
   }
 
   private let state = Mutex(State())
@@ -22,11 +23,16 @@ final class Adoptions: Sendable {
   /// Makes every later adoption fail, or none.
   func fail(with error: StoreError?) { state.withLock { $0.failure = error } }
 
+  /// Makes later adoptions leave something in the guest's store, or nothing.
+  func leaveSomething(_ isLeft: Bool) { state.withLock { $0.isWhole = !isLeft } }
+
   /// Notes an adoption.
-  func adopt(_ guest: AccountID, _ user: AccountID) throws(StoreError) {
+  /// - Returns: whether nothing was left.
+  func adopt(_ guest: AccountID, _ user: AccountID) throws(StoreError) -> Bool {
     try state.withLock { state throws(StoreError) in
       if let failure = state.failure { throw failure }
       state.done.append(Adoption(guest: guest, user: user))
+      return state.isWhole
     }
   }
 }

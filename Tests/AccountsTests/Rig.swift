@@ -15,6 +15,7 @@ final class Rig: Sendable {
   let adoptions = Adoptions()
   let manager: DatabaseManager
   let service: AccountService
+  private let documents: (any IssuerDocuments)?
   private let hashes = HashCount()
 
   /// Where requests come from unless a test says otherwise.
@@ -26,8 +27,11 @@ final class Rig: Sendable {
   /// How many passwords were hashed.
   var hashCount: Int { hashes.count }
 
-  private init(engine: MemoryEngine, keys: SigningKeys, clock: TestClock, settings: AccountSettings)
-  {
+  private init(
+    engine: MemoryEngine, keys: SigningKeys, clock: TestClock, settings: AccountSettings,
+    documents: (any IssuerDocuments)?
+  ) {
+    self.documents = documents
     self.engine = engine
     self.keys = keys
     self.clock = clock
@@ -41,19 +45,21 @@ final class Rig: Sendable {
       },
       adoptGuest: { [adoptions] guest, user throws(StoreError) in
         try adoptions.adopt(guest, user)
-      })
+      }, issuerDocuments: documents)
   }
 
   /// A service with nobody in it.
-  static func make(_ change: (inout AccountSettings) throws -> Void = { _ in }) async throws -> Rig
-  {
+  static func make(
+    documents: (any IssuerDocuments)? = nil,
+    _ change: (inout AccountSettings) throws -> Void = { _ in }
+  ) async throws -> Rig {
     var settings = AccountSettings()
     settings.scrypt = try #require(ScryptParameters(rounds: 2, blockSize: 1, parallelism: 1))
     try change(&settings)
     let clock = TestClock()
     return Rig(
       engine: MemoryEngine(), keys: try await SigningKeys.temporary(now: clock.now), clock: clock,
-      settings: settings)
+      settings: settings, documents: documents)
   }
 
   /// The service after a stop and a start, over the same stores and keys.
@@ -61,7 +67,8 @@ final class Rig: Sendable {
     await manager.close()
     var settings = settings
     try change(&settings)
-    return Rig(engine: engine, keys: keys, clock: clock, settings: settings)
+    return Rig(
+      engine: engine, keys: keys, clock: clock, settings: settings, documents: documents)
   }
 
   /// Signs somebody up with the usual password.

@@ -34,6 +34,54 @@ struct SignUpTests {
     #expect(try await rig.logIn("CAFE\u{301}").principal.id == composed.principal.id)
   }
 
+  /// Names that look like another's, or like nothing, are nobody's.
+  @Test(arguments: [
+    "de\u{200B}mo", "de\u{200D}mo", "de\u{200C}mo", "\u{FEFF}demo", "de\u{AD}mo", "demo\u{2060}",
+    "de\u{34F}mo", "demo\u{FE0F}", "\u{E0064}demo", "\u{3164}a", "a\u{115F}", "\u{600}1",
+    "de\u{A0}mo", "de\u{3000}mo", "de\u{2009}mo", "de\u{202F}mo", "de\u{2800}mo",
+    " demo", "demo ", "demo  user", "de\u{202E}mo", "de\u{2066}mo",
+  ])
+  func h15NamesThatCantBeToldApartAreRefused(name: String) async throws {
+    let rig = try await Rig.make()
+    let refused = try await failure { _ = try await rig.signUp(name) }
+    #expect(refused == .invalidName)
+    let byCommand = try await failure {
+      _ = try await rig.service.addUser(username: name, password: Rig.password)
+    }
+    #expect(byCommand == .invalidName)
+    #expect(rig.hashCount == 0)
+  }
+
+  @Test func h15TheReasonNamesTheCharacter() {
+    func reason(_ name: String) -> String? {
+      do { _ = try UserName(ofNewcomer: name) } catch { return error.reason }
+      return nil
+    }
+    #expect(reason("a\u{200D}b") == "A name must not contain invisible characters: U+200D.")
+    #expect(reason("a\u{A0}b") == "A name must not contain blanks but the plain one: U+00A0.")
+  }
+
+  @Test(arguments: ["Demo User", "caf\u{E9}", "名前 二", "ab c d", "\u{E01}\u{E33}", "नमस्ते"])
+  func h15NamesInOtherScriptsAreTaken(name: String) async throws {
+    let rig = try await Rig.make()
+    #expect(try await rig.signUp(name).principal.username == name)
+  }
+
+  /// The rule is for newcomers: whoever had such a name before goes on using it.
+  @Test(arguments: ["de\u{200D}mo", " demo", "de\u{A0}mo"])
+  func h15AccountsOfBeforeLogInAndChangeTheirPassword(name: String) async throws {
+    let rig = try await Rig.make()
+    let hash = try await rig.service.hashing.hash(PasswordRule.normalized(Rig.password))
+    let user = rig.service.newUser()
+    _ = try await rig.service.accounts.create(UserName(name), user, password: hash)
+    let session = try await rig.logIn(name)
+    #expect(session.principal.id == user.id)
+    #expect(try await rig.service.authenticate(bearer: session.token.token.exposed).id == user.id)
+    try await rig.service.changePassword(username: name, password: Rig.password)
+    try await rig.service.erase(try await rig.logIn(name).principal)
+    #expect(try await rig.service.accountID(ofUser: name) == nil)
+  }
+
   @Test func ofManyWhoAskForANameOneGetsIt() async throws {
     let rig = try await Rig.make()
     let codes = try await withThrowingTaskGroup(of: AccountError.Code?.self) { group in

@@ -72,7 +72,7 @@ struct Desk: Sendable {
       now: { clock.now }, hashing: { work in work() },
       adoptGuest: { guest, user throws(StoreError) in
         do throws(HotelError) {
-          _ = try await hotels.adopt(guest: .guest(guest), into: .user(user))
+          return try await hotels.adopt(guest: .guest(guest), into: .user(user)).isWhole
         } catch {
           throw error.store ?? StoreError(.rejected, error.reason)
         }

@@ -90,6 +90,7 @@ import Testing
       .lockedOut: (429, "too_many_requests"), .tooMany: (429, "too_many_requests"),
       .guestSpent: (410, "guest_spent"), .unknownUser: (404, "not_found"),
       .hashingBusy: (503, "unavailable"), .store: (404, "not_found"), .keys: (503, "unavailable"),
+      .issuerUnavailable: (503, "issuer_unavailable"),
     ]
     for code in AccountError.Code.allCases {
       let (status, word) = try #require(table[code])

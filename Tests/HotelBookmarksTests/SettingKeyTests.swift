@@ -15,6 +15,7 @@ import Testing
           "HOTEL_BOOKMARKS_UPSTREAM_CREDENTIALS_FILE",
         ],
         ["upstreamNetworks", "upstream-networks", "HOTEL_BOOKMARKS_UPSTREAM_NETWORKS"],
+        ["upstreamCaFile", "upstream-ca-file", "HOTEL_BOOKMARKS_UPSTREAM_CA_FILE"],
         ["publicUrl", "public-url", "HOTEL_BOOKMARKS_PUBLIC_URL"],
         ["origins", "origins", "HOTEL_BOOKMARKS_ORIGINS"],
         ["trustedProxies", "trusted-proxies", "HOTEL_BOOKMARKS_TRUSTED_PROXIES"],
@@ -29,6 +30,9 @@ import Testing
         ],
         ["requestsAtOnce", "requests-at-once", "HOTEL_BOOKMARKS_REQUESTS_AT_ONCE"],
         ["guestsPerHour", "guests-per-hour", "HOTEL_BOOKMARKS_GUESTS_PER_HOUR"],
+        ["issuers", "issuers", "HOTEL_BOOKMARKS_ISSUERS"],
+        ["issuerKeys", "issuer-keys", "HOTEL_BOOKMARKS_ISSUER_KEYS"],
+        ["issuerNetworks", "issuer-networks", "HOTEL_BOOKMARKS_ISSUER_NETWORKS"],
         ["openStores", "open-stores", "HOTEL_BOOKMARKS_OPEN_STORES"],
         ["adminName", "admin-name", "HOTEL_BOOKMARKS_ADMIN_NAME"],
         [

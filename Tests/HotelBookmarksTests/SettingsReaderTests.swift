@@ -1,3 +1,4 @@
+import Accounts
 import Documents
 import HTTPAPI
 import Logging
@@ -11,10 +12,14 @@ import Testing
   private static let values: [SettingKey: String] = [
     .hostname: "::1", .port: "81", .data: "elsewhere", .upstream: "http://up.example",
     .upstreamCredentialsFile: "engines", .upstreamNetworks: "10.0.0.0/8, ::1",
+    .upstreamCAFile: "authority.pem",
     .publicURL: "https://hotels.example", .origins: "https://a.example,https://b.example",
     .trustedProxies: "10.0.0.0/8,::1", .tlsCertificateFile: "tls.pem", .tlsKeyFile: "key.pem",
     .connections: "77", .connectionsPerAddress: "8", .requestsAtOnce: "99",
-    .guestsPerHour: "7", .openStores: "9", .adminName: "boss",
+    .guestsPerHour: "7",
+    .issuers: "https://a.example/r#x#y, https://b.example/#z,https://a.example/r#w",
+    .issuerKeys: "https://b.example/#https://keys.example/b?p=1", .issuerNetworks: "10.0.0.0/8",
+    .openStores: "9", .adminName: "boss",
     .adminPasswordFile: "/run/secrets/boss", .logLevel: "trace", .logFormat: "json",
   ]
 
@@ -26,6 +31,7 @@ import Testing
     settings.upstreams = [.travelSample("http://up.example")]
     settings.upstreamCredentialsFile = "engines"
     settings.upstreamNetworks = ["10.0.0.0/8", "::1"].compactMap { AddressNetwork($0) }
+    settings.upstreamCAFile = "authority.pem"
     settings.publicURL = "https://hotels.example"
     settings.origins = ["https://a.example", "https://b.example"]
     settings.trustedProxies = TrustedProxies(["10.0.0.0/8", "::1"].compactMap { AddressRange($0) })
@@ -35,6 +41,12 @@ import Testing
     settings.connectionsPerAddress = 8
     settings.requestsAtOnce = 99
     settings.guestsPerHour = 7
+    settings.issuers = [
+      TrustedIssuer(url: "https://a.example/r", audiences: ["x", "y", "w"]),
+      TrustedIssuer(
+        url: "https://b.example/", audiences: ["z"], keysURL: "https://keys.example/b?p=1"),
+    ]
+    settings.issuerNetworks = ["10.0.0.0/8"].compactMap { AddressNetwork($0) }
     settings.openStores = 9
     settings.adminName = "boss"
     settings.adminPasswordFile = "/run/secrets/boss"
@@ -146,12 +158,35 @@ import Testing
     (.trustedProxies, "proxy.example", false),
     (.upstreamNetworks, "fd00::/8,192.0.2.7", true), (.upstreamNetworks, "10.0.0.1/8", false),
     (.upstreamNetworks, "ten", false), (.upstreamNetworks, ",", false),
+    (.issuers, "https://a.example#x", true), (.issuers, "http://localhost:1#x", true),
+    (.issuers, "http://127.0.0.1:1/r#x", true), (.issuers, "http://[::1]:1#x", true),
+    (.issuers, "http://a.example#x", false), (.issuers, "http://127.0.0.1.example#x", false),
+    (.issuers, "http://10.0.0.1#x", false), (.issuers, "https://a.example", false),
+    (.issuers, "https://a.example#", false), (.issuers, "https://a.example?p#x", false),
+    (.issuers, "https://u@a.example#x", false), (.issuers, "a.example#x", false),
+    (.issuers, "", false), (.issuerKeys, "https://a.example#https://a.example/k", false),
+    (.issuerNetworks, "10.0.0.1/8", false),
   ])
   func valuesHaveBounds(key: SettingKey, text: String, isGood: Bool) throws {
     if isGood {
       _ = try Self.read(flags: [key: text])
     } else {
       #expect(try Self.refusal(flags: [key: text]).hasPrefix(key.rawValue + " must be"))
+    }
+  }
+
+  @Test(arguments: [
+    ("https://k.example/keys?p=a", true), ("http://k.example/keys", false), ("k", false),
+    ("https://k.example/k#f", false), ("https://k.example/k?a\\b", false),
+  ])
+  func anIssuersKeySetIsAtACheckedURL(url: String, isGood: Bool) throws {
+    let flags: [SettingKey: String] = [
+      .issuers: "https://a.example#x", .issuerKeys: "https://a.example#" + url,
+    ]
+    if isGood {
+      #expect(try Self.read(flags: flags).issuers.first?.keysURL == url)
+    } else {
+      #expect(try Self.refusal(flags: flags).hasPrefix("issuerKeys must be"))
     }
   }
 

@@ -12,6 +12,8 @@ def test_every_operation_answers_as_documented(shared):
         ("GET", "/openapi.yaml", {}), ("GET", "/v1/limits", {}),
         ("POST", "/v1/users", {"json": user}), ("POST", "/v1/users", {"json": user}),
         ("POST", "/v1/sessions", {"json": user}),
+        ("POST", "/v1/sessions", {"json": {"idToken": "nobody's"}}),
+        ("POST", "/v1/sessions", {"json": {"idToken": "nobody's", **user}}),
         ("GET", "/v1/me", {"token": guest}), ("GET", "/v1/me", {}),
         ("GET", "/v1/hotels?description=pool", {}), ("GET", "/v1/hotels?limit=0", {}),
         ("GET", "/v1/hotels/hotel_25510", {}), ("GET", "/v1/hotels/none", {}),

@@ -47,6 +47,8 @@ import Testing
     #expect(try self.rule("http://a.localhost").allows(address))
     #expect(try !self.rule("http://notlocalhost").allows(address))
     #expect(try !self.rule("http://localhost.example").allows(address))
+    #expect(!AddressRule.elsewhere.allows(address))
+    #expect(AddressRule.elsewhere.allows("192.0.2.7"))
   }
 
   @Test(arguments: ["10.1.2.3", "192.168.0.1", "172.17.0.2", "93.184.216.34", "2001:db8::1"])

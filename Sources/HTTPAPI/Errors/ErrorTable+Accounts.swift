@@ -19,6 +19,10 @@ extension ErrorTable {
     case .unknownUser: Problem(.notFound, "not_found", error.reason)
     case .hashingBusy:
       Problem(.serviceUnavailable, "unavailable", error.reason, retryAfter: wait)
+    case .issuerUnavailable:
+      Problem(
+        .serviceUnavailable, "issuer_unavailable", error.reason, retryAfter: wait,
+        detail: error.detail)
     case .store: error.store.map { problem(for: $0) } ?? .notFound
     case .keys:
       Problem(.serviceUnavailable, "unavailable", "Tokens can't be made now", detail: error.detail)

@@ -16,17 +16,15 @@ extension HTTPService {
         }
       },
       .anyone(.post, "/v1/users") { call, caller in
-        let body = try await CredentialsBody(call)
+        let body = try CredentialsBody(try await call.json(.small))
         let session = try await accounts.signUp(
           username: body.username, password: body.password,
           guest: caller?.kind == .guest ? caller : nil, from: call.address)
         return sessionAnswer(.created, session, call)
       },
       .open(.post, "/v1/sessions") { call in
-        let body = try await CredentialsBody(call)
-        let session = try await accounts.logIn(
-          username: body.username, password: body.password, guestToken: body.guestToken,
-          from: call.address)
+        let body = try await call.json(.small)
+        let session = try await body["idToken"] == nil ? logIn(body, call) : exchange(body, call)
         return sessionAnswer(.ok, session, call)
       },
       .signedIn(.delete, "/v1/sessions") { _, person in
@@ -35,6 +33,30 @@ extension HTTPService {
           .noContent, headers: [.setCookie: "\(Authentication.cookieName)=; Path=/; Max-Age=0"])
       },
     ]
+  }
+
+  private func logIn(_ body: JSONNode, _ call: Call) async throws -> Session {
+    let body = try CredentialsBody(body)
+    return try await accounts.logIn(
+      username: body.username, password: body.password, guestToken: body.guestToken,
+      from: call.address)
+  }
+
+  /// A session for another issuer's ID token; the guest's proof is in the body or is the request's own.
+  private func exchange(_ body: JSONNode, _ call: Call) async throws -> Session {
+    let token = Secret(try CredentialsBody.text("idToken", in: body))
+    guard body["username"] == nil, body["password"] == nil else {
+      throw Problem(
+        .badRequest, "bad_request", "The body must have idToken or a password, not both")
+    }
+    var bearer: String?
+    if case .bearer(let token)? = call[.authorization].flatMap(SentCredentials.init(authorization:))
+    {
+      bearer = token
+    }
+    return try await accounts.exchange(
+      idToken: token, guestToken: try CredentialsBody.guestToken(in: body), bearer: bearer,
+      from: call.address)
   }
 
   /// Answers that carry a token are kept by nobody.
@@ -75,19 +97,22 @@ struct CredentialsBody: Sendable {
 
   /// Reads `{"username","password","guestToken"?}`.
   /// - Throws: ``Problem`` 400 for a field that is missing or not a string.
-  init(_ call: Call) async throws {
-    let body = try await call.json(.small)
+  init(_ body: JSONNode) throws(Problem) {
     guard body.kind == .object else {
       throw Problem(.badRequest, "bad_request", "The body must be an object")
     }
     username = try Self.text("username", in: body)
     password = Secret(try Self.text("password", in: body))
-    guestToken = try body["guestToken"].map { _ throws(Problem) in
-      try Self.text("guestToken", in: body)
-    }
+    guestToken = try Self.guestToken(in: body)
   }
 
-  private static func text(_ name: String, in body: JSONNode) throws(Problem) -> String {
+  /// The guest's token, where there is one.
+  static func guestToken(in body: JSONNode) throws(Problem) -> String? {
+    body["guestToken"] == nil ? nil : try text("guestToken", in: body)
+  }
+
+  /// A member that is a string.
+  static func text(_ name: String, in body: JSONNode) throws(Problem) -> String {
     guard let text = body[name]?.string else {
       throw Problem(.badRequest, "bad_request", "The body needs \(name), a string")
     }

@@ -32,7 +32,9 @@ enum CouchRole: Sendable {
 
   /// What a security document makes of a user; nil where it doesn't name them.
   init?(of caller: Principal, in security: SecurityDocument) {
-    guard caller.kind == .user, let name = try? UserName(caller.username ?? "") else { return nil }
+    guard caller.kind == .user, let name = try? UserName(given: caller.username ?? "") else {
+      return nil
+    }
     if Self.names(security.administrators, contain: name) {
       self = .databaseAdministrator
     } else if Self.names(security.members, contain: name) {
@@ -54,6 +56,6 @@ enum CouchRole: Sendable {
 
   /// Names are one person's where ``UserName`` says so; what is no user's name names nobody.
   private static func names(_ names: [String], contain name: UserName) -> Bool {
-    names.contains { (try? UserName($0)) == name }
+    names.contains { (try? UserName(given: $0)) == name }
   }
 }

@@ -38,7 +38,7 @@ package struct UserAdministration: Sendable {
         stores: stores,
         keys: try await SigningKeys.open(DataFiles.keys(in: data), now: SystemClock.now()),
         settings: AccountSettings(), now: SystemClock.now,
-        hashing: { work in try await threads.runIfActive { work() } }, adoptGuest: { _, _ in })
+        hashing: { work in try await threads.runIfActive { work() } }, adoptGuest: { _, _ in true })
       result = .success(try await work(accounts))
     } catch {
       result = .failure(error)

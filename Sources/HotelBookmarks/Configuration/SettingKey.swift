@@ -7,6 +7,7 @@ package enum SettingKey: String, CaseIterable, Sendable {
   case upstream
   case upstreamCredentialsFile
   case upstreamNetworks
+  case upstreamCAFile = "upstreamCaFile"
   case publicURL = "publicUrl"
   case origins
   case trustedProxies
@@ -16,6 +17,9 @@ package enum SettingKey: String, CaseIterable, Sendable {
   case connectionsPerAddress
   case requestsAtOnce
   case guestsPerHour
+  case issuers
+  case issuerKeys
+  case issuerNetworks
   case openStores
   case adminName
   case adminPasswordFile
@@ -36,9 +40,10 @@ package enum SettingKey: String, CaseIterable, Sendable {
     switch self {
     case .port, .guestsPerHour, .openStores, .connections, .connectionsPerAddress, .requestsAtOnce:
       true
-    case .hostname, .data, .upstream, .upstreamCredentialsFile, .upstreamNetworks, .publicURL,
-      .origins, .trustedProxies, .tlsCertificateFile, .tlsKeyFile, .adminName, .adminPasswordFile,
-      .logLevel, .logFormat:
+    case .hostname, .data, .upstream, .upstreamCredentialsFile, .upstreamNetworks,
+      .upstreamCAFile, .publicURL, .origins, .issuers, .issuerKeys, .issuerNetworks,
+      .trustedProxies, .tlsCertificateFile, .tlsKeyFile,
+      .adminName, .adminPasswordFile, .logLevel, .logFormat:
       false
     }
   }

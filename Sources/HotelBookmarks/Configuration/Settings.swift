@@ -1,4 +1,4 @@
-import Accounts
+package import Accounts
 package import HTTPAPI
 package import Logging
 package import SearchProxy
@@ -25,6 +25,8 @@ package struct Settings: Sendable, Equatable {
   package var upstreamCredentialsFile: String?
   /// The only networks that upstreams may be in; empty to go by ``AddressRule``'s own.
   package var upstreamNetworks: [AddressNetwork] = []
+  /// A PEM file of authorities whose certificates upstreams may show besides the system's; nil for none.
+  package var upstreamCAFile: String?
   /// The URL that clients reach the server by, without a slash at its end; nil to take each request's own.
   package var publicURL: String?
   /// Origins whose pages may call with credentials.
@@ -43,6 +45,10 @@ package struct Settings: Sendable, Equatable {
   package var requestsAtOnce = RequestLimits.requestsAtOnce
   /// Guests that one address may make in an hour.
   package var guestsPerHour = 6_000
+  /// Whose ID tokens are exchanged for the server's own.
+  package var issuers: [TrustedIssuer] = []
+  /// The only networks that issuers may be in; empty to go by ``AddressRule``'s own.
+  package var issuerNetworks: [AddressNetwork] = []
   /// Stores open at once at most; nil to go by the limit on file descriptors.
   package var openStores: Int?
   /// The administrator's name.

@@ -42,6 +42,7 @@ package struct SettingsReader: Sendable {
     settings.guestsPerHour = try int(.guestsPerHour, in: 1...1_000_000) ?? settings.guestsPerHour
     settings.openStores = try int(.openStores, in: 4...100_000)
     try readConnections(into: &settings)
+    try readIssuers(into: &settings)
     settings.adminName = string(.adminName) ?? settings.adminName
     settings.adminPasswordFile = string(.adminPasswordFile)
     settings.publicURL = string(.publicURL).map { $0.hasSuffix("/") ? String($0.dropLast()) : $0 }
@@ -54,14 +55,8 @@ package struct SettingsReader: Sendable {
       settings.upstreams = upstreams
     }
     settings.upstreamCredentialsFile = string(.upstreamCredentialsFile)
-    if let text = string(.upstreamNetworks) {
-      let parts = text.split { $0 == "," || $0 == " " }
-      settings.upstreamNetworks = parts.compactMap { AddressNetwork(String($0)) }
-      guard !parts.isEmpty, settings.upstreamNetworks.count == parts.count else {
-        throw Self.wrong(
-          .upstreamNetworks, "addresses or networks as 10.0.0.0/8 or fd00::/8, by commas")
-      }
-    }
+    settings.upstreamCAFile = string(.upstreamCAFile)
+    settings.upstreamNetworks = try networks(.upstreamNetworks)
     if let level = string(.logLevel) {
       guard let known = Logger.Level(rawValue: level) else {
         throw Self.wrong(
@@ -98,7 +93,19 @@ package struct SettingsReader: Sendable {
     }
   }
 
-  private func string(_ setting: SettingKey) -> String? {
+  /// A list of networks; empty where it is not set.
+  func networks(_ setting: SettingKey) throws(SettingsError) -> [AddressNetwork] {
+    guard let text = string(setting) else { return [] }
+    let parts = text.split { $0 == "," || $0 == " " }
+    let networks = parts.compactMap { AddressNetwork(String($0)) }
+    guard !parts.isEmpty, networks.count == parts.count else {
+      throw Self.wrong(setting, "addresses or networks as 10.0.0.0/8 or fd00::/8, by commas")
+    }
+    return networks
+  }
+
+  /// A setting's text; nil where it is not set.
+  func string(_ setting: SettingKey) -> String? {
     reader.string(forKey: ConfigKey([setting.rawValue]))
   }
 
@@ -160,7 +167,8 @@ package struct SettingsReader: Sendable {
     AbsoluteConfigKey([setting.rawValue])
   }
 
-  private static func wrong(_ setting: SettingKey, _ wanted: String) -> SettingsError {
+  /// The error of a value that a setting can't have.
+  static func wrong(_ setting: SettingKey, _ wanted: String) -> SettingsError {
     SettingsError(description: "\(setting.rawValue) must be \(wanted)")
   }
 }

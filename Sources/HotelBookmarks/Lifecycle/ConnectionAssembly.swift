@@ -14,6 +14,7 @@ struct ConnectionAssembly: Sendable {
   let caps: ConnectionCaps
   let certificates: Certificates?
   let admission: Admission
+  let crossOrigin: CrossOrigin
   private let ledger: ConnectionLedger
   private let proxies: TrustedProxies
 
@@ -27,6 +28,7 @@ struct ConnectionAssembly: Sendable {
     caps.countsLoopback = settings.connectionsPerAddress != nil
     caps.requestsAtOnce = settings.requestsAtOnce
     self.caps = caps
+    crossOrigin = CrossOrigin(origins: settings.origins)
     proxies = settings.trustedProxies
     admission = Admission(atOnce: caps.requestsAtOnce)
     ledger = ConnectionLedger(maximum: caps.total, maximumPerAddress: caps.perAddress)
@@ -56,13 +58,14 @@ struct ConnectionAssembly: Sendable {
       let (proxies, countsLoopback) = (proxies, caps.countsLoopback)
       guard let certificates else {
         return CountedConnection(
-          PlainConnection(responder: responder, admission: admission), ledger: ledger,
-          isSecure: false
+          PlainConnection(responder: responder, admission: admission, crossOrigin: crossOrigin),
+          ledger: ledger, isSecure: false
         ) { proxies.owner(of: $0, countsLoopback: countsLoopback) }
       }
       return CountedConnection(
         SecureConnection(
-          responder: responder, certificates: certificates, admission: admission),
+          responder: responder, certificates: certificates, admission: admission,
+          crossOrigin: crossOrigin),
         ledger: ledger, isSecure: true
       ) { proxies.owner(of: $0, countsLoopback: countsLoopback) }
     }

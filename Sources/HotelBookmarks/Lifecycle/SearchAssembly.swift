@@ -31,6 +31,7 @@ struct SearchAssembly: Sendable {
     let credentials = try settings.upstreamCredentialsFile.map {
       path throws(SettingsError) in try UpstreamCredentials(file: path)
     }
+    let trust = try Self.trust(settings.upstreamCAFile)
     for (number, setting) in settings.upstreams.enumerated() {
       guard setting != .embedded else {
         if let catalogue { upstreams.append(catalogue) }
@@ -40,7 +41,7 @@ struct SearchAssembly: Sendable {
       let url = try Self.url(of: setting)
       let client = UpstreamClient(
         addresses: AddressRule(for: url.origin, networks: settings.upstreamNetworks),
-        upstream: name)
+        trust: trust, upstream: name)
       clients.append(client)
       let upstream = GuardedSearch(
         Self.upstream(setting, url, name, client, credentials ?? UpstreamCredentials(), logger),
@@ -76,6 +77,13 @@ struct SearchAssembly: Sendable {
         metadata: ["error": "\(error.code)", "detail": "\(error.reason)"])
     }
     return catalogue
+  }
+
+  private static func trust(_ file: String?) throws(SettingsError) -> UpstreamTrust {
+    guard let file else { return UpstreamTrust() }
+    do { return try UpstreamTrust(file: file) } catch {
+      throw SettingsError(description: "upstreamCaFile must be a PEM file of certificates")
+    }
   }
 
   private static func upstream(

@@ -34,6 +34,7 @@ struct ServiceAssembly: Sendable {
     accountSettings.guestsPerHour = settings.guestsPerHour
     administrator = try AdministratorAssembly(settings)
     accountSettings.administrator = administrator.administrator
+    accountSettings.issuers = settings.issuers
     let threads = NIOThreadPool(numberOfThreads: accountSettings.hashesAtOnce)
     threads.start()
     hashingThreads = threads
@@ -45,7 +46,8 @@ struct ServiceAssembly: Sendable {
       hashing: { work in try await threads.runIfActive { work() } },
       adoptGuest: { guest, user throws(StoreError) in
         try await Self.adopt(guest, into: user, by: hotels)
-      })
+      },
+      issuerDocuments: IssuerAssembly(settings, logger: logger))
     try await administrator.checkName(accounts)
     for failure in try await accounts.finishErasures() {
       logger.error("a store can't be erased yet", metadata: ["detail": "\(failure.detail)"])
@@ -54,7 +56,7 @@ struct ServiceAssembly: Sendable {
     http = HTTPService(
       accounts: accounts, hotels: hotels, search: search.search,
       mirrorSearch: search.mirror, stores: stores, engine: engine,
-      crossOrigin: CrossOrigin(origins: settings.origins), contract: Contract.text,
+      crossOrigin: connections.crossOrigin, contract: Contract.text,
       metricsText: { metrics.text }, publicURL: settings.publicURL,
       isSecure: settings.tlsCertificateFile != nil, proxies: settings.trustedProxies,
       connectionCaps: connections.caps, now: now)
@@ -74,8 +76,8 @@ struct ServiceAssembly: Sendable {
 
   private static func adopt(
     _ guest: AccountID, into user: AccountID, by hotels: HotelService
-  ) async throws(StoreError) {
-    do { _ = try await hotels.adopt(guest: .guest(guest), into: .user(user)) } catch {
+  ) async throws(StoreError) -> Bool {
+    do { return try await hotels.adopt(guest: .guest(guest), into: .user(user)).isWhole } catch {
       throw error.store ?? StoreError(.rejected, error.reason)
     }
   }

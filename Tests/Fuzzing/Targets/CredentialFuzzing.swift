@@ -28,6 +28,15 @@ enum CredentialFuzzing {
       checkClaims(token.payload)
     }
     checkClaims(Array(text.utf8))
+    if let token = attempt({ try IDToken(text) }) {
+      claim(attempt({ try CompactForm(text) })?.signed == token.signed, "one reader of the form")
+      claim(attempt({ try CompactToken(text) }) == nil, "another's token is none of ours")
+    }
+    let root = attempt { try ParsedJSON(Array(text.utf8), limits: .small).root }
+    if let claims = root.flatMap(IDTokenClaims.init) {
+      claim(claims.expiresAt > claims.issuedAt, "a token that ends after it began")
+      claim((1...255).contains(claims.subject.utf8.count), "a subject of a bounded length")
+    }
   }
 
   private static func checkClaims(_ payload: [UInt8]) {
@@ -64,6 +73,10 @@ enum CredentialFuzzing {
   }
 
   private static func checkName(_ text: String) {
+    if let name = attempt({ try UserName(given: text) }), name.text.utf8.contains(0x3A) {
+      claim(name.text.utf8.elementsEqual(text.utf8), "an issuer's user has one spelling")
+      claim(attempt({ try UserName(text) }) == nil, "with which nobody signs up")
+    }
     guard let name = attempt({ try UserName(text) }) else { return }
     let again = attempt { try UserName(name.text) }
     claim(again?.text.utf8.elementsEqual(name.text.utf8) ?? false, "a name is normal once")

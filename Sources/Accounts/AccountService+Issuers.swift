@@ -1,0 +1,71 @@
+import Crypto
+import Documents
+import Stores
+
+extension AccountService {
+  /// Exchanges an ID token of another issuer for a session of ours, once. The issuer and its subject are who
+  /// somebody is: never a name or an e-mail address. Whoever comes for the first time gets an account.
+  /// - Parameter guestToken: the token of a guest whose bookmarks join the account's, exactly once.
+  /// - Parameter bearer: the token that the request came with; a guest's counts as `guestToken`.
+  /// - Throws: `invalidToken` in the same words whatever is wrong, `lockedOut`, `tooMany`, `issuerUnavailable`;
+  ///   for the guest's token also `expiredToken`, `guestSpent`.
+  package func exchange(
+    idToken: Secret, guestToken: String?, bearer: String?, from address: ClientAddress
+  ) async throws(AccountError) -> Session {
+    try passwordRate.take(address, at: now())
+    var guest: AccountID?
+    if let guestToken {
+      guest = try await self.guest(provedBy: guestToken)
+    } else if let bearer, try tokens.verify(bearer, at: now()).principal.kind == .guest {
+      guest = try await self.guest(provedBy: bearer)
+    }
+    let token = try IDToken(idToken.exposed)
+    let end = try await verify(token, from: address)
+    let name = UserName(issuer: token.claims.issuer, subject: token.claims.subject)
+    let user: UserDocument
+    switch try await accounts.exchange(
+      token: Hex.string(Array(SHA256.hash(data: token.signed))), forgottenAt: end, for: name,
+      newcomer: newUser(), adopting: guest)
+    {
+    case .user(let known): user = known
+    case .usedToken: throw .invalidToken("an ID token that was exchanged before")
+    case .guestSpent: throw .guestSpent
+    }
+    // The claim is stored: what fails here is done at the next log-in.
+    for left in user.adopting { try? await carry(left, into: user.id, name) }
+    return try tokens.issue(.user, user.id, name: name.text, epoch: user.epoch, at: now())
+  }
+
+  /// A user who is not stored yet.
+  func newUser(adopting guests: [AccountID] = []) -> UserDocument {
+    var generator = SystemRandomNumberGenerator()
+    return UserDocument(
+      id: .random(using: &generator), epoch: 1, createdAt: now().rfc3339, adopting: guests)
+  }
+
+  /// Checks what the token says before anybody is asked for keys, then the signature.
+  /// - Returns: the first moment at which the token would be refused for its age.
+  private func verify(
+    _ token: IDToken, from address: ClientAddress
+  ) async throws(AccountError) -> Timestamp {
+    let claims = token.claims
+    guard let keys = issuers.first(where: { $0.issuer.url.equalsBytes(of: claims.issuer) }) else {
+      throw .invalidToken("an issuer that is not trusted")
+    }
+    let end = try claims.check(
+      for: keys.issuer, at: now(), age: AccountSettings.idTokenAge, skew: settings.skew)
+    let attempt = Lockouts.Key(
+      name: UserName(issuer: claims.issuer, subject: claims.subject), address: address)
+    try lockouts.begin(attempt, at: now())
+    let key: IssuerKey?
+    do throws(AccountError) { key = try await keys.key(token.key) } catch {
+      lockouts.end(attempt, .unknown, at: now())
+      throw error
+    }
+    // A key that is unknown today may be known in half a minute: that is nobody's guess.
+    let isGood = key.map { $0.isSignature(token.signature, of: token.signed) }
+    lockouts.end(attempt, isGood.map { $0 ? .right : .wrong } ?? .unknown, at: now())
+    guard isGood ?? false else { throw .invalidToken("key or signature of an ID token") }
+    return end
+  }
+}
