@@ -5,6 +5,7 @@ import time
 
 from conftest import NIGHTLY
 from couch import Account, Database
+from patience import until
 from test_http_pace import memory
 from wire import LIMITS, connect, receive
 
@@ -66,23 +67,32 @@ def test_overload_is_shed_early_and_goodput_holds(start):
     body = '{"selector":{"text":"x"}}'
     request = (f"POST /couch/{database.name}/_find HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
                f"Authorization: Bearer {database.token}\r\nContent-Length: {len(body)}\r\n\r\n{body}").encode()
-    alone = load(server, request, 8, SECONDS)
     before = memory(server)
-    crowd = load(server, request, CLIENTS, SECONDS)
-    assert set(alone.counts) == {200} and not alone.faults
-    assert set(crowd.counts) <= {200, 429, 503} and not crowd.faults, crowd.counts
-    assert crowd.counts.get(503, 0) > 0, "nothing was turned away"
-    # The load comes from this machine, too, which may be busy with other things by now.
-    assert crowd.good() > alone.good() / 10, (alone.counts, crowd.counts)
+
+    def holds():
+        alone = load(server, request, 8, SECONDS)
+        crowd = load(server, request, CLIENTS, SECONDS)
+        assert set(alone.counts) == {200} and not alone.faults
+        assert set(crowd.counts) <= {200, 429, 503} and not crowd.faults, crowd.counts
+        assert crowd.counts.get(503, 0) > 0, "nothing was turned away"
+        print(alone.counts, crowd.counts)
+        return crowd.good() > alone.good() / 10
+
+    # The load comes from this machine, too, which may be busy with other things for a while.
+    assert any(holds() for _ in range(5)), "goodput breaks down"
     assert memory(server) - before < 300 << 20
-    metrics = server.call("GET", "/metrics").text
-    assert "requests_refused_total" in metrics and "requests_running 1" in metrics
+    until(lambda: "requests_running 1\n" in server.call("GET", "/metrics").text)
+    assert "requests_refused_total" in server.call("GET", "/metrics").text
     assert load(server, request, 8, 1).counts.keys() == {200}
 
 
 def test_operators_see_an_overloaded_server(start):
     """One request at a time, and that one place taken by log-ins, whose hashes take their time."""
-    server = start("--requests-at-once", "1")
+    app = "https://app.example"
+    server = start("--requests-at-once", "1", "--origins", app)
+    own = f"Host: x\r\nOrigin: {app}\r\n"
+    read = f"GET /v1/limits HTTP/1.1\r\n{own}\r\n".encode()
+    preflight = f"OPTIONS /v1/bookmarks HTTP/1.1\r\n{own}Access-Control-Request-Method: PUT\r\n\r\n".encode()
     account = Account(server)
     body = {"username": account.name, "password": account.password}
     stop = threading.Event()
@@ -98,12 +108,17 @@ def test_operators_see_an_overloaded_server(start):
         refused = None
         with connect(server) as connection:
             for _ in range(2000):
-                connection.sendall(LIMITS)
+                connection.sendall(read)
                 answer = receive(connection)
                 if answer.statuses == [503]:
                     refused = answer
                     break
         assert refused and refused.errors == ["overloaded"] and refused.field("retry-after") == "1"
+        assert refused.field("access-control-allow-origin") == app
+        with connect(server) as connection:
+            for _ in range(50):
+                connection.sendall(preflight)
+                assert receive(connection).statuses == [204]
         for path in ("/healthz", "/readyz", "/metrics", "/couch/_up"):
             assert server.call("GET", path).status_code == 200
     finally:

@@ -14,6 +14,8 @@ package struct ConnectionLimits: Sendable {
   package var answer = TimeAmount.seconds(Int64(RequestLimits.requestSeconds))
   /// How long a client may take nothing of an answer.
   package var stall = TimeAmount.seconds(Int64(RequestLimits.idleSeconds))
+  /// How long a connection may go on once the server stops.
+  package var stop = TimeAmount.seconds(Int64(RequestLimits.stopSeconds))
   /// How long what comes after the last answer is thrown away before the connection is cut.
   package var linger = TimeAmount.seconds(Int64(RequestLimits.lingerSeconds))
 

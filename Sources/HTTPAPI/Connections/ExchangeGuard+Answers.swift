@@ -43,7 +43,7 @@ extension ExchangeGuard {
     hasAnswer = true
     waiting = nil
     let problem = connection?.refusal ?? ConnectionProblem.malformed
-    let (head, body) = problem.message(to: outstanding > 0 ? request : nil, closes: true)
+    let (head, body) = message(problem, to: outstanding > 0 ? request : nil, closes: true)
     context.write(wrapOutboundOut(.head(head)), promise: promise)
     context.write(wrapOutboundOut(.body(body)), promise: nil)
   }
@@ -77,10 +77,12 @@ extension ExchangeGuard {
   ) {
     isOver = true
     connection?.isDraining = true
-    timer?.cancel()
+    stuck = stuck ?? context.eventLoop.now
+    arm(context, at: context.eventLoop.now)
     let sent = promise ?? context.eventLoop.makePromise(of: Void.self)
     let (limits, connection, isOpen) = (limits, connection, pace != nil)
-    sent.futureResult.assumeIsolated().whenComplete { _ in
+    sent.futureResult.assumeIsolated().whenComplete { [self] _ in
+      stuck = nil
       guard let connection else {
         // The rest of a stream's body is not wanted (RFC 9113, section 8.1).
         if isOpen { context.close(promise: nil) }
@@ -94,11 +96,20 @@ extension ExchangeGuard {
 
   /// Answers in the route's place.
   func answer(_ problem: Problem, _ context: ChannelHandlerContext) {
-    let (head, body) = problem.message(to: request, closes: closes && connection != nil)
+    let (head, body) = message(problem, to: request, closes: closes && connection != nil)
     context.write(wrapOutboundOut(.head(head)), promise: nil)
     if request?.method != .head { context.write(wrapOutboundOut(.body(body)), promise: nil) }
     let end = wrapOutboundOut(.end(nil))
     if closes { finish(end, context, nil) } else { context.writeAndFlush(end, promise: nil) }
+  }
+
+  /// Head and body of an answer to a request, which a page of an allowed origin may read.
+  private func message(
+    _ problem: Problem, to request: HTTPRequest?, closes: Bool
+  ) -> (head: HTTPResponse, body: ByteBuffer) {
+    var (head, body) = problem.message(to: request, closes: closes)
+    crossOrigin.decorate(&head.headerFields, origin: request?.headerFields[.origin])
+    return (head, body)
   }
 
   /// Writes a long body in pieces, so that it is seen whether the client takes any.
@@ -131,6 +142,8 @@ extension ExchangeGuard {
     admission.give(heldBytes)
     heldBytes = 0
     isOver = true
+    stuck = nil
+    cutoff = nil
     timer?.cancel()
     timer = nil
   }

@@ -23,6 +23,8 @@ final class ExchangeGuard: ChannelDuplexHandler, RemovableChannelHandler {
 
   let limits: ConnectionLimits
   let admission: Admission
+  /// Which pages may read what is answered here.
+  let crossOrigin: CrossOrigin
   /// The connection's state; nil for a stream of HTTP/2, which has one request.
   let connection: ConnectionState?
 
@@ -40,7 +42,7 @@ final class ExchangeGuard: ChannelDuplexHandler, RemovableChannelHandler {
   var isRefusing = false
   /// Whether the answer on its way is the last.
   var closes = false
-  /// Whether nothing more is read or written.
+  /// Whether nothing more is read or written but what was written last.
   var isOver = false
   /// Whether a place among the running requests is held.
   var holdsPlace = false
@@ -48,11 +50,17 @@ final class ExchangeGuard: ChannelDuplexHandler, RemovableChannelHandler {
   var heldBytes = 0
   /// Since when nothing can be written, or was taken.
   var stuck: NIODeadline?
+  /// When the connection is cut whatever is on it; nil until the server stops.
+  var cutoff: NIODeadline?
   var timer: Scheduled<Void>?
 
-  init(_ limits: ConnectionLimits, _ admission: Admission, _ connection: ConnectionState? = nil) {
+  init(
+    _ limits: ConnectionLimits, _ admission: Admission, _ crossOrigin: CrossOrigin,
+    _ connection: ConnectionState? = nil
+  ) {
     self.limits = limits
     self.admission = admission
+    self.crossOrigin = crossOrigin
     self.connection = connection
   }
 
@@ -75,6 +83,7 @@ final class ExchangeGuard: ChannelDuplexHandler, RemovableChannelHandler {
       self.pace = nil
       if isRefusing {
         isRefusing = false
+        if cutoff != nil { end(context) }
       } else {
         if pace.count > 0, !hasAnswer { waiting = context.eventLoop.now }
         if outstanding > 0, !hasAnswer, !holdsPlace { holdsPlace = admission.enter(always: true) }
@@ -91,7 +100,9 @@ final class ExchangeGuard: ChannelDuplexHandler, RemovableChannelHandler {
     pace = BodyPace(limits, at: now)
     if outstanding == 0 {
       hasAnswer = false
-      guard admission.enter(always: Problem.mustAnswer(head)) else {
+      // A browser takes a refused preflight for a server that allows nothing.
+      let always = Problem.mustAnswer(head) || CrossOrigin.isPreflight(head)
+      guard admission.enter(always: always) else {
         isRefusing = true
         closes = connection?.isLast ?? true
         answer(ConnectionProblem.overloaded, context)

@@ -15,16 +15,19 @@ package struct PlainConnection: HTTPChannelHandler {
   package let responder: HTTPChannelHandler.Responder
   private let limits: ConnectionLimits
   private let admission: Admission
+  private let crossOrigin: CrossOrigin
   private let isSecure: Bool
 
+  /// - Parameter crossOrigin: which pages may read what is answered before a route is found.
   /// - Parameter isSecure: whether it runs over TLS.
   package init(
     responder: @escaping HTTPChannelHandler.Responder, limits: ConnectionLimits = .init(),
-    admission: Admission, isSecure: Bool = false
+    admission: Admission, crossOrigin: CrossOrigin, isSecure: Bool = false
   ) {
     self.responder = responder
     self.limits = limits
     self.admission = admission
+    self.crossOrigin = crossOrigin
     self.isSecure = isSecure
   }
 
@@ -42,7 +45,7 @@ package struct PlainConnection: HTTPChannelHandler {
         withOutboundHeaderValidation: false, withEncoderConfiguration: .init(),
         withDecoderLimitConfiguration: bounds)
       try pipeline.addHandler(RequestCodec(state, isSecure: isSecure))
-      try pipeline.addHandler(ExchangeGuard(limits, admission, state))
+      try pipeline.addHandler(ExchangeGuard(limits, admission, crossOrigin, state))
       try pipeline.addHandler(ClientWatch())
       try pipeline.addHandler(
         HTTPConnectionStateHandler(

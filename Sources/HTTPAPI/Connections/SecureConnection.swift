@@ -27,16 +27,20 @@ package struct SecureConnection: ServerChildChannel {
   private let http2: HTTP2Channel
 
   /// - Parameter certificates: the certificate that a new connection uses.
+  /// - Parameter crossOrigin: which pages may read what is answered before a route is found.
   package init(
     responder: @escaping HTTPChannelHandler.Responder, certificates: Certificates,
-    limits: ConnectionLimits = .init(), admission: Admission
+    limits: ConnectionLimits = .init(), admission: Admission, crossOrigin: CrossOrigin
   ) {
     self.certificates = certificates
     self.limits = limits
     http1 = PlainConnection(
-      responder: responder, limits: limits, admission: admission, isSecure: true)
+      responder: responder, limits: limits, admission: admission, crossOrigin: crossOrigin,
+      isSecure: true)
     let streams = HTTP1Channel.Configuration(
-      additionalChannelHandlers: [ExchangeGuard(limits, admission), ClientWatch()],
+      additionalChannelHandlers: [
+        ExchangeGuard(limits, admission, crossOrigin), ClientWatch(),
+      ],
       idleTimeout: .seconds(Int64(RequestLimits.idleSeconds)))
     http2 = HTTP2Channel(
       responder: responder,
@@ -50,7 +54,7 @@ package struct SecureConnection: ServerChildChannel {
     do {
       let pipeline = channel.pipeline.syncOperations
       try pipeline.addHandler(NIOSSLServerHandler(context: certificates.context))
-      try pipeline.addHandler(HandshakeClock(limits.header))
+      try pipeline.addHandler(SecureClock(limits))
     } catch {
       return channel.eventLoop.makeFailedFuture(error)
     }
@@ -71,24 +75,33 @@ package struct SecureConnection: ServerChildChannel {
   }
 }
 
-/// Closes a connection whose TLS handshake does not come to its end.
-private final class HandshakeClock: ChannelInboundHandler, RemovableChannelHandler {
+/// Closes a connection whose TLS handshake does not come to its end, or that goes on for too long once the server
+/// stops: a client of HTTP/2 that reads nothing is not told to go, and Hummingbird waits for it.
+private final class SecureClock: ChannelInboundHandler, RemovableChannelHandler {
   typealias InboundIn = NIOAny
 
-  private let limit: TimeAmount
+  private let limits: ConnectionLimits
   private var timer: Scheduled<Void>?
+  private var isStopping = false
 
-  init(_ limit: TimeAmount) { self.limit = limit }
+  init(_ limits: ConnectionLimits) { self.limits = limits }
 
-  func handlerAdded(context: ChannelHandlerContext) {
-    let channel = context.channel
-    timer = context.eventLoop.scheduleTask(in: limit) { channel.close(promise: nil) }
-  }
+  func handlerAdded(context: ChannelHandlerContext) { close(context, in: limits.header) }
 
   func handlerRemoved(context: ChannelHandlerContext) { timer?.cancel() }
 
   func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
-    if case .handshakeCompleted? = event as? TLSUserEvent { timer?.cancel() }
+    if case .handshakeCompleted? = event as? TLSUserEvent, !isStopping { timer?.cancel() }
+    if event is ChannelShouldQuiesceEvent, !isStopping {
+      isStopping = true
+      close(context, in: limits.stop)
+    }
     context.fireUserInboundEventTriggered(event)
+  }
+
+  private func close(_ context: ChannelHandlerContext, in time: TimeAmount) {
+    timer?.cancel()
+    let channel = context.channel
+    timer = context.eventLoop.scheduleTask(in: time) { channel.close(promise: nil) }
   }
 }

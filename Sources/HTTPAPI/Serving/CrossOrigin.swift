@@ -27,11 +27,15 @@ package struct CrossOrigin: Sendable {
     origins.contains { $0.equalsBytes(of: origin) }
   }
 
+  /// Whether a request is one that browsers make before another.
+  static func isPreflight(_ request: HTTPRequest) -> Bool {
+    request.method == .options && request.headerFields[.origin] != nil
+      && request.headerFields[.accessControlRequestMethod] != nil
+  }
+
   /// The answer to a preflight request; nil for any other request.
   func preflight(_ request: Request) -> Response? {
-    guard request.method == .options, let origin = request.headers[.origin],
-      request.headers[.accessControlRequestMethod] != nil
-    else { return nil }
+    guard Self.isPreflight(request.head), let origin = request.headers[.origin] else { return nil }
     var fields: HTTPFields = [.vary: "Origin"]
     guard admit(origin, &fields) else { return Response(status: .noContent, headers: fields) }
     fields[.accessControlAllowMethods] = "GET, HEAD, POST, PUT, PATCH, DELETE"
@@ -41,12 +45,13 @@ package struct CrossOrigin: Sendable {
   }
 
   /// Adds what a page needs to read the answer.
-  func decorate(_ response: inout Response, for request: Request) {
+  /// - Parameter origin: the request's `Origin`.
+  func decorate(_ fields: inout HTTPFields, origin: String?) {
     guard !origins.isEmpty || allowsAny else { return }
-    let other = response.headers[.vary].flatMap { $0 == "Origin" ? nil : $0 + ", " } ?? ""
-    response.headers[.vary] = other + "Origin"
-    guard let origin = request.headers[.origin], admit(origin, &response.headers) else { return }
-    response.headers[.accessControlExposeHeaders] = Self.answerHeaders
+    let other = fields[.vary].flatMap { $0 == "Origin" ? nil : $0 + ", " } ?? ""
+    fields[.vary] = other + "Origin"
+    guard let origin, admit(origin, &fields) else { return }
+    fields[.accessControlExposeHeaders] = Self.answerHeaders
   }
 
   /// Says to a browser that a page of this origin may read the answer; false if it may not.

@@ -22,6 +22,8 @@ struct Gate: RouterMiddleware {
       try Self.checkHead(request)
       if let preflight = crossOrigin.preflight(request) {
         response = preflight
+      } else if Self.isForServer(request) {
+        response = .empty(.noContent, headers: [.allow: Self.list(routes.map(\.method.rawValue))])
       } else {
         response = try await next(request, context)
       }
@@ -35,7 +37,7 @@ struct Gate: RouterMiddleware {
     }
     // What no route took has no HEAD of the router's; a body would be read as the next answer.
     if request.method == .head { response = response.createHeadResponse() }
-    crossOrigin.decorate(&response, for: request)
+    crossOrigin.decorate(&response.headers, origin: request.headers[.origin])
     response.headers[.xContentTypeOptions] = "nosniff"
     metrics.record(
       template: Self.template(context), status: response.status.code,
@@ -70,7 +72,7 @@ struct Gate: RouterMiddleware {
 
   /// - Throws: ``Problem`` for a target, a host or a transfer coding that can't be served.
   private static func checkHead(_ request: Request) throws(Problem) {
-    try RequestTarget.check(request.uri.string)
+    if !isForServer(request) { try RequestTarget.check(request.uri.string) }
     guard request.headers.count <= RequestLimits.headerFields else {
       throw ConnectionProblem.headers
     }
@@ -85,6 +87,11 @@ struct Gate: RouterMiddleware {
     {
       throw Problem(.badRequest, "invalid_header", "Transfer-Encoding must be chunked")
     }
+  }
+
+  /// Whether a request is `OPTIONS *`: about the server, not about something there (RFC 9112, section 3.2.4).
+  private static func isForServer(_ request: Request) -> Bool {
+    request.method == .options && request.uri.string == "*"
   }
 
   private static func isHostByte(_ byte: UInt8) -> Bool {
@@ -114,14 +121,19 @@ struct Gate: RouterMiddleware {
     context.endpointPath.flatMap { $0.hasPrefix("/") ? $0 : nil }
   }
 
+  /// Methods for `Allow`: HEAD is there wherever GET is, OPTIONS everywhere.
+  private static func list(_ methods: [String]) -> String {
+    let allowed = (methods.contains("GET") ? methods + ["HEAD"] : methods) + ["OPTIONS"]
+    return Set(allowed).sorted().joined(separator: ", ")
+  }
+
   /// A path that exists for other methods is answered with those (RFC 9110, section 15.5.6).
   private func methodProblem(for request: Request) -> Problem? {
     let path = request.uri.path
     let fitting = routes.filter { $0.matches(path) }
     guard let fewest = fitting.map(\.parameterCount).min() else { return nil }
     let methods = fitting.filter { $0.parameterCount == fewest }.map(\.method.rawValue)
-    let allowed = (methods.contains("GET") ? methods + ["HEAD"] : methods) + ["OPTIONS"]
-    let list = Set(allowed).sorted().joined(separator: ", ")
+    let list = Self.list(methods)
     // The router takes a literal segment and does not come back to a parameter in its place.
     if methods.contains(request.method.rawValue) {
       return Problem(

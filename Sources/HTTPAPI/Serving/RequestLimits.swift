@@ -19,6 +19,9 @@ package enum RequestLimits {
   package static let requestSeconds = 60
   /// Seconds that a connection is read from after its last answer, so that the answer is not lost.
   package static let lingerSeconds = 1
+  /// Seconds from the order to stop to the end of every connection, whatever is on its way there. Thirty
+  /// are what service managers grant a process at least; the stores are closed in the rest.
+  package static let stopSeconds = 20
   /// Connections at once, where the limit on file descriptors leaves room for as many.
   package static let connections = 10_000
   /// Connections at once from one address, or from the 64-bit prefix of an IPv6 address.

@@ -107,6 +107,56 @@ import Testing
     #expect(seconds == RequestLimits.bodyGraceSeconds)
   }
 
+  @Test func F23_answerOwedIsGivenThenTheConnectionEnds() throws {
+    let wire = try Wire()
+    try wire.receive(Wire.get + Wire.get)
+    wire.channel.pipeline.fireUserInboundEventTriggered(ChannelShouldQuiesceEvent())
+    wire.answer()
+    #expect(try !wire.sent().lowercased().contains("connection: close"))
+    wire.answer()
+    #expect(try wire.sent().lowercased().contains("connection: close"))
+    wire.wait(wire.limits.linger)
+    #expect(!wire.channel.isActive)
+  }
+
+  @Test func F23_connectionThatOwesNothingEndsAtOnce() throws {
+    for bytes in ["", "GET / HT", Wire.get] {
+      let wire = try Wire()
+      try wire.receive(bytes)
+      if bytes == Wire.get { wire.answer() }
+      wire.channel.pipeline.fireUserInboundEventTriggered(ChannelShouldQuiesceEvent())
+      #expect(!wire.channel.isActive)
+    }
+  }
+
+  @Test func F23_connectionIsCutWhateverIsOnIt() throws {
+    for isTaken in [true, false] {
+      let wire = try Wire()
+      try wire.receive(Wire.get)
+      wire.channel.writeAndFlush(HTTPResponsePart.head(.init(status: .ok)), promise: nil)
+      wire.channel.isWritable = isTaken
+      wire.channel.pipeline.fireChannelWritabilityChanged()
+      wire.channel.pipeline.fireUserInboundEventTriggered(ChannelShouldQuiesceEvent())
+      wire.wait(wire.limits.stop.less)
+      #expect(wire.channel.isActive)
+      wire.wait(.nanoseconds(1))
+      #expect(!wire.channel.isActive)
+    }
+  }
+
+  @Test func H05_clientThatTakesNothingOfTheLastAnswerIsCut() throws {
+    let wire = try Wire()
+    let dam = Dam()
+    try wire.channel.pipeline.syncOperations.addHandler(dam, position: .first)
+    try wire.receive(Wire.get.replacing("\r\n\r\n", with: "\r\nConnection: close\r\n\r\n"))
+    wire.answer()
+    wire.wait(wire.limits.stall.less)
+    #expect(wire.channel.isActive)
+    wire.wait(.nanoseconds(1))
+    #expect(!wire.channel.isActive)
+    dam.promises.forEach { $0.fail(ChannelError.ioOnClosedChannel) }
+  }
+
   @Test func answerThatNeverComesIs503() throws {
     let wire = try Wire()
     try wire.receive(Wire.get)
@@ -151,6 +201,17 @@ import Testing
       wire.wait(.seconds(50))
     }
     #expect(wire.channel.isActive)
+  }
+}
+
+/// A client's side that takes nothing: what is written is never on its way.
+private final class Dam: ChannelOutboundHandler {
+  typealias OutboundIn = ByteBuffer
+
+  var promises: [EventLoopPromise<Void>] = []
+
+  func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
+    if let promise { promises.append(promise) }
   }
 }
 

@@ -23,6 +23,25 @@ import Testing
     #expect(try second.requests().count == 2)
   }
 
+  @Test func refusalIsReadableToPagesOfAllowedOriginsAndPreflightsAreNotRefused() throws {
+    let admission = Admission(atOnce: 1)
+    let origins = CrossOrigin(origins: ["https://app.example"])
+    let first = try Wire(admission: admission)
+    try first.receive(Wire.get)
+    for (origin, isAllowed) in [("https://app.example", true), ("https://evil.example", false)] {
+      let page = try Wire(admission: admission, crossOrigin: origins)
+      try page.receive("GET / HTTP/1.1\r\nHost: x\r\nOrigin: \(origin)\r\n\r\n")
+      let refusal = try page.sent().lowercased()
+      #expect(refusal.hasPrefix("http/1.1 503 ") && refusal.contains("vary: origin\r\n"))
+      #expect(refusal.contains("access-control-allow-origin: \(origin)\r\n") == isAllowed)
+      #expect(refusal.contains("access-control-allow-credentials: true\r\n") == isAllowed)
+      try page.receive(
+        "OPTIONS / HTTP/1.1\r\nHost: x\r\nOrigin: \(origin)\r\n"
+          + "Access-Control-Request-Method: PUT\r\n\r\n")
+      #expect(try page.requests().count == 2)
+    }
+  }
+
   @Test func refusedBodyIsReadPast() throws {
     let admission = Admission(atOnce: 1)
     let (first, second) = (try Wire(admission: admission), try Wire(admission: admission))

@@ -13,7 +13,10 @@ struct Wire {
   let state = ConnectionState()
   let limits: ConnectionLimits
 
-  init(_ limits: ConnectionLimits = .init(), admission: Admission = Admission()) throws {
+  init(
+    _ limits: ConnectionLimits = .init(), admission: Admission = Admission(),
+    crossOrigin: CrossOrigin = CrossOrigin()
+  ) throws {
     self.limits = limits
     let pipeline = channel.pipeline.syncOperations
     try pipeline.addHandler(HeadClock(state, limits))
@@ -24,7 +27,7 @@ struct Wire {
       withOutboundHeaderValidation: false, withEncoderConfiguration: .init(),
       withDecoderLimitConfiguration: bounds)
     try pipeline.addHandler(RequestCodec(state, isSecure: false))
-    try pipeline.addHandler(ExchangeGuard(limits, admission, state))
+    try pipeline.addHandler(ExchangeGuard(limits, admission, crossOrigin, state))
     try channel.connect(to: SocketAddress(ipAddress: "127.0.0.1", port: 1)).wait()
   }
 
