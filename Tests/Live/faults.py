@@ -9,6 +9,8 @@ import tempfile
 
 import pytest
 
+from patience import until
+
 
 def store_file(server, token):
     """The file of a person's store, as `GET /v1/me` names the store."""
@@ -20,6 +22,13 @@ def file_of(data, key):
     """The file of a store by its key."""
     digest = hashlib.sha256(key.encode()).hexdigest()
     return pathlib.Path(data) / "stores" / digest[:2] / digest[2:4] / f"{digest}.sqlite"
+
+
+def skip_refused(reason, what):
+    """Skips a test where the machine refuses what it needs, by the refusal's words."""
+    words = ("Operation not permitted", "Permission denied", "not implemented", "superuser", "must be root")
+    if any(word.lower() in reason.lower() for word in words):
+        pytest.skip(f"this machine does not let {what}: {reason.strip()}")
 
 
 class Injected:
@@ -48,22 +57,27 @@ class Injected:
         return self
 
     def _await_attached(self):
-        status = pathlib.Path(f"/proc/{self.server.process.pid}/task")
-        while self.process.poll() is None:
-            tracers = {line.split()[1] for task in status.iterdir()
-                       for line in (task / "status").read_text().splitlines()
-                       if line.startswith("TracerPid")}
-            if tracers == {str(self.process.pid)}:
-                return
-        reason = self.process.stderr.read()
-        if "Operation not permitted" in reason:
-            pytest.skip("this machine does not let a process be traced: " + reason.strip())
-        raise AssertionError(reason)
+        until(lambda: self.process.poll() is not None or self._tracers() == {str(self.process.pid)},
+              "strace does not attach")
+        if self.process.poll() is not None:
+            reason = self.process.stderr.read()
+            skip_refused(reason, "a process be traced")
+            raise AssertionError(reason)
+
+    def _tracers(self):
+        found = set()
+        for task in pathlib.Path(f"/proc/{self.server.process.pid}/task").iterdir():
+            try:
+                lines = (task / "status").read_text().splitlines()
+            except (FileNotFoundError, ProcessLookupError):
+                continue  # A thread that has ended.
+            found |= {line.split()[1] for line in lines if line.startswith("TracerPid")}
+        return found
 
     def __exit__(self, *error):
         # Interrupted, strace lets the server go.
         self.process.send_signal(signal.SIGINT)
-        self.process.wait(timeout=30)
+        self.process.wait(timeout=60)
 
     @property
     def calls(self):
@@ -112,7 +126,11 @@ class ReadOnly:
         done = subprocess.run(["mount", "--bind", self.path, self.path], capture_output=True, text=True)
         if done.returncode:
             pytest.skip("this machine does not let a file system be mounted: " + done.stderr.strip())
-        subprocess.run(["mount", "-o", "remount,bind,ro", self.path], check=True)
+        done = subprocess.run(
+            ["mount", "-o", "remount,bind,ro", self.path], capture_output=True, text=True)
+        if done.returncode:
+            self.__exit__()
+            pytest.skip("this machine does not let a file system be mounted: " + done.stderr.strip())
 
     def __exit__(self, *error):
         subprocess.run(["umount", "-l", self.path], check=True)

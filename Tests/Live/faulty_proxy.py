@@ -60,7 +60,12 @@ class FaultyProxy:
         self._chance, self._open, self._events = random.Random(seed), set(), []
         self.aim(target)
         self._loop = asyncio.new_event_loop()
-        self._server = self._port = self._mute = None
+        self._server = self._mute = None
+        # Bound all the time, so that nobody else gets the port while it is not listened at.
+        self._place = socket.socket()
+        self._place.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        self._place.bind(("127.0.0.1", 0))
+        self._port = self._place.getsockname()[1]
         self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
         self._thread.start()
         self.listen()
@@ -96,12 +101,13 @@ class FaultyProxy:
     def close(self):
         self._wait(self._unplug())
         self._unmute()
+        self._place.close()
         self._loop.call_soon_threadsafe(self._loop.stop)
-        self._thread.join(timeout=10)
+        self._thread.join(timeout=60)
         self._loop.close()
 
     def _wait(self, work):
-        asyncio.run_coroutine_threadsafe(work, self._loop).result(timeout=10)
+        asyncio.run_coroutine_threadsafe(work, self._loop).result(timeout=60)
 
     def _unmute(self):
         for end in self._mute or ():
@@ -111,8 +117,8 @@ class FaultyProxy:
     async def _listen(self):
         self._unmute()
         if not self._server:
-            self._server = await asyncio.start_server(self._serve, "127.0.0.1", self._port or 0)
-            self._port = self._server.sockets[0].getsockname()[1]
+            self._server = await asyncio.start_server(
+                self._serve, "127.0.0.1", self._port, reuse_address=True)
 
     async def _unplug(self):
         server, self._server = self._server, None

@@ -48,7 +48,7 @@ class Peer:
 
     again = {408, 429, 500, 502, 503, 504}
 
-    def __init__(self, url, authorization, timeout=20):
+    def __init__(self, url, authorization, timeout=60):
         """`url` is the database's; `authorization` the header's value; `timeout` in seconds is for each
         read and write of the socket."""
         self.url, self.authorization, self.timeout = url.rstrip("/"), authorization, timeout

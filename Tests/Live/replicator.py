@@ -172,7 +172,7 @@ class _Following:
 
     def __exit__(self, kind, error, trace):
         self.stop.set()
-        self.thread.join(timeout=30)
+        self.thread.join(timeout=120)
         assert not self.thread.is_alive(), "the replicator does not stop"
         if self.error and kind is None:
             raise self.error

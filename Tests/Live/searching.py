@@ -1,6 +1,7 @@
 """Searches through a server, and what it counts of them."""
 import re
 
+from patience import until
 
 PATIENCE = 30
 """Seconds within which an answer must come although its upstream hangs: the deadline is 2, the rest is for a
@@ -10,6 +11,16 @@ busy machine. What hangs in these tests hangs for longer."""
 def search(server, text, token=None, **query):
     parameters = {"description": text, **query}
     return server.call("GET", "/v1/hotels", token=token, params=parameters)
+
+
+def answered(server, text, token=None, status=200, **query):
+    """A search that a busy machine may make late, and that must get this status in the end."""
+    def ask():
+        reply = search(server, text, token, **query)
+        assert reply.status_code in (status, 502, 503, 504), reply.text
+        return reply.status_code == status and [reply]
+
+    return until(ask, f"no {status} for {text}")[0]
 
 
 def metric(server, name, **labels):

@@ -9,13 +9,15 @@ import threading
 import requests
 
 from contract import Contract
+from patience import until
 
 BINARY = os.environ.get("BOOKMARKS_BINARY", "hotel-bookmarks")
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 
 class Server:
-    """Started on a free port over a data directory; `log` is what it wrote to standard error.
+    """Started on a free port over a data directory; `log` is what it wrote to standard error, all of it once
+    it has ended.
 
     `under` is a command that starts it: strace(1).
     """
@@ -29,11 +31,12 @@ class Server:
             command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, preexec_fn=limits,
             env=dict(os.environ, **(environment or {})))
         self.log = []
-        threading.Thread(target=self._drain, daemon=True).start()
+        self._draining = threading.Thread(target=self._drain, daemon=True)
+        self._draining.start()
         first = self.process.stdout.readline()
         found = re.search(r" at (https?://\S+)", first)
         if not found:
-            self.process.wait(timeout=60)
+            self._ended()
             raise AssertionError(f"did not start: {first}{''.join(self.log)}")
         self.url = found.group(1)
 
@@ -57,10 +60,15 @@ class Server:
         assert answer.status_code == 201, answer.text
         return answer.json()["token"]
 
+    def logged(self, *words):
+        """Waits for a line of the log with all these words: it comes after the answer that it is about."""
+        return until(lambda: next(
+            (line for line in self.log if all(word in line for word in words)), None), f"{words}: no line")
+
     def kill(self):
         """As a crash would end it."""
         self.process.send_signal(signal.SIGKILL)
-        self.process.wait(timeout=60)
+        self._ended()
 
     def pause(self):
         """It stands still until `resume`."""
@@ -73,5 +81,10 @@ class Server:
         """As an operator ends it."""
         if self.process.poll() is None:
             self.process.send_signal(signal.SIGTERM)
-            self.process.wait(timeout=60)
+        return self._ended()
+
+    def _ended(self):
+        """The exit status, once it has ended and the last line of its log is here."""
+        self.process.wait(timeout=120)
+        self._draining.join(timeout=60)
         return self.process.returncode

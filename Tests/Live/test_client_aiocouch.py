@@ -151,14 +151,15 @@ async def test_changes_as_a_list_and_on_and_on(database):
         assert [event.id for event in await listed(db.changes(since=events[0].sequence))] == ["a"]
         included = await listed(db.changes(include_docs=True, limit=1))
         assert (await included[0].doc())["n"] == ord("b")
-        feed = db.changes(feed="continuous", since="now")
+        feed = db.changes(feed="continuous", since=events[-1].sequence)
         waiting = asyncio.ensure_future(anext(feed))
         await asyncio.sleep(0.2)
         await filled(db, "c")
-        assert (await waiting).id == "c"
+        third = await waiting
+        assert third.id == "c"
         await feed.aclose()
         waiting = asyncio.ensure_future(
-            listed(db.changes(feed="longpoll", since="now", timeout=20000)))
+            listed(db.changes(feed="longpoll", since=third.sequence, timeout=60000)))
         await asyncio.sleep(0.2)
         await filled(db, "d")
         assert [event.id for event in await waiting] == ["d"]

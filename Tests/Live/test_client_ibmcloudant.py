@@ -154,7 +154,8 @@ def test_changes_as_a_list_a_stream_and_a_wait(guest, database):
     chosen = guest.post_changes(db, doc_ids=["b"], filter="_doc_ids", include_docs=True)
     assert [row["doc"]["n"] for row in chosen.get_result()["results"]] == [ord("b")]
     timer = soon(lambda: fill(guest, db, "c"))
-    waited = guest.post_changes(db, feed="longpoll", since="now", timeout=20000, seq_interval=5)
+    waited = guest.post_changes(
+        db, feed="longpoll", since=result.last_seq, timeout=60000, seq_interval=5)
     timer.join()
     assert [row["id"] for row in waited.get_result()["results"]] == ["c"]
     stream = guest.post_changes_as_stream(db, feed="continuous", timeout=50).get_result()

@@ -10,7 +10,7 @@ from couch import soon, with_credentials
 
 @pytest.fixture(scope="module")
 def server(account):
-    return pycouchdb.Server(account.url("/couch/"), timeout=30)
+    return pycouchdb.Server(account.url("/couch/"), timeout=60)
 
 
 @pytest.fixture(scope="module")
@@ -22,7 +22,7 @@ def db(server, account):
 @pytest.fixture
 def guest(shared, database):
     """The store of a new guest, who has a token and no password."""
-    server = pycouchdb.Server(shared.url + "/couch/", timeout=30)
+    server = pycouchdb.Server(shared.url + "/couch/", timeout=60)
     server.resource.session.headers["Authorization"] = "Bearer " + database.token
     return server.database(database.name)
 

@@ -191,7 +191,7 @@ def test_right_that_was_taken_away_ends(administrator, person):
     assert theirs.put("a").status_code == 201
     with theirs.raw(
         "GET", "/_changes?feed=continuous&since=now&heartbeat=100", stream=True,
-        timeout=20) as feed:
+        timeout=60) as feed:
         lines = feed.iter_lines(chunk_size=1)
         next(lines)
         share(database)

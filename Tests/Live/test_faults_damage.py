@@ -46,7 +46,7 @@ def assert_damaged(start, two, error=DAMAGED):
         assert refused(answer) == error, answer.text
     assert listed(server, other) == {f"n{number}" for number in range(12)}
     assert metric(server, "store_failures_total") > 0
-    assert any("error=" + error[1] in line for line in server.log)
+    assert server.logged("error=" + error[1])
     return server
 
 

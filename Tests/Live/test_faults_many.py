@@ -5,6 +5,7 @@ import pathlib
 import random
 import resource
 import socket
+import subprocess
 import time
 
 import pytest
@@ -12,7 +13,9 @@ import requests
 
 from conftest import NIGHTLY
 from faults import file_of, listed, put
+from patience import until
 from server import Server
+from wire import receive
 
 
 def descriptors(count):
@@ -56,28 +59,26 @@ def test_F16_exhausted_descriptors_are_survived_by_who_accepts_connections(start
     held = []
     for _ in range(300):
         # Those beyond the limit stand in the kernel's line, accepted by nobody.
-        connection = socket.create_connection((host, int(port)), timeout=30)
+        connection = socket.create_connection((host, int(port)), timeout=60)
         connection.sendall(b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n")
         held.append(connection)
-    held[0].settimeout(30)
-    assert b"200 OK" in held[0].recv(4_096)
+    assert receive(held[0]).statuses == [200]
     # Opening stores fails for want of descriptors, or not: never with a wrong answer.
     on_held = held[1]
-    on_held.settimeout(30)
-    on_held.recv(4_096)
+    assert receive(on_held).statuses == [200]
     on_held.sendall((f"GET /v1/bookmarks/one HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {token}\r\n"
                      "\r\n").encode())
-    assert on_held.recv(4_096).split()[1] in (b"200", b"503")
+    assert receive(on_held).statuses[0] in (200, 503)
     for connection in held:
         connection.close()
-    deadline = time.monotonic() + 30
-    while True:
+
+    def recovered():
         try:
-            assert listed(server, token) == {"one"}
-            break
+            return listed(server, token) == {"one"}
         except (requests.RequestException, AssertionError):
-            assert time.monotonic() < deadline
-            time.sleep(0.2)
+            return False
+
+    until(recovered)
     # Ten of them at once, as before.
     with concurrent.futures.ThreadPoolExecutor(10) as pool:
         assert set(pool.map(lambda _: tuple(listed(server, token)), range(30))) == {("one",)}
@@ -113,7 +114,10 @@ def copies(data, count, server):
 
 def syscalls(server):
     """How often the server has read so far."""
-    lines = pathlib.Path(f"/proc/{server.process.pid}/io").read_text().splitlines()
+    try:
+        lines = pathlib.Path(f"/proc/{server.process.pid}/io").read_text().splitlines()
+    except OSError as error:
+        pytest.skip(f"this machine does not count a process' reads: {error}")
     return {name: int(value) for name, value in (line.split(": ") for line in lines)}["syscr"]
 
 
@@ -128,9 +132,9 @@ class MemoryGroup:
             self.path.mkdir()
             limit = "memory.max" if v2 else "memory.limit_in_bytes"
             (self.path / limit).write_text(str(mebibytes << 20))
-        except OSError as error:
-            if self.path.exists():
-                self.path.rmdir()
+            subprocess.run(["true"], preexec_fn=self.join, check=True)
+        except (OSError, subprocess.SubprocessError) as error:
+            self.close()
             pytest.skip(f"this machine does not let memory be limited: {error}")
 
     def join(self):
@@ -148,6 +152,8 @@ class MemoryGroup:
         for _ in range(100):
             try:
                 return self.path.rmdir()
+            except FileNotFoundError:
+                return None
             except OSError:
                 time.sleep(0.1)
 

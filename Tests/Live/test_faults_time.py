@@ -1,5 +1,7 @@
 """F21, F22: clocks that step, and a process that stands still."""
 import glob
+import os
+import subprocess
 import threading
 import time
 
@@ -10,6 +12,8 @@ from conftest import NIGHTLY
 from couch import Database
 from faults import listed, put
 from test_faults_start import refusal
+
+HOUR, TEN_YEARS = 3_600, 10 * 365 * 86_400
 
 
 class Clock:
@@ -28,6 +32,12 @@ class Clock:
         self.environment = {
             "LD_PRELOAD": found[0], "FAKETIME_TIMESTAMP_FILE": str(self.file), "FAKETIME_NO_CACHE": "1",
             "FAKETIME_DONT_FAKE_MONOTONIC": "1"}
+        self.step(-TEN_YEARS)
+        tried = subprocess.run(["date", "+%s"], capture_output=True, text=True, timeout=60,
+                               env=dict(os.environ, **self.environment))
+        if not tried.stdout.strip().isdigit() or int(tried.stdout) > time.time() - TEN_YEARS / 2:
+            pytest.skip("libfaketime does not work here: " + tried.stderr.strip())
+        self.step(0)
 
     def step(self, seconds):
         """So many seconds from the true time."""
@@ -50,9 +60,6 @@ def newcomer(server):
         assert answer.status_code == 429, answer.text
         time.sleep(int(answer.headers["Retry-After"]))
     raise AssertionError(answer.text)
-
-
-HOUR, TEN_YEARS = 3_600, 10 * 365 * 86_400
 
 
 def test_F21_steps_change_no_number_no_revision_and_no_stored_bookmark(start, clock):

@@ -34,7 +34,7 @@ def test_F05_failed_fsync_is_not_acknowledged_and_the_store_is_read_from_disk_ag
     assert listed(server, token) == {"before", "after"}
     assert metric(server, "store_openings_total") == openings + 1
     assert metric(server, "store_failures_total") >= 1
-    assert any("error=storage_error" in line and "status=503" in line for line in server.log)
+    assert server.logged("error=storage_error", "status=503")
     server.kill()
     server = start()
     assert listed(server, token) == {"before", "after"}

@@ -66,6 +66,15 @@ def test_H01_body_that_breaks_after_its_answer_gets_no_second_one(shared):
         assert receive(connection).statuses == []
 
 
+def test_H11_options_of_the_server_name_every_method(shared):
+    answer = send(shared, "OPTIONS * HTTP/1.1\r\nHost: x\r\n\r\n")
+    assert answer.statuses == [204], answer
+    assert answer.field("allow") == "COPY, DELETE, GET, HEAD, OPTIONS, POST, PUT"
+    for method in ("GET", "PUT"):
+        assert send(shared, f"{method} * HTTP/1.1\r\nHost: x\r\n\r\n").statuses == [400]
+    assert send(shared, "OPTIONS ** HTTP/1.1\r\nHost: x\r\n\r\n").statuses == [400]
+
+
 @pytest.mark.parametrize("fields,status", [
     ("", 400), ("Host:\r\n", 400), ("Host: a\r\nHost: b\r\n", 400), ("Host: a\r\nhost: a\r\n", 400),
     ("Host: a/b\r\n", 400), ("Host: u@a\r\n", 400), ("Host: a b\r\n", 400), ("Host: a,b\r\n", 400),

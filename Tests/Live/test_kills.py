@@ -28,7 +28,7 @@ GENERATION = 4
 """Kills that the same stores live through; then others are made, for a guest's room is small."""
 LONGEST = 1.2
 """Seconds of writing before a kill, at most."""
-READY = 30
+READY = 60
 """Seconds within which a server is ready again. What it took is printed; here is only a safety
 margin for a machine that does other things, too."""
 
@@ -167,7 +167,7 @@ def test_F01_kills_under_64_writers_lose_nothing_that_was_acknowledged(start):
             asyncio.run(load.renew(server.url))
             judge.seen.clear()
         asyncio.run(load.go_on(server))
-        server.process.wait(timeout=30)
+        server.process.wait(timeout=60)
         server, seconds = restarted(start)
         times.append(seconds)
         problems = held(server, judge, load)
@@ -186,7 +186,7 @@ def test_F01_without_their_logs_losses_are_reported(start):
     server, _ = restarted(start)
     asyncio.run(load.renew(server.url))
     asyncio.run(load.go_on(server))
-    server.process.wait(timeout=30)
+    server.process.wait(timeout=60)
     for log in (server.data / "stores").rglob("*-wal"):
         log.unlink()
     server, _ = restarted(start)

@@ -24,6 +24,6 @@ def test_full_log_does_not_end_the_service(tmp_path):
             [BINARY, "serve", "--port", "0", "--data", str(tmp_path / "data"), "--log-format", "json",
              "--log-level", "trace"], stdout=subprocess.PIPE, stderr=full, text=True)
         url = process.stdout.readline().split()[-1]
-        assert requests.get(url + "/healthz", timeout=30).status_code == 200
+        assert requests.get(url + "/healthz", timeout=60).status_code == 200
         process.terminate()
-        assert process.wait(timeout=30) == 0
+        assert process.wait(timeout=60) == 0

@@ -9,6 +9,7 @@ import pytest
 from faulty_proxy import CLEAR, Weather
 from forest import Forest
 from leaves import Replica, counts, listed
+from patience import until
 from peer import Refused
 from replicator import Replicator, until_done
 from sites import NIGHTLY, site_pair
@@ -143,12 +144,9 @@ class Writer(threading.Thread):
             time.sleep(self.chance.uniform(0, 0.05))
 
 
-def settle(left, right, patience=30):
+def settle(left, right):
     """Waits until both list the same leaves."""
-    deadline = time.monotonic() + patience
-    while listed(left.near()) != listed(right.near()):
-        assert time.monotonic() < deadline, "the two don't become equal"
-        time.sleep(0.1)
+    until(lambda: listed(left.near()) == listed(right.near()), "the two don't become equal", 120)
 
 
 @pytest.mark.parametrize("seed", range(10) if NIGHTLY else range(2))
@@ -165,10 +163,11 @@ def test_both_directions_under_writers_become_equal(sites, seed):
         writers = [Writer(store, f"{seed} {number} {store.name}", stop)
                    for store in (left, right) for number in range(3)]
         time.sleep(10 if NIGHTLY else 3)
+        until(lambda: all(writer.written > 5 for writer in writers))
         stop.set()
         for writer in writers:
-            writer.join(timeout=30)
-        assert all(writer.written > 5 for writer in writers)
+            writer.join(timeout=60)
+            assert not writer.is_alive()
         settle(left, right)
     ours, theirs = read(left, right)
     theirs.assert_equals(ours)
@@ -198,8 +197,8 @@ def test_continuous_replication_outlives_restarts_and_outages(sites, feed):
             for part in range(5):
                 source.edit(f"live-{number}-{part}", n=part)
             source.edit("live-0-0", n=number)
-            settle(source, target, patience=15)
+            settle(source, target)
         source.remove("live-0-0")
-        settle(source, target, patience=15)
+        settle(source, target)
     ours, theirs = read(source, target)
     theirs.assert_equals(ours)

@@ -9,6 +9,7 @@ import time
 import pytest
 
 from couch import Administrator
+from patience import until
 from peer import Peer, Refused, Unreachable
 from replicator import Replicator, until_done
 from sites import NIGHTLY, Site
@@ -47,12 +48,9 @@ class Reader(threading.Thread):
 
     def end(self, sequence):
         """Waits until the reader has come so far; what it has read."""
-        deadline = time.monotonic() + 20
-        while not self.rows or number(self.rows[-1]["seq"]) < sequence:
-            assert time.monotonic() < deadline, (sequence, self.rows[-1:])
-            time.sleep(0.02)
+        until(lambda: self.rows and number(self.rows[-1]["seq"]) >= sequence, f"no row {sequence}")
         self.stop.set()
-        self.join(timeout=10)
+        self.join(timeout=60)
         return self.rows
 
 

@@ -6,7 +6,6 @@ import hashlib
 import hmac
 import json
 import re
-import time
 
 import pytest
 import requests
@@ -114,7 +113,7 @@ def test_s02_many_unknown_keys_leave_the_server_as_it_was(shared, good):
 
 
 @pytest.mark.parametrize("changes", [
-    {"exp": int(time.time()) - 10}, {"exp": None}, {"exp": "2999-01-01"}, {"exp": 1e300},
+    {"exp": 1_700_000_000}, {"exp": None}, {"exp": "2999-01-01"}, {"exp": 1e300},
     {"exp": 4102444800.5}, {"exp": 2**63}, {"nbf": 4102444800}, {"iat": 4102444800},
     {"iss": "evil"}, {"iss": None}, {"aud": "evil"}, {"aud": ["hotel-bookmarks"]},
     {"kind": "admin"}, {"kind": "user"}, {"name": "admin"}, {"sub": "0" * 32}, {"epoch": -1}],

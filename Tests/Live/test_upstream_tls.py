@@ -7,7 +7,8 @@ import pytest
 import requests
 
 from certificates import server_context
-from searching import PATIENCE, bookmarked, search
+from searching import PATIENCE, answered, bookmarked, search
+from server import Server
 from stub_upstream import hotels
 
 CERTIFICATES = {
@@ -40,10 +41,37 @@ def test_U01_certificate_that_nobody_should_trust_is_not_trusted(start, stub, tm
     check(front)
     # It was TLS that failed: nothing was asked, and one who is told to trust the certificate is answered.
     assert not upstream.calls
-    assert any("CERTIFICATE" in line.upper() for line in front.log if "Upstream search failed" in line)
+    assert "CERTIFICATE" in front.logged("Upstream search failed").upper()
     if kind == "self-signed":
         reply = requests.get(url + "/api/hotels/a/b/", verify=str(certificate), timeout=PATIENCE)
         assert reply.status_code == 200 and len(upstream.calls) == 1
+
+
+def test_certificate_of_an_operators_own_authority_is_trusted(start, stub, tmp_path):
+    context, certificate = server_context(tmp_path)
+    upstream = stub(lambda *_: hotels(1), context=context)
+    url = f"https://localhost:{upstream.port}"
+    front = start("--upstream", url, "--upstream-ca-file", str(certificate))
+    assert answered(front, "inn").json()["source"] == "upstream"
+    assert front.call("GET", "/readyz").json()["status"] == "ready"
+
+
+@pytest.mark.parametrize("kind", ["expired", "not yet valid", "another host"])
+def test_U01_own_authority_excuses_nothing_else(start, stub, tmp_path, kind):
+    context, certificate = server_context(tmp_path, **CERTIFICATES[kind])
+    upstream = stub(lambda *_: hotels(1), context=context)
+    url = f"https://localhost:{upstream.port}"
+    check(start("--upstream", url, "--upstream-ca-file", str(certificate)))
+    assert not upstream.calls
+
+
+@pytest.mark.parametrize("content", [None, "", "no certificate"])
+def test_file_without_an_authority_refuses_to_start(tmp_path, content):
+    file = tmp_path / "authority.pem"
+    if content is not None:
+        file.write_text(content)
+    with pytest.raises(AssertionError, match="upstreamCaFile must be"):
+        Server(tmp_path / "data", "--upstream", "https://localhost:1", "--upstream-ca-file", str(file))
 
 
 def test_U01_plain_http_where_tls_should_be_is_a_failure(start, stub):

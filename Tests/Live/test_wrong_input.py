@@ -107,7 +107,8 @@ def test_odd_ids_come_back_as_they_are(shared, identifier):
 
 @pytest.mark.parametrize("name,status", [
     ("guest", 201), ("../x", 400), ("a/b", 400), ("a:b", 400), ("a,b", 400), ("a`b", 400), ("", 400),
-    ("x" * 240, 400), ("---", 400), ("nul\0", 400)], ids=lambda value: repr(value)[:20])
+    ("x" * 240, 400), ("---", 400), ("nul\0", 400), ("de\u200bmo", 400), ("de\u202emo", 400),
+    ("de\u00a0mo", 400), (" demo", 400), ("Demo User", 201)], ids=lambda value: repr(value)[:20])
 def test_user_names_by_the_rule(start, name, status):
     server = start()
     body = {"username": name, "password": "long enough"}

@@ -10,6 +10,7 @@ import subprocess
 import pytest
 
 import server
+from faults import skip_refused
 
 from . import trace, workload
 
@@ -21,8 +22,8 @@ class TracedServer(server.Server):
         if not shutil.which("strace"):
             pytest.skip("strace is not installed: Scripts/setup --tests")
         tried = subprocess.run([*trace.COMMAND, "true"], capture_output=True, text=True, check=False)
-        if "Operation not permitted" in tried.stderr:
-            pytest.skip("this machine does not let a process be traced: " + tried.stderr.strip())
+        if tried.returncode:
+            skip_refused(tried.stderr, "a process be traced")
         self.trace_file = trace_file
         super().__init__(data, *arguments, under=[*trace.COMMAND, "-o", str(trace_file)])
 
