@@ -1,6 +1,6 @@
 """Measures a release build of the server on real files; `Scripts/bench` builds it and starts this.
 
-Each line is measured in several rounds, in turn with its ceiling and with a CouchDB where one is
+Each line is measured in several rounds, in turn with its ceilings and with a CouchDB where one is
 given, so that whatever else the machine does meets all of them. What is printed is medians.
 """
 import argparse
@@ -33,31 +33,34 @@ class Run:
         self.sites = {"ours": Bookmarks(self.server.url)}
         if options.couchdb:
             self.sites["couch"] = Couch(options.couchdb)
-        self.empty = self.proxy = None
+        self.proxy, self.empties, self.known = None, {}, {}
 
     def size(self, count):
         """How many of something: few when smoking."""
         return max(1, count // 50) if self.options.smoke else count
 
     def close(self):
-        for process in (self.server, self.empty, self.proxy):
+        for process in (self.server, self.proxy, *self.empties.values()):
             if process:
                 process.stop()
         shutil.rmtree(self.directory, ignore_errors=True)
 
     def line(self, line):
-        """Measures one line."""
-        rounds, plans = {who: [] for who in ("ours", "ceiling", "couch")}, {}
+        """Measures one line: in each round its ceilings, ours and a CouchDB, one after the other."""
+        sites = self.proxied() if line.proxied else self.sites
+        rounds, plans, answered = {}, {}, None
         for number in range(self.options.rounds):
-            if line.ceiling:
-                rounds["ceiling"].append(self.ceiling(line))
-            for who, site in (self.proxied() if line.proxied else self.sites).items():
-                if who == "couch" and not line.couch:
-                    continue
-                if line.fresh or who not in plans:
-                    plans[who] = lines.prepared(line, site, self.size, self.threads(line), number)
-                plan = lines.renamed(plans[who])
-                rounds[who].append(self.load(site.url, plan, line))
+            for who, site in sites.items():
+                if (who == "ours" or line.couch) and (line.fresh or who not in plans):
+                    plans[who] = lines.prepared(line, site, self.size, number)
+            if "empty" in line.ceilings and not answered:
+                answered = lines.answer(sites["ours"], plans["ours"])
+            for ceiling in line.ceilings:
+                rounds.setdefault(ceiling, []).append(self.ceiling(ceiling, line, answered))
+            for who, plan in plans.items():
+                items = line.items if who == "ours" else line.items / line.calls
+                found = self.load(sites[who].url, lines.renamed(plan), line.connections, items)
+                rounds.setdefault(who, []).append(found)
             if line.fresh and "couch" in self.sites:
                 self.sites["couch"].clear()
         if "couch" in self.sites:
@@ -73,30 +76,43 @@ class Run:
                 self.options.binary, directory / "data", "--upstream", self.server.url)
         return {"ours": Bookmarks(self.proxy.url)}
 
-    def threads(self, line):
-        return min(2, line.connections)
-
-    def load(self, url, plan, line):
+    def load(self, url, plan, connections, items=1):
         """Drives a server with wrk."""
         path = self.directory / "plan.lua"
         path.write_text("return " + lines.lua(plan))
         command = [
-            "wrk", "-t", str(self.threads(line)), "-c", str(line.connections), "-d",
+            "wrk", "-t", str(plan["threads"]), "-c", str(connections), "-d",
             f"{self.options.seconds}s", "--timeout", "30s", "-s", str(HERE / "load.lua"), url, "--",
             str(path)]
-        return sample(command, line.items)
+        return sample(command, items)
 
-    def ceiling(self, line):
-        if line.ceiling == "empty":
-            if not self.empty:
-                command = [self.options.empty, "0", "1150"]
-                self.empty = Process(command, self.directory / "empty.log")
+    def ceiling(self, name, line, answered):
+        """What could at best be had; when smoking, each is measured once."""
+        if self.options.smoke and name in self.known:
+            return self.known[name]
+        found = self.known[name] = self.best(name, line, answered)
+        return found
+
+    def best(self, name, line, answered):
+        """The rate of reads of an empty handler that answers as many bytes, or of a loop that writes."""
+        items = line.items if line.together else 1
+        if name == "empty":
             plan = {"kind": "get", "targets": [{"path": "/couch/db", "headers": {
-                "Authorization": "Bearer " + "x" * 400}}], "count": 1_000, "seed": 1}
-            return self.load(self.empty.url, plan, line)
-        command = [self.options.ceilings, line.ceiling, str(self.directory / "ceiling"),
-                   str(self.options.seconds)]
-        return sample(command, 1)
+                "Authorization": "Bearer " + "x" * 400}}], "count": 1_000, "seed": 1,
+                "threads": min(2, line.connections)}
+            return self.load(self.empty(answered).url, plan, line.connections, items)
+        command = [self.options.ceilings, name, str(self.directory / "ceiling"),
+                   "0.2" if self.options.smoke else str(self.options.seconds)]
+        if name == "fsync":
+            return sample(command, 1)
+        return sample([*command, str(items)], items)
+
+    def empty(self, answered):
+        """The empty handler that answers so many bytes."""
+        if answered not in self.empties:
+            command = [self.options.empty, "0", str(answered)]
+            self.empties[answered] = Process(command, self.directory / "empty.log")
+        return self.empties[answered]
 
 
 def sample(command, items):
@@ -142,8 +158,7 @@ def arguments():
     parser.add_argument("--seconds", type=int, default=3, help="seconds of each round")
     parser.add_argument("--only", nargs="+", metavar="LINE", help="these, `facts` for the rest")
     parser.add_argument("--couchdb", metavar="URL", help="with a name and password")
-    parser.add_argument("--json", metavar="FILE", help="where the result goes")
-    parser.add_argument("--compare", metavar="FILE", help="the result of an earlier run")
+    parser.add_argument("--json", metavar="FILE", help="where the result goes, for `compare`")
     parser.add_argument("--directory", default=".build/bench", help="for the data, on a disk")
     for name in ("binary", "empty", "ceilings"):
         parser.add_argument("--" + name, required=True, help=argparse.SUPPRESS)
@@ -161,9 +176,8 @@ def main():
         pathlib.Path(options.json).write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
     print(report.table(result["lines"]))
     if result["facts"]:
-        print(report.facts(result["facts"]))
-    if options.compare:
-        print(report.comparison(report.read(options.compare), result))
+        print("\n" + report.facts(result["facts"]))
+    print("\n" + report.missed(result))
     if any(one["broken"] for one in result["lines"]):
         raise SystemExit("connections broke")
 

@@ -1,7 +1,8 @@
 /* What the machine gives without a server: how many writes a second the file system puts on the disk one
  * after the other, and how many SQLite does, alone in a loop with synchronous=FULL.
- *   ceilings fsync|sqlite FILE SECONDS
- * Prints one line of JSON with wrk's units. The file must be new; it is removed. */
+ *   ceilings fsync|sqlite FILE SECONDS [ROWS]
+ * With ROWS, each commit has so many insertions. Prints one line of JSON with wrk's units, of commits. The file
+ * must be new; it is removed. */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <sqlite3.h>
@@ -14,7 +15,7 @@
 enum { BODY = 1100, MOST = 4000000 };
 
 static float *times;
-static long count;
+static long count, inserted;
 
 static double now(void) {
   struct timespec t;
@@ -42,35 +43,46 @@ static void write_once(int file) {
   if (fdatasync(file) != 0) fail("fdatasync");
 }
 
+static void run(sqlite3 *database, const char *sql) {
+  if (sqlite3_exec(database, sql, NULL, NULL, NULL) != SQLITE_OK) fail(sql);
+}
+
 static sqlite3 *opened(const char *path) {
   sqlite3 *database;
   if (sqlite3_open(path, &database) != SQLITE_OK) fail("opening");
   const char *script =
       "PRAGMA journal_mode=WAL; PRAGMA locking_mode=EXCLUSIVE; PRAGMA synchronous=FULL;"
       "CREATE TABLE documents(sequence INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, body BLOB NOT NULL)";
-  if (sqlite3_exec(database, script, NULL, NULL, NULL) != SQLITE_OK) fail("the schema");
+  run(database, script);
   return database;
 }
 
 static void insert_once(sqlite3_stmt *insert) {
   static char body[BODY];
   char id[32];
-  int length = snprintf(id, sizeof id, "doc-0-%08ld", count);
+  int length = snprintf(id, sizeof id, "doc-0-%08ld", inserted++);
   sqlite3_bind_text(insert, 1, id, length, SQLITE_STATIC);
   sqlite3_bind_blob(insert, 2, body, BODY, SQLITE_STATIC);
   if (sqlite3_step(insert) != SQLITE_DONE) fail("an insertion");
   sqlite3_reset(insert);
 }
 
+static void commit_once(sqlite3 *database, sqlite3_stmt *insert, int rows) {
+  if (rows > 1) run(database, "BEGIN IMMEDIATE");
+  for (int row = 0; row < rows; row++) insert_once(insert);
+  if (rows > 1) run(database, "COMMIT");
+}
+
 int main(int argc, char **argv) {
-  if (argc != 4) fail("reading the arguments: fsync|sqlite FILE SECONDS");
-  int alone = strcmp(argv[1], "fsync") == 0, file = -1;
+  if (argc < 4 || argc > 5) fail("reading the arguments: fsync|sqlite FILE SECONDS [ROWS]");
+  int alone = strcmp(argv[1], "fsync") == 0, file = -1, rows = argc == 5 ? atoi(argv[4]) : 1;
+  sqlite3 *database = NULL;
   sqlite3_stmt *insert = NULL;
   if (alone) {
     file = open(argv[2], O_WRONLY | O_CREAT | O_EXCL, 0600);
     if (file < 0) fail("making the file");
   } else {
-    sqlite3 *database = opened(argv[2]);
+    database = opened(argv[2]);
     const char *sql = "INSERT INTO documents(id, body) VALUES (?1, ?2)";
     if (sqlite3_prepare_v2(database, sql, -1, &insert, NULL) != SQLITE_OK) fail("preparing");
   }
@@ -78,14 +90,15 @@ int main(int argc, char **argv) {
   if (!times) fail("malloc");
   double start = now(), end = start + atof(argv[3]), last = start;
   while (last < end && count < MOST) {
-    if (alone) write_once(file); else insert_once(insert);
+    if (alone) write_once(file); else commit_once(database, insert, rows);
     double at = now();
     times[count++] = (at - last) * 1e6;
     last = at;
   }
   qsort(times, count, sizeof *times, by_value);
-  printf("{\"requests\":%ld,\"microseconds\":%.0f,\"p50\":%.1f,\"p99\":%.1f,\"refused\":0,\"broken\":0}\n",
-         count, (last - start) * 1e6, times[count / 2], times[count * 99 / 100]);
+  printf("{\"requests\":%ld,\"microseconds\":%.0f,\"p50\":%.1f,\"p99\":%.1f,\"max\":%.1f,\"refused\":0,"
+         "\"broken\":0}\n",
+         count, (last - start) * 1e6, times[count / 2], times[count * 99 / 100], times[count - 1]);
   unlink(argv[2]);
   char beside[4096];
   for (int i = 0; i < 2; i++) {

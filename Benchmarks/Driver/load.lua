@@ -1,7 +1,8 @@
 -- Requests for wrk, of the kind that the file named by the first argument describes:
 --   return { kind = "get", targets = {{ path = "/couch/db", headers = {…} }}, … }
 -- A target is one database or person; `pertarget` says after how many requests a thread goes on to the next,
--- `spread = "turn"` that every request goes to the next, `spread = "random"` to any.
+-- `spread = "turn"` that every request goes to the next, `spread = "random"` to any,
+-- `spread = "thread"` that each thread keeps one.
 local threads = 0
 
 function setup(thread)
@@ -17,11 +18,14 @@ function init(arguments)
   math.randomseed(number + plan.seed)
   filler = string.rep("x", plan.bytes or 1024)
   if plan.kind == "update" then response = take_revision end
+  if plan.kind == "calls" then response = next_call end
 end
 
 local function next_target()
   local count = #plan.targets
-  if plan.spread == "turn" then
+  if plan.spread == "thread" then
+    target = number % count + 1
+  elseif plan.spread == "turn" then
     target = (made * plan.threads + number) % count + 1
   elseif plan.spread == "random" then
     target = math.random(count)
@@ -92,6 +96,35 @@ function kinds.bookmark(at)
   return wrk.format("PUT", path, at.headers, plan.body)
 end
 
+-- Bookmarks 50 hotels, then takes them back, and again, as a client of plain CouchDB does: reads the list, writes
+-- or deletes the hotel, writes the list. For one connection a thread, because each call needs the answer before it.
+local call, hotels, revisions, list = 1, {}, {}, ""
+local function listed()
+  local ids = #hotels == 0 and "" or '"' .. table.concat(hotels, '","') .. '"'
+  return string.format('{"_rev":"%s","type":"bookmarkedhotels","hotels":[%s]}', list, ids)
+end
+function kinds.calls(at)
+  local step, places = math.floor((call - 1) / 3), at.path .. "/bookmarkedhotels"
+  local hotel, removing = string.format("%s-%d", plan.name, step % 50), math.floor(step / 50) % 2 == 1
+  local path = at.path .. "/" .. hotel
+  if call % 3 == 1 then return wrk.format("GET", places, at.headers) end
+  if call % 3 == 0 then return wrk.format("PUT", places, at.headers, listed()) end
+  if removing then return wrk.format("DELETE", path .. "?rev=" .. revisions[hotel], at.headers) end
+  return wrk.format("PUT", path, at.headers, plan.body)
+end
+
+function next_call(status, headers, body)
+  if call % 3 == 1 then
+    list = body:match('"_rev":"([^"]+)"')
+  elseif call % 3 == 2 then
+    local hotel, revision = body:match('"id":"([^"]+)"'), body:match('"rev":"([^"]+)"')
+    if not hotel then return end
+    revisions[hotel] = revision
+    if math.floor((call - 1) / 150) % 2 == 1 then table.remove(hotels, 1) else table.insert(hotels, hotel) end
+  end
+  call = call + 1
+end
+
 function request()
   local at = next_target()
   local text = kinds[plan.kind](at)
@@ -102,7 +135,7 @@ end
 function done(summary, latency, requests)
   local errors = summary.errors
   io.write(string.format(
-    '{"requests":%d,"microseconds":%d,"p50":%.1f,"p99":%.1f,"refused":%d,"broken":%d}\n',
-    summary.requests, summary.duration, latency:percentile(50), latency:percentile(99),
+    '{"requests":%d,"microseconds":%d,"p50":%.1f,"p99":%.1f,"max":%.1f,"refused":%d,"broken":%d}\n',
+    summary.requests, summary.duration, latency:percentile(50), latency:percentile(99), latency.max,
     errors.status, errors.connect + errors.read + errors.write + errors.timeout))
 end

@@ -44,14 +44,14 @@ class Process:
 
 
 class BookmarkServer(Process):
-    """Ours, on a free port over a data directory."""
+    """Ours, on a free port over a data directory; `through` is a command that runs it."""
 
-    def __init__(self, binary, data, *arguments):
+    def __init__(self, binary, data, *arguments, through=()):
         secret = data.parent / "password"
         secret.write_text(PASSWORD)
         secret.chmod(0o600)
         super().__init__(
-            [binary, "serve", "--port", "0", "--data", str(data), "--guests-per-hour", "1000000",
+            [*through, binary, "serve", "--port", "0", "--data", str(data), "--guests-per-hour", "1000000",
              "--admin-password-file", str(secret), *arguments], data.parent / "server.log")
 
 

@@ -80,7 +80,18 @@ class Couch(Site):
         self.made.append(name)
         return {"path": f"{self.root}/{name}", "headers": basic(*self.administrator)}
 
-    guest = target
+    def guest(self):
+        """A database with one document."""
+        target = self.target()
+        self.client(target).call("PUT", target["path"] + "/doc-000000", document(0))
+        return target
+
+    def listed(self):
+        """A database with the list that a person's bookmarks stand in."""
+        target = self.target()
+        body = {"type": "bookmarkedhotels", "hotels": []}
+        self.client(target).call("PUT", target["path"] + "/bookmarkedhotels", body)
+        return target
 
     def clear(self):
         for name in self.made:

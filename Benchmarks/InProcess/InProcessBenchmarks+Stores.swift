@@ -1,0 +1,67 @@
+import Benchmark
+import NIOConcurrencyHelpers
+import Stores
+
+extension InProcessBenchmarks {
+  /// Reads and writes of one store on the disk, few documents and many.
+  static func registerStores() {
+    for documents in isSmoke ? [100] : [100, 10_000, 100_000] {
+      register("store: read one of \(documents)", documents: documents) { try await $0.read() }
+      register("store: write beside \(documents)", documents: documents) { try await $0.write() }
+    }
+    register("group commit: 64 writes at once", documents: 100) { rig in
+      try await withThrowingTaskGroup(of: Void.self) { group in
+        for _ in 0..<64 { group.addTask { try await rig.write() } }
+        try await group.waitForAll()
+      }
+    }
+  }
+
+  /// What readers of changes cost: the wake-up, the reading, and both behind a write.
+  static func registerFeeds() {
+    Benchmark("change feed: wake 100 readers") { benchmark in
+      let feed = ChangeFeed()
+      var readers = (0..<100).map { _ in feed.wakeUps().makeAsyncIterator() }
+      // The first wake-up is there at once.
+      for place in readers.indices { await readers[place].next() }
+      benchmark.startMeasurement()
+      for _ in benchmark.scaledIterations {
+        feed.wake()
+        for place in readers.indices { await readers[place].next() }
+      }
+      benchmark.stopMeasurement()
+    }
+    register("change feed: read the last 100 of 10,000", documents: 10_000) { rig in
+      blackHole(try await rig.changes(100))
+    }
+    register("change feed: a write, its wake-up, its change", documents: 100) { rig in
+      let feed = ChangeFeed()
+      var reader = feed.wakeUps().makeAsyncIterator()
+      await reader.next()
+      try await rig.write()
+      feed.wake()
+      await reader.next()
+      blackHole(try await rig.changes(1))
+    }
+  }
+
+  /// Registers a benchmark over a store of its own, made before it and removed after it.
+  private static func register(
+    _ name: String, documents: Int, _ run: @escaping @Sendable (StoreRig) async throws -> Void
+  ) {
+    let made = NIOLockedValueBox<StoreRig?>(nil)
+    Benchmark(
+      name,
+      closure: { benchmark in
+        guard let rig = made.withLockedValue({ $0 }) else {
+          return benchmark.error("no store was made")
+        }
+        for _ in benchmark.scaledIterations { try await run(rig) }
+      },
+      setup: {
+        let rig = try await StoreRig(documents: documents)
+        made.withLockedValue { $0 = rig }
+      },
+      teardown: { try await made.withLockedValue { $0 }?.close() })
+  }
+}

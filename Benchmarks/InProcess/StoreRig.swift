@@ -1,0 +1,87 @@
+import Documents
+import Foundation
+import SQLiteEngine
+import Stores
+import Synchronization
+
+/// A store on the disk, with documents of 1.1 KB.
+final class StoreRig: Sendable {
+  private let directory: String
+  private let engine: FileEngine
+  private let storage: any StoreStorage
+  private let body: DocumentBody
+  private let documents: Int
+  private let reads = Atomic<Int>(0)
+  private let writes = Atomic<Int>(0)
+  private static let now = Timestamp(seconds: 1_800_000_000)
+
+  /// Makes one in a new directory below BOOKMARKS_BENCHMARK_DIRECTORY, which has to be on a disk for the
+  /// figures to mean anything.
+  init(documents: Int) async throws {
+    self.documents = documents
+    let parent = ProcessInfo.processInfo.environment["BOOKMARKS_BENCHMARK_DIRECTORY"] ?? "."
+    directory = "\(parent)/in-process-\(UUID().uuidString)"
+    try FileManager.default.createDirectory(
+      atPath: directory, withIntermediateDirectories: true)
+    body = try DocumentBody(parsing: InProcessBenchmarks.hotel)
+    engine = try await FileEngine.open(directory: directory + "/data", lanes: 2)
+    guard let storage = try await engine.open(.system, creating: true) else {
+      throw NoStore(reason: "no store in \(directory)")
+    }
+    self.storage = storage
+    for start in stride(from: 0, to: documents, by: 500) {
+      let names = (start..<min(start + 500, documents)).map { "doc-\($0)" }
+      try await put(names)
+    }
+  }
+
+  /// One document, another each time.
+  func read() async throws {
+    let number = reads.add(1, ordering: .relaxed).oldValue
+    let id = try DocumentID("doc-\(number &* 7_919 % documents)")
+    let found = try await storage.glance { view throws(StoreError) in try view.document(id) }
+    guard found != nil else { throw NoStore(reason: "a document is missing") }
+  }
+
+  /// One new document.
+  func write() async throws {
+    try await put(["new-\(writes.add(1, ordering: .relaxed).newValue)"])
+  }
+
+  /// The last changes.
+  func changes(_ count: Int) async throws -> [Change] {
+    try await storage.read { view throws(StoreError) in
+      let last = try view.info().lastSequence
+      return try view.changes(after: last - Int64(count), limit: count)
+    }
+  }
+
+  /// Closes the store and removes its directory.
+  func close() async throws {
+    await storage.close()
+    await engine.close()
+    try FileManager.default.removeItem(atPath: directory)
+  }
+
+  private func put(_ names: [String]) async throws {
+    let ids = try names.map { try DocumentID($0) }
+    let body = body
+    _ = try await storage.update(Set(ids), at: Self.now) { view throws(StoreError) in
+      var mutations: [Mutation] = []
+      for id in ids {
+        let tree = try view.tree(id)
+        mutations.append(
+          try applying { () throws(DocumentError) in
+            try Edit.put(id, in: tree, base: nil, body: body)
+          })
+      }
+      return Decision(mutations, value: ())
+    }
+  }
+
+  /// Why there is nothing to measure.
+  struct NoStore: Error {
+    /// In words.
+    let reason: String
+  }
+}
