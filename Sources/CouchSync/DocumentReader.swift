@@ -90,7 +90,7 @@ struct DocumentReader {
     writer.member("start", history.first?.generation ?? 0)
     writer.name("ids")
     writer.beginArray()
-    for revision in history { writer.string(revision.digest) }
+    for revision in history { writer.string(revision.digest.text) }
     writer.endArray()
     writer.endObject()
   }

@@ -75,6 +75,6 @@ package struct DocumentBody: Sendable, Hashable {
     hash.update(data: digest)
     return RevisionID(
       generation: (parent?.generation ?? 0) + 1,
-      digest: Hex.string(Array(hash.finalize()).prefix(16)))
+      digest: RevisionDigest(hash: hash.finalize()))
   }
 }

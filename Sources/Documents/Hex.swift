@@ -18,7 +18,27 @@ package enum Hex {
 
   /// 32 digits, the high word first.
   package static func string(_ high: UInt64, _ low: UInt64) -> String {
-    string((0..<16).map { UInt8(truncatingIfNeeded: ($0 < 8 ? high : low) >> (56 - ($0 % 8) * 8)) })
+    String(unsafeUninitializedCapacity: 32) { buffer in
+      for place in 0..<32 { buffer[place] = digit(place, of: high, low) }
+      return 32
+    }
+  }
+
+  /// Appends 32 digits, the high word first.
+  static func append(_ high: UInt64, _ low: UInt64, to bytes: inout [UInt8]) {
+    for place in 0..<32 { bytes.append(digit(place, of: high, low)) }
+  }
+
+  /// The two words that 32 lower-case digits stand for; nil for any other text.
+  static func words(_ text: UnsafeRawBufferPointer) -> (high: UInt64, low: UInt64)? {
+    guard text.count == 32 else { return nil }
+    var words: (high: UInt64, low: UInt64) = (0, 0)
+    for digit in text {
+      guard let value = value(digit) else { return nil }
+      words.high = words.high << 4 | words.low >> 60
+      words.low = words.low << 4 | UInt64(value)
+    }
+    return words
   }
 
   /// The bytes that an even number of lower-case digits stands for; nil for any other text.
@@ -37,6 +57,12 @@ package enum Hex {
       }
     }
     return bytes
+  }
+
+  private static func digit(_ place: Int, of high: UInt64, _ low: UInt64) -> UInt8 {
+    let word = place < 16 ? high : low
+    let value = UInt8(truncatingIfNeeded: word >> UInt64(60 - place % 16 * 4)) & 15
+    return value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "a") + value - 10
   }
 
   private static func value(_ digit: UInt8) -> UInt8? {

@@ -13,12 +13,17 @@ package struct RevisionID: Hashable, Comparable, Sendable, CustomStringConvertib
   /// How many edits led here, from 1.
   package let generation: Int
   /// What follows the first `-`.
-  package let digest: String
+  package let digest: RevisionDigest
+
+  /// Puts an id together from parts that were checked before.
+  package init(generation: Int, digest: RevisionDigest) {
+    self.generation = generation
+    self.digest = digest
+  }
 
   /// Puts an id together from parts that were checked before.
   package init(generation: Int, digest: String) {
-    self.generation = generation
-    self.digest = digest
+    self.init(generation: generation, digest: RevisionDigest(digest))
   }
 
   /// Reads `N-<digest>`.
@@ -37,33 +42,25 @@ package struct RevisionID: Hashable, Comparable, Sendable, CustomStringConvertib
 
   /// Checks a digest as it stands in `_revisions.ids`.
   /// - Throws: ``DocumentError`` with code `invalidRevision`.
-  package static func checkedDigest(_ digest: String) throws(DocumentError) -> String {
-    let bytes = digest.utf8
+  package static func checkedDigest(_ text: String) throws(DocumentError) -> RevisionDigest {
+    let digest = RevisionDigest(text)
+    guard case .word = digest else { return digest }
+    let bytes = text.utf8
     guard (1...maximumDigestBytes).contains(bytes.count), bytes.allSatisfy(isDigestByte) else {
       throw invalid
     }
     // Thirty-two hex digits are a hash, which has one spelling only: lower case.
-    let isHash = bytes.count == 32 && bytes.allSatisfy(isHexByte)
-    guard !isHash || !bytes.contains(where: { $0 >= 0x41 && $0 <= 0x46 }) else { throw invalid }
+    guard bytes.count != 32 || !bytes.allSatisfy(isHexByte) else { throw invalid }
     return digest
-  }
-
-  package static func == (left: RevisionID, right: RevisionID) -> Bool {
-    left.generation == right.generation && left.digest.equalsBytes(of: right.digest)
-  }
-
-  package func hash(into hasher: inout Hasher) {
-    hasher.combine(generation)
-    digest.hashBytes(into: &hasher)
   }
 
   /// Lower generation first, then lower digest by bytes: the last of several leaves wins.
   package static func < (left: RevisionID, right: RevisionID) -> Bool {
     left.generation != right.generation
-      ? left.generation < right.generation : left.digest.precedesBytes(of: right.digest)
+      ? left.generation < right.generation : left.digest < right.digest
   }
 
-  package var description: String { "\(generation)-\(digest)" }
+  package var description: String { "\(generation)-\(digest.text)" }
 
   private static let invalid = DocumentError(.invalidRevision, "Invalid rev format")
 

@@ -22,14 +22,13 @@ extension RevisionTree {
     bytes.reserveCapacity(nodes.count * 18 + 8)
     Self.append(nodes.count, to: &bytes)
     for (place, node) in nodes.enumerated() {
-      let hash = node.revision.digest.utf8.count == 32 ? Hex.bytes(node.revision.digest.utf8) : nil
       let follows =
         node.parent == place - 1 && place > 0
         && nodes[place - 1].revision.generation + 1 == node.revision.generation
       var flags: UInt8 = 0
       if node.isDeleted { flags |= Flag.deleted }
       if node.isLeaf { flags |= Flag.leaf }
-      if hash != nil { flags |= Flag.hash }
+      if case .hash = node.revision.digest { flags |= Flag.hash }
       if follows { flags |= Flag.follows }
       if node.parent == nil { flags |= Flag.root }
       bytes.append(flags)
@@ -37,11 +36,12 @@ extension RevisionTree {
         if let parent = node.parent { Self.append(parent, to: &bytes) }
         Self.append(node.revision.generation, to: &bytes)
       }
-      if let hash {
-        bytes += hash
-      } else {
-        Self.append(node.revision.digest.utf8.count, to: &bytes)
-        bytes += node.revision.digest.utf8
+      switch node.revision.digest {
+      case .hash(let high, let low):
+        withUnsafeBytes(of: (high.bigEndian, low.bigEndian)) { bytes.append(contentsOf: $0) }
+      case .word(let text):
+        Self.append(text.utf8.count, to: &bytes)
+        bytes += text.utf8
       }
     }
     return bytes
@@ -105,14 +105,13 @@ extension RevisionTree {
 
   private static func digest(
     isHash: Bool, from reader: inout Reader
-  ) throws(DocumentError) -> String {
-    guard !isHash else { return Hex.string(try reader.bytes(16)) }
-    let bytes = try reader.bytes(try reader.integer())
-    let text = String(decoding: bytes, as: UTF8.self)
-    guard bytes.count != 32 || Hex.bytes(bytes) == nil,
-      (try? RevisionID.checkedDigest(text)) != nil
-    else { throw Reader.damaged }
-    return text
+  ) throws(DocumentError) -> RevisionDigest {
+    guard !isHash else { return .hash(high: try reader.word(), low: try reader.word()) }
+    let text = String(decoding: try reader.bytes(try reader.integer()), as: UTF8.self)
+    guard let digest = try? RevisionID.checkedDigest(text), case .word = digest else {
+      throw Reader.damaged
+    }
+    return digest
   }
 
   private static func append(_ value: Int, to bytes: inout [UInt8]) {
@@ -144,6 +143,14 @@ extension RevisionTree {
       guard count <= bytes.count - position else { throw Self.damaged }
       defer { position += count }
       return bytes[position..<position + count]
+    }
+
+    /// Eight bytes, the highest first.
+    mutating func word() throws(DocumentError) -> UInt64 {
+      guard bytes.count - position >= 8 else { throw Self.damaged }
+      defer { position += 8 }
+      return UInt64(
+        bigEndian: bytes.loadUnaligned(fromByteOffset: position, as: UInt64.self))
     }
 
     mutating func integer() throws(DocumentError) -> Int {

@@ -42,5 +42,5 @@ extension BookmarkMerge {
   }
 
   /// What a tombstone's id says of the revision that it names: the first 16 digits of its digest.
-  static func name(of revision: RevisionID) -> Substring { revision.digest.prefix(16) }
+  static func name(of revision: RevisionID) -> Substring { revision.digest.text.prefix(16) }
 }

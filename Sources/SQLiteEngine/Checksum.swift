@@ -62,7 +62,8 @@ struct Checksum {
   /// Adds a revision's two parts.
   mutating func append(_ revision: RevisionID) {
     append(Int64(revision.generation))
-    append(revision.digest)
+    append(Int64(revision.digest.count))
+    revision.digest.append(to: &bytes)
   }
 
   /// The checksum of what was added, and of `content` behind it.

@@ -19,7 +19,7 @@ extension StoreRows {
       """
       SELECT body_checksum, body FROM bodies WHERE first = ?1 AND generation = ?2 AND digest = ?3
       """
-    ).first(.integer(first), .integer(revision.generation), .text(revision.digest)) {
+    ).first(.integer(first), .integer(revision.generation), .text(revision.digest.text)) {
       row throws(SQLiteError) in
       StoredBody(bytes: row.bytes(1), checksum: row.int64(0))
     }
@@ -37,7 +37,7 @@ extension StoreRows {
       INSERT INTO bodies(first, generation, digest, body_checksum, body) VALUES (?1, ?2, ?3, ?4, ?5)
       """
     ).run(
-      .integer(first), .integer(revision.generation), .text(revision.digest),
+      .integer(first), .integer(revision.generation), .text(revision.digest.text),
       .integer(body.checksum), .bytes(body.bytes))
     return Int64(body.bytes.count) - removed
   }
@@ -71,7 +71,7 @@ extension StoreRows {
       """
       DELETE FROM bodies WHERE first = ?1 AND generation = ?2 AND digest = ?3 RETURNING length(body)
       """
-    ).all(.integer(first), .integer(revision.generation), .text(revision.digest)) {
+    ).all(.integer(first), .integer(revision.generation), .text(revision.digest.text)) {
       row throws(SQLiteError) in row.int64(0)
     }.reduce(0, +)
   }

@@ -93,7 +93,7 @@ extension StoreRows {
       """
     ).run(
       .integer(row.sequence), .text(row.id.text), .integer(row.first),
-      .integer(row.revision.generation), .text(row.revision.digest),
+      .integer(row.revision.generation), .text(row.revision.digest.text),
       .integer(row.isDeleted ? 1 : 0), .text(row.type), .integer(row.created),
       .integer(row.updated), .integer(row.bodyChecksum),
       row.treeChecksum.map { .integer($0) } ?? .null, .integer(row.checksum), .bytes(body),

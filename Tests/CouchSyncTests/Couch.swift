@@ -40,7 +40,7 @@ struct Couch: Sendable {
     async throws
   {
     let revisions = try history.map { try RevisionID($0) }
-    let ids = revisions.map { "\"\($0.digest)\"" }.joined(separator: ",")
+    let ids = revisions.map { "\"\($0.digest.text)\"" }.joined(separator: ",")
     let start = try #require(revisions.first).generation
     let answer = try await bulk(
       """

@@ -161,7 +161,7 @@ import Testing
     let parent = try RevisionID("1-a")
     let revision = body.revision(below: parent, isDeleted: false)
     #expect(same.revision(below: parent, isDeleted: false) == revision)
-    #expect(revision.digest.utf8.count == 32)
+    #expect(revision.digest.count == 32)
     let others = [
       body.revision(below: parent, isDeleted: true), body.revision(below: nil, isDeleted: false),
       body.revision(below: try RevisionID("1-b"), isDeleted: false),

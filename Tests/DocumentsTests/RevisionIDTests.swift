@@ -13,7 +13,7 @@ import Testing
   func reads(_ text: String, _ generation: Int, _ digest: String) throws {
     let revision = try RevisionID(text)
     #expect(revision.generation == generation)
-    #expect(revision.digest == digest)
+    #expect(revision.digest.text == digest)
     #expect(revision.description == text)
   }
 
@@ -33,6 +33,28 @@ import Testing
   @Test func isOrderedByGenerationThenByBytes() throws {
     let ordered = try RevisionID.list("1-Z 1-a 1-a1 1-b 2-0 9-z 10-a")
     #expect(ordered.shuffled().sorted() == ordered)
+  }
+
+  /// A hash is held as a number and a word as text, so that each pair of the two is compared in a way of its own.
+  @Test func hashesAndWordsAreOrderedByTheirText() throws {
+    let zeros = String(repeating: "0", count: 31)
+    let digests = [
+      "0", zeros, zeros + "0", zeros + "f", zeros + "00", "9" + zeros, "Z", "a", "a" + zeros,
+      "a0" + zeros, "f" + zeros, "g" + zeros,
+    ]
+    let revisions = try digests.map { try RevisionID("1-" + $0) }
+    #expect(Set(revisions).count == digests.count)
+    for (revision, digest) in zip(revisions, digests) {
+      #expect(revision.digest.text == digest)
+      #expect(revision.digest.count == digest.utf8.count)
+      var bytes: [UInt8] = []
+      revision.digest.append(to: &bytes)
+      #expect(bytes == Array(digest.utf8))
+      for (other, otherDigest) in zip(revisions, digests) {
+        #expect((revision < other) == digest.utf8.lexicographicallyPrecedes(otherDigest.utf8))
+        #expect((revision == other) == digest.utf8.elementsEqual(otherDigest.utf8))
+      }
+    }
   }
 }
 
