@@ -16,11 +16,15 @@ struct BulkWriter {
 
   /// Where the documents go.
   let store: DocumentStore
-  /// What became of each, by its place in the request.
-  private(set) var outcomes: [Int: Outcome] = [:]
+  /// What became of each, by its place in the request; nil for a place where nothing was to be written.
+  private(set) var outcomes: [Outcome?]
 
   /// A writer into a store.
-  init(_ store: DocumentStore) { self.store = store }
+  /// - Parameter count: the places of the request.
+  init(_ store: DocumentStore, count: Int) {
+    self.store = store
+    outcomes = Array(repeating: nil, count: count)
+  }
 
   /// Writes items in few commits: an update can change a document once, so the second revision of a
   /// document goes into a second commit, and so on.
@@ -35,6 +39,8 @@ struct BulkWriter {
 
   /// The items in groups that name no document twice, each document's in order.
   private static func rounds(_ items: [Item]) -> [[Item]] {
+    // The usual case, in which nothing is copied.
+    if Set(items.map(\.write.id)).count == items.count { return [items] }
     var rounds: [[Item]] = []
     var seen: [DocumentID: Int] = [:]
     for item in items {
@@ -50,7 +56,9 @@ struct BulkWriter {
   /// and every deletion, is stored.
   private mutating func commit(_ items: ArraySlice<Item>) async throws(StoreError) {
     do {
-      outcomes.merge(try await attempt(items)) { _, new in new }
+      for (item, outcome) in zip(items, try await attempt(items)) {
+        outcomes[item.place] = outcome
+      }
     } catch {
       guard error.code == .quotaExceeded, let first = items.first else { throw error }
       guard items.count > 1 else {
@@ -63,19 +71,21 @@ struct BulkWriter {
     }
   }
 
-  private func attempt(_ items: ArraySlice<Item>) async throws(StoreError) -> [Int: Outcome] {
+  private func attempt(_ items: ArraySlice<Item>) async throws(StoreError) -> [Outcome] {
     let limit = store.revisionLimit
     return try await store.update(Set(items.map(\.write.id))) { view throws(StoreError) in
       var mutations: [Mutation] = []
-      var outcomes: [Int: Outcome] = [:]
+      var outcomes: [Outcome] = []
+      mutations.reserveCapacity(items.count)
+      outcomes.reserveCapacity(items.count)
       for item in items {
         do throws(StoreError) {
           let decided = try item.write.decided(in: view, limit: limit)
           if let mutation = decided.mutation { mutations.append(mutation) }
-          outcomes[item.place] = .success(decided.revision)
+          outcomes.append(.success(decided.revision))
         } catch {
           guard error.code == .rejected else { throw error }
-          outcomes[item.place] = .failure(CouchError(error))
+          outcomes.append(.failure(CouchError(error)))
         }
       }
       return Decision(mutations, value: outcomes)

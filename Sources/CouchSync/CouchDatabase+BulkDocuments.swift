@@ -18,7 +18,7 @@ extension CouchDatabase {
         items.append(BulkWriter.Item(place: place, write: write))
       }
     }
-    var bulk = BulkWriter(store)
+    var bulk = BulkWriter(store, count: entries.count)
     do { try await bulk.write(items) } catch { throw CouchError(error) }
     var writer = JSONWriter(reserving: entries.count * 96 + 2)
     writer.beginArray()

@@ -23,24 +23,15 @@ package struct DocumentBody: Sendable, Hashable {
     guard node.kind == .object else {
       throw DocumentError(.invalidDocument, "Document must be a JSON object")
     }
-    var hasReserved = false
-    for member in node.members where member.nameStartsWithUnderscore { hasReserved = true }
-    guard hasReserved else {
-      self.init(bytes: node.minified, canonical: node.canonical, type: node["type"]?.string)
-      return
-    }
-    var bytes = [UInt8(ascii: "{")]
+    var (names, type): ([Int], String?) = ([], nil)
+    names.reserveCapacity(node.count)
     for member in node.members where !member.nameStartsWithUnderscore {
-      if bytes.count > 1 { bytes.append(UInt8(ascii: ",")) }
-      bytes += member.rawName
-      bytes.append(UInt8(ascii: ":"))
-      member.value.appendMinified(to: &bytes)
+      names.append(member.index)
+      if member.nameEquals("type") { type = member.value.string }
     }
-    bytes.append(UInt8(ascii: "}"))
-    // What is left of a parsed object parses; the limits were held when the whole was read.
-    let rest: ParsedJSON
-    do { rest = try ParsedJSON(bytes, limits: .request) } catch { throw DocumentError(error) }
-    self.init(bytes: bytes, canonical: rest.root.canonical, type: rest.root["type"]?.string)
+    self.init(
+      bytes: node.object(of: names, isCanonical: false),
+      canonical: node.object(of: names, isCanonical: true), type: type)
   }
 
   /// Parses an object's text.

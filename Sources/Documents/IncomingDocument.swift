@@ -20,19 +20,26 @@ package struct IncomingDocument: Sendable {
     guard node.kind == .object else {
       throw DocumentError(.invalidDocument, "Document must be a JSON object")
     }
+    var fields: (id: JSONNode?, revision: JSONNode?, history: JSONNode?)
+    var isDeleted = false
     for member in node.members where member.nameStartsWithUnderscore {
-      try Self.check(member)
+      let (name, value) = (member.name, member.value)
+      switch name {
+      case "_id": fields.id = value
+      case "_rev": fields.revision = value
+      case "_revisions": fields.history = value
+      case "_deleted": isDeleted = try Self.flag(value)
+      default: try Self.check(name, value)
+      }
     }
-    id = try Self.text(node["_id"], "_id").map { text throws(DocumentError) in
+    self.isDeleted = isDeleted
+    id = try Self.text(fields.id, "_id").map { text throws(DocumentError) in
       try DocumentID(text)
     }
-    revision = try Self.text(node["_rev"], "_rev").map { text throws(DocumentError) in
+    revision = try Self.text(fields.revision, "_rev").map { text throws(DocumentError) in
       try RevisionID(text)
     }
-    isDeleted = node["_deleted"]?.bool ?? false
-    history = try node["_revisions"].map { node throws(DocumentError) in
-      try Self.history(node)
-    }
+    history = try fields.history.map { node throws(DocumentError) in try Self.history(node) }
     if let revision, let newest = history?.first, newest != revision {
       throw DocumentError(.invalidDocument, "_revisions must start with _rev")
     }
@@ -44,23 +51,23 @@ package struct IncomingDocument: Sendable {
     "_revs_info", "_conflicts", "_deleted_conflicts", "_local_seq",
   ]
 
-  private static func check(_ member: JSONMember) throws(DocumentError) {
-    let name = member.name
-    switch name {
-    case "_id", "_rev", "_revisions": return
-    case "_deleted":
-      guard member.value.bool != nil else {
-        throw DocumentError(.invalidDocument, "_deleted must be true or false")
-      }
-    case "_attachments":
-      guard member.value.kind == .object, member.value.count == 0 else {
+  private static func check(_ name: String, _ value: JSONNode) throws(DocumentError) {
+    guard name != "_attachments" else {
+      guard value.kind == .object, value.count == 0 else {
         throw DocumentError(.attachmentsUnsupported, "Attachments are not supported")
       }
-    default:
-      guard ignored.contains(name) else {
-        throw DocumentError(.invalidDocument, "Bad special document member: \(name.prefix(64))")
-      }
+      return
     }
+    guard ignored.contains(name) else {
+      throw DocumentError(.invalidDocument, "Bad special document member: \(name.prefix(64))")
+    }
+  }
+
+  private static func flag(_ value: JSONNode) throws(DocumentError) -> Bool {
+    guard let flag = value.bool else {
+      throw DocumentError(.invalidDocument, "_deleted must be true or false")
+    }
+    return flag
   }
 
   private static func text(

@@ -15,6 +15,15 @@ extension JSONNode {
     return output
   }
 
+  /// An object of some of this one's members: those whose names stand at these indices of the tape.
+  /// - Parameter isCanonical: whether as ``appendCanonical(to:)`` writes it, or as ``appendMinified(to:)``.
+  func object(of names: [Int], isCanonical: Bool) -> [UInt8] {
+    var output: [UInt8] = []
+    output.reserveCapacity(text.tape.end(index) - text.tape.start(index))
+    JSONOutput(text: text, isCanonical: isCanonical).append(members: names, to: &output)
+    return output
+  }
+
   /// Appends the value without white space between tokens. Strings and numbers are exactly as
   /// written, escapes included, and the order is kept.
   package func appendMinified(to output: inout [UInt8]) {

@@ -23,6 +23,20 @@ struct JSONOutput {
     }
   }
 
+  /// Appends an object of those members alone whose names stand at these indices of the tape.
+  func append(members names: [Int], to output: inout [UInt8]) {
+    let bytes = text.bytes
+    let ordered =
+      isCanonical
+      ? JSONNameOrder(names, tape: text.tape, text: bytes.span).names.map(\.index) : names
+    output.append(JSONByte.openBrace)
+    for (position, name) in ordered.enumerated() {
+      if position != 0 { output.append(JSONByte.comma) }
+      appendMember(name, to: &output)
+    }
+    output.append(JSONByte.closeBrace)
+  }
+
   private func appendArray(_ index: Int, to output: inout [UInt8]) {
     output.append(JSONByte.openBracket)
     let end = text.tape.next(index)
