@@ -4,6 +4,8 @@ import Stores
 
 /// An update that waits for its commit, whatever its rule answers.
 protocol PendingUpdate: AnyObject, Sendable {
+  /// The documents that it may change.
+  var ids: Set<DocumentID> { get }
   /// The moment that documents are stamped with.
   var now: Timestamp { get }
   /// Whether it has its outcome.
@@ -16,8 +18,8 @@ protocol PendingUpdate: AnyObject, Sendable {
 
 /// An update with its rule.
 final class RuleUpdate<Value: Sendable>: PendingUpdate {
+  let ids: Set<DocumentID>
   let now: Timestamp
-  private let ids: Set<DocumentID>
   private let rule: @Sendable (any StoreView) throws(StoreError) -> Decision<Value>
   private let state = NIOLockedValueBox(State())
 

@@ -71,11 +71,13 @@ extension SQLiteStorage {
     var outcomes: [Result<[Change], StoreError>] = []
     outcomes.reserveCapacity(batch.count)
     for update in batch {
-      let view = SQLiteView(rows: rows, header: writer.header, now: update.now)
+      let announced = AnnouncedDocuments(update.ids, in: rows)
+      let view = SQLiteView(
+        rows: rows, header: writer.header, now: update.now, announced: announced)
       do throws(StoreError) {
         let decision = try update.decide(in: view)
         try requireTransaction(on: connection)
-        outcomes.append(.success(try writer.write(decision, at: update.now)))
+        outcomes.append(.success(try writer.write(decision, of: announced, at: update.now)))
       } catch {
         guard !writer.isWriting else { throw error }
         try requireTransaction(on: connection)

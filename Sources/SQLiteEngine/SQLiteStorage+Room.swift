@@ -49,10 +49,12 @@ extension SQLiteStorage {
     guard let rows else { throw .closed }
     try storing(rows.connection.begin)
     var writer = StoreWriter(rows: rows, header: header)
+    let announced = AnnouncedDocuments(update.ids, in: rows)
+    let view = SQLiteView(rows: rows, header: header, now: update.now, announced: announced)
     let decision: Decision<Void>
     do throws(StoreError) {
-      decision = try update.decide(in: SQLiteView(rows: rows, header: header, now: update.now))
-      _ = try writer.write(decision, at: update.now)
+      decision = try update.decide(in: view)
+      _ = try writer.write(decision, of: announced, at: update.now)
     } catch {
       undo(rows, after: error)
       throw error

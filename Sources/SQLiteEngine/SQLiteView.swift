@@ -10,20 +10,27 @@ struct SQLiteView: StoreView {
   let header: StoreHeader
   /// The moment at which local documents expire.
   let now: Timestamp
+  /// What an update has read of the documents that it may change; nil outside updates.
+  var announced: AnnouncedDocuments?
 
   func document(_ id: DocumentID) throws(StoreError) -> Document? {
-    guard let found = try rows.document(id) else { return nil }
+    guard let found = try winner(id) else { return nil }
     return try found.row.document(found.body)
   }
 
   func tree(_ id: DocumentID) throws(StoreError) -> RevisionTree? {
+    switch try announced?.answer(for: id) {
+    case .found(let found): return try found.tree()
+    case .absent: return nil
+    case .unannounced, nil: break
+    }
     guard let found = try rows.history(id) else { return nil }
     return try found.row.tree(found.tree)
   }
 
   /// A leaf always has a body: without one its row is lost, which is damage and no compaction.
   func body(_ id: DocumentID, _ revision: RevisionID) throws(StoreError) -> [UInt8]? {
-    guard let found = try rows.document(id) else { return nil }
+    guard let found = try winner(id) else { return nil }
     guard found.row.revision != revision else { return try found.row.document(found.body).body }
     guard let tree = try tree(id), let node = tree[revision] else { return nil }
     let body = try storing { () throws(SQLiteError) in
@@ -117,11 +124,21 @@ struct SQLiteView: StoreView {
   }
 
   func storedBytes(of id: DocumentID) throws(StoreError) -> Int64 {
-    guard let found = try rows.document(id) else { return 0 }
+    guard let found = try winner(id) else { return 0 }
     return try storing { () throws(SQLiteError) in
       Int64(found.body.count) + (try rows.bodyBytes(of: found.row.first))
     }
   }
 
   func info() throws(StoreError) -> StoreInfo { header.info }
+
+  private func winner(
+    _ id: DocumentID
+  ) throws(StoreError) -> (row: StoredDocument, body: [UInt8])? {
+    switch try announced?.answer(for: id) {
+    case .found(let found): (found.row, found.body)
+    case .absent: nil
+    case .unannounced, nil: try rows.document(id)
+    }
+  }
 }

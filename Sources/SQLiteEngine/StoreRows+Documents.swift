@@ -20,6 +20,25 @@ extension StoreRows {
     return (try found.verified(), found.content)
   }
 
+  /// A document with its body and its encoded tree; nil when the id was never used.
+  /// - Throws: `integrity` for columns that were not written so.
+  func whole(_ id: DocumentID) throws(StoreError) -> AnnouncedDocuments.Found? {
+    let found = try storing { () throws(SQLiteError) in
+      try connection.statement(
+        """
+        SELECT sequence, id, first, generation, digest, is_deleted, type, created, updated,
+          body_checksum, tree_checksum, checksum, body, tree
+        FROM documents WHERE id = ?1
+        """
+      ).first(.text(id.text)) { row throws(SQLiteError) in
+        (document: try StoredDocument.reading(row), tree: row.bytes(13))
+      }
+    }
+    guard let found else { return nil }
+    return AnnouncedDocuments.Found(
+      row: try found.document.verified(), body: found.document.content, encodedTree: found.tree)
+  }
+
   /// A document's columns and its encoded tree; nil when the id was never used.
   /// - Throws: `integrity` for columns that were not written so.
   func history(_ id: DocumentID) throws(StoreError) -> (row: StoredDocument, tree: [UInt8])? {

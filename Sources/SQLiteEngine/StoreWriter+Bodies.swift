@@ -20,7 +20,7 @@ extension StoreWriter {
   /// What the winner says: the mutation's revision, the winner of before, or a leaf that had lost until
   /// the mutation put a tombstone or a descendant on the winner; that one's body leaves `bodies`.
   mutating func content(
-    of winner: RevisionID, _ mutation: Mutation, _ old: (row: StoredDocument, body: [UInt8])?
+    of winner: RevisionID, _ mutation: Mutation, _ old: AnnouncedDocuments.Found?
   ) throws(StoreError) -> (body: StoreRows.StoredBody, type: String?) {
     if winner == mutation.revision, let body = Self.body(of: mutation) {
       return (body, mutation.body?.type)

@@ -5,10 +5,10 @@ import Stores
 /// Forgetting revisions, as if they had never been there.
 extension StoreWriter {
   /// Takes revisions out of a document, or the whole document out of the store. Either way the store's
-  /// sequence advances by one, and bodies that no revision has any more are gone. Nothing happens to a
-  /// document that is not there.
-  mutating func write(_ purge: Purge, at now: Timestamp) throws(StoreError) {
-    guard let old = try rows.document(purge.id) else { return }
+  /// sequence advances by one, and bodies that no revision has any more are gone.
+  mutating func write(
+    _ purge: Purge, replacing old: AnnouncedDocuments.Found, at now: Timestamp
+  ) throws(StoreError) {
     guard let winner = purge.tree.winner else {
       try remove(old.row)
       count(removed: old.row, old.body)
@@ -64,7 +64,7 @@ extension StoreWriter {
 
   /// What the winner says that is left: the winner of before, or a leaf that had lost.
   private mutating func content(
-    of winner: RevisionID, _ id: DocumentID, _ old: (row: StoredDocument, body: [UInt8])
+    of winner: RevisionID, _ id: DocumentID, _ old: AnnouncedDocuments.Found
   ) throws(StoreError) -> (body: StoreRows.StoredBody, type: String?) {
     guard winner != old.row.revision else {
       return (StoreRows.StoredBody(bytes: old.body, checksum: old.row.bodyChecksum), old.row.type)

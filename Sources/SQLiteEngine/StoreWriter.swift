@@ -23,9 +23,10 @@ struct StoreWriter {
   }
 
   /// Writes one decision.
+  /// - Parameter announced: what the decision was made from.
   /// - Returns: a row for each mutation, in order.
   mutating func write(
-    _ decision: Decision<Void>, at now: Timestamp
+    _ decision: Decision<Void>, of announced: AnnouncedDocuments, at now: Timestamp
   ) throws(StoreError) -> [Change] {
     guard !decision.isEmpty else { return [] }
     hasWritten = true
@@ -33,8 +34,14 @@ struct StoreWriter {
     ancestors = decision.keepsHistory ? StoreLimits.storedAncestors : 0
     var changes: [Change] = []
     changes.reserveCapacity(decision.mutations.count)
-    for mutation in decision.mutations { changes.append(try write(mutation, at: now)) }
-    for purge in decision.purges { try write(purge, at: now) }
+    for mutation in decision.mutations {
+      changes.append(
+        try write(mutation, replacing: try announced.document(mutation.id), at: now))
+    }
+    for purge in decision.purges {
+      guard let old = try announced.document(purge.id) else { continue }
+      try write(purge, replacing: old, at: now)
+    }
     if !decision.locals.isEmpty {
       try storing { () throws(SQLiteError) in
         try rows.removeExpiredLocals(at: now)
@@ -53,12 +60,11 @@ struct StoreWriter {
   /// Puts a document in its next state: the row moves to the end under the next number, with the new
   /// winner's body; the body of the old winner, or of the new revision if it loses, goes to `bodies`.
   private mutating func write(
-    _ mutation: Mutation, at now: Timestamp
+    _ mutation: Mutation, replacing old: AnnouncedDocuments.Found?, at now: Timestamp
   ) throws(StoreError) -> Change {
     guard let winner = mutation.tree.winner else {
       throw StoreError(DocumentError(.damaged, "A document needs at least one revision"))
     }
-    let old = try rows.document(mutation.id)
     let sequence = header.lastSequence + 1
     let first = old?.row.first ?? sequence
     let content = try content(of: winner.revision, mutation, old)
@@ -102,7 +108,7 @@ struct StoreWriter {
   }
 
   mutating func count(
-    _ row: StoredDocument, _ body: [UInt8], replacing old: (row: StoredDocument, body: [UInt8])?
+    _ row: StoredDocument, _ body: [UInt8], replacing old: AnnouncedDocuments.Found?
   ) {
     header.live += (row.isDeleted ? 0 : 1) - (old.map { $0.row.isDeleted ? 0 : 1 } ?? 0)
     header.deleted += (row.isDeleted ? 1 : 0) - (old.map { $0.row.isDeleted ? 1 : 0 } ?? 0)

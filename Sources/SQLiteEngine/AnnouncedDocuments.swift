@@ -1,0 +1,77 @@
+import Documents
+import Stores
+
+/// What an update finds of the documents that it may change: each is read once, for the rule, the quota and
+/// the writer.
+///
+/// What was found holds until the update is written, because nothing else is written meanwhile and a
+/// decision changes each document once. Confined, as the rows are, to the actor that owns them.
+final class AnnouncedDocuments {
+  /// A document with all that stands in its row.
+  final class Found {
+    /// The columns before body and tree.
+    let row: StoredDocument
+    /// The winner's body, not verified.
+    let body: [UInt8]
+    private let encodedTree: [UInt8]
+    private var decodedTree: RevisionTree?
+
+    /// A document as it was read.
+    /// - Parameter encodedTree: not looked at where there is one revision only.
+    init(row: StoredDocument, body: [UInt8], encodedTree: [UInt8]) {
+      self.row = row
+      self.body = body
+      self.encodedTree = encodedTree
+    }
+
+    /// The history.
+    /// - Throws: `integrity` when it is not what was written.
+    func tree() throws(StoreError) -> RevisionTree {
+      if let decodedTree { return decodedTree }
+      let tree = try row.tree(encodedTree)
+      decodedTree = tree
+      return tree
+    }
+  }
+
+  /// What is known of an id.
+  enum Answer {
+    /// The update may not change it: it is read like any other.
+    case unannounced
+    /// It was never used.
+    case absent
+    /// The document.
+    case found(Found)
+  }
+
+  private let rows: StoreRows
+  private let ids: Set<DocumentID>
+  private var known: [DocumentID: Found?]
+
+  /// The documents of an update, none of them read yet.
+  init(_ ids: Set<DocumentID>, in rows: StoreRows) {
+    self.ids = ids
+    self.rows = rows
+    known = Dictionary(minimumCapacity: ids.count)
+  }
+
+  /// A document, if it is one of these.
+  /// - Throws: `integrity` for columns that were not written so.
+  func answer(for id: DocumentID) throws(StoreError) -> Answer {
+    if let known = known[id] { return known.map { .found($0) } ?? .absent }
+    guard ids.contains(id) else { return .unannounced }
+    let document = try rows.whole(id)
+    known[id] = .some(document)
+    return document.map { .found($0) } ?? .absent
+  }
+
+  /// The document that a decision changes; nil when the id was never used.
+  /// - Throws: as ``answer(for:)`` does.
+  func document(_ id: DocumentID) throws(StoreError) -> Found? {
+    switch try answer(for: id) {
+    case .found(let document): document
+    case .absent: nil
+    case .unannounced: try rows.whole(id)
+    }
+  }
+}
