@@ -27,11 +27,17 @@ struct BlankDatabase: Sendable {
     let connection = try Connection.inMemory()
     try schema.create(in: connection)
     try fill(connection)
+    let bytes = try Self.image(of: connection)
+    try connection.close()
+    return bytes
+  }
+
+  /// The bytes of a new file that holds what a database in memory does.
+  static func image(of connection: Connection) throws(SQLiteError) -> [UInt8] {
     var bytes = try connection.serialize()
     // A database in memory can't have a log; these two bytes say that the file has one, which spares
     // the transaction of a change afterwards. https://sqlite.org/fileformat.html#file_format_version_numbers
     for place in [18, 19] where bytes.indices.contains(place) { bytes[place] = 2 }
-    try connection.close()
     return bytes
   }
 }

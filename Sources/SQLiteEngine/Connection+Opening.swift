@@ -46,6 +46,16 @@ extension Connection {
       return Opened(connection: reader, header: found, isReadOnly: true)
     }
     try storing(reader.close)
+    return try openingSound(file, hasLog: hasLog, as: blank, inspect: inspect)
+  }
+
+  /// Opens a database file of ours for good that is known to be one, with the right log or none.
+  /// - Parameter inspect: reads the header.
+  /// - Throws: as ``opening(_:as:inspect:)`` does.
+  static func openingSound<Header>(
+    _ file: DatabaseFile, hasLog: Bool = false, as blank: BlankDatabase,
+    inspect: (Connection) throws(StoreError) -> Header
+  ) throws(StoreError) -> Opened<Header> {
     let connection = try storing { () throws(SQLiteError) in
       // Alone from the first read on, so that the log's index is memory and takes no room on the disk.
       try Connection(path: file.path, mode: .readWrite, exclusive: true)

@@ -17,6 +17,7 @@ package final class FileEngine: StorageEngine {
   private let lanes: Lanes
   /// What a store's file looks like.
   let blank: BlankDatabase
+  private let newStores: NewStores
   private let counters = StorageCounters()
   /// Room for deletions on a full disk.
   let reserve: DiskReserve
@@ -47,7 +48,10 @@ package final class FileEngine: StorageEngine {
     let directory = directory
     reserve = await LaneWork(registryLane).run { DiskReserve(path: directory.reserve) }
     do {
-      blank = try storing { () throws(SQLiteError) in try BlankDatabase(.store) }
+      let blank = try storing { () throws(SQLiteError) in try BlankDatabase(.store) }
+      let lane = registryLane
+      newStores = try storing { () throws(SQLiteError) in try NewStores(blank, lane: lane) }
+      self.blank = blank
       registry = Registry(
         file: directory.registry,
         blank: try storing { () throws(SQLiteError) in try BlankDatabase(.registry) },
@@ -92,8 +96,8 @@ package final class FileEngine: StorageEngine {
     guard creating else { return nil }
     var generator = SystemRandomNumberGenerator()
     let epoch = Hex.string(generator.next(), generator.next())
-    try await storage.create(epoch: epoch, in: directory)
-    _ = try await storage.open(epoch: epoch)
+    let image = try await newStores.image(StoreHeader(key: name.key, epoch: epoch))
+    try await storage.create(image, in: directory)
     try await register(name, epoch: epoch, storage)
     return storage
   }

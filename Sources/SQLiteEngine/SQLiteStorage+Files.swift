@@ -12,40 +12,45 @@ extension SQLiteStorage {
     let key = key
     // What a crash left of a file that was being written anew is of no use, and nothing depends on it.
     try? file.removeDraft()
-    let opened = try Connection.opening(file, as: blank) { connection throws(StoreError) in
-      let header = try StoreHeader(readingFrom: connection)
-      guard header.key.utf8.elementsEqual(key.utf8) else {
-        throw .damaged("the file is another store's")
-      }
-      guard epoch?.utf8.elementsEqual(header.epoch.utf8) ?? true else {
-        throw .damaged("the file is of another life of this store")
-      }
-      return header
-    }
+    adopt(
+      try Connection.opening(file, as: blank) { connection throws(StoreError) in
+        let header = try StoreHeader(readingFrom: connection)
+        guard header.key.utf8.elementsEqual(key.utf8) else {
+          throw .damaged("the file is another store's")
+        }
+        guard epoch?.utf8.elementsEqual(header.epoch.utf8) ?? true else {
+          throw .damaged("the file is of another life of this store")
+        }
+        return header
+      })
+    return header.epoch
+  }
+
+  private func adopt(_ opened: Connection.Opened<StoreHeader>) {
     rows = StoreRows(opened.connection)
     header = opened.header
     isReadOnly = opened.isReadOnly
     hasOldLog = opened.hasOldLog
     counters.countOpening()
-    return opened.header.epoch
   }
 
   /// Whether there is a file.
   func fileExists() throws(StoreError) -> Bool { try file.exists() }
 
-  /// Makes the file, durably; it is not open afterwards.
+  /// Makes the file, durably, and opens it. It is not looked through, as a file that was found is: these are
+  /// the bytes that were written just now, and there is no log.
   /// - Throws: `storageFull` also while there is room for nothing but deletions.
-  func create(epoch: String, in directory: DataDirectory) throws(StoreError) {
+  func create(_ image: [UInt8], in directory: DataDirectory) throws(StoreError) {
     guard reserve.isWhole() else { throw .full }
-    let header = StoreHeader(key: key, epoch: epoch)
-    let image = try storing { () throws(SQLiteError) in
-      try blank.image { connection throws(SQLiteError) in try header.write(to: connection) }
-    }
     try calling { () throws(SystemError) in
       try directory.makeDirectory(of: file)
       try file.create(image)
     }
     counters.countCreation()
+    adopt(
+      try Connection.openingSound(file, as: blank) { connection throws(StoreError) in
+        try StoreHeader(readingFrom: connection)
+      })
   }
 
   /// Removes the file and those beside it; may be repeated.

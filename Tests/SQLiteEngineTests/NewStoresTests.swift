@@ -1,0 +1,43 @@
+import SQLite
+import Stores
+import Testing
+
+@testable import SQLiteEngine
+
+/// All new files are made from one blank database.
+@Suite struct NewStoresTests {
+  @Test func aFileHasNothingOfTheOneBefore() async throws {
+    let blank = try BlankDatabase(.store)
+    let lane = Lane(name: "new")
+    let newStores = try NewStores(blank, lane: lane)
+    let long = StoreHeader(key: "named/" + String(repeating: "secret", count: 30), epoch: "e1")
+    let short = StoreHeader(key: "system", epoch: "e2")
+    let images = [
+      try await newStores.image(long), try await newStores.image(short),
+      try await newStores.image(long),
+    ]
+    #expect(images[0] == images[2])
+    let secret = Array("secret".utf8)
+    let hasSecret = images.map { image in
+      image.indices.contains { image[$0...].starts(with: secret) }
+    }
+    #expect(hasSecret == [true, false, true])
+    await lane.stop()
+  }
+
+  @Test func aFileIsWhatAFreshDatabaseIs() async throws {
+    let blank = try BlankDatabase(.store)
+    let lane = Lane(name: "new")
+    let header = StoreHeader(key: "system", epoch: "e")
+    let image = try await NewStores(blank, lane: lane).image(header)
+    let directory = try TemporaryDirectory()
+    let file = DatabaseFile(directory: directory.path, name: "store.sqlite")
+    try file.create(image)
+    let opened = try Connection.opening(file, as: blank) { connection throws(StoreError) in
+      try StoreHeader(readingFrom: connection)
+    }
+    #expect(opened.header == header)
+    try opened.connection.close()
+    await lane.stop()
+  }
+}
