@@ -109,6 +109,7 @@ extension SQLiteStorage {
   /// Undoes what was written, and decides whether anything may follow.
   func undo(_ rows: StoreRows, after error: StoreError) {
     if error.code == .storage { failure = error }
+    rows.counts = ChangeCounts()
     do { try rows.connection.rollback() } catch { failure = StoreError(error) }
   }
 }

@@ -15,16 +15,36 @@ extension StoreRows {
   /// others that none has any more.
   ///
   /// The index of the ids has each row's number and takes a twentieth of the table's pages, bodies of 1 KB
-  /// assumed. So it is walked whole, unless so few numbers are left that the table's end is shorter.
+  /// assumed. So it is walked whole, unless so few numbers are left, or have come since a count that is known,
+  /// that this part of the table is shorter.
   func count(after sequence: Int64, last: Int64, documents: Int64) throws(SQLiteError) -> Int64 {
-    let count =
-      (last - sequence).multipliedReportingOverflow(by: 20).partialValue < documents
-      ? try connection.statement("SELECT count(*) FROM documents WHERE sequence > ?1")
-      : try connection.statement(
-        """
-        SELECT count(*) FROM documents INDEXED BY sqlite_autoindex_documents_1 WHERE sequence > ?1
-        """)
-    return try count.first(.integer(sequence)) { row throws(SQLiteError) in row.int64(0) } ?? 0
+    let known = counts.nearest(upTo: sequence) ?? (sequence: 0, count: documents)
+    let count: Int64
+    if Self.isShort(from: known.sequence, to: sequence, of: documents) {
+      count = try known.count - self.count(after: known.sequence, upTo: sequence)
+    } else if Self.isShort(from: sequence, to: last, of: documents) {
+      count = try self.count(after: sequence, upTo: last)
+    } else {
+      count =
+        try connection.statement(
+          """
+          SELECT count(*) FROM documents INDEXED BY sqlite_autoindex_documents_1 WHERE sequence > ?1
+          """
+        ).first(.integer(sequence)) { row throws(SQLiteError) in row.int64(0) } ?? 0
+    }
+    counts.remember((sequence, count), insteadOf: known.sequence)
+    return count
+  }
+
+  private static func isShort(from start: Int64, to end: Int64, of documents: Int64) -> Bool {
+    let (cost, overflows) = (end - start).multipliedReportingOverflow(by: 20)
+    return !overflows && cost < documents
+  }
+
+  private func count(after start: Int64, upTo end: Int64) throws(SQLiteError) -> Int64 {
+    try connection.statement(
+      "SELECT count(*) FROM documents WHERE sequence > ?1 AND sequence <= ?2"
+    ).first(.integer(start), .integer(end)) { row throws(SQLiteError) in row.int64(0) } ?? 0
   }
 
   /// The ids of a range, without those of tombstones unless these are wanted.

@@ -6,6 +6,8 @@ import SQLite
 final class StoreRows {
   /// The one connection to the file.
   let connection: Connection
+  /// Counts of changes, as of what was written last, also in an open transaction.
+  var counts = ChangeCounts()
 
   /// Rows over a connection.
   init(_ connection: Connection) {

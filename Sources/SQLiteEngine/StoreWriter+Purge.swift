@@ -12,6 +12,7 @@ extension StoreWriter {
     guard let winner = purge.tree.winner else {
       try remove(old.row)
       count(removed: old.row, old.body)
+      rows.counts.move(from: old.row.sequence, to: nil)
       header.lastSequence += 1
       header.newest = try storing(rows.newestSequence)
       return

@@ -110,6 +110,7 @@ struct StoreWriter {
   mutating func count(
     _ row: StoredDocument, _ body: [UInt8], replacing old: AnnouncedDocuments.Found?
   ) {
+    rows.counts.move(from: old?.row.sequence, to: row.sequence)
     header.live += (row.isDeleted ? 0 : 1) - (old.map { $0.row.isDeleted ? 0 : 1 } ?? 0)
     header.deleted += (row.isDeleted ? 1 : 0) - (old.map { $0.row.isDeleted ? 1 : 0 } ?? 0)
     header.bytes += Int64(body.count) - Int64(old?.body.count ?? 0)

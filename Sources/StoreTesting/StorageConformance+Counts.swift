@@ -39,6 +39,29 @@ extension StorageConformance {
         }
       }
     },
+    Claim("counts stay exact when documents change, come and go between them") { bench in
+      try await bench.withStorage { storage in
+        let ids = try (0..<150).map { number throws(DocumentError) in
+          try DocumentID("n\(number)")
+        }
+        for id in ids { try await storage.put(id, "{}") }
+        let walk: [Int64] = [40, 43, 47, 90, 91, 149, 20, 44, 151, 160]
+        for (step, id) in ids.enumerated() where step.isMultiple(of: 7) {
+          for sequence in walk {
+            let wanted = Int64(try await storage.changes(after: sequence, limit: 999).count)
+            try require(
+              try await storage.changeCount(after: sequence), is: wanted, "\(step): \(sequence)")
+          }
+          let base = try await storage.document(id)?.revision
+          switch step / 7 % 4 {
+          case 0: try await storage.put(id, #"{"x":1}"#, base: base)
+          case 1: try await storage.put(id, "{}", base: base, isDeleted: true)
+          case 2: try await storage.purge(id)
+          default: try await storage.put(try DocumentID("new\(step)"), "{}")
+          }
+        }
+      }
+    },
     Claim("an update counts what updates before it wrote") { bench in
       try await bench.withStorage { storage in
         let counts = try await withThrowingTaskGroup(of: [Int64].self) { group in
