@@ -21,8 +21,8 @@ package actor DatabaseManager {
   nonisolated let sweepInterval: Duration
   nonisolated let state: NIOLockedValueBox<State>
 
-  /// An open store and what it was made of.
-  struct OpenStore: Sendable {
+  /// An open store and what it was made of. An object, so that a lease is one reference.
+  final class OpenStore: Sendable {
     /// Its name.
     let name: StoreName
     /// What a lease gives.
@@ -31,6 +31,13 @@ package actor DatabaseManager {
     let storage: any StoreStorage
     /// Whether it must be opened anew.
     let health: StorageHealth
+
+    init(name: StoreName, store: DocumentStore, storage: any StoreStorage, health: StorageHealth) {
+      self.name = name
+      self.store = store
+      self.storage = storage
+      self.health = health
+    }
   }
 
   /// All that changes.

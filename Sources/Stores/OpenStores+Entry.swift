@@ -82,6 +82,9 @@ extension OpenStores {
       return leases == 0
     }
 
+    /// Whether it may stay open and idle, as far as it alone decides.
+    var canRest: Bool { isIdle && !isSuspect && queue.isEmpty }
+
     /// Takes a lease if nothing stands in the way.
     mutating func lease() -> Store? {
       guard case .open(let store) = phase, !isSuspect, queue.isEmpty else { return nil }

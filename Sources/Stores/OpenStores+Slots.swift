@@ -80,7 +80,7 @@ extension OpenStores {
       close(name, &outcome)
       return
     }
-    rest(name)
+    if let place = entries.index(forKey: name) { rest(name, at: place) }
     if !line.isEmpty { grantSlots(&outcome) }
   }
 

@@ -76,7 +76,13 @@ struct OpenStores<Store: Sendable>: Sendable {
     }
     entries.values[place].leases -= 1
     if failed { entries.values[place].isSuspect = true }
-    if entries.values[place].leases == 0 { advance(name, &outcome) }
+    guard entries.values[place].leases == 0 else { return outcome }
+    if !isStopping, line.isEmpty, entries.values[place].canRest {
+      // Nobody waits for anything: so it is nearly always.
+      rest(name, at: place)
+    } else {
+      advance(name, &outcome)
+    }
     return outcome
   }
 
@@ -161,10 +167,10 @@ struct OpenStores<Store: Sendable>: Sendable {
   var isClosing: Bool { isStopping }
 
   /// Notes that a store fell idle now.
-  mutating func rest(_ name: StoreName) {
+  mutating func rest(_ name: StoreName, at place: Dictionary<StoreName, Entry>.Index) {
     uses += 1
-    entries[name]?.lastUse = uses
-    entries[name]?.lastSweep = sweeps
+    entries.values[place].lastUse = uses
+    entries.values[place].lastSweep = sweeps
     idle.append((name, uses))
     // Each further use leaves a stale entry behind; clearing them out when they are the half is
     // cheap.
