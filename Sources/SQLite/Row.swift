@@ -31,6 +31,8 @@ package struct Row {
     guard let start = sqlite3_column_text(statement.handle, column) else { return "" }
     let count = Int(sqlite3_column_bytes(statement.handle, column))
     let bytes = UnsafeBufferPointer(start: start, count: count)
+    // Nearly all text is ASCII, where nothing can be wrong.
+    if bytes.allSatisfy({ $0 < 0x80 }) { return String(decoding: bytes, as: UTF8.self) }
     guard let text = String(validating: bytes, as: UTF8.self) else {
       throw SQLiteError(.corrupt, message: "text in column \(column) is not UTF-8")
     }
