@@ -231,7 +231,7 @@ if Context.environment["BOOKMARKS_FUZZING"] != nil {
     readers(
       "HTTPAPI", ["Accounts", httpTypes],
       ["Errors/Problem"]
-        + ["QueryParameters", "RequestTarget", "SentCredentials", "StringProtocol+Trimming"]
+        + ["QueryParameters", "RequestTarget", "SentCredentials", "String+Trimming"]
         .map { "Serving/" + $0 }),
     .systemLibrary(name: "CFuzzer", path: "Tests/Fuzzing/CFuzzer"),
     .executableTarget(

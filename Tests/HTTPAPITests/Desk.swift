@@ -43,7 +43,7 @@ struct Desk: Sendable {
       engine, clock, search, settings, origins: origins, publicURL: publicURL)
     var quiet = Logger(label: "desk")
     quiet.logLevel = .critical
-    let application = Application(router: service.router(), logger: quiet)
+    let application = Application(responder: service.gate(), logger: quiet)
     try await application.test(.router) { client in
       try await test(
         Desk(

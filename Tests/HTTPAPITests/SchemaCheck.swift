@@ -63,6 +63,10 @@ struct SchemaCheck {
       let others = value.object?.members.filter { schema["properties"]?[$0.name] == nil } ?? []
       if let isAllowed = wanted.bool { return fault(!isAllowed && !others.isEmpty) }
       return others.flatMap { faults($0.value, wanted, at: place + "/" + $0.name) }
+    case "propertyNames":
+      return (value.object?.members ?? []).flatMap {
+        faults(.string($0.name), wanted, at: "\(place)/\($0.name) as a name")
+      }
     case "items":
       return (value.array ?? []).enumerated().flatMap { faults($1, wanted, at: "\(place)/\($0)") }
     case "minimum": return fault(value.int.map { $0 < (wanted.int ?? .min) } ?? false)

@@ -10,14 +10,14 @@ extension ExchangeGuard {
     _ promise: EventLoopPromise<Void>?
   ) {
     if head.status == .badRequest, connection?.failure != nil,
-      head.headerFields[.contentType] == nil
+      !head.headerFields.contains(.contentType)
     {
       return writeRefusal(context, promise)
     }
     var head = head
     hasAnswer = true
     waiting = nil
-    if head.headerFields[.connection] == "close" {
+    if head.headerFields.value(of: .connection) == "close" {
       // What was asked after this request is not answered.
       closes = true
       outstanding = 1
@@ -25,7 +25,7 @@ extension ExchangeGuard {
     if closes, outstanding <= 1 { head.headerFields[.connection] = "close" }
     if connection == nil { head.headerFields[.connection] = nil }
     // An answer without a length goes on as long as its feed: it holds no place.
-    if head.headerFields[.contentLength] == nil { leavePlace() }
+    if !head.headerFields.contains(.contentLength) { leavePlace() }
     context.write(wrapOutboundOut(.head(head)), promise: promise)
   }
 

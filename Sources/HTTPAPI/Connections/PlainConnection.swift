@@ -1,37 +1,39 @@
-package import HummingbirdCore
+import HTTPTypes
+import Hummingbird
+import HummingbirdCore
 package import Logging
 package import NIOCore
 import NIOHTTP1
-package import NIOHTTPTypes
 
-/// An HTTP/1 connection: what Hummingbird's own `HTTP1Channel` sets up, with this server's limits around it.
+/// An HTTP/1 connection: what Hummingbird's own `HTTP1Channel` is, with this server's limits around it and
+/// fewer steps on the way of a request.
 ///
 /// From the socket inwards: ``HeadClock``, the encoder and the parser, ``RequestCodec``, ``ExchangeGuard``,
-/// ``ClientWatch``, Hummingbird's idle timer, and the task that serves one request after the other.
-package struct PlainConnection: HTTPChannelHandler {
-  package typealias Value = NIOAsyncChannel<HTTPRequestPart, HTTPResponsePart>
-
-  /// What answers requests.
-  package let responder: HTTPChannelHandler.Responder
+/// ``ClientWatch``, Hummingbird's idle timer, ``ExchangeHandler``, and the task that answers one request after
+/// the other.
+package struct PlainConnection: ServerChildChannel {
+  private let gate: Gate
+  private let date = DateField()
   private let limits: ConnectionLimits
   private let admission: Admission
   private let crossOrigin: CrossOrigin
   private let isSecure: Bool
 
+  /// - Parameter gate: what answers requests.
   /// - Parameter crossOrigin: which pages may read what is answered before a route is found.
   /// - Parameter isSecure: whether it runs over TLS.
   package init(
-    responder: @escaping HTTPChannelHandler.Responder, limits: ConnectionLimits = .init(),
-    admission: Admission, crossOrigin: CrossOrigin, isSecure: Bool = false
+    gate: Gate, limits: ConnectionLimits = .init(), admission: Admission,
+    crossOrigin: CrossOrigin, isSecure: Bool = false
   ) {
-    self.responder = responder
+    self.gate = gate
     self.limits = limits
     self.admission = admission
     self.crossOrigin = crossOrigin
     self.isSecure = isSecure
   }
 
-  package func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<Value> {
+  package func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<Exchanges> {
     channel.eventLoop.makeCompletedFuture {
       let pipeline = channel.pipeline.syncOperations
       let state = ConnectionState()
@@ -50,13 +52,41 @@ package struct PlainConnection: HTTPChannelHandler {
       try pipeline.addHandler(
         HTTPConnectionStateHandler(
           idleTimeout: .seconds(RequestLimits.idleSeconds), logger: logger))
-      return try NIOAsyncChannel(
-        wrappingChannelSynchronously: channel,
-        configuration: .init(isOutboundHalfClosureEnabled: true))
+      let exchanges = Exchanges(channel)
+      try pipeline.addHandler(ExchangeHandler(exchanges))
+      return exchanges
     }
   }
 
-  package func handle(value: Value, logger: Logger) async {
-    await handleHTTP(asyncChannel: value, logger: logger)
+  package func handle(value: Exchanges, logger: Logger) async {
+    let channel = value.channel
+    await withTaskCancellationHandler {
+      do {
+        let context = CallContext(source: .init(channel: channel, logger: logger))
+        while let request = try await value.next() {
+          let response = try await gate.respond(to: request, context: context)
+          try await answer(response, on: channel)
+          if request.headers.value(of: .connection) == "close" { break }
+        }
+      } catch is HTTPParserError {
+        // ``ExchangeGuard`` finds the words.
+        try? await answer(
+          Response(status: .badRequest, headers: [.connection: "close"]), on: channel)
+      } catch {
+        // The client is gone or took nothing.
+        return channel.close(promise: nil)
+      }
+      channel.close(mode: .output, promise: nil)
+      try? await channel.closeFuture.get()
+    } onCancel: {
+      channel.close(mode: .input, promise: nil)
+    }
+  }
+
+  private func answer(_ response: Response, on channel: any Channel) async throws {
+    var head = response.head
+    head.headerFields.append(date.now)
+    try await response.body.write(
+      AnswerWriter(channel, head, hasLength: response.body.contentLength != nil))
   }
 }

@@ -42,7 +42,7 @@ extension HTTPService {
   /// The path of a document that was made, beside the database's own.
   static func location(of answer: CouchAnswer, _ call: Call) -> String? {
     answer.made.map { id in
-      let database = call.context.parameters.get("db") ?? ""
+      let database = call.arguments["db"] ?? ""
       let segments = id.isDesign ? id.text.utf8.dropFirst(8) : id.text.utf8[...]
       return "/couch/\(database)/" + (id.isDesign ? "_design/" : "")
         + String(decoding: segments, as: UTF8.self).urlSegment

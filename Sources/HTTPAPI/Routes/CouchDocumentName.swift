@@ -11,9 +11,9 @@ enum CouchDocumentName: Sendable {
   /// Reads the path; a slash after `_design` and `_local` may be percent-encoded.
   /// - Throws: ``DocumentError`` with code `invalidID`; ``Problem`` 400 for a broken escape.
   init(_ call: Call) throws {
-    if call.context.parameters.get("design") != nil {
+    if call.arguments["design"] != nil {
       self = .document(try DocumentID("_design/" + call.parameter("design")))
-    } else if call.context.parameters.get("local") != nil {
+    } else if call.arguments["local"] != nil {
       self = .local(try LocalID(client: LocalID.clientPrefix + call.parameter("local")))
     } else {
       let text = try call.parameter("docid")

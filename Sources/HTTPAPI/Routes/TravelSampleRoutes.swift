@@ -84,7 +84,7 @@ extension HTTPService {
   }
 
   private func context(_ call: Call, has name: String) -> Bool {
-    call.context.parameters.get(name) != nil
+    call.arguments[name] != nil
   }
 
   private static let searchContext =

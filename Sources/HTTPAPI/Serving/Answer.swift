@@ -9,8 +9,10 @@ extension Response {
     _ bytes: [UInt8], status: HTTPResponse.Status = .ok, headers: HTTPFields = [:]
   ) -> Response {
     var fields = headers
+    // Room for what follows here and on the way out, so that they are not moved for each.
+    fields.reserveCapacity(headers.count + 6)
     fields[.contentType] = "application/json"
-    if fields[.cacheControl] == nil { fields[.cacheControl] = "no-cache" }
+    if !fields.contains(.cacheControl) { fields[.cacheControl] = "no-cache" }
     return Response(
       status: status, headers: fields, body: ResponseBody(byteBuffer: ByteBuffer(bytes: bytes)))
   }

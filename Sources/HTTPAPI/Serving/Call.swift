@@ -12,16 +12,20 @@ struct Call: Sendable {
   let request: Request
   /// What travels with it.
   let context: CallContext
+  /// What the path has for its parameters.
+  let arguments: PathArguments
   /// Whose word on the caller's address is taken.
   var proxies = TrustedProxies()
 
   /// A header field's value.
-  subscript(name: HTTPField.Name) -> String? { request.headers[name] }
+  subscript(name: HTTPField.Name) -> String? { request.headers.value(of: name) }
 
   /// A path parameter, percent-decoded once.
   /// - Throws: ``Problem`` 400 when it can't be decoded.
   func parameter(_ name: String) throws(Problem) -> String {
-    guard let encoded = context.parameters.get(name) else { throw .notFound }
+    guard let encoded = arguments[name] else { throw .notFound }
+    // The target's bytes were checked: without escapes they are what they stand for.
+    guard encoded.utf8.contains(UInt8(ascii: "%")) else { return encoded }
     return try RequestTarget.decode(encoded.utf8, what: "The path")
   }
 

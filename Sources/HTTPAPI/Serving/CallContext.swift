@@ -1,19 +1,20 @@
 package import Hummingbird
+package import Logging
 package import NIOCore
 
-/// What travels with a request through Hummingbird: its core context and who is at the other end.
-package struct CallContext: RequestContext {
-  /// Hummingbird's own part.
-  package var coreContext: CoreRequestContextStorage
+/// What travels with a request: its connection and where it is logged.
+package struct CallContext: InitializableFromSource {
+  /// The log.
+  package let logger: Logger
   /// The connection.
   package let channel: any Channel
-  /// The peer's address; nil for a pipe, as in tests without a socket.
-  package let remoteAddress: SocketAddress?
 
-  /// Made by Hummingbird for each request.
+  /// Made for each request, by Hummingbird or for an HTTP/1 connection.
   package init(source: ApplicationRequestContextSource) {
-    coreContext = CoreRequestContextStorage(source: source)
+    logger = source.logger
     channel = source.channel
-    remoteAddress = source.channel.remoteAddress
   }
+
+  /// The peer's address; nil for a pipe, as in tests without a socket.
+  var remoteAddress: SocketAddress? { channel.remoteAddress }
 }

@@ -1,7 +1,6 @@
 package import Accounts
 package import Documents
 package import Hotels
-package import Hummingbird
 package import Stores
 
 /// What the routes are made of, put together by the composition root.
@@ -74,39 +73,10 @@ package struct HTTPService: Sendable {
       + couchRoutes
   }
 
-  /// The router over ``routes``, behind the gate that every request passes.
-  package func router() -> Router<CallContext> {
-    let routes = routes
-    let router = Router(context: CallContext.self, options: .autoGenerateHeadEndpoints)
-    router.add(
-      middleware: Gate(routes: routes, crossOrigin: crossOrigin, metrics: RequestMetrics()))
-    let authentication = Authentication(accounts: accounts, crossOrigin: crossOrigin)
-    let proxies = proxies
-    for route in routes {
-      router.on(RouterPath(route.template), method: route.method) { request, context in
-        try await Self.answer(
-          Call(request: request, context: context, proxies: proxies), route, authentication)
-      }
-    }
-    return router
-  }
-
-  private static func answer(
-    _ call: Call, _ route: Route, _ authentication: Authentication
-  ) async throws -> Response {
-    switch route.handler {
-    case .open(let run): return try await run(call)
-    case .anyone(let run): return try await run(call, try await authentication.principal(of: call))
-    case .person(let run), .signedIn(let run):
-      guard let principal = try await authentication.principal(of: call) else {
-        throw Authentication.required
-      }
-      guard route.access == .signedIn || principal.kind != .administrator else {
-        throw Authentication.noStore
-      }
-      let response = try await run(call, principal)
-      if route.isWrite { try await authentication.requireStillGood(principal) }
-      return response
-    }
+  /// What every request passes, with the ``routes`` behind it.
+  package func gate() -> Gate {
+    Gate(
+      routes: routes, crossOrigin: crossOrigin, proxies: proxies,
+      authentication: Authentication(accounts: accounts, crossOrigin: crossOrigin))
   }
 }

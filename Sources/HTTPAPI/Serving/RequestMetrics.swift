@@ -1,40 +1,40 @@
 import Metrics
 import Synchronization
 
-/// Counts requests and times them, by route template and status: never by a path that a client made up.
-package final class RequestMetrics: Sendable {
-  private struct Key: Hashable {
-    let template: String
-    let status: Int
-  }
-
+/// Counts a route's requests by status and times them; never by a path that a client made up.
+final class RequestMetrics: Sendable {
   private struct Instruments {
-    let count: Counter
-    let duration: Timer
+    var counts: [(status: Int, counter: Counter)] = []
+    var duration: Timer?
   }
 
-  private let instruments = Mutex<[Key: Instruments]>([:])
+  private let template: String
+  private let instruments = Mutex(Instruments())
 
-  /// Metrics in the process' metrics system.
-  package init() {}
+  /// Metrics in the process' metrics system, which has each from its first use on.
+  /// - Parameter template: the route's template; `none` for requests that no route took.
+  init(template: String) { self.template = template }
 
-  /// - Parameter template: the route's template; nil when no route took the request.
-  func record(template: String?, status: Int, duration: Duration) {
-    let key = Key(template: template ?? "none", status: status)
-    let found = instruments.withLock { known in
-      if let found = known[key] { return found }
-      let made = Instruments(
-        count: Counter(
+  /// Counts an answer.
+  func record(status: Int, duration: Duration) {
+    let (counter, timer) = instruments.withLock { known in
+      let counter =
+        known.counts.first { $0.status == status }?.counter
+        ?? Counter(
           label: "http_requests_total",
-          dimensions: [("route", key.template), ("status", String(status))]),
-        duration: Timer(
-          label: "http_request_duration_seconds", dimensions: [("route", key.template)]))
-      known[key] = made
-      return made
+          dimensions: [("route", template), ("status", String(status))])
+      if !known.counts.contains(where: { $0.status == status }) {
+        known.counts.append((status, counter))
+      }
+      let timer =
+        known.duration
+        ?? Timer(label: "http_request_duration_seconds", dimensions: [("route", template)])
+      known.duration = timer
+      return (counter, timer)
     }
-    found.count.increment()
+    counter.increment()
     let parts = duration.components
-    found.duration.recordNanoseconds(
+    timer.recordNanoseconds(
       parts.seconds.multipliedReportingOverflow(by: 1_000_000_000).partialValue
         &+ parts.attoseconds / 1_000_000_000)
   }

@@ -13,11 +13,10 @@ enum SentCredentials: Sendable {
 
   /// Reads the field's value; nil for another scheme, and for what is no Base64 of `user:password` in UTF-8.
   init?(authorization field: String) {
-    let parts = field.split(separator: " ", maxSplits: 1)
-    guard let scheme = parts.first, let value = parts.dropFirst().first?.trimmingSpaces else {
-      return nil
-    }
-    switch scheme.lowercased() {
+    guard let blank = field.utf8.firstIndex(of: 0x20) else { return nil }
+    let value = field[blank...].trimmingSpaces
+    guard !value.isEmpty else { return nil }
+    switch field[..<blank].lowercased() {
     case "bearer": self = .bearer(value)
     case "basic":
       guard let data = Data(base64Encoded: value),

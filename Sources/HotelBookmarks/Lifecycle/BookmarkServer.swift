@@ -71,9 +71,10 @@ package struct BookmarkServer: Sendable {
     over assembly: ServiceAssembly, logger: Logger
   ) -> some ApplicationProtocol {
     let (settings, announce, administrator) = (settings, announce, assembly.administrator)
+    let gate = assembly.http.gate()
     return Application(
-      router: assembly.http.router(),
-      server: assembly.connections.server,
+      responder: gate,
+      server: assembly.connections.server(gate),
       configuration: ApplicationConfiguration(
         address: .hostname(settings.hostname, port: settings.port),
         backlog: Self.backlog),

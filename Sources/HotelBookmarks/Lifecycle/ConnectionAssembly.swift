@@ -53,18 +53,19 @@ struct ConnectionAssembly: Sendable {
   }
 
   /// The server's HTTP side.
-  var server: HTTPServerBuilder {
+  /// - Parameter gate: what answers requests over HTTP/1; over HTTP/2 Hummingbird asks it.
+  func server(_ gate: Gate) -> HTTPServerBuilder {
     HTTPServerBuilder { responder in
       let (proxies, countsLoopback) = (proxies, caps.countsLoopback)
       guard let certificates else {
         return CountedConnection(
-          PlainConnection(responder: responder, admission: admission, crossOrigin: crossOrigin),
+          PlainConnection(gate: gate, admission: admission, crossOrigin: crossOrigin),
           ledger: ledger, isSecure: false
         ) { proxies.owner(of: $0, countsLoopback: countsLoopback) }
       }
       return CountedConnection(
         SecureConnection(
-          responder: responder, certificates: certificates, admission: admission,
+          gate: gate, responder: responder, certificates: certificates, admission: admission,
           crossOrigin: crossOrigin),
         ledger: ledger, isSecure: true
       ) { proxies.owner(of: $0, countsLoopback: countsLoopback) }

@@ -1,0 +1,124 @@
+import HTTPTypes
+import HummingbirdCore
+import NIOCore
+import NIOHTTP1
+import NIOHTTPTypes
+
+/// The last handler of an HTTP/1 connection: puts requests together for ``Exchanges``.
+///
+/// A request whose body comes with its head, or that has none, is handed over whole; of another the body is a
+/// sequence, and the connection is read only as fast as that is.
+final class ExchangeHandler: ChannelInboundHandler, ChannelOutboundHandler {
+  typealias InboundIn = HTTPRequestPart
+  typealias OutboundIn = HTTPResponsePart
+  typealias OutboundOut = HTTPResponsePart
+
+  private typealias Body = NIOThrowingAsyncSequenceProducer<
+    ByteBuffer, any Error, NIOAsyncSequenceProducerBackPressureStrategies.HighLowWatermark,
+    BodyReader
+  >
+
+  private let exchanges: Exchanges
+  /// The head of a request that is not handed over yet.
+  private var head: HTTPRequest?
+  /// What has come of its body.
+  private var beginning = ByteBuffer()
+  /// The rest of the body of a request that was handed over.
+  private var rest: Body.Source?
+  private var isOver = false
+
+  init(_ exchanges: Exchanges) { self.exchanges = exchanges }
+
+  func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+    guard !isOver else { return }
+    switch unwrapInboundIn(data) {
+    case .head(let head): self.head = head
+    case .body(var bytes):
+      if head == nil {
+        deliver(bytes)
+      } else if beginning.readableBytes == 0 {
+        beginning = bytes
+      } else {
+        beginning.writeBuffer(&bytes)
+      }
+    case .end:
+      if let head {
+        self.head = nil
+        exchanges.append(Request(head: head, body: RequestBody(buffer: takeBeginning())))
+      } else if let rest {
+        rest.finish()
+        self.rest = nil
+        exchanges.noteBody(isFull: false)
+      }
+    }
+  }
+
+  func channelReadComplete(context: ChannelHandlerContext) {
+    handOverUnfinished()
+    context.fireChannelReadComplete()
+  }
+
+  func read(context: ChannelHandlerContext) {
+    if exchanges.mayRead() { context.read() }
+  }
+
+  func errorCaught(context: ChannelHandlerContext, error: any Error) {
+    finish(error)
+    context.fireErrorCaught(error)
+  }
+
+  func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+    if let event = event as? ChannelEvent, event == .inputClosed { finish(nil) }
+    context.fireUserInboundEventTriggered(event)
+  }
+
+  func channelInactive(context: ChannelHandlerContext) {
+    finish(nil)
+    context.fireChannelInactive()
+  }
+
+  func handlerRemoved(context: ChannelHandlerContext) { finish(nil) }
+
+  private func finish(_ error: (any Error)?) {
+    guard !isOver else { return }
+    handOverUnfinished()
+    isOver = true
+    if let error { rest?.finish(error) } else { rest?.finish() }
+    rest = nil
+    exchanges.finish(error as? HTTPParserError)
+  }
+
+  /// Hands over a request of which more is to come.
+  private func handOverUnfinished() {
+    guard let head, !isOver else { return }
+    self.head = nil
+    let body = Body.makeSequence(
+      elementType: ByteBuffer.self, failureType: (any Error).self,
+      backPressureStrategy: .init(lowWatermark: 2, highWatermark: 10), finishOnDeinit: true,
+      delegate: BodyReader(exchanges: exchanges))
+    rest = body.source
+    if beginning.readableBytes > 0 { deliver(takeBeginning()) }
+    exchanges.append(Request(head: head, body: RequestBody(asyncSequence: body.sequence)))
+  }
+
+  private func deliver(_ bytes: ByteBuffer) {
+    if case .stopProducing? = rest?.yield(bytes) { exchanges.noteBody(isFull: true) }
+  }
+
+  private func takeBeginning() -> ByteBuffer {
+    defer { beginning = ByteBuffer() }
+    return beginning
+  }
+}
+
+/// Goes on reading when a body's reader wants more of it, or will never want it.
+private struct BodyReader: NIOAsyncSequenceProducerDelegate {
+  let exchanges: Exchanges
+
+  func produceMore() {
+    // On the event loop, so that it comes after what it answers.
+    exchanges.channel.eventLoop.execute { exchanges.noteBody(isFull: false) }
+  }
+
+  func didTerminate() { produceMore() }
+}

@@ -1,0 +1,113 @@
+import HummingbirdCore
+package import NIOCore
+import NIOHTTP1
+import Synchronization
+
+/// The requests of one HTTP/1 connection for the task that answers them one after the other: what
+/// `NIOAsyncChannel` is to Hummingbird, for whole requests and whole answers instead of their parts.
+///
+/// A request that came in one piece crosses from the connection's event loop to the task once, and its
+/// answer once back; both cost a lock and no more. ``ExchangeHandler`` is its end in the pipeline.
+package final class Exchanges: ServerChildChannelValue {
+  /// Requests that wait for their turn before nothing more is read from the client.
+  static let readAhead = 2
+
+  private struct State {
+    var requests = CircularBuffer<Request>()
+    /// The task that waits for a request.
+    var waiting: CheckedContinuation<Request?, any Error>?
+    /// Whether no more requests come.
+    var isOver = false
+    /// What the parser stopped at, until it is told.
+    var failure: HTTPParserError?
+    /// Whether the body that is on its way is to wait.
+    var isBodyFull = false
+    /// Whether a reading of the channel's was put off.
+    var isReadHeld = false
+
+    var isFull: Bool { isBodyFull || requests.count >= Exchanges.readAhead }
+  }
+
+  /// The connection.
+  package let channel: any Channel
+  private let state = Mutex(State())
+
+  init(_ channel: any Channel) { self.channel = channel }
+
+  /// The next request; nil when there are no more. For one task.
+  /// - Throws: what the parser stopped at.
+  func next() async throws -> Request? {
+    try await withCheckedThrowingContinuation { continuation in
+      let (turn, mustRead) = state.withLock { state in
+        let turn = Self.turn(&state)
+        if turn == nil { state.waiting = continuation }
+        return (turn, Self.unholds(&state))
+      }
+      if mustRead { channel.read() }
+      turn.map { continuation.resume(with: $0) }
+    }
+  }
+
+  private static func turn(_ state: inout State) -> Result<Request?, any Error>? {
+    if let request = state.requests.popFirst() { return .success(request) }
+    guard state.isOver else { return nil }
+    defer { state.failure = nil }
+    return state.failure.map { .failure($0) } ?? .success(nil)
+  }
+
+  /// Whether a reading that was put off is to be done now.
+  private static func unholds(_ state: inout State) -> Bool {
+    guard state.isReadHeld, !state.isFull else { return false }
+    state.isReadHeld = false
+    return true
+  }
+
+  // MARK: The event loop's side
+
+  /// Hands over a request.
+  func append(_ request: Request) {
+    let waiting = state.withLock { state -> CheckedContinuation<Request?, any Error>? in
+      if let waiting = state.waiting {
+        state.waiting = nil
+        return waiting
+      }
+      state.requests.append(request)
+      return nil
+    }
+    waiting?.resume(returning: request)
+  }
+
+  /// Says that no more requests come, to be told after those that wait.
+  /// - Parameter failure: what the parser stopped at, if that is why.
+  func finish(_ failure: HTTPParserError?) {
+    let waiting = state.withLock { state -> CheckedContinuation<Request?, any Error>? in
+      guard !state.isOver else { return nil }
+      state.isOver = true
+      state.isBodyFull = false
+      guard let waiting = state.waiting else {
+        state.failure = failure
+        return nil
+      }
+      state.waiting = nil
+      return waiting
+    }
+    if let failure { waiting?.resume(throwing: failure) } else { waiting?.resume(returning: nil) }
+  }
+
+  /// Whether the channel may read; it is told to when it may again.
+  func mayRead() -> Bool {
+    state.withLock { state in
+      state.isReadHeld = state.isFull
+      return !state.isReadHeld
+    }
+  }
+
+  /// Notes whether the body that is on its way has to wait for its reader.
+  func noteBody(isFull: Bool) {
+    let mustRead = state.withLock { state in
+      state.isBodyFull = isFull
+      return Self.unholds(&state)
+    }
+    if mustRead { channel.read() }
+  }
+}

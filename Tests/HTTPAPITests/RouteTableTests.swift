@@ -1,0 +1,49 @@
+import HTTPTypes
+import Hummingbird
+import Testing
+
+@testable import HTTPAPI
+
+@Suite struct RouteTableTests {
+  private static let table = RouteTable([
+    route(.get, "/"), route(.get, "/couch/{db}"), route(.put, "/couch/{db}"),
+    route(.get, "/couch/{db}/_changes"), route(.get, "/couch/{db}/{docid}"),
+    route(.get, "/couch/{db}/_design/{design}"), route(.get, "/couch/{db}/{docid}/{attachment}"),
+  ])
+
+  private static func route(_ method: HTTPRequest.Method, _ template: String) -> Route {
+    .open(method, template) { _ in Response(status: .ok) }
+  }
+
+  @Test(arguments: [
+    ("/", "/"), ("/couch/a", "/couch/{db}"), ("/couch/a/", "/couch/{db}"),
+    ("/couch/a/_changes?since=/b", "/couch/{db}/_changes"),
+    ("/couch/a/_changesx", "/couch/{db}/{docid}"), ("/couch/_changes/b", "/couch/{db}/{docid}"),
+    ("/couch/a/_design/b", "/couch/{db}/_design/{design}"),
+    ("/couch/a/b/c", "/couch/{db}/{docid}/{attachment}"),
+  ])
+  func literalGoesBeforeAParameter(target: String, template: String) throws {
+    let (entry, _) = try #require(Self.table.find(.get, target))
+    #expect(entry.route.template == template)
+  }
+
+  @Test(arguments: [
+    "/couch", "/couch/a/_design", "/couch/a/_changes/b", "/couch/a/b/c/d", "/x", "",
+  ])
+  func thereIsNoComingBackFromALiteral(target: String) {
+    // The empty target is the root, as it is to a router; a request's target is never empty.
+    #expect((Self.table.find(.get, target) == nil) == !target.isEmpty)
+  }
+
+  @Test func argumentsAreAsTheyWereSent() throws {
+    let (_, arguments) = try #require(Self.table.find(.get, "/couch/a%2Fb/c%C3%A9?x=%41"))
+    #expect(arguments["db"] == "a%2Fb" && arguments["docid"] == "c%C3%A9")
+    #expect(arguments["design"] == nil)
+  }
+
+  @Test func headIsAnsweredByTheRouteOfGet() throws {
+    let (entry, _) = try #require(Self.table.find(.head, "/couch/a"))
+    #expect(entry.route.method == .get)
+    #expect(Self.table.find(.delete, "/couch/a") == nil)
+  }
+}
