@@ -83,7 +83,8 @@ final class ExchangeHandler: ChannelInboundHandler, ChannelOutboundHandler {
     guard !isOver else { return }
     handOverUnfinished()
     isOver = true
-    if let error { rest?.finish(error) } else { rest?.finish() }
+    // A body that nobody ended has broken off, whatever the parser says of it.
+    rest?.finish(error ?? HTTPParserError.invalidEOFState)
     rest = nil
     exchanges.finish(error as? HTTPParserError)
   }
