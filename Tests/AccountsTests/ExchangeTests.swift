@@ -90,7 +90,7 @@ struct ExchangeTests {
       _ = try await rig.service.authenticate(bearer: first.token.token.exposed)
     }
     #expect(ended == .invalidToken)
-    #expect(try await failure { _ = try await exchange(forge.token()) } == nil)
+    #expect(try await failure { _ = try await exchange(forge.token()) } == .invalidToken)
     let second = try await exchange(forge.token(claims: ["jti": "2"]))
     #expect(second.principal.id != first.principal.id)
     #expect(second.principal.store != first.principal.store)

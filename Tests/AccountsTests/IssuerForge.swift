@@ -92,7 +92,10 @@ struct IssuerForge: Sendable {
   }
 
   private func object(_ members: [String: String?]) -> String {
-    let parts = members.compactMap { name, value in value.map { "\"\(name)\":\($0)" } }
+    // Sorted, because a dictionary's own order differs from one to the next: equal claims make equal tokens.
+    let parts = members.sorted { $0.key < $1.key }.compactMap { name, value in
+      value.map { "\"\(name)\":\($0)" }
+    }
     return "{" + parts.joined(separator: ",") + "}"
   }
 }
