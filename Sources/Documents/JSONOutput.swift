@@ -19,7 +19,11 @@ struct JSONOutput {
     case .object where text.hasSpace:
       appendObject(index, to: &output)
     default:
-      output.append(contentsOf: text.slice(index))
+      // As memory: a slice is counted and walked.
+      text.bytes.withUnsafeBufferPointer { bytes in
+        let token = text.tape.start(index)..<text.tape.end(index)
+        output.append(contentsOf: UnsafeBufferPointer(rebasing: bytes[token]))
+      }
     }
   }
 
