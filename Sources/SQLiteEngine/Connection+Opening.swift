@@ -111,9 +111,9 @@ extension Connection {
   private func tune() throws(SQLiteError) {
     // A commit is on the disk when it is answered. https://sqlite.org/pragma.html#pragma_synchronous
     try execute("PRAGMA synchronous = FULL")
-    // Pages come from the system's cache anyway; what is kept here is kept once per open store. Eleven
-    // hold the way to a document; 500 open stores take some 65 MB, most of it not for pages.
-    try setCacheSize(kibibytes: 48)
+    // Pages come from the system's cache anyway, and are kept here once per open store that touches them. Those of
+    // a commit count, too: where they fill it, the way to each further document is read anew.
+    try setCacheSize(kibibytes: 256)
     // A large commit may outgrow that while it lasts, instead of writing pages to the log twice.
     try execute("PRAGMA cache_spill = OFF")
     // No mapping: a file cut short underneath would end the process with SIGBUS instead of an error.
