@@ -7,6 +7,7 @@ struct BulkGetReader {
   private let request: BulkGetRequest
   private var last: (id: DocumentID, reader: DocumentReader?)?
   private var writer = JSONWriter(reserving: 4_096)
+  private var isTooLong = false
 
   /// A reader over one state.
   init(_ view: any StoreView, _ request: BulkGetRequest) {
@@ -28,7 +29,7 @@ struct BulkGetReader {
       try append(entry)
       writer.endArray()
       writer.endObject()
-      guard writer.bytes.count <= CouchLimits.answerBytes else { return nil }
+      guard !isTooLong, writer.bytes.count <= CouchLimits.answerBytes else { return nil }
     }
     writer.endArray()
     writer.endObject()
@@ -50,7 +51,10 @@ struct BulkGetReader {
       appendError(CouchError(error), entry)
       return
     }
-    let found = try wanted.found(by: reader(of: text), latest: request.latest)
+    guard let found = try wanted.found(by: reader(of: text), latest: request.latest) else {
+      isTooLong = true
+      return
+    }
     if found.isEmpty { appendError(.missing, entry) }
     for revision in found {
       switch revision {

@@ -16,6 +16,7 @@ extension CouchDatabase {
       let reader = try DocumentReader(id, in: view, extras: query.extras, needsTree: true)
       return try wanted.found(by: reader, latest: query.latest)
     }
+    guard let revisions else { throw .tooLarge("The answer is too long: ask for fewer revisions") }
     if revisions.isEmpty, wanted == .all { throw .missing }
     return OpenRevisionsAnswer(revisions: revisions)
   }

@@ -33,19 +33,23 @@ package enum OpenRevisions: Sendable, Equatable {
   /// - Parameter reader: a reader of the document with its tree; nil for an id never used.
   /// - Parameter latest: whether a revision that is no leaf stands for the leaves that it led to; a leaf
   ///   comes once then.
-  /// - Returns: one element for each revision found or missing; empty for ``all`` of an id never used.
+  /// - Returns: one element for each revision found or missing; empty for ``all`` of an id never used; nil when
+  ///   together they are longer than ``CouchLimits/answerBytes``.
   func found(
     by reader: DocumentReader?, latest: Bool
-  ) throws(StoreError) -> [OpenRevision] {
+  ) throws(StoreError) -> [OpenRevision]? {
     guard let reader else {
       guard case .these(let revisions) = self else { return [] }
       return revisions.map { .missing($0) }
     }
     var found: [OpenRevision] = []
     var seen: Set<RevisionID> = []
+    var room = CouchLimits.answerBytes
     for (asked, revision) in targets(reader, latest: latest) {
       if latest, !seen.insert(revision).inserted { continue }
       if let bytes = try reader.revision(revision) {
+        room -= bytes.count
+        guard room >= 0 else { return nil }
         found.append(.found(bytes))
       } else {
         found.append(.missing(asked))
