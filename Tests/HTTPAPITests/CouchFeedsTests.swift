@@ -60,13 +60,35 @@ import Testing
     for place in places { #expect(await place.signal.next(by: nil) == .change) }
     // The store's feed wakes its readers once as they come.
     for place in places { _ = await place.signal.next(by: .now + .milliseconds(200)) }
-    _ = try await stores.withStore(name) { store in
-      try await store.put(DocumentID("a"), base: nil, body: .empty)
-    }
+    try await write("a", to: name)
     for place in places { #expect(await place.signal.next(by: .now + .seconds(600)) == .change) }
     _ = try await stores.erase(name)
     for place in places { #expect(await Self.lastWake(of: place) == .end) }
     for place in places { #expect(place.signal.end == .erased) }
+  }
+
+  @Test func storeThatIsMadeAnewWakesItsReadersBesideOneThatLingers() async throws {
+    let feeds = CouchFeeds(stores: stores)
+    let record = Record()
+    let lingering = try await feeds.enter(reader(record))
+    let name = lingering.signal.reader.store
+    try await write("a", to: name)
+    _ = try await stores.erase(name)
+    #expect(await Self.lastWake(of: lingering) == .end)
+    try await write("b", to: name)
+    let place = try await feeds.enter(reader(record))
+    while await place.signal.next(by: .now + .milliseconds(200)) == .change {}
+    try await write("c", to: name)
+    #expect(await place.signal.next(by: .now + .seconds(600)) == .change)
+    #expect(place.signal.end == nil)
+    #expect(feeds.count == 2)
+    lingering.leave()
+  }
+
+  private func write(_ id: String, to store: StoreName) async throws {
+    _ = try await stores.withStore(store) { store in
+      try await store.put(DocumentID(id), base: nil, body: .empty)
+    }
   }
 
   /// What comes after all changes: on a busy machine one of them may come late.

@@ -20,9 +20,12 @@ final class CouchFeeds: Sendable {
 
   /// The readers of one store, and who wakes them.
   private struct Line {
-    let number: UInt64
+    /// Tells who reads the store's changes for it.
+    var number: UInt64 = 0
     var signals: [ObjectIdentifier: CouchFeedSignal] = [:]
     var waiting = 0
+    /// Nil while nobody reads them: at first, and once the store is gone. A store of that name that is made anew
+    /// has changes of its own, whoever still lingers in the line.
     var wakeUps: Task<Void, Never>?
   }
 
@@ -47,15 +50,16 @@ final class CouchFeeds: Sendable {
       guard !reader.waits || (state.lines[reader.store]?.waiting ?? 0) < Self.perStore else {
         return false
       }
-      if state.lines[reader.store] == nil {
+      var line = state.lines[reader.store] ?? Line()
+      if line.wakeUps == nil {
         state.lastNumber += 1
-        var line = Line(number: state.lastNumber)
+        line.number = state.lastNumber
         line.wakeUps = wakeUps(of: changes, for: reader.store, line.number)
-        state.lines[reader.store] = line
       }
-      state.lines[reader.store]?.signals[ObjectIdentifier(signal)] = signal
+      line.signals[ObjectIdentifier(signal)] = signal
+      if reader.waits { line.waiting += 1 }
+      state.lines[reader.store] = line
       state.everybody = nil
-      if reader.waits { state.lines[reader.store]?.waiting += 1 }
       startClocks(&state)
       return true
     }
@@ -94,13 +98,23 @@ final class CouchFeeds: Sendable {
         self?.signals(store, number).forEach { $0.change() }
       }
       // Nobody is in the line any more when it was given up; otherwise the store is gone.
-      self?.signals(store, number).forEach { $0.end(.erased) }
+      self?.takeOver(store, number).forEach { $0.end(.erased) }
     }
   }
 
   private func signals(_ store: StoreName, _ number: UInt64) -> [CouchFeedSignal] {
     state.withLock { state in
       guard let line = state.lines[store], line.number == number else { return [] }
+      return Array(line.signals.values)
+    }
+  }
+
+  /// Gives the line of a store that is gone to whoever comes next.
+  /// - Returns: who was in it.
+  private func takeOver(_ store: StoreName, _ number: UInt64) -> [CouchFeedSignal] {
+    state.withLock { state in
+      guard let line = state.lines[store], line.number == number else { return [] }
+      state.lines[store]?.wakeUps = nil
       return Array(line.signals.values)
     }
   }
