@@ -67,13 +67,17 @@ extension SQLiteStorage {
   ) throws(StoreError) {
     let connection = rows.connection
     try storing(connection.begin)
+    let fileBytes = try storing { () throws(SQLiteError) in
+      try connection.pageCount() * connection.pageSize()
+    }
     var writer = StoreWriter(rows: rows, header: header)
     var outcomes: [Result<[Change], StoreError>] = []
     outcomes.reserveCapacity(batch.count)
     for update in batch {
       let announced = AnnouncedDocuments(update.ids, in: rows)
       let view = SQLiteView(
-        rows: rows, header: writer.header, now: update.now, announced: announced)
+        rows: rows, header: writer.header, now: update.now, announced: announced,
+        fileBytesAtStart: fileBytes)
       do throws(StoreError) {
         let decision = try update.decide(in: view)
         try requireTransaction(on: connection)

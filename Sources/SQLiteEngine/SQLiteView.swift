@@ -12,6 +12,8 @@ struct SQLiteView: StoreView {
   let now: Timestamp
   /// What an update has read of the documents that it may change; nil outside updates.
   var announced: AnnouncedDocuments?
+  /// Bytes of the file when the commit began, so that not each of its updates asks; nil outside updates.
+  var fileBytesAtStart: Int64?
 
   func document(_ id: DocumentID) throws(StoreError) -> Document? {
     guard let found = try winner(id) else { return nil }
@@ -37,19 +39,21 @@ struct SQLiteView: StoreView {
       try rows.body(of: found.row.first, revision)
     }
     guard let body else {
-      guard !node.isLeaf else { throw .integrity("the body of a leaf is missing") }
+      guard !node.isLeaf else {
+        throw .integrity("the body of a leaf of change \(found.row.sequence) is missing")
+      }
       // A digest in which a bit has turned is no revision's: that row may be the one looked for.
       let digests = try storing { () throws(SQLiteError) in
         try rows.bodyDigests(of: found.row.first, generation: revision.generation)
       }
       for digest in digests
       where tree[RevisionID(generation: revision.generation, digest: digest)] == nil {
-        throw .integrity("a stored body is no revision's")
+        throw .integrity("a stored body of change \(found.row.sequence) is no revision's")
       }
       return nil
     }
     guard Checksum.body(id, revision, body.bytes) == body.checksum else {
-      throw .integrity("a stored body fails its checksum")
+      throw .integrity("a stored body of change \(found.row.sequence) fails its checksum")
     }
     return body.bytes
   }
@@ -120,6 +124,16 @@ struct SQLiteView: StoreView {
   func fileBytes() throws(StoreError) -> Int64 {
     try storing { () throws(SQLiteError) in
       try rows.connection.pageCount() * rows.connection.pageSize()
+    }
+  }
+
+  /// What is free is counted only in a file of that size.
+  func holds(moreThan limit: Int64) throws(StoreError) -> Bool {
+    if let fileBytesAtStart, fileBytesAtStart <= limit { return false }
+    return try storing { () throws(SQLiteError) in
+      let connection = rows.connection
+      let pages = try connection.pageCount() - connection.freePageCount()
+      return try pages * connection.pageSize() > limit
     }
   }
 

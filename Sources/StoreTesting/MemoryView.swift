@@ -135,6 +135,11 @@ package struct MemoryView: StoreView {
 
   package func fileBytes() throws(StoreError) -> Int64 { 0 }
 
+  /// The bodies alone.
+  package func holds(moreThan bytes: Int64) throws(StoreError) -> Bool {
+    state.info.storedBytes > bytes
+  }
+
   package func storedBytes(of id: DocumentID) throws(StoreError) -> Int64 {
     state.records[id]?.storedBytes ?? 0
   }

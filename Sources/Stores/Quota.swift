@@ -14,6 +14,7 @@ enum Quota {
     _ mutations: [Mutation], purges: [Purge], against limits: StoreLimits, in view: any StoreView
   ) throws(StoreError) -> Bool {
     guard limits.documents != .max, !mutations.isEmpty || !purges.isEmpty else { return true }
+    try checkOverall(mutations, against: limits, in: view)
     let info = try view.info()
     let most = longest(mutations)
     let keepsHistory =
@@ -33,6 +34,27 @@ enum Quota {
     }
     return false
   }
+
+  /// What has no body of its own, a history or the tombstone of a document that was never here, is bounded by what
+  /// the store holds in all: beyond it no id is new and no history longer than by an edit or two.
+  private static func checkOverall(
+    _ mutations: [Mutation], against limits: StoreLimits, in view: any StoreView
+  ) throws(StoreError) {
+    guard try view.holds(moreThan: limits.overallBytes) else { return }
+    for mutation in mutations {
+      guard let known = try view.tree(mutation.id),
+        mutation.tree.nodes.count <= known.nodes.count + editedNodes
+      else {
+        throw StoreError(
+          .quotaExceeded,
+          "This store is full: with tombstones and histories it holds at most "
+            + "\(limits.overallBytes) bytes")
+      }
+    }
+  }
+
+  /// By how many revisions an edit, or the merge of two branches, makes a tree longer.
+  private static let editedNodes = 3
 
   /// A tombstone as deletions make it may always be put; one that carries a text is no mere deletion.
   private static let plainTombstoneBytes = 64

@@ -14,6 +14,15 @@ package struct StoreLimits: Sendable, Equatable {
     self.revisions = revisions
   }
 
+  /// How many times ``bytes`` a store holds in all, histories, tombstones, local documents and indexes included,
+  /// before it takes no further document.
+  package static let overallFactor: Int64 = 16
+  /// ``bytes``, that many times; no limit where that is none.
+  var overallBytes: Int64 {
+    let (product, isBeyond) = bytes.multipliedReportingOverflow(by: Self.overallFactor)
+    return isBeyond ? .max : product
+  }
+
   /// Updates of one store that may wait at once; one more is `overloaded`.
   package static let pendingUpdates = 256
   /// Bodies of ancestors that are kept for history and restore, newest first.

@@ -49,6 +49,9 @@ package protocol StoreView {
   ) throws(StoreError)
   /// Bytes that the store takes on the disk, beside its log; 0 for one without a file.
   func fileBytes() throws(StoreError) -> Int64
+  /// Whether all that the store holds, histories, tombstones and indexes included but for its file's free room,
+  /// takes more bytes than that. Inside an update a file that was short enough when the commit began still is.
+  func holds(moreThan bytes: Int64) throws(StoreError) -> Bool
   /// Bytes of all bodies that are kept of a document, the winner's included; 0 for an id that was never used.
   func storedBytes(of id: DocumentID) throws(StoreError) -> Int64
   /// Counts and the last sequence number.

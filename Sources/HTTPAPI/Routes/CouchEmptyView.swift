@@ -25,6 +25,7 @@ struct CouchEmptyView: StoreView {
   ) throws(StoreError) {}
   func local(_ id: LocalID) throws(StoreError) -> LocalDocument? { nil }
   func fileBytes() throws(StoreError) -> Int64 { 0 }
+  func holds(moreThan bytes: Int64) throws(StoreError) -> Bool { false }
   func storedBytes(of id: DocumentID) throws(StoreError) -> Int64 { 0 }
   func info() throws(StoreError) -> StoreInfo {
     StoreInfo(

@@ -1,0 +1,56 @@
+import Documents
+import Stores
+import Testing
+
+@testable import SQLiteEngine
+
+/// What has no body counts as well: histories, and tombstones of documents that were never here.
+@Suite struct OverallQuotaTests {
+  private static let limits = StoreLimits(documents: 1_000, bytes: 20_000, revisions: 1_000)
+
+  @Test func s17TombstonesWithLongHistoriesComeToAnEnd() async throws {
+    let directory = try TemporaryDirectory()
+    let engine = try await FileEngine.open(directory: directory.path, lanes: 1)
+    let storage = try await engine.store(user(1))
+    let store = DocumentStore(
+      name: try user(1), storage: storage, feed: ChangeFeed(), limits: Self.limits,
+      now: { Timestamp(milliseconds: 1) })
+    let first = try await store.put(DocumentID("kept"), base: nil, body: .empty)
+    var taken = 0
+    while taken < 100, await tombstone("t\(taken)", of: 1_000, in: store) == nil { taken += 1 }
+    // Sixteen times the bytes, in pieces of some 20 KB.
+    #expect((10...40).contains(taken))
+    #expect(await tombstone("short", of: 1, in: store) == .quotaExceeded)
+    #expect(await tombstone("t0", of: 1_000, in: store, word: "b") == .quotaExceeded)
+    #expect(await code { try await store.put(DocumentID("new"), base: nil, body: .empty) } == .quotaExceeded)
+    // What is there is edited and deleted as ever.
+    let second = try await store.put(DocumentID("kept"), base: first, body: .empty)
+    try await store.delete(DocumentID("kept"), base: second)
+    #expect(try await storage.info().documentCount == 0)
+    await storage.close()
+  }
+
+  private func tombstone(
+    _ id: String, of revisions: Int, in store: DocumentStore, word: String = "a"
+  ) async -> StoreError.Code? {
+    await code {
+      let id = try DocumentID(id)
+      let history = try (0..<revisions).map { step in
+        try RevisionID("\(revisions - step)-\(word)\(step)0123456789")
+      }
+      try await store.update([id]) { view throws(StoreError) in
+        let tree = try view.tree(id)
+        let mutation = try applying { () throws(DocumentError) in
+          try Edit.insert(
+            id, in: tree, history: history, body: .empty, isDeleted: true, known: nil)
+        }
+        return Decision(mutation.map { [$0] } ?? [], value: ())
+      }
+    }
+  }
+
+  private func code(_ work: () async throws -> Void) async -> StoreError.Code? {
+    do { try await work() } catch { return (error as? StoreError)?.code }
+    return nil
+  }
+}
