@@ -7,11 +7,10 @@ extension AccountService {
   package func createGuest(
     from address: ClientAddress
   ) async throws(AccountError) -> (id: AccountID, token: IssuedToken) {
-    let now = now()
-    try guestRate.take(address, at: now)
+    try guestRate.take(address, at: uptime())
     var generator = SystemRandomNumberGenerator()
     let id = AccountID.random(using: &generator)
-    let session = try tokens.issue(.guest, id, name: nil, epoch: 0, at: now)
+    let session = try tokens.issue(.guest, id, name: nil, epoch: 0, at: now())
     return (id, session.token)
   }
 

@@ -12,7 +12,7 @@ extension AccountService {
   package func exchange(
     idToken: Secret, guestToken: String?, bearer: String?, from address: ClientAddress
   ) async throws(AccountError) -> Session {
-    try passwordRate.take(address, at: now())
+    try passwordRate.take(address, at: uptime())
     var guest: AccountID?
     if let guestToken {
       guest = try await self.guest(provedBy: guestToken)
@@ -56,15 +56,15 @@ extension AccountService {
       for: keys.issuer, at: now(), age: AccountSettings.idTokenAge, skew: settings.skew)
     let attempt = Lockouts.Key(
       name: UserName(issuer: claims.issuer, subject: claims.subject), address: address)
-    try lockouts.begin(attempt, at: now())
+    try lockouts.begin(attempt, at: uptime())
     let key: IssuerKey?
     do throws(AccountError) { key = try await keys.key(token.key) } catch {
-      lockouts.end(attempt, .unknown, at: now())
+      lockouts.end(attempt, .unknown, at: uptime())
       throw error
     }
     // A key that is unknown today may be known in half a minute: that is nobody's guess.
     let isGood = key.map { $0.isSignature(token.signature, of: token.signed) }
-    lockouts.end(attempt, isGood.map { $0 ? .right : .wrong } ?? .unknown, at: now())
+    lockouts.end(attempt, isGood.map { $0 ? .right : .wrong } ?? .unknown, at: uptime())
     guard isGood ?? false else { throw .invalidToken("key or signature of an ID token") }
     return end
   }

@@ -66,16 +66,16 @@ extension AccountService {
     _ name: UserName, _ password: [UInt8], from address: ClientAddress
   ) async throws(AccountError) -> VerifiedUser {
     let attempt = Lockouts.Key(name: name, address: address)
-    try lockouts.begin(attempt, at: now())
+    try lockouts.begin(attempt, at: uptime())
     let user: VerifiedUser?
     do throws(AccountError) {
-      try passwordRate.take(address, at: now())
+      try passwordRate.take(address, at: uptime())
       user = try await match(name, password)
     } catch {
-      lockouts.end(attempt, .unknown, at: now())
+      lockouts.end(attempt, .unknown, at: uptime())
       throw error
     }
-    lockouts.end(attempt, user == nil ? .wrong : .right, at: now())
+    lockouts.end(attempt, user == nil ? .wrong : .right, at: uptime())
     guard let user else { throw .badCredentials }
     return user
   }

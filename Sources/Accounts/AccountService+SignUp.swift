@@ -10,7 +10,7 @@ extension AccountService {
   ) async throws(AccountError) -> Session {
     let name = try UserName(ofNewcomer: username)
     try PasswordRule.check(password)
-    try passwordRate.take(address, at: now())
+    try passwordRate.take(address, at: uptime())
     let adopted = guest.flatMap { $0.kind == .guest ? $0.id : nil }
     let user = try await create(name, password, adopting: adopted)
     // The claim is stored with the account: what fails here is done at the next log-in.

@@ -29,6 +29,7 @@ package final class AccountService: Sendable {
 
   let settings: AccountSettings
   let now: @Sendable () -> Timestamp
+  let uptime: @Sendable () -> ContinuousClock.Instant
   let adoptGuest: AdoptGuest
   let accounts: AccountStore
   let tokens: TokenSigner
@@ -45,16 +46,20 @@ package final class AccountService: Sendable {
   let administratorEpoch = Int.random(in: 1...Int(Int32.max))
 
   /// An account service.
+  /// - Parameter uptime: what rates and locks are measured by, which no step of the wall clock moves.
   /// - Parameter hashing: runs blocking work on a bounded pool.
   /// - Parameter adoptGuest: carries a guest's bookmarks into a user's store.
   /// - Parameter issuerDocuments: gets what the settings' issuers publish; nil where there are no issuers.
   package init(
     stores: DatabaseManager, keys: SigningKeys, settings: AccountSettings,
-    now: @escaping @Sendable () -> Timestamp, hashing: @escaping BlockingRun,
+    now: @escaping @Sendable () -> Timestamp,
+    uptime: @escaping @Sendable () -> ContinuousClock.Instant = { .now },
+    hashing: @escaping BlockingRun,
     adoptGuest: @escaping AdoptGuest, issuerDocuments: (any IssuerDocuments)? = nil
   ) {
     self.settings = settings
     self.now = now
+    self.uptime = uptime
     self.adoptGuest = adoptGuest
     accounts = AccountStore(stores: stores)
     tokens = TokenSigner(keys: keys, settings: settings)

@@ -1,4 +1,3 @@
-import Documents
 import Synchronization
 
 /// Slows down the guessing of one name's password from one address, and touches nobody else: whoever
@@ -6,6 +5,7 @@ import Synchronization
 ///
 /// After so many wrong passwords the name is locked for that address for 5 seconds, then twice as long
 /// after each further one, 5 minutes at most. A right password, or 15 minutes of peace, clear the count.
+/// Time is the machine's uptime, so that no step of the wall clock opens a lock.
 final class Lockouts: Sendable {
   /// Whose attempts are counted together.
   struct Key: Sendable, Hashable {
@@ -25,16 +25,16 @@ final class Lockouts: Sendable {
   private struct Count: Sendable {
     var failures = 0
     var inFlight = 0
-    var lastFailure = Timestamp(milliseconds: 0)
-    var lockedUntil = Timestamp(milliseconds: 0)
+    var lastFailure: ContinuousClock.Instant?
+    var lockedUntil: ContinuousClock.Instant?
   }
 
-  /// The first lock, in seconds.
-  private static let shortest: Int64 = 5
-  /// The longest lock, in seconds.
-  private static let longest: Int64 = 300
-  /// Seconds of peace after which failures are forgotten.
-  private static let memory: Int64 = 900
+  /// The first lock.
+  private static let shortest = Duration.seconds(5)
+  /// The longest lock.
+  private static let longest = Duration.seconds(300)
+  /// The peace after which failures are forgotten.
+  private static let memory = Duration.seconds(900)
 
   private let limit: Int
   private let counts: Mutex<BoundedLRU<Key, Count>>
@@ -48,30 +48,25 @@ final class Lockouts: Sendable {
   /// Begins an attempt. Attempts under way count as failures until they end, so that many at once get no
   /// more guesses than one after the other.
   /// - Throws: `lockedOut`.
-  func begin(_ key: Key, at now: Timestamp) throws(AccountError) {
+  func begin(_ key: Key, at now: ContinuousClock.Instant) throws(AccountError) {
     let limit = limit
-    let wait: Int64 = counts.withLock { counts in
+    let wait: Duration = counts.withLock { counts in
       var count = counts[key] ?? Count()
-      if count.lastFailure.adding(seconds: Self.memory) < now { count.failures = 0 }
-      // A clock that was set back must not make a lock longer than it ever is.
-      count.lockedUntil = min(count.lockedUntil, now.adding(seconds: Self.longest))
-      if count.failures > 0, count.lockedUntil > now {
-        counts[key] = count
-        return count.lockedUntil.milliseconds - now.milliseconds
-      }
-      guard count.inFlight < max(1, limit - count.failures) else { return 1_000 }
+      if let last = count.lastFailure, now - last > Self.memory { count.failures = 0 }
+      if count.failures > 0, let end = count.lockedUntil, end > now { return end - now }
+      guard count.inFlight < max(1, limit - count.failures) else { return .seconds(1) }
       count.inFlight += 1
       counts[key] = count
-      return 0
+      return .zero
     }
-    guard wait > 0 else { return }
+    guard wait > .zero else { return }
     throw AccountError(
       .lockedOut, "Too many wrong passwords for this name from this address.",
-      retryAfterSeconds: Int((wait + 999) / 1_000))
+      retryAfterSeconds: wait.secondsRoundedUp)
   }
 
   /// Ends an attempt that ``begin(_:at:)`` let through.
-  func end(_ key: Key, _ outcome: Outcome, at now: Timestamp) {
+  func end(_ key: Key, _ outcome: Outcome, at now: ContinuousClock.Instant) {
     let limit = limit
     counts.withLock { counts in
       guard var count = counts[key] else { return }
@@ -79,13 +74,13 @@ final class Lockouts: Sendable {
       switch outcome {
       case .right:
         count.failures = 0
-        count.lockedUntil = Timestamp(milliseconds: 0)
+        count.lockedUntil = nil
       case .wrong:
         count.failures += 1
         count.lastFailure = now
         if count.failures >= limit {
-          let doublings = Int64(min(count.failures - limit, 6))
-          count.lockedUntil = now.adding(seconds: min(Self.shortest << doublings, Self.longest))
+          let doublings = min(count.failures - limit, 6)
+          count.lockedUntil = now + min(Self.shortest * (1 << doublings), Self.longest)
         }
       case .unknown:
         break

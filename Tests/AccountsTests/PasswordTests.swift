@@ -132,6 +132,27 @@ struct PasswordTests {
     #expect(rig.hashCount == 6)
   }
 
+  /// Regression: the wall clock was asked, and one step ahead opened every lock.
+  @Test(arguments: [60, 3_600, 315_360_000, -3_600, -315_360_000] as [Int64])
+  func s18NoStepOfTheWallClockGivesAGuess(seconds: Int64) async throws {
+    let rig = try await Rig.make { $0.passwordsPerMinute = 20 }
+    func codes() async throws -> [AccountError.Code?] {
+      [
+        try await attempt(rig, "demo", from: Rig.home),
+        try await attempt(rig, "other", from: Rig.abroad),
+      ]
+    }
+    for _ in 0..<5 { _ = try await attempt(rig, "demo", from: Rig.home) }
+    for place in 0..<10 { _ = try await attempt(rig, "name\(place)", from: Rig.abroad) }
+    #expect(try await codes() == [.lockedOut, .tooMany])
+    let before = rig.hashCount
+    rig.clock.step(seconds: seconds)
+    #expect(try await codes() == [.lockedOut, .tooMany])
+    #expect(rig.hashCount == before)
+    rig.clock.advance(seconds: 6)
+    #expect(try await codes() == [.badCredentials, .badCredentials])
+  }
+
   private func attempt(
     _ rig: Rig, _ name: String, from address: ClientAddress
   ) async throws -> AccountError.Code? {

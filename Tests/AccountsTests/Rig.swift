@@ -39,6 +39,7 @@ final class Rig: Sendable {
     manager = DatabaseManager(engine: engine, maximumOpen: 8, now: { clock.now })
     service = AccountService(
       stores: manager, keys: keys, settings: settings, now: { clock.now },
+      uptime: { clock.uptime },
       hashing: { [hashes] work in
         hashes.add()
         return work()

@@ -43,7 +43,7 @@ struct Desk: Sendable {
       engine, clock, search, settings, origins: origins, publicURL: publicURL)
     var quiet = Logger(label: "desk")
     quiet.logLevel = .critical
-    let application = Application(responder: service.gate(), logger: quiet)
+    let application = Application(responder: PieceByPiece(gate: service.gate()), logger: quiet)
     try await application.test(.router) { client in
       try await test(
         Desk(
@@ -69,7 +69,7 @@ struct Desk: Sendable {
     let hotels = HotelService(stores: stores, now: { clock.now })
     let accounts = AccountService(
       stores: stores, keys: try await SigningKeys.temporary(now: clock.now), settings: settings,
-      now: { clock.now }, hashing: { work in work() },
+      now: { clock.now }, uptime: { clock.uptime }, hashing: { work in work() },
       adoptGuest: { guest, user throws(StoreError) in
         do throws(HotelError) {
           return try await hotels.adopt(guest: .guest(guest), into: .user(user)).isWhole
