@@ -1,0 +1,36 @@
+import Accounts
+import CouchSync
+import Documents
+import StoreTesting
+import Stores
+import Testing
+
+@testable import HTTPAPI
+
+/// A database as one caller may use it.
+@Suite struct CouchStoreTests {
+  @Test func y05WriteIsNotAnsweredAsAllowedToWhoLostTheRightMeanwhile() async throws {
+    let stores = DatabaseManager(
+      engine: MemoryEngine(), maximumOpen: 4, now: { Timestamp(seconds: 0) })
+    let access = CouchDatabaseAccess(stores: stores, now: { Timestamp(seconds: 0) })
+    try await access.make("plans")
+    let id = try #require(AccountID(String(repeating: "a", count: 32)))
+    let member = Principal(kind: .user, id: id, username: "member", store: .user(id))
+    try await say(#"{"members":{"names":["member"]}}"#, in: stores)
+    let store = try await access.store("plans", for: member)
+    let error = await #expect(throws: CouchError.self) {
+      try await store.writing { _ throws(CouchError) in
+        do { try await say("{}", in: stores) } catch { Issue.record(error) }
+      }
+    }
+    #expect(error?.status == 404)
+  }
+
+  private func say(_ security: String, in stores: DatabaseManager) async throws {
+    let name = StoreName.named(try #require(DatabaseName("plans")))
+    let parsed = try ParsedJSON(Array(security.utf8), limits: .small).root
+    try await stores.withStore(name) { store in
+      _ = try await CouchDatabase(name: "plans", store: store).setSecurity(SecurityDocument(parsed))
+    }
+  }
+}
