@@ -82,9 +82,11 @@ import Testing
     (#"{"username":"a/b","password":"long enough"}"#, "invalid_username"),
     (#"{"username":"","password":"long enough"}"#, "invalid_username"),
     (#"{"username":"anna","password":"short"}"#, "invalid_password"), ("{", "invalid_json"),
+    (#"{"username":"anna","password":""}"#, "invalid_password"),
+    (#"{"username":"anna","password":"long\u0000enough"}"#, "invalid_password"),
     (#"{"username":"a","username":"b","password":"long enough"}"#, "duplicate_key"),
   ])
-  func badCredentialsBodyIsRefused(body: String, error: String) async throws {
+  func s10BadCredentialsBodyIsRefused(body: String, error: String) async throws {
     try await Desk.open { desk in
       let reply = try await desk.call(.post, "/v1/users", body: body)
       #expect(reply.status == 400)

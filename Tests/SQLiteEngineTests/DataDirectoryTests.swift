@@ -68,7 +68,7 @@ import Testing
     #expect(!file.contains("secret"))
   }
 
-  @Test func networkFileSystemIsFoundByItsMount() {
+  @Test func f10NetworkFileSystemIsFoundByItsMount() {
     let mounts = """
       /dev/vda / ext4 rw 0 0
       server:/data /srv/my\\040data nfs4 rw 0 0

@@ -116,28 +116,55 @@ import Testing
     return file
   }
 
-  @Test func fileOfTheFirstVersionKeepsWhatItHolds() async throws {
+  /// Opens a file that was ``firstVersion(_:)`` and looks for what it held.
+  private func expectFirstVersion(in file: DatabaseFile) throws {
+    let opened = try Connection.opening(file, as: BlankDatabase(.store)) {
+      connection throws(StoreError) in try StoreHeader(readingFrom: connection)
+    }
+    defer { try? opened.connection.close() }
+    let rows = StoreRows(opened.connection)
+    let view = SQLiteView(rows: rows, header: opened.header, now: Timestamp(milliseconds: 1))
+    let info = try view.info()
+    #expect(info.lastSequence == 7)
+    #expect(info.documentCount == 1)
+    #expect(info.deletedCount == 1)
+    #expect(opened.header.newest == 7)
+    #expect(try view.changes(after: 0, limit: 9).map(\.sequence) == [3, 7])
+    #expect(try view.document(DocumentID("a"))?.body == Array(#"{"type":"t"}"#.utf8))
+    #expect(try view.document(DocumentID("b"))?.isDeleted == true)
+    #expect(try view.count(DocumentRange()) == 1)
+    #expect(try view.count(DocumentRange(includesDeleted: true)) == 2)
+    #expect(try view.local(LocalID(client: "_local/l"))?.revision == 4)
+    #expect(try view.indexes().isEmpty)
+  }
+
+  @Test func fileOfTheFirstVersionKeepsWhatItHolds() throws {
     let directory = try TemporaryDirectory()
     let file = try firstVersion(directory)
+    for _ in 0..<2 { try expectFirstVersion(in: file) }
+  }
+
+  /// The last of several steps fails, at what the file holds.
+  @Test func f04MigrationThatFailsLeavesTheFileAsItWas() throws {
+    let directory = try TemporaryDirectory()
+    let file = try firstVersion(directory)
+    let before = try contents(file.path)
+    let failing = Schema(
+      applicationID: Schema.store.applicationID,
+      steps: Schema.store.steps + [
+        """
+        CREATE TABLE notes(number INTEGER PRIMARY KEY) STRICT;
+        CREATE UNIQUE INDEX one_of_each_type ON documents(type);
+        """
+      ])
     for _ in 0..<2 {
-      let opened = try Connection.opening(file, as: BlankDatabase(.store)) {
-        connection throws(StoreError) in try StoreHeader(readingFrom: connection)
-      }
-      defer { try? opened.connection.close() }
-      let rows = StoreRows(opened.connection)
-      let view = SQLiteView(rows: rows, header: opened.header, now: Timestamp(milliseconds: 1))
-      let info = try view.info()
-      #expect(info.lastSequence == 7)
-      #expect(info.documentCount == 1)
-      #expect(info.deletedCount == 1)
-      #expect(opened.header.newest == 7)
-      #expect(try view.changes(after: 0, limit: 9).map(\.sequence) == [3, 7])
-      #expect(try view.document(DocumentID("b"))?.isDeleted == true)
-      #expect(try view.count(DocumentRange()) == 1)
-      #expect(try view.count(DocumentRange(includesDeleted: true)) == 2)
-      #expect(try view.local(LocalID(client: "_local/l"))?.revision == 4)
-      #expect(try view.indexes().isEmpty)
+      #expect(throws: StoreError.self) { try open(file, failing) }
+      #expect(try contents(file.path) == before)
+      let reader = try Connection.inspecting(path: file.path, hasLog: try file.requireSound())
+      #expect(try reader.userVersion() == 1)
+      try reader.close()
     }
+    for _ in 0..<2 { try expectFirstVersion(in: file) }
   }
 
   @Test func s17BodiesOfAFileOfTheSecondVersionAreCounted() throws {

@@ -1,0 +1,77 @@
+import HTTPTypes
+import NIOCore
+import Synchronization
+import Testing
+
+@testable import HTTPAPI
+
+/// Answers of `_changes` whose reader may read no longer before they are written.
+@Suite(.timeLimit(.minutes(10))) struct CouchFeedEndTests {
+  /// The bytes of an answer that a client has taken.
+  private final class Taken: Sendable {
+    private let bytes = Mutex<[UInt8]>([])
+    /// Whether the server has noticed that no more may be read.
+    let isRevoked = Atomic<Bool>(false)
+
+    var text: String { String(decoding: bytes.withLock { $0 }, as: UTF8.self) }
+
+    /// - Returns: whether these are the first.
+    func add(_ piece: ByteBuffer) -> Bool {
+      bytes.withLock { bytes in
+        defer { bytes += piece.readableBytesView }
+        return bytes.isEmpty && piece.readableBytes > 0
+      }
+    }
+  }
+
+  /// Makes more than a page of documents.
+  private func fill(_ office: Office) async throws {
+    let text = String(repeating: "x", count: 50_000)
+    let documents = (0..<40).map { #"{"_id":"\#($0)","text":"\#(text)"}"# }
+    let reply = try await office.call(
+      .administrator, .post, Office.path + "/_bulk_docs",
+      body: #"{"docs":[\#(documents.joined(separator: ","))]}"#)
+    #expect(reply.status == 201)
+  }
+
+  /// A feed of the member that waits, and ends once the server knows that the member may read no longer.
+  private func waitingFeed(_ office: Office) async -> Task<Void, any Error> {
+    let (begun, beginning) = AsyncStream.makeStream(of: Void.self)
+    let feed = Task {
+      defer { beginning.finish() }
+      try await PieceByPiece.$take.withValue({ _ in _ = beginning.yield() }) {
+        let path = Office.path + "/_changes?feed=longpoll&since=now&heartbeat=60000"
+        let reply = try await office.call(.member, .get, path)
+        #expect(reply.ids == [])
+      }
+    }
+    _ = await begun.first { true }
+    return feed
+  }
+
+  /// The answer ends in the middle of its page, and not as if it were complete.
+  @Test(arguments: ["normal", "longpoll", "continuous", "eventsource"])
+  func y05PageIsCutOffWithThePermission(kind: String) async throws {
+    try await Office.open { office in
+      try await fill(office)
+      let other = await waitingFeed(office)
+      let taken = Taken()
+      await #expect(throws: (any Error).self) {
+        try await PieceByPiece.$take.withValue({ piece in
+          guard taken.add(piece) else { return try await Task.sleep(for: .milliseconds(50)) }
+          try await office.secure(#"{"members":{"names":["chief"]}}"#)
+          try await office.call(.administrator, .put, Office.path + "/news", body: "{}")
+          try await other.value
+          taken.isRevoked.store(true, ordering: .relaxed)
+        }) {
+          try await office.call(
+            .member, .get, Office.path + "/_changes?include_docs=true&heartbeat=60000&feed=" + kind)
+        }
+      }
+      let isRevoked = taken.isRevoked.load(ordering: .relaxed)
+      #expect(isRevoked)
+      #expect(taken.text.utf8.count < 1 << 19)
+      #expect(!taken.text.contains("news") && !taken.text.contains("last_seq"))
+    }
+  }
+}
