@@ -166,9 +166,26 @@ def test_J01_to_J06_bodies_that_are_no_documents_are_400(untouched, body, error)
     answer = untouched.call("PUT", "/a", data=body, headers=JSON)
     assert answer.status_code == 400 and answer.json()["reason"], answer.text
     assert error in (None, answer.json()["error"]), answer.text
-    element = b'{"docs":[' + body + b"]}"
-    assert untouched.call(
-        "POST", "/_bulk_docs", data=element, headers=JSON).status_code in (201, 400)
+    several = untouched.call("POST", "/_bulk_docs", data=b'{"docs":[' + body + b"]}", headers=JSON)
+    if error == "doc_validation" or not body:
+        # What is JSON but no document fails alone; nothing between brackets is an empty list.
+        assert several.status_code == 201, several.text
+        assert [row["error"] for row in several.json()] == [error][:len(body)]
+    else:
+        assert failed(several) == failed(answer), several.text
+    assert untouched.documents() == {}
+
+
+@pytest.mark.parametrize("body,place", [
+    (b'{"a":1,"a":2}', "/a"), (b'{"a":1,"\\u0061":2}', "/a"), (b'{"x":{"a":1,"a":2}}', "/x/a"),
+    (b'{"x":[1,{"a":1,"a":2}]}', "/x/1/a"), (b'{"a/b":1,"a/b":2}', "/a~1b")])
+def test_J01_repeated_key_is_named_by_its_place(untouched, body, place):
+    answer = untouched.call("PUT", "/a", data=body, headers=JSON)
+    assert failed(answer) == (400, "duplicate_key") and f" {place} " in answer.json()["reason"]
+    for before, path in ((b'{"docs":[', "/docs/0"), (b'{"docs":[{"_id":"b"},', "/docs/1")):
+        several = untouched.call("POST", "/_bulk_docs", data=before + body + b"]}", headers=JSON)
+        assert failed(several) == (400, "duplicate_key"), several.text
+        assert f" {path}{place} " in several.json()["reason"], several.text
     assert untouched.documents() == {}
 
 

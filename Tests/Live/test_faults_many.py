@@ -12,7 +12,7 @@ import pytest
 import requests
 
 from conftest import NIGHTLY
-from faults import file_of, listed, put
+from faults import Injected, file_of, listed, put, refused, store_file
 from patience import until
 from server import Server
 from wire import receive
@@ -82,6 +82,23 @@ def test_F16_exhausted_descriptors_are_survived_by_who_accepts_connections(start
     # Ten of them at once, as before.
     with concurrent.futures.ThreadPoolExecutor(10) as pool:
         assert set(pool.map(lambda _: tuple(listed(server, token)), range(30))) == {("one",)}
+
+
+def test_F16_store_that_no_descriptor_is_left_for_is_503_with_a_time_to_come_again(start):
+    """Its opening is made to fail: with all descriptors really taken, libdispatch ends the process now and then
+    (`_dispatch_workq_monitor_pools`), which is why connections leave room."""
+    first = start()
+    [token, other] = make(first, 2)
+    file = store_file(first, token)
+    first.stop()
+    server = start()
+    with Injected(server, "openat:error=EMFILE", paths=[file]) as injected:
+        answer = server.call("GET", "/v1/bookmarks/one", token)
+        assert refused(answer) == (503, "unavailable") and int(answer.headers["retry-after"]) > 0
+        assert listed(server, other) == {"one"}
+        assert injected.count > 0
+    assert server.logged("errno 24", "status=503")
+    assert listed(server, token) == {"one"}
 
 
 def test_F17_start_with_many_stores_looks_at_none_of_them(start, tmp_path):

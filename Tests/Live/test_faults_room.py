@@ -154,12 +154,13 @@ def test_F08_checkpoint_on_a_full_disk_loses_nothing(start):
     assert put(server, token, "before").status_code == 201
     file = store_file(server, token)
     kept = {"before"}
-    with Injected(server, "pwrite64:error=ENOSPC", paths=[file]):
-        # Some 4 MiB of log make SQLite copy it.
-        for number in range(60):
+    with Injected(server, "pwrite64:error=ENOSPC", paths=[file]) as fault:
+        # After 1,000 pages, some 4 MiB, the log is copied: 8 pages are the text's alone.
+        for number in range(100):
             answer = put(server, token, "long", "x" * 30_000 + str(number))
             assert answer.status_code in (200, 201, 507), answer.text
             assert server.call("DELETE", "/v1/bookmarks/long", token).status_code in (204, 404, 507)
+        assert fault.count > 0
         assert put(server, token, "last").status_code == 201
         kept.add("last")
         assert listed(server, token) - {"long"} == kept

@@ -1,6 +1,8 @@
 """F10, F19, F20, F27: what keeps a server from starting, and that it is alone with its files."""
 import collections
+import concurrent.futures
 import hashlib
+import itertools
 import os
 import pathlib
 import re
@@ -11,7 +13,11 @@ import threading
 
 import pytest
 
+from backups import run
+from couch import Database
 from faults import listed, put, store_file
+from ledger import number_of
+from patience import until
 from server import BINARY
 
 
@@ -82,49 +88,84 @@ def test_F19_second_process_is_refused_and_the_first_goes_on(start):
     assert listed(server, token) == {"one", "two"}
 
 
-def writers(pid):
-    """How often each file below the data directory is open for writing."""
-    counts = collections.Counter()
-    for descriptor in pathlib.Path(f"/proc/{pid}/fd").iterdir():
-        try:
+def writers(server):
+    """The files that a server has open for writing: a name and an inode for each descriptor.
+
+    It stands still meanwhile, so that no file is met where it was and where it is.
+    """
+    found = []
+    server.pause()
+    try:
+        os.waitid(os.P_PID, server.process.pid, os.WSTOPPED)
+        for descriptor in pathlib.Path(f"/proc/{server.process.pid}/fd").iterdir():
             target = os.readlink(descriptor)
-            flags = pathlib.Path(f"/proc/{pid}/fdinfo/{descriptor.name}").read_text()
-        except FileNotFoundError:
-            continue
-        access = int(re.search(r"flags:\s+(\d+)", flags).group(1), 8) & 3
-        if access and re.search(r"\.sqlite(-wal|-shm)?$", target):
-            counts[target] += 1
-    return counts
+            status = pathlib.Path(f"/proc/{server.process.pid}/fdinfo/{descriptor.name}").read_text()
+            access = int(re.search(r"flags:\s+(\d+)", status).group(1), 8) & 3
+            if access and ".sqlite" in target:
+                found.append((target, descriptor.stat().st_ino))
+    finally:
+        server.resume()
+    return found
 
 
-def test_F20_one_connection_writes_a_file_whatever_is_going_on(start):
-    """Through openings, evictions, erasures and compactions, seen from outside."""
-    server = start("--open-stores", "4")
+def test_F20_one_connection_writes_a_file_whatever_is_going_on(start, tmp_path):
+    """Through openings, evictions, erasures, compactions, backups and `verify`, seen from outside."""
+    server = start("--open-stores", "4", "--guests-per-hour", "1000000")
     tokens = [server.guest() for _ in range(12)]
+    turns = itertools.count()
     stop = threading.Event()
-    failures = []
 
-    def work(seed):
-        number = 0
+    def write():
+        turn = next(turns)
+        assert put(server, tokens[turn * 7 % 12], f"n{turn % 20}").status_code in (200, 201)
+
+    def erase():
+        token = server.guest()
+        assert put(server, token, "one").status_code == 201
+        assert server.call("DELETE", "/v1/me", token).status_code == 204
+
+    def compact():
+        file = store_file(server, tokens[0])
+        for number in range(8):
+            assert put(server, tokens[0], f"b{number}", "x" * 60_000).status_code == 201
+        for number in range(8):
+            assert server.call("DELETE", f"/v1/bookmarks/b{number}", tokens[0]).status_code == 204
+        store, before = server.call("GET", "/v1/me", tokens[0]).json()["store"], file.stat().st_ino
+        answer = server.call("POST", f"/couch/{store}/_compact", tokens[0], json={})
+        assert answer.status_code == 202 and file.stat().st_ino != before, "it is not written anew"
+
+    def back_up():
+        run("backup", tmp_path / f"backup-{next(turns)}", "--data", server.data)
+
+    def verify():
+        assert ": sound" in run("verify", server.data)
+
+    done = collections.Counter()
+
+    def again_and_again(work):
         while not stop.is_set():
-            number += 1
-            token = tokens[(seed * 5 + number * 7) % len(tokens)]
-            answer = put(server, token, f"n{number % 20}")
-            if answer.status_code not in (200, 201):
-                failures.append(answer.text)
+            work()
+            done[work.__name__] += 1
 
-    threads = [threading.Thread(target=work, args=(seed,)) for seed in range(4)]
-    for thread in threads:
-        thread.start()
-    seen = collections.Counter()
-    for _ in range(150):
-        counts = writers(server.process.pid)
-        seen |= counts
-        assert max(counts.values(), default=0) <= 1, counts
-    stop.set()
-    for thread in threads:
-        thread.join()
-    assert not failures
+    seen = set()
+    works = [write, write, erase, compact, back_up, verify]
+    with concurrent.futures.ThreadPoolExecutor(len(works)) as pool:
+        running = [pool.submit(again_and_again, work) for work in works]
+        try:
+            def looked():
+                found = writers(server)
+                assert max(collections.Counter(inode for _, inode in found).values(), default=0) <= 1, found
+                seen.update(name for name, _ in found)
+                return any(work.done() for work in running) or min(
+                    done[work.__name__] for work in works) >= 3
+
+            for _ in range(150):
+                looked()
+            until(looked)
+        finally:
+            stop.set()
+        for work in running:
+            work.result()
     stores = [name for name in seen if "/stores/" in name and name.endswith(".sqlite")]
     assert len(stores) > 4 and any(name.endswith("-wal") for name in seen)
     assert not [name for name in seen if name.endswith("-shm") and "/stores/" in name]
@@ -186,14 +227,19 @@ def shell(file, statement):
 
 
 def test_F27_data_of_an_earlier_schema_is_taken_over(start):
-    """A store as the second version of the tables made it: without what later ones added."""
+    """A store as the second version of the tables made it: without what later ones added. Y08: a feed goes on
+    over it from where it was."""
     server = start()
     token = server.guest()
     for number in range(5):
         assert put(server, token, f"n{number}").status_code == 201
         assert server.call("DELETE", f"/v1/bookmarks/n{number}", token).status_code == 204
+        if number == 2:
+            middle = Database(server, token).changes()["last_seq"]
     assert put(server, token, "last").status_code == 201
     used = server.call("GET", "/v1/me", token).json()["usage"]
+    changes = Database(server, token).changes()
+    since_middle = Database(server, token).changes(f"&since={middle}")["results"]
     file = store_file(server, token)
     server.stop()
     assert schema_version(file) >= 3
@@ -202,11 +248,20 @@ def test_F27_data_of_an_earlier_schema_is_taken_over(start):
     server = start()
     assert listed(server, token) == {"last"}
     assert server.call("GET", "/v1/me", token).json()["usage"] == used
+    database = Database(server, token)
+    assert database.changes() == changes
+    assert database.changes(f"&since={middle}")["results"] == since_middle != []
     assert put(server, token, "more").status_code == 201
+    later = database.changes(f"&since={changes['last_seq']}")
+    first, last = number_of(changes["last_seq"]) + 1, number_of(later["last_seq"])
+    assert [number_of(row["seq"]) for row in later["results"]] == list(range(first, last + 1)) != []
+    numbers = [number_of(row["seq"]) for row in database.changes()["results"]]
+    assert numbers == sorted(set(numbers)) and numbers[-1] == last
     server.stop()
     assert schema_version(file) >= 3
     server = start()
     assert listed(server, token) == {"last", "more"}
+    assert Database(server, token).changes(f"&since={changes['last_seq']}") == later
 
 
 def schema_version(file):

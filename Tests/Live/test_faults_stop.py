@@ -49,15 +49,15 @@ def half_sent(server, token):
 
 
 def feeds(server, database):
-    """Feeds that wait for more, of each kind: their connections, each with its first bytes read."""
-    connections = []
+    """Feeds that wait for more, by their kind: their connections, each with its first bytes read."""
+    connections = {}
     for feed in ("continuous", "eventsource", "longpoll"):
         connection = connect(server)
         connection.sendall(
             (f"GET /couch/{database.name}/_changes?feed={feed}&since=now&heartbeat=1000 HTTP/1.1\r\nHost: x\r\n"
              f"Authorization: Bearer {database.token}\r\n\r\n").encode())
         assert b"200 OK" in connection.recv(65_536)
-        connections.append(connection)
+        connections[feed] = connection
     return connections
 
 
@@ -99,11 +99,13 @@ def test_F23_stop_amid_feeds_uploads_and_half_sent_requests_loses_no_acknowledge
             assert server.process.wait(timeout=STOP_SECONDS) == 0, "".join(server.log[-20:])
             for done in work:
                 done.result()
-        # Each feed has come to an end, rather than being cut off.
-        for connection in waiting:
-            connection.settimeout(STOP_SECONDS)
-            while connection.recv(65_536):
-                pass
+        for kind, connection in waiting.items():
+            rest = b""
+            while piece := connection.recv(65_536):
+                rest += piece
+            # Each feed has come to an end, rather than being cut off.
+            assert rest.endswith(b"0\r\n\r\n"), (kind, rest[-300:])
+            assert kind == "eventsource" or b'"last_seq":' in rest, (kind, rest[-300:])
         for connection in held:
             connection.close()
         number += 1

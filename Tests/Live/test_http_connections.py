@@ -1,12 +1,14 @@
 """Connections: how many there may be, whose word on the caller counts, pages of other origins; FAULTS H16,
 H17, H20, S08, S10, S13, S20."""
+import collections
 import concurrent.futures
-import json
+import uuid
 
 import pytest
 import requests
 
 from couch import Account, Database
+from faults import store_file
 from patience import until
 from wire import LIMITS, connect, receive, send
 
@@ -98,21 +100,38 @@ def test_S08_guests_have_a_rate_and_make_no_files(start):
     assert {path for path in server.data.rglob("*") if path.is_file()} <= before
 
 
-def test_S10_many_log_ins_leave_others_in_peace(start):
+def test_S10_five_hundred_log_ins_leave_others_in_peace(start):
     server = start()
     account = Account(server)
     token = server.guest()
 
     def log_in(number):
         body = {"username": account.name, "password": account.password + "x" * (number % 2)}
-        return server.call("POST", "/v1/sessions", json=body).status_code
+        answer = server.call("POST", "/v1/sessions", json=body)
+        assert answer.status_code in (200, 401) or int(answer.headers["retry-after"]) > 0
+        return answer.status_code
 
-    with concurrent.futures.ThreadPoolExecutor(64) as pool:
-        log_ins = [pool.submit(log_in, number) for number in range(128)]
-        served = [server.call("GET", "/v1/bookmarks", token).status_code for _ in range(20)]
-        statuses = {log_in.result(timeout=300) for log_in in log_ins}
-    assert served == [200] * 20
-    assert statuses <= {200, 401, 429, 503}
+    def p99(goes_on):
+        """How long somebody else's requests take, in seconds."""
+        taken = []
+        while len(taken) < 100 or goes_on():
+            answer = server.call("GET", "/v1/bookmarks", token)
+            assert answer.status_code == 200, answer.text
+            taken.append(answer.elapsed.total_seconds())
+        return sorted(taken)[len(taken) * 99 // 100 - 1]
+
+    def holds():
+        before = p99(lambda: False)
+        with concurrent.futures.ThreadPoolExecutor(64) as pool:
+            log_ins = [pool.submit(log_in, number) for number in range(500)]
+            during = p99(lambda: not all(log_in.done() for log_in in log_ins))
+            statuses = collections.Counter(log_in.result(timeout=300) for log_in in log_ins)
+        print(f"\nothers' p99 {before * 1000:.1f} ms, beside log-ins {during * 1000:.1f} ms; {dict(statuses)}")
+        assert set(statuses) <= {200, 401, 429, 503} and statuses[200] > 0
+        return during <= 10 * before + 0.5
+
+    # The machine may be busy with other things for a while.
+    assert any(holds() for _ in range(3)), "log-ins hold others up"
 
 
 @pytest.mark.parametrize("query,name", [
@@ -174,22 +193,41 @@ def test_H20_pages_of_listed_origins_alone_may_read(start):
     assert int(answer.field("access-control-max-age")) >= 600
 
 
-def test_S20_feed_of_an_erased_store_ends(start):
+def files(server):
+    return {path for path in server.data.rglob("*") if path.is_file()}
+
+
+def stores(server):
+    """The stores of which there is any file: itself, its log, a new one not yet in its place."""
+    return {path.name.partition(".")[0] for path in files(server) if server.data / "stores" in path.parents}
+
+
+def test_S20_feed_of_an_erased_store_ends_and_nothing_of_it_stays(start):
     server = start()
+    assert Database(server, Account(server).token).put("other").status_code == 201
+    before = stores(server)
     account = Account(server)
     database = Database(server, account.token)
+    word = "canary" + uuid.uuid4().hex
+    database.rev(word, text=word)
+    file = store_file(server, account.token)
+    assert stores(server) - before == {file.stem} and file.with_name(file.name + "-wal") in files(server)
+    assert any(word.encode() in path.read_bytes() for path in files(server))
+    feed = f"GET /couch/{database.name}/_changes?feed=continuous&since=now&heartbeat=1000 HTTP/1.1\r\n"
     with connect(server) as connection:
-        connection.sendall(
-            (f"GET /couch/{database.name}/_changes?feed=continuous&heartbeat=1000 HTTP/1.1\r\nHost: x\r\n"
-             f"Authorization: Bearer {account.token}\r\n\r\n").encode())
-        connection.recv(1 << 16)
+        connection.sendall(f"{feed}Host: x\r\nAuthorization: Bearer {account.token}\r\n\r\n".encode())
+        data = connection.recv(1 << 16)
+        assert b" 200 OK" in data
         assert server.call("DELETE", "/v1/me", account.token).status_code == 204
-        data = b""
-        while not data.endswith(b"0\r\n\r\n"):
+        while not data.endswith(b"\r\n0\r\n\r\n"):
             piece = connection.recv(1 << 16)
-            if not piece:
-                break
+            assert piece, f"cut off: {data[-300:]}"
             data += piece
+    assert b'{"last_seq":' in data
     assert database.call("GET").status_code == 401
-    names = json.dumps([str(path) for path in server.data.rglob("*")])
-    assert account.name not in names
+    until(lambda: stores(server) == before, "files of the store are left")
+    assert not [path for path in files(server) if word.encode() in path.read_bytes()]
+    # What the accounts' own store was told stands in its log until that is written over, or emptied at the end.
+    assert server.stop() == 0
+    for path in files(server):
+        assert account.name not in str(path) and account.name.encode() not in path.read_bytes(), path

@@ -16,7 +16,7 @@ from wire import LIMITS, connect, receive, send
 HARD = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
 resource.setrlimit(resource.RLIMIT_NOFILE, (HARD, HARD))
 # Clients of each kind, of three; a machine that lets few files be open has fewer.
-SLOW = 4000 if NIGHTLY else min(340, (HARD - 300) // 3) if HARD != resource.RLIM_INFINITY else 340
+SLOW = min(4000 if NIGHTLY else 340, (HARD - 300) // 3 if HARD != resource.RLIM_INFINITY else 4000)
 
 
 def head(server, fields, token=None):
@@ -77,29 +77,45 @@ def test_H05_body_that_pauses_shortly_is_taken(shared):
         assert receive(connection).statuses == [201]
 
 
+def writes(server):
+    """How long each of a new guest's hundred writes takes, in milliseconds, the shortest first."""
+    token, taken = server.guest(), []
+    for number in range(100):
+        answer = server.call("PUT", f"/v1/bookmarks/{number}", token, json={})
+        assert answer.status_code == 201, answer.text
+        taken.append(answer.elapsed.total_seconds() * 1000)
+    return sorted(taken)
+
+
 def test_H05_slow_clients_harm_nobody(start):
     """Slow heads, slow bodies and clients that read nothing, beside one that works."""
-    server = start("--guests-per-hour", "100000")
+    server = start("--guests-per-hour", "100000", "--connections", str(3 * SLOW + 100))
     database = Database(server, Account(server).token)
     for number in range(8):
         database.rev(f"d{number}", text="x" * 400_000)
     read = (f"GET /couch/{database.name}/_all_docs?include_docs=true HTTP/1.1\r\nHost: x\r\n"
             f"Authorization: Bearer {database.token}\r\n\r\n").encode()
-    slow = []
     body = head(server, "Content-Length: 60000\r\n", database.token) + b"{" + b" " * 1000
-    for number in range(SLOW):
-        unread = read if number % 20 == 0 else LIMITS[:9]
-        for data in (b"GET /v1/limits HTTP/1.1\r\nHost: x\r\nX: ", body, unread):
-            connection = connect(server)
-            connection.sendall(data)
-            slow.append(connection)
-    try:
-        token = server.guest()
-        for number in range(100):
-            assert server.call("PUT", f"/v1/bookmarks/{number}", token, json={}).status_code == 201
-    finally:
-        for connection in slow:
-            connection.close()
+
+    def holds():
+        quiet, slow = writes(server), []
+        try:
+            for number in range(SLOW):
+                unread = read if number % 20 == 0 else LIMITS[:9]
+                for data in (b"GET /v1/limits HTTP/1.1\r\nHost: x\r\nX: ", body, unread):
+                    connection = connect(server)
+                    slow.append(connection)
+                    connection.sendall(data)
+            beside = writes(server)
+        finally:
+            for connection in slow:
+                connection.close()
+        print(f"\na write takes {quiet[49]:.1f} ms, p99 {quiet[98]:.1f} ms; beside {len(slow)} slow clients "
+              f"{beside[49]:.1f} ms, p99 {beside[98]:.1f} ms")
+        return beside[98] <= 20 * quiet[98] + 500
+
+    # The machine may be busy with other things for a while.
+    assert any(holds() for _ in range(3)), "slow clients hold another one up"
 
 
 def test_H06_leave_to_send_is_given_when_the_body_is_wanted(shared):

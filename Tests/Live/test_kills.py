@@ -28,9 +28,9 @@ GENERATION = 4
 """Kills that the same stores live through; then others are made, for a guest's room is small."""
 LONGEST = 1.2
 """Seconds of writing before a kill, at most."""
-READY = 60
-"""Seconds within which a server is ready again. What it took is printed; here is only a safety
-margin for a machine that does other things, too."""
+READY, USUALLY_READY = 60, 5
+"""Seconds within which a server is ready again, ever and half of the time. What it took is printed; here
+is only a safety margin for a machine that does other things, too."""
 
 
 class Always:
@@ -177,7 +177,7 @@ def test_F01_kills_under_64_writers_lose_nothing_that_was_acknowledged(start):
                            for attempts in person.ledger.documents.values() for attempt in attempts)
     print(f"{KILLS} kills, {written} acknowledged changes; ready after "
           f"{statistics.median(times):.2f} s, at most {max(times):.2f} s")
-    assert max(times) < READY
+    assert max(times) < READY and statistics.median(times) <= USUALLY_READY
 
 
 def test_F01_without_their_logs_losses_are_reported(start):

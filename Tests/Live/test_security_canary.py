@@ -8,6 +8,7 @@ import uuid
 
 import pytest
 
+from backups import run
 from operations import OPERATIONS
 
 # The answers that give somebody a token, and what a store gives back.
@@ -107,13 +108,21 @@ def test_s14_secrets_are_in_no_answer_no_log_and_no_metric(server):
     assert pair not in log
 
 
-def test_s14_a_password_is_in_no_file(server):
-    canary = word()
+def test_s14_passwords_and_tokens_are_in_no_file_and_in_no_backup(server, tmp_path):
+    canary, guest = word(), server.guest()
     body = {"username": "somebody", "password": canary}
-    assert server.call("POST", "/v1/users", json=body).status_code == 201
-    token = server.call("POST", "/v1/sessions", json=body).json()["token"]
+    answers = [server.call("POST", "/v1/users", guest, json=body)]
+    answers += [server.call("POST", "/v1/sessions", json=body) for _ in range(2)]
+    tokens = [answer.json()["token"] for answer in answers]
+    assert server.call("DELETE", "/v1/sessions", tokens.pop()).status_code == 204
+    assert server.call("PUT", "/v1/bookmarks/x", tokens[0], json={"name": "kept"}).status_code == 201
+    told = run("backup", tmp_path / "backup", "--data", server.data)
     server.stop()
-    for path in server.data.rglob("*"):
-        if path.is_file():
-            held = path.read_bytes()
-            assert canary.encode() not in held and token.encode() not in held, path.name
+    secrets = [canary, guest, *(answer.json()["token"] for answer in answers)]
+    backup = [path for path in (tmp_path / "backup").rglob("*") if path.is_file()]
+    assert any(b"kept" in path.read_bytes() for path in backup)
+    files = backup + [path for path in server.data.rglob("*") if path.is_file()]
+    for secret in secrets:
+        assert secret not in told + "".join(server.log)
+        for path in files:
+            assert secret.encode() not in path.read_bytes(), path.name

@@ -123,3 +123,50 @@ def test_s06_a_store_named_in_a_body_or_query_is_not_gone_to(shared, people):
         assert copied.status_code in (400, 404)
         found = own.call("POST", "/_find", json={"selector": {}, "db": name})
         assert "of the victim" not in found.text
+
+
+def test_s06_anothers_revisions_in_a_batch_lead_nowhere(shared, people):
+    victim, _ = people
+    own, before = Database(shared), victim.documents()
+    rev = before["x"]["_rev"]
+    invented = rev[:2] + "0" * len(rev[2:])
+    for name in ("x", f"{victim.name}/x", f"../{victim.name}/x", f"{victim.name}%2Fx"):
+        for path, element in (
+                ("/_bulk_get?revs=true&latest=true", lambda rev: {"id": name, "rev": rev}),
+                ("/_bulk_docs", lambda rev: {"_id": name, "_rev": rev, "db": victim.name}),
+                ("/_bulk_docs", lambda rev: {"_id": name, "_rev": rev, "_deleted": True})):
+            there, nowhere = (
+                own.call("POST", path, json={"db": victim.name, "docs": [element(rev)]})
+                for rev in (rev, invented))
+            assert there.status_code < 300 and '"ok"' not in there.text, there.text
+            assert seen(there, rev) == seen(nowhere, invented)
+    assert own.call("POST", "/_revs_diff", json={"x": [rev]}).json()["x"]["missing"] == [rev]
+    # Who knows a revision may have one of that name: with what they wrote themselves.
+    assert own.bulk({"_id": "x", "_rev": rev, "mine": 1}, new_edits=False) == []
+    assert own.documents() == {"x": {"_id": "x", "_rev": rev, "mine": 1}}
+    assert victim.documents() == before
+
+
+def test_s06_a_cookie_opens_its_owners_store_alone_and_goes_after_authorization(shared, people):
+    victim, intruder = people
+    own, absent = Database(shared, intruder.token), "guest-" + uuid.uuid4().hex
+    rev = victim.call("GET", "/x").json()["_rev"]
+    cookie = {"Cookie": "AuthSession=" + intruder.token}
+    assert shared.call("GET", "/v1/me", headers=cookie).json()["store"] == own.name
+    for method, path in (("GET", "x"), ("PUT", "x"), ("DELETE", f"x?rev={rev}"), ("GET", "_changes")):
+        there, nowhere = (
+            shared.call(method, f"/couch/{name}/{path}", headers=cookie,
+                        json={"_rev": rev} if method == "PUT" else None)
+            for name in (victim.name, absent))
+        assert there.status_code in (403, 404), there.text
+        assert seen(there, victim.name) == seen(nowhere, absent)
+        # The victim's token beside the cookie is the victim's, there and here.
+        foreign = shared.call(method, f"/couch/{own.name}/{path}", victim.token, headers=cookie)
+        assert foreign.status_code in (403, 404), foreign.text
+    assert shared.call("GET", "/v1/me", victim.token, headers=cookie).json()["store"] == victim.name
+    mine = shared.call("GET", f"/couch/{victim.name}/x", victim.token, headers=cookie)
+    assert mine.status_code == 200 and mine.json()["_rev"] == rev
+    # Authorization that proves nobody is not made good by the cookie.
+    for wrong in ("Bearer " + "x" * 200, "Basic eDp5", "Digest x"):
+        answer = shared.call("GET", "/v1/me", headers={**cookie, "Authorization": wrong})
+        assert answer.status_code == 401, answer.text

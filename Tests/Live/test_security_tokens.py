@@ -1,14 +1,23 @@
 """Forged bearer tokens: each is answered 401 in the same words, whatever is wrong with it.
 
-Names carry the rows of the catalogue of faults (S01, S02, S03)."""
+Names carry the rows of the catalogue of faults (S01 to S04, S07)."""
+import asyncio
 import base64
 import hashlib
 import hmac
 import json
 import re
+import secrets
+import time
 
 import pytest
 import requests
+
+from async_http import Connection
+from backups import run
+from couch import Account, Database
+from patience import PATIENCE, until
+from test_couch_feeds import open_feed, rows
 
 
 def part(value):
@@ -122,3 +131,74 @@ def test_s03_changed_claims_are_refused(good, refused, changes):
     claims = {**unpack(good[1]), **changes}
     claims = {name: value for name, value in claims.items() if value is not None}
     refused(f"{good[0]}.{part(claims)}.{good[2]}")
+
+
+def kid(token):
+    """The id of the key that signed a token."""
+    return unpack(token.split(".")[0])["kid"]
+
+
+def keep_newest(file):
+    """Takes the keys that were followed out of the key file, as an operator would whose key has leaked."""
+    content = json.loads(file.read_text())
+    content["keys"] = [key for key in content["keys"] if "until" not in key]
+    draft = file.with_suffix(".new")
+    draft.touch(0o600)
+    draft.write_text(json.dumps(content))
+    draft.rename(file)
+
+
+def rest(lines):
+    """What a feed says until it ends; signs of life do not put off how long that may take."""
+    deadline = time.monotonic() + PATIENCE
+    for line in lines:
+        assert time.monotonic() < deadline, "the feed does not end"
+        if line:
+            yield json.loads(line)
+
+
+def test_s04_tokens_and_feeds_outlive_a_rotation_and_end_with_their_key(start):
+    server = start()
+    ada = Account(server)
+    old = Database(server, ada.token)
+    feed, lines = open_feed(old, "continuous", "since=now&heartbeat=1000")
+    with feed:
+        run("keys", "rotate", "--data", server.data)
+        until(lambda: kid(server.guest()) != kid(ada.token), "the new key is not taken")
+        body = {"username": ada.name, "password": ada.password}
+        new = Database(server, server.call("POST", "/v1/sessions", json=body).json()["token"])
+        assert kid(new.token) != kid(old.token)
+        assert old.call_v1("GET", "/v1/me").status_code == 200
+        old.rev("overlap")
+        assert next(rows(lines))["id"] == "overlap"
+        keep_newest(server.data / "keys.json")
+        until(lambda: old.call_v1("GET", "/v1/me").status_code == 401, "the old key is still taken")
+        assert ["last_seq" in row for row in rest(lines)] == [True]
+    assert new.call_v1("GET", "/v1/me").status_code == 200
+
+
+def test_s07_guessed_guests_are_refused(shared, good):
+    """10,000 tokens as they are made, but for the signature: with it one would do."""
+    claims = unpack(good[1])
+    [key] = json.loads((shared.data / "keys.json").read_text())["keys"]
+
+    def unsigned():
+        drawn = {**claims, **{name: secrets.token_hex(16) for name in ("sub", "sid", "jti")}}
+        return f"{good[0]}.{part(json.dumps(drawn, separators=(',', ':')).encode())}"
+
+    async def guess(count):
+        async with Connection(shared.url, "") as connection:
+            for _ in range(count):
+                token = f"{unsigned()}.{part(secrets.token_bytes(32))}"
+                connection.authorization = "Bearer " + token
+                status, answer = await connection.call("GET", "/v1/me")
+                assert status == 401, answer
+
+    async def everybody():
+        await asyncio.gather(*(guess(1_250) for _ in range(8)))
+
+    asyncio.run(everybody())
+    assert shared.call("GET", "/v1/me", ".".join(good)).status_code == 200
+    token = unsigned()
+    signature = hmac.new(bytes.fromhex(key["secret"]), token.encode(), hashlib.sha256).digest()
+    assert shared.call("GET", "/v1/me", f"{token}.{part(signature)}").status_code == 200

@@ -1,5 +1,5 @@
-"""Search when the upstream fails: FAULTS U01 to U09 over real sockets. U10 needs an hour: a unit
-test has it."""
+"""Search when the upstream fails: FAULTS U01 to U09 over real sockets. U10 has a file of its own for outages, and
+a unit test that takes the hour."""
 import concurrent.futures
 import contextlib
 import gzip

@@ -1,5 +1,7 @@
-"""An upstream that is dead for the whole of a load run, a first start without one, and pages that stay."""
+"""An upstream that is dead for the whole of a load run or an hour (FAULTS U10), a first start without one, and
+pages that stay."""
 import collections
+import concurrent.futures
 import contextlib
 import random
 import sqlite3
@@ -19,13 +21,13 @@ SECONDS = 120 if NIGHTLY else 6
 TEXTS = [f"text {number}" for number in range(60)]
 
 
-def grow_old(data):
-    """Makes kept answers as old as they may be found: fresh ones, stale ones, old ones."""
+def grow_old(data, ages=(30, 100, 3_600, 80_000)):
+    """Makes kept answers older by these seconds in turn: fresh ones, stale ones, old ones."""
     with contextlib.closing(sqlite3.connect(data / "search-cache.sqlite")) as file, file:
         rows = [row for row, in file.execute("SELECT rowid FROM blocks ORDER BY key")]
         for number, row in enumerate(rows):
-            seconds = (30, 100, 3_600, 80_000)[number % 4]
-            file.execute("UPDATE blocks SET stored = stored - ? WHERE rowid = ?", (seconds * 1000, row))
+            milliseconds = ages[number % len(ages)] * 1000
+            file.execute("UPDATE blocks SET stored = stored - ? WHERE rowid = ?", (milliseconds, row))
 
 
 class Load:
@@ -113,6 +115,51 @@ def test_dead_upstream_for_a_whole_load_run(start, stub, tmp_path):
     assert 1 <= upstream.highest <= 6 + 1
     # On a busy machine some are too late and are asked for again.
     assert len(upstream.calls) <= 2 * len(TEXTS)
+
+
+def test_U10_upstream_that_is_back_after_an_hour_is_asked_about_once_for_each_text(start, stub):
+    """While it is away everybody gets what was kept; both times all people look for all texts at once."""
+    texts, is_dead = [f"text {number}" for number in range(100 if NIGHTLY else 24)], []
+
+    def script(*_):
+        time.sleep(0.05)
+        return answer(b"down", 503, "text/plain") if is_dead else hotels(1, 2, 3)
+
+    upstream = stub(script)
+    front = start("--upstream", upstream.url)
+
+    def everybody():
+        """Where what twelve people find comes from."""
+        def look(number):
+            replies = [search(front, text) for text in random.Random(number).sample(texts, len(texts))]
+            assert {reply.status_code for reply in replies} == {200}
+            return [reply.json()["source"] for reply in replies]
+
+        with concurrent.futures.ThreadPoolExecutor(12) as pool:
+            return collections.Counter(source for found in pool.map(look, range(12)) for source in found)
+
+    for text in texts:
+        answered(front, text)
+    assert front.stop() == 0
+    for is_away in (True, False):
+        # The second time it has been there all the hour, but nobody searched.
+        grow_old(front.data, [3_600])
+        is_dead[:] = [True] * is_away
+        front = start("--upstream", upstream.url)
+        if is_away:
+            assert set(everybody()) == {"stale"}
+            assert metric(front, "upstream_breaker_open") == 1
+        is_dead.clear()
+        upstream.calls.clear()
+        upstream.highest = 0
+        began = time.monotonic()
+        until(lambda: set(everybody()) == {"cache"}, "some are never asked for again")
+        print(f"\n{len(texts)} texts: {len(upstream.calls)} upstream calls, {upstream.highest} at once at most")
+        # On a busy machine some are too late and are asked for again.
+        assert len(texts) <= len(upstream.calls) <= 1.5 * len(texts)
+        # It is asked gently for ten seconds.
+        assert not is_away or upstream.highest <= 6 + 1 or time.monotonic() - began > 10
+        assert front.stop() == 0
 
 
 def test_first_start_without_an_upstream(start, stub):
