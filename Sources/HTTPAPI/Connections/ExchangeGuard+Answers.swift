@@ -77,6 +77,7 @@ extension ExchangeGuard {
   ) {
     isOver = true
     connection?.isDraining = true
+    dropRequests(context)
     stuck = stuck ?? context.eventLoop.now
     arm(context, at: context.eventLoop.now)
     let sent = promise ?? context.eventLoop.makePromise(of: Void.self)
@@ -92,6 +93,11 @@ extension ExchangeGuard {
       ConnectionProblem.linger(context, limits.linger)
     }
     context.writeAndFlush(data, promise: sent)
+  }
+
+  /// Sees to it that no further request is begun on the connection.
+  func dropRequests(_ context: ChannelHandlerContext) {
+    if connection != nil { context.fireUserInboundEventTriggered(LastAnswer()) }
   }
 
   /// Answers in the route's place.

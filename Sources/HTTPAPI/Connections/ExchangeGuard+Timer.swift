@@ -37,6 +37,7 @@ extension ExchangeGuard {
   func end(_ context: ChannelHandlerContext) {
     isOver = true
     connection?.isDraining = true
+    dropRequests(context)
     let (linger, isRead) = (limits.linger, pace == nil)
     let ended = context.eventLoop.makePromise(of: Void.self)
     ended.futureResult.assumeIsolated().whenComplete { [connection] _ in
@@ -97,6 +98,7 @@ extension ExchangeGuard {
     isOver = true
     stuck = nil
     cutoff = nil
+    dropRequests(context)
     context.close(promise: nil)
   }
 }

@@ -69,6 +69,7 @@ final class ExchangeHandler: ChannelInboundHandler, ChannelOutboundHandler {
 
   func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
     if let event = event as? ChannelEvent, event == .inputClosed { finish(nil) }
+    if event is LastAnswer { exchanges.drop() }
     context.fireUserInboundEventTriggered(event)
   }
 

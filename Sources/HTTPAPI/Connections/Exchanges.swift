@@ -64,9 +64,10 @@ package final class Exchanges: ServerChildChannelValue {
 
   // MARK: The event loop's side
 
-  /// Hands over a request.
+  /// Hands over a request, unless the last answer was given.
   func append(_ request: Request) {
     let waiting = state.withLock { state -> CheckedContinuation<Request?, any Error>? in
+      guard !state.isOver else { return nil }
       if let waiting = state.waiting {
         state.waiting = nil
         return waiting
@@ -92,6 +93,19 @@ package final class Exchanges: ServerChildChannelValue {
       return waiting
     }
     if let failure { waiting?.resume(throwing: failure) } else { waiting?.resume(returning: nil) }
+  }
+
+  /// Forgets the requests that wait for their turn; no more come.
+  func drop() {
+    let waiting = state.withLock { state -> CheckedContinuation<Request?, any Error>? in
+      state.requests.removeAll()
+      state.isOver = true
+      state.isBodyFull = false
+      state.failure = nil
+      defer { state.waiting = nil }
+      return state.waiting
+    }
+    waiting?.resume(returning: nil)
   }
 
   /// Whether the channel may read; it is told to when it may again.

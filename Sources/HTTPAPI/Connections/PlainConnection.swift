@@ -66,7 +66,12 @@ package struct PlainConnection: ServerChildChannel {
         while let request = try await value.next() {
           let response = try await gate.respond(to: request, context: context)
           try await answer(response, on: channel)
-          if request.headers.value(of: .connection) == "close" { break }
+          // Nothing after the last answer is done (RFC 9112, section 9.6), whoever said that it is that.
+          if request.headers.value(of: .connection) == "close"
+            || response.headers.value(of: .connection) == "close"
+          {
+            break
+          }
         }
       } catch is HTTPParserError {
         // ``ExchangeGuard`` finds the words.

@@ -158,13 +158,16 @@ import Testing
   }
 
   @Test func answerThatNeverComesIs503() throws {
-    let wire = try Wire()
-    try wire.receive(Wire.get)
+    let (wire, ends) = (try Wire(), Ends())
+    try wire.channel.pipeline.syncOperations.addHandler(ends)
+    try wire.receive(Wire.get + Wire.get)
     wire.wait(wire.limits.answer.less)
     #expect(try wire.sent() == "")
     wire.wait(.nanoseconds(1))
     let answer = try wire.sent()
     #expect(answer.hasPrefix("HTTP/1.1 503 ") && answer.lowercased().contains("retry-after: 1"))
+    // What was asked behind it is not begun (RFC 9112, section 9.6).
+    #expect(ends.count == 1)
     // The route's own answer comes too late to be one.
     wire.answer()
     #expect(try wire.sent() == "")
@@ -212,6 +215,18 @@ private final class Dam: ChannelOutboundHandler {
 
   func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
     if let promise { promises.append(promise) }
+  }
+}
+
+/// Counts how often a connection says that nothing more is answered.
+private final class Ends: ChannelInboundHandler {
+  typealias InboundIn = HTTPRequestPart
+
+  var count = 0
+
+  func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+    if event is LastAnswer { count += 1 }
+    context.fireUserInboundEventTriggered(event)
   }
 }
 

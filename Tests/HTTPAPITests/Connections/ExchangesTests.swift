@@ -111,6 +111,19 @@ import Testing
     #expect(last == nil)
   }
 
+  @Test func requestsBehindTheLastAnswerAreForgotten() async throws {
+    let line = try await Line()
+    try await line.receive(Self.head, .end(nil))
+    try await line.receive(Self.head, .end(nil))
+    _ = try await line.exchanges.next()
+    try await line.channel.testingEventLoop.executeInContext { [channel = line.channel] in
+      channel.pipeline.syncOperations.fireUserInboundEventTriggered(LastAnswer())
+    }
+    try await line.receive(Self.head, .end(nil))
+    let next = try await line.exchanges.next()
+    #expect(next == nil)
+  }
+
   @Test func taskThatWaitsIsToldOfTheEnd() async throws {
     let line = try await Line()
     async let next = line.exchanges.next()
