@@ -61,6 +61,12 @@ extension ExchangeGuard {
       leavePlace()
       waiting = nil
     } else {
+      // The next in line may have come whole, or wait for its client now.
+      if pace != nil, outstanding == 1 {
+        leavePlace()
+      } else if !holdsPlace {
+        holdsPlace = admission.enter(always: true)
+      }
       waiting = context.eventLoop.now
       arm(context, at: context.eventLoop.now)
     }

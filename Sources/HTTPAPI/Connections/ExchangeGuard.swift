@@ -86,10 +86,20 @@ final class ExchangeGuard: ChannelDuplexHandler, RemovableChannelHandler {
         if cutoff != nil { end(context) }
       } else {
         if pace.count > 0, !hasAnswer { waiting = context.eventLoop.now }
-        if outstanding > 0, !hasAnswer, !holdsPlace { holdsPlace = admission.enter(always: true) }
+        // Its place was left to others while the body was on its way; it may be taken.
+        guard takesPlaceAgain() else { return failBody(ConnectionProblem.overloaded, context) }
         context.fireChannelRead(data)
       }
     }
+  }
+
+  /// Takes a place for a request that has come whole, unless it has one or is answered already.
+  private func takesPlaceAgain() -> Bool {
+    guard outstanding > 0, !hasAnswer, !holdsPlace else { return true }
+    // Behind a request that is not answered yet it is in line on its connection, which has one place.
+    let always = outstanding > 1 || (request.map(Problem.mustAnswer) ?? true)
+    holdsPlace = admission.enter(always: always)
+    return holdsPlace
   }
 
   private func read(_ head: HTTPRequest, _ data: NIOAny, _ context: ChannelHandlerContext) {
@@ -138,8 +148,8 @@ final class ExchangeGuard: ChannelDuplexHandler, RemovableChannelHandler {
   func channelReadComplete(context: ChannelHandlerContext) {
     if pace != nil {
       pace?.isRead(false, at: context.eventLoop.now)
-      // Who is slow takes no place from others.
-      leavePlace()
+      // Who is slow takes no place from others; what is being answered before it keeps the place.
+      if outstanding <= 1 { leavePlace() }
     }
     context.fireChannelReadComplete()
   }

@@ -26,7 +26,8 @@ package enum RequestLimits {
   package static let connections = 10_000
   /// Connections at once from one address, or from the 64-bit prefix of an IPv6 address.
   package static let connectionsPerAddress = 256
-  /// Requests that are being answered at once, at most; fewer while the server falls behind.
+  /// Requests that are being answered at once, at most; fewer while the server falls behind. One whose body is
+  /// on its way is not among them until that has come.
   package static let requestsAtOnce = 1_024
   /// Bytes of bodies in memory, of all the requests that are being answered.
   package static let bodyMemoryBytes = 256 << 20

@@ -81,11 +81,52 @@ import Testing
     #expect(admission.runningCount == 0)
     try other.receive(Wire.get)
     #expect(try other.requests().count == 2)
-    try slow.receive("}")
-    #expect(admission.runningCount == 2)
-    slow.answer()
     other.answer()
+    try slow.receive("}")
+    #expect(admission.runningCount == 1)
+    slow.answer()
     #expect(try slow.sent().hasPrefix("HTTP/1.1 200 ") && admission.runningCount == 0)
+  }
+
+  /// Whoever sent head and body in two packets came past the bound.
+  @Test func bodyThatEndsWhenAllPlacesAreTakenIsRefused() throws {
+    let admission = Admission(atOnce: 1)
+    let (late, other) = (try Wire(admission: admission), try Wire(admission: admission))
+    try late.receive("PUT / HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\n{")
+    try other.receive(Wire.get)
+    _ = try late.requests()
+    let problem = late.problem { try late.receive("}") }
+    #expect(problem?.error == "overloaded" && problem?.headers[.retryAfter] == "1")
+    #expect(
+      try late.requests().allSatisfy { if case .end = $0 { false } else { true } })
+    #expect(admission.runningCount == 1 && admission.refusedCount == 1)
+    // The route says so, and the connection ends: nobody would know what follows.
+    late.answer(.serviceUnavailable)
+    #expect(try late.sent().lowercased().contains("connection: close"))
+    other.answer()
+    #expect(admission.runningCount == 0)
+  }
+
+  @Test func operatorsBodyIsTakenWhateverThereIsToDo() throws {
+    let admission = Admission(atOnce: 1)
+    let (late, other) = (try Wire(admission: admission), try Wire(admission: admission))
+    try late.receive("GET /healthz HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\n{")
+    try other.receive(Wire.get)
+    #expect(late.problem { try late.receive("}") } == nil)
+    #expect(admission.runningCount == 2)
+  }
+
+  @Test func requestBeingAnsweredKeepsItsPlaceWhateverComesBehindIt() throws {
+    let admission = Admission(atOnce: 1)
+    let wire = try Wire(admission: admission)
+    try wire.receive(Wire.get + "PUT / HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\n{")
+    #expect(admission.runningCount == 1)
+    wire.answer()
+    #expect(admission.runningCount == 0)
+    try wire.receive("}")
+    #expect(admission.runningCount == 1)
+    wire.answer()
+    #expect(admission.runningCount == 0)
   }
 
   @Test func bodiesBeyondTheMemoryForThemAreRefused() throws {
