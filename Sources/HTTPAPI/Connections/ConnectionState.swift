@@ -11,8 +11,10 @@ final class ConnectionState {
   /// Whether the request that was read last is the last of the connection: by its version, by
   /// `Connection: close`, or because an upgrade was asked for, after which the parser reads no more.
   var isLast = false
-  /// Whether requests are of HTTP/1.0, which knows no chunks.
+  /// Whether the request that was read last is of HTTP/1.0.
   var isOld = false
+  /// Whether the request that is being answered is of HTTP/1.0, which knows no chunks.
+  var answersOld = false
   /// What the parser stopped at.
   var failure: HTTPParserError?
   /// The answer to that.

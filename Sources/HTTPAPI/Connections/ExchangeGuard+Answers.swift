@@ -20,12 +20,20 @@ extension ExchangeGuard {
     if head.headerFields.value(of: .connection) == "close" {
       // What was asked after this request is not answered.
       closes = true
-      outstanding = 1
+      forgetRequests(behind: 1)
     }
     if closes, outstanding <= 1 { head.headerFields[.connection] = "close" }
     if connection == nil { head.headerFields[.connection] = nil }
     // An answer without a length goes on as long as its feed: it holds no place.
     if !head.headerFields.contains(.contentLength) { leavePlace() }
+    write(head, context, promise)
+  }
+
+  /// Writes a head in the version of the request that it answers.
+  func write(
+    _ head: HTTPResponse, _ context: ChannelHandlerContext, _ promise: EventLoopPromise<Void>?
+  ) {
+    if let connection { connection.answersOld = asked.first?.isOld ?? connection.isOld }
     context.write(wrapOutboundOut(.head(head)), promise: promise)
   }
 
@@ -43,19 +51,18 @@ extension ExchangeGuard {
     hasAnswer = true
     waiting = nil
     let problem = connection?.refusal ?? ConnectionProblem.malformed
-    let (head, body) = message(problem, to: outstanding > 0 ? request : nil, closes: true)
-    context.write(wrapOutboundOut(.head(head)), promise: promise)
-    context.write(wrapOutboundOut(.body(body)), promise: nil)
+    let (head, body) = message(problem, to: asked.first?.head, closes: true)
+    write(head, context, promise)
+    if asked.first?.head.method != .head {
+      context.write(wrapOutboundOut(.body(body)), promise: nil)
+    }
   }
 
   /// Ends an answer, and the connection if it was its last.
   func writeEnd(
     _ data: NIOAny, _ context: ChannelHandlerContext, _ promise: EventLoopPromise<Void>?
   ) {
-    outstanding = max(0, outstanding - 1)
-    connection?.outstanding = outstanding
-    admission.give(heldBytes)
-    heldBytes = 0
+    forgetFirst()
     hasAnswer = false
     if outstanding == 0 {
       leavePlace()
@@ -108,9 +115,9 @@ extension ExchangeGuard {
 
   /// Answers in the route's place.
   func answer(_ problem: Problem, _ context: ChannelHandlerContext) {
-    let (head, body) = message(problem, to: request, closes: closes && connection != nil)
-    context.write(wrapOutboundOut(.head(head)), promise: nil)
-    if request?.method != .head { context.write(wrapOutboundOut(.body(body)), promise: nil) }
+    let (head, body) = message(problem, to: answered, closes: closes && connection != nil)
+    write(head, context, nil)
+    if answered?.method != .head { context.write(wrapOutboundOut(.body(body)), promise: nil) }
     let end = wrapOutboundOut(.end(nil))
     if closes { finish(end, context, nil) } else { context.writeAndFlush(end, promise: nil) }
   }
@@ -151,8 +158,7 @@ extension ExchangeGuard {
   /// Gives everything back.
   func release() {
     leavePlace()
-    admission.give(heldBytes)
-    heldBytes = 0
+    forgetRequests(behind: 0)
     isOver = true
     stuck = nil
     cutoff = nil

@@ -28,10 +28,10 @@ final class ExchangeGuard: ChannelDuplexHandler, RemovableChannelHandler {
   /// The connection's state; nil for a stream of HTTP/2, which has one request.
   let connection: ConnectionState?
 
-  /// The request that is answered, or the last that was read.
-  var request: HTTPRequest?
-  /// Requests passed on and not answered to their end.
-  var outstanding = 0
+  /// The request that was read last.
+  private var request: HTTPRequest?
+  /// Requests passed on and not answered to their end, the oldest first.
+  var asked = CircularBuffer<AskedRequest>(initialCapacity: 2)
   /// The body that is on its way.
   var pace: BodyPace?
   /// Whether the answer has begun.
@@ -46,8 +46,6 @@ final class ExchangeGuard: ChannelDuplexHandler, RemovableChannelHandler {
   var isOver = false
   /// Whether a place among the running requests is held.
   var holdsPlace = false
-  /// Bytes of the body that are accounted for.
-  var heldBytes = 0
   /// Since when nothing can be written, or was taken.
   var stuck: NIODeadline?
   /// When the connection is cut whatever is on it; nil until the server stops.
@@ -63,6 +61,12 @@ final class ExchangeGuard: ChannelDuplexHandler, RemovableChannelHandler {
     self.crossOrigin = crossOrigin
     self.connection = connection
   }
+
+  /// How many requests were passed on and are not answered to their end.
+  var outstanding: Int { asked.count }
+
+  /// The request that is answered, or that is turned away.
+  var answered: HTTPRequest? { asked.first?.head ?? request }
 
   func handlerRemoved(context: ChannelHandlerContext) { release() }
 
@@ -121,7 +125,7 @@ final class ExchangeGuard: ChannelDuplexHandler, RemovableChannelHandler {
       holdsPlace = true
       waiting = now
     }
-    outstanding += 1
+    asked.append(AskedRequest(head: head, isOld: connection?.isOld == true))
     connection?.outstanding = outstanding
     if connection?.isLast == true { closes = true }
     context.fireChannelRead(data)
@@ -136,12 +140,7 @@ final class ExchangeGuard: ChannelDuplexHandler, RemovableChannelHandler {
       if count > Self.refusedBytes { context.close(promise: nil) }
       return
     }
-    if count > Self.freeBytes, !hasAnswer {
-      guard admission.take(count - heldBytes) else {
-        return failBody(ConnectionProblem.overloaded, context)
-      }
-      heldBytes = count
-    }
+    guard holdsBody(count) else { return failBody(ConnectionProblem.overloaded, context) }
     context.fireChannelRead(data)
   }
 
@@ -171,6 +170,7 @@ final class ExchangeGuard: ChannelDuplexHandler, RemovableChannelHandler {
   func triggerUserOutboundEvent(
     context: ChannelHandlerContext, event: Any, promise: EventLoopPromise<Void>?
   ) {
+    if let room = event as? BodyRoom { return hold(room, promise) }
     guard event is BodyWanted else {
       return context.triggerUserOutboundEvent(event, promise: promise)
     }
@@ -179,7 +179,8 @@ final class ExchangeGuard: ChannelDuplexHandler, RemovableChannelHandler {
     else { return }
     pace?.restart(at: context.eventLoop.now)
     let leave = HTTPResponse(status: .continue)
-    context.writeAndFlush(wrapOutboundOut(.head(leave)), promise: nil)
+    write(leave, context, nil)
+    context.flush()
   }
 
   // MARK: Answers

@@ -56,7 +56,7 @@ final class RequestCodec: ChannelDuplexHandler, RemovableChannelHandler {
     case .head(let response):
       var head = HTTPResponseHead(response)
       // The encoder must not answer HTTP/1.0 with chunks.
-      if state.isOld { head.version = .http1_0 }
+      if state.answersOld { head.version = .http1_0 }
       context.write(wrapOutboundOut(.head(head)), promise: promise)
     case .body(let bytes):
       context.write(wrapOutboundOut(.body(.byteBuffer(bytes))), promise: promise)

@@ -37,22 +37,49 @@ struct Call: Sendable {
   /// The whole body, unpacked if it came as gzip.
   /// - Parameter limit: the bytes that it may have, packed as well as unpacked.
   /// - Throws: ``Problem`` 413 when it is larger than `limit` bytes; 415 for another coding than gzip; 400 for
-  ///   one that can't be unpacked.
+  ///   one that can't be unpacked; 503 where there is no memory for what it unpacks to.
   func body(upTo limit: Int) async throws -> [UInt8] {
     let coding = try ContentCoding(self)
     let bytes = try await sentBody(upTo: limit)
-    guard coding == .gzip else { return bytes }
-    do throws(CompressionError) {
-      return try GzipReader.inflate(bytes, limit: limit)
-    } catch {
-      switch error {
-      case .tooLarge: throw Self.tooLarge(limit)
-      case .malformed:
-        throw Problem(.badRequest, "bad_request", "The body is no gzip, or not all of it")
-      case .outOfMemory:
-        throw Problem(
-          .serviceUnavailable, "unavailable", "The body can't be unpacked now", retryAfter: 1)
+    return coding == .gzip ? try await unpack(bytes, upTo: limit) : bytes
+  }
+
+  /// Unpacks a body. Nothing says beforehand how large it becomes, so it is begun again with four times the
+  /// room whenever that did not do: a third more work at most, and memory is asked for before it is used.
+  private func unpack(_ packed: [UInt8], upTo limit: Int) async throws -> [UInt8] {
+    var room = min(limit, BodyRoom.freeBytes)
+    while true {
+      let bytes: [UInt8]
+      do throws(CompressionError) {
+        bytes = try GzipReader.inflate(packed, limit: room)
+      } catch {
+        guard error == .tooLarge, room < limit else { throw Self.problem(error, limit) }
+        room = min(limit, room * 4)
+        try await hold(room)
+        continue
       }
+      if room > BodyRoom.freeBytes { try await hold(bytes.count) }
+      return bytes
+    }
+  }
+
+  private func hold(_ bytes: Int) async throws(Problem) {
+    do {
+      try await context.channel.triggerUserOutboundEvent(BodyRoom(bytes: bytes)).get()
+    } catch let problem as Problem {
+      throw problem
+    } catch {
+      // The connection is gone, or a test's, which accounts for nothing.
+    }
+  }
+
+  private static func problem(_ error: CompressionError, _ limit: Int) -> Problem {
+    switch error {
+    case .tooLarge: tooLarge(limit)
+    case .malformed:
+      Problem(.badRequest, "bad_request", "The body is no gzip, or not all of it")
+    case .outOfMemory:
+      Problem(.serviceUnavailable, "unavailable", "The body can't be unpacked now", retryAfter: 1)
     }
   }
 

@@ -29,7 +29,8 @@ package enum RequestLimits {
   /// Requests that are being answered at once, at most; fewer while the server falls behind. One whose body is
   /// on its way is not among them until that has come.
   package static let requestsAtOnce = 1_024
-  /// Bytes of bodies in memory, of all the requests that are being answered.
+  /// Bytes of bodies over 64 KiB in memory, as they were sent and as they are unpacked, of all the requests that
+  /// are being answered.
   package static let bodyMemoryBytes = 256 << 20
   /// Streams open at once on one HTTP/2 connection.
   package static let streams = 100

@@ -142,6 +142,52 @@ import Testing
     #expect(admission.heldBytes == 0)
   }
 
+  /// One number for all bodies of a connection let the second's replace the first's.
+  @Test func bodiesOfPipelinedRequestsAreAccountedForEach() throws {
+    let admission = Admission()
+    let wire = try Wire(admission: admission)
+    let body = { String(repeating: "x", count: $0) }
+    try wire.receive(Wire.put + body(100_000) + Wire.put + body(70_000))
+    #expect(admission.heldBytes == 170_000)
+    wire.answer()
+    #expect(admission.heldBytes == 70_000)
+    try wire.receive(body(30_000))
+    #expect(admission.heldBytes == 100_000)
+    try wire.channel.close().wait()
+    #expect(admission.heldBytes == 0)
+  }
+
+  @Test func H08_unpackedBodyIsAccountedForUntilItsAnswersEnd() throws {
+    let admission = Admission(memory: 1_000_000)
+    let wire = try Wire(admission: admission)
+    try wire.receive(Wire.get)
+    for (bytes, held) in [(200_000, 200_000), (1_000_000, 1_000_000), (300_000, 300_000)] {
+      try wire.channel.triggerUserOutboundEvent(BodyRoom(bytes: bytes)).wait()
+      #expect(admission.heldBytes == held)
+    }
+    let problem = wire.problem {
+      try wire.channel.triggerUserOutboundEvent(BodyRoom(bytes: 1_000_001)).wait()
+    }
+    #expect(problem?.error == "overloaded" && admission.heldBytes == 300_000)
+    wire.answer()
+    #expect(admission.heldBytes == 0)
+  }
+
+  /// The version and the method were those of the request that was read last.
+  @Test func answerIsInTheWordsOfItsOwnRequest() throws {
+    let wire = try Wire()
+    try wire.receive(Wire.get + "GET / HTTP/1.0\r\n\r\n")
+    for version in ["1.1", "1.0"] {
+      wire.answer()
+      #expect(try wire.sent().hasPrefix("HTTP/\(version) 200 "))
+    }
+    let head = try Wire()
+    try head.receive(Wire.get.replacing("GET", with: "HEAD") + Wire.get)
+    head.wait(head.limits.answer)
+    let refusal = try head.sent()
+    #expect(refusal.hasPrefix("HTTP/1.1 503 ") && refusal.hasSuffix("\r\n\r\n"))
+  }
+
   @Test func H06_leaveToSendIsGivenOnceAndOnlyWhereItIsWaitedFor() throws {
     let wire = try Wire()
     try wire.receive(Wire.put)

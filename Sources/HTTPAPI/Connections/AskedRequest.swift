@@ -1,0 +1,13 @@
+import HTTPTypes
+
+/// A request that was passed on and is not answered to its end, for what its answer has to know of it.
+struct AskedRequest {
+  /// Its head.
+  let head: HTTPRequest
+  /// Whether it is of HTTP/1.0.
+  let isOld: Bool
+  /// Bytes of its body as it was sent that are accounted for.
+  var sentBytes = 0
+  /// Bytes of its unpacked body that are accounted for.
+  var unpackedBytes = 0
+}
