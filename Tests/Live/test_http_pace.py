@@ -10,6 +10,7 @@ import pytest
 
 from couch import Account, Database
 from conftest import NIGHTLY
+from patience import until
 from wire import LIMITS, connect, receive, send
 
 # Tests hold many connections; a server inherits the limit.
@@ -197,3 +198,52 @@ def test_H12_json_is_answered_whatever_is_accepted(shared, accept):
     answer = send(shared, f"GET /v1/limits HTTP/1.1\r\nHost: x\r\n{fields}\r\n")
     assert answer.statuses == [200] and answer.field("content-type") == "application/json"
     json.loads(answer.data.partition(b"\r\n\r\n")[2])
+
+
+def test_H05_long_answers_are_counted_until_they_are_read(start):
+    """A client that reads nothing of a long answer: what is not on its way to it is in the account of such
+    answers, and goes from it with the connection."""
+    server = start()
+    database = Database(server, Account(server).token)
+    for number in range(30):
+        database.rev(f"d{number}", text="x" * 400_000)
+
+    def waiting():
+        text = server.call("GET", "/metrics").text
+        return int(float(next(line for line in text.splitlines() if line.startswith("answer_bytes ")).split()[1]))
+
+    with connect(server) as connection:
+        connection.sendall((f"GET /couch/{database.name}/_all_docs?include_docs=true HTTP/1.1\r\nHost: x\r\n"
+                            f"Authorization: Bearer {database.token}\r\n\r\n").encode())
+        until(lambda: waiting() > 1 << 20)
+        answer = receive(connection)
+        assert answer.statuses == [200] and len(answer.data) > 12_000_000
+        until(lambda: waiting() == 0)
+    with connect(server) as connection:
+        connection.sendall((f"GET /couch/{database.name}/_all_docs?include_docs=true HTTP/1.1\r\nHost: x\r\n"
+                            f"Authorization: Bearer {database.token}\r\n\r\n").encode())
+        until(lambda: waiting() > 1 << 20)
+    until(lambda: waiting() == 0)
+
+
+def test_H08_unpacked_bodies_are_taken_and_their_memory_is_given_back(start):
+    """In pieces of a few KiB packed and 8 MiB unpacked, many at a time: all are stored, or told to come again."""
+    server = start()
+    database = Database(server, Account(server).token)
+    body = gzip.compress(json.dumps({"docs": [{"_id": f"d{number}", "text": "x" * 400_000}
+                                              for number in range(20)]}).encode())
+    assert len(body) < 64 << 10
+    statuses = []
+
+    def write():
+        statuses.append(server.call(
+            "POST", f"/couch/{database.name}/_bulk_docs", database.token, data=body,
+            headers={"Content-Encoding": "gzip", "Content-Type": "application/json"}).status_code)
+
+    threads = [threading.Thread(target=write) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert set(statuses) <= {201, 503} and 201 in statuses, statuses
+    until(lambda: "request_body_bytes 0\n" in server.call("GET", "/metrics").text)

@@ -146,7 +146,7 @@ def test_H04_limits_are_told(shared):
     assert (limits["headerFields"], limits["headerBytes"], limits["uriBytes"]) == (64, 16384, 8192)
     for name in ("headerSeconds", "bodyGraceSeconds", "bodyBytesPerSecond", "bodySeconds", "requestSeconds",
                  "idleSeconds", "connections", "connectionsPerAddress", "requestsAtOnce", "streams",
-                 "bodyMemoryBytes"):
+                 "bodyMemoryBytes", "answerMemoryBytes", "answerBytesPerSecond"):
         assert limits[name] > 0
 
 

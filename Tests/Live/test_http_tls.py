@@ -82,6 +82,35 @@ def test_whole_life_of_a_bookmark_over_http_2(secure):
         assert streams.answer("DELETE", "/v1/bookmarks/x", token)[0] == 204
 
 
+def test_H05_long_answer_of_a_stream_is_counted_until_it_is_read(secure):
+    """A stream's window of 64 KiB is closed until its client reads."""
+    with Streams(secure) as streams, Streams(secure) as others:
+        body = json.dumps({"username": "reader", "password": "long enough"}).encode()
+        kind = ("content-type", "application/json")
+        status, _, answer = streams.answer("POST", "/v1/users", kind, body=body)
+        assert status == 201
+        token = ("authorization", "Bearer " + json.loads(answer)["token"])
+        place = json.loads(streams.answer("GET", "/v1/me", token)[2])["couch"].partition("localhost")[2]
+        for number in range(20):
+            document = json.dumps({"text": "x" * 15_000}).encode()
+            assert streams.answer("PUT", f"{place}/d{number}", token, kind, body=document)[0] == 201
+
+        def waiting():
+            lines = others.answer("GET", "/metrics")[2].decode().splitlines()
+            return float(next(line for line in lines if line.startswith("answer_bytes ")).split()[1])
+
+        stream = streams.ask("GET", place + "/_all_docs?include_docs=true", token)
+        until(lambda: waiting() > 100_000)
+        streams.read(lambda: stream in streams.done)
+        assert len(streams.bodies[stream]) > 300_000
+        until(lambda: waiting() == 0)
+        stream = streams.ask("GET", place + "/_all_docs?include_docs=true", token)
+        until(lambda: waiting() > 100_000)
+        streams.h2.reset_stream(stream)
+        streams.flush()
+        until(lambda: waiting() == 0)
+
+
 def test_refused_body_without_an_end_ends_its_stream_alone(secure):
     with Streams(secure) as streams:
         stream = streams.ask("PUT", "/v1/bookmarks/y", ("content-length", "99999999"), end=False)

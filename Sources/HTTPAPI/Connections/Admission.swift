@@ -1,7 +1,7 @@
 import Synchronization
 
 /// Says which requests are begun: so many at once, fewer while the server falls behind, and no more bytes of
-/// bodies than memory is meant for. What is turned away costs next to nothing, so that what was begun is
+/// bodies and of answers on their way than memory is meant for. What is turned away costs next to nothing, so that what was begun is
 /// finished in time however much is asked.
 ///
 /// The bound follows how long work waits for a thread (``note(lag:)``): it shrinks by a quarter at a time once
@@ -21,20 +21,25 @@ package final class Admission: Sendable {
 
   private let ceiling: Int
   private let memory: Int
+  private let answerMemory: Int
   private let bound: Atomic<Int>
   private let running = Atomic(0)
   private let refused = Atomic(0)
   private let bytes = Atomic(0)
+  private let answers = Atomic(0)
   private let lateInARow = Atomic(0)
 
   /// An admission without requests.
   /// - Parameter atOnce: requests at once, at most.
   /// - Parameter memory: bytes of bodies at once.
+  /// - Parameter answerMemory: bytes of answers at once.
   package init(
-    atOnce: Int = RequestLimits.requestsAtOnce, memory: Int = RequestLimits.bodyMemoryBytes
+    atOnce: Int = RequestLimits.requestsAtOnce, memory: Int = RequestLimits.bodyMemoryBytes,
+    answerMemory: Int = RequestLimits.answerMemoryBytes
   ) {
     ceiling = atOnce
     self.memory = memory
+    self.answerMemory = answerMemory
     bound = Atomic(atOnce)
   }
 
@@ -46,6 +51,8 @@ package final class Admission: Sendable {
   package var currentBound: Int { bound.load(ordering: .relaxed) }
   /// Bytes of bodies in memory.
   package var heldBytes: Int { bytes.load(ordering: .relaxed) }
+  /// Bytes of answers in memory that clients have not taken yet.
+  package var answerBytes: Int { answers.load(ordering: .relaxed) }
 
   /// Begins a request; ``leave()`` has to follow if it may.
   /// - Parameter always: whether it is one that operators ask in just such moments.
@@ -61,9 +68,14 @@ package final class Admission: Sendable {
   func leave() { running.subtract(1, ordering: .relaxed) }
 
   /// Counts bytes of a body; ``give(_:)`` has to follow if there is room.
-  func take(_ count: Int) -> Bool {
-    if bytes.add(count, ordering: .relaxed).newValue <= memory { return true }
-    bytes.subtract(count, ordering: .relaxed)
+  func take(_ count: Int) -> Bool { take(count, of: bytes, upTo: memory) }
+
+  /// Counts bytes of an answer; ``giveAnswer(_:)`` has to follow if there is room.
+  func takeAnswer(_ count: Int) -> Bool { take(count, of: answers, upTo: answerMemory) }
+
+  private func take(_ count: Int, of account: borrowing Atomic<Int>, upTo bound: Int) -> Bool {
+    if account.add(count, ordering: .relaxed).newValue <= bound { return true }
+    account.subtract(count, ordering: .relaxed)
     refused.add(1, ordering: .relaxed)
     return false
   }
@@ -71,6 +83,11 @@ package final class Admission: Sendable {
   /// Gives bytes back.
   func give(_ count: Int) {
     if count > 0 { bytes.subtract(count, ordering: .relaxed) }
+  }
+
+  /// Gives bytes of an answer back.
+  func giveAnswer(_ count: Int) {
+    if count > 0 { answers.subtract(count, ordering: .relaxed) }
   }
 
   /// Takes a measurement: how much later than it wanted something ran that had nothing to do.

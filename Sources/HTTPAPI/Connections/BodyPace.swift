@@ -1,7 +1,7 @@
 import NIOCore
 
-/// How a body comes: it has to keep to a rate, may pause for a while, and has to end some day. Only the time
-/// counts in which the server waits for the client.
+/// How a body comes: it has to keep to a rate, may pause for a while, and has to end some day. For rate and
+/// pause only the time counts in which the server waits for the client; the end comes whoever waits.
 struct BodyPace {
   private let limits: ConnectionLimits
   /// When it is too late for the next byte.
@@ -29,7 +29,7 @@ struct BodyPace {
   /// Takes bytes: they buy time, as much as the pause that a body may make.
   mutating func came(_ bytes: Int, at now: NIODeadline) {
     count += bytes
-    due = min(due + limits.time(for: bytes), now + limits.bodyGrace)
+    due = min(due + ConnectionLimits.time(for: bytes, at: limits.bodyRate), now + limits.bodyGrace)
   }
 
   /// The server stops reading, or begins again.

@@ -14,6 +14,8 @@ package struct ConnectionLimits: Sendable {
   package var answer = TimeAmount.seconds(Int64(RequestLimits.requestSeconds))
   /// How long a client may take nothing of an answer.
   package var stall = TimeAmount.seconds(Int64(RequestLimits.idleSeconds))
+  /// Bytes per second that a client has to take of a long answer.
+  package var answerRate = RequestLimits.answerBytesPerSecond
   /// How long a connection may go on once the server stops.
   package var stop = TimeAmount.seconds(Int64(RequestLimits.stopSeconds))
   /// How long what comes after the last answer is thrown away before the connection is cut.
@@ -27,9 +29,9 @@ package struct ConnectionLimits: Sendable {
     .nanoseconds(min(header, bodyGrace, body, answer, stall).nanoseconds / 2)
   }
 
-  /// The time that so many bytes of a body are good for.
-  func time(for bytes: Int) -> TimeAmount {
+  /// The time that so many bytes are good for at so many a second; a minute for more than can be said.
+  static func time(for bytes: Int, at rate: Int) -> TimeAmount {
     let (product, overflow) = Int64(bytes).multipliedReportingOverflow(by: 1_000_000_000)
-    return overflow ? bodyGrace : .nanoseconds(product / Int64(max(1, bodyRate)))
+    return overflow ? .minutes(1) : .nanoseconds(product / Int64(max(1, rate)))
   }
 }

@@ -24,8 +24,15 @@ extension ExchangeGuard {
     }
     if closes, outstanding <= 1 { head.headerFields[.connection] = "close" }
     if connection == nil { head.headerFields[.connection] = nil }
-    // An answer without a length goes on as long as its feed: it holds no place.
-    if !head.headerFields.contains(.contentLength) { leavePlace() }
+    if let length = head.headerFields.value(of: .contentLength) {
+      guard holdsAnswer(length) else {
+        let isLast = connection != nil && closes && outstanding <= 1
+        return replaceAnswer(context, closes: isLast, promise)
+      }
+    } else {
+      // An answer without a length goes on as long as its feed: it holds no place.
+      leavePlace()
+    }
     write(head, context, promise)
   }
 
@@ -63,6 +70,7 @@ extension ExchangeGuard {
     _ data: NIOAny, _ context: ChannelHandlerContext, _ promise: EventLoopPromise<Void>?
   ) {
     forgetFirst()
+    endAnswer()
     hasAnswer = false
     if outstanding == 0 {
       leavePlace()
@@ -123,30 +131,12 @@ extension ExchangeGuard {
   }
 
   /// Head and body of an answer to a request, which a page of an allowed origin may read.
-  private func message(
+  func message(
     _ problem: Problem, to request: HTTPRequest?, closes: Bool
   ) -> (head: HTTPResponse, body: ByteBuffer) {
     var (head, body) = problem.message(to: request, closes: closes)
     crossOrigin.decorate(&head.headerFields, origin: request?.headerFields[.origin])
     return (head, body)
-  }
-
-  /// Writes a long body in pieces, so that it is seen whether the client takes any.
-  func writePieces(
-    _ bytes: ByteBuffer, _ context: ChannelHandlerContext, _ promise: EventLoopPromise<Void>?
-  ) {
-    var rest = bytes
-    while let piece = rest.readSlice(length: min(rest.readableBytes, Self.pieceBytes)),
-      piece.readableBytes > 0
-    {
-      let isLast = rest.readableBytes == 0
-      let taken =
-        isLast && promise != nil ? promise : context.eventLoop.makePromise(of: Void.self)
-      taken?.futureResult.assumeIsolated().whenSuccess { [self] in
-        if stuck != nil { stuck = context.eventLoop.now }
-      }
-      context.write(wrapOutboundOut(.body(piece)), promise: taken)
-    }
   }
 
   /// Leaves the place among the running requests.
@@ -159,6 +149,7 @@ extension ExchangeGuard {
   func release() {
     leavePlace()
     forgetRequests(behind: 0)
+    releaseAnswers()
     isOver = true
     stuck = nil
     cutoff = nil

@@ -56,6 +56,7 @@ extension ExchangeGuard {
       dues.append(waiting + limits.answer)
     }
     if let stuck { dues.append(stuck + limits.stall) }
+    if let answerPace { dues.append(answerPace.due) }
     if let cutoff { dues.append(cutoff) }
     return dues.min()
   }
@@ -76,6 +77,8 @@ extension ExchangeGuard {
     if let cutoff, now >= cutoff {
       cut(context)
     } else if let stuck, now >= stuck + limits.stall {
+      cut(context)
+    } else if let answerPace, now >= answerPace.due {
       cut(context)
     } else if isOver {
       return
@@ -98,6 +101,7 @@ extension ExchangeGuard {
     isOver = true
     stuck = nil
     cutoff = nil
+    answerPace = nil
     dropRequests(context)
     context.close(promise: nil)
   }

@@ -3,7 +3,7 @@ import NIOCore
 import NIOHTTPTypes
 
 /// Watches the requests and answers of a connection, or of a stream of HTTP/2: turns requests away while the
-/// server has too much to do, cuts off bodies that come too slowly and answers that are not taken or not
+/// server has too much to do, cuts off bodies that come too slowly and answers that are taken too slowly or not
 /// given, and ends a connection after its last answer.
 ///
 /// A request costs it a few comparisons and two looks at the clock; its timer runs at an interval and only
@@ -48,6 +48,14 @@ final class ExchangeGuard: ChannelDuplexHandler, RemovableChannelHandler {
   var holdsPlace = false
   /// Since when nothing can be written, or was taken.
   var stuck: NIODeadline?
+  /// Bytes of long answers that are accounted for: not given yet, or not taken.
+  var answerBytes = 0
+  /// Of these, the bytes that the answer on its way has still to give.
+  var unwrittenBytes = 0
+  /// How a long answer is taken.
+  var answerPace: AnswerPace?
+  /// Whether the answer on its way was replaced by a problem, and its body is thrown away.
+  var isReplaced = false
   /// When the connection is cut whatever is on it; nil until the server stops.
   var cutoff: NIODeadline?
   var timer: Scheduled<Void>?
@@ -195,6 +203,10 @@ final class ExchangeGuard: ChannelDuplexHandler, RemovableChannelHandler {
     switch unwrapOutboundIn(data) {
     case .head(let head): write(head, data, context, promise)
     case .body(let bytes):
+      guard !isReplaced else {
+        promise?.succeed()
+        return
+      }
       guard bytes.readableBytes > Self.pieceBytes else {
         return context.write(data, promise: promise)
       }

@@ -32,6 +32,7 @@ enum Limits {
       ("requestsAtOnce", caps.requestsAtOnce, "requests being answered"),
       ("streams", RequestLimits.streams, "streams per HTTP/2 connection"),
       ("bodyMemoryBytes", RequestLimits.bodyMemoryBytes, "bytes of all requests' bodies"),
+      ("answerMemoryBytes", RequestLimits.answerMemoryBytes, "bytes of all answers on their way"),
     ]
   }
 
@@ -72,6 +73,7 @@ enum Limits {
     ("bodyGraceSeconds", RequestLimits.bodyGraceSeconds, "seconds that a body may pause"),
     ("bodyBytesPerSecond", RequestLimits.bodyBytesPerSecond, "bytes per second, at least"),
     ("bodySeconds", RequestLimits.bodySeconds, "seconds for a request's body"),
+    ("answerBytesPerSecond", RequestLimits.answerBytesPerSecond, "bytes per second, at least"),
     ("requestSeconds", RequestLimits.requestSeconds, "seconds until an answer begins"),
     ("stopSeconds", RequestLimits.stopSeconds, "seconds from SIGTERM to the last answer's end"),
     ("usernameBytes", UserName.maximumBytes, "bytes"),

@@ -15,6 +15,9 @@ package enum RequestLimits {
   package static let bodyBytesPerSecond = 1_024
   /// Seconds in which a body has to arrive.
   package static let bodySeconds = 120
+  /// Bytes per second that a client has to take of an answer of more than 64 KiB, on average after the pause
+  /// that it may make. A feed may be read as slowly as one likes, down to ``idleSeconds`` for each 64 KiB.
+  package static let answerBytesPerSecond = 8_192
   /// Seconds from a request's last byte to the first of its answer. A feed answers at once.
   package static let requestSeconds = 60
   /// Seconds that a connection is read from after its last answer, so that the answer is not lost.
@@ -32,6 +35,8 @@ package enum RequestLimits {
   /// Bytes of bodies over 64 KiB in memory, as they were sent and as they are unpacked, of all the requests that
   /// are being answered.
   package static let bodyMemoryBytes = 256 << 20
+  /// Bytes of answers over 64 KiB in memory that clients have not taken yet, of all connections.
+  package static let answerMemoryBytes = 256 << 20
   /// Streams open at once on one HTTP/2 connection.
   package static let streams = 100
 }

@@ -83,6 +83,7 @@ struct ConnectionAssembly: Sendable {
         PrometheusSample("requests_bound", .gauge, Double(admission.currentBound)),
         PrometheusSample("requests_refused_total", .counter, Double(admission.refusedCount)),
         PrometheusSample("request_body_bytes", .gauge, Double(admission.heldBytes)),
+        PrometheusSample("answer_bytes", .gauge, Double(admission.answerBytes)),
       ]
     }
   }

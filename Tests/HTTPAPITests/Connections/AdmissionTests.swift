@@ -41,6 +41,14 @@ import Testing
     #expect(admission.take(1) && admission.heldBytes == 10)
   }
 
+  @Test func bytesOfAnswersHaveABoundOfTheirOwn() {
+    let admission = Admission(memory: 10, answerMemory: 20)
+    #expect(admission.take(10) && admission.takeAnswer(20) && !admission.takeAnswer(1))
+    admission.giveAnswer(5)
+    #expect(admission.answerBytes == 15 && admission.heldBytes == 10)
+    #expect(admission.refusedCount == 1)
+  }
+
   @Test func connectionsHaveABoundInAllAndPerAddress() {
     let ledger = ConnectionLedger(maximum: 3, maximumPerAddress: 2)
     let (first, second) = (ClientAddress("192.0.2.1"), ClientAddress("192.0.2.2"))

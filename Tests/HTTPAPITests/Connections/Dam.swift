@@ -1,0 +1,30 @@
+import NIOCore
+
+/// A client's side that takes nothing until it is let: what is written before is not on its way.
+final class Dam: ChannelOutboundHandler {
+  typealias OutboundIn = ByteBuffer
+  typealias OutboundOut = ByteBuffer
+
+  private(set) var waiting: [(bytes: Int, taken: EventLoopPromise<Void>?)] = []
+
+  func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
+    waiting.append((unwrapOutboundIn(data).readableBytes, promise))
+  }
+
+  /// Takes what was written first, up to so many bytes.
+  func take(_ bytes: Int) {
+    var taken = 0
+    while let first = waiting.first, taken + first.bytes <= bytes {
+      taken += first.bytes
+      waiting.removeFirst()
+      first.taken?.succeed()
+    }
+  }
+
+  /// What the end of a connection does to what is left.
+  func fail() {
+    let left = waiting
+    waiting = []
+    for (_, promise) in left { promise?.fail(ChannelError.ioOnClosedChannel) }
+  }
+}

@@ -1,0 +1,106 @@
+import HTTPTypes
+import NIOCore
+import NIOEmbedded
+import NIOHTTPTypes
+import Testing
+
+@testable import HTTPAPI
+
+/// Answers that are more than a connection's buffers hold: FAULTS H05, slow reading. One of 64 MiB cost a slow
+/// reader nothing and stayed for hours.
+@Suite struct LongAnswerTests {
+  private static let size = 1 << 20
+
+  /// Gives an answer of one part to the request that came first.
+  private func answer(_ wire: Wire, bytes: Int, says: Int? = nil) {
+    wire.channel.write(
+      HTTPResponsePart.head(
+        .init(status: .ok, headerFields: [.contentLength: String(says ?? bytes)])), promise: nil)
+    if bytes > 0 {
+      wire.channel.write(
+        HTTPResponsePart.body(ByteBuffer(repeating: 0x78, count: bytes)), promise: nil)
+    }
+    wire.channel.writeAndFlush(HTTPResponsePart.end(nil), promise: nil)
+  }
+
+  /// A connection whose client takes nothing until it is let.
+  private func dammed(_ admission: Admission) throws -> (Wire, Dam) {
+    let (wire, dam) = (try Wire(admission: admission), Dam())
+    try wire.channel.pipeline.syncOperations.addHandler(dam, position: .first)
+    try wire.receive(Wire.get)
+    return (wire, dam)
+  }
+
+  @Test func isAccountedForUntilItIsTaken() throws {
+    let admission = Admission()
+    let (wire, dam) = try dammed(admission)
+    answer(wire, bytes: Self.size)
+    #expect(admission.answerBytes == Self.size && admission.runningCount == 0)
+    // The head is written with the first piece's bytes or alone.
+    dam.take(Self.size / 2 + 1_000)
+    #expect(admission.answerBytes == Self.size / 2)
+    dam.take(.max / 2)
+    #expect(admission.answerBytes == 0 && dam.waiting.isEmpty)
+    wire.wait(.minutes(10))
+    #expect(wire.channel.isActive)
+  }
+
+  @Test func isGivenUpWithItsConnection() throws {
+    let admission = Admission()
+    let (wire, dam) = try dammed(admission)
+    answer(wire, bytes: Self.size)
+    try wire.channel.close().wait()
+    #expect(admission.answerBytes == 0)
+    dam.fail()
+    #expect(admission.answerBytes == 0)
+  }
+
+  @Test func isNotAccountedForWhereItIsShortOrOnlyAHead() throws {
+    for (method, bytes, says) in [("GET", 65_536, 65_536), ("HEAD", 0, 10_000_000)] {
+      let admission = Admission()
+      let (wire, dam) = (try Wire(admission: admission), Dam())
+      try wire.channel.pipeline.syncOperations.addHandler(dam, position: .first)
+      try wire.receive(Wire.get.replacing("GET", with: method))
+      answer(wire, bytes: bytes, says: says)
+      #expect(admission.answerBytes == 0)
+      dam.fail()
+    }
+  }
+
+  @Test func isReplacedBeyondTheMemoryForAnswers() throws {
+    let admission = Admission(answerMemory: Self.size)
+    let (slow, dam) = try dammed(admission)
+    answer(slow, bytes: Self.size)
+    let other = try Wire(admission: admission)
+    try other.receive(Wire.get + Wire.get)
+    answer(other, bytes: 70_000)
+    let refusal = try other.sent()
+    #expect(refusal.hasPrefix("HTTP/1.1 503 ") && refusal.contains(#""error":"overloaded""#))
+    #expect(refusal.lowercased().contains("retry-after: 1") && !refusal.contains("xxx"))
+    answer(other, bytes: 1_000)
+    #expect(try other.sent().hasPrefix("HTTP/1.1 200 "))
+    dam.take(.max / 2)
+    try other.receive(Wire.get)
+    answer(other, bytes: 70_000)
+    #expect(try other.sent().hasPrefix("HTTP/1.1 200 "))
+    #expect(admission.answerBytes == 0)
+  }
+
+  @Test(arguments: [(8, true), (7, false)])
+  func H05_hasToBeTakenAtTheRate(kibibytes: Int, isFastEnough: Bool) throws {
+    let admission = Admission()
+    let (wire, dam) = try dammed(admission)
+    answer(wire, bytes: 64 * Self.size)
+    dam.take(1_000)
+    // A piece of 64 KiB whenever it has come at that rate.
+    let pause = TimeAmount.milliseconds(Int64(64_000 / kibibytes))
+    for _ in 0..<200 where wire.channel.isActive {
+      wire.wait(pause)
+      dam.take(64 << 10)
+    }
+    #expect(wire.channel.isActive == isFastEnough)
+    dam.fail()
+    try? wire.channel.close().wait()
+    #expect(admission.answerBytes == 0)
+  }
+}
