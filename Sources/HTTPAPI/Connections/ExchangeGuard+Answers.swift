@@ -77,7 +77,7 @@ extension ExchangeGuard {
       waiting = nil
     } else {
       // The next in line may have come whole, or wait for its client now.
-      if pace != nil, outstanding == 1 {
+      if pace != nil, outstanding == 1, awaitsBody {
         leavePlace()
       } else if !holdsPlace {
         holdsPlace = admission.enter(always: true)

@@ -105,6 +105,14 @@ final class ExchangeGuard: ChannelDuplexHandler, RemovableChannelHandler {
     }
   }
 
+  /// Whether the route of the request that was read last may wait for its body: the others run without it.
+  var awaitsBody: Bool {
+    switch request?.method {
+    case .get, .head, .delete, .options: false
+    default: true
+    }
+  }
+
   /// Takes a place for a request that has come whole, unless it has one or is answered already.
   private func takesPlaceAgain() -> Bool {
     guard outstanding > 0, !hasAnswer, !holdsPlace else { return true }
@@ -156,7 +164,7 @@ final class ExchangeGuard: ChannelDuplexHandler, RemovableChannelHandler {
     if pace != nil {
       pace?.isRead(false, at: context.eventLoop.now)
       // Who is slow takes no place from others; what is being answered before it keeps the place.
-      if outstanding <= 1 { leavePlace() }
+      if outstanding <= 1, awaitsBody { leavePlace() }
     }
     context.fireChannelReadComplete()
   }

@@ -110,10 +110,28 @@ import Testing
   @Test func operatorsBodyIsTakenWhateverThereIsToDo() throws {
     let admission = Admission(atOnce: 1)
     let (late, other) = (try Wire(admission: admission), try Wire(admission: admission))
-    try late.receive("GET /healthz HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\n{")
+    try late.receive("POST /healthz HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\n{")
     try other.receive(Wire.get)
     #expect(late.problem { try late.receive("}") } == nil)
     #expect(admission.runningCount == 2)
+  }
+
+  /// Whoever announced a body to a route that reads none came past the bound.
+  @Test(arguments: ["GET", "HEAD", "DELETE"])
+  func requestThatNeedsNoBodyKeepsItsPlace(method: String) throws {
+    let admission = Admission(atOnce: 1)
+    let (first, second) = (try Wire(admission: admission), try Wire(admission: admission))
+    for wire in [first, second] {
+      try wire.receive("\(method) / HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\n{")
+    }
+    #expect(try second.sent().hasPrefix("HTTP/1.1 503 ") && admission.runningCount == 1)
+    first.answer()
+    #expect(admission.runningCount == 0)
+    let third = try Wire(admission: admission)
+    try third.receive(
+      Wire.get + "\(method) / HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\n{")
+    third.answer()
+    #expect(admission.runningCount == 1)
   }
 
   @Test func requestBeingAnsweredKeepsItsPlaceWhateverComesBehindIt() throws {
