@@ -14,20 +14,26 @@ package final class ConnectionLedger: Sendable {
   private struct State {
     var counts = Counts()
     var byAddress: [ClientAddress: Int] = [:]
+    /// Connections that are turned away and told so.
+    var lingering = 0
   }
 
   private let maximum: Int
   private let maximumPerAddress: Int
+  private let maximumLingering: Int
   private let state = Mutex(State())
 
   /// A ledger without connections.
   /// - Parameter maximum: connections at once.
   /// - Parameter maximumPerAddress: connections at once from one address.
+  /// - Parameter maximumLingering: connections beyond those that are told at once that there are too many: each
+  ///   takes a descriptor meanwhile.
   package init(
     maximum: Int = RequestLimits.connections,
-    maximumPerAddress: Int = RequestLimits.connectionsPerAddress
+    maximumPerAddress: Int = RequestLimits.connectionsPerAddress, maximumLingering: Int = 32
   ) {
     self.maximum = maximum
+    self.maximumLingering = maximumLingering
     self.maximumPerAddress = maximumPerAddress
   }
 
@@ -49,6 +55,19 @@ package final class ConnectionLedger: Sendable {
       return true
     }
   }
+
+  /// Counts a connection that is turned away, if there is room to tell it so.
+  /// - Returns: whether it may be told; then ``endLingering()`` has to follow.
+  func beginLingering() -> Bool {
+    state.withLock { state in
+      guard state.lingering < maximumLingering else { return false }
+      state.lingering += 1
+      return true
+    }
+  }
+
+  /// Takes a connection that was told out again.
+  func endLingering() { state.withLock { $0.lingering -= 1 } }
 
   /// Takes a connection that was counted out again.
   func leave(_ address: ClientAddress?) {

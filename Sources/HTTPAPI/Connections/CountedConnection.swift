@@ -3,7 +3,8 @@ package import HummingbirdCore
 package import Logging
 package import NIOCore
 
-/// A connection of another kind that is counted: one too many is told so and closed.
+/// A connection of another kind that is counted: one too many is told so and closed; of a flood, which would take
+/// the descriptors that the server needs, all but a few are closed without a word.
 package struct CountedConnection<Inner: ServerChildChannel>: ServerChildChannel {
   /// What becomes of a connection.
   package struct Value: ServerChildChannelValue {
@@ -33,8 +34,10 @@ package struct CountedConnection<Inner: ServerChildChannel>: ServerChildChannel 
   package func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<Value> {
     let address = address(channel.remoteAddress)
     guard ledger.enter(address) else {
+      let isTold = refusal != nil && ledger.beginLingering()
+      if isTold { channel.closeFuture.whenComplete { [ledger] _ in ledger.endLingering() } }
       return channel.eventLoop.makeCompletedFuture {
-        try channel.pipeline.syncOperations.addHandler(ConnectionRefusal(refusal))
+        try channel.pipeline.syncOperations.addHandler(ConnectionRefusal(isTold ? refusal : nil))
         return Value(inner: nil, channel: channel)
       }
     }

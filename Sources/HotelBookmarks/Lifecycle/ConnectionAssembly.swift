@@ -6,7 +6,7 @@ import Stores
 struct ConnectionAssembly: Sendable {
   /// Descriptors that neither stores nor connections may use: logs, keys, upstreams, the catalogue.
   private static let spareDescriptors = 256
-  /// Descriptors of an open store: its file, the log and the log's index.
+  /// Descriptors of an open store: its file, the log and one while it is opened.
   private static let descriptorsPerStore = 3
   /// Connections however few descriptors there are.
   private static let fewestConnections = 64
@@ -31,7 +31,9 @@ struct ConnectionAssembly: Sendable {
     crossOrigin = CrossOrigin(origins: settings.origins)
     proxies = settings.trustedProxies
     admission = Admission(atOnce: caps.requestsAtOnce)
-    ledger = ConnectionLedger(maximum: caps.total, maximumPerAddress: caps.perAddress)
+    ledger = ConnectionLedger(
+      maximum: caps.total, maximumPerAddress: caps.perAddress,
+      maximumLingering: Self.spare(descriptors: FileDescriptors.limit) / 8)
     if let certificate = settings.tlsCertificateFile, let key = settings.tlsKeyFile {
       do { certificates = try Certificates(certificateFile: certificate, keyFile: key) } catch {
         throw CertificateFailure(detail: "\(error)")
@@ -47,10 +49,11 @@ struct ConnectionAssembly: Sendable {
       openStores
       ?? DatabaseManager.maximumOpen(
         descriptorLimit: descriptors, descriptorsPerStore: descriptorsPerStore)
-    let spare = min(spareDescriptors, descriptors / 4)
-    let free = descriptors - descriptorsPerStore * stores - spare
+    let free = descriptors - descriptorsPerStore * stores - spare(descriptors: descriptors)
     return min(RequestLimits.connections, max(fewestConnections, free))
   }
+
+  private static func spare(descriptors: Int) -> Int { min(spareDescriptors, descriptors / 4) }
 
   /// The server's HTTP side.
   /// - Parameter gate: what answers requests over HTTP/1; over HTTP/2 Hummingbird asks it.

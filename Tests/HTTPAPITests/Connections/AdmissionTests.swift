@@ -49,6 +49,15 @@ import Testing
     #expect(admission.refusedCount == 1)
   }
 
+  @Test func f16OfAFloodAFewAreToldAndTheOthersTakeNoDescriptor() {
+    let ledger = ConnectionLedger(maximum: 0, maximumLingering: 2)
+    #expect(ledger.beginLingering())
+    #expect(ledger.beginLingering())
+    #expect(!ledger.beginLingering())
+    ledger.endLingering()
+    #expect(ledger.beginLingering())
+  }
+
   @Test func connectionsHaveABoundInAllAndPerAddress() {
     let ledger = ConnectionLedger(maximum: 3, maximumPerAddress: 2)
     let (first, second) = (ClientAddress("192.0.2.1"), ClientAddress("192.0.2.2"))
