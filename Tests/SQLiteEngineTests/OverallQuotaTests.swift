@@ -22,7 +22,9 @@ import Testing
     #expect((10...40).contains(taken))
     #expect(await tombstone("short", of: 1, in: store) == .quotaExceeded)
     #expect(await tombstone("t0", of: 1_000, in: store, word: "b") == .quotaExceeded)
-    #expect(await code { try await store.put(DocumentID("new"), base: nil, body: .empty) } == .quotaExceeded)
+    #expect(
+      await code { try await store.put(DocumentID("new"), base: nil, body: .empty) }
+        == .quotaExceeded)
     // What is there is edited and deleted as ever.
     let second = try await store.put(DocumentID("kept"), base: first, body: .empty)
     try await store.delete(DocumentID("kept"), base: second)

@@ -53,7 +53,10 @@ enum Limits {
     ("storedAncestors", StoreLimits.storedAncestors, "bodies per document"),
     ("storeHistoryPercent", Int(StoreLimits.historyPercent), "percent of a store's bytes"),
     ("storeFillingPercent", Int(StoreLimits.fillingPercent), "percent of a store's bytes"),
-    ("storeOverallFactor", Int(StoreLimits.overallFactor), "times a store's bytes, with all it holds"),
+    (
+      "storeOverallFactor", Int(StoreLimits.overallFactor),
+      "times a store's bytes, with all it holds"
+    ),
   ]
 
   private static let stores: [(String, Int, String)] = [
