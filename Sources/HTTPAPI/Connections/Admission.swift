@@ -1,8 +1,8 @@
 import Synchronization
 
 /// Says which requests are begun: so many at once, fewer while the server falls behind, and no more bytes of
-/// bodies and of answers on their way than memory is meant for. What is turned away costs next to nothing, so that what was begun is
-/// finished in time however much is asked.
+/// bodies and of answers on their way than memory is meant for. What is turned away costs next to nothing, so
+/// that what was begun is finished in time however much is asked.
 ///
 /// The bound follows how long work waits for a thread (``note(lag:)``): it shrinks by a quarter at a time once
 /// that has been too long for a while, for a moment's stutter is no overload (RFC 8289, section 3.2), and
