@@ -25,7 +25,7 @@ package final class Connection {
   ///
   /// - Parameter busyTimeout: how long to wait for another connection's lock, in milliseconds.
   /// - Parameter exclusive: whether to take the file for this connection alone before it is read. The log's
-  ///   index is then kept in memory and needs no file (<https://sqlite.org/wal.html#noshm>).
+  ///   index is then kept in memory and needs no file, and writes are put together; see ``ExclusiveFiles``.
   /// - Throws: `cantOpen` (absent, link, forbidden, out of descriptors), `notADatabase`, `corrupt`,
   ///   `busy`, `ioError`. An empty file is an empty database to SQLite and opens.
   package convenience init(
@@ -35,10 +35,12 @@ package final class Connection {
       throw SQLiteError(.cantOpen, message: "the path is empty or holds a NUL")
     }
     let file = path.utf8.first == UInt8(ascii: "/") ? path : "./" + path
-    try self.init(name: file, flags: mode.flags | SQLITE_OPEN_NOFOLLOW)
+    let system = exclusive ? ExclusiveFiles.name : nil
+    try self.init(name: file, flags: mode.flags | SQLITE_OPEN_NOFOLLOW, system: system)
     try setBusyTimeout(milliseconds: busyTimeout)
-    if exclusive { try execute("PRAGMA locking_mode = EXCLUSIVE") }
     try execute("PRAGMA schema_version")
+    // Not before the first read: SQLite would take all of the log's index from its own memory, and touch all of it.
+    if exclusive { try execute("PRAGMA locking_mode = EXCLUSIVE") }
   }
 
   /// Opens a new, empty database in memory, which no other connection sees.

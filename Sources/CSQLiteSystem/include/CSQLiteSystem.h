@@ -15,4 +15,11 @@ void csqlite_begin_cached_reads(void);
 /* Ends that; returns how many reads failed so since. */
 int csqlite_end_cached_reads(void);
 
+/* The name of the layer below; see ExclusiveFiles.c. */
+#define CSQLITE_EXCLUSIVE_FILES "exclusive"
+
+/* Makes a layer over the operating system known to SQLite, for files that one connection has to itself. Returns
+   whether it was taken. */
+int csqlite_install_exclusive_files(void);
+
 #endif

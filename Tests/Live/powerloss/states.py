@@ -81,18 +81,20 @@ class Layers:
                 # A compacted file takes the old one's place: much may be there or not.
                 for _ in range(self.exchanges if step[0] == "rename" else 0):
                     self._add(home, place, self.chance.choice(("prefix", "some", "but one")))
-            elif self.chance.random() < shares[home]:
-                self._add(home, place, self.chance.choice(KINDS))
+            else:
+                # A commit may be two calls only: each is then looked at in several ways.
+                for _ in range(int(shares[home] + self.chance.random())):
+                    self._add(home, place, self.chance.choice(KINDS))
 
     def _shares(self):
-        """How probably each call of a store's is looked at, to come to about so many states."""
+        """How often each call of a store's is looked at on average, to come to about so many states."""
         counts, paths = {}, {}
         for step in self.recording.steps:
             if step[0] == "open":
                 paths[step[1]] = os.path.dirname(step[2])
             elif step[0] in ("write", "size", "synced"):
                 counts[paths[step[1]]] = counts.get(paths[step[1]], 0) + 1
-        return {home: 1.25 * self.count / max(1, counts.get(home, 1)) for home in self.homes}
+        return {home: 2.0 * self.count / max(1, counts.get(home, 1)) for home in self.homes}
 
     def _settled(self, home):
         """The step by which the store was first written to, and so is there for certain."""

@@ -1,0 +1,242 @@
+#define _GNU_SOURCE
+#include "CSQLiteSystem.h"
+
+#include <sqlite3.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+/* SQLite's usual layer over the system (https://sqlite.org/vfs.html) for databases that one connection has to
+   itself, with three differences:
+
+   - The file is locked for this connection alone from the first lock to the closing.
+   - The index of the log is memory of this process that the system gives as it is touched: a short log touches
+     three pages of each eight. Nobody else may see the log, so that no locks on the index are needed.
+   - Writes that follow one another are put together. A commit writes each page of the log by two calls, and a
+     checkpoint each of the file by one; they are kept back, in order, until the file is synced, read, measured, cut
+     or closed. Where each commit is synced (`synchronous=FULL`) that is as safe: until then what was written may be
+     lost in the system's memory just as well. Without, the last commits would be gone with the process. */
+
+/* The usual layer writes so many bytes at once; of more it would write the rest. */
+enum { most_held = 0x1ffff };
+
+typedef struct {
+  sqlite3_file file;
+  /* Writes that are kept back: none where `count` is 0. */
+  unsigned char *held;
+  sqlite3_int64 start;
+  int count;
+  /* Why what was kept back is lost, until SQLite has been told where it listens. */
+  int failure;
+  /* The log's index. */
+  int regions;
+  int region_size;
+  void **region;
+  /* The system's own file, in the memory behind. */
+  sqlite3_file *own;
+} exclusive_file;
+
+static sqlite3_vfs *usual;
+
+static exclusive_file *of(sqlite3_file *file) { return (exclusive_file *)file; }
+static sqlite3_file *own(sqlite3_file *file) { return of(file)->own; }
+
+/* One buffer that no file uses: most commits are over before another file needs one. */
+static _Atomic(unsigned char *) spare;
+
+static unsigned char *take_buffer(void) {
+  unsigned char *buffer = atomic_exchange(&spare, NULL);
+  return buffer ? buffer : malloc(most_held);
+}
+
+static void give_buffer(unsigned char *buffer) {
+  unsigned char *none = NULL;
+  if (!atomic_compare_exchange_strong(&spare, &none, buffer)) free(buffer);
+}
+
+/* Writes what is kept back. After an error it is gone, since what a failed write leaves is anyone's guess, and the
+   transaction or checkpoint that it belongs to must not succeed: see `told`. */
+static void put(sqlite3_file *file) {
+  exclusive_file *me = of(file);
+  if (me->count == 0) return;
+  int result = me->own->pMethods->xWrite(me->own, me->held, me->count, me->start);
+  if (result != SQLITE_OK) me->failure = result;
+  give_buffer(me->held);
+  me->held = NULL;
+  me->count = 0;
+}
+
+/* Puts, and answers for it. SQLite heeds the results of writes, reads, cuts and syncs, of which a sync ends each
+   transaction and checkpoint; those of other calls it may ignore, so that they leave the failure where it is. */
+static int told(sqlite3_file *file) {
+  put(file);
+  int failure = of(file)->failure;
+  of(file)->failure = SQLITE_OK;
+  return failure;
+}
+
+static int write_at(sqlite3_file *file, const void *bytes, int count, sqlite3_int64 offset) {
+  exclusive_file *me = of(file);
+  if (me->count > 0 && (offset != me->start + me->count || count > most_held - me->count)) {
+    int result = told(file);
+    if (result != SQLITE_OK) return result;
+  }
+  if (me->count == 0) {
+    me->held = count < most_held ? take_buffer() : NULL;
+    if (!me->held) return me->own->pMethods->xWrite(me->own, bytes, count, offset);
+    me->start = offset;
+  }
+  memcpy(me->held + me->count, bytes, (size_t)count);
+  me->count += count;
+  return SQLITE_OK;
+}
+
+static int read_at(sqlite3_file *file, void *bytes, int count, sqlite3_int64 offset) {
+  int result = told(file);
+  return result == SQLITE_OK ? own(file)->pMethods->xRead(own(file), bytes, count, offset) : result;
+}
+
+static int truncate_to(sqlite3_file *file, sqlite3_int64 size) {
+  int result = told(file);
+  return result == SQLITE_OK ? own(file)->pMethods->xTruncate(own(file), size) : result;
+}
+
+static int sync_all(sqlite3_file *file, int flags) {
+  int result = told(file);
+  return result == SQLITE_OK ? own(file)->pMethods->xSync(own(file), flags) : result;
+}
+
+static int size_of(sqlite3_file *file, sqlite3_int64 *size) {
+  put(file);
+  int result = own(file)->pMethods->xFileSize(own(file), size);
+  return of(file)->failure == SQLITE_OK ? result : of(file)->failure;
+}
+
+static int lock(sqlite3_file *file, int level) {
+  int result = own(file)->pMethods->xLock(own(file), SQLITE_LOCK_SHARED);
+  if (result == SQLITE_OK) result = own(file)->pMethods->xLock(own(file), SQLITE_LOCK_EXCLUSIVE);
+  if (result != SQLITE_OK) own(file)->pMethods->xUnlock(own(file), SQLITE_LOCK_NONE);
+  (void)level;
+  return result;
+}
+
+/* Closing ends the lock. */
+static int unlock(sqlite3_file *file, int level) {
+  (void)file, (void)level;
+  return SQLITE_OK;
+}
+
+/* Nobody else can be about to write. */
+static int is_reserved(sqlite3_file *file, int *answer) {
+  (void)file;
+  *answer = 0;
+  return SQLITE_OK;
+}
+
+/* A transaction that is not synced ends with this operation, whose result is heeded. */
+static int control(sqlite3_file *file, int operation, void *argument) {
+  if (operation == SQLITE_FCNTL_SYNC) put(file);
+  if (of(file)->failure != SQLITE_OK) return of(file)->failure;
+  return own(file)->pMethods->xFileControl(own(file), operation, argument);
+}
+
+static int sector_size(sqlite3_file *file) { return own(file)->pMethods->xSectorSize(own(file)); }
+
+static int characteristics(sqlite3_file *file) {
+  return own(file)->pMethods->xDeviceCharacteristics(own(file));
+}
+
+static int map_index(
+    sqlite3_file *file, int number, int size, int extends, void volatile **address) {
+  exclusive_file *me = of(file);
+  *address = NULL;
+  if (number >= me->regions) {
+    if (!extends) return SQLITE_OK;
+    void **longer = realloc(me->region, sizeof(void *) * (size_t)(number + 1));
+    if (!longer) return SQLITE_IOERR_NOMEM;
+    me->region = longer;
+    me->region_size = size;
+    for (; me->regions <= number; me->regions++) {
+      void *made = mmap(
+          NULL, (size_t)size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+      if (made == MAP_FAILED) return SQLITE_IOERR_NOMEM;
+      /* Neighbours become one mapping, of which the system should not make a huge page. */
+      madvise(made, (size_t)size, MADV_NOHUGEPAGE);
+      longer[me->regions] = made;
+    }
+  }
+  *address = me->region[number];
+  return SQLITE_OK;
+}
+
+static int lock_index(sqlite3_file *file, int offset, int count, int flags) {
+  (void)file, (void)offset, (void)count, (void)flags;
+  return SQLITE_OK;
+}
+
+static void fence_index(sqlite3_file *file) {
+  (void)file;
+  atomic_thread_fence(memory_order_seq_cst);
+}
+
+static int unmap_index(sqlite3_file *file, int removes) {
+  exclusive_file *me = of(file);
+  (void)removes;
+  while (me->regions > 0) munmap(me->region[--me->regions], (size_t)me->region_size);
+  free(me->region);
+  me->region = NULL;
+  return SQLITE_OK;
+}
+
+static int close_file(sqlite3_file *file) {
+  int written = told(file);
+  unmap_index(file, 0);
+  int closed = own(file)->pMethods->xClose(own(file));
+  return written == SQLITE_OK ? closed : written;
+}
+
+static const sqlite3_io_methods methods = {
+    .iVersion = 2,
+    .xClose = close_file,
+    .xRead = read_at,
+    .xWrite = write_at,
+    .xTruncate = truncate_to,
+    .xSync = sync_all,
+    .xFileSize = size_of,
+    .xLock = lock,
+    .xUnlock = unlock,
+    .xCheckReservedLock = is_reserved,
+    .xFileControl = control,
+    .xSectorSize = sector_size,
+    .xDeviceCharacteristics = characteristics,
+    .xShmMap = map_index,
+    .xShmLock = lock_index,
+    .xShmBarrier = fence_index,
+    .xShmUnmap = unmap_index,
+};
+
+static int open_file(
+    sqlite3_vfs *files, const char *name, sqlite3_file *file, int flags, int *opened) {
+  (void)files;
+  /* Anything else is not worth it: a temporary file is never synced. */
+  if (!(flags & (SQLITE_OPEN_MAIN_DB | SQLITE_OPEN_WAL)))
+    return usual->xOpen(usual, name, file, flags, opened);
+  exclusive_file *me = of(file);
+  memset(me, 0, sizeof *me);
+  me->own = (sqlite3_file *)(me + 1);
+  int result = usual->xOpen(usual, name, me->own, flags, opened);
+  if (result == SQLITE_OK) file->pMethods = &methods;
+  return result;
+}
+
+int csqlite_install_exclusive_files(void) {
+  static sqlite3_vfs files;
+  usual = sqlite3_vfs_find("unix");
+  if (!usual) return 0;
+  files = *usual;
+  files.zName = CSQLITE_EXCLUSIVE_FILES;
+  files.szOsFile = (int)sizeof(exclusive_file) + usual->szOsFile;
+  files.xOpen = open_file;
+  return sqlite3_vfs_register(&files, 0) == SQLITE_OK;
+}
