@@ -67,8 +67,8 @@ extension RevisionTree {
   /// Whether the leaves are exactly the nodes that no other names as its parent.
   private var hasLeavesWhereItEnds: Bool {
     var isLeaf = [Bool](repeating: true, count: nodes.count)
-    for node in nodes { if let parent = node.parent { isLeaf[parent] = false } }
-    return zip(nodes, isLeaf).allSatisfy { $0.isLeaf == $1 }
+    for place in nodes.indices { if let parent = nodes[place].parent { isLeaf[parent] = false } }
+    return nodes.indices.allSatisfy { nodes[$0].isLeaf == isLeaf[$0] }
   }
 
   private static func node(

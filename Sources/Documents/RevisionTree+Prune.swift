@@ -33,6 +33,10 @@ extension RevisionTree {
   /// - Returns: their revisions.
   @discardableResult
   mutating func remove(_ isDropped: (Int) -> Bool) -> [RevisionID] {
+    let first = nodes.indices.first { !isDropped($0) } ?? nodes.count
+    guard nodes.indices.dropFirst(first).contains(where: isDropped) else {
+      return removeFirst(first)
+    }
     var kept: [Node] = []
     var dropped: [RevisionID] = []
     var places = [Int?](repeating: nil, count: nodes.count)
@@ -47,6 +51,17 @@ extension RevisionTree {
       kept.append(node)
     }
     nodes = kept
+    return dropped
+  }
+
+  /// Takes the oldest nodes out, as an edit of a document with one branch does each time: the others only move.
+  private mutating func removeFirst(_ count: Int) -> [RevisionID] {
+    let dropped = nodes.prefix(count).map(\.revision)
+    nodes.removeFirst(count)
+    for place in nodes.indices {
+      guard let parent = nodes[place].parent else { continue }
+      nodes[place].parent = parent < count ? nil : parent - count
+    }
     return dropped
   }
 }

@@ -31,16 +31,19 @@ package struct RevisionTree: Sendable, Equatable {
   init(nodes: [Node]) { self.nodes = nodes }
 
   /// The leaves, winner first: not deleted before deleted, then the higher id.
-  package var leaves: [Node] { nodes.filter(\.isLeaf).sorted(by: Self.wins) }
+  package var leaves: [Node] {
+    nodes.indices.filter { nodes[$0].isLeaf }.map { nodes[$0] }.sorted(by: Self.wins)
+  }
 
   /// The leaf that stands for the document; nil only for an empty tree.
   package var winner: Node? {
-    var best: Node?
-    for node in nodes where node.isLeaf {
-      if let current = best, !Self.wins(node, current) { continue }
-      best = node
+    var best: Int?
+    // By their places: to look at one field of a node in a loop copies all of it.
+    for place in nodes.indices where nodes[place].isLeaf {
+      if let current = best, !Self.wins(nodes[place], nodes[current]) { continue }
+      best = place
     }
-    return best
+    return best.map { nodes[$0] }
   }
 
   /// The leaves beside the winner that are no tombstones, highest first.

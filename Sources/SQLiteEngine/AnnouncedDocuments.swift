@@ -13,6 +13,7 @@ final class AnnouncedDocuments {
     let row: StoredDocument
     /// The winner's body, not verified.
     let body: [UInt8]
+    /// Empty where the tree is known.
     private let encodedTree: [UInt8]
     private var decodedTree: RevisionTree?
 
@@ -22,6 +23,14 @@ final class AnnouncedDocuments {
       self.row = row
       self.body = body
       self.encodedTree = encodedTree
+    }
+
+    /// A document as it was written.
+    init(row: StoredDocument, body: [UInt8], tree: RevisionTree) {
+      self.row = row
+      self.body = body
+      encodedTree = []
+      decodedTree = tree
     }
 
     /// The history.

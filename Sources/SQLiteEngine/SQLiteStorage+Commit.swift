@@ -67,17 +67,13 @@ extension SQLiteStorage {
   ) throws(StoreError) {
     let connection = rows.connection
     try storing(connection.begin)
-    let fileBytes = try storing { () throws(SQLiteError) in
-      try connection.pageCount() * connection.pageSize()
-    }
     var writer = StoreWriter(rows: rows, header: header)
     var outcomes: [Result<[Change], StoreError>] = []
     outcomes.reserveCapacity(batch.count)
     for update in batch {
       let announced = AnnouncedDocuments(update.ids, in: rows)
       let view = SQLiteView(
-        rows: rows, header: writer.header, now: update.now, announced: announced,
-        fileBytesAtStart: fileBytes)
+        rows: rows, header: writer.header, now: update.now, announced: announced)
       do throws(StoreError) {
         let decision = try update.decide(in: view)
         try requireTransaction(on: connection)
@@ -113,7 +109,7 @@ extension SQLiteStorage {
   /// Undoes what was written, and decides whether anything may follow.
   func undo(_ rows: StoreRows, after error: StoreError) {
     if error.code == .storage { failure = error }
-    rows.counts = ChangeCounts()
+    rows.forgetTransaction()
     do { try rows.connection.rollback() } catch { failure = StoreError(error) }
   }
 }

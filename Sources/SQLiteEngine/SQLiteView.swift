@@ -12,8 +12,6 @@ struct SQLiteView: StoreView {
   let now: Timestamp
   /// What an update has read of the documents that it may change; nil outside updates.
   var announced: AnnouncedDocuments?
-  /// Bytes of the file when the commit began, so that not each of its updates asks; nil outside updates.
-  var fileBytesAtStart: Int64?
 
   func document(_ id: DocumentID) throws(StoreError) -> Document? {
     guard let found = try winner(id) else { return nil }
@@ -127,13 +125,9 @@ struct SQLiteView: StoreView {
     }
   }
 
-  /// What is free is counted only in a file of that size.
   func holds(moreThan limit: Int64) throws(StoreError) -> Bool {
-    if let fileBytesAtStart, fileBytesAtStart <= limit { return false }
-    return try storing { () throws(SQLiteError) in
-      let connection = rows.connection
-      let pages = try connection.pageCount() - connection.freePageCount()
-      return try pages * connection.pageSize() > limit
+    try storing { () throws(SQLiteError) in
+      try rows.fileSize.exceeds(limit, in: rows.connection)
     }
   }
 

@@ -20,9 +20,10 @@ extension StoreRows {
     return (try found.verified(), found.content)
   }
 
-  /// A document with its body and its encoded tree; nil when the id was never used.
+  /// A document with its body and its tree, as the writer needs it; nil when the id was never used.
   /// - Throws: `integrity` for columns that were not written so.
   func whole(_ id: DocumentID) throws(StoreError) -> AnnouncedDocuments.Found? {
+    if let known = recent[id] { return known }
     let found = try storing { () throws(SQLiteError) in
       try connection.statement(
         """

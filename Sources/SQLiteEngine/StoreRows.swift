@@ -8,9 +8,19 @@ final class StoreRows {
   let connection: Connection
   /// Counts of changes, as of what was written last, also in an open transaction.
   var counts = ChangeCounts()
+  /// Documents as they were written last, also in an open transaction.
+  var recent = RecentDocuments()
+  /// What is known of the file's size.
+  var fileSize = FileSize()
 
   /// Rows over a connection.
   init(_ connection: Connection) {
     self.connection = connection
+  }
+
+  /// What was known of an open transaction holds no more.
+  func forgetTransaction() {
+    counts = ChangeCounts()
+    recent = RecentDocuments()
   }
 }

@@ -68,7 +68,7 @@ extension StoreWriter {
     var removed: Int64 = 0
     let steps = Self.stepsToLeaf(in: mutation.tree)
     for revision in candidates {
-      let place = mutation.tree.nodes.firstIndex { $0.revision == revision }
+      let place = mutation.tree.nodes.lastIndex { $0.revision == revision }
       guard let place, steps[place] <= ancestors else {
         removed += try rows.removeBody(of: first, revision)
         continue

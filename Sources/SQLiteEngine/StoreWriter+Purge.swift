@@ -9,6 +9,7 @@ extension StoreWriter {
   mutating func write(
     _ purge: Purge, replacing old: AnnouncedDocuments.Found, at now: Timestamp
   ) throws(StoreError) {
+    rows.recent.forget(purge.id)
     guard let winner = purge.tree.winner else {
       try remove(old.row)
       count(removed: old.row, old.body)

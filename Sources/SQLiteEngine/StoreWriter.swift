@@ -97,6 +97,9 @@ struct StoreWriter {
     header.lastSequence = sequence
     header.newest = sequence
     count(row, content.body.bytes, replacing: old)
+    rows.recent.replace(
+      AnnouncedDocuments.Found(row: row, body: content.body.bytes, tree: mutation.tree),
+      revisions: mutation.tree.nodes.count)
     return Change(
       sequence: sequence, id: mutation.id, revision: winner.revision, isDeleted: winner.isDeleted)
   }
