@@ -21,22 +21,25 @@ extension RevisionTree {
     var bytes: [UInt8] = [Self.layoutVersion]
     bytes.reserveCapacity(nodes.count * 18 + 8)
     Self.append(nodes.count, to: &bytes)
-    for (place, node) in nodes.enumerated() {
+    // By their places: a node in a variable is a copy, of a thousand at each edit of a long history.
+    for place in nodes.indices {
+      let parent = nodes[place].parent
+      let generation = nodes[place].revision.generation
       let follows =
-        node.parent == place - 1 && place > 0
-        && nodes[place - 1].revision.generation + 1 == node.revision.generation
+        parent == place - 1 && place > 0
+        && nodes[place - 1].revision.generation + 1 == generation
       var flags: UInt8 = 0
-      if node.isDeleted { flags |= Flag.deleted }
-      if node.isLeaf { flags |= Flag.leaf }
-      if case .hash = node.revision.digest { flags |= Flag.hash }
+      if nodes[place].isDeleted { flags |= Flag.deleted }
+      if nodes[place].isLeaf { flags |= Flag.leaf }
+      if case .hash = nodes[place].revision.digest { flags |= Flag.hash }
       if follows { flags |= Flag.follows }
-      if node.parent == nil { flags |= Flag.root }
+      if parent == nil { flags |= Flag.root }
       bytes.append(flags)
       if !follows {
-        if let parent = node.parent { Self.append(parent, to: &bytes) }
-        Self.append(node.revision.generation, to: &bytes)
+        if let parent { Self.append(parent, to: &bytes) }
+        Self.append(generation, to: &bytes)
       }
-      switch node.revision.digest {
+      switch nodes[place].revision.digest {
       case .hash(let high, let low):
         withUnsafeBytes(of: (high.bigEndian, low.bigEndian)) { bytes.append(contentsOf: $0) }
       case .word(let text):

@@ -35,6 +35,12 @@ package struct RevisionTree: Sendable, Equatable {
     nodes.indices.filter { nodes[$0].isLeaf }.map { nodes[$0] }.sorted(by: Self.wins)
   }
 
+  /// The leaves that are no tombstones, winner first.
+  package var liveLeaves: [Node] {
+    nodes.indices.filter { nodes[$0].isLeaf && !nodes[$0].isDeleted }.map { nodes[$0] }
+      .sorted(by: Self.wins)
+  }
+
   /// The leaf that stands for the document; nil only for an empty tree.
   package var winner: Node? {
     var best: Int?

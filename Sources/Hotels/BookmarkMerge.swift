@@ -35,7 +35,7 @@ package enum BookmarkMerge {
     _ tree: RevisionTree, target: Target = .sameDocument,
     list: (RevisionID) throws(Failure) -> BookmarkList?
   ) throws(Failure) -> Side? {
-    let live = tree.nodes.filter { $0.isLeaf && !$0.isDeleted }
+    let live = tree.liveLeaves
     guard let leaf = live.first else { return nil }
     // The usual case: nothing to merge, whatever was merged before.
     if target == .sameDocument, live.count == 1 {

@@ -32,8 +32,16 @@ struct ListReconciliation {
   init(_ view: any StoreView) throws(StoreError) {
     let canonical = BookmarkList.documentID
     let tree = try view.tree(canonical)
+    let live = tree?.liveLeaves ?? []
+    let former = try live.first.flatMap { leaf throws(StoreError) in
+      try view.body(canonical, leaf.revision)
+    }
     var list = BookmarkList()
-    if let tree, let side = try Self.side(of: canonical, tree, in: view) { list = side.list }
+    if let tree {
+      let winner = live.first.flatMap { leaf in former.map { (leaf.revision, $0) } }
+      let side = try Self.side(of: canonical, tree, in: view, winner: winner)
+      if let side { list = side.list }
+    }
     var others: [Other] = []
     for id in try view.ids(ofType: BookmarkList.type) where id != canonical {
       guard others.count < Self.maximumOthers, let tree = try view.tree(id) else { continue }
@@ -44,10 +52,7 @@ struct ListReconciliation {
         list = BookmarkMerge.apply(side, to: list)
       }
     }
-    let live = (tree?.leaves ?? []).filter { !$0.isDeleted }
-    self.former = try live.first.flatMap { leaf throws(StoreError) in
-      try view.body(canonical, leaf.revision)
-    }
+    self.former = former
     self.list = list
     self.tree = tree
     self.others = others
@@ -88,13 +93,17 @@ struct ListReconciliation {
     return strangers
   }
 
+  /// - Parameter winner: a revision whose body has been read already.
   private static func side(
-    of id: DocumentID, _ tree: RevisionTree, in view: any StoreView
+    of id: DocumentID, _ tree: RevisionTree, in view: any StoreView,
+    winner: (revision: RevisionID, body: [UInt8])? = nil
   ) throws(StoreError) -> BookmarkMerge.Side? {
     let target: BookmarkMerge.Target =
       id == BookmarkList.documentID ? .sameDocument : .canonicalList
     return try BookmarkMerge.resolve(tree, target: target) { revision throws(StoreError) in
-      guard let body = try view.body(id, revision) else {
+      var body = winner?.revision == revision ? winner?.body : nil
+      if body == nil { body = try view.body(id, revision) }
+      guard let body else {
         guard tree[revision]?.isLeaf == true else { return nil }
         throw StoreError(
           .integrity, "A list of bookmarks can't be read", detail: "\(id) \(revision)")

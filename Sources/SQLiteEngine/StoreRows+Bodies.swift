@@ -26,28 +26,57 @@ extension StoreRows {
   }
 
   /// Stores what a revision says.
+  /// - Parameter place: the row of a body that goes; nil for a row of its own.
   /// - Returns: by how many bytes the table has grown.
   func insert(
-    _ body: StoredBody, of first: Int64, _ revision: RevisionID
+    _ body: StoredBody, of first: Int64, _ revision: RevisionID, insteadOf place: BodyPlace? = nil
   ) throws(SQLiteError) -> Int64 {
     // A revision that had been forgotten and comes back may have left its body behind.
     let removed = try removeBody(of: first, revision)
-    try connection.statement(
-      """
-      INSERT INTO bodies(first, generation, digest, body_checksum, body) VALUES (?1, ?2, ?3, ?4, ?5)
-      """
-    ).run(
-      .integer(first), .integer(revision.generation), .text(revision.digest.text),
-      .integer(body.checksum), .bytes(body.bytes))
-    return Int64(body.bytes.count) - removed
+    if let place {
+      try connection.statement(
+        """
+        UPDATE bodies SET generation = ?1, digest = ?2, body_checksum = ?3, body = ?4
+        WHERE number = ?5
+        """
+      ).run(
+        .integer(revision.generation), .text(revision.digest.text), .integer(body.checksum),
+        .bytes(body.bytes), .integer(place.number))
+    } else {
+      try connection.statement(
+        """
+        INSERT INTO bodies(first, generation, digest, body_checksum, body)
+        VALUES (?1, ?2, ?3, ?4, ?5)
+        """
+      ).run(
+        .integer(first), .integer(revision.generation), .text(revision.digest.text),
+        .integer(body.checksum), .bytes(body.bytes))
+    }
+    return Int64(body.bytes.count) - removed - (place?.count ?? 0)
   }
 
-  /// The stored revisions of a document below a generation.
-  func bodies(of first: Int64, below generation: Int) throws(SQLiteError) -> [RevisionID] {
+  /// Where a body stands.
+  struct BodyPlace {
+    /// The row's number.
+    let number: Int64
+    /// Whose it is.
+    let revision: RevisionID
+    /// How many bytes it has.
+    let count: Int64
+  }
+
+  /// The stored bodies of a document below a generation; none is read.
+  func bodies(of first: Int64, below generation: Int) throws(SQLiteError) -> [BodyPlace] {
     try connection.statement(
-      "SELECT generation, digest FROM bodies WHERE first = ?1 AND generation < ?2"
+      """
+      SELECT number, generation, digest, length(body) FROM bodies
+      WHERE first = ?1 AND generation < ?2
+      """
     ).all(.integer(first), .integer(generation)) { row throws(SQLiteError) in
-      RevisionID(generation: Int(row.int64(0)), digest: try row.string(1))
+      BodyPlace(
+        number: row.int64(0),
+        revision: RevisionID(generation: Int(row.int64(1)), digest: try row.string(2)),
+        count: row.int64(3))
     }
   }
 
@@ -74,5 +103,12 @@ extension StoreRows {
     ).all(.integer(first), .integer(revision.generation), .text(revision.digest.text)) {
       row throws(SQLiteError) in row.int64(0)
     }.reduce(0, +)
+  }
+
+  /// Removes a body.
+  /// - Returns: how many bytes that was.
+  func removeBody(at place: BodyPlace) throws(SQLiteError) -> Int64 {
+    try connection.statement("DELETE FROM bodies WHERE number = ?1").run(.integer(place.number))
+    return place.count
   }
 }

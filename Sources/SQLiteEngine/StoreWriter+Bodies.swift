@@ -52,34 +52,49 @@ extension StoreWriter {
     return (stored, type)
   }
 
-  /// Removes bodies that are too old: of revisions that the tree has forgotten, and of those more than
-  /// ``ancestors`` steps above every leaf.
+  /// A body that is to stand beside the winner's, and whose it is.
+  typealias LosingBody = (body: StoreRows.StoredBody, revision: RevisionID)
+
+  /// Stores bodies beside the winner's, and removes those that are too old: of revisions that the tree has
+  /// forgotten, and of those more than ``ancestors`` steps above every leaf. One that comes takes the row of one
+  /// that goes, so that an edit writes one of their pages and not two.
   ///
   /// Only bodies that many generations below the new revision can have become too old by it, so that
   /// the tree is measured only when there is one; where no ancestors are kept, or branches were joined
   /// without a new revision, every body may go.
-  /// - Returns: how many bytes these were.
-  func removeOldBodies(of first: Int64, _ mutation: Mutation) throws(SQLiteError) -> Int64 {
+  /// - Parameter hasOthers: whether there may be bodies already: not those of a document that is new.
+  /// - Returns: by how many bytes the table has grown.
+  func exchangeBodies(
+    of first: Int64, for losing: [LosingBody], _ mutation: Mutation, hasOthers: Bool
+  ) throws(SQLiteError) -> Int64 {
     let isMeasured = ancestors > 0 && mutation.body != nil
     let generation = isMeasured ? mutation.revision.generation - ancestors : .max
-    guard generation > 1 else { return 0 }
-    let candidates = try rows.bodies(of: first, below: generation)
-    guard !candidates.isEmpty else { return 0 }
-    var removed: Int64 = 0
-    let steps = Self.stepsToLeaf(in: mutation.tree)
-    for revision in candidates {
-      let place = mutation.tree.nodes.lastIndex { $0.revision == revision }
-      guard let place, steps[place] <= ancestors else {
-        removed += try rows.removeBody(of: first, revision)
-        continue
+    var losing = losing
+    var old: [StoreRows.BodyPlace] = []
+    if hasOthers, generation > 1 { old = try rows.bodies(of: first, below: generation) }
+    if !old.isEmpty || losing.contains(where: { $0.revision.generation < generation }) {
+      let steps = Self.stepsToLeaf(in: mutation.tree)
+      let isTooOld = { (revision: RevisionID) in
+        guard let place = mutation.tree.nodes.lastIndex(where: { $0.revision == revision }) else {
+          return true
+        }
+        return steps[place] > self.ancestors
       }
+      old.removeAll { !isTooOld($0.revision) }
+      losing.removeAll { $0.revision.generation < generation && isTooOld($0.revision) }
     }
-    return removed
+    var grown: Int64 = 0
+    for (place, next) in losing.enumerated() {
+      let former = old.indices.contains(place) ? old[place] : nil
+      grown += try rows.insert(next.body, of: first, next.revision, insteadOf: former)
+    }
+    for place in old.dropFirst(losing.count) { grown -= try rows.removeBody(at: place) }
+    return grown
   }
 
   /// How many steps each revision is above the nearest leaf below it.
   private static func stepsToLeaf(in tree: RevisionTree) -> [Int] {
-    var steps = tree.nodes.map { $0.isLeaf ? 0 : Int.max }
+    var steps = tree.nodes.indices.map { tree.nodes[$0].isLeaf ? 0 : Int.max }
     // Parents stand before their children, so that going backwards every child is settled first.
     for place in tree.nodes.indices.reversed() where steps[place] < .max {
       guard let parent = tree.nodes[place].parent else { continue }

@@ -36,8 +36,8 @@ extension StoreWriter {
         grown += try rows.insert(body, of: first, old.row.revision)
       }
       try rows.remove(old.row)
-      for revision in try rows.bodies(of: first, below: .max) where !kept.contains(revision) {
-        grown -= try rows.removeBody(of: first, revision)
+      for place in try rows.bodies(of: first, below: .max) where !kept.contains(place.revision) {
+        grown -= try rows.removeBody(at: place)
       }
       try rows.insert(row, body: content.body.bytes, tree: tree)
       return grown
@@ -51,8 +51,8 @@ extension StoreWriter {
     header.kept -= try storing { () throws(SQLiteError) in
       var removed: Int64 = 0
       try rows.remove(row)
-      for revision in try rows.bodies(of: row.first, below: .max) {
-        removed += try rows.removeBody(of: row.first, revision)
+      for place in try rows.bodies(of: row.first, below: .max) {
+        removed += try rows.removeBody(at: place)
       }
       try rows.removeEntries(of: row.id)
       return removed

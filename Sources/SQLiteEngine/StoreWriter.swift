@@ -75,24 +75,12 @@ struct StoreWriter {
       created: Self.created(mutation, winner, old?.row, now).milliseconds,
       updated: now.milliseconds, bodyChecksum: content.body.checksum,
       treeChecksum: tree.map { Checksum.tree(mutation.id, winner.revision, $0) })
+    let losing = losing(mutation, to: winner.revision, old)
     header.kept += try storing { () throws(SQLiteError) in
-      var kept: Int64 = 0
-      if let old {
-        if old.row.revision != winner.revision, isKept(old.row.revision, in: mutation.tree) {
-          let body = StoreRows.StoredBody(bytes: old.body, checksum: old.row.bodyChecksum)
-          kept += try rows.insert(body, of: first, old.row.revision)
-        }
-        try rows.remove(old.row)
-      }
-      if winner.revision != mutation.revision, let body = Self.body(of: mutation) {
-        kept += try rows.insert(body, of: first, mutation.revision)
-      }
-      for revision in mutation.closed {
-        kept += try rows.insert(Self.tombstone(mutation.id, revision), of: first, revision)
-      }
-      kept -= try removeOldBodies(of: first, mutation)
+      let grown = try exchangeBodies(of: first, for: losing, mutation, hasOthers: old != nil)
+      if let old { try rows.remove(old.row) }
       try rows.insert(row, body: content.body.bytes, tree: tree)
-      return kept
+      return grown
     }
     header.lastSequence = sequence
     header.newest = sequence
@@ -102,6 +90,25 @@ struct StoreWriter {
       revisions: mutation.tree.nodes.count)
     return Change(
       sequence: sequence, id: mutation.id, revision: winner.revision, isDeleted: winner.isDeleted)
+  }
+
+  /// The bodies that a mutation puts beside the winner's: the former winner's where it is kept, the mutation's
+  /// own where it loses, and those of the tombstones on branches that it closed.
+  private func losing(
+    _ mutation: Mutation, to winner: RevisionID, _ old: AnnouncedDocuments.Found?
+  ) -> [LosingBody] {
+    var losing: [LosingBody] = []
+    if let old, old.row.revision != winner, isKept(old.row.revision, in: mutation.tree) {
+      let body = StoreRows.StoredBody(bytes: old.body, checksum: old.row.bodyChecksum)
+      losing.append((body, old.row.revision))
+    }
+    if winner != mutation.revision, let body = Self.body(of: mutation) {
+      losing.append((body, mutation.revision))
+    }
+    for revision in mutation.closed {
+      losing.append((Self.tombstone(mutation.id, revision), revision))
+    }
+    return losing
   }
 
   /// Whether the body of a revision that was the winner is kept.
