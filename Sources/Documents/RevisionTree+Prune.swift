@@ -5,6 +5,7 @@ extension RevisionTree {
   @discardableResult
   package mutating func prune(to limit: Int) -> [RevisionID] {
     guard nodes.count > max(limit, 1) else { return [] }
+    guard !isLine else { return removeFirst(nodes.count - max(limit, 1)) }
     let allowance = allowances(max(limit, 1))
     guard allowance.contains(0) else { return [] }
     return remove { allowance[$0] == 0 }
@@ -15,6 +16,12 @@ extension RevisionTree {
   package func revisions(withinSteps ancestors: Int) -> Set<RevisionID> {
     let allowance = allowances(max(ancestors, 0) + 1)
     return Set(zip(nodes, allowance).filter { $1 > 0 }.map(\.0.revision))
+  }
+
+  /// Whether there are no branches, as in most documents: then the oldest stand first, and each is followed by its
+  /// child.
+  private var isLine: Bool {
+    nodes.indices.allSatisfy { nodes[$0].parent == ($0 == 0 ? nil : $0 - 1) }
   }
 
   /// How many further steps up from each node some leaf allows, the leaf counted; 0 means: too far.
