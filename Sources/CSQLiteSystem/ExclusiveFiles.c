@@ -134,7 +134,7 @@ static int is_reserved(sqlite3_file *file, int *answer) {
   return SQLITE_OK;
 }
 
-/* A transaction that is not synced ends with this operation, whose result is heeded. */
+/* Without a log and without syncs a transaction ends with this operation, whose result is heeded. */
 static int control(sqlite3_file *file, int operation, void *argument) {
   if (operation == SQLITE_FCNTL_SYNC) put(file);
   if (of(file)->failure != SQLITE_OK) return of(file)->failure;

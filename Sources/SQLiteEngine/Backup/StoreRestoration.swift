@@ -75,7 +75,7 @@ final class StoreRestoration {
     try copying { () throws(StoreError) in
       try storing { () throws(SQLiteError) in
         try registry.commit()
-        try registry.close()
+        try Self.close(registry)
       }
     }
     try backing { () throws(SystemError) in
@@ -100,7 +100,7 @@ final class StoreRestoration {
       try connection.begin()
       try next.write(to: connection)
       try connection.commit()
-      try connection.close()
+      try Self.close(connection)
     }
   }
 
@@ -134,6 +134,13 @@ final class StoreRestoration {
   private static func freshEpoch() -> String {
     var generator = SystemRandomNumberGenerator()
     return Hex.string(generator.next(), generator.next())
+  }
+
+  /// Copies the log into the file, which closing would do without a word where it fails: a commit that is not
+  /// synchronised has not met the disk yet.
+  private static func close(_ connection: Connection) throws(SQLiteError) {
+    try connection.checkpoint(.truncate)
+    try connection.close()
   }
 
   /// Opens a file that is worthless until it is done, and is put on the disk then.
