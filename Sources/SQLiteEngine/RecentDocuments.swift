@@ -7,8 +7,8 @@ import Documents
 struct RecentDocuments {
   /// How many are kept: the list, and the hotel that was bookmarked with it.
   private static let maximum = 2
-  /// Revisions below which reading costs less than keeping.
-  private static let leastRevisions = 16
+  /// How many revisions a document has that is kept: of fewer it is read as fast, and a node takes some 50 bytes.
+  private static let revisions = 16...1_024
   /// Bytes of a body above which a document is not kept.
   private static let largestBody = 64 << 10
 
@@ -23,7 +23,9 @@ struct RecentDocuments {
   /// A document is now this one.
   mutating func replace(_ document: AnnouncedDocuments.Found, revisions: Int) {
     forget(document.row.id)
-    guard revisions >= Self.leastRevisions, document.body.count <= Self.largestBody else { return }
+    guard Self.revisions.contains(revisions), document.body.count <= Self.largestBody else {
+      return
+    }
     if documents.count == Self.maximum { documents.removeFirst() }
     documents.append(document)
   }

@@ -59,7 +59,7 @@ extension SQLiteStorage {
       undo(rows, after: error)
       throw error
     }
-    rows.counts = ChangeCounts()
+    rows.forgetTransaction()
     try storing(rows.connection.rollback)
     let isNoted = decision.mutations.isEmpty && decision.purges.isEmpty && !decision.isEmpty
     return decision.leadsToRoom

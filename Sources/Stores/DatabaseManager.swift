@@ -9,8 +9,8 @@ import NIOConcurrencyHelpers
 /// is two short critical sections, without a hop to another executor. Opening, closing and erasing
 /// are tasks of their own, so that a caller that gives up takes nobody else's store away.
 package actor DatabaseManager {
-  /// The most stores that are open at once, whatever the system allows: about 120 MiB, and up to 256
-  /// KiB more for each that reads widely.
+  /// The most stores that are open at once, whatever the system allows: about 120 MiB, and up to half
+  /// a MiB more for each that is read widely or edits long histories.
   package static let maximumOpenStores = 2_000
 
   nonisolated let engine: any StorageEngine

@@ -98,4 +98,47 @@ import Testing
     #expect(try rows.whole(id) == nil)
     #expect(writer.header.kept == 0)
   }
+
+  /// An edit of a document whose text has so many bytes, below its winner; nil for a deletion.
+  private func update(_ bytes: Int?) throws -> RuleUpdate<RevisionID> {
+    let id = id
+    let text = String(repeating: "x", count: bytes ?? 0)
+    let body = try DocumentBody(parsing: Array((bytes == nil ? "{}" : #"{"t":"\#(text)"}"#).utf8))
+    return RuleUpdate([id], now: Timestamp(milliseconds: 1)) { view throws(StoreError) in
+      let tree = try view.tree(id)
+      let mutation = try applying { () throws(DocumentError) in
+        try Edit.put(
+          id, in: tree, base: tree?.winner?.revision, body: body, isDeleted: bytes == nil)
+      }
+      return Decision([mutation], value: mutation.revision)
+    }
+  }
+
+  @Test func f07WhatIsTriedOnAFullDiskIsForgotten() async throws {
+    let directory = try TemporaryDirectory()
+    let engine = try await FileEngine.open(directory: directory.path, lanes: 1)
+    let storage = try #require(try await engine.store(.system) as? SQLiteStorage)
+    var base: RevisionID?
+    for number in 0..<30 {
+      base = try await storage.put(id.text, #"{"n":\#(number)}"#, base: base)
+    }
+    // It grows: it is tried, and refused.
+    let longer = try update(1_000)
+    await storage.commitWithoutRoom(longer)
+    #expect(throws: StoreError.self) { try longer.outcome() }
+    base = try await storage.put(id.text, #"{"n":30}"#, base: base)
+    // It makes room: it is tried, and then written, once.
+    let deletion = try update(nil)
+    await storage.commitWithoutRoom(deletion)
+    let tombstone = try deletion.outcome()
+    #expect(tombstone.value.generation == 32)
+    #expect(tombstone.changes.map(\.sequence) == [32])
+    let tree = try await storage.read { [id] view throws(StoreError) in try view.tree(id) }
+    #expect(tree?.winner?.revision == tombstone.value)
+    #expect(tree?.nodes.count == 32)
+    let again = try await storage.put(id.text, "{}", base: tombstone.value)
+    #expect(again.generation == 33)
+    await storage.close()
+    await engine.close()
+  }
 }
