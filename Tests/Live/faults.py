@@ -10,6 +10,7 @@ import tempfile
 import pytest
 
 from patience import until
+from server import BINARY
 
 
 def store_file(server, token):
@@ -29,6 +30,18 @@ def skip_refused(reason, what):
     words = ("Operation not permitted", "Permission denied", "not implemented", "superuser", "must be root")
     if any(word.lower() in reason.lower() for word in words):
         pytest.skip(f"this machine does not let {what}: {reason.strip()}")
+
+
+def traced(log, rule, *arguments):
+    """Runs a command to its end while its system calls fail as a rule says, and logs these calls."""
+    if not shutil.which("strace"):
+        pytest.skip("strace is not installed: Scripts/setup --tests")
+    done = subprocess.run(
+        ["strace", "-f", "-qq", "-o", log, "-e", f"trace={rule.split(':')[0]}", "-e", "signal=none",
+         "-e", f"inject={rule}", BINARY, *arguments], capture_output=True, text=True, timeout=60)
+    if "strace: " in done.stderr:
+        skip_refused(done.stderr, "a process be traced")
+    return done
 
 
 class Injected:

@@ -1,5 +1,6 @@
 """Backups of a server in use, and the drill: crash, restore into an empty directory, go on."""
 import fcntl
+import itertools
 import os
 import pathlib
 import shutil
@@ -11,7 +12,7 @@ import pytest
 import requests
 
 from backups import manifest, run, secrets_of
-from faults import SmallDisk, file_of
+from faults import SmallDisk, file_of, traced
 from leaves import Replica
 from patience import until
 from replicator import Replicator
@@ -136,6 +137,23 @@ def test_backup_without_a_server_is_the_same(start, tmp_path):
     run("restore", tmp_path / "backup", "--data", tmp_path / "new")
     server = start(data=tmp_path / "new")
     assert server.call("GET", "/v1/bookmarks/hotel-0", token).status_code == 200
+
+
+def test_F08_restoration_of_which_a_write_fails_says_so(start, tmp_path):
+    """Each write to a database fails in turn, the last ones too, which closing would not tell of."""
+    server = start()
+    fill(server, 2)
+    run("backup", tmp_path / "backup", "--data", server.data)
+    for number in itertools.count(1):
+        directory, log = tmp_path / f"new-{number}", tmp_path / "calls"
+        restored = traced(
+            log, f"pwrite64:error=EIO:when={number}",
+            "restore", tmp_path / "backup", "--data", directory)
+        if "INJECTED" not in log.read_text():
+            break
+        assert restored.returncode != 0, f"write {number}: {restored.stdout}"
+    assert number > 3 and restored.returncode == 0
+    assert ": sound: 2 stores" in run("verify", directory)
 
 
 def test_what_stands_in_the_way_is_left_alone(start, tmp_path):
