@@ -15,7 +15,7 @@ extension RevisionTree {
   /// ancestors of each.
   package func revisions(withinSteps ancestors: Int) -> Set<RevisionID> {
     let allowance = allowances(max(ancestors, 0) + 1)
-    return Set(zip(nodes, allowance).filter { $1 > 0 }.map(\.0.revision))
+    return Set(nodes.indices.lazy.filter { allowance[$0] > 0 }.map { nodes[$0].revision })
   }
 
   /// Whether there are no branches, as in most documents: then the oldest stand first, and each is followed by its

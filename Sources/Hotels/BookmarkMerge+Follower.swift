@@ -18,7 +18,7 @@ extension BookmarkMerge {
   /// tombstones. Where it leaves more than it can merge at once, the next look finds nothing to write.
   static func concerns(_ mutation: Mutation) -> Bool {
     guard mutation.id != BookmarkList.documentID else {
-      return mutation.tree.nodes.count { $0.isLeaf && !$0.isDeleted } > 1
+      return mutation.tree.liveLeaves.count > 1
     }
     guard let winner = mutation.tree.winner, !winner.isDeleted else { return false }
     // A leaf that wins since another was deleted may be a list; its body is not at hand here.

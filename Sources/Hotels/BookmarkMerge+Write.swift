@@ -12,7 +12,7 @@ extension BookmarkMerge {
     _ body: DocumentBody, onto tree: RevisionTree?, limit: Int
   ) throws(DocumentError) -> Mutation {
     let id = BookmarkList.documentID
-    let live = (tree?.leaves ?? []).filter { !$0.isDeleted }.map(\.revision)
+    let live = (tree?.liveLeaves ?? []).map(\.revision)
     let merged = try Edit.put(id, in: tree, base: live.first, body: body, limit: limit)
     var joined = merged.tree
     var closed: [RevisionID] = []

@@ -10,7 +10,7 @@ extension Edit {
     _ id: DocumentID, in tree: RevisionTree, but kept: Set<RevisionID> = [], limit: Int
   ) throws(DocumentError) -> Mutation? {
     var tree = tree
-    let live = tree.leaves.filter { !$0.isDeleted && !kept.contains($0.revision) }
+    let live = tree.liveLeaves.filter { !kept.contains($0.revision) }
     var added: [RevisionID] = []
     for leaf in live {
       let step = try put(

@@ -73,15 +73,9 @@ extension StoreWriter {
     var old: [StoreRows.BodyPlace] = []
     if hasOthers, generation > 1 { old = try rows.bodies(of: first, below: generation) }
     if !old.isEmpty || losing.contains(where: { $0.revision.generation < generation }) {
-      let steps = Self.stepsToLeaf(in: mutation.tree)
-      let isTooOld = { (revision: RevisionID) in
-        guard let place = mutation.tree.nodes.lastIndex(where: { $0.revision == revision }) else {
-          return true
-        }
-        return steps[place] > self.ancestors
-      }
-      old.removeAll { !isTooOld($0.revision) }
-      losing.removeAll { $0.revision.generation < generation && isTooOld($0.revision) }
+      let kept = mutation.tree.revisions(withinSteps: ancestors)
+      old.removeAll { kept.contains($0.revision) }
+      losing.removeAll { $0.revision.generation < generation && !kept.contains($0.revision) }
     }
     var grown: Int64 = 0
     for (place, next) in losing.enumerated() {
@@ -90,16 +84,5 @@ extension StoreWriter {
     }
     for place in old.dropFirst(losing.count) { grown -= try rows.removeBody(at: place) }
     return grown
-  }
-
-  /// How many steps each revision is above the nearest leaf below it.
-  private static func stepsToLeaf(in tree: RevisionTree) -> [Int] {
-    var steps = tree.nodes.indices.map { tree.nodes[$0].isLeaf ? 0 : Int.max }
-    // Parents stand before their children, so that going backwards every child is settled first.
-    for place in tree.nodes.indices.reversed() where steps[place] < .max {
-      guard let parent = tree.nodes[place].parent else { continue }
-      steps[parent] = min(steps[parent], steps[place] + 1)
-    }
-    return steps
   }
 }
