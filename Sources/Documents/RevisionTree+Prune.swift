@@ -14,6 +14,7 @@ extension RevisionTree {
   /// The revisions whose bodies an engine keeps: the leaves and, for history and restore, so many
   /// ancestors of each.
   package func revisions(withinSteps ancestors: Int) -> Set<RevisionID> {
+    guard !isLine else { return Set(nodes.suffix(max(ancestors, 0) + 1).map(\.revision)) }
     let allowance = allowances(max(ancestors, 0) + 1)
     return Set(nodes.indices.lazy.filter { allowance[$0] > 0 }.map { nodes[$0].revision })
   }
