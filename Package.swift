@@ -63,6 +63,8 @@ let package = Package(
   targets: [
     // Floor 0: values and rules.
     floor("Documents", [crypto]),
+    .target(name: "CLanes"),
+    floor("Lanes", ["CLanes"]),
     .systemLibrary(
       name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
     .target(name: "CSQLiteSystem", dependencies: ["CSQLite"]),
@@ -74,35 +76,35 @@ let package = Package(
     floor("Compression", ["CZlib"]),
 
     // Floor 1: stores.
-    floor("Stores", ["Documents", nioLocks]),
+    floor("Stores", ["Documents", "Lanes", nioLocks]),
     floor("StoreTesting", ["Documents", "Stores", nioLocks]),
 
     // Floor 2: use cases.
-    floor("CouchSync", ["Documents", "Stores", "ICU"]),
-    floor("Hotels", ["Documents", "Stores", crypto]),
+    floor("CouchSync", ["Documents", "Lanes", "Stores", "ICU"]),
+    floor("Hotels", ["Documents", "Lanes", "Stores", crypto]),
     floor(
       "Accounts",
       [
-        "Documents", "Stores", crypto, cryptoExtras,
+        "Documents", "Lanes", "Stores", crypto, cryptoExtras,
         .product(name: "JWTKit", package: "jwt-kit"),
       ]),
 
     // Floor 3: adapters.
-    floor("SQLiteEngine", ["Documents", "Stores", "SQLite", crypto, nioLocks]),
+    floor("SQLiteEngine", ["Documents", "Lanes", "Stores", "SQLite", crypto, nioLocks]),
     .target(name: "CCatalogue", exclude: ["hotels.ndjson", "NOTICE.md"]),
-    floor("Catalogue", ["Documents", "Hotels", "SQLite", "CCatalogue"]),
+    floor("Catalogue", ["Documents", "Hotels", "Lanes", "SQLite", "CCatalogue"]),
     floor(
       "SearchProxy",
       [
-        "Documents", "Hotels", "SQLite", logging, metrics, nioCore, nioPosix, nioSSL,
+        "Documents", "Hotels", "Lanes", "SQLite", logging, metrics, nioCore, nioPosix, nioSSL,
         .product(name: "NIOHTTP1", package: "swift-nio"),
         .product(name: "AsyncHTTPClient", package: "async-http-client"),
       ]),
     floor(
       "HTTPAPI",
       [
-        "Documents", "Stores", "Hotels", "Accounts", "CouchSync", "Compression", crypto, logging,
-        metrics, hummingbird, httpTypes, lifecycle, nioCore, nioHTTPTypes, nioSSL,
+        "Documents", "Lanes", "Stores", "Hotels", "Accounts", "CouchSync", "Compression", crypto,
+        logging, metrics, hummingbird, httpTypes, lifecycle, nioCore, nioHTTPTypes, nioSSL,
         .product(name: "HummingbirdCore", package: "hummingbird"),
         .product(name: "HummingbirdHTTP2", package: "hummingbird"),
         .product(name: "NIOHTTP1", package: "swift-nio"),
@@ -116,8 +118,8 @@ let package = Package(
     floor(
       "HotelBookmarks",
       [
-        "Documents", "Stores", "Hotels", "Accounts", "SQLite", "SQLiteEngine", "Catalogue",
-        "SearchProxy", "HTTPAPI", "CContract", crypto, logging, metrics, coreMetrics, lifecycle,
+        "Documents", "Lanes", "Stores", "Hotels", "Accounts", "SQLite", "SQLiteEngine",
+        "Catalogue", "SearchProxy", "HTTPAPI", "CContract", crypto, logging, metrics, coreMetrics, lifecycle,
         hummingbird,
         .product(name: "HummingbirdCore", package: "hummingbird"), nioCore, nioPosix,
         .product(name: "NIOHTTP1", package: "swift-nio"),
@@ -136,15 +138,16 @@ let package = Package(
       swiftSettings: settings),
 
     tests("Documents", ["Documents"]),
+    tests("Lanes", ["Lanes"]),
     tests("SQLite", ["SQLite"]),
     tests("ICU", ["ICU"]),
     tests("Compression", ["Compression"]),
-    tests("Stores", ["Documents", "Stores", "StoreTesting", nioLocks]),
-    tests("CouchSync", ["Documents", "Stores", "CouchSync", "ICU", "StoreTesting"]),
+    tests("Stores", ["Documents", "Lanes", "Stores", "StoreTesting", nioLocks]),
+    tests("CouchSync", ["Documents", "Lanes", "Stores", "CouchSync", "ICU", "StoreTesting"]),
     tests("Hotels", ["Documents", "Stores", "Hotels", "StoreTesting"]),
     tests("Accounts", ["Documents", "Stores", "Accounts", "StoreTesting", crypto, cryptoExtras]),
-    tests("SQLiteEngine", ["Documents", "Stores", "SQLite", "SQLiteEngine", "StoreTesting"]),
-    tests("Catalogue", ["Documents", "Hotels", "Catalogue", "SQLite"]),
+    tests("SQLiteEngine", ["Documents", "Lanes", "Stores", "SQLite", "SQLiteEngine", "StoreTesting"]),
+    tests("Catalogue", ["Documents", "Hotels", "Lanes", "Catalogue", "SQLite"]),
     tests("SearchProxy", ["Documents", "Hotels", "SearchProxy", "SQLite"]),
     tests(
       "HTTPAPI",
@@ -203,14 +206,14 @@ if let named = Context.environment["BOOKMARKS_TARGETS"] {
 if Context.environment["BOOKMARKS_FUZZING"] != nil {
   let sanitizers = ["-sanitize=fuzzer,address"]
   let instrumented = settings + [.unsafeFlags(sanitizers + ["-O"])]
-  let whole = ["Documents", "ICU", "Compression", "Stores", "CouchSync", "Hotels"]
+  let whole = ["Documents", "Lanes", "ICU", "Compression", "Stores", "CouchSync", "Hotels"]
   func readers(_ name: String, _ dependencies: [Target.Dependency], _ files: [String]) -> Target {
     .target(
       name: name, dependencies: dependencies, sources: files.map { $0 + ".swift" },
       swiftSettings: instrumented)
   }
   package.products = []
-  package.targets.removeAll { !(whole + ["CICU", "CZlib"]).contains($0.name) }
+  package.targets.removeAll { !(whole + ["CICU", "CLanes", "CZlib"]).contains($0.name) }
   for target in package.targets where whole.contains(target.name) {
     target.swiftSettings = instrumented
   }

@@ -2,7 +2,6 @@
 #define CSQLITE_SHIM_H
 
 #include <sqlite3.h>
-#include <sys/prctl.h>
 
 /* sqlite3_db_config takes variable arguments, which Swift does not import.
    This is its form for the on/off options: https://sqlite.org/c3ref/c_dbconfig_defensive.html */
@@ -33,13 +32,6 @@ static inline void csqlite_count_frames(sqlite3 *database, int *count) {
    https://sqlite.org/c3ref/c_static.html */
 static inline sqlite3_destructor_type csqlite_transient(void) {
   return SQLITE_TRANSIENT;
-}
-
-/* Names the calling thread, for the lanes that connections live on: prctl takes variable arguments
-   too, and the C library's own function is hidden from Swift behind _GNU_SOURCE. Linux keeps the
-   first 15 bytes. */
-static inline void csqlite_name_current_thread(const char *name) {
-  prctl(PR_SET_NAME, name, 0, 0, 0);
 }
 
 #endif

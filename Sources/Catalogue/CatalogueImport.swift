@@ -1,6 +1,7 @@
 package import Documents
 import Glibc
-package import SQLite
+package import Lanes
+import SQLite
 
 /// Makes a new catalogue of a file of hotels, and puts it in the place of the old one in one step.
 ///

@@ -1,5 +1,6 @@
 import Documents
 import Hotels
+import Lanes
 import SQLite
 
 /// One connection to the catalogue, on a lane of its own, that follows the file: when another one

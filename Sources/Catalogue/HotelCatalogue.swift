@@ -1,5 +1,6 @@
 package import Documents
 package import Hotels
+import Lanes
 import SQLite
 import Synchronization
 
@@ -12,7 +13,7 @@ package final class HotelCatalogue: HotelSearching {
   /// hold up all others.
   package static let readerCount = 2
 
-  private let lanes: Lanes
+  private let lanes: LaneGroup
   private let readers: [CatalogueReader]
   private let turn = Atomic<UInt64>(0)
 
@@ -22,7 +23,7 @@ package final class HotelCatalogue: HotelSearching {
     now: @escaping @Sendable () -> ContinuousClock.Instant = { ContinuousClock.now }
   ) {
     let files = CatalogueFiles(directory: directory)
-    let lanes = Lanes(count: Self.readerCount, name: "catalogue")
+    let lanes = LaneGroup(count: Self.readerCount, name: "catalogue")
     self.lanes = lanes
     readers = (0..<Self.readerCount).map { number in
       CatalogueReader(files, on: lanes.lane(for: UInt64(number)), now: now)

@@ -1,19 +1,20 @@
 import Documents
 package import Hotels
+import Lanes
 import SQLite
 
 /// Searches a person's own hotels by the rules of the catalogue: an index in memory, made for one search and
 /// thrown away after it. What it costs grows with the hotels, so it is for when no upstream answers.
 package struct ScratchCatalogue: MirrorSearching {
   private let workers: [ScratchWorker]
-  private let lanes: Lanes
+  private let lanes: LaneGroup
 
   /// Searches that run at once: each keeps a thread busy while it indexes.
   package static let workerCount = 2
 
   /// A catalogue on lanes of its own; their threads start with the first search.
   package init() {
-    let lanes = Lanes(count: Self.workerCount, name: "mirror")
+    let lanes = LaneGroup(count: Self.workerCount, name: "mirror")
     self.lanes = lanes
     workers = (0..<Self.workerCount).map { ScratchWorker(lanes.lane(for: UInt64($0))) }
   }

@@ -58,6 +58,7 @@ extension CouchError: StoreFailure {
     case .storageFull: self.init(507, "insufficient_storage", error.reason, detail: error.detail)
     case .readOnly: self.init(503, "read_only", error.reason, detail: error.detail)
     case .overloaded: self.init(429, "too_many_requests", error.reason, detail: error.detail)
+    case .ended: self.init(503, "unavailable", error.reason)
     case .quotaExceeded: self.init(507, "quota_exceeded", error.reason, detail: error.detail)
     case .rejected:
       guard let document = error.document else {

@@ -1,4 +1,5 @@
 import Documents
+import Lanes
 import SQLite
 package import Stores
 
@@ -14,7 +15,7 @@ package final class FileEngine: StorageEngine {
   let registry: Registry
   /// Where blocking calls run that belong to no store.
   let registryLane: Lane
-  private let lanes: Lanes
+  private let lanes: LaneGroup
   /// What a store's file looks like.
   let blank: BlankDatabase
   private let newStores: NewStores
@@ -35,11 +36,11 @@ package final class FileEngine: StorageEngine {
   }
 
   /// The usual number of threads that the stores share.
-  package static let defaultLanes = Lanes.defaultCount
+  package static let defaultLanes = LaneGroup.defaultCount
 
   private init(_ path: String, lanes: Int) async throws(DataDirectoryError) {
     registryLane = Lane(name: "registry")
-    self.lanes = Lanes(count: lanes, name: "store")
+    self.lanes = LaneGroup(count: lanes, name: "store")
     directory = try await LaneWork(registryLane).run { () throws(DataDirectoryError) in
       let directory = try DataDirectory(path)
       try directory.requireUsable(byVersion: Schema.store.version)

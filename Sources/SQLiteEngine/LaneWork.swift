@@ -1,3 +1,4 @@
+import Lanes
 import SQLite
 
 /// Runs blocking calls that belong to no store on a lane, off Swift's own threads.

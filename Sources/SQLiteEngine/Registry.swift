@@ -1,4 +1,5 @@
 import NIOConcurrencyHelpers
+import Lanes
 import SQLite
 import Stores
 

@@ -41,7 +41,7 @@ final class StorageCounters: Sendable {
     switch error.code {
     case .damaged, .integrity, .unavailable, .storage, .storageFull, .readOnly:
       failures.withLockedValue { $0[error.code, default: 0] += 1 }
-    case .absent, .exists, .overloaded, .quotaExceeded, .rejected:
+    case .ended, .absent, .exists, .overloaded, .quotaExceeded, .rejected:
       break
     }
   }

@@ -1,4 +1,5 @@
 package import Documents
+import Lanes
 
 /// One store as use cases see it: the engine's port with the quota held in every update, and the
 /// common document verbs. A value; good for as long as its lease (see
@@ -32,6 +33,28 @@ package struct DocumentStore: Sendable {
     _ query: @escaping @Sendable (any StoreView) throws(StoreError) -> Value
   ) async throws(StoreError) -> Value {
     try await storage.read(query)
+  }
+
+  /// Reads in slices, for what a stranger sizes: `step` is called again and again, each time with what the call
+  /// before left in `progress`, until it answers. It goes on until ``Slice/isOver`` and answers nil then; between two
+  /// calls others have their turn, also those who write, so that each call may see another state of the store.
+  /// - Throws: what `step` throws; `ended`.
+  package func read<Progress: Sendable, Value: Sendable>(
+    inSlices progress: Progress,
+    _ step: @escaping @Sendable (inout Progress, any StoreView) throws(StoreError) -> Value?
+  ) async throws(StoreError) -> Value {
+    var progress = progress
+    while true {
+      let reached = progress
+      let (value, next) = try await storage.read { view throws(StoreError) in
+        var next = reached
+        let value = try step(&next, view)
+        return (value, next)
+      }
+      if let value { return value }
+      progress = next
+      do { try await Slice.giveWay() } catch { throw .ended }
+    }
   }
 
   /// Reads a document or two of one state of the store; see ``StoreStorage/glance(_:)``.

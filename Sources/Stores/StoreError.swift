@@ -25,6 +25,8 @@ package struct StoreError: Error, Sendable, CustomDebugStringConvertible {
     case overloaded
     /// The write would exceed the store's quota.
     case quotaExceeded
+    /// Nobody waits for the result any more, or it may cost no more.
+    case ended
     /// The rules refuse the edit; see ``StoreError/document``.
     case rejected
   }
@@ -53,6 +55,9 @@ package struct StoreError: Error, Sendable, CustomDebugStringConvertible {
     detail = ""
     document = error
   }
+
+  /// The error of work that goes no further; why, its request knows.
+  package static let ended = StoreError(.ended, "The request was ended before it was answered")
 
   /// The error of a store that does not exist.
   package static let absent = StoreError(.absent, "Database does not exist.")

@@ -1,6 +1,7 @@
 import Catalogue
 import Documents
 import Hotels
+import Lanes
 import SQLite
 import Synchronization
 

@@ -1,5 +1,6 @@
 import Documents
 import Foundation
+import Lanes
 import SQLite
 import StoreTesting
 import Stores

@@ -72,6 +72,7 @@ enum ErrorTable {
       Problem(insufficientStorage, "insufficient_storage", error.reason, detail: error.detail)
     case .overloaded:
       Problem(.tooManyRequests, "overloaded", error.reason, retryAfter: retrySeconds)
+    case .ended: Problem(.serviceUnavailable, "unavailable", error.reason, retryAfter: retrySeconds)
     case .quotaExceeded: Problem(insufficientStorage, "quota_exceeded", error.reason)
     case .rejected:
       error.document.map(document) ?? Problem(.badRequest, "bad_request", error.reason)

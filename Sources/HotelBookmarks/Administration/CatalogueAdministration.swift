@@ -1,6 +1,7 @@
 import Catalogue
 import Documents
 import Foundation
+import Lanes
 import SQLite
 
 /// Replaces the embedded upstream's hotels from the command line; a running server finds the new ones.

@@ -1,4 +1,5 @@
 import Foundation
+import Lanes
 import SQLite
 import SQLiteEngine
 import Stores

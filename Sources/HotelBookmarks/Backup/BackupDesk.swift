@@ -1,4 +1,5 @@
 import Documents
+import Lanes
 import SQLite
 import SQLiteEngine
 import Stores

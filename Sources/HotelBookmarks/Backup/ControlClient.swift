@@ -1,3 +1,4 @@
+import Lanes
 import SQLite
 
 /// Asks a running server for something, on a lane, as that blocks.

@@ -1,5 +1,6 @@
 import Glibc
 import Logging
+import Lanes
 import SQLite
 import SQLiteEngine
 import ServiceLifecycle

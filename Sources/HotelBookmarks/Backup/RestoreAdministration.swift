@@ -1,4 +1,5 @@
 import Accounts
+import Lanes
 import SQLite
 import SQLiteEngine
 import Stores

@@ -1,4 +1,5 @@
 import Accounts
+import Lanes
 import SQLite
 
 /// What a person sees when the server is up; shown on a thread of its own, for standard output may be a pipe

@@ -1,7 +1,8 @@
 private import Crypto
 package import Documents
 import Glibc
-package import SQLite
+package import Lanes
+import SQLite
 package import Stores
 
 /// Writes a backup beside its final name, which it gets when it is whole and on the disk.

@@ -1,4 +1,5 @@
-package import SQLite
+package import Lanes
+import SQLite
 package import Stores
 
 /// What a backup needs of an engine in use.

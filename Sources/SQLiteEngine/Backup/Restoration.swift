@@ -1,6 +1,7 @@
 import Documents
 import Glibc
-package import SQLite
+package import Lanes
+import SQLite
 import Stores
 
 /// Makes a data directory of a backup.

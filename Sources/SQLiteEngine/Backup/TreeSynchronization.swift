@@ -1,3 +1,4 @@
+import Lanes
 import SQLite
 
 /// Puts many files on the disk. Several threads wait at once, as waiting for one disk is work that calls share:
@@ -9,13 +10,13 @@ enum TreeSynchronization {
   /// Puts all that is in the directories below a path on the disk, those directories' entries too, but not the
   /// path's own.
   static func run(below path: String) async throws(BackupError) {
-    let lanes = Lanes(count: waitingAtOnce, name: "sync")
+    let lanes = LaneGroup(count: waitingAtOnce, name: "sync")
     let failure = await synchronize(below: path, lanes)
     await lanes.stop()
     if let failure { throw BackupError(failure) }
   }
 
-  private static func synchronize(below path: String, _ lanes: Lanes) async -> SystemError? {
+  private static func synchronize(below path: String, _ lanes: LaneGroup) async -> SystemError? {
     let names: [String]
     do throws(SystemError) {
       names = try await LaneWork(lanes.next()).run { () throws(SystemError) in

@@ -1,5 +1,6 @@
 import Documents
 import Glibc
+import Lanes
 import SQLite
 import Stores
 

@@ -1,6 +1,7 @@
 import Documents
 import Hotels
 package import Logging
+import Lanes
 import SQLite
 
 /// Answers of upstreams, kept in one bounded SQLite file so that they survive a restart. Blocks by search,

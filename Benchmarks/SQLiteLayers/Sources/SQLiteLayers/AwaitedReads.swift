@@ -1,4 +1,5 @@
 import GRDB
+import Lanes
 import SQLite
 
 /// Reads as a request makes them: awaited from a task, run on another thread.

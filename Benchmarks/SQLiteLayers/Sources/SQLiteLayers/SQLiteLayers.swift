@@ -1,4 +1,5 @@
 import Foundation
+import Lanes
 import SQLite
 
 /// Measures the service's binding to SQLite beside GRDB, on the same workload, in turn.

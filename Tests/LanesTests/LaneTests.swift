@@ -1,6 +1,6 @@
 import Dispatch
 import Foundation
-import SQLite
+import Lanes
 import Testing
 
 @Suite(.timeLimit(.minutes(10))) struct LaneTests {
@@ -75,7 +75,7 @@ import Testing
   }
 
   @Test func blockedLanesLeaveTheCooperativePoolFree() async {
-    let lanes = Lanes(count: 16, name: "pool")
+    let lanes = LaneGroup(count: 16, name: "pool")
     let mayGoOn = DispatchSemaphore(value: 0)
     let blocked = DispatchSemaphore(value: 0)
     await withTaskGroup(of: Void.self) { group in

@@ -1,5 +1,5 @@
 import Foundation
-import SQLite
+import Lanes
 
 /// An actor that lives on a lane and tells where its code runs.
 actor Tenant {

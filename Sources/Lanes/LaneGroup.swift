@@ -2,7 +2,7 @@ import Synchronization
 
 /// A fixed number of lanes that many actors share, so that a thousand open stores cost a few
 /// threads and a slow one delays only its neighbours.
-package final class Lanes: Sendable {
+package final class LaneGroup: Sendable {
   /// The usual number. More than the cores, as a lane mostly waits for the disk; few enough that
   /// their threads do not crowd out the cooperative pool's.
   package static let defaultCount = 16
@@ -11,7 +11,7 @@ package final class Lanes: Sendable {
   private let turn = Atomic<UInt64>(0)
 
   /// Makes `count` lanes (at least 1), named `name-0`, `name-1` and so on.
-  package init(count: Int = Lanes.defaultCount, name: String = "lane") {
+  package init(count: Int = LaneGroup.defaultCount, name: String = "lane") {
     lanes = (0..<max(count, 1)).map { Lane(name: "\(name)-\($0)") }
   }
 

@@ -1,9 +1,9 @@
-import SQLite
+import Lanes
 import Testing
 
-@Suite(.timeLimit(.minutes(10))) struct LanesTests {
+@Suite(.timeLimit(.minutes(10))) struct LaneGroupTests {
   @Test func thousandActorsOverSixteenLanesTakeAtMostSixteenThreads() async {
-    let lanes = Lanes(name: "crowd")
+    let lanes = LaneGroup(name: "crowd")
     #expect(lanes.count == 16)
     let tenants = (0..<1000).map {
       Tenant(on: lanes.lane(for: UInt64($0) &* 0x9E37_79B9_7F4A_7C15))
@@ -20,7 +20,7 @@ import Testing
   }
 
   @Test func hashAlwaysGivesTheSameLane() {
-    let lanes = Lanes(count: 3)
+    let lanes = LaneGroup(count: 3)
     for hash in [0, 1, 2, 3, 1 << 63, UInt64.max] {
       #expect(lanes.lane(for: hash) === lanes.lane(for: hash))
     }
@@ -28,14 +28,14 @@ import Testing
   }
 
   @Test func nextGoesRoundAllLanes() {
-    let lanes = Lanes(count: 3)
+    let lanes = LaneGroup(count: 3)
     let names = (0..<6).map { _ in lanes.next().name }
     #expect(names == ["lane-0", "lane-1", "lane-2", "lane-0", "lane-1", "lane-2"])
   }
 
   @Test(arguments: [0, -5, 1])
   func thereIsAlwaysOneLane(count: Int) {
-    let lanes = Lanes(count: count)
+    let lanes = LaneGroup(count: count)
     #expect(lanes.count == 1)
     #expect(lanes.lane(for: .max).name == "lane-0")
   }

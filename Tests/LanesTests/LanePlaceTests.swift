@@ -1,6 +1,6 @@
 import Dispatch
 import Foundation
-import SQLite
+import Lanes
 import Testing
 
 /// An actor that others may step into.

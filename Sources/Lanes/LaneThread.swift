@@ -1,4 +1,4 @@
-import CSQLite
+import CLanes
 
 /// What the thread of a lane is made of.
 enum LaneThread {
@@ -11,7 +11,7 @@ enum LaneThread {
     argument in
     guard let argument else { return nil }
     let lane = Unmanaged<Lane>.fromOpaque(argument).takeRetainedValue()
-    csqlite_name_current_thread(lane.name)
+    clanes_name_thread(lane.name)
     lane.work(endsWhenIdle: false)
     return nil
   }
