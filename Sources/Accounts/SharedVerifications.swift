@@ -1,3 +1,5 @@
+import Lanes
+
 /// Lets requests that bring the same name and password from the same address at once share one
 /// verification: a sync client opens several connections with Basic credentials in one breath.
 actor SharedVerifications {
@@ -20,7 +22,8 @@ actor SharedVerifications {
     of key: Key, _ verify: @escaping @Sendable () async -> Outcome
   ) async -> Outcome {
     if let task = running[key] { return await task.value }
-    let task = Task { await verify() }
+    // On the account of who asks first.
+    let task = Task(executorPreference: WorkExecutor.current) { await verify() }
     running[key] = task
     defer { running[key] = nil }
     return await task.value

@@ -1,6 +1,7 @@
 #include "CLanes.h"
 
 #include <sys/prctl.h>
+#include <time.h>
 
 void clanes_name_thread(const char *name) {
   prctl(PR_SET_NAME, name, 0, 0, 0);
@@ -10,4 +11,18 @@ static _Thread_local clanes_thread this_thread;
 
 clanes_thread *clanes_this_thread(void) {
   return &this_thread;
+}
+
+static int64_t nanoseconds(clockid_t clock) {
+  struct timespec time;
+  clock_gettime(clock, &time);
+  return (int64_t)time.tv_sec * 1000000000 + time.tv_nsec;
+}
+
+int64_t clanes_now(void) {
+  return nanoseconds(CLOCK_MONOTONIC);
+}
+
+int64_t clanes_processor_time(void) {
+  return nanoseconds(CLOCK_THREAD_CPUTIME_ID);
 }

@@ -11,8 +11,8 @@ import Glibc
 /// }
 /// ```
 /// The actor must keep its lane, as `unownedExecutor` does not. Jobs run in the order they came,
-/// whatever their priority. The thread starts with the first job and keeps the lane alive until
-/// ``stop()``.
+/// whatever their priority; each is charged to the request that it is done for. The thread starts with the
+/// first job and keeps the lane alive until ``stop()``.
 package final class Lane: Sendable {
   /// The name of the thread, as `ps -T` and `/proc` show it; Linux keeps its first 15 bytes.
   package let name: String
@@ -49,8 +49,9 @@ extension Lane: SerialExecutor {
 
   /// Adds a job of an actor that has a place of its own here.
   func enqueue(_ job: UnownedJob, at place: LanePlace?) {
+    let work = Work.current
     let mustStart = queue.update { queue in
-      queue.jobs.append(Job(job: job, place: place))
+      queue.jobs.append(Job(job: job, place: place, work: work))
       defer { queue.hasThread = true }
       return !queue.hasThread
     }
@@ -87,6 +88,7 @@ extension Lane {
   private struct Job: Sendable {
     let job: UnownedJob
     let place: LanePlace?
+    let work: Work?
   }
 
   private struct Queue: Sendable {
@@ -105,17 +107,7 @@ extension Lane {
   }
 
   private func startThread() {
-    let lane = Unmanaged.passRetained(self)
-    var attributes = pthread_attr_t()
-    pthread_attr_init(&attributes)
-    defer { pthread_attr_destroy(&attributes) }
-    // Nobody joins it: `stop()` learns of its end through the queue.
-    pthread_attr_setdetachstate(&attributes, Int32(PTHREAD_CREATE_DETACHED))
-    pthread_attr_setstacksize(&attributes, LaneThread.stackSize)
-    var thread = pthread_t()
-    let result = pthread_create(&thread, &attributes, LaneThread.main, lane.toOpaque())
-    guard result != 0 else { return }
-    lane.release()
+    if LaneThread.start(on: self, LaneThread.lane) { return }
     // The machine has no thread to spare. Slow is better than never: the pool lends one of its.
     Task.detached { self.work(endsWhenIdle: true) }
   }
@@ -142,11 +134,13 @@ extension Lane {
       switch turn {
       case .run:
         for next in batch {
+          LaneThread.beginJob(for: next.work)
           if let place = next.place {
             place.run(next.job)
           } else {
             next.job.runSynchronously(on: executor)
           }
+          LaneThread.endJob()
         }
         batch.removeAll(keepingCapacity: true)
       case .end(let stopCalls):

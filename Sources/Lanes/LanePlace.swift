@@ -1,8 +1,9 @@
 import Glibc
 import Synchronization
 
-/// One actor's place on a lane: the actor's jobs run on the lane's thread, and while none of them runs another
-/// thread may step in for a moment and be isolated to the actor just as well.
+/// One actor's place on a lane or in a pool: its jobs run on the lane's thread, or on whichever of the pool's is free,
+/// one at a time, and while none of them runs another thread may step in for a moment and be isolated to the actor
+/// just as well.
 ///
 /// ```swift
 /// actor Archive {
@@ -14,23 +15,44 @@ import Synchronization
 /// The actor must keep its place, as `unownedExecutor` does not.
 ///
 /// Unchecked, because the compiler cannot see the lock. Proof: the pointer never changes, what it points to is
-/// used through pthread's calls alone, and all else is constant or atomic.
+/// used through pthread's calls alone, `jobs` and `isInLine` are touched under the pool's lock only, and all else is
+/// constant or atomic.
 package final class LanePlace: @unchecked Sendable {
   /// How often ``stepIn(_:)`` tries again: some microseconds, which another short read takes. A commit takes
   /// longer, and is not waited for.
   private static let attempts = 200
 
-  private let lane: Lane
+  /// A job and what it is done for.
+  struct Job {
+    let job: UnownedJob
+    let work: Work?
+  }
+
+  private enum Home {
+    case lane(Lane)
+    case pool(LanePool)
+  }
+
+  private let home: Home
+  /// What waits for a thread of the pool, in order.
+  var jobs = FirstIn<Job>()
+  /// Whether the pool knows of it, or one of its threads is in.
+  var isInLine = false
   // On the heap, because its address must never change.
   private let door = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
   /// The thread that is in; 0 for none.
   private let inside = Atomic<UInt>(0)
-  /// Whether the lane's thread is in or waits for the door.
+  /// Whether one of its jobs runs or waits for the door.
   private let isBusy = Atomic<Bool>(false)
 
   /// A place on a lane.
-  package init(_ lane: Lane) {
-    self.lane = lane
+  package convenience init(_ lane: Lane) { self.init(.lane(lane)) }
+
+  /// A place in a pool.
+  package convenience init(_ pool: LanePool) { self.init(.pool(pool)) }
+
+  private init(_ home: Home) {
+    self.home = home
     door.initialize(to: pthread_mutex_t())
     pthread_mutex_init(door, nil)
   }
@@ -42,7 +64,7 @@ package final class LanePlace: @unchecked Sendable {
 
   /// Runs `body` on the calling thread, isolated to this place's actor, unless the actor is at work.
   ///
-  /// The lane's jobs for this actor wait meanwhile, so `body` takes microseconds and blocks on nothing.
+  /// The actor's jobs wait meanwhile, so `body` takes microseconds and blocks on nothing.
   /// - Returns: nil when the actor is at work: `body` has not run.
   package func stepIn<Value>(_ body: () -> Value) -> Value? {
     for _ in 0..<Self.attempts {
@@ -59,7 +81,7 @@ package final class LanePlace: @unchecked Sendable {
     return nil
   }
 
-  /// Runs one of the actor's jobs, on the lane's thread.
+  /// Runs one of the actor's jobs, on the thread that is for it.
   func run(_ job: UnownedJob) {
     isBusy.store(true, ordering: .relaxed)
     pthread_mutex_lock(door)
@@ -72,9 +94,12 @@ package final class LanePlace: @unchecked Sendable {
 }
 
 extension LanePlace: SerialExecutor {
-  /// Adds a job to the end of the lane's queue.
+  /// Adds a job to the end of the line.
   package func enqueue(_ job: consuming ExecutorJob) {
-    lane.enqueue(UnownedJob(job), at: self)
+    switch home {
+    case .lane(let lane): lane.enqueue(UnownedJob(job), at: self)
+    case .pool(let pool): pool.enqueue(UnownedJob(job), at: self)
+    }
   }
 
   /// The reference that an actor gives the runtime as its `unownedExecutor`.
@@ -89,6 +114,6 @@ extension LanePlace: SerialExecutor {
 
   /// Ends the process unless the calling thread is in, as `SerialExecutor` demands of it.
   package func checkIsolated() {
-    precondition(isIsolatingCurrentContext() == true, "not in the place on the lane \(lane.name)")
+    precondition(isIsolatingCurrentContext() == true, "not in the actor's place")
   }
 }

@@ -1,5 +1,5 @@
 import Documents
-import Lanes
+package import Lanes
 import SQLite
 package import Stores
 
@@ -15,7 +15,10 @@ package final class FileEngine: StorageEngine {
   let registry: Registry
   /// Where blocking calls run that belong to no store.
   let registryLane: Lane
-  private let lanes: LaneGroup
+  /// Where stores are worked on.
+  private let pool: LanePool
+  /// The thread of the accounts' store, which nobody else's work is in the way of.
+  private let accountsLane = Lane(name: "accounts")
   /// What a store's file looks like.
   let blank: BlankDatabase
   private let newStores: NewStores
@@ -27,20 +30,26 @@ package final class FileEngine: StorageEngine {
   package let descriptorsPerStore = 3
 
   /// Opens a data directory, makes it if only its last element is missing, and locks it.
-  /// - Parameter lanes: how many threads the stores share.
+  /// - Parameter pool: the threads that the stores share with requests; stopped when the engine is closed.
   /// - Throws: ``DataDirectoryError``; the process should not go on.
   package static func open(
-    directory path: String, lanes: Int = defaultLanes
+    directory path: String, pool: LanePool
   ) async throws(DataDirectoryError) -> FileEngine {
-    try await FileEngine(path, lanes: lanes)
+    try await FileEngine(path, pool)
   }
 
-  /// The usual number of threads that the stores share.
-  package static let defaultLanes = LaneGroup.defaultCount
+  /// Opens a data directory with threads of the stores' own.
+  /// - Parameter lanes: how many.
+  /// - Throws: ``DataDirectoryError``; the process should not go on.
+  package static func open(
+    directory path: String, lanes: Int = LanePool.defaultThreads
+  ) async throws(DataDirectoryError) -> FileEngine {
+    try await FileEngine(path, LanePool(name: "store", processors: lanes, threads: lanes))
+  }
 
-  private init(_ path: String, lanes: Int) async throws(DataDirectoryError) {
+  private init(_ path: String, _ pool: LanePool) async throws(DataDirectoryError) {
     registryLane = Lane(name: "registry")
-    self.lanes = LaneGroup(count: lanes, name: "store")
+    self.pool = pool
     directory = try await LaneWork(registryLane).run { () throws(DataDirectoryError) in
       let directory = try DataDirectory(path)
       try directory.requireUsable(byVersion: Schema.store.version)
@@ -141,7 +150,8 @@ package final class FileEngine: StorageEngine {
   /// Besides, ends the lanes and lets other processes have the directory.
   package func close() async {
     await registry.close()
-    await lanes.stop()
+    await pool.stop()
+    await accountsLane.stop()
     await registryLane.stop()
     directory.unlock()
   }
@@ -150,7 +160,7 @@ package final class FileEngine: StorageEngine {
     let file = directory.file(for: name.key)
     return SQLiteStorage(
       key: name.key, file: file, blank: blank, counters: counters, reserve: reserve,
-      lane: lanes.lane(for: file.number))
+      place: name == .system ? LanePlace(accountsLane) : LanePlace(pool))
   }
 
   private func register(

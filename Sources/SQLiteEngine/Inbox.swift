@@ -20,6 +20,12 @@ final class Inbox<Write: Sendable>: Sendable {
     }
   }
 
+  /// Puts writes back that were taken and are not done, before all others.
+  func putBack(_ writes: ArraySlice<Write>) {
+    guard !writes.isEmpty else { return }
+    waiting.withLockedValue { $0 = writes + $0 }
+  }
+
   /// Whether nothing waits.
   var isEmpty: Bool { waiting.withLockedValue { $0.isEmpty } }
 

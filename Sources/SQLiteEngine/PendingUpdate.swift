@@ -1,4 +1,5 @@
 import Documents
+import Lanes
 import NIOConcurrencyHelpers
 import Stores
 
@@ -8,6 +9,8 @@ protocol PendingUpdate: AnyObject, Sendable {
   var ids: Set<DocumentID> { get }
   /// The moment that documents are stamped with.
   var now: Timestamp { get }
+  /// The request that it belongs to, which pays for it.
+  var work: Work? { get }
   /// Whether it has its outcome.
   var isDone: Bool { get }
   /// Runs the rule and keeps its answer; may run again.
@@ -20,6 +23,7 @@ protocol PendingUpdate: AnyObject, Sendable {
 final class RuleUpdate<Value: Sendable>: PendingUpdate {
   let ids: Set<DocumentID>
   let now: Timestamp
+  let work = Work.current
   private let rule: @Sendable (any StoreView) throws(StoreError) -> Decision<Value>
   private let state = NIOLockedValueBox(State())
 

@@ -1,5 +1,5 @@
-import NIOConcurrencyHelpers
 import Lanes
+import NIOConcurrencyHelpers
 import SQLite
 import Stores
 

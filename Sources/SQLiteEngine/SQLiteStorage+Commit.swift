@@ -1,15 +1,19 @@
 import Documents
+import Lanes
 import SQLite
 import Stores
 import Synchronization
 
 /// Shared commits: whoever gets to the lane first commits for all that wait.
 extension SQLiteStorage {
+  /// A commit takes no further rule after this long.
+  static let longestCommit = Duration.milliseconds(10)
+
   /// Commits what waits, and goes on with what has come meanwhile behind the reads that wait by then.
   func commitWaiting() {
     let batch = inbox.take(atMost: Self.updatesPerCommit)
     if !batch.isEmpty {
-      commit(batch)
+      inbox.putBack(commit(batch))
       // After the answers, which are on their way already.
       if rows?.connection.isLogLong ?? false { Task { copyLog() } }
     }
@@ -23,32 +27,35 @@ extension SQLiteStorage {
 
   private func copyLog() {
     guard failure == nil else { return }
-    rows?.connection.copyLongLog()
+    LanePool.blocking { rows?.connection.copyLongLog() }
   }
 
   /// Runs a batch in one transaction. When that fails for reasons that may be one update's alone (a
   /// damaged row, no room for a large body), each gets a transaction of its own; after an error of the
   /// disk none does: a second fsync may call a success what the first one lost.
-  private func commit(_ batch: [any PendingUpdate]) {
+  /// - Returns: those that have to wait for the next commit, since this one took long enough.
+  private func commit(_ batch: [any PendingUpdate]) -> ArraySlice<any PendingUpdate> {
     do throws(StoreError) {
       try prepareToWrite()
-      try transactOrUndo(batch)
+      return batch.dropFirst(try transactOrUndo(batch))
     } catch {
       if batch.count > 1, failure == nil, rows != nil {
-        for update in batch { commit([update]) }
+        for update in batch { _ = commit([update]) }
       } else if error.code == .storageFull, failure == nil {
         for update in batch { commitWithoutRoom(update) }
       } else {
         for update in batch { finish(update, error) }
       }
+      return []
     }
   }
 
   /// Runs a batch in one transaction, which is undone when that fails.
-  func transactOrUndo(_ batch: [any PendingUpdate]) throws(StoreError) {
+  /// - Returns: how many it took, at least one; the others have to wait.
+  func transactOrUndo(_ batch: [any PendingUpdate]) throws(StoreError) -> Int {
     guard let rows else { throw .closed }
     do throws(StoreError) {
-      try transact(batch, rows)
+      return try transact(batch, rows)
     } catch {
       undo(rows, after: error)
       throw error
@@ -64,32 +71,30 @@ extension SQLiteStorage {
   /// No savepoints: a rule that throws has written nothing yet, and a write that fails ends the batch.
   private func transact(
     _ batch: [any PendingUpdate], _ rows: StoreRows
-  ) throws(StoreError) {
+  ) throws(StoreError) -> Int {
     let connection = rows.connection
+    let begun = ContinuousClock.now
     try storing(connection.begin)
     var writer = StoreWriter(rows: rows, header: header)
     var outcomes: [Result<[Change], StoreError>] = []
     outcomes.reserveCapacity(batch.count)
     for update in batch {
-      let announced = AnnouncedDocuments(update.ids, in: rows)
-      let view = SQLiteView(
-        rows: rows, header: writer.header, now: update.now, announced: announced)
-      do throws(StoreError) {
-        let decision = try update.decide(in: view)
-        try requireTransaction(on: connection)
-        outcomes.append(.success(try writer.write(decision, of: announced, at: update.now)))
-      } catch {
-        guard !writer.isWriting else { throw error }
-        try requireTransaction(on: connection)
-        outcomes.append(.failure(error))
+      guard outcomes.isEmpty || ContinuousClock.now - begun < Self.longestCommit else { break }
+      if update.work?.hasEnded ?? false {
+        outcomes.append(.failure(.ended))
+        continue
       }
+      outcomes.append(
+        try Work.paying(update.work) { () throws(StoreError) in
+          try run(update, &writer, rows)
+        })
       latest = max(latest, update.now)
     }
     let next = writer.header
     if writer.hasWritten {
       try storing { () throws(SQLiteError) in
         if next != header { try next.write(to: connection) }
-        try connection.commit()
+        try LanePool.blocking { () throws(SQLiteError) in try connection.commit() }
       }
       counters.countCommit(of: outcomes.count { (try? $0.get()) != nil })
     } else {
@@ -97,6 +102,26 @@ extension SQLiteStorage {
     }
     header = next
     for (update, outcome) in zip(batch, outcomes) { update.finish(outcome) }
+    return outcomes.count
+  }
+
+  /// Runs one rule and writes its decision.
+  /// - Throws: what ends the whole transaction; what the rule throws is its outcome.
+  private func run(
+    _ update: any PendingUpdate, _ writer: inout StoreWriter, _ rows: StoreRows
+  ) throws(StoreError) -> Result<[Change], StoreError> {
+    let announced = AnnouncedDocuments(update.ids, in: rows)
+    let view = SQLiteView(
+      rows: rows, header: writer.header, now: update.now, announced: announced)
+    do throws(StoreError) {
+      let decision = try update.decide(in: view)
+      try requireTransaction(on: rows.connection)
+      return .success(try writer.write(decision, of: announced, at: update.now))
+    } catch {
+      guard !writer.isWriting else { throw error }
+      try requireTransaction(on: rows.connection)
+      return .failure(error)
+    }
   }
 
   /// SQLite ends a transaction by itself after some errors of the disk; a rule that swallowed such an

@@ -1,3 +1,4 @@
+import Lanes
 import SQLite
 import Stores
 
@@ -22,9 +23,11 @@ extension SQLiteStorage {
     let isLoose: Bool
     do throws(StoreError) {
       isLoose = try hasManyFreePages(rows.connection)
-      if isLoose { try writeDraft(rows.connection) }
-      // Whatever follows, the file alone is the database from here on.
-      try storing { () throws(SQLiteError) in try rows.connection.checkpoint(.truncate) }
+      try LanePool.blocking { () throws(StoreError) in
+        if isLoose { try writeDraft(rows.connection) }
+        // Whatever follows, the file alone is the database from here on.
+        try storing { () throws(SQLiteError) in try rows.connection.checkpoint(.truncate) }
+      }
     } catch {
       if error.code == .storage { failure = error }
       try? file.removeDraft()

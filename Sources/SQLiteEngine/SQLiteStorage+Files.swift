@@ -1,3 +1,4 @@
+import Lanes
 import SQLite
 import Stores
 
@@ -42,9 +43,11 @@ extension SQLiteStorage {
   /// - Throws: `storageFull` also while there is room for nothing but deletions.
   func create(_ image: [UInt8], in directory: DataDirectory) throws(StoreError) {
     guard reserve.isWhole() else { throw .full }
-    try calling { () throws(SystemError) in
-      try directory.makeDirectory(of: file)
-      try file.create(image)
+    try LanePool.blocking { () throws(StoreError) in
+      try calling { () throws(SystemError) in
+        try directory.makeDirectory(of: file)
+        try file.create(image)
+      }
     }
     counters.countCreation()
     adopt(
@@ -55,6 +58,6 @@ extension SQLiteStorage {
 
   /// Removes the file and those beside it; may be repeated.
   func erase() throws(StoreError) {
-    try calling(file.erase)
+    try LanePool.blocking { () throws(StoreError) in try calling(file.erase) }
   }
 }

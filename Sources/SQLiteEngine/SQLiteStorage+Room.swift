@@ -1,3 +1,4 @@
+import Lanes
 import SQLite
 import Stores
 
@@ -20,7 +21,7 @@ extension SQLiteStorage {
       guard try makesRoom(update) else { throw .full }
       reserve.release()
       guard try emptyLog() || !hasOldLog else { throw .full }
-      try transactOrUndo([update])
+      _ = try transactOrUndo([update])
       _ = try emptyLog()
       _ = reserve.isWhole()
     } catch {
@@ -34,7 +35,7 @@ extension SQLiteStorage {
   func emptyLog() throws(StoreError) -> Bool {
     guard let rows else { throw .closed }
     do throws(StoreError) {
-      guard try rows.connection.copiesLog() else { return false }
+      guard try LanePool.blocking(rows.connection.copiesLog) else { return false }
     } catch {
       if error.code == .storage { failure = error }
       throw error

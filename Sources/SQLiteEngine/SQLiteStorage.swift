@@ -6,7 +6,7 @@ import Synchronization
 
 /// One store: its file, the one connection to it, and the line of writes that wait for a commit.
 ///
-/// Pinned to a lane, because every call of SQLite may block; nothing in here waits inside a transaction.
+/// On threads of its own kind, because every call of SQLite may block; nothing in here waits inside a transaction.
 actor SQLiteStorage: StoreStorage {
   /// How many updates share a commit at most: enough to make one fsync cheap for each, few enough that
   /// reads of the same store don't wait long behind it.
@@ -51,14 +51,14 @@ actor SQLiteStorage: StoreStorage {
   /// A storage that is not open.
   init(
     key: String, file: DatabaseFile, blank: BlankDatabase, counters: StorageCounters,
-    reserve: DiskReserve, lane: Lane
+    reserve: DiskReserve, place: LanePlace
   ) {
     self.key = key
     self.file = file
     self.blank = blank
     self.counters = counters
     self.reserve = reserve
-    place = LanePlace(lane)
+    self.place = place
     header = StoreHeader(key: key, epoch: "")
   }
 
@@ -68,6 +68,8 @@ actor SQLiteStorage: StoreStorage {
     do throws(StoreError) {
       if let failure { throw failure }
       guard let rows else { throw .closed }
+      // Nobody waits for the answer any more.
+      if Slice.isEnded { throw .ended }
       return try query(SQLiteView(rows: rows, header: header, now: latest))
     } catch {
       counters.countFailure(error)
@@ -95,7 +97,7 @@ actor SQLiteStorage: StoreStorage {
     guard let rows else { return }
     copy = nil
     self.rows = nil
-    try? rows.connection.close()
+    try? LanePool.blocking { () throws(SQLiteError) in try rows.connection.close() }
   }
 }
 

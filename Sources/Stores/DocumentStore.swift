@@ -53,7 +53,9 @@ package struct DocumentStore: Sendable {
       }
       if let value { return value }
       progress = next
+      // The store's thread was left, so others have had their turn; the task's own may go on for long.
       do { try await Slice.giveWay() } catch { throw .ended }
+      if Slice.isEnded { throw .ended }
     }
   }
 

@@ -58,7 +58,8 @@ import Testing
       .integrity: (500, "integrity_error"), .unavailable: (503, "unavailable"),
       .storage: (503, "storage_error"), .storageFull: (507, "insufficient_storage"),
       .readOnly: (503, "read_only"), .overloaded: (429, "overloaded"),
-      .quotaExceeded: (507, "quota_exceeded"), .rejected: (400, "bad_request"),
+      .ended: (503, "unavailable"), .quotaExceeded: (507, "quota_exceeded"),
+      .rejected: (400, "bad_request"),
     ]
     for code in StoreError.Code.allCases {
       let (status, word) = try #require(table[code])

@@ -68,13 +68,17 @@ final class ExchangeHandler: ChannelInboundHandler, ChannelOutboundHandler {
   }
 
   func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
-    if let event = event as? ChannelEvent, event == .inputClosed { finish(nil) }
+    if let event = event as? ChannelEvent, event == .inputClosed {
+      finish(nil)
+      exchanges.clientClosed(hasGone: false)
+    }
     if event is LastAnswer { exchanges.drop() }
     context.fireUserInboundEventTriggered(event)
   }
 
   func channelInactive(context: ChannelHandlerContext) {
     finish(nil)
+    exchanges.clientClosed(hasGone: true)
     context.fireChannelInactive()
   }
 

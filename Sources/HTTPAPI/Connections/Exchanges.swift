@@ -1,4 +1,5 @@
 import HummingbirdCore
+import Lanes
 package import NIOCore
 import NIOHTTP1
 import Synchronization
@@ -22,6 +23,10 @@ package final class Exchanges: ServerChildChannelValue {
     var failure: HTTPParserError?
     /// Whether the body that is on its way is to wait.
     var isBodyFull = false
+    /// What the task that answers runs on, once it has begun.
+    var executor: WorkExecutor?
+    /// Whether the client has gone.
+    var hasGone = false
     /// Whether a reading of the channel's was put off.
     var isReadHeld = false
 
@@ -62,7 +67,25 @@ package final class Exchanges: ServerChildChannelValue {
     return true
   }
 
+  /// Says what the task that answers runs on, so that its work ends with its client.
+  func note(_ executor: WorkExecutor) {
+    let hasGone = state.withLock { state in
+      state.executor = executor
+      return state.hasGone
+    }
+    if hasGone { executor.clientLeft() }
+  }
+
   // MARK: The event loop's side
+
+  /// The client sends nothing any more, or has gone.
+  func clientClosed(hasGone: Bool) {
+    let executor = state.withLock { state in
+      state.hasGone = state.hasGone || hasGone
+      return state.executor
+    }
+    if hasGone { executor?.clientLeft() } else { executor?.clientClosedItsSide() }
+  }
 
   /// Hands over a request, unless the last answer was given.
   func append(_ request: Request) {

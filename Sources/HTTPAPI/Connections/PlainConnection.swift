@@ -1,6 +1,7 @@
 import HTTPTypes
 import Hummingbird
 import HummingbirdCore
+import Lanes
 package import Logging
 package import NIOCore
 import NIOHTTP1
@@ -59,6 +60,14 @@ package struct PlainConnection: ServerChildChannel {
   }
 
   package func handle(value: Exchanges, logger: Logger) async {
+    guard let executor = gate.executor(for: value.channel) else {
+      return await serve(value, logger)
+    }
+    value.note(executor)
+    await withTaskExecutorPreference(executor) { await serve(value, logger) }
+  }
+
+  private func serve(_ value: Exchanges, _ logger: Logger) async {
     let channel = value.channel
     await withTaskCancellationHandler {
       do {
@@ -66,6 +75,7 @@ package struct PlainConnection: ServerChildChannel {
         while let request = try await value.next() {
           let response = try await gate.respond(to: request, context: context)
           try await answer(response, on: channel)
+          WorkExecutor.current?.finish()
           // Nothing after the last answer is done (RFC 9112, section 9.6), whoever said that it is that.
           if request.headers.value(of: .connection) == "close"
             || response.headers.value(of: .connection) == "close"

@@ -1,5 +1,6 @@
 package import HummingbirdCore
 import HummingbirdHTTP2
+import Lanes
 package import Logging
 package import NIOCore
 import NIOHTTP2
@@ -43,7 +44,16 @@ package struct SecureConnection: ServerChildChannel {
       ],
       idleTimeout: .seconds(Int64(RequestLimits.idleSeconds)))
     http2 = HTTP2Channel(
-      responder: responder,
+      responder: { (request, writer: consuming ResponseWriter, channel) in
+        guard let executor = gate.executor(for: channel) else {
+          return try await responder(request, writer, channel)
+        }
+        channel.closeFuture.whenComplete { _ in executor.clientLeft() }
+        var writer = Optional(writer)
+        try await withTaskExecutorPreference(executor) {
+          if let writer = writer.take() { try await responder(request, writer, channel) }
+        }
+      },
       configuration: .init(
         idleTimeout: .seconds(RequestLimits.idleSeconds),
         gracefulCloseTimeout: .seconds(RequestLimits.headerSeconds),

@@ -3,6 +3,7 @@ import Documents
 import HTTPTypes
 import Hotels
 import Hummingbird
+import Lanes
 import NIOCore
 import Stores
 
@@ -21,7 +22,7 @@ enum ErrorTable {
     case let error as JSONError: document(DocumentError(error))
     case let error as AccountError: account(error)
     case let error as SearchError: search(error)
-    case is CancellationError:
+    case is CancellationError, is WorkEnded:
       Problem(
         .serviceUnavailable, "unavailable", "The server is stopping", retryAfter: retrySeconds)
     case let error as any HTTPResponseError: framework(error.status)

@@ -1,5 +1,6 @@
 import CouchSync
 import Hummingbird
+import Lanes
 import NIOCore
 
 /// Writes a `_changes` answer that is longer than a page or that waits. It holds no lease while it waits; it
@@ -54,6 +55,7 @@ struct CouchChangesStream: Sendable {
         query = query.later(than: page)
         if isOver(query, hasRows: !isFirst) { break }
         guard try await isWoken(&writer, &moments) else { break }
+        Work.current?.beginAnew()
       } else {
         query = query.after(page)
         guard try await mayGoOn(&writer, &moments) else { break }
@@ -156,6 +158,7 @@ struct CouchChangesStream: Sendable {
       if isRows, case .notAllowed = place.signal.end { throw Cut() }
       place.signal.beginWrite()
       defer { place.signal.endWrite() }
+      Work.current?.moves(bytes: piece.readableBytes)
       try await writer.write(piece)
     }
   }

@@ -2,6 +2,7 @@ import Accounts
 import CouchSync
 import Documents
 import Hotels
+import Lanes
 import Stores
 
 /// Every limit with its unit, as `GET /v1/limits` shows them.
@@ -31,6 +32,27 @@ enum Limits {
       ("connectionsPerAddress", caps.perAddress, "connections at once"),
       ("requestsAtOnce", caps.requestsAtOnce, "requests being answered"),
       ("streams", RequestLimits.streams, "streams per HTTP/2 connection"),
+      (
+        "processorMillisecondsSaved", Int(ProcessorAccount.capacity / 1_000_000),
+        "milliseconds of a processor per address, guest or user"
+      ),
+      (
+        "processorPercent", Int(ProcessorAccount.percent),
+        "percent of a processor that come in again"
+      ),
+      (
+        "processorWaitSeconds", LanePool.patienceSeconds,
+        "seconds that an overdrawn request waits behind others"
+      ),
+      ("sliceMilliseconds", Slice.milliseconds, "milliseconds of a processor without giving way"),
+      (
+        "requestProcessorMilliseconds", Int(Work.limit / 1_000_000),
+        "milliseconds of a processor per request"
+      ),
+      (
+        "requestProcessorMillisecondsPerMiB", Int(Work.limitPerMebibyte / 1_000_000),
+        "milliseconds of a processor per MiB moved by a stream"
+      ),
       ("bodyMemoryBytes", RequestLimits.bodyMemoryBytes, "bytes of all requests' bodies"),
       ("answerMemoryBytes", RequestLimits.answerMemoryBytes, "bytes of all answers on their way"),
     ]

@@ -2,6 +2,7 @@ import Accounts
 import Documents
 import HTTPTypes
 package import Hummingbird
+package import Lanes
 import Logging
 import NIOCore
 import NIOHTTP1
@@ -17,12 +18,16 @@ package struct Gate: HTTPResponder {
   private let crossOrigin: CrossOrigin
   private let proxies: TrustedProxies
   private let authentication: Authentication
+  private let processors: ProcessorAccounts?
+  private let showsCost: Bool
   private let unrouted = RequestMetrics(template: "none")
 
   init(
     routes: [Route], crossOrigin: CrossOrigin, proxies: TrustedProxies,
-    authentication: Authentication
+    authentication: Authentication, processors: ProcessorAccounts? = nil, showsCost: Bool = false
   ) {
+    self.processors = processors
+    self.showsCost = showsCost
     self.routes = routes
     self.crossOrigin = crossOrigin
     self.proxies = proxies
@@ -36,6 +41,7 @@ package struct Gate: HTTPResponder {
   package func respond(to request: Request, context: CallContext) async throws -> Response {
     let start = ContinuousClock.now
     let found = table.find(request.method, request.uri.string)
+    let work = begin(request, context)
     var response: Response
     do {
       try Self.checkHead(request)
@@ -47,11 +53,13 @@ package struct Gate: HTTPResponder {
         guard let (entry, arguments) = found else { throw Problem.notFound }
         response = try await answer(
           Call(request: request, context: context, arguments: arguments, proxies: proxies),
-          entry.route)
+          entry.route, work)
       }
     } catch let error as HTTPParserError {
       throw error
     } catch {
+      // Whatever it failed with: nobody waited for it any more, or it could go no further.
+      let error = work.flatMap { work in work.reason.map { EndedWork.problem($0, work) } } ?? error
       response = answer(to: error, isRouted: found != nil, request: request, context: context)
       // The connection ends with such an answer: what a client goes on sending would be read for nothing.
       if Self.mayBeLong(request) { response.headers[.connection] = "close" }
@@ -60,19 +68,55 @@ package struct Gate: HTTPResponder {
     if request.method == .head { response = response.createHeadResponse() }
     crossOrigin.decorate(&response.headers, origin: request.headers.value(of: .origin))
     response.headers.append(Self.noSniffing)
+    if showsCost, let work { response.headers[.serverTiming] = EndedWork.timing(work) }
     (found?.0.metrics ?? unrouted).record(
       status: response.status.code, duration: ContinuousClock.now - start)
     return response
   }
 
-  private func answer(_ call: Call, _ route: Route) async throws -> Response {
+  /// What a connection's task, or that of a stream of HTTP/2, runs on; nil where nobody keeps accounts.
+  package func executor(for channel: any Channel) -> WorkExecutor? {
+    guard let processors else { return nil }
+    let address = ClientAddress(channel.remoteAddress?.ipAddress ?? "local")
+    return WorkExecutor(processors.pool, account: processors.account(of: address))
+  }
+
+  /// Begins the work for a request on the account of where it comes from.
+  private func begin(_ request: Request, _ context: CallContext) -> Work? {
+    guard let processors, let executor = WorkExecutor.current else { return nil }
+    guard !proxies.isEmpty, proxies.contains(context.remoteAddress?.ipAddress) else {
+      return executor.begin(executor.account)
+    }
+    let caller = proxies.caller(
+      peer: context.remoteAddress?.ipAddress, forwarded: request.headers.value(of: .xForwardedFor))
+    return executor.begin(processors.account(of: caller))
+  }
+
+  /// Who calls; the request's work is theirs from here on.
+  private func principal(of call: Call, _ work: Work?) async throws -> Principal? {
+    guard let principal = try await authentication.principal(of: call) else { return nil }
+    if let processors, let work {
+      work.belongs(to: processors.account(of: principal, at: work.account))
+    }
+    return principal
+  }
+
+  private func answer(_ call: Call, _ route: Route, _ work: Work?) async throws -> Response {
+    if route.mustFinish { work?.mustFinish() }
     switch route.handler {
-    case .open(let run): return try await run(call)
-    case .anyone(let run): return try await run(call, try await authentication.principal(of: call))
+    case .open(let run):
+      // What anybody may read is there already, or is asked for when others wait.
+      if route.method != .get { try await Slice.begin() }
+      return try await run(call)
+    case .anyone(let run):
+      let principal = try await principal(of: call, work)
+      try await Slice.begin()
+      return try await run(call, principal)
     case .person(let run), .signedIn(let run):
-      guard let principal = try await authentication.principal(of: call) else {
+      guard let principal = try await principal(of: call, work) else {
         throw Authentication.required
       }
+      try await Slice.begin()
       guard route.access == .signedIn || principal.kind != .administrator else {
         throw Authentication.noStore
       }
@@ -205,6 +249,8 @@ extension HTTPField.Name {
   static let hostField = HTTPField.Name(token: "Host")
   /// `X-Forwarded-For`: whom a proxy was called by.
   static let xForwardedFor = HTTPField.Name(token: "X-Forwarded-For")
+  /// `Server-Timing`: what a request cost, where that is shown.
+  static let serverTiming = HTTPField.Name(token: "Server-Timing")
   /// `Link` (RFC 8288).
   static let link = HTTPField.Name(token: "Link")
 

@@ -31,6 +31,10 @@ package struct HTTPService: Sendable {
   package let proxies: TrustedProxies
   /// Connections at once and from one address, as `GET /v1/limits` shows them.
   package let connectionCaps: ConnectionCaps
+  /// Who pays for processor time; nil where nobody does, as in tests.
+  package let processors: ProcessorAccounts?
+  /// Whether answers say what they cost.
+  package let showsCost: Bool
   /// The clock.
   package let now: @Sendable () -> Timestamp
   /// The answers of `_changes` that wait.
@@ -45,7 +49,8 @@ package struct HTTPService: Sendable {
     crossOrigin: CrossOrigin = CrossOrigin(),
     contract: [UInt8], metricsText: @escaping @Sendable () -> [UInt8], publicURL: String? = nil,
     isSecure: Bool = false, proxies: TrustedProxies = TrustedProxies(),
-    connectionCaps: ConnectionCaps = ConnectionCaps(),
+    connectionCaps: ConnectionCaps = ConnectionCaps(), processors: ProcessorAccounts? = nil,
+    showsCost: Bool = false,
     now: @escaping @Sendable () -> Timestamp
   ) {
     self.accounts = accounts
@@ -61,6 +66,8 @@ package struct HTTPService: Sendable {
     self.isSecure = isSecure
     self.proxies = proxies
     self.connectionCaps = connectionCaps
+    self.processors = processors
+    self.showsCost = showsCost
     self.now = now
     feeds = CouchFeeds(stores: stores)
     refresher = FactsRefresher(hotels)
@@ -77,6 +84,7 @@ package struct HTTPService: Sendable {
   package func gate() -> Gate {
     Gate(
       routes: routes, crossOrigin: crossOrigin, proxies: proxies,
-      authentication: Authentication(accounts: accounts, crossOrigin: crossOrigin))
+      authentication: Authentication(accounts: accounts, crossOrigin: crossOrigin),
+      processors: processors, showsCost: showsCost)
   }
 }

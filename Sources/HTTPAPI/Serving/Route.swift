@@ -74,6 +74,20 @@ package struct Route: Sendable {
       && !(method == .delete && (template == "/v1/me" || template == "/v1/sessions"))
   }
 
+  /// Whether it consists of steps that belong together, such as signing up with a guest's bookmarks or erasing an
+  /// account: it is carried to its end though its client has gone.
+  let mustFinish: Bool
+
+  private static let accountTemplates = ["/v1/me", "/v1/users", "/v1/sessions"]
+
+  private init(method: HTTPRequest.Method, template: String, handler: Handler) {
+    self.method = method
+    self.template = template
+    self.handler = handler
+    mustFinish =
+      ![.get, .head].contains(method) && Self.accountTemplates.contains { template.hasPrefix($0) }
+  }
+
   /// Whether a path (percent-encoded, checked) is one of this route's.
   func matches(_ path: String) -> Bool {
     let wanted = template.utf8.split(separator: UInt8(ascii: "/"))

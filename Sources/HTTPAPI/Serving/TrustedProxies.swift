@@ -16,6 +16,9 @@ package struct TrustedProxies: Sendable, Equatable {
   /// - Parameter ranges: where the proxies are; none by default.
   package init(_ ranges: [AddressRange] = []) { self.ranges = ranges }
 
+  /// Whether there are none.
+  var isEmpty: Bool { ranges.isEmpty }
+
   /// Whether an address is a trusted proxy's.
   package func contains(_ address: String?) -> Bool {
     guard !ranges.isEmpty, let address else { return false }

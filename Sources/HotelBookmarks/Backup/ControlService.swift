@@ -1,6 +1,6 @@
 import Glibc
-import Logging
 import Lanes
+import Logging
 import SQLite
 import SQLiteEngine
 import ServiceLifecycle

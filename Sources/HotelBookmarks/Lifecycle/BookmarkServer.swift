@@ -54,7 +54,7 @@ package struct BookmarkServer: Sendable {
     let application = application(over: assembly, logger: logger)
     var services: [any Service] = [
       StoreService(assembly: assembly), KeyService(keys: assembly.keys, logger: logger),
-      AdmissionService(admission: assembly.connections.admission),
+      AdmissionService(admission: assembly.connections.admission, pool: assembly.pool),
       ControlService(desk: assembly.backups, logger: logger),
     ]
     if let certificates = assembly.connections.certificates {

@@ -1,11 +1,14 @@
 import HTTPAPI
+import Lanes
 import Logging
 import ServiceLifecycle
 import UnixSignals
 
-/// Measures how far behind the server is: how much later than it wished a task runs that has nothing to do.
+/// Measures how far behind the server is: how much later than it wished a task runs that has nothing to do, and how
+/// long requests wait for a thread that have not overdrawn.
 struct AdmissionService: Service {
   let admission: Admission
+  let pool: LanePool
 
   func run() async throws {
     let interval = Duration.milliseconds(Admission.intervalMilliseconds)
@@ -13,7 +16,7 @@ struct AdmissionService: Service {
       while true {
         let due = ContinuousClock.now + interval
         guard (try? await Task.sleep(until: due, clock: .continuous)) != nil else { return }
-        admission.note(lag: ContinuousClock.now - due)
+        admission.note(lag: max(ContinuousClock.now - due, pool.lag))
       }
     }
   }

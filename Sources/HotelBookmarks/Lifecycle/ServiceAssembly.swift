@@ -1,8 +1,10 @@
 import Accounts
 import Catalogue
 import Documents
+import Foundation
 import HTTPAPI
 import Hotels
+import Lanes
 import Logging
 import NIOPosix
 import SQLiteEngine
@@ -17,6 +19,8 @@ struct ServiceAssembly: Sendable {
   let administrator: AdministratorAssembly
   let connections: ConnectionAssembly
   let backups: BackupDesk
+  /// The threads that work for requests and stores.
+  let pool: LanePool
   private let engine: FileEngine
   private let search: SearchAssembly
   private let hashingThreads: NIOThreadPool
@@ -25,7 +29,9 @@ struct ServiceAssembly: Sendable {
   init(_ settings: Settings, metrics: PrometheusRegistry, logger: Logger) async throws {
     let now = SystemClock.now
     connections = try ConnectionAssembly(settings)
-    let engine = try await FileEngine.open(directory: settings.data)
+    let pool = LanePool()
+    self.pool = pool
+    let engine = try await FileEngine.open(directory: settings.data, pool: pool)
     self.engine = engine
     stores = Self.stores(over: engine, settings)
     backups = BackupDesk(engine: engine, stores: stores)
@@ -43,7 +49,10 @@ struct ServiceAssembly: Sendable {
       stores: stores,
       keys: keys,
       settings: accountSettings, now: now,
-      hashing: { work in try await threads.runIfActive { work() } },
+      hashing: { work in
+        let payer = Work.current
+        return try await threads.runIfActive { Work.payingElsewhere(payer, work) }
+      },
       adoptGuest: { guest, user throws(StoreError) in
         try await Self.adopt(guest, into: user, by: hotels)
       },
@@ -59,9 +68,11 @@ struct ServiceAssembly: Sendable {
       crossOrigin: connections.crossOrigin, contract: Contract.text,
       metricsText: { metrics.text }, publicURL: settings.publicURL,
       isSecure: settings.tlsCertificateFile != nil, proxies: settings.trustedProxies,
-      connectionCaps: connections.caps, now: now)
+      connectionCaps: connections.caps, processors: ProcessorAccounts(pool),
+      showsCost: ProcessInfo.processInfo.environment["HOTEL_BOOKMARKS_SHOW_COST"] == "1", now: now)
     connections.report(to: metrics)
     report(to: metrics)
+    WorkReport(pool).report(to: metrics)
   }
 
   /// The stores over an engine, as many open at once as the limit on descriptors allows.

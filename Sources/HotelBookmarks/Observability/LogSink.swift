@@ -1,5 +1,5 @@
-import NIOConcurrencyHelpers
 import Lanes
+import NIOConcurrencyHelpers
 import SQLite
 
 /// Log lines on their way to standard error, which may be a pipe whose reader has stopped: a request hands its

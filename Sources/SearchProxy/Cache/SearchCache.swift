@@ -1,7 +1,7 @@
 import Documents
 import Hotels
-package import Logging
 import Lanes
+package import Logging
 import SQLite
 
 /// Answers of upstreams, kept in one bounded SQLite file so that they survive a restart. Blocks by search,

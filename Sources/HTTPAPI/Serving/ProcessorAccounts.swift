@@ -1,0 +1,92 @@
+package import Accounts
+package import Lanes
+import NIOConcurrencyHelpers
+import Stores
+
+/// The accounts that requests' processor time is charged to: one for each address, each guest at an address and each
+/// user, wherever they come from, that has asked for something lately.
+package final class ProcessorAccounts: Sendable {
+  /// The threads that work for requests.
+  package let pool: LanePool
+  private let table = NIOLockedValueBox(Table())
+
+  fileprivate enum Key: Hashable {
+    /// Who comes from there and has not said who they are.
+    case address(ClientAddress)
+    /// A guest, at the address with that account.
+    case guest(ObjectIdentifier, AccountID)
+    /// A user, or the administrator.
+    case user(AccountID)
+  }
+
+  fileprivate struct Table {
+    var accounts: [Key: ProcessorAccount] = [:]
+    /// At how many accounts those that are full again are looked for.
+    var threshold = 1_024
+  }
+
+  /// Accounts of who asks a pool.
+  package init(_ pool: LanePool) { self.pool = pool }
+
+  /// How many accounts there are.
+  package var count: Int { table.withLockedValue { $0.accounts.count } }
+
+  /// Who pays for what comes from an address until it is known who asks.
+  package func account(of address: ClientAddress) -> ProcessorAccount {
+    account(.address(address)) { ProcessorAccount(below: ProcessorAccount()) }
+  }
+
+  /// Who pays for what somebody asks for.
+  /// - Parameter address: the account of where they ask from, which guests share.
+  package func account(
+    of principal: Principal, at address: ProcessorAccount
+  ) -> ProcessorAccount {
+    guard principal.kind == .guest, let parent = address.parent else {
+      return account(.user(principal.id)) { ProcessorAccount() }
+    }
+    return account(.guest(ObjectIdentifier(parent), principal.id)) {
+      ProcessorAccount(below: parent)
+    }
+  }
+
+  private func account(
+    _ key: Key, _ make: () -> ProcessorAccount
+  ) -> ProcessorAccount {
+    table.withLockedValue { table in
+      if let known = table.accounts[key] { return known }
+      if table.accounts.count >= table.threshold { sweep(&table) }
+      let account = make()
+      table.accounts[key] = account
+      return account
+    }
+  }
+
+  /// Forgets the accounts that are full and that nobody uses: a new one is full as well.
+  private func sweep(_ table: inout Table) {
+    let full = pool.full(of: table.accounts)
+    var used: Set<ObjectIdentifier> = []
+    for key in full {
+      if case .address = key { continue }
+      table.remove(key)
+    }
+    for (key, account) in table.accounts {
+      if case .guest = key, let parent = account.parent { used.insert(ObjectIdentifier(parent)) }
+    }
+    for case .address(let address) in full {
+      let key = Key.address(address)
+      // Its guests' accounts are below this very one.
+      guard let parent = table.accounts[key]?.parent, !used.contains(ObjectIdentifier(parent))
+      else { continue }
+      table.remove(key)
+    }
+    table.threshold = max(1_024, table.accounts.count * 2)
+  }
+}
+
+extension ProcessorAccounts.Table {
+  /// Forgets an account, unless a connection or a request holds it.
+  fileprivate mutating func remove(_ key: ProcessorAccounts.Key) {
+    guard var account = accounts.removeValue(forKey: key) else { return }
+    if !isKnownUniquelyReferenced(&account) { accounts[key] = account }
+  }
+}

@@ -1,0 +1,127 @@
+/// What waits for a processor, and who is next.
+///
+/// Those whose account is positive go before those who have overdrawn. Among equals the account that has used least
+/// since it began to wait is next (start-time fair queueing), first among addresses and users, then among the
+/// accounts of that address. What belongs to a request that was ended goes first of all, to be cleared away. A value
+/// behind the pool's lock, without a clock of its own.
+struct FairQueue {
+  /// How long an overdrawn account waits behind the others, in nanoseconds, before its request is ended.
+  static let patience: Int64 = 5_000_000_000
+
+  /// The upper level's accounts on which something waits.
+  private var accounts: [ProcessorAccount] = []
+  /// What goes first of all.
+  private var urgent = FirstIn<PoolEntry>()
+  /// The virtual time of the account that was served last.
+  private var served: Int64 = 0
+  /// How much waits.
+  private(set) var count = 0
+  /// How often a positive account was served while an overdrawn one waited.
+  private(set) var servedBeforeOverdrawn = 0
+
+  /// Whether nothing waits.
+  var isEmpty: Bool { count == 0 }
+
+  /// Puts an entry in its account's line.
+  mutating func push(_ entry: PoolEntry, _ account: ProcessorAccount, at now: Int64) {
+    count += 1
+    if let work = entry.work, work.hasEnded { return urgent.append(entry) }
+    let upper = account.parent ?? account
+    if upper.isIdle {
+      accounts.append(upper)
+      _ = upper.settle(at: now)
+      upper.virtualTime = max(upper.virtualTime, served)
+    }
+    if account !== upper, account.entries.isEmpty {
+      upper.waitingBelow.append(account)
+      _ = account.settle(at: now)
+      account.virtualTime = max(account.virtualTime, upper.servedBelow)
+    }
+    account.entries.append(entry)
+  }
+
+  /// Takes out what is next.
+  mutating func pop(at now: Int64) -> PoolEntry? {
+    guard count > 0 else { return nil }
+    count -= 1
+    if let entry = urgent.popFirst() { return entry }
+    guard let (place, rank, waits) = Self.next(of: accounts, at: now) else { return nil }
+    let upper = accounts[place]
+    if waits, rank == .positive { servedBeforeOverdrawn += 1 }
+    served = max(served, upper.virtualTime)
+    let lower = Self.line(of: upper, rank, at: now)
+    upper.servedBelow = max(upper.servedBelow, lower.virtualTime)
+    let entry = lower.entries.popFirst()
+    if lower !== upper, lower.entries.isEmpty { upper.waitingBelow.removeAll { $0 === lower } }
+    if upper.isIdle {
+      accounts.swapAt(place, accounts.count - 1)
+      accounts.removeLast()
+    }
+    if let entry, now - entry.since > Self.patience, rank != .positive {
+      entry.work?.end(.overdrawn)
+    }
+    return entry
+  }
+
+  /// The line that is next on an account of the upper level: one below it, or its own where there is none.
+  private static func line(
+    of upper: ProcessorAccount, _ rank: Rank, at now: Int64
+  ) -> ProcessorAccount {
+    if rank == .impatient {
+      return upper.waitingBelow.min { $0.waitsSince < $1.waitsSince } ?? upper
+    }
+    return next(of: upper.waitingBelow, at: now).map { upper.waitingBelow[$0.place] } ?? upper
+  }
+
+  /// Lets what belongs to an ended request go first of all.
+  mutating func expedite(_ work: Work, _ account: ProcessorAccount) {
+    let upper = account.parent ?? account
+    guard !upper.isIdle else { return }
+    for line in account === upper ? [upper] : [upper, account] {
+      for entry in line.entries.remove(where: { $0.work === work }) { urgent.append(entry) }
+      if line !== upper, line.entries.isEmpty { upper.waitingBelow.removeAll { $0 === line } }
+    }
+    if upper.isIdle { accounts.removeAll { $0 === upper } }
+  }
+
+  /// How long the positive account that waits longest has waited, in nanoseconds.
+  func longestWait(at now: Int64) -> Int64 {
+    var longest: Int64 = 0
+    for upper in accounts where upper.settle(at: now) >= 0 {
+      for line in [upper] + upper.waitingBelow { longest = max(longest, now - line.waitsSince) }
+    }
+    return longest
+  }
+
+  private enum Rank: Int {
+    /// Overdrawn, and has waited long enough to be told so.
+    case impatient
+    case positive
+    case overdrawn
+  }
+
+  /// The account that is next, and whether an overdrawn one waits.
+  private static func next(
+    of accounts: [ProcessorAccount], at now: Int64
+  ) -> (place: Int, rank: Rank, waitsOverdrawn: Bool)? {
+    var best: (place: Int, rank: Rank)?
+    var waits = false
+    for (place, account) in accounts.enumerated() {
+      var rank = Rank.positive
+      if account.settle(at: now) < 0 {
+        waits = true
+        rank = account.waitsLonger(than: now - patience) ? .impatient : .overdrawn
+      }
+      guard let known = best else {
+        best = (place, rank)
+        continue
+      }
+      if rank.rawValue < known.rank.rawValue
+        || rank == known.rank && account.virtualTime < accounts[known.place].virtualTime
+      {
+        best = (place, rank)
+      }
+    }
+    return best.map { ($0.place, $0.rank, waits) }
+  }
+}

@@ -1,0 +1,245 @@
+import CLanes
+import Glibc
+import Synchronization
+
+/// Threads of our own for requests and stores: calls that block stay away from Swift's cooperative pool, and who has
+/// used least is next.
+///
+/// As many threads compute at once as there are processors; one that waits for the disk (``blocking(_:)``) lends its
+/// place to another meanwhile. The order is ``FairQueue``'s.
+///
+/// Unchecked, because the compiler cannot see the lock. Proof: the pointers never change; the variables are touched
+/// only between `pthread_mutex_lock` and `pthread_mutex_unlock` of `mutex`, as are those of accounts and places that
+/// say so; all else is constant or atomic.
+package final class LanePool: @unchecked Sendable {
+  /// How many threads there are at most: more than compute at once, as some wait for the disk.
+  package static let defaultThreads = 24
+
+  /// How long an overdrawn request waits behind others before it is ended, in seconds.
+  package static let patienceSeconds = Int(FairQueue.patience / 1_000_000_000)
+
+  /// The name of the threads, as `ps -T` shows them.
+  package let name: String
+  /// Counts for the operator.
+  package let counts = WorkCounts()
+  /// Threads that compute at once, at most.
+  let processors: Int
+  /// Threads at most.
+  let threads: Int
+  // On the heap, because its address must never change.
+  let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
+  /// Who pays for what is nobody's request.
+  private let system = ProcessorAccount(isLimited: false)
+  /// How much waits, for a look without the lock.
+  let waiting = Atomic(0)
+
+  /// What waits.
+  var queue = FairQueue()
+  /// Threads that compute, or were told to.
+  var computing = 0
+  /// Threads that there are, or that are being started.
+  var threadCount = 0
+  /// Threads that wait for something to do.
+  var parked: [Worker] = []
+  /// Whether threads end when nothing is left to do.
+  var isStopping = false
+  /// Who waits for that.
+  var stopCalls: [CheckedContinuation<Void, Never>] = []
+
+  /// A thread that waits for something to do.
+  final class Worker: @unchecked Sendable {
+    // Touched under the pool's lock; the pointer never changes.
+    /// Whether it is to look for something to do.
+    var isCalled = false
+    /// What it waits for.
+    let condition = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
+
+    init() {
+      condition.initialize(to: pthread_cond_t())
+      pthread_cond_init(condition, nil)
+    }
+
+    deinit {
+      pthread_cond_destroy(condition)
+      condition.deallocate()
+    }
+  }
+
+  /// A pool without a thread yet.
+  /// - Parameter processors: threads that compute at once; as many as there are processors, at least 2.
+  /// - Parameter threads: threads at most.
+  package init(
+    name: String = "work", processors: Int? = nil, threads: Int = LanePool.defaultThreads
+  ) {
+    self.name = name
+    self.processors = processors ?? max(2, Int(sysconf(Int32(_SC_NPROCESSORS_ONLN))))
+    self.threads = max(threads, self.processors)
+    mutex.initialize(to: pthread_mutex_t())
+    pthread_mutex_init(mutex, nil)
+  }
+
+  deinit {
+    pthread_mutex_destroy(mutex)
+    mutex.deallocate()
+  }
+
+  /// The pool whose thread this is; nil on any other.
+  package static var current: LanePool? {
+    clanes_this_thread().pointee.pool.map {
+      Unmanaged<LanePool>.fromOpaque($0).takeUnretainedValue()
+    }
+  }
+
+  /// Whether something waits for a processor.
+  package var isCrowded: Bool { waiting.load(ordering: .relaxed) > 0 }
+  /// How much waits for a processor.
+  package var waitingCount: Int { waiting.load(ordering: .relaxed) }
+  /// How often one who had not overdrawn went before one who had.
+  package var servedBeforeOverdrawn: Int { locked { queue.servedBeforeOverdrawn } }
+  /// How long those who have not overdrawn wait at present.
+  package var lag: Duration {
+    .nanoseconds(locked { queue.longestWait(at: SliceClock.now) })
+  }
+
+  /// How long an account is overdrawn if nothing more is spent, in seconds; at least 1.
+  package func secondsUntilPositive(_ account: ProcessorAccount) -> Int {
+    let now = SliceClock.now
+    let balance = locked {
+      min(account.settle(at: now), account.parent?.settle(at: now) ?? .max)
+    }
+    return max(
+      1, Int((max(0, -balance) * 100 / ProcessorAccount.percent + 999_999_999) / 1_000_000_000))
+  }
+
+  /// Which of these accounts hold all that they can.
+  package func full<Key: Hashable>(of accounts: [Key: ProcessorAccount]) -> [Key] {
+    let now = SliceClock.now
+    return locked {
+      accounts.filter { _, account in
+        account.isIdle && account.settle(at: now) == ProcessorAccount.capacity
+          && account.parent?.settle(at: now) ?? ProcessorAccount.capacity
+            == ProcessorAccount.capacity
+      }.map(\.key)
+    }
+  }
+
+  /// Runs what blocks without computing; another thread computes meanwhile. Does nothing else on a thread that is
+  /// no pool's.
+  package static func blocking<Value, Failure: Error>(
+    _ body: () throws(Failure) -> Value
+  ) throws(Failure) -> Value {
+    guard let pool = current else { return try body() }
+    let begun = clanes_now()
+    pool.leave()
+    defer {
+      pool.locked { pool.computing += 1 }
+      let thread = clanes_this_thread()
+      let time = clanes_now() - begun
+      thread.pointee.blocked += time
+    }
+    return try body()
+  }
+
+  /// Waits until nothing waits any more, and ends the threads. What comes later gets a thread that ends with it.
+  package func stop() async {
+    await withCheckedContinuation { continuation in
+      let (isOver, called) = locked {
+        isStopping = true
+        if threadCount > 0 { stopCalls.append(continuation) }
+        return (threadCount == 0, callAll())
+      }
+      for worker in called { pthread_cond_signal(worker.condition) }
+      if isOver { continuation.resume() }
+    }
+  }
+}
+
+extension LanePool {
+  func locked<Value>(_ body: () -> Value) -> Value {
+    pthread_mutex_lock(mutex)
+    defer { pthread_mutex_unlock(mutex) }
+    return body()
+  }
+
+  /// Puts an entry in line.
+  func enqueue(_ kind: PoolEntry.Kind, for work: Work?) {
+    let isOwn = clanes_this_thread().pointee.pool == Unmanaged.passUnretained(self).toOpaque()
+    let call = locked {
+      push(kind, work)
+      // The calling thread is about to look for its next job: it takes this one, unless there are others.
+      return isOwn && queue.count == 1 ? nil : callWorker()
+    }
+    start(call)
+  }
+
+  /// Puts an actor's job in line, behind its others.
+  func enqueue(_ job: UnownedJob, at place: LanePlace) {
+    let thread = clanes_this_thread()
+    let isOwn = thread.pointee.pool == Unmanaged.passUnretained(self).toOpaque()
+    let work = Work.current
+    let call: Call? = locked {
+      place.jobs.append(.init(job: job, work: work))
+      guard !place.isInLine else { return nil }
+      place.isInLine = true
+      push(.place(place), work)
+      return isOwn && queue.count == 1 ? nil : callWorker()
+    }
+    start(call)
+  }
+
+  /// Suspends the calling task until it is its turn again.
+  func wait(for work: Work) async {
+    guard let executor = WorkExecutor.current else { return }
+    await withUnsafeContinuation { continuation in
+      enqueue(.turn(continuation, executor), for: work)
+    }
+  }
+
+  /// Lets what belongs to an ended request go first of all.
+  func expedite(_ work: Work) { locked { queue.expedite(work, work.account) } }
+
+  /// Under the lock: puts an entry in line.
+  func push(_ kind: PoolEntry.Kind, _ work: Work?) {
+    let now = SliceClock.now
+    queue.push(
+      PoolEntry(kind: kind, work: work, since: now), work?.account ?? system, at: now)
+    waiting.store(queue.count, ordering: .relaxed)
+  }
+
+  /// How a thread is called that is to compute.
+  enum Call { case wake(Worker), start }
+
+  /// Under the lock: somebody to compute, where there is room for one more.
+  func callWorker() -> Call? {
+    guard computing < processors else { return nil }
+    if let worker = parked.popLast() {
+      worker.isCalled = true
+      computing += 1
+      return .wake(worker)
+    }
+    guard threadCount < threads else { return nil }
+    threadCount += 1
+    computing += 1
+    return .start
+  }
+
+  /// Under the lock: every thread that waits, to be woken.
+  func callAll() -> [Worker] {
+    defer { parked = [] }
+    for worker in parked { worker.isCalled = true }
+    computing += parked.count
+    return parked
+  }
+
+  /// Calls a thread; not under the lock.
+  func start(_ call: Call?) {
+    switch call {
+    case nil: break
+    case .wake(let worker): pthread_cond_signal(worker.condition)
+    case .start:
+      if LaneThread.start(on: self, Self.main) { return }
+      // The machine has no thread to spare. Slow is better than never: Swift's pool lends one of its.
+      Task.detached { self.run(endsWhenIdle: true) }
+    }
+  }
+}

@@ -1,0 +1,92 @@
+import CLanes
+import Synchronization
+
+/// Runs a connection's task, request after request, on the threads of a ``LanePool``: each of its jobs stands in line
+/// on the account of whoever asks, and is charged there.
+package final class WorkExecutor: TaskExecutor {
+  /// The threads.
+  package let pool: LanePool
+  /// Who pays while it is not known who asks.
+  package let account: ProcessorAccount
+  /// What is done between requests.
+  private let idle: Work
+  /// Whether the client has closed its sending side: 1; has gone: 2.
+  private let closing = Atomic(0)
+  private let work: Mutex<Work>
+
+  /// An executor for the requests of one connection.
+  /// - Parameter account: who pays while it is not known who asks.
+  package init(_ pool: LanePool, account: ProcessorAccount) {
+    self.pool = pool
+    self.account = account
+    idle = Work(account, in: pool, isCounted: false)
+    work = Mutex(idle)
+  }
+
+  /// The executor of the task that the calling thread runs; nil for a task of another kind.
+  package static var current: WorkExecutor? {
+    clanes_this_thread().pointee.executor.map {
+      Unmanaged<WorkExecutor>.fromOpaque($0).takeUnretainedValue()
+    }
+  }
+
+  /// What is done now.
+  package var currentWork: Work { work.withLock { $0 } }
+
+  /// Begins a request, from its own task.
+  package func begin(_ account: ProcessorAccount) -> Work {
+    let next = Work(account, in: pool)
+    replace(by: next)
+    let closing = closing.load(ordering: .relaxed)
+    if closing == 1 { next.clientClosedItsSide() }
+    if closing == 2 { next.end(.gone) }
+    return next
+  }
+
+  /// Ends the request that was begun last, from its own task.
+  package func finish() { replace(by: idle) }
+
+  /// The client reads and sends nothing any more: what is done for it ends.
+  package func clientLeft() {
+    closing.store(2, ordering: .relaxed)
+    currentWork.end(.gone)
+  }
+
+  /// The client has closed its sending side; see ``Work/clientClosedItsSide()``.
+  package func clientClosedItsSide() {
+    _ = closing.compareExchange(expected: 0, desired: 1, ordering: .relaxed)
+    currentWork.clientClosedItsSide()
+  }
+
+  private func replace(by next: Work) {
+    LaneThread.settle()
+    let former = work.withLock { work in
+      swap(&work, next)
+    }
+    let thread = clanes_this_thread()
+    if thread.pointee.executor == Unmanaged.passUnretained(self).toOpaque() {
+      thread.pointee.work = Unmanaged.passUnretained(next).toOpaque()
+    }
+    withExtendedLifetime(former) {}
+  }
+
+  package func enqueue(_ job: consuming ExecutorJob) {
+    let job = UnownedJob(job)
+    let thread = clanes_this_thread()
+    if thread.pointee.catches != 0,
+      thread.pointee.executor == Unmanaged.passUnretained(self).toOpaque()
+    {
+      thread.pointee.catches = 0
+      thread.pointee.caught = unsafeBitCast(job, to: UnsafeMutableRawPointer.self)
+      return
+    }
+    pool.enqueue(.task(job, self), for: currentWork)
+  }
+}
+
+/// Puts a value in another's place.
+private func swap<Value>(_ place: inout Value, _ value: Value) -> Value {
+  let former = place
+  place = value
+  return former
+}

@@ -1,0 +1,122 @@
+import Testing
+
+@testable import Lanes
+
+@Suite struct FairQueueTests {
+  private let pool = LanePool()
+  private let second: Int64 = 1_000_000_000
+
+  /// An entry of a request that somebody pays for.
+  private func entry(_ account: ProcessorAccount, since: Int64) -> PoolEntry {
+    PoolEntry(kind: .place(LanePlace(pool)), work: Work(account, in: pool), since: since)
+  }
+
+  /// The accounts in the order in which a queue serves them, each of which spends a millisecond at its turn.
+  private func order(_ queue: inout FairQueue, at now: Int64) -> [ProcessorAccount] {
+    var served: [ProcessorAccount] = []
+    while let entry = queue.pop(at: now), let account = entry.work?.account {
+      account.spend(nanoseconds: 1_000_000)
+      served.append(account)
+    }
+    return served
+  }
+
+  @Test func whoAsksMuchGetsNoMoreThanWhoAsksLittle() {
+    let now = SliceClock.now
+    let (busy, quiet) = (ProcessorAccount(), ProcessorAccount())
+    var queue = FairQueue()
+    for _ in 0..<10 { queue.push(entry(busy, since: now), busy, at: now) }
+    for _ in 0..<2 { queue.push(entry(quiet, since: now), quiet, at: now) }
+    let served = order(&queue, at: now)
+    #expect(served.count == 12)
+    #expect(served.prefix(4).filter { $0 === quiet }.count == 2)
+  }
+
+  @Test func whoComesLateIsNotRepaidForTheTimeBefore() {
+    let now = SliceClock.now
+    let (early, late) = (ProcessorAccount(), ProcessorAccount())
+    var queue = FairQueue()
+    for _ in 0..<20 { queue.push(entry(early, since: now), early, at: now) }
+    for _ in 0..<10 { queue.pop(at: now)?.work?.account.spend(nanoseconds: 1_000_000) }
+    for _ in 0..<10 { queue.push(entry(late, since: now), late, at: now) }
+    let served = order(&queue, at: now)
+    #expect((4...6).contains(served.prefix(10).filter { $0 === late }.count))
+  }
+
+  @Test func aThousandGuestsOfAnAddressShareWhatAnotherAddressHasAlone() {
+    let now = SliceClock.now
+    let (crowd, other) = (ProcessorAccount(), ProcessorAccount())
+    let guests = (0..<50).map { _ in ProcessorAccount(below: crowd) }
+    let lonely = ProcessorAccount(below: other)
+    var queue = FairQueue()
+    for guest in guests { queue.push(entry(guest, since: now), guest, at: now) }
+    for _ in 0..<10 { queue.push(entry(lonely, since: now), lonely, at: now) }
+    let served = order(&queue, at: now)
+    #expect((9...10).contains(served.prefix(20).filter { $0 === lonely }.count))
+  }
+
+  @Test func guestsOfAnAddressAreServedEqually() {
+    let now = SliceClock.now
+    let address = ProcessorAccount()
+    let (busy, honest) = (ProcessorAccount(below: address), ProcessorAccount(below: address))
+    var queue = FairQueue()
+    for _ in 0..<10 { queue.push(entry(busy, since: now), busy, at: now) }
+    for _ in 0..<3 { queue.push(entry(honest, since: now), honest, at: now) }
+    #expect(order(&queue, at: now).prefix(6).filter { $0 === honest }.count == 3)
+  }
+
+  @Test func whoHasOverdrawnWaitsBehindTheOthers() {
+    let now = SliceClock.now
+    let (spender, saver) = (ProcessorAccount(), ProcessorAccount())
+    spender.spend(nanoseconds: ProcessorAccount.capacity + second)
+    var queue = FairQueue()
+    queue.push(entry(spender, since: now), spender, at: now)
+    for _ in 0..<5 { queue.push(entry(saver, since: now), saver, at: now) }
+    let served = order(&queue, at: now)
+    #expect(served.last === spender)
+    #expect(queue.servedBeforeOverdrawn == 5)
+    #expect(spender.isOverdrawn)
+  }
+
+  @Test func anOverdrawnAccountIsPositiveAgainAfterTenTimesItsDebt() {
+    let account = ProcessorAccount()
+    let now = SliceClock.now
+    account.spend(nanoseconds: ProcessorAccount.capacity + second)
+    #expect(account.settle(at: now + 9 * second) < 0)
+    #expect(account.settle(at: now + 11 * second) > 0)
+  }
+
+  @Test func whoHasOverdrawnAndWaitedForLongIsToldSo() throws {
+    let now = SliceClock.now
+    let (spender, saver) = (ProcessorAccount(), ProcessorAccount())
+    spender.spend(nanoseconds: 2 * ProcessorAccount.capacity)
+    var queue = FairQueue()
+    queue.push(entry(spender, since: now), spender, at: now)
+    queue.push(entry(saver, since: now), saver, at: now)
+    let later = now + FairQueue.patience + 1
+    let first = try #require(queue.pop(at: later)?.work)
+    #expect(first.account === spender)
+    #expect(first.reason == .overdrawn)
+    let second = try #require(queue.pop(at: later)?.work)
+    #expect(second.account === saver)
+    #expect(second.reason == nil)
+  }
+
+  @Test func whatWasEndedGoesFirstToBeClearedAway() throws {
+    let now = SliceClock.now
+    let (spender, saver) = (ProcessorAccount(), ProcessorAccount())
+    spender.spend(nanoseconds: 2 * ProcessorAccount.capacity)
+    let given = entry(spender, since: now)
+    var queue = FairQueue()
+    queue.push(entry(saver, since: now), saver, at: now)
+    queue.push(given, spender, at: now)
+    let work = try #require(given.work)
+    // Unlike the other reasons, this one leaves the pool's own queue alone.
+    work.end(.overdrawn)
+    queue.expedite(work, spender)
+    #expect(queue.pop(at: now)?.work === work)
+    #expect(queue.count == 1)
+    #expect(queue.pop(at: now)?.work?.account === saver)
+    #expect(queue.pop(at: now) == nil)
+  }
+}

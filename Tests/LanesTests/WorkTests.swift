@@ -1,0 +1,162 @@
+import Testing
+
+@testable import Lanes
+
+@Suite struct WorkTests {
+  /// Takes processor time until a slice is over.
+  private static func toil() { while !Slice.isOver {} }
+
+  /// Runs a request's task on a pool.
+  private func request<Value: Sendable>(
+    of account: ProcessorAccount, in pool: LanePool,
+    _ body: @escaping @Sendable (Work) async throws -> Value
+  ) async throws -> Value {
+    let executor = WorkExecutor(pool, account: account)
+    return try await withTaskExecutorPreference(executor) {
+      let work = executor.begin(account)
+      defer { executor.finish() }
+      return try await body(work)
+    }
+  }
+
+  @Test func workIsChargedToWhoAsks() async throws {
+    let pool = LanePool()
+    let account = ProcessorAccount()
+    let before = account.settle(at: SliceClock.now)
+    let time = try await request(of: account, in: pool) { work in
+      for _ in 0..<5 {
+        Self.toil()
+        try await Slice.giveWay()
+      }
+      Slice.settle()
+      return work.nanoseconds
+    }
+    #expect(time > 1_000_000)
+    #expect(account.settle(at: SliceClock.now) < before)
+    await pool.stop()
+  }
+
+  @Test func workOnALaneIsChargedToWhoAsks() async throws {
+    let pool = LanePool()
+    let lane = Lane(name: "paid")
+    let tenant = Tenant(on: lane)
+    let time = try await request(of: ProcessorAccount(), in: pool) { work in
+      await tenant.run { Self.toil() }
+      return work.nanoseconds
+    }
+    #expect(time > 500_000)
+    await lane.stop()
+    await pool.stop()
+  }
+
+  @Test func endedWorkGoesNoFurther() async throws {
+    let pool = LanePool()
+    await #expect(throws: WorkEnded.self) {
+      try await self.request(of: ProcessorAccount(), in: pool) { work in
+        work.end(.gone)
+        while true { try await Slice.giveWay() }
+      }
+    }
+    #expect(pool.counts.endedCount(.gone) == 1)
+    await pool.stop()
+    #expect(pool.counts.runningCount == 0)
+  }
+
+  @Test func workForAClientThatClosedItsSideEndsWhenItCostsMuch() async throws {
+    let pool = LanePool()
+    let reason = try await request(of: ProcessorAccount(), in: pool) { work in
+      work.clientClosedItsSide()
+      #expect(!work.hasEnded)
+      work.charge(Work.halfClosedLimit)
+      return work.reason
+    }
+    #expect(reason == .gone)
+    await pool.stop()
+  }
+
+  @Test func workEndsAtItsLimitUnlessItMovesMuch() async throws {
+    let pool = LanePool()
+    let reasons = try await request(of: ProcessorAccount(), in: pool) { work in
+      work.moves(bytes: 8 << 20)
+      work.charge(Work.limit)
+      let early = work.reason
+      work.charge(Work.limit)
+      return [early, work.reason]
+    }
+    #expect(reasons == [nil, .costly])
+    await pool.stop()
+  }
+
+  @Test func requestsGiveWayToEachOther() async throws {
+    let pool = LanePool(processors: 1, threads: 1)
+    let begun = Occupancy()
+    async let long = request(of: ProcessorAccount(), in: pool) { work in
+      begun.pass()
+      var turns = 0
+      while pool.counts.endedCount(.stopping) == 0 {
+        Self.toil()
+        try await Slice.giveWay()
+        turns += 1
+      }
+      return turns
+    }
+    while begun.total == 0 { await Task.yield() }
+    try await request(of: ProcessorAccount(), in: pool) { work in work.end(.stopping) }
+    #expect(try await long > 0)
+    await pool.stop()
+  }
+
+  @Test func aStoresJobsRunOneAtATimeOnWhicheverThreadIsFree() async {
+    let pool = LanePool(processors: 4, threads: 4)
+    let counters = (0..<8).map { _ in Counter(in: pool) }
+    await withTaskGroup(of: Void.self) { group in
+      for _ in 0..<50 {
+        for counter in counters { group.addTask { await counter.count() } }
+      }
+    }
+    for counter in counters { #expect(await counter.value == 50) }
+    await pool.stop()
+  }
+
+  @Test func whoWaitsForTheDiskLendsItsPlace() async {
+    let pool = LanePool(processors: 1, threads: 2)
+    let (first, second) = (Counter(in: pool), Counter(in: pool))
+    await first.block(until: second)
+    #expect(await second.value == 1)
+    await pool.stop()
+  }
+
+  @Test func aStoppedPoolHasNoThread() async {
+    let pool = LanePool(name: "short-lived")
+    await Counter(in: pool).count()
+    #expect(ThreadNames.now().contains("short-lived"))
+    await pool.stop()
+    while ThreadNames.now().contains("short-lived") { await Task.yield() }
+    // A job that comes later is done all the same.
+    let counter = Counter(in: pool)
+    await counter.count()
+    #expect(await counter.value == 1)
+  }
+}
+
+/// An actor in a pool.
+private actor Counter {
+  private let place: LanePlace
+  private(set) var value = 0
+
+  nonisolated var unownedExecutor: UnownedSerialExecutor { place.asUnownedSerialExecutor() }
+
+  init(in pool: LanePool) { place = LanePlace(pool) }
+
+  func count() { value += 1 }
+
+  /// Blocks its thread until another of the same pool, which computes on one thread alone, has run.
+  func block(until other: Counter) {
+    let done = Occupancy()
+    Task {
+      await other.count()
+      done.pass()
+    }
+    LanePool.blocking { while done.total == 0 {} }
+  }
+}
