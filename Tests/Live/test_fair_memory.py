@@ -1,6 +1,7 @@
 """Small packed bodies that unpack to many values: their memory is accounted for until it is given back."""
 import gzip
-import json
+
+import pytest
 
 import hostile
 import watched
@@ -28,14 +29,25 @@ def test_eighty_packed_bodies_that_are_reset_are_given_back(start):
     assert watched.work(server, "ended_total", reason="gone") > 0
 
 
+def numbers(count):
+    """A body with so many values that nobody asks for."""
+    return b'{"keys":["none"],"other":[' + b"0," * count + b"0]}"
+
+
+def asked(server, body, **fields):
+    """The status of asking for a document with this body."""
+    person = Person(server)
+    return person.ask("POST", person.path + "/_all_docs", data=body,
+                      headers={"Content-Type": "application/json", **fields}).status_code
+
+
 def test_a_request_of_too_many_values_is_413(shared):
-    person = Person(shared)
+    """However few bytes each of them has."""
+    assert asked(shared, numbers(100_000)) == 200
+    assert asked(shared, numbers(2_000_100)) == 413
 
-    def status(values):
-        body = gzip.compress(('{"keys":[' + '"k",' * values + '"k"]}').encode(), 1)
-        answer = person.ask(
-            "POST", person.path + "/_revs_diff", data=body,
-            headers={"Content-Type": "application/json", "Content-Encoding": "gzip"})
-        return answer.status_code
 
-    assert json.loads('{"keys":["k","k"]}') and status(2_000_100) == 413
+@pytest.mark.parametrize("count,status", [(100_000, 413), (100, 200)])
+def test_a_body_that_unpacks_more_than_a_hundredfold_is_413(shared, count, status):
+    body = gzip.compress(numbers(count), 9)
+    assert asked(shared, body, **{"Content-Encoding": "gzip"}) == status
