@@ -21,8 +21,6 @@ LATE = {"searchHotels", "hotel", "travelSearchV1", "travelSearchV2", "travelSear
 """What may fail because the search took too long."""
 REFUSED = {501, 507}
 """What the contract leaves out, and a full store, are answered so."""
-RENEWED = 1.1
-"""Seconds after which `/metrics` tells what has happened until now."""
 TOLD = re.compile(r"cpu;dur=([0-9.e+-]+), *slice;dur=([0-9.e+-]+)")
 
 
@@ -110,7 +108,7 @@ class CostSearch:
 
     def _counted(self):
         """Milliseconds that all requests have taken, and those of the longest piece since this was asked last."""
-        time.sleep(RENEWED)
+        time.sleep(watched.RENEWED)
         taken = watched.work(self.person.server, "processor_seconds_total")
         return 1000 * taken, 1000 * watched.work(self.person.server, "longest_slice_seconds")
 

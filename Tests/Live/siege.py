@@ -58,10 +58,11 @@ class Siege:
                 self.last[answer.status] = answer.headers, answer.read()
                 self.statuses[answer.status] += 1
             except (OSError, http.client.HTTPException):
-                self.statuses["cut"] += 1
-                connection.close()
-                self.ended.wait(0.05)
-        if connection.sock:
+                if not self.ended.is_set():
+                    self.statuses["cut"] += 1
+                    connection.close()
+                    self.ended.wait(0.05)
+        with contextlib.suppress(OSError, AttributeError):
             connection.sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
         connection.close()
 

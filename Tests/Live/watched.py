@@ -1,5 +1,6 @@
 """What a server says of the work that it does, and what its process takes."""
 import re
+import time
 
 from patience import until
 
@@ -7,7 +8,9 @@ WORK = "hotel_bookmarks_work_"
 BASE = 256 << 20
 """Resident bytes of a server that keeps nothing for anybody: a debug build, its stores, its caches."""
 BODY_FACTOR = 4
-"""Times its unpacked bytes that a body may take while it is read."""
+"""Times its unpacked bytes that a body may take while it is read, and is accounted for."""
+RENEWED = 1.1
+"""Seconds after which `/metrics` tells what has happened until now."""
 
 
 def work(server, name, **labels):
@@ -23,8 +26,11 @@ def work(server, name, **labels):
 
 
 def rests(server):
-    """Waits until nothing is worked on, and nothing waits to be."""
-    until(lambda: work(server, "running") == 0 and work(server, "waiting") == 0, "work goes on", 180)
+    """Waits until nothing is worked on and nothing waits to be, also once the metrics were renewed."""
+    def idle():
+        return work(server, "running") == 0 and work(server, "waiting") == 0
+
+    until(lambda: idle() and (time.sleep(RENEWED) or idle()), "work goes on", 180)
 
 
 def limits(server):
@@ -41,7 +47,7 @@ def peak(server):
 def allowed(server, bodies=0):
     """The resident bytes that the limits leave, when so many bytes of unpacked bodies are sent at once."""
     rows = limits(server)
-    return BASE + rows["answerMemoryBytes"] + BODY_FACTOR * min(bodies, rows["bodyMemoryBytes"])
+    return BASE + rows["answerMemoryBytes"] + min(BODY_FACTOR * bodies, rows["bodyMemoryBytes"])
 
 
 def stored(server):
