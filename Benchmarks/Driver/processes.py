@@ -56,13 +56,17 @@ class BookmarkServer(Process):
 
 
 class Client:
-    """One connection to a server, kept alive; a call answers the body as JSON or raises."""
+    """One connection to a server, kept alive; a call answers the body as JSON or raises.
 
-    def __init__(self, url, headers=None):
+    `source` is the address that it comes from.
+    """
+
+    def __init__(self, url, headers=None, source=None):
         self.parts = urllib.parse.urlsplit(url)
         self.headers = dict(headers or {})
         self.connection = http.client.HTTPConnection(
-            self.parts.hostname, self.parts.port, timeout=120)
+            self.parts.hostname, self.parts.port, timeout=120,
+            source_address=(source, 0) if source else None)
 
     def call(self, method, path, body=None, headers=None):
         if body is not None and not isinstance(body, bytes):

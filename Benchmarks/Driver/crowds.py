@@ -1,0 +1,127 @@
+"""People at addresses of their own: honest ones who are timed, hostile ones in a process apart."""
+import http.client
+import itertools
+import multiprocessing
+import os
+import threading
+import time
+import urllib.parse
+import uuid
+
+from processes import PASSWORD, Client, bearer
+
+REFUSED = 0.05
+"""Seconds after a refusal until the hostile ask again: the load is bounded, as the machine is shared with it."""
+_numbers = itertools.count()
+
+
+def address():
+    """A loopback address that nobody has had before."""
+    number = next(_numbers)
+    return f"127.{64 + number // 62_500 % 64}.{number // 250 % 250 + 1}.{number % 250 + 1}"
+
+
+class Person:
+    """A guest, a user or a newcomer, as `honest.py` and `hostile.py` take them."""
+
+    def __init__(self, url, kind="guest", source=None):
+        self.url, self.source, self.token, self.path = url, source or address(), None, None
+        self.client = Client(url, source=self.source)
+        if kind == "newcomer":
+            return
+        body = {"username": "fair-" + uuid.uuid4().hex, "password": PASSWORD} if kind == "user" else None
+        self.token = self.call("POST", "/v1/users" if body else "/v1/guests", body)["token"]
+        self.client.headers = bearer(self.token)
+        store = self.call("GET", "/v1/me")["store"]
+        self.path = "/couch/" + urllib.parse.quote(store, safe="")
+
+    def call(self, method, path, value=None):
+        """One exchange in JSON; raises OSError where it fails."""
+        return self.client.call(method, path, value)
+
+    def newcomer(self):
+        """Somebody else at an address of their own."""
+        return Person(self.url, "newcomer")
+
+
+class Clocked:
+    """A thread that does a step again and again and notes how long each took, in milliseconds."""
+
+    def __init__(self, step, pause):
+        self.step, self.pause, self.taken, self.failed = step, pause, [], []
+        self.ended, self.began = threading.Event(), None
+        self.thread = threading.Thread(target=self._run, daemon=True)
+        self.thread.start()
+
+    def _run(self):
+        for number in itertools.count():
+            if self.ended.wait(self.pause):
+                return
+            self.began = time.perf_counter()
+            try:
+                self.step(number)
+            except (OSError, http.client.HTTPException) as problem:
+                self.failed.append(str(problem)[:120])
+            self.taken.append((time.perf_counter() - self.began) * 1000)
+            self.began = None
+
+    def forget(self):
+        """What comes from now on counts."""
+        self.taken, self.failed = [], []
+
+    def told(self):
+        """How long each step took, one that goes on as long as it has; what failed; what got done."""
+        began, taken = self.began, list(self.taken)
+        done = len(taken) - len(self.failed)
+        if began:
+            taken.append((time.perf_counter() - began) * 1000)
+        return taken, list(self.failed), done
+
+    def end(self):
+        """Returns when the step that goes on is done; to end several, set `ended` of each first."""
+        self.ended.set()
+        self.thread.join(timeout=130)
+
+
+class Crowd:
+    """Requests again and again on connections of their own, in a process of their own: `asking` has a person, a
+    number of connections and what makes the request of a number, each. `hang_up` ends all at once."""
+
+    def __init__(self, asking, core=None):
+        context = multiprocessing.get_context("fork")
+        self.process = context.Process(target=_ask, args=(asking, core), daemon=True)
+        self.process.start()
+
+    def hang_up(self):
+        self.process.kill()
+        self.process.join()
+
+
+def _ask(asking, core):
+    if core is not None:
+        os.sched_setaffinity(0, {core})
+    threads = [
+        threading.Thread(target=_ask_again, args=(person, request, first, at_once), daemon=True)
+        for person, at_once, request in asking for first in range(at_once)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+
+def _ask_again(person, request, first, step):
+    parts = urllib.parse.urlsplit(person.url)
+    connection = http.client.HTTPConnection(
+        parts.hostname, parts.port, timeout=120, source_address=(person.source, 0))
+    for number in itertools.count(first, step):
+        asked = request(number)
+        try:
+            connection.request(asked.method, asked.path, asked.body, {**asked.fields, **bearer(person.token)})
+            answer = connection.getresponse()
+            answer.read()
+            refused = answer.status in (429, 503)
+        except (OSError, http.client.HTTPException):
+            connection.close()
+            refused = True
+        if refused:
+            time.sleep(REFUSED)

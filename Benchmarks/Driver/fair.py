@@ -1,0 +1,220 @@
+"""Whether anybody can take the server from others: how long honest clients wait beside each known attack, and
+what they get beside 200 hostile guests.
+
+    Scripts/bench fair [--seconds 20] [--only queries words …] [--smoke]
+
+The attacks are those of the live tests (Tests/Live/hostile.py), from an address of their own. Ends with 1 where a
+line misses its aim: honest p99 at most 20 times the quiet p99 of the same run and 250 ms, `/healthz` p99 at most
+100 ms, no honest request failed, and no work a second after the attackers hung up. Everything stays on loopback.
+"""
+import argparse
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import time
+
+import flows
+import report
+from crowds import Clocked, Crowd, Person
+from processes import BookmarkServer, Client
+
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[2] / "Tests" / "Live"))
+import honest  # noqa: E402  from Tests/Live, as is the next
+import hostile  # noqa: E402
+
+TIMES, LONGEST, LIFE = 20, 250, 100
+"""How many times its quiet p99, and how many milliseconds, an honest p99 may be; milliseconds of `/healthz`."""
+SHARE = 0.8
+"""What part of what they get alone honest people must get beside the crowd."""
+HOTELS = 50_000
+PAUSES = {"sign-up": 0.5}
+PAUSE = 0.02
+RESTING = 0.1
+"""Seconds of processor that a server which works on nothing may take in a second."""
+
+
+class Trial:
+    """A server of its own over an empty directory, and the honest clients beside whom something happens."""
+
+    def __init__(self, options, hotels=0, through=()):
+        self.options, directory = options, pathlib.Path(options.directory)
+        shutil.rmtree(directory, ignore_errors=True)
+        (directory / "data").mkdir(parents=True, mode=0o700)
+        if hotels:
+            catalogue(options.binary, directory, hotels)
+        self.server = BookmarkServer(options.binary, directory / "data", through=through)
+        self.url, self.directory = self.server.url, directory
+
+    def close(self):
+        self.server.stop()
+        shutil.rmtree(self.directory)
+
+    def clients(self):
+        """One of each kind and one that asks `/healthz`, by name."""
+        found = {kind: Clocked(prepare(Person(self.url)), PAUSES.get(kind, PAUSE))
+                 for kind, prepare in honest.KINDS.items()}
+        life = Person(self.url, "newcomer")
+        return {**found, "/healthz": Clocked(lambda _: life.client.raw("GET", "/healthz"), PAUSE)}
+
+    def measured(self, clients, seconds):
+        """What each client does in so many seconds: milliseconds, failures, steps done."""
+        for client in clients.values():
+            client.forget()
+        time.sleep(seconds)
+        return {name: client.told() for name, client in clients.items()}
+
+    def processor(self):
+        """Seconds of processor that the server has taken."""
+        fields = pathlib.Path(f"/proc/{self.server.pid}/stat").read_text("ascii").rsplit(")", 1)[1].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def catalogue(binary, directory, count):
+    """Imports so many hotels, each of which has every word that the attack asks for."""
+    words = " ".join([*hostile.LETTERS, "the", "hotel", "south", "about", "pool", "breakfast", "garden"])
+    with open(directory / "hotels.ndjson", "w", encoding="utf-8") as file:
+        for number in range(count):
+            file.write(json.dumps({"id": f"h{number}", "type": "hotel", "name": f"Hotel {number}",
+                                   "city": "London", "country": "United Kingdom",
+                                   "description": words}) + "\n")
+    subprocess.run([binary, "catalogue", "import", str(directory / "hotels.ndjson"), "--data",
+                    str(directory / "data")], check=True, stdout=subprocess.DEVNULL)
+
+
+def end(clients, wait=True):
+    """Tells all of them to end, then waits for their last steps."""
+    for client in clients.values():
+        client.ended.set()
+    for client in clients.values() if wait else ():
+        client.end()
+
+
+def p99(taken):
+    return flows.percentile(taken, 99) if taken else float("inf")
+
+
+def attacked(options, attack):
+    """The rows of one attack, and what of it misses its aim."""
+    trial = Trial(options, int(HOTELS * options.part) if attack.name == "words" else 0)
+    try:
+        attacker = Person(trial.url, source="127.0.0.2")
+        request = attack.prepare(attacker, options.part)
+        clients = trial.clients()
+        trial.measured(clients, options.seconds / 10)
+        quiet = trial.measured(clients, options.seconds)
+        crowd = Crowd([(attacker, attack.at_once, request)])
+        trial.measured(clients, options.seconds / 4)
+        beside = trial.measured(clients, options.seconds)
+        crowd.hang_up()
+        end(clients, wait=False)
+        time.sleep(1)
+        before = trial.processor()
+        time.sleep(1)
+        rest = trial.processor() - before
+        end(clients)
+    finally:
+        trial.close()
+    return rows(attack.name, quiet, beside, rest)
+
+
+def rows(name, quiet, beside, rest):
+    """A row for each client: p99 in quiet and beside the attack, in milliseconds, and what is missed."""
+    body, missed = [], []
+    for client, (taken, failed, done) in beside.items():
+        before, after = p99(quiet[client][0]), p99(taken)
+        most = LIFE if client == "/healthz" else min(LONGEST, TIMES * before)
+        wrong = [word for word, holds in (("slow", after <= most), ("failed", not failed)) if not holds]
+        missed += [f"{name}: {client} {word}" for word in wrong]
+        body.append([name, client, str(done), report.number(before, 1), report.number(after, 1),
+                     report.number(most, 0), str(len(failed)), report.number(rest, 2)])
+    if rest > RESTING:
+        missed.append(f"{name}: work goes on after the hang-up")
+    return body, missed
+
+
+def crowded(options):
+    """20 honest users and 20 honest guests beside 200 hostile guests at four addresses; the server has one core.
+
+    An honest guest at each hostile address must get the equal share of what the limits promise an address.
+    """
+    trial = Trial(options, through=("taskset", "-c", "0"))
+    os.sched_setaffinity(0, {os.cpu_count() - 1})
+    try:
+        count = 2 if options.smoke else 20
+        limits = {row["name"]: row["value"] for row in Client(trial.url).call("GET", "/v1/limits")["limits"]}
+        people = [Person(trial.url, kind) for kind in ("user", "guest") for _ in range(count)]
+        spots = [f"127.0.0.{number}" for number in range(2, 6)]
+        beside = [Person(trial.url, source=spot) for spot in spots]
+        hostiles = [Person(trial.url, source=spots[number % 4]) for number in range(10 * count)]
+        asking = [(person, 1, hostile.named("queries").prepare(person, options.part)) for person in hostiles]
+        readers = {f"honest {number}": Clocked(honest.read(person), 2.5 * PAUSE)
+                   for number, person in enumerate(people)}
+        trial.measured(readers, options.seconds / 10)
+        began = trial.processor()
+        alone = total(trial.measured(readers, options.seconds))
+        cost = (trial.processor() - began) / max(1, alone)
+        readers |= {f"at {person.source}": Clocked(honest.read(person), 2.5 * PAUSE) for person in beside}
+        crowd = Crowd(asking, os.cpu_count() - 1)
+        trial.measured(readers, options.seconds / 4)
+        found = trial.measured(readers, options.seconds)
+        crowd.hang_up()
+        end(readers)
+    finally:
+        trial.close()
+    share = limits.get("processorPercent", 10) / 100 * options.seconds / (len(hostiles) / 4 + 1) / cost
+    return shares(alone, found, min(share, options.seconds / (2.5 * PAUSE) * SHARE))
+
+
+def total(measured):
+    """Steps that all of them got done."""
+    return sum(done for _, _, done in measured.values())
+
+
+def shares(alone, found, share):
+    """The rows of the crowd, and what misses its aim."""
+    others = total({name: one for name, one in found.items() if name.startswith("honest")})
+    body = [["honest, 200 hostile beside", str(alone), str(others), report.percent(others / max(1, alone)),
+             report.percent(SHARE)]]
+    missed = [] if others >= SHARE * alone else ["the honest get less beside the crowd"]
+    for name, one in found.items():
+        if name.startswith("at "):
+            body.append([f"honest guest {name}", "", str(one[2]), "", f"{share:.0f} steps"])
+            if one[2] < share:
+                missed.append(f"an honest guest {name} gets less than its share")
+    return body, missed
+
+
+def main():
+    parser = argparse.ArgumentParser(
+        prog="Scripts/bench fair", description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--binary", required=True, help=argparse.SUPPRESS)
+    names = [attack.name for attack in hostile.ATTACKS] + ["crowd"]
+    parser.add_argument("--only", nargs="+", choices=names, default=names, metavar="ATTACK",
+                        help=", ".join(names))
+    parser.add_argument("--seconds", type=float, default=20, help="of each part of each line")
+    parser.add_argument("--directory", default=".build/fair", help="for the data, on a disk")
+    parser.add_argument("--smoke", action="store_true", help="a moment of some; no aims")
+    options = parser.parse_args()
+    options.part = 0.02 if options.smoke else 1
+    if options.smoke:
+        options.seconds, options.only = 1, ["queries", "readiness", "crowd"]
+    attacks = [attacked(options, attack) for attack in hostile.ATTACKS if attack.name in options.only]
+    print(report.markdown(
+        ["attack", "client", "steps", "quiet p99 ms", "p99 ms", "at most", "failed", "processor s after"],
+        [row for body, _ in attacks for row in body]) if attacks else "")
+    missed = [line for _, lines in attacks for line in lines]
+    if "crowd" in options.only:
+        body, lines = crowded(options)
+        missed += lines
+        print("\n" + report.markdown(["who", "steps alone", "steps", "share", "at least"], body))
+    if not options.smoke:
+        print("\n" + (f"Not reached: {'; '.join(missed)}." if missed else "Every aim is reached."))
+        sys.exit(1 if missed else 0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,134 @@
+"""Hill climbing towards the requests that cost most: what a request cost is what the server says of it."""
+import dataclasses
+import heapq
+import itertools
+import re
+import time
+
+import requests
+
+import watched
+from cost_requests import mutated, seeds
+from people import Person
+
+KEPT = 4
+"""Requests of each operation and aim that the next are made from."""
+ENDING = {"eraseMe", "logOut", "couchLogOut", "signUp"}
+"""What ends the caller's token is asked by somebody else each time."""
+STREAMS = {"couchChanges", "couchChangesPost", "mirror"}
+"""Operations that move data."""
+LATE = {"searchHotels", "hotel", "travelSearchV1", "travelSearchV2", "travelSearchV2Anywhere", "putBookmark"}
+"""What may fail because the search took too long."""
+REFUSED = {501, 507}
+"""What the contract leaves out, and a full store, are answered so."""
+TOLD = re.compile(r"cpu;dur=([0-9.e+-]+), *slice;dur=([0-9.e+-]+)")
+
+
+@dataclasses.dataclass
+class Cost:
+    """What one request cost: milliseconds in all and in one piece, bytes sent and answered."""
+
+    call: object
+    status: int
+    whole: float
+    slice: float
+    sent: int
+    moved: int
+
+    @property
+    def each(self):
+        """Milliseconds a KiB sent; a head is 300 bytes."""
+        return self.whole / ((self.sent + 300) / 1024)
+
+    def bound(self):
+        """The most milliseconds it may cost."""
+        return max(2000, 500 * self.moved / (1 << 20)) if self.call.operation.name in STREAMS else 2000
+
+    def row(self):
+        query = self.call.path().partition("?")[2]
+        return (f"| {self.call.operation.name} | {self.status} | {self.whole:.1f} | {self.slice:.1f} | "
+                f"{self.sent:,} | {self.moved:,} | {self.each:.2f} | `{query[:60]}` |")
+
+
+AIMS = {"whole": lambda cost: cost.whole, "slice": lambda cost: cost.slice, "each": lambda cost: cost.each}
+
+
+class CostSearch:
+    """Sends requests of a person with a hostile store, and makes the next of those that cost most."""
+
+    def __init__(self, person, store, random):
+        self.person, self.store, self.random = person, store, random
+        self.best, self.count, self.failed, self.untold = {}, 0, [], set()
+        self.order = itertools.count()
+
+    def run(self, seconds, goes_on=lambda: True):
+        """Asks all seeds, whatever it takes, and then for so long what becomes of them."""
+        for call in seeds(self.store, self.person):
+            self._ask(call)
+        end = time.monotonic() + seconds
+        while time.monotonic() < end and goes_on():
+            self._ask(mutated(self._parent(), self.store, self.random))
+
+    def _parent(self):
+        """Of any operation and aim; in half of the cases of one of the ten that cost most by that aim."""
+        aim = self.random.choice(list(AIMS))
+        pools = [pool for (_, wanted), pool in self.best.items() if wanted == aim]
+        if self.random.random() < 0.5:
+            pools = heapq.nlargest(10, pools, key=lambda pool: max(entry[0] for entry in pool))
+        return self.random.choice(self.random.choice(pools))[2].call
+
+    def _ask(self, call):
+        # The head of a stream is sent before the most of its work is done; what is told otherwise takes its time.
+        streamed = call.operation.name in STREAMS and self.random.random() < 0.05
+        before = self._counted() if streamed else None
+        body, token = call.bytes(), self.person.token
+        if call.operation.name in ENDING:
+            token = Person(self.person.server).token
+        fields = {"Authorization": "Bearer " + token, "Content-Type": "application/json", **call.fields}
+        try:
+            answer = self.person.session.request(
+                call.operation.method, self.person.server.url + call.path(), data=body, headers=fields,
+                timeout=120, allow_redirects=False)
+        except requests.exceptions.ChunkedEncodingError:
+            return  # A stream that was cut because it cost too much.
+        self.count += 1
+        if answer.status_code >= 500 and answer.status_code not in REFUSED and not (
+                answer.status_code in (503, 504) and call.operation.name in LATE):
+            self.failed.append((call.operation.name, call.path()[:200], answer.status_code, answer.text[:200]))
+        found = TOLD.search(answer.headers.get("Server-Timing", ""))
+        if not found:
+            self.untold.add((call.operation.name, answer.status_code))
+            return
+        whole, longest = float(found[1]), float(found[2])
+        if streamed:
+            after = self._counted()
+            whole, longest = max(whole, after[0] - before[0]), max(longest, after[1])
+        self._keep(Cost(call, answer.status_code, whole, longest,
+                        len(body or b"") + len(call.path()), len(answer.content)))
+
+    def _counted(self):
+        """Milliseconds that all requests have taken, and those of the longest piece since this was asked last."""
+        time.sleep(watched.RENEWED)
+        taken = watched.work(self.person.server, "processor_seconds_total")
+        return 1000 * taken, 1000 * watched.work(self.person.server, "longest_slice_seconds")
+
+    def _keep(self, cost):
+        for aim, value in AIMS.items():
+            pool = self.best.setdefault((cost.call.operation.name, aim), [])
+            heapq.heappush(pool, (value(cost), next(self.order), cost))
+            if len(pool) > KEPT:
+                heapq.heappop(pool)
+
+    def worst(self, aim, count=10):
+        """The costs that were the most by this aim, one an operation."""
+        tops = [max(pool)[2] for (_, wanted), pool in self.best.items() if wanted == aim]
+        return sorted(tops, key=AIMS[aim], reverse=True)[:count]
+
+    def report(self):
+        """The worst ten by each aim, as tables of Markdown."""
+        lines = [f"{self.count} requests."]
+        for aim, title in (("whole", "in all"), ("slice", "in one piece"), ("each", "for each KiB sent")):
+            lines += ["", f"Most {title}:", "",
+                      "| operation | status | ms | in one piece | bytes sent | answered | ms a KiB | query |",
+                      "|---|---|---|---|---|---|---|---|", *(cost.row() for cost in self.worst(aim))]
+        return "\n".join(lines) + "\n"

@@ -1,0 +1,188 @@
+"""What strangers once took the server with, as requests: one attack for each row of the book's page *Fairness*.
+
+Knows nothing of how a request is sent, so that the live tests and `Scripts/bench fair` send the same.
+"""
+import dataclasses
+import gzip
+import hashlib
+import itertools
+import json
+import typing
+
+LETTERS = "abcdefghijklmnopqrstuvwxyz"
+
+
+class Request(typing.NamedTuple):
+    """One request: its body is bytes, or None."""
+
+    method: str
+    path: str
+    body: bytes | None = None
+    fields: dict = {}
+
+
+@dataclasses.dataclass(frozen=True)
+class Attack:
+    """One row: `at_once` requests at a time, again and again.
+
+    `prepare` gets a person (`call(method, path, value)`, answering JSON, and `path`, that of the person's own
+    database) and what part of the table's numbers is stored: a debug build takes long to store all. It answers a
+    function that makes the request of a number. `body_bytes` is what a body is unpacked, where that is much.
+    `overdraws` tells whether it costs so much that an account is overdrawn by it.
+    """
+
+    name: str
+    at_once: int
+    prepare: typing.Callable
+    body_bytes: int = 0
+    overdraws: bool = True
+
+
+def posted(path, value):
+    """A POST of JSON."""
+    return Request("POST", path, json.dumps(value).encode(), {"Content-Type": "application/json"})
+
+
+def digest(*parts):
+    """A revision's digest, always the same for the same parts."""
+    return hashlib.md5(repr(parts).encode()).hexdigest()
+
+
+def branch(name, number, length, deleted=True, trunk=0, **members):
+    """A document's branch as a peer sends it: `length` revisions, the oldest `trunk` of them shared by all."""
+    ids = [digest(name, place, number if place > trunk else None) for place in range(length, 0, -1)]
+    return {"_id": name, "_rev": f"{length}-{ids[0]}", "_revisions": {"start": length, "ids": ids},
+            **({"_deleted": True} if deleted else {}), **members}
+
+
+def same(*requests):
+    """These requests in turn."""
+    return lambda number: requests[number % len(requests)]
+
+
+def _queries(person, part):
+    """190 documents of 4 KB, and thirty patterns that none of them matches; each text takes a while."""
+    text = " ".join([LETTERS + LETTERS] * 75)
+    # A fifth of them would cost a debug build too little; a user has room for many more.
+    documents = [{"_id": f"q{number}", "text": text} for number in range(190 * max(1, int(part)))]
+    for start in range(0, len(documents), 50):
+        person.call("POST", person.path + "/_bulk_docs", {"docs": documents[start:start + 50]})
+    patterns = [{"text": {"$regex": f"[a-z]+{number}$"}} for number in range(30)]
+    query = {"selector": {"$nor": patterns}, "limit": 1, "skip": 1_000_000}
+    return same(posted(person.path + "/_find", query))
+
+
+def branches(person, count, length=1000):
+    """Stores so many long branches of one document, or as many as there is room for; their leaves."""
+    leaves = []
+    for number in range(count):
+        leaf = branch("tree", number, length)
+        refused = person.call("POST", person.path + "/_bulk_docs", {"docs": [leaf], "new_edits": False})
+        if refused:
+            break
+        leaves.append(leaf)
+    return leaves
+
+
+def _tree_reads(person, part):
+    """One document with long branches, named thousands of times in one request."""
+    leaves = branches(person, int(200 * part))
+    ids = leaves[0]["_revisions"]["ids"]
+    inner = [f"{len(ids) - place}-{id}" for place, id in enumerate(ids)]
+    asked = list(itertools.islice(itertools.cycle(inner), 9000))
+    return same(
+        posted(person.path + "/_all_docs?conflicts=true&include_docs=true", {"keys": ["tree"] * 3000}),
+        posted(person.path + "/_bulk_get?revs=true",
+               {"docs": [{"id": "tree", "rev": rev} for rev in inner[:500]]}),
+        posted(person.path + "/_revs_diff", {"tree": asked}))
+
+
+def _tree_writes(person, part):
+    """A hundred short branches a request, for a document that has many long ones."""
+    branches(person, int(200 * part))
+
+    def request(number):
+        short = [branch("tree", (number, each), 2) for each in range(100)]
+        return posted(person.path + "/_bulk_docs", {"docs": short, "new_edits": False})
+    return request
+
+
+def _words(*_):
+    """As many words as a search takes, each of which nearly every hotel has, and more than it takes."""
+    texts = [" ".join(["a"] * 255), " ".join(LETTERS[:26]), " ".join(["a", "s", "th", "ho"] * 40)]
+    return same(*(Request("GET", "/v1/hotels?description=" + text.replace(" ", "+")) for text in texts))
+
+
+def _packed(person, _):
+    """Keys of a byte, 15 MiB of them in 15 KB, and less densely packed the same again."""
+    dense = b'{"keys":[' + b'"",' * (5 << 20) + b'""]}'
+    texts = [json.dumps(digest(number)) for number in range(64)]
+    loose = ('{"keys":[' + ",".join(
+        texts[number * 7 % 64] + ',""' * 20 for number in range(150_000)) + "]}").encode()
+    fields = {"Content-Type": "application/json", "Content-Encoding": "gzip"}
+    return same(*(
+        Request("POST", person.path + "/_all_docs", gzip.compress(body, 9, mtime=0), fields)
+        for body in (dense, loose)))
+
+
+HOTELS = [{"id": f"hotel-{hotel}", "name": "The Receipt", "text": "".join(digest(hotel, part) for part in range(109))}
+          for hotel in range(200)]
+"""200 hotels of 3.5 KB that can't be packed to much less."""
+
+
+def batch(number, key):
+    """A batch with this idempotency key that adds 200 hotels, the next one removes them: both receipts hold all
+    of them, for the way back."""
+    body = {"remove": [hotel["id"] for hotel in HOTELS]} if number % 2 else {"add": HOTELS}
+    fields = {"Content-Type": "application/json", "Idempotency-Key": digest(key, number)}
+    return Request("POST", "/v1/bookmarks", json.dumps(body).encode(), fields)
+
+
+def _receipts(person, _):
+    """Batches with keys of their own."""
+    return lambda number: batch(number, person.path)
+
+
+def _readiness(*_):
+    """What operators ask, from whoever likes."""
+    return same(*(Request("GET", path) for path in ("/readyz", "/couch/_up")))
+
+
+def conflict(number):
+    """A conflicting list of bookmarks with a long history, of which nearly all is that of the others."""
+    return branch("bookmarkedhotels", number, 1000, deleted=False, trunk=999, type="bookmarkedhotels",
+                  hotels=[f"h{number % 50}"])
+
+
+def merged(person, numbers):
+    """Gives the list of bookmarks these conflicts, one by one, each of which is merged at once."""
+    for number in numbers:
+        body = {"docs": [conflict(number)], "new_edits": False}
+        person.call("POST", person.path + "/_bulk_docs", body)
+
+
+def _merges(person, part):
+    """A list that has been merged often is asked for with all its branches."""
+    merged(person, range(int(1760 * part)))
+    return same(
+        Request("GET", person.path + "/bookmarkedhotels?open_revs=all&revs=true"),
+        posted(person.path + "/_bulk_get?revs=true&latest=true", {"docs": [{"id": "bookmarkedhotels"}] * 20}),
+        Request("GET", person.path + "/bookmarkedhotels?conflicts=true&revs_info=true"))
+
+
+ATTACKS = [
+    Attack("queries", 24, _queries),
+    Attack("a tree's reads", 8, _tree_reads),
+    Attack("a tree's writes", 8, _tree_writes),
+    Attack("words", 10, _words),
+    Attack("packed bodies", 16, _packed, 16 << 20),
+    Attack("receipts", 4, _receipts),
+    Attack("readiness", 256, _readiness, overdraws=False),
+    Attack("merges", 8, _merges),
+]
+"""In the order of the table."""
+
+
+def named(name):
+    """The attack of this name."""
+    return next(attack for attack in ATTACKS if attack.name == name)

@@ -1,0 +1,75 @@
+"""A person's own store as hostile as the quotas allow, for requests that are to cost much.
+
+`part` says what share of the numbers is stored: a debug build takes long for all.
+"""
+import json
+
+import hostile
+
+SMALL, TOMBSTONES, BRANCHES, LEAVES, INDEXES, HOTELS = 20_000, 2000, 200, 64, 16, 200
+
+
+class HostileStore:
+    """What is in the store: `ids`, `revs` of the documents with many branches, `people`'s own `path`."""
+
+    def __init__(self, person, part):
+        self.person, self.path = person, person.path
+        self.ids, self.revs = [], []
+        self._small(int(SMALL * part))
+        self._trees(max(8, int(BRANCHES * part)), max(8, int(LEAVES * part)))
+        self._shapes()
+        self._gone(int(TOMBSTONES * part))
+        self._indexes(INDEXES)
+        self._bookmarks(HOTELS)
+        self.since = self.person.call("GET", self.path + "/_changes?limit=1")["last_seq"]
+
+    def _bulk(self, documents, **more):
+        for start in range(0, len(documents), 1000):
+            body = {"docs": documents[start:start + 1000], **more}
+            self.person.call("POST", self.path + "/_bulk_docs", body)
+
+    def _small(self, count):
+        """Many small documents whose members an index takes; those of equal value by the hundred."""
+        self.ids += [f"s{number}" for number in range(min(count, 200))]
+        self._bulk([{"_id": f"s{number}", "a": number % 100, "b": "x" * (number % 40), "c": [number, {"d": None}]}
+                    for number in range(count)])
+
+    def _trees(self, branches, leaves):
+        """Tombstone branches that share nothing, conflicts that share a long history, and one long history."""
+        self.ids += ["tree", "torn", "old"]
+        for leaf in hostile.branches(self.person, branches):
+            self.revs.append(leaf["_rev"])
+            self.revs += [f"{1000 - place}-{id}" for place, id in enumerate(leaf["_revisions"]["ids"][:50])]
+        torn = [hostile.branch("torn", number, 1000, deleted=False, trunk=999, text="x" * 1000)
+                for number in range(leaves)]
+        for leaf in torn:
+            self._bulk([leaf], new_edits=False)
+        self.revs += [leaf["_rev"] for leaf in torn]
+        self._bulk([hostile.branch("old", 0, 1000, deleted=False)], new_edits=False)
+
+    def _shapes(self):
+        """Long strings, deep and wide values, numbers of many digits, texts that regular expressions like."""
+        deep = json.loads('{"d":' * 60 + "0" + "}" * 60)
+        shapes = {
+            "string": {"text": "\u00e9" * 200_000}, "deep": {"value": deep},
+            "wide": {f"m{number}": number for number in range(9000)},
+            "array": {"value": [[number] for number in range(100_000)]},
+            "words": {"text": " ".join([hostile.LETTERS * 2] * 9000)},
+            "keys": {hostile.digest(number): {"a": {"a": {"a": number}}} for number in range(4000)}}
+        self.ids += shapes
+        for name, members in shapes.items():
+            self._bulk([{"_id": name, **members}])
+
+    def _gone(self, count):
+        documents = [{"_id": f"g{number}", "_rev": "1-" + hostile.digest(number), "_deleted": True}
+                     for number in range(count)]
+        self._bulk(documents, new_edits=False)
+
+    def _indexes(self, count):
+        for number in range(count):
+            fields = [["a"], ["b", "a"], ["text"], ["c"]][number % 4] + [f"f{each}" for each in range(number % 12)]
+            self.person.call("POST", self.path + "/_index", {"index": {"fields": fields}, "name": f"i{number}"})
+
+    def _bookmarks(self, count):
+        hotels = [{"id": f"h{number}", "name": "x" * 500} for number in range(count)]
+        self.person.call("POST", "/v1/bookmarks", {"add": hotels})

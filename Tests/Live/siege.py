@@ -1,0 +1,147 @@
+"""An attack that goes on beside honest clients, and what is promised to those."""
+import collections
+import contextlib
+import http.client
+import itertools
+import os
+import socket
+import struct
+import threading
+import urllib.parse
+
+import honest
+import hostile
+import watched
+from patience import until
+from people import HOSTILE, Person
+
+PART = 1 if os.environ.get("BOOKMARKS_RELEASE") else 0.2
+"""What part of the table's branches, merges and hotels is stored: a debug build takes long for all."""
+PAUSE = 0.2
+"""Seconds between two steps of an honest client: no honest one does nothing else, and a debug build's requests
+cost ten times what a bucket is meant for."""
+STEPS = 3
+"""Steps of each kind that honest clients must get done while an attack is at its height."""
+
+
+class Siege:
+    """Sends an attack's requests again and again on many connections; `lift` resets all of them at once.
+
+    `statuses` counts what is answered, and `last` has the fields and body of each status' last answer.
+    """
+
+    def __init__(self, person, at_once, request):
+        parts = urllib.parse.urlsplit(person.server.url)
+        self.person, self.request, self.numbers = person, request, itertools.count()
+        self.ended, self.statuses, self.last = threading.Event(), collections.Counter(), {}
+        self.connections = [
+            http.client.HTTPConnection(parts.hostname, parts.port, timeout=120, source_address=(person.source, 0))
+            for _ in range(at_once)]
+        self.threads = [
+            threading.Thread(target=self._run, args=(connection,), daemon=True) for connection in self.connections]
+
+    def __enter__(self):
+        for thread in self.threads:
+            thread.start()
+        return self
+
+    def __exit__(self, *_):
+        self.lift()
+
+    def _run(self, connection):
+        while not self.ended.is_set():
+            asked = self.request(next(self.numbers))
+            fields = {**asked.fields, "Authorization": "Bearer " + self.person.token}
+            try:
+                connection.request(asked.method, asked.path, asked.body, fields)
+                answer = connection.getresponse()
+                self.last[answer.status] = answer.headers, answer.read()
+                self.statuses[answer.status] += 1
+            except (OSError, http.client.HTTPException):
+                if not self.ended.is_set():
+                    self.statuses["cut"] += 1
+                    connection.close()
+                    self.ended.wait(0.05)
+        with contextlib.suppress(OSError, AttributeError):
+            connection.sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        connection.close()
+
+    def lift(self):
+        """Hangs up in the middle of whatever is asked."""
+        self.ended.set()
+        for connection in self.connections:
+            # A thread that is reading comes back from it, and resets its connection.
+            with contextlib.suppress(OSError, AttributeError):
+                connection.sock.shutdown(socket.SHUT_RDWR)
+        for thread in self.threads:
+            thread.join(timeout=150)
+        assert not any(thread.is_alive() for thread in self.threads)
+
+
+class HonestClients:
+    """One client of each kind, each a person at an address of their own; `steps` counts what got done."""
+
+    def __init__(self, server, kinds=tuple(honest.KINDS), **options):
+        self.kinds, self.steps, self.failed = kinds, collections.Counter(), []
+        self.ended = threading.Event()
+        ready = {kind: honest.KINDS[kind](Person(server, **options)) for kind in kinds}
+        self.threads = [
+            threading.Thread(target=self._run, args=each, daemon=True) for each in ready.items()]
+
+    def __enter__(self):
+        for thread in self.threads:
+            thread.start()
+        return self
+
+    def __exit__(self, kind, *_):
+        self.ended.set()
+        for thread in self.threads:
+            thread.join(timeout=120)
+        if kind is None:
+            self.lost_nothing()
+
+    def _run(self, kind, step):
+        for number in itertools.count():
+            if self.ended.wait(PAUSE):
+                return
+            try:
+                step(number)
+            except Exception as problem:  # pylint: disable=broad-except
+                self.failed.append((kind, number, repr(problem)[:300]))
+                return
+            self.steps[kind] += 1
+
+    def lost_nothing(self):
+        """Every request of every client was answered with success."""
+        assert not self.failed, self.failed
+
+    def get_on(self, steps=STEPS):
+        """Waits until each kind has done so many more steps."""
+        wanted = {kind: self.steps[kind] + steps for kind in self.kinds}
+        until(lambda: self.failed or all(self.steps[kind] >= count for kind, count in wanted.items()),
+              "honest clients wait", 180)
+        self.lost_nothing()
+
+
+def besiege(server, name, part=PART):
+    """Runs one attack beside honest clients: they lose nothing and are served first, memory is bounded, and
+    when the attacker has hung up the work ends. Answers the attack's statuses."""
+    attack = hostile.named(name)
+    attacker = Person(server, HOSTILE)
+    request = attack.prepare(attacker, part)
+    with HonestClients(server) as clients:
+        clients.get_on(1)
+        with Siege(attacker, attack.at_once, request) as siege:
+            if attack.overdraws:
+                before = watched.work(server, "served_before_overdrawn_total")
+                until(lambda: clients.failed or (
+                    watched.work(server, "processor_seconds_total", account="overdrawn") > 0
+                    and watched.work(server, "served_before_overdrawn_total") > before),
+                    "nobody was served before the overdrawn", 180)
+            clients.get_on()
+            until(lambda: sum(siege.statuses.values()) >= min(8, attack.at_once), "no attack", 180)
+        clients.get_on(1)
+    watched.rests(server)
+    assert watched.peak(server) <= watched.allowed(server, attack.at_once * attack.body_bytes)
+    assert server.process.poll() is None
+    return siege.statuses

@@ -1,0 +1,49 @@
+"""Requests of every operation, over a store as hostile as the quotas allow, changed at random towards those that
+cost most: none fails, memory and work stay bounded, and by a release build's clock none costs too much.
+
+`BOOKMARKS_COSTS_SECONDS` says for how long; two minutes otherwise, an hour at night. What cost most is written to
+`.build/costs.md`.
+"""
+import os
+import random
+
+import watched
+from conftest import NIGHTLY
+from cost_search import CostSearch
+from hostile_store import HostileStore
+from people import Person
+from server import BINARY, ROOT
+
+SECONDS = float(os.environ.get("BOOKMARKS_COSTS_SECONDS") or (3600 if NIGHTLY else 120))
+RELEASE = bool(os.environ.get("BOOKMARKS_RELEASE")) or "/release/" in BINARY
+SLICE = 10
+"""Milliseconds without giving way; slices aim at two."""
+LISTED = {
+    "signUp", "logIn", "travelSignUp", "travelLogIn", "travelTenantSignUp", "travelTenantLogIn", "couchLogIn",
+    "couchBulkDocs", "couchPost", "couchPutDocument", "couchPutDesign", "couchPutLocal", "changeBookmarks",
+    "putBookmark", "couchCopyDocument", "couchIndex", "couchPurge",
+}
+"""Operations with a call that is bounded and listed instead: a hash, one document's digest, one rule."""
+BODIES = 4 << 20
+"""Bytes of bodies that one client has on the way at most."""
+
+
+def test_no_request_costs_too_much(start):
+    server = start("--guests-per-hour", "1000000", environment={"HOTEL_BOOKMARKS_SHOW_COST": "1"})
+    person = Person(server, kind="user")
+    search = CostSearch(person, HostileStore(person, 1 if RELEASE else 0.05), random.Random(13))
+    search.run(SECONDS, lambda: server.process.poll() is None)
+    assert server.process.poll() is None, "".join(server.log[-20:])
+    report = ROOT / ".build" / "costs.md"
+    report.parent.mkdir(exist_ok=True)
+    report.write_text(search.report(), encoding="utf-8")
+    assert not search.failed, search.failed[:5]
+    assert search.best, "no answer tells what it cost"
+    watched.rests(server)
+    assert watched.peak(server) <= watched.allowed(server, BODIES)
+    assert person.ask("GET", person.path + "/_all_docs?limit=1").status_code == 200
+    if RELEASE:
+        dear = [cost.row() for cost in search.worst("whole") if cost.whole > cost.bound()]
+        long = [cost.row() for cost in search.worst("slice", 100)
+                if cost.slice > SLICE and cost.call.operation.name not in LISTED]
+        assert not dear and not long, "\n".join(dear + ["in one piece:"] + long)

@@ -1,0 +1,49 @@
+"""Signing up, logging in and out while every thread of the stores is wanted; and being told to stop then."""
+import contextlib
+import signal
+import uuid
+
+import hostile
+import watched
+from patience import until
+from people import Person, address
+from siege import HonestClients, Siege
+
+STORES = 17
+"""One more than there ever were threads that stores were bound to."""
+STOP_SECONDS = 45
+"""Within `stopSeconds` and ten it has to end; the rest is for a busy machine."""
+
+
+def attackers(server, stack):
+    """Guests at one address, each of whom asks for costly queries twice at once."""
+    attack, where = hostile.named("queries"), address()
+    people = [Person(server, where) for _ in range(STORES)]
+    requests = [attack.prepare(person, 1) for person in people]
+    for person, request in zip(people, requests):
+        stack.enter_context(Siege(person, 2, request))
+    until(lambda: watched.work(server, "processor_seconds_total", account="overdrawn") > 0,
+          "nobody has overdrawn", 180)
+
+
+def test_accounts_are_served_while_all_stores_are_busy(start):
+    server = start("--guests-per-hour", "100000")
+    with HonestClients(server, ("sign-up", "read")) as clients, contextlib.ExitStack() as stack:
+        attackers(server, stack)
+        clients.get_on()
+        person = Person(server, kind="newcomer")
+        body = {"username": "fair-" + uuid.uuid4().hex, "password": "a good password"}
+        person.call("POST", "/v1/users", body)
+        for _ in range(3):
+            person.token = None
+            person.token = person.call("POST", "/v1/sessions", body)["token"]
+            person.call("DELETE", "/v1/sessions")
+    watched.rests(server)
+
+
+def test_sigterm_ends_whatever_runs(start):
+    server = start("--guests-per-hour", "100000")
+    with contextlib.ExitStack() as stack:
+        attackers(server, stack)
+        server.process.send_signal(signal.SIGTERM)
+        assert server.process.wait(timeout=STOP_SECONDS) == 0, "".join(server.log[-20:])

@@ -1,0 +1,64 @@
+"""Accounts of processor time: who has overdrawn is told when to come again, and nobody else is."""
+import json
+
+import hostile
+import watched
+from patience import until
+from people import HOSTILE, Person
+from siege import HonestClients, Siege
+
+
+def besieged(server, *people):
+    """The sieges of these people, by costly queries."""
+    attack = hostile.named("queries")
+    return [Siege(person, attack.at_once, attack.prepare(person, 1)) for person in people]
+
+
+def test_limits_say_what_a_bucket_holds(shared):
+    rows = watched.limits(shared)
+    shown = {name: rows.get(name) for name in (
+        "processorMillisecondsSaved", "processorPercent", "processorWaitSeconds", "sliceMilliseconds",
+        "requestProcessorMilliseconds")}
+    assert shown == {"processorMillisecondsSaved": 10_000, "processorPercent": 10, "processorWaitSeconds": 5,
+                     "sliceMilliseconds": 2, "requestProcessorMilliseconds": 2000}
+
+
+def test_the_overdrawn_wait_and_are_told_when_to_come_again(start):
+    server = start("--guests-per-hour", "100000")
+    person = Person(server, HOSTILE)
+    with HonestClients(server, ("read", "sync")) as clients:
+        # More people are at work than there are threads, so that somebody always waits.
+        siege, *crowd = besieged(server, person, *(Person(server) for _ in range(2)))
+        with siege, crowd[0], crowd[1]:
+            until(lambda: siege.statuses[429] > 0, "nobody was refused", 240)
+            clients.get_on()
+    fields, body = siege.last[429]
+    assert json.loads(body)["error"] == "overdrawn"
+    assert 0 < int(fields["Retry-After"]) <= 3600
+    watched.rests(server)
+
+
+def test_with_nobody_waiting_nothing_is_refused(start):
+    """One request at a time overdraws an account, and is answered all the same."""
+    server = start("--guests-per-hour", "100000")
+    person = Person(server, HOSTILE)
+    request = hostile.named("queries").prepare(person, 1)
+    with Siege(person, 1, request) as siege:
+        until(lambda: watched.work(server, "processor_seconds_total", account="overdrawn") > 1,
+              "nothing was overdrawn", 240)
+    assert 429 not in siege.statuses and 503 not in siege.statuses, siege.statuses
+    watched.rests(server)
+
+
+def test_honest_guests_of_a_hostile_address_get_their_share(start):
+    """Another guest at the address pays with them, and is served in turn; a user from there pays alone."""
+    server = start("--guests-per-hour", "100000")
+    with HonestClients(server, ("read",), source=HOSTILE) as guests, \
+            HonestClients(server, ("read", "bookmark"), source=HOSTILE, kind="user") as users:
+        [siege] = besieged(server, Person(server, HOSTILE))
+        with siege:
+            until(lambda: watched.work(server, "processor_seconds_total", account="overdrawn") > 0,
+                  "nothing was overdrawn", 240)
+            users.get_on()
+            guests.get_on()
+    watched.rests(server)

@@ -1,0 +1,57 @@
+"""Work ends with whoever wanted it: a reset, a hang-up, two seconds of processor time."""
+import socket
+import struct
+import time
+
+import pytest
+
+import hostile
+import watched
+from patience import until
+from people import HOSTILE, Person
+from wire import connect
+
+
+def reset(connection):
+    """As a process that is killed leaves its connection."""
+    connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+    connection.close()
+
+
+@pytest.mark.parametrize("hang_up", [reset, socket.socket.close], ids=["reset", "closed"])
+def test_work_ends_when_its_client_has_gone(start, hang_up):
+    """Asked again and again, as one question may be answered before its client has gone."""
+    server = start()
+    person = Person(server, HOSTILE, kind="user")
+    request = hostile.named("queries").prepare(person, 5)(0)
+    head = (f"POST {request.path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {person.token}\r\n"
+            f"Content-Type: application/json\r\nContent-Length: {len(request.body)}\r\n\r\n").encode()
+    before = watched.work(server, "ended_total", reason="gone")
+
+    def ended():
+        connection = connect(server, source=HOSTILE)
+        connection.sendall(head + request.body)
+        time.sleep(0.2)
+        hang_up(connection)
+        return watched.work(server, "ended_total", reason="gone") > before
+
+    until(ended, "work goes on although its client has gone", 120)
+    watched.rests(server)
+
+
+def test_what_costs_too_much_is_refused_in_its_own_words(start):
+    server = start()
+    person = Person(server, HOSTILE)
+    # Reading what was packed is paid for like everything else.
+    hostile.branches(person, 60)
+    inner = [f"{number}-{hostile.digest('tree', number, 0)}" for number in range(1000, 0, -1)]
+    answers = [person.ask("POST", person.path + path, body) for path, body in (
+        ("/_bulk_docs", {"new_edits": False, "docs": [
+            hostile.branch("tree", (1, each), 2) for each in range(2000)]}),
+        ("/_bulk_get?revs=true", {"docs": [{"id": "tree", "rev": rev} for rev in inner] * 10}))]
+    for answer in answers:
+        assert answer.status_code < 500, answer.text[:300]
+        if answer.status_code == 400:
+            assert answer.json()["error"] == "request_too_costly", answer.text[:300]
+    watched.rests(server)
+    assert person.ask("GET", person.path + "/_all_docs").status_code == 200

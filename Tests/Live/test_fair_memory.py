@@ -1,0 +1,53 @@
+"""Small packed bodies that unpack to many values: their memory is accounted for until it is given back."""
+import gzip
+
+import pytest
+
+import hostile
+import watched
+from patience import until
+from people import HOSTILE, Person
+from siege import Siege, besiege
+
+
+def test_packed_bodies_take_no_more_memory_than_the_limits_say(start):
+    statuses = besiege(start("--guests-per-hour", "100000"), "packed bodies")
+    assert set(statuses) <= {200, 400, 413, 429, 503, "cut"}, statuses
+
+
+def test_eighty_packed_bodies_that_are_reset_are_given_back(start):
+    """Each is hung up on while it is read."""
+    server = start("--guests-per-hour", "100000")
+    attack, person = hostile.named("packed bodies"), Person(server, HOSTILE)
+    request = attack.prepare(person, 1)
+    for _ in range(5):
+        with Siege(person, 16, request):
+            until(lambda: watched.work(server, "running") > 0, "nothing is read")
+    watched.rests(server)
+    until(lambda: "request_body_bytes 0\n" in server.call("GET", "/metrics").text)
+    assert watched.peak(server) <= watched.allowed(server, 80 * attack.body_bytes)
+    assert watched.work(server, "ended_total", reason="gone") > 0
+
+
+def numbers(count):
+    """A body with so many values that nobody asks for."""
+    return b'{"keys":["none"],"other":[' + b"0," * count + b"0]}"
+
+
+def asked(server, body, **fields):
+    """The status of asking for a document with this body."""
+    person = Person(server)
+    return person.ask("POST", person.path + "/_all_docs", data=body,
+                      headers={"Content-Type": "application/json", **fields}).status_code
+
+
+def test_a_request_of_too_many_values_is_413(shared):
+    """However few bytes each of them has."""
+    assert asked(shared, numbers(100_000)) == 200
+    assert asked(shared, numbers(2_000_100)) == 413
+
+
+@pytest.mark.parametrize("count,status", [(100_000, 413), (100, 200)])
+def test_a_body_that_unpacks_more_than_a_hundredfold_is_413(shared, count, status):
+    body = gzip.compress(numbers(count), 9)
+    assert asked(shared, body, **{"Content-Encoding": "gzip"}) == status

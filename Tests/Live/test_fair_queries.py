@@ -1,0 +1,7 @@
+"""Regular expressions over many texts, at once and again: whoever asks for them pays, and others go before."""
+from siege import besiege
+
+
+def test_costly_queries_hold_nobody_up(start):
+    statuses = besiege(start("--guests-per-hour", "100000"), "queries")
+    assert set(statuses) <= {200, 400, 429, 503}, statuses

@@ -1,0 +1,10 @@
+"""One document with many long branches, asked for and written thousands of times in one request."""
+import pytest
+
+from siege import besiege
+
+
+@pytest.mark.parametrize("name", ["a tree's reads", "a tree's writes"])
+def test_a_document_of_many_branches_holds_nobody_up(start, name):
+    statuses = besiege(start("--guests-per-hour", "100000"), name)
+    assert set(statuses) <= {200, 201, 400, 409, 413, 429, 503, 507}, statuses
