@@ -133,6 +133,8 @@ enum Limits {
     ("selectorNodes", SelectorLimits.nodes, "operators, fields and values"),
     ("selectorValues", SelectorLimits.values, "values in lists"),
     ("selectorPatternUnits", SelectorLimits.patternUnits, "UTF-16 units"),
+    ("selectorPatternInstructions", SelectorLimits.patternInstructions, "estimated instructions"),
+    ("selectorPatternMemory", SelectorLimits.patternMemoryBytes, "bytes per selector"),
     ("selectorMatching", SelectorLimits.matchingMilliseconds, "milliseconds per query"),
     ("selectorPatternMatching", SelectorLimits.patternMilliseconds, "milliseconds per text"),
     ("indexes", QueryLimits.definitions, "indexes per store"),
