@@ -92,6 +92,8 @@ enum Limits {
     ("batchBytes", JSONLimits.document.maximumBytes, "bytes"),
     ("batchItems", BookmarkLimits.batchItems, "hotels"),
     ("searchTextBytes", HotelQuery.maximumTextBytes, "bytes"),
+    ("searchWords", HotelQuery.maximumWords, "different words"),
+    ("searchMilliseconds", HotelQuery.maximumMilliseconds, "milliseconds in the own catalogue"),
     ("searchLimit", HotelQuery.maximumLimit, "hotels"),
     ("searchOffset", HotelQuery.maximumOffset, "hotels"),
     ("idempotencyKeyBytes", BookmarkLimits.receiptKeyBytes, "bytes"),
