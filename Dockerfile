@@ -2,9 +2,9 @@
 # Two stages: a build with the Swift toolchain, and a slim image that runs the one binary as nobody special.
 
 FROM swift:6.3-bookworm AS build
-# Headers and libraries for the targets SQLite, ICU and Compression; pkg-config: SwiftPM finds them by that.
+# Headers and libraries for the targets SQLite, ICU, RegularExpressions and Compression; pkg-config: SwiftPM finds them by that.
 RUN apt-get update \
- && apt-get install -y --no-install-recommends libsqlite3-dev libicu-dev zlib1g-dev pkg-config \
+ && apt-get install -y --no-install-recommends libsqlite3-dev libicu-dev libre2-dev zlib1g-dev pkg-config \
  && rm -rf /var/lib/apt/lists/*
 WORKDIR /build
 # The manifest alone first, so that dependencies are fetched again only when it changes.
@@ -19,9 +19,9 @@ RUN swift build -c release --product hotel-bookmarks --static-swift-stdlib \
  && strip /out/hotel-bookmarks
 
 FROM debian:bookworm-slim
-# The three libraries; ca-certificates: an upstream over https; tzdata is not needed, times are UTC.
+# The four libraries; ca-certificates: an upstream over https; tzdata is not needed, times are UTC.
 RUN apt-get update \
- && apt-get install -y --no-install-recommends libsqlite3-0 libicu72 zlib1g ca-certificates \
+ && apt-get install -y --no-install-recommends libsqlite3-0 libicu72 libre2-9 zlib1g ca-certificates \
  && rm -rf /var/lib/apt/lists/* \
  && useradd --system --uid 10001 --home-dir /var/lib/hotel-bookmarks --create-home hotel-bookmarks
 COPY --from=build /out/hotel-bookmarks /usr/local/bin/hotel-bookmarks

@@ -72,6 +72,8 @@ let package = Package(
     .target(
       name: "CICU", linkerSettings: [.linkedLibrary("icui18n"), .linkedLibrary("icuuc")]),
     floor("ICU", ["CICU"]),
+    .target(name: "CRE2", linkerSettings: [.linkedLibrary("re2"), .linkedLibrary("stdc++")]),
+    floor("RegularExpressions", ["CRE2"]),
     .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
     floor("Compression", ["CZlib"]),
 
@@ -80,7 +82,7 @@ let package = Package(
     floor("StoreTesting", ["Documents", "Stores", nioLocks]),
 
     // Floor 2: use cases.
-    floor("CouchSync", ["Documents", "Lanes", "Stores", "ICU"]),
+    floor("CouchSync", ["Documents", "Lanes", "Stores", "ICU", "RegularExpressions"]),
     floor("Hotels", ["Documents", "Lanes", "Stores", crypto]),
     floor(
       "Accounts",
@@ -142,6 +144,7 @@ let package = Package(
     tests("Lanes", ["Lanes"]),
     tests("SQLite", ["SQLite"]),
     tests("ICU", ["ICU"]),
+    tests("RegularExpressions", ["RegularExpressions"]),
     tests("Compression", ["Compression"]),
     tests("Stores", ["Documents", "Lanes", "Stores", "StoreTesting", nioLocks]),
     tests("CouchSync", ["Documents", "Lanes", "Stores", "CouchSync", "ICU", "StoreTesting"]),
@@ -170,7 +173,8 @@ let package = Package(
         nioCore,
       ]),
   ],
-  swiftLanguageModes: [.v6]
+  swiftLanguageModes: [.v6],
+  cxxLanguageStandard: .cxx17
 )
 
 // What the server is measured against, and its parts on their own; Scripts/bench sets this.
@@ -208,14 +212,16 @@ if let named = Context.environment["BOOKMARKS_TARGETS"] {
 if Context.environment["BOOKMARKS_FUZZING"] != nil {
   let sanitizers = ["-sanitize=fuzzer,address"]
   let instrumented = settings + [.unsafeFlags(sanitizers + ["-O"])]
-  let whole = ["Documents", "Lanes", "ICU", "Compression", "Stores", "CouchSync", "Hotels"]
+  let whole = [
+    "Documents", "Lanes", "ICU", "RegularExpressions", "Compression", "Stores", "CouchSync", "Hotels",
+  ]
   func readers(_ name: String, _ dependencies: [Target.Dependency], _ files: [String]) -> Target {
     .target(
       name: name, dependencies: dependencies, sources: files.map { $0 + ".swift" },
       swiftSettings: instrumented)
   }
   package.products = []
-  package.targets.removeAll { !(whole + ["CICU", "CLanes", "CZlib"]).contains($0.name) }
+  package.targets.removeAll { !(whole + ["CICU", "CLanes", "CRE2", "CZlib"]).contains($0.name) }
   for target in package.targets where whole.contains(target.name) {
     target.swiftSettings = instrumented
   }

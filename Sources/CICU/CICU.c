@@ -2,7 +2,6 @@
 
 #include <stddef.h>
 #include <unicode/ucol.h>
-#include <unicode/uregex.h>
 #include <unicode/uversion.h>
 
 cicu_collator *cicu_collator_open(int32_t *status) {
@@ -33,35 +32,3 @@ void cicu_collator_version(const cicu_collator *collator, uint8_t *four) {
 }
 
 void cicu_library_version(uint8_t *four) { u_getVersion(four); }
-
-cicu_pattern *cicu_pattern_open(
-    const uint16_t *pattern, int32_t length, int32_t *status) {
-  UErrorCode code = U_ZERO_ERROR;
-  URegularExpression *opened =
-      uregex_open((const UChar *)pattern, length, UREGEX_UNIX_LINES, NULL, &code);
-  *status = code;
-  return (cicu_pattern *)opened;
-}
-
-cicu_pattern *cicu_pattern_clone(
-    const cicu_pattern *pattern, int32_t *status) {
-  UErrorCode code = U_ZERO_ERROR;
-  URegularExpression *copy = uregex_clone((const URegularExpression *)pattern, &code);
-  *status = code;
-  return (cicu_pattern *)copy;
-}
-
-void cicu_pattern_close(cicu_pattern *pattern) { uregex_close((URegularExpression *)pattern); }
-
-int8_t cicu_pattern_find(
-    cicu_pattern *pattern, const uint16_t *text, int32_t length, int32_t stack,
-    cicu_continue goesOn, const void *context, int32_t *status) {
-  URegularExpression *expression = (URegularExpression *)pattern;
-  UErrorCode code = U_ZERO_ERROR;
-  uregex_setStackLimit(expression, stack, &code);
-  uregex_setMatchCallback(expression, goesOn, context, &code);
-  uregex_setText(expression, (const UChar *)text, length, &code);
-  int8_t found = uregex_find(expression, 0, &code);
-  *status = code;
-  return found;
-}

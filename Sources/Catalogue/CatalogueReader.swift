@@ -61,10 +61,17 @@ actor CatalogueReader {
   }
 
   /// The hotels that match.
-  func search(_ query: HotelQuery) throws(SearchError) -> HotelPage {
+  /// - Parameter limit: how long it may take.
+  /// - Parameter flag: whether nobody waits for the answer any more.
+  func search(
+    _ query: HotelQuery, within limit: Duration, or flag: InterruptionFlag
+  ) throws(SearchError) -> HotelPage {
     let catalogue = try current()
+    let end = ContinuousClock.now + limit
     let rows = try reading { () throws(SQLiteError) in
-      try catalogue.search(query, limit: query.limit + 1)
+      try catalogue.connection.bounded(until: end, or: flag) { () throws(SQLiteError) in
+        try catalogue.search(query, limit: query.limit + 1)
+      }
     }
     let following = query.offset + query.limit
     let hasMore = rows.count > query.limit && following <= HotelQuery.maximumOffset
@@ -89,7 +96,8 @@ actor CatalogueReader {
     } catch {
       throw SearchError(.unavailable, error.reason, detail: error.debugDescription)
     }
-    _ = try search(HotelQuery(limit: 1))
+    let limit = Duration.milliseconds(HotelQuery.maximumMilliseconds)
+    _ = try search(HotelQuery(limit: 1), within: limit, or: InterruptionFlag())
   }
 
   /// Whether a catalogue need not be made anew. An imported one always stays; reading all of it
@@ -130,6 +138,8 @@ actor CatalogueReader {
   ) throws(SearchError) -> Result {
     do {
       return try body()
+    } catch  where error.code == .interrupted {
+      throw SearchError.interrupted
     } catch {
       // A file that fails once is opened anew, in case somebody has put a good one there.
       close()

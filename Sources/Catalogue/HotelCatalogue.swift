@@ -16,15 +16,19 @@ package final class HotelCatalogue: HotelSearching {
   private let lanes: LaneGroup
   private let readers: [CatalogueReader]
   private let turn = Atomic<UInt64>(0)
+  private let limit: Duration
 
   /// A catalogue in `directory`, which must exist before the first call. Opens nothing yet.
+  /// - Parameter limit: how long one search may take.
   package init(
     directory: String,
+    limit: Duration = .milliseconds(HotelQuery.maximumMilliseconds),
     now: @escaping @Sendable () -> ContinuousClock.Instant = { ContinuousClock.now }
   ) {
     let files = CatalogueFiles(directory: directory)
     let lanes = LaneGroup(count: Self.readerCount, name: "catalogue")
     self.lanes = lanes
+    self.limit = limit
     readers = (0..<Self.readerCount).map { number in
       CatalogueReader(files, on: lanes.lane(for: UInt64(number)), now: now)
     }
@@ -52,9 +56,15 @@ package final class HotelCatalogue: HotelSearching {
 
   /// Finds hotels. A text without any letter or digit finds none, as does one of stop words only when
   /// matched as a phrase; no text at all finds every hotel.
-  /// - Throws: ``SearchError`` with code `unavailable` if there is no catalogue, or it is damaged.
+  ///
+  /// A search whose task is cancelled ends within milliseconds.
+  /// - Throws: ``SearchError`` with code `unavailable` if there is no catalogue, or it is damaged, or the task is
+  ///   cancelled; `timeout` beyond the limit.
   package func search(_ query: HotelQuery) async throws(SearchError) -> HotelPage {
-    try await next().search(query)
+    let (reader, limit) = (next(), limit)
+    return try await SearchError.endingWithTask { flag throws(SearchError) in
+      try await reader.search(query, within: limit, or: flag)
+    }
   }
 
   /// The hotel with an id, in any of the spellings that stand for one; nil if there is none.

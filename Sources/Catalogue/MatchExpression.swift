@@ -12,10 +12,6 @@ enum MatchExpression: Equatable {
   /// The hotels that match an expression.
   case matching(String)
 
-  /// The most words of a text that count, a bound on the work of one search; a text within
-  /// ``HotelQuery/maximumTextBytes`` has no more.
-  static let maximumWords = 256
-
   /// What the query means.
   init(_ query: HotelQuery) {
     switch query.matching {
@@ -45,7 +41,7 @@ enum MatchExpression: Equatable {
     self = expressions.isEmpty ? .all : .matching(expressions.joined(separator: " AND "))
   }
 
-  /// All words of `text`, the last one as the start of a word; nil if there is none.
+  /// All words of `text`, each once, the last one as the start of a word; nil if there is none.
   ///
   /// What stands between white space is one term, which SQLite's tokenizer takes apart just as it did
   /// the hotel's text: "B&B" asks for a B next to a B.
@@ -53,9 +49,11 @@ enum MatchExpression: Equatable {
     let terms = text.unicodeScalars
       .split { $0.properties.isWhitespace || $0.properties.generalCategory == .control }
       .filter { $0.contains(where: isToken) }
-      .prefix(maximumWords)
-      .map { quoted(String($0)) }
-    return terms.isEmpty ? nil : "(" + terms.joined(separator: " AND ") + " *)"
+      .map { String($0) }
+    guard let last = terms.last else { return nil }
+    var known: Set<[UInt8]> = []
+    let others = terms.dropLast().filter { known.insert(Array($0.lowercased().utf8)).inserted }
+    return "(" + (others + [last]).map(quoted).joined(separator: " AND ") + " *)"
   }
 
   private static func phrase(_ text: String) -> String? {

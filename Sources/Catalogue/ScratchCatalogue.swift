@@ -12,8 +12,12 @@ package struct ScratchCatalogue: MirrorSearching {
   /// Searches that run at once: each keeps a thread busy while it indexes.
   package static let workerCount = 2
 
+  private let limit: Duration
+
   /// A catalogue on lanes of its own; their threads start with the first search.
-  package init() {
+  /// - Parameter limit: how long one search may take, making its index included.
+  package init(limit: Duration = .milliseconds(HotelQuery.maximumMilliseconds)) {
+    self.limit = limit
     let lanes = LaneGroup(count: Self.workerCount, name: "mirror")
     self.lanes = lanes
     workers = (0..<Self.workerCount).map { ScratchWorker(lanes.lane(for: UInt64($0))) }
@@ -25,7 +29,10 @@ package struct ScratchCatalogue: MirrorSearching {
     guard let worker = workers.randomElement() else {
       throw SearchError(.unavailable, "Your bookmarks can't be searched right now.")
     }
-    return try await worker.search(query, among: hotels)
+    let limit = limit
+    return try await SearchError.endingWithTask { flag throws(SearchError) in
+      try await worker.search(query, among: hotels, within: limit, or: flag)
+    }
   }
 
   /// Ends the threads.
@@ -40,16 +47,28 @@ private actor ScratchWorker {
 
   init(_ lane: Lane) { self.lane = lane }
 
-  func search(_ query: HotelQuery, among hotels: [Hotel]) throws(SearchError) -> HotelPage {
+  func search(
+    _ query: HotelQuery, among hotels: [Hotel], within limit: Duration, or flag: InterruptionFlag
+  ) throws(SearchError) -> HotelPage {
     let found: [String]
+    let end = ContinuousClock.now + limit
     do throws(SQLiteError) {
-      let writer = try CatalogueWriter(in: .inMemory())
-      for hotel in hotels {
-        guard let parsed = try? ParsedJSON(hotel.body.bytes, limits: .document) else { continue }
-        _ = try writer.put(hotel, HotelText(parsed.root))
+      let connection = try Connection.inMemory()
+      found = try connection.bounded(until: end, or: flag) { () throws(SQLiteError) in
+        let writer = try CatalogueWriter(in: connection)
+        for hotel in hotels {
+          // Most of the time goes into reading a hotel, which SQLite does not count.
+          guard !flag.isRaised, ContinuousClock.now < end else {
+            throw SQLiteError(.interrupted, message: "too many hotels")
+          }
+          guard let parsed = try? ParsedJSON(hotel.body.bytes, limits: .document) else { continue }
+          _ = try writer.put(hotel, HotelText(parsed.root))
+        }
+        return try OpenCatalogue.ids(
+          matching: query, limit: query.limit + 1, in: try writer.finishScratch())
       }
-      found = try OpenCatalogue.ids(
-        matching: query, limit: query.limit + 1, in: try writer.finishScratch())
+    } catch  where error.code == .interrupted {
+      throw SearchError.interrupted
     } catch {
       throw SearchError(
         .unavailable, "Your bookmarks can't be searched right now.",

@@ -10,7 +10,8 @@ struct ChangesReader {
   private let query: ChangesQuery
   private let info: StoreInfo
   private let tag: StoreTag
-  private var matcher: ChangesMatcher
+  /// What looks at the changes; kept for the next reader where this one gives no page.
+  private(set) var matcher: ChangesMatcher
   private var rows: [[UInt8]] = []
   private var bytes = 0
   /// Changes that were looked at.
@@ -20,17 +21,17 @@ struct ChangesReader {
 
   /// A reader over one state of the store with a tag.
   init(
-    _ view: any StoreView, _ query: ChangesQuery, of tag: StoreTag
+    _ view: any StoreView, _ query: ChangesQuery, of tag: StoreTag, _ matcher: ChangesMatcher
   ) throws(StoreError) {
     self.view = view
     self.query = query
     self.tag = tag
-    matcher = ChangesMatcher(view, query)
+    self.matcher = matcher
     info = try view.info()
   }
 
   /// The rows after the query's place, oldest first; nil when a selector takes too long on the first
-  /// document. On a later one the page ends before it.
+  /// document, or longer than the slice. On a later one the page ends before it.
   mutating func ascending() throws(StoreError) -> ChangesPage? {
     let start = query.since.position(in: info)
     let end = query.end ?? info.lastSequence
@@ -89,7 +90,7 @@ struct ChangesReader {
   ) throws(StoreError) -> ArraySlice<Change>? {
     var count = 0
     for change in changes where !isDone {
-      guard let revisions = try matcher.revisions(of: change) else {
+      guard let revisions = try matcher.revisions(of: change, in: view) else {
         isCut = true
         return scanned == 0 ? nil : changes.prefix(count)
       }

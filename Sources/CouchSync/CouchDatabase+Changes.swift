@@ -16,12 +16,19 @@ extension CouchDatabase {
   package func changes(_ query: ChangesQuery) async throws(CouchError) -> ChangesPage {
     let tag = tag
     try query.since.check(isOf: tag)
-    let page = try await reading { view throws(StoreError) in
-      var reader = try ChangesReader(view, query, of: tag)
-      return query.descending ? try reader.descending() : try reader.ascending()
+    var matcher = ChangesMatcher(query)
+    while true {
+      let begun = matcher
+      let (page, reached) = try await reading { view throws(StoreError) in
+        var reader = try ChangesReader(view, query, of: tag, begun)
+        let page = query.descending ? try reader.descending() : try reader.ascending()
+        return (page, reader.matcher)
+      }
+      if let page { return page }
+      guard !reached.isSpent else { throw SelectorBudget.spent }
+      matcher = reached
+      try await CouchError.givingWay()
     }
-    guard let page else { throw SelectorBudget.spent }
-    return page
   }
 
   /// What names the database in ``SinceToken``.

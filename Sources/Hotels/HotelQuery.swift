@@ -11,6 +11,10 @@ package struct HotelQuery: Sendable, Hashable {
 
   /// The longest text, in bytes of UTF-8.
   package static let maximumTextBytes = 512
+  /// The most different words of both texts together.
+  package static let maximumWords = 32
+  /// How long the embedded catalogue, or a person's own mirror, may take for a search, in milliseconds.
+  package static let maximumMilliseconds = 200
   /// The most hotels in one answer.
   package static let maximumLimit = 100
   /// The furthest offset.
@@ -39,6 +43,19 @@ package struct HotelQuery: Sendable, Hashable {
     self.matching = matching
     self.limit = min(max(limit, 1), Self.maximumLimit)
     self.offset = min(max(offset, 0), Self.maximumOffset)
+  }
+
+  /// How many different words both texts have together: letters and digits without anything between them, small
+  /// or capital. What it costs to search grows with them.
+  package var wordCount: Int {
+    var words: Set<[UInt8]> = []
+    for text in [description, location] {
+      let runs = (text ?? "").unicodeScalars.split { scalar in
+        !(scalar.properties.isAlphabetic || scalar.properties.numericType != nil)
+      }
+      for run in runs { words.insert(Array(String(run).lowercased().utf8)) }
+    }
+    return words.count
   }
 
   private static func nonBlank(_ text: String?) -> String? {

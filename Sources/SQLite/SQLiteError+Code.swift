@@ -23,6 +23,8 @@ extension SQLiteError {
     case constraint
     /// A value, or a row, is larger than SQLite's limit.
     case tooBig
+    /// The statement was ended before its end; see ``Connection/bounded(until:or:_:)``.
+    case interrupted
     /// The program called in a way it must not: a defect here, not in the data.
     case misuse
     /// Anything else, such as an error in the SQL itself.
@@ -42,6 +44,7 @@ extension SQLiteError {
       case SQLITE_READONLY: self = .readOnly
       case SQLITE_CONSTRAINT: self = .constraint
       case SQLITE_TOOBIG: self = .tooBig
+      case SQLITE_INTERRUPT: self = .interrupted
       case SQLITE_MISUSE, SQLITE_RANGE: self = .misuse
       default: self = .other
       }
@@ -58,6 +61,7 @@ extension SQLiteError {
       case .readOnly: "The storage does not take writes."
       case .constraint: "The database refused the change."
       case .tooBig: "The value is too large for the database."
+      case .interrupted: "The database took too long to answer."
       case .misuse, .other: "The database could not answer."
       }
     }

@@ -69,7 +69,11 @@ extension StoreRows {
       let statement = try entries(range)
       try statement.bind(number, at: 1)
       try statement.bind(range.start, at: 2)
-      if let end = range.end { try statement.bind(end, at: 3) }
+      try statement.bind(range.descending ? "" : range.id, at: 3)
+      if let end = range.end {
+        try statement.bind(end, at: 4)
+        try statement.bind(range.descending ? range.id : "", at: 5)
+      }
       return statement
     }
     defer { statement.reset() }
@@ -83,24 +87,30 @@ extension StoreRows {
   }
 
   private func entries(_ range: IndexRange) throws(SQLiteError) -> Statement {
+    // No id is empty, so that "" stands before all entries of a key.
     switch (range.end == nil, range.descending) {
     case (true, false):
       try connection.statement(
-        "SELECT key, id FROM entries WHERE number = ?1 AND key >= ?2 ORDER BY key, id")
+        """
+        SELECT key, id FROM entries WHERE number = ?1 AND (key, id) > (?2, ?3) ORDER BY key, id
+        """)
     case (true, true):
       try connection.statement(
         """
-        SELECT key, id FROM entries WHERE number = ?1 AND key >= ?2 ORDER BY key DESC, id DESC
+        SELECT key, id FROM entries WHERE number = ?1 AND (key, id) > (?2, ?3)
+        ORDER BY key DESC, id DESC
         """)
     case (false, false):
       try connection.statement(
         """
-        SELECT key, id FROM entries WHERE number = ?1 AND key >= ?2 AND key < ?3 ORDER BY key, id
+        SELECT key, id FROM entries
+        WHERE number = ?1 AND (key, id) > (?2, ?3) AND (key, id) < (?4, ?5) ORDER BY key, id
         """)
     case (false, true):
       try connection.statement(
         """
-        SELECT key, id FROM entries WHERE number = ?1 AND key >= ?2 AND key < ?3
+        SELECT key, id FROM entries
+        WHERE number = ?1 AND (key, id) > (?2, ?3) AND (key, id) < (?4, ?5)
         ORDER BY key DESC, id DESC
         """)
     }

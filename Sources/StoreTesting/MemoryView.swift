@@ -119,8 +119,12 @@ package struct MemoryView: StoreView {
     _ index: IndexID, _ range: IndexRange, _ visit: (IndexEntry) throws(StoreError) -> Bool
   ) throws(StoreError) {
     let entries = (state.indexes[index]?.entries ?? []).filter { entry in
-      !entry.key.lexicographicallyPrecedes(range.start)
-        && range.end.map { entry.key.lexicographicallyPrecedes($0) } ?? true
+      let isLeftOut =
+        !range.descending && entry.key == range.start && !range.id.precedesBytes(of: entry.id.text)
+      let isAdded =
+        range.descending && entry.key == range.end && entry.id.text.precedesBytes(of: range.id)
+      guard !isLeftOut, !entry.key.lexicographicallyPrecedes(range.start) else { return false }
+      return isAdded || range.end.map { entry.key.lexicographicallyPrecedes($0) } ?? true
     }
     for entry in range.descending ? entries.reversed() : entries {
       guard try visit(entry) else { return }

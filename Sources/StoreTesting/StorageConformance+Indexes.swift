@@ -73,6 +73,11 @@ extension StorageConformance {
           (IndexRange(start: [2], end: [3], descending: true), ["e", "d", "c"]),
           (IndexRange(start: [2], descending: true), ["f", "e", "d", "c"]),
           (IndexRange(start: [9]), []), (IndexRange(end: []), []),
+          (IndexRange(start: [2], id: "c"), ["d", "e", "f"]),
+          (IndexRange(start: [2], end: [3], id: "b"), ["c", "d", "e"]),
+          (IndexRange(start: [2], end: [3], id: "e"), []),
+          (IndexRange(end: [2], descending: true, id: "e"), ["d", "c", "b", "a"]),
+          (IndexRange(start: [2], end: [2], descending: true, id: "e"), ["d", "c"]),
         ]
         for (range, wanted) in cases {
           try require(try await storage.ids(in: index, range), is: wanted, "\(range)")

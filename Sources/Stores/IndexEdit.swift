@@ -31,12 +31,18 @@ package struct IndexRange: Sendable, Equatable {
   package var end: [UInt8]?
   /// Whether to walk from the end down.
   package var descending: Bool
+  /// Where a walk goes on: upwards, entries at ``start`` whose id is not behind this one are left out; downwards,
+  /// those at ``end`` whose id is before this one are wanted too. Empty for neither.
+  package var id: String
 
   /// A range of keys.
-  package init(start: [UInt8] = [], end: [UInt8]? = nil, descending: Bool = false) {
+  package init(
+    start: [UInt8] = [], end: [UInt8]? = nil, descending: Bool = false, id: String = ""
+  ) {
     self.start = start
     self.end = end
     self.descending = descending
+    self.id = id
   }
 }
 

@@ -228,16 +228,32 @@ struct IndexCatchUpTests {
     #expect(await refusal { try await couch.find(#"{"selector":{"n":1}}"#) } == "503 storage_error")
   }
 
-  @Test func costlyFilterGetsOnQueryByQuery() async throws {
+  @Test func costlyFilterIsRefusedAndItsIndexNotMissed() async throws {
     let couch = try await Couch()
-    try await couch.put("a", #"{"n":1,"t":"\#(String(repeating: "a", count: 40))!"}"#)
+    let text = String(repeating: "a\u{e9}", count: 150_000)
+    try await couch.put("a", #"{"n":1,"t":"\#(text)"}"#)
     try await couch.index(
       #"""
-      {"index":{"fields":["n"],"partial_filter_selector":{"t":{"$regex":"^(a+)+$"}}},"ddoc":"p"}
+      {"index":{"fields":["n"],
+       "partial_filter_selector":{"t":{"$regex":"(?s)(.|a)*a.{0,700}c"}}},"ddoc":"p"}
       """#)
     let query = #"{"selector":{"n":1},"use_index":"p"}"#
     #expect(await refusal { try await couch.find(query) } == "400 selector_too_costly")
     #expect(try await couch.found(#"{"selector":{"n":1}}"#) == "a")
+  }
+
+  @Test func entriesOfAnUnusableIndexStandInTheirOrder() async throws {
+    let engine = MemoryEngine()
+    let couch = try await Couch(engine, name)
+    try await couch.index(#"{"index":{"fields":["n"]}}"#)
+    let count = 3 * QueryLimits.sortedAtOnce + 70
+    let documents = (0..<count).map { #"{"_id":"d\#($0)","n":\#($0 * 7_919 % count)}"# }
+    _ = try await couch.bulk(#"{"docs":[\#(documents.joined(separator: ","))]}"#)
+    engine.failWrites(to: name, with: StoreError(.readOnly, "No"))
+    let answer = try await couch.find(
+      #"{"selector":{"n":{"$gte":0}},"sort":["n"],"limit":5000,"fields":["n"]}"#)
+    let numbers = (answer.json["docs"]?.array ?? []).compactMap { $0["n"]?.int }
+    #expect(numbers == Array(0..<count))
   }
 
   @Test(

@@ -57,6 +57,30 @@ struct SelectorRefusalTests {
     #expect(await refused(selector) == "400 invalid_field_name")
   }
 
+  @Test(
+    arguments: [
+      ("a(?=b)", "look-ahead"), ("(?<!a)b", "look-behind"), (#"(a)\\1"#, "a back-reference"),
+      ("(?>a)b", "an atomic group"), ("a++b", "a possessive quantifier"), (#"a\\Z"#, #"\Z"#),
+    ] as [(String, String)])
+  func constructThatRE2LacksIsNamed(pattern: String, name: String) throws {
+    let error = #expect(throws: CouchError.self) {
+      try Selector(json(#"{"a":{"$not":{"$regex":"\#(pattern)"}}}"#))
+    }
+    #expect(error?.status == 400 && error?.error == "invalid_selector")
+    #expect(error?.reason.contains("has \(name), which is not offered") == true)
+  }
+
+  @Test func expressionsShareTheirMemoryAndSize() async throws {
+    #expect(await refused(#"{"a":{"$regex":"(\\pL{9}){9}"}}"#) == "400 invalid_selector")
+    #expect(await refused(#"{"a":{"$regex":"[^a]{500}"}}"#) == "none")
+    let many = [String](repeating: #"{"a":{"$regex":"[^a]{90}"}}"#, count: 10)
+    #expect(await refused(#"{"$nor":[\#(many.prefix(9).joined(separator: ","))]}"#) == "none")
+    let more = many.joined(separator: ",")
+    #expect(await refused(#"{"$nor":[\#(more)]}"#) == "400 invalid_selector")
+    let words = [String](repeating: #"{"a":{"$regex":"(?i)hotel .*bar$"}}"#, count: 30)
+    #expect(await refused(#"{"$nor":[\#(words.joined(separator: ","))]}"#) == "none")
+  }
+
   @Test func reasonNamesTheOperatorAndItsArgument() throws {
     let long = String(repeating: "a", count: 10_000)
     for (selector, reason) in [

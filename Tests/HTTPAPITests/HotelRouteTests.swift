@@ -27,6 +27,27 @@ import Testing
     }
   }
 
+  @Test func moreDifferentWordsThanASearchLooksUpAreRefused() async throws {
+    try await Desk.open { desk in
+      try Self.filled(desk)
+      func words(_ numbers: Range<Int>) -> String {
+        numbers.map { "w\($0)" }.joined(separator: "%20")
+      }
+      let (most, more) = (words(0..<24), words(24..<33))
+      for path in [
+        "/v1/hotels?description=\(most)&location=\(more)", "/api/hotel/\(most)/\(more)",
+        "/api/hotels/\(most)/\(more)", "/api/hotels/\(most)%20\(more)",
+      ] {
+        let reply = try await desk.call(.get, path)
+        #expect(reply.status == 400 && reply.error == "invalid_parameter")
+        #expect(reply.text.contains("more than 32 different words"))
+      }
+      #expect(desk.search.queries.isEmpty)
+      let same = "/v1/hotels?description=\(most)%20\(most)&location=\(words(16..<32))"
+      #expect(try await desk.call(.get, same).status == 200)
+    }
+  }
+
   @Test func searchPassesTheQueryOn() async throws {
     try await Desk.open { desk in
       try Self.filled(desk)

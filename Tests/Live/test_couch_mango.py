@@ -124,6 +124,22 @@ def test_J12_selectors_that_are_none_are_400(hotels, selector):
         assert refused.status_code == 400 and refused.json()["reason"], refused.text
 
 
+@pytest.mark.parametrize("pattern, construct", [
+    ("a(?=b)", "look-ahead"), ("(?<!a)b", "look-behind"), (r"(a)\1", "a back-reference"),
+    ("(?>a)b", "an atomic group"), ("a++b", "a possessive quantifier"), ("(?R)", "recursion")])
+def test_J12_constructs_that_are_not_offered_are_named(hotels, pattern, construct):
+    for path in ("/_find", "/_explain"):
+        refused = hotels.call("POST", path, json={"selector": {"a": {"$regex": pattern}}})
+        assert failed(refused) == (400, "invalid_selector"), refused.text
+        assert construct in refused.json()["reason"] and "not offered" in refused.json()["reason"]
+
+
+@pytest.mark.parametrize("pattern", ["a{0,999}" * 100, r"(\pL{9}){9}", "((.{9}){9}){9}" * 9])
+def test_J12_programs_that_take_long_to_make_are_refused(hotels, pattern):
+    refused = hotels.call("POST", "/_find", json={"selector": {"a": {"$regex": pattern}}})
+    assert failed(refused) == (400, "invalid_selector"), refused.text
+
+
 @pytest.mark.parametrize("members", [
     {"limit": -1}, {"limit": "5"}, {"limit": 1.5}, {"limit": None}, {"limit": True},
     {"limit": 2**63}, {"limit": []},
@@ -162,7 +178,8 @@ def test_J12_selectors_that_are_too_large_are_400(hotels, selector):
 
 
 @pytest.mark.parametrize(
-    "pattern", ["(a+)+$", "(a|a)*$", "(a*)*b", "(.*a){20}$", "^(([a-z])+.)+[A-Z]([a-z])+$"])
+    "pattern", ["(a+)+$", "(a|a)*$", "(a*)*b", "(.*a){20}$", "^(([a-z])+.)+[A-Z]([a-z])+$",
+                "(a|!)*a(a|!){200}c"])
 def test_J12_costly_regular_expression_is_cut_off(shared, pattern):
     database = Database(shared)
     database.bulk(*({"_id": str(n), "text": "a" * 30_000 + "!"} for n in range(20)))

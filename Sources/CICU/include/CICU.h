@@ -3,9 +3,8 @@
 
 #include <stdint.h>
 
-/* ICU's UCollator and URegularExpression. */
+/* ICU's UCollator. */
 typedef struct cicu_collator cicu_collator;
-typedef struct cicu_pattern cicu_pattern;
 
 /* ICU renames its functions by macros (ucol_open is ucol_open_72), which Swift does not import, and its
    headers must not meet those of the ICU that Foundation carries: their types have the same names. So no
@@ -35,27 +34,5 @@ void cicu_collator_version(const cicu_collator *collator, uint8_t *four);
 
 /* The library's own version, such as 72.1.0.0. */
 void cicu_library_version(uint8_t *four);
-
-/* Regular expressions. Lengths are in UTF-16 units. */
-
-cicu_pattern *cicu_pattern_open(
-    const uint16_t *pattern, int32_t length, int32_t *status);
-
-/* A copy that shares the compiled pattern and has a text and a state of its own. */
-cicu_pattern *cicu_pattern_clone(
-    const cicu_pattern *pattern, int32_t *status);
-
-void cicu_pattern_close(cicu_pattern *pattern);
-
-/* Asked at intervals while matching, with the intervals so far; 0 to stop. */
-typedef int8_t (*cicu_continue)(const void *context, int32_t steps);
-
-/* Whether the pattern occurs in the text, which must stay where it is during the call. Fails with
-   U_REGEX_STACK_OVERFLOW past so many bytes of saved states, and with U_REGEX_STOPPED_BY_CALLER
-   when told to stop. ICU's own limit of time counts steps, whose cost depends on the pattern, so it
-   is not used. */
-int8_t cicu_pattern_find(
-    cicu_pattern *pattern, const uint16_t *text, int32_t length, int32_t stack,
-    cicu_continue goesOn, const void *context, int32_t *status);
 
 #endif

@@ -4,8 +4,8 @@ import Stores
 extension CouchDatabase {
   /// `POST /{db}/_find`: documents that a selector describes.
   ///
-  /// They are read in pages, each from the store's state at that moment, and matched beside the store, so
-  /// that a query over many documents holds up neither readers nor writers.
+  /// They are read in pages, each from the store's state at that moment, and matched beside the store, where
+  /// matching gives way within a document too, so that no query holds up anybody.
   /// Source: CouchDB, "POST /{db}/_find".
   /// - Throws: 400 `no_usable_index`, `invalid_index`, `invalid_bookmark`, `selector_too_costly`; 413 when
   ///   the answer would be longer than ``CouchLimits/answerBytes``; what is wrong with the store.
@@ -20,7 +20,7 @@ extension CouchDatabase {
     while run.wantsMore {
       let page = try await walk.next(run.pageSize, &run.budget)
       guard !page.isEmpty else { break }
-      try run.take(page)
+      try await run.take(page)
     }
     return run.answer(examined: walk.examined, time: clock.now - begun)
   }

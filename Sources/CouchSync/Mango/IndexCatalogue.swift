@@ -50,13 +50,21 @@ struct IndexCatalogue: Sendable {
   /// An index whose data is there without a definition, if any.
   let stray: IndexID?
 
-  /// Reads what design documents say.
-  init(_ sources: IndexSources) {
+  /// Reads what design documents say, at most ``QueryLimits/triedDefinitions``; gives way between two.
+  /// - Throws: 503 when nobody waits for the answer any more.
+  init(_ sources: IndexSources) async throws(CouchError) {
     var definitions: [IndexDefinition] = []
+    var tried = 0
     for design in sources.designs where definitions.count < QueryLimits.definitions {
-      definitions += IndexDefinition.all(in: design.id, design.body)
+      try await CouchError.givingWay()
+      for view in IndexDefinition.views(in: design.body)
+      where definitions.count < QueryLimits.definitions && tried < QueryLimits.triedDefinitions {
+        tried += 1
+        let definition = try? IndexDefinition(view: view.value, name: view.name, design: design.id)
+        if let definition { definitions.append(definition) }
+        try await CouchError.givingWay()
+      }
     }
-    definitions = Array(definitions.prefix(QueryLimits.definitions))
     let defined = Set(definitions.map(\.id))
     stray = sources.indexes.first { id in
       id.text.utf8.starts(with: IndexDefinition.namePrefix.utf8) && !defined.contains(id)
@@ -77,7 +85,7 @@ extension CouchDatabase {
   /// any: what a full disk refuses is left to a later query.
   func indexCatalogue() async throws(CouchError) -> IndexCatalogue {
     let sources = try await reading { view throws(StoreError) in try IndexSources(view) }
-    let catalogue = IndexCatalogue(sources)
+    let catalogue = try await IndexCatalogue(sources)
     guard let stray = catalogue.stray else { return catalogue }
     _ = try? await store.update([]) { view throws(StoreError) in
       var decision = Decision(value: ())

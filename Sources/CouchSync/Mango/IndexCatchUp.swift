@@ -1,35 +1,48 @@
 import Documents
+import Lanes
 import Stores
 
-/// One step of bringing an index up to date: changes, and the documents that they left behind, from one
-/// state of a store.
+/// One step of bringing an index up to date: changes, and the documents that they left behind. It is read in
+/// slices; a document that changes between two of them comes again at its new number.
 private struct IndexStep: Sendable {
   /// How far the index had come; nil for one that is not there.
-  let from: Int64?
+  private(set) var from: Int64?
   /// The last change that the store knew of.
-  let end: Int64
+  private(set) var end: Int64 = 0
   /// Ids that changed, in order, each with its change's number and, where it is live, what it says.
   private(set) var changes: [(sequence: Int64, id: DocumentID, document: QueryCandidate?)] = []
   /// How far the changes reach.
   private(set) var reached: Int64 = 0
 
-  /// Reads a step.
-  init(_ index: IndexID, _ view: any StoreView) throws(StoreError) {
-    from = try view.indexedSequence(index)
-    end = try view.info().lastSequence
-    reached = from ?? 0
-    let batch = try view.changes(after: reached, limit: QueryLimits.catchUpChanges)
-    var page = QueryPage(count: batch.count, bytes: QueryLimits.catchUpBytes)
-    for change in batch where !page.isFull {
+  private var hasBegun = false
+  private var page = QueryPage(
+    count: QueryLimits.catchUpChanges, bytes: QueryLimits.catchUpBytes, endsWithSlice: false)
+
+  /// Reads on until the slice is over, by one change at least.
+  /// - Returns: whether the step is whole.
+  mutating func read(_ index: IndexID, _ view: any StoreView) throws(StoreError) -> Bool {
+    if !hasBegun {
+      from = try view.indexedSequence(index)
+      end = try view.info().lastSequence
+      reached = from ?? 0
+      hasBegun = true
+    }
+    let wanted = QueryLimits.catchUpChanges - changes.count
+    let batch = try view.changes(after: reached, limit: min(wanted, QueryLimits.catchUpBatch))
+    for change in batch {
       let known = page.candidates.count
       let document = change.isDeleted ? nil : try view.document(change.id)
       try page.add(IndexEntry(id: change.id, key: []), document, in: view)
       let candidate = page.candidates.count > known ? page.candidates.last : nil
       changes.append((change.sequence, change.id, candidate))
       reached = change.sequence
+      if page.isFull { return true }
+      if Slice.isOver { return false }
     }
+    guard batch.isEmpty else { return false }
     // Numbers behind the last change are of documents that were purged.
-    if batch.count < QueryLimits.catchUpChanges, changes.count == batch.count { reached = end }
+    reached = max(reached, end)
+    return true
   }
 
   /// Whether the index has seen everything up to a change.
@@ -38,14 +51,19 @@ private struct IndexStep: Sendable {
   /// What the index is to take in, and how far that brings it. Stops where the budget is spent.
   func edit(
     _ definition: IndexDefinition, _ budget: inout SelectorBudget
-  ) throws(CouchError) -> (edit: IndexEdit, reached: Int64) {
+  ) async throws(CouchError) -> (edit: IndexEdit, reached: Int64) {
     var documents: [DocumentID] = []
     var entries: [IndexEntry] = []
     var sequence = from ?? 0
     for change in changes {
       if let document = change.document {
-        let entry = definition.entry(for: change.id, try document.parsed(), &budget)
-        if budget.isSpent { break }
+        try await CouchError.givingWay()
+        let parsed = try document.parsed()
+        let entry: IndexEntry?
+        do { entry = try await definition.entry(for: change.id, parsed, &budget) } catch {
+          guard budget.isSpent else { throw error }
+          break
+        }
         if let entry { entries.append(entry) }
       }
       documents.append(change.id)
@@ -72,13 +90,13 @@ extension CouchDatabase {
     var target: Int64?
     var known: Int64 = -1
     while true {
-      let step = try await reading { view throws(StoreError) in try IndexStep(id, view) }
+      let step = try await indexStep(id)
       let goal = target ?? step.end
       target = goal
       if step.isDone(goal) { return true }
       // An index that falls back is being removed, for its definition is gone.
       guard step.from ?? -1 >= known else { return false }
-      let (edit, reached) = try step.edit(definition, &budget)
+      let (edit, reached) = try await step.edit(definition, &budget)
       let from = step.from
       do {
         let isFirst = try await store.update([]) { view throws(StoreError) in
@@ -112,12 +130,64 @@ extension CouchDatabase {
       let page = try await walk.next(QueryLimits.pageDocuments, &budget)
       guard !page.isEmpty else { break }
       for candidate in page {
-        let entry = definition.entry(for: candidate.place.id, try candidate.parsed(), &budget)
-        if budget.isSpent { throw SelectorBudget.spent }
+        try await CouchError.givingWay()
+        let entry = try await definition.entry(
+          for: candidate.place.id, try candidate.parsed(), &budget)
         if let entry, range.contains(entry.key) { entries.append(entry) }
       }
     }
-    return entries.sorted { $0.precedes($1) }
+    return try await Self.sorted(entries)
+  }
+
+  /// Reads the next step.
+  private func indexStep(_ id: IndexID) async throws(CouchError) -> IndexStep {
+    do {
+      return try await store.read(inSlices: IndexStep()) {
+        step, view throws(StoreError) -> IndexStep? in
+        try step.read(id, view) ? step : nil
+      }
+    } catch { throw CouchError(error) }
+  }
+
+  /// The entries in their order: runs are sorted one by one, then merged, with pauses for others.
+  private static func sorted(_ entries: [IndexEntry]) async throws(CouchError) -> [IndexEntry] {
+    var runs: [[IndexEntry]] = []
+    for start in stride(from: 0, to: entries.count, by: QueryLimits.sortedAtOnce) {
+      let end = min(start + QueryLimits.sortedAtOnce, entries.count)
+      runs.append(entries[start..<end].sorted { $0.precedes($1) })
+      try await CouchError.givingWay()
+    }
+    while runs.count > 1 {
+      var merged: [[IndexEntry]] = []
+      for place in stride(from: 0, to: runs.count, by: 2) {
+        guard place + 1 < runs.count else {
+          merged.append(runs[place])
+          break
+        }
+        merged.append(try await merge(runs[place], runs[place + 1]))
+      }
+      runs = merged
+    }
+    return runs.first ?? []
+  }
+
+  private static func merge(
+    _ left: [IndexEntry], _ right: [IndexEntry]
+  ) async throws(CouchError) -> [IndexEntry] {
+    var merged: [IndexEntry] = []
+    merged.reserveCapacity(left.count + right.count)
+    var (first, second) = (0, 0)
+    while first < left.count, second < right.count {
+      if right[second].precedes(left[first]) {
+        merged.append(right[second])
+        second += 1
+      } else {
+        merged.append(left[first])
+        first += 1
+      }
+      try await CouchError.givingWay()
+    }
+    return merged + left[first...] + right[second...]
   }
 }
 

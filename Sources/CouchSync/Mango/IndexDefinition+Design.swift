@@ -5,21 +5,28 @@ extension IndexDefinition {
   /// The definitions of a design document, in the byte order of their names; views that define none are
   /// passed over, as are all of a document that is not for queries.
   /// - Parameter body: the design document's stored body.
-  static func all(in design: DocumentID, _ body: [UInt8]) -> [IndexDefinition] {
+  /// - Parameter most: definitions to read at most, those that turn out to be none included.
+  static func all(
+    in design: DocumentID, _ body: [UInt8], most: Int = QueryLimits.triedDefinitions
+  ) -> [IndexDefinition] {
+    views(in: body).prefix(most)
+      .compactMap { try? IndexDefinition(view: $0.value, name: $0.name, design: design) }
+  }
+
+  /// The views of a design document for queries, in the byte order of their names.
+  static func views(in body: [UInt8]) -> [JSONMember] {
     guard body.count <= QueryLimits.designBytes,
       let root = try? ParsedJSON(body, limits: QueryLimits.stored).root,
       root["language"]?.stringEquals("query") ?? false, let views = root["views"]
     else { return [] }
-    return views.members
-      .compactMap { try? IndexDefinition(view: $0.value, name: $0.name, design: design) }
-      .sorted { $0.name.precedesBytes(of: $1.name) }
+    return views.members.sorted { $0.name.precedesBytes(of: $1.name) }
   }
 
   /// Reads a view as CouchDB and PouchDB write it:
   /// `{"map":{"fields":{"a":"asc"},"partial_filter_selector":{}},"reduce":"_count","options":{"def":…}}`.
   /// CouchDB 2.1 called the filter `selector`.
   /// - Throws: what is wrong with it.
-  private init(view: JSONNode, name: String, design: DocumentID) throws(CouchError) {
+  init(view: JSONNode, name: String, design: DocumentID) throws(CouchError) {
     guard let map = view["map"], map.kind == .object, let fields = map["fields"],
       view["options"]?.kind == .object
     else { throw CouchError(400, "invalid_index", "The view defines no index.") }

@@ -68,16 +68,17 @@ struct IndexDefinition: Sendable {
   }
 
   /// A document's place in the index; nil for a document that is not in it.
-  /// - Parameter budget: what the filter may cost; when it is spent the answer means nothing.
+  /// - Parameter budget: what the filter may cost.
+  /// - Throws: 400 `selector_too_costly`; 503 when nobody waits for the answer any more.
   func entry(
     for id: DocumentID, _ document: JSONNode, _ budget: inout SelectorBudget
-  ) -> IndexEntry? {
+  ) async throws(CouchError) -> IndexEntry? {
     var values: [JSONNode] = []
     for field in sort.fields {
       guard let value = field.value(in: document) else { return nil }
       values.append(value)
     }
-    if let filter, !filter.matches(document, &budget) { return nil }
+    if let filter, try await !filter.matches(document, givingWay: &budget) { return nil }
     return IndexEntry(id: id, key: IndexKey.kept(IndexKey.bytes(values, of: sort.fields)))
   }
 }

@@ -1,4 +1,5 @@
 import Documents
+import Lanes
 import Stores
 
 /// A document that may match a query, and where it stands on the query's way.
@@ -30,19 +31,24 @@ struct QueryPage: Sendable {
   private let count: Int
   private let bytes: Int
   private let extras: DocumentExtras
+  private let endsWithSlice: Bool
   private var size = 0
 
   /// An empty page that takes so many places and, roughly, bytes.
   init(
-    count: Int, bytes: Int = QueryLimits.pageBytes, extras: DocumentExtras = DocumentExtras()
+    count: Int, bytes: Int = QueryLimits.pageBytes, extras: DocumentExtras = DocumentExtras(),
+    endsWithSlice: Bool = true
   ) {
     self.count = count
     self.bytes = bytes
     self.extras = extras
+    self.endsWithSlice = endsWithSlice
   }
 
-  /// Whether the page takes no more.
-  var isFull: Bool { examined >= count || size >= bytes }
+  /// Whether the page takes no more. A page that is read in one piece ends with its slice, but not empty.
+  var isFull: Bool {
+    examined >= count || size >= bytes || (endsWithSlice && examined > 0 && Slice.isOver)
+  }
 
   /// Looks at a place.
   /// - Parameter document: what stands there; nil, a tombstone or a design document leave the place empty.

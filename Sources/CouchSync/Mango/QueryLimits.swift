@@ -23,6 +23,12 @@ package enum QueryLimits {
   package static let catchUpChanges = 1_000
   /// Bytes of documents after which such a step ends: 8 MiB.
   package static let catchUpBytes = 8 << 20
+  /// Changes that are read from a store at once while an index is brought up to date.
+  static let catchUpBatch = 200
+  /// Entries that are sorted without giving way.
+  package static let sortedAtOnce = 500
+  /// Definitions that are read, those that turn out to define nothing included: some can take a while to find out.
+  package static let triedDefinitions = 64
   /// Design documents that are searched for definitions: the first ones by id.
   package static let designDocuments = 64
   /// Bytes of a design document with definitions; a larger one counts for nothing.

@@ -36,14 +36,18 @@ struct QueryRun {
 
   /// Takes those that match.
   /// - Throws: 400 `selector_too_costly`; 413 when the answer is longer than
-  ///   ``CouchLimits/answerBytes``.
-  mutating func take(_ candidates: [QueryCandidate]) throws(CouchError) {
+  ///   ``CouchLimits/answerBytes``; 503 when nobody waits for it any more.
+  mutating func take(_ candidates: [QueryCandidate]) async throws(CouchError) {
     for candidate in candidates where wantsMore {
-      let document = try candidate.parsed()
+      try await CouchError.givingWay()
       documents += 1
-      let matches = self.matches(document)
-      guard !budget.isSpent else { throw SelectorBudget.spent }
-      guard matches else { continue }
+      if isPassedOver {
+        last = candidate.place
+        skipped += 1
+        continue
+      }
+      let document = try candidate.parsed()
+      guard try await matches(document) else { continue }
       last = candidate.place
       guard skipped >= request.skip else {
         skipped += 1
@@ -74,10 +78,17 @@ struct QueryRun {
     return CouchAnswer(writer.bytes)
   }
 
+  /// Whether the next document is left out whatever it says.
+  private var isPassedOver: Bool {
+    skipped < request.skip && request.selector.matchesAll
+      && plan.index.definition?.filter?.matchesAll ?? true
+  }
+
   /// Checks the document as it is, which may have changed since the index took it in.
-  private mutating func matches(_ document: JSONNode) -> Bool {
-    guard request.selector.matches(document, &budget) else { return false }
-    return plan.index.definition?.filter?.matches(document, &budget) ?? true
+  private mutating func matches(_ document: JSONNode) async throws(CouchError) -> Bool {
+    guard try await request.selector.matches(document, givingWay: &budget) else { return false }
+    guard let filter = plan.index.definition?.filter else { return true }
+    return try await filter.matches(document, givingWay: &budget)
   }
 
   /// Where to go on. As in CouchDB the end of the walk has no bookmark of its own: the last one leads to

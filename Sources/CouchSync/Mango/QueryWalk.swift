@@ -1,4 +1,5 @@
 import Documents
+import Lanes
 import Stores
 
 /// Walks a query's way, page by page, each from the store's state at that moment.
@@ -76,6 +77,7 @@ struct QueryWalk {
       last = reached
       examined += page.examined
       if !page.candidates.isEmpty { return page.candidates }
+      try await CouchError.givingWay()
     }
   }
 
@@ -130,14 +132,13 @@ struct QueryWalk {
   ) async throws(CouchError) {
     let (id, last) = (definition.id, last)
     let wanted = examined == 0 ? count : QueryLimits.pageEntries
-    let rest = range.rest(after: last?.key)
+    let rest = range.rest(after: last)
     let entries = try await database.reading { view throws(StoreError) -> [IndexEntry]? in
       guard try view.indexedSequence(id) != nil else { return nil }
       var entries: [IndexEntry] = []
       try view.entries(id, rest) { entry throws(StoreError) in
-        if let last, !Self.isBehind(entry, last, descending: rest.descending) { return true }
         entries.append(entry)
-        return entries.count < wanted
+        return entries.count < wanted && !Slice.isOver
       }
       return entries
     }
@@ -148,15 +149,9 @@ struct QueryWalk {
     }
   }
 
-  private func isBehind(_ place: IndexEntry, _ other: IndexEntry) -> Bool {
-    Self.isBehind(place, other, descending: isDescending)
-  }
-
   /// Whether a place comes after another in the walk's direction: by key, then by id.
-  private static func isBehind(
-    _ place: IndexEntry, _ other: IndexEntry, descending: Bool
-  ) -> Bool {
-    descending ? place.precedes(other) : other.precedes(place)
+  private func isBehind(_ place: IndexEntry, _ other: IndexEntry) -> Bool {
+    isDescending ? place.precedes(other) : other.precedes(place)
   }
 }
 
@@ -199,16 +194,16 @@ extension DocumentRange {
 }
 
 extension IndexRange {
-  /// What is left of the range from a key on, that key included.
-  fileprivate func rest(after key: [UInt8]?) -> IndexRange {
-    guard let key else { return self }
+  /// What is left of the range behind a place.
+  fileprivate func rest(after place: IndexEntry?) -> IndexRange {
+    guard let place else { return self }
     var rest = self
     if descending {
-      // The least key above this one.
-      let above = key + [0]
-      if end.map({ above.lexicographicallyPrecedes($0) }) ?? true { rest.end = above }
-    } else if start.lexicographicallyPrecedes(key) {
-      rest.start = key
+      guard end.map({ place.key.lexicographicallyPrecedes($0) }) ?? true else { return self }
+      (rest.end, rest.id) = (place.key, place.id.text)
+    } else {
+      guard !place.key.lexicographicallyPrecedes(start) else { return self }
+      (rest.start, rest.id) = (place.key, place.id.text)
     }
     return rest
   }

@@ -5,7 +5,7 @@ package import Documents
 /// A condition on a field that a document lacks never holds, but for `$exists: false`; that is so
 /// for `$ne`, `$nin` and under `$not` too. As in CouchDB an empty `$and` or `$or` holds.
 ///
-/// Regular expressions are ICU's, which has not all of PCRE's constructs, and match characters,
+/// Regular expressions are RE2's, which has not all of PCRE's constructs, and match characters,
 /// where CouchDB matches bytes.
 ///
 /// Source: CouchDB, "Mango: selectors"; `mango_selector.erl`.
@@ -16,26 +16,35 @@ package struct Selector: Sendable {
   /// Reads a selector.
   /// - Throws: 400: `invalid_selector_json` for anything but an object, `bad_arg`,
   ///   `invalid_operator`, `not_supported`, `invalid_field_name`; `invalid_selector` for a
-  ///   condition on no field; `bad_request` beyond ``SelectorLimits``.
+  ///   condition on no field, and a regular expression that is too large or has what RE2 does not
+  ///   have; `bad_request` beyond ``SelectorLimits``.
   package init(_ node: JSONNode) throws(CouchError) {
     guard node.kind == .object else { throw .invalidSelector(node) }
     guard node.count > 0 else {
       clause = nil
       return
     }
-    var parser = SelectorParser()
+    var parser = SelectorParser(node)
     let clause = try parser.clause(node, path: nil, depth: 0).normalized
     if case .field(nil, _) = clause { throw .missingFieldName }
     self.clause = clause
   }
 
-  /// Whether a document, with its `_id`, matches. Once the budget is spent the answer means
-  /// nothing.
+  /// Whether every document matches.
+  package var matchesAll: Bool { clause == nil }
+
+  /// Begins to match a document, with its `_id`.
+  package func match(_ root: JSONNode) -> SelectorMatch {
+    SelectorMatch(clause, root)
+  }
+
+  /// Whether a document, with its `_id`, matches, found out without giving way. Once the budget is
+  /// spent the answer means nothing.
   package func matches(_ root: JSONNode, _ budget: inout SelectorBudget) -> Bool {
-    guard let clause else { return true }
-    budget.begin()
-    defer { budget.finish() }
-    return clause.matches(root, byBytes: false, &budget)
+    var match = match(root)
+    while true {
+      if let isMatch = match.next(&budget) { return isMatch }
+    }
   }
 
   /// Whether every document that matches has the field.

@@ -1,8 +1,8 @@
-import ICU
+import RegularExpressions
 
 /// The time that a query's selector may take: 50 ms for one regular expression in one text, and 5 s
 /// of matching for the whole query, in time that the thread really ran. One budget is handed to every match
-/// of a query; a document is matched on one thread from ``begin()`` to ``finish()``.
+/// of a query; it is counted from ``begin()`` to ``finish()``, between which nothing is waited for.
 package struct SelectorBudget: Sendable {
   /// What a query is told whose budget is spent.
   package static let spent = CouchError(
@@ -12,7 +12,9 @@ package struct SelectorBudget: Sendable {
   /// Whether the budget is spent, and what was matched last means nothing.
   package private(set) var isSpent = false
 
-  private let patternLimit: Duration
+  /// The time that a regular expression may take in one text.
+  let patternLimit: Duration
+
   private var rest: Duration
   private var end: Duration
   private var steps = 0
@@ -30,17 +32,12 @@ package struct SelectorBudget: Sendable {
     self.patternLimit = patternLimit
   }
 
-  /// The time that a regular expression may take now.
-  var patternTime: Duration {
-    max(.zero, min(patternLimit, end - ThreadTime.now))
-  }
-
-  /// Says that matching a document begins.
+  /// Says that matching a document begins, or goes on.
   mutating func begin() {
     end = ThreadTime.now + rest
   }
 
-  /// Says that matching the document is over.
+  /// Says that matching the document is over, or makes a pause.
   mutating func finish() {
     rest = end - ThreadTime.now
     if rest <= .zero { isSpent = true }

@@ -1,5 +1,5 @@
 import Documents
-import ICU
+import RegularExpressions
 
 /// What is asked of one value.
 indirect enum SelectorCondition: Sendable {
@@ -20,7 +20,7 @@ indirect enum SelectorCondition: Sendable {
   /// `$mod`
   case hasRemainder(SelectorRemainder)
   /// `$regex`: a string in which the pattern occurs.
-  case matchesPattern(String, TextPattern)
+  case matchesPattern(String, RegularExpression)
   /// `$beginsWith`: a string whose first bytes these are.
   case beginsWith(String)
   /// `$elemMatch`: an array with an element that matches.

@@ -23,6 +23,17 @@ extension CouchError {
       400, "bad_arg", "Bad argument for operator \(name): " + shortened(node.minified))
   }
 
+  /// 400 for a construct of Perl's regular expressions that RE2 does not have.
+  static func patternNotOffered(_ construct: String) -> CouchError {
+    CouchError(
+      400, "invalid_selector",
+      "A regular expression has \(construct), which is not offered: expressions are RE2's")
+  }
+
+  /// 400 for regular expressions whose programs are too large.
+  static let patternTooLarge = CouchError(
+    400, "invalid_selector", "The regular expressions are too large: fewer repetitions or classes")
+
   /// 400 for an operator that CouchDB knows and does not have, or has for text indexes alone.
   static func unsupportedOperator(_ name: String) -> CouchError {
     CouchError(400, "not_supported", "Unsupported operator: \(name)")

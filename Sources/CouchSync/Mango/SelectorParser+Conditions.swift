@@ -1,5 +1,5 @@
 import Documents
-import ICU
+import RegularExpressions
 
 extension SelectorParser {
   /// Reads an operator that asks something of one value.
@@ -69,7 +69,17 @@ extension SelectorParser {
   ) throws(CouchError) -> SelectorCondition {
     guard let text = argument.string else { throw .badArgument(name, argument) }
     try count(pattern: text)
-    guard let pattern = TextPattern(text) else { throw .badArgument(name, argument) }
-    return .matchesPattern(text, pattern)
+    do throws(RegularExpressionError) {
+      let scanned = try ScannedPattern(text)
+      patternSize += scanned.size
+      guard patternSize <= RegularExpression.programSize else { throw .tooLarge }
+      return .matchesPattern(text, try RegularExpression(scanned, memory: patternMemory))
+    } catch {
+      switch error {
+      case .malformed: throw .badArgument(name, argument)
+      case .notOffered(let construct): throw .patternNotOffered(construct)
+      case .tooLarge: throw .patternTooLarge
+      }
+    }
   }
 }

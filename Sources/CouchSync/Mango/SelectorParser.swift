@@ -1,4 +1,5 @@
 import Documents
+import RegularExpressions
 
 /// Reads a selector: checks it, makes implied operators explicit and joins the names of nested
 /// fields.
@@ -8,9 +9,25 @@ struct SelectorParser {
   private var nodes = 0
   private var values = 0
   private var patternUnits = 0
+  /// Instructions of all regular expressions so far, as they are estimated.
+  var patternSize = 0
+  /// Bytes of memory that each regular expression has.
+  let patternMemory: Int
 
   /// A parser of one selector.
-  init() {}
+  init(_ selector: JSONNode) {
+    patternMemory = RegularExpression.memoryBytes / max(1, Self.patterns(in: selector))
+  }
+
+  /// How many regular expressions there are at most.
+  private static func patterns(in node: JSONNode) -> Int {
+    var count = 0
+    for element in node.elements { count += patterns(in: element) }
+    for member in node.members {
+      count += patterns(in: member.value) + (member.nameEquals("$regex") ? 1 : 0)
+    }
+    return count
+  }
 
   /// Reads a value that stands where a selector is wanted: an object of conditions, or what a field
   /// is to be equal to.

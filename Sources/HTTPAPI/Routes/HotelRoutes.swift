@@ -22,6 +22,7 @@ extension HTTPService {
       limit: try query.int(
         "limit", in: 1...HotelQuery.maximumLimit, default: HotelQuery.defaultLimit),
       offset: try query.int("offset", in: 0...HotelQuery.maximumOffset, default: 0))
+    try Self.checkWords(of: wanted)
     let page = try await page(wanted, for: person)
     let bookmarked = try await bookmarked(page.hotels.map(\.id), by: person)
     if let person, page.source == .upstream || page.source == .cache {
@@ -36,6 +37,15 @@ extension HTTPService {
       }
       writer.endArray()
       if let next = page.next { writer.member("next", next) }
+    }
+  }
+
+  /// - Throws: 400 for more different words than a search looks up.
+  static func checkWords(of query: HotelQuery) throws(Problem) {
+    guard query.wordCount <= HotelQuery.maximumWords else {
+      throw Problem(
+        .badRequest, "invalid_parameter",
+        "description and location have more than \(HotelQuery.maximumWords) different words")
     }
   }
 

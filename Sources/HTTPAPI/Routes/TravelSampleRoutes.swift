@@ -80,6 +80,7 @@ extension HTTPService {
     let query = HotelQuery(
       description: try text("description"), location: try text("location"), matching: .phrase,
       limit: HotelQuery.maximumLimit)
+    try Self.checkWords(of: query)
     return try await search.search(query).hotels
   }
 

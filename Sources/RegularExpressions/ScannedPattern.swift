@@ -1,0 +1,237 @@
+/// A pattern that was looked through before RE2 sees it: for what RE2 does not have, so that a refusal can name it,
+/// and for how large its program gets, as RE2 finds that out too late.
+///
+/// It says of no pattern that it is well formed.
+package struct ScannedPattern: Sendable {
+  /// The pattern in RE2's spelling.
+  package private(set) var text = ""
+  /// Instructions that its program will have, roughly and at most some times too few or too many.
+  package private(set) var size = 0
+  /// Whether it may ask for the text's end. Says yes too often, never too seldom.
+  private(set) var mayEndText = false
+
+  /// The bytes that are looked at.
+  let bytes: [UInt8]
+  /// The next of them.
+  var place = 0
+  private var output: [UInt8] = []
+  /// The groups that are open, the outermost first.
+  private var groups = [Extent()]
+  /// What a quantifier would repeat.
+  private var last = Extent()
+
+  /// How much of a program a part of a pattern makes.
+  private struct Extent {
+    /// Instructions.
+    var size = 0
+    /// Copies that can be left out, as in `a{2,5}`: making their program takes time as their square.
+    var optional = 0
+
+    static func + (left: Extent, right: Extent) -> Extent {
+      Extent(
+        size: ScannedPattern.sum(left.size, right.size),
+        optional: ScannedPattern.sum(left.optional, right.optional))
+    }
+  }
+
+  /// Looks a pattern through.
+  /// - Throws: `notOffered`, `tooLarge`.
+  package init(_ pattern: String) throws(RegularExpressionError) {
+    bytes = Array(pattern.utf8)
+    while let byte = peek() {
+      switch byte {
+      case UInt8(ascii: "\\"): try escape()
+      case UInt8(ascii: "["): try bracket()
+      case UInt8(ascii: "("): try open()
+      case UInt8(ascii: ")"): close()
+      case UInt8(ascii: "|"):
+        copy(1)
+        atom(1)
+      case UInt8(ascii: "*"), UInt8(ascii: "+"), UInt8(ascii: "?"): try quantifier(1)
+      case UInt8(ascii: "{"): try counted()
+      default:
+        if byte == UInt8(ascii: "$") { mayEndText = true }
+        copy(1)
+        atom(byte == UInt8(ascii: ".") ? Self.dotSize : byte < 0x80 ? 1 : 4)
+      }
+    }
+    let whole = groups.reduce(Extent(), +)
+    let (square, overflow) = whole.optional.multipliedReportingOverflow(by: whole.optional)
+    size = overflow ? .max : Self.sum(whole.size, square / Self.squarePart)
+    guard size <= RegularExpression.programSize else { throw .tooLarge }
+    text = String(decoding: output, as: UTF8.self)
+  }
+
+  /// Instructions for any character, a negated class or one with characters beyond ASCII.
+  private static let dotSize = 8
+  /// Instructions for the characters of a property: the largest, all letters, has 1,200.
+  private static let propertySize = 1_200
+
+  /// What the square of the optional copies is divided by: 2,000 of them take as long to make as 8,000 instructions.
+  private static let squarePart = 512
+
+  /// A byte ahead of the place; nil behind the end.
+  func peek(_ ahead: Int = 0) -> UInt8? {
+    place + ahead < bytes.count ? bytes[place + ahead] : nil
+  }
+
+  /// Whether these characters come next.
+  func isNext(_ text: StaticString) -> Bool {
+    text.withUTF8Buffer { bytes[place...].starts(with: $0) }
+  }
+
+  private mutating func copy(_ count: Int) {
+    output += bytes[place..<min(place + count, bytes.count)]
+    place = min(place + count, bytes.count)
+  }
+
+  private static func sum(_ left: Int, _ right: Int) -> Int {
+    let (sum, overflow) = left.addingReportingOverflow(right)
+    return overflow ? .max : sum
+  }
+
+  private static func product(_ left: Int, _ right: Int) -> Int {
+    let (product, overflow) = left.multipliedReportingOverflow(by: right)
+    return overflow ? .max : product
+  }
+
+  private mutating func atom(_ size: Int) { add(Extent(size: size)) }
+
+  private mutating func add(_ extent: Extent) {
+    last = extent
+    groups[groups.count - 1] = groups[groups.count - 1] + extent
+  }
+}
+
+extension ScannedPattern {
+  // Groups.
+
+  private mutating func open() throws(RegularExpressionError) {
+    if let name = unofferedGroup { throw .notOffered(name) }
+    groups.append(Extent(size: 2))
+    last = Extent()
+    if isNext("(?<") {
+      // Perl's spelling of a named group.
+      output += Array("(?P<".utf8)
+      place += 3
+    } else if isNext("(?") {
+      copy(2)
+    } else {
+      copy(1)
+    }
+  }
+
+  private mutating func close() {
+    copy(1)
+    guard groups.count > 1, let group = groups.popLast() else { return }
+    add(group)
+  }
+
+  // Quantifiers.
+
+  private mutating func quantifier(
+    _ count: Int, _ range: ClosedRange<Int> = 0...1
+  ) throws(RegularExpressionError) {
+    copy(count)
+    if peek() == UInt8(ascii: "+") { throw .notOffered("a possessive quantifier") }
+    let more = range.upperBound - range.lowerBound
+    let further = Extent(
+      size: Self.sum(Self.product(Self.sum(last.size, 1), max(range.upperBound - 1, 0)), 1),
+      optional: Self.sum(Self.product(last.optional, max(range.upperBound - 1, 0)), more))
+    let once = last
+    add(further)
+    last = once + further
+    if peek() == UInt8(ascii: "?") { copy(1) }
+  }
+
+  /// `{3}`, `{3,}` or `{3,5}`; anything else stands for itself.
+  private mutating func counted() throws(RegularExpressionError) {
+    var (numbers, count, digits) = ([0], 1, 0)
+    while let byte = peek(count), byte != UInt8(ascii: "}"), count <= 20 {
+      if (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) {
+        let more = min(numbers[numbers.count - 1], 100_000) * 10 + Int(byte - UInt8(ascii: "0"))
+        numbers[numbers.count - 1] = more
+        digits += 1
+      } else if byte == UInt8(ascii: ","), digits > 0, numbers.count == 1 {
+        numbers.append(0)
+      } else {
+        digits = 0
+        break
+      }
+      count += 1
+    }
+    guard peek(count) == UInt8(ascii: "}"), digits > 0 else {
+      copy(1)
+      return atom(1)
+    }
+    // `{3,}` has one more, which repeats; what is no range is left for RE2 to refuse.
+    let most = numbers.count == 1 ? numbers[0] : max(numbers[1], numbers[0] + 1)
+    try quantifier(count + 1, numbers[0]...most)
+  }
+
+  // Classes.
+
+  /// A class in brackets, in which a `]` in front stands for itself.
+  private mutating func bracket() throws(RegularExpressionError) {
+    var size = 2
+    copy(1)
+    if peek() == UInt8(ascii: "^") {
+      size = Self.dotSize
+      copy(1)
+    }
+    if peek() == UInt8(ascii: "]") { copy(1) }
+    while let byte = peek(), byte != UInt8(ascii: "]") {
+      if byte == UInt8(ascii: "\\") {
+        if let name = unofferedEscape(isInClass: true) { throw .notOffered(name) }
+        size += escapeSize
+        copy(2)
+      } else if isNext("[:") {
+        size += Self.dotSize
+        copy(2)
+        while peek() != nil, peek() != UInt8(ascii: "]") { copy(1) }
+        copy(1)
+      } else {
+        size += byte < 0x80 ? 1 : Self.dotSize
+        copy(1)
+      }
+    }
+    copy(1)
+    atom(size)
+  }
+
+  // Escapes.
+
+  private mutating func escape() throws(RegularExpressionError) {
+    guard !isNext("\\Q") else { return quote() }
+    if let name = unofferedEscape(isInClass: false) { throw .notOffered(name) }
+    if isNext("\\z") { mayEndText = true }
+    let size = escapeSize
+    copy(2)
+    // The braces of `\\p{L}` and `\\x{41}` are no quantifier's.
+    if size == Self.propertySize || bytes[place - 1] == UInt8(ascii: "x"),
+      peek() == UInt8(ascii: "{")
+    {
+      while peek() != nil, peek() != UInt8(ascii: "}") { copy(1) }
+      copy(1)
+    }
+    atom(size)
+  }
+
+  private var escapeSize: Int {
+    switch peek(1) {
+    case UInt8(ascii: "p"), UInt8(ascii: "P"): Self.propertySize
+    case UInt8(ascii: "D"), UInt8(ascii: "S"), UInt8(ascii: "W"): Self.dotSize
+    default: 2
+    }
+  }
+
+  /// Everything up to `\E` or the end stands for itself.
+  private mutating func quote() {
+    copy(2)
+    while peek() != nil, !isNext("\\E") {
+      copy(1)
+      atom(1)
+    }
+    if peek() == nil { output += Array("\\E".utf8) } else { copy(2) }
+  }
+}
