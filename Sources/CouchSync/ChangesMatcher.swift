@@ -1,9 +1,9 @@
 import Documents
+import Lanes
 import Stores
 
 /// Finds out what rows of `_changes` name, and counts what that costs.
-struct ChangesMatcher {
-  private let view: any StoreView
+struct ChangesMatcher: Sendable {
   private let filter: ChangesFilter
   private let style: ChangesQuery.Style
   private var budget = SelectorBudget(
@@ -11,47 +11,84 @@ struct ChangesMatcher {
   /// Bytes of documents that were matched against a selector so far.
   private(set) var bytes = 0
 
-  /// A matcher over one state.
-  init(_ view: any StoreView, _ query: ChangesQuery) {
-    self.view = view
+  /// The change that a slice did not come to the end of.
+  private var begun: Look?
+
+  /// How far a selector has looked at a document, which is the same as long as its last change is.
+  private struct Look: Sendable {
+    let sequence: Int64
+    let reader: DocumentReader
+    let revisions: [RevisionID]
+    var next = 0
+    var matched: [RevisionID] = []
+  }
+
+  /// A matcher of a query's rows.
+  init(_ query: ChangesQuery) {
     filter = query.filter
     style = query.style
   }
 
-  /// The revisions that a change's row names, the winner first; none for a change that is not wanted. Nil
-  /// when a selector has taken all the time that there is, so that nothing is known of this change.
+  /// What became of a change.
+  enum Match: Sendable {
+    /// The revisions that its row names, the winner first; none for a change that is not wanted.
+    case named([RevisionID])
+    /// A selector has taken all the time that there is, so that nothing is known of it.
+    case spent
+    /// The slice was over; the same change is asked for again in the next.
+    case unfinished
+  }
+
+  /// Finds out what a change's row names.
   ///
   /// As in CouchDB a selector looks at the revisions that the style names, tombstones too, and those that it
   /// does not match are left out.
-  mutating func revisions(of change: Change) throws(StoreError) -> [RevisionID]? {
+  mutating func match(_ change: Change, in view: any StoreView) throws(StoreError) -> Match {
     switch filter {
-    case .everything: return try named(change)
-    case .documents(let ids): return ids.contains(change.id) ? try named(change) : []
-    case .designs: return change.id.isDesign ? try named(change) : []
-    case .selector(let selector): return try matching(selector, change)
+    case .everything: .named(try named(change, in: view))
+    case .documents(let ids):
+      .named(ids.contains(change.id) ? try named(change, in: view) : [])
+    case .designs: .named(change.id.isDesign ? try named(change, in: view) : [])
+    case .selector(let selector): try matching(selector, change, in: view)
     }
   }
 
-  private func named(_ change: Change) throws(StoreError) -> [RevisionID] {
+  private func named(
+    _ change: Change, in view: any StoreView
+  ) throws(StoreError) -> [RevisionID] {
     guard style == .leaves, let tree = try view.tree(change.id) else { return [change.revision] }
     return tree.leaves.map(\.revision)
   }
 
   private mutating func matching(
-    _ selector: Selector, _ change: Change
-  ) throws(StoreError) -> [RevisionID]? {
-    let reader = try DocumentReader(
-      change.id, in: view, extras: DocumentExtras(), needsTree: style == .leaves)
-    guard let reader else { return [] }
-    var revisions: [RevisionID] = []
-    for revision in style == .leaves ? reader.leaves : [reader.winningRevision] {
-      guard let document = try reader.revision(revision) else { continue }
+    _ selector: Selector, _ change: Change, in view: any StoreView
+  ) throws(StoreError) -> Match {
+    var look: Look
+    if let begun, begun.sequence == change.sequence {
+      look = begun
+    } else {
+      let reader = try DocumentReader(
+        change.id, in: view, extras: DocumentExtras(), needsTree: style == .leaves)
+      guard let reader else { return .named([]) }
+      look = Look(
+        sequence: change.sequence, reader: reader,
+        revisions: style == .leaves ? reader.leaves : [reader.winningRevision])
+    }
+    begun = nil
+    while look.next < look.revisions.count {
+      let revision = look.revisions[look.next]
+      look.next += 1
+      guard let document = try look.reader.revision(revision, in: view) else { continue }
       bytes += document.count
       let isMatch = selector.matches(try Self.root(of: document), &budget)
-      guard !budget.isSpent else { return nil }
-      if isMatch { revisions.append(revision) }
+      guard !budget.isSpent else { return .spent }
+      if isMatch { look.matched.append(revision) }
+      if Slice.isOver, look.next < look.revisions.count {
+        begun = look
+        return .unfinished
+      }
     }
-    return revisions
+    return .named(look.matched)
   }
 
   private static func root(of document: [UInt8]) throws(StoreError) -> JSONNode {

@@ -16,12 +16,13 @@ extension CouchDatabase {
   package func changes(_ query: ChangesQuery) async throws(CouchError) -> ChangesPage {
     let tag = tag
     try query.since.check(isOf: tag)
-    let page = try await reading { view throws(StoreError) in
-      var reader = try ChangesReader(view, query, of: tag)
-      return query.descending ? try reader.descending() : try reader.ascending()
+    let outcome = try await reading(inSlices: ChangesReader(query, of: tag)) {
+      reader, view throws(StoreError) in try reader.read(view)
     }
-    guard let page else { throw SelectorBudget.spent }
-    return page
+    switch outcome {
+    case .page(let page): return page
+    case .spent: throw SelectorBudget.spent
+    }
   }
 
   /// What names the database in ``SinceToken``.
