@@ -148,7 +148,7 @@ let package = Package(
     tests("Compression", ["Compression"]),
     tests("Stores", ["Documents", "Lanes", "Stores", "StoreTesting", nioLocks]),
     tests("CouchSync", ["Documents", "Lanes", "Stores", "CouchSync", "ICU", "StoreTesting"]),
-    tests("Hotels", ["Documents", "Stores", "Hotels", "StoreTesting"]),
+    tests("Hotels", ["Documents", "Lanes", "Stores", "Hotels", "StoreTesting"]),
     tests("Accounts", ["Documents", "Stores", "Accounts", "StoreTesting", crypto, cryptoExtras]),
     tests(
       "SQLiteEngine", ["Documents", "Lanes", "Stores", "SQLite", "SQLiteEngine", "StoreTesting"]),

@@ -18,6 +18,12 @@ extension AllDocumentsQuery {
     return range
   }
 
+  /// The keys that have rows, in the order of the rows; none where a range is walked over.
+  var askedKeys: ArraySlice<JSONValue> {
+    let keys = keys ?? []
+    return (descending ? Array(keys.reversed()) : keys).dropFirst(skip).prefix(limit ?? .max)
+  }
+
   /// The ids from a bound to another, both included.
   private func range(from start: KeyBound?, to end: KeyBound?) -> DocumentRange? {
     let low = descending ? end : start

@@ -24,9 +24,4 @@ package struct BulkRequest: Sendable {
       throw CouchError(501, "not_implemented", "all_or_nothing is not supported")
     }
   }
-
-  /// The elements, checked.
-  func entries(_ newID: () -> DocumentID) -> [BulkEntry] {
-    nodes.map { BulkEntry($0, isNewEdit: isNewEdit, newID: newID) }
-  }
 }

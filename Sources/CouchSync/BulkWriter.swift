@@ -1,4 +1,5 @@
 import Documents
+import Lanes
 import Stores
 
 /// Writes many documents, each on its own terms.
@@ -26,67 +27,68 @@ struct BulkWriter {
     outcomes = Array(repeating: nil, count: count)
   }
 
-  /// Writes items in few commits: an update can change a document once, so the second revision of a
-  /// document goes into a second commit, and so on.
-  /// - Throws: what is wrong with the store, not with a document.
+  /// Writes items in few commits. Each takes documents for some ten milliseconds, so that others have their turn in
+  /// between; all revisions of a document that are in one commit are one change.
+  /// - Throws: what is wrong with the store, not with a document; `ended`, what was committed before stays.
   mutating func write(_ items: [Item]) async throws(StoreError) {
-    for round in Self.rounds(items) {
-      for start in stride(from: 0, to: round.count, by: CouchLimits.commitDocuments) {
-        try await commit(round[start..<min(start + CouchLimits.commitDocuments, round.count)])
-      }
+    for start in stride(from: 0, to: items.count, by: CouchLimits.commitDocuments) {
+      try await commit(items[start..<min(start + CouchLimits.commitDocuments, items.count)])
     }
-  }
-
-  /// The items in groups that name no document twice, each document's in order.
-  private static func rounds(_ items: [Item]) -> [[Item]] {
-    // The usual case, in which nothing is copied.
-    if Set(items.map(\.write.id)).count == items.count { return [items] }
-    var rounds: [[Item]] = []
-    var seen: [DocumentID: Int] = [:]
-    for item in items {
-      let round = seen[item.write.id, default: 0]
-      seen[item.write.id] = round + 1
-      if round == rounds.count { rounds.append([]) }
-      rounds[round].append(item)
-    }
-    return rounds
   }
 
   /// Commits items together. Where together they exceed the quota, halves are tried, so that what fits,
   /// and every deletion, is stored.
   private mutating func commit(_ items: ArraySlice<Item>) async throws(StoreError) {
-    do {
-      for (item, outcome) in zip(items, try await attempt(items)) {
-        outcomes[item.place] = outcome
-      }
-    } catch {
-      guard error.code == .quotaExceeded, let first = items.first else { throw error }
-      guard items.count > 1 else {
-        outcomes[first.place] = .failure(CouchError(error))
+    var rest = items
+    while let first = rest.first {
+      do {
+        let decided = try await attempt(rest)
+        for (item, outcome) in zip(rest, decided) { outcomes[item.place] = outcome }
+        rest = rest.dropFirst(decided.count)
+      } catch {
+        guard error.code == .quotaExceeded else { throw error }
+        guard rest.count > 1 else {
+          outcomes[first.place] = .failure(CouchError(error))
+          return
+        }
+        let middle = rest.startIndex + rest.count / 2
+        try await commit(rest[..<middle])
+        try await commit(rest[middle...])
         return
       }
-      let middle = items.startIndex + items.count / 2
-      try await commit(items[..<middle])
-      try await commit(items[middle...])
+      do { try await Slice.giveWay() } catch { throw .ended }
     }
   }
 
+  /// Commits the first of some items: as many as are decided in the time of a commit, one at least.
   private func attempt(_ items: ArraySlice<Item>) async throws(StoreError) -> [Outcome] {
     let limit = store.revisionLimit
     return try await store.update(Set(items.map(\.write.id))) { view throws(StoreError) in
-      var mutations: [Mutation] = []
+      var edits: [DocumentEdits] = []
+      var places: [DocumentID: Int] = Dictionary(minimumCapacity: items.count)
       var outcomes: [Outcome] = []
-      mutations.reserveCapacity(items.count)
+      edits.reserveCapacity(items.count)
       outcomes.reserveCapacity(items.count)
+      let end = ContinuousClock.now + CouchLimits.commitTime
       for item in items {
+        let id = item.write.id
+        let place = places[id] ?? edits.count
+        if place == edits.count {
+          edits.append(DocumentEdits(id, in: try view.tree(id), limit: limit))
+          places[id] = place
+        }
         do throws(StoreError) {
-          let decided = try item.write.decided(in: view, limit: limit)
-          if let mutation = decided.mutation { mutations.append(mutation) }
-          outcomes.append(.success(decided.revision))
+          outcomes.append(.success(try item.write.apply(to: &edits[place], in: view)))
         } catch {
           guard error.code == .rejected else { throw error }
           outcomes.append(.failure(CouchError(error)))
         }
+        if ContinuousClock.now >= end { break }
+      }
+      var mutations: [Mutation] = []
+      mutations.reserveCapacity(edits.count)
+      for place in edits.indices {
+        if let mutation = edits[place].finish() { mutations.append(mutation) }
       }
       return Decision(mutations, value: outcomes)
     }.value

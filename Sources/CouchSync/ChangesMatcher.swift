@@ -1,45 +1,57 @@
 import Documents
+import Lanes
 import Stores
 
-/// Finds out what rows of `_changes` name, and counts what that costs. It can be kept from one read of the store to
-/// the next, and goes on then within a document.
+/// Finds out what rows of `_changes` name, and counts what that costs.
 struct ChangesMatcher: Sendable {
   private let filter: ChangesFilter
   private let style: ChangesQuery.Style
   private var budget = SelectorBudget(
     total: .milliseconds(CouchLimits.pageMatchingMilliseconds))
-  /// A change whose match is not done: what is known of its revisions, and the match of the next.
-  private var begun:
-    (
-      change: Change, known: [RevisionID: Bool],
-      unfinished: (revision: RevisionID, match: SelectorMatch)?
-    )?
   /// Bytes of documents that were matched against a selector so far.
   private(set) var bytes = 0
 
-  /// A matcher for a query.
+  /// The change that a slice did not come to the end of.
+  private var begun: Look?
+
+  /// How far a selector has looked at a document, which is the same as long as its last change is.
+  private struct Look: Sendable {
+    let sequence: Int64
+    let reader: DocumentReader
+    let revisions: [RevisionID]
+    var next = 0
+    var matched: [RevisionID] = []
+    /// How far the next revision was looked at.
+    var unfinished: SelectorMatch?
+  }
+
+  /// A matcher of a query's rows.
   init(_ query: ChangesQuery) {
     filter = query.filter
     style = query.style
   }
 
-  /// Whether a selector has taken all the time that there is.
-  var isSpent: Bool { budget.isSpent }
+  /// What became of a change.
+  enum Match: Sendable {
+    /// The revisions that its row names, the winner first; none for a change that is not wanted.
+    case named([RevisionID])
+    /// A selector has taken all the time that there is, so that nothing is known of it.
+    case spent
+    /// The slice was over; the same change is asked for again in the next.
+    case unfinished
+  }
 
-  /// The revisions that a change's row names, the winner first; none for a change that is not wanted. Nil
-  /// when a selector has taken all the time that there is, or the slice is over: then the same change asked for
-  /// again goes on.
+  /// Finds out what a change's row names.
   ///
   /// As in CouchDB a selector looks at the revisions that the style names, tombstones too, and those that it
   /// does not match are left out.
-  mutating func revisions(
-    of change: Change, in view: any StoreView
-  ) throws(StoreError) -> [RevisionID]? {
+  mutating func match(_ change: Change, in view: any StoreView) throws(StoreError) -> Match {
     switch filter {
-    case .everything: return try named(change, in: view)
-    case .documents(let ids): return ids.contains(change.id) ? try named(change, in: view) : []
-    case .designs: return change.id.isDesign ? try named(change, in: view) : []
-    case .selector(let selector): return try matching(selector, change, in: view)
+    case .everything: .named(try named(change, in: view))
+    case .documents(let ids):
+      .named(ids.contains(change.id) ? try named(change, in: view) : [])
+    case .designs: .named(change.id.isDesign ? try named(change, in: view) : [])
+    case .selector(let selector): try matching(selector, change, in: view)
     }
   }
 
@@ -52,43 +64,47 @@ struct ChangesMatcher: Sendable {
 
   private mutating func matching(
     _ selector: Selector, _ change: Change, in view: any StoreView
-  ) throws(StoreError) -> [RevisionID]? {
-    let reader = try DocumentReader(
-      change.id, in: view, extras: DocumentExtras(), needsTree: style == .leaves)
-    guard let reader else { return [] }
-    if begun?.change != change { begun = (change, [:], nil) }
-    var matching: [RevisionID] = []
-    for revision in style == .leaves ? reader.leaves : [reader.winningRevision] {
-      let isMatch: Bool
-      if let known = begun?.known[revision] {
-        isMatch = known
-      } else {
-        guard let found = try match(selector, revision, reader) else { return nil }
-        begun?.known[revision] = found
-        isMatch = found
-      }
-      if isMatch { matching.append(revision) }
+  ) throws(StoreError) -> Match {
+    var look: Look
+    if let begun, begun.sequence == change.sequence {
+      look = begun
+    } else {
+      let reader = try DocumentReader(
+        change.id, in: view, extras: DocumentExtras(), needsTree: style == .leaves)
+      guard let reader else { return .named([]) }
+      look = Look(
+        sequence: change.sequence, reader: reader,
+        revisions: style == .leaves ? reader.leaves : [reader.winningRevision])
     }
     begun = nil
-    return matching
+    while look.next < look.revisions.count {
+      let revision = look.revisions[look.next]
+      guard var match = try look.unfinished ?? begin(selector, revision, look.reader, view) else {
+        look.next += 1
+        continue
+      }
+      let isMatch = match.next(&budget)
+      guard !budget.isSpent else { return .spent }
+      look.unfinished = isMatch == nil ? match : nil
+      if let isMatch {
+        look.next += 1
+        if isMatch { look.matched.append(revision) }
+      }
+      if isMatch == nil || Slice.isOver && look.next < look.revisions.count {
+        begun = look
+        return .unfinished
+      }
+    }
+    return .named(look.matched)
   }
 
-  /// Whether a revision matches; nil as in ``revisions(of:in:)``.
-  private mutating func match(
-    _ selector: Selector, _ revision: RevisionID, _ reader: DocumentReader
-  ) throws(StoreError) -> Bool? {
-    var match: SelectorMatch
-    if let unfinished = begun?.unfinished, unfinished.revision == revision {
-      match = unfinished.match
-    } else {
-      guard let document = try reader.revision(revision) else { return false }
-      bytes += document.count
-      match = selector.match(try Self.root(of: document))
-    }
-    let isMatch = match.next(&budget)
-    guard !budget.isSpent else { return nil }
-    begun?.unfinished = isMatch == nil ? (revision, match) : nil
-    return isMatch
+  /// Begins to look at a revision; nil for one whose body is gone.
+  private mutating func begin(
+    _ selector: Selector, _ revision: RevisionID, _ reader: DocumentReader, _ view: any StoreView
+  ) throws(StoreError) -> SelectorMatch? {
+    guard let document = try reader.revision(revision, in: view) else { return nil }
+    bytes += document.count
+    return selector.match(try Self.root(of: document))
   }
 
   private static func root(of document: [UInt8]) throws(StoreError) -> JSONNode {

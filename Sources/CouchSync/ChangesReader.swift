@@ -1,102 +1,142 @@
 import Documents
+import Lanes
 import Stores
 
-/// Answers a page of `_changes` from one state of a store.
-struct ChangesReader {
-  /// Changes that are read from the store at once, at most.
-  private static let longestBatch = 500
+/// Answers a page of `_changes` in slices, each from one state of a store.
+struct ChangesReader: Sendable {
+  /// How many changes are read from the store at once, at most and at least.
+  private static let batches = 16...500
 
-  private let view: any StoreView
   private let query: ChangesQuery
-  private let info: StoreInfo
   private let tag: StoreTag
-  /// What looks at the changes; kept for the next reader where this one gives no page.
-  private(set) var matcher: ChangesMatcher
+  private var matcher: ChangesMatcher
   private var rows: [[UInt8]] = []
   private var bytes = 0
   /// Changes that were looked at.
   private var scanned = 0
   /// Whether a selector had no time left for the next change.
   private var isCut = false
+  /// The state in which the page began; nil before.
+  private var info: StoreInfo?
+  /// Where the next changes are read.
+  private var position: Int64 = 0
+  /// The last change that was looked at on the way down.
+  private var last: Int64?
+  /// As many changes as a slice is likely to look at.
+  private var longestBatch = Self.batches.upperBound
 
-  /// A reader over one state of the store with a tag.
-  init(
-    _ view: any StoreView, _ query: ChangesQuery, of tag: StoreTag, _ matcher: ChangesMatcher
-  ) throws(StoreError) {
-    self.view = view
+  /// A reader of a store with a tag.
+  init(_ query: ChangesQuery, of tag: StoreTag) {
     self.query = query
     self.tag = tag
-    self.matcher = matcher
-    info = try view.info()
+    matcher = ChangesMatcher(query)
   }
 
-  /// The rows after the query's place, oldest first; nil when a selector takes too long on the first
-  /// document, or longer than the slice. On a later one the page ends before it.
-  mutating func ascending() throws(StoreError) -> ChangesPage? {
+  /// What a selector that takes too long on a page's first document comes to; on a later one the page ends before
+  /// it.
+  enum Outcome: Sendable {
+    case page(ChangesPage)
+    case spent
+  }
+
+  /// Goes on in a state of the store until the slice is over.
+  /// - Returns: the page, once it is done.
+  mutating func read(_ view: any StoreView) throws(StoreError) -> Outcome? {
+    let seen = scanned
+    let outcome =
+      query.descending ? try descend(view) : try ascend(view)
+    if outcome == nil {
+      // What a slice does not come to is read again in the next.
+      longestBatch = min(
+        max(2 * (scanned - seen), Self.batches.lowerBound), Self.batches.upperBound)
+    }
+    return outcome
+  }
+
+  /// The state in which the page began: this one, if nothing is known yet.
+  private mutating func begun(_ view: any StoreView) throws(StoreError) -> StoreInfo {
+    if let info { return info }
+    let first = try view.info()
+    info = first
+    position =
+      query.descending
+      ? query.end ?? first.lastSequence : query.since.position(in: first).sequence
+    return first
+  }
+
+  /// The rows after the query's place, oldest first.
+  private mutating func ascend(_ view: any StoreView) throws(StoreError) -> Outcome? {
+    let info = try begun(view)
     let start = query.since.position(in: info)
     let end = query.end ?? info.lastSequence
-    var position = start.sequence
     var isAtEnd = false
     var isOver = query.limit == 0
     while !isAtEnd, !isOver {
       let wanted = batch
       let changes = try view.changes(after: position, limit: wanted)
       let known = changes.prefix { $0.sequence <= end }
-      guard let seen = try append(known) else { return nil }
+      guard let seen = try append(known, info, view) else { return .spent }
       position = seen.last?.sequence ?? position
       let reachesEnd = changes.count < wanted || (changes.last?.sequence ?? end) >= end
       isAtEnd = seen.count == known.count && reachesEnd
-      isOver = isDone || seen.count < known.count
+      isOver = isDone || isCut
+      if !isAtEnd, !isOver, Slice.isOver { return nil }
     }
     // Numbers behind the last change are of documents that were purged.
     if isAtEnd { position = max(position, end) }
     let isComplete = isAtEnd || rows.count == query.limit
-    return ChangesPage(
-      rows: rows, last: .at(position, in: info, of: tag),
-      pending: try pending(after: position, isExact: isComplete), isComplete: isComplete,
-      isRewound: start.isRewound, end: end)
+    return .page(
+      ChangesPage(
+        rows: rows, last: .at(position, in: info, of: tag),
+        pending: try pending(after: position, isExact: isComplete, info, view),
+        isComplete: isComplete, isRewound: start.isRewound, end: end))
   }
 
-  /// The rows before the query's place, newest first; nil as in ``ascending()``.
-  mutating func descending() throws(StoreError) -> ChangesPage? {
-    var last = query.end ?? info.lastSequence
-    var next = last
+  /// The rows before the query's place, newest first.
+  private mutating func descend(_ view: any StoreView) throws(StoreError) -> Outcome? {
+    let info = try begun(view)
     var isAtEnd = false
     var isOver = query.limit == 0
     while !isAtEnd, !isOver {
       let wanted = batch
-      let changes = try view.changes(upTo: next, limit: wanted)
-      guard let seen = try append(changes[...]) else { return nil }
+      let changes = try view.changes(upTo: position, limit: wanted)
+      guard let seen = try append(changes[...], info, view) else { return .spent }
       last = seen.last?.sequence ?? last
-      next = seen.last.map { $0.sequence - 1 } ?? next
+      position = seen.last.map { $0.sequence - 1 } ?? position
       isAtEnd = seen.count == changes.count && changes.count < wanted
-      isOver = isDone || seen.count < changes.count
+      isOver = isDone || isCut
+      if !isAtEnd, !isOver, Slice.isOver { return nil }
     }
-    return ChangesPage(
-      rows: rows, last: .at(last, in: info, of: tag), pending: 0,
-      isComplete: isAtEnd || rows.count == query.limit, isRewound: false, end: next)
+    return .page(
+      ChangesPage(
+        rows: rows, last: .at(last ?? position, in: info, of: tag), pending: 0,
+        isComplete: isAtEnd || rows.count == query.limit, isRewound: false, end: position))
   }
 
   /// How many changes to read next: where each makes a row, no more than rows are wanted.
   private var batch: Int {
-    guard case .everything = query.filter else { return Self.longestBatch }
-    return min(Self.longestBatch, (query.limit ?? .max) - rows.count)
+    guard case .everything = query.filter else { return longestBatch }
+    return min(longestBatch, (query.limit ?? .max) - rows.count)
   }
 
-  /// Appends the rows of changes until the page is done.
+  /// Appends the rows of changes until the page is done or the slice over.
   /// - Returns: the changes that were looked at; nil when a selector takes too long on the page's first.
   private mutating func append(
-    _ changes: ArraySlice<Change>
+    _ changes: ArraySlice<Change>, _ info: StoreInfo, _ view: any StoreView
   ) throws(StoreError) -> ArraySlice<Change>? {
     var count = 0
     for change in changes where !isDone {
-      guard let revisions = try matcher.revisions(of: change, in: view) else {
+      switch try matcher.match(change, in: view) {
+      case .named(let revisions):
+        if !revisions.isEmpty { try append(change, revisions, info, view) }
+      case .spent:
         isCut = true
         return scanned == 0 ? nil : changes.prefix(count)
+      case .unfinished: return changes.prefix(count)
       }
-      if !revisions.isEmpty { try append(change, revisions) }
       count += 1
       scanned += 1
+      if Slice.isOver { break }
     }
     return changes.prefix(count)
   }
@@ -111,14 +151,16 @@ struct ChangesReader {
   /// How many changes come after a number, whether the filter wants them or not, as in CouchDB. Counting takes
   /// time, so a page that others follow gets a bound instead: every document has one row, at its last change,
   /// so no more rows are left than numbers, nor more than documents.
-  private func pending(after position: Int64, isExact: Bool) throws(StoreError) -> Int {
+  private func pending(
+    after position: Int64, isExact: Bool, _ info: StoreInfo, _ view: any StoreView
+  ) throws(StoreError) -> Int {
     if isExact { return Int(clamping: try view.changeCount(after: position)) }
     let numbers = info.lastSequence.subtractingReportingOverflow(position).partialValue
     return Int(clamping: max(0, min(numbers, info.documentCount &+ info.deletedCount)))
   }
 
   private mutating func append(
-    _ change: Change, _ revisions: [RevisionID]
+    _ change: Change, _ revisions: [RevisionID], _ info: StoreInfo, _ view: any StoreView
   ) throws(StoreError) {
     var writer = JSONWriter(reserving: 160)
     writer.beginObject()

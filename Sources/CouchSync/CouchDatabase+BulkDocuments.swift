@@ -1,22 +1,28 @@
 import Documents
+import Lanes
 import Stores
 
 extension CouchDatabase {
   /// `POST /{db}/_bulk_docs`: writes many documents, each independent of the others.
   ///
-  /// Documents that name different ids are committed together; a document's second revision in the same
-  /// request sees the first.
+  /// They are committed some at a time. A document's second revision in the same request sees the first; those that
+  /// are committed together are one change of the document.
   /// Source: CouchDB, "POST /{db}/_bulk_docs".
   /// - Returns: 201 with one element a document, in order; for a peer's revisions with those only that
   ///   were refused.
   /// - Throws: what is wrong with the store, not with a document.
   package func bulkDocuments(_ request: BulkRequest) async throws(CouchError) -> CouchAnswer {
-    let entries = request.entries(newID).map { $0.checked(by: checkDesign) }
+    var entries: [BulkEntry] = []
     var items: [BulkWriter.Item] = []
-    for (place, entry) in entries.enumerated() {
+    entries.reserveCapacity(request.nodes.count)
+    for (place, node) in request.nodes.enumerated() {
+      let entry = BulkEntry(node, isNewEdit: request.isNewEdit, newID: newID)
+        .checked(by: checkDesign)
+      entries.append(entry)
       if case .success(let write) = entry.write {
         items.append(BulkWriter.Item(place: place, write: write))
       }
+      do { try await Slice.giveWay() } catch { throw CouchError(StoreError.ended) }
     }
     var bulk = BulkWriter(store, count: entries.count)
     do { try await bulk.write(items) } catch { throw CouchError(error) }

@@ -10,9 +10,8 @@ extension CouchDatabase {
   /// - Throws: 413 when the answer would be longer than ``CouchLimits/answerBytes``; clients then ask one
   ///   by one.
   package func bulkGet(_ request: BulkGetRequest) async throws(CouchError) -> CouchAnswer {
-    let bytes = try await reading { view throws(StoreError) in
-      var reader = BulkGetReader(view, request)
-      return try reader.answer()
+    let bytes = try await reading(inSlices: BulkGetReader(request)) {
+      reader, view throws(StoreError) in try reader.read(view) ? .some(reader.answer) : nil
     }
     guard let bytes else { throw .tooLarge("The answer is too long: ask for fewer documents") }
     return CouchAnswer(bytes)

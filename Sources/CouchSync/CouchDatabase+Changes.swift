@@ -16,18 +16,12 @@ extension CouchDatabase {
   package func changes(_ query: ChangesQuery) async throws(CouchError) -> ChangesPage {
     let tag = tag
     try query.since.check(isOf: tag)
-    var matcher = ChangesMatcher(query)
-    while true {
-      let begun = matcher
-      let (page, reached) = try await reading { view throws(StoreError) in
-        var reader = try ChangesReader(view, query, of: tag, begun)
-        let page = query.descending ? try reader.descending() : try reader.ascending()
-        return (page, reader.matcher)
-      }
-      if let page { return page }
-      guard !reached.isSpent else { throw SelectorBudget.spent }
-      matcher = reached
-      try await CouchError.givingWay()
+    let outcome = try await reading(inSlices: ChangesReader(query, of: tag)) {
+      reader, view throws(StoreError) in try reader.read(view)
+    }
+    switch outcome {
+    case .page(let page): return page
+    case .spent: throw SelectorBudget.spent
     }
   }
 

@@ -11,26 +11,45 @@ extension CouchDatabase {
   package func document(
     _ id: DocumentID, _ query: DocumentQuery = DocumentQuery()
   ) async throws(CouchError) -> CouchAnswer {
-    // With extras it may look for the bodies of many revisions.
-    guard query.extras.isEmpty else {
-      return try await reading { view throws(StoreError) in try Self.answer(id, query, in: view) }
+    guard query.extras.isEmpty else { return try await extended(id, query) }
+    return try await glancing { view throws(StoreError) in
+      guard let reader = try Self.reader(id, query, in: view) else { throw StoreError(.missing) }
+      return try Self.answer(by: reader, query, in: view)
     }
-    return try await glancing { view throws(StoreError) in try Self.answer(id, query, in: view) }
+  }
+
+  /// With extras it may look for the bodies of many revisions.
+  private func extended(
+    _ id: DocumentID, _ query: DocumentQuery
+  ) async throws(CouchError) -> CouchAnswer {
+    try await reading(inSlices: DocumentReader?.none) { progress, view throws(StoreError) in
+      var known = try progress?.renewed(in: view)
+      if known == nil { known = try Self.reader(id, query, in: view) }
+      guard var reader = known else { throw StoreError(.missing) }
+      let revision = Self.target(of: query, by: reader)
+      let isPrepared = try reader.prepare(revision, in: view)
+      progress = reader
+      return isPrepared ? try Self.answer(by: reader, query, in: view) : nil
+    }
+  }
+
+  private static func reader(
+    _ id: DocumentID, _ query: DocumentQuery, in view: any StoreView
+  ) throws(StoreError) -> DocumentReader? {
+    try DocumentReader(id, in: view, extras: query.extras, needsTree: query.revision != nil)
+  }
+
+  private static func target(of query: DocumentQuery, by reader: DocumentReader) -> RevisionID {
+    guard let revision = query.revision else { return reader.winningRevision }
+    return query.latest ? reader.leaf(below: revision) ?? revision : revision
   }
 
   private static func answer(
-    _ id: DocumentID, _ query: DocumentQuery, in view: any StoreView
+    by reader: DocumentReader, _ query: DocumentQuery, in view: any StoreView
   ) throws(StoreError) -> CouchAnswer {
-    let reader = try DocumentReader(
-      id, in: view, extras: query.extras, needsTree: query.revision != nil)
-    guard let reader else { throw StoreError(.missing) }
-    guard var revision = query.revision else {
-      guard !reader.isDeleted else { throw StoreError(.deleted) }
-      return CouchAnswer(
-        200, try reader.winning(), revision: query.extras.isEmpty ? reader.winningRevision : nil)
-    }
-    if query.latest, let leaf = reader.leaves(below: revision).first { revision = leaf }
-    guard let bytes = try reader.revision(revision) else { throw StoreError(.missing) }
+    guard query.revision != nil || !reader.isDeleted else { throw StoreError(.deleted) }
+    let revision = target(of: query, by: reader)
+    guard let bytes = try reader.revision(revision, in: view) else { throw StoreError(.missing) }
     return CouchAnswer(200, bytes, revision: query.extras.isEmpty ? revision : nil)
   }
 }

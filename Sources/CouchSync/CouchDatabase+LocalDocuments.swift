@@ -8,10 +8,8 @@ extension CouchDatabase {
   /// Source: CouchDB, "GET /{db}/_local_docs".
   /// - Throws: 413 when the answer would be longer than ``CouchLimits/answerBytes``.
   package func localDocuments(_ query: AllDocumentsQuery) async throws(CouchError) -> CouchAnswer {
-    let tag = tag
-    let bytes = try await reading { view throws(StoreError) in
-      var reader = LocalDocumentsReader(view, query, of: tag)
-      return try reader.answer()
+    let bytes = try await reading(inSlices: LocalDocumentsReader(query, of: tag)) {
+      reader, view throws(StoreError) in try reader.read(view) ? .some(reader.answer) : nil
     }
     guard let bytes else { throw .tooLarge("The answer is too long: ask for fewer with `limit`") }
     return CouchAnswer(bytes)

@@ -12,9 +12,9 @@ extension CouchDatabase {
     if case .these(let revisions) = wanted, revisions.count > CouchLimits.askedRevisions {
       throw .tooLarge("A request has at most \(CouchLimits.askedRevisions) revisions")
     }
-    let revisions = try await reading { view throws(StoreError) in
-      let reader = try DocumentReader(id, in: view, extras: query.extras, needsTree: true)
-      return try wanted.found(by: reader, latest: query.latest)
+    let reader = OpenRevisionsReader(id, wanted, query)
+    let revisions = try await reading(inSlices: reader) { reader, view throws(StoreError) in
+      try reader.read(view) ? .some(reader.found) : nil
     }
     guard let revisions else { throw .tooLarge("The answer is too long: ask for fewer revisions") }
     if revisions.isEmpty, wanted == .all { throw .missing }

@@ -15,7 +15,10 @@ extension CouchDatabase {
       var decision = Decision<[[RevisionID]]>(value: [])
       for (id, revisions) in request.documents {
         let tree = try view.tree(id)
-        let leaves = revisions.filter { tree?[$0]?.isLeaf ?? false }
+        let places = tree?.places(of: revisions) ?? [:]
+        let leaves = revisions.filter { revision in
+          places[revision].flatMap { tree?.nodes[$0].isLeaf } ?? false
+        }
         decision.value.append(leaves)
         guard let tree, !leaves.isEmpty else { continue }
         decision.purges.append(Purge(id: id, tree: tree.purging(Set(leaves))))

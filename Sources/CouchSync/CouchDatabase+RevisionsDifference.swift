@@ -50,6 +50,8 @@ extension CouchDatabase {
   private func missing(
     _ request: RevisionsRequest
   ) async throws(CouchError) -> [MissingRevisions] {
-    try await reading { view throws(StoreError) in try MissingRevisions.all(request, in: view) }
+    try await reading(inSlices: MissingRevisionsReader(request)) {
+      reader, view throws(StoreError) in try reader.read(view) ? reader.missing : nil
+    }
   }
 }

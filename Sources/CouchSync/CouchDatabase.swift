@@ -41,6 +41,14 @@ package struct CouchDatabase: Sendable {
     do { return try await store.read(query) } catch { throw CouchError(error) }
   }
 
+  /// Reads in slices, between which others have their turn; see ``DocumentStore/read(inSlices:_:)``.
+  func reading<Progress: Sendable, Value: Sendable>(
+    inSlices progress: Progress,
+    _ step: @escaping @Sendable (inout Progress, any StoreView) throws(StoreError) -> Value?
+  ) async throws(CouchError) -> Value {
+    do { return try await store.read(inSlices: progress, step) } catch { throw CouchError(error) }
+  }
+
   /// Reads a document or two of one state of the store.
   func glancing<Value: Sendable>(
     _ query: @escaping @Sendable (any StoreView) throws(StoreError) -> Value

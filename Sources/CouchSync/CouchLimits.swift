@@ -14,6 +14,10 @@ package enum CouchLimits {
   package static let bulkDocuments = 10_000
   /// Documents that one commit of `_bulk_docs` takes, so that a large request does not hold up a store.
   package static let commitDocuments = 1_000
+  /// How long one commit of `_bulk_docs` decides; the document that it is at then is its last.
+  package static let commitTime = Duration.milliseconds(commitMilliseconds)
+  /// The same in milliseconds.
+  package static let commitMilliseconds = 10
   /// Bytes of an answer that is put together in memory: 64 MiB. `_changes` is read in pages instead.
   package static let answerBytes = 64 << 20
   /// Rows of one page of `_changes`.

@@ -1,12 +1,16 @@
 import Documents
 import Stores
 
-/// Reads one document's revisions as JSON: stored bytes with the asked members spliced in.
-struct DocumentReader {
-  private let view: any StoreView
-  private let winner: Document
-  private let tree: RevisionTree?
+/// Reads one document's revisions as JSON: stored bytes with the asked members spliced in. The document is read and
+/// its tree decoded once, however many revisions are asked for.
+struct DocumentReader: Sendable {
+  private var winner: Document
+  private var tree: RevisionTree?
   private let extras: DocumentExtras
+  /// `_conflicts` and `_deleted_conflicts`, which are the same whatever the revision.
+  private var conflicts: [UInt8]
+  /// What of `_revs_info` has been looked up so far.
+  private var kept = KeptBodies()
 
   /// Finds a document; nil when its id was never used.
   /// - Parameter needsTree: whether ``leaves`` and revisions beside the winner will be asked for.
@@ -14,22 +18,34 @@ struct DocumentReader {
     _ id: DocumentID, in view: any StoreView, extras: DocumentExtras, needsTree: Bool
   ) throws(StoreError) {
     guard let winner = try view.document(id) else { return nil }
-    self.view = view
-    self.winner = winner
-    self.extras = extras
-    tree = needsTree || extras.needsTree ? try view.tree(id) : nil
+    let tree = needsTree || extras.needsTree ? try view.tree(id) : nil
+    self.init(winner, tree, extras)
   }
 
   /// A reader over a winner that was read before.
   init(
     _ winner: Document, in view: any StoreView, extras: DocumentExtras
   ) throws(StoreError) {
-    self.view = view
-    self.winner = winner
-    self.extras = extras
-    tree = extras.needsTree ? try view.tree(winner.id) : nil
+    self.init(winner, extras.needsTree ? try view.tree(winner.id) : nil, extras)
   }
 
+  private init(_ winner: Document, _ tree: RevisionTree?, _ extras: DocumentExtras) {
+    self.winner = winner
+    self.tree = tree
+    self.extras = extras
+    conflicts = tree.map { extras.conflicts(in: $0) } ?? []
+  }
+
+  /// Reads the document again where a later state of the store has it changed.
+  /// - Returns: nil where it has been purged.
+  func renewed(in view: any StoreView) throws(StoreError) -> DocumentReader? {
+    let change = try view.changes(after: winner.sequence - 1, limit: 1).first
+    if change?.sequence == winner.sequence { return self }
+    return try DocumentReader(winner.id, in: view, extras: extras, needsTree: tree != nil)
+  }
+
+  /// The document's id.
+  var id: DocumentID { winner.id }
   /// Whether the document's winner is a tombstone.
   var isDeleted: Bool { winner.isDeleted }
   /// The winner's id.
@@ -37,49 +53,77 @@ struct DocumentReader {
   /// All leaves, winner first.
   var leaves: [RevisionID] { tree?.leaves.map(\.revision) ?? [] }
 
-  /// The leaves that a revision leads to, winner first; itself where it is one; none when unknown.
-  func leaves(below revision: RevisionID) -> [RevisionID] {
-    guard let tree, let node = tree[revision] else { return [] }
-    // What is asked for is a leaf nearly always, which saves a walk over the whole tree.
-    return node.isLeaf ? [revision] : tree.leaves(below: revision).map(\.revision)
+  /// The leaf that a revision leads to, the winning one of several; nil for an unknown revision.
+  func leaf(below revision: RevisionID) -> RevisionID? {
+    tree?.leaves(below: revision).first?.revision
   }
 
-  /// The winner as JSON.
-  func winning() throws(StoreError) -> [UInt8] {
-    try bytes(of: winner)
+  /// Finds several revisions at once.
+  func places(of revisions: [RevisionID]) -> [RevisionID: Int] {
+    tree?.places(of: revisions) ?? [:]
   }
+
+  /// The leaves below any of the document's revisions.
+  func leavesBelow() -> LeavesBelow { LeavesBelow(tree ?? RevisionTree()) }
+
+  /// The revision at a place.
+  func node(at place: Int) -> RevisionTree.Node? {
+    guard let tree, tree.nodes.indices.contains(place) else { return nil }
+    return tree.nodes[place]
+  }
+
+  /// The winner as JSON. Its `_revs_info` says of the revisions that ``prepare(_:in:)`` has looked at whether they
+  /// can be read.
+  func winning() throws(StoreError) -> [UInt8] { bytes(of: winner, at: nil) }
 
   /// A revision as JSON; nil when it is unknown or its body is not kept.
-  func revision(_ revision: RevisionID) throws(StoreError) -> [UInt8]? {
-    if revision == winner.revision { return try winning() }
-    guard let node = tree?[revision], let body = try view.body(winner.id, revision) else {
-      return nil
-    }
-    return try bytes(
-      of: Document(
-        id: winner.id, revision: revision, isDeleted: node.isDeleted, sequence: winner.sequence,
-        created: winner.created, updated: winner.updated, body: body))
+  /// - Parameter place: where it stands, for who has asked before.
+  func revision(
+    _ revision: RevisionID, at place: Int? = nil, in view: any StoreView
+  ) throws(StoreError) -> [UInt8]? {
+    if revision == winner.revision { return bytes(of: winner, at: place) }
+    guard let tree, let place = right(place, of: revision) ?? tree.index(of: revision),
+      let node = node(at: place),
+      let body = try view.body(winner.id, of: node, in: tree)
+    else { return nil }
+    let document = Document(
+      id: winner.id, revision: revision, isDeleted: node.isDeleted, sequence: winner.sequence,
+      created: winner.created, updated: winner.updated, body: body)
+    return bytes(of: document, at: place)
   }
 
-  private func bytes(of document: Document) throws(StoreError) -> [UInt8] {
+  /// A place, if the revision still stands there.
+  private func right(_ place: Int?, of revision: RevisionID) -> Int? {
+    place.flatMap { node(at: $0)?.revision == revision ? $0 : nil }
+  }
+
+  /// Looks up what `_revs_info` of a revision says, each body once, until the slice is over.
+  /// - Returns: whether all is looked up.
+  mutating func prepare(
+    _ revision: RevisionID, in view: any StoreView
+  ) throws(StoreError) -> Bool {
+    guard extras.revisionsInfo, let tree else { return true }
+    return try kept.look(for: revision, of: winner, in: tree, view)
+  }
+
+  private func bytes(of document: Document, at place: Int?) -> [UInt8] {
     var bytes: [UInt8] = []
-    document.append(to: &bytes, extra: try members(of: document.revision))
+    document.append(to: &bytes, extra: members(of: document.revision, at: place))
     return bytes
   }
 
-  private func members(of revision: RevisionID) throws(StoreError) -> [UInt8] {
+  private func members(of revision: RevisionID, at place: Int?) -> [UInt8] {
     guard !extras.isEmpty else { return [] }
     var writer = JSONWriter()
     // Nothing, written as a value: each member then comes with its leading comma.
     writer.raw([UInt8]())
-    if let tree {
-      if extras.revisions { Self.appendRevisions(tree.history(of: revision), to: &writer) }
-      if extras.revisionsInfo { try appendInfo(of: revision, in: tree, to: &writer) }
-      if extras.conflicts { Self.append("_conflicts", tree.conflicts, to: &writer) }
-      if extras.deletedConflicts {
-        Self.append("_deleted_conflicts", tree.deletedConflicts, to: &writer)
-      }
+    if extras.revisions || extras.revisionsInfo, let tree,
+      let place = right(place, of: revision) ?? tree.index(of: revision)
+    {
+      if extras.revisions { Self.appendRevisions(tree.history(at: place), to: &writer) }
+      if extras.revisionsInfo { appendInfo(of: tree.line(at: place), to: &writer) }
     }
+    if !conflicts.isEmpty { writer.raw(conflicts) }
     if extras.localSequence { writer.member("_local_seq", Int(clamping: winner.sequence)) }
     return writer.bytes
   }
@@ -95,28 +139,29 @@ struct DocumentReader {
     writer.endObject()
   }
 
-  private func appendInfo(
-    of revision: RevisionID, in tree: RevisionTree, to writer: inout JSONWriter
-  ) throws(StoreError) {
-    // Beyond these no body is kept, so none need be looked for.
-    let kept = tree.revisions(withinSteps: StoreLimits.storedAncestors)
+  private func appendInfo(of line: [RevisionTree.Node], to writer: inout JSONWriter) {
     writer.name("_revs_info")
     writer.beginArray()
-    for ancestor in tree.history(of: revision) {
-      var status = "missing"
-      if tree[ancestor]?.isDeleted ?? false {
-        status = "deleted"
-      } else if ancestor == winner.revision {
-        status = "available"
-      } else if kept.contains(ancestor), try view.body(winner.id, ancestor) != nil {
-        status = "available"
-      }
+    for node in line {
       writer.beginObject()
-      writer.member("rev", ancestor.description)
-      writer.member("status", status)
+      writer.member("rev", node.revision.description)
+      writer.member("status", kept.status(of: node, winner: winner.revision))
       writer.endObject()
     }
     writer.endArray()
+  }
+}
+
+extension DocumentExtras {
+  /// The members that tell of a tree's losing leaves, without a comma before the first; empty for none.
+  fileprivate func conflicts(in tree: RevisionTree) -> [UInt8] {
+    guard conflicts || deletedConflicts else { return [] }
+    var writer = JSONWriter(reserving: 0)
+    if conflicts { Self.append("_conflicts", tree.conflicts, to: &writer) }
+    if deletedConflicts {
+      Self.append("_deleted_conflicts", tree.deletedConflicts, to: &writer)
+    }
+    return writer.bytes
   }
 
   private static func append(
@@ -124,8 +169,6 @@ struct DocumentReader {
   ) {
     guard !revisions.isEmpty else { return }
     writer.name(name)
-    writer.beginArray()
-    for revision in revisions { writer.string(revision.description) }
-    writer.endArray()
+    MissingRevisions.append(revisions, to: &writer)
   }
 }

@@ -54,24 +54,38 @@ package struct DocumentWrite: Sendable {
   func decided(
     in view: any StoreView, limit: Int
   ) throws(StoreError) -> (revision: RevisionID?, mutation: Mutation?) {
-    let tree = try view.tree(id)
+    var edits = DocumentEdits(id, in: try view.tree(id), limit: limit)
+    let revision = try apply(to: &edits, in: view)
+    return (revision, edits.finish())
+  }
+
+  /// Adds the write to the edits of its document.
+  /// - Returns: the revision that it leads to.
+  /// - Throws: `rejected` for what the document rules refuse; the edits stay as they were.
+  func apply(
+    to edits: inout DocumentEdits, in view: any StoreView
+  ) throws(StoreError) -> RevisionID? {
     switch kind {
     case .edit(let base):
-      let mutation = try applying { () throws(DocumentError) in
-        try Edit.put(id, in: tree, base: base, body: body, isDeleted: isDeleted, limit: limit)
+      return try applying { () throws(DocumentError) in
+        try edits.put(base: base, body: body, isDeleted: isDeleted)
       }
-      return (mutation.revision, mutation)
     case .replicated(let history):
-      var known: DocumentBody?
-      if let newest = history.first, tree?[newest] != nil, let stored = try view.body(id, newest) {
-        known = try applying { () throws(DocumentError) in try DocumentBody(parsing: stored) }
+      let known = try history.first.flatMap { revision throws(StoreError) in
+        try stored(revision, edits, in: view)
       }
-      let mutation = try applying { () throws(DocumentError) in
-        try Edit.insert(
-          id, in: tree, history: history, body: body, isDeleted: isDeleted, known: known,
-          limit: limit)
+      return try applying { () throws(DocumentError) in
+        try edits.insert(history, body: body, isDeleted: isDeleted, known: known)
       }
-      return (history.first, mutation)
     }
+  }
+
+  /// What a revision says that is known already.
+  private func stored(
+    _ revision: RevisionID, _ edits: DocumentEdits, in view: any StoreView
+  ) throws(StoreError) -> DocumentBody? {
+    if let body = edits.body(of: revision) { return body }
+    guard edits.tree[revision] != nil, let bytes = try view.body(id, revision) else { return nil }
+    return try applying { () throws(DocumentError) in try DocumentBody(parsing: bytes) }
   }
 }

@@ -1,25 +1,49 @@
 import Documents
+import Lanes
 import Stores
 
-/// Answers `_local_docs` from one state of a store: clients' local documents, without the service's own notes.
-struct LocalDocumentsReader {
-  private let view: any StoreView
+/// Answers `_local_docs` in slices, each from one state of a store: clients' local documents, without the service's
+/// own notes.
+struct LocalDocumentsReader: Sendable {
   private let query: AllDocumentsQuery
   private let tag: StoreTag
   private var writer = JSONWriter(reserving: 4_096)
-  /// Why the answer can't be given; the walk ends with it.
-  private var isTooLong = false
+  /// Whether what stands before the rows is written.
+  private var isBegun = false
+  /// The ids that are still to be walked over; nil for none.
+  private var range: DocumentRange?
+  /// The keys that are still to be looked up.
+  private var keys: ArraySlice<JSONValue>
+  private var skipped = 0
+  private var rows = 0
 
-  /// A reader over one state of the store with a tag.
-  init(_ view: any StoreView, _ query: AllDocumentsQuery, of tag: StoreTag) {
-    self.view = view
+  /// A reader of a store with a tag.
+  init(_ query: AllDocumentsQuery, of tag: StoreTag) {
     self.query = query
     self.tag = tag
+    range = query.limit == 0 || query.keys != nil ? nil : query.range?.amongLocals
+    keys = query.askedKeys
   }
 
-  /// The answer's JSON; nil when it is longer than ``CouchLimits/answerBytes``. Local documents are not
-  /// counted, as in CouchDB.
-  mutating func answer() throws(StoreError) -> [UInt8]? {
+  /// The answer's JSON, once it is whole; nil when it is longer than ``CouchLimits/answerBytes``.
+  var answer: [UInt8]? { isTooLong ? nil : writer.bytes }
+
+  private var isTooLong: Bool { writer.bytes.count > CouchLimits.answerBytes }
+
+  /// Goes on in a state of the store until the slice is over. Local documents are not counted, as in CouchDB.
+  /// - Returns: whether the answer is whole, or too long.
+  mutating func read(_ view: any StoreView) throws(StoreError) -> Bool {
+    if !isBegun { try begin(view) }
+    isBegun = true
+    if query.keys == nil { try walk(view) } else { try look(view) }
+    if isTooLong { return true }
+    guard range == nil, keys.isEmpty else { return false }
+    writer.endArray()
+    writer.endObject()
+    return true
+  }
+
+  private mutating func begin(_ view: any StoreView) throws(StoreError) {
     writer.beginObject()
     for name in ["total_rows", "offset"] {
       writer.name(name)
@@ -31,15 +55,10 @@ struct LocalDocumentsReader {
     }
     writer.name("rows")
     writer.beginArray()
-    if let keys = query.keys { try append(keys) } else { try appendRange() }
-    writer.endArray()
-    writer.endObject()
-    return isTooLong ? nil : writer.bytes
   }
 
-  private mutating func append(_ keys: [JSONValue]) throws(StoreError) {
-    let ordered = query.descending ? Array(keys.reversed()) : keys
-    for key in ordered.dropFirst(query.skip).prefix(query.limit ?? .max) where !isTooLong {
+  private mutating func look(_ view: any StoreView) throws(StoreError) {
+    while let key = keys.popFirst() {
       if let text = key.string, let id = try? LocalID(client: text),
         let document = try view.local(id)
       {
@@ -50,24 +69,26 @@ struct LocalDocumentsReader {
         writer.member("error", "not_found")
         writer.endObject()
       }
-      isTooLong = writer.bytes.count > CouchLimits.answerBytes
+      if isTooLong || Slice.isOver { return }
     }
   }
 
-  private mutating func appendRange() throws(StoreError) {
-    guard let range = query.range?.amongLocals, query.limit != 0 else { return }
-    var skipped = 0
-    var rows = 0
-    try view.locals(range) { id, document throws(StoreError) in
-      guard skipped >= query.skip else {
+  private mutating func walk(_ view: any StoreView) throws(StoreError) {
+    guard let walked = range else { return }
+    var rest: DocumentRange?
+    try view.locals(walked) { id, document throws(StoreError) in
+      if skipped < query.skip {
         skipped += 1
-        return true
+      } else {
+        append(id, document)
+        rows += 1
+        if isTooLong || rows == query.limit { return false }
       }
-      append(id, document)
-      rows += 1
-      isTooLong = writer.bytes.count > CouchLimits.answerBytes
-      return !isTooLong && rows < query.limit ?? .max
+      guard Slice.isOver else { return true }
+      rest = walked.behind(id.text)
+      return false
     }
+    range = rest
   }
 
   private mutating func append(_ id: LocalID, _ document: LocalDocument) {

@@ -1,4 +1,5 @@
 import Documents
+import Lanes
 import Stores
 
 /// Which of a peer's revisions of one document a store lacks.
@@ -14,23 +15,14 @@ struct MissingRevisions: Sendable {
   /// Looks one document up; nil when nothing is missing. An id that can't be stored has nothing here: the
   /// write will say what is wrong with it.
   init?(_ id: String, of asked: [RevisionID], in view: any StoreView) throws(StoreError) {
+    guard !asked.isEmpty else { return nil }
     let tree = try view.tree(DocumentID(stored: id))
-    let revisions = asked.filter { tree?[$0] == nil }
+    let known = tree?.places(of: asked) ?? [:]
+    let revisions = known.isEmpty ? asked : asked.filter { known[$0] == nil }
     guard let highest = revisions.map(\.generation).max() else { return nil }
     self.id = id
     self.revisions = revisions
     possibleAncestors = (tree?.leaves ?? []).map(\.revision).filter { $0.generation < highest }
-  }
-
-  /// Every document of a request that something is missing of.
-  static func all(
-    _ request: RevisionsRequest, in view: any StoreView
-  ) throws(StoreError) -> [MissingRevisions] {
-    var all: [MissingRevisions] = []
-    for (id, revisions) in request.documents {
-      if let missing = try MissingRevisions(id, of: revisions, in: view) { all.append(missing) }
-    }
-    return all
   }
 
   /// Writes revisions as an array of strings.
@@ -38,5 +30,28 @@ struct MissingRevisions: Sendable {
     writer.beginArray()
     for revision in revisions { writer.string(revision.description) }
     writer.endArray()
+  }
+}
+
+/// Looks a request's documents up in slices, each in one state of a store.
+struct MissingRevisionsReader: Sendable {
+  private let request: RevisionsRequest
+  private var next = 0
+  /// Every document so far that something is missing of.
+  private(set) var missing: [MissingRevisions] = []
+
+  /// A reader of a request's documents.
+  init(_ request: RevisionsRequest) { self.request = request }
+
+  /// Goes on in a state of the store until the slice is over.
+  /// - Returns: whether all documents are looked up.
+  mutating func read(_ view: any StoreView) throws(StoreError) -> Bool {
+    while next < request.documents.count {
+      let (id, revisions) = request.documents[next]
+      if let found = try MissingRevisions(id, of: revisions, in: view) { missing.append(found) }
+      next += 1
+      if Slice.isOver { break }
+    }
+    return next == request.documents.count
   }
 }

@@ -1,5 +1,4 @@
 package import Documents
-import Stores
 
 /// Which revisions of one document `open_revs` asks for.
 ///
@@ -28,47 +27,4 @@ package enum OpenRevisions: Sendable, Equatable {
 
   private static let malformed = CouchError.badRequest(
     "`open_revs` is `all` or a JSON array of revisions")
-
-  /// Finds the revisions.
-  /// - Parameter reader: a reader of the document with its tree; nil for an id never used.
-  /// - Parameter latest: whether a revision that is no leaf stands for the leaves that it led to; a leaf
-  ///   comes once then.
-  /// - Returns: one element for each revision found or missing; empty for ``all`` of an id never used; nil when
-  ///   together they are longer than ``CouchLimits/answerBytes``.
-  func found(
-    by reader: DocumentReader?, latest: Bool
-  ) throws(StoreError) -> [OpenRevision]? {
-    guard let reader else {
-      guard case .these(let revisions) = self else { return [] }
-      return revisions.map { .missing($0) }
-    }
-    var found: [OpenRevision] = []
-    var seen: Set<RevisionID> = []
-    var room = CouchLimits.answerBytes
-    for (asked, revision) in targets(reader, latest: latest) {
-      if latest, !seen.insert(revision).inserted { continue }
-      if let bytes = try reader.revision(revision) {
-        room -= bytes.count
-        guard room >= 0 else { return nil }
-        found.append(.found(bytes))
-      } else {
-        found.append(.missing(asked))
-      }
-    }
-    return found
-  }
-
-  private func targets(
-    _ reader: DocumentReader, latest: Bool
-  ) -> [(asked: RevisionID, revision: RevisionID)] {
-    switch self {
-    case .all: return reader.leaves.map { ($0, $0) }
-    case .these(let revisions):
-      guard latest else { return revisions.map { ($0, $0) } }
-      return revisions.flatMap { asked in
-        let leaves = reader.leaves(below: asked)
-        return leaves.isEmpty ? [(asked, asked)] : leaves.map { (asked, $0) }
-      }
-    }
-  }
 }

@@ -13,15 +13,9 @@ package enum Edit {
     _ id: DocumentID, in tree: RevisionTree?, base: RevisionID?, body: DocumentBody,
     isDeleted: Bool = false, limit: Int = RevisionTree.defaultRevisionLimit
   ) throws(DocumentError) -> Mutation {
-    var tree = tree ?? RevisionTree()
-    let parent = try parent(for: base, in: tree)
-    let revision = body.revision(below: parent, isDeleted: isDeleted)
-    guard revision.generation <= RevisionID.maximumGeneration else {
-      throw DocumentError(.invalidRevision, "The document has no generation left")
-    }
-    guard try tree.insert(revision, below: parent, isDeleted: isDeleted) else { throw .conflict }
-    tree.prune(to: limit)
-    return Mutation(id: id, tree: tree, revision: revision, body: body)
+    var edits = DocumentEdits(id, in: tree, limit: limit)
+    let revision = try edits.put(base: base, body: body, isDeleted: isDeleted)
+    return edits.finish() ?? Mutation(id: id, tree: edits.tree, revision: revision, body: body)
   }
 
   /// Puts a tombstone on a leaf. Without a body it carries nothing.
@@ -48,26 +42,13 @@ package enum Edit {
     _ id: DocumentID, in tree: RevisionTree?, history: [RevisionID], body: DocumentBody,
     isDeleted: Bool, known: DocumentBody?, limit: Int = RevisionTree.defaultRevisionLimit
   ) throws(DocumentError) -> Mutation? {
-    let before = tree ?? RevisionTree()
-    guard let revision = history.first else { return nil }
-    // A revision without a body came along as an ancestor, of which nothing else is known.
-    if let known, let node = before[revision],
-      known.digest != body.digest || node.isDeleted != isDeleted
-    {
-      throw DocumentError(
-        .revisionCollision, "Revision \(revision) is known here with another body")
-    }
-    var tree = before
-    let growth = try tree.graft(history, isDeleted: isDeleted)
-    guard growth != .nothing else { return nil }
-    tree.prune(to: limit)
-    // What was learnt of a known revision may be too old to be kept.
-    guard growth == .revision || tree.parents != before.parents else { return nil }
-    return Mutation(
-      id: id, tree: tree, revision: revision, body: growth == .revision ? body : nil)
+    var edits = DocumentEdits(id, in: tree, limit: limit)
+    _ = try edits.insert(history, body: body, isDeleted: isDeleted, known: known)
+    return edits.finish()
   }
 
-  private static func parent(
+  /// The leaf that an edit goes on from.
+  static func parent(
     for base: RevisionID?, in tree: RevisionTree
   ) throws(DocumentError) -> RevisionID? {
     guard let base else {

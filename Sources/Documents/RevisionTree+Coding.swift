@@ -61,8 +61,17 @@ extension RevisionTree {
     guard count <= bytes.count / 2 else { throw Reader.damaged }
     nodes = []
     nodes.reserveCapacity(count)
+    var generation = 0
     for place in 0..<count {
-      nodes.append(try Self.node(at: place, after: nodes, from: &reader))
+      // Most of a long history, read without a call for each field.
+      if place > 0, let node = reader.follower(of: generation, at: place) {
+        nodes.append(node)
+        generation += 1
+      } else {
+        let node = try Self.node(at: place, after: nodes, from: &reader)
+        nodes.append(node)
+        generation = node.revision.generation
+      }
     }
     guard reader.isAtEnd, hasLeavesWhereItEnds else { throw Reader.damaged }
   }
@@ -146,6 +155,23 @@ extension RevisionTree {
       guard count <= bytes.count - position else { throw Self.damaged }
       defer { position += count }
       return bytes[position..<position + count]
+    }
+
+    /// The next node, if it is a hash whose parent is the node before; nil for any other.
+    mutating func follower(of generation: Int, at place: Int) -> Node? {
+      guard bytes.count - position >= 17, generation < RevisionID.maximumGeneration else {
+        return nil
+      }
+      let flags = bytes[position]
+      guard flags & ~(Flag.deleted | Flag.leaf) == Flag.hash | Flag.follows else { return nil }
+      let high = bytes.loadUnaligned(fromByteOffset: position + 1, as: UInt64.self)
+      let low = bytes.loadUnaligned(fromByteOffset: position + 9, as: UInt64.self)
+      position += 17
+      return Node(
+        revision: RevisionID(
+          generation: generation + 1,
+          digest: .hash(high: UInt64(bigEndian: high), low: UInt64(bigEndian: low))),
+        parent: place - 1, isDeleted: flags & Flag.deleted != 0, isLeaf: flags & Flag.leaf != 0)
     }
 
     /// Eight bytes, the highest first.

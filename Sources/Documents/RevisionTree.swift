@@ -69,13 +69,7 @@ package struct RevisionTree: Sendable, Equatable {
 
   /// The revision and its known ancestors, newest first; empty when unknown.
   package func history(of revision: RevisionID) -> [RevisionID] {
-    var history: [RevisionID] = []
-    var next = index(of: revision)
-    while let index = next {
-      history.append(nodes[index].revision)
-      next = nodes[index].parent
-    }
-    return history
+    index(of: revision).map { history(at: $0) } ?? []
   }
 
   /// The closest revision that both descend from (or are); nil when they share none.
@@ -84,15 +78,8 @@ package struct RevisionTree: Sendable, Equatable {
     return history(of: second).first { known.contains($0) }
   }
 
-  /// The leaves that descend from a revision, or the revision itself if it is one; winner first.
-  package func leaves(below revision: RevisionID) -> [Node] {
-    leaves.filter { leaf in
-      leaf.revision == revision || history(of: leaf.revision).contains(revision)
-    }
-  }
-
-  // The newest revisions are asked for most, and stand last.
-  func index(of revision: RevisionID) -> Int? {
+  /// Where a revision stands among ``nodes``; nil when unknown. The newest are asked for most, and stand last.
+  package func index(of revision: RevisionID) -> Int? {
     nodes.lastIndex { $0.revision == revision }
   }
 

@@ -36,20 +36,18 @@ package struct BookmarkCursor: Sendable, Equatable, CustomStringConvertible {
 
   package var description: String { "\(place)-\(mark)" }
 
-  /// How many ids from the list's start the next page chooses from.
+  /// Where the page's end is looked for, downwards.
   ///
   /// What was older than the page's end stands at its place or before it, whatever came and went since. So
   /// the id is looked for from there downwards; when it is gone (or was bookmarked anew, which put it
   /// last), the place itself counts. No bookmark that stays is passed over.
-  func remaining(in list: BookmarkList) -> Int {
-    let hotels = list.hotels
-    var index = min(place, hotels.count - 1)
-    while index >= 0 {
-      if Self.mark(of: hotels[index]).equalsBytes(of: mark) { return index }
-      index -= 1
-    }
-    return min(place, hotels.count)
-  }
+  func start(in list: BookmarkList) -> Int { min(place, list.hotels.count - 1) }
+
+  /// Whether this is the cursor after an id.
+  func isAfter(_ id: HotelID) -> Bool { Self.mark(of: id).equalsBytes(of: mark) }
+
+  /// How many ids from the list's start the next page chooses from where the page's end is gone.
+  func placeOfLost(in list: BookmarkList) -> Int { min(place, list.hotels.count) }
 
   private static func mark(of id: HotelID) -> String {
     Hex.string(Array(SHA256.hash(data: Array(id.text.utf8))).prefix(8))

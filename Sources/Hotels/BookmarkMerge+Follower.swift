@@ -22,7 +22,7 @@ extension BookmarkMerge {
     }
     guard let winner = mutation.tree.winner, !winner.isDeleted else { return false }
     // A leaf that wins since another was deleted may be a list; its body is not at hand here.
-    guard winner.revision == mutation.revision, let body = mutation.body else { return true }
+    guard let body = mutation.body(of: winner.revision) else { return true }
     return body.type?.equalsBytes(of: BookmarkList.type) == true
   }
 }

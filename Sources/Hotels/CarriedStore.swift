@@ -1,4 +1,5 @@
 import Documents
+import Lanes
 import Stores
 
 /// All that moves from one store to another when a guest becomes a user. For guests' stores, which are small.
@@ -17,28 +18,63 @@ struct CarriedStore: Sendable {
   /// first conflicting revisions, and so on, for an update takes one revision of a document.
   private(set) var others: [[Revision]] = []
 
+  /// The ids on the list of the first state; nil before.
+  private var listed: [HotelID]?
+  private var nextListed = 0
+  /// What is no other document: bookmarks and lists.
+  private var known: Set<DocumentID> = []
+  /// The ids that are still to be walked over; nil for none.
+  private var range: DocumentRange? = DocumentRange()
+  private var ids: [DocumentID] = []
+  private var nextID = 0
+
+  /// Nothing, as yet.
+  init() {}
+
   var isEmpty: Bool { bookmarks.isEmpty && others.isEmpty }
 
-  /// Reads one state of a store.
+  /// Goes on in a state of the store until the slice is over. What is written meanwhile may be in it or not.
+  /// - Returns: whether all is read.
   /// - Throws: the view's errors; `integrity` for a body that can't be read back.
-  init(_ view: any StoreView) throws(StoreError) {
-    for id in try ListReconciliation(view).list.hotels {
-      guard case .live(let document) = try StoredHotel(id, in: view) else { continue }
-      bookmarks.append(Bookmark(id, document))
+  mutating func read(_ view: any StoreView) throws(StoreError) -> Bool {
+    if listed == nil { listed = try ListReconciliation(view).list.hotels }
+    guard let listed else { return true }
+    while nextListed < listed.count {
+      let id = listed[nextListed]
+      if case .live(let document) = try StoredHotel(id, in: view) {
+        bookmarks.append(Bookmark(id, document))
+        known.insert(id.documentID)
+      }
+      nextListed += 1
+      if Slice.isOver { return false }
     }
-    let lists = try view.ids(ofType: BookmarkList.type) + [BookmarkList.documentID]
-    let known = Set(lists).union(bookmarks.map(\.id.documentID))
-    var ids: [DocumentID] = []
-    try view.documents(DocumentRange()) { document throws(StoreError) in
-      if !known.contains(document.id) { ids.append(document.id) }
-      return true
-    }
-    for id in ids {
-      for (rank, leaf) in try Self.leaves(of: id, in: view).enumerated() {
+    if range != nil, try !walk(view) { return false }
+    while nextID < ids.count {
+      for (rank, leaf) in try Self.leaves(of: ids[nextID], in: view).enumerated() {
         if rank == others.count { others.append([]) }
         others[rank].append(leaf)
       }
+      nextID += 1
+      if Slice.isOver { break }
     }
+    return nextID == ids.count
+  }
+
+  /// Collects the ids of the other documents.
+  private mutating func walk(_ view: any StoreView) throws(StoreError) -> Bool {
+    guard let walked = range else { return true }
+    if ids.isEmpty {
+      known.formUnion(try view.ids(ofType: BookmarkList.type) + [BookmarkList.documentID])
+    }
+    var rest: DocumentRange?
+    try view.documents(walked) { document throws(StoreError) in
+      if !known.contains(document.id) { ids.append(document.id) }
+      guard Slice.isOver else { return true }
+      rest = walked.behind(document.id.text)
+      return false
+    }
+    range = rest
+    return rest == nil
   }
 
   /// The live leaves, winner first.

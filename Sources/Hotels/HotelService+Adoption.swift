@@ -22,7 +22,9 @@ extension HotelService {
   package func adopt(
     guest: StoreName, into user: StoreName
   ) async throws(HotelError) -> Adoption {
-    let carried = try await read(guest) { view throws(StoreError) in try CarriedStore(view) }
+    let carried = try await read(guest, inSlices: CarriedStore()) {
+      carried, view throws(StoreError) in try carried.read(view) ? carried : nil
+    }
     guard let carried, !carried.isEmpty, guest != user else {
       return Adoption(bookmarks: 0, isWhole: true)
     }

@@ -88,6 +88,16 @@ package struct HotelService: Sendable {
     }
   }
 
+  /// Reads a store in slices; see ``DocumentStore/read(inSlices:_:)``. Nil for an absent store.
+  func read<Progress: Sendable, Value: Sendable>(
+    _ name: StoreName, inSlices progress: Progress,
+    _ step: @escaping @Sendable (inout Progress, any StoreView) throws(StoreError) -> Value?
+  ) async throws(HotelError) -> Value? {
+    try await run(name, creating: false) { store throws(StoreError) in
+      try await store.read(inSlices: progress, step)
+    }
+  }
+
   func run<Value: Sendable>(
     _ name: StoreName, creating: Bool,
     _ body: @Sendable (DocumentStore) async throws(StoreError) -> Value

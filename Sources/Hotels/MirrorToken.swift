@@ -47,6 +47,11 @@ package struct MirrorToken: Sendable, Equatable, CustomStringConvertible {
 
   package var description: String { "1.\(sequence).\(purges).\(epoch)" }
 
+  /// The token of a later place in the same state.
+  func moved(to sequence: Int64) -> MirrorToken {
+    MirrorToken(sequence: sequence, purges: purges, epoch: epoch)
+  }
+
   /// Whether the store can go on from here: it is the same one, has forgotten nothing since and has not lost
   /// what the copy has.
   func isGood(in view: any StoreView) throws(StoreError) -> Bool {

@@ -28,30 +28,44 @@ struct SQLiteView: StoreView {
     return try found.row.tree(found.tree)
   }
 
-  /// A leaf always has a body: without one its row is lost, which is damage and no compaction.
   func body(_ id: DocumentID, _ revision: RevisionID) throws(StoreError) -> [UInt8]? {
     guard let found = try winner(id) else { return nil }
     guard found.row.revision != revision else { return try found.row.document(found.body).body }
     guard let tree = try tree(id), let node = tree[revision] else { return nil }
-    let body = try storing { () throws(SQLiteError) in
-      try rows.body(of: found.row.first, revision)
+    return try body(of: node, in: found.row, tree)
+  }
+
+  func body(
+    _ id: DocumentID, of node: RevisionTree.Node, in tree: RevisionTree
+  ) throws(StoreError) -> [UInt8]? {
+    guard announced == nil, let row = try rows.head(id), row.revision != node.revision else {
+      return try body(id, node.revision)
     }
+    return try body(of: node, in: row, tree)
+  }
+
+  /// A leaf always has a body: without one its row is lost, which is damage and no compaction.
+  private func body(
+    of node: RevisionTree.Node, in row: StoredDocument, _ tree: RevisionTree
+  ) throws(StoreError) -> [UInt8]? {
+    let revision = node.revision
+    let body = try storing { () throws(SQLiteError) in try rows.body(of: row.first, revision) }
     guard let body else {
       guard !node.isLeaf else {
-        throw .integrity("the body of a leaf of change \(found.row.sequence) is missing")
+        throw .integrity("the body of a leaf of change \(row.sequence) is missing")
       }
       // A digest in which a bit has turned is no revision's: that row may be the one looked for.
       let digests = try storing { () throws(SQLiteError) in
-        try rows.bodyDigests(of: found.row.first, generation: revision.generation)
+        try rows.bodyDigests(of: row.first, generation: revision.generation)
       }
-      for digest in digests
-      where tree[RevisionID(generation: revision.generation, digest: digest)] == nil {
-        throw .integrity("a stored body of change \(found.row.sequence) is no revision's")
+      let stored = digests.map { RevisionID(generation: revision.generation, digest: $0) }
+      guard tree.places(of: stored).count == Set(stored).count else {
+        throw .integrity("a stored body of change \(row.sequence) is no revision's")
       }
       return nil
     }
-    guard Checksum.body(id, revision, body.bytes) == body.checksum else {
-      throw .integrity("a stored body of change \(found.row.sequence) fails its checksum")
+    guard Checksum.body(row.id, revision, body.bytes) == body.checksum else {
+      throw .integrity("a stored body of change \(row.sequence) fails its checksum")
     }
     return body.bytes
   }

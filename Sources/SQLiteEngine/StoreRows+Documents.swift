@@ -20,6 +20,21 @@ extension StoreRows {
     return (try found.verified(), found.content)
   }
 
+  /// A document's columns; nil when the id was never used.
+  /// - Throws: `integrity` for columns that were not written so.
+  func head(_ id: DocumentID) throws(StoreError) -> StoredDocument? {
+    let found = try storing { () throws(SQLiteError) in
+      try connection.statement(
+        """
+        SELECT sequence, id, first, generation, digest, is_deleted, type, created, updated,
+          body_checksum, tree_checksum, checksum
+        FROM documents WHERE id = ?1
+        """
+      ).first(.text(id.text)) { row throws(SQLiteError) in try StoredDocument.reading(row) }
+    }
+    return try found?.verified()
+  }
+
   /// A document with its body and its tree, as the writer needs it; nil when the id was never used.
   /// - Throws: `integrity` for columns that were not written so.
   func whole(_ id: DocumentID) throws(StoreError) -> AnnouncedDocuments.Found? {

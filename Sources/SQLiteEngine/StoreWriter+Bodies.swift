@@ -11,6 +11,13 @@ extension StoreWriter {
       bytes: bytes, checksum: Checksum.body(mutation.id, mutation.revision, bytes))
   }
 
+  /// What a further revision of several edits says, as it is stored.
+  static func body(of added: AddedRevision, _ id: DocumentID) -> StoreRows.StoredBody {
+    let bytes = added.body.bytes
+    return StoreRows.StoredBody(
+      bytes: bytes, checksum: Checksum.body(id, added.revision, bytes))
+  }
+
   /// What a tombstone on a closed branch says, as it is stored.
   static func tombstone(_ id: DocumentID, _ revision: RevisionID) -> StoreRows.StoredBody {
     let bytes = DocumentBody.empty.bytes
@@ -24,6 +31,9 @@ extension StoreWriter {
   ) throws(StoreError) -> (body: StoreRows.StoredBody, type: String?) {
     if winner == mutation.revision, let body = Self.body(of: mutation) {
       return (body, mutation.body?.type)
+    }
+    if let added = mutation.further.last(where: { $0.revision == winner }) {
+      return (Self.body(of: added, mutation.id), added.body.type)
     }
     guard let old else { throw .integrity("the winner's body was never stored") }
     if winner == old.row.revision {
@@ -61,13 +71,14 @@ extension StoreWriter {
   ///
   /// Only bodies that many generations below the new revision can have become too old by it, so that
   /// the tree is measured only when there is one; where no ancestors are kept, or branches were joined
-  /// without a new revision, every body may go.
+  /// without a new revision, or there are several, every body may go.
   /// - Parameter hasOthers: whether there may be bodies already: not those of a document that is new.
   /// - Returns: by how many bytes the table has grown.
   func exchangeBodies(
     of first: Int64, for losing: [LosingBody], _ mutation: Mutation, hasOthers: Bool
   ) throws(SQLiteError) -> Int64 {
-    let isMeasured = ancestors > 0 && mutation.body != nil
+    let isMeasured =
+      ancestors > 0 && mutation.body != nil && mutation.further.isEmpty && !mutation.hasJoined
     let generation = isMeasured ? mutation.revision.generation - ancestors : .max
     var losing = losing
     var old: [StoreRows.BodyPlace] = []

@@ -102,6 +102,9 @@ struct StoreWriter {
       let body = StoreRows.StoredBody(bytes: old.body, checksum: old.row.bodyChecksum)
       losing.append((body, old.row.revision))
     }
+    for added in mutation.further where added.revision != winner {
+      losing.append((Self.body(of: added, mutation.id), added.revision))
+    }
     if winner != mutation.revision, let body = Self.body(of: mutation) {
       losing.append((body, mutation.revision))
     }
@@ -131,7 +134,7 @@ struct StoreWriter {
     _ mutation: Mutation, _ winner: RevisionTree.Node, _ old: StoredDocument?, _ now: Timestamp
   ) -> Timestamp {
     if let created = mutation.created { return created }
-    guard let old, winner.isDeleted || !old.isDeleted else { return now }
+    guard let old, !mutation.isReborn, winner.isDeleted || !old.isDeleted else { return now }
     return Timestamp(milliseconds: old.created)
   }
 }

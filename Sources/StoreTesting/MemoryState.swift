@@ -108,10 +108,14 @@ struct MemoryState: Sendable {
     info.lastSequence += 1
     let kept = mutation.tree.revisions(withinSteps: ancestors)
     var bodies = (old?.bodies ?? [:]).filter { kept.contains($0.key) }
+    for added in mutation.further where kept.contains(added.revision) {
+      bodies[added.revision] = added.body
+    }
     if let body = mutation.body { bodies[mutation.revision] = body }
     for revision in mutation.closed { bodies[revision] = .empty }
     // A tombstone keeps the time of the life that it ended; a document brought back begins anew.
-    let isReborn = old.map { $0.isDeleted && !winner.isDeleted } ?? true
+    let isReborn =
+      mutation.isReborn || old.map { $0.isDeleted && !winner.isDeleted } ?? true
     let record = Record(
       tree: mutation.tree, bodies: bodies, sequence: info.lastSequence,
       created: mutation.created ?? (isReborn ? now : old?.created) ?? now, updated: now)

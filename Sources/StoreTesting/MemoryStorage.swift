@@ -12,6 +12,9 @@ package final class MemoryStorage: StoreStorage {
     let writeFault = NIOLockedValueBox<StoreError?>(nil)
   }
 
+  /// What readers have asked so far.
+  package let reads = ReadCounter()
+
   private let file: File
   private let onClose: @Sendable () -> Void
   private let isClosed = Atomic<Bool>(false)
@@ -26,7 +29,8 @@ package final class MemoryStorage: StoreStorage {
   ) async throws(StoreError) -> Value {
     try requireOpen()
     let snapshot = file.state.withLockedValue { $0 }
-    return try query(MemoryView(state: snapshot, now: nil))
+    reads.count(\.states)
+    return try query(MemoryView(state: snapshot, now: nil, reads: reads))
   }
 
   package func update<Value: Sendable>(
@@ -38,6 +42,7 @@ package final class MemoryStorage: StoreStorage {
     return try file.state.withLockedRule { state throws(StoreError) in
       let decision = try decide(MemoryView(state: state, now: now))
       let changes = try state.commit(decision, for: ids, at: now)
+      reads.count(\.commits)
       return Committed(changes: changes, value: decision.value)
     }
   }

@@ -6,8 +6,11 @@ package struct MemoryView: StoreView {
   let state: MemoryState
   /// The moment that local documents expire at; nil for a reader, which sees those not swept yet.
   let now: Timestamp?
+  /// Counts what is read; nil where nobody asks.
+  var reads: ReadCounter?
 
   package func document(_ id: DocumentID) throws(StoreError) -> Document? {
+    reads?.count(\.documents)
     guard let record = state.records[id], let winner = record.tree.winner else { return nil }
     return Document(
       id: id, revision: winner.revision, isDeleted: winner.isDeleted, sequence: record.sequence,
@@ -15,7 +18,8 @@ package struct MemoryView: StoreView {
   }
 
   package func tree(_ id: DocumentID) throws(StoreError) -> RevisionTree? {
-    state.records[id]?.tree
+    reads?.count(\.trees)
+    return state.records[id]?.tree
   }
 
   package func body(_ id: DocumentID, _ revision: RevisionID) throws(StoreError) -> [UInt8]? {

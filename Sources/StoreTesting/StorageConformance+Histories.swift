@@ -57,6 +57,63 @@ extension StorageConformance {
         try require(try await storage.document(id)?.revision, is: base, "the winner")
       }
     },
+    Claim("several revisions of one mutation are one change, and each keeps its body") { bench in
+      try await bench.withStorage { storage in
+        let id = try DocumentID("a")
+        let root = try await storage.put(id, #"{"n":0}"#)
+        let count = StoreLimits.storedAncestors + 5
+        let late = Timestamp(seconds: 1_800_000_100)
+        let names = ["x", "y", "z"].map { RevisionID(generation: 2, digest: $0) }
+        let committed = try await storage.update([id], at: late) {
+          view throws(StoreError) -> Decision<[RevisionID]> in
+          var edits = DocumentEdits(id, in: try view.tree(id), limit: 1_000)
+          return try applying { () throws(DocumentError) -> Decision<[RevisionID]> in
+            for (number, name) in names.enumerated() {
+              _ = try edits.insert(
+                [name, root], body: DocumentBody(parsing: Array("{\"b\":\(number)}".utf8)),
+                isDeleted: false, known: nil)
+            }
+            var line = [names[2]]
+            for number in 0..<count {
+              let body = try DocumentBody(parsing: Array("{\"n\":\(number)}".utf8))
+              line.append(try edits.put(base: line.last, body: body, isDeleted: false))
+            }
+            return Decision(edits.finish().map { [$0] } ?? [], value: line)
+          }
+        }
+        try require(committed.changes.map(\.sequence), is: [2], "the change")
+        let line = committed.value
+        try require(committed.changes.map(\.revision), is: [line[count]], "the winner")
+        for (number, revision) in line.dropFirst().enumerated() {
+          let isKept = number >= count - 1 - StoreLimits.storedAncestors
+          let body = try await storage.body(id, revision)
+          try require(body, is: isKept ? "{\"n\":\(number)}" : nil, "body of \(revision)")
+        }
+        try require(try await storage.body(id, names[0]), is: #"{"b":0}"#, "a losing leaf's body")
+        try require(try await storage.body(id, names[1]), is: #"{"b":1}"#, "another's")
+        try require(try await storage.body(id, names[2]), is: nil, "what was too old at once")
+        let info = try await storage.info()
+        try require(info.lastSequence, is: 2, "the last sequence")
+        try require(info.documentCount, is: 1, "documents")
+      }
+    },
+    Claim("a document that was a tombstone within a mutation is born again") { bench in
+      try await bench.withStorage { storage in
+        let id = try DocumentID("a")
+        let first = try await storage.put(id, #"{"n":0}"#)
+        let late = Timestamp(seconds: 1_800_000_100)
+        _ = try await storage.update([id], at: late) {
+          view throws(StoreError) -> Decision<Void> in
+          var edits = DocumentEdits(id, in: try view.tree(id), limit: 1_000)
+          return try applying { () throws(DocumentError) -> Decision<Void> in
+            let gone = try edits.put(base: first, body: .empty, isDeleted: true)
+            _ = try edits.put(base: gone, body: .empty, isDeleted: false)
+            return Decision(edits.finish().map { [$0] } ?? [], value: ())
+          }
+        }
+        try require(try await storage.document(id)?.created, is: late, "its birth")
+      }
+    },
     Claim("a document keeps its birth over updates and is born again after a deletion") { bench in
       try await bench.withStorage { storage in
         let id = try DocumentID("a")

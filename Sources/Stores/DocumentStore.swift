@@ -1,5 +1,6 @@
 package import Documents
 import Lanes
+import NIOConcurrencyHelpers
 
 /// One store as use cases see it: the engine's port with the quota held in every update, and the
 /// common document verbs. A value; good for as long as its lease (see
@@ -43,16 +44,18 @@ package struct DocumentStore: Sendable {
     inSlices progress: Progress,
     _ step: @escaping @Sendable (inout Progress, any StoreView) throws(StoreError) -> Value?
   ) async throws(StoreError) -> Value {
-    var progress = progress
+    // In a box, so that what grows from call to call is never copied.
+    let reached = NIOLockedValueBox(progress)
     while true {
-      let reached = progress
-      let (value, next) = try await storage.read { view throws(StoreError) in
-        var next = reached
-        let value = try step(&next, view)
-        return (value, next)
+      let value = try await storage.read { view throws(StoreError) in
+        let outcome: Result<Value?, StoreError> = reached.withLockedValue { progress in
+          do throws(StoreError) { return .success(try step(&progress, view)) } catch {
+            return .failure(error)
+          }
+        }
+        return try outcome.get()
       }
       if let value { return value }
-      progress = next
       // The store's thread was left, so others have had their turn; the task's own may go on for long.
       do { try await Slice.giveWay() } catch { throw .ended }
       if Slice.isEnded { throw .ended }

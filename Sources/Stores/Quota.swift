@@ -60,9 +60,15 @@ enum Quota {
   private static let plainTombstoneBytes = 64
 
   private static func isGrowth(_ mutation: Mutation) -> Bool {
+    if mutation.further.contains(where: { isGrowth($0.body, isDeleted: $0.isDeleted) }) {
+      return true
+    }
     guard let body = mutation.body else { return false }
-    return !(mutation.tree[mutation.revision]?.isDeleted ?? true)
-      || body.bytes.count > plainTombstoneBytes
+    return isGrowth(body, isDeleted: mutation.tree[mutation.revision]?.isDeleted ?? true)
+  }
+
+  private static func isGrowth(_ body: DocumentBody, isDeleted: Bool) -> Bool {
+    !isDeleted || body.bytes.count > plainTombstoneBytes
   }
 
   private static func share(_ percent: Int64, of limits: StoreLimits) -> Int64 {
@@ -73,6 +79,7 @@ enum Quota {
   private static func longest(_ mutations: [Mutation]) -> Int64 {
     mutations.reduce(0) {
       $0 + Int64(($1.body?.bytes.count ?? 0) + $1.closed.count * emptyBytes)
+        + $1.further.reduce(0) { $0 + Int64($1.body.bytes.count) }
     }
   }
 
@@ -111,7 +118,7 @@ enum Quota {
   private static func length(
     of leaf: RevisionID, after mutation: Mutation, in view: any StoreView
   ) throws(StoreError) -> Int {
-    if leaf == mutation.revision, let body = mutation.body { return body.bytes.count }
+    if let body = mutation.body(of: leaf) { return body.bytes.count }
     if mutation.closed.contains(leaf) { return emptyBytes }
     return try view.body(mutation.id, leaf)?.count ?? 0
   }

@@ -11,6 +11,10 @@ package protocol StoreView {
   func tree(_ id: DocumentID) throws(StoreError) -> RevisionTree?
   /// What a revision says; nil when the revision is unknown or its body was compacted away.
   func body(_ id: DocumentID, _ revision: RevisionID) throws(StoreError) -> [UInt8]?
+  /// The same for who has the document's tree of this state at hand, which is not read again then.
+  func body(
+    _ id: DocumentID, of node: RevisionTree.Node, in tree: RevisionTree
+  ) throws(StoreError) -> [UInt8]?
   /// Winners by id in byte order, tombstones included where asked, until `visit` answers false.
   func documents(
     _ range: DocumentRange, _ visit: (Document) throws(StoreError) -> Bool
@@ -58,6 +62,12 @@ package protocol StoreView {
   func info() throws(StoreError) -> StoreInfo
 }
 
+extension StoreView {
+  package func body(
+    _ id: DocumentID, of node: RevisionTree.Node, in tree: RevisionTree
+  ) throws(StoreError) -> [UInt8]? { try body(id, node.revision) }
+}
+
 /// Which ids to walk, in byte order.
 package struct DocumentRange: Sendable {
   /// The first id wanted, compared by bytes; nil from the very first. Any text, legal id or not.
@@ -81,6 +91,18 @@ package struct DocumentRange: Sendable {
     self.includesEnd = includesEnd
     self.descending = descending
     self.includesDeleted = includesDeleted
+  }
+
+  /// What is left of the range, in its direction, behind an id.
+  package func behind(_ id: String) -> DocumentRange {
+    var rest = self
+    if descending {
+      (rest.end, rest.includesEnd) = (id, false)
+    } else {
+      // The next text in the order of bytes.
+      rest.start = id + "\0"
+    }
+    return rest
   }
 
   /// Whether an id lies within the range's ends.

@@ -8,11 +8,14 @@ import Testing
 struct Couch: Sendable {
   let database: CouchDatabase
   let store: DocumentStore
+  let reads: ReadCounter
 
   /// A new database.
   init(limits: StoreLimits = .full) async throws {
     let name = StoreName.named(try #require(DatabaseName("db")))
-    let storage = try #require(try await MemoryEngine().open(name, creating: true))
+    let storage = try #require(
+      try await MemoryEngine().open(name, creating: true) as? MemoryStorage)
+    reads = storage.reads
     store = DocumentStore(
       name: name, storage: storage, feed: ChangeFeed(), limits: limits,
       now: { Timestamp(milliseconds: 1_000) })

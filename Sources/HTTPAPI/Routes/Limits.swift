@@ -127,6 +127,7 @@ enum Limits {
     ("bulkBytes", CouchLimits.bulk.maximumBytes, "bytes"),
     ("bulkDocuments", CouchLimits.bulkDocuments, "documents"),
     ("commitDocuments", CouchLimits.commitDocuments, "documents"),
+    ("commitMilliseconds", CouchLimits.commitMilliseconds, "milliseconds"),
     ("answerBytes", CouchLimits.answerBytes, "bytes"),
     ("askedRevisions", CouchLimits.askedRevisions, "revisions"),
     ("documentQueries", CouchLimits.queries, "queries"),

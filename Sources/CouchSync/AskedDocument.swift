@@ -1,0 +1,95 @@
+import Documents
+import Stores
+
+/// One document that `_bulk_get` asks for, read once for all elements that name it.
+struct AskedDocument: Sendable {
+  private let id: String
+  private var reader: DocumentReader?
+  private var wanted: WantedRevisions
+  /// Where the answer has what was read already; nil for a revision that is missing.
+  private var known: [RevisionID: Range<Int>?] = [:]
+  private let isNamedAgain: Bool
+
+  /// Reads a document.
+  /// - Parameter revisions: those of it that will be asked for.
+  init(
+    _ id: String, _ revisions: [RevisionID], _ request: BulkGetRequest, in view: any StoreView
+  ) throws(StoreError) {
+    self.id = id
+    reader = try DocumentReader(
+      DocumentID(stored: id), in: view, extras: request.extras, needsTree: true)
+    wanted = WantedRevisions(revisions, by: reader, latest: request.latest)
+    isNamedAgain = revisions.count > 1
+  }
+
+  /// Whether an element is about this document.
+  func isOf(_ id: String) -> Bool { self.id.equalsBytes(of: id) }
+
+  /// Reads the document again where a later state of the store has it changed.
+  mutating func renew(in view: any StoreView) throws(StoreError) {
+    reader = try reader?.renewed(in: view)
+  }
+
+  /// What stands for a revision, or for all leaves.
+  mutating func targets(of revision: RevisionID?) -> [WantedRevisions.Target] {
+    revision.map { wanted.targets(of: $0) } ?? wanted.leaves
+  }
+
+  /// Writes `{"ok":{…}}`.
+  /// - Returns: false where the revision is missing, and nothing is written.
+  mutating func append(
+    _ target: WantedRevisions.Target, to writer: inout JSONWriter, in view: any StoreView
+  ) throws(StoreError) -> Bool {
+    if let known = known[target.revision] {
+      // A copy: what is appended to its own bytes would copy the whole answer.
+      if let known { writer.raw(Array(writer.bytes[known])) }
+      return known != nil
+    }
+    let bytes = try reader?.revision(target.revision, at: target.place, in: view)
+    if let bytes {
+      writer.beginObject()
+      let start = writer.bytes.count - 1
+      writer.member("ok", raw: bytes)
+      writer.endObject()
+      if isNamedAgain { known[target.revision] = .some(start..<writer.bytes.count) }
+    } else if isNamedAgain {
+      known[target.revision] = .some(nil)
+    }
+    return bytes != nil
+  }
+}
+
+extension BulkGetRequest {
+  /// The places of the elements, those of one document beside each other in the order of the request; nil where
+  /// they stand so already.
+  var orderByDocument: [Int]? {
+    guard entries.count > 2 else { return nil }
+    var numbers: [DocumentID: Int] = Dictionary(minimumCapacity: entries.count)
+    var ranks: [Int] = []
+    ranks.reserveCapacity(entries.count)
+    var isInOrder = true
+    for (place, entry) in entries.enumerated() {
+      var rank = place
+      if let id = entry.id.map(DocumentID.init(stored:)) {
+        rank = numbers[id] ?? place
+        if rank == place { numbers[id] = place }
+      }
+      isInOrder = isInOrder && rank >= ranks.last ?? 0
+      ranks.append(rank)
+    }
+    return isInOrder ? nil : entries.indices.sorted { (ranks[$0], $0) < (ranks[$1], $1) }
+  }
+
+  /// The revisions that the elements from one on ask of a document, as far as they are beside each other.
+  func revisions(of id: String, from first: Int, in order: [Int]?) -> [RevisionID] {
+    var revisions: [RevisionID] = []
+    for count in first..<entries.count {
+      let entry = entries[order?[count] ?? count]
+      guard entry.id?.equalsBytes(of: id) == true else { break }
+      if let text = entry.revision, let revision = try? RevisionID(text) {
+        revisions.append(revision)
+      }
+    }
+    return revisions
+  }
+}

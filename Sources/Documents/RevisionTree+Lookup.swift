@@ -1,0 +1,97 @@
+/// Looking many revisions up at the cost of one walk over the tree.
+extension RevisionTree {
+  /// Where revisions stand among ``nodes``; those that are unknown are left out.
+  package func places(of revisions: some Collection<RevisionID>) -> [RevisionID: Int] {
+    var places: [RevisionID: Int] = [:]
+    guard revisions.count > 1 else {
+      for revision in revisions { places[revision] = index(of: revision) }
+      return places
+    }
+    let wanted = Set(revisions)
+    guard let lowest = wanted.lazy.map(\.generation).min(),
+      let highest = wanted.lazy.map(\.generation).max()
+    else { return places }
+    for place in nodes.indices {
+      // Spares most nodes of a long history the hashing.
+      guard (lowest...highest).contains(nodes[place].revision.generation),
+        wanted.contains(nodes[place].revision)
+      else { continue }
+      places[nodes[place].revision] = place
+    }
+    return places
+  }
+
+  /// The revision at a place and its known ancestors, newest first.
+  package func history(at place: Int) -> [RevisionID] { line(at: place).map(\.revision) }
+
+  /// The node at a place and its known ancestors, newest first.
+  package func line(at place: Int) -> [Node] {
+    var line: [Node] = []
+    var next: Int? = nodes.indices.contains(place) ? place : nil
+    while let index = next {
+      line.append(nodes[index])
+      next = nodes[index].parent
+    }
+    return line
+  }
+
+  /// The leaves that descend from a revision, or the revision itself if it is one; winner first.
+  package func leaves(below revision: RevisionID) -> [Node] {
+    guard let first = index(of: revision) else { return [] }
+    guard !nodes[first].isLeaf else { return [nodes[first]] }
+    // Parents stand first, so that one walk upwards finds all that descend.
+    var isBelow = [Bool](repeating: false, count: nodes.count)
+    isBelow[first] = true
+    var leaves: [Node] = []
+    for place in nodes.indices.dropFirst(first + 1) {
+      guard let parent = nodes[place].parent, isBelow[parent] else { continue }
+      isBelow[place] = true
+      if nodes[place].isLeaf { leaves.append(nodes[place]) }
+    }
+    return leaves.sorted(by: Self.wins)
+  }
+}
+
+/// The leaves below any revision of a tree: two walks over it, and then no more than what is asked for.
+package struct LeavesBelow: Sendable {
+  private let tree: RevisionTree
+  /// The leaves by their places, those of one branch beside each other.
+  private var leaves: [Int]
+  /// For each node the first of its leaves among ``leaves``, and how many they are.
+  private var ranges: [(first: Int, count: Int)]
+
+  /// Walks over a tree.
+  package init(_ tree: RevisionTree) {
+    self.tree = tree
+    let nodes = tree.nodes
+    ranges = Array(repeating: (0, 0), count: nodes.count)
+    for place in nodes.indices.reversed() {
+      if nodes[place].isLeaf { ranges[place].count = 1 }
+      if let parent = nodes[place].parent { ranges[parent].count += ranges[place].count }
+    }
+    // Where the next child of each node puts its leaves.
+    var free = [Int](repeating: 0, count: nodes.count)
+    var end = 0
+    for place in nodes.indices {
+      if let parent = nodes[place].parent {
+        ranges[place].first = free[parent]
+        free[parent] += ranges[place].count
+      } else {
+        ranges[place].first = end
+        end += ranges[place].count
+      }
+      free[place] = ranges[place].first
+    }
+    leaves = Array(repeating: 0, count: end)
+    for place in nodes.indices where nodes[place].isLeaf { leaves[ranges[place].first] = place }
+  }
+
+  /// Where the leaves stand that descend from the node at a place, or the node itself if it is one; winner first.
+  package func places(at place: Int) -> [Int] {
+    guard ranges.indices.contains(place) else { return [] }
+    let (first, count) = ranges[place]
+    return leaves[first..<first + count].sorted {
+      RevisionTree.wins(tree.nodes[$0], tree.nodes[$1])
+    }
+  }
+}

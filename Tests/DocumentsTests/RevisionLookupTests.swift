@@ -1,0 +1,103 @@
+import Testing
+
+@testable import Documents
+
+/// Many revisions looked up at once, and many edits made at once, against one at a time.
+@Suite struct RevisionLookupTests {
+  @Test(arguments: 0..<40)
+  func lookupsAgreeWithASearchForEach(_ seed: UInt64) throws {
+    let tree = try Self.tree(seed)
+    let unknown = try RevisionID("3-unknown")
+    let asked = tree.nodes.map(\.revision) + [unknown]
+    let places = tree.places(of: asked)
+    let below = LeavesBelow(tree)
+    for revision in asked {
+      #expect(places[revision] == tree.index(of: revision))
+      let leaves = tree.leaves.filter { tree.history(of: $0.revision).contains(revision) }
+      #expect(tree.leaves(below: revision) == leaves)
+      guard let place = places[revision] else { continue }
+      #expect(below.places(at: place).map { tree.nodes[$0] } == leaves)
+    }
+    #expect(tree.places(of: [unknown]).isEmpty)
+    #expect(tree.places(of: [asked[0]]) == [asked[0]: 0])
+    #expect(below.places(at: tree.nodes.count).isEmpty)
+  }
+
+  @Test(arguments: 0..<40)
+  func editsAtOnceAgreeWithOneAfterTheOther(_ seed: UInt64) throws {
+    let limit = 1_000
+    var generator = JSONRandom(seed: seed)
+    let source = try Self.tree(seed &+ 100)
+    let id = DocumentID(stored: "a")
+    var tree: RevisionTree?
+    var edits = DocumentEdits(id, in: nil, limit: limit)
+    var bodies: [RevisionID: DocumentBody] = [:]
+    for _ in 0..<12 {
+      let node = try #require(source.nodes.randomElement(using: &generator))
+      let history = source.history(of: node.revision)
+      let body = try DocumentBody(parsing: Array(#"{"n":"\#(node.revision)"}"#.utf8))
+      let known = edits.body(of: node.revision)
+      #expect(known?.digest == bodies[node.revision]?.digest)
+      let single = try Edit.insert(
+        id, in: tree, history: history, body: body, isDeleted: false,
+        known: bodies[node.revision], limit: limit)
+      if let single {
+        tree = single.tree
+        if single.body != nil { bodies[single.revision] = body }
+      }
+      #expect(
+        try edits.insert(history, body: body, isDeleted: false, known: known) == node.revision)
+    }
+    let together = try #require(edits.finish())
+    #expect(together.tree.leaves.map(\.revision) == tree?.leaves.map(\.revision))
+    #expect(together.tree.parents == tree?.parents)
+    for (revision, body) in bodies { #expect(together.body(of: revision)?.bytes == body.bytes) }
+  }
+
+  @Test func longLineOfEditsAtOnceIsPruned() throws {
+    var edits = DocumentEdits(DocumentID(stored: "a"), in: nil, limit: 5)
+    var base: RevisionID?
+    for number in 0..<3_000 {
+      let body = try DocumentBody(parsing: Array("{\"n\":\(number)}".utf8))
+      base = try edits.put(base: base, body: body, isDeleted: false)
+    }
+    #expect(edits.tree.nodes.count < 3_000)
+    let mutation = try #require(edits.finish())
+    #expect(mutation.tree.nodes.count == 5)
+    #expect(mutation.tree.winner?.revision.generation == 3_000)
+  }
+
+  @Test func documentThatComesBackBetweenEditsIsBornAgain() throws {
+    let id = DocumentID(stored: "a")
+    var edits = DocumentEdits(id, in: nil, limit: 1_000)
+    let first = try edits.put(base: nil, body: .empty, isDeleted: false)
+    let deleted = try edits.put(base: first, body: .empty, isDeleted: true)
+    let tree = edits.tree
+    let last = try edits.put(base: deleted, body: .empty, isDeleted: false)
+    let mutation = try #require(edits.finish())
+    #expect(mutation.isReborn)
+    #expect(mutation.revision == last)
+    #expect(mutation.further.map(\.revision) == [first, deleted])
+    #expect(throws: DocumentError.conflict) {
+      try edits.put(base: first, body: .empty, isDeleted: false)
+    }
+    // What was a tombstone before the edits is told by the tree.
+    var later = DocumentEdits(id, in: tree, limit: 1_000)
+    _ = try later.put(base: nil, body: .empty, isDeleted: false)
+    #expect(later.finish()?.isReborn == false)
+  }
+
+  /// A tree of several roots, with branches.
+  private static func tree(_ seed: UInt64) throws -> RevisionTree {
+    var generator = JSONRandom(seed: seed)
+    var tree = RevisionTree()
+    for number in 0..<30 {
+      let parent = tree.nodes.randomElement(using: &generator)?.revision
+      let below = Int.random(in: 0..<6, using: &generator) == 0 ? nil : parent
+      let revision = RevisionID(generation: (below?.generation ?? 0) + 1, digest: "r\(number)")
+      try tree.insert(
+        revision, below: below, isDeleted: Int.random(in: 0..<5, using: &generator) == 0)
+    }
+    return tree
+  }
+}
