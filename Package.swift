@@ -81,7 +81,7 @@ let package = Package(
 
     // Floor 2: use cases.
     floor("CouchSync", ["Documents", "Lanes", "Stores", "ICU"]),
-    floor("Hotels", ["Documents", "Lanes", "Stores", crypto]),
+    floor("Hotels", ["Documents", "Lanes", "Stores", crypto, metrics]),
     floor(
       "Accounts",
       [
@@ -119,7 +119,8 @@ let package = Package(
       "HotelBookmarks",
       [
         "Documents", "Lanes", "Stores", "Hotels", "Accounts", "SQLite", "SQLiteEngine",
-        "Catalogue", "SearchProxy", "HTTPAPI", "CContract", crypto, logging, metrics, coreMetrics, lifecycle,
+        "Catalogue", "SearchProxy", "HTTPAPI", "CContract", crypto, logging, metrics, coreMetrics,
+        lifecycle,
         hummingbird,
         .product(name: "HummingbirdCore", package: "hummingbird"), nioCore, nioPosix,
         .product(name: "NIOHTTP1", package: "swift-nio"),
@@ -146,7 +147,8 @@ let package = Package(
     tests("CouchSync", ["Documents", "Lanes", "Stores", "CouchSync", "ICU", "StoreTesting"]),
     tests("Hotels", ["Documents", "Stores", "Hotels", "StoreTesting"]),
     tests("Accounts", ["Documents", "Stores", "Accounts", "StoreTesting", crypto, cryptoExtras]),
-    tests("SQLiteEngine", ["Documents", "Lanes", "Stores", "SQLite", "SQLiteEngine", "StoreTesting"]),
+    tests(
+      "SQLiteEngine", ["Documents", "Lanes", "Stores", "SQLite", "SQLiteEngine", "StoreTesting"]),
     tests("Catalogue", ["Documents", "Hotels", "Lanes", "Catalogue", "SQLite"]),
     tests("SearchProxy", ["Documents", "Hotels", "SearchProxy", "SQLite"]),
     tests(

@@ -15,7 +15,7 @@ struct MissingRevisions: Sendable {
   /// write will say what is wrong with it.
   init?(_ id: String, of asked: [RevisionID], in view: any StoreView) throws(StoreError) {
     let tree = try view.tree(DocumentID(stored: id))
-    let revisions = asked.filter { tree?[$0] == nil }
+    let revisions = asked.filter { tree?.knows($0) != true }
     guard let highest = revisions.map(\.generation).max() else { return nil }
     self.id = id
     self.revisions = revisions

@@ -1,0 +1,55 @@
+"""What grows with use: merged branches of the list."""
+import uuid
+
+from couch import Database
+
+LIST = "bookmarkedhotels"
+
+
+def conflict(database, number):
+    """A phone's revision of the list that has not seen the last ones."""
+    revision = f"2-{uuid.UUID(int=number).hex} 1-a"
+    database.graft(LIST, revision, type=LIST, hotels=[f"hotel{number}"])
+    return revision.split()[0]
+
+
+def leaves(database):
+    rows = database.changes("&doc_ids=" + LIST)["results"]
+    return [change["rev"] for row in rows if row["id"] == LIST for change in row["changes"]]
+
+
+def test_a_new_device_pulls_a_list_with_many_merges(shared):
+    database = Database(shared)
+    database.graft(LIST, "1-a", type=LIST, hotels=[])
+    revisions = [conflict(database, number) for number in range(1, 151)]
+    open_leaves = leaves(database)
+    assert len(open_leaves) <= 65
+
+    # The device asks for all that the feed names, as replicators do.
+    asked = {"docs": [{"id": LIST, "rev": leaf} for leaf in open_leaves]}
+    answer = database.call("POST", "/_bulk_get?revs=true", json=asked)
+    assert answer.status_code == 200
+    documents = [result["docs"][0] for result in answer.json()["results"]]
+    assert all("ok" in document for document in documents)
+    live = [document["ok"] for document in documents if not document["ok"].get("_deleted")]
+    assert len(live) == 1
+    assert sorted(live[0]["hotels"]) == sorted(f"hotel{number}" for number in range(1, 151))
+    every = database.call("GET", f"/{LIST}?open_revs=all", headers={"Accept": "application/json"})
+    assert every.status_code == 200 and len(every.json()) == len(open_leaves)
+
+    # A phone that has an old branch still need not bring it, and brings it in vain.
+    known = database.call("POST", "/_revs_diff", json={LIST: revisions})
+    assert known.json() == {}
+    conflict(database, 1)
+    assert sorted(leaves(database)) == sorted(open_leaves)
+    document = database.call("GET", f"/{LIST}?conflicts=true&deleted_conflicts=true").json()
+    assert "_conflicts" not in document and len(document["_deleted_conflicts"]) <= 64
+
+
+def test_a_peers_last_generation_is_an_error_of_its_element(shared):
+    database = Database(shared)
+    last = {"_id": LIST, "_rev": f"{1 << 53}-a", "type": LIST, "hotels": ["x"]}
+    answers = database.bulk(last, new_edits=False)
+    assert [answer["id"] for answer in answers if "error" in answer] == [LIST]
+    answer = shared.call("PUT", "/v1/bookmarks/a", database.token, json={"id": "a"})
+    assert answer.status_code == 201
