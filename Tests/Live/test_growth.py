@@ -1,4 +1,4 @@
-"""What grows with use: merged branches of the list."""
+"""What grows with use: receipts of batches and merged branches of the list."""
 import uuid
 
 from couch import Database
@@ -53,3 +53,23 @@ def test_a_peers_last_generation_is_an_error_of_its_element(shared):
     assert [answer["id"] for answer in answers if "error" in answer] == [LIST]
     answer = shared.call("PUT", "/v1/bookmarks/a", database.token, json={"id": "a"})
     assert answer.status_code == 201
+
+
+def test_idempotency_keys_are_bounded_and_each_answer_is_kept(shared):
+    token = shared.guest()
+
+    def batch(key=None):
+        headers = {"Idempotency-Key": key} if key else {}
+        return shared.call(
+            "POST", "/v1/bookmarks", token, json={"add": [{"id": "a"}]}, headers=headers)
+
+    most = next(
+        limit["value"] for limit in shared.call("GET", "/v1/limits").json()["limits"]
+        if limit["name"] == "storeReceipts")
+    for number in range(most):
+        assert batch(str(number)).status_code == 200
+    refused = batch("one more")
+    assert refused.status_code == 507
+    assert refused.json()["error"] == "quota_exceeded" and "key" in refused.json()["reason"]
+    assert batch("0").status_code == 200
+    assert batch().status_code == 200

@@ -67,6 +67,7 @@ enum Limits {
     ("guestBytes", Int(StoreLimits.guest.bytes), "bytes"),
     ("storeDocuments", Int(StoreLimits.full.documents), "documents"),
     ("storeBytes", Int(StoreLimits.full.bytes), "bytes"),
+    ("storeReceipts", Int(StoreLimits.receipts), "idempotency keys per store and day"),
     ("pendingUpdates", StoreLimits.pendingUpdates, "updates per store"),
   ]
 
