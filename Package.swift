@@ -85,7 +85,7 @@ let package = Package(
     floor(
       "Accounts",
       [
-        "Documents", "Lanes", "Stores", crypto, cryptoExtras,
+        "Documents", "Lanes", "Stores", "ICU", crypto, cryptoExtras,
         .product(name: "JWTKit", package: "jwt-kit"),
       ]),
 

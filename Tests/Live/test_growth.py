@@ -1,7 +1,7 @@
-"""What grows with use: receipts of batches and merged branches of the list."""
+"""What grows with use: receipts of batches, merged branches of the list, names that are taken."""
 import uuid
 
-from couch import Database
+from couch import PASSWORD, Database
 
 LIST = "bookmarkedhotels"
 
@@ -73,3 +73,21 @@ def test_idempotency_keys_are_bounded_and_each_answer_is_kept(shared):
     assert refused.json()["error"] == "quota_exceeded" and "key" in refused.json()["reason"]
     assert batch("0").status_code == 200
     assert batch().status_code == 200
+
+
+def test_names_in_another_width_are_one_and_lookalikes_of_the_administrator_are_taken(shared):
+    name = "wide" + uuid.uuid4().hex
+    wide = "".join(chr(ord(letter) + 0xFEE0) for letter in name)
+
+    def sign_up(name):
+        return shared.call("POST", "/v1/users", json={"username": name, "password": PASSWORD})
+
+    made = sign_up(wide)
+    assert made.status_code == 201 and made.json()["username"] == name
+    assert sign_up(name).status_code == 409
+    for spelling in (name, wide, name.upper()):
+        session = {"username": spelling, "password": PASSWORD}
+        assert shared.call("POST", "/v1/sessions", json=session).status_code in (200, 201)
+    for lookalike in ("adrnin", "\u0430dmin", "admin"):
+        assert sign_up(lookalike).status_code == 409
+    assert sign_up("smile\U0001F600").status_code == 400

@@ -3,8 +3,9 @@
 
 #include <stdint.h>
 
-/* ICU's UCollator and URegularExpression. */
+/* ICU's UCollator, URegularExpression and USpoofChecker. */
 typedef struct cicu_collator cicu_collator;
+typedef struct cicu_checker cicu_checker;
 typedef struct cicu_pattern cicu_pattern;
 
 /* ICU renames its functions by macros (ucol_open is ucol_open_72), which Swift does not import, and its
@@ -57,5 +58,30 @@ typedef int8_t (*cicu_continue)(const void *context, int32_t steps);
 int8_t cicu_pattern_find(
     cicu_pattern *pattern, const uint16_t *text, int32_t length, int32_t stack,
     cicu_continue goesOn, const void *context, int32_t *status);
+
+/* Properties of a code point. */
+
+/* Whether it is another character's wide or narrow form (a decomposition of type <wide> or <narrow>). */
+int8_t cicu_is_width_variant(uint32_t scalar);
+
+/* Whether it is a conjoining jamo: Hangul_Syllable_Type L, V or T. */
+int8_t cicu_is_conjoining_jamo(uint32_t scalar);
+
+/* Its Bidi_Class, as ICU numbers them (UCharDirection). */
+int32_t cicu_direction(uint32_t scalar);
+
+/* Its Script, as ICU numbers them (UScriptCode); -1 for a failure. */
+int32_t cicu_script(uint32_t scalar);
+
+/* Texts that look alike. Lengths are in bytes of UTF-8. */
+
+cicu_checker *cicu_checker_open(int32_t *status);
+
+void cicu_checker_close(cicu_checker *checker);
+
+/* The skeleton of a text (UTS 39, section 4); it is written if there is room. */
+int32_t cicu_checker_skeleton(
+    const cicu_checker *checker, const char *text, int32_t length, char *skeleton, int32_t room,
+    int32_t *status);
 
 #endif
