@@ -83,11 +83,11 @@ let package = Package(
 
     // Floor 2: use cases.
     floor("CouchSync", ["Documents", "Lanes", "Stores", "ICU", "RegularExpressions"]),
-    floor("Hotels", ["Documents", "Lanes", "Stores", crypto]),
+    floor("Hotels", ["Documents", "Lanes", "Stores", crypto, metrics]),
     floor(
       "Accounts",
       [
-        "Documents", "Lanes", "Stores", crypto, cryptoExtras,
+        "Documents", "Lanes", "Stores", "ICU", crypto, cryptoExtras,
         .product(name: "JWTKit", package: "jwt-kit"),
       ]),
 

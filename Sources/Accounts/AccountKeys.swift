@@ -11,6 +11,14 @@ enum AccountKeys {
   /// A user's name and password.
   static func credentials(_ name: UserName) -> LocalID { LocalID(receipt: "user:" + hash(name)) }
 
+  /// Notes that somebody has a name of before which, as new names are kept, would be this one.
+  static func formerName(_ name: UserName) -> LocalID {
+    LocalID(receipt: "former:" + hash(name))
+  }
+
+  /// Notes that all names of before were looked at.
+  static let formerNames = LocalID(receipt: "formers")
+
   /// What became of a guest.
   static func guest(_ id: AccountID) -> DocumentID { DocumentID(stored: "guest:" + id.text) }
 

@@ -31,6 +31,13 @@ extension AccountService {
     try await accounts.erase(principal.store)
   }
 
+  /// Sees to it that no new name equals one of before; once at every start, before requests are taken. The first
+  /// time it looks at every account.
+  /// - Throws: the system store's errors.
+  package func prepareNames() async throws(AccountError) {
+    try await accounts.noteFormerNames()
+  }
+
   /// Erases the stores that were to be erased when the service stopped; once at every start, before
   /// requests are taken. Reads one index. A store that can't be erased is left for the next start.
   /// - Returns: why stores could not be erased.

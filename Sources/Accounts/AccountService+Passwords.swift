@@ -65,7 +65,8 @@ extension AccountService {
   private func verify(
     _ name: UserName, _ password: [UInt8], from address: ClientAddress
   ) async throws(AccountError) -> VerifiedUser {
-    let attempt = Lockouts.Key(name: name, address: address)
+    // However wide its letters are written, attempts at one name are counted together.
+    let attempt = Lockouts.Key(name: name.widthMapped ?? name, address: address)
     try lockouts.begin(attempt, at: uptime())
     let user: VerifiedUser?
     do throws(AccountError) {
@@ -91,17 +92,17 @@ extension AccountService {
         kind: .administrator, id: administrator.id, name: administrator.name,
         epoch: administratorEpoch, adopting: [])
     }
-    let known = try await accounts.user(name)
+    let known = try await accounts.knownUser(name)
     let stored = known?.credentials.password
     guard try await hashing.verify(password, against: stored), let known, let stored else {
       return nil
     }
     if hashing.isOutdated(stored), let hash = try? await hashing.hash(password) {
       // The old hash is as right as the new one: failing to replace it is nobody's failure.
-      try? await accounts.rehash(name, known, hash)
+      try? await accounts.rehash(known.name ?? name, known, hash)
     }
     return VerifiedUser(
-      kind: .user, id: known.document.id, name: (try? UserName(known.credentials.name)) ?? name,
+      kind: .user, id: known.document.id, name: known.name ?? name,
       epoch: known.document.epoch, adopting: known.document.adopting)
   }
 }

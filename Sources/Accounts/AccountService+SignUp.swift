@@ -55,7 +55,8 @@ extension AccountService {
     _ name: UserName, _ password: Secret, adopting guest: AccountID?
   ) async throws(AccountError) -> UserDocument {
     // Looking first spares the hash; the transaction decides.
-    guard name != settings.administrator?.name, try await accounts.user(name) == nil else {
+    guard settings.administrator?.isTaken(for: name) != true, try await accounts.user(name) == nil
+    else {
       throw .taken
     }
     let hash = try await hashing.hash(PasswordRule.normalized(password))

@@ -37,11 +37,13 @@ extension AccountStore {
   /// Ends a user, whose name and password are gone with this, and notes which stores are to be erased: the
   /// user's own and those of guests on their way into it.
   func endUser(_ name: UserName, id: AccountID) async throws(AccountError) -> [StoreName] {
-    try await endUser(AccountKeys.user(name), AccountKeys.credentials(name), id: id)
+    let former = name.widthMapped.map(AccountKeys.formerName)
+    return try await endUser(
+      AccountKeys.user(name), AccountKeys.credentials(name), former: former, id: id)
   }
 
   private func endUser(
-    _ userID: DocumentID, _ local: LocalID, id: AccountID
+    _ userID: DocumentID, _ local: LocalID, former: LocalID? = nil, id: AccountID
   ) async throws(AccountError) -> [StoreName] {
     try await update([userID, AccountKeys.erasure(.user(id))]) {
       (view, limit) throws(StoreError) in
@@ -51,7 +53,9 @@ extension AccountStore {
       let stores = [.user(id)] + user.adopting.map { StoreName.guest($0) }
       var mutations = [try Self.put(userID, nil, in: view, limit: limit)]
       for store in stores { mutations.append(try Self.note(store, in: view, limit: limit)) }
-      return Self.erasing(mutations, locals: [LocalEdit(local, nil)], value: stores)
+      return Self.erasing(
+        mutations, locals: ([local] + (former.map { [$0] } ?? [])).map { LocalEdit($0, nil) },
+        value: stores)
     }
   }
 

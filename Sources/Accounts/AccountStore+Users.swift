@@ -18,6 +18,7 @@ extension AccountStore {
     let ids = Set([id] + document.adopting.map(AccountKeys.guest))
     return try await update(ids) { (view, limit) throws(StoreError) in
       if try UserDocument(view.document(id)) != nil { return Decision(value: .taken) }
+      if try view.local(AccountKeys.formerName(name)) != nil { return Decision(value: .taken) }
       var mutations = [try Self.put(id, document.value, in: view, limit: limit)]
       for guest in document.adopting {
         let claim = AccountKeys.guest(guest)

@@ -49,6 +49,14 @@ struct AccountStore: Sendable {
     }
   }
 
+  /// A user by the name that they give: first by the letter, so that names of before go on, then with the usual
+  /// forms of wide and narrow characters, as new names are kept.
+  func knownUser(_ name: UserName) async throws(AccountError) -> KnownUser? {
+    if let known = try await user(name) { return known }
+    guard let mapped = name.widthMapped else { return nil }
+    return try await user(mapped)
+  }
+
   /// Ends a session, durably.
   /// - Parameter forgottenAt: when none of its tokens can work any more.
   func revoke(_ session: String, forgottenAt end: Timestamp) async throws(AccountError) {

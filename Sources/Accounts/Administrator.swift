@@ -1,5 +1,6 @@
 import Crypto
 import Documents
+import ICU
 package import Stores
 
 /// The administrator, whom the configuration names and no document can: no role is ever read from a
@@ -14,6 +15,8 @@ package struct Administrator: Sendable {
   let password: PasswordHash
   /// The account's id, made of the name.
   package let id: AccountID
+  /// What the name looks like; nil where ICU's data is not there.
+  private let skeleton: [UInt8]?
 
   /// An administrator by name and password.
   /// - Throws: `invalidName`.
@@ -26,7 +29,19 @@ package struct Administrator: Sendable {
     self.name = name
     self.password = password
     self.id = id
+    skeleton = Self.skeletons?.skeleton(of: name.key)
   }
+
+  /// Whether a name is the administrator's, or looks like it: `adrnin`, or `admin` with a Cyrillic `а`.
+  ///
+  /// Source: Unicode Technical Standard 39, section 4.
+  func isTaken(for other: UserName) -> Bool {
+    guard other != name else { return true }
+    guard let skeleton, let look = Self.skeletons?.skeleton(of: other.key) else { return false }
+    return look == skeleton
+  }
+
+  private static let skeletons = TextSkeleton()
 
   /// An administrator whose password an operator chose. Blocks for the time of one hash.
   /// - Throws: `invalidName`; `invalidPassword`, also for one that everybody knows; `hashingBusy` where the

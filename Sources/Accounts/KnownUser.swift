@@ -6,4 +6,7 @@ struct KnownUser: Sendable {
   let credentials: Credentials
   /// How often the credentials were written.
   let revision: Int64
+
+  /// The name that they have.
+  var name: UserName? { try? UserName(credentials.name) }
 }

@@ -1,7 +1,10 @@
 #include "CICU.h"
 
 #include <stddef.h>
+#include <unicode/uchar.h>
 #include <unicode/ucol.h>
+#include <unicode/uscript.h>
+#include <unicode/uspoof.h>
 #include <unicode/uversion.h>
 
 cicu_collator *cicu_collator_open(int32_t *status) {
@@ -32,3 +35,40 @@ void cicu_collator_version(const cicu_collator *collator, uint8_t *four) {
 }
 
 void cicu_library_version(uint8_t *four) { u_getVersion(four); }
+
+int8_t cicu_is_width_variant(uint32_t scalar) {
+  int32_t type = u_getIntPropertyValue((UChar32)scalar, UCHAR_DECOMPOSITION_TYPE);
+  return type == U_DT_WIDE || type == U_DT_NARROW;
+}
+
+int8_t cicu_is_conjoining_jamo(uint32_t scalar) {
+  int32_t type = u_getIntPropertyValue((UChar32)scalar, UCHAR_HANGUL_SYLLABLE_TYPE);
+  return type == U_HST_LEADING_JAMO || type == U_HST_VOWEL_JAMO || type == U_HST_TRAILING_JAMO;
+}
+
+int32_t cicu_direction(uint32_t scalar) { return u_charDirection((UChar32)scalar); }
+
+int32_t cicu_script(uint32_t scalar) {
+  UErrorCode code = U_ZERO_ERROR;
+  UScriptCode script = uscript_getScript((UChar32)scalar, &code);
+  return U_SUCCESS(code) ? script : -1;
+}
+
+cicu_checker *cicu_checker_open(int32_t *status) {
+  UErrorCode code = U_ZERO_ERROR;
+  USpoofChecker *checker = uspoof_open(&code);
+  *status = code;
+  return (cicu_checker *)checker;
+}
+
+void cicu_checker_close(cicu_checker *checker) { uspoof_close((USpoofChecker *)checker); }
+
+int32_t cicu_checker_skeleton(
+    const cicu_checker *checker, const char *text, int32_t length, char *skeleton, int32_t room,
+    int32_t *status) {
+  UErrorCode code = U_ZERO_ERROR;
+  int32_t count = uspoof_getSkeletonUTF8(
+      (const USpoofChecker *)checker, 0, text, length, skeleton, room, &code);
+  *status = code;
+  return count;
+}

@@ -18,7 +18,7 @@ struct MissingRevisions: Sendable {
     guard !asked.isEmpty else { return nil }
     let tree = try view.tree(DocumentID(stored: id))
     let known = tree?.places(of: asked) ?? [:]
-    let revisions = known.isEmpty ? asked : asked.filter { known[$0] == nil }
+    let revisions = asked.filter { known[$0] == nil && tree?.hasMark(of: $0) != true }
     guard let highest = revisions.map(\.generation).max() else { return nil }
     self.id = id
     self.revisions = revisions

@@ -51,6 +51,10 @@ package struct DocumentEdits {
     _ history: [RevisionID], body: DocumentBody, isDeleted: Bool, known: DocumentBody?
   ) throws(DocumentError) -> RevisionID? {
     guard let revision = history.first else { return nil }
+    guard revision.generation <= RevisionID.maximumPeerGeneration || tree.index(of: revision) != nil
+    else {
+      throw DocumentError(.invalidRevision, "No edit could follow revision \(revision)")
+    }
     // A revision without a body came along as an ancestor, of which nothing else is known.
     if let known, let node = tree[revision],
       known.digest != body.digest || node.isDeleted != isDeleted

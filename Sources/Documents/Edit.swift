@@ -37,7 +37,7 @@ package enum Edit {
   /// - Parameter history: the revision and its ancestors, newest first, one generation a step.
   /// - Parameter known: the body that is stored for the revision, where there is one.
   /// - Throws: `revisionCollision` when the revision is known with another body, or as a tombstone where
-  ///   this is none; `tooManyLeaves`.
+  ///   this is none; `tooManyLeaves`; `invalidRevision` for one beyond ``RevisionID/maximumPeerGeneration``.
   package static func insert(
     _ id: DocumentID, in tree: RevisionTree?, history: [RevisionID], body: DocumentBody,
     isDeleted: Bool, known: DocumentBody?, limit: Int = RevisionTree.defaultRevisionLimit

@@ -7,6 +7,8 @@ package struct LocalID: ByteString {
   package static let clientPrefix = "_local/"
   /// What the service's own notes (idempotency keys, finished merges) start with.
   package static let receiptPrefix = "receipt/"
+  /// What the receipts of batches with an idempotency key start with.
+  package static let batchPrefix = "receipt/batch/"
 
   /// The id with its prefix.
   package let text: String
@@ -25,6 +27,9 @@ package struct LocalID: ByteString {
     }
     self.text = text
   }
+
+  /// The id of a batch's receipt.
+  package init(batch name: String) { text = Self.batchPrefix + name }
 
   /// The id of one of the service's own notes.
   package init(receipt name: String) { text = Self.receiptPrefix + name }

@@ -16,6 +16,8 @@ package struct Mutation: Sendable {
   package var isReborn = false
   /// Further tombstones that the edit added, on branches that it closed; each says `{}`.
   package var closed: [RevisionID] = []
+  /// Whether the edit let go of branches that had been closed: what their revisions say goes too.
+  package var letsGo = false
   /// When this life of the document began, where the writer knows better than the engine's clock: a
   /// bookmark that moves from one store to another keeps its time.
   package var created: Timestamp?

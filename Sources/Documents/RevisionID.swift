@@ -7,6 +7,8 @@ package struct RevisionID: Hashable, Comparable, Sendable, CustomStringConvertib
   /// The highest generation: integers up to here are exact in every JSON reader (RFC 8259, section
   /// 6).
   package static let maximumGeneration = 1 << 53
+  /// The highest generation that a peer may bring: one that an edit can follow.
+  package static let maximumPeerGeneration = maximumGeneration - 1
   /// The longest digest, in bytes.
   package static let maximumDigestBytes = 64
 

@@ -1,6 +1,8 @@
 extension RevisionTree {
   /// The layout's version, the first byte of an encoded tree.
   private static let layoutVersion: UInt8 = 1
+  /// The same layout, with what is known of closed branches behind the nodes: two counts and as many marks.
+  private static let markedVersion: UInt8 = 2
 
   /// What the flag byte before each node says.
   private enum Flag {
@@ -18,7 +20,7 @@ extension RevisionTree {
   /// The tree as an engine keeps it: a version byte, a count, then per node a flag byte, where
   /// needed the parent's place and the generation, and the digest. Integers are LEB128.
   package var encoded: [UInt8] {
-    var bytes: [UInt8] = [Self.layoutVersion]
+    var bytes: [UInt8] = [closed.isEmpty ? Self.layoutVersion : Self.markedVersion]
     bytes.reserveCapacity(nodes.count * 18 + 8)
     Self.append(nodes.count, to: &bytes)
     // By their places: a node in a variable is a copy, of a thousand at each edit of a long history.
@@ -47,6 +49,7 @@ extension RevisionTree {
         bytes += text.utf8
       }
     }
+    if !closed.isEmpty { appendClosed(to: &bytes) }
     return bytes
   }
 
@@ -54,7 +57,10 @@ extension RevisionTree {
   /// - Throws: ``DocumentError`` with code `damaged` for any bytes that ``encoded`` does not make.
   package init(decoding bytes: UnsafeRawBufferPointer) throws(DocumentError) {
     var reader = Reader(bytes: bytes)
-    guard try reader.byte() == Self.layoutVersion else { throw Reader.damaged }
+    let version = try reader.byte()
+    guard version == Self.layoutVersion || version == Self.markedVersion else {
+      throw Reader.damaged
+    }
     let count = try reader.integer()
     // Each node takes two bytes or more, so a count beyond that is damage, not a reason to
     // allocate.
@@ -73,7 +79,26 @@ extension RevisionTree {
         generation = node.revision.generation
       }
     }
+    if version == Self.markedVersion { closed = try Self.closed(from: &reader) }
     guard reader.isAtEnd, hasLeavesWhereItEnds else { throw Reader.damaged }
+  }
+
+  private func appendClosed(to bytes: inout [UInt8]) {
+    Self.append(closed.standing.count, to: &bytes)
+    Self.append(closed.markCount, to: &bytes)
+    for branch in closed.standing { bytes += branch.bytes }
+    bytes += closed.marks
+  }
+
+  private static func closed(from reader: inout Reader) throws(DocumentError) -> ClosedBranches {
+    let counts = (standing: try reader.integer(), marks: try reader.integer())
+    let most = reader.bytes.count / ClosedBranch.byteCount
+    guard counts.standing <= most, counts.marks <= most, counts.standing + counts.marks > 0 else {
+      throw Reader.damaged
+    }
+    return try ClosedBranches(
+      standing: try reader.bytes(counts.standing * ClosedBranch.byteCount),
+      marks: try reader.bytes(counts.marks * ClosedBranch.byteCount))
   }
 
   /// Whether the leaves are exactly the nodes that no other names as its parent.

@@ -41,6 +41,7 @@ extension RevisionTree {
     guard let newest = history.first else { return .nothing }
     guard zip(history, history.dropFirst()).allSatisfy({ $0.generation - 1 == $1.generation })
     else { throw DocumentError(.invalidRevision, "A history goes back one generation a step") }
+    guard !isMarked(history, isDeleted: isDeleted) else { return .nothing }
     let path = path(of: history)
     let isKnown = path.first?.known != nil
     if !isKnown {

@@ -13,6 +13,8 @@ extension RevisionTree {
     }
     var rest = self
     rest.remove { !isNeeded[$0] }
+    // What was merged may have gone with them: whoever has a branch still may bring it back.
+    if rest.nodes.count < nodes.count { rest.closed = ClosedBranches() }
     return rest
   }
 }

@@ -24,6 +24,8 @@ package struct RevisionTree: Sendable, Equatable {
 
   /// Every known revision, parents first.
   package internal(set) var nodes: [Node]
+  /// What is known of branches that merges closed.
+  var closed = ClosedBranches()
 
   /// A tree with no revision.
   package init() { nodes = [] }

@@ -28,6 +28,9 @@ package struct Timestamp: Sendable, Hashable, Comparable {
     milliseconds.floored(by: 1_000)
   }
 
+  /// Whole days since 1970, rounded down.
+  package var day: Int { Int(clamping: seconds.floored(by: 86_400)) }
+
   /// RFC 3339 in UTC with milliseconds, `2026-11-21T02:09:00.000Z`; years 0 to 9999, others
   /// clipped.
   package var rfc3339: String {

@@ -132,20 +132,23 @@ struct BookmarkEdit {
     return mutation.revision
   }
 
-  /// The edit's mutations: hotels in the order of the calls, then the lists.
+  /// The edit's mutations: hotels in the order of the calls, then the lists; and how many ids of merged lists found no
+  /// room in the one that is written.
   /// - Throws: `quotaExceeded` when bookmarking makes the list longer than ``BookmarkLimits/listBytes``.
-  func finished() throws(StoreError) -> [Mutation] {
+  func finished() throws(StoreError) -> (mutations: [Mutation], leftOut: Int) {
     var next = lists.list
     next.remove(leaving)
     next.append(joining)
-    let written = try lists.mutations(writing: next, limit: limit)
-    if !joining.isEmpty, let list = written.first,
-      (list.body?.bytes.count ?? 0) > BookmarkLimits.listBytes
+    let fitting = lists.fitting(next)
+    let leftOut = next.hotels.count - fitting.hotels.count
+    let written = try lists.mutations(writing: fitting, limit: limit, at: now)
+    if !joining.isEmpty,
+      leftOut > 0 || (written.first?.body?.bytes.count ?? 0) > BookmarkLimits.listBytes
     {
       throw StoreError(
         .quotaExceeded, "The list of bookmarks is full: at most \(BookmarkLimits.listBytes) bytes")
     }
-    return mutations + written
+    return (mutations + written, leftOut)
   }
 
   /// The new bookmark is the newest: an id that waited in the list for its hotel moves to the end.

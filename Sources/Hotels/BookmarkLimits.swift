@@ -4,8 +4,8 @@
 package enum BookmarkLimits {
   /// The longest body of a hotel, in bytes as stored: 64 KiB.
   package static let hotelBytes = 64 * 1024
-  /// The longest body of the list, in bytes: 1 MiB, as of any document. Bookmarking stops there; merging
-  /// and removing do not.
+  /// The longest body of the list, in bytes: 1 MiB, as of any document. Bookmarking stops there; a merge
+  /// keeps the first ids that fit.
   package static let listBytes = 1024 * 1024
   /// Hotels and ids in one batch, together.
   package static let batchItems = 200

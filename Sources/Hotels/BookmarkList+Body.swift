@@ -42,6 +42,28 @@ extension BookmarkList {
     return try DocumentBody(parsing: bytes, limits: .request)
   }
 
+  /// Whether the other members of a list's body leave a list room in a document.
+  static func hasRoom(in former: [UInt8]) -> Bool {
+    guard let empty = try? BookmarkList().body(replacing: former) else { return false }
+    return (try? DocumentBody(parsing: empty.bytes, limits: .document)) != nil
+  }
+
+  /// The first ids of the list: as many as make a body of at most so many bytes.
+  /// - Parameter former: the body that this one replaces; nil for a new list.
+  func prefix(fitting bytes: Int, replacing former: [UInt8]?) -> BookmarkList {
+    var length = (try? BookmarkList().body(replacing: former).bytes.count) ?? 0
+    var count = 0
+    var text: [UInt8] = []
+    for id in hotels {
+      text.removeAll(keepingCapacity: true)
+      JSONWriter.appendString(id.text, to: &text)
+      length += text.count + (count > 0 ? 1 : 0)
+      guard length <= bytes else { return BookmarkList(Array(hotels.prefix(count))) }
+      count += 1
+    }
+    return self
+  }
+
   private func append(_ name: String, to bytes: inout [UInt8]) {
     guard name.equalsBytes(of: "hotels") else {
       bytes += #""type":"\#(Self.type)""#.utf8

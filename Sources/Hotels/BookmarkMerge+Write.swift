@@ -6,10 +6,12 @@ extension BookmarkMerge {
   /// the first of all), and tombstones that name it on the other live leaves.
   ///
   /// It depends on the tree's leaves and the body alone, so a replay elsewhere makes the same revisions.
+  /// Branches that were closed before are let go of; see ``RevisionTree/shrinkClosedBranches(on:)``.
   /// - Parameter limit: how many revision ids to keep along a branch.
+  /// - Parameter now: when branches are closed.
   /// - Throws: `invalidRevision` for a leaf in the last generation.
   package static func write(
-    _ body: DocumentBody, onto tree: RevisionTree?, limit: Int
+    _ body: DocumentBody, onto tree: RevisionTree?, limit: Int, at now: Timestamp
   ) throws(DocumentError) -> Mutation {
     let id = BookmarkList.documentID
     let live = (tree?.liveLeaves ?? []).map(\.revision)
@@ -25,8 +27,10 @@ extension BookmarkMerge {
       closed.append(tombstone)
     }
     joined.prune(to: limit)
+    let letsGo = joined.shrinkClosedBranches(on: now.day)
     var mutation = Mutation(id: id, tree: joined, revision: merged.revision, body: body)
-    mutation.closed = closed
+    mutation.closed = closed.filter { joined[$0] != nil }
+    mutation.letsGo = letsGo
     return mutation
   }
 

@@ -1,4 +1,5 @@
 import Documents
+import Metrics
 import Stores
 
 /// A rule about a store's bookmarks: it asks the edit and tells it what to change.
@@ -62,6 +63,9 @@ extension DocumentStore {
     throw Self.isBusy
   }
 
+  /// Counts ids of merged lists for which the one list had no room: `bookmarks_left_out_total`.
+  private static let leftOutCounter = Counter(label: "bookmarks_left_out_total")
+
   private static var isBusy: StoreError {
     StoreError(.overloaded, "The store's lists change too fast to be merged")
   }
@@ -72,18 +76,21 @@ extension DocumentStore {
   ) async throws(StoreError) -> BookmarkAttempt<Value> {
     let ids = ids.union([BookmarkList.documentID])
     let limit = revisionLimit
-    return try await update(ids) { view throws(StoreError) in
+    let (attempt, leftOut) = try await update(ids) {
+      view throws(StoreError) -> Decision<(BookmarkAttempt<Value>, Int)> in
       var edit = try BookmarkEdit(view, now: now, limit: limit)
-      guard edit.isSettled || !needsMerged else { return Decision(value: .unmerged) }
+      guard edit.isSettled || !needsMerged else { return Decision(value: (.unmerged, 0)) }
       let value: Value
       do throws(HotelError) { value = try rule(&edit) } catch {
         if let failure = error.store { throw failure }
-        return Decision(value: .refused(error))
+        return Decision(value: (.refused(error), 0))
       }
-      let mutations = try edit.finished()
+      let (mutations, leftOut) = try edit.finished()
       let further = Set(mutations.map(\.id)).subtracting(ids)
-      guard further.isEmpty else { return Decision(value: .wider(further)) }
-      return Decision(mutations, locals: edit.locals, value: .done(value))
+      guard further.isEmpty else { return Decision(value: (.wider(further), 0)) }
+      return Decision(mutations, locals: edit.locals, value: (.done(value), leftOut))
     }.value
+    if leftOut > 0 { Self.leftOutCounter.increment(by: leftOut) }
+    return attempt
   }
 }

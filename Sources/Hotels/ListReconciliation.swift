@@ -52,22 +52,35 @@ struct ListReconciliation {
         list = BookmarkMerge.apply(side, to: list)
       }
     }
-    self.former = former
+    self.isSettled = live.count <= 1 && others.isEmpty
+    // Other members than the list's own that leave no room for it stay in the document's history only.
+    let hasRoom = isSettled || former.map(BookmarkList.hasRoom) ?? true
+    self.former = hasRoom ? former : nil
     self.list = list
     self.tree = tree
     self.others = others
-    self.isSettled = live.count <= 1 && others.isEmpty
+  }
+
+  /// What of a list is written: all of it, unless lists are merged to more than a document takes. Then it is as
+  /// many ids as fit, from the first on: the winner's before those that the others add. Hotels whose ids are left out
+  /// stay documents.
+  func fitting(_ next: BookmarkList) -> BookmarkList {
+    isSettled ? next : next.prefix(fitting: BookmarkLimits.listBytes, replacing: former)
   }
 
   /// The edits that leave one list document with these ids: a revision below the winner, tombstones on its
   /// other leaves and on every other list. None when nothing would change.
   /// - Parameter limit: how many revision ids to keep along a branch.
+  /// - Parameter now: when branches are closed.
   /// - Throws: `rejected` for a list too long to be stored at all.
-  func mutations(writing next: BookmarkList, limit: Int) throws(StoreError) -> [Mutation] {
+  func mutations(
+    writing next: BookmarkList, limit: Int, at now: Timestamp
+  ) throws(StoreError) -> [Mutation] {
     guard !isSettled || next != list else { return [] }
     return try applying { () throws(DocumentError) in
       var mutations = [
-        try BookmarkMerge.write(try next.body(replacing: former), onto: tree, limit: limit)
+        try BookmarkMerge.write(
+          try next.body(replacing: former), onto: tree, limit: limit, at: now)
       ]
       for other in others {
         if let mutation = try Edit.deleteAllLeaves(

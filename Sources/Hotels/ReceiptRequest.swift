@@ -24,8 +24,8 @@ package struct ReceiptRequest: Sendable {
     self.lifetimeSeconds = lifetimeSeconds
   }
 
-  /// The local document that keeps the answer: `batch/` and the SHA-256 of the key.
+  /// The local document that keeps the answer: ``LocalID/batchPrefix`` and the SHA-256 of the key.
   var id: LocalID {
-    LocalID(receipt: "batch/" + Hex.string(Array(SHA256.hash(data: Array(key.utf8)))))
+    LocalID(batch: Hex.string(Array(SHA256.hash(data: Array(key.utf8)))))
   }
 }

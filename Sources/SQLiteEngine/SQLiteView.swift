@@ -113,8 +113,8 @@ struct SQLiteView: StoreView {
     try rows.walkLocals(range, at: now, visit)
   }
 
-  func localUsage() throws(StoreError) -> (count: Int64, bytes: Int64) {
-    try storing(rows.localUsage)
+  func localUsage(of prefix: String) throws(StoreError) -> (count: Int64, bytes: Int64) {
+    try storing { () throws(SQLiteError) in try rows.localUsage(of: prefix, at: now) }
   }
 
   func indexedSequence(_ index: IndexID) throws(StoreError) -> Int64? {

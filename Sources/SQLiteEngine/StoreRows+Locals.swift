@@ -57,15 +57,20 @@ extension StoreRows {
     }
   }
 
-  /// Clients' local documents and the bytes of their bodies; no body is read.
-  func localUsage() throws(SQLiteError) -> (count: Int64, bytes: Int64) {
+  /// Local documents with a prefix that ends with a slash, but for expired ones, and the bytes of their bodies; no
+  /// body is read.
+  func localUsage(
+    of prefix: String, at now: Timestamp
+  ) throws(SQLiteError) -> (count: Int64, bytes: Int64) {
     // The byte after a slash is a nought: the ids between are those with the prefix.
     try connection.statement(
       """
       SELECT count(*), coalesce(sum(length(body)), 0) FROM locals
-      WHERE id >= '_local/' AND id < '_local0'
+      WHERE id >= ?1 AND id < ?2 AND (expires IS NULL OR expires > ?3)
       """
-    ).first { row throws(SQLiteError) in (count: row.int64(0), bytes: row.int64(1)) } ?? (0, 0)
+    ).first(
+      .text(prefix), .text(prefix.dropLast() + "0"), .integer(now.milliseconds)
+    ) { row throws(SQLiteError) in (count: row.int64(0), bytes: row.int64(1)) } ?? (0, 0)
   }
 
   /// Writes or removes a local document.

@@ -70,8 +70,8 @@ extension StoreWriter {
   /// that goes, so that an edit writes one of their pages and not two.
   ///
   /// Only bodies that many generations below the new revision can have become too old by it, so that
-  /// the tree is measured only when there is one; where no ancestors are kept, or branches were joined
-  /// without a new revision, or there are several, every body may go.
+  /// the tree is measured only when there is one; where no ancestors are kept, branches were joined without a new
+  /// revision, closed ones were let go of, or there are several new ones, every body may go.
   /// - Parameter hasOthers: whether there may be bodies already: not those of a document that is new.
   /// - Returns: by how many bytes the table has grown.
   func exchangeBodies(
@@ -79,6 +79,7 @@ extension StoreWriter {
   ) throws(SQLiteError) -> Int64 {
     let isMeasured =
       ancestors > 0 && mutation.body != nil && mutation.further.isEmpty && !mutation.hasJoined
+      && !mutation.letsGo
     let generation = isMeasured ? mutation.revision.generation - ancestors : .max
     var losing = losing
     var old: [StoreRows.BodyPlace] = []

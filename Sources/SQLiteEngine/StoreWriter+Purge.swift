@@ -21,7 +21,7 @@ extension StoreWriter {
     let sequence = header.lastSequence + 1
     let first = old.row.first
     let content = try content(of: winner.revision, purge.id, old)
-    let tree = purge.tree.nodes.count > 1 ? purge.tree.encoded : nil
+    let tree = purge.tree.isMoreThanOneRevision ? purge.tree.encoded : nil
     let row = StoredDocument(
       sequence: sequence, id: purge.id, first: first, revision: winner.revision,
       isDeleted: winner.isDeleted, type: content.type, created: old.row.created,

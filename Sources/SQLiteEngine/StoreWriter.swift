@@ -68,7 +68,7 @@ struct StoreWriter {
     let sequence = header.lastSequence + 1
     let first = old?.row.first ?? sequence
     let content = try content(of: winner.revision, mutation, old)
-    let tree = mutation.tree.nodes.count > 1 ? mutation.tree.encoded : nil
+    let tree = mutation.tree.isMoreThanOneRevision ? mutation.tree.encoded : nil
     let row = StoredDocument(
       sequence: sequence, id: mutation.id, first: first, revision: winner.revision,
       isDeleted: winner.isDeleted, type: content.type,

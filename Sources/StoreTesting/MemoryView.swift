@@ -102,9 +102,12 @@ package struct MemoryView: StoreView {
     }
   }
 
-  package func localUsage() throws(StoreError) -> (count: Int64, bytes: Int64) {
+  package func localUsage(
+    of prefix: String
+  ) throws(StoreError) -> (count: Int64, bytes: Int64) {
     var usage: (count: Int64, bytes: Int64) = (0, 0)
-    for (id, local) in state.locals where id.text.utf8.starts(with: LocalID.clientPrefix.utf8) {
+    for (id, local) in state.locals where id.text.utf8.starts(with: prefix.utf8) {
+      if let now, local.isExpired(at: now) { continue }
       usage.count += 1
       usage.bytes += Int64(local.document.body.count)
     }

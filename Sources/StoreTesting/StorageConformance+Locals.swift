@@ -116,7 +116,7 @@ extension StorageConformance {
 
   private static func usage(_ storage: any StoreStorage) async throws -> [Int64] {
     try await storage.read { view throws(StoreError) in
-      let usage = try view.localUsage()
+      let usage = try view.localUsage(of: LocalID.clientPrefix)
       return [usage.count, usage.bytes]
     }
   }

@@ -40,8 +40,9 @@ package protocol StoreView {
   func locals(
     _ range: DocumentRange, _ visit: (LocalID, LocalDocument) throws(StoreError) -> Bool
   ) throws(StoreError)
-  /// Clients' local documents (``LocalID/clientPrefix``): how many, and the bytes of their bodies. Counts them.
-  func localUsage() throws(StoreError) -> (count: Int64, bytes: Int64)
+  /// Local documents whose ids start so (``LocalID/clientPrefix``, ``LocalID/batchPrefix``) and that have not expired:
+  /// how many, and the bytes of their bodies. Counts them.
+  func localUsage(of prefix: String) throws(StoreError) -> (count: Int64, bytes: Int64)
   /// How far an index has been built, as a sequence number; nil for an index that is not there.
   func indexedSequence(_ index: IndexID) throws(StoreError) -> Int64?
   /// The indexes that are there, in byte order.

@@ -61,7 +61,7 @@ struct SignUpTests {
     #expect(reason("a\u{A0}b") == "A name must not contain blanks but the plain one: U+00A0.")
   }
 
-  @Test(arguments: ["Demo User", "caf\u{E9}", "名前 二", "ab c d", "\u{E01}\u{E33}", "नमस्ते"])
+  @Test(arguments: ["Demo User", "caf\u{E9}", "名前 二", "ab c d", "\u{E01}\u{E32}", "नमस्ते"])
   func h15NamesInOtherScriptsAreTaken(name: String) async throws {
     let rig = try await Rig.make()
     #expect(try await rig.signUp(name).principal.username == name)

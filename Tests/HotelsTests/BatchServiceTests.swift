@@ -52,6 +52,20 @@ import Testing
     #expect(try await hall.ids() == ["a"])
   }
 
+  @Test func keyBeyondADaysNumberIsRefusedAndThoseBeforeAreStillAnswered() async throws {
+    let hall = try Hall()
+    for number in 0..<Int(StoreLimits.receipts) {
+      _ = try await change(hall, #"{"add":[{"id":"a"}]}"#, receipt: receipt("\(number)"))
+    }
+    let text = #"{"remove":["a"]}"#
+    #expect(await code { _ = try await change(hall, text, receipt: receipt("new")) } == .store)
+    #expect(try await hall.ids() == ["a"])
+    #expect(try await change(hall, #"{"add":[{"id":"a"}]}"#, receipt: receipt("0")).isReplay)
+    #expect(try await change(hall, text).results.map(\.status) == [204])
+    hall.clock.turn(bySeconds: BookmarkLimits.receiptSeconds)
+    #expect(!(try await change(hall, text, receipt: receipt("new")).isReplay))
+  }
+
   @Test func undoBringsTheFormerBookmarksBack() async throws {
     let hall = try Hall()
     try await hall.add(#"{"id":"x","n":1.0,"s":"\u0041"}"#)

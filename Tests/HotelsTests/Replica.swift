@@ -7,6 +7,10 @@ struct Replica {
   var bodies: [RevisionID: DocumentBody] = [:]
   /// Whether a pull brings no bodies but those of the other copy's leaves, as in sync.
   var pullsLeavesOnly = false
+  /// How many revision ids a merge keeps along a branch.
+  var revisionLimit = 1_000
+  /// When it merges.
+  var now = Timestamp(seconds: 20_000 * 86_400)
 
   /// What a reader of this copy sees.
   var resolved: BookmarkList {
@@ -31,7 +35,7 @@ struct Replica {
   /// Closes all branches with the merged list, as the service does.
   mutating func merge() throws {
     guard !isSettled else { return }
-    try take(BookmarkMerge.write(resolved.body(), onto: tree, limit: 1_000))
+    try take(BookmarkMerge.write(resolved.body(), onto: tree, limit: revisionLimit, at: now))
   }
 
   /// Puts a list on the winner, as any app does.

@@ -186,6 +186,23 @@ import Testing
     }
   }
 
+  @Test func receiptsOfBatchesAreCountedAndNoneIsDroppedForAnother() async throws {
+    try await withStore(documents: 2, bytes: 5_000) { store async throws in
+      for number in 0..<1_000 { try await setLocal(store, "receipt/batch/\(number)", 2) }
+      #expect(await code { try await setLocal(store, "receipt/batch/x", 2) } == .quotaExceeded)
+      // One that is there may be written again, and clients' documents have a number of their own.
+      try await setLocal(store, "receipt/batch/0", 2)
+      try await setLocal(store, "_local/a", 3_000)
+      // Their bytes count together.
+      #expect(await code { try await setLocal(store, "_local/b", 1) } == .quotaExceeded)
+      #expect(await code { try await setLocal(store, "receipt/batch/0", 3) } == .quotaExceeded)
+      #expect(
+        try await store.read { view throws(StoreError) in
+          try view.localUsage(of: LocalID.batchPrefix).count
+        } == 1_000)
+    }
+  }
+
   /// Writes a local document of so many bytes, or removes it.
   private func setLocal(_ store: DocumentStore, _ id: String, _ length: Int?) async throws {
     try await store.update([]) { _ throws(StoreError) in

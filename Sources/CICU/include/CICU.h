@@ -3,8 +3,9 @@
 
 #include <stdint.h>
 
-/* ICU's UCollator. */
+/* ICU's UCollator and USpoofChecker. */
 typedef struct cicu_collator cicu_collator;
+typedef struct cicu_checker cicu_checker;
 
 /* ICU renames its functions by macros (ucol_open is ucol_open_72), which Swift does not import, and its
    headers must not meet those of the ICU that Foundation carries: their types have the same names. So no
@@ -35,4 +36,7 @@ void cicu_collator_version(const cicu_collator *collator, uint8_t *four);
 /* The library's own version, such as 72.1.0.0. */
 void cicu_library_version(uint8_t *four);
 
+/* ICU's UCollator and USpoofChecker. */
+typedef struct cicu_collator cicu_collator;
+typedef struct cicu_checker cicu_checker;
 #endif

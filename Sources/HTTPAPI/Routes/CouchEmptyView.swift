@@ -17,7 +17,7 @@ struct CouchEmptyView: StoreView {
   func locals(
     _ range: DocumentRange, _ visit: (LocalID, LocalDocument) throws(StoreError) -> Bool
   ) throws(StoreError) {}
-  func localUsage() throws(StoreError) -> (count: Int64, bytes: Int64) { (0, 0) }
+  func localUsage(of prefix: String) throws(StoreError) -> (count: Int64, bytes: Int64) { (0, 0) }
   func indexedSequence(_ index: IndexID) throws(StoreError) -> Int64? { nil }
   func indexes() throws(StoreError) -> [IndexID] { [] }
   func entries(

@@ -72,6 +72,9 @@ enum Limits {
     ("revisions", RevisionTree.defaultRevisionLimit, "revision ids per branch"),
     ("leaves", RevisionTree.maximumLeaves, "live leaves per document"),
     ("closedLeaves", RevisionTree.maximumClosedLeaves, "tombstone leaves per document"),
+    ("closedBranches", ClosedBranches.maximumStanding, "merged branches per list"),
+    ("closedBranchDays", ClosedBranches.days, "days that one is kept, and then its mark"),
+    ("closedBranchMarks", ClosedBranches.maximumMarks, "marks of merged branches per list"),
     ("storedAncestors", StoreLimits.storedAncestors, "bodies per document"),
     ("storeHistoryPercent", Int(StoreLimits.historyPercent), "percent of a store's bytes"),
     ("storeFillingPercent", Int(StoreLimits.fillingPercent), "percent of a store's bytes"),
@@ -86,6 +89,7 @@ enum Limits {
     ("guestBytes", Int(StoreLimits.guest.bytes), "bytes"),
     ("storeDocuments", Int(StoreLimits.full.documents), "documents"),
     ("storeBytes", Int(StoreLimits.full.bytes), "bytes"),
+    ("storeReceipts", Int(StoreLimits.receipts), "idempotency keys per store and day"),
     ("pendingUpdates", StoreLimits.pendingUpdates, "updates per store"),
   ]
 

@@ -58,6 +58,7 @@ struct ServiceAssembly: Sendable {
       },
       issuerDocuments: IssuerAssembly(settings, logger: logger))
     try await administrator.checkName(accounts)
+    try await accounts.prepareNames()
     for failure in try await accounts.finishErasures() {
       logger.error("a store can't be erased yet", metadata: ["detail": "\(failure.detail)"])
     }

@@ -1,0 +1,76 @@
+import Documents
+import Testing
+
+@testable import Accounts
+
+/// New names by PRECIS' profile UsernameCaseMapped (RFC 8265), and names of before beside them.
+struct NewNameTests {
+  @Test(arguments: [
+    ("Demo", "demo"), ("ｄｅｍｏ", "demo"), ("ＤＥＭＯ", "demo"), ("ｶﾞ", "\u{30AC}"), ("ß", "ß"),
+    ("ΣΑΣ", "σασ"), ("CAFE\u{301}", "caf\u{E9}"), ("l·l", "l·l"),
+    ("\u{5D0}\u{5F3}", "\u{5D0}\u{5F3}"),
+    ("\u{30A2}\u{30FB}\u{30A2}", "\u{30A2}\u{30FB}\u{30A2}"),
+    ("\u{5D0}\u{5D1}1", "\u{5D0}\u{5D1}1"),
+    ("a!b", "a!b"), ("Two Words", "two words"),
+  ])
+  func newNameIsKeptAsTheProfileMapsIt(name: String, key: String) throws {
+    #expect(try UserName(ofNewcomer: name).key.utf8.elementsEqual(key.utf8))
+    // What it is shown as is the same name.
+    let shown = try UserName(ofNewcomer: name).text
+    #expect(try UserName(shown) == UserName(ofNewcomer: name))
+  }
+
+  @Test(arguments: [
+    "a👍", "a\u{2122}", "\u{FB01}le", "\u{2160}", "x\u{338}/", "\u{1113}\u{1161}", "a\u{640}b",
+    "a·b", "·", "\u{375}a", "a\u{5F3}", "a\u{30FB}b", "\u{628}\u{661}\u{6F1}", "\u{E01}\u{E33}",
+    // Letters of both directions in one word, and one that begins with a digit.
+    "a\u{5D0}", "\u{5D0}a", "1\u{5D0}", "\u{5D0}\u{661}1", "\u{378}a", "\u{FF0F}a",
+  ])
+  func nameOutsideTheIdentifierClassIsRefused(name: String) {
+    #expect(throws: AccountError.self) { try UserName(ofNewcomer: name) }
+  }
+
+  @Test func nameThatMapsToATakenOneIsTakenAndLogsIn() async throws {
+    let rig = try await Rig.make()
+    let user = try await rig.signUp("Ｄｅｍｏ").principal
+    #expect(user.username == "Demo")
+    #expect(try await failure { _ = try await rig.signUp("demo") } == .taken)
+    #expect(try await failure { _ = try await rig.signUp("ｄｅｍｏ") } == .taken)
+    for name in ["demo", "DEMO", "Ｄｅｍｏ"] {
+      #expect(try await rig.logIn(name).principal.id == user.id)
+    }
+  }
+
+  @Test func nameOfBeforeGoesOnAndIsNoOneElses() async throws {
+    let rig = try await Rig.make()
+    let hash = try await rig.service.hashing.hash(PasswordRule.normalized(Rig.password))
+    let old = rig.service.newUser()
+    _ = try await rig.service.accounts.create(UserName("ｏｌｄ"), old, password: hash)
+    let both = rig.service.newUser()
+    _ = try await rig.service.accounts.create(UserName("ｂｏｔｈ"), both, password: hash)
+    let plain = rig.service.newUser()
+    _ = try await rig.service.accounts.create(UserName("both"), plain, password: hash)
+    try await rig.service.prepareNames()
+
+    #expect(try await failure { _ = try await rig.signUp("old") } == .taken)
+    #expect(try await failure { _ = try await rig.signUp("ｏｌｄ") } == .taken)
+    #expect(try await rig.logIn("ｏｌｄ").principal.id == old.id)
+    // Two accounts of before whose names would be one now stay two.
+    #expect(try await rig.logIn("ｂｏｔｈ").principal.id == both.id)
+    #expect(try await rig.logIn("both").principal.id == plain.id)
+
+    // The name is free when its owner has gone.
+    try await rig.service.erase(try await rig.logIn("ｏｌｄ").principal)
+    #expect(try await rig.signUp("old").principal.username == "old")
+  }
+
+  @Test(arguments: ["adrnin", "\u{430}dmin", "ADMIN", "ａｄｍｉｎ", "adm\u{131}n"])
+  func nameThatLooksLikeTheAdministratorsIsTaken(name: String) async throws {
+    let rig = try await Rig.make {
+      let hash = try #require(PasswordHash(of: Rig.password, $0.scrypt))
+      $0.administrator = try Administrator(name: "admin", password: hash)
+    }
+    #expect(try await failure { _ = try await rig.signUp(name) } == .taken)
+    #expect(try await failure { _ = try await rig.signUp("admiral") } == nil)
+  }
+}

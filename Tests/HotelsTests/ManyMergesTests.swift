@@ -1,0 +1,97 @@
+import Documents
+import Hotels
+import Stores
+import Testing
+
+/// A list with thousands of merges behind it is as one with none, but for its marks.
+@Suite struct ManyMergesTests {
+  /// A phone that is always one change behind.
+  @Test func thousandsOfConflictsLeaveAListThatCanBePulled() throws {
+    var server = Replica()
+    server.revisionLimit = 50
+    try server.put(BookmarkList([]))
+    for round in 0..<2_000 {
+      let tree = try #require(server.tree)
+      let winner = try #require(tree.winner?.revision)
+      let parent = tree.history(of: winner).dropFirst().first ?? winner
+      let phone = RevisionID(
+        generation: parent.generation + 1, digest: "phone\(round)")
+      let body = try BookmarkList([hotelID("p\(round % 10)")]).body()
+      try server.tree?.graft([phone] + tree.history(of: parent), isDeleted: false)
+      server.bodies[phone] = body
+      try server.merge()
+      #expect(server.isSettled)
+      let known = Set((server.tree?.nodes ?? []).map(\.revision))
+      server.bodies = server.bodies.filter { known.contains($0.key) }
+    }
+    let tree = try #require(server.tree)
+    #expect(tree.leaves.count <= 65)
+    #expect(tree.markCount == 2_000 - 64 - 1)
+    #expect(try server.resolved.hotels.count == 10)
+
+    // A new device takes all leaves, and sees the same.
+    var device = Replica()
+    try device.pull(from: server)
+    #expect(try device.winner == server.winner)
+    #expect(device.isSettled)
+  }
+
+  /// The phone has only its own branch, which the server has let go of, and merges by itself.
+  @Test func phoneWhoseBranchIsAMarkComesToTheSameList() throws {
+    var one = Replica()
+    try one.put(BookmarkList([hotelID("a")]))
+    var other = one
+    try one.put(BookmarkList([hotelID("a"), hotelID("p")]))
+    try other.put(BookmarkList([hotelID("a"), hotelID("s")]))
+    let (first, second) = try (
+      #require(one.tree?.winner?.revision), #require(other.tree?.winner?.revision)
+    )
+    // The phone's branch is the one that loses.
+    var (server, phone) = first > second ? (one, other) : (other, one)
+    try server.pull(from: phone)
+    try server.merge()
+    server.now = server.now.adding(seconds: 91 * 86_400)
+    // The next change after that time lets go of the branch.
+    server.tree?.shrinkClosedBranches(on: server.now.day)
+    #expect(server.tree?.leaves.count == 1)
+
+    try phone.pull(from: server)
+    #expect(!phone.isSettled)
+    try phone.merge()
+    try server.pull(from: phone)
+    try server.merge()
+    #expect(server.isSettled && phone.isSettled)
+    #expect(server.tree?.winner?.revision == phone.tree?.winner?.revision)
+    #expect(try Set(server.winner.hotels) == Set(["a", "s", "p"].map { try hotelID($0) }))
+  }
+
+  @Test func mergedListKeepsToADocumentsLength() async throws {
+    let hall = try Hall()
+    func body(_ letter: Character) -> String {
+      let ids = (0..<7_000).map { "\"\(String(repeating: letter, count: 80))\($0)\"" }
+      return #"{"type":"bookmarkedhotels","hotels":[\#(ids.joined(separator: ","))]}"#
+    }
+    try await hall.graft("bookmarkedhotels", ["1-a"], body("a"))
+    try await hall.graft("bookmarkedhotels", ["1-b"], body("b"))
+    #expect(try await hall.service.reconcile(in: hall.user))
+    let list = try BookmarkList(
+      parsing: try #require(try await hall.document("bookmarkedhotels")?.body))
+    #expect(
+      try await hall.document("bookmarkedhotels")?.body.count ?? 0 <= BookmarkLimits.listBytes)
+    // The winner's ids are whole; of the others as many as fit follow.
+    #expect(list.hotels.prefix(7_000).allSatisfy { $0.text.hasPrefix("b") })
+    #expect((7_001..<14_000).contains(list.hotels.count))
+    #expect(try await hall.service.reconcile(in: hall.user) == false)
+  }
+
+  @Test func lastGenerationIsRefusedOfAPeer() async throws {
+    let hall = try Hall()
+    await #expect(throws: (any Error).self) {
+      try await hall.graft(
+        "bookmarkedhotels", ["9007199254740992-a"], #"{"type":"bookmarkedhotels","hotels":[]}"#)
+    }
+    try await hall.graft(
+      "bookmarkedhotels", ["9007199254740991-a"], #"{"type":"bookmarkedhotels","hotels":["a"]}"#)
+    #expect(try await hall.document("bookmarkedhotels") != nil)
+  }
+}

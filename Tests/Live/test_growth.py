@@ -1,0 +1,93 @@
+"""What grows with use: receipts of batches, merged branches of the list, names that are taken."""
+import uuid
+
+from couch import PASSWORD, Database
+
+LIST = "bookmarkedhotels"
+
+
+def conflict(database, number):
+    """A phone's revision of the list that has not seen the last ones."""
+    revision = f"2-{uuid.UUID(int=number).hex} 1-a"
+    database.graft(LIST, revision, type=LIST, hotels=[f"hotel{number}"])
+    return revision.split()[0]
+
+
+def leaves(database):
+    rows = database.changes("&doc_ids=" + LIST)["results"]
+    return [change["rev"] for row in rows if row["id"] == LIST for change in row["changes"]]
+
+
+def test_a_new_device_pulls_a_list_with_many_merges(shared):
+    database = Database(shared)
+    database.graft(LIST, "1-a", type=LIST, hotels=[])
+    revisions = [conflict(database, number) for number in range(1, 151)]
+    open_leaves = leaves(database)
+    assert len(open_leaves) <= 65
+
+    # The device asks for all that the feed names, as replicators do.
+    asked = {"docs": [{"id": LIST, "rev": leaf} for leaf in open_leaves]}
+    answer = database.call("POST", "/_bulk_get?revs=true", json=asked)
+    assert answer.status_code == 200
+    documents = [result["docs"][0] for result in answer.json()["results"]]
+    assert all("ok" in document for document in documents)
+    live = [document["ok"] for document in documents if not document["ok"].get("_deleted")]
+    assert len(live) == 1
+    assert sorted(live[0]["hotels"]) == sorted(f"hotel{number}" for number in range(1, 151))
+    every = database.call("GET", f"/{LIST}?open_revs=all", headers={"Accept": "application/json"})
+    assert every.status_code == 200 and len(every.json()) == len(open_leaves)
+
+    # A phone that has an old branch still need not bring it, and brings it in vain.
+    known = database.call("POST", "/_revs_diff", json={LIST: revisions})
+    assert known.json() == {}
+    conflict(database, 1)
+    assert sorted(leaves(database)) == sorted(open_leaves)
+    document = database.call("GET", f"/{LIST}?conflicts=true&deleted_conflicts=true").json()
+    assert "_conflicts" not in document and len(document["_deleted_conflicts"]) <= 64
+
+
+def test_a_peers_last_generation_is_an_error_of_its_element(shared):
+    database = Database(shared)
+    last = {"_id": LIST, "_rev": f"{1 << 53}-a", "type": LIST, "hotels": ["x"]}
+    answers = database.bulk(last, new_edits=False)
+    assert [answer["id"] for answer in answers if "error" in answer] == [LIST]
+    answer = shared.call("PUT", "/v1/bookmarks/a", database.token, json={"id": "a"})
+    assert answer.status_code == 201
+
+
+def test_idempotency_keys_are_bounded_and_each_answer_is_kept(shared):
+    token = shared.guest()
+
+    def batch(key=None):
+        headers = {"Idempotency-Key": key} if key else {}
+        return shared.call(
+            "POST", "/v1/bookmarks", token, json={"add": [{"id": "a"}]}, headers=headers)
+
+    most = next(
+        limit["value"] for limit in shared.call("GET", "/v1/limits").json()["limits"]
+        if limit["name"] == "storeReceipts")
+    for number in range(most):
+        assert batch(str(number)).status_code == 200
+    refused = batch("one more")
+    assert refused.status_code == 507
+    assert refused.json()["error"] == "quota_exceeded" and "key" in refused.json()["reason"]
+    assert batch("0").status_code == 200
+    assert batch().status_code == 200
+
+
+def test_names_in_another_width_are_one_and_lookalikes_of_the_administrator_are_taken(shared):
+    name = "wide" + uuid.uuid4().hex
+    wide = "".join(chr(ord(letter) + 0xFEE0) for letter in name)
+
+    def sign_up(name):
+        return shared.call("POST", "/v1/users", json={"username": name, "password": PASSWORD})
+
+    made = sign_up(wide)
+    assert made.status_code == 201 and made.json()["username"] == name
+    assert sign_up(name).status_code == 409
+    for spelling in (name, wide, name.upper()):
+        session = {"username": spelling, "password": PASSWORD}
+        assert shared.call("POST", "/v1/sessions", json=session).status_code in (200, 201)
+    for lookalike in ("adrnin", "\u0430dmin", "admin"):
+        assert sign_up(lookalike).status_code == 409
+    assert sign_up("smile\U0001F600").status_code == 400
