@@ -36,7 +36,29 @@ void cicu_collator_version(const cicu_collator *collator, uint8_t *four);
 /* The library's own version, such as 72.1.0.0. */
 void cicu_library_version(uint8_t *four);
 
-/* ICU's UCollator and USpoofChecker. */
-typedef struct cicu_collator cicu_collator;
-typedef struct cicu_checker cicu_checker;
+/* Properties of a code point. */
+
+/* Whether it is another character's wide or narrow form (a decomposition of type <wide> or <narrow>). */
+int8_t cicu_is_width_variant(uint32_t scalar);
+
+/* Whether it is a conjoining jamo: Hangul_Syllable_Type L, V or T. */
+int8_t cicu_is_conjoining_jamo(uint32_t scalar);
+
+/* Its Bidi_Class, as ICU numbers them (UCharDirection). */
+int32_t cicu_direction(uint32_t scalar);
+
+/* Its Script, as ICU numbers them (UScriptCode); -1 for a failure. */
+int32_t cicu_script(uint32_t scalar);
+
+/* Texts that look alike. Lengths are in bytes of UTF-8. */
+
+cicu_checker *cicu_checker_open(int32_t *status);
+
+void cicu_checker_close(cicu_checker *checker);
+
+/* The skeleton of a text (UTS 39, section 4); it is written if there is room. */
+int32_t cicu_checker_skeleton(
+    const cicu_checker *checker, const char *text, int32_t length, char *skeleton, int32_t room,
+    int32_t *status);
+
 #endif
