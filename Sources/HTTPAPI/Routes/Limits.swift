@@ -115,7 +115,9 @@ enum Limits {
   ]
 
   private static let feeds: [(String, Int, String)] = [
-    ("feedsPerStore", CouchFeeds.perStore, "feeds that wait"),
+    ("feeds", CouchFeeds.total, "feeds that wait"),
+    ("feedsPerPrincipal", CouchFeeds.perPrincipal, "feeds that wait"),
+    ("feedsPerAddress", CouchFeeds.perAddress, "feeds of guests that wait"),
     ("feedHeartbeatMinimum", CouchFeed.shortestBeat, "milliseconds"),
     ("feedHeartbeatMaximum", CouchFeed.longestBeat, "milliseconds"),
     ("feedTimeout", CouchFeed.longestWait, "milliseconds"),
