@@ -31,8 +31,9 @@ enum Limits {
       ("connectionsPerAddress", caps.perAddress, "connections at once"),
       ("requestsAtOnce", caps.requestsAtOnce, "requests being answered"),
       ("streams", RequestLimits.streams, "streams per HTTP/2 connection"),
-      ("bodyMemoryBytes", RequestLimits.bodyMemoryBytes, "bytes of all requests' bodies"),
-      ("answerMemoryBytes", RequestLimits.answerMemoryBytes, "bytes of all answers on their way"),
+      ("bodyMemoryBytes", caps.bodyMemoryBytes, "bytes of all requests' bodies"),
+      ("answerMemoryBytes", caps.answerMemoryBytes, "bytes of all answers on their way"),
+      ("operationsConnections", OperationsListener.connections, "connections at once"),
     ]
   }
 
@@ -69,6 +70,9 @@ enum Limits {
 
   private static let requests: [(String, Int, String)] = [
     ("uriBytes", RequestTarget.maximumBytes, "bytes"),
+    ("requestValues", JSONLimits.standardValues, "JSON values of a body"),
+    ("unpackedFactor", Call.mostUnpacked, "times the bytes of a packed body"),
+    ("bodyFactor", Call.bodyFactor, "times a body's bytes that it is accounted for"),
     ("headerBytes", RequestLimits.headerBytes, "bytes"),
     ("headerFields", RequestLimits.headerFields, "fields"),
     ("idleSeconds", RequestLimits.idleSeconds, "seconds"),

@@ -33,6 +33,8 @@ package struct HTTPService: Sendable {
   package let connectionCaps: ConnectionCaps
   /// The clock.
   package let now: @Sendable () -> Timestamp
+  /// How the server is.
+  package let health = Health()
   /// The answers of `_changes` that wait.
   let feeds: CouchFeeds
   /// Brings newer facts into bookmarks.
@@ -77,6 +79,6 @@ package struct HTTPService: Sendable {
   package func gate() -> Gate {
     Gate(
       routes: routes, crossOrigin: crossOrigin, proxies: proxies,
-      authentication: Authentication(accounts: accounts, crossOrigin: crossOrigin))
+      authentication: Authentication(accounts: accounts, crossOrigin: crossOrigin), health: health)
   }
 }
