@@ -106,7 +106,8 @@ let package = Package(
       "HTTPAPI",
       [
         "Documents", "Lanes", "Stores", "Hotels", "Accounts", "CouchSync", "Compression", crypto,
-        logging, metrics, hummingbird, httpTypes, lifecycle, nioCore, nioHTTPTypes, nioSSL,
+        logging, metrics, hummingbird, httpTypes, lifecycle, nioCore, nioPosix, nioHTTPTypes,
+        nioSSL,
         .product(name: "HummingbirdCore", package: "hummingbird"),
         .product(name: "HummingbirdHTTP2", package: "hummingbird"),
         .product(name: "NIOHTTP1", package: "swift-nio"),

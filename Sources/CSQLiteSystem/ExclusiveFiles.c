@@ -1,6 +1,7 @@
 #define _GNU_SOURCE
 #include "CSQLiteSystem.h"
 
+#include <errno.h>
 #include <sqlite3.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -55,12 +56,20 @@ static void give_buffer(unsigned char *buffer) {
   if (!atomic_compare_exchange_strong(&spare, &none, buffer)) free(buffer);
 }
 
+/* Writes to the system's file. To SQLite only ENOSPC is a full disk; a limit on the file's size or on the user's share
+   of the disk leaves as little room. */
+static int write_own(exclusive_file *me, const void *bytes, int count, sqlite3_int64 offset) {
+  int result = me->own->pMethods->xWrite(me->own, bytes, count, offset);
+  if (result == SQLITE_IOERR_WRITE && (errno == EFBIG || errno == EDQUOT)) return SQLITE_FULL;
+  return result;
+}
+
 /* Writes what is kept back. After an error it is gone, since what a failed write leaves is anyone's guess, and the
    transaction or checkpoint that it belongs to must not succeed: see `told`. */
 static void put(sqlite3_file *file) {
   exclusive_file *me = of(file);
   if (me->count == 0) return;
-  int result = me->own->pMethods->xWrite(me->own, me->held, me->count, me->start);
+  int result = write_own(me, me->held, me->count, me->start);
   if (result != SQLITE_OK) me->failure = result;
   give_buffer(me->held);
   me->held = NULL;
@@ -84,7 +93,7 @@ static int write_at(sqlite3_file *file, const void *bytes, int count, sqlite3_in
   }
   if (me->count == 0) {
     me->held = count < most_held ? take_buffer() : NULL;
-    if (!me->held) return me->own->pMethods->xWrite(me->own, bytes, count, offset);
+    if (!me->held) return write_own(me, bytes, count, offset);
     me->start = offset;
   }
   memcpy(me->held + me->count, bytes, (size_t)count);

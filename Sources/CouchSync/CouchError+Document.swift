@@ -27,7 +27,7 @@ extension CouchError {
   package init(_ error: JSONError) {
     switch error.code {
     case .invalidJSON, .invalidUTF8: self.init(400, "bad_request", error.reason)
-    case .tooLarge: self.init(413, "too_large", error.reason)
+    case .tooLarge, .tooManyValues: self.init(413, "too_large", error.reason)
     case .duplicateKey, .tooDeep, .tooManyMembers, .stringTooLong, .numberOutOfRange:
       self.init(400, error.code.rawValue, error.reason)
     }

@@ -44,7 +44,8 @@ package struct DocumentError: Error, Sendable, Equatable, CustomDebugStringConve
 
   /// The error that stands for a text that the parser refused.
   package init(_ error: JSONError) {
-    self.init(error.code == .tooLarge ? .tooLarge : .invalidJSON, error.reason, json: error)
+    let isLarge = error.code == .tooLarge || error.code == .tooManyValues
+    self.init(isLarge ? .tooLarge : .invalidJSON, error.reason, json: error)
   }
 
   /// The error of a stale or missing revision, in CouchDB's words.

@@ -15,6 +15,8 @@ package struct JSONError: Error, Sendable, Equatable, CustomDebugStringConvertib
     case tooLarge = "too_large"
     /// Past ``JSONLimits/maximumMembers``.
     case tooManyMembers = "too_many_members"
+    /// Past ``JSONLimits/maximumValues``.
+    case tooManyValues = "too_many_values"
     /// Past ``JSONLimits/maximumStringBytes``.
     case stringTooLong = "string_too_long"
     /// Past ``JSONLimits/maximumNumberDigits`` or ``JSONLimits/maximumExponent``.
@@ -59,6 +61,8 @@ package struct JSONError: Error, Sendable, Equatable, CustomDebugStringConvertib
       "The JSON text is longer than \(offset) bytes."
     case .tooManyMembers:
       "The JSON object has too many members at byte \(offset)."
+    case .tooManyValues:
+      "The JSON text has too many values: one more than it may have is at byte \(offset)."
     case .stringTooLong:
       "The JSON string is too long at byte \(offset)."
     case .numberOutOfRange:

@@ -26,11 +26,18 @@ package struct JSONLimits: Sendable, Equatable {
   /// its digits without the written exponent. 308 is the last decade that a double covers fully.
   package var maximumExponent: Int
 
+  /// The most values, arrays, objects and what stands in them all counted: each takes up to 24 bytes
+  /// once it is read, whatever it took in the text.
+  package var maximumValues: Int
+
+  /// The most values of a text, unless it is said otherwise: 2,000,000.
+  package static let standardValues = 2_000_000
+
   /// Limits with the given sizes; the units are those of the properties.
   package init(
     maximumBytes: Int, maximumDepth: Int = 64, maximumMembers: Int = 10_000,
     maximumStringBytes: Int = 512 * 1024, maximumNumberDigits: Int = 64,
-    maximumExponent: Int = 308
+    maximumExponent: Int = 308, maximumValues: Int = standardValues
   ) {
     self.maximumBytes = maximumBytes
     self.maximumDepth = maximumDepth
@@ -38,6 +45,7 @@ package struct JSONLimits: Sendable, Equatable {
     self.maximumStringBytes = maximumStringBytes
     self.maximumNumberDigits = maximumNumberDigits
     self.maximumExponent = maximumExponent
+    self.maximumValues = maximumValues
   }
 
   /// One document: 1 MiB.

@@ -21,13 +21,16 @@ struct JSONParser {
   /// The offset of the next byte to read.
   var offset = 0
 
+  /// The values that have begun.
+  private var values = 0
+
   /// The names of the objects that are open, innermost last.
   private var names = JSONOpenNames()
 
-  /// A parser for a text of so many bytes.
-  init(forTextOf bytes: Int, limits: JSONLimits) {
+  /// A parser for a text.
+  init(for text: Span<UInt8>, limits: JSONLimits) {
     self.limits = limits
-    tape = JSONTape(forTextOf: bytes)
+    tape = JSONTape(for: text)
   }
 
   /// Reads the whole text.
@@ -43,6 +46,10 @@ struct JSONParser {
   }
 
   private mutating func parseValue(_ text: Span<UInt8>, depth: Int) throws(JSONError) {
+    values += 1
+    guard values <= limits.maximumValues else {
+      throw JSONError(code: .tooManyValues, offset: offset)
+    }
     switch JSONByte.at(offset, in: text) {
     case JSONByte.quote:
       _ = try parseString(text)

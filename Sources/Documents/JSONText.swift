@@ -11,7 +11,7 @@ final class JSONText: Sendable {
 
   /// Reads a text.
   init(_ bytes: [UInt8], limits: JSONLimits) throws(JSONError) {
-    var parser = JSONParser(forTextOf: bytes.count, limits: limits)
+    var parser = JSONParser(for: bytes.span, limits: limits)
     try parser.parse(bytes.span)
     self.bytes = bytes
     tape = parser.tape

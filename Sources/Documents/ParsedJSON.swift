@@ -12,6 +12,9 @@ package struct ParsedJSON: Sendable {
     text = try JSONText(bytes, limits: limits)
   }
 
+  /// The most bytes that reading a text may take beside the text itself.
+  package static func mostBytes(for text: [UInt8]) -> Int { JSONTape.mostBytes(for: text.span) }
+
   /// The outermost value.
   package var root: JSONNode {
     JSONNode(text: text, index: 0)

@@ -13,11 +13,12 @@ extension SQLiteError {
   /// Whether there is no room left to write.
   ///
   /// SQLite answers `SQLITE_FULL` for `ENOSPC` while it writes, but an I/O error for a used-up
-  /// quota and for the file of the shared log index; the `errno` says so.
+  /// quota, for a file at the limit on its size and for the file of the shared log index; the
+  /// `errno` says so.
   package var isStorageFull: Bool {
     switch code {
     case .full: true
-    case .ioError, .cantOpen: systemErrno == ENOSPC || systemErrno == EDQUOT
+    case .ioError, .cantOpen: [ENOSPC, EDQUOT, EFBIG].contains(systemErrno)
     default: false
     }
   }

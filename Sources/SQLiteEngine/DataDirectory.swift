@@ -46,6 +46,17 @@ final class DataDirectory: Sendable {
     }
   }
 
+  /// Whether the path still leads to what was opened: neither moved away nor replaced. The lock's file tells, which
+  /// nothing else can become while it is open.
+  var isInPlace: Bool {
+    lock.withLockedValue { descriptor in
+      var (opened, found) = (stat(), stat())
+      guard let descriptor, fstat(descriptor, &opened) == 0, lstat(path + "/lock", &found) == 0
+      else { return false }
+      return opened.st_ino == found.st_ino && opened.st_dev == found.st_dev
+    }
+  }
+
   /// The registry's file.
   var registry: DatabaseFile { DatabaseFile(directory: path, name: "registry.sqlite") }
   /// Where the stores are.

@@ -135,16 +135,20 @@ package final class FileEngine: StorageEngine {
   }
 
   /// Writes a few pages to the disk and removes them again.
-  /// - Throws: `storageFull` also while only what makes room is written.
-  package func checkWritable() async throws(StoreError) {
-    let (path, reserve) = (directory.probe, reserve)
-    try await LaneWork(registryLane).run { () throws(StoreError) in
-      try calling { () throws(SystemError) in
-        try Disk.write([UInt8](repeating: 0, count: 16 * 4_096), to: path)
-        try Disk.remove(path)
-      }
-      guard reserve.isWhole() else { throw .full }
+  /// - Throws: `storageFull` also while only what makes room is written; `unavailable` for a directory that was moved
+  ///   away, in which everything open could still be written.
+  package func checkWritable() throws(StoreError) {
+    let path = directory.probe
+    guard directory.isInPlace else {
+      throw StoreError(
+        .unavailable, "The data directory is no longer where it was opened",
+        detail: directory.path)
     }
+    try calling { () throws(SystemError) in
+      try Disk.write([UInt8](repeating: 0, count: 16 * 4_096), to: path)
+      try Disk.remove(path)
+    }
+    guard reserve.isWhole() else { throw .full }
   }
 
   /// Besides, ends the lanes and lets other processes have the directory.

@@ -28,7 +28,7 @@ extension StoreError {
   init(_ error: SystemError) {
     let detail = error.debugDescription
     switch error.number {
-    case ENOSPC, EDQUOT:
+    case ENOSPC, EDQUOT, EFBIG:
       self.init(.storageFull, "There is no room left to store this", detail: detail)
     case EROFS:
       self.init(.readOnly, "The storage takes no writes at present", detail: detail)

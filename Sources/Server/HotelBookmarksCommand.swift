@@ -1,4 +1,5 @@
 import ArgumentParser
+import Glibc
 import HotelBookmarks
 
 /// The command line.
@@ -13,6 +14,14 @@ struct HotelBookmarksCommand: AsyncParsableCommand {
       KeysCommand.self, BackupCommand.self, RestoreCommand.self, VerifyCommand.self,
       HealthCommand.self, VersionCommand.self,
     ])
+
+  /// Runs the command that the arguments name.
+  static func main() async {
+    // A write beyond the limit on a file's size fails with EFBIG then, and does not end the process
+    // (setrlimit(2), RLIMIT_FSIZE).
+    signal(SIGXFSZ, SIG_IGN)
+    await main(nil)
+  }
 }
 
 /// Prints the version.

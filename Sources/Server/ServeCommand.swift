@@ -17,6 +17,11 @@ struct ServeCommand: AsyncParsableCommand {
   var hostname: String?
   @Option(help: "The TCP port, 0 for a free one. Default: 8080")
   var port: String?
+  @Option(
+    help: """
+      The port at which only /healthz, /readyz, /metrics and /couch/_up are answered; 0 for any. Default: none
+      """)
+  var operationsPort: String?
   @Option(help: "The data directory; made if absent. Default: hotel-bookmarks-data")
   var data: String?
   @Option(
@@ -97,7 +102,8 @@ struct ServeCommand: AsyncParsableCommand {
 
   private func read() throws -> Settings {
     let flags: [SettingKey: String?] = [
-      .hostname: hostname, .port: port, .data: data, .upstream: upstream,
+      .hostname: hostname, .port: port, .operationsPort: operationsPort, .data: data,
+      .upstream: upstream,
       .upstreamCredentialsFile: upstreamCredentialsFile, .upstreamNetworks: upstreamNetworks,
       .upstreamCAFile: upstreamCaFile, .publicURL: publicUrl,
       .origins: origins, .trustedProxies: trustedProxies,

@@ -113,7 +113,7 @@ package final class MemoryEngine: StorageEngine {
         .prefix(max(0, limit)))
   }
 
-  package func checkWritable() async throws(StoreError) {
+  package func checkWritable() throws(StoreError) {
     guard state.withLockedValue({ $0.isReadOnly }) else { return }
     throw StoreError(.readOnly, "The disk is read-only")
   }

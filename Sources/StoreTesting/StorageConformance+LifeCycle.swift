@@ -128,7 +128,7 @@ extension StorageConformance {
       try require(
         try await bench.engine.names(in: "system", after: nil, limit: 9), is: [.system], "system")
       try require(try await bench.engine.names(in: "guest", after: nil, limit: 9), is: [], "guests")
-      try await bench.engine.checkWritable()
+      try bench.engine.checkWritable()
     },
   ]
 

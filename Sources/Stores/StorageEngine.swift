@@ -21,8 +21,9 @@ package protocol StorageEngine: Sendable {
     in namespace: String, after key: String?, limit: Int
   ) async throws(StoreError) -> [StoreName]
 
-  /// Whether a write would find a disk that takes it; for readiness.
-  func checkWritable() async throws(StoreError)
+  /// Whether a write would find a disk that takes it; for readiness. Blocks for as long as the disk takes, whatever
+  /// else the engine does: for a thread that does nothing else. One call at a time.
+  func checkWritable() throws(StoreError)
 
   /// Gives everything back to the system; all stores are closed before.
   func close() async

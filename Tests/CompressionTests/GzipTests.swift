@@ -91,4 +91,21 @@ struct GzipTests {
     #expect(throws: CompressionError.tooLarge) { try GzipReader.inflate(packed, limit: 999) }
     #expect(throws: CompressionError.tooLarge) { try GzipReader.inflate(packed, limit: -1) }
   }
+
+  @Test func readerUnpacksPieceByPieceAndGoesOnWhereItWas() throws {
+    let bytes = (0..<300_000).map { UInt8(truncatingIfNeeded: $0 &* 31 >> 3) }
+    let reader = try GzipReader(
+      GzipWriter.deflate(bytes) + GzipWriter.deflate([1, 2]), limit: 400_000)
+    var pieces = 0
+    while !reader.isComplete {
+      let before = reader.unpacked.count
+      try reader.unpackPiece()
+      #expect(reader.unpacked.count - before <= GzipReader.pieceBytes)
+      pieces += 1
+    }
+    #expect(reader.unpacked == bytes + [1, 2])
+    #expect(pieces > 4)
+    try reader.unpackPiece()
+    #expect(reader.unpacked.count == 300_002)
+  }
 }

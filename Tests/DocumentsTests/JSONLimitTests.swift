@@ -1,5 +1,6 @@
-import Documents
 import Testing
+
+@testable import Documents
 
 /// Each limit at its value and one past it.
 @Suite struct JSONLimitTests {
@@ -52,6 +53,32 @@ import Testing
     #expect(root[999_999]?.int == 0)
     #expect(root[1_000_000] == nil)
     #expect(root.minified == Array(text.utf8))
+  }
+
+  @Test func twoMillionValuesAreReadAndOneMoreIsNot() throws {
+    let text = "[" + String(repeating: "0,", count: 1_999_998) + "0]"
+    #expect(try JSONReading.root(text, limits: .request).count == 1_999_999)
+    let more = "[0," + text.dropFirst()
+    #expect(
+      JSONReading.fault(more, limits: .request)
+        == JSONError(code: .tooManyValues, offset: more.utf8.count - 2))
+  }
+
+  @Test func namesAreNoValuesAndContainersAre() {
+    var limits = JSONLimits.document
+    limits.maximumValues = 3
+    #expect(JSONReading.fault(#"{"a":[],"b":0}"#, limits: limits) == nil)
+    #expect(JSONReading.fault("[[],[],0]", limits: limits)?.code == .tooManyValues)
+  }
+
+  @Test(arguments: [
+    "[1,1,1]", "[[[[]]]]", #"{"a":{},"b":[{}]}"#, #"[{"a":"x,y:[z]"}]"#, "0", "[]", "[[],[]]",
+  ])
+  func tapeTakesNoMoreThanWasReckoned(text: String) throws {
+    let bytes = Array(text.utf8)
+    var parser = JSONParser(for: bytes.span, limits: .document)
+    try parser.parse(bytes.span)
+    #expect(parser.tape.count * 8 <= ParsedJSON.mostBytes(for: bytes))
   }
 
   @Test func tenThousandMembersAreAcceptedAndOneMoreIsNot() throws {

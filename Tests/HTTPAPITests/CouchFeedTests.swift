@@ -198,12 +198,12 @@ import Testing
     }
   }
 
-  @Test func waitingFeedsAreBoundedPerStore() async throws {
+  @Test func waitingFeedsOfOnePrincipalAreBounded() async throws {
     try await Desk.open { desk in
       let (token, path, since) = try await database(desk)
       let feed = path + "/_changes?feed=longpoll&timeout=60000&since=" + since
       try await withThrowingTaskGroup(of: Int.self) { group in
-        for _ in 0..<CouchFeeds.perStore + 1 {
+        for _ in 0..<CouchFeeds.perPrincipal + 1 {
           group.addTask { try await desk.call(.get, feed, token: token).status }
         }
         var statuses: [Int] = []
@@ -215,7 +215,7 @@ import Testing
           }
         }
         #expect(statuses.count { $0 == 429 } == 1)
-        #expect(statuses.count { $0 == 200 } == CouchFeeds.perStore)
+        #expect(statuses.count { $0 == 200 } == CouchFeeds.perPrincipal)
       }
       let later = try await desk.call(.get, feed + "&limit=0", token: token)
       #expect(later.status == 200)
@@ -227,7 +227,7 @@ import Testing
     try await Desk.open { desk in
       let (token, path, since) = try await database(desk)
       let feed = path + "/_changes?feed=longpoll&timeout=1&since=" + since
-      for _ in 0..<CouchFeeds.perStore + 4 {
+      for _ in 0..<CouchFeeds.perPrincipal + 4 {
         #expect(try await desk.call(.head, feed, token: token).status == 200)
       }
       #expect(try await desk.call(.get, feed, token: token).status == 200)

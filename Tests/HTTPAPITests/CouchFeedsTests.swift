@@ -1,3 +1,4 @@
+import Accounts
 import CouchSync
 import Documents
 import StoreTesting
@@ -20,10 +21,12 @@ import Testing
   }
 
   private func reader(
-    _ record: Record, permission: String = "a", waits: Bool = true
+    _ record: Record, permission: String = "a", waits: Bool = true, principal: String = "p",
+    address: String? = nil, database: String = "db"
   ) throws -> CouchFeedReader {
     CouchFeedReader(
-      store: .named(try #require(DatabaseName("db"))), waits: waits, permission: permission,
+      store: .named(try #require(DatabaseName(database))), waits: waits, principal: principal,
+      address: address.map { ClientAddress($0) }, permission: permission,
       mayRead: {
         record.asked.add(1, ordering: .relaxed)
         return record.isGood.load(ordering: .relaxed)
@@ -35,21 +38,59 @@ import Testing
     let feeds = CouchFeeds(stores: stores)
     let record = Record()
     var places: [CouchFeedPlace] = []
-    for _ in 0..<CouchFeeds.perStore { places.append(try await feeds.enter(reader(record))) }
+    for _ in 0..<CouchFeeds.perPrincipal { places.append(try await feeds.enter(reader(record))) }
     await #expect(throws: CouchError.self) { try await feeds.enter(reader(record)) }
     // An answer that does not wait needs no such place.
     let other = try await feeds.enter(reader(record, waits: false))
-    #expect(feeds.count == CouchFeeds.perStore + 1)
+    #expect(feeds.count == CouchFeeds.perPrincipal + 1)
     other.leave()
     places[0].leave()
     places[0].leave()
     places.removeFirst()
-    #expect(feeds.count == CouchFeeds.perStore - 1)
+    #expect(feeds.count == CouchFeeds.perPrincipal - 1)
     places.removeLast()
-    #expect(feeds.count == CouchFeeds.perStore - 2)
+    #expect(feeds.count == CouchFeeds.perPrincipal - 2)
     places.append(try await feeds.enter(reader(record)))
     places = []
     #expect(feeds.count == 0)
+  }
+
+  /// Sixteen waited on a database at most: one member's devices kept all others' out.
+  @Test func feedsCountForWhoeverReadsAndNotForTheStore() async throws {
+    let feeds = CouchFeeds(stores: stores)
+    let record = Record()
+    var places: [CouchFeedPlace] = []
+    for _ in 0..<CouchFeeds.perPrincipal { places.append(try await feeds.enter(reader(record))) }
+    await #expect(throws: CouchError.self) {
+      try await feeds.enter(reader(record, database: "another"))
+    }
+    places.append(try await feeds.enter(reader(record, principal: "q")))
+    #expect(places.count == CouchFeeds.perPrincipal + 1)
+  }
+
+  @Test func guestsFromOneAddressAreBoundedTogetherAndUsersAreNot() throws {
+    var counts = CouchFeedCounts()
+    let record = Record()
+    for number in 0..<CouchFeeds.perAddress {
+      #expect(counts.enter(try reader(record, principal: "g\(number)", address: "192.0.2.1")))
+    }
+    let last = try reader(record, principal: "g0", address: "192.0.2.1")
+    #expect(!counts.enter(try reader(record, principal: "new", address: "192.0.2.1")))
+    #expect(counts.enter(try reader(record, principal: "new", address: "192.0.2.2")))
+    #expect(counts.enter(try reader(record, principal: "user")))
+    counts.leave(last)
+    #expect(counts.enter(try reader(record, principal: "new", address: "192.0.2.1")))
+  }
+
+  @Test func feedsAreBoundedInAll() throws {
+    var counts = CouchFeedCounts()
+    let record = Record()
+    for number in 0..<CouchFeeds.total {
+      #expect(counts.enter(try reader(record, principal: "\(number)")))
+    }
+    #expect(!counts.enter(try reader(record, principal: "one more")))
+    counts.leave(try reader(record, principal: "0"))
+    #expect(counts.enter(try reader(record, principal: "one more")))
   }
 
   @Test func commitWakesEveryReaderOfTheStore() async throws {

@@ -94,13 +94,42 @@ import Testing
         #expect(reply.status == 413)
         #expect(reply.error == "too_large")
       }
-      let fits = String(repeating: " ", count: CouchLimits.document.maximumBytes - 2) + "{}"
+      let fits = Self.document(of: CouchLimits.document.maximumBytes)
       let written = try await desk.send(
         .put, path + "/b", token: token, body: try gzip(fits), headers: packed)
       #expect(written.status == 201)
       let over = try await desk.send(
         .put, path + "/c", token: token, body: try gzip(fits + " "), headers: packed)
       #expect(over.status == 413)
+    }
+  }
+
+  /// An object of so many bytes that packs to a few times less.
+  private static func document(of bytes: Int) -> String {
+    var (text, state) = ("{\"text\":\"", UInt32(1))
+    while text.utf8.count < min(bytes, 500_000) {
+      state = state &* 1_664_525 &+ 1_013_904_223
+      text += String(state, radix: 36)
+    }
+    text += "\"}"
+    return text + String(repeating: " ", count: bytes - text.utf8.count)
+  }
+
+  /// 15 KB became 15 MiB of keys, of any number of clients at once.
+  @Test func h08PackedBodyMayUnpackAHundredfoldAndNoMore() async throws {
+    try await Desk.open { desk in
+      let (token, path) = try await database(desk)
+      let few = try gzip(#"{"keys":["# + String(repeating: " ", count: 200_000) + "]}")
+      #expect(few.readableBytes < 2_000)
+      let refused = try await desk.send(
+        .post, path + "/_all_docs", token: token, body: few, headers: packed)
+      #expect(refused.status == 413)
+      #expect(refused.error == "too_large")
+      // Up to 64 KiB nobody looks at that.
+      let small = try gzip(#"{"keys":["# + String(repeating: " ", count: 60_000) + "]}")
+      let answered = try await desk.send(
+        .post, path + "/_all_docs", token: token, body: small, headers: packed)
+      #expect(answered.status == 200)
     }
   }
 

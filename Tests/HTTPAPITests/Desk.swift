@@ -21,6 +21,7 @@ struct Desk: Sendable {
   let clock: TestClock
   /// The service's upstream.
   let search: ScriptedSearch
+  private let service: HTTPService
   private let contract: Contract
   private let client: any TestClientProtocol
 
@@ -41,17 +42,25 @@ struct Desk: Sendable {
     change(&settings)
     let service = try await service(
       engine, clock, search, settings, origins: origins, publicURL: publicURL)
-    var quiet = Logger(label: "desk")
-    quiet.logLevel = .critical
     let application = Application(responder: PieceByPiece(gate: service.gate()), logger: quiet)
     try await application.test(.router) { client in
       try await test(
         Desk(
-          engine: engine, clock: clock, search: search, contract: contract,
+          engine: engine, clock: clock, search: search, service: service, contract: contract,
           client: client))
     }
     await service.stores.close()
   }
+
+  /// What every request passes.
+  var gate: Gate { service.gate() }
+
+  /// A log that says nothing of what tests do on purpose.
+  static let quiet: Logger = {
+    var quiet = Logger(label: "desk")
+    quiet.logLevel = .critical
+    return quiet
+  }()
 
   /// A service whose routes are looked at and not called.
   static func service() async throws -> HTTPService {
@@ -102,6 +111,8 @@ struct Desk: Sendable {
     headers: HTTPFields = [:], hasLines: Bool = false,
     at location: SourceLocation = #_sourceLocation
   ) async throws -> Reply {
+    // A real server does so once a second.
+    if OperationQuestion(target: target) != nil { await service.findHealth(Self.quiet) }
     var fields = headers
     if let token { fields[.authorization] = "Bearer " + token }
     let reply = Reply(

@@ -8,7 +8,9 @@ import Testing
     #expect(
       names == [
         ["hostname", "hostname", "HOTEL_BOOKMARKS_HOSTNAME"],
-        ["port", "port", "HOTEL_BOOKMARKS_PORT"], ["data", "data", "HOTEL_BOOKMARKS_DATA"],
+        ["port", "port", "HOTEL_BOOKMARKS_PORT"],
+        ["operationsPort", "operations-port", "HOTEL_BOOKMARKS_OPERATIONS_PORT"],
+        ["data", "data", "HOTEL_BOOKMARKS_DATA"],
         ["upstream", "upstream", "HOTEL_BOOKMARKS_UPSTREAM"],
         [
           "upstreamCredentialsFile", "upstream-credentials-file",

@@ -16,6 +16,7 @@ import Testing
     .publicURL: "https://hotels.example", .origins: "https://a.example,https://b.example",
     .trustedProxies: "10.0.0.0/8,::1", .tlsCertificateFile: "tls.pem", .tlsKeyFile: "key.pem",
     .connections: "77", .connectionsPerAddress: "8", .requestsAtOnce: "99",
+    .operationsPort: "0",
     .guestsPerHour: "7",
     .issuers: "https://a.example/r#x#y, https://b.example/#z,https://a.example/r#w",
     .issuerKeys: "https://b.example/#https://keys.example/b?p=1", .issuerNetworks: "10.0.0.0/8",
@@ -40,6 +41,7 @@ import Testing
     settings.connections = 77
     settings.connectionsPerAddress = 8
     settings.requestsAtOnce = 99
+    settings.operationsPort = 0
     settings.guestsPerHour = 7
     settings.issuers = [
       TrustedIssuer(url: "https://a.example/r", audiences: ["x", "y", "w"]),
@@ -153,6 +155,7 @@ import Testing
     (.upstream, "ftp://x", false), (.upstream, "", false), (.connections, "1", true),
     (.connections, "0", false), (.connectionsPerAddress, "1", true),
     (.connectionsPerAddress, "0", false), (.requestsAtOnce, "1", true),
+    (.operationsPort, "65535", true), (.operationsPort, "65536", false),
     (.requestsAtOnce, "0", false), (.requestsAtOnce, "1000001", false),
     (.trustedProxies, "10.0.0.1", true), (.trustedProxies, "10.0.0.0/33", false),
     (.trustedProxies, "proxy.example", false),

@@ -151,7 +151,7 @@ class ReadOnly:
 
 def metric(server, name):
     """The sum of a metric over its labels."""
-    lines = server.call("GET", "/metrics").text.splitlines()
+    lines = server.metrics().splitlines()
     return sum(float(line.split()[-1]) for line in lines
                if line.split("{")[0].split(" ")[0] == name)
 

@@ -26,7 +26,7 @@ def answered(server, text, token=None, status=200, **query):
 def metric(server, name, **labels):
     """The sum of a metric's samples that have these labels."""
     total = 0.0
-    for line in server.call("GET", "/metrics").text.splitlines():
+    for line in server.metrics().splitlines():
         if re.match(name + r"[{ ]", line) and all(f'{k}="{v}"' in line for k, v in labels.items()):
             total += float(line.rsplit(" ", 1)[1])
     return total

@@ -60,6 +60,25 @@ class Server:
         assert answer.status_code == 201, answer.text
         return answer.json()["token"]
 
+    def metrics(self):
+        """The text of the metrics as they are now: what is answered is renewed once a second."""
+        def text():
+            return self.call("GET", "/metrics").text
+
+        def renewals(text):
+            return int(re.search(r"(?m)^health_renewals_total (\d+)", text).group(1))
+
+        least = renewals(text()) + 2
+        return until(lambda: (found := text()) and renewals(found) >= least and found)
+
+    def state(self, wanted):
+        """What `/readyz` says once its status is this; it is renewed once a second."""
+        def ready():
+            answer = self.call("GET", "/readyz")
+            return answer.json()["status"] == wanted and answer
+
+        return until(ready, f"not {wanted}")
+
     def logged(self, *words):
         """Waits for a line of the log with all these words: it comes after the answer that it is about."""
         return until(lambda: next(

@@ -97,7 +97,7 @@ def test_dead_upstream_for_a_whole_load_run(start, stub, tmp_path):
     # Eight calls open the breaker, one of them a second attempt; then a probe each half second at most.
     assert retried <= 0.1 * (calls - retried) + 1
     assert calls <= 12 + 2 * seconds
-    assert front.call("GET", "/readyz").json()["status"] == "degraded"
+    front.state("degraded")
 
     is_dead.clear()
     upstream.calls.clear()
@@ -166,8 +166,8 @@ def test_first_start_without_an_upstream(start, stub):
     upstream = stub(lambda *_: hotels(1))
     upstream.close()
     front = start("--upstream", upstream.url)
-    ready = front.call("GET", "/readyz")
-    assert ready.status_code == 200 and ready.json()["status"] == "degraded"
+    ready = front.state("degraded")
+    assert ready.status_code == 200
     assert ready.json()["stores"] == "writable"
     for token in [None, front.guest()]:
         cold = search(front, "inn", token)
@@ -193,7 +193,7 @@ def test_readiness_comes_back_although_nobody_searches(start, stub):
         search(front, f"text {number}")
     assert metric(front, "upstream_breaker_open") == 1
     is_well.append(True)
-    until(lambda: front.call("GET", "/readyz").json()["status"] == "ready")
+    front.state("ready")
 
 
 def pages(front, text, limit):

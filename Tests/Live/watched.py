@@ -4,7 +4,7 @@ import time
 
 from patience import until
 
-WORK = "hotel_bookmarks_work_"
+WORK = "work_"
 BASE = 256 << 20
 """Resident bytes of a server that keeps nothing for anybody: a debug build, its stores, its caches."""
 BODY_FACTOR = 4

@@ -16,6 +16,7 @@ import Testing
     (.busy, 5, 0, .unavailable),
     (.full, 13, ENOSPC, .storageFull),
     (.ioError, 778, ENOSPC, .storageFull),
+    (.ioError, 778, EFBIG, .storageFull),
     (.ioError, 1_034, EIO, .storage),
     (.ioError, 1_034, ENOSPC, .storage),
     (.ioError, 266, EIO, .storage),
@@ -34,7 +35,8 @@ import Testing
   @Test func failedSystemCallsAreNeverAbsence() {
     for (number, meaning) in [
       (ENOENT, StoreError.Code.unavailable), (EMFILE, .unavailable), (EACCES, .unavailable),
-      (ENOTDIR, .unavailable), (ENOSPC, .storageFull), (EROFS, .readOnly), (EIO, .storage),
+      (ENOTDIR, .unavailable), (ENOSPC, .storageFull), (EFBIG, .storageFull), (EROFS, .readOnly),
+      (EIO, .storage),
     ] {
       errno = number
       #expect(StoreError(SystemError("open", "/x")).code == meaning)

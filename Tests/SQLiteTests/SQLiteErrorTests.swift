@@ -21,7 +21,7 @@ import Testing
     #expect(SQLiteError(code, message: "").isUnavailable)
   }
 
-  @Test(arguments: [ENOSPC, EDQUOT])
+  @Test(arguments: [ENOSPC, EDQUOT, EFBIG])
   func ioErrorForWantOfRoomIsFullStorage(errno: Int32) {
     let error = SQLiteError(.ioError, systemErrno: errno, message: "")
     #expect(error.isStorageFull)

@@ -6,8 +6,8 @@ struct AskedRequest {
   let head: HTTPRequest
   /// Whether it is of HTTP/1.0.
   let isOld: Bool
+  /// What it holds.
+  let hold: RequestHold
   /// Bytes of its body as it was sent that are accounted for.
   var sentBytes = 0
-  /// Bytes of its unpacked body that are accounted for.
-  var unpackedBytes = 0
 }

@@ -8,6 +8,10 @@ package struct ConnectionCaps: Sendable, Equatable {
   package var countsLoopback = false
   /// Requests that are answered at once, at most.
   package var requestsAtOnce = RequestLimits.requestsAtOnce
+  /// Bytes of bodies in memory, with what is made of them.
+  package var bodyMemoryBytes = RequestLimits.bodyMemoryBytes
+  /// Bytes of answers in memory that clients have not taken yet.
+  package var answerMemoryBytes = RequestLimits.answerMemoryBytes
 
   /// The caps that ``RequestLimits`` names.
   package init() {}

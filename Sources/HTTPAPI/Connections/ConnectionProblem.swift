@@ -48,13 +48,9 @@ enum ConnectionProblem {
 }
 
 extension Problem {
-  /// Paths that are answered however much there is to do: operators ask them then.
-  private static let always = ["/healthz", "/readyz", "/metrics", "/couch/_up"]
-
-  /// Whether a request is one of those.
+  /// Whether a request is answered however much there is to do: operators ask then.
   static func mustAnswer(_ request: HTTPRequest) -> Bool {
-    guard let path = request.path else { return false }
-    return always.contains { $0.equalsBytes(of: path) }
+    request.path.flatMap { OperationQuestion(target: $0) } != nil
   }
 
   /// Head and body of the connection's last answer.

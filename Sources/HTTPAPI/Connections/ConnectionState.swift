@@ -8,6 +8,8 @@ final class ConnectionState {
   var isInBody = false
   /// Requests that were passed on and are not answered yet.
   var outstanding = 0
+  /// What the request that was passed on last holds.
+  var hold: RequestHold?
   /// Whether the request that was read last is the last of the connection: by its version, by
   /// `Connection: close`, or because an upgrade was asked for, after which the parser reads no more.
   var isLast = false

@@ -130,6 +130,18 @@ extension ExchangeGuard {
     if closes { finish(end, context, nil) } else { context.writeAndFlush(end, promise: nil) }
   }
 
+  /// Answers in the route's place, of what is in memory anyway: none is accounted for.
+  func answer(_ head: HTTPResponse, _ body: ByteBuffer, _ context: ChannelHandlerContext) {
+    var head = head
+    hasAnswer = true
+    waiting = nil
+    if closes, connection != nil { head.headerFields[.connection] = "close" }
+    write(head, context, nil)
+    if body.readableBytes > 0 { context.write(wrapOutboundOut(.body(body)), promise: nil) }
+    let end = wrapOutboundOut(.end(nil))
+    if closes { finish(end, context, nil) } else { context.writeAndFlush(end, promise: nil) }
+  }
+
   /// Head and body of an answer to a request, which a page of an allowed origin may read.
   func message(
     _ problem: Problem, to request: HTTPRequest?, closes: Bool
@@ -147,6 +159,11 @@ extension ExchangeGuard {
 
   /// Gives everything back.
   func release() {
+    if holdsPlace, let first = asked.first {
+      // Its handler may run on.
+      first.hold.takePlace()
+      holdsPlace = false
+    }
     leavePlace()
     forgetRequests(behind: 0)
     releaseAnswers()

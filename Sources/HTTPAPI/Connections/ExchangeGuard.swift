@@ -16,8 +16,6 @@ final class ExchangeGuard: ChannelDuplexHandler, RemovableChannelHandler {
 
   /// Bytes that are written at a time: as much as a client has to take within the stall limit.
   static let pieceBytes = 64 << 10
-  /// Bodies up to here cost no accounting, in bytes.
-  static let freeBytes = 64 << 10
   /// Bytes of a refused request that are read before the connection is given up.
   static let refusedBytes = 1 << 20
 
@@ -27,6 +25,8 @@ final class ExchangeGuard: ChannelDuplexHandler, RemovableChannelHandler {
   let crossOrigin: CrossOrigin
   /// The connection's state; nil for a stream of HTTP/2, which has one request.
   let connection: ConnectionState?
+  /// Answers at once what operators ask; nil for a connection on which nobody does.
+  private let gate: Gate?
 
   /// The request that was read last.
   private var request: HTTPRequest?
@@ -38,8 +38,10 @@ final class ExchangeGuard: ChannelDuplexHandler, RemovableChannelHandler {
   var hasAnswer = false
   /// Since when an answer is waited for.
   var waiting: NIODeadline?
-  /// Whether the request on its way is turned away.
+  /// Whether the request on its way is turned away, or answered already.
   var isRefusing = false
+  /// Whether the request on its way is answered already.
+  private var isAnsweredAtOnce = false
   /// Whether the answer on its way is the last.
   var closes = false
   /// Whether nothing more is read or written but what was written last.
@@ -62,8 +64,9 @@ final class ExchangeGuard: ChannelDuplexHandler, RemovableChannelHandler {
 
   init(
     _ limits: ConnectionLimits, _ admission: Admission, _ crossOrigin: CrossOrigin,
-    _ connection: ConnectionState? = nil
+    _ connection: ConnectionState? = nil, _ gate: Gate? = nil
   ) {
+    self.gate = gate
     self.limits = limits
     self.admission = admission
     self.crossOrigin = crossOrigin
@@ -72,6 +75,9 @@ final class ExchangeGuard: ChannelDuplexHandler, RemovableChannelHandler {
 
   /// How many requests were passed on and are not answered to their end.
   var outstanding: Int { asked.count }
+
+  /// What the oldest request holds.
+  var hold: RequestHold? { asked.first?.hold }
 
   /// The request that is answered, or that is turned away.
   var answered: HTTPRequest? { asked.first?.head ?? request }
@@ -95,6 +101,9 @@ final class ExchangeGuard: ChannelDuplexHandler, RemovableChannelHandler {
       self.pace = nil
       if isRefusing {
         isRefusing = false
+        // The idle timer has to hear of it; to others it is the end of nothing.
+        if isAnsweredAtOnce, connection != nil { context.fireChannelRead(data) }
+        isAnsweredAtOnce = false
         if cutoff != nil { end(context) }
       } else {
         if pace.count > 0, !hasAnswer { waiting = context.eventLoop.now }
@@ -130,6 +139,13 @@ final class ExchangeGuard: ChannelDuplexHandler, RemovableChannelHandler {
     pace = BodyPace(limits, at: now)
     if outstanding == 0 {
       hasAnswer = false
+      // Who does not take answers waits for them as others do.
+      if context.channel.isWritable, let (head, body) = gate?.answerAtOnce(head) {
+        (isRefusing, isAnsweredAtOnce) = (true, true)
+        closes = connection?.isLast ?? true
+        answer(head, body, context)
+        return arm(context, at: now)
+      }
       // A browser takes a refused preflight for a server that allows nothing.
       let always = Problem.mustAnswer(head) || CrossOrigin.isPreflight(head)
       guard admission.enter(always: always) else {
@@ -141,7 +157,9 @@ final class ExchangeGuard: ChannelDuplexHandler, RemovableChannelHandler {
       holdsPlace = true
       waiting = now
     }
-    asked.append(AskedRequest(head: head, isOld: connection?.isOld == true))
+    let hold = RequestHold(admission)
+    asked.append(AskedRequest(head: head, isOld: connection?.isOld == true, hold: hold))
+    connection?.hold = hold
     connection?.outstanding = outstanding
     if connection?.isLast == true { closes = true }
     context.fireChannelRead(data)
@@ -186,7 +204,6 @@ final class ExchangeGuard: ChannelDuplexHandler, RemovableChannelHandler {
   func triggerUserOutboundEvent(
     context: ChannelHandlerContext, event: Any, promise: EventLoopPromise<Void>?
   ) {
-    if let room = event as? BodyRoom { return hold(room, promise) }
     guard event is BodyWanted else {
       return context.triggerUserOutboundEvent(event, promise: promise)
     }

@@ -19,20 +19,30 @@ final class ExchangeHandler: ChannelInboundHandler, ChannelOutboundHandler {
   >
 
   private let exchanges: Exchanges
+  private let state: ConnectionState?
   /// The head of a request that is not handed over yet.
   private var head: HTTPRequest?
+  /// What that request holds.
+  private var hold: RequestHold?
   /// What has come of its body.
   private var beginning = ByteBuffer()
   /// The rest of the body of a request that was handed over.
   private var rest: Body.Source?
   private var isOver = false
 
-  init(_ exchanges: Exchanges) { self.exchanges = exchanges }
+  /// - Parameter state: says what each request holds; nil for a connection that accounts for nothing.
+  init(_ exchanges: Exchanges, _ state: ConnectionState? = nil) {
+    self.exchanges = exchanges
+    self.state = state
+  }
 
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {
     guard !isOver else { return }
     switch unwrapInboundIn(data) {
-    case .head(let head): self.head = head
+    case .head(let head):
+      self.head = head
+      hold = state?.hold
+      state?.hold = nil
     case .body(var bytes):
       if head == nil {
         deliver(bytes)
@@ -44,7 +54,7 @@ final class ExchangeHandler: ChannelInboundHandler, ChannelOutboundHandler {
     case .end:
       if let head {
         self.head = nil
-        exchanges.append(Request(head: head, body: RequestBody(buffer: takeBeginning())))
+        append(Request(head: head, body: RequestBody(buffer: takeBeginning())))
       } else if let rest {
         rest.finish()
         self.rest = nil
@@ -104,7 +114,12 @@ final class ExchangeHandler: ChannelInboundHandler, ChannelOutboundHandler {
       delegate: BodyReader(exchanges: exchanges))
     rest = body.source
     if beginning.readableBytes > 0 { deliver(takeBeginning()) }
-    exchanges.append(Request(head: head, body: RequestBody(asyncSequence: body.sequence)))
+    append(Request(head: head, body: RequestBody(asyncSequence: body.sequence)))
+  }
+
+  private func append(_ request: Request) {
+    exchanges.append(request, hold)
+    hold = nil
   }
 
   private func deliver(_ bytes: ByteBuffer) {

@@ -14,7 +14,9 @@ package final class Exchanges: ServerChildChannelValue {
   static let readAhead = 2
 
   private struct State {
-    var requests = CircularBuffer<Request>()
+    var requests = CircularBuffer<(request: Request, hold: RequestHold?)>()
+    /// What the request that is being answered holds.
+    var hold: RequestHold?
     /// The task that waits for a request.
     var waiting: CheckedContinuation<Request?, any Error>?
     /// Whether no more requests come.
@@ -44,6 +46,7 @@ package final class Exchanges: ServerChildChannelValue {
   func next() async throws -> Request? {
     try await withCheckedThrowingContinuation { continuation in
       let (turn, mustRead) = state.withLock { state in
+        state.hold = nil
         let turn = Self.turn(&state)
         if turn == nil { state.waiting = continuation }
         return (turn, Self.unholds(&state))
@@ -54,7 +57,10 @@ package final class Exchanges: ServerChildChannelValue {
   }
 
   private static func turn(_ state: inout State) -> Result<Request?, any Error>? {
-    if let request = state.requests.popFirst() { return .success(request) }
+    if let next = state.requests.popFirst() {
+      state.hold = next.hold
+      return .success(next.request)
+    }
     guard state.isOver else { return nil }
     defer { state.failure = nil }
     return state.failure.map { .failure($0) } ?? .success(nil)
@@ -76,6 +82,9 @@ package final class Exchanges: ServerChildChannelValue {
     if hasGone { executor.clientLeft() }
   }
 
+  /// What the request that ``next()`` gave last holds; it is kept until the next is asked for.
+  var hold: RequestHold? { state.withLock { $0.hold } }
+
   // MARK: The event loop's side
 
   /// The client sends nothing any more, or has gone.
@@ -88,14 +97,16 @@ package final class Exchanges: ServerChildChannelValue {
   }
 
   /// Hands over a request, unless the last answer was given.
-  func append(_ request: Request) {
+  /// - Parameter hold: what it holds, for as long as it is being answered.
+  func append(_ request: Request, _ hold: RequestHold? = nil) {
     let waiting = state.withLock { state -> CheckedContinuation<Request?, any Error>? in
       guard !state.isOver else { return nil }
       if let waiting = state.waiting {
         state.waiting = nil
+        state.hold = hold
         return waiting
       }
-      state.requests.append(request)
+      state.requests.append((request, hold))
       return nil
     }
     waiting?.resume(returning: request)

@@ -38,25 +38,33 @@ package struct PlainConnection: ServerChildChannel {
     channel.eventLoop.makeCompletedFuture {
       let pipeline = channel.pipeline.syncOperations
       let state = ConnectionState()
-      try pipeline.addHandler(HeadClock(state, limits))
-      var bounds = NIOHTTPDecoderLimitConfiguration()
-      bounds.maxHeaderFieldSize = RequestLimits.headerBytes
-      bounds.maxHeaderListSize = RequestLimits.headerBytes
-      bounds.maxHeaderFieldCount = RequestLimits.headerFields
-      try pipeline.configureHTTPServerPipeline(
-        withPipeliningAssistance: false, withErrorHandling: false,
-        withOutboundHeaderValidation: false, withEncoderConfiguration: .init(),
-        withDecoderLimitConfiguration: bounds)
-      try pipeline.addHandler(RequestCodec(state, isSecure: isSecure))
-      try pipeline.addHandler(ExchangeGuard(limits, admission, crossOrigin, state))
+      try Self.addCodec(to: pipeline, state, limits, isSecure: isSecure)
+      try pipeline.addHandler(ExchangeGuard(limits, admission, crossOrigin, state, gate))
       try pipeline.addHandler(ClientWatch())
       try pipeline.addHandler(
         HTTPConnectionStateHandler(
           idleTimeout: .seconds(RequestLimits.idleSeconds), logger: logger))
       let exchanges = Exchanges(channel)
-      try pipeline.addHandler(ExchangeHandler(exchanges))
+      try pipeline.addHandler(ExchangeHandler(exchanges, state))
       return exchanges
     }
+  }
+
+  /// Adds what turns bytes into requests and answers into bytes.
+  static func addCodec(
+    to pipeline: ChannelPipeline.SynchronousOperations, _ state: ConnectionState,
+    _ limits: ConnectionLimits, isSecure: Bool
+  ) throws {
+    try pipeline.addHandler(HeadClock(state, limits))
+    var bounds = NIOHTTPDecoderLimitConfiguration()
+    bounds.maxHeaderFieldSize = RequestLimits.headerBytes
+    bounds.maxHeaderListSize = RequestLimits.headerBytes
+    bounds.maxHeaderFieldCount = RequestLimits.headerFields
+    try pipeline.configureHTTPServerPipeline(
+      withPipeliningAssistance: false, withErrorHandling: false,
+      withOutboundHeaderValidation: false, withEncoderConfiguration: .init(),
+      withDecoderLimitConfiguration: bounds)
+    try pipeline.addHandler(RequestCodec(state, isSecure: isSecure))
   }
 
   package func handle(value: Exchanges, logger: Logger) async {
@@ -73,7 +81,8 @@ package struct PlainConnection: ServerChildChannel {
       do {
         let context = CallContext(source: .init(channel: channel, logger: logger))
         while let request = try await value.next() {
-          let response = try await gate.respond(to: request, context: context)
+          let response = try await gate.respond(
+            to: request, context: context.holding(value.hold))
           try await answer(response, on: channel)
           WorkExecutor.current?.finish()
           // Nothing after the last answer is done (RFC 9112, section 9.6), whoever said that it is that.

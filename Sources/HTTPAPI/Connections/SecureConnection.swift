@@ -40,7 +40,7 @@ package struct SecureConnection: ServerChildChannel {
       gate: gate, limits: limits, admission: admission, crossOrigin: crossOrigin, isSecure: true)
     let streams = HTTP1Channel.Configuration(
       additionalChannelHandlers: [
-        ExchangeGuard(limits, admission, crossOrigin), ClientWatch(),
+        ExchangeGuard(limits, admission, crossOrigin, nil, gate), ClientWatch(),
       ],
       idleTimeout: .seconds(Int64(RequestLimits.idleSeconds)))
     http2 = HTTP2Channel(

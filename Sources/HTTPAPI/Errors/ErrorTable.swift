@@ -19,6 +19,8 @@ enum ErrorTable {
     case let error as HotelError: hotel(error)
     case let error as StoreError: store(error)
     case let error as DocumentError: document(error)
+    case let error as JSONError where error.code == .tooManyValues:
+      Problem(.contentTooLarge, "too_large", error.reason)
     case let error as JSONError: document(DocumentError(error))
     case let error as AccountError: account(error)
     case let error as SearchError: search(error)

@@ -8,8 +8,13 @@ import Synchronization
 /// An answer that waits costs its connection and little more: one task a store takes the store's wake-ups,
 /// and two tasks for the whole server look at the clock and at permissions while anybody is there.
 final class CouchFeeds: Sendable {
-  /// Feeds that wait on one store at once.
-  static let perStore = 16
+  /// Feeds of one principal that wait at once.
+  static let perPrincipal = 256
+  /// Feeds from one address that wait at once, those of users and of the administrator apart: whoever likes can be
+  /// many guests.
+  static let perAddress = 1_024
+  /// Feeds that wait at once.
+  static let total = 10_000
   /// How exact waits are.
   private static let tick = Duration.milliseconds(100)
   /// How often permissions are looked at, so that one that ended is not used for a second.
@@ -23,7 +28,6 @@ final class CouchFeeds: Sendable {
     /// Tells who reads the store's changes for it.
     var number: UInt64 = 0
     var signals: [ObjectIdentifier: CouchFeedSignal] = [:]
-    var waiting = 0
     /// Nil while nobody reads them: at first, and once the store is gone. A store of that name that is made anew
     /// has changes of its own, whoever still lingers in the line.
     var wakeUps: Task<Void, Never>?
@@ -31,6 +35,7 @@ final class CouchFeeds: Sendable {
 
   private struct State {
     var lines: [StoreName: Line] = [:]
+    var waiting = CouchFeedCounts()
     /// Everybody in all lines, until somebody comes or goes.
     var everybody: [CouchFeedSignal]?
     var lastNumber: UInt64 = 0
@@ -42,14 +47,12 @@ final class CouchFeeds: Sendable {
   init(stores: DatabaseManager) { self.stores = stores }
 
   /// Takes a place.
-  /// - Throws: 429 when so many wait on the store that another is refused.
+  /// - Throws: 429 when so many of the reader's wait, or from the reader's address, that another is refused.
   func enter(_ reader: CouchFeedReader) async throws(CouchError) -> CouchFeedPlace {
     let changes = await stores.feed(for: reader.store)
     let signal = CouchFeedSignal(reader)
     let isIn = state.withLock { state in
-      guard !reader.waits || (state.lines[reader.store]?.waiting ?? 0) < Self.perStore else {
-        return false
-      }
+      guard !reader.waits || state.waiting.enter(reader) else { return false }
       var line = state.lines[reader.store] ?? Line()
       if line.wakeUps == nil {
         state.lastNumber += 1
@@ -57,7 +60,6 @@ final class CouchFeeds: Sendable {
         line.wakeUps = wakeUps(of: changes, for: reader.store, line.number)
       }
       line.signals[ObjectIdentifier(signal)] = signal
-      if reader.waits { line.waiting += 1 }
       state.lines[reader.store] = line
       state.everybody = nil
       startClocks(&state)
@@ -66,7 +68,8 @@ final class CouchFeeds: Sendable {
     guard isIn else {
       throw CouchError(
         429, "too_many_requests",
-        "At most \(Self.perStore) feeds may wait on a database at once")
+        "At most \(Self.perPrincipal) of your feeds may wait at once, and \(Self.perAddress) of guests from one "
+          + "address")
     }
     return CouchFeedPlace(signal, in: self)
   }
@@ -78,7 +81,7 @@ final class CouchFeeds: Sendable {
       guard state.lines[store]?.signals.removeValue(forKey: ObjectIdentifier(signal)) != nil
       else { return }
       state.everybody = nil
-      if signal.reader.waits { state.lines[store]?.waiting -= 1 }
+      if signal.reader.waits { state.waiting.leave(signal.reader) }
       guard let line = state.lines[store], line.signals.isEmpty else { return }
       line.wakeUps?.cancel()
       state.lines[store] = nil

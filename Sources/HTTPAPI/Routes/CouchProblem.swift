@@ -21,6 +21,9 @@ enum CouchProblem {
     }
   }
 
+  /// The problem that a store's error is.
+  static func problem(for error: StoreError) -> Problem { problem(CouchError(error)) }
+
   /// The problem that an error of the dialect is.
   static func problem(_ error: CouchError) -> Problem {
     var fields: HTTPFields = [:]

@@ -65,7 +65,9 @@ extension HTTPService {
   private func reader(_ call: Call, _ store: CouchStore, waits: Bool) -> CouchFeedReader {
     let (accounts, channel) = (accounts, call.context.channel)
     return CouchFeedReader(
-      store: store.name, waits: waits, permission: store.permission,
+      store: store.name, waits: waits,
+      principal: store.principal, address: store.isForGuest ? call.address : nil,
+      permission: store.permission,
       mayRead: { try await store.isStillAllowed(accounts) },
       hangUp: { channel.close(promise: nil) })
   }

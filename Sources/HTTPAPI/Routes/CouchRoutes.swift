@@ -48,15 +48,7 @@ extension HTTPService {
           writer.endObject()
         }
       },
-      .open(.get, "/couch/_up") { _ in
-        try await CouchProblem.translating {
-          do throws(StoreError) { try await engine.checkWritable() } catch {
-            // A full disk refuses only what grows.
-            guard error.code == .storageFull else { throw error }
-          }
-          return .json(headers: Response.couchFields) { $0.member("status", "ok") }
-        }
-      },
+      .open(.get, "/couch/_up") { _ in health.answer(.up).response },
       .open(.get, "/couch/_uuids") { call in
         try await CouchProblem.translating {
           var generator = SystemRandomNumberGenerator()

@@ -80,6 +80,12 @@ struct CouchStore: Sendable {
     ].joined(separator: "|")
   }
 
+  /// What stands for the caller, whichever proof they show.
+  var principal: String { caller.kind.rawValue + "|" + caller.id.text }
+
+  /// Whether a guest calls.
+  var isForGuest: Bool { caller.kind == .guest }
+
   /// Whether it is the caller's own, which is there as soon as it is written.
   private var isOwn: Bool { caller.kind != .administrator && name == caller.store }
 

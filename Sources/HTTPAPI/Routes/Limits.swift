@@ -53,8 +53,9 @@ enum Limits {
         "requestProcessorMillisecondsPerMiB", Int(Work.limitPerMebibyte / 1_000_000),
         "milliseconds of a processor per MiB moved by a stream"
       ),
-      ("bodyMemoryBytes", RequestLimits.bodyMemoryBytes, "bytes of all requests' bodies"),
-      ("answerMemoryBytes", RequestLimits.answerMemoryBytes, "bytes of all answers on their way"),
+      ("bodyMemoryBytes", caps.bodyMemoryBytes, "bytes of all requests' bodies"),
+      ("answerMemoryBytes", caps.answerMemoryBytes, "bytes of all answers on their way"),
+      ("operationsConnections", OperationsListener.connections, "connections at once"),
     ]
   }
 
@@ -95,6 +96,9 @@ enum Limits {
 
   private static let requests: [(String, Int, String)] = [
     ("uriBytes", RequestTarget.maximumBytes, "bytes"),
+    ("requestValues", JSONLimits.standardValues, "JSON values of a body"),
+    ("unpackedFactor", Call.mostUnpacked, "times the bytes of a packed body"),
+    ("bodyFactor", Call.bodyFactor, "times a body's bytes that it is accounted for"),
     ("headerBytes", RequestLimits.headerBytes, "bytes"),
     ("headerFields", RequestLimits.headerFields, "fields"),
     ("idleSeconds", RequestLimits.idleSeconds, "seconds"),
@@ -144,7 +148,9 @@ enum Limits {
   ]
 
   private static let feeds: [(String, Int, String)] = [
-    ("feedsPerStore", CouchFeeds.perStore, "feeds that wait"),
+    ("feeds", CouchFeeds.total, "feeds that wait"),
+    ("feedsPerPrincipal", CouchFeeds.perPrincipal, "feeds that wait"),
+    ("feedsPerAddress", CouchFeeds.perAddress, "feeds of guests that wait"),
     ("feedHeartbeatMinimum", CouchFeed.shortestBeat, "milliseconds"),
     ("feedHeartbeatMaximum", CouchFeed.longestBeat, "milliseconds"),
     ("feedTimeout", CouchFeed.longestWait, "milliseconds"),

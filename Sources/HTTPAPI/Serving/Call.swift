@@ -3,6 +3,7 @@ import Compression
 import Documents
 import HTTPTypes
 import Hummingbird
+import Lanes
 import NIOCore
 import Stores
 
@@ -34,43 +35,68 @@ struct Call: Sendable {
     try QueryParameters(request.uri.query, known: known)
   }
 
-  /// The whole body, unpacked if it came as gzip.
+  /// How many bytes may be unpacked of one, beyond ``RequestHold/freeBytes``.
+  static let mostUnpacked = 100
+  /// How much memory a body is accounted for at least, in times its unpacked bytes: as it was sent, the bytes that
+  /// are parsed, what they are parsed into, and what is made of that.
+  static let bodyFactor = 4
+
+  /// The whole body, unpacked if it came as gzip. It is accounted for with all that is made of it.
   /// - Parameter limit: the bytes that it may have, packed as well as unpacked.
-  /// - Throws: ``Problem`` 413 when it is larger than `limit` bytes; 415 for another coding than gzip; 400 for
-  ///   one that can't be unpacked; 503 where there is no memory for what it unpacks to.
+  /// - Throws: ``Problem`` 413 when it is larger than `limit` bytes, or unpacks to more than ``mostUnpacked`` times
+  ///   its bytes; 415 for another coding than gzip; 400 for one that can't be unpacked; 503 where there is no memory
+  ///   for it.
   func body(upTo limit: Int) async throws -> [UInt8] {
     let coding = try ContentCoding(self)
-    let bytes = try await sentBody(upTo: limit)
-    return coding == .gzip ? try await unpack(bytes, upTo: limit) : bytes
-  }
-
-  /// Unpacks a body. Nothing says beforehand how large it becomes, so it is begun again with four times the
-  /// room whenever that did not do: a third more work at most, and memory is asked for before it is used.
-  private func unpack(_ packed: [UInt8], upTo limit: Int) async throws -> [UInt8] {
-    var room = min(limit, BodyRoom.freeBytes)
-    while true {
-      let bytes: [UInt8]
-      do throws(CompressionError) {
-        bytes = try GzipReader.inflate(packed, limit: room)
-      } catch {
-        guard error == .tooLarge, room < limit else { throw Self.problem(error, limit) }
-        room = min(limit, room * 4)
-        try await hold(room)
-        continue
-      }
-      if room > BodyRoom.freeBytes { try await hold(bytes.count) }
-      return bytes
+    let sent = try await sentBody(upTo: limit)
+    guard coding == .gzip else {
+      try hold(sent, taken: sent.count)
+      return sent
     }
+    let (bytes, taken) = try await unpack(sent, upTo: limit)
+    try hold(bytes, taken: taken)
+    return bytes
   }
 
-  private func hold(_ bytes: Int) async throws(Problem) {
+  /// Unpacks a body, in as much room as is accounted for: four times as much whenever that did not do.
+  /// - Returns: besides, the bytes that are accounted for.
+  private func unpack(
+    _ packed: [UInt8], upTo limit: Int
+  ) async throws -> (bytes: [UInt8], taken: Int) {
+    let most = max(RequestHold.freeBytes, packed.count * Self.mostUnpacked)
     do {
-      try await context.channel.triggerUserOutboundEvent(BodyRoom(bytes: bytes)).get()
-    } catch let problem as Problem {
-      throw problem
-    } catch {
-      // The connection is gone, or a test's, which accounts for nothing.
+      let reader = try GzipReader(packed, limit: min(limit, most))
+      var (room, taken) = (RequestHold.freeBytes, 0)
+      while !reader.isComplete {
+        if reader.unpacked.count + GzipReader.pieceBytes > room, room < limit {
+          room = min(limit + 1, room * 4)
+          try take(room - taken)
+          taken = room
+          reader.reserve(room)
+        }
+        try reader.unpackPiece()
+        try await Slice.giveWay()
+      }
+      return (reader.unpacked, taken)
+    } catch CompressionError.tooLarge where most < limit {
+      throw Problem(
+        .contentTooLarge, "too_large",
+        "The body may unpack to at most \(Self.mostUnpacked) times its bytes")
+    } catch let error as CompressionError {
+      throw Self.problem(error, limit)
     }
+  }
+
+  /// Accounts for what will be made of a body.
+  /// - Parameter taken: the bytes that are accounted for already.
+  private func hold(_ body: [UInt8], taken: Int) throws(Problem) {
+    guard body.count > RequestHold.freeBytes else { return }
+    try take(
+      max(Self.bodyFactor * body.count, 2 * body.count + ParsedJSON.mostBytes(for: body)) - taken)
+  }
+
+  private func take(_ bytes: Int) throws(Problem) {
+    guard context.hold?.take(bytes) ?? true else { throw ConnectionProblem.overloaded }
   }
 
   private static func problem(_ error: CompressionError, _ limit: Int) -> Problem {

@@ -14,8 +14,12 @@ import NIOHTTP1
 /// a twentieth of a read.
 package struct Gate: HTTPResponder {
   private let routes: [Route]
-  private let table: RouteTable
-  private let crossOrigin: CrossOrigin
+  let table: RouteTable
+  let crossOrigin: CrossOrigin
+  /// What operators are told.
+  let health: Health
+  /// The `Date` of answers that no connection adds one to.
+  let date = DateField()
   private let proxies: TrustedProxies
   private let authentication: Authentication
   private let processors: ProcessorAccounts?
@@ -24,8 +28,10 @@ package struct Gate: HTTPResponder {
 
   init(
     routes: [Route], crossOrigin: CrossOrigin, proxies: TrustedProxies,
-    authentication: Authentication, processors: ProcessorAccounts? = nil, showsCost: Bool = false
+    authentication: Authentication, health: Health, processors: ProcessorAccounts? = nil,
+    showsCost: Bool = false
   ) {
+    self.health = health
     self.processors = processors
     self.showsCost = showsCost
     self.routes = routes
@@ -154,7 +160,7 @@ package struct Gate: HTTPResponder {
   }
 
   /// - Throws: ``Problem`` for a target, a host or a transfer coding that can't be served.
-  private static func checkHead(_ request: Request) throws(Problem) {
+  static func checkHead(_ request: Request) throws(Problem) {
     if !isForServer(request) { try RequestTarget.check(request.uri.string) }
     guard request.headers.count <= RequestLimits.headerFields else {
       throw ConnectionProblem.headers
@@ -194,12 +200,12 @@ package struct Gate: HTTPResponder {
   }
 
   /// A name for a request that failed, in its answer and in the log.
-  private static func requestID() -> String {
+  static func requestID() -> String {
     var generator = SystemRandomNumberGenerator()
     return Hex.string(generator.next(), generator.next())
   }
 
-  private static let noSniffing = HTTPField(name: .xContentTypeOptions, value: "nosniff")
+  static let noSniffing = HTTPField(name: .xContentTypeOptions, value: "nosniff")
 
   /// Methods for `Allow`: HEAD is there wherever GET is, OPTIONS everywhere.
   private static func list(_ methods: [String]) -> String {

@@ -37,6 +37,8 @@ package struct HTTPService: Sendable {
   package let showsCost: Bool
   /// The clock.
   package let now: @Sendable () -> Timestamp
+  /// How the server is.
+  package let health = Health()
   /// The answers of `_changes` that wait.
   let feeds: CouchFeeds
   /// Brings newer facts into bookmarks.
@@ -85,6 +87,6 @@ package struct HTTPService: Sendable {
     Gate(
       routes: routes, crossOrigin: crossOrigin, proxies: proxies,
       authentication: Authentication(accounts: accounts, crossOrigin: crossOrigin),
-      processors: processors, showsCost: showsCost)
+      health: health, processors: processors, showsCost: showsCost)
   }
 }

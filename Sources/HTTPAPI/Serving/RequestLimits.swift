@@ -32,11 +32,16 @@ package enum RequestLimits {
   /// Requests that are being answered at once, at most; fewer while the server falls behind. One whose body is
   /// on its way is not among them until that has come.
   package static let requestsAtOnce = 1_024
-  /// Bytes of bodies over 64 KiB in memory, as they were sent and as they are unpacked, of all the requests that
-  /// are being answered.
+  /// Bytes of bodies over 64 KiB in memory, as they were sent, unpacked and with what is made of them, of all the
+  /// requests whose handlers run; an eighth of the memory that the process may take where that is less.
   package static let bodyMemoryBytes = 256 << 20
-  /// Bytes of answers over 64 KiB in memory that clients have not taken yet, of all connections.
+  /// The same where the process may take little memory: enough for one body of the longest.
+  package static let leastBodyMemoryBytes = 80 << 20
+  /// Bytes of answers over 64 KiB in memory that clients have not taken yet, of all connections; an eighth of the
+  /// memory that the process may take where that is less.
   package static let answerMemoryBytes = 256 << 20
+  /// The same where the process may take little memory: enough for one answer of the longest.
+  package static let leastAnswerMemoryBytes = 64 << 20
   /// Streams open at once on one HTTP/2 connection.
   package static let streams = 100
 }

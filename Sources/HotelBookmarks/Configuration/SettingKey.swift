@@ -3,6 +3,7 @@
 package enum SettingKey: String, CaseIterable, Sendable {
   case hostname
   case port
+  case operationsPort
   case data
   case upstream
   case upstreamCredentialsFile
@@ -38,7 +39,8 @@ package enum SettingKey: String, CaseIterable, Sendable {
   /// Whether the setting is a whole number.
   var isNumber: Bool {
     switch self {
-    case .port, .guestsPerHour, .openStores, .connections, .connectionsPerAddress, .requestsAtOnce:
+    case .port, .operationsPort, .guestsPerHour, .openStores, .connections, .connectionsPerAddress,
+      .requestsAtOnce:
       true
     case .hostname, .data, .upstream, .upstreamCredentialsFile, .upstreamNetworks,
       .upstreamCAFile, .publicURL, .origins, .issuers, .issuerKeys, .issuerNetworks,

@@ -17,6 +17,8 @@ package struct Settings: Sendable, Equatable {
   package var hostname = "127.0.0.1"
   /// The TCP port; 0 for one that is free.
   package var port = 8080
+  /// The TCP port for what operators ask, and nothing else; 0 for one that is free, nil for none.
+  package var operationsPort: Int?
   /// The data directory; made if absent, readable by its owner alone.
   package var data = "hotel-bookmarks-data"
   /// Which upstreams answer searches, the preferred one first.

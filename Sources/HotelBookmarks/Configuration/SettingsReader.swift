@@ -38,6 +38,7 @@ package struct SettingsReader: Sendable {
     var settings = Settings()
     settings.hostname = string(.hostname) ?? settings.hostname
     settings.port = try int(.port, in: 0...65_535) ?? settings.port
+    settings.operationsPort = try int(.operationsPort, in: 0...65_535)
     settings.data = string(.data) ?? settings.data
     settings.guestsPerHour = try int(.guestsPerHour, in: 1...1_000_000) ?? settings.guestsPerHour
     settings.openStores = try int(.openStores, in: 4...100_000)

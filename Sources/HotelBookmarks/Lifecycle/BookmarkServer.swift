@@ -51,29 +51,40 @@ package struct BookmarkServer: Sendable {
 
   private func serve(_ metrics: PrometheusRegistry, _ logger: Logger) async throws {
     let assembly = try await ServiceAssembly(settings, metrics: metrics, logger: logger)
-    let application = application(over: assembly, logger: logger)
+    let gate = assembly.http.gate()
+    await assembly.http.findHealth(logger)
+    let operations = try await operations(gate)
+    let application = application(
+      over: assembly, gate, operationsPort: operations?.port, logger: logger)
     var services: [any Service] = [
-      StoreService(assembly: assembly), KeyService(keys: assembly.keys, logger: logger),
+      StoreService(assembly: assembly), HealthService(http: assembly.http, logger: logger),
+      KeyService(keys: assembly.keys, logger: logger),
       AdmissionService(admission: assembly.connections.admission, pool: assembly.pool),
       ControlService(desk: assembly.backups, logger: logger),
     ]
+    if let operations { services.append(OperationsService(listener: operations)) }
     if let certificates = assembly.connections.certificates {
       services.append(CertificateService(certificates: certificates, logger: logger))
     }
     let group = ServiceGroup(
       configuration: ServiceGroupConfiguration(
-        services: services + [application],
+        services: services + [application, FarewellService(health: assembly.http.health)],
         gracefulShutdownSignals: [.sigterm, .sigint], logger: logger))
     try await group.run()
   }
 
+  /// What listens at the operators' own port, where there is one.
+  private func operations(_ gate: Gate) async throws -> OperationsListener? {
+    guard let port = settings.operationsPort else { return nil }
+    return try await OperationsListener(hostname: settings.hostname, port: port, gate: gate)
+  }
+
   private func application(
-    over assembly: ServiceAssembly, logger: Logger
+    over assembly: ServiceAssembly, _ gate: Gate, operationsPort: Int?, logger: Logger
   ) -> some ApplicationProtocol {
     let (settings, announce, administrator) = (settings, announce, assembly.administrator)
-    let gate = assembly.http.gate()
     return Application(
-      responder: gate,
+      responder: StreamResponder(gate),
       server: assembly.connections.server(gate),
       configuration: ApplicationConfiguration(
         address: .hostname(settings.hostname, port: settings.port),
@@ -83,7 +94,9 @@ package struct BookmarkServer: Sendable {
         // Not waited for: connections are accepted only when this has returned.
         Task {
           await StartupBanner().show(
-            StartupBanner.text(settings, port: port, password: administrator.freshPassword),
+            StartupBanner.text(
+              settings, port: port, operationsPort: operationsPort,
+              password: administrator.freshPassword),
             announce)
           do { try administrator.noteShown() } catch {
             logger.error(

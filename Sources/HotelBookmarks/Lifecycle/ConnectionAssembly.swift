@@ -27,10 +27,18 @@ struct ConnectionAssembly: Sendable {
     caps.perAddress = settings.connectionsPerAddress ?? caps.perAddress
     caps.countsLoopback = settings.connectionsPerAddress != nil
     caps.requestsAtOnce = settings.requestsAtOnce
+    if let limit = ControlGroup.memoryLimit {
+      caps.bodyMemoryBytes = ControlGroup.share(
+        of: limit, least: RequestLimits.leastBodyMemoryBytes, most: caps.bodyMemoryBytes)
+      caps.answerMemoryBytes = ControlGroup.share(
+        of: limit, least: RequestLimits.leastAnswerMemoryBytes, most: caps.answerMemoryBytes)
+    }
     self.caps = caps
     crossOrigin = CrossOrigin(origins: settings.origins)
     proxies = settings.trustedProxies
-    admission = Admission(atOnce: caps.requestsAtOnce)
+    admission = Admission(
+      atOnce: caps.requestsAtOnce, memory: caps.bodyMemoryBytes,
+      answerMemory: caps.answerMemoryBytes)
     ledger = ConnectionLedger(
       maximum: caps.total, maximumPerAddress: caps.perAddress,
       maximumLingering: Self.spare(descriptors: FileDescriptors.limit) / 8)
@@ -77,7 +85,7 @@ struct ConnectionAssembly: Sendable {
 
   /// Shows how much there is to do.
   func report(to metrics: PrometheusRegistry) {
-    metrics.collect { [admission, ledger] in
+    metrics.collect { [admission, ledger, caps] in
       let counts = ledger.counts
       return [
         PrometheusSample("connections_open", .gauge, Double(counts.open)),
@@ -86,7 +94,9 @@ struct ConnectionAssembly: Sendable {
         PrometheusSample("requests_bound", .gauge, Double(admission.currentBound)),
         PrometheusSample("requests_refused_total", .counter, Double(admission.refusedCount)),
         PrometheusSample("request_body_bytes", .gauge, Double(admission.heldBytes)),
+        PrometheusSample("request_body_bytes_bound", .gauge, Double(caps.bodyMemoryBytes)),
         PrometheusSample("answer_bytes", .gauge, Double(admission.answerBytes)),
+        PrometheusSample("answer_bytes_bound", .gauge, Double(caps.answerMemoryBytes)),
       ]
     }
   }

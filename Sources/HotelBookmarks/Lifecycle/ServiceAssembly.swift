@@ -74,6 +74,9 @@ struct ServiceAssembly: Sendable {
     connections.report(to: metrics)
     report(to: metrics)
     WorkReport(pool).report(to: metrics)
+    metrics.collect { [health = http.health] in
+      [PrometheusSample("health_renewals_total", .counter, Double(health.renewalCount))]
+    }
   }
 
   /// The stores over an engine, as many open at once as the limit on descriptors allows.

@@ -12,8 +12,11 @@ actor StartupBanner {
   /// Shows lines; returns when they are written.
   func show(_ text: String, _ announce: @Sendable (String) -> Void) { announce(text) }
 
+  /// - Parameter operationsPort: the operators' own port; nil for none.
   /// - Parameter password: the administrator's, where it was drawn at this start: the one place that shows it.
-  static func text(_ settings: Settings, port: Int, password: Secret? = nil) -> String {
+  static func text(
+    _ settings: Settings, port: Int, operationsPort: Int? = nil, password: Secret? = nil
+  ) -> String {
     let host = settings.hostname.contains(":") ? "[\(settings.hostname)]" : settings.hostname
     let scheme = settings.tlsCertificateFile == nil ? "http" : "https"
     let url = settings.publicURL ?? "\(scheme)://\(host):\(port)"
@@ -25,10 +28,11 @@ actor StartupBanner {
 
       """
     }
+    let operations = operationsPort.map { "operations at http://\(host):\($0)\n" }
     return """
       Hotel Bookmarks \(Version.current) at \(url)
       data in \(settings.data), hotels from \(upstream)
-      \(administrator ?? "")\
+      \(operations ?? "")\(administrator ?? "")\
       Try it:
         TOKEN=$(curl -s -X POST \(url)/v1/guests | sed 's/.*"token":"\\([^"]*\\)".*/\\1/')
         curl -s "\(url)/v1/hotels?description=pool&location=san+francisco" -H "Authorization: Bearer $TOKEN"

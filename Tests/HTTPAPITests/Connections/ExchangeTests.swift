@@ -175,20 +175,33 @@ import Testing
     #expect(admission.heldBytes == 0)
   }
 
-  @Test func H08_unpackedBodyIsAccountedForUntilItsAnswersEnd() throws {
+  @Test func H08_whatABodyBecomesIsAccountedForUntilItsHandlerHasEnded() throws {
     let admission = Admission(memory: 1_000_000)
     let wire = try Wire(admission: admission)
     try wire.receive(Wire.get)
-    for (bytes, held) in [(200_000, 200_000), (1_000_000, 1_000_000), (300_000, 300_000)] {
-      try wire.channel.triggerUserOutboundEvent(BodyRoom(bytes: bytes)).wait()
-      #expect(admission.heldBytes == held)
-    }
-    let problem = wire.problem {
-      try wire.channel.triggerUserOutboundEvent(BodyRoom(bytes: 1_000_001)).wait()
-    }
-    #expect(problem?.error == "overloaded" && admission.heldBytes == 300_000)
+    var hold = wire.state.hold
+    wire.state.hold = nil
+    #expect(hold?.take(400_000) == true && admission.heldBytes == 400_000)
+    #expect(hold?.take(600_001) == false && admission.heldBytes == 400_000)
     wire.answer()
+    #expect(admission.heldBytes == 400_000)
+    hold = nil
     #expect(admission.heldBytes == 0)
+  }
+
+  /// Whoever hung up got memory and place back at once, and the handler ran on.
+  @Test func clientThatHangsUpCountsUntilItsHandlerHasEnded() throws {
+    let admission = Admission(atOnce: 2)
+    let wire = try Wire(admission: admission)
+    try wire.receive(Wire.put + String(repeating: "x", count: 100_000))
+    var hold = wire.state.hold
+    wire.state.hold = nil
+    #expect(admission.runningCount == 1 && admission.heldBytes == 100_000)
+    try wire.channel.close().wait()
+    #expect(hold != nil)
+    #expect(admission.runningCount == 1 && admission.heldBytes == 100_000)
+    hold = nil
+    #expect(admission.runningCount == 0 && admission.heldBytes == 0)
   }
 
   /// The version and the method were those of the request that was read last.

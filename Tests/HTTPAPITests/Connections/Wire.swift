@@ -15,7 +15,7 @@ struct Wire {
 
   init(
     _ limits: ConnectionLimits = .init(), admission: Admission = Admission(),
-    crossOrigin: CrossOrigin = CrossOrigin()
+    crossOrigin: CrossOrigin = CrossOrigin(), gate: Gate? = nil
   ) throws {
     self.limits = limits
     let pipeline = channel.pipeline.syncOperations
@@ -27,7 +27,7 @@ struct Wire {
       withOutboundHeaderValidation: false, withEncoderConfiguration: .init(),
       withDecoderLimitConfiguration: bounds)
     try pipeline.addHandler(RequestCodec(state, isSecure: false))
-    try pipeline.addHandler(ExchangeGuard(limits, admission, crossOrigin, state))
+    try pipeline.addHandler(ExchangeGuard(limits, admission, crossOrigin, state, gate))
     try channel.connect(to: SocketAddress(ipAddress: "127.0.0.1", port: 1)).wait()
   }
 

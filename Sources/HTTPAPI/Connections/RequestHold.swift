@@ -1,0 +1,33 @@
+import Synchronization
+
+/// What one request holds of what ``Admission`` counts. It is given back when neither the connection nor the handler
+/// has it any more: a client that hangs up ends its connection, and its handler takes memory and a place until that
+/// has ended, too.
+package final class RequestHold: Sendable {
+  /// Bodies up to here cost no accounting, in bytes.
+  static let freeBytes = 64 << 10
+
+  private let admission: Admission
+  private let bytes = Atomic(0)
+  private let hasPlace = Atomic(false)
+
+  /// A request that holds nothing yet.
+  init(_ admission: Admission) { self.admission = admission }
+
+  deinit {
+    admission.give(bytes.load(ordering: .relaxed))
+    if hasPlace.load(ordering: .relaxed) { admission.leave() }
+  }
+
+  /// Counts bytes of its body, as it was sent, unpacked or parsed.
+  /// - Returns: whether there is memory for them.
+  func take(_ count: Int) -> Bool {
+    guard count > 0 else { return true }
+    guard admission.take(count) else { return false }
+    bytes.add(count, ordering: .relaxed)
+    return true
+  }
+
+  /// Takes over the place among the running requests from a connection that is gone.
+  func takePlace() { hasPlace.store(true, ordering: .relaxed) }
+}

@@ -1,0 +1,163 @@
+import Documents
+import HTTPTypes
+import Hummingbird
+import NIOCore
+import Stores
+import Synchronization
+
+/// How the server is, as it was found last: what ``OperationQuestion``s are answered from, on any thread and at once.
+/// A thread of its own renews it; see ``HTTPService/renewHealth(_:)``.
+package final class Health: Sendable {
+  /// How often it is renewed, in seconds.
+  package static let intervalSeconds = 1
+  /// How often the disk is tried while nobody asks, in seconds.
+  package static let idleSeconds = 10
+  /// For how long somebody who asked counts as asking, in seconds.
+  package static let attentionSeconds = 60
+  /// The age from which on a finding counts for nothing, in seconds: whoever renews it is stuck.
+  package static let staleSeconds = 15
+
+  private struct State {
+    var stores: StoreError?
+    var upstream: String?
+    var metrics = ByteBuffer()
+    /// When the stores were tried last.
+    var tried: ContinuousClock.Instant?
+    /// When somebody asked for what that found.
+    var asked: ContinuousClock.Instant?
+    var renewals = 0
+    var isStopping = false
+    /// Names the stores' failure in answers and in the log.
+    var failureID = ""
+  }
+
+  private let state = Mutex(State())
+  private let now: @Sendable () -> ContinuousClock.Instant
+
+  /// - Parameter now: the clock.
+  package init(now: @escaping @Sendable () -> ContinuousClock.Instant = { .now }) {
+    self.now = now
+  }
+
+  /// How often it was renewed.
+  package var renewalCount: Int { state.withLock { $0.renewals } }
+
+  /// Whether somebody asks, or did a while ago.
+  package var isAsked: Bool {
+    let now = now()
+    return state.withLock { $0.asked.map { now - $0 < .seconds(Self.attentionSeconds) } ?? false }
+  }
+
+  /// Whether the stores are to be tried again: always while somebody asks, otherwise now and then.
+  var isDue: Bool {
+    let now = now()
+    return isAsked
+      || state.withLock { $0.tried.map { now - $0 >= .seconds(Self.idleSeconds) } ?? true }
+  }
+
+  /// Takes what trying the stores came to.
+  /// - Parameter failure: nil where they take writes.
+  /// - Returns: a name for the failure where it is a new one, for the log.
+  func note(stores failure: StoreError?) -> String? {
+    let (now, name) = (now(), Gate.requestID())
+    return state.withLock { state in
+      let isNew = failure.map { $0.code != state.stores?.code } ?? false
+      state.stores = failure
+      state.tried = now
+      if isNew { state.failureID = name }
+      return isNew ? name : nil
+    }
+  }
+
+  /// Takes what the upstream says.
+  /// - Parameter failure: nil where it answers.
+  func note(upstream failure: String?) { state.withLock { $0.upstream = failure } }
+
+  /// Counts a renewal that begins.
+  func beginRenewal() { state.withLock { $0.renewals += 1 } }
+
+  /// Takes the metrics.
+  func note(metrics: [UInt8]) {
+    let bytes = ByteBuffer(bytes: metrics)
+    state.withLock { $0.metrics = bytes }
+  }
+
+  /// The server takes no more requests.
+  package func stop() { state.withLock { $0.isStopping = true } }
+
+  /// The answer to a question.
+  func answer(_ question: OperationQuestion) -> OperationAnswer {
+    switch question {
+    case .alive: return Self.alive
+    case .metrics: return Self.metrics(state.withLock { $0.metrics })
+    case .ready, .up:
+      let now = now()
+      let known = state.withLock { state in
+        state.asked = now
+        return state
+      }
+      let failure = Self.failure(known, at: now)
+      return question == .ready
+        ? Self.readiness(failure, known.upstream) : Self.up(failure, known.failureID)
+    }
+  }
+
+  /// Why stores take no writes, a full disk included.
+  private static func failure(_ state: State, at now: ContinuousClock.Instant) -> StoreError? {
+    if state.isStopping { return StoreError(.unavailable, "The server is stopping") }
+    guard let tried = state.tried, now - tried < .seconds(staleSeconds) else {
+      return StoreError(.unavailable, "The storage has not answered for \(staleSeconds) seconds")
+    }
+    return state.stores
+  }
+
+  // MARK: Words
+
+  private static let alive = json(headers: [.cacheControl: "no-cache"]) {
+    $0.member("status", "alive")
+  }
+
+  private static func metrics(_ text: ByteBuffer) -> OperationAnswer {
+    OperationAnswer(fields: [.contentType: "text/plain; version=0.0.4; charset=utf-8"], body: text)
+  }
+
+  /// Ready is: stores take writes. An upstream that does not answer makes it degraded, for bookmarks work; so
+  /// does a full disk, for all but what grows works.
+  private static func readiness(_ failure: StoreError?, _ upstream: String?) -> OperationAnswer {
+    let isUnavailable = failure.map { $0.code != .storageFull } ?? false
+    let isReady = failure == nil && upstream == nil
+    return json(
+      isUnavailable ? .serviceUnavailable : .ok, headers: [.cacheControl: "no-store"]
+    ) { writer in
+      writer.member("status", isUnavailable ? "unavailable" : isReady ? "ready" : "degraded")
+      writer.member("stores", failure?.reason ?? "writable")
+      writer.member("upstream", upstream ?? "available")
+    }
+  }
+
+  /// A full disk refuses only what grows.
+  private static func up(_ failure: StoreError?, _ failureID: String) -> OperationAnswer {
+    guard let failure, failure.code != .storageFull else {
+      return json(headers: Response.couchFields) { $0.member("status", "ok") }
+    }
+    let problem = CouchProblem.problem(for: failure)
+    var fields = problem.fields(in: .couch)
+    if !failureID.isEmpty { fields[.xRequestID] = failureID }
+    return OperationAnswer(
+      status: problem.status, fields: fields,
+      body: ByteBuffer(bytes: problem.bytes(in: .couch, requestID: failureID)))
+  }
+
+  private static func json(
+    _ status: HTTPResponse.Status = .ok, headers: HTTPFields,
+    _ write: (inout JSONWriter) -> Void
+  ) -> OperationAnswer {
+    var fields = headers
+    fields[.contentType] = "application/json"
+    var writer = JSONWriter()
+    writer.beginObject()
+    write(&writer)
+    writer.endObject()
+    return OperationAnswer(status: status, fields: fields, body: ByteBuffer(bytes: writer.bytes))
+  }
+}

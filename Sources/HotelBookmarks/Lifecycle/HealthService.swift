@@ -1,0 +1,75 @@
+import HTTPAPI
+import Lanes
+import Logging
+import NIOConcurrencyHelpers
+import ServiceLifecycle
+
+/// Renews what operators are told once a second: the disk and the metrics on a thread that does nothing else, so that
+/// no work on Swift's pool and no store can hold it up; the upstream, which makes a server degraded at most, beside it.
+struct HealthService: Service {
+  let http: HTTPService
+  let logger: Logger
+
+  func run() async throws {
+    let (http, logger, thread) = (http, logger, HealthThread())
+    await withTaskCancellationOrGracefulShutdownHandler {
+      await withTaskGroup(of: Void.self) { group in
+        group.addTask { await thread.run { http.renewHealth(logger) } }
+        group.addTask {
+          await cancelWhenGracefulShutdown {
+            let interval = Duration.seconds(Health.intervalSeconds)
+            while (try? await Task.sleep(for: interval)) != nil {
+              if http.health.isAsked { await http.renewUpstreamHealth() }
+            }
+          }
+        }
+      }
+      await thread.end()
+    } onCancelOrGracefulShutdown: {
+      thread.stop()
+    }
+  }
+}
+
+/// Says that the server stops as soon as it is told to: the last service, which is told first.
+struct FarewellService: Service {
+  let health: Health
+
+  func run() async throws {
+    try? await gracefulShutdown()
+    health.stop()
+  }
+}
+
+/// Keeps the operators' own port open for as long as anything runs.
+struct OperationsService: Service {
+  let listener: OperationsListener
+
+  func run() async throws {
+    try? await gracefulShutdown()
+    await listener.close()
+  }
+}
+
+/// A thread that does one thing again and again.
+private actor HealthThread {
+  private let lane = Lane(name: "health")
+  private let isOver = ConditionLock(value: false)
+
+  nonisolated var unownedExecutor: UnownedSerialExecutor { lane.asUnownedSerialExecutor() }
+
+  /// Does it at each interval until ``stop()``.
+  func run(_ work: @Sendable () -> Void) {
+    while !isOver.lock(whenValue: true, timeoutSeconds: Double(Health.intervalSeconds)) { work() }
+    isOver.unlock()
+  }
+
+  /// Ends ``run(_:)``.
+  nonisolated func stop() {
+    isOver.lock()
+    isOver.unlock(withValue: true)
+  }
+
+  /// Gives the thread back.
+  nonisolated func end() async { await lane.stop() }
+}

@@ -1,0 +1,85 @@
+import Documents
+import HTTPTypes
+import NIOCore
+import Stores
+import Synchronization
+import Testing
+
+@testable import HTTPAPI
+
+/// What operators are told, and for how long it counts.
+@Suite struct HealthTests {
+  /// A clock that a test sets.
+  private final class Hand: Sendable {
+    private let start = ContinuousClock.now
+    private let seconds = Mutex(0)
+
+    var now: ContinuousClock.Instant { start + .seconds(seconds.withLock { $0 }) }
+    func move(_ count: Int) { seconds.withLock { $0 += count } }
+  }
+
+  private func text(_ health: Health, _ question: OperationQuestion) -> String {
+    String(buffer: health.answer(question).body)
+  }
+
+  @Test func findingCountsForAWhileAndThenForNothing() {
+    let hand = Hand()
+    let health = Health(now: { hand.now })
+    #expect(health.answer(.ready).status == .serviceUnavailable)
+    _ = health.note(stores: nil)
+    #expect(health.answer(.ready).status == .ok && health.answer(.up).status == .ok)
+    hand.move(Health.staleSeconds - 1)
+    #expect(health.answer(.ready).status == .ok)
+    hand.move(1)
+    #expect(text(health, .ready).contains("has not answered for 15 seconds"))
+    for question in [OperationQuestion.ready, .up] {
+      #expect(health.answer(question).status == .serviceUnavailable)
+    }
+    #expect(health.answer(.alive).status == .ok && health.answer(.metrics).status == .ok)
+  }
+
+  @Test func diskIsTriedOftenWhileSomebodyAsksAndNowAndThenOtherwise() {
+    let hand = Hand()
+    let health = Health(now: { hand.now })
+    #expect(health.isDue)
+    _ = health.note(stores: nil)
+    hand.move(Health.idleSeconds - 1)
+    #expect(!health.isDue)
+    hand.move(1)
+    #expect(health.isDue)
+    _ = health.note(stores: nil)
+    _ = health.answer(.alive)
+    #expect(!health.isDue)
+    _ = health.answer(.ready)
+    #expect(health.isDue && health.isAsked)
+    hand.move(Health.attentionSeconds)
+    _ = health.note(stores: nil)
+    #expect(!health.isDue && !health.isAsked)
+    #expect(Health.idleSeconds < Health.staleSeconds)
+  }
+
+  @Test func fullDiskAndSilentUpstreamDegradeAndAnUnwritableDiskDoesMore() {
+    let health = Health()
+    _ = health.note(stores: nil)
+    health.note(upstream: "It is silent")
+    #expect(text(health, .ready).contains(#""status":"degraded""#))
+    health.note(upstream: nil)
+    _ = health.note(stores: StoreError(.storageFull, "No room"))
+    #expect(text(health, .ready).contains(#""status":"degraded","stores":"No room""#))
+    #expect(health.answer(.up).status == .ok)
+    let name = health.note(stores: StoreError(.unavailable, "It was moved"))
+    #expect(text(health, .ready).contains(#""status":"unavailable","stores":"It was moved""#))
+    #expect(health.answer(.up).status == .serviceUnavailable)
+    #expect(health.answer(.up).fields[.xRequestID] == name && name != nil)
+    // The same failure is not a new one.
+    #expect(health.note(stores: StoreError(.unavailable, "It was moved")) == nil)
+  }
+
+  @Test func serverThatStopsIsNotReadyAndAlive() {
+    let health = Health()
+    _ = health.note(stores: nil)
+    health.stop()
+    #expect(text(health, .ready).contains("The server is stopping"))
+    #expect(health.answer(.alive).status == .ok)
+  }
+}
