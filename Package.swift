@@ -214,7 +214,8 @@ if Context.environment["BOOKMARKS_FUZZING"] != nil {
   let sanitizers = ["-sanitize=fuzzer,address"]
   let instrumented = settings + [.unsafeFlags(sanitizers + ["-O"])]
   let whole = [
-    "Documents", "Lanes", "ICU", "RegularExpressions", "Compression", "Stores", "CouchSync", "Hotels",
+    "Documents", "Lanes", "ICU", "RegularExpressions", "Compression", "Stores", "CouchSync",
+    "Hotels",
   ]
   func readers(_ name: String, _ dependencies: [Target.Dependency], _ files: [String]) -> Target {
     .target(

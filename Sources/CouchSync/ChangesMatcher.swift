@@ -79,7 +79,10 @@ struct ChangesMatcher: Sendable {
     begun = nil
     while look.next < look.revisions.count {
       let revision = look.revisions[look.next]
-      guard var match = try look.unfinished ?? begin(selector, revision, look.reader, view) else {
+      if look.unfinished == nil {
+        look.unfinished = try begin(selector, revision, look.reader, view)
+      }
+      guard var match = look.unfinished else {
         look.next += 1
         continue
       }

@@ -38,3 +38,9 @@ extension HotelService {
     return hotels
   }
 }
+
+extension MirrorPage {
+  /// The page of a store that is not there.
+  static let nothing = MirrorPage(
+    token: .absent, isReset: true, hasMore: false, hotels: [], removed: [], order: [])
+}

@@ -42,14 +42,15 @@ enum LaneThread {
   }
 
   /// Begins a job, and with it a slice.
-  /// - Parameter work: what it is done for; the caller keeps it until ``endJob()``.
+  /// - Parameter work: what it is done for.
+  /// - Parameter executor: the task's, if it is a task's job; the caller keeps it until ``endJob()``.
   static func beginJob(for work: Work?, on executor: WorkExecutor? = nil) {
     let thread = clanes_this_thread()
     let now = clanes_now()
     thread.pointee.settled = now
     thread.pointee.blocked = 0
     thread.pointee.slice_end = now + Slice.nanoseconds
-    thread.pointee.work = work.map { Unmanaged.passUnretained($0).toOpaque() }
+    keep(work)
     thread.pointee.executor = executor.map { Unmanaged.passUnretained($0).toOpaque() }
   }
 
@@ -58,8 +59,17 @@ enum LaneThread {
     settle()
     let thread = clanes_this_thread()
     thread.pointee.slice_end = 0
-    thread.pointee.work = nil
+    keep(nil)
     thread.pointee.executor = nil
+  }
+
+  /// Has the thread work for another request. The thread keeps it: a task that it has left may have gone on, and ended,
+  /// on another thread before this one's job is over.
+  static func keep(_ work: Work?) {
+    let thread = clanes_this_thread()
+    let former = thread.pointee.work
+    thread.pointee.work = work.map { Unmanaged.passRetained($0).toOpaque() }
+    if let former { Unmanaged<Work>.fromOpaque(former).release() }
   }
 
   /// Charges the time since the last charge to what the thread works for.
@@ -89,11 +99,11 @@ enum LaneThread {
     settle()
     let thread = clanes_this_thread()
     let former = thread.pointee.work
-    thread.pointee.work = work.map { Unmanaged.passUnretained($0).toOpaque() }
+    thread.pointee.work = work.map { Unmanaged.passRetained($0).toOpaque() }
     defer {
       settle()
+      keep(nil)
       thread.pointee.work = former
-      withExtendedLifetime(work) {}
     }
     return try body()
   }

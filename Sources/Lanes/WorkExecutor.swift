@@ -65,7 +65,7 @@ package final class WorkExecutor: TaskExecutor {
     }
     let thread = clanes_this_thread()
     if thread.pointee.executor == Unmanaged.passUnretained(self).toOpaque() {
-      thread.pointee.work = Unmanaged.passUnretained(next).toOpaque()
+      LaneThread.keep(next)
     }
     withExtendedLifetime(former) {}
   }

@@ -85,6 +85,9 @@ struct ServeCommand: AsyncParsableCommand {
   var logLevel: String?
   @Option(help: "How log lines are written: text or json. Default: text")
   var logFormat: String?
+  @Option(
+    help: "1 to say in each answer's Server-Timing what it cost, for measurements. Default: 0")
+  var showCost: String?
   @Option(help: "A JSON file of settings. Default: none")
   var config: String?
 
@@ -112,7 +115,7 @@ struct ServeCommand: AsyncParsableCommand {
       .requestsAtOnce: requestsAtOnce, .guestsPerHour: guestsPerHour, .issuers: issuers,
       .issuerKeys: issuerKeys, .issuerNetworks: issuerNetworks, .openStores: openStores,
       .adminName: adminName, .adminPasswordFile: adminPasswordFile, .logLevel: logLevel,
-      .logFormat: logFormat,
+      .logFormat: logFormat, .showCost: showCost,
     ]
     let file = try config.map { try [UInt8](Data(contentsOf: URL(fileURLWithPath: $0))) }
     return try SettingsReader(

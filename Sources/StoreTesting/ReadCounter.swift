@@ -16,6 +16,9 @@ package final class ReadCounter: Sendable {
 
   private let state = NIOLockedValueBox(Counts())
 
+  /// Nothing has been read.
+  package init() {}
+
   /// What has been read.
   package var counts: Counts { state.withLockedValue { $0 } }
 

@@ -12,6 +12,7 @@ extension Couch {
 
   /// A database over a storage.
   init(_ storage: any StoreStorage) {
+    reads = ReadCounter()
     store = DocumentStore(
       name: .system, storage: storage, feed: ChangeFeed(), limits: .full,
       now: { Timestamp(milliseconds: 1_000) })

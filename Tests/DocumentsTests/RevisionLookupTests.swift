@@ -48,7 +48,8 @@ import Testing
       #expect(
         try edits.insert(history, body: body, isDeleted: false, known: known) == node.revision)
     }
-    let together = try #require(edits.finish())
+    let finished = edits.finish()
+    let together = try #require(finished)
     #expect(together.tree.leaves.map(\.revision) == tree?.leaves.map(\.revision))
     #expect(together.tree.parents == tree?.parents)
     for (revision, body) in bodies { #expect(together.body(of: revision)?.bytes == body.bytes) }
@@ -62,7 +63,8 @@ import Testing
       base = try edits.put(base: base, body: body, isDeleted: false)
     }
     #expect(edits.tree.nodes.count < 3_000)
-    let mutation = try #require(edits.finish())
+    let finished = edits.finish()
+    let mutation = try #require(finished)
     #expect(mutation.tree.nodes.count == 5)
     #expect(mutation.tree.winner?.revision.generation == 3_000)
   }
@@ -74,7 +76,8 @@ import Testing
     let deleted = try edits.put(base: first, body: .empty, isDeleted: true)
     let tree = edits.tree
     let last = try edits.put(base: deleted, body: .empty, isDeleted: false)
-    let mutation = try #require(edits.finish())
+    let finished = edits.finish()
+    let mutation = try #require(finished)
     #expect(mutation.isReborn)
     #expect(mutation.revision == last)
     #expect(mutation.further.map(\.revision) == [first, deleted])

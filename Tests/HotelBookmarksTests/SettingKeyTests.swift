@@ -42,6 +42,7 @@ import Testing
         ],
         ["logLevel", "log-level", "HOTEL_BOOKMARKS_LOG_LEVEL"],
         ["logFormat", "log-format", "HOTEL_BOOKMARKS_LOG_FORMAT"],
+        ["showCost", "show-cost", "HOTEL_BOOKMARKS_SHOW_COST"],
       ])
   }
 }

@@ -21,7 +21,7 @@ import Testing
     .issuers: "https://a.example/r#x#y, https://b.example/#z,https://a.example/r#w",
     .issuerKeys: "https://b.example/#https://keys.example/b?p=1", .issuerNetworks: "10.0.0.0/8",
     .openStores: "9", .adminName: "boss",
-    .adminPasswordFile: "/run/secrets/boss", .logLevel: "trace", .logFormat: "json",
+    .adminPasswordFile: "/run/secrets/boss", .logLevel: "trace", .logFormat: "json", .showCost: "1",
   ]
 
   private static var expected: Settings {
@@ -54,6 +54,7 @@ import Testing
     settings.adminPasswordFile = "/run/secrets/boss"
     settings.logLevel = .trace
     settings.logFormat = .json
+    settings.showsCost = true
     return settings
   }
 
@@ -151,6 +152,7 @@ import Testing
     (.guestsPerHour, "1000000", true), (.guestsPerHour, "1000001", false), (.openStores, "4", true),
     (.openStores, "3", false), (.openStores, "100000", true), (.openStores, "100001", false),
     (.logLevel, "critical", true), (.logLevel, "loud", false), (.logFormat, "text", true),
+    (.showCost, "0", true), (.showCost, "2", false),
     (.logFormat, "xml", false), (.upstream, "embedded", true), (.upstream, "https://x", true),
     (.upstream, "ftp://x", false), (.upstream, "", false), (.connections, "1", true),
     (.connections, "0", false), (.connectionsPerAddress, "1", true),

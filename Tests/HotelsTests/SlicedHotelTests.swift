@@ -10,7 +10,9 @@ import Testing
   /// A store with bookmarks, one that is gone and documents beside them.
   private func filled() async throws -> Hall {
     let hall = try Hall()
-    for number in 10..<30 { try await hall.add(#"{"id":"h\(number)","n":\(number)}"#) }
+    for number in 10..<30 {
+      try await hall.add(#"{"id":"h\#(number)","n":\#(number)}"#)
+    }
     _ = try await hall.service.unbookmark(
       #require(HotelID("h17")), in: hall.user)
     try await hall.graft("h20", ["9-x", "8-y"], #"{"type":"other"}"#)

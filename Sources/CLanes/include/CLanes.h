@@ -20,7 +20,8 @@ typedef struct {
   /* The thread's processor time when it was last asked for, in nanoseconds, and what was charged since without
      asking. */
   int64_t processor, charged;
-  /* What the thread works for, and the executor of the task that it runs. Whoever puts an object here keeps it. */
+  /* What the thread works for, which is kept for as long as it stands here, and the executor of the task that it
+     runs, which its job keeps. */
   void *_Nullable work, *_Nullable executor;
   /* The pool whose worker the thread is. */
   void *_Nullable pool;

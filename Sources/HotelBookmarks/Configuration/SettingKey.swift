@@ -26,6 +26,7 @@ package enum SettingKey: String, CaseIterable, Sendable {
   case adminPasswordFile
   case logLevel
   case logFormat
+  case showCost
 
   /// What names in the environment start with.
   static let environmentPrefix = "HOTEL_BOOKMARKS_"
@@ -40,7 +41,7 @@ package enum SettingKey: String, CaseIterable, Sendable {
   var isNumber: Bool {
     switch self {
     case .port, .operationsPort, .guestsPerHour, .openStores, .connections, .connectionsPerAddress,
-      .requestsAtOnce:
+      .requestsAtOnce, .showCost:
       true
     case .hostname, .data, .upstream, .upstreamCredentialsFile, .upstreamNetworks,
       .upstreamCAFile, .publicURL, .origins, .issuers, .issuerKeys, .issuerNetworks,

@@ -61,6 +61,8 @@ package struct Settings: Sendable, Equatable {
   package var logLevel = Logger.Level.info
   /// How log lines are written.
   package var logFormat = LogFormat.text
+  /// Whether answers say what they cost, for measurements: anybody may read it.
+  package var showsCost = false
 
   /// The defaults.
   package init() {}

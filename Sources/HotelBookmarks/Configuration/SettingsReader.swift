@@ -71,6 +71,7 @@ package struct SettingsReader: Sendable {
       }
       settings.logFormat = known
     }
+    settings.showsCost = try int(.showCost, in: 0...1) == 1
     return settings
   }
 

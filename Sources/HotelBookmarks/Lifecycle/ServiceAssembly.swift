@@ -1,7 +1,6 @@
 import Accounts
 import Catalogue
 import Documents
-import Foundation
 import HTTPAPI
 import Hotels
 import Lanes
@@ -70,7 +69,7 @@ struct ServiceAssembly: Sendable {
       metricsText: { metrics.text }, publicURL: settings.publicURL,
       isSecure: settings.tlsCertificateFile != nil, proxies: settings.trustedProxies,
       connectionCaps: connections.caps, processors: ProcessorAccounts(pool),
-      showsCost: ProcessInfo.processInfo.environment["HOTEL_BOOKMARKS_SHOW_COST"] == "1", now: now)
+      showsCost: settings.showsCost, now: now)
     connections.report(to: metrics)
     report(to: metrics)
     WorkReport(pool).report(to: metrics)
