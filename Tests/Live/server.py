@@ -75,9 +75,9 @@ class Server:
         """What `/readyz` says once its status is this; it is renewed once a second."""
         def ready():
             answer = self.call("GET", "/readyz")
-            return answer.json()["status"] == wanted and answer
+            return [answer] if answer.json()["status"] == wanted else None
 
-        return until(ready, f"not {wanted}")
+        return until(ready, f"not {wanted}")[0]
 
     def logged(self, *words):
         """Waits for a line of the log with all these words: it comes after the answer that it is about."""

@@ -8,7 +8,7 @@ final class ConnectionState {
   var isInBody = false
   /// Requests that were passed on and are not answered yet.
   var outstanding = 0
-  /// What the request that was passed on last holds.
+  /// What the request holds whose head is being passed on.
   var hold: RequestHold?
   /// Whether the request that was read last is the last of the connection: by its version, by
   /// `Connection: close`, or because an upgrade was asked for, after which the parser reads no more.

@@ -163,6 +163,7 @@ final class ExchangeGuard: ChannelDuplexHandler, RemovableChannelHandler {
     connection?.outstanding = outstanding
     if connection?.isLast == true { closes = true }
     context.fireChannelRead(data)
+    connection?.hold = nil
     arm(context, at: now)
   }
 

@@ -42,7 +42,6 @@ final class ExchangeHandler: ChannelInboundHandler, ChannelOutboundHandler {
     case .head(let head):
       self.head = head
       hold = state?.hold
-      state?.hold = nil
     case .body(var bytes):
       if head == nil {
         deliver(bytes)

@@ -178,14 +178,13 @@ import Testing
   @Test func H08_whatABodyBecomesIsAccountedForUntilItsHandlerHasEnded() throws {
     let admission = Admission(memory: 1_000_000)
     let wire = try Wire(admission: admission)
+    wire.route.isRunning = true
     try wire.receive(Wire.get)
-    var hold = wire.state.hold
-    wire.state.hold = nil
-    #expect(hold?.take(400_000) == true && admission.heldBytes == 400_000)
-    #expect(hold?.take(600_001) == false && admission.heldBytes == 400_000)
+    #expect(wire.route.hold?.take(400_000) == true && admission.heldBytes == 400_000)
+    #expect(wire.route.hold?.take(600_001) == false && admission.heldBytes == 400_000)
     wire.answer()
     #expect(admission.heldBytes == 400_000)
-    hold = nil
+    wire.route.hold = nil
     #expect(admission.heldBytes == 0)
   }
 
@@ -193,14 +192,13 @@ import Testing
   @Test func clientThatHangsUpCountsUntilItsHandlerHasEnded() throws {
     let admission = Admission(atOnce: 2)
     let wire = try Wire(admission: admission)
+    wire.route.isRunning = true
     try wire.receive(Wire.put + String(repeating: "x", count: 100_000))
-    var hold = wire.state.hold
-    wire.state.hold = nil
     #expect(admission.runningCount == 1 && admission.heldBytes == 100_000)
     try wire.channel.close().wait()
-    #expect(hold != nil)
+    #expect(wire.route.hold != nil)
     #expect(admission.runningCount == 1 && admission.heldBytes == 100_000)
-    hold = nil
+    wire.route.hold = nil
     #expect(admission.runningCount == 0 && admission.heldBytes == 0)
   }
 

@@ -72,7 +72,7 @@ import Testing
 
   @Test func whatIsWrongWithARequestIsForItsRoute() async throws {
     let wire = try Wire(gate: try await gate().gate)
-    for line in ["GET /healthz?%zz", "POST /healthz", "GET /healthz/x", "GET /v1/limits"] {
+    for line in ["POST /healthz", "GET /healthz/x", "GET /v1/limits"] {
       try wire.receive("\(line) HTTP/1.1\r\nHost: x\r\n\r\n")
       #expect(try wire.sent().isEmpty, "\(line)")
       #expect(try wire.requests().count == 2, "\(line)")

@@ -12,12 +12,31 @@ struct Wire {
   let channel = EmbeddedChannel()
   let state = ConnectionState()
   let limits: ConnectionLimits
+  /// The route's handler of the request that came last.
+  let route: Route
+
+  /// Keeps what a request holds, as whoever answers it does, once it is told to.
+  final class Route: ChannelInboundHandler {
+    typealias InboundIn = HTTPRequestPart
+
+    private let state: ConnectionState
+    var isRunning = false
+    var hold: RequestHold?
+
+    init(_ state: ConnectionState) { self.state = state }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+      if isRunning, case .head = unwrapInboundIn(data) { hold = state.hold }
+      context.fireChannelRead(data)
+    }
+  }
 
   init(
     _ limits: ConnectionLimits = .init(), admission: Admission = Admission(),
     crossOrigin: CrossOrigin = CrossOrigin(), gate: Gate? = nil
   ) throws {
     self.limits = limits
+    route = Route(state)
     let pipeline = channel.pipeline.syncOperations
     try pipeline.addHandler(HeadClock(state, limits))
     var bounds = NIOHTTPDecoderLimitConfiguration()
@@ -28,6 +47,7 @@ struct Wire {
       withDecoderLimitConfiguration: bounds)
     try pipeline.addHandler(RequestCodec(state, isSecure: false))
     try pipeline.addHandler(ExchangeGuard(limits, admission, crossOrigin, state, gate))
+    try pipeline.addHandler(route)
     try channel.connect(to: SocketAddress(ipAddress: "127.0.0.1", port: 1)).wait()
   }
 
