@@ -181,8 +181,9 @@ def test_feed_ends_with_its_database(administrator):
         assert b"last_seq" in b"".join(lines)
 
 
-def test_feeds_on_one_store_are_bounded(database):
-    feeds = [open_feed(database) for _ in range(16)]
+def test_feeds_of_one_person_are_bounded_and_nobody_elses(shared, database):
+    other = Database(shared)
+    feeds = [open_feed(database) for _ in range(256)] + [open_feed(other)]
     refused = database.call("GET", "/_changes?feed=longpoll&since=now&timeout=1000")
     one_shot = database.call("GET", "/_changes")
     for feed, _ in feeds:

@@ -217,7 +217,7 @@ class Unread:
         self.url = "http://" + address.group()
         threading.Thread(target=lines.read, daemon=True).start()
 
-    call, guest = Server.call, Server.guest
+    call, guest, metrics = Server.call, Server.guest, Server.metrics
     contract = Server.contract
 
     def stop(self):

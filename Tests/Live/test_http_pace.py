@@ -1,6 +1,7 @@
 """Clients that are slow, on purpose or not: FAULTS H05, H06, H07, H08, H12."""
 import gzip
 import json
+import os
 import resource
 import threading
 import time
@@ -227,12 +228,12 @@ def test_H05_long_answers_are_counted_until_they_are_read(start):
 
 
 def test_H08_unpacked_bodies_are_taken_and_their_memory_is_given_back(start):
-    """In pieces of a few KiB packed and 8 MiB unpacked, many at a time: all are stored, or told to come again."""
+    """Each some 100 KiB packed and 8 MiB unpacked, many at a time: all are stored, or told to come again."""
     server = start()
     database = Database(server, Account(server).token)
-    body = gzip.compress(json.dumps({"docs": [{"_id": f"d{number}", "text": "x" * 400_000}
+    body = gzip.compress(json.dumps({"docs": [{"_id": f"d{number}", "text": os.urandom(5_000).hex() + "x" * 390_000}
                                               for number in range(20)]}).encode())
-    assert len(body) < 64 << 10
+    assert len(body) < 160 << 10
     statuses = []
 
     def write():

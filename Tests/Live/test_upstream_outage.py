@@ -3,6 +3,7 @@ pages that stay."""
 import collections
 import concurrent.futures
 import contextlib
+import itertools
 import random
 import sqlite3
 import threading
@@ -97,7 +98,14 @@ def test_dead_upstream_for_a_whole_load_run(start, stub, tmp_path):
     # Eight calls open the breaker, one of them a second attempt; then a probe each half second at most.
     assert retried <= 0.1 * (calls - retried) + 1
     assert calls <= 12 + 2 * seconds
-    front.state("degraded")
+    # The breaker is open for as long as searches fail.
+    texts = itertools.count()
+
+    def is_degraded():
+        search(front, f"never asked {next(texts)}")
+        return front.call("GET", "/readyz").json()["status"] == "degraded"
+
+    until(is_degraded)
 
     is_dead.clear()
     upstream.calls.clear()
