@@ -61,6 +61,9 @@ package final class ProcessorAccount: @unchecked Sendable {
     waitsSince < moment || waitingBelow.contains { $0.waitsSince < moment }
   }
 
+  /// What was spent since the account was made, in nanoseconds.
+  var nanosecondsSpent: Int64 { spent.load(ordering: .relaxed) }
+
   /// Pays for processor time.
   package func spend(nanoseconds: Int64) {
     spent.add(nanoseconds, ordering: .relaxed)

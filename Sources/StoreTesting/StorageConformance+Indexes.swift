@@ -75,7 +75,7 @@ extension StorageConformance {
           (IndexRange(start: [9]), []), (IndexRange(end: []), []),
           (IndexRange(start: [2], id: "c"), ["d", "e", "f"]),
           (IndexRange(start: [2], end: [3], id: "b"), ["c", "d", "e"]),
-          (IndexRange(start: [2], end: [3], id: "e"), []),
+          (IndexRange(start: [2], end: [3], id: "e"), ["e"]),
           (IndexRange(end: [2], descending: true, id: "e"), ["d", "c", "b", "a"]),
           (IndexRange(start: [2], end: [2], descending: true, id: "e"), ["d", "c"]),
         ]

@@ -75,7 +75,7 @@ struct BulkDocumentsTests {
     #expect(try await couch.bulk(body).text == "[]")
     let before = try await couch.changes(("style", "all_docs"))
     #expect(
-      before.values.map { $0["changes"] } == [[["rev": "1-a"]], [["rev": "2-c"], ["rev": "3-d"]]])
+      before.values.map { $0["changes"] } == [[["rev": "2-c"], ["rev": "3-d"]], [["rev": "1-a"]]])
     #expect(try await couch.bulk(body).text == "[]")
     #expect(try await couch.changes(("style", "all_docs")).rows == before.rows)
   }

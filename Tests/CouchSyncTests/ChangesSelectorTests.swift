@@ -62,24 +62,14 @@ struct ChangesSelectorTests {
     #expect(await refusal { try await selected(couch, selector) } == "400 bad_request")
   }
 
-  @Test(.timeLimit(.minutes(10)))
-  func j12RegularExpressionThatNeverEndsIsRefused() async throws {
+  @Test func j12PatternThatBacktrackingWouldNeverEndIsAnswered() async throws {
     let couch = try await Couch()
+    try await couch.put("first")
     try await couch.put("a", #"{"text":"\#(String(repeating: "a", count: 40))b"}"#)
-    #expect(
-      await refusal { try await selected(couch, #"{"text":{"$regex":"^(a+)+$"}}"#) }
-        == "400 selector_too_costly")
-    // What comes before it is answered first, and then the refusal.
-    let other = try await Couch()
-    try await other.put("first")
-    try await other.put("a", #"{"text":"\#(String(repeating: "a", count: 40))b"}"#)
-    let selector = #"{"$or":[{"_id":"first"},{"text":{"$regex":"^(a+)+$"}}]}"#
-    let page = try await selected(other, selector)
+    let page = try await selected(
+      couch, #"{"$or":[{"_id":"first"},{"text":{"$regex":"^(a+)+$"}}]}"#)
     #expect(page.ids == "first")
-    #expect(!page.isComplete)
-    #expect(
-      await refusal { try await selected(other, selector, ("since", page.last.text)) }
-        == "400 selector_too_costly")
+    #expect(page.isComplete)
   }
 
   @Test func pageEndsAfterManyPassedOver() async throws {

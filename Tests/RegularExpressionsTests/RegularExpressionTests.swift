@@ -59,7 +59,7 @@ struct RegularExpressionTests {
   }
 
   @Test(arguments: [
-    "\\(?=a", "[(?=]", "\\Q(?=a)\\E", "a+?", "a{2}?", "(?-i)a", "(?i:a)", "[\\1]", "(?P<n>a)",
+    "\\(?=a", "[(?=]", "\\Q(?=a)\\E", "a+?", "a{2}?", "(?-i)a", "(?i:a)", "(?P<n>a)",
   ])
   func whatLooksLikeSuchAConstructIsTaken(pattern: String) throws {
     _ = try compiled(pattern)
@@ -67,7 +67,7 @@ struct RegularExpressionTests {
 
   @Test(
     arguments: [
-      String(repeating: "a{0,999}", count: 100), String(repeating: "\\pL", count: 300), "\\pL{60}",
+      String(repeating: "a{0,999}", count: 100), String(repeating: "\\pL", count: 300), "\\pL{600}",
       "((.{10}){10}){10}", "(((((a{9}){9}){9}){9}){9}){9}",
     ])
   func programThatTakesLongToMakeIsRefusedBeforeItIsMade(pattern: String) {

@@ -38,7 +38,8 @@ import Testing
     }
     try await holder.value
     #expect(engine.statistics.updates == StoreLimits.pendingUpdates)
-    #expect(engine.statistics.commits < 8)
+    // A commit may be over after 10 ms, and takes more than one all the same.
+    #expect(engine.statistics.commits < StoreLimits.pendingUpdates / 4)
     let changes = try await storage.read { view throws(StoreError) in
       try view.changes(after: 0, limit: 1_000)
     }
