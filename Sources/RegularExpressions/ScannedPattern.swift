@@ -207,11 +207,12 @@ extension ScannedPattern {
     if isNext("\\z") { mayEndText = true }
     let size = escapeSize
     copy(2)
-    // The braces of `\\p{L}` and `\\x{41}` are no quantifier's.
-    if size == Self.propertySize || bytes[place - 1] == UInt8(ascii: "x"),
-      peek() == UInt8(ascii: "{")
-    {
+    // The letter of `\\pL` belongs to it, and the braces of `\\p{L}` and `\\x{41}` are no quantifier's.
+    let isProperty = size == Self.propertySize
+    if isProperty || bytes[place - 1] == UInt8(ascii: "x"), peek() == UInt8(ascii: "{") {
       while peek() != nil, peek() != UInt8(ascii: "}") { copy(1) }
+      copy(1)
+    } else if isProperty {
       copy(1)
     }
     atom(size)

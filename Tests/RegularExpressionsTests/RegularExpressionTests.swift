@@ -67,7 +67,7 @@ struct RegularExpressionTests {
 
   @Test(
     arguments: [
-      String(repeating: "a{0,999}", count: 100), String(repeating: "\\pL", count: 300), "\\pL{600}",
+      String(repeating: "a{0,999}", count: 100), String(repeating: "\\pL", count: 300), "\\pL{60}",
       "((.{10}){10}){10}", "(((((a{9}){9}){9}){9}){9}){9}",
     ])
   func programThatTakesLongToMakeIsRefusedBeforeItIsMade(pattern: String) {
