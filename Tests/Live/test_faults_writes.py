@@ -27,9 +27,10 @@ def test_F05_failed_fsync_is_not_acknowledged_and_the_store_is_read_from_disk_ag
     with Injected(server, "fdatasync,fsync:error=EIO:when=1", paths=its_files(server, token)) as fault:
         assert refused(put(server, token, "lost")) == (503, "storage_error")
         assert put(server, other, "unaffected").status_code == 201
-        # An fsync that is asked again may call a success what the first one lost: nothing does so.
+        # An fsync that is asked again may call a success what the first one lost: nothing does so. The fault comes
+        # once on each thread, and the store may be closed on another than it was written on.
         assert put(server, token, "after").status_code == 201
-        assert fault.count == 1
+        assert 1 <= fault.count <= 2
     assert listed(server, token) == {"before", "after"}
     assert metric(server, "store_openings_total") == openings + 1
     assert metric(server, "store_failures_total") >= 1

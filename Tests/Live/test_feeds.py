@@ -10,7 +10,7 @@ import pytest
 from couch import Account, Database
 from patience import until
 
-PLACES = 16
+PLACES = 256
 
 
 class Feed:
