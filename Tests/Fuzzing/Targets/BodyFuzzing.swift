@@ -10,7 +10,13 @@ enum BodyFuzzing {
     let rest = Array(bytes.dropFirst())
     guard let node = attempt({ try CouchBody.object(rest) }) else { return }
     switch kind % 12 {
-    case 0: refusedOrTaken { _ = try BulkRequest(node).entries { DocumentID(stored: "x") } }
+    case 0:
+      refusedOrTaken {
+        let request = try BulkRequest(node)
+        for node in request.nodes {
+          _ = BulkEntry(node, isNewEdit: request.isNewEdit) { DocumentID(stored: "x") }
+        }
+      }
     case 1: refusedOrTaken { _ = try BulkGetRequest(node, CouchParameters()) }
     case 2: refusedOrTaken { _ = try RevisionsRequest(node) }
     case 3: refusedOrTaken { _ = try PurgeRequest(node) }
