@@ -40,7 +40,7 @@ struct AskedDocument: Sendable {
   mutating func append(
     _ target: WantedRevisions.Target, to writer: inout JSONWriter, in view: any StoreView
   ) throws(StoreError) -> Bool {
-    if let known = known[target.revision] {
+    if isNamedAgain, let known = known[target.revision] {
       // A copy: what is appended to its own bytes would copy the whole answer.
       if let known { writer.raw(Array(writer.bytes[known])) }
       return known != nil
@@ -86,9 +86,7 @@ extension BulkGetRequest {
     for count in first..<entries.count {
       let entry = entries[order?[count] ?? count]
       guard entry.id?.equalsBytes(of: id) == true else { break }
-      if let text = entry.revision, let revision = try? RevisionID(text) {
-        revisions.append(revision)
-      }
+      if let revision = entry.revision { revisions.append(revision) }
     }
     return revisions
   }

@@ -92,8 +92,8 @@ struct BulkGetReader: Sendable {
       return appendError(.badRequest("document id missed"), entry)
     }
     do throws(DocumentError) {
-      let revision = try entry.revision.map { text throws(DocumentError) in try RevisionID(text) }
-      let found = document?.targets(of: revision) ?? []
+      if entry.revision == nil, let text = entry.sentRevision { _ = try RevisionID(text) }
+      let found = document?.targets(of: entry.revision) ?? []
       if found.isEmpty { appendError(.missing, entry) }
       targets = found[...]
     } catch {
@@ -106,7 +106,7 @@ struct BulkGetReader: Sendable {
   ) throws(StoreError) {
     let isFound = try document?.append(target, to: &writer, in: view) ?? false
     // A leaf of before that is gone was superseded between two slices.
-    if !isFound, entry.revision != nil { appendError(.missing, entry) }
+    if !isFound, entry.sentRevision != nil { appendError(.missing, entry) }
   }
 
   private mutating func end(_ entry: BulkGetRequest.Entry, at place: Int) {
@@ -125,7 +125,7 @@ struct BulkGetReader: Sendable {
     writer.beginObject()
     writer.name("id")
     Self.append(entry.id, to: &writer)
-    writer.member("rev", entry.revision ?? "undefined")
+    writer.member("rev", entry.sentRevision ?? "undefined")
     error.appendMembers(to: &writer)
     writer.endObject()
     writer.endObject()

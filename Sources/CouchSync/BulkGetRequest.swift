@@ -8,8 +8,16 @@ package struct BulkGetRequest: Sendable {
   struct Entry: Sendable {
     /// The document; nil where the element has none that is text.
     let id: String?
-    /// The revision; nil for every leaf.
-    let revision: String?
+    /// The revision as it was sent; nil for every leaf.
+    let sentRevision: String?
+    /// The revision; nil where none was sent, or none that is one.
+    let revision: RevisionID?
+
+    init(id: String?, revision: String?) {
+      self.id = id
+      sentRevision = revision
+      self.revision = revision.flatMap { try? RevisionID($0) }
+    }
   }
 
   /// The elements, in order.

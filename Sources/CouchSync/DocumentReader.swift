@@ -58,6 +58,9 @@ struct DocumentReader: Sendable {
     tree?.leaves(below: revision).first?.revision
   }
 
+  /// Where a revision stands in the tree; nil for an unknown one.
+  func place(of revision: RevisionID) -> Int? { tree?.index(of: revision) }
+
   /// Finds several revisions at once.
   func places(of revisions: [RevisionID]) -> [RevisionID: Int] {
     tree?.places(of: revisions) ?? [:]

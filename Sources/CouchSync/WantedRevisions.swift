@@ -14,7 +14,9 @@ struct WantedRevisions: Sendable {
 
   private let reader: DocumentReader?
   private let latest: Bool
+  /// Where they stand in the tree; not used for a single one, which most requests ask for.
   private let places: [RevisionID: Int]
+  private let single: (revision: RevisionID, place: Int?)?
   /// Made for the first revision that is no leaf.
   private var below: LeavesBelow?
 
@@ -24,7 +26,8 @@ struct WantedRevisions: Sendable {
   init(_ revisions: [RevisionID], by reader: DocumentReader?, latest: Bool) {
     self.reader = reader
     self.latest = latest
-    places = reader?.places(of: revisions) ?? [:]
+    single = revisions.count == 1 ? (revisions[0], reader?.place(of: revisions[0])) : nil
+    places = single == nil ? reader?.places(of: revisions) ?? [:] : [:]
   }
 
   /// Every leaf, winner first.
@@ -36,7 +39,7 @@ struct WantedRevisions: Sendable {
 
   /// What stands for a revision.
   mutating func targets(of asked: RevisionID) -> [Target] {
-    let place = places[asked]
+    let place = single?.revision == asked ? single?.place : places[asked]
     guard latest, let place, let reader, reader.node(at: place)?.isLeaf == false else {
       return [Target(asked: asked, revision: asked, place: place)]
     }

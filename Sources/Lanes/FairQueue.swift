@@ -8,8 +8,11 @@ struct FairQueue {
   /// How long an overdrawn account waits behind the others, in nanoseconds, before its request is ended.
   static let patience: Int64 = 5_000_000_000
 
+  /// Which queue it is.
+  let name: AccountLine.Queue
+
   /// The upper level's accounts on which something waits.
-  private var accounts: [ProcessorAccount] = []
+  private var accounts: [AccountLine] = []
   /// What goes first of all.
   private var urgent = FirstIn<PoolEntry>()
   /// The virtual time of the account that was served last.
@@ -19,6 +22,8 @@ struct FairQueue {
   /// How often a positive account was served while an overdrawn one waited.
   private(set) var servedBeforeOverdrawn = 0
 
+  init(_ name: AccountLine.Queue = .requests) { self.name = name }
+
   /// Whether nothing waits.
   var isEmpty: Bool { count == 0 }
 
@@ -26,6 +31,7 @@ struct FairQueue {
   mutating func push(_ entry: PoolEntry, _ account: ProcessorAccount, at now: Int64) {
     count += 1
     if let work = entry.work, work.hasEnded { return urgent.append(entry) }
+    let account = account.line(in: name)
     let upper = account.parent ?? account
     if upper.isIdle {
       accounts.append(upper)
@@ -65,8 +71,8 @@ struct FairQueue {
 
   /// The line that is next on an account of the upper level: one below it, or its own where there is none.
   private static func line(
-    of upper: ProcessorAccount, _ rank: Rank, at now: Int64
-  ) -> ProcessorAccount {
+    of upper: AccountLine, _ rank: Rank, at now: Int64
+  ) -> AccountLine {
     if rank == .impatient {
       return upper.waitingBelow.min { $0.waitsSince < $1.waitsSince } ?? upper
     }
@@ -75,6 +81,7 @@ struct FairQueue {
 
   /// Lets what belongs to an ended request go first of all.
   mutating func expedite(_ work: Work, _ account: ProcessorAccount) {
+    let account = account.line(in: name)
     let upper = account.parent ?? account
     guard !upper.isIdle else { return }
     for line in account === upper ? [upper] : [upper, account] {
@@ -102,7 +109,7 @@ struct FairQueue {
 
   /// The account that is next, and whether an overdrawn one waits.
   private static func next(
-    of accounts: [ProcessorAccount], at now: Int64
+    of accounts: [AccountLine], at now: Int64
   ) -> (place: Int, rank: Rank, waitsOverdrawn: Bool)? {
     var best: (place: Int, rank: Rank)?
     var waits = false

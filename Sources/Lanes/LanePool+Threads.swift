@@ -38,7 +38,9 @@ extension LanePool {
     pthread_mutex_lock(mutex)
     while true {
       // Too many compute after one came back from the disk.
-      if computing <= processors, let entry = queue.pop(at: SliceClock.now) {
+      let now = SliceClock.now
+      if computing <= processors, let entry = queue.pop(at: now) {
+        lastTurn = (now, now - entry.since)
         waiting.store(queue.count, ordering: .relaxed)
         let call = queue.isEmpty ? nil : callWorker()
         pthread_mutex_unlock(mutex)
@@ -57,9 +59,37 @@ extension LanePool {
         for call in calls { call.resume() }
         return nil
       }
+      wait(worker)
+    }
+  }
+
+  /// Under the lock: waits until there is something to do for one more.
+  private func wait(_ worker: Worker) {
+    repeat {
       worker.isCalled = false
       parked.append(worker)
       while !worker.isCalled { pthread_cond_wait(worker.condition, mutex) }
+    } while worker.standsBy && !isNeeded(worker)
+  }
+
+  /// Under the lock: stands by for as long as something waits and those that compute keep up.
+  /// - Returns: whether the thread is to compute.
+  private func isNeeded(_ worker: Worker) -> Bool {
+    worker.isCalled = false
+    defer { worker.standsBy = false }
+    while true {
+      let end = SliceClock.now + Self.lateness
+      var time = timespec(
+        tv_sec: Int(end / 1_000_000_000), tv_nsec: Int(end % 1_000_000_000))
+      while !worker.isCalled,
+        pthread_cond_timedwait(worker.condition, mutex, &time) != ETIMEDOUT
+      {}
+      if worker.isCalled { return true }
+      guard queue.isEmpty || computing < processors && isLate else { continue }
+      standby = nil
+      guard !queue.isEmpty else { return false }
+      computing += 1
+      return true
     }
   }
 
@@ -70,19 +100,7 @@ extension LanePool {
       job.runSynchronously(on: executor.asUnownedTaskExecutor())
       LaneThread.endJob()
     case .place(let place):
-      let job = locked { place.jobs.popFirst() }
-      if let job {
-        LaneThread.beginJob(for: job.work)
-        place.run(job.job)
-        LaneThread.endJob()
-      }
-      locked {
-        if let next = place.jobs.first {
-          push(.place(place), next.work)
-        } else {
-          place.isInLine = false
-        }
-      }
+      run(place)
     case .turn(let continuation, let executor):
       let thread = clanes_this_thread()
       LaneThread.beginJob(for: entry.work, on: executor)
@@ -97,6 +115,29 @@ extension LanePool {
           on: executor.asUnownedTaskExecutor())
       }
       LaneThread.endJob()
+    }
+  }
+
+  /// Runs what waits at an actor's place: jobs of one account for a slice, since each next one finds the actor's memory
+  /// in the processor's cache.
+  private func run(_ place: LanePlace) {
+    let end = SliceClock.now + Slice.nanoseconds
+    var job = locked { place.jobs.popFirst() }
+    while let present = job {
+      LaneThread.beginJob(for: present.work)
+      place.run(present.job)
+      LaneThread.endJob()
+      job = locked {
+        guard let next = place.jobs.first else {
+          place.isInLine = false
+          return nil
+        }
+        if next.work?.account === present.work?.account, SliceClock.now < end {
+          return place.jobs.popFirst()
+        }
+        push(.place(place), next.work)
+        return nil
+      }
     }
   }
 }

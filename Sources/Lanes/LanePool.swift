@@ -15,6 +15,13 @@ package final class LanePool: @unchecked Sendable {
   /// How many threads there are at most: more than compute at once, as some wait for the disk.
   package static let defaultThreads = 24
 
+  /// How long something waits before another thread is called, in nanoseconds: four milliseconds, two slices.
+  ///
+  /// Each thread that takes part costs the others: stores and what requests share move from one processor's cache to
+  /// another's, and a thread that is woken for each small piece of work does it slowly. Two threads on two processors
+  /// read documents a third slower than one.
+  static let lateness: Int64 = 4_000_000
+
   /// How long an overdrawn request waits behind others before it is ended, in seconds.
   package static let patienceSeconds = Int(FairQueue.patience / 1_000_000_000)
 
@@ -33,30 +40,45 @@ package final class LanePool: @unchecked Sendable {
   /// How much waits, for a look without the lock.
   let waiting = Atomic(0)
 
+  /// The threads that work at stores for these requests; nil where the same do both.
+  package let stores: LanePool?
+
   /// What waits.
-  var queue = FairQueue()
+  var queue: FairQueue
   /// Threads that compute, or were told to.
   var computing = 0
+  /// When a thread last looked for something to do, and how long that had waited.
+  var lastTurn: (at: Int64, waited: Int64) = (0, 0)
   /// Threads that there are, or that are being started.
   var threadCount = 0
   /// Threads that wait for something to do.
   var parked: [Worker] = []
+  /// The thread that looks every four milliseconds whether those that compute keep up.
+  var standby: Worker?
   /// Whether threads end when nothing is left to do.
   var isStopping = false
   /// Who waits for that.
   var stopCalls: [CheckedContinuation<Void, Never>] = []
 
-  /// A thread that waits for something to do.
+  /// One of the threads.
+  ///
+  /// Unchecked, because the compiler cannot see the lock. Proof: `isCalled` is touched under the pool's lock; the
+  /// pointer never changes.
   final class Worker: @unchecked Sendable {
-    // Touched under the pool's lock; the pointer never changes.
     /// Whether it is to look for something to do.
     var isCalled = false
-    /// What it waits for.
+    /// Whether it stands by.
+    var standsBy = false
+    /// What it waits for; by the clock of slices.
     let condition = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
 
     init() {
       condition.initialize(to: pthread_cond_t())
-      pthread_cond_init(condition, nil)
+      var attributes = pthread_condattr_t()
+      pthread_condattr_init(&attributes)
+      pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC)
+      pthread_cond_init(condition, &attributes)
+      pthread_condattr_destroy(&attributes)
     }
 
     deinit {
@@ -66,12 +88,29 @@ package final class LanePool: @unchecked Sendable {
   }
 
   /// A pool without a thread yet.
+  /// - Parameter stores: another pool, whose threads work at stores for these requests.
   /// - Parameter processors: threads that compute at once; as many as there are processors, at least 2.
   /// - Parameter threads: threads at most.
-  package init(
-    name: String = "work", processors: Int? = nil, threads: Int = LanePool.defaultThreads
+  package convenience init(
+    name: String = "work", stores: LanePool? = nil, processors: Int? = nil,
+    threads: Int = LanePool.defaultThreads
+  ) {
+    self.init(name: name, .requests, stores: stores, processors: processors, threads: threads)
+  }
+
+  /// A pool whose threads work at stores.
+  package static func forStores(
+    processors: Int? = nil, threads: Int = LanePool.defaultThreads
+  ) -> LanePool {
+    LanePool(name: "store", .stores, stores: nil, processors: processors, threads: threads)
+  }
+
+  private init(
+    name: String, _ queue: AccountLine.Queue, stores: LanePool?, processors: Int?, threads: Int
   ) {
     self.name = name
+    self.queue = FairQueue(queue)
+    self.stores = stores
     self.processors = processors ?? max(2, Int(sysconf(Int32(_SC_NPROCESSORS_ONLN))))
     self.threads = max(threads, self.processors)
     mutex.initialize(to: pthread_mutex_t())
@@ -93,19 +132,24 @@ package final class LanePool: @unchecked Sendable {
   /// Whether something waits for a processor.
   package var isCrowded: Bool { waiting.load(ordering: .relaxed) > 0 }
   /// How much waits for a processor.
-  package var waitingCount: Int { waiting.load(ordering: .relaxed) }
+  package var waitingCount: Int {
+    waiting.load(ordering: .relaxed) + (stores?.waitingCount ?? 0)
+  }
   /// How often one who had not overdrawn went before one who had.
-  package var servedBeforeOverdrawn: Int { locked { queue.servedBeforeOverdrawn } }
+  package var servedBeforeOverdrawn: Int {
+    locked { queue.servedBeforeOverdrawn } + (stores?.servedBeforeOverdrawn ?? 0)
+  }
   /// How long those who have not overdrawn wait at present.
   package var lag: Duration {
-    .nanoseconds(locked { queue.longestWait(at: SliceClock.now) })
+    max(.nanoseconds(locked { queue.longestWait(at: SliceClock.now) }), stores?.lag ?? .zero)
   }
 
   /// How long an account is overdrawn if nothing more is spent, in seconds; at least 1.
   package func secondsUntilPositive(_ account: ProcessorAccount) -> Int {
     let now = SliceClock.now
     let balance = locked {
-      min(account.settle(at: now), account.parent?.settle(at: now) ?? .max)
+      let line = account.line(in: queue.name)
+      return min(line.settle(at: now), line.parent?.settle(at: now) ?? .max)
     }
     return max(
       1, Int((max(0, -balance) * 100 / ProcessorAccount.percent + 999_999_999) / 1_000_000_000))
@@ -116,8 +160,9 @@ package final class LanePool: @unchecked Sendable {
     let now = SliceClock.now
     return locked {
       accounts.filter { _, account in
-        account.isIdle && account.settle(at: now) == ProcessorAccount.capacity
-          && account.parent?.settle(at: now) ?? ProcessorAccount.capacity
+        let line = account.line(in: queue.name)
+        return line.isIdle && line.settle(at: now) == ProcessorAccount.capacity
+          && line.parent?.settle(at: now) ?? ProcessorAccount.capacity
             == ProcessorAccount.capacity
       }.map(\.key)
     }
@@ -162,10 +207,11 @@ extension LanePool {
   }
 
   /// Puts an entry in line.
-  func enqueue(_ kind: PoolEntry.Kind, for work: Work?) {
+  /// - Parameter account: on which it waits, if not that of the work.
+  func enqueue(_ kind: PoolEntry.Kind, for work: Work?, on account: ProcessorAccount? = nil) {
     let isOwn = clanes_this_thread().pointee.pool == Unmanaged.passUnretained(self).toOpaque()
     let call = locked {
-      push(kind, work)
+      push(kind, work, on: account)
       // The calling thread is about to look for its next job: it takes this one, unless there are others.
       return isOwn && queue.count == 1 ? nil : callWorker()
     }
@@ -196,25 +242,38 @@ extension LanePool {
   }
 
   /// Lets what belongs to an ended request go first of all.
-  func expedite(_ work: Work) { locked { queue.expedite(work, work.account) } }
+  func expedite(_ work: Work) {
+    locked { queue.expedite(work, work.account) }
+    stores?.expedite(work)
+  }
 
   /// Under the lock: puts an entry in line.
-  func push(_ kind: PoolEntry.Kind, _ work: Work?) {
+  func push(_ kind: PoolEntry.Kind, _ work: Work?, on account: ProcessorAccount? = nil) {
     let now = SliceClock.now
     queue.push(
-      PoolEntry(kind: kind, work: work, since: now), work?.account ?? system, at: now)
+      PoolEntry(kind: kind, work: work, since: now), account ?? work?.account ?? system, at: now)
     waiting.store(queue.count, ordering: .relaxed)
   }
 
   /// How a thread is called that is to compute.
   enum Call { case wake(Worker), start }
 
-  /// Under the lock: somebody to compute, where there is room for one more.
+  /// Under the lock: whether one thread more is worth its price.
+  var isLate: Bool {
+    lastTurn.waited >= Self.lateness || SliceClock.now - lastTurn.at >= Self.lateness
+  }
+
+  /// Under the lock: somebody to compute, where there is room for one more and those that compute don't keep up; or
+  /// somebody to watch whether they do.
   func callWorker() -> Call? {
     guard computing < processors else { return nil }
-    if let worker = parked.popLast() {
+    let mustCompute = computing == 0 || isLate
+    if !mustCompute, standby != nil { return nil }
+    if let worker = mustCompute ? standby ?? parked.popLast() : parked.popLast() {
+      if worker === standby { standby = nil }
       worker.isCalled = true
-      computing += 1
+      worker.standsBy = !mustCompute
+      if mustCompute { computing += 1 } else { standby = worker }
       return .wake(worker)
     }
     guard threadCount < threads else { return nil }
@@ -225,10 +284,14 @@ extension LanePool {
 
   /// Under the lock: every thread that waits, to be woken.
   func callAll() -> [Worker] {
-    defer { parked = [] }
-    for worker in parked { worker.isCalled = true }
-    computing += parked.count
-    return parked
+    let workers = parked + (standby.map { [$0] } ?? [])
+    (parked, standby) = ([], nil)
+    for worker in workers {
+      worker.isCalled = true
+      worker.standsBy = false
+    }
+    computing += workers.count
+    return workers
   }
 
   /// Calls a thread; not under the lock.

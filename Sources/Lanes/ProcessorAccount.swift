@@ -4,11 +4,8 @@ import Synchronization
 ///
 /// There are two levels: addresses and users stand in line with each other; below an address each guest has an account
 /// of its own, and so have all together who have not said who they are, in line with that address's others only. What
-/// is spent below is spent above as well.
-///
-/// Unchecked, because the compiler cannot see the lock. Proof: `spent` is atomic; all else that changes is touched
-/// only by ``FairQueue``, which is a value behind the pool's lock.
-package final class ProcessorAccount: @unchecked Sendable {
+/// is spent below is spent above as well. In the queue of each pool an account has a line of its own.
+package final class ProcessorAccount: Sendable {
   /// What an account holds, in nanoseconds of one processor: ten seconds, an honest first sync of 50,000 documents.
   package static let capacity: Int64 = 10_000_000_000
   /// How fast it fills, in percent of one processor.
@@ -16,42 +13,88 @@ package final class ProcessorAccount: @unchecked Sendable {
 
   /// The address's account; nil for one of the upper level.
   package let parent: ProcessorAccount?
-  /// Whether it can be overdrawn; the server's own work can't.
-  let isLimited: Bool
-  /// Nanoseconds that were spent so far.
-  private let spent = Atomic<Int64>(0)
-  /// Whether it, or the address that it is below, was overdrawn when that was last looked at.
-  private let overdrawn = Atomic<Bool>(false)
+  private let spending: Spending
+  private let lines: [AccountLine]
 
+  /// An account that is full.
+  /// - Parameter isLimited: whether it can be overdrawn; the server's own work can't.
+  package init(below parent: ProcessorAccount? = nil, isLimited: Bool = true) {
+    let spending = Spending()
+    self.parent = parent
+    self.spending = spending
+    lines = AccountLine.Queue.allCases.map { queue in
+      AccountLine(spending, below: parent?.line(in: queue), isLimited: isLimited)
+    }
+  }
+
+  /// Its line in one of the queues.
+  func line(in queue: AccountLine.Queue) -> AccountLine { lines[queue.rawValue] }
+
+  /// Whether it or its address was overdrawn when something was last put in line.
+  package var isOverdrawn: Bool {
+    spending.isOverdrawn.load(ordering: .relaxed)
+      || parent?.spending.isOverdrawn.load(ordering: .relaxed) ?? false
+  }
+
+  /// What was spent since the account was made, in nanoseconds.
+  var nanosecondsSpent: Int64 { spending.total.load(ordering: .relaxed) }
+
+  /// Pays for processor time.
+  package func spend(nanoseconds: Int64) {
+    spending.total.add(nanoseconds, ordering: .relaxed)
+    parent?.spending.total.add(nanoseconds, ordering: .relaxed)
+  }
+
+  /// What an account and its lines share.
+  final class Spending: Sendable {
+    /// Nanoseconds that were spent so far.
+    let total = Atomic<Int64>(0)
+    /// Whether the account was overdrawn when that was last looked at.
+    let isOverdrawn = Atomic<Bool>(false)
+  }
+}
+
+/// An account's place in one queue: what waits there on it, and its balance as that queue knows it.
+///
+/// Unchecked, because the compiler cannot see the lock. Proof: all that changes is touched only by ``FairQueue``, a
+/// value behind the lock of its pool, and each line belongs to one queue.
+final class AccountLine: @unchecked Sendable {
+  /// The queues in which something may wait.
+  enum Queue: Int, CaseIterable {
+    /// For the threads that work for requests.
+    case requests
+    /// For the threads that work at stores.
+    case stores
+  }
+
+  /// The line of the account above; nil on the upper level.
+  let parent: AccountLine?
+  /// Whether it can be overdrawn.
+  private let isLimited: Bool
+  private let spending: ProcessorAccount.Spending
   /// What was spent when the balance was last computed.
   private var seen: Int64 = 0
   /// Nanoseconds that were left then.
   private var balance = ProcessorAccount.capacity
   /// When that was.
-  private var refilled: Int64
+  private var refilled = SliceClock.now
   /// What decides who is next: the time that was spent, raised to the others' when it begins to wait.
   var virtualTime: Int64 = 0
-  /// The virtual time of the account below that was served last.
+  /// The virtual time of the line below that was served last.
   var servedBelow: Int64 = 0
-  /// The accounts below that wait.
-  var waitingBelow: [ProcessorAccount] = []
-  /// What waits on this account, in order.
+  /// The lines below in which something waits.
+  var waitingBelow: [AccountLine] = []
+  /// What waits here, in order.
   var entries = FirstIn<PoolEntry>()
 
-  /// An account that is full.
-  package init(below parent: ProcessorAccount? = nil, isLimited: Bool = true) {
+  init(_ spending: ProcessorAccount.Spending, below parent: AccountLine?, isLimited: Bool) {
+    self.spending = spending
     self.parent = parent
     self.isLimited = isLimited
-    refilled = SliceClock.now
   }
 
   /// Whether nothing waits here or below.
   var isIdle: Bool { entries.isEmpty && waitingBelow.isEmpty }
-
-  /// Whether it or its address was overdrawn when something was last put in line.
-  package var isOverdrawn: Bool {
-    overdrawn.load(ordering: .relaxed) || parent?.overdrawn.load(ordering: .relaxed) ?? false
-  }
 
   /// Since when its first entry waits; in the far future where there is none.
   var waitsSince: Int64 { entries.first?.since ?? .max }
@@ -61,63 +104,22 @@ package final class ProcessorAccount: @unchecked Sendable {
     waitsSince < moment || waitingBelow.contains { $0.waitsSince < moment }
   }
 
-  /// What was spent since the account was made, in nanoseconds.
-  var nanosecondsSpent: Int64 { spent.load(ordering: .relaxed) }
-
-  /// Pays for processor time.
-  package func spend(nanoseconds: Int64) {
-    spent.add(nanoseconds, ordering: .relaxed)
-    parent?.spent.add(nanoseconds, ordering: .relaxed)
-  }
-
   /// Takes note of what was spent and came in since. Under the pool's lock only.
   /// - Returns: nanoseconds that are left; less than nothing when overdrawn.
   func settle(at now: Int64) -> Int64 {
-    let total = spent.load(ordering: .relaxed)
+    let total = spending.total.load(ordering: .relaxed)
     let used = total - seen
     seen = total
     virtualTime += used
-    guard isLimited else { return Self.capacity }
-    balance = min(balance - used + max(0, now - refilled) / 100 * Self.percent, Self.capacity)
+    guard isLimited else { return ProcessorAccount.capacity }
+    balance = min(
+      balance - used + max(0, now - refilled) / 100 * ProcessorAccount.percent,
+      ProcessorAccount.capacity)
     refilled = now
-    overdrawn.store(balance < 0, ordering: .relaxed)
-    return balance
-  }
-}
-
-/// A queue that gives back what came first, each in constant time.
-struct FirstIn<Element> {
-  private var elements: [Element?] = []
-  private var head = 0
-
-  var isEmpty: Bool { head == elements.count }
-  var count: Int { elements.count - head }
-  var first: Element? { isEmpty ? nil : elements[head] }
-
-  mutating func append(_ element: Element) { elements.append(element) }
-
-  mutating func popFirst() -> Element? {
-    guard head < elements.count else { return nil }
-    let element = elements[head]
-    elements[head] = nil
-    head += 1
-    if head == elements.count {
-      elements.removeAll(keepingCapacity: true)
-      head = 0
-    } else if head >= 64, head * 2 >= elements.count {
-      elements.removeFirst(head)
-      head = 0
+    let isOverdrawn = balance < 0
+    if spending.isOverdrawn.load(ordering: .relaxed) != isOverdrawn {
+      spending.isOverdrawn.store(isOverdrawn, ordering: .relaxed)
     }
-    return element
-  }
-
-  /// Takes out all that fit, in order.
-  mutating func remove(where fits: (Element) -> Bool) -> [Element] {
-    let all = elements[head...].compactMap { $0 }
-    let taken = all.filter(fits)
-    guard !taken.isEmpty else { return [] }
-    elements = all.filter { !fits($0) }
-    head = 0
-    return taken
+    return balance
   }
 }

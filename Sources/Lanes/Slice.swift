@@ -45,6 +45,11 @@ package enum Slice {
   /// - Throws: ``WorkEnded`` where that takes too long for one who has overdrawn.
   package static func begin() async throws(WorkEnded) {
     guard let pool = LanePool.current, pool.isCrowded else { return }
+    if let work = Work.current, !work.account.isOverdrawn,
+      WorkExecutor.current?.hasWaited(on: work.account) ?? false
+    {
+      return
+    }
     await next()
     if isEnded { throw WorkEnded() }
   }

@@ -12,7 +12,16 @@ package final class WorkExecutor: TaskExecutor {
   private let idle: Work
   /// Whether the client has closed its sending side: 1; has gone: 2.
   private let closing = Atomic(0)
-  private let work: Mutex<Work>
+  private let state: Mutex<State>
+
+  private struct State {
+    /// What is done now.
+    var work: Work
+    /// Who paid for the last request: most probably the next one is theirs as well, and waits in their line.
+    var payer: ProcessorAccount
+    /// In whose line the present request waited.
+    var waitedOn: ProcessorAccount?
+  }
 
   /// An executor for the requests of one connection.
   /// - Parameter account: who pays while it is not known who asks.
@@ -20,7 +29,7 @@ package final class WorkExecutor: TaskExecutor {
     self.pool = pool
     self.account = account
     idle = Work(account, in: pool, isCounted: false)
-    work = Mutex(idle)
+    state = Mutex(State(work: idle, payer: account))
   }
 
   /// The executor of the task that the calling thread runs; nil for a task of another kind.
@@ -31,7 +40,11 @@ package final class WorkExecutor: TaskExecutor {
   }
 
   /// What is done now.
-  package var currentWork: Work { work.withLock { $0 } }
+  package var currentWork: Work { state.withLock { $0.work } }
+  /// Whether the present request has waited in this account's line.
+  func hasWaited(on account: ProcessorAccount) -> Bool {
+    state.withLock { $0.waitedOn } === account
+  }
 
   /// Begins a request, from its own task.
   package func begin(_ account: ProcessorAccount) -> Work {
@@ -60,8 +73,12 @@ package final class WorkExecutor: TaskExecutor {
 
   private func replace(by next: Work) {
     LaneThread.settle()
-    let former = work.withLock { work in
-      swap(&work, next)
+    let former = state.withLock { state in
+      if next === idle {
+        state.payer = state.work.account
+        state.waitedOn = nil
+      }
+      return swap(&state.work, next)
     }
     let thread = clanes_this_thread()
     if thread.pointee.executor == Unmanaged.passUnretained(self).toOpaque() {
@@ -80,7 +97,14 @@ package final class WorkExecutor: TaskExecutor {
       thread.pointee.caught = unsafeBitCast(job, to: UnsafeMutableRawPointer.self)
       return
     }
-    pool.enqueue(.task(job, self), for: currentWork)
+    let (work, payer) = state.withLock { state in
+      guard state.work === idle else { return (state.work, nil as ProcessorAccount?) }
+      // Who has overdrawn waits once it is known that it is they.
+      let payer = state.payer.isOverdrawn ? account : state.payer
+      state.waitedOn = payer
+      return (idle, payer)
+    }
+    pool.enqueue(.task(job, self), for: work, on: payer)
   }
 }
 

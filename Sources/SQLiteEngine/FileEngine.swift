@@ -30,7 +30,7 @@ package final class FileEngine: StorageEngine {
   package let descriptorsPerStore = 3
 
   /// Opens a data directory, makes it if only its last element is missing, and locks it.
-  /// - Parameter pool: the threads that the stores share with requests; stopped when the engine is closed.
+  /// - Parameter pool: the threads that work at the stores; stopped when the engine is closed.
   /// - Throws: ``DataDirectoryError``; the process should not go on.
   package static func open(
     directory path: String, pool: LanePool
@@ -44,7 +44,7 @@ package final class FileEngine: StorageEngine {
   package static func open(
     directory path: String, lanes: Int = LanePool.defaultThreads
   ) async throws(DataDirectoryError) -> FileEngine {
-    try await FileEngine(path, LanePool(name: "store", processors: lanes, threads: lanes))
+    try await FileEngine(path, .forStores(processors: lanes, threads: lanes))
   }
 
   private init(_ path: String, _ pool: LanePool) async throws(DataDirectoryError) {

@@ -125,6 +125,34 @@ import Testing
     await pool.stop()
   }
 
+  @Test func whoComputesForLongKeepsNobodyWaiting() async {
+    let pool = LanePool(processors: 2, threads: 2)
+    let (first, second) = (Counter(in: pool), Counter(in: pool))
+    for _ in 0..<5 { await first.compute(until: second) }
+    #expect(await second.value == 5)
+    await pool.stop()
+  }
+
+  @Test func aConnectionsNextRequestWaitsInTheLineOfItsLast() async {
+    let pool = LanePool()
+    let (address, guest) = (ProcessorAccount(), ProcessorAccount())
+    let executor = WorkExecutor(pool, account: address)
+    await withTaskExecutorPreference(executor) {
+      executor.begin(address).belongs(to: guest)
+      executor.finish()
+      await Task.yield()
+      #expect(executor.hasWaited(on: guest))
+      executor.begin(address).belongs(to: guest)
+      guest.spend(nanoseconds: 2 * ProcessorAccount.capacity)
+      _ = guest.line(in: .requests).settle(at: SliceClock.now)
+      executor.finish()
+      await Task.yield()
+      // Who has overdrawn waits once it is known that it is they, and is told so.
+      #expect(executor.hasWaited(on: address))
+    }
+    await pool.stop()
+  }
+
   @Test func aStoppedPoolHasNoThread() async {
     let pool = LanePool(name: "short-lived")
     await Counter(in: pool).count()
@@ -157,5 +185,15 @@ private actor Counter {
       done.pass()
     }
     LanePool.blocking { while done.total == 0 {} }
+  }
+
+  /// Computes on its thread until another of the same pool has run.
+  func compute(until other: Counter) {
+    let done = Occupancy()
+    Task {
+      await other.count()
+      done.pass()
+    }
+    while done.total == 0 {}
   }
 }

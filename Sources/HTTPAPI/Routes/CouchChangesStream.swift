@@ -33,13 +33,13 @@ struct CouchChangesStream: Sendable {
 
   /// Writes everything.
   /// - Throws: what reading throws and what the connection throws; the answer is cut short then.
-  func write(to writer: inout any ResponseBodyWriter) async throws {
+  @concurrent func write(to writer: inout any ResponseBodyWriter) async throws {
     defer { place.leave() }
     try await writePages(to: &writer)
     try await writer.finish(nil)
   }
 
-  private func writePages(to writer: inout any ResponseBodyWriter) async throws {
+  @concurrent private func writePages(to writer: inout any ResponseBodyWriter) async throws {
     var (query, page) = (query, page)
     var isFirst = true
     var moments = Moments()
@@ -91,7 +91,7 @@ struct CouchChangesStream: Sendable {
   }
 
   /// Waits for a change, with signs of life; false when the feed is to end.
-  private func isWoken(
+  @concurrent private func isWoken(
     _ writer: inout any ResponseBodyWriter, _ moments: inout Moments
   ) async throws -> Bool {
     while true {
@@ -107,7 +107,7 @@ struct CouchChangesStream: Sendable {
 
   /// Gives a sign of life in time between two pages; false when the feed is to end.
   /// - Throws: ``Cut`` for an answer that is no feed: it would look complete.
-  private func mayGoOn(
+  @concurrent private func mayGoOn(
     _ writer: inout any ResponseBodyWriter, _ moments: inout Moments
   ) async throws -> Bool {
     if place.signal.end != nil {
@@ -125,14 +125,14 @@ struct CouchChangesStream: Sendable {
     feed.heartbeat.map { moments.write + $0 } ?? feed.timeout.map { moments.row + $0 }
   }
 
-  private func beat(
+  @concurrent private func beat(
     _ writer: inout any ResponseBodyWriter, _ moments: inout Moments
   ) async throws {
     try await send(feed.beat, to: &writer)
     moments.write = .now
   }
 
-  private func write(
+  @concurrent private func write(
     _ rows: [[UInt8]], isFirst: Bool, to writer: inout any ResponseBodyWriter
   ) async throws {
     var bytes: [UInt8] = []
@@ -148,7 +148,7 @@ struct CouchChangesStream: Sendable {
 
   /// Writes in pieces, each of which the client has to take in time.
   /// - Throws: ``Cut`` for rows that the reader may read no longer.
-  private func send(
+  @concurrent private func send(
     _ bytes: [UInt8], isRows: Bool = false, to writer: inout any ResponseBodyWriter
   ) async throws {
     var rest = ByteBuffer(bytes: bytes)

@@ -25,6 +25,9 @@ package struct BookmarkServer: Sendable {
   /// are closed.
   /// - Throws: what keeps it from starting: a directory in use, a port taken, settings that can't be.
   package func run() async throws {
+    // An event loop for every other processor: the threads that answer need the rest, and more loops than that make
+    // each request dearer. Before anything uses them.
+    NIOSingletons.groupLoopCountSuggestion = max(1, System.coreCount / 2)
     let metrics = PrometheusRegistry()
     MetricsSystem.bootstrap(metrics)
     let format = settings.logFormat

@@ -28,9 +28,10 @@ struct ServiceAssembly: Sendable {
   init(_ settings: Settings, metrics: PrometheusRegistry, logger: Logger) async throws {
     let now = SystemClock.now
     connections = try ConnectionAssembly(settings)
-    let pool = LanePool()
+    let storeThreads = LanePool.forStores()
+    let pool = LanePool(stores: storeThreads)
     self.pool = pool
-    let engine = try await FileEngine.open(directory: settings.data, pool: pool)
+    let engine = try await FileEngine.open(directory: settings.data, pool: storeThreads)
     self.engine = engine
     stores = Self.stores(over: engine, settings)
     backups = BackupDesk(engine: engine, stores: stores)
@@ -124,6 +125,7 @@ struct ServiceAssembly: Sendable {
     await search.close()
     await stores.close()
     await engine.close()
+    await pool.stop()
     // It throws only when the threads are stopped already.
     try? await hashingThreads.shutdownGracefully()
   }
