@@ -15,11 +15,14 @@ package final class LanePool: @unchecked Sendable {
   /// How many threads there are at most: more than compute at once, as some wait for the disk.
   package static let defaultThreads = 24
 
-  /// How long something waits before another thread is called, in nanoseconds: four milliseconds, two slices.
+  /// How long something waits behind short work before another thread is called, in nanoseconds: ten milliseconds.
   ///
   /// Each thread that takes part costs the others: stores and what requests share move from one processor's cache to
   /// another's, and a thread that is woken for each small piece of work does it slowly. Two threads on two processors
-  /// read documents a third slower than one.
+  /// read documents a third slower than one. Work that takes whole slices is worth a thread at once.
+  private static let longWait: Int64 = 10_000_000
+  /// How long no thread looks for something to do before another is called, in nanoseconds: four milliseconds, two
+  /// slices.
   static let lateness: Int64 = 4_000_000
 
   /// How long an overdrawn request waits behind others before it is ended, in seconds.
@@ -213,7 +216,7 @@ extension LanePool {
     let call = locked {
       push(kind, work, on: account)
       // The calling thread is about to look for its next job: it takes this one, unless there are others.
-      return isOwn && queue.count == 1 ? nil : callWorker()
+      return isOwn && queue.count == 1 ? nil : callWorker(for: work)
     }
     start(call)
   }
@@ -228,7 +231,7 @@ extension LanePool {
       guard !place.isInLine else { return nil }
       place.isInLine = true
       push(.place(place), work)
-      return isOwn && queue.count == 1 ? nil : callWorker()
+      return isOwn && queue.count == 1 ? nil : callWorker(for: work)
     }
     start(call)
   }
@@ -260,14 +263,16 @@ extension LanePool {
 
   /// Under the lock: whether one thread more is worth its price.
   var isLate: Bool {
-    lastTurn.waited >= Self.lateness || SliceClock.now - lastTurn.at >= Self.lateness
+    lastTurn.waited >= Self.longWait || SliceClock.now - lastTurn.at >= Self.lateness
   }
 
   /// Under the lock: somebody to compute, where there is room for one more and those that compute don't keep up; or
   /// somebody to watch whether they do.
-  func callWorker() -> Call? {
+  /// - Parameter work: what was put in line; nil for what stands there already.
+  func callWorker(for work: Work? = nil) -> Call? {
     guard computing < processors else { return nil }
-    let mustCompute = computing == 0 || isLate
+    let mustCompute =
+      computing == 0 || work.map { $0.longestSlice >= Slice.nanoseconds } ?? false || isLate
     if !mustCompute, standby != nil { return nil }
     if let worker = mustCompute ? standby ?? parked.popLast() : parked.popLast() {
       if worker === standby { standby = nil }
