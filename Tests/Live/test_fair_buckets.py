@@ -1,4 +1,5 @@
 """Accounts of processor time: who has overdrawn is told when to come again, and nobody else is."""
+import contextlib
 import json
 
 import hostile
@@ -26,14 +27,16 @@ def test_limits_say_what_a_bucket_holds(shared):
 
 
 def test_the_overdrawn_wait_and_are_told_when_to_come_again(start):
+    """People with full accounts come when one person's is empty already, and ask for all that there is."""
     server = start("--guests-per-hour", "100000")
-    person = Person(server, HOSTILE)
-    with HonestClients(server, ("read", "sync")) as clients:
-        # More people are at work than there are threads, so that somebody always waits.
-        siege, *crowd = besieged(server, person, *(Person(server) for _ in range(2)))
-        with siege, crowd[0], crowd[1]:
+    siege, *crowd = besieged(server, Person(server, HOSTILE), *(Person(server) for _ in range(5)))
+    with siege:
+        until(lambda: watched.work(server, "processor_seconds_total", account="overdrawn") > 0,
+              "nothing was overdrawn", 240)
+        with contextlib.ExitStack() as others:
+            for other in crowd:
+                others.enter_context(other)
             until(lambda: siege.statuses[429] > 0, "nobody was refused", 240)
-            clients.get_on()
     fields, body = siege.last[429]
     assert json.loads(body)["error"] == "overdrawn"
     assert 0 < int(fields["Retry-After"]) <= 3600
