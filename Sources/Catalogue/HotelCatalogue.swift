@@ -2,7 +2,6 @@ package import Documents
 package import Hotels
 import Lanes
 import SQLite
-import Synchronization
 
 /// The embedded upstream: full-text search over the hotels in `catalogue.sqlite` of the data directory.
 ///
@@ -10,12 +9,14 @@ import Synchronization
 /// is found within a second, wherever it ran.
 package final class HotelCatalogue: HotelSearching {
   /// How many searches read at the same time: with two a slow one, over a large catalogue, does not
-  /// hold up all others.
-  package static let readerCount = 2
+  /// hold up all others. Who has used least of the processors' time is next.
+  package static let searchesAtOnce = 2
+  /// How many connections there are: one more, on which a hotel is looked up by its id whatever is searched.
+  package static let readerCount = searchesAtOnce + 1
 
   private let lanes: LaneGroup
   private let readers: [CatalogueReader]
-  private let turn = Atomic<UInt64>(0)
+  private let gate = FairGate(places: searchesAtOnce)
   private let limit: Duration
 
   /// A catalogue in `directory`, which must exist before the first call. Opens nothing yet.
@@ -61,20 +62,24 @@ package final class HotelCatalogue: HotelSearching {
   /// - Throws: ``SearchError`` with code `unavailable` if there is no catalogue, or it is damaged, or the task is
   ///   cancelled; `timeout` beyond the limit.
   package func search(_ query: HotelQuery) async throws(SearchError) -> HotelPage {
-    let (reader, limit) = (next(), limit)
-    return try await SearchError.endingWithTask { flag throws(SearchError) in
-      try await reader.search(query, within: limit, or: flag)
+    try await gate.pass { place throws(SearchError) in
+      // Who waited may have gone.
+      if Slice.isEnded { throw .interrupted }
+      let (reader, limit) = (readers[place], limit)
+      return try await SearchError.endingWithTask { flag throws(SearchError) in
+        try await reader.search(query, within: limit, or: flag)
+      }
     }
   }
 
   /// The hotel with an id, in any of the spellings that stand for one; nil if there is none.
   package func hotel(_ id: HotelID) async throws(SearchError) -> Hotel? {
-    try await next().hotel(Hotel.canonical(id.text))
+    try await lookup.hotel(Hotel.canonical(id.text))
   }
 
   /// Looks at the file, and reads a hotel from it.
   package func checkReady() async throws(SearchError) {
-    try await next().checkReady()
+    try await lookup.checkReady()
   }
 
   /// Closes the file and ends the threads; a search that comes later opens it again.
@@ -83,8 +88,6 @@ package final class HotelCatalogue: HotelSearching {
     await lanes.stop()
   }
 
-  private func next() -> CatalogueReader {
-    let turn = turn.wrappingAdd(1, ordering: .relaxed).oldValue
-    return readers[Int(turn % UInt64(readers.count))]
-  }
+  /// The connection that no search is on.
+  private var lookup: CatalogueReader { readers[Self.searchesAtOnce] }
 }

@@ -35,6 +35,7 @@ struct FairQueue {
     let upper = account.parent ?? account
     if upper.isIdle {
       accounts.append(upper)
+      upper.servedAt = now
       _ = upper.settle(at: now)
       upper.virtualTime = max(upper.virtualTime, served)
     }
@@ -55,6 +56,7 @@ struct FairQueue {
     let upper = accounts[place]
     if waits, rank == .positive { servedBeforeOverdrawn += 1 }
     served = max(served, upper.virtualTime)
+    upper.servedAt = now
     let lower = Self.line(of: upper, rank, at: now)
     upper.servedBelow = max(upper.servedBelow, lower.virtualTime)
     let entry = lower.entries.popFirst()
@@ -91,11 +93,12 @@ struct FairQueue {
     if upper.isIdle { accounts.removeAll { $0 === upper } }
   }
 
-  /// How long the positive account that waits longest has waited, in nanoseconds.
+  /// How long it is since the last turn of the positive account, of an address or a user, that was served longest ago,
+  /// in nanoseconds: so long others wait for theirs. How many stand in line below it is its own affair.
   func longestWait(at now: Int64) -> Int64 {
     var longest: Int64 = 0
     for upper in accounts where upper.settle(at: now) >= 0 {
-      for line in [upper] + upper.waitingBelow { longest = max(longest, now - line.waitsSince) }
+      longest = max(longest, now - upper.servedAt)
     }
     return longest
   }

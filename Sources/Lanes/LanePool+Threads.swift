@@ -101,6 +101,9 @@ extension LanePool {
       LaneThread.endJob()
     case .place(let place):
       run(place)
+    case .gate:
+      // It waits in a gate's queue only.
+      break
     case .turn(let continuation, let executor):
       let thread = clanes_this_thread()
       LaneThread.beginJob(for: entry.work, on: executor)

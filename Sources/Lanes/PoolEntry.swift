@@ -1,4 +1,4 @@
-/// What waits for a thread of a pool.
+/// What waits for a thread of a pool, or for a place.
 struct PoolEntry {
   /// What is to be run.
   enum Kind {
@@ -6,6 +6,8 @@ struct PoolEntry {
     case task(UnownedJob, WorkExecutor)
     /// The first job of an actor.
     case place(LanePlace)
+    /// A task that waits for a place behind a ``FairGate``.
+    case gate(UnsafeContinuation<Int, Never>)
     /// A task that gave way.
     case turn(UnsafeContinuation<Void, Never>, WorkExecutor)
   }

@@ -65,6 +65,8 @@ final class AccountLine: @unchecked Sendable {
     case requests
     /// For the threads that work at stores.
     case stores
+    /// For a search of the catalogue.
+    case searches
   }
 
   /// The line of the account above; nil on the upper level.
@@ -80,6 +82,8 @@ final class AccountLine: @unchecked Sendable {
   private var refilled = SliceClock.now
   /// What decides who is next: the time that was spent, raised to the others' when it begins to wait.
   var virtualTime: Int64 = 0
+  /// When it was served last, or began to wait, in nanoseconds.
+  var servedAt: Int64 = 0
   /// The virtual time of the line below that was served last.
   var servedBelow: Int64 = 0
   /// The lines below in which something waits.

@@ -121,4 +121,34 @@ import Testing
     #expect(queue.pop(at: now)?.work?.account === saver)
     #expect(queue.pop(at: now) == nil)
   }
+
+  @Test func aGateLetsThoseInFirstWhoHaveUsedLeast() async {
+    let (busy, quiet) = (ProcessorAccount(), ProcessorAccount())
+    busy.spend(nanoseconds: 2 * ProcessorAccount.capacity)
+    let gate = FairGate(places: 1)
+    let order = await gate.pass { place in
+      #expect(place == 0)
+      // Whoever comes now waits.
+      let late = Task { [pool] in await self.passes(gate, busy, pool) }
+      while gate.waitingCount < 1 { await Task.yield() }
+      let early = Task { [pool] in await self.passes(gate, quiet, pool) }
+      while gate.waitingCount < 2 { await Task.yield() }
+      return (late, early)
+    }
+    let (late, early) = (await order.0.value, await order.1.value)
+    #expect(early < late)
+    await pool.stop()
+  }
+
+  /// When a request of this account has passed.
+  private func passes(
+    _ gate: FairGate, _ account: ProcessorAccount, _ pool: LanePool
+  ) async -> Int64 {
+    let executor = WorkExecutor(pool, account: account)
+    return await withTaskExecutorPreference(executor) {
+      _ = executor.begin(account)
+      defer { executor.finish() }
+      return await gate.pass { _ in SliceClock.now }
+    }
+  }
 }

@@ -7,6 +7,9 @@ import Synchronization
 /// The bound follows how long work waits for a thread (``note(lag:)``): it shrinks by a quarter at a time once
 /// that has been too long for a while, for a moment's stutter is no overload (RFC 8289, section 3.2), and
 /// grows steadily while it is not, as TCP's congestion window does (RFC 5681).
+///
+/// The bound is for those who ask much: an address with at most ``fewRequests`` at once is let in up to the ceiling,
+/// of which a sixteenth is kept for such. So nobody turns others away by asking for all there is.
 package final class Admission: Sendable {
   /// How often the delay is measured, in milliseconds.
   package static let intervalMilliseconds = 100
@@ -19,7 +22,11 @@ package final class Admission: Sendable {
   /// By how many requests the bound grows in one interval.
   static let growth = 16
 
+  /// How many requests at once of an address are few.
+  static let fewRequests = 4
+
   private let ceiling: Int
+  private let addresses = Mutex<[String: AddressShare]>([:])
   private let memory: Int
   private let answerMemory: Int
   private let bound: Atomic<Int>
@@ -56,16 +63,51 @@ package final class Admission: Sendable {
 
   /// Begins a request; ``leave()`` has to follow if it may.
   /// - Parameter always: whether it is one that operators ask in just such moments.
-  func enter(always: Bool) -> Bool {
+  /// - Parameter address: what runs for where it comes from; nil where many people's requests come from there.
+  func enter(always: Bool, from address: AddressShare? = nil) -> Bool {
     let count = running.add(1, ordering: .relaxed).newValue
-    if always || count <= bound.load(ordering: .relaxed) { return true }
-    running.subtract(1, ordering: .relaxed)
+    let own = address?.running.add(1, ordering: .relaxed).newValue
+    if always || count <= most(own) { return true }
+    leave(from: address)
     refused.add(1, ordering: .relaxed)
     return false
   }
 
+  /// How many requests may run for another one to be begun.
+  /// - Parameter own: how many run for its address.
+  private func most(_ own: Int?) -> Int {
+    let bound = bound.load(ordering: .relaxed)
+    guard let own else { return bound }
+    guard own > Self.fewRequests else { return ceiling }
+    return min(bound, ceiling - (ceiling < 64 ? 0 : ceiling / 16))
+  }
+
   /// Ends a request.
-  func leave() { running.subtract(1, ordering: .relaxed) }
+  func leave(from address: AddressShare? = nil) {
+    running.subtract(1, ordering: .relaxed)
+    address?.running.subtract(1, ordering: .relaxed)
+  }
+
+  /// A connection begins: what runs for its address.
+  func share(of address: String) -> AddressShare {
+    addresses.withLock { addresses in
+      let share = addresses[address] ?? AddressShare(address)
+      share.connections.add(1, ordering: .relaxed)
+      addresses[address] = share
+      return share
+    }
+  }
+
+  /// A connection has ended.
+  func release(_ share: AddressShare) {
+    addresses.withLock { addresses in
+      let left = share.connections.subtract(1, ordering: .relaxed).newValue
+      // What runs on for a client that has gone counts until it has ended, with whoever comes again.
+      if left == 0, share.running.load(ordering: .relaxed) == 0 {
+        addresses[share.address] = nil
+      }
+    }
+  }
 
   /// Counts bytes of a body; ``give(_:)`` has to follow if there is room.
   func take(_ count: Int) -> Bool { take(count, of: bytes, upTo: memory) }
@@ -103,4 +145,13 @@ package final class Admission: Sendable {
       : min(ceiling, now + Self.growth)
     bound.store(next, ordering: .relaxed)
   }
+}
+
+/// What runs for an address, or a network of IPv6, at once.
+final class AddressShare: Sendable {
+  fileprivate let address: String
+  fileprivate let running = Atomic(0)
+  fileprivate let connections = Atomic(0)
+
+  fileprivate init(_ address: String) { self.address = address }
 }

@@ -80,7 +80,7 @@ extension ExchangeGuard {
       if pace != nil, outstanding == 1, awaitsBody {
         leavePlace()
       } else if !holdsPlace {
-        holdsPlace = admission.enter(always: true)
+        holdsPlace = admission.enter(always: true, from: address)
       }
       waiting = context.eventLoop.now
       arm(context, at: context.eventLoop.now)
@@ -153,7 +153,7 @@ extension ExchangeGuard {
 
   /// Leaves the place among the running requests.
   func leavePlace() {
-    if holdsPlace { admission.leave() }
+    if holdsPlace { admission.leave(from: address) }
     holdsPlace = false
   }
 
@@ -167,6 +167,8 @@ extension ExchangeGuard {
     leavePlace()
     forgetRequests(behind: 0)
     releaseAnswers()
+    if let address { admission.release(address) }
+    address = nil
     isOver = true
     stuck = nil
     cutoff = nil

@@ -1,3 +1,4 @@
+import Accounts
 import HTTPTypes
 import NIOCore
 import NIOHTTPTypes
@@ -58,6 +59,8 @@ final class ExchangeGuard: ChannelDuplexHandler, RemovableChannelHandler {
   var answerPace: AnswerPace?
   /// Whether the answer on its way was replaced by a problem, and its body is thrown away.
   var isReplaced = false
+  /// What runs for where the connection comes from; nil for a proxy, which brings many people's requests.
+  var address: AddressShare?
   /// When the connection is cut whatever is on it; nil until the server stops.
   var cutoff: NIODeadline?
   var timer: Scheduled<Void>?
@@ -81,6 +84,13 @@ final class ExchangeGuard: ChannelDuplexHandler, RemovableChannelHandler {
 
   /// The request that is answered, or that is turned away.
   var answered: HTTPRequest? { asked.first?.head ?? request }
+
+  func handlerAdded(context: ChannelHandlerContext) {
+    guard let text = context.channel.remoteAddress?.ipAddress, gate?.isProxy(text) != true else {
+      return
+    }
+    address = admission.share(of: ClientAddress(text).prefix)
+  }
 
   func handlerRemoved(context: ChannelHandlerContext) { release() }
 
@@ -127,7 +137,7 @@ final class ExchangeGuard: ChannelDuplexHandler, RemovableChannelHandler {
     guard outstanding > 0, !hasAnswer, !holdsPlace else { return true }
     // Behind a request that is not answered yet it is in line on its connection, which has one place.
     let always = outstanding > 1 || (request.map(Problem.mustAnswer) ?? true)
-    holdsPlace = admission.enter(always: always)
+    holdsPlace = admission.enter(always: always, from: address)
     return holdsPlace
   }
 
@@ -148,7 +158,7 @@ final class ExchangeGuard: ChannelDuplexHandler, RemovableChannelHandler {
       }
       // A browser takes a refused preflight for a server that allows nothing.
       let always = Problem.mustAnswer(head) || CrossOrigin.isPreflight(head)
-      guard admission.enter(always: always) else {
+      guard admission.enter(always: always, from: address) else {
         isRefusing = true
         closes = connection?.isLast ?? true
         answer(ConnectionProblem.overloaded, context)
@@ -157,7 +167,7 @@ final class ExchangeGuard: ChannelDuplexHandler, RemovableChannelHandler {
       holdsPlace = true
       waiting = now
     }
-    let hold = RequestHold(admission)
+    let hold = RequestHold(admission, from: address)
     asked.append(AskedRequest(head: head, isOld: connection?.isOld == true, hold: hold))
     connection?.hold = hold
     connection?.outstanding = outstanding

@@ -8,15 +8,19 @@ package final class RequestHold: Sendable {
   static let freeBytes = 64 << 10
 
   private let admission: Admission
+  private let address: AddressShare?
   private let bytes = Atomic(0)
   private let hasPlace = Atomic(false)
 
   /// A request that holds nothing yet.
-  init(_ admission: Admission) { self.admission = admission }
+  init(_ admission: Admission, from address: AddressShare? = nil) {
+    self.admission = admission
+    self.address = address
+  }
 
   deinit {
     admission.give(bytes.load(ordering: .relaxed))
-    if hasPlace.load(ordering: .relaxed) { admission.leave() }
+    if hasPlace.load(ordering: .relaxed) { admission.leave(from: address) }
   }
 
   /// Counts bytes of its body, as it was sent, unpacked or parsed.

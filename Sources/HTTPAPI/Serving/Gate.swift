@@ -87,6 +87,9 @@ package struct Gate: HTTPResponder {
     return WorkExecutor(processors.pool, account: processors.account(of: address))
   }
 
+  /// Whether what comes from an address is many people's.
+  func isProxy(_ address: String) -> Bool { !proxies.isEmpty && proxies.contains(address) }
+
   /// Begins the work for a request on the account of where it comes from.
   private func begin(_ request: Request, _ context: CallContext) -> Work? {
     guard let processors, let executor = WorkExecutor.current else { return nil }

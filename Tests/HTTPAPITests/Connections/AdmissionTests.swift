@@ -15,6 +15,24 @@ import Testing
     #expect(admission.enter(always: false))
   }
 
+  @Test func anAddressThatAsksMuchTurnsNobodyElseAway() {
+    let admission = Admission(atOnce: 1_000)
+    let (hostile, honest) = (admission.share(of: "192.0.2.1"), admission.share(of: "192.0.2.2"))
+    while admission.enter(always: false, from: hostile) {}
+    // A sixteenth is kept for those with few requests.
+    #expect(admission.runningCount == 1_000 - 1_000 / 16)
+    for _ in 0..<Admission.patience { admission.note(lag: .seconds(1)) }
+    #expect(admission.currentBound < 1_000)
+    for _ in 0..<Admission.fewRequests {
+      #expect(admission.enter(always: false, from: honest))
+    }
+    #expect(!admission.enter(always: false, from: honest))
+    admission.leave(from: honest)
+    #expect(admission.enter(always: false, from: honest))
+    // Another connection from there counts with the first.
+    #expect(!admission.enter(always: false, from: admission.share(of: "192.0.2.2")))
+  }
+
   @Test func boundShrinksWhileWorkWaitsAndGrowsBack() {
     let admission = Admission(atOnce: 1_000)
     for _ in 0..<400 { _ = admission.enter(always: false) }
