@@ -109,7 +109,7 @@ def feeds(run):
     rounds = 1 if run.options.smoke else 5
     without = [run.load(site.url, plan, 32) for _ in range(rounds)]
     before = run.server.memory()
-    waiting = [feed(site.url, people[n % len(people)]) for n in range(count)]
+    waiting = [feed(site.url, n % len(people), people[n % len(people)]) for n in range(count)]
     try:
         time.sleep(1)
         taken = (run.server.memory() - before) / count / 1024
@@ -130,10 +130,11 @@ def feeds(run):
             fact("each of 10 feeds is told of a write after", told, "ms")]
 
 
-def feed(url, person):
-    """A long poll for what comes after now, sent and waiting."""
+def feed(url, number, person):
+    """A long poll for what comes after now, sent and waiting. Each person has an address: of one, only so many wait."""
     parts = urllib.parse.urlsplit(url)
-    connection = socket.create_connection((parts.hostname, parts.port))
+    source = (f"127.1.{number // 250}.{number % 250 + 1}", 0)
+    connection = socket.create_connection((parts.hostname, parts.port), source_address=source)
     fields = "".join(f"{name}: {value}\r\n" for name, value in person["headers"].items())
     path = person["path"] + "/_changes?feed=longpoll&since=now&heartbeat=30000"
     connection.sendall(f"GET {path} HTTP/1.1\r\nHost: bench\r\n{fields}\r\n".encode())

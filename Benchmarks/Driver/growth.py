@@ -3,6 +3,7 @@
     Scripts/bench growth [--smoke] [--only documents revisions stores feeds] [--plots DIRECTORY] [--json FILE]
 """
 import argparse
+import itertools
 import concurrent.futures
 import json
 import pathlib
@@ -121,9 +122,11 @@ def feeds(growing, sizes):
     site = growing.site
     target, waiting = site.filled(1), []
     client, path = site.client(target), target["path"]
+    numbers = itertools.count()
 
     def wait(person):
-        return [flows.feed(site.url, person) for _ in range(10)]
+        number = next(numbers)
+        return [flows.feed(site.url, number, person) for _ in range(10)]
     for size in sizes:
         while len(waiting) < size:
             waiting += wait(site.guest())
