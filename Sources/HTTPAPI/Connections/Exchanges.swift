@@ -39,7 +39,11 @@ package final class Exchanges: ServerChildChannelValue {
   package let channel: any Channel
   private let state = Mutex(State())
 
-  init(_ channel: any Channel) { self.channel = channel }
+  init(_ channel: any Channel) {
+    self.channel = channel
+    // Whatever else is in its pipeline: a reset may find a handler there that keeps it to itself.
+    channel.closeFuture.whenComplete { [weak self] _ in self?.clientClosed(hasGone: true) }
+  }
 
   /// The next request; nil when there are no more. For one task.
   /// - Throws: what the parser stopped at.
