@@ -3,8 +3,8 @@
     Scripts/bench growth [--smoke] [--only documents revisions stores feeds] [--plots DIRECTORY] [--json FILE]
 """
 import argparse
-import itertools
 import concurrent.futures
+import itertools
 import json
 import pathlib
 import shutil

@@ -135,3 +135,62 @@ struct FairQueue {
     return best.map { ($0.place, $0.rank, waits) }
   }
 }
+
+/// What waits for a thread of a pool, or for a place.
+struct PoolEntry {
+  /// What is to be run.
+  enum Kind {
+    /// A job of a request's task.
+    case task(UnownedJob, WorkExecutor)
+    /// The first job of an actor.
+    case place(LanePlace)
+    /// A task that waits for a place behind a ``FairGate``.
+    case gate(UnsafeContinuation<Int, Never>)
+    /// A task that gave way.
+    case turn(UnsafeContinuation<Void, Never>, WorkExecutor)
+  }
+
+  /// What is to be run.
+  let kind: Kind
+  /// What it is done for; nil for nobody's request.
+  let work: Work?
+  /// Since when it waits, in nanoseconds of ``SliceClock``.
+  let since: Int64
+}
+
+/// A queue that gives back what came first, each in constant time.
+struct FirstIn<Element> {
+  private var elements: [Element?] = []
+  private var head = 0
+
+  var isEmpty: Bool { head == elements.count }
+  var count: Int { elements.count - head }
+  var first: Element? { isEmpty ? nil : elements[head] }
+
+  mutating func append(_ element: Element) { elements.append(element) }
+
+  mutating func popFirst() -> Element? {
+    guard head < elements.count else { return nil }
+    let element = elements[head]
+    elements[head] = nil
+    head += 1
+    if head == elements.count {
+      elements.removeAll(keepingCapacity: true)
+      head = 0
+    } else if head >= 64, head * 2 >= elements.count {
+      elements.removeFirst(head)
+      head = 0
+    }
+    return element
+  }
+
+  /// Takes out all that fit, in order.
+  mutating func remove(where fits: (Element) -> Bool) -> [Element] {
+    let all = elements[head...].compactMap { $0 }
+    let taken = all.filter(fits)
+    guard !taken.isEmpty else { return [] }
+    elements = all.filter { !fits($0) }
+    head = 0
+    return taken
+  }
+}

@@ -30,13 +30,14 @@ def test_the_overdrawn_wait_and_are_told_when_to_come_again(start):
     """People with full accounts come when one person's is empty already, and ask for all that there is."""
     server = start("--guests-per-hour", "100000")
     siege, *crowd = besieged(server, Person(server, HOSTILE), *(Person(server) for _ in range(5)))
-    with siege:
+    with HonestClients(server, ("read", "sync")) as clients, siege:
         until(lambda: watched.work(server, "processor_seconds_total", account="overdrawn") > 0,
               "nothing was overdrawn", 240)
         with contextlib.ExitStack() as others:
             for other in crowd:
                 others.enter_context(other)
             until(lambda: siege.statuses[429] > 0, "nobody was refused", 240)
+            clients.get_on()
     fields, body = siege.last[429]
     assert json.loads(body)["error"] == "overdrawn"
     assert 0 < int(fields["Retry-After"]) <= 3600

@@ -26,6 +26,7 @@ def test_eighty_packed_bodies_that_are_reset_are_given_back(start):
     watched.rests(server)
     until(lambda: "request_body_bytes 0\n" in server.call("GET", "/metrics").text)
     assert watched.peak(server) <= watched.allowed(server, 80 * attack.body_bytes)
+    assert watched.work(server, "ended_total", reason="gone") > 0
 
 
 def numbers(count):

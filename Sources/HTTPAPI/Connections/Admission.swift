@@ -85,7 +85,9 @@ package final class Admission: Sendable {
   /// Ends a request.
   func leave(from address: AddressShare? = nil) {
     running.subtract(1, ordering: .relaxed)
-    address?.running.subtract(1, ordering: .relaxed)
+    guard let address else { return }
+    // What runs on for a client that has gone counts until it has ended, with whoever comes again.
+    if address.running.subtract(1, ordering: .relaxed).newValue == 0 { forget(address) }
   }
 
   /// A connection begins: what runs for its address.
@@ -100,14 +102,22 @@ package final class Admission: Sendable {
 
   /// A connection has ended.
   func release(_ share: AddressShare) {
+    if share.connections.subtract(1, ordering: .relaxed).newValue == 0 { forget(share) }
+  }
+
+  /// Forgets an address that has neither a connection nor a request.
+  private func forget(_ share: AddressShare) {
+    guard share.connections.load(ordering: .relaxed) == 0 else { return }
     addresses.withLock { addresses in
-      let left = share.connections.subtract(1, ordering: .relaxed).newValue
-      // What runs on for a client that has gone counts until it has ended, with whoever comes again.
-      if left == 0, share.running.load(ordering: .relaxed) == 0 {
-        addresses[share.address] = nil
-      }
+      guard share.connections.load(ordering: .relaxed) == 0,
+        share.running.load(ordering: .relaxed) == 0, addresses[share.address] === share
+      else { return }
+      addresses[share.address] = nil
     }
   }
+
+  /// How many addresses are known.
+  var addressCount: Int { addresses.withLock { $0.count } }
 
   /// Counts bytes of a body; ``give(_:)`` has to follow if there is room.
   func take(_ count: Int) -> Bool { take(count, of: bytes, upTo: memory) }

@@ -33,6 +33,17 @@ import Testing
     #expect(!admission.enter(always: false, from: admission.share(of: "192.0.2.2")))
   }
 
+  @Test func anAddressIsForgottenOnceNothingRunsForItAnyMore() {
+    let admission = Admission()
+    let share = admission.share(of: "192.0.2.1")
+    #expect(admission.enter(always: false, from: share))
+    // Its client has gone; its work goes on for a moment.
+    admission.release(share)
+    #expect(admission.addressCount == 1)
+    admission.leave(from: share)
+    #expect(admission.addressCount == 0)
+  }
+
   @Test func boundShrinksWhileWorkWaitsAndGrowsBack() {
     let admission = Admission(atOnce: 1_000)
     for _ in 0..<400 { _ = admission.enter(always: false) }
