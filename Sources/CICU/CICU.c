@@ -3,6 +3,7 @@
 #include <stddef.h>
 #include <unicode/uchar.h>
 #include <unicode/ucol.h>
+#include <unicode/unorm2.h>
 #include <unicode/uscript.h>
 #include <unicode/uspoof.h>
 #include <unicode/uversion.h>
@@ -52,6 +53,18 @@ int32_t cicu_script(uint32_t scalar) {
   UErrorCode code = U_ZERO_ERROR;
   UScriptCode script = uscript_getScript((UChar32)scalar, &code);
   return U_SUCCESS(code) ? script : -1;
+}
+
+int32_t cicu_normalize(
+    int8_t compatible, const uint16_t *text, int32_t length, uint16_t *result, int32_t room,
+    int32_t *status) {
+  UErrorCode code = U_ZERO_ERROR;
+  const UNormalizer2 *form =
+      compatible ? unorm2_getNFKCInstance(&code) : unorm2_getNFCInstance(&code);
+  int32_t count = unorm2_normalize(
+      form, (const UChar *)text, length, (UChar *)result, room, &code);
+  *status = code;
+  return count;
 }
 
 cicu_checker *cicu_checker_open(int32_t *status) {

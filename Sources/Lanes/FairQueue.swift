@@ -48,11 +48,18 @@ struct FairQueue {
   }
 
   /// Takes out what is next.
-  mutating func pop(at now: Int64) -> PoolEntry? {
+  /// - Parameter spared: what stays where it is: that of these accounts of the upper level, and that of all who have
+  ///   overdrawn and may go on waiting; nil for nothing.
+  mutating func pop(at now: Int64, sparing spared: [AccountLine]? = nil) -> PoolEntry? {
     guard count > 0 else { return nil }
+    if let entry = urgent.popFirst() {
+      count -= 1
+      return entry
+    }
+    guard let (place, rank, waits) = Self.next(of: accounts, at: now, sparing: spared) else {
+      return nil
+    }
     count -= 1
-    if let entry = urgent.popFirst() { return entry }
-    guard let (place, rank, waits) = Self.next(of: accounts, at: now) else { return nil }
     let upper = accounts[place]
     if waits, rank == .positive { servedBeforeOverdrawn += 1 }
     served = max(served, upper.virtualTime)
@@ -112,7 +119,7 @@ struct FairQueue {
 
   /// The account that is next, and whether an overdrawn one waits.
   private static func next(
-    of accounts: [AccountLine], at now: Int64
+    of accounts: [AccountLine], at now: Int64, sparing spared: [AccountLine]? = nil
   ) -> (place: Int, rank: Rank, waitsOverdrawn: Bool)? {
     var best: (place: Int, rank: Rank)?
     var waits = false
@@ -122,6 +129,7 @@ struct FairQueue {
         waits = true
         rank = account.waitsLonger(than: now - patience) ? .impatient : .overdrawn
       }
+      if let spared, rank == .overdrawn || spared.contains(where: { $0 === account }) { continue }
       guard let known = best else {
         best = (place, rank)
         continue
@@ -145,7 +153,7 @@ struct PoolEntry {
     /// The first job of an actor.
     case place(LanePlace)
     /// A task that waits for a place behind a ``FairGate``.
-    case gate(UnsafeContinuation<Int, Never>)
+    case gate(UnsafeContinuation<Int?, Never>)
     /// A task that gave way.
     case turn(UnsafeContinuation<Void, Never>, WorkExecutor)
   }

@@ -37,9 +37,9 @@ extension LanePool {
   private func next(_ worker: Worker, endsWhenIdle: Bool) -> PoolEntry? {
     pthread_mutex_lock(mutex)
     while true {
-      // Too many compute after one came back from the disk.
+      // Too many compute after one came back from the disk, or a processor was lent.
       let now = SliceClock.now
-      if computing <= processors, let entry = queue.pop(at: now) {
+      if computing <= allowed, let entry = queue.pop(at: now) {
         lastTurn = (now, now - entry.since)
         waiting.store(queue.count, ordering: .relaxed)
         let call = queue.isEmpty ? nil : callWorker()
@@ -85,7 +85,7 @@ extension LanePool {
         pthread_cond_timedwait(worker.condition, mutex, &time) != ETIMEDOUT
       {}
       if worker.isCalled { return true }
-      guard queue.isEmpty || computing < processors && isLate else { continue }
+      guard queue.isEmpty || computing < allowed && isLate else { continue }
       standby = nil
       guard !queue.isEmpty else { return false }
       computing += 1

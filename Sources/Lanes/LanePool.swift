@@ -50,6 +50,8 @@ package final class LanePool: @unchecked Sendable {
   var queue: FairQueue
   /// Threads that compute, or were told to.
   var computing = 0
+  /// Processors that something else has at present.
+  var lent = 0
   /// When a thread last looked for something to do, and how long that had waited.
   var lastTurn: (at: Int64, waited: Int64) = (0, 0)
   /// Threads that there are, or that are being started.
@@ -188,6 +190,22 @@ package final class LanePool: @unchecked Sendable {
     return try body()
   }
 
+  /// Lets something on another thread have a processor: one thread fewer computes until ``takeBack()``.
+  func lend() {
+    locked { lent += 1 }
+    stores?.lend()
+  }
+
+  /// Ends ``lend()``.
+  func takeBack() {
+    start(
+      locked {
+        lent -= 1
+        return queue.isEmpty ? nil : callWorker()
+      })
+    stores?.takeBack()
+  }
+
   /// Waits until nothing waits any more, and ends the threads. What comes later gets a thread that ends with it.
   package func stop() async {
     await withCheckedContinuation { continuation in
@@ -261,6 +279,9 @@ extension LanePool {
   /// How a thread is called that is to compute.
   enum Call { case wake(Worker), start }
 
+  /// Under the lock: how many threads may compute; one always.
+  var allowed: Int { max(1, processors - lent) }
+
   /// Under the lock: whether one thread more is worth its price.
   var isLate: Bool {
     lastTurn.waited >= Self.longWait || SliceClock.now - lastTurn.at >= Self.lateness
@@ -270,7 +291,7 @@ extension LanePool {
   /// somebody to watch whether they do.
   /// - Parameter work: what was put in line; nil for what stands there already.
   func callWorker(for work: Work? = nil) -> Call? {
-    guard computing < processors else { return nil }
+    guard computing < allowed else { return nil }
     let mustCompute =
       computing == 0 || work.map { $0.longestSlice >= Slice.nanoseconds } ?? false || isLate
     if !mustCompute, standby != nil { return nil }

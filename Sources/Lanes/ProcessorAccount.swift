@@ -65,8 +65,8 @@ final class AccountLine: @unchecked Sendable {
     case requests
     /// For the threads that work at stores.
     case stores
-    /// For a search of the catalogue.
-    case searches
+    /// For a place behind a ``FairGate``.
+    case gates
   }
 
   /// The line of the account above; nil on the upper level.

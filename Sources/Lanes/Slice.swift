@@ -78,3 +78,9 @@ enum SliceClock {
 package struct WorkEnded: Error {
   package init() {}
 }
+
+extension Slice {
+  /// Whether every slice is over at once, for tests of loops that are taken up again. Without effect in a release
+  /// build.
+  @TaskLocal package static var isShortest = false
+}

@@ -34,7 +34,7 @@ package final class Work: Sendable {
   /// Where its time is charged until it is known who asks.
   private let address: ProcessorAccount
   private let principal = AtomicLazyReference<ProcessorAccount>()
-  private let pool: LanePool
+  let pool: LanePool
   private let ending = Atomic(0)
   private let isBound = Atomic<Bool>(false)
   private let isHalfClosed = Atomic<Bool>(false)

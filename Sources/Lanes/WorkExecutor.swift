@@ -39,6 +39,12 @@ package final class WorkExecutor: TaskExecutor {
     }
   }
 
+  /// For a task that others wait for too, as the opening of a store: it goes on when the present request has ended, and
+  /// whoever asks now pays for it. Nil where that is nobody's request.
+  package static var outlasting: WorkExecutor? {
+    Work.current.map { WorkExecutor($0.pool, account: $0.account) }
+  }
+
   /// What is done now.
   package var currentWork: Work { state.withLock { $0.work } }
   /// Whether the present request has waited in this account's line.

@@ -1,4 +1,5 @@
 import CSQLite
+import CSQLiteSystem
 
 /// One open database: a file, or a database in memory.
 ///
@@ -156,5 +157,132 @@ package final class Connection {
     try check(csqlite_db_config_switch(database, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0))
     try check(csqlite_db_config_switch(database, SQLITE_DBCONFIG_DQS_DDL, 0))
     try check(csqlite_db_config_switch(database, SQLITE_DBCONFIG_DQS_DML, 0))
+  }
+}
+
+extension Connection {
+  /// Makes the function `relevance(table, weight…)` known to this connection: how well a row of a full-text index
+  /// matches, less for better ones, as `bm25()` of FTS5 says it, whose arguments it has.
+  ///
+  /// Before the first row `bm25()` counts all rows that have each word, in one call that ``bounded(until:or:_:)``
+  /// can't end. This one counts the first 4,096 and estimates the others from their ids, which have to count from 1.
+  package func addRelevance() throws(SQLiteError) {
+    try check(csqlite_add_relevance(try open))
+  }
+}
+
+extension Connection {
+  /// How a database file is opened. <https://sqlite.org/c3ref/open.html>
+  package enum Mode: Sendable {
+    /// Reads and writes a file that must exist.
+    case readWrite
+    /// Reads and writes; an absent file is made, empty.
+    case readWriteCreate
+    /// Reads only; the file must exist.
+    case readOnly
+
+    /// The flags of `sqlite3_open_v2` for this mode.
+    var flags: Int32 {
+      switch self {
+      case .readWrite: SQLITE_OPEN_READWRITE
+      case .readWriteCreate: SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
+      case .readOnly: SQLITE_OPEN_READONLY
+      }
+    }
+  }
+}
+
+extension Connection {
+  /// How much of the file an integrity check reads.
+  package enum IntegrityCheck: Sendable {
+    /// The structure of all pages. <https://sqlite.org/pragma.html#pragma_quick_check>
+    case quick
+    /// Also that every index agrees with its table.
+    /// <https://sqlite.org/pragma.html#pragma_integrity_check>
+    case full
+  }
+
+  /// Looks for damage and answers what it found, about 100 findings at most; empty if sound.
+  ///
+  /// Damage that keeps SQLite from looking any further is the last finding, not an error. Takes
+  /// time in proportion to the file. It cannot see a changed bit inside a stored value.
+  package func integrityCheck(_ depth: IntegrityCheck) throws(SQLiteError) -> [String] {
+    var findings: [String] = []
+    do throws(SQLiteError) {
+      let check: Statement
+      switch depth {
+      case .quick: check = try statement("PRAGMA quick_check(100)")
+      case .full: check = try statement("PRAGMA integrity_check(100)")
+      }
+      try check.query { row throws(SQLiteError) in findings.append(try row.string(0)) }
+    } catch {
+      guard error.isDamage else { throw error }
+      findings.append(error.message)
+    }
+    return findings == ["ok"] ? [] : findings
+  }
+}
+
+extension Connection {
+  /// Copies the whole database, as of now, into a new file at `path`; blocks until it is there.
+  ///
+  /// Use ``Backup`` to let other work run between steps. After an error the file may hold part of
+  /// a copy: remove it.
+  /// - Throws: `misuse` if `path` holds a database already; `full`, `ioError`, `cantOpen`, and
+  ///   `busy` if another connection writes the source.
+  package func backup(to path: String) throws(SQLiteError) {
+    let destination = try Connection(path: path, mode: .readWriteCreate)
+    guard try destination.pageCount() == 0 else {
+      throw SQLiteError(.misuse, message: "the destination of a backup must be new")
+    }
+    let backup = try Backup(from: self, to: destination)
+    while try backup.step(pages: Backup.defaultPagesPerStep) {}
+    try backup.finish()
+    try destination.close()
+  }
+
+  /// The database as the bytes of a file, what is still in the log included: a template that,
+  /// written to disk, is a database again. <https://sqlite.org/c3ref/serialize.html>
+  package func serialize() throws(SQLiteError) -> [UInt8] {
+    var size: sqlite3_int64 = 0
+    guard let bytes = sqlite3_serialize(try open, "main", &size, 0) else {
+      // No pages, no bytes: SQLite answers NULL for a database that was never written.
+      guard try pageCount() > 0 else { return [] }
+      throw SQLiteError(resultCode: SQLITE_NOMEM, database: nil)
+    }
+    defer { sqlite3_free(bytes) }
+    return [UInt8](UnsafeBufferPointer(start: bytes, count: Int(size)))
+  }
+}
+
+extension Connection {
+  /// The row id of the latest successful insertion on this connection; 0 before the first.
+  /// <https://sqlite.org/c3ref/last_insert_rowid.html>
+  package var lastInsertRowID: Int64 {
+    guard let handle else { return 0 }
+    return sqlite3_last_insert_rowid(handle)
+  }
+
+  /// How many rows the latest `INSERT`, `UPDATE` or `DELETE` touched, triggers not counted.
+  /// <https://sqlite.org/c3ref/changes.html>
+  package var changes: Int64 {
+    guard let handle else { return 0 }
+    return sqlite3_changes64(handle)
+  }
+
+  /// How many pages this connection has written, to the log or the file, since it was opened; begins anew after
+  /// 2³¹. <https://sqlite.org/c3ref/c_dbstatus_options.html>
+  package func writtenPages() throws(SQLiteError) -> Int64 {
+    var count: Int32 = 0
+    var highest: Int32 = 0
+    try check(
+      sqlite3_db_status(try open, SQLITE_DBSTATUS_CACHE_WRITE, &count, &highest, 0))
+    return Int64(count)
+  }
+
+  /// How long a call waits for another connection's lock before it throws `busy`, in
+  /// milliseconds; 0 never waits. <https://sqlite.org/c3ref/busy_timeout.html>
+  package func setBusyTimeout(milliseconds: Int32) throws(SQLiteError) {
+    try check(sqlite3_busy_timeout(try open, milliseconds))
   }
 }

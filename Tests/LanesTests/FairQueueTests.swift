@@ -122,33 +122,104 @@ import Testing
     #expect(queue.pop(at: now) == nil)
   }
 
-  @Test func aGateLetsThoseInFirstWhoHaveUsedLeast() async {
-    let (busy, quiet) = (ProcessorAccount(), ProcessorAccount())
-    busy.spend(nanoseconds: 2 * ProcessorAccount.capacity)
-    let gate = FairGate(places: 1)
-    let order = await gate.pass { place in
-      #expect(place == 0)
-      // Whoever comes now waits.
-      let late = Task { [pool] in await self.passes(gate, busy, pool) }
-      while gate.waitingCount < 1 { await Task.yield() }
-      let early = Task { [pool] in await self.passes(gate, quiet, pool) }
-      while gate.waitingCount < 2 { await Task.yield() }
-      return (late, early)
+  @Test func aGateLetsThoseInFirstWhoHaveUsedLeast() async throws {
+    let (busy, quiet, third) = (ProcessorAccount(), ProcessorAccount(), ProcessorAccount())
+    busy.spend(nanoseconds: ProcessorAccount.capacity / 2)
+    let gate = FairGate(places: 1, seats: 2)
+    let times = await gate.pass { _ in
+      let waiting = await passing(gate, third, pool) {
+        // Both places are taken: whoever comes now waits.
+        let late = Task { [pool] in await self.passes(gate, busy, pool) }
+        while gate.waitingCount < 1 { await Task.yield() }
+        let early = Task { [pool] in await self.passes(gate, quiet, pool) }
+        while gate.waitingCount < 2 { await Task.yield() }
+        return (late: late, early: early)
+      }
+      // One place is free again and the other is not, so one after the other has it.
+      return (early: await waiting?.early.value ?? nil, late: await waiting?.late.value ?? nil)
     }
-    let (late, early) = (await order.0.value, await order.1.value)
-    #expect(early < late)
+    #expect(try #require(times?.early) < #require(times?.late))
+    await pool.stop()
+  }
+
+  @Test func thePlaceThatIsKeptIsForWhoHasNobodyInsideAndHasNotOverdrawn() async {
+    let (spender, saver, inside) = (ProcessorAccount(), ProcessorAccount(), ProcessorAccount())
+    spender.spend(nanoseconds: 2 * ProcessorAccount.capacity)
+    _ = spender.line(in: .requests).settle(at: SliceClock.now)
+    let gate = FairGate(places: 1, seats: 8)
+    let waiting = await passing(gate, inside, pool) {
+      let overdrawn = Task { [pool] in await self.passes(gate, spender, pool) }
+      while gate.waitingCount < 1 { await Task.yield() }
+      let another = Task { [pool] in await self.passes(gate, inside, pool) }
+      while gate.waitingCount < 2 { await Task.yield() }
+      // Both wait although a place is free, which is this one's.
+      #expect(await self.passes(gate, saver, self.pool) != nil)
+      return (overdrawn, another)
+    }
+    #expect(await waiting?.0.value != nil)
+    #expect(await waiting?.1.value != nil)
+    await pool.stop()
+  }
+
+  @Test func oneMoreThanTheSeatsIsTurnedAway() async {
+    let gate = FairGate(places: 1, seats: 1)
+    let waiting = await gate.pass { _ in
+      let second = Task { await gate.pass { _ in true } }
+      while gate.waitingCount < 1 { await Task.yield() }
+      #expect(await gate.pass { _ in true } == nil)
+      return second
+    }
+    #expect(await waiting?.value == true)
+    #expect(await gate.pass { _ in true } == true)
+  }
+
+  @Test func whoHasGoneGetsNoPlace() async {
+    let gate = FairGate(places: 1, seats: 8)
+    let account = ProcessorAccount()
+    let waiting = await gate.pass { _ in
+      await passing(gate, ProcessorAccount(), pool) { [pool] in
+        // Both places are taken.
+        let executor = WorkExecutor(pool, account: account)
+        let gone = Task {
+          await withTaskExecutorPreference(executor) {
+            let work = executor.begin(account)
+            defer { executor.finish() }
+            let hangUp = Task {
+              while gate.waitingCount < 1 { await Task.yield() }
+              work.end(.gone)
+            }
+            let outcome = await gate.pass { _ in true }
+            await hangUp.value
+            return outcome
+          }
+        }
+        while pool.counts.endedCount(.gone) < 1 { await Task.yield() }
+        return gone
+      }
+    }
+    let outcome = await (waiting ?? nil)?.value
+    #expect(outcome == .some(nil))
+    #expect(await gate.pass { _ in true } == true)
     await pool.stop()
   }
 
   /// When a request of this account has passed.
   private func passes(
     _ gate: FairGate, _ account: ProcessorAccount, _ pool: LanePool
-  ) async -> Int64 {
+  ) async -> Int64? {
+    await passing(gate, account, pool) { SliceClock.now }
+  }
+
+  /// What is done for a request of this account behind a gate.
+  private func passing<Value: Sendable>(
+    _ gate: FairGate, _ account: ProcessorAccount, _ pool: LanePool,
+    _ body: @Sendable () async -> Value
+  ) async -> Value? {
     let executor = WorkExecutor(pool, account: account)
     return await withTaskExecutorPreference(executor) {
       _ = executor.begin(account)
       defer { executor.finish() }
-      return await gate.pass { _ in SliceClock.now }
+      return await gate.pass { _ in await body() }
     }
   }
 }

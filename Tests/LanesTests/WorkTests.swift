@@ -153,6 +153,40 @@ import Testing
     await pool.stop()
   }
 
+  @Test func whatOutlastsARequestIsPaidForByWhoeverAsked() async {
+    let pool = LanePool()
+    let account = ProcessorAccount()
+    let executor = WorkExecutor(pool, account: account)
+    let late = await withTaskExecutorPreference(executor) {
+      _ = executor.begin(account)
+      defer { executor.finish() }
+      return Task(executorPreference: WorkExecutor.outlasting) {
+        Self.toil()
+        Slice.settle()
+        // Its end ends nothing.
+        Work.current?.end(.gone)
+        return (payer: Work.current?.account, hasEnded: Slice.isEnded)
+      }
+    }
+    let (payer, hasEnded) = await late.value
+    #expect(payer === account)
+    #expect(!hasEnded)
+    #expect(account.nanosecondsSpent > 0)
+    await pool.stop()
+  }
+
+  @Test func aLentProcessorIsOneThreadFewer() async {
+    let pool = LanePool(processors: 2, threads: 2)
+    for (lent, allowed) in [(0, 2), (1, 1), (2, 1)] {
+      #expect(pool.locked { pool.lent } == lent)
+      #expect(pool.locked { pool.allowed } == allowed)
+      pool.lend()
+    }
+    for _ in 0..<3 { pool.takeBack() }
+    #expect(pool.locked { pool.allowed } == 2)
+    await pool.stop()
+  }
+
   @Test func aStoppedPoolHasNoThread() async {
     let pool = LanePool(name: "short-lived")
     await Counter(in: pool).count()

@@ -50,6 +50,14 @@ int32_t cicu_direction(uint32_t scalar);
 /* Its Script, as ICU numbers them (UScriptCode); -1 for a failure. */
 int32_t cicu_script(uint32_t scalar);
 
+/* Normal forms. */
+
+/* The text in normal form C, or KC if `compatible` is not 0. Its length, which may be more than there is room
+   for: it is written only if there is room. Lengths are in UTF-16 units. */
+int32_t cicu_normalize(
+    int8_t compatible, const uint16_t *text, int32_t length, uint16_t *result, int32_t room,
+    int32_t *status);
+
 /* Texts that look alike. Lengths are in bytes of UTF-8. */
 
 cicu_checker *cicu_checker_open(int32_t *status);

@@ -1,6 +1,8 @@
 #ifndef CSQLITESYSTEM_H
 #define CSQLITESYSTEM_H
 
+struct sqlite3;
+
 /* Settings of SQLite that hold for the whole process, made before it is used first. Returns whether they were
    taken: not once SQLite is in use. */
 int csqlite_configure(void);
@@ -21,5 +23,9 @@ int csqlite_end_cached_reads(void);
 /* Makes a layer over the operating system known to SQLite, for files that one connection has to itself. Returns
    whether it was taken. */
 int csqlite_install_exclusive_files(void);
+
+/* Makes the function `relevance` known to a connection: bm25() of FTS5 whose cost before the first row is bounded; see
+   Relevance.c. Returns a result code. */
+int csqlite_add_relevance(struct sqlite3 *database);
 
 #endif
