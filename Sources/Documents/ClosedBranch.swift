@@ -61,6 +61,9 @@ struct ClosedBranch: Sendable, Equatable {
       self.low = low
     }
 
+    /// The hash: the digest's own, or what stands for a word.
+    var hash: RevisionDigest { .hash(high: high, low: low) }
+
     fileprivate var bytes: [UInt8] {
       [isWord ? 1 : 0] + withUnsafeBytes(of: (high.bigEndian, low.bigEndian)) { Array($0) }
     }

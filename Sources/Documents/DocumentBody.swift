@@ -1,6 +1,6 @@
 private import Crypto
 
-/// What a revision says: a JSON object without the fields whose names start with `_`.
+/// What a revision says: a JSON object without the fields whose names start with `_`, but for ``reservedMembers``.
 ///
 /// The bytes are the client's own, only white space outside strings and the `_` fields left out, so
 /// that numbers, escapes, unknown fields and their order come back as they went in.
@@ -13,6 +13,13 @@ package struct DocumentBody: Sendable, Hashable {
   /// The value of the member `type` when it is a string: what kind of thing the document is.
   package let type: String?
 
+  /// Members whose names start with `_` that CouchDB stores as any other: a replicator's notes in its own document,
+  /// and who may read one.
+  package static let reservedMembers: Set<String> = [
+    "_access", "_replication_id", "_replication_state", "_replication_state_reason",
+    "_replication_state_time", "_replication_stats",
+  ]
+
   /// The body `{}`, as most tombstones have it.
   package static let empty = DocumentBody(
     bytes: Array("{}".utf8), canonical: Array("{}".utf8), type: nil)
@@ -23,15 +30,15 @@ package struct DocumentBody: Sendable, Hashable {
     guard node.kind == .object else {
       throw DocumentError(.invalidDocument, "Document must be a JSON object")
     }
-    var (names, type): ([Int], String?) = ([], nil)
-    names.reserveCapacity(node.count)
-    for member in node.members where !member.nameStartsWithUnderscore {
-      names.append(member.index)
+    var (members, type): ([JSONMember.Place], String?) = ([], nil)
+    for member in node.members
+    where !member.nameStartsWithUnderscore || Self.reservedMembers.contains(member.name) {
+      members.append(member.place)
       if member.nameEquals("type") { type = member.value.string }
     }
     self.init(
-      bytes: node.object(of: names, isCanonical: false),
-      canonical: node.object(of: names, isCanonical: true), type: type)
+      bytes: node.object(of: members, isCanonical: false),
+      canonical: node.object(of: members, isCanonical: true), type: type)
   }
 
   /// Parses an object's text.

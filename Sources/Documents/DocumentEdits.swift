@@ -6,20 +6,28 @@ package struct DocumentEdits {
   /// The tree as the edits left it so far.
   package private(set) var tree: RevisionTree
   private let before: RevisionTree
-  private let limit: Int
+  private let limit: HistoryLimits
   private var added: [AddedRevision] = []
   private var places: [RevisionID: Int] = [:]
   /// The last revision of which only ancestors were learnt.
   private var joined: RevisionID?
   private var hasTombstone = false
   private var isReborn = false
+  private var hasBegun = false
   /// How many revisions there may be before the tree is pruned between two edits.
   private var room: Int
+  /// What the first revision of a new document goes on from.
+  private let former: RevisionID?
 
   /// No edits yet.
-  /// - Parameter limit: how many revision ids to keep along a branch.
-  package init(_ id: DocumentID, in tree: RevisionTree?, limit: Int) {
+  /// - Parameter former: the latest purged revision of a document that is not there: a new one goes on from it, so
+  ///   that it gets no id that was purged.
+  /// - Parameter limit: how much history to keep.
+  package init(
+    _ id: DocumentID, in tree: RevisionTree?, after former: RevisionID? = nil, limit: HistoryLimits
+  ) {
     self.id = id
+    self.former = former
     self.tree = tree ?? RevisionTree()
     before = self.tree
     self.limit = limit
@@ -35,12 +43,17 @@ package struct DocumentEdits {
   package mutating func put(
     base: RevisionID?, body: DocumentBody, isDeleted: Bool
   ) throws(DocumentError) -> RevisionID {
-    let parent = try Edit.parent(for: base, in: tree)
+    prepare()
+    let purged = base == nil && tree.nodes.isEmpty ? former : nil
+    let parent: RevisionID? = if let purged { purged } else { try Edit.parent(for: base, in: tree) }
     let revision = body.revision(below: parent, isDeleted: isDeleted)
     guard revision.generation <= RevisionID.maximumGeneration else {
       throw DocumentError(.invalidRevision, "The document has no generation left")
     }
-    guard try tree.insert(revision, below: parent, isDeleted: isDeleted) else { throw .conflict }
+    if let purged { try tree.insert(purged, below: nil, isDeleted: true, within: limit) }
+    guard try tree.insert(revision, below: parent, isDeleted: isDeleted, within: limit) else {
+      throw .conflict
+    }
     add(AddedRevision(revision: revision, body: body, isDeleted: isDeleted))
     return revision
   }
@@ -51,6 +64,7 @@ package struct DocumentEdits {
     _ history: [RevisionID], body: DocumentBody, isDeleted: Bool, known: DocumentBody?
   ) throws(DocumentError) -> RevisionID? {
     guard let revision = history.first else { return nil }
+    prepare()
     guard revision.generation <= RevisionID.maximumPeerGeneration || tree.index(of: revision) != nil
     else {
       throw DocumentError(.invalidRevision, "No edit could follow revision \(revision)")
@@ -62,7 +76,7 @@ package struct DocumentEdits {
       throw DocumentError(
         .revisionCollision, "Revision \(revision) is known here with another body")
     }
-    switch try tree.graft(history, isDeleted: isDeleted) {
+    switch try tree.graft(history, isDeleted: isDeleted, within: limit) {
     case .nothing: break
     case .ancestors: joined = revision
     case .revision: add(AddedRevision(revision: revision, body: body, isDeleted: isDeleted))
@@ -76,7 +90,9 @@ package struct DocumentEdits {
     tree.prune(to: limit)
     guard let last = added.last else {
       // What was learnt of a known revision may be too old to be kept.
-      guard let joined, tree.parents != before.parents else { return nil }
+      guard let joined, tree.nodes != before.nodes,
+        tree.nodes.count != before.nodes.count || tree.parents != before.parents
+      else { return nil }
       return Mutation(id: id, tree: tree, revision: joined, body: nil)
     }
     var mutation = Mutation(id: id, tree: tree, revision: last.revision, body: last.body)
@@ -84,6 +100,12 @@ package struct DocumentEdits {
     mutation.hasJoined = joined != nil
     mutation.isReborn = isReborn
     return mutation
+  }
+
+  /// The second edit is taken for one of many.
+  private mutating func prepare() {
+    if hasBegun { tree.prepareForMany() }
+    hasBegun = true
   }
 
   private mutating func add(_ revision: AddedRevision) {
@@ -103,10 +125,10 @@ package struct DocumentEdits {
   private func wasDeleted(before revision: RevisionID) -> Bool {
     guard let place = tree.index(of: revision) else { return false }
     if let parent = tree.nodes[place].parent, !tree.nodes[parent].isDeleted { return false }
-    return tree.liveLeaves.allSatisfy { $0.revision == revision }
+    return tree.openLeafCount == (tree.nodes[place].isLeaf ? 1 : 0)
   }
 
   private static func room(for tree: RevisionTree) -> Int {
-    2 * tree.nodes.count + 2 * RevisionTree.defaultRevisionLimit
+    2 * tree.nodes.count + 2 * HistoryLimits.standard.revisions
   }
 }

@@ -7,13 +7,14 @@ package enum Edit {
   ///
   /// `base` is the revision that the writer saw. Nil is right only where there is no live document:
   /// a tombstone is continued, so that generations never run backwards.
-  /// - Parameter limit: how many revision ids to keep along a branch.
+  /// - Parameter former: what a document goes on from that is not there; see ``PurgedRevisions/latest``.
+  /// - Parameter limit: how much history to keep.
   /// - Throws: `conflict` when `base` is no leaf; `tooManyLeaves`.
   package static func put(
-    _ id: DocumentID, in tree: RevisionTree?, base: RevisionID?, body: DocumentBody,
-    isDeleted: Bool = false, limit: Int = RevisionTree.defaultRevisionLimit
+    _ id: DocumentID, in tree: RevisionTree?, base: RevisionID?, after former: RevisionID? = nil,
+    body: DocumentBody, isDeleted: Bool = false, limit: HistoryLimits = .standard
   ) throws(DocumentError) -> Mutation {
-    var edits = DocumentEdits(id, in: tree, limit: limit)
+    var edits = DocumentEdits(id, in: tree, after: former, limit: limit)
     let revision = try edits.put(base: base, body: body, isDeleted: isDeleted)
     return edits.finish() ?? Mutation(id: id, tree: edits.tree, revision: revision, body: body)
   }
@@ -23,7 +24,7 @@ package enum Edit {
   ///   leaf.
   package static func delete(
     _ id: DocumentID, in tree: RevisionTree?, base: RevisionID?, body: DocumentBody = .empty,
-    limit: Int = RevisionTree.defaultRevisionLimit
+    limit: HistoryLimits = .standard
   ) throws(DocumentError) -> Mutation {
     guard let tree, let winner = tree.winner else { throw .missing }
     if winner.isDeleted { throw .deleted }
@@ -40,7 +41,7 @@ package enum Edit {
   ///   this is none; `tooManyLeaves`; `invalidRevision` for one beyond ``RevisionID/maximumPeerGeneration``.
   package static func insert(
     _ id: DocumentID, in tree: RevisionTree?, history: [RevisionID], body: DocumentBody,
-    isDeleted: Bool, known: DocumentBody?, limit: Int = RevisionTree.defaultRevisionLimit
+    isDeleted: Bool, known: DocumentBody?, limit: HistoryLimits = .standard
   ) throws(DocumentError) -> Mutation? {
     var edits = DocumentEdits(id, in: tree, limit: limit)
     _ = try edits.insert(history, body: body, isDeleted: isDeleted, known: known)

@@ -1,3 +1,5 @@
+import Crypto
+
 /// Lower-case hexadecimal, as revision ids and random ids are written.
 package enum Hex {
   /// The digits by value.
@@ -71,5 +73,15 @@ package enum Hex {
     case UInt8(ascii: "a")...UInt8(ascii: "f"): digit - UInt8(ascii: "a") + 10
     default: nil
     }
+  }
+}
+
+extension Hex {
+  /// The first digits of the SHA-256 of a text's UTF-8 bytes: the same everywhere, and of the text nothing
+  /// can be read from them.
+  /// - Parameter count: how many digits, 64 at most.
+  package static func digest(of text: String, digits count: Int) -> String {
+    let all = string(Array(SHA256.hash(data: Array(text.utf8))))
+    return String(Substring(all.utf8.prefix(count)))
   }
 }

@@ -4,7 +4,7 @@
 package struct IncomingDocument: Sendable {
   /// `_id`, when given.
   package let id: DocumentID?
-  /// `_rev`, when given.
+  /// The first of `_revisions`, otherwise `_rev`, when given: as in CouchDB the history wins where they differ.
   package let revision: RevisionID?
   /// `_deleted`.
   package let isDeleted: Bool
@@ -36,13 +36,11 @@ package struct IncomingDocument: Sendable {
     id = try Self.text(fields.id, "_id").map { text throws(DocumentError) in
       try DocumentID(text)
     }
-    revision = try Self.text(fields.revision, "_rev").map { text throws(DocumentError) in
+    let named = try Self.text(fields.revision, "_rev").map { text throws(DocumentError) in
       try RevisionID(text)
     }
     history = try fields.history.map { node throws(DocumentError) in try Self.history(node) }
-    if let revision, let newest = history?.first, newest != revision {
-      throw DocumentError(.invalidDocument, "_revisions must start with _rev")
-    }
+    revision = history?.first ?? named
     body = try DocumentBody(node)
   }
 
@@ -51,6 +49,12 @@ package struct IncomingDocument: Sendable {
     "_revs_info", "_conflicts", "_deleted_conflicts", "_local_seq",
   ]
 
+  /// Whether a document may have a member of this name, which starts with `_`, beside its attachments.
+  package static func takes(_ name: String) -> Bool {
+    ["_id", "_rev", "_revisions", "_deleted"].contains(name) || ignored.contains(name)
+      || DocumentBody.reservedMembers.contains(name)
+  }
+
   private static func check(_ name: String, _ value: JSONNode) throws(DocumentError) {
     guard name != "_attachments" else {
       guard value.kind == .object, value.count == 0 else {
@@ -58,15 +62,15 @@ package struct IncomingDocument: Sendable {
       }
       return
     }
-    guard ignored.contains(name) else {
-      throw DocumentError(.invalidDocument, "Bad special document member: \(name.prefix(64))")
-    }
+    guard takes(name) else { throw bad(name) }
+  }
+
+  private static func bad(_ name: String) -> DocumentError {
+    DocumentError(.invalidDocument, "Bad special document member: \(name.prefix(64))")
   }
 
   private static func flag(_ value: JSONNode) throws(DocumentError) -> Bool {
-    guard let flag = value.bool else {
-      throw DocumentError(.invalidDocument, "_deleted must be true or false")
-    }
+    guard let flag = value.bool else { throw bad("_deleted") }
     return flag
   }
 
@@ -75,23 +79,28 @@ package struct IncomingDocument: Sendable {
   ) throws(DocumentError) -> String? {
     guard let node else { return nil }
     guard let text = node.string else {
-      throw DocumentError(
-        name == "_id" ? .invalidID : .invalidRevision, "\(name) must be a string")
+      throw name == "_id"
+        ? DocumentError(.invalidID, "Document id must be a string")
+        : DocumentError(.invalidRevision, "Invalid rev format")
     }
     return text
   }
 
   private static func history(_ node: JSONNode) throws(DocumentError) -> [RevisionID] {
-    guard let start = node["start"]?.int, let ids = node["ids"], ids.kind == .array else {
-      throw DocumentError(.invalidDocument, "_revisions needs start, a number, and ids, an array")
+    guard node.kind == .object else { throw bad("_revisions") }
+    guard let start = node["start"]?.int else {
+      throw DocumentError(.invalidDocument, "_revisions.start isn't an integer.")
+    }
+    guard let ids = node["ids"], ids.kind == .array else {
+      throw DocumentError(.invalidDocument, "_revisions.ids isn't a array.")
     }
     guard start >= ids.count, ids.count > 0, start <= RevisionID.maximumGeneration else {
       throw DocumentError(.invalidDocument, "_revisions.start must be at least the number of ids")
     }
     var history: [RevisionID] = []
-    for (place, id) in ids.elements.enumerated() where place < RevisionTree.defaultRevisionLimit {
+    for (place, id) in ids.elements.enumerated() where place < HistoryLimits.standard.revisions {
       guard let text = id.string else {
-        throw DocumentError(.invalidRevision, "_revisions.ids must be strings")
+        throw DocumentError(.invalidDocument, "RevId isn't a string")
       }
       let digest = try RevisionID.checkedDigest(text)
       history.append(RevisionID(generation: start - place, digest: digest))

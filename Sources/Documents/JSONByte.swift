@@ -46,8 +46,6 @@ enum JSONByte {
   /// right; bits above it may be set falsely, because a borrow travels upwards.
   @inline(__always)
   static func interruptions(in word: UInt64) -> UInt64 {
-    let ones: UInt64 = 0x0101_0101_0101_0101
-    let tops: UInt64 = 0x8080_8080_8080_8080
     let quotes = word ^ (ones &* UInt64(quote))
     let backslashes = word ^ (ones &* UInt64(backslash))
     let controls = (word &- ones &* 0x20) & ~word
@@ -55,4 +53,22 @@ enum JSONByte {
       (((quotes &- ones) & ~quotes) | ((backslashes &- ones) & ~backslashes) | controls | word)
       & tops
   }
+
+  /// A mask of the bytes of `word` that end a run of a checked string: a quotation mark or a backslash. Bit 7 of the
+  /// lowest such byte is right; bits above it may be set falsely.
+  @inline(__always)
+  static func ends(in word: UInt64) -> UInt64 {
+    let quotes = word ^ (ones &* UInt64(quote))
+    return (((quotes &- ones) & ~quotes) & tops) | backslashes(in: word)
+  }
+
+  /// The same of backslashes alone.
+  @inline(__always)
+  static func backslashes(in word: UInt64) -> UInt64 {
+    let backslashes = word ^ (ones &* UInt64(backslash))
+    return ((backslashes &- ones) & ~backslashes) & tops
+  }
+
+  private static var ones: UInt64 { 0x0101_0101_0101_0101 }
+  private static var tops: UInt64 { 0x8080_8080_8080_8080 }
 }

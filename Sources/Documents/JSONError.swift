@@ -42,6 +42,16 @@ package struct JSONError: Error, Sendable, Equatable, CustomDebugStringConvertib
     self.pointer = pointer
   }
 
+  /// Whether one value of a text is at fault whose brackets and strings may all be right, so that the values beside
+  /// it could be read.
+  package var isOfOneValue: Bool {
+    switch code {
+    case .duplicateKey, .invalidUTF8, .tooDeep, .tooManyMembers, .stringTooLong, .numberOutOfRange:
+      true
+    case .invalidJSON, .tooLarge, .tooManyValues: false
+    }
+  }
+
   /// A sentence for the client: it names the offset and, for a repeated member, the pointer.
   package var reason: String {
     switch code {

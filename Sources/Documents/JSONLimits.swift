@@ -4,7 +4,7 @@
 /// so a client learns which one it met.
 package struct JSONLimits: Sendable, Equatable {
   /// The longest text, in bytes of UTF-8, white space included. Never more than 256 MiB less one
-  /// byte, whatever is set here: a token of the tape keeps an offset in 28 bits.
+  /// byte, whatever is set here: what is kept of a text has offsets of 32 bits.
   package var maximumBytes: Int
 
   /// The deepest nesting, in arrays and objects open at once: `[[1]]` is 2 deep. Never more than
@@ -26,8 +26,7 @@ package struct JSONLimits: Sendable, Equatable {
   /// its digits without the written exponent. 308 is the last decade that a double covers fully.
   package var maximumExponent: Int
 
-  /// The most values, arrays, objects and what stands in them all counted: each takes up to 24 bytes
-  /// once it is read, whatever it took in the text.
+  /// The most values, arrays, objects and what stands in them all counted.
   package var maximumValues: Int
 
   /// The most values of a text, unless it is said otherwise: 2,000,000.
@@ -53,6 +52,12 @@ package struct JSONLimits: Sendable, Equatable {
 
   /// A request that carries many documents: 16 MiB.
   package static let request = JSONLimits(maximumBytes: 16 * 1024 * 1024)
+
+  /// What was stored once, the members that an answer adds included: it was checked when it came, by limits that may
+  /// have been other ones.
+  package static let stored = JSONLimits(
+    maximumBytes: request.maximumBytes, maximumDepth: document.maximumDepth + 2,
+    maximumMembers: request.maximumBytes, maximumStringBytes: request.maximumBytes)
 
   /// A request of a few members, such as a sign-in: 64 KiB.
   package static let small = JSONLimits(maximumBytes: 64 * 1024)

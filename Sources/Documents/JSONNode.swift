@@ -8,44 +8,46 @@ package struct JSONNode: Sendable {
   /// The text.
   let text: JSONText
 
-  /// The index of the value on the text's tape.
-  let index: Int
+  /// Where the value stands.
+  let place: JSONText.Place
+
+  /// Its first byte, which tells its kind.
+  @inline(__always)
+  private var first: UInt8 { text.bytes[Int(place.start)] }
 
   /// Which kind of value this is.
   package var kind: Kind {
-    switch text.tape.token(index) {
-    case .no, .yes: .bool
-    case .number: .number
-    case .string: .string
-    case .array: .array
-    case .object: .object
-    case .null, .unused: .null
+    switch first {
+    case 0x66, 0x74: .bool
+    case JSONByte.quote: .string
+    case JSONByte.openBracket: .array
+    case JSONByte.openBrace: .object
+    case 0x6E: .null
+    default: .number
     }
   }
 
   /// Whether this is `null`.
-  package var isNull: Bool {
-    text.tape.token(index) == .null
-  }
+  package var isNull: Bool { first == 0x6E }
 
   /// The truth value, if it is one.
   package var bool: Bool? {
-    switch text.tape.token(index) {
-    case .yes: true
-    case .no: false
+    switch first {
+    case 0x74: true
+    case 0x66: false
     default: nil
     }
   }
 
   /// The characters of a string with its escapes resolved, if it is one.
   package var string: String? {
-    text.tape.token(index) == .string ? text.string(index) : nil
+    first == JSONByte.quote ? text.string(place) : nil
   }
 
   /// The number as written, if it is one.
   package var number: JSONNumber? {
-    guard text.tape.token(index) == .number else { return nil }
-    return JSONNumber(checked: String(decoding: text.slice(index), as: UTF8.self))
+    guard kind == .number else { return nil }
+    return JSONNumber(checked: String(decoding: text.bytes[place.range], as: UTF8.self))
   }
 
   /// The integer, if it is a number written without a point or an exponent that fits.
@@ -58,14 +60,19 @@ package struct JSONNode: Sendable {
     number?.double
   }
 
-  /// The number of elements of an array or members of an object; 0 for any other kind.
+  /// The number of elements of an array or members of an object; 0 for any other kind. Counts them, unless they are
+  /// more than 64 KiB.
   package var count: Int {
-    text.tape.items(index)
+    switch first {
+    case JSONByte.openBracket: text.extents.items(Int(place.index)) ?? elements.count { _ in true }
+    case JSONByte.openBrace: text.extents.items(Int(place.index)) ?? members.count { _ in true }
+    default: 0
+    }
   }
 
   /// Whether this is a string of exactly these UTF-8 bytes; makes no `String`.
   package func stringEquals(_ other: String) -> Bool {
-    text.tape.token(index) == .string && text.string(index, equals: other)
+    first == JSONByte.quote && text.string(place, equals: other)
   }
 
   /// The value of the member whose name has exactly these UTF-8 bytes; `nil` if there is none or
@@ -80,8 +87,19 @@ package struct JSONNode: Sendable {
   /// The element at a position from 0; `nil` if there is none or this is no array. Steps over the
   /// elements before it: to visit them all, use ``elements``.
   package subscript(position: Int) -> JSONNode? {
-    guard position >= 0, position < count else { return nil }
+    guard position >= 0 else { return nil }
     return elements.dropFirst(position).first { _ in true }
+  }
+
+  /// Where the value stands in its text, in eight bytes; see ``value(at:)``.
+  package var position: UInt64 { UInt64(place.start) << 32 | UInt64(place.index) }
+
+  /// The value of the same text at a position that ``position`` gave.
+  package func value(at position: UInt64) -> JSONNode {
+    let bytes = text.bytes
+    let (place, _) = text.place(
+      at: Int(position >> 32), Int(position & 0xFFFF_FFFF), in: bytes.span)
+    return JSONNode(text: text, place: place)
   }
 
   /// The elements of an array, in order; empty for any other kind.
@@ -92,5 +110,60 @@ package struct JSONNode: Sendable {
   /// The members of an object, in the order of the text; empty for any other kind.
   package var members: JSONMembers {
     JSONMembers(of: self)
+  }
+}
+
+extension JSONNode {
+  /// The value apart from its text.
+  package var value: JSONValue {
+    switch kind {
+    case .null: return .null
+    case .bool: return .bool(bool ?? false)
+    case .number: return number.map { .number($0) } ?? .null
+    case .string: return .string(text.string(place))
+    case .array: return .array(elements.map(\.value))
+    case .object: return .object(JSONObject(checked: members))
+    }
+  }
+}
+
+extension JSONNode {
+  /// The value without white space between tokens; see ``appendMinified(to:)``.
+  package var minified: [UInt8] {
+    var output: [UInt8] = []
+    output.reserveCapacity(place.range.count)
+    appendMinified(to: &output)
+    return output
+  }
+
+  /// The value in its one canonical spelling; see ``appendCanonical(to:)``.
+  package var canonical: [UInt8] {
+    var output: [UInt8] = []
+    output.reserveCapacity(place.range.count)
+    appendCanonical(to: &output)
+    return output
+  }
+
+  /// An object of some of this one's members.
+  /// - Parameter isCanonical: whether as ``appendCanonical(to:)`` writes it, or as ``appendMinified(to:)``.
+  func object(of members: [JSONMember.Place], isCanonical: Bool) -> [UInt8] {
+    var output: [UInt8] = []
+    output.reserveCapacity(place.range.count)
+    JSONOutput(text: text, isCanonical: isCanonical).append(members: members, to: &output)
+    return output
+  }
+
+  /// Appends the value without white space between tokens. Strings and numbers are exactly as
+  /// written, escapes included, and the order is kept.
+  package func appendMinified(to output: inout [UInt8]) {
+    JSONOutput(text: text, isCanonical: false).append(place, to: &output)
+  }
+
+  /// Appends the value so that texts that differ only in white space, in the order of members or in
+  /// the escapes of strings give the same bytes: no white space, members in the order of the UTF-8
+  /// bytes of their names, and strings with the fewest escapes (RFC 8785 section 3.2.2.2). Numbers
+  /// are as written, unlike RFC 8785, so `1` and `1.0` stay different.
+  package func appendCanonical(to output: inout [UInt8]) {
+    JSONOutput(text: text, isCanonical: true).append(place, to: &output)
   }
 }

@@ -34,3 +34,75 @@ package struct JSONNumber: Sendable, Hashable {
     Double(text)
   }
 }
+
+extension JSONNumber {
+  /// The offset after the number that starts at `start`.
+  ///
+  /// Throws ``JSONError/Code/invalidJSON`` at the byte that the grammar does not allow, and
+  /// ``JSONError/Code/numberOutOfRange`` at the start of a number past the limits.
+  static func end(
+    in text: Span<UInt8>, from start: Int, limits: JSONLimits
+  ) throws(JSONError) -> Int {
+    let first = JSONByte.at(start, in: text) == JSONByte.minus ? start + 1 : start
+    var end = try digits(text, first, of: start)
+    let startsWithZero = JSONByte.at(first, in: text) == 0x30
+    if startsWithZero, end != first + 1 { throw JSONError(code: .invalidJSON, offset: first + 1) }
+    // The digits from the first that is not zero, and that one's decimal place.
+    var significant = end - first
+    var place = startsWithZero ? 0 : significant - 1
+    if JSONByte.at(end, in: text) == JSONByte.point {
+      let fraction = end + 1
+      end = try digits(text, fraction, of: start)
+      significant += end - fraction
+      if startsWithZero {
+        var nonzero = fraction
+        while JSONByte.at(nonzero, in: text) == 0x30 { nonzero += 1 }
+        if nonzero < end {
+          significant = end - nonzero
+          place = fraction - nonzero - 1
+        }
+      }
+    }
+    var exponent = 0
+    if JSONByte.at(end, in: text) | 0x20 == 0x65 {
+      let sign = JSONByte.at(end + 1, in: text)
+      let from = sign == 0x2B || sign == JSONByte.minus ? end + 2 : end + 1
+      end = try digits(text, from, of: start)
+      exponent = value(text, from..<end) * (sign == JSONByte.minus ? -1 : 1)
+      significant = max(significant, end - from)
+    }
+    guard significant <= limits.maximumNumberDigits, abs(place) <= limits.maximumExponent,
+      abs(place + exponent) <= limits.maximumExponent
+    else { throw JSONError(code: .numberOutOfRange, offset: start) }
+    return end
+  }
+
+  /// Digits in a row that are more than any limit allows.
+  private static let manyDigits = 1 << 16
+
+  /// The offset after the digits, at least one, that start at `start`.
+  /// - Parameter number: where their number starts.
+  @inline(__always)
+  private static func digits(
+    _ text: Span<UInt8>, _ start: Int, of number: Int
+  ) throws(JSONError) -> Int {
+    var end = start
+    while JSONByte.isDigit(JSONByte.at(end, in: text)) {
+      end += 1
+      guard end - start < manyDigits else {
+        throw JSONError(code: .numberOutOfRange, offset: number)
+      }
+    }
+    guard end > start else { throw JSONError(code: .invalidJSON, offset: start) }
+    return end
+  }
+
+  /// The value of some digits; a large one stands for all that are larger, far outside any limit.
+  private static func value(_ text: Span<UInt8>, _ range: Range<Int>) -> Int {
+    var value = 0
+    for index in range where value < 1_000_000_000_000 {
+      value = value * 10 + Int(JSONByte.at(index, in: text) &- 0x30)
+    }
+    return value
+  }
+}

@@ -21,8 +21,7 @@ package struct JSONObject: Sendable {
   }
 
   /// The members of a text, whose names the parser has found different.
-  init(checked members: JSONMembers, count: Int) {
-    self.members.reserveCapacity(count)
+  init(checked members: JSONMembers) {
     for member in members {
       self.members.append((member.name, member.value.value))
     }
@@ -73,5 +72,36 @@ extension JSONObject: ExpressibleByDictionaryLiteral {
   /// An object; of a name that occurs twice, the last value stays.
   package init(dictionaryLiteral elements: (String, JSONValue)...) {
     self.init(elements)
+  }
+}
+
+extension JSONObject: Hashable {
+  /// Whether both have the same members, in any order.
+  package static func == (one: JSONObject, other: JSONObject) -> Bool {
+    guard one.count == other.count else { return false }
+    if one.isSame(as: other) { return true }
+    var sorted = (one, other)
+    sorted.0.sort()
+    sorted.1.sort()
+    return sorted.0.isSame(as: sorted.1)
+  }
+
+  /// Feeds the members so that their order does not count.
+  package func hash(into hasher: inout Hasher) {
+    var sum = 0
+    for (name, value) in members {
+      var one = Hasher()
+      JSONBytes.hash(name, into: &one)
+      one.combine(value)
+      sum &+= one.finalize()
+    }
+    hasher.combine(count)
+    hasher.combine(sum)
+  }
+
+  private func isSame(as other: JSONObject) -> Bool {
+    zip(members, other.members).allSatisfy {
+      JSONBytes.same($0.name, $1.name) && $0.value == $1.value
+    }
   }
 }

@@ -6,87 +6,68 @@ struct JSONOutput {
   /// Whether members are sorted and strings escaped anew.
   let isCanonical: Bool
 
-  /// Appends the value at `index`. Recurses once for each level, of which the parser allows at most
+  /// Appends the value at a place. Recurses once for each level, of which the parser allows at most
   /// ``JSONParser/deepestNesting``.
-  func append(_ index: Int, to output: inout [UInt8]) {
-    switch text.tape.token(index) {
-    case .string where isCanonical && text.tape.isEscaped(index):
-      appendResolved(index, to: &output)
-    case .array where isCanonical || text.hasSpace:
-      appendArray(index, to: &output)
-    case .object where isCanonical:
-      appendSortedObject(index, to: &output)
-    case .object where text.hasSpace:
-      appendObject(index, to: &output)
-    default:
-      // As memory: a slice is counted and walked.
-      text.bytes.withUnsafeBufferPointer { bytes in
-        let token = text.tape.start(index)..<text.tape.end(index)
-        output.append(contentsOf: UnsafeBufferPointer(rebasing: bytes[token]))
+  func append(_ place: JSONText.Place, to output: inout [UInt8]) {
+    switch text.bytes[place.range.lowerBound] {
+    case JSONByte.quote where isCanonical: appendString(place.range, to: &output)
+    case JSONByte.openBracket where isCanonical || text.hasSpace:
+      appendArray(place, to: &output)
+    case JSONByte.openBrace where isCanonical || text.hasSpace:
+      var members: [JSONMember.Place] = []
+      for member in JSONMembers(of: JSONNode(text: text, place: place)) {
+        members.append(member.place)
       }
+      append(members: members, to: &output)
+    default: appendBytes(place.range, to: &output)
     }
   }
 
-  /// Appends an object of those members alone whose names stand at these indices of the tape.
-  func append(members names: [Int], to output: inout [UInt8]) {
+  /// Appends an object of these members alone.
+  func append(members: [JSONMember.Place], to output: inout [UInt8]) {
     let bytes = text.bytes
-    let ordered =
-      isCanonical
-      ? JSONNameOrder(names, tape: text.tape, text: bytes.span).names.map(\.index) : names
+    let ordered = isCanonical ? JSONNameOrder(members, text: bytes.span).members : members
     output.append(JSONByte.openBrace)
-    for (position, name) in ordered.enumerated() {
+    for (position, member) in ordered.enumerated() {
       if position != 0 { output.append(JSONByte.comma) }
-      appendMember(name, to: &output)
+      if isCanonical {
+        appendString(member.name, to: &output)
+      } else {
+        appendBytes(member.name, to: &output)
+      }
+      output.append(JSONByte.colon)
+      append(member.value, to: &output)
     }
     output.append(JSONByte.closeBrace)
   }
 
-  private func appendArray(_ index: Int, to output: inout [UInt8]) {
+  private func appendArray(_ place: JSONText.Place, to output: inout [UInt8]) {
     output.append(JSONByte.openBracket)
-    let end = text.tape.next(index)
-    var element = index + 2
-    while element < end {
-      if element != index + 2 { output.append(JSONByte.comma) }
-      append(element, to: &output)
-      element = text.tape.next(element)
+    var isFirst = true
+    for element in JSONElements(of: JSONNode(text: text, place: place)) {
+      if !isFirst { output.append(JSONByte.comma) }
+      isFirst = false
+      append(element.place, to: &output)
     }
     output.append(JSONByte.closeBracket)
   }
 
-  private func appendObject(_ index: Int, to output: inout [UInt8]) {
-    output.append(JSONByte.openBrace)
-    let end = text.tape.next(index)
-    var name = index + 2
-    while name < end {
-      if name != index + 2 { output.append(JSONByte.comma) }
-      appendMember(name, to: &output)
-      name = text.tape.next(name + 1)
-    }
-    output.append(JSONByte.closeBrace)
-  }
-
-  private func appendSortedObject(_ index: Int, to output: inout [UInt8]) {
-    output.append(JSONByte.openBrace)
+  /// Appends a string with the fewest escapes.
+  private func appendString(_ range: Range<Int>, to output: inout [UInt8]) {
+    let content = range.lowerBound + 1..<range.upperBound - 1
     let bytes = text.bytes
-    let order = JSONNameOrder(namesOf: index, tape: text.tape, text: bytes.span)
-    for (position, name) in order.names.enumerated() {
-      if position != 0 { output.append(JSONByte.comma) }
-      appendMember(name.index, to: &output)
+    guard JSONScan.isEscaped(content, in: bytes.span) else {
+      return appendBytes(range, to: &output)
     }
-    output.append(JSONByte.closeBrace)
-  }
-
-  private func appendMember(_ name: Int, to output: inout [UInt8]) {
-    append(name, to: &output)
-    output.append(JSONByte.colon)
-    append(name + 1, to: &output)
-  }
-
-  private func appendResolved(_ index: Int, to output: inout [UInt8]) {
     var resolved: [UInt8] = []
-    let bytes = text.bytes
-    JSONEscape.appendResolved(
-      text.tape.start(index) + 1..<text.tape.end(index) - 1, of: bytes.span, to: &resolved)
+    JSONEscape.appendResolved(content, of: bytes.span, to: &resolved)
     resolved.withUnsafeBufferPointer { JSONEscape.appendQuoted($0, to: &output) }
+  }
+
+  /// As memory: a slice is counted and walked.
+  private func appendBytes(_ range: Range<Int>, to output: inout [UInt8]) {
+    text.bytes.withUnsafeBufferPointer { bytes in
+      output.append(contentsOf: UnsafeBufferPointer(rebasing: bytes[range]))
+    }
   }
 }

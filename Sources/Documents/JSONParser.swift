@@ -1,16 +1,34 @@
-/// Reads one text into a tape, or says why it cannot.
+/// Reads one text, or says why it cannot; part by part, where the text is long.
 ///
 /// The grammar is that of RFC 8259 and nothing more: no byte order mark, no comment, no trailing
-/// comma. The text is handed to each step beside the parser, which itself keeps only the position.
-struct JSONParser {
-  /// The deepest nesting that any limit can allow; the steps call one another once for each level.
+/// comma. The text is handed to each step beside the parser, which itself keeps only where it is.
+struct JSONParser: Sendable {
+  /// The deepest nesting that any limit can allow: writing a value calls itself once for each level.
   static let deepestNesting = 512
 
-  /// The longest text that any limit can allow, in bytes; see ``JSONTape``.
+  /// The longest text that any limit can allow, in bytes.
   static let longestText = 0xFFF_FFFF
 
-  /// What has been read.
-  private(set) var tape: JSONTape
+  /// An array or object that is open.
+  struct Frame: Sendable {
+    let isObject: Bool
+    /// The index of its extent.
+    let index: Int
+    /// Its first byte.
+    let start: Int
+    /// How many of its elements or members have ended.
+    var count = 0
+    /// Where the name of the member that is being read begins.
+    var name = 0
+  }
+
+  /// What comes next.
+  private enum Step {
+    case value, firstElement, firstName, name, colon, comma, end
+  }
+
+  /// How long what has been read is.
+  private(set) var extents: JSONExtents
 
   /// Whether white space stood outside strings.
   private(set) var hasSpace = false
@@ -19,148 +37,152 @@ struct JSONParser {
   let limits: JSONLimits
 
   /// The offset of the next byte to read.
-  var offset = 0
+  private(set) var offset = 0
+
+  private var step = Step.value
 
   /// The values that have begun.
   private var values = 0
 
-  /// The names of the objects that are open, innermost last.
+  /// The arrays and objects that are open, innermost last.
+  private var frames: [Frame] = []
+
+  /// The names of the objects among them.
   private var names = JSONOpenNames()
 
   /// A parser for a text.
   init(for text: Span<UInt8>, limits: JSONLimits) {
     self.limits = limits
-    tape = JSONTape(for: text)
+    extents = JSONExtents(forBytes: text.count, values: limits.maximumValues)
   }
 
-  /// Reads the whole text.
-  mutating func parse(_ text: Span<UInt8>) throws(JSONError) {
+  /// Reads on, by so many bytes and what belongs to the token that is reached then.
+  /// - Returns: whether the text is read to its end.
+  mutating func read(_ text: Span<UInt8>, bytes: Int) throws(JSONError) -> Bool {
     let longest = min(limits.maximumBytes, Self.longestText)
-    guard text.count <= longest else {
-      throw JSONError(code: .tooLarge, offset: longest)
+    guard text.count <= longest else { throw JSONError(code: .tooLarge, offset: longest) }
+    let pause = bytes < text.count - offset ? offset + bytes : text.count
+    while true {
+      skipSpace(text, to: pause)
+      if offset >= pause, pause < text.count { return false }
+      let byte = JSONByte.at(offset, in: text)
+      switch step {
+      case .value: try readValue(byte, text)
+      case .firstElement:
+        if byte == JSONByte.closeBracket { try close(text) } else { try readValue(byte, text) }
+      case .firstName:
+        if byte == JSONByte.closeBrace { try close(text) } else { try readName(byte, text) }
+      case .name: try readName(byte, text)
+      case .colon:
+        guard byte == JSONByte.colon else { throw invalid() }
+        offset += 1
+        step = .value
+      case .comma: try readComma(byte, text)
+      case .end:
+        guard offset == text.count else { throw invalid() }
+        return true
+      }
     }
-    skipSpace(text)
-    try parseValue(text, depth: 0)
-    skipSpace(text)
-    guard offset == text.count else { throw invalid() }
   }
 
-  private mutating func parseValue(_ text: Span<UInt8>, depth: Int) throws(JSONError) {
+  private mutating func readValue(_ byte: UInt8, _ text: Span<UInt8>) throws(JSONError) {
     values += 1
     guard values <= limits.maximumValues else {
       throw JSONError(code: .tooManyValues, offset: offset)
     }
-    switch JSONByte.at(offset, in: text) {
-    case JSONByte.quote:
-      _ = try parseString(text)
-    case JSONByte.openBrace:
-      try parseObject(text, depth: depth + 1)
-    case JSONByte.openBracket:
-      try parseArray(text, depth: depth + 1)
+    switch byte {
+    case JSONByte.quote: try readString(text)
+    case JSONByte.openBrace: return try open(isObject: true)
+    case JSONByte.openBracket: return try open(isObject: false)
     case JSONByte.minus, 0x30...0x39:
-      let end = try JSONNumber.end(in: text, from: offset, limits: limits)
-      tape.append(.number, from: offset, to: end)
-      offset = end
-    case 0x74:
-      try parseWord("true", .yes, text)
-    case 0x66:
-      try parseWord("false", .no, text)
-    case 0x6E:
-      try parseWord("null", .null, text)
-    default:
+      offset = try JSONNumber.end(in: text, from: offset, limits: limits)
+    case 0x74: try readWord("true", text)
+    case 0x66: try readWord("false", text)
+    case 0x6E: try readWord("null", text)
+    default: throw invalid()
+    }
+    valueHasEnded()
+  }
+
+  @inline(__always)
+  private mutating func valueHasEnded() {
+    step = frames.isEmpty ? .end : .comma
+  }
+
+  private mutating func readName(_ byte: UInt8, _ text: Span<UInt8>) throws(JSONError) {
+    guard byte == JSONByte.quote else { throw invalid() }
+    let last = frames.count - 1
+    guard frames[last].count < limits.maximumMembers else {
+      throw JSONError(code: .tooManyMembers, offset: offset)
+    }
+    let start = offset
+    frames[last].name = start
+    let isEscaped = try readString(text)
+    names.append(start..<offset, isEscaped: isEscaped, of: text)
+    step = .colon
+  }
+
+  private mutating func readComma(_ byte: UInt8, _ text: Span<UInt8>) throws(JSONError) {
+    let last = frames.count - 1
+    frames[last].count += 1
+    let isObject = frames[last].isObject
+    if byte == JSONByte.comma {
+      offset += 1
+      step = isObject ? .name : .value
+    } else if byte == (isObject ? JSONByte.closeBrace : JSONByte.closeBracket) {
+      try close(text)
+    } else {
       throw invalid()
     }
   }
 
-  private mutating func parseObject(_ text: Span<UInt8>, depth: Int) throws(JSONError) {
-    let index = try open(.object, depth: depth)
-    skipSpace(text)
-    var count = 0
-    var escaped = false
-    if JSONByte.at(offset, in: text) != JSONByte.closeBrace {
-      repeat {
-        skipSpace(text)
-        guard JSONByte.at(offset, in: text) == JSONByte.quote else { throw invalid() }
-        count += 1
-        guard count <= limits.maximumMembers else {
-          throw JSONError(code: .tooManyMembers, offset: offset)
-        }
-        let (name, start) = (tape.count, offset + 1)
-        if try parseString(text) { escaped = true }
-        names.append(name, content: start..<offset - 1, of: text)
-        skipSpace(text)
-        guard JSONByte.at(offset, in: text) == JSONByte.colon else { throw invalid() }
-        offset += 1
-        skipSpace(text)
-        try parseValue(text, depth: depth)
-        skipSpace(text)
-      } while takeComma(text)
-    }
-    guard JSONByte.at(offset, in: text) == JSONByte.closeBrace else { throw invalid() }
-    offset += 1
-    if let repeated = names.removeLast(count, escaped: escaped, tape: tape, text: text) {
-      throw JSONError(
-        code: .duplicateKey, offset: tape.start(repeated),
-        pointer: JSONPointer.text(ofMember: repeated, of: index, tape: tape, text: text))
-    }
-    tape.close(index, end: offset, count: count)
-  }
-
-  private mutating func parseArray(_ text: Span<UInt8>, depth: Int) throws(JSONError) {
-    let index = try open(.array, depth: depth)
-    skipSpace(text)
-    var count = 0
-    if JSONByte.at(offset, in: text) != JSONByte.closeBracket {
-      repeat {
-        skipSpace(text)
-        try parseValue(text, depth: depth)
-        count += 1
-        skipSpace(text)
-      } while takeComma(text)
-    }
-    guard JSONByte.at(offset, in: text) == JSONByte.closeBracket else { throw invalid() }
-    offset += 1
-    tape.close(index, end: offset, count: count)
-  }
-
-  /// Reads a string or a name at `offset`; returns whether it has escapes.
-  private mutating func parseString(_ text: Span<UInt8>) throws(JSONError) -> Bool {
+  /// Reads a string or a name; returns whether it has escapes.
+  @discardableResult
+  private mutating func readString(_ text: Span<UInt8>) throws(JSONError) -> Bool {
     let string = try JSONStringScan(text, from: offset, limit: limits.maximumStringBytes)
-    tape.append(.string, from: offset, to: string.end, escaped: string.isEscaped)
+    let bytes = string.end - offset
+    if bytes >= JSONExtents.longString {
+      extents.close(extents.open(), bytes: bytes, items: 0)
+    }
     offset = string.end
     return string.isEscaped
   }
 
-  private mutating func open(_ token: JSONTape.Token, depth: Int) throws(JSONError) -> Int {
-    guard depth <= min(limits.maximumDepth, Self.deepestNesting) else {
+  private mutating func open(isObject: Bool) throws(JSONError) {
+    guard frames.count < min(limits.maximumDepth, Self.deepestNesting) else {
       throw JSONError(code: .tooDeep, offset: offset)
     }
-    defer { offset += 1 }
-    return tape.open(token, at: offset)
+    frames.append(Frame(isObject: isObject, index: extents.open(), start: offset))
+    offset += 1
+    step = isObject ? .firstName : .firstElement
   }
 
-  private mutating func parseWord(
-    _ word: StaticString, _ token: JSONTape.Token, _ text: Span<UInt8>
+  private mutating func close(_ text: Span<UInt8>) throws(JSONError) {
+    offset += 1
+    guard let frame = frames.popLast() else { throw invalid() }
+    if frame.isObject, let repeated = names.removeLast(frame.count, text: text) {
+      throw JSONError(
+        code: .duplicateKey, offset: repeated.lowerBound,
+        pointer: JSONPointer.text(of: repeated, below: frames, text: text))
+    }
+    extents.close(frame.index, bytes: offset - frame.start, items: frame.count)
+    valueHasEnded()
+  }
+
+  private mutating func readWord(
+    _ word: StaticString, _ text: Span<UInt8>
   ) throws(JSONError) {
     let end = offset + word.utf8CodeUnitCount
     let matches = word.withUTF8Buffer { letters in
       end <= text.count && letters.indices.allSatisfy { letters[$0] == text[offset + $0] }
     }
     guard matches else { throw invalid() }
-    tape.append(token, from: offset, to: end)
     offset = end
   }
 
   @inline(__always)
-  private mutating func takeComma(_ text: Span<UInt8>) -> Bool {
-    guard JSONByte.at(offset, in: text) == JSONByte.comma else { return false }
-    offset += 1
-    return true
-  }
-
-  @inline(__always)
-  private mutating func skipSpace(_ text: Span<UInt8>) {
-    while offset < text.count, JSONByte.isSpace(text[offset]) {
+  private mutating func skipSpace(_ text: Span<UInt8>, to end: Int) {
+    while offset < end, JSONByte.isSpace(text[offset]) {
       offset += 1
       hasSpace = true
     }
@@ -168,5 +190,49 @@ struct JSONParser {
 
   private func invalid() -> JSONError {
     JSONError(code: .invalidJSON, offset: offset)
+  }
+}
+
+/// RFC 6901 pointers into a text that is still being read.
+enum JSONPointer {
+  /// The longest pointer that is made, in bytes.
+  static let maximumBytes = 1024
+
+  /// The pointer to a member of the object that ended last.
+  ///
+  /// - Parameters:
+  ///   - name: The bytes of the member's name, with the quotation marks.
+  ///   - frames: What is open around that object.
+  /// - Returns: `nil` if the pointer has more than ``maximumBytes``.
+  static func text(
+    of name: Range<Int>, below frames: [JSONParser.Frame], text: Span<UInt8>
+  ) -> String? {
+    var pointer: [UInt8] = []
+    for frame in frames where pointer.count <= maximumBytes {
+      if frame.isObject {
+        append(JSONMember.Place(nameAt: frame.name, of: text).name, text, to: &pointer)
+      } else {
+        pointer.append(0x2F)
+        pointer.append(contentsOf: String(frame.count).utf8)
+      }
+    }
+    append(name, text, to: &pointer)
+    return pointer.count > maximumBytes ? nil : String(decoding: pointer, as: UTF8.self)
+  }
+
+  private static func append(
+    _ name: Range<Int>, _ text: Span<UInt8>, to pointer: inout [UInt8]
+  ) {
+    var characters: [UInt8] = []
+    JSONEscape.appendResolved(
+      name.lowerBound + 1..<name.upperBound - 1, of: text, to: &characters)
+    pointer.append(0x2F)
+    for byte in characters {
+      switch byte {
+      case 0x7E: pointer.append(contentsOf: [0x7E, 0x30])
+      case 0x2F: pointer.append(contentsOf: [0x7E, 0x31])
+      default: pointer.append(byte)
+      }
+    }
   }
 }

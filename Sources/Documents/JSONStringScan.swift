@@ -15,7 +15,11 @@ struct JSONStringScan {
   init(_ text: Span<UInt8>, from start: Int, limit: Int) throws(JSONError) {
     end = start + 1
     while true {
-      skipPlain(text)
+      // No further than shows that it is too long.
+      skipPlain(text, to: start + min(limit, text.count) + saved + 9)
+      guard end - start - 1 - saved <= limit else {
+        throw JSONError(code: .stringTooLong, offset: start)
+      }
       guard end < text.count else { throw JSONError(code: .invalidJSON, offset: end) }
       let byte = text[end]
       if byte == JSONByte.quote { break }
@@ -29,17 +33,14 @@ struct JSONStringScan {
         throw JSONError(code: .invalidJSON, offset: end)
       }
     }
-    guard end - start - 1 - saved <= limit else {
-      throw JSONError(code: .stringTooLong, offset: start)
-    }
     end += 1
   }
 
   /// Passes over plain ASCII, eight bytes at a time; the last bytes of a text are left to the
   /// caller.
   @inline(__always)
-  private mutating func skipPlain(_ text: Span<UInt8>) {
-    while text.count - end >= 8 {
+  private mutating func skipPlain(_ text: Span<UInt8>, to bound: Int) {
+    while text.count - end >= 8, end < bound {
       let word = UInt64(
         littleEndian: text.bytes.unsafeLoadUnaligned(fromByteOffset: end, as: UInt64.self))
       let mask = JSONByte.interruptions(in: word)

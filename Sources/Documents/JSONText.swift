@@ -1,48 +1,176 @@
-/// A checked text and its tape, shared by all the nodes that point into it.
+/// A checked text, shared by all the nodes that point into it.
 final class JSONText: Sendable {
   /// The text as it was given.
   let bytes: [UInt8]
 
-  /// Its tokens.
-  let tape: JSONTape
+  /// How long what stands in it is.
+  let extents: JSONExtents
 
   /// Whether white space stands outside strings.
   let hasSpace: Bool
 
-  /// Reads a text.
-  init(_ bytes: [UInt8], limits: JSONLimits) throws(JSONError) {
-    var parser = JSONParser(for: bytes.span, limits: limits)
-    try parser.parse(bytes.span)
+  /// A text that a parser has read to its end.
+  init(_ bytes: [UInt8], read parser: consuming JSONParser) {
     self.bytes = bytes
-    tape = parser.tape
+    extents = parser.extents
     hasSpace = parser.hasSpace
   }
 
-  /// The bytes of the token at `index`, with the quotation marks of a string.
-  @inline(__always)
-  func slice(_ index: Int) -> ArraySlice<UInt8> {
-    bytes[tape.start(index)..<tape.end(index)]
+  /// A value's place in the text.
+  struct Place: Sendable {
+    /// The offset of its first byte.
+    let start: UInt32
+    /// The offset behind its last one.
+    let end: UInt32
+    /// The index of the first extent that does not belong to what stands before it.
+    let index: UInt32
+
+    /// The offsets of its bytes.
+    @inline(__always)
+    var range: Range<Int> { Int(start)..<Int(end) }
   }
 
-  /// The characters of the string at `index`.
-  func string(_ index: Int) -> String {
-    let content = tape.start(index) + 1..<tape.end(index) - 1
-    guard tape.isEscaped(index) else {
+  /// The value that begins at an offset, and the index of the next extent behind it.
+  @inline(__always)
+  func place(at start: Int, _ index: Int, in text: Span<UInt8>) -> (place: Place, next: Int) {
+    let (end, next) = end(at: start, index, in: text)
+    return (
+      Place(
+        start: UInt32(truncatingIfNeeded: start), end: UInt32(truncatingIfNeeded: end),
+        index: UInt32(truncatingIfNeeded: index)), next
+    )
+  }
+
+  /// The offset behind the value or name that begins at one, and the index of the next extent behind it.
+  @inline(__always)
+  private func end(at start: Int, _ index: Int, in text: Span<UInt8>) -> (end: Int, next: Int) {
+    switch text[start] {
+    case JSONByte.quote:
+      if let end = JSONScan.endOfString(at: start, in: text) { return (end, index) }
+      let (bytes, next) = extents.extent(index)
+      return (start + bytes, next)
+    case JSONByte.openBrace, JSONByte.openBracket:
+      let (bytes, next) = extents.extent(index)
+      return (start + bytes, next)
+    case 0x66: return (start + 5, index)
+    case 0x6E, 0x74: return (start + 4, index)
+    default: return (JSONScan.endOfNumber(at: start, in: text), index)
+    }
+  }
+
+  /// Where the first element or member of an array or object begins, nil where there is none, and the index of the
+  /// first extent in it.
+  /// - Parameter bracket: what it has to begin with.
+  func content(of place: Place, in bracket: UInt8) -> (offset: Int?, index: Int) {
+    let bytes = bytes
+    let (start, index) = (place.range.lowerBound, Int(place.index) + 1)
+    guard bytes.span[start] == bracket else { return (nil, index) }
+    let first = skipSpace(start + 1, in: bytes.span)
+    return (first + 1 == place.range.upperBound ? nil : first, index)
+  }
+
+  /// Where the element or member behind an offset begins; nil where the array or object ends.
+  @inline(__always)
+  func next(behind end: Int, in text: Span<UInt8>) -> Int? {
+    let offset = skipSpace(end, in: text)
+    guard offset < text.count, text[offset] == JSONByte.comma else { return nil }
+    return skipSpace(offset + 1, in: text)
+  }
+
+  /// The offset of the next byte that is no white space.
+  @inline(__always)
+  func skipSpace(_ start: Int, in text: Span<UInt8>) -> Int {
+    guard hasSpace else { return start }
+    var offset = start
+    while offset < text.count, JSONByte.isSpace(text[offset]) { offset += 1 }
+    return offset
+  }
+
+  /// The characters of the string at a place.
+  func string(_ place: Place) -> String {
+    let content = place.range.lowerBound + 1..<place.range.upperBound - 1
+    let bytes = bytes
+    guard JSONScan.isEscaped(content, in: bytes.span) else {
       return String(decoding: bytes[content], as: UTF8.self)
     }
     var resolved: [UInt8] = []
     resolved.reserveCapacity(content.count)
-    let bytes = bytes
     JSONEscape.appendResolved(content, of: bytes.span, to: &resolved)
     return String(decoding: resolved, as: UTF8.self)
   }
 
-  /// Whether the string at `index` has exactly the UTF-8 bytes of `other`.
-  func string(_ index: Int, equals other: String) -> Bool {
-    let content = tape.start(index) + 1..<tape.end(index) - 1
-    guard !tape.isEscaped(index) else { return JSONBytes.same(string(index), other) }
-    let (bytes, other) = (bytes, other.utf8)
-    let wanted = other.span
-    return JSONBytes.same(bytes.span, content, wanted, 0..<wanted.count)
+  /// Whether the string at a place has exactly the UTF-8 bytes of `other`.
+  func string(_ place: Place, equals other: String) -> Bool {
+    let content = place.range.lowerBound + 1..<place.range.upperBound - 1
+    let (bytes, wanted) = (bytes, other.utf8)
+    let span = wanted.span
+    // No escape is shorter than what it stands for.
+    guard content.count >= span.count else { return false }
+    guard content.count == span.count else {
+      return JSONScan.isEscaped(content, in: bytes.span)
+        && JSONBytes.same(string(place), other)
+    }
+    return JSONBytes.same(bytes.span, content, span, 0..<span.count)
+      && !JSONScan.isEscaped(content, in: bytes.span)
+  }
+}
+
+/// Finds ends in a text that was checked.
+enum JSONScan {
+  /// The offset behind the string that begins at one; nil for one that is not shorter than so many bytes.
+  @inline(__always)
+  static func endOfString(
+    at start: Int, in text: Span<UInt8>, shorterThan bytes: Int = JSONExtents.longString
+  ) -> Int? {
+    var end = start + 1
+    let last = bytes <= text.count - start ? start + bytes - 1 : text.count
+    while end < last {
+      if text.count - end >= 8 {
+        let word = UInt64(
+          littleEndian: text.bytes.unsafeLoadUnaligned(fromByteOffset: end, as: UInt64.self))
+        let mask = JSONByte.ends(in: word)
+        guard mask != 0 else {
+          end += 8
+          continue
+        }
+        end += mask.trailingZeroBitCount / 8
+      }
+      guard end < last else { return nil }
+      switch text[end] {
+      case JSONByte.quote: return end + 1
+      case JSONByte.backslash: end += 2
+      default: end += 1
+      }
+    }
+    return nil
+  }
+
+  /// The offset behind the number that begins at one.
+  @inline(__always)
+  static func endOfNumber(at start: Int, in text: Span<UInt8>) -> Int {
+    var end = start + 1
+    while end < text.count, isOfNumber(text[end]) { end += 1 }
+    return end
+  }
+
+  /// Whether some of these bytes of a string are an escape.
+  static func isEscaped(_ range: Range<Int>, in text: Span<UInt8>) -> Bool {
+    var offset = range.lowerBound
+    while range.upperBound - offset >= 8 {
+      let word = text.bytes.unsafeLoadUnaligned(fromByteOffset: offset, as: UInt64.self)
+      if JSONByte.backslashes(in: word) != 0 { return true }
+      offset += 8
+    }
+    while offset < range.upperBound {
+      if text[offset] == JSONByte.backslash { return true }
+      offset += 1
+    }
+    return false
+  }
+
+  @inline(__always)
+  private static func isOfNumber(_ byte: UInt8) -> Bool {
+    JSONByte.isDigit(byte) || byte == JSONByte.point || byte == JSONByte.minus || byte == 0x2B
+      || byte | 0x20 == 0x65
   }
 }

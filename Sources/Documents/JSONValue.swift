@@ -81,3 +81,84 @@ package enum JSONValue: Sendable {
     output = writer.bytes
   }
 }
+
+extension JSONValue: Hashable {
+  /// Whether two values are the same: strings byte for byte, numbers as written, objects whatever
+  /// the order of their members.
+  package static func == (one: JSONValue, other: JSONValue) -> Bool {
+    switch (one, other) {
+    case (.null, .null): true
+    case (.bool(let left), .bool(let right)): left == right
+    case (.number(let left), .number(let right)): left == right
+    case (.string(let left), .string(let right)): JSONBytes.same(left, right)
+    case (.array(let left), .array(let right)): left == right
+    case (.object(let left), .object(let right)): left == right
+    default: false
+    }
+  }
+
+  /// Feeds the value's kind and content; equal values feed the same.
+  package func hash(into hasher: inout Hasher) {
+    switch self {
+    case .null:
+      hasher.combine(0)
+    case .bool(let value):
+      hasher.combine(1)
+      hasher.combine(value)
+    case .number(let value):
+      hasher.combine(2)
+      hasher.combine(value)
+    case .string(let value):
+      hasher.combine(3)
+      JSONBytes.hash(value, into: &hasher)
+    case .array(let value):
+      hasher.combine(4)
+      hasher.combine(value)
+    case .object(let value):
+      hasher.combine(5)
+      hasher.combine(value)
+    }
+  }
+}
+
+extension JSONValue: ExpressibleByNilLiteral {
+  /// `null`.
+  package init(nilLiteral: ()) {
+    self = .null
+  }
+}
+
+extension JSONValue: ExpressibleByBooleanLiteral {
+  /// `true` or `false`.
+  package init(booleanLiteral value: Bool) {
+    self = .bool(value)
+  }
+}
+
+extension JSONValue: ExpressibleByIntegerLiteral {
+  /// An integer.
+  package init(integerLiteral value: Int) {
+    self = .number(JSONNumber(value))
+  }
+}
+
+extension JSONValue: ExpressibleByStringLiteral {
+  /// A string.
+  package init(stringLiteral value: String) {
+    self = .string(value)
+  }
+}
+
+extension JSONValue: ExpressibleByArrayLiteral {
+  /// An array.
+  package init(arrayLiteral elements: JSONValue...) {
+    self = .array(elements)
+  }
+}
+
+extension JSONValue: ExpressibleByDictionaryLiteral {
+  /// An object; of a name that occurs twice, the last value stays.
+  package init(dictionaryLiteral elements: (String, JSONValue)...) {
+    self = .object(JSONObject(elements))
+  }
+}

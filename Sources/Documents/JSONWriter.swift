@@ -29,6 +29,15 @@ package struct JSONWriter: Sendable {
     self.bytes = bytes
   }
 
+  /// Takes the text so far out. What follows goes on behind it, in an array of its own.
+  /// - Parameter capacity: bytes that there is room for then.
+  package mutating func take(reserving capacity: Int) -> [UInt8] {
+    let taken = bytes
+    bytes = []
+    bytes.reserveCapacity(capacity)
+    return taken
+  }
+
   /// Appends a string in quotation marks with the fewest escapes (RFC 8785 section 3.2.2.2).
   package static func appendString(_ string: String, to output: inout [UInt8]) {
     var string = string
@@ -68,6 +77,24 @@ package struct JSONWriter: Sendable {
     Self.appendString(value, to: &bytes)
   }
 
+  /// Writes a revision's digest as a string. Nothing in one has to be escaped.
+  package mutating func digest(_ value: RevisionDigest) {
+    separate()
+    bytes.append(JSONByte.quote)
+    value.append(to: &bytes)
+    bytes.append(JSONByte.quote)
+  }
+
+  /// Writes a revision's id as a string.
+  package mutating func revision(_ value: RevisionID) {
+    separate()
+    bytes.append(JSONByte.quote)
+    bytes.append(contentsOf: String(value.generation).utf8)
+    bytes.append(JSONByte.minus)
+    value.digest.append(to: &bytes)
+    bytes.append(JSONByte.quote)
+  }
+
   /// Writes an integer.
   package mutating func int(_ value: Int) {
     separate()
@@ -104,6 +131,11 @@ package struct JSONWriter: Sendable {
     bytes.append(contentsOf: value)
   }
 
+  /// Appends bytes as they are, between two values or around them: no comma is set for them.
+  package mutating func append(_ value: [UInt8]) {
+    bytes.append(contentsOf: value)
+  }
+
   /// Writes the members of a stored object among those of the object that is open, so that
   /// `{"id":"1"` and `{"name":"x"}` give `{"id":"1","name":"x"`.
   ///
@@ -130,5 +162,55 @@ package struct JSONWriter: Sendable {
   private mutating func end(_ bracket: UInt8) {
     bytes.append(bracket)
     needsComma = true
+  }
+}
+
+extension JSONWriter {
+  /// Writes a value with everything in it.
+  package mutating func value(_ value: JSONValue) {
+    switch value {
+    case .null: null()
+    case .bool(let value): bool(value)
+    case .number(let value): number(value)
+    case .string(let value): string(value)
+    case .array(let values):
+      beginArray()
+      for element in values { self.value(element) }
+      endArray()
+    case .object(let object):
+      beginObject()
+      for (name, value) in object.members { member(name, value) }
+      endObject()
+    }
+  }
+
+  /// Writes a member whose value is a string.
+  package mutating func member(_ name: String, _ value: String) {
+    self.name(name)
+    string(value)
+  }
+
+  /// Writes a member whose value is an integer.
+  package mutating func member(_ name: String, _ value: Int) {
+    self.name(name)
+    int(value)
+  }
+
+  /// Writes a member whose value is `true` or `false`.
+  package mutating func member(_ name: String, _ value: Bool) {
+    self.name(name)
+    bool(value)
+  }
+
+  /// Writes a member of any value.
+  package mutating func member(_ name: String, _ value: JSONValue) {
+    self.name(name)
+    self.value(value)
+  }
+
+  /// Writes a member whose value is bytes that are one whole JSON value.
+  package mutating func member(_ name: String, raw value: [UInt8]) {
+    self.name(name)
+    raw(value)
   }
 }

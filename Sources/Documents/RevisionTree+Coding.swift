@@ -65,17 +65,19 @@ extension RevisionTree {
     // Each node takes two bytes or more, so a count beyond that is damage, not a reason to
     // allocate.
     guard count <= bytes.count / 2 else { throw Reader.damaged }
-    nodes = []
+    (nodes, byteCount) = ([], 0)
     nodes.reserveCapacity(count)
     var generation = 0
     for place in 0..<count {
       // Most of a long history, read without a call for each field.
       if place > 0, let node = reader.follower(of: generation, at: place) {
         nodes.append(node)
+        byteCount += RevisionID.storedHashBytes
         generation += 1
       } else {
         let node = try Self.node(at: place, after: nodes, from: &reader)
         nodes.append(node)
+        byteCount += node.revision.storedBytes
         generation = node.revision.generation
       }
     }
@@ -219,6 +221,19 @@ extension RevisionTree {
         }
       }
       throw Self.damaged
+    }
+  }
+}
+
+extension RevisionID {
+  /// Bytes of a hash in a stored tree, with its flags.
+  static let storedHashBytes = 17
+
+  /// Bytes that a revision takes in a stored tree, but for its generation.
+  var storedBytes: Int {
+    switch digest {
+    case .hash: Self.storedHashBytes
+    case .word(let text): 2 + text.utf8.count
     }
   }
 }

@@ -13,7 +13,8 @@ extension RevisionTree {
   /// - Returns: false when the revision was known.
   @discardableResult
   package mutating func insert(
-    _ revision: RevisionID, below parent: RevisionID?, isDeleted: Bool
+    _ revision: RevisionID, below parent: RevisionID?, isDeleted: Bool,
+    within limits: HistoryLimits = .standard
   ) throws(DocumentError) -> Bool {
     guard index(of: revision) == nil else { return false }
     var parentIndex: Int?
@@ -21,7 +22,8 @@ extension RevisionTree {
       guard let found = index(of: parent) else { throw .missing }
       parentIndex = found
     }
-    try requireRoom(whenBelow: parentIndex, isDeleted: isDeleted)
+    try requireRoom(
+      for: revision.storedBytes, whenBelow: parentIndex, isDeleted: isDeleted, limits)
     append(revision, below: parentIndex, isDeleted: isDeleted)
     return true
   }
@@ -32,11 +34,11 @@ extension RevisionTree {
   ///
   /// So histories that were cut off anywhere make one tree, in whatever order they come. Source: CouchDB,
   /// `couch_key_tree:merge`.
-  /// - Throws: `tooManyLeaves` when the graft would open one branch too many; `invalidRevision`
+  /// - Throws: `tooManyLeaves` when the graft would open one branch too many or make the tree too large; `invalidRevision`
   ///   when the history skips a generation.
   @discardableResult
   package mutating func graft(
-    _ history: [RevisionID], isDeleted: Bool
+    _ history: [RevisionID], isDeleted: Bool, within limits: HistoryLimits = .standard
   ) throws(DocumentError) -> Growth {
     guard let newest = history.first else { return .nothing }
     guard zip(history, history.dropFirst()).allSatisfy({ $0.generation - 1 == $1.generation })
@@ -45,7 +47,9 @@ extension RevisionTree {
     let path = path(of: history)
     let isKnown = path.first?.known != nil
     if !isKnown {
-      try requireRoom(whenBelow: path.first { $0.known != nil }?.known, isDeleted: isDeleted)
+      try requireRoom(
+        for: path.reduce(0) { $0 + ($1.known == nil ? $1.revision.storedBytes : 0) },
+        whenBelow: path.first { $0.known != nil }?.known, isDeleted: isDeleted, limits)
     }
     var parent: Int?
     var hasJoined = false
@@ -61,7 +65,7 @@ extension RevisionTree {
           step.revision, below: parent, isDeleted: step.revision == newest && isDeleted)
       }
     }
-    restoreOrder()
+    if hasJoined { restoreOrder() }
     return isKnown ? (hasJoined ? .ancestors : .nothing) : .revision
   }
 
@@ -72,9 +76,9 @@ extension RevisionTree {
   private func path(of history: [RevisionID]) -> [(revision: RevisionID, known: Int?)] {
     var path: [(revision: RevisionID, known: Int?)] = []
     var agreed: Int?
-    let places = places(of: history)
+    let places = finder == nil ? places(of: history) : nil
     for (place, revision) in history.enumerated() {
-      let known = agreed ?? places[place]
+      let known = agreed ?? (places.map { $0[place] } ?? index(of: revision))
       agreed = nil
       path.append((revision, known))
       guard let known, let parent = nodes[known].parent else { continue }
@@ -105,7 +109,12 @@ extension RevisionTree {
 
   private mutating func join(_ root: Int, to parent: Int) {
     nodes[root].parent = parent
-    nodes[parent].isLeaf = false
+    noLongerLeaf(parent)
+  }
+
+  private mutating func noLongerLeaf(_ place: Int) {
+    finder?.noLongerLeaf(nodes[place])
+    nodes[place].isLeaf = false
   }
 
   /// Puts parents before their children again; a child is one generation above its parent.
@@ -114,6 +123,7 @@ extension RevisionTree {
     let order = nodes.indices.sorted {
       (nodes[$0].revision.generation, $0) < (nodes[$1].revision.generation, $1)
     }
+    finder = nil
     var places = [Int](repeating: 0, count: nodes.count)
     for (place, old) in order.enumerated() { places[old] = place }
     nodes = order.map { old in
@@ -124,21 +134,28 @@ extension RevisionTree {
   }
 
   /// A branch that was closed by a tombstone makes room again: a merge leaves one behind each time.
-  private func requireRoom(whenBelow parent: Int?, isDeleted: Bool) throws(DocumentError) {
+  private func requireRoom(
+    for bytes: Int, whenBelow parent: Int?, isDeleted: Bool, _ limits: HistoryLimits
+  ) throws(DocumentError) {
     if let parent, nodes[parent].isLeaf { return }
-    let open = nodes.count { $0.isLeaf && !$0.isDeleted }
-    let closed = nodes.count { $0.isLeaf && $0.isDeleted }
-    guard isDeleted ? closed < Self.maximumClosedLeaves : open < Self.maximumLeaves else {
+    let count = isDeleted ? closedLeafCount : openLeafCount
+    guard count < (isDeleted ? limits.deletedLeaves : limits.liveLeaves) else {
+      throw DocumentError(
+        .tooManyLeaves, "The document has \(count) conflicting revisions; resolve some first")
+    }
+    guard count == 0 || byteCount + bytes <= limits.treeBytes else {
       throw DocumentError(
         .tooManyLeaves,
-        "The document has \(isDeleted ? closed : open) conflicting revisions; resolve some first")
+        "The document's revisions take \(byteCount) bytes; resolve conflicts before others come")
     }
   }
 
   @discardableResult
   private mutating func append(_ revision: RevisionID, below parent: Int?, isDeleted: Bool) -> Int {
-    if let parent { nodes[parent].isLeaf = false }
+    if let parent { noLongerLeaf(parent) }
+    byteCount += revision.storedBytes
     nodes.append(Node(revision: revision, parent: parent, isDeleted: isDeleted, isLeaf: true))
+    if finder?.addLast(of: nodes) == false { finder = RevisionPlaces(nodes) }
     return nodes.count - 1
   }
 }

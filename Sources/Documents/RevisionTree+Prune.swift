@@ -11,6 +11,17 @@ extension RevisionTree {
     return remove { allowance[$0] == 0 }
   }
 
+  /// Forgets revisions until the tree is within limits: those that are too many steps from every leaf, and where what
+  /// remains takes too many bytes, those that are half as many, and so on.
+  package mutating func prune(to limits: HistoryLimits) {
+    var steps = max(limits.revisions, 1)
+    prune(to: steps)
+    while byteCount > limits.treeBytes, steps > 1 {
+      steps /= 2
+      prune(to: steps)
+    }
+  }
+
   /// The revisions whose bodies an engine keeps: the leaves and, for history and restore, so many
   /// ancestors of each.
   package func revisions(withinSteps ancestors: Int) -> Set<RevisionID> {
@@ -51,6 +62,7 @@ extension RevisionTree {
     for (place, node) in nodes.enumerated() {
       guard !isDropped(place) else {
         dropped.append(node.revision)
+        byteCount -= node.revision.storedBytes
         continue
       }
       var node = node
@@ -59,13 +71,17 @@ extension RevisionTree {
       kept.append(node)
     }
     nodes = kept
+    finder = nil
     return dropped
   }
 
   /// Takes the oldest nodes out, as an edit of a document with one branch does each time: the others only move.
   private mutating func removeFirst(_ count: Int) -> [RevisionID] {
+    guard count > 0 else { return [] }
     let dropped = nodes.prefix(count).map(\.revision)
+    byteCount -= dropped.reduce(0) { $0 + $1.storedBytes }
     nodes.removeFirst(count)
+    finder = nil
     for place in nodes.indices {
       guard let parent = nodes[place].parent else { continue }
       nodes[place].parent = parent < count ? nil : parent - count

@@ -48,7 +48,8 @@ import Testing
     var (tree, base) = (RevisionTree?.none, RevisionID?.none)
     for number in 0..<10 {
       let body = try DocumentBody.text("{\"n\":\(number)}")
-      let mutation = try Edit.put(id, in: tree, base: base, body: body, limit: 4)
+      let mutation = try Edit.put(
+        id, in: tree, base: base, body: body, limit: HistoryLimits(revisions: 4))
       (tree, base) = (mutation.tree, mutation.revision)
     }
     #expect(tree?.nodes.map(\.revision.generation) == [7, 8, 9, 10])
@@ -122,13 +123,13 @@ import Testing
 
   @Test func leavesAreBounded() throws {
     var tree = RevisionTree()
-    for number in 1...RevisionTree.maximumLeaves {
+    for number in 1...HistoryLimits.standard.liveLeaves {
       let history = try RevisionID.list("2-\(number) 1-a")
       let mutation = try Edit.insert(
         id, in: tree, history: history, body: .empty, isDeleted: false, known: nil)
       tree = try #require(mutation?.tree)
     }
-    #expect(tree.leaves.count == RevisionTree.maximumLeaves)
+    #expect(tree.leaves.count == HistoryLimits.standard.liveLeaves)
     for history in ["2-x 1-a", "1-x", "3-x 2-y 1-a"] {
       let history = try RevisionID.list(history)
       #expect(
@@ -140,18 +141,18 @@ import Testing
     let on = try Edit.insert(
       id, in: tree, history: RevisionID.list("3-x 2-1 1-a"), body: .empty, isDeleted: true,
       known: nil)
-    #expect(on?.tree.leaves.count == RevisionTree.maximumLeaves)
+    #expect(on?.tree.leaves.count == HistoryLimits.standard.liveLeaves)
     let put = try Edit.put(id, in: tree, base: tree.winner?.revision, body: .empty)
-    #expect(put.tree.leaves.count == RevisionTree.maximumLeaves)
+    #expect(put.tree.leaves.count == HistoryLimits.standard.liveLeaves)
   }
 
   @Test func closedBranchesMakeRoomForOthers() throws {
     var tree = RevisionTree()
-    for number in 1...3 * RevisionTree.maximumLeaves {
+    for number in 1...HistoryLimits.standard.deletedLeaves {
       try tree.graft(RevisionID.list("2-\(number) 1-a"), isDeleted: false)
       try tree.graft(RevisionID.list("3-\(number) 2-\(number) 1-a"), isDeleted: true)
     }
-    #expect(tree.leaves.count == 3 * RevisionTree.maximumLeaves)
+    #expect(tree.leaves.count == HistoryLimits.standard.deletedLeaves)
     #expect(tree.conflicts.isEmpty)
   }
 

@@ -51,24 +51,24 @@ import Testing
     for history in ["4-d 3-c 2-b 1-a", "3-c 2-b 1-a"] {
       let mutation = try Edit.insert(
         id, in: tree, history: RevisionID.list(history), body: .empty, isDeleted: false, known: nil,
-        limit: 2)
+        limit: HistoryLimits(revisions: 2))
       #expect(mutation == nil)
     }
     let mutation = try Edit.insert(
       id, in: tree, history: RevisionID.list("4-d 3-c 2-b 1-a"), body: .empty, isDeleted: false,
-      known: nil, limit: 3)
+      known: nil, limit: HistoryLimits(revisions: 3))
     #expect(mutation.map { TreeDrawing.draw($0.tree) } == "2-b(3-c(4-d*))")
   }
 
   /// A full document still learns: no branch is opened by a revision that is known.
   @Test func j09LongerHistoriesAreTakenAtTheCap() throws {
     var tree = RevisionTree()
-    for branch in 0..<RevisionTree.maximumLeaves {
+    for branch in 0..<HistoryLimits.standard.liveLeaves {
       try tree.graft(RevisionID.list("3-\(branch)"), isDeleted: false)
     }
     let grown = try #require(try insert("3-7 2-x 1-a", in: tree)).tree
-    #expect(grown.nodes.count == RevisionTree.maximumLeaves + 2)
-    #expect(grown.leaves.count == RevisionTree.maximumLeaves)
+    #expect(grown.nodes.count == HistoryLimits.standard.liveLeaves + 2)
+    #expect(grown.leaves.count == HistoryLimits.standard.liveLeaves)
   }
 
   @Test func j09PartialAncestryIsJoinedByTheNextRevision() throws {
@@ -105,7 +105,7 @@ import Testing
     let history = try #require(document.history)
     let mutation = try Edit.insert(
       id, in: nil, history: history, body: .empty, isDeleted: false, known: nil)
-    #expect(mutation?.tree.nodes.count == RevisionTree.defaultRevisionLimit)
+    #expect(mutation?.tree.nodes.count == HistoryLimits.standard.revisions)
     #expect(mutation?.tree.winner?.revision.description == "10000-i0")
   }
 
@@ -120,9 +120,9 @@ import Testing
         refused += 1
       }
     }
-    #expect(refused == 1_000 - RevisionTree.maximumLeaves)
-    #expect(tree?.winner?.revision.description == "3-9")
-    #expect(tree?.conflicts.count == RevisionTree.maximumLeaves - 1)
+    #expect(refused == 1_000 - HistoryLimits.standard.liveLeaves)
+    #expect(tree?.winner?.revision.description == "3-99")
+    #expect(tree?.conflicts.count == HistoryLimits.standard.liveLeaves - 1)
   }
 
   /// Long histories side by side: the tree is gone through a few times for each revision, not once for each of
@@ -134,10 +134,10 @@ import Testing
         (0..<1_000).map { RevisionID(generation: 1_000 - $0, digest: "\(branch)x\($0)") },
         isDeleted: false)
     }
-    for branch in 16..<RevisionTree.maximumLeaves {
+    for branch in 16..<HistoryLimits.standard.liveLeaves {
       try tree.graft([RevisionID(generation: 1, digest: "\(branch)")], isDeleted: false)
     }
-    #expect(tree.nodes.count == 16_048)
+    #expect(tree.nodes.count == 16_496)
     let history = (0..<1_000).map { RevisionID(generation: 1_001 - $0, digest: "y\($0)") }
     let start = ContinuousClock.now
     let refusal = code { try tree.graft(history, isDeleted: false) }

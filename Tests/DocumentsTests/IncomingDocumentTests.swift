@@ -86,7 +86,7 @@ import Testing
       (#"{"start":1.0,"ids":["a"]}"#, .invalidDocument),
       (#"{"start":9007199254740993,"ids":["a"]}"#, .invalidDocument),
       (#"{"start":18446744073709551616,"ids":["a"]}"#, .invalidDocument),
-      (#"{"start":1,"ids":[1]}"#, .invalidRevision),
+      (#"{"start":1,"ids":[1]}"#, .invalidDocument),
       (#"{"start":1,"ids":[""]}"#, .invalidRevision),
       (#"{"start":1,"ids":["1-a"],"x":0}"#, nil),
       (#"{"start":1,"ids":["a b"]}"#, .invalidRevision),
@@ -95,18 +95,26 @@ import Testing
     #expect(code("{\"_revisions\":\(revisions)}") == wanted)
   }
 
-  @Test func j08RevisionsMustStartWithTheRevision() {
-    #expect(
-      code(#"{"_rev":"2-b","_revisions":{"start":2,"ids":["a","b"]}}"#) == .invalidDocument)
-    #expect(
-      code(#"{"_rev":"3-a","_revisions":{"start":2,"ids":["a","b"]}}"#) == .invalidDocument)
+  @Test(arguments: ["2-b", "3-a", "2-a"])
+  func j08RevisionsWinOverTheRevision(_ revision: String) throws {
+    let document = try IncomingDocument.text(
+      #"{"_rev":"\#(revision)","_revisions":{"start":2,"ids":["a","b"]}}"#)
+    #expect(try document.revision == RevisionID("2-a"))
+    #expect(try document.history == RevisionID.list("2-a 1-b"))
+  }
+
+  @Test(arguments: DocumentBody.reservedMembers.sorted())
+  func membersOfReplicatorsAreStored(_ name: String) throws {
+    let document = try IncomingDocument.text("{\"\(name)\":{\"x\":[1]},\"y\":2}")
+    #expect(document.body.bytes == Array("{\"\(name)\":{\"x\":[1]},\"y\":2}".utf8))
+    #expect(document.body != (try IncomingDocument.text(#"{"y":2}"#)).body)
   }
 
   @Test func j08LongHistoriesAreTrimmed() throws {
     let ids = (0..<9_000).map { "\"i\($0)\"" }.joined(separator: ",")
     let document = try IncomingDocument.text("{\"_revisions\":{\"start\":10000,\"ids\":[\(ids)]}}")
     let history = try #require(document.history)
-    #expect(history.count == RevisionTree.defaultRevisionLimit)
+    #expect(history.count == HistoryLimits.standard.revisions)
     #expect(history.first?.description == "10000-i0")
     #expect(history.last?.description == "9001-i999")
   }

@@ -73,12 +73,37 @@ import Testing
 
   @Test(arguments: [
     "[1,1,1]", "[[[[]]]]", #"{"a":{},"b":[{}]}"#, #"[{"a":"x,y:[z]"}]"#, "0", "[]", "[[],[]]",
+    "[" + Array(repeating: "[[[[1]]]]", count: 9_000).joined(separator: ",") + "]",
+    "[\"" + String(repeating: "x", count: 70_000) + "\"]",
   ])
-  func tapeTakesNoMoreThanWasReckoned(text: String) throws {
+  func whatIsKeptOfATextTakesAtMostTwiceItsBytes(text: String) throws {
     let bytes = Array(text.utf8)
     var parser = JSONParser(for: bytes.span, limits: .document)
-    try parser.parse(bytes.span)
-    #expect(parser.tape.count * 8 <= ParsedJSON.mostBytes(for: bytes))
+    let isRead = try parser.read(bytes.span, bytes: .max)
+    #expect(isRead)
+    // Words of four bytes.
+    #expect(parser.extents.count * 4 <= 2 * bytes.count)
+  }
+
+  @Test(arguments: [1, 2, 3, 7, 64])
+  func textReadInPartsIsTheSame(bytes count: Int) {
+    let texts = [
+      #" {"a" : [1, -2.5e3,"x\u00e9" , {"b":{}}],"long":"\#(String(repeating: "y", count: 300))"} "#,
+      #"{"a":1,"a":2}"#, #"[[[{"x":[0,{"k":1,"k":2}]}]]]"#, "[1,]", #"["a"#, "  ", "[]]", "12",
+      "{\"a\":[" + Array(repeating: "[1]", count: 20_000).joined(separator: " , ") + "]}",
+    ]
+    for text in texts {
+      var reader = JSONReader(Array(text.utf8), limits: .document)
+      var (parsed, fault, parts): (ParsedJSON?, JSONError?, Int) = (nil, nil, 0)
+      while parsed == nil, fault == nil {
+        parts += 1
+        do { parsed = try reader.next(bytes: count) } catch { fault = error }
+      }
+      #expect(fault == JSONReading.fault(text))
+      let whole = try? JSONReading.root(text)
+      #expect(parsed?.root.canonical == whole?.canonical)
+      #expect(parts >= text.utf8.count / (count + 400))
+    }
   }
 
   @Test func tenThousandMembersAreAcceptedAndOneMoreIsNot() throws {

@@ -23,9 +23,34 @@ import Testing
     #expect(below.places(at: tree.nodes.count).isEmpty)
   }
 
+  @Test(arguments: 0..<20)
+  func treeThatIsReadyForManyEditsFindsAndCountsTheSame(_ seed: UInt64) throws {
+    var (plain, ready) = (RevisionTree(), RevisionTree())
+    ready.prepareForMany()
+    var generator = JSONRandom(seed: seed)
+    // More than the table begins with, so that it grows; words and hashes.
+    for number in 0..<100 {
+      let parent = plain.nodes.randomElement(using: &generator)?.revision
+      let digest = number % 2 == 0 ? "r\(number)" : Hex.string(UInt64(number), UInt64(seed))
+      let revision = RevisionID(generation: (parent?.generation ?? 0) + 1, digest: digest)
+      // The first ones make all the leaves that a tree may have.
+      let isDeleted = number > 40 || Bool.random(using: &generator)
+      try plain.insert(revision, below: parent, isDeleted: isDeleted)
+      try ready.insert(revision, below: parent, isDeleted: isDeleted)
+      #expect(ready.finder != nil && ready == plain)
+      #expect(ready.index(of: revision) == number)
+      #expect(ready.openLeafCount == plain.openLeafCount)
+      #expect(ready.closedLeafCount == plain.closedLeafCount)
+    }
+    for (place, node) in plain.nodes.enumerated() {
+      #expect(ready.index(of: node.revision) == place)
+    }
+    #expect(ready.index(of: RevisionID(generation: 1, digest: "unknown")) == nil)
+  }
+
   @Test(arguments: 0..<40)
   func editsAtOnceAgreeWithOneAfterTheOther(_ seed: UInt64) throws {
-    let limit = 1_000
+    let limit = HistoryLimits.standard
     var generator = JSONRandom(seed: seed)
     let source = try Self.tree(seed &+ 100)
     let id = DocumentID(stored: "a")
@@ -56,7 +81,7 @@ import Testing
   }
 
   @Test func longLineOfEditsAtOnceIsPruned() throws {
-    var edits = DocumentEdits(DocumentID(stored: "a"), in: nil, limit: 5)
+    var edits = DocumentEdits(DocumentID(stored: "a"), in: nil, limit: HistoryLimits(revisions: 5))
     var base: RevisionID?
     for number in 0..<3_000 {
       let body = try DocumentBody(parsing: Array("{\"n\":\(number)}".utf8))
@@ -71,7 +96,7 @@ import Testing
 
   @Test func documentThatComesBackBetweenEditsIsBornAgain() throws {
     let id = DocumentID(stored: "a")
-    var edits = DocumentEdits(id, in: nil, limit: 1_000)
+    var edits = DocumentEdits(id, in: nil, limit: HistoryLimits(revisions: 1_000))
     let first = try edits.put(base: nil, body: .empty, isDeleted: false)
     let deleted = try edits.put(base: first, body: .empty, isDeleted: true)
     let tree = edits.tree
@@ -85,7 +110,7 @@ import Testing
       try edits.put(base: first, body: .empty, isDeleted: false)
     }
     // What was a tombstone before the edits is told by the tree.
-    var later = DocumentEdits(id, in: tree, limit: 1_000)
+    var later = DocumentEdits(id, in: tree, limit: HistoryLimits(revisions: 1_000))
     _ = try later.put(base: nil, body: .empty, isDeleted: false)
     #expect(later.finish()?.isReborn == false)
   }
