@@ -24,9 +24,14 @@ struct Checksum {
     case entry = 6
     /// What is known of an index.
     case index = 7
+    /// A document's place in an index.
+    case place = 8
   }
 
-  private var bytes: [UInt8]
+  /// What was added so far.
+  private(set) var bytes: [UInt8]
+  /// How many bytes that is.
+  var count: Int { bytes.count }
 
   /// Begins the checksum of one row.
   init(_ kind: Kind) {
@@ -53,6 +58,18 @@ struct Checksum {
     text.withUTF8 { bytes.append(contentsOf: $0) }
   }
 
+  /// Adds a text's length and bytes, whether they are UTF-8 or not.
+  mutating func append(bytes text: [UInt8]) {
+    append(Int64(text.count))
+    bytes += text
+  }
+
+  /// Adds such a text, or its absence.
+  mutating func append(optionalBytes text: [UInt8]?) {
+    bytes.append(text == nil ? 0 : 1)
+    append(bytes: text ?? [])
+  }
+
   /// Adds a text, or its absence.
   mutating func append(_ text: String?) {
     bytes.append(text == nil ? 0 : 1)
@@ -67,7 +84,10 @@ struct Checksum {
   }
 
   /// The checksum of what was added, and of `content` behind it.
-  func value(over content: [UInt8] = []) -> Int64 {
+  func value(over content: [UInt8] = []) -> Int64 { Self.value(of: bytes, over: content) }
+
+  /// The checksum of bytes that were put together before, and of `content` behind them.
+  static func value(of bytes: [UInt8], over content: [UInt8]) -> Int64 {
     var hash = SHA256()
     bytes.withUnsafeBytes { hash.update(bufferPointer: $0) }
     if !content.isEmpty { content.withUnsafeBytes { hash.update(bufferPointer: $0) } }

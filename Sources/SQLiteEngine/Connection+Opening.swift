@@ -29,7 +29,8 @@ extension Connection {
   /// once, so that no commit ever stands behind frames that a failed fsync may have lost. What the check
   /// needs of memory goes with its connection.
   ///
-  /// Where the disk is full or read-only, what is stored can be read all the same.
+  /// Where the disk is full or read-only, what is stored can be read all the same. Where only indexes are wrong, which
+  /// follow from the rows, they are made anew.
   /// - Parameter inspect: reads the header and throws when it is not the one expected; runs twice.
   /// - Throws: `damaged`, `unavailable`, `storage`, `storageFull`, `readOnly`.
   static func opening<Header>(
@@ -40,20 +41,23 @@ extension Connection {
     let reader = try storing { () throws(SQLiteError) in
       try Connection.inspecting(path: file.path, hasLog: hasLog)
     }
-    try reader.check(as: blank)
+    let findings = try reader.check(as: blank)
     let found = try inspect(reader)
     if Disk.isReadOnly(file.directory) {
+      guard findings.isEmpty else { throw .damaged(findings.prefix(3).joined(separator: "; ")) }
       return Opened(connection: reader, header: found, isReadOnly: true)
     }
     try storing(reader.close)
-    return try openingSound(file, hasLog: hasLog, as: blank, inspect: inspect)
+    return try openingSound(
+      file, hasLog: hasLog, findings: findings, as: blank, inspect: inspect)
   }
 
   /// Opens a database file of ours for good that is known to be one, with the right log or none.
+  /// - Parameter findings: what the check found that has to be mended before anything is read.
   /// - Parameter inspect: reads the header.
   /// - Throws: as ``opening(_:as:inspect:)`` does.
   static func openingSound<Header>(
-    _ file: DatabaseFile, hasLog: Bool = false, as blank: BlankDatabase,
+    _ file: DatabaseFile, hasLog: Bool = false, findings: [String] = [], as blank: BlankDatabase,
     inspect: (Connection) throws(StoreError) -> Header
   ) throws(StoreError) -> Opened<Header> {
     let connection = try storing { () throws(SQLiteError) in
@@ -63,6 +67,7 @@ extension Connection {
     try storing(connection.tune)
     let hasOldLog = hasLog ? try !connection.copiesLog() : false
     try blank.schema.migrate(connection)
+    if !findings.isEmpty { try connection.mendIndexes(after: findings) }
     let header = try inspect(connection)
     // Some thirty KiB a store that only its opening needed.
     try storing(connection.forgetStatements)
@@ -94,7 +99,8 @@ extension Connection {
 
   /// Checks the kind of file, the definitions, which are constant for a version, and small files
   /// through and through.
-  private func check(as blank: BlankDatabase) throws(StoreError) {
+  /// - Returns: what is wrong with a small file.
+  private func check(as blank: BlankDatabase) throws(StoreError) -> [String] {
     try blank.schema.requireKnown(self)
     if try storing(userVersion) == blank.schema.version {
       let found = try storing { () throws(SQLiteError) in try Schema.definitions(in: self) }
@@ -102,9 +108,8 @@ extension Connection {
         throw .damaged("the tables' definitions are not this version's")
       }
     }
-    guard try storing(pageCount) <= Self.checkedPages else { return }
-    let findings = try storing { () throws(SQLiteError) in try integrityCheck(.full) }
-    guard findings.isEmpty else { throw .damaged(findings.prefix(3).joined(separator: "; ")) }
+    guard try storing(pageCount) <= Self.checkedPages else { return [] }
+    return try storing { () throws(SQLiteError) in try integrityCheck(.full) }
   }
 
   /// The settings that last as long as the connection, each for its reason.

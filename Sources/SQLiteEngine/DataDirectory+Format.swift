@@ -8,6 +8,19 @@ extension DataDirectory {
   /// The name of what a restoration writes into until it is done.
   static let restoringName = "restoring"
 
+  /// Checks that there is a data directory at a path, also one that is damaged: a registry, stores, or the file that
+  /// says which version it is of. Nothing is made.
+  /// - Throws: `noData`; `unreachable`.
+  static func requireThere(_ path: String) throws(DataDirectoryError) {
+    do throws(SystemError) {
+      for name in [registryName, storesName, formatName, restoringName] {
+        if try Disk.entry(at: path + "/" + name) != nil { return }
+      }
+    } catch { throw unreachable(error) }
+    throw DataDirectoryError(
+      .noData, "\(path) is no data directory: it has no registry; serve makes one")
+  }
+
   /// Checks that a version of the service may use the directory, which then says so, durably, before
   /// anything of that version is written into it.
   /// - Throws: as ``requireKnown(_:version:)`` does.

@@ -6,6 +6,8 @@ package struct DataDirectoryError: Error, Sendable, CustomDebugStringConvertible
     case unreachable
     /// Something else has that name.
     case notADirectory
+    /// The directory holds no data of this service.
+    case noData
     /// The directory belongs to another user.
     case wrongOwner
     /// The directory is on a file system of another machine, where locks and logs can't be relied on

@@ -38,6 +38,12 @@ package final class FileEngine: StorageEngine {
     try await FileEngine(path, pool)
   }
 
+  /// Checks that there is a data directory at a path, for whoever must not make one.
+  /// - Throws: ``DataDirectoryError``.
+  package static func requireDirectory(_ path: String) throws(DataDirectoryError) {
+    try DataDirectory.requireThere(path)
+  }
+
   /// Opens a data directory with threads of the stores' own.
   /// - Parameter lanes: how many.
   /// - Throws: ``DataDirectoryError``; the process should not go on.
@@ -76,6 +82,13 @@ package final class FileEngine: StorageEngine {
 
   /// What the engine has done since it was opened.
   package var statistics: StorageStatistics { counters.statistics }
+  /// Revisions that were set aside, and what is damaged still.
+  package var knownDamage: Int {
+    let statistics = counters.statistics
+    return statistics.setAside + statistics.left
+  }
+  /// The damage that was found since the last call, for the log: a hundred lines at most.
+  package func takeDamageFound() -> [ScrubFinding] { counters.takeNews() }
 
   /// A stored file without an entry belongs to a making that was cut short and is taken over with its data.
   package func open(
@@ -112,14 +125,21 @@ package final class FileEngine: StorageEngine {
     return storage
   }
 
+  /// Only people's own stores are noted; see ``ErasureLog``.
+  package func noteErasure(of name: StoreName) async throws(StoreError) {
+    guard ErasureLog.isPersonal(name) else { return }
+    let entry = try await registry.entry(name.key)
+    guard entry?.isErasing != true else { return }
+    if entry == nil, try await !storage(name).fileExists() { return }
+    try await logErasure(of: name)
+  }
+
   package func erase(_ name: StoreName) async throws(StoreError) -> Bool {
     let storage = storage(name)
     let entry = try await registry.entry(name.key)
     let fileExists = try await storage.fileExists()
     guard entry != nil || fileExists else { return false }
     if entry?.isErasing != true {
-      // Before anything is gone: whoever restores an older backup must learn of it.
-      try await logErasure(of: name)
       // From here on the store is gone, whatever happens.
       try await registry.set(.init(epoch: entry?.epoch ?? "", isErasing: true), for: name.key)
     }

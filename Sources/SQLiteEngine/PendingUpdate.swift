@@ -99,6 +99,7 @@ extension Decision {
   fileprivate var withoutValue: Decision<Void> {
     var decision = Decision<Void>(mutations, locals: locals, value: ())
     decision.purges = purges
+    decision.withoutHistory = withoutHistory
     decision.indexes = indexes
     decision.keepsHistory = keepsHistory
     decision.leadsToRoom = leadsToRoom
@@ -108,5 +109,6 @@ extension Decision {
   /// Whether nothing is to be written.
   var isEmpty: Bool {
     mutations.isEmpty && locals.isEmpty && purges.isEmpty && indexes.isEmpty
+      && withoutHistory.isEmpty
   }
 }

@@ -84,16 +84,37 @@ actor Registry {
         "SELECT epoch, is_erasing, checksum FROM stores WHERE key = ?1"
       ).first(.text(key)) { row throws(SQLiteError) in
         (
-          entry: Entry(epoch: try row.string(0), isErasing: row.int64(1) != 0),
+          entry: Entry(epoch: (try? row.string(0)) ?? "", isErasing: row.int64(1) != 0),
           checksum: row.int64(2)
         )
       }
     }
     guard let found else { return nil }
-    guard found.checksum == Self.checksum(key, found.entry) else {
-      throw .integrity("an entry of the registry fails its checksum")
+    if found.checksum == Self.checksum(key, found.entry) { return found.entry }
+    return try mendedEntry(key)
+  }
+
+  /// An entry of which one byte has turned, computed back and written right, if it can be.
+  /// - Throws: `integrity`.
+  private func mendedEntry(_ key: String) throws(StoreError) -> Entry {
+    let connection = try opened()
+    let row = try storing { () throws(SQLiteError) in
+      try connection.statement("SELECT epoch, is_erasing, checksum FROM stores WHERE key = ?1")
+        .first(.text(key)) { row throws(SQLiteError) in
+          RowValues(
+            kind: .entry,
+            values: [.text(Array(key.utf8)), .text(row.bytes(0)), .integer(row.int64(1))],
+            checksum: row.int64(2))
+        }
     }
-    return found.entry
+    guard let mended = row?.mended(), mended.bytes(0).elementsEqual(key.utf8),
+      let epoch = String(validating: mended.bytes(1), as: UTF8.self),
+      (0...1).contains(mended.integer(2))
+    else { throw .integrity("an entry of the registry fails its checksum") }
+    let entry = Entry(epoch: epoch, isErasing: mended.integer(2) == 1)
+    // A disk that takes no writes now is no reason not to use what is known.
+    try? commit([Write(key, entry)])
+    return entry
   }
 
   /// The keys of a namespace that exist, in byte order.

@@ -15,7 +15,7 @@ extension SQLiteStorage {
     try? file.removeDraft()
     adopt(
       try Connection.opening(file, as: blank) { connection throws(StoreError) in
-        let header = try StoreHeader(readingFrom: connection)
+        let header = try StoreHeader(readingOrMendingFrom: connection)
         guard header.key.utf8.elementsEqual(key.utf8) else {
           throw .damaged("the file is another store's")
         }

@@ -76,22 +76,18 @@ struct SQLiteView: StoreView {
     try rows.walk(range) { row, body throws(StoreError) in try visit(row.document(body)) }
   }
 
-  func ids(ofType type: String) throws(StoreError) -> [DocumentID] {
-    try rows.documents(ofType: type).map(\.id)
+  func changes(after sequence: Int64, limit: Int) throws(StoreError) -> [Change] {
+    try rows.changes(after: sequence, limit: max(limit, 0)).map(\.change)
   }
 
-  func changes(after sequence: Int64, limit: Int) throws(StoreError) -> [Change] {
-    try rows.changes(after: sequence, limit: max(limit, 0)).map { row in
-      Change(
-        sequence: row.sequence, id: row.id, revision: row.revision, isDeleted: row.isDeleted)
-    }
+  func changes(
+    ofType type: String, after sequence: Int64, limit: Int
+  ) throws(StoreError) -> [Change] {
+    try rows.changes(ofType: type, after: sequence, limit: max(limit, 0)).map(\.change)
   }
 
   func changes(upTo sequence: Int64, limit: Int) throws(StoreError) -> [Change] {
-    try rows.changes(upTo: sequence, limit: max(limit, 0)).map { row in
-      Change(
-        sequence: row.sequence, id: row.id, revision: row.revision, isDeleted: row.isDeleted)
-    }
+    try rows.changes(upTo: sequence, limit: max(limit, 0)).map(\.change)
   }
 
   func changeCount(after sequence: Int64) throws(StoreError) -> Int64 {
@@ -103,8 +99,10 @@ struct SQLiteView: StoreView {
     }
   }
 
-  func count(_ range: DocumentRange) throws(StoreError) -> Int64 {
-    try storing { () throws(SQLiteError) in try rows.count(range) }
+  func count(
+    _ range: DocumentRange, among ids: Int
+  ) throws(StoreError) -> (count: Int, last: DocumentID?) {
+    try storing { () throws(SQLiteError) in try rows.count(range, among: ids) }
   }
 
   func locals(
@@ -117,11 +115,17 @@ struct SQLiteView: StoreView {
     try storing { () throws(SQLiteError) in try rows.localUsage(of: prefix, at: now) }
   }
 
+  func expiredLocals(at moment: Timestamp, limit: Int) throws(StoreError) -> [LocalID] {
+    try storing { () throws(SQLiteError) in
+      try rows.expiredLocals(at: moment, limit: max(limit, 0))
+    }
+  }
+
   func indexedSequence(_ index: IndexID) throws(StoreError) -> Int64? {
     try rows.indexedSequence(index)
   }
 
-  func indexes() throws(StoreError) -> [IndexID] { try storing(rows.indexNames) }
+  func indexes() throws(StoreError) -> [IndexID] { try rows.indexNames() }
 
   func entries(
     _ index: IndexID, _ range: IndexRange, _ visit: (IndexEntry) throws(StoreError) -> Bool
@@ -162,5 +166,11 @@ struct SQLiteView: StoreView {
     case .absent: nil
     case .unannounced, nil: try rows.document(id)
     }
+  }
+}
+
+extension StoredDocument {
+  fileprivate var change: Change {
+    Change(sequence: sequence, id: id, revision: revision, isDeleted: isDeleted)
   }
 }

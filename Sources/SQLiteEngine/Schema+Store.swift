@@ -36,8 +36,7 @@ extension Schema {
       """,
       // `newest` is the last document's number: after a purge it may be less than `last_sequence`.
       // `documents_deleted` tells tombstones from live ids where rows are counted and no row is read.
-      // `indexes` and `entries` hold what queries walk. An entry carries no checksum: a query reads each
-      // document that it finds anew, and what a damaged key would hide no checksum of its own could show.
+      // `indexes` and `entries` hold what queries walk.
       """
       ALTER TABLE header ADD COLUMN newest INTEGER;
       CREATE INDEX documents_deleted ON documents(id, is_deleted) WHERE is_deleted = 1;
@@ -54,6 +53,17 @@ extension Schema {
       // `kept` is the bytes of all rows of `bodies`; where it is null, as in an older file, they are counted.
       """
       ALTER TABLE header ADD COLUMN kept INTEGER;
+      """,
+      // `content` is what an index keeps of a document; a query that it suffices reads no document, so the row has a
+      // checksum. Indexes of an older file go, and queries make them anew.
+      """
+      DROP TABLE entries;
+      DELETE FROM indexes;
+      CREATE TABLE entries(
+        number INTEGER NOT NULL, key BLOB NOT NULL, id TEXT NOT NULL, checksum INTEGER NOT NULL,
+        content BLOB, PRIMARY KEY(number, key, id)
+      ) STRICT, WITHOUT ROWID;
+      CREATE INDEX entries_by_document ON entries(id, number);
       """,
     ])
 }

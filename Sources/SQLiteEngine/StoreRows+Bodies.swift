@@ -75,7 +75,8 @@ extension StoreRows {
     ).all(.integer(first), .integer(generation)) { row throws(SQLiteError) in
       BodyPlace(
         number: row.int64(0),
-        revision: RevisionID(generation: Int(row.int64(1)), digest: try row.string(2)),
+        // One that is no text any more is no revision's.
+        revision: RevisionID(generation: Int(row.int64(1)), digest: (try? row.string(2)) ?? ""),
         count: row.int64(3))
     }
   }
@@ -83,7 +84,9 @@ extension StoreRows {
   /// The digests of a document's stored bodies of one generation.
   func bodyDigests(of first: Int64, generation: Int) throws(SQLiteError) -> [String] {
     try connection.statement("SELECT digest FROM bodies WHERE first = ?1 AND generation = ?2")
-      .all(.integer(first), .integer(generation)) { row throws(SQLiteError) in try row.string(0) }
+      .all(.integer(first), .integer(generation)) { row throws(SQLiteError) in
+        (try? row.string(0)) ?? ""
+      }
   }
 
   /// Bytes of a document's bodies here; none is read.

@@ -47,30 +47,56 @@ extension StoreRows {
     ).first(.integer(start), .integer(end)) { row throws(SQLiteError) in row.int64(0) } ?? 0
   }
 
-  /// The ids of a range, without those of tombstones unless these are wanted.
-  func count(_ range: DocumentRange) throws(SQLiteError) -> Int64 {
-    let all = try connection.statement(
-      """
-      SELECT count(*) FROM documents INDEXED BY sqlite_autoindex_documents_1
-      WHERE id >= ?1 AND id <= ?2 AND id <> ?3
-      """)
-    guard !range.includesDeleted else { return try count(range, with: all) }
+  /// Counts among the first so many ids of a range, without those of tombstones unless these are wanted.
+  /// - Returns: besides, the last of those ids, if there are so many.
+  func count(
+    _ range: DocumentRange, among ids: Int
+  ) throws(SQLiteError) -> (count: Int, last: DocumentID?) {
+    // Text sorts before every blob, so an empty blob stands behind the last id; and no id equals one.
+    let end = range.end.map { Binding.text($0) } ?? .bytes([])
+    let without: Binding = range.includesEnd ? .bytes([]) : end
+    let start = Binding.text(range.start ?? "")
+    let found = try (range.descending ? lastIDs : firstIDs)
+      .first(start, end, without, .integer(ids)) { row throws(SQLiteError) in
+        (
+          count: Int(row.int64(0)),
+          last: row.isNull(1) ? nil : DocumentID(stored: try row.string(1))
+        )
+      }
+    guard let found, let last = found.last else { return (0, nil) }
+    let next = found.count == ids ? last : nil
+    guard !range.includesDeleted else { return (found.count, next) }
+    let reached = Binding.text(last.text)
     let deleted = try connection.statement(
       """
       SELECT count(*) FROM documents INDEXED BY documents_deleted
       WHERE is_deleted = 1 AND id >= ?1 AND id <= ?2 AND id <> ?3
-      """)
-    return try count(range, with: all) - count(range, with: deleted)
+      """
+    ).first(range.descending ? reached : start, range.descending ? end : reached, without) {
+      row throws(SQLiteError) in Int(row.int64(0))
+    }
+    return (found.count - (deleted ?? 0), next)
   }
 
-  private func count(
-    _ range: DocumentRange, with statement: Statement
-  ) throws(SQLiteError) -> Int64 {
-    // Text sorts before every blob, so an empty blob stands behind the last id; and no id equals one.
-    let end = range.end.map { Binding.text($0) } ?? .bytes([])
-    let without: Binding = range.includesEnd ? .bytes([]) : end
-    return try statement.first(.text(range.start ?? ""), end, without) {
-      row throws(SQLiteError) in row.int64(0)
-    } ?? 0
+  private var firstIDs: Statement {
+    get throws(SQLiteError) {
+      try connection.statement(
+        """
+        SELECT count(*), max(id) FROM (
+          SELECT id FROM documents INDEXED BY sqlite_autoindex_documents_1
+          WHERE id >= ?1 AND id <= ?2 AND id <> ?3 ORDER BY id LIMIT ?4)
+        """)
+    }
+  }
+
+  private var lastIDs: Statement {
+    get throws(SQLiteError) {
+      try connection.statement(
+        """
+        SELECT count(*), min(id) FROM (
+          SELECT id FROM documents INDEXED BY sqlite_autoindex_documents_1
+          WHERE id >= ?1 AND id <= ?2 AND id <> ?3 ORDER BY id DESC LIMIT ?4)
+        """)
+    }
   }
 }

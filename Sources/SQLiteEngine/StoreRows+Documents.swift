@@ -14,7 +14,7 @@ extension StoreRows {
           body_checksum, tree_checksum, checksum, body
         FROM documents WHERE id = ?1
         """
-      ).first(.text(id.text)) { row throws(SQLiteError) in try StoredDocument.reading(row) }
+      ).first(.text(id.text)) { row throws(SQLiteError) in StoredDocument.reading(row) }
     }
     guard let found else { return nil }
     return (try found.verified(), found.content)
@@ -30,7 +30,7 @@ extension StoreRows {
           body_checksum, tree_checksum, checksum
         FROM documents WHERE id = ?1
         """
-      ).first(.text(id.text)) { row throws(SQLiteError) in try StoredDocument.reading(row) }
+      ).first(.text(id.text)) { row throws(SQLiteError) in StoredDocument.reading(row) }
     }
     return try found?.verified()
   }
@@ -47,7 +47,7 @@ extension StoreRows {
         FROM documents WHERE id = ?1
         """
       ).first(.text(id.text)) { row throws(SQLiteError) in
-        (document: try StoredDocument.reading(row), tree: row.bytes(13))
+        (document: StoredDocument.reading(row), tree: row.bytes(13))
       }
     }
     guard let found else { return nil }
@@ -65,7 +65,7 @@ extension StoreRows {
           body_checksum, tree_checksum, checksum, tree
         FROM documents WHERE id = ?1
         """
-      ).first(.text(id.text)) { row throws(SQLiteError) in try StoredDocument.reading(row) }
+      ).first(.text(id.text)) { row throws(SQLiteError) in StoredDocument.reading(row) }
     }
     guard let found else { return nil }
     return (try found.verified(), found.content)
@@ -81,7 +81,7 @@ extension StoreRows {
         FROM documents WHERE sequence > ?1 ORDER BY sequence LIMIT ?2
         """
       ).all(.integer(sequence), .integer(limit)) { row throws(SQLiteError) in
-        try StoredDocument.reading(row)
+        StoredDocument.reading(row)
       }
     }
     return try rows.map { row throws(StoreError) in try row.verified() }
@@ -97,22 +97,27 @@ extension StoreRows {
         FROM documents WHERE sequence <= ?1 ORDER BY sequence DESC LIMIT ?2
         """
       ).all(.integer(sequence), .integer(limit)) { row throws(SQLiteError) in
-        try StoredDocument.reading(row)
+        StoredDocument.reading(row)
       }
     }
     return try rows.map { row throws(StoreError) in try row.verified() }
   }
 
-  /// Live documents of one type, by id.
-  func documents(ofType type: String) throws(StoreError) -> [StoredDocument] {
+  /// Live documents of one type after a number, in order.
+  func changes(
+    ofType type: String, after sequence: Int64, limit: Int
+  ) throws(StoreError) -> [StoredDocument] {
     let rows = try storing { () throws(SQLiteError) in
       try connection.statement(
         """
         SELECT sequence, id, first, generation, digest, is_deleted, type, created, updated,
           body_checksum, tree_checksum, checksum
-        FROM documents WHERE type = ?1 AND is_deleted = 0 ORDER BY id
+        FROM documents WHERE type = ?1 AND is_deleted = 0 AND sequence > ?2
+        ORDER BY sequence LIMIT ?3
         """
-      ).all(.text(type)) { row throws(SQLiteError) in try StoredDocument.reading(row) }
+      ).all(.text(type), .integer(sequence), .integer(limit)) { row throws(SQLiteError) in
+        StoredDocument.reading(row)
+      }
     }
     return try rows.map { row throws(StoreError) in try row.verified() }
   }

@@ -7,6 +7,9 @@ extension StoreRows {
   /// How many expired local documents one update removes at most, so that none pays for a backlog.
   static let expiredAtOnce = 100
 
+  /// How many ids of local documents are read at once.
+  private static let idsAtOnce = 100
+
   private static func checksum(
     _ id: LocalID, _ document: LocalDocument, expires: Int64?
   ) -> Int64 {
@@ -44,17 +47,33 @@ extension StoreRows {
     _ range: DocumentRange, at now: Timestamp,
     _ visit: (LocalID, LocalDocument) throws(StoreError) -> Bool
   ) throws(StoreError) {
-    let ids = try storing { () throws(SQLiteError) in
-      try connection.statement(
-        "SELECT id FROM locals WHERE id >= ?1 AND id <= ?2 ORDER BY id"
-      ).all(.text(range.start ?? ""), range.end.map { .text($0) } ?? .bytes([])) {
-        row throws(SQLiteError) in LocalID(stored: try row.string(0))
+    var rest = range
+    while true {
+      let ids = try storing { () throws(SQLiteError) in try localIDs(rest) }
+      for text in ids {
+        guard let text else { throw .integrity("the id of a local document is no text") }
+        guard rest.contains(text) else { continue }
+        let id = LocalID(stored: text)
+        guard let document = try local(id, at: now) else { continue }
+        guard try visit(id, document) else { return }
       }
+      guard ids.count == Self.idsAtOnce, case .some(.some(let last)) = ids.last else { return }
+      rest = rest.behind(last)
     }
-    for id in range.descending ? ids.reversed() : ids where range.contains(id.text) {
-      guard let document = try local(id, at: now) else { continue }
-      guard try visit(id, document) else { return }
-    }
+  }
+
+  /// The first ids of a range, nil for what is no text; that of a far end that is left out may be among them.
+  private func localIDs(_ range: DocumentRange) throws(SQLiteError) -> [String?] {
+    let statement =
+      try range.descending
+      ? connection.statement(
+        "SELECT id FROM locals WHERE id >= ?1 AND id <= ?2 ORDER BY id DESC LIMIT ?3")
+      : connection.statement(
+        "SELECT id FROM locals WHERE id >= ?1 AND id <= ?2 ORDER BY id LIMIT ?3")
+    return try statement.all(
+      .text(range.start ?? ""), range.end.map { .text($0) } ?? .bytes([]),
+      .integer(Self.idsAtOnce)
+    ) { row throws(SQLiteError) in try? row.string(0) }
   }
 
   /// Local documents with a prefix that ends with a slash, but for expired ones, and the bytes of their bodies; no
@@ -71,6 +90,15 @@ extension StoreRows {
     ).first(
       .text(prefix), .text(prefix.dropLast() + "0"), .integer(now.milliseconds)
     ) { row throws(SQLiteError) in (count: row.int64(0), bytes: row.int64(1)) } ?? (0, 0)
+  }
+
+  /// Ids of local documents that have expired at a moment.
+  func expiredLocals(at moment: Timestamp, limit: Int) throws(SQLiteError) -> [LocalID] {
+    try connection.statement(
+      "SELECT id FROM locals WHERE expires IS NOT NULL AND expires <= ?1 LIMIT ?2"
+    ).all(.integer(moment.milliseconds), .integer(limit)) { row throws(SQLiteError) in
+      LocalID(stored: try row.string(0))
+    }
   }
 
   /// Writes or removes a local document.

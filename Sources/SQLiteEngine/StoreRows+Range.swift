@@ -21,9 +21,7 @@ extension StoreRows {
     }
     defer { statement.reset() }
     while try storing(statement.step) {
-      let found = try storing { () throws(SQLiteError) in
-        try StoredDocument.reading(statement.row)
-      }
+      let found = StoredDocument.reading(statement.row)
       let row = try found.verified()
       guard range.reaches(row.id) else { return }
       guard range.includes(row.id) else { continue }

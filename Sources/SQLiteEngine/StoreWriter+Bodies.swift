@@ -54,12 +54,25 @@ extension StoreWriter {
       throw .integrity("the body of a leaf is missing or fails its checksum")
     }
     let type = try applying { () throws(DocumentError) in
-      try DocumentBody(parsing: stored.bytes, limits: .request).type
+      try DocumentBody(parsing: stored.bytes, limits: .stored).type
     }
     header.kept -= try storing { () throws(SQLiteError) in
       try rows.removeBody(of: first, winner)
     }
     return (stored, type)
+  }
+
+  /// Removes the bodies of a document's revisions that are no leaves.
+  mutating func dropHistory(of old: AnnouncedDocuments.Found) throws(StoreError) {
+    let leaves = Set(try old.tree().leaves.map(\.revision))
+    header.kept -= try storing { () throws(SQLiteError) in
+      var removed: Int64 = 0
+      for place in try rows.bodies(of: old.row.first, below: .max)
+      where !leaves.contains(place.revision) {
+        removed += try rows.removeBody(at: place)
+      }
+      return removed
+    }
   }
 
   /// A body that is to stand beside the winner's, and whose it is.

@@ -42,6 +42,9 @@ struct StoreWriter {
       guard let old = try announced.document(purge.id) else { continue }
       try write(purge, replacing: old, at: now)
     }
+    for id in decision.withoutHistory {
+      if let old = try announced.document(id) { try dropHistory(of: old) }
+    }
     if !decision.locals.isEmpty {
       try storing { () throws(SQLiteError) in
         try rows.removeExpiredLocals(at: now)

@@ -62,15 +62,21 @@ extension StoredDocument {
 
   /// Reads a row of the columns `sequence, id, first, generation, digest, is_deleted, type, created,
   /// updated, body_checksum, tree_checksum, checksum` and, perhaps, one more.
-  static func reading(_ row: borrowing Row) throws(SQLiteError) -> Unverified {
+  static func reading(_ row: borrowing Row) -> Unverified {
     let flag = row.int64(5)
+    // Text that is no UTF-8 any more is damage of this row, as is any other that was not written so.
+    let id = try? row.string(1)
+    let digest = try? row.string(4)
+    let type = row.isNull(6) ? nil : try? row.string(6)
     let document = StoredDocument(
-      sequence: row.int64(0), id: DocumentID(stored: try row.string(1)), first: row.int64(2),
-      revision: RevisionID(generation: Int(row.int64(3)), digest: try row.string(4)),
-      isDeleted: flag != 0, type: row.isNull(6) ? nil : try row.string(6), created: row.int64(7),
+      sequence: row.int64(0), id: DocumentID(stored: id ?? ""), first: row.int64(2),
+      revision: RevisionID(generation: Int(row.int64(3)), digest: digest ?? ""),
+      isDeleted: flag != 0, type: type, created: row.int64(7),
       updated: row.int64(8), bodyChecksum: row.int64(9),
       treeChecksum: row.isNull(10) ? nil : row.int64(10))
-    let isSound = row.int64(11) == document.checksum && (flag == 0 || flag == 1)
+    let isSound =
+      row.int64(11) == document.checksum && (flag == 0 || flag == 1) && id != nil
+      && digest != nil && (type != nil || row.isNull(6))
     return Unverified(row: document, isSound: isSound, content: row.bytes(12))
   }
 

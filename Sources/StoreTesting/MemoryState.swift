@@ -56,12 +56,24 @@ struct MemoryState: Sendable {
       changes += apply(mutation, keeping: ancestors, at: now)
     }
     for purge in decision.purges { apply(purge, keeping: ancestors, at: now) }
+    for id in decision.withoutHistory { dropHistory(of: id) }
     for (id, local) in locals where local.isExpired(at: now) { locals[id] = nil }
     for edit in decision.locals {
       locals[edit.id] = edit.document.map { Local(document: $0, expires: edit.expires) }
     }
     for edit in decision.indexes { apply(edit) }
     return changes
+  }
+
+  private mutating func dropHistory(of id: DocumentID) {
+    guard let old = records[id] else { return }
+    count(old, by: -1)
+    let kept = old.tree.revisions(withinSteps: 0)
+    let record = Record(
+      tree: old.tree, bodies: old.bodies.filter { kept.contains($0.key) },
+      sequence: old.sequence, created: old.created, updated: old.updated)
+    records[id] = record
+    count(record, by: 1)
   }
 
   private mutating func apply(_ purge: Purge, keeping ancestors: Int, at now: Timestamp) {
@@ -72,7 +84,7 @@ struct MemoryState: Sendable {
     guard purge.tree.winner != nil else {
       records[purge.id] = nil
       order.remove(at: place(of: purge.id.text))
-      for index in Array(indexes.keys) { indexes[index]?.keys[purge.id] = nil }
+      for index in Array(indexes.keys) { indexes[index]?.places[purge.id] = nil }
       return
     }
     let kept = purge.tree.revisions(withinSteps: ancestors)
@@ -85,12 +97,17 @@ struct MemoryState: Sendable {
 
   private mutating func apply(_ edit: IndexEdit) {
     switch edit {
-    case .remove(let id): indexes[id] = nil
+    case .remove(let id, let entries):
+      for entry in indexes[id]?.entries.prefix(entries) ?? [] {
+        indexes[id]?.places[entry.id] = nil
+      }
+      indexes[id]?.sequence = nil
+      if indexes[id]?.places.isEmpty ?? true { indexes[id] = nil }
     case .advance(let id, let documents, let entries, let sequence):
       var index = indexes[id] ?? MemoryIndex()
       index.sequence = sequence
-      for document in documents { index.keys[document] = nil }
-      for entry in entries { index.keys[entry.id] = entry.key }
+      for document in documents { index.places[document] = nil }
+      for entry in entries { index.places[entry.id] = entry }
       indexes[id] = index
     }
   }
@@ -149,14 +166,14 @@ struct MemoryState: Sendable {
 
 /// One index in memory.
 struct MemoryIndex: Sendable {
-  /// How far it has been built.
-  var sequence: Int64 = 0
-  /// Each document's key.
-  var keys: [DocumentID: [UInt8]] = [:]
+  /// How far it has been built; nil while it is being removed.
+  var sequence: Int64? = 0
+  /// Each document's entry.
+  var places: [DocumentID: IndexEntry] = [:]
 
   /// The entries in order.
   var entries: [IndexEntry] {
-    keys.map { IndexEntry(id: $0.key, key: $0.value) }.sorted { left, right in
+    places.values.sorted { left, right in
       left.key == right.key
         ? left.id.text.precedesBytes(of: right.id.text)
         : left.key.lexicographicallyPrecedes(right.key)

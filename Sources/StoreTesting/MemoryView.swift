@@ -34,16 +34,7 @@ package struct MemoryView: StoreView {
   package func documents(
     _ range: DocumentRange, _ visit: (Document) throws(StoreError) -> Bool
   ) throws(StoreError) {
-    let first = range.start.map { state.place(of: $0) } ?? 0
-    var last = state.order.count
-    if let end = range.end {
-      last = state.place(of: end)
-      if range.includesEnd, last < state.order.count, state.order[last].text.equalsBytes(of: end) {
-        last += 1
-      }
-    }
-    guard first < last else { return }
-    let ids = state.order[first..<last]
+    let ids = state.order[places(of: range)]
     for id in range.descending ? Array(ids.reversed()) : Array(ids) {
       guard let document = try document(id), range.includesDeleted || !document.isDeleted else {
         continue
@@ -52,11 +43,17 @@ package struct MemoryView: StoreView {
     }
   }
 
-  package func ids(ofType type: String) throws(StoreError) -> [DocumentID] {
-    state.order.filter { id in
-      guard let record = state.records[id], !record.isDeleted else { return false }
-      return record.winningBody?.type?.equalsBytes(of: type) ?? false
+  /// Where the ids of a range stand, tombstones included.
+  private func places(of range: DocumentRange) -> Range<Int> {
+    let first = range.start.map { state.place(of: $0) } ?? 0
+    var last = state.order.count
+    if let end = range.end {
+      last = state.place(of: end)
+      if range.includesEnd, last < state.order.count, state.order[last].text.equalsBytes(of: end) {
+        last += 1
+      }
     }
+    return first..<max(first, last)
   }
 
   package func changes(after sequence: Int64, limit: Int) throws(StoreError) -> [Change] {
@@ -73,6 +70,16 @@ package struct MemoryView: StoreView {
     return changes
   }
 
+  package func changes(
+    ofType type: String, after sequence: Int64, limit: Int
+  ) throws(StoreError) -> [Change] {
+    let all = try changes(after: sequence, limit: .max).filter { change in
+      !change.isDeleted
+        && state.records[change.id]?.winningBody?.type?.equalsBytes(of: type) ?? false
+    }
+    return Array(all.prefix(limit))
+  }
+
   package func changes(upTo sequence: Int64, limit: Int) throws(StoreError) -> [Change] {
     let all = try changes(after: 0, limit: .max).filter { $0.sequence <= sequence }
     return Array(all.reversed().prefix(max(0, limit)))
@@ -82,13 +89,15 @@ package struct MemoryView: StoreView {
     Int64(try changes(after: sequence, limit: .max).count)
   }
 
-  package func count(_ range: DocumentRange) throws(StoreError) -> Int64 {
-    var count: Int64 = 0
-    try documents(range) { _ in
-      count += 1
-      return true
-    }
-    return count
+  package func count(
+    _ range: DocumentRange, among ids: Int
+  ) throws(StoreError) -> (count: Int, last: DocumentID?) {
+    let places = places(of: range)
+    let all = state.order[places]
+    let first = range.descending ? all.suffix(ids) : all.prefix(ids)
+    let count = first.count { range.includesDeleted || state.records[$0]?.isDeleted == false }
+    guard first.count == ids else { return (count, nil) }
+    return (count, range.descending ? first.first : first.last)
   }
 
   package func locals(
@@ -114,6 +123,12 @@ package struct MemoryView: StoreView {
     return usage
   }
 
+  package func expiredLocals(
+    at moment: Timestamp, limit: Int
+  ) throws(StoreError) -> [LocalID] {
+    Array(state.locals.filter { $0.value.isExpired(at: moment) }.keys.prefix(max(0, limit)))
+  }
+
   package func indexedSequence(_ index: IndexID) throws(StoreError) -> Int64? {
     state.indexes[index]?.sequence
   }
@@ -134,7 +149,8 @@ package struct MemoryView: StoreView {
       return isAdded || range.end.map { entry.key.lexicographicallyPrecedes($0) } ?? true
     }
     for entry in range.descending ? entries.reversed() : entries {
-      guard try visit(entry) else { return }
+      let wanted = range.wantsContent ? entry : IndexEntry(id: entry.id, key: entry.key)
+      guard try visit(wanted) else { return }
     }
   }
 

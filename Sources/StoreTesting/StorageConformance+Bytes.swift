@@ -47,6 +47,32 @@ extension StorageConformance {
         try await requireCounted(storage, [id, other], "a deletion")
       }
     },
+    Claim("documents without history keep their leaves' bodies, their trees and their numbers") {
+      bench in
+      try await bench.withStorage { storage in
+        let (id, other, none) = (try DocumentID("a"), try DocumentID("b"), try DocumentID("c"))
+        let chain = try await storage.putChain(id, count: 4)
+        _ = try await storage.putChain(other, count: 4)
+        _ = try await storage.graft(id, [try RevisionID("1-0")], #"{"losing":1}"#)
+        let (tree, info) = (try await storage.tree(id), try await storage.info())
+        let others = try await storage.storedBytes(of: other)
+        _ = try await storage.update([id, none], at: .start) { _ throws(StoreError) in
+          var decision = Decision(value: ())
+          decision.withoutHistory = [id, none]
+          return decision
+        }
+        for revision in chain.dropLast() {
+          try require(try await storage.body(id, revision), is: nil, "body of \(revision)")
+        }
+        let losing = try await storage.body(id, RevisionID("1-0"))
+        try require(losing, is: #"{"losing":1}"#, "a leaf's body")
+        try require(try await storage.tree(id), is: tree, "the tree")
+        try require(try await storage.storedBytes(of: other), is: others, "another's bytes")
+        let last = try await storage.info().lastSequence
+        try require(last, is: info.lastSequence, "the last number")
+        try await requireCounted(storage, [id, other], "dropped history")
+      }
+    },
   ]
 
   private static func purgeLeaves(

@@ -66,7 +66,8 @@ extension StorageConformance {
         let names = ["x", "y", "z"].map { RevisionID(generation: 2, digest: $0) }
         let committed = try await storage.update([id], at: late) {
           view throws(StoreError) -> Decision<[RevisionID]> in
-          var edits = DocumentEdits(id, in: try view.tree(id), limit: 1_000)
+          var edits = DocumentEdits(
+            id, in: try view.tree(id), limit: HistoryLimits(revisions: 1_000))
           return try applying { () throws(DocumentError) -> Decision<[RevisionID]> in
             for (number, name) in names.enumerated() {
               _ = try edits.insert(
@@ -104,7 +105,8 @@ extension StorageConformance {
         let late = Timestamp(seconds: 1_800_000_100)
         _ = try await storage.update([id], at: late) {
           view throws(StoreError) -> Decision<Void> in
-          var edits = DocumentEdits(id, in: try view.tree(id), limit: 1_000)
+          var edits = DocumentEdits(
+            id, in: try view.tree(id), limit: HistoryLimits(revisions: 1_000))
           return try applying { () throws(DocumentError) -> Decision<Void> in
             let gone = try edits.put(base: first, body: .empty, isDeleted: true)
             _ = try edits.put(base: gone, body: .empty, isDeleted: false)
@@ -145,7 +147,7 @@ extension StorageConformance {
       try await bench.withStorage { storage in
         let id = try DocumentID("a")
         var wanted = RevisionTree()
-        for branch in 0..<RevisionTree.maximumLeaves {
+        for branch in 0..<HistoryLimits.standard.liveLeaves {
           let history = try ["3-leaf\(branch)", "2-mid\(branch % 4)", "1-root"].map {
             text throws(DocumentError) in try RevisionID(text)
           }

@@ -98,6 +98,39 @@ extension StorageConformance {
         try require(try await storage.ids(in: index), is: ["c", "d", "b", "a"], "entries again")
       }
     },
+    Claim("an entry comes with what the index keeps of its document, where that is wanted") {
+      bench in
+      try await bench.withStorage { storage in
+        let index = IndexID("kept")
+        let contents: [(id: String, content: [UInt8]?)] = [
+          ("a", nil), ("b", []), ("c", [0, 255, 0]), ("d", [UInt8](repeating: 7, count: 5_000)),
+        ]
+        let entries = try contents.map { id, content throws(DocumentError) in
+          IndexEntry(id: try DocumentID(id), key: [1], content: content)
+        }
+        let ids = entries.map(\.id)
+        try await storage.edit(.advance(index, documents: ids, entries: entries, sequence: 1))
+        try await storage.edit(try advance(IndexID("other"), [("c", [1])], upTo: 1))
+        let wanted = IndexRange(start: [1], end: [2], wantsContent: true)
+        try require(try await storage.entries(of: index, wanted), is: entries, "entries")
+        var down = wanted
+        down.descending = true
+        try require(
+          try await storage.entries(of: index, down), is: entries.reversed(), "downwards")
+        try require(
+          try await storage.entries(of: index, IndexRange()).map(\.content),
+          is: [nil, nil, nil, nil], "where it is not wanted")
+        let other = try await storage.entries(of: IndexID("other"), wanted)
+        try require(other.map(\.content), is: [nil], "another index's")
+        let changed = [
+          IndexEntry(id: ids[2], key: [1], content: [9]), IndexEntry(id: ids[3], key: [1]),
+        ]
+        try await storage.edit(
+          .advance(index, documents: Array(ids[2...]), entries: changed, sequence: 2))
+        try require(
+          try await storage.entries(of: index, wanted), is: entries[..<2] + changed, "replaced")
+      }
+    },
     Claim("indexes are edited in order, several in one decision, and removed alone") { bench in
       try await bench.withStorage { storage in
         let (one, two) = (IndexID("one"), IndexID("two"))
@@ -106,15 +139,31 @@ extension StorageConformance {
           try advance(one, [("b", [0])], upTo: 3))
         try require(try await storage.ids(in: one), is: ["b", "a"], "the first")
         try require(try await storage.ids(in: two), is: ["a"], "the second")
-        try await storage.edit(.remove(one))
+        try await storage.edit(.remove(one, entries: 9))
         try require(try await storage.indexes(), is: [two], "those left")
         try require(try await storage.ids(in: one), is: [], "entries of a removed one")
         try require(try await storage.ids(in: two), is: ["a"], "the other's entries")
-        try await storage.edit(.remove(one))
-        try await storage.edit(.remove(two), try advance(two, [("z", [1])], upTo: 9))
+        try await storage.edit(.remove(one, entries: 9))
+        try await storage.edit(.remove(two, entries: 9), try advance(two, [("z", [1])], upTo: 9))
         try require(try await storage.ids(in: two), is: ["z"], "one made anew")
         try await storage.edit(try advance(one, [], upTo: 1))
         try require(try await storage.ids(in: one), is: [], "one of an old name")
+      }
+    },
+    Claim("an index is removed in parts, and is not there any more from the first on") { bench in
+      try await bench.withStorage { storage in
+        let index = IndexID("parts")
+        let all = try advance(index, [("a", [1]), ("b", [2]), ("c", [3])], upTo: 3)
+        try await storage.edit(all)
+        try await storage.edit(.remove(index, entries: 2))
+        try require(try await storage.ids(in: index), is: ["c"], "what is left")
+        try require(try await storage.indexedSequence(index), is: nil, "how far")
+        try require(try await storage.indexes(), is: [index], "an index that has entries")
+        try await storage.edit(all)
+        try require(try await storage.ids(in: index), is: ["a", "b", "c"], "one built anew")
+        try require(try await storage.indexedSequence(index), is: 3, "how far, anew")
+        try await storage.edit(.remove(index, entries: 2), .remove(index, entries: 2))
+        try require(try await storage.indexes(), is: [], "none is left")
       }
     },
     Claim("a decision that throws leaves indexes as they were; an update sees those before") {
@@ -127,7 +176,7 @@ extension StorageConformance {
         do {
           _ = try await storage.update([id], at: .start) { view throws(StoreError) in
             var decision = Decision(value: true)
-            decision.indexes = [.remove(index)]
+            decision.indexes = [.remove(index, entries: 9)]
             guard try view.document(id) == nil else { throw StoreError(DocumentError.conflict) }
             return decision
           }

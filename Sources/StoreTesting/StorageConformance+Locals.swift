@@ -65,6 +65,27 @@ extension StorageConformance {
         try require(again.value, is: true, "written again with a later end")
       }
     },
+    Claim("local documents whose time is over are named until they are removed") { bench in
+      try await bench.withStorage { storage in
+        let end = Timestamp.start.adding(seconds: 60)
+        let document = LocalDocument(revision: 1, body: [1])
+        for number in 0..<3 {
+          try await storage.setLocal(LocalID(receipt: "\(number)"), document, expires: end)
+        }
+        try await storage.setLocal(LocalID(receipt: "stays"), document)
+        for (moment, limit, count) in [(59, 9, 0), (60, 2, 2), (60, 9, 3)] {
+          let ids = try await storage.read { view throws(StoreError) in
+            try view.expiredLocals(at: .start.adding(seconds: Int64(moment)), limit: limit)
+          }
+          try require(ids.count, is: count, "\(limit) after \(moment) seconds")
+        }
+        try await storage.setLocal(LocalID(receipt: "1"), nil)
+        let ids = try await storage.read { view throws(StoreError) in
+          try view.expiredLocals(at: end, limit: 9).map(\.text).sorted()
+        }
+        try require(ids, is: ["receipt/0", "receipt/2"], "what is left")
+      }
+    },
     Claim("local documents are walked in byte order, both ways, without those whose time is over") {
       bench in
       try await bench.withStorage { storage in

@@ -127,8 +127,17 @@ extension StoreStorage {
     try await read { view throws(StoreError) in try view.changeCount(after: sequence) }
   }
 
-  func count(_ range: DocumentRange) async throws -> Int64 {
-    try await read { view throws(StoreError) in try view.count(range) }
+  /// Counts a range in parts of so many ids.
+  func count(_ range: DocumentRange, among ids: Int) async throws -> Int {
+    try await read { view throws(StoreError) in
+      var (count, rest) = (0, range)
+      while true {
+        let part = try view.count(rest, among: ids)
+        count += part.count
+        guard let last = part.last else { return count }
+        rest = rest.behind(last.text)
+      }
+    }
   }
 
   /// Edits indexes.
@@ -146,6 +155,18 @@ extension StoreStorage {
 
   func indexes() async throws -> [IndexID] {
     try await read { view throws(StoreError) in try view.indexes() }
+  }
+
+  /// An index's entries in a range.
+  func entries(of index: IndexID, _ range: IndexRange) async throws -> [IndexEntry] {
+    try await read { view throws(StoreError) in
+      var entries: [IndexEntry] = []
+      try view.entries(index, range) { entry throws(StoreError) in
+        entries.append(entry)
+        return true
+      }
+      return entries
+    }
   }
 
   /// The ids of an index's entries in a range, at most so many.

@@ -73,6 +73,25 @@ extension DatabaseManager {
     }
   }
 
+  /// Lends a store that exists to upkeep. One that nobody else has open is closed again at once, so that a walk over
+  /// all stores takes no place from those that people come back to.
+  /// - Parameter use: given nil when the store is absent.
+  /// - Throws: as ``withStore(_:creating:_:)`` does.
+  nonisolated(nonsending) package func visit<Value, Failure: StoreFailure>(
+    _ name: StoreName, _ use: (DocumentStore?) async throws(Failure) -> Value
+  ) async throws(Failure) -> Value {
+    let isLast = !isInUse(name)
+    let lease: OpenStore?
+    do { lease = try await self.lease(name, creating: false) } catch { throw Failure(error) }
+    defer { release(lease, isLast: isLast) }
+    return try await use(lease?.store)
+  }
+
+  /// Whether a store is open, about to be or waited for: somebody uses it, or has done so a moment ago.
+  package nonisolated func isInUse(_ name: StoreName) -> Bool {
+    state.withLockedValue { $0.stores.isInUse(name) }
+  }
+
   /// Lends what a store is kept in, for its engine to look after: to copy it, to check it.
   /// - Parameter use: given nil when the store is absent.
   /// - Throws: what `use` throws, and as ``withStore(_:creating:_:)`` does.
@@ -97,8 +116,10 @@ extension DatabaseManager {
     }
   }
 
-  nonisolated private func release(_ lease: OpenStore?) {
+  /// - Parameter isLast: whether the store is to be closed as soon as nobody uses it.
+  nonisolated private func release(_ lease: OpenStore?, isLast: Bool = false) {
     guard let lease else { return }
-    settle(state.withLockedValue { $0.stores.release(lease.name, failed: lease.health.hasFailed) })
+    let closes = isLast || lease.health.hasFailed
+    settle(state.withLockedValue { $0.stores.release(lease.name, failed: closes) })
   }
 }

@@ -1,3 +1,4 @@
+import Lanes
 import NIOConcurrencyHelpers
 
 extension DatabaseManager {
@@ -43,7 +44,9 @@ extension DatabaseManager {
       let continuation = state.withLockedValue { $0.waiting.removeValue(forKey: ticket) }
       continuation?.resume(returning: answer)
     }
-    for work in outcome.work { Task { await perform(work) } }
+    for work in outcome.work {
+      Task(executorPreference: WorkExecutor.outlasting) { await self.perform(work) }
+    }
   }
 
   nonisolated private func perform(_ work: Stores.Work) async {

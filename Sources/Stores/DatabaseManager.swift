@@ -90,6 +90,9 @@ package actor DatabaseManager {
     return max(4, min(maximumOpenStores, free / max(1, descriptorsPerStore)))
   }
 
+  /// What a store takes.
+  package nonisolated func limits(of name: StoreName) -> StoreLimits { limits(name) }
+
   /// The feed of a store, which stays the same while the store is closed and opened again and ends
   /// when it is erased. A reader holds no lease: it leases the store for each page.
   package func feed(for name: StoreName) -> ChangeFeed {
@@ -98,10 +101,13 @@ package actor DatabaseManager {
 
   /// Ends a store: waits until nobody uses it, ends its feed, closes and erases it. Whoever asks
   /// for it meanwhile waits, and then finds it absent or makes a new one.
+  /// - Parameter isNoted: whether a backup from before must not bring it back. What was erased by the clock alone
+  ///   may come back: it is erased again, unless the clock was wrong.
   /// - Returns: false when it was absent.
   /// - Throws: what the engine throws; `unavailable` when the service stops or the task is
   ///   cancelled.
-  package func erase(_ name: StoreName) async throws(StoreError) -> Bool {
+  package func erase(_ name: StoreName, isNoted: Bool = true) async throws(StoreError) -> Bool {
+    if isNoted { try await engine.noteErasure(of: name) }
     switch await answer(to: .erase, for: name) {
     case .erased(let wasThere): return wasThere
     case .failed(let error): throw error

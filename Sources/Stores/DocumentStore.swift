@@ -8,11 +8,11 @@ import NIOConcurrencyHelpers
 package struct DocumentStore: Sendable {
   /// Which store.
   package let name: StoreName
-  private let storage: any StoreStorage
-  private let feed: ChangeFeed
+  let storage: any StoreStorage
+  let feed: ChangeFeed
   private let limits: StoreLimits
-  private let now: @Sendable () -> Timestamp
-  private let follower: CommitFollower
+  let now: @Sendable () -> Timestamp
+  let follower: CommitFollower
 
   /// A store over its storage.
   /// - Parameter now: the clock that stamps documents.
@@ -33,7 +33,7 @@ package struct DocumentStore: Sendable {
   package func read<Value: Sendable>(
     _ query: @escaping @Sendable (any StoreView) throws(StoreError) -> Value
   ) async throws(StoreError) -> Value {
-    try await storage.read(query)
+    try await mending { () throws(StoreError) in try await storage.read(query) }
   }
 
   /// Reads in slices, for what a stranger sizes: `step` is called again and again, each time with what the call
@@ -47,15 +47,20 @@ package struct DocumentStore: Sendable {
     // In a box, so that what grows from call to call is never copied.
     let reached = NIOLockedValueBox(progress)
     while true {
-      let value = try await storage.read { view throws(StoreError) in
-        let outcome: Result<Value?, StoreError> = reached.withLockedValue { progress in
-          do throws(StoreError) { return .success(try step(&progress, view)) } catch {
-            return .failure(error)
+      do throws(StoreError) {
+        let value = try await storage.read { view throws(StoreError) in
+          let outcome: Result<Value?, StoreError> = reached.withLockedValue { progress in
+            do throws(StoreError) { return .success(try step(&progress, view)) } catch {
+              return .failure(error)
+            }
           }
+          return try outcome.get()
         }
-        return try outcome.get()
+        if let value { return value }
+      } catch {
+        guard await hasMended(after: error) else { throw error }
+        reached.withLockedValue { $0 = progress }
       }
-      if let value { return value }
       // The store's thread was left, so others have had their turn; the task's own may go on for long.
       do { try await Slice.giveWay() } catch { throw .ended }
       if Slice.isEnded { throw .ended }
@@ -66,7 +71,7 @@ package struct DocumentStore: Sendable {
   package func glance<Value: Sendable>(
     _ query: @escaping @Sendable (any StoreView) throws(StoreError) -> Value
   ) async throws(StoreError) -> Value {
-    try await storage.glance(query)
+    try await mending { () throws(StoreError) in try await storage.glance(query) }
   }
 
   /// Commits what `decide` decides; see ``StoreStorage/update(_:at:_:)``.
@@ -76,24 +81,31 @@ package struct DocumentStore: Sendable {
     _ ids: Set<DocumentID>,
     _ decide: @escaping @Sendable (any StoreView) throws(StoreError) -> Decision<Value>
   ) async throws(StoreError) -> Committed<Value> {
-    let limits = limits
+    let (limits, moment) = (limits, now())
     let concerns = follower.concerns
-    let committed = try await storage.update(ids, at: now()) { view throws(StoreError) in
-      var decision = try decide(view)
-      if !decision.purges.isEmpty {
-        let count = LocalDocument(revision: try view.purgeCount() &+ 1, body: Array("{}".utf8))
-        decision.locals.append(LocalEdit(.purgeCount, count))
+    let committed = try await mending { () throws(StoreError) in
+      try await storage.update(ids, at: moment) { view throws(StoreError) in
+        var decision = try decide(view)
+        if !decision.purges.isEmpty {
+          let count = LocalDocument(revision: try view.purgeCount() &+ 1, body: Array("{}".utf8))
+          decision.locals.append(LocalEdit(.purgeCount, count))
+          for purge in decision.purges {
+            let note = try PurgeMarks.note(purge, in: view, at: moment)
+            if let note { decision.locals.append(note) }
+          }
+        }
+        decision.keepsHistory = try Quota.check(
+          decision.mutations, purges: decision.purges, against: limits, in: view)
+        try Quota.check(decision.locals, against: limits, in: view)
+        return decision.noting(
+          wakes: !decision.mutations.isEmpty || !decision.purges.isEmpty,
+          followed: decision.mutations.filter(concerns).map(\.id))
       }
-      decision.keepsHistory = try Quota.check(
-        decision.mutations, purges: decision.purges, against: limits, in: view)
-      try Quota.check(decision.locals, against: limits, in: view)
-      return decision.noting(
-        wakes: !decision.mutations.isEmpty || !decision.purges.isEmpty,
-        isFollowed: decision.mutations.contains(where: concerns))
     }
     if committed.value.wakes { feed.wake() }
     // What it could not do now it does at the next such commit; this one stands.
-    if committed.value.isFollowed { try? await follower.follow(self) }
+    let followed = committed.value.followed
+    if !followed.isEmpty { try? await follower.follow(self, followed) }
     return Committed(changes: committed.changes, value: committed.value.value)
   }
 
@@ -113,11 +125,12 @@ package struct DocumentStore: Sendable {
   package func put(
     _ id: DocumentID, base: RevisionID?, body: DocumentBody
   ) async throws(StoreError) -> RevisionID {
-    let limit = limits.revisions
+    let limit = limits.history
     return try await update([id]) { view throws(StoreError) in
       let tree = try view.tree(id)
+      let former = try view.former(id, tree)
       let mutation = try applying { () throws(DocumentError) in
-        try Edit.put(id, in: tree, base: base, body: body, limit: limit)
+        try Edit.put(id, in: tree, base: base, after: former, body: body, limit: limit)
       }
       return Decision([mutation], value: mutation.revision)
     }.value
@@ -128,7 +141,7 @@ package struct DocumentStore: Sendable {
   package func delete(
     _ id: DocumentID, base: RevisionID?
   ) async throws(StoreError) -> RevisionID {
-    let limit = limits.revisions
+    let limit = limits.history
     return try await update([id]) { view throws(StoreError) in
       let tree = try view.tree(id)
       let mutation = try applying { () throws(DocumentError) in
@@ -138,8 +151,8 @@ package struct DocumentStore: Sendable {
     }.value
   }
 
-  /// How many revision ids this store keeps along each branch.
-  package var revisionLimit: Int { limits.revisions }
+  /// How much history each document of this store may have.
+  package var historyLimits: HistoryLimits { limits.history }
   /// What this store takes.
   package var quota: StoreLimits { limits }
 }
@@ -148,15 +161,16 @@ package struct DocumentStore: Sendable {
 private struct NotedValue<Value: Sendable>: Sendable {
   let value: Value
   let wakes: Bool
-  let isFollowed: Bool
+  let followed: [DocumentID]
 }
 
 extension Decision {
-  fileprivate func noting(wakes: Bool, isFollowed: Bool) -> Decision<NotedValue<Value>> {
+  fileprivate func noting(wakes: Bool, followed: [DocumentID]) -> Decision<NotedValue<Value>> {
     var noted = Decision<NotedValue<Value>>(
       mutations, locals: locals,
-      value: NotedValue(value: value, wakes: wakes, isFollowed: isFollowed))
+      value: NotedValue(value: value, wakes: wakes, followed: followed))
     noted.purges = purges
+    noted.withoutHistory = withoutHistory
     noted.indexes = indexes
     noted.keepsHistory = keepsHistory
     noted.leadsToRoom = leadsToRoom

@@ -9,17 +9,21 @@ package struct IndexID: ByteString {
   package init(_ text: String) { self.text = text }
 }
 
-/// A document's place in an index.
+/// A document's place in an index, and what the index keeps of it.
 package struct IndexEntry: Sendable, Equatable {
   /// The document.
   package let id: DocumentID
   /// What the index sorts by, compared by bytes. What it means is the rule's affair.
   package let key: [UInt8]
+  /// What the index keeps of the document, so that it need not be read; nil where it keeps nothing, and where a walk
+  /// doesn't want it. What it means is the rule's affair.
+  package let content: [UInt8]?
 
   /// A document's place.
-  package init(id: DocumentID, key: [UInt8]) {
+  package init(id: DocumentID, key: [UInt8], content: [UInt8]? = nil) {
     self.id = id
     self.key = key
+    self.content = content
   }
 }
 
@@ -34,15 +38,19 @@ package struct IndexRange: Sendable, Equatable {
   /// Where a walk goes on: upwards, entries at ``start`` whose id is not behind this one are left out; downwards,
   /// those at ``end`` whose id is before this one are wanted too. Empty for neither.
   package var id: String
+  /// Whether entries come with their ``IndexEntry/content``, which is checked then.
+  package var wantsContent: Bool
 
   /// A range of keys.
   package init(
-    start: [UInt8] = [], end: [UInt8]? = nil, descending: Bool = false, id: String = ""
+    start: [UInt8] = [], end: [UInt8]? = nil, descending: Bool = false, id: String = "",
+    wantsContent: Bool = false
   ) {
     self.start = start
     self.end = end
     self.descending = descending
     self.id = id
+    self.wantsContent = wantsContent
   }
 }
 
@@ -53,6 +61,7 @@ package enum IndexEdit: Sendable {
   /// document, each of `documents`), and says that the index has seen every change up to `sequence`.
   case advance(
     IndexID, documents: [DocumentID], entries: [IndexEntry], sequence: Int64)
-  /// Removes the index with all its entries.
-  case remove(IndexID)
+  /// Removes so many of an index's entries at most, and with its last one the index. One of which entries are left
+  /// has been built up to nowhere.
+  case remove(IndexID, entries: Int)
 }

@@ -37,6 +37,13 @@ struct OpenStores<Store: Sendable>: Sendable {
     return entries.values[place].lease()
   }
 
+  /// Whether a store is open, about to be or waited for.
+  func isInUse(_ name: StoreName) -> Bool {
+    guard let entry = entries[name] else { return false }
+    if case .closing = entry.phase { return !entry.queue.isEmpty }
+    return true
+  }
+
   /// Puts a caller in a store's line.
   mutating func ask(_ request: Request, for name: StoreName, as ticket: Ticket) -> Outcome {
     var outcome = Outcome()
@@ -68,7 +75,7 @@ struct OpenStores<Store: Sendable>: Sendable {
   }
 
   /// Gives a lease back.
-  /// - Parameter failed: whether the store must be closed and read from disk again.
+  /// - Parameter failed: whether the store must be closed, and read from disk again by the next who asks for it.
   mutating func release(_ name: StoreName, failed: Bool) -> Outcome {
     var outcome = Outcome()
     guard let place = entries.index(forKey: name), entries.values[place].leases > 0 else {

@@ -1,7 +1,7 @@
 package import Documents
 
-/// Revisions of one document that a store forgets, as if they had never been there: unlike a deletion it
-/// leaves no tombstone, and it is not replicated.
+/// Revisions of one document that a store forgets: unlike a deletion it leaves no tombstone, and it is not
+/// replicated. For a time marks are left, by which the store knows what a peer would bring back.
 ///
 /// Source: CouchDB, "POST /{db}/_purge".
 package struct Purge: Sendable {
@@ -11,9 +11,13 @@ package struct Purge: Sendable {
   /// left keeps its time of birth and moves to the feed's end.
   package let tree: RevisionTree
 
+  /// Whether marks are left: not where no peer could bring anything back.
+  let leavesMarks: Bool
+
   /// A document's tree after revisions were forgotten.
-  package init(id: DocumentID, tree: RevisionTree) {
+  package init(id: DocumentID, tree: RevisionTree, leavesMarks: Bool = true) {
     self.id = id
     self.tree = tree
+    self.leavesMarks = leavesMarks
   }
 }

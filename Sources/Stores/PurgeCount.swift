@@ -1,4 +1,4 @@
-import Documents
+package import Documents
 
 extension StoreView {
   /// How often the store has forgotten revisions: who keeps a copy of it can't learn of that from the feed.
@@ -9,5 +9,5 @@ extension StoreView {
 
 extension LocalID {
   /// The local document whose revision counts purges.
-  static let purgeCount = LocalID(receipt: "purges")
+  package static let purgeCount = LocalID(receipt: "purges")
 }

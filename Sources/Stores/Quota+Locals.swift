@@ -16,7 +16,7 @@ extension Quota {
   static func check(
     _ edits: [LocalEdit], against limits: StoreLimits, in view: any StoreView
   ) throws(StoreError) {
-    guard limits.documents != .max else { return }
+    guard !limits.isUnbounded else { return }
     let clients = edits.filter { isNamed($0, LocalID.clientPrefix) }
     let receipts = edits.filter { isNamed($0, LocalID.batchPrefix) }
     guard !clients.isEmpty || !receipts.isEmpty else { return }

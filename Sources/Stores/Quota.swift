@@ -13,7 +13,7 @@ enum Quota {
   static func check(
     _ mutations: [Mutation], purges: [Purge], against limits: StoreLimits, in view: any StoreView
   ) throws(StoreError) -> Bool {
-    guard limits.documents != .max, !mutations.isEmpty || !purges.isEmpty else { return true }
+    guard !limits.isUnbounded, !mutations.isEmpty || !purges.isEmpty else { return true }
     try checkOverall(mutations, against: limits, in: view)
     let info = try view.info()
     let most = longest(mutations)

@@ -11,6 +11,10 @@ package protocol StorageEngine: Sendable {
   /// - Throws: `damaged`, `unavailable`, `storage`, `storageFull`, `readOnly`.
   func open(_ name: StoreName, creating: Bool) async throws(StoreError) -> (any StoreStorage)?
 
+  /// Notes, durably and for whoever restores a backup, that a store is about to be erased for good. Nothing to do for
+  /// one that is absent, and for an engine without backups.
+  func noteErasure(of name: StoreName) async throws(StoreError)
+
   /// Removes a store that is not open, its files and its entry, so that nothing can be read back.
   /// - Returns: false when it was absent.
   func erase(_ name: StoreName) async throws(StoreError) -> Bool
@@ -25,6 +29,14 @@ package protocol StorageEngine: Sendable {
   /// else the engine does: for a thread that does nothing else. One call at a time.
   func checkWritable() throws(StoreError)
 
+  /// How much damage is known that nobody could mend without a loss, since the start; for readiness.
+  var knownDamage: Int { get }
+
   /// Gives everything back to the system; all stores are closed before.
   func close() async
+}
+
+extension StorageEngine {
+  package func noteErasure(of name: StoreName) async throws(StoreError) {}
+  package var knownDamage: Int { 0 }
 }

@@ -1,18 +1,29 @@
+package import Documents
+
 /// What a store takes. Every limit is shown by `GET /v1/limits`.
 package struct StoreLimits: Sendable, Equatable {
   /// Live documents at most.
   package var documents: Int64
   /// Bytes of all stored bodies at most: winners', losing leaves', kept ancestors'.
   package var bytes: Int64
-  /// Revision ids kept along each branch.
-  package var revisions: Int
+  /// How much history each document may have.
+  package var history: HistoryLimits
+  /// Bytes of one document's body at most.
+  package var documentBytes: Int
 
-  /// Limits by number.
-  package init(documents: Int64, bytes: Int64, revisions: Int) {
+  /// Limits by number; `.max` is none.
+  package init(
+    documents: Int64, bytes: Int64, history: HistoryLimits = .standard,
+    documentBytes: Int = JSONLimits.document.maximumBytes
+  ) {
     self.documents = documents
     self.bytes = bytes
-    self.revisions = revisions
+    self.history = history
+    self.documentBytes = documentBytes
   }
+
+  /// Whether the store may grow as long as there is a disk.
+  var isUnbounded: Bool { documents == .max && bytes == .max }
 
   /// How many times ``bytes`` a store holds in all, histories, tombstones, local documents and indexes included,
   /// before it takes no further document.
@@ -36,19 +47,25 @@ package struct StoreLimits: Sendable, Equatable {
   /// Percent of ``bytes`` from which a store is filling up: beyond it, too, a document that is written
   /// keeps no ancestors' bodies, so that deleting makes room.
   package static let fillingPercent: Int64 = 75
-  /// A user's, a list's or an administrator's store: 50,000 documents, 256 MiB.
-  package static let full = StoreLimits(documents: 50_000, bytes: 256 << 20, revisions: 1_000)
+  /// A user's or a list's store: 50,000 documents, 256 MiB.
+  package static let full = StoreLimits(documents: 50_000, bytes: 256 << 20)
   /// A guest's store: 200 documents (the list counts as one), 1 MiB.
-  package static let guest = StoreLimits(documents: 201, bytes: 1 << 20, revisions: 1_000)
+  package static let guest = StoreLimits(documents: 201, bytes: 1 << 20)
+  /// A database of the administrator's, unless an operator says otherwise, is bounded as CouchDB's are: by the disk,
+  /// and documents by 8 MB (`max_document_size`).
+  package static let database = StoreLimits(
+    documents: .max, bytes: .max, history: .database, documentBytes: 8_000_000)
   /// The system store grows with the accounts.
-  package static let unbounded = StoreLimits(documents: .max, bytes: .max, revisions: 20)
+  package static let unbounded = StoreLimits(
+    documents: .max, bytes: .max, history: HistoryLimits(revisions: 20))
 
   /// The limits that hold for a store.
   package static func standard(for name: StoreName) -> StoreLimits {
     switch name {
     case .guest: .guest
     case .system: .unbounded
-    case .user, .list, .named: .full
+    case .user, .list: .full
+    case .named: .database
     }
   }
 }

@@ -25,6 +25,9 @@ package enum StoreName: Hashable, Sendable {
     }
   }
 
+  /// All namespaces, in byte order, in which ``key`` has them, too.
+  package static let namespaces = ["guest", "list", "named", "system", "user"]
+
   /// The namespace alone: `guest`, `user`, `list`, `system` or `named`.
   package var namespace: String {
     switch self {

@@ -37,6 +37,14 @@ package protocol StoreStorage: Sendable {
   /// - Throws: `storageFull`, `readOnly`, `storage`, `damaged`, `unavailable`; nothing is lost then.
   func compact() async throws(StoreError)
 
+  /// Looks at all that is stored, piece by piece, and mends what is not what was written; see ``Mending``. Others have
+  /// their turn between the pieces. Nothing to do for an engine that can't be damaged.
+  /// - Parameter pause: for how long it rests after each piece.
+  /// - Throws: `damaged` for what no mending helps, `storage`, `storageFull`, `readOnly`, `unavailable`.
+  func mend(
+    _ extent: Mending.Extent, at now: Timestamp, pause: Duration
+  ) async throws(StoreError) -> Mending
+
   /// Gives the store's files back to the system. Whoever calls it sees to it that nothing follows.
   func close() async
 }
@@ -45,6 +53,10 @@ extension StoreStorage {
   package func glance<Value: Sendable>(
     _ query: @escaping @Sendable (any StoreView) throws(StoreError) -> Value
   ) async throws(StoreError) -> Value { try await read(query) }
+
+  package func mend(
+    _ extent: Mending.Extent, at now: Timestamp, pause: Duration
+  ) async throws(StoreError) -> Mending { Mending() }
 }
 
 /// What a rule decided about one store.
@@ -55,6 +67,8 @@ package struct Decision<Value: Sendable>: Sendable {
   package var locals: [LocalEdit]
   /// Revisions to forget; a document is mutated or purged in one decision, not both.
   package var purges: [Purge] = []
+  /// Documents that are to keep the bodies of their leaves alone. They do not change by that, and get no number.
+  package var withoutHistory: [DocumentID] = []
   /// What to write into indexes, in order.
   package var indexes: [IndexEdit] = []
   /// Whether the documents that it writes keep bodies of ancestors; without them, only leaves' bodies are

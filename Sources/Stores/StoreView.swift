@@ -19,11 +19,13 @@ package protocol StoreView {
   func documents(
     _ range: DocumentRange, _ visit: (Document) throws(StoreError) -> Bool
   ) throws(StoreError)
-  /// The ids of live documents whose body's `type` is this, in byte order.
-  func ids(ofType type: String) throws(StoreError) -> [DocumentID]
   /// Documents that changed after a sequence number, each once, at its last change, in order.
   /// - Parameter limit: how many rows at most.
   func changes(after sequence: Int64, limit: Int) throws(StoreError) -> [Change]
+  /// The same of live documents whose body's `type` is this.
+  func changes(
+    ofType type: String, after sequence: Int64, limit: Int
+  ) throws(StoreError) -> [Change]
   /// Documents that changed up to a sequence number, that one included, each once, at its last change,
   /// newest first.
   /// - Parameter limit: how many rows at most.
@@ -31,8 +33,12 @@ package protocol StoreView {
   /// How many rows ``changes(after:limit:)`` has behind a sequence number. Counts them: not for every
   /// page of a walk.
   func changeCount(after sequence: Int64) throws(StoreError) -> Int64
-  /// How many winners a range holds, tombstones included where asked. Counts them, without their bodies.
-  func count(_ range: DocumentRange) throws(StoreError) -> Int64
+  /// How many winners are among the first so many ids of a range, in its direction, tombstones included where
+  /// asked. Counts them, without their bodies.
+  /// - Returns: besides, the last of those ids, if there are so many; nil when the range has no more.
+  func count(
+    _ range: DocumentRange, among ids: Int
+  ) throws(StoreError) -> (count: Int, last: DocumentID?)
   /// A local document; nil when absent (or expired).
   func local(_ id: LocalID) throws(StoreError) -> LocalDocument?
   /// Local documents by id in byte order, or downwards, until `visit` answers false. Expired ones are
@@ -43,7 +49,11 @@ package protocol StoreView {
   /// Local documents whose ids start so (``LocalID/clientPrefix``, ``LocalID/batchPrefix``) and that have not expired:
   /// how many, and the bytes of their bodies. Counts them.
   func localUsage(of prefix: String) throws(StoreError) -> (count: Int64, bytes: Int64)
-  /// How far an index has been built, as a sequence number; nil for an index that is not there.
+  /// Local documents whose time is over at a moment and that are still kept, in no order.
+  /// - Parameter limit: how many at most.
+  func expiredLocals(at moment: Timestamp, limit: Int) throws(StoreError) -> [LocalID]
+  /// How far an index has been built, as a sequence number; nil for an index that is not there, or not whole any
+  /// more.
   func indexedSequence(_ index: IndexID) throws(StoreError) -> Int64?
   /// The indexes that are there, in byte order.
   func indexes() throws(StoreError) -> [IndexID]
@@ -67,6 +77,18 @@ extension StoreView {
   package func body(
     _ id: DocumentID, of node: RevisionTree.Node, in tree: RevisionTree
   ) throws(StoreError) -> [UInt8]? { try body(id, node.revision) }
+
+  /// The ids of live documents whose body's `type` is this, in byte order: for types of which there are few, or
+  /// where nobody waits.
+  package func ids(ofType type: String) throws(StoreError) -> [DocumentID] {
+    var (ids, last): ([DocumentID], Int64) = ([], 0)
+    while true {
+      let page = try changes(ofType: type, after: last, limit: 1_000)
+      guard let reached = page.last?.sequence else { return ids.sorted() }
+      ids += page.map(\.id)
+      last = reached
+    }
+  }
 }
 
 /// Which ids to walk, in byte order.

@@ -64,5 +64,14 @@ struct WatchedStorage: StoreStorage {
     }
   }
 
+  func mend(
+    _ extent: Mending.Extent, at now: Timestamp, pause: Duration
+  ) async throws(StoreError) -> Mending {
+    do { return try await storage.mend(extent, at: now, pause: pause) } catch {
+      health.note(error)
+      throw error
+    }
+  }
+
   func close() async { await storage.close() }
 }

@@ -227,10 +227,12 @@ import Testing
     let directory = try TemporaryDirectory()
     let backup = try await prepared(directory)
     let engine = try await FileEngine.open(directory: directory.path + "/data")
+    for name in [try user(1), try user(2)] { try await engine.noteErasure(of: name) }
     #expect(try await engine.erase(user(1)))
     #expect(try await !engine.erase(user(2)))
     let named = StoreName.named(try #require(DatabaseName("plans")))
     await (try await engine.store(named)).close()
+    try await engine.noteErasure(of: named)
     #expect(try await engine.erase(named))
     await engine.close()
     let lane = Lane(name: "restore")

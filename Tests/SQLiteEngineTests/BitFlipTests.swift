@@ -1,9 +1,10 @@
 import Documents
 import Foundation
-import SQLiteEngine
 import StoreTesting
 import Stores
 import Testing
+
+@testable import SQLiteEngine
 
 /// How many bits are turned, one at a time; with BOOKMARKS_NIGHTLY set, as many as FAULTS F13 asks for.
 private let turns = ProcessInfo.processInfo.environment["BOOKMARKS_NIGHTLY"] == nil ? 500 : 1_000
@@ -33,15 +34,24 @@ private let turns = ProcessInfo.processInfo.environment["BOOKMARKS_NIGHTLY"] == 
       answers.append("\(try view.ids(ofType: "hotel"))")
       answers.append("\(String(describing: try view.local(local)))")
       answers.append("\(try view.changes(upTo: 99, limit: 99)) \(try view.changeCount(after: 9))")
+      answers.append(Self.indexes)
       for index in try view.indexes() {
         answers.append("\(index) \(String(describing: try view.indexedSequence(index)))")
-        try view.entries(index, IndexRange()) { entry throws(StoreError) in
+        try view.entries(index, IndexRange(wantsContent: true)) { entry throws(StoreError) in
           answers.append("\(entry)")
           return true
         }
       }
       return answers
     }
+  }
+
+  /// The line before those of query indexes.
+  private static let indexes = "indexes"
+
+  /// The answers of a store whose query indexes had to be dropped, which are made anew when they are asked.
+  private func withoutIndexes(_ answers: [String]) -> [String] {
+    Array(answers.prefix { $0 != Self.indexes }) + [Self.indexes]
   }
 
   private func fill(_ storage: any StoreStorage) async throws {
@@ -58,7 +68,9 @@ private let turns = ProcessInfo.processInfo.environment["BOOKMARKS_NIGHTLY"] == 
         locals: [LocalEdit(local, document, expires: Timestamp(milliseconds: 99))], value: ())
     }
     let entries = try (0..<24).map { number throws(DocumentError) in
-      IndexEntry(id: try DocumentID("document-\(number)"), key: [UInt8(number) / 5, 7])
+      IndexEntry(
+        id: try DocumentID("document-\(number)"), key: [UInt8(number) / 5, 7],
+        content: number % 4 == 0 ? nil : Array(#"{"n":\(number)}"#.utf8))
     }
     let gone = try DocumentID("document-23")
     _ = try await storage.update([gone], at: Timestamp(milliseconds: 6)) { _ throws(StoreError) in
@@ -76,6 +88,18 @@ private let turns = ProcessInfo.processInfo.environment["BOOKMARKS_NIGHTLY"] == 
     }
   }
 
+  /// A closed store's file with its bytes, and what the store answers.
+  private func filledStore(
+    _ name: StoreName, of engine: FileEngine, in directory: TemporaryDirectory
+  ) async throws -> (file: String, bytes: [UInt8], answers: [String]) {
+    let made = try await engine.store(name)
+    try await fill(made)
+    let expected = try await answers(made)
+    await made.close()
+    let file = try path(of: name, in: directory)
+    return (file, try contents(file), expected)
+  }
+
   /// Whether an operator is told what is damaged: a document by the number of its change, as ids are its
   /// owner's affair, or else the kind of thing.
   private static func names(_ detail: String) -> Bool {
@@ -86,12 +110,7 @@ private let turns = ProcessInfo.processInfo.environment["BOOKMARKS_NIGHTLY"] == 
     let directory = try TemporaryDirectory()
     let engine = try await FileEngine.open(directory: directory.path, lanes: 1)
     let name = try user(1)
-    let made = try await engine.store(name)
-    try await fill(made)
-    let expected = try await answers(made)
-    await made.close()
-    let file = try path(of: name, in: directory)
-    let sound = try contents(file)
+    let (file, sound, expected) = try await filledStore(name, of: engine, in: directory)
 
     var generator = SeededGenerator(seed: 20_261_121)
     var found = 0
@@ -103,7 +122,8 @@ private let turns = ProcessInfo.processInfo.environment["BOOKMARKS_NIGHTLY"] == 
       do throws(any Error) {
         let storage = try #require(try await engine.open(name, creating: true))
         do throws(any Error) {
-          #expect(try await answers(storage) == expected, "byte \(place)")
+          let found = try await answers(storage)
+          #expect(found == expected || found == withoutIndexes(expected), "byte \(place)")
         } catch let error as StoreError {
           #expect([.damaged, .integrity].contains(error.code), "byte \(place): \(error)")
           if error.code == .integrity {
@@ -117,7 +137,50 @@ private let turns = ProcessInfo.processInfo.environment["BOOKMARKS_NIGHTLY"] == 
         found += 1
       }
     }
-    #expect(found > 50)
+    #expect(found > 30)
+    await engine.close()
+  }
+
+  @Test func f13WhateverByteTurnsTheMendedStoreIsSoundAndHasLostNothingElse() async throws {
+    let directory = try TemporaryDirectory()
+    let engine = try await FileEngine.open(directory: directory.path, lanes: 1)
+    let name = try user(1)
+    let (file, sound, expected) = try await filledStore(name, of: engine, in: directory)
+    let blank = try BlankDatabase(.store)
+
+    var generator = SeededGenerator(seed: 20_261_123)
+    var mended = 0
+    for _ in 0..<turns / 2 {
+      var bytes = sound
+      let place = Int.random(in: 0..<bytes.count, using: &generator)
+      bytes[place] ^= UInt8.random(in: 1...255, using: &generator)
+      try write(bytes, to: file)
+      let storage: any StoreStorage
+      do throws(StoreError) {
+        guard let opened = try await engine.open(name, creating: false) else { continue }
+        storage = opened
+      } catch {
+        #expect(error.code == .damaged, "byte \(place): \(error)")
+        continue
+      }
+      let now = Timestamp(milliseconds: 8)
+      let outcome = try await storage.mend(.everything, at: now, pause: .zero)
+      let found = try await answers(storage)
+      if outcome.lost.isEmpty, outcome.dropped == 0 {
+        #expect(found == expected || found == withoutIndexes(expected), "byte \(place)")
+      }
+      #expect(outcome.left == 0 && outcome.count < 3, "byte \(place): \(outcome)")
+      if outcome.hasChanged { mended += 1 }
+      await storage.close()
+      let findings = Findings()
+      _ = StoreScrub.run(
+        DatabaseFile(
+          directory: (file as NSString).deletingLastPathComponent,
+          name: (file as NSString).lastPathComponent), of: .init(key: name.key), as: blank,
+        name: "store", findings.reporter)
+      #expect(findings.all == [], "byte \(place)")
+    }
+    #expect(mended > 8)
     await engine.close()
   }
 }

@@ -107,7 +107,7 @@ import Testing
       #expect(try await engine.erase(user(1)) == false)
       #expect(try await engine.open(user(1), creating: false) == nil)
     }
-    #expect(directory.files() == ["erasures.log", "format", "lock", "registry.sqlite", "reserve"])
+    #expect(directory.files() == ["format", "lock", "registry.sqlite", "reserve"])
   }
 
   @Test func f04ErasureThatWasCutShortIsFinished() async throws {

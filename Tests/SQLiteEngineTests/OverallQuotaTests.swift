@@ -6,7 +6,8 @@ import Testing
 
 /// What has no body counts as well: histories, and tombstones of documents that were never here.
 @Suite struct OverallQuotaTests {
-  private static let limits = StoreLimits(documents: 1_000, bytes: 20_000, revisions: 1_000)
+  private static let limits = StoreLimits(
+    documents: 1_000, bytes: 20_000, history: HistoryLimits(revisions: 1_000))
 
   @Test func s17TombstonesWithLongHistoriesComeToAnEnd() async throws {
     let directory = try TemporaryDirectory()

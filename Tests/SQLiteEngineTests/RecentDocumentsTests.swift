@@ -24,7 +24,8 @@ import Testing
       let tree = try announced.document(id)?.tree()
       let body = try DocumentBody(parsing: Array(#"{"n":\#(number),"text":"\#(text)"}"#.utf8))
       let mutation = try Edit.put(
-        id, in: tree, base: tree?.winner?.revision, body: body, limit: 100)
+        id, in: tree, base: tree?.winner?.revision, body: body,
+        limit: HistoryLimits(revisions: 100))
       _ = try writer.write(
         Decision([mutation], value: ()), of: announced, at: Timestamp(milliseconds: 1))
     }

@@ -19,7 +19,13 @@ import Testing
     let local = try LocalID(client: "_local/checkpoint")
     _ = try await storage.update([], at: Timestamp(milliseconds: 5)) { _ throws(StoreError) in
       let document = LocalDocument(revision: 1, body: Array(#"{"last_seq":4}"#.utf8))
-      return Decision(locals: [LocalEdit(local, document)], value: ())
+      var decision = Decision(locals: [LocalEdit(local, document)], value: ())
+      let entry = IndexEntry(
+        id: DocumentID(stored: "document-5"), key: [1], content: Array(#"{"n":5}"#.utf8))
+      decision.indexes = [
+        .advance(IndexID("by-number"), documents: [entry.id], entries: [entry], sequence: 9)
+      ]
+      return decision
     }
   }
 
@@ -63,11 +69,12 @@ import Testing
     #expect(counts.bodies == 54)
   }
 
-  @Test func anEmptyDirectoryIsSoundAndAMissingOneIsNot() throws {
+  @Test(arguments: ["", "/nowhere", "/stores"])
+  func whatIsNoDataDirectoryIsNotCalledSound(path: String) async throws {
     let directory = try TemporaryDirectory()
-    #expect(try findings(in: directory) == [])
+    if path == "/stores" { await (try FileEngine.open(directory: directory.path)).close() }
     #expect(throws: DataDirectoryError.self) {
-      _ = try DirectoryScrub().run(directory.path + "/nowhere", Findings().reporter)
+      _ = try DirectoryScrub().run(directory.path + path, Findings().reporter)
     }
   }
 
@@ -107,6 +114,7 @@ import Testing
       "DELETE FROM bodies WHERE first IN (SELECT first FROM documents WHERE id = 'document-3')",
       "DELETE FROM documents WHERE id = 'document-5'",
       "UPDATE header SET live = live + 1", "UPDATE header SET epoch = 'other'",
+      "UPDATE entries SET content = CAST('{\"n\":6}' AS BLOB)", "UPDATE entries SET content = NULL",
       "UPDATE locals SET revision = 7", "DROP INDEX documents_by_type",
     ] as [StaticString])
   func f13DamageOfOneStoreIsFoundThereAlone(sql: StaticString) async throws {

@@ -219,7 +219,7 @@ import Testing
     #expect(StoreLimits.standard(for: .guest(account)) == .guest)
     #expect(StoreLimits.standard(for: .user(account)) == .full)
     #expect(StoreLimits.standard(for: .list(account)) == .full)
-    #expect(StoreLimits.standard(for: .named(try #require(DatabaseName("a")))) == .full)
+    #expect(StoreLimits.standard(for: .named(try #require(DatabaseName("a")))) == .database)
     #expect(StoreLimits.standard(for: .system) == .unbounded)
   }
 
@@ -227,7 +227,8 @@ import Testing
     documents: Int64 = 100, bytes: Int64 = 1 << 20,
     _ use: (DocumentStore) async throws -> Void
   ) async throws {
-    let limits = StoreLimits(documents: documents, bytes: bytes, revisions: 100)
+    let limits = StoreLimits(
+      documents: documents, bytes: bytes, history: HistoryLimits(revisions: 100))
     let manager = manager(of: engine, maximumOpen: 1, limits: limits)
     try await manager.withStore(.system) { store in try await use(store) }
     await manager.close()

@@ -73,7 +73,6 @@ extension String {
 extension FileEngine {
   /// Notes that somebody's store is erased, durably; on a full disk in the room held back for deletions.
   func logErasure(of name: StoreName) async throws(StoreError) {
-    guard ErasureLog.isPersonal(name) else { return }
     let (path, reserve) = (directory.path + "/" + BackupManifest.Extra.erasures.rawValue, reserve)
     try await LaneWork(registryLane).run { () throws(StoreError) in
       do throws(SystemError) {

@@ -34,6 +34,23 @@ extension FileEngine {
     return try await storage.copy(to: path).epoch
   }
 
+  /// Looks through the copy of a store that a backup has taken.
+  /// - Returns: what was looked at.
+  package func scrub(
+    copyAt path: String, of name: StoreName, epoch: String, on lane: Lane,
+    _ reporter: ScrubReporter
+  ) async -> ScrubCounts {
+    let directory = path.parent
+    let file = DatabaseFile(
+      directory: directory,
+      name: String(decoding: path.utf8.dropFirst(directory.utf8.count + 1), as: UTF8.self))
+    let (blank, place) = (blank, BackupManifest.place(of: name))
+    return await LaneWork(lane).run {
+      StoreScrub.run(
+        file, of: .init(key: name.key, epoch: epoch), as: blank, name: place, reporter)
+    }
+  }
+
   /// Looks through a copy of an open store.
   /// - Parameter name: whose store it is.
   /// - Returns: what was looked at.

@@ -48,7 +48,7 @@ package actor Restoration {
     from backup: String, into path: String, on lane: Lane, _ reporter: ScrubReporter
   ) async throws -> Restoration {
     try await LaneWork(lane).run { () throws(any Error) in
-      let backup = try DataDirectory.real(backup)
+      let backup = try Self.real(backup)
       try BackupManifest.read(in: backup)
       let names = try backing { () throws(SystemError) in try Disk.names(in: path) ?? [] }
       guard names.allSatisfy({ ["lost+found", "lock"].contains($0) }) else {
@@ -56,6 +56,13 @@ package actor Restoration {
       }
       let directory = try DataDirectory(path)
       return Restoration(backup, directory, lane, reporter)
+    }
+  }
+
+  /// - Throws: ``BackupError`` for a backup that can't be looked into.
+  private static func real(_ backup: String) throws -> String {
+    do { return try DataDirectory.real(backup) } catch {
+      throw BackupError(.unreachable, "The backup \(backup) can't be read; is it there?")
     }
   }
 
@@ -106,6 +113,7 @@ package actor Restoration {
         find(BackupManifest.place(of: name), reason)
         summary.missing += 1
       } else {
+        findings += stores.scrub(name, reporter)
         summary.stores += 1
         summary.bytes += sum.bytes
       }

@@ -65,6 +65,15 @@ final class StoreRestoration {
     return nil
   }
 
+  /// Looks through a store that was restored.
+  /// - Returns: how much damage there is.
+  func scrub(_ name: StoreName, _ reporter: ScrubReporter) -> Int {
+    let file = DataDirectory.file(for: name.key, below: draft + "/" + DataDirectory.storesName)
+    return StoreScrub.run(
+      file, of: .init(key: name.key), as: blank, name: BackupManifest.place(of: name), reporter
+    ).findings
+  }
+
   /// Registers a store of which there is nothing.
   func registerMissing(_ name: StoreName) throws(BackupError) {
     try register(name, epoch: Self.freshEpoch())

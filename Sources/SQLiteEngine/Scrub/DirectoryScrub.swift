@@ -21,14 +21,15 @@ package struct DirectoryScrub: Sendable {
     }
   }
 
-  /// Looks through one directory. An empty one, which a server would begin with, is sound.
-  /// - Throws: `unreachable`, `notADirectory`, `newerFormat`, `unfinishedRestore`; `inUse` for one that a
+  /// Looks through one directory.
+  /// - Throws: `unreachable`, `notADirectory`, `noData` for what is no data directory and no backup, `newerFormat`, `unfinishedRestore`; `inUse` for one that a
   ///   server uses, which must be asked to do it.
   package func run(
     _ path: String, _ reporter: ScrubReporter
   ) throws(DataDirectoryError) -> ScrubCounts {
     let path = try DataDirectory.real(path)
     if try BackupManifest.isThere(in: path) { return try backup(path, reporter) }
+    try DataDirectory.requireThere(path)
     try DataDirectory.requireKnown(path, version: blank.schema.version)
     let lock = try DirectoryReadLock(path)
     defer { lock.unlock() }

@@ -38,58 +38,19 @@ extension StoreScrub {
   private mutating func document(
     in row: borrowing Row, _ sums: inout Sums
   ) throws(StoreError) {
-    let found: StoredDocument.Unverified
-    do throws(SQLiteError) {
-      found = try StoredDocument.reading(row)
-    } catch {
-      throw StoreError(error)
-    }
+    let found = StoredDocument.reading(row)
     let stored = try found.verified()
     sums.bytes += Int64(found.content.count)
     if stored.isDeleted { sums.deleted += 1 } else { sums.live += 1 }
-    count(body: found.content.count)
-    _ = try stored.document(found.content)
-    guard (1...stored.sequence).contains(stored.first) else {
-      throw .integrity("its first change has the number \(stored.first)")
-    }
-    let tree = try stored.tree(row.bytes(13))
-    guard let winner = tree.winner, winner.revision == stored.revision,
-      winner.isDeleted == stored.isDeleted
-    else { throw .integrity("the row's revision is not the tree's winner") }
+    var lengths: [Int] = []
+    defer { for length in lengths { count(body: length) } }
+    try rows.check(stored, found.content, tree: row.bytes(13), into: &lengths)
     let body = try applying { () throws(DocumentError) in
-      try DocumentBody(parsing: found.content, limits: .request)
+      try DocumentBody(parsing: found.content, limits: .stored)
     }
     guard body.type.map({ Array($0.utf8) }) == stored.type.map({ Array($0.utf8) }) else {
       throw .integrity("the row's type is not the body's")
     }
-    try bodies(of: stored, tree)
-  }
-
-  /// Bodies beside the winner's: each is what was written, and no leaf lacks one.
-  private mutating func bodies(
-    of document: StoredDocument, _ tree: RevisionTree
-  ) throws(StoreError) {
-    var missing = Set(tree.nodes.filter(\.isLeaf).map(\.revision))
-    missing.remove(document.revision)
-    let statement = try storing { () throws(SQLiteError) in
-      let statement = try rows.connection.statement(
-        "SELECT generation, digest, body_checksum, body FROM bodies WHERE first = ?1")
-      try statement.bind(document.first, at: 1)
-      return statement
-    }
-    defer { statement.reset() }
-    while try storing(statement.step) {
-      let row = statement.row
-      let digest = try storing { () throws(SQLiteError) in try row.string(1) }
-      let revision = RevisionID(generation: Int(clamping: row.int64(0)), digest: digest)
-      let bytes = row.bytes(3)
-      count(body: bytes.count)
-      guard Checksum.body(document.id, revision, bytes) == row.int64(2) else {
-        throw .integrity("the body of one of its revisions fails its checksum")
-      }
-      missing.remove(revision)
-    }
-    guard missing.isEmpty else { throw .integrity("the body of a leaf is missing") }
   }
 
   private func keptBytes() throws(StoreError) -> Int64 {

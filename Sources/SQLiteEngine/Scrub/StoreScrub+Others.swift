@@ -32,13 +32,14 @@ extension StoreScrub {
     }
   }
 
-  /// What is known of indexes, and entries of no index or no document. A key in which a bit has turned is
-  /// another in the one of the two trees that hold it, which SQLite's own check finds.
+  /// What is known of indexes, entries of no index or no document, and those that fail their checksums, which files
+  /// before version 4 don't have. A key in which a bit has turned is another in the one of the two trees that hold it,
+  /// which SQLite's own check finds, too.
   mutating func indexes() throws(StoreError) {
     let last = try storing { () throws(SQLiteError) in
       try number("SELECT last_sequence FROM header")
     }
-    for index in try storing(rows.indexNames) {
+    for index in try rows.indexNames() {
       do throws(StoreError) {
         guard let sequence = try rows.indexedSequence(index), sequence <= last else {
           throw .integrity("an index has seen changes that there are not")
@@ -54,6 +55,8 @@ extension StoreScrub {
     }
     if lost > 0 { find("\(lost) entries belong to no index") }
     if stray > 0 { find("\(stray) entries lead to no document") }
+    let damaged = version > 3 ? try storing(rows.damagedEntries) : 0
+    if damaged > 0 { find("\(damaged) entries of indexes fail their checksums") }
   }
 
   private func number(_ sql: StaticString) throws(SQLiteError) -> Int64 {

@@ -1,0 +1,120 @@
+import Documents
+import Lanes
+import SQLite
+import Stores
+
+/// Looking for damage while the store is used.
+extension SQLiteStorage {
+  func mend(
+    _ extent: Mending.Extent, at now: Timestamp, pause: Duration
+  ) async throws(StoreError) -> Mending {
+    do throws(StoreError) {
+      let outcome = try await mendAll(extent, at: now, pause: pause)
+      counters.count(outcome, in: file.place)
+      return outcome
+    } catch {
+      counters.countFailure(error)
+      throw error
+    }
+  }
+
+  /// A piece is looked at in one turn of the store's, and what is wrong in it is mended in one transaction; between
+  /// pieces others have their turn.
+  private func mendAll(
+    _ extent: Mending.Extent, at now: Timestamp, pause: Duration
+  ) async throws(StoreError) -> Mending {
+    var outcome = try mendStructure()
+    outcome += try mending(extent, at: now) { mending throws(StoreError) in
+      try mending.mendIndexes(all: pause == .zero)
+    }
+    var place: [UInt8]? = []
+    while let start = place {
+      let piece = try look(extent, at: now).damagedLocals(after: start)
+      place = piece.last
+      if piece.isDamaged {
+        outcome += try mending(extent, at: now) { mending throws(StoreError) in
+          try mending.mendLocals()
+        }
+        place = nil
+      }
+      if place != nil { try await Self.rest(pause) }
+    }
+    var last: Int64? = .min
+    while let start = last {
+      let piece = try look(extent, at: now).damaged(after: start)
+      if !piece.numbers.isEmpty {
+        outcome += try mending(extent, at: now) { mending throws(StoreError) in
+          for number in piece.numbers { try mending.mend(at: number) }
+        }
+      }
+      last = piece.last
+      if last != nil { try await Self.rest(pause) }
+    }
+    return outcome
+  }
+
+  /// Others have their turn.
+  private static func rest(_ pause: Duration) async throws(StoreError) {
+    guard pause > .zero else { return await Task.yield() }
+    // It ends at once when its task does.
+    guard (try? await Task.sleep(for: pause)) != nil else { throw .ended }
+  }
+
+  private func look(
+    _ extent: Mending.Extent, at now: Timestamp
+  ) throws(StoreError) -> StoreMending {
+    guard let rows else { throw failure ?? .closed }
+    return StoreMending(rows: rows, extent: extent, now: now, header: header)
+  }
+
+  /// Runs what mends in one transaction, which is committed where anything was written.
+  private func mending(
+    _ extent: Mending.Extent, at now: Timestamp,
+    _ work: (inout StoreMending) throws(StoreError) -> Void
+  ) throws(StoreError) -> Mending {
+    guard !isReadOnly else { throw .readOnly }
+    try prepareToWrite()
+    guard let rows else { throw .closed }
+    var mending = StoreMending(rows: rows, extent: extent, now: now, header: header)
+    do throws(StoreError) {
+      try storing(rows.connection.begin)
+      try work(&mending)
+      guard mending.outcome.hasChanged else {
+        try storing(rows.connection.rollback)
+        return mending.outcome
+      }
+      if !mending.outcome.lost.isEmpty { try mending.notePurges() }
+      try rows.recount(&mending.header)
+      let next = mending.header
+      try storing { () throws(SQLiteError) in
+        try next.write(to: rows.connection)
+        try LanePool.blocking { () throws(SQLiteError) in try rows.connection.commit() }
+      }
+    } catch {
+      undo(rows, after: error)
+      throw error
+    }
+    rows.forgetTransaction()
+    header = mending.header
+    return mending.outcome
+  }
+
+  /// Small files are looked through by SQLite itself as at each opening, and their indexes made anew.
+  private func mendStructure() throws(StoreError) -> Mending {
+    if let failure { throw failure }
+    guard let rows else { throw .closed }
+    guard try storing(rows.connection.pageCount) <= Connection.checkedPages else {
+      return Mending()
+    }
+    let findings = try storing { () throws(SQLiteError) in
+      try rows.connection.integrityCheck(.full)
+    }
+    guard !findings.isEmpty else { return Mending() }
+    try prepareToWrite()
+    try rows.connection.mendIndexes(after: findings)
+    rows.forgetTransaction()
+    var outcome = Mending()
+    outcome.mended = 1
+    return outcome
+  }
+}

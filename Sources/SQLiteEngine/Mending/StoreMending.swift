@@ -1,0 +1,167 @@
+import Documents
+import Lanes
+import SQLite
+import Stores
+
+/// Looks at a store's rows and mends those that are not what was written, piece by piece. What it writes is in the
+/// caller's transaction.
+///
+/// A row in which one byte has turned is computed back. Of what is left of a document otherwise, each branch ends at
+/// its newest revision that has a body; a revision that has none is set aside, see ``Damage``.
+struct StoreMending {
+  /// Rows that a piece looks at, at most.
+  private static let rowsAtOnce = 256
+  /// Local documents that a piece looks at, at most: all of them are read before the first is checked.
+  static let localsAtOnce = 32
+  /// Bytes of bodies after which a piece ends: 1 MiB, which are hashed in a few milliseconds.
+  private static let bytesAtOnce = 1 << 20
+
+  /// The open file's rows.
+  let rows: StoreRows
+  /// Whether what can't be computed back may be set aside.
+  let extent: Mending.Extent
+  /// The clock.
+  let now: Timestamp
+  /// The counts, as they are after what was mended so far.
+  var header: StoreHeader
+  /// What it came to.
+  var outcome = Mending()
+  /// How many notes were written.
+  var notes = 0
+  /// Whether the indexes were made anew already.
+  private var hasReindexed = false
+
+  /// A look that has not begun.
+  init(rows: StoreRows, extent: Mending.Extent, now: Timestamp, header: StoreHeader) {
+    self.rows = rows
+    self.extent = extent
+    self.now = now
+    self.header = header
+  }
+
+  /// Looks at the documents behind a number until the slice is over.
+  /// - Returns: the numbers of those that are damaged, and how far it came; nil at the end.
+  func damaged(after start: Int64) throws(StoreError) -> (numbers: [Int64], last: Int64?) {
+    let statement = try storing { () throws(SQLiteError) in
+      let statement = try rows.connection.statement(
+        """
+        SELECT sequence, id, first, generation, digest, is_deleted, type, created, updated,
+          body_checksum, tree_checksum, checksum, body, tree
+        FROM documents WHERE sequence > ?1 ORDER BY sequence
+        """)
+      try statement.bind(start, at: 1)
+      return statement
+    }
+    defer { statement.reset() }
+    var numbers: [Int64] = []
+    var lengths: [Int] = []
+    var (count, bytes) = (0, 0)
+    while try storing(statement.step) {
+      let last = statement.row.int64(0)
+      if try !isSound(statement.row, &lengths) { numbers.append(last) }
+      bytes += lengths.reduce(0, +)
+      lengths = []
+      count += 1
+      if Slice.isOver || count == Self.rowsAtOnce || bytes >= Self.bytesAtOnce {
+        return (numbers, last)
+      }
+    }
+    return (numbers, nil)
+  }
+
+  private func isSound(_ row: borrowing Row, _ lengths: inout [Int]) throws(StoreError) -> Bool {
+    let found = StoredDocument.reading(row)
+    do throws(StoreError) {
+      let document = try found.verified()
+      try rows.check(document, found.content, tree: row.bytes(13), into: &lengths)
+      return try rows.isIndexed(document)
+    } catch {
+      guard error.code == .integrity else { throw error }
+      return false
+    }
+  }
+
+  /// Mends a document.
+  mutating func mend(at number: Int64) throws(StoreError) {
+    guard var found = try rows.damagedDocument(at: number) else { return }
+    let wasIndexed = try found.head.document.map { document throws(StoreError) in
+      try rows.isIndexed(document)
+    }
+    if !found.head.isSound || wasIndexed != true {
+      // A row whose columns have changed is not found in the indexes by them.
+      try reindex()
+    }
+    let first = found.head.integer(2)
+    var repairs = found.mendHead(now: now) ? 1 : 0
+    if found.head.integer(2) != first {
+      found.others = try rows.bodiesAsFound(of: found.head.integer(2), id: found.head.text(1))
+    }
+    repairs += found.mendContent()
+    if repairs > 0 {
+      try rows.replace(number, with: found)
+      outcome.mended += repairs
+    } else if wasIndexed == false {
+      outcome.mended += 1
+    }
+    guard !found.isWhole else { return }
+    guard extent == .everything else {
+      outcome.left += 1
+      return
+    }
+    try setAside(found, at: number)
+  }
+
+  private mutating func reindex() throws(StoreError) {
+    guard !hasReindexed else { return }
+    try storing { () throws(SQLiteError) in try rows.connection.execute("REINDEX") }
+    hasReindexed = true
+  }
+
+  /// Takes what is lost out of the document, or the document out of the store.
+  private mutating func setAside(
+    _ found: DamagedDocument, at number: Int64
+  ) throws(StoreError) {
+    guard let row = found.head.document, found.head.isSound else {
+      try storing { () throws(SQLiteError) in
+        try rows.connection.statement("DELETE FROM documents WHERE sequence = ?1")
+          .run(.integer(number))
+      }
+      header.lastSequence += 1
+      try note(
+        id: found.head.text(1), revision: found.head.revisionText, restored: nil, found.body.content
+      )
+      return
+    }
+    for (number, other) in found.others where !other.isSound {
+      try storing { () throws(SQLiteError) in
+        try rows.connection.statement("DELETE FROM bodies WHERE number = ?1").run(.integer(number))
+      }
+    }
+    guard !found.lacksOnlyAncestors else {
+      outcome.dropped += 1
+      return
+    }
+    let rest = found.rest(of: row)
+    var writer = StoreWriter(rows: rows, header: header)
+    try writer.write(
+      Purge(id: row.id, tree: rest),
+      replacing: AnnouncedDocuments.Found(row: row, body: found.body.content, tree: rest), at: now)
+    header = writer.header
+    for (revision, bytes) in found.lostBodies(of: row, keeping: rest) {
+      try note(
+        id: row.id.text, revision: revision, restored: rest.winner?.revision, bytes)
+    }
+  }
+
+  private mutating func note(
+    id: String, revision: String, restored: RevisionID?, _ bytes: [UInt8]
+  ) throws(StoreError) {
+    let damage = Damage(id: id, revision: revision, restored: restored, found: now)
+    notes += 1
+    let edit = LocalEdit(
+      LocalID(damage: header.lastSequence, part: notes), damage.note(with: bytes),
+      expires: now.adding(seconds: Damage.keptSeconds))
+    try storing { () throws(SQLiteError) in try rows.apply(edit) }
+    outcome.lost.append(damage)
+  }
+}

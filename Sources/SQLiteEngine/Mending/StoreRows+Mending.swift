@@ -1,0 +1,112 @@
+import Documents
+import SQLite
+import Stores
+
+/// Reading rows whatever they say, and putting right ones in their place.
+extension StoreRows {
+  /// Whether the index of the ids leads to a document.
+  func isIndexed(_ document: StoredDocument) throws(StoreError) -> Bool {
+    let found = try storing { () throws(SQLiteError) in
+      try connection.statement(
+        "SELECT sequence FROM documents INDEXED BY sqlite_autoindex_documents_1 WHERE id = ?1"
+      ).first(.text(document.id.text)) { row throws(SQLiteError) in row.int64(0) }
+    }
+    return found == document.sequence
+  }
+
+  /// All that the file has of a document, by the number of its row.
+  func damagedDocument(at number: Int64) throws(StoreError) -> DamagedDocument? {
+    let found = try storing { () throws(SQLiteError) in
+      try connection.statement(
+        """
+        SELECT sequence, id, first, generation, digest, is_deleted, type, created, updated,
+          body_checksum, tree_checksum, checksum, body, tree
+        FROM documents WHERE sequence = ?1
+        """
+      ).first(.integer(number)) { row throws(SQLiteError) in
+        DamagedDocument(
+          head: RowValues(
+            kind: .head,
+            values: [
+              .integer(row.int64(0)), .text(row.bytes(1)), .integer(row.int64(2)),
+              .integer(row.int64(3)), .text(row.bytes(4)), .integer(row.int64(5)),
+              .optionalText(row.isNull(6) ? nil : row.bytes(6)), .integer(row.int64(7)),
+              .integer(row.int64(8)), .integer(row.int64(9)),
+              .optionalInteger(row.isNull(10) ? nil : row.int64(10)),
+            ], checksum: row.int64(11)),
+          body: RowValues(kind: .body, values: [], content: row.bytes(12), checksum: 0),
+          tree: row.isNull(13)
+            ? nil : RowValues(kind: .tree, values: [], content: row.bytes(13), checksum: 0),
+          others: [])
+      }
+    }
+    guard var found else { return nil }
+    found.others = try bodiesAsFound(of: found.head.integer(2), id: found.head.text(1))
+    return found
+  }
+
+  /// The bodies beside a document's winner, whatever they say.
+  func bodiesAsFound(
+    of first: Int64, id: String
+  ) throws(StoreError) -> [(number: Int64, row: RowValues)] {
+    try storing { () throws(SQLiteError) in
+      try connection.statement(
+        "SELECT number, generation, digest, body_checksum, body FROM bodies WHERE first = ?1"
+      ).all(.integer(first)) { row throws(SQLiteError) in
+        (
+          row.int64(0),
+          RowValues(
+            kind: .body,
+            values: [.text(Array(id.utf8)), .integer(row.int64(1)), .text(row.bytes(2))],
+            content: row.bytes(4), checksum: row.int64(3))
+        )
+      }
+    }
+  }
+
+  /// Puts the rows of a document as they are now in the place of those that the file has.
+  func replace(_ number: Int64, with document: DamagedDocument) throws(StoreError) {
+    guard let row = document.head.document else { return }
+    try storing { () throws(SQLiteError) in
+      try connection.statement("DELETE FROM documents WHERE sequence = ?1").run(.integer(number))
+      try insert(row, body: document.body.content, tree: document.tree?.content)
+      for (number, other) in document.others where other.isSound {
+        guard let revision = other.revision else { continue }
+        try connection.statement(
+          """
+          UPDATE bodies SET generation = ?1, digest = ?2, body_checksum = ?3, body = ?4
+          WHERE number = ?5
+          """
+        ).run(
+          .integer(revision.generation), .text(revision.digest.text), .integer(other.checksum),
+          .bytes(other.content), .integer(number))
+      }
+    }
+  }
+
+  /// Counts all rows anew: whatever was damaged may have been counted as it was or as it is.
+  func recount(_ header: inout StoreHeader) throws(StoreError) {
+    let counts = try storing { () throws(SQLiteError) in
+      try connection.statement(
+        "DELETE FROM bodies WHERE first NOT IN (SELECT first FROM documents)"
+      )
+      .run()
+      let kept =
+        try connection.statement("SELECT coalesce(sum(length(body)), 0) FROM bodies").first {
+          row throws(SQLiteError) in row.int64(0)
+        } ?? 0
+      return try connection.statement(
+        """
+        SELECT coalesce(sum(is_deleted = 0), 0), coalesce(sum(is_deleted = 1), 0),
+          coalesce(sum(length(body)), 0), coalesce(max(sequence), 0)
+        FROM documents NOT INDEXED
+        """
+      ).first { row throws(SQLiteError) in
+        (row.int64(0), row.int64(1), row.int64(2), row.int64(3), kept)
+      }
+    }
+    guard let counts else { return }
+    (header.live, header.deleted, header.bytes, header.newest, header.kept) = counts
+    header.lastSequence = max(header.lastSequence, header.newest)
+  }
+}

@@ -1,0 +1,113 @@
+import Documents
+import StoreTesting
+import Stores
+import Testing
+
+@testable import SQLiteEngine
+
+/// F13: rows that are not what was written.
+@Suite struct MendingTests {
+  private func row(content: [UInt8]) -> RowValues {
+    var row = RowValues(
+      kind: .local,
+      values: [
+        .text(Array("_local/a".utf8)), .integer(7), .optionalInteger(nil),
+        .optionalInteger(1_700_000_000_000), .optionalText(nil), .optionalText(Array("é".utf8)),
+      ], content: content, checksum: 0)
+    row.checksum = sum(of: row)
+    return row
+  }
+
+  /// What a row adds up to.
+  private func sum(of row: RowValues) -> Int64 {
+    var sum = Checksum(row.kind)
+    for value in row.values {
+      switch value {
+      case .integer(let number): sum.append(number)
+      case .optionalInteger(let number): sum.append(number)
+      case .text(let bytes): sum.append(bytes: bytes)
+      case .optionalText(let bytes): sum.append(optionalBytes: bytes)
+      }
+    }
+    return sum.value(over: row.content)
+  }
+
+  @Test func oneWrongByteIsComputedBackWhereverItIs() throws {
+    let sound = row(content: Array(#"{"name":"Château","n":17}"#.utf8))
+    for place in sound.content.indices {
+      var damaged = sound
+      damaged.content[place] ^= 0x5A
+      #expect(damaged.mended()?.content == sound.content)
+      #expect(damaged.mended(onlyContent: true)?.content == sound.content)
+    }
+    for wrong: RowValues.Value in [
+      .integer(7 ^ 0x40), .integer(-121), .integer(0x0700_0000_0000 ^ 7),
+    ] {
+      var damaged = sound
+      damaged.values[1] = wrong
+      #expect(damaged.mended()?.values == sound.values)
+    }
+    var damaged = sound
+    damaged.values[0] = .text([0xFF] + Array("local/a".utf8))
+    #expect(damaged.mended()?.values == sound.values)
+    damaged = sound
+    damaged.checksum ^= 0x1100
+    #expect(damaged.mended()?.checksum == sound.checksum)
+  }
+
+  @Test func twoWrongBytesAreNotGuessedAt() {
+    let sound = row(content: Array(#"{"name":"Inn"}"#.utf8))
+    var damaged = sound
+    damaged.content[2] ^= 1
+    damaged.content[9] ^= 1
+    #expect(damaged.mended() == nil)
+  }
+
+  @Test func rowsTooLongToBeSearchedAreLeftAtOnce() {
+    let sound = row(content: [UInt8](repeating: 0x61, count: 1 << 20))
+    var damaged = sound
+    damaged.content[9] ^= 1
+    #expect(damaged.mended() == nil)
+  }
+
+  @Test func aTreeIsKeptUpToTheNewestBodyOfEachBranch() throws {
+    var tree = RevisionTree()
+    let ids = try ["1-a", "2-b", "3-c", "3-d"].map { try RevisionID($0) }
+    try tree.insert(ids[0], below: nil, isDeleted: false)
+    try tree.insert(ids[1], below: ids[0], isDeleted: false)
+    try tree.insert(ids[2], below: ids[1], isDeleted: false)
+    try tree.insert(ids[3], below: ids[1], isDeleted: false)
+    #expect(tree.keeping([ids[1], ids[2]]).leaves.map(\.revision) == [ids[2]])
+    #expect(tree.keeping([ids[0]]).leaves.map(\.revision) == [ids[0]])
+    #expect(tree.keeping([ids[2], ids[3]]) == tree)
+    #expect(tree.keeping([]).nodes.isEmpty)
+  }
+
+  @Test func accountsAreOnlyComputedBack() async throws {
+    let directory = try TemporaryDirectory()
+    let engine = try await FileEngine.open(directory: directory.path, lanes: 1)
+    let storage = try await engine.store(.system)
+    let first = try await storage.put("account", #"{"type":"user","epoch":1,"id":"first"}"#)
+    try await storage.put("account", #"{"type":"user","epoch":2,"id":"second"}"#, base: first)
+    await storage.close()
+    let file = try path(of: .system, in: directory)
+    let sound = try contents(file)
+    let needle = Array(#""epoch":2"#.utf8)
+    let place = try #require(
+      sound.indices.dropLast(needle.count).last {
+        sound[$0..<$0 + needle.count].elementsEqual(needle)
+      })
+    for wrong in 1...2 {
+      var bytes = sound
+      for offset in 0..<wrong { bytes[place + offset] ^= 1 }
+      try write(bytes, to: file)
+      let damaged = try await engine.store(.system)
+      let outcome = try await damaged.mend(
+        .withoutLoss, at: Timestamp(milliseconds: 9), pause: .zero)
+      #expect(outcome.lost.isEmpty && outcome.dropped == 0)
+      #expect((outcome.mended, outcome.left) == (wrong == 1 ? (1, 0) : (0, 1)))
+      await damaged.close()
+    }
+    await engine.close()
+  }
+}
