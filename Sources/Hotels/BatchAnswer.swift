@@ -6,57 +6,56 @@ package struct BatchAnswer: Sendable {
   package struct Item: Sendable, Equatable {
     /// The hotel.
     package let id: HotelID
-    /// 201 bookmarked, 200 was bookmarked already (its facts updated or not), 204 unbookmarked, 404 was
-    /// not bookmarked.
+    /// 201 bookmarked, 200 was bookmarked already (its facts changed or not), 204 unbookmarked, 404 was not
+    /// bookmarked. Of an undo also 409, somebody has changed it since, and 410, what it said is no longer kept; both
+    /// are left alone.
     package let status: Int
+    /// Whether given facts took the place of others.
+    package let isReplaced: Bool
+
+    init(id: HotelID, status: Int, isReplaced: Bool = false) {
+      self.id = id
+      self.status = status
+      self.isReplaced = isReplaced
+    }
   }
 
-  /// The items: those of `add` in order, then those of `remove`.
-  package let results: [Item]
+  /// The items: those of `add` in order, then those of `remove`, then those of `restore`.
+  package internal(set) var results: [Item] = []
   /// Whether the answer was kept from an earlier request with the same idempotency key.
-  package let isReplay: Bool
-  /// Bookmarks to bring back, as they were before.
-  let restored: [Bookmark]
-  /// Bookmarks to take away again.
-  let withdrawn: [HotelID]
+  package internal(set) var isReplay = false
+  /// What brings the former state back, in the order of the results.
+  package internal(set) var undo: [Restoration] = []
 
-  init(results: [Item], isReplay: Bool, restored: [Bookmark], withdrawn: [HotelID]) {
-    self.results = results
-    self.isReplay = isReplay
-    self.restored = restored
-    self.withdrawn = withdrawn
-  }
-
-  /// The answer's JSON: `{"results":[{"id","status"}…],"undo":{…}}`.
+  /// The answer's JSON: `{"results":[{"id","status"}…],"undo":{"restore":[…]}}`. The undo is the body of the batch
+  /// that brings the former bookmarks back.
   package var bytes: [UInt8] {
     var bytes = Array(#"{"results":["#.utf8)
     for (place, item) in results.enumerated() {
       bytes += (place > 0 ? #",{"id":"# : #"{"id":"#).utf8
       JSONWriter.appendString(item.id.text, to: &bytes)
-      bytes += #","status":\#(item.status)}"#.utf8
+      bytes += #","status":\#(item.status)\#(item.isReplaced ? #","replaced":true"# : "")}"#.utf8
     }
-    bytes += #"],"undo":"#.utf8
-    bytes += undo
-    bytes.append(UInt8(ascii: "}"))
+    bytes += #"],"undo":{"restore":["#.utf8
+    for (place, item) in undo.enumerated() {
+      if place > 0 { bytes.append(UInt8(ascii: ",")) }
+      item.append(to: &bytes)
+    }
+    bytes += "]}}".utf8
     return bytes
   }
+}
 
-  /// The body of the batch that brings the former bookmarks back: `{"add":[hotel…],"remove":[id…]}`, each
-  /// hotel as it was stored, with its id as `_id`. A bookmark that comes back is the newest one.
-  package var undo: [UInt8] {
-    var bytes = Array(#"{"add":["#.utf8)
-    for (place, item) in restored.enumerated() {
-      bytes += (place > 0 ? #",{"_id":"# : #"{"_id":"#).utf8
-      JSONWriter.appendString(item.id.text, to: &bytes)
-      if item.hotel.count > 2 { bytes.append(UInt8(ascii: ",")) }
-      bytes += item.hotel.dropFirst()
+extension BatchAnswer {
+  /// Reads an answer as ``bytes`` wrote it, for a retry; what can't be read is left out.
+  init(kept node: JSONNode) {
+    isReplay = true
+    for item in node["results"]?.elements.map(\.self) ?? [] {
+      guard let id = item["id"]?.string.flatMap({ HotelID($0) }), let status = item["status"]?.int
+      else { continue }
+      results.append(
+        Item(id: id, status: status, isReplaced: item["replaced"]?.bool == true))
     }
-    bytes += #"],"remove":["#.utf8
-    for (place, id) in withdrawn.enumerated() {
-      if place > 0 { bytes.append(UInt8(ascii: ",")) }
-      JSONWriter.appendString(id.text, to: &bytes)
-    }
-    bytes += "]}".utf8
-    return bytes
+    undo = node["undo"]?["restore"]?.elements.compactMap { Restoration($0) } ?? []
   }
 }

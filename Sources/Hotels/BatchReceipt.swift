@@ -1,76 +1,82 @@
+import Crypto
 import Documents
 import Stores
 
-/// What is kept of a batch for its retries: the answer, with the former bookmarks by revision only, since
-/// their bodies are in the documents' histories.
+/// What is kept of a batch for its retries: the answer, and what tells the request from another.
 ///
-/// `{"fingerprint":hex,"expires":ms,"results":[[id,status]…],"restored":[[id,rev]…],"withdrawn":[id…]}`
+/// `{"fingerprint":hex,"expires":ms,"answer":{…}}`
 struct BatchReceipt {
-  private let value: JSONValue
+  private let answer: BatchAnswer
   private let fingerprint: [UInt8]
+  private let expires: Timestamp
 
   /// The receipt of an answer.
   init(_ answer: BatchAnswer, fingerprint: [UInt8], expires: Timestamp) {
+    self.answer = answer
     self.fingerprint = fingerprint
-    value = [
-      "fingerprint": .string(Hex.string(fingerprint)),
-      "expires": .number(JSONNumber(Int(expires.milliseconds))),
-      "results": .array(
-        answer.results.map { [.string($0.id.text), .number(JSONNumber($0.status))] }),
-      "restored": .array(
-        answer.restored.map { [.string($0.id.text), .string($0.revision.description)] }),
-      "withdrawn": .array(answer.withdrawn.map { .string($0.text) }),
-    ]
+    self.expires = expires
   }
 
   /// Reads a receipt as ``bytes`` wrote it; nil for one that is past its time, or anything else.
   init?(parsing bytes: [UInt8], at now: Timestamp) {
-    guard let value = try? JSONValue(parsing: bytes, limits: .request),
-      let expires = value["expires"]?.int, Timestamp(milliseconds: Int64(expires)) > now,
-      let text = value["fingerprint"]?.string, let fingerprint = Hex.bytes(text.utf8)
+    guard let root = try? ParsedJSON(bytes, limits: .request).root,
+      let milliseconds = root["expires"]?.int,
+      let text = root["fingerprint"]?.string, let fingerprint = Hex.bytes(text.utf8),
+      let answer = root["answer"]
     else { return nil }
-    self.value = value
+    expires = Timestamp(milliseconds: Int64(milliseconds))
+    guard expires > now else { return nil }
+    self.answer = BatchAnswer(kept: answer)
     self.fingerprint = fingerprint
   }
 
   /// The receipt's JSON.
-  var bytes: [UInt8] { value.bytes }
+  var bytes: [UInt8] {
+    var writer = JSONWriter()
+    writer.beginObject()
+    writer.member("fingerprint", Hex.string(fingerprint))
+    writer.member("expires", Int(clamping: expires.milliseconds))
+    writer.member("answer", raw: answer.bytes)
+    writer.endObject()
+    return writer.bytes
+  }
 
-  /// The kept answer. Its undo leaves out a bookmark whose former revision was compacted away since.
-  /// - Throws: `receiptMismatch` when the receipt is another request's; `store`.
-  func answer(
-    to request: ReceiptRequest, in view: any StoreView
-  ) throws(HotelError) -> BatchAnswer {
+  /// The kept answer.
+  /// - Throws: `receiptMismatch` when the receipt is another request's.
+  func answer(to request: ReceiptRequest) throws(HotelError) -> BatchAnswer {
     guard fingerprint == request.fingerprint else {
       throw HotelError(
         .receiptMismatch, "The idempotency key was used for another request before")
     }
-    var results: [BatchAnswer.Item] = []
-    for item in value["results"]?.array ?? [] {
-      guard let id = Self.id(item.array?.first), let status = item.array?.last?.int else {
-        continue
-      }
-      results.append(BatchAnswer.Item(id: id, status: status))
-    }
-    var restored: [Bookmark] = []
-    for item in value["restored"]?.array ?? [] {
-      if let bookmark = try Self.former(item, in: view) { restored.append(bookmark) }
-    }
-    let withdrawn = (value["withdrawn"]?.array ?? []).compactMap { Self.id($0) }
-    return BatchAnswer(results: results, isReplay: true, restored: restored, withdrawn: withdrawn)
+    return answer
+  }
+}
+
+/// A wish that a repeated batch is answered and not done again: an idempotency key and what tells one
+/// request from another.
+///
+/// Source: IETF draft "The Idempotency-Key HTTP Header Field".
+package struct ReceiptRequest: Sendable {
+  /// The client's key; compared by its bytes.
+  package let key: String
+  /// SHA-256 of the request, 32 bytes.
+  package let fingerprint: [UInt8]
+  /// How long the answer is kept, in seconds.
+  package let lifetimeSeconds: Int64
+
+  /// A receipt's request.
+  /// - Returns: nil when the key has not 1 to ``BookmarkLimits/receiptKeyBytes`` bytes.
+  package init?(
+    key: String, fingerprint: [UInt8], lifetimeSeconds: Int64 = BookmarkLimits.receiptSeconds
+  ) {
+    guard (1...BookmarkLimits.receiptKeyBytes).contains(key.utf8.count) else { return nil }
+    self.key = key
+    self.fingerprint = fingerprint
+    self.lifetimeSeconds = lifetimeSeconds
   }
 
-  private static func former(
-    _ item: JSONValue, in view: any StoreView
-  ) throws(HotelError) -> Bookmark? {
-    guard let id = id(item.array?.first), let text = item.array?.last?.string,
-      let revision = try? RevisionID(text)
-    else { return nil }
-    let body = try reading { () throws(StoreError) in try view.body(id.documentID, revision) }
-    return body.map {
-      Bookmark(id: id, revision: revision, bookmarkedAt: Timestamp(milliseconds: 0), hotel: $0)
-    }
+  /// The local document that keeps the answer: ``LocalID/batchPrefix`` and the SHA-256 of the key.
+  var id: LocalID {
+    LocalID(batch: Hex.string(Array(SHA256.hash(data: Array(key.utf8)))))
   }
-
-  private static func id(_ value: JSONValue?) -> HotelID? { value?.string.flatMap { HotelID($0) } }
 }

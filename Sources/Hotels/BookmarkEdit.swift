@@ -10,15 +10,18 @@ struct BookmarkEdit {
   let now: Timestamp
   /// Local documents to write in the same transaction.
   var locals: [LocalEdit] = []
-  private let limit: Int
+  private let limit: HistoryLimits
   private let lists: ListReconciliation
   private var mutations: [Mutation] = []
-  private var leaving: Set<HotelID> = []
+  /// Ids that leave their places.
+  private(set) var leaving: Set<HotelID> = []
   private var joining: [HotelID] = []
+  /// Bookmarks that come back to the places where they were.
+  var returning: [(id: HotelID, place: BookmarkPlace)] = []
 
   /// An edit that changes nothing yet.
-  /// - Parameter limit: how many revision ids to keep along a branch.
-  init(_ view: any StoreView, now: Timestamp, limit: Int) throws(StoreError) {
+  /// - Parameter limit: how much history to keep.
+  init(_ view: any StoreView, now: Timestamp, limit: HistoryLimits) throws(StoreError) {
     self.view = view
     self.now = now
     self.limit = limit
@@ -28,12 +31,12 @@ struct BookmarkEdit {
   /// Whether one list document holds all bookmarks, without conflicts.
   var isSettled: Bool { lists.isSettled }
 
+  /// The list as it was before this edit.
+  var list: BookmarkList { lists.list }
+
   /// A bookmark as it was before this edit.
   func bookmark(_ id: HotelID) throws(StoreError) -> Bookmark? {
-    guard lists.list.contains(id), case .live(let document) = try StoredHotel(id, in: view) else {
-      return nil
-    }
-    return Bookmark(id, document)
+    try list.bookmark(id, in: view)
   }
 
   /// The revision of a bookmark as it was before this edit; nil for a hotel that was not bookmarked.
@@ -47,43 +50,77 @@ struct BookmarkEdit {
   }
 
   /// Bookmarks a hotel: puts its document and, when it was not bookmarked, its id at the end of the list.
-  /// - Parameter body: as ``Hotel/stored()`` made it.
-  /// - Throws: `occupied`; `store`.
-  mutating func add(_ id: HotelID, _ body: DocumentBody) throws(HotelError) -> BookmarkOutcome {
+  ///
+  /// Of a hotel that is bookmarked already, given facts take the place of what its document says; without any, only
+  /// what the upstream has changed comes in. What the upstream says is noted either way; see ``FactsNote``.
+  /// - Parameter addition: ``HotelAddition/prepared()``.
+  /// - Throws: `occupied`; `unknownHotel`; `store`.
+  mutating func add(_ addition: HotelAddition) throws(HotelError) -> BookmarkOutcome {
+    let id = addition.id
     let stored = try reading { () throws(StoreError) in try StoredHotel(id, in: view) }
     switch stored {
     case .other:
       throw HotelError(.occupied, "A document that is no hotel has the id \(id)")
     case .absent:
+      guard let body = addition.body else { throw addition.isUnknown }
       join(id)
+      try note(addition)
       return .created(try put(id, body, base: nil, created: now))
-    case .live(let document):
-      let isNew = !lists.list.contains(id)
+    case .live(let former):
+      let isNew = !list.contains(id)
       if isNew { join(id) }
-      let former = try reading { () throws(StoreError) in
-        try applying { () throws(DocumentError) in
-          try DocumentBody(parsing: document.body, limits: .request)
-        }
-      }
-      guard former.digest != body.digest else {
-        let bookmark = Bookmark(id, document)
-        return isNew ? .created(bookmark) : .unchanged(bookmark)
-      }
-      let bookmark = try put(id, body, base: document.revision, created: document.created)
-      return isNew ? .created(bookmark) : .updated(bookmark)
+      let body = try body(of: addition, over: former)
+      try note(addition)
+      guard let body else { return isNew ? .created(former) : .unchanged(former) }
+      let bookmark = try put(id, body, base: former.revision, created: former.bookmarkedAt)
+      if isNew { return .created(bookmark) }
+      return addition.replaces ? .replaced(bookmark) : .updated(bookmark)
     }
+  }
+
+  /// What a hotel's document is to say instead of what it says; nil for the same.
+  private func body(
+    of addition: HotelAddition, over former: Bookmark
+  ) throws(HotelError) -> DocumentBody? {
+    guard addition.replaces else {
+      guard let shown = addition.shown else { return nil }
+      return try reading { () throws(StoreError) in
+        try FactsNote.followed(shown, from: former, in: view)
+      }
+    }
+    guard let body = addition.body else { return nil }
+    let present = try reading { () throws(StoreError) in
+      try applying { () throws(DocumentError) in
+        try DocumentBody(parsing: former.hotel, limits: .request)
+      }
+    }
+    return present.digest == body.digest ? nil : body
+  }
+
+  /// Notes what the upstream says of a hotel. Given facts may be older than that: they are compared to an earlier
+  /// note where there is one.
+  private mutating func note(_ addition: HotelAddition) throws(HotelError) {
+    guard let shown = addition.shown else { return }
+    let edit = try reading { () throws(StoreError) in
+      try FactsNote.edit(
+        shown.body.bytes, of: addition.id, replaces: !addition.replaces, in: view)
+    }
+    if let edit { locals.append(edit) }
   }
 
   /// Takes another store's bookmark over, with its time, unless the hotel is bookmarked here. A live
   /// document of the hotel stays as it is.
+  /// - Parameter facts: what the upstream said of the hotel, as noted there; see ``FactsNote``.
   /// - Returns: whether there is a new bookmark.
-  mutating func adopt(_ bookmark: Bookmark) throws(HotelError) -> Bool {
+  mutating func adopt(
+    _ bookmark: Bookmark, noted facts: [UInt8]?
+  ) throws(HotelError) -> Bool {
     let id = bookmark.id
     let stored = try reading { () throws(StoreError) in try StoredHotel(id, in: view) }
     switch stored {
     case .other: return false
     case .live:
-      guard !lists.list.contains(id) else { return false }
+      guard !list.contains(id) else { return false }
       join(id)
     case .absent:
       let body = try reading { () throws(StoreError) in
@@ -92,6 +129,12 @@ struct BookmarkEdit {
         }
       }
       join(id)
+      let note = try reading { () throws(StoreError) in
+        try facts.flatMap { facts throws(StoreError) in
+          try FactsNote.edit(facts, of: id, replaces: false, in: view)
+        }
+      }
+      if let note { locals.append(note) }
       _ = try put(id, body, base: nil, created: bookmark.bookmarkedAt)
     }
     return true
@@ -103,6 +146,8 @@ struct BookmarkEdit {
     let (id, history) = (revision.id, revision.history)
     let tree = try reading { () throws(StoreError) in try view.tree(id) }
     guard let newest = history.first, tree?[newest] == nil else { return true }
+    let purged = try reading { () throws(StoreError) in try PurgeMarks(view).of(id) }
+    guard !purged.knows(newest) else { return true }
     do throws(DocumentError) {
       let mutation = try Edit.insert(
         id, in: tree, history: history, body: revision.body, isDeleted: false, known: nil,
@@ -115,11 +160,16 @@ struct BookmarkEdit {
     }
   }
 
+  /// Puts stored hotels on the list that are on none.
+  mutating func list(_ ids: [HotelID]) {
+    for id in ids where !lists.list.contains(id) { joining.append(id) }
+  }
+
   /// Unbookmarks a hotel: its id leaves the list, its document gets a tombstone on every live leaf. An id
   /// that still waits for its hotel leaves the list too.
   /// - Returns: the tombstone's revision; nil when the hotel was not bookmarked.
   mutating func remove(_ id: HotelID) throws(HotelError) -> RevisionID? {
-    guard lists.list.contains(id) else { return nil }
+    guard list.contains(id) else { return nil }
     leaving.insert(id)
     let mutation = try reading { () throws(StoreError) -> Mutation? in
       guard try bookmark(id) != nil, let tree = try view.tree(id.documentID) else { return nil }
@@ -138,11 +188,12 @@ struct BookmarkEdit {
   func finished() throws(StoreError) -> (mutations: [Mutation], leftOut: Int) {
     var next = lists.list
     next.remove(leaving)
+    if !returning.isEmpty { next.insert(returning) }
     next.append(joining)
     let fitting = lists.fitting(next)
     let leftOut = next.hotels.count - fitting.hotels.count
     let written = try lists.mutations(writing: fitting, limit: limit, at: now)
-    if !joining.isEmpty,
+    if !joining.isEmpty || !returning.isEmpty,
       leftOut > 0 || (written.first?.body?.bytes.count ?? 0) > BookmarkLimits.listBytes
     {
       throw StoreError(
@@ -157,27 +208,22 @@ struct BookmarkEdit {
     joining.append(id)
   }
 
-  private mutating func put(
+  /// Puts a hotel's document.
+  mutating func put(
     _ id: HotelID, _ body: DocumentBody, base: RevisionID?, created: Timestamp
   ) throws(HotelError) -> Bookmark {
     var mutation = try reading { () throws(StoreError) in
       let tree = try view.tree(id.documentID)
+      let former = try view.former(id.documentID, tree)
       return try applying { () throws(DocumentError) in
-        try Edit.put(id.documentID, in: tree, base: base, body: body, limit: limit)
+        try Edit.put(
+          id.documentID, in: tree, base: base, after: former, body: body, limit: limit)
       }
     }
     mutation.created = created
     mutations.append(mutation)
     return Bookmark(
       id: id, revision: mutation.revision, bookmarkedAt: created, hotel: body.bytes)
-  }
-}
-
-extension Bookmark {
-  /// The bookmark that a live hotel document stands for.
-  init(_ id: HotelID, _ document: Document) {
-    self.init(
-      id: id, revision: document.revision, bookmarkedAt: document.created, hotel: document.body)
   }
 }
 

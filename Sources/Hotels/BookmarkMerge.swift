@@ -1,4 +1,6 @@
+import Crypto
 package import Documents
+package import Stores
 
 /// The rule that makes one list of a document's conflicting revisions, so that what either side added and
 /// what either side removed survives.
@@ -10,6 +12,10 @@ package import Documents
 /// into them. Where a list that ways part from is no longer known, its ids count as added: an id may come
 /// back then, none is lost. No id stays that no leaf has, so what is gone everywhere stays away.
 package enum BookmarkMerge {
+  /// How many live leaves are merged at once, the winner first. Where there are more, what was merged is merged with
+  /// the next ones; so that one transaction's work stays bounded.
+  package static let leavesAtOnce = 64
+
   /// What a document's leaves come to.
   package struct Side: Sendable, Equatable {
     /// The list.
@@ -26,7 +32,7 @@ package enum BookmarkMerge {
     case canonicalList
   }
 
-  /// Merges a document's live leaves.
+  /// Merges a document's live leaves, of which it looks at the first ``leavesAtOnce``.
   /// - Parameter list: reads a revision's list; nil for a revision whose body is no longer known. Asked for
   ///   live leaves, and for inner revisions only where branches part.
   /// - Returns: nil for a document without a live leaf.
@@ -37,6 +43,10 @@ package enum BookmarkMerge {
   ) throws(Failure) -> Side? {
     let live = tree.liveLeaves
     guard let leaf = live.first else { return nil }
+    guard live.count <= leavesAtOnce else {
+      let later = Set(live.dropFirst(leavesAtOnce).map(\.revision))
+      return try resolve(tree.purging(later), target: target, list: list)
+    }
     // The usual case: nothing to merge, whatever was merged before.
     if target == .sameDocument, live.count == 1 {
       return Side(list: try list(leaf.revision) ?? BookmarkList(), base: nil)
@@ -86,4 +96,96 @@ extension MergeGraph {
     }
     return lacking
   }
+}
+
+extension BookmarkMerge {
+  /// Merges the lists of a store as soon as a commit leaves the canonical one with several live leaves or
+  /// puts a list under another id, and a hotel as soon as it has several, before that commit is acknowledged.
+  ///
+  /// A merge that fails (the store is full, the disk is) loses nothing: the leaves stay, readers see them
+  /// merged, and the next such commit or change of bookmarks tries again.
+  ///
+  /// Where damage took a revision of the list, it is put together again; see ``restoreList(of:after:at:)``.
+  /// - Parameter now: the stores' clock.
+  package static func follower(now: @escaping @Sendable () -> Timestamp) -> CommitFollower {
+    CommitFollower(
+      concerns: { concerns($0) },
+      follow: { store, ids throws(StoreError) in
+        _ = try await store.mergeLists(at: now())
+        // In other databases conflicts are their owners' to resolve.
+        if case .named = store.name { return }
+        try await store.mergeHotels(ids.filter { $0 != BookmarkList.documentID }, at: now())
+      },
+      restore: { store, damage throws(StoreError) in
+        try await restoreList(of: store, after: damage, at: now())
+      })
+  }
+
+  /// Whether a mutation leaves something to merge. What a merge commits does not: one live leaf, and
+  /// tombstones. Where it leaves more than it can merge at once, the next look finds nothing to write.
+  static func concerns(_ mutation: Mutation) -> Bool {
+    guard mutation.id != BookmarkList.documentID else {
+      return mutation.tree.openLeafCount > 1
+    }
+    guard let winner = mutation.tree.winner, !winner.isDeleted else { return false }
+    // A leaf that wins since another was deleted may be a list; its body is not at hand here.
+    guard let body = mutation.body(of: winner.revision) else { return true }
+    guard let type = body.type else { return false }
+    return type.equalsBytes(of: BookmarkList.type)
+      || type.equalsBytes(of: Hotel.type) && mutation.tree.openLeafCount > 1
+  }
+}
+
+extension BookmarkMerge {
+  /// The edit that makes a list or a hotel say one thing: a revision below the winner (or the tombstone, or
+  /// the first of all), and tombstones that name it on the other live leaves, the first ``leavesAtOnce`` of them all.
+  ///
+  /// It depends on the tree's leaves and the body alone, so a replay elsewhere makes the same revisions.
+  /// Branches that were closed before are let go of; see ``RevisionTree/shrinkClosedBranches(on:)``.
+  /// - Parameter losers: the leaves to close, where they are not all of those.
+  /// - Parameter former: what a list goes on from that is not there; see ``PurgedRevisions/latest``.
+  /// - Parameter limit: how much history to keep.
+  /// - Parameter now: when branches are closed.
+  /// - Throws: `invalidRevision` for a leaf in the last generation.
+  package static func write(
+    _ body: DocumentBody, of id: DocumentID = BookmarkList.documentID, onto tree: RevisionTree?,
+    after former: RevisionID? = nil, closing losers: [RevisionID]? = nil,
+    limit: HistoryLimits,
+    at now: Timestamp
+  ) throws(DocumentError) -> Mutation {
+    let live = (tree?.liveLeaves ?? []).prefix(leavesAtOnce).map(\.revision)
+    let merged = try Edit.put(
+      id, in: tree, base: live.first, after: former, body: body, limit: limit)
+    var joined = merged.tree
+    if live.count > 2 { joined.prepareForMany() }
+    var closed: [RevisionID] = []
+    for loser in losers ?? Array(live.dropFirst()) {
+      let tombstone = closing(loser, into: merged.revision)
+      guard tombstone.generation <= RevisionID.maximumGeneration else {
+        throw DocumentError(.invalidRevision, "The document has no generation left")
+      }
+      try joined.insert(tombstone, below: loser, isDeleted: true, within: limit)
+      closed.append(tombstone)
+    }
+    joined.prune(to: limit)
+    let letsGo = joined.shrinkClosedBranches(on: now.day)
+    var mutation = Mutation(id: id, tree: joined, revision: merged.revision, body: body)
+    mutation.closed = closed.filter { joined[$0] != nil }
+    mutation.letsGo = letsGo
+    return mutation
+  }
+
+  /// The id of the tombstone that closes a losing leaf. It carries nothing, but its id names the revision
+  /// that the leaf was merged into, so that whoever has the tree can tell.
+  ///
+  /// Layout of the digest: the merged revision's name (see ``name(of:)``), then the first 8 bytes of the
+  /// SHA-256 over the byte 2, the leaf's id as text, the byte 0, the merged revision's id as text.
+  static func closing(_ loser: RevisionID, into merged: RevisionID) -> RevisionID {
+    let text = [2] + Array(loser.description.utf8) + [0] + Array(merged.description.utf8)
+    let check = Hex.string(Array(SHA256.hash(data: text)).prefix(8))
+    return RevisionID(generation: loser.generation + 1, digest: name(of: merged) + check)
+  }
+
+  /// What a tombstone's id says of the revision that it names: the first 16 digits of its digest.
+  static func name(of revision: RevisionID) -> Substring { revision.digest.text.prefix(16) }
 }

@@ -37,12 +37,12 @@ struct BookmarkPageReader: Sendable {
       if let bookmark = try list.bookmark(id, in: view) { bookmarks.append(bookmark) }
       scanned += 1
       if place > 0, bookmarks.count == limit || scanned == BookmarkLimits.pageScan {
-        return page(next: BookmarkCursor(after: id, at: place))
+        return try page(next: BookmarkCursor(after: id, at: place), view)
       }
       place -= 1
       if Slice.isOver, place >= 0 { return nil }
     }
-    return page(next: nil)
+    return try page(next: nil, view)
   }
 
   /// Looks for the place where the page begins.
@@ -61,8 +61,10 @@ struct BookmarkPageReader: Sendable {
     return cursor.placeOfLost(in: list) - 1
   }
 
-  private func page(next: BookmarkCursor?) -> BookmarkPage {
-    BookmarkPage(bookmarks: bookmarks, next: next, tag: tag ?? "")
+  private func page(
+    next: BookmarkCursor?, _ view: any StoreView
+  ) throws(StoreError) -> BookmarkPage {
+    BookmarkPage(bookmarks: bookmarks, next: next, tag: tag ?? "", damage: try view.damage())
   }
 }
 
@@ -90,5 +92,45 @@ struct ListedHotels: Sendable {
       if Slice.isOver { break }
     }
     return next == ids.count
+  }
+}
+
+/// Some of a store's bookmarks, newest first.
+package struct BookmarkPage: Sendable {
+  /// The bookmarks, newest first. May be fewer than asked for, even none, where there is a ``next``; see
+  /// ``BookmarkLimits/pageScan``.
+  package let bookmarks: [Bookmark]
+  /// Where the next page begins; nil at the end.
+  package let next: BookmarkCursor?
+  /// The entity-tag of the state that was read; see ``HotelService/tag(in:)``.
+  package let tag: String
+  /// What the store has lost to damage, documents of any kind; empty in all but the worst of days.
+  let damage: [Damage]
+
+  /// A page.
+  init(bookmarks: [Bookmark], next: BookmarkCursor?, tag: String, damage: [Damage] = []) {
+    self.bookmarks = bookmarks
+    self.next = next
+    self.tag = tag
+    self.damage = damage
+  }
+
+  /// The page's JSON: `{"bookmarks":[…],"next":"…"}`, without `next` at the end, and with `damaged` where there is any.
+  package var bytes: [UInt8] {
+    var bytes = Array(#"{"bookmarks":["#.utf8)
+    for (place, bookmark) in bookmarks.enumerated() {
+      if place > 0 { bytes.append(UInt8(ascii: ",")) }
+      bookmark.append(to: &bytes)
+    }
+    bytes.append(UInt8(ascii: "]"))
+    if let next { bytes += #","next":"\#(next.description)""#.utf8 }
+    if !damage.isEmpty {
+      var writer = JSONWriter()
+      writer.damaged(damage)
+      bytes.append(UInt8(ascii: ","))
+      bytes += writer.bytes
+    }
+    bytes.append(UInt8(ascii: "}"))
+    return bytes
   }
 }

@@ -14,6 +14,8 @@ struct CarriedStore: Sendable {
 
   /// The bookmarks, oldest first.
   private(set) var bookmarks: [Bookmark] = []
+  /// What an upstream said of them, as noted; see ``FactsNote``.
+  private(set) var notes: [HotelID: [UInt8]] = [:]
   /// The live documents that are neither bookmarks nor lists of them: first the winners by id, then the
   /// first conflicting revisions, and so on, for an update takes one revision of a document.
   private(set) var others: [[Revision]] = []
@@ -22,7 +24,9 @@ struct CarriedStore: Sendable {
   private var listed: [HotelID]?
   private var nextListed = 0
   /// What is no other document: bookmarks and lists.
-  private var known: Set<DocumentID> = []
+  private var known: Set<DocumentID> = [BookmarkList.documentID]
+  /// The last change of a list that was looked at; nil when all were.
+  private var lastList: Int64? = 0
   /// The ids that are still to be walked over; nil for none.
   private var range: DocumentRange? = DocumentRange()
   private var ids: [DocumentID] = []
@@ -41,11 +45,18 @@ struct CarriedStore: Sendable {
     guard let listed else { return true }
     while nextListed < listed.count {
       let id = listed[nextListed]
-      if case .live(let document) = try StoredHotel(id, in: view) {
-        bookmarks.append(Bookmark(id, document))
+      if case .live(let bookmark) = try StoredHotel(id, in: view) {
+        bookmarks.append(bookmark)
+        notes[id] = try view.local(FactsNote.id(of: id))?.body
         known.insert(id.documentID)
       }
       nextListed += 1
+      if Slice.isOver { return false }
+    }
+    while let last = lastList {
+      let lists = try view.changes(ofType: BookmarkList.type, after: last, limit: 100)
+      known.formUnion(lists.map(\.id))
+      lastList = lists.last?.sequence
       if Slice.isOver { return false }
     }
     if range != nil, try !walk(view) { return false }
@@ -63,9 +74,6 @@ struct CarriedStore: Sendable {
   /// Collects the ids of the other documents.
   private mutating func walk(_ view: any StoreView) throws(StoreError) -> Bool {
     guard let walked = range else { return true }
-    if ids.isEmpty {
-      known.formUnion(try view.ids(ofType: BookmarkList.type) + [BookmarkList.documentID])
-    }
     var rest: DocumentRange?
     try view.documents(walked) { document throws(StoreError) in
       if !known.contains(document.id) { ids.append(document.id) }

@@ -20,6 +20,10 @@ private enum BookmarkAttempt<Value: Sendable>: Sendable {
 extension DocumentStore {
   /// How often an update starts anew because lists came up in between, before the store counts as too busy.
   private static var maximumAttempts: Int { 8 }
+  /// How often lists are merged for one change: as often as it takes for all leaves that a list can have, and some more.
+  private static var maximumMerges: Int {
+    HistoryLimits.standard.liveLeaves / (BookmarkMerge.leavesAtOnce - 1) + maximumAttempts
+  }
 
   /// Runs a rule in one update, lists merged before.
   /// - Throws: the store's errors; the rule's own are the result's.
@@ -50,7 +54,7 @@ extension DocumentStore {
   func mergeLists(at now: Timestamp) async throws(StoreError) -> Bool {
     var ids: Set<DocumentID> = []
     var isMerged = false
-    for _ in 0..<Self.maximumAttempts {
+    for _ in 0..<Self.maximumMerges {
       let attempt = try await attempt(ids, at: now, needsMerged: false) {
         edit throws(HotelError) in !edit.isSettled
       }
@@ -75,7 +79,7 @@ extension DocumentStore {
     _ rule: @escaping BookmarkRule<Value>
   ) async throws(StoreError) -> BookmarkAttempt<Value> {
     let ids = ids.union([BookmarkList.documentID])
-    let limit = revisionLimit
+    let limit = historyLimits
     let (attempt, leftOut) = try await update(ids) {
       view throws(StoreError) -> Decision<(BookmarkAttempt<Value>, Int)> in
       var edit = try BookmarkEdit(view, now: now, limit: limit)

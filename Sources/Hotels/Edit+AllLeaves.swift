@@ -7,7 +7,7 @@ extension Edit {
   ///   them; nil when no leaf is live.
   /// - Throws: `invalidRevision` for a leaf in the last generation.
   static func deleteAllLeaves(
-    _ id: DocumentID, in tree: RevisionTree, but kept: Set<RevisionID> = [], limit: Int
+    _ id: DocumentID, in tree: RevisionTree, but kept: Set<RevisionID> = [], limit: HistoryLimits
   ) throws(DocumentError) -> Mutation? {
     var tree = tree
     let live = tree.liveLeaves.filter { !kept.contains($0.revision) }

@@ -6,7 +6,8 @@ package struct Hotel: Sendable {
   /// The hotel's id as this service writes it; see ``Hotel/identify(_:)``.
   package let id: HotelID
   /// The hotel's own object, minified, with all fields as they came (unknown ones too, and whatever `id` it
-  /// had). Of a catalogue's and an upstream's, fields whose names start with `_` are left out.
+  /// had). Of a catalogue's and an upstream's, fields whose names start with `_` and those that are not what
+  /// ``HotelShape`` says are left out.
   package let body: DocumentBody
 
   /// A hotel whose id is known.
@@ -27,34 +28,64 @@ package struct Hotel: Sendable {
   /// hotel without any has `hotel_` and 16 hex digits of the SHA-256 of its canonical body, so that the same
   /// facts make the same id.
   /// - Throws: ``DocumentError`` with code `invalidDocument` for anything but an object, an id that is
-  ///   neither text nor number, or one that is no legal document id; of a person's app also for a member whose
-  ///   name starts with `_`, but for `_id`: such names are the store's own and would not be kept.
+  ///   neither text nor number, or one that is no legal document id; of a person's app also for an id that is null
+  ///   or empty, for what ``HotelShape`` refuses, and for a member whose name starts with `_`, but for `_id`: such
+  ///   names are the store's own and would not be kept.
   package init(_ node: JSONNode, from origin: Origin) throws(DocumentError) {
-    if origin == .client { try Self.requireNoReserved(node) }
-    let body = try DocumentBody(node)
+    let body: DocumentBody
+    switch origin {
+    case .client:
+      try Self.requireDocumented(node)
+      body = try DocumentBody(node)
+    case .upstream: body = try Self.fitting(node)
+    }
     self.init(id: try Self.identify(node, body: body, origin: origin), body: body)
   }
 
-  private static func requireNoReserved(_ node: JSONNode) throws(DocumentError) {
+  private static func requireDocumented(_ node: JSONNode) throws(DocumentError) {
     guard node.kind == .object else { return }
     for member in node.members where member.nameStartsWithUnderscore && !member.nameEquals("_id") {
       throw DocumentError(
         .invalidDocument, "A hotel must not have a reserved member: \(member.name.prefix(64))")
     }
+    for name in HotelShape.idNames {
+      guard let value = node[name], value.isNull || isNone(value) else { continue }
+      throw DocumentError(
+        .invalidDocument,
+        "A hotel's \(name) must not be null, empty or None; leave it out or say the id")
+    }
+    if let fault = HotelShape.fault(in: node) { throw DocumentError(.invalidDocument, fault) }
+  }
+
+  /// The body without members that are documented to be something else.
+  private static func fitting(_ node: JSONNode) throws(DocumentError) -> DocumentBody {
+    guard node.members.contains(where: HotelShape.isMisfit) else { return try DocumentBody(node) }
+    var bytes = [UInt8(ascii: "{")]
+    for member in node.members where !HotelShape.isMisfit(member) {
+      if bytes.count > 1 { bytes.append(UInt8(ascii: ",")) }
+      bytes += member.rawName
+      bytes.append(UInt8(ascii: ":"))
+      member.value.appendMinified(to: &bytes)
+    }
+    bytes.append(UInt8(ascii: "}"))
+    return try DocumentBody(parsing: bytes, limits: .request)
+  }
+
+  /// An empty text, and Python's `str(None)`, stand for no id at all.
+  private static func isNone(_ value: JSONNode) -> Bool {
+    value.stringEquals("") || value.stringEquals("None")
   }
 
   private static func identify(
     _ node: JSONNode, body: DocumentBody, origin: Origin
   ) throws(DocumentError) -> HotelID {
-    for name in ["_id", "id", "docid"] {
-      guard let value = node[name], !value.isNull else { continue }
+    for name in HotelShape.idNames {
+      guard let value = node[name], !value.isNull, !isNone(value) else { continue }
       if let number = value.int, number >= 0 { return try checked("hotel_\(number)") }
       guard let text = value.string else {
         throw DocumentError(
           .invalidDocument, "A hotel's \(name) must be a string or a whole number")
       }
-      // An empty id, and Python's str(None), stand for no id at all.
-      if text.isEmpty || text.equalsBytes(of: "None") { continue }
       return try checked(origin == .upstream ? canonical(text) : text)
     }
     return try checked("hotel_" + Hex.string(Array(SHA256.hash(data: body.digest)).prefix(8)))
@@ -77,5 +108,67 @@ package struct Hotel: Sendable {
         "A hotel's id must have 1 to \(DocumentID.maximumBytes) bytes and start with no underscore")
     }
     return id
+  }
+}
+
+extension Hotel {
+  /// The `type` of a hotel's document.
+  package static let type = "hotel"
+
+  /// The body to store: the hotel's own bytes with its id as `id`, and `"type":"hotel"`; what of both is missing
+  /// stands at the end. `bookmarked`, which search says of a hotel, is left out: it is no fact.
+  /// - Throws: `invalidHotel` for another `type`, since the observer and the mirror go by it and replacing
+  ///   it would lose what the client said; `tooLarge`.
+  func stored() throws(HotelError) -> DocumentBody {
+    guard body.bytes.count <= BookmarkLimits.hotelBytes else { throw Self.tooLarge }
+    do {
+      let root = try ParsedJSON(body.bytes, limits: .document).root
+      guard root["type"]?.stringEquals(Self.type) ?? true else {
+        throw HotelError(.invalidHotel, #"A hotel's type must be "hotel", or left out"#)
+      }
+      let isNamed = root["id"]?.stringEquals(id.text) == true
+      if isNamed, root["type"] != nil, root["bookmarked"] == nil { return body }
+      var bytes = root.hotel(named: id)
+      if root["type"] == nil {
+        bytes.removeLast()
+        bytes += #","type":"hotel"}"#.utf8
+      }
+      guard bytes.count <= BookmarkLimits.hotelBytes else { throw Self.tooLarge }
+      return try DocumentBody(parsing: bytes)
+    } catch let error as HotelError {
+      throw error
+    } catch let error as DocumentError {
+      throw HotelError(.invalidHotel, error.reason)
+    } catch {
+      throw HotelError(.invalidHotel, "The hotel can't be read as JSON")
+    }
+  }
+
+  private static let tooLarge = HotelError(
+    .tooLarge, "A hotel may have at most \(BookmarkLimits.hotelBytes) bytes")
+}
+
+extension JSONNode {
+  /// A hotel's members, minified, with its `id` in its place or at the end, and without `bookmarked`.
+  func hotel(named id: HotelID) -> [UInt8] {
+    var bytes = [UInt8(ascii: "{")]
+    var isNamed = false
+    for member in members where !member.nameEquals("bookmarked") {
+      if bytes.count > 1 { bytes.append(UInt8(ascii: ",")) }
+      bytes += member.rawName
+      bytes.append(UInt8(ascii: ":"))
+      if member.nameEquals("id") {
+        isNamed = true
+        JSONWriter.appendString(id.text, to: &bytes)
+      } else {
+        member.value.appendMinified(to: &bytes)
+      }
+    }
+    if !isNamed {
+      bytes += (bytes.count > 1 ? #","id":"# : #""id":"#).utf8
+      JSONWriter.appendString(id.text, to: &bytes)
+    }
+    bytes.append(UInt8(ascii: "}"))
+    return bytes
   }
 }

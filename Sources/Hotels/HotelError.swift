@@ -14,6 +14,8 @@ package struct HotelError: Error, Sendable, CustomDebugStringConvertible {
     case invalidHotel
     /// The hotel's body is over ``BookmarkLimits/hotelBytes`` (413).
     case tooLarge
+    /// No hotel of the id is known, and none is bookmarked (404).
+    case unknownHotel
     /// A document that is no hotel has the hotel's id (409).
     case occupied
     /// The idempotency key was used for another request (422).

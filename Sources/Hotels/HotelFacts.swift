@@ -6,7 +6,7 @@ package enum HotelFacts {
   /// The hotel's body with newer facts; nil when nothing would change.
   ///
   /// A member that is as it was before takes the upstream's value; one that the person changed, added or
-  /// removed stays so. `id`, `type` and members whose names start with `_` are never facts.
+  /// removed stays so. `id`, `type`, `bookmarked` and members whose names start with `_` are never facts.
   /// - Parameter stored: the bookmark's body.
   /// - Parameter former: the hotel as the upstream described it before.
   /// - Parameter facts: the hotel as the upstream describes it now.
@@ -46,7 +46,7 @@ package enum HotelFacts {
   }
 
   private static func isFact(_ name: String) -> Bool {
-    !name.equalsBytes(of: "id") && !name.equalsBytes(of: "type")
+    !["id", "type", "bookmarked"].contains { name.equalsBytes(of: $0) }
       && name.utf8.first != UInt8(ascii: "_")
   }
 

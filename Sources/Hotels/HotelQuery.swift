@@ -9,6 +9,18 @@ package struct HotelQuery: Sendable, Hashable {
     case words
   }
 
+  /// In which order hotels come. What has no price, or no place, comes last.
+  package enum Order: String, Sendable, Hashable, CaseIterable {
+    /// Best match first; all hotels by name.
+    case relevance
+    /// By name, capitals as small letters.
+    case name
+    /// Cheapest first, by the first number in the hotel's price, whatever its currency.
+    case price
+    /// Nearest first.
+    case distance
+  }
+
   /// The longest text, in bytes of UTF-8.
   package static let maximumTextBytes = 512
   /// The most different words of both texts together.
@@ -28,6 +40,10 @@ package struct HotelQuery: Sendable, Hashable {
   package let location: String?
   /// How the texts are understood.
   package let matching: Matching
+  /// In which order they come.
+  package let order: Order
+  /// From where distances are measured; nil in every other order.
+  package let near: GeoPoint?
   /// Hotels wanted, 1 to ``maximumLimit``.
   package let limit: Int
   /// Hotels to pass over, 0 to ``maximumOffset``.
@@ -36,11 +52,14 @@ package struct HotelQuery: Sendable, Hashable {
   /// A query whose bounds the caller has checked; what is out of bounds is clipped. Blank texts count as nil.
   package init(
     description: String? = nil, location: String? = nil, matching: Matching = .words,
-    limit: Int = HotelQuery.defaultLimit, offset: Int = 0
+    order: Order = .relevance, near: GeoPoint? = nil, limit: Int = HotelQuery.defaultLimit,
+    offset: Int = 0
   ) {
     self.description = Self.nonBlank(description)
     self.location = Self.nonBlank(location)
     self.matching = matching
+    self.order = order == .distance && near == nil ? .relevance : order
+    self.near = order == .distance ? near : nil
     self.limit = min(max(limit, 1), Self.maximumLimit)
     self.offset = min(max(offset, 0), Self.maximumOffset)
   }

@@ -1,13 +1,25 @@
 /// The port that finds hotels: the embedded catalogue, an upstream over HTTP, a person's own mirror.
 package protocol HotelSearching: Sendable {
+  /// The orders in which it can answer.
+  var orders: Set<HotelQuery.Order> { get }
+
   /// Finds hotels, best match first. Nothing found is an empty page; a failure is never one.
   func search(_ query: HotelQuery) async throws(SearchError) -> HotelPage
 
   /// One hotel by its id; nil when the upstream has none, or can't be asked by id.
   func hotel(_ id: HotelID) async throws(SearchError) -> Hotel?
 
+  /// One hotel as a search has shown it lately, without asking anybody; nil for one that none has.
+  func shown(_ id: HotelID) async -> Hotel?
+
   /// Whether searches would be answered now; for readiness.
   func checkReady() async throws(SearchError)
+}
+
+extension HotelSearching {
+  /// As well as they match, and in no other.
+  package var orders: Set<HotelQuery.Order> { [.relevance] }
+  package func shown(_ id: HotelID) async -> Hotel? { nil }
 }
 
 /// The port that finds hotels among a person's own, by the same rules, when no upstream answers.
@@ -35,6 +47,8 @@ package struct HotelPage: Sendable {
   package let hotels: [Hotel]
   /// The offset of the next page; nil at the end.
   package let next: Int?
+  /// How many hotels match on all pages together; nil where that is not known.
+  package let total: Int?
   /// Where the answer came from.
   package let source: Source
   /// How old the answer is, in seconds; nil for one that was made just now.
@@ -44,11 +58,12 @@ package struct HotelPage: Sendable {
 
   /// A page.
   package init(
-    hotels: [Hotel], next: Int?, source: Source = .upstream, age: Int? = nil,
+    hotels: [Hotel], next: Int?, total: Int? = nil, source: Source = .upstream, age: Int? = nil,
     cacheNote: String? = nil
   ) {
     self.hotels = hotels
     self.next = next
+    self.total = total
     self.source = source
     self.age = age
     self.cacheNote = cacheNote

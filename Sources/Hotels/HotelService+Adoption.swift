@@ -78,7 +78,8 @@ extension BookmarkEdit {
   ) throws(HotelError) -> (count: Int, receipt: AdoptionReceipt) {
     if let known = try local(id) { return (0, AdoptionReceipt(known)) }
     var count = 0
-    for bookmark in carried.bookmarks where try adopt(bookmark) { count += 1 }
+    for bookmark in carried.bookmarks
+    where try adopt(bookmark, noted: carried.notes[bookmark.id]) { count += 1 }
     var isWhole = carried.others.count < 2
     for winner in carried.others.first ?? [] where try !take(winner) { isWhole = false }
     let receipt = AdoptionReceipt(bookmarks: count, waiting: isWhole ? [] : nil)

@@ -57,7 +57,7 @@ extension BookmarkList {
   func bookmark(
     _ id: HotelID, in view: any StoreView
   ) throws(StoreError) -> Bookmark? {
-    guard contains(id), case .live(let document) = try StoredHotel(id, in: view) else { return nil }
-    return Bookmark(id, document)
+    guard contains(id), case .live(let bookmark) = try StoredHotel(id, in: view) else { return nil }
+    return bookmark
   }
 }

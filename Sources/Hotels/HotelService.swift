@@ -1,4 +1,5 @@
 package import Documents
+import Lanes
 package import Stores
 
 /// The use cases of bookmarks, over any store. The rules are ``BookmarkEdit``'s; this runs them in one
@@ -9,7 +10,7 @@ package import Stores
 /// brought them, whatever route that took (``BookmarkMerge/follower(now:)``), and where it could not be done
 /// then, it comes before the next change of bookmarks. Readers see the merged list in any case.
 package struct HotelService: Sendable {
-  private let stores: DatabaseManager
+  let stores: DatabaseManager
   private let now: @Sendable () -> Timestamp
 
   /// A service over all stores.
@@ -19,21 +20,23 @@ package struct HotelService: Sendable {
     self.now = now
   }
 
-  /// Bookmarks a hotel, or updates the facts of one that is bookmarked. Idempotent: the same facts again
-  /// write nothing. A hotel that was unbookmarked goes on from its tombstone.
-  /// - Throws: `precondition`, `invalidHotel`, `tooLarge`, `occupied`, `store`.
+  /// Bookmarks a hotel. Of one that is bookmarked, given facts replace what it says; without any, only what the
+  /// upstream has changed comes in. Idempotent: the same facts again write nothing. A hotel that was unbookmarked
+  /// goes on from its tombstone.
+  /// - Throws: `precondition`, `invalidHotel`, `tooLarge`, `occupied`, `unknownHotel`, `store`.
   package func bookmark(
-    _ hotel: Hotel, in name: StoreName, condition: RevisionCondition = .none
+    _ addition: HotelAddition, in name: StoreName, condition: RevisionCondition = .none
   ) async throws(HotelError) -> BookmarkOutcome {
-    let (id, body) = (hotel.id, try hotel.stored())
-    let mayCreate = condition == .none || condition == .absent
+    let id = addition.id
+    let addition = try addition.prepared()
+    let mayCreate = (condition == .none || condition == .absent) && addition.body != nil
     let outcome = try await change(name, creating: mayCreate, [id]) { edit throws(HotelError) in
       try condition.check(try edit.revision(of: id))
-      return try edit.add(id, body)
+      return try edit.add(addition)
     }
     guard let outcome else {
       try condition.check(nil)
-      throw HotelError(StoreError.absent)
+      throw addition.isUnknown
     }
     return outcome
   }
@@ -112,5 +115,141 @@ package struct HotelService: Sendable {
       throw HotelError(error)
     }
     return outcome
+  }
+}
+
+/// The offline copy: everything once, then only what changed.
+extension HotelService {
+  /// What a copy lacks.
+  /// - Parameter token: where the copy stands; nil for none.
+  /// - Returns: nil when the copy can't go on from there and has to begin again without a token.
+  /// - Throws: `store`.
+  package func mirror(
+    of name: StoreName, since token: MirrorToken?
+  ) async throws(HotelError) -> MirrorPage? {
+    let outcome = try await read(name, inSlices: MirrorReader(since: token)) {
+      reader, view throws(StoreError) in try reader.read(view)
+    }
+    switch outcome {
+    case .page(let page)?: return page
+    case .outdated?: return nil
+    case nil: return token.map { $0.sequence == 0 } ?? true ? .nothing : nil
+    }
+  }
+
+  /// Everything that a person has bookmarked, newest first, for a search among it.
+  /// - Throws: `store`.
+  package func allBookmarks(in name: StoreName) async throws(HotelError) -> [Hotel] {
+    let bookmarks =
+      try await read(name, inSlices: ListedHotels(nil)) { hotels, view throws(StoreError) in
+        try hotels.read(view) ? hotels.found : nil
+      } ?? []
+    var hotels: [Hotel] = []
+    for bookmark in bookmarks {
+      if let body = try? DocumentBody(parsing: bookmark.hotel) {
+        hotels.append(Hotel(id: bookmark.id, body: body))
+      }
+      do { try await Slice.giveWay() } catch { throw HotelError(StoreError.ended) }
+    }
+    return hotels
+  }
+}
+
+extension MirrorPage {
+  /// The page of a store that is not there.
+  static let nothing = MirrorPage(
+    token: .absent, isReset: true, hasMore: false, hotels: [], removed: [], order: [])
+}
+
+/// Bringing an upstream's newer facts into bookmarks, behind the scenes.
+extension HotelService {
+  /// Looks at hotels that an upstream has just shown, and writes a new revision of each that is bookmarked and
+  /// whose facts have changed since they were shown before; see ``FactsNote``. What the upstream said is noted,
+  /// so that the next change is told from the person's own. The first time it is only noted: nobody knows then
+  /// which members of the bookmark are the person's.
+  ///
+  /// A hotel with conflicting revisions is left alone until they are resolved.
+  /// - Returns: how many bookmarks were changed.
+  /// - Throws: `store`; all of it can be done again at any time.
+  @discardableResult
+  package func refresh(
+    _ shown: [Hotel], in name: StoreName
+  ) async throws(HotelError) -> Int {
+    let bookmarked = try await bookmarked(among: shown.map(\.id), in: name)
+    let hotels = shown.filter { bookmarked.contains($0.id) }
+    guard !hotels.isEmpty else { return 0 }
+    return try await run(name, creating: false) { store throws(StoreError) in
+      let limit = store.historyLimits
+      return try await store.update(Set(hotels.map(\.id.documentID))) {
+        view throws(StoreError) in
+        var decision = Decision(value: 0)
+        for hotel in hotels { try Self.refresh(hotel, in: view, limit: limit, &decision) }
+        return decision
+      }.value
+    } ?? 0
+  }
+
+  private static func refresh(
+    _ hotel: Hotel, in view: any StoreView, limit: HistoryLimits, _ decision: inout Decision<Int>
+  ) throws(StoreError) {
+    guard case .live(let bookmark) = try StoredHotel(hotel.id, in: view),
+      let note = try FactsNote.edit(hotel.body.bytes, of: hotel.id, in: view)
+    else { return }
+    decision.locals.append(note)
+    guard let body = try FactsNote.followed(hotel, from: bookmark, in: view) else { return }
+    let id = hotel.id.documentID
+    let tree = try view.tree(id)
+    decision.mutations.append(
+      try applying { () throws(DocumentError) in
+        try Edit.put(id, in: tree, base: bookmark.revision, body: body, limit: limit)
+      })
+    decision.value += 1
+  }
+}
+
+extension HotelService {
+  /// Changes several bookmarks in one update: all of it or nothing, but for those steps of an undo whose hotels
+  /// somebody has changed since.
+  ///
+  /// With a receipt, the answer is kept in the same update, so that a retry (after a crash, too) gets the
+  /// answer of the first time and changes nothing.
+  /// - Throws: `invalidHotel`, `tooLarge`, `occupied`, `unknownHotel`, `receiptMismatch`, `store`.
+  package func change(
+    _ batch: BookmarkBatch, in name: StoreName, receipt: ReceiptRequest? = nil
+  ) async throws(HotelError) -> BatchAnswer {
+    let batch = try batch.prepared()
+    let mayCreate = batch.add.contains { $0.body != nil }
+    let answer = try await change(name, creating: mayCreate, batch.ids) {
+      edit throws(HotelError) in
+      let kept = try receipt.flatMap { request throws(HotelError) in try edit.local(request.id) }
+      if let receipt, let kept, let earlier = BatchReceipt(parsing: kept.body, at: edit.now) {
+        return try earlier.answer(to: receipt)
+      }
+      let answer = try edit.change(batch)
+      if let receipt { edit.keep(answer, for: receipt, replacing: kept) }
+      return answer
+    }
+    if answer == nil, let unknown = batch.add.first { throw unknown.isUnknown }
+    return answer ?? BatchAnswer(absentStore: batch)
+  }
+}
+
+extension BookmarkEdit {
+  fileprivate mutating func keep(
+    _ answer: BatchAnswer, for receipt: ReceiptRequest, replacing kept: LocalDocument?
+  ) {
+    let expires = now.adding(seconds: receipt.lifetimeSeconds)
+    let note = BatchReceipt(answer, fingerprint: receipt.fingerprint, expires: expires)
+    let document = LocalDocument(revision: (kept?.revision ?? 0) &+ 1, body: note.bytes)
+    locals.append(LocalEdit(receipt.id, document, expires: expires))
+  }
+}
+
+extension BatchAnswer {
+  /// The answer of a store that does not exist to a batch that adds nothing.
+  fileprivate init(absentStore batch: BookmarkBatch) {
+    results =
+      batch.remove.map { Item(id: $0, status: 404) }
+      + batch.restore.map { Item(id: $0.id, status: 409) }
   }
 }

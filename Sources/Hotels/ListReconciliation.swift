@@ -5,11 +5,13 @@ import Stores
 ///
 /// The canonical document may have conflicting leaves; apps made lists of their own with random ids or
 /// `user::guest`, known by their type. Those are added after the canonical one, in the order of their ids,
-/// and then deleted; conflicting revisions of theirs that are no lists stay as they are. A list that was merged and deleted before and comes back by sync counts with its
-/// differences only; see ``BookmarkMerge``.
+/// and then deleted; conflicting revisions of theirs that are no lists stay as they are. A list that was
+/// merged and deleted before and comes back by sync counts with its differences only; see ``BookmarkMerge``.
 struct ListReconciliation {
   /// How many lists beside the canonical one are read at once; further ones wait for the next time.
   static let maximumOthers = 64
+  /// How many revisions those may have together: the one that has more is the last that is read at once.
+  static let maximumRevisions = 16_384
 
   /// The one list.
   let list: BookmarkList
@@ -17,13 +19,15 @@ struct ListReconciliation {
   let isSettled: Bool
   private let tree: RevisionTree?
   private let former: [UInt8]?
+  /// The list's latest purged revision, where there is no list.
+  private let purged: RevisionID?
   private let others: [Other]
 
   /// A list document beside the canonical one.
   private struct Other {
     let id: DocumentID
     let tree: RevisionTree
-    /// Live leaves that are no lists.
+    /// Live leaves that are no lists, or are merged another time.
     let strangers: Set<RevisionID>
   }
 
@@ -43,8 +47,10 @@ struct ListReconciliation {
       if let side { list = side.list }
     }
     var others: [Other] = []
-    for id in try view.ids(ofType: BookmarkList.type) where id != canonical {
-      guard others.count < Self.maximumOthers, let tree = try view.tree(id) else { continue }
+    var revisions = 0
+    for id in try Self.others(in: view) where revisions < Self.maximumRevisions {
+      guard let tree = try view.tree(id) else { continue }
+      revisions += tree.nodes.count
       let other = Other(
         id: id, tree: tree, strangers: try Self.strangers(in: tree, of: id, in: view))
       others.append(other)
@@ -58,7 +64,16 @@ struct ListReconciliation {
     self.former = hasRoom ? former : nil
     self.list = list
     self.tree = tree
+    purged = try view.former(canonical, tree)
     self.others = others
+  }
+
+  /// The lists beside the canonical one, those that changed first, in the order of their ids.
+  private static func others(in view: any StoreView) throws(StoreError) -> [DocumentID] {
+    let lists = try view.changes(
+      ofType: BookmarkList.type, after: 0, limit: Self.maximumOthers + 1)
+    return lists.map(\.id).filter { $0 != BookmarkList.documentID }
+      .prefix(Self.maximumOthers).sorted()
   }
 
   /// What of a list is written: all of it, unless lists are merged to more than a document takes. Then it is as
@@ -74,13 +89,13 @@ struct ListReconciliation {
   /// - Parameter now: when branches are closed.
   /// - Throws: `rejected` for a list too long to be stored at all.
   func mutations(
-    writing next: BookmarkList, limit: Int, at now: Timestamp
+    writing next: BookmarkList, limit: HistoryLimits, at now: Timestamp
   ) throws(StoreError) -> [Mutation] {
     guard !isSettled || next != list else { return [] }
     return try applying { () throws(DocumentError) in
       var mutations = [
         try BookmarkMerge.write(
-          try next.body(replacing: former), onto: tree, limit: limit, at: now)
+          try next.body(replacing: former), onto: tree, after: purged, limit: limit, at: now)
       ]
       for other in others {
         if let mutation = try Edit.deleteAllLeaves(
@@ -93,12 +108,17 @@ struct ListReconciliation {
     }
   }
 
-  /// The live leaves of a document with conflicts that are no lists, though its winner is one.
+  /// The live leaves of a document with conflicts that are no lists, though its winner is one, and those that are more
+  /// than can be merged at once.
   private static func strangers(
     in tree: RevisionTree, of id: DocumentID, in view: any StoreView
   ) throws(StoreError) -> Set<RevisionID> {
     var strangers: Set<RevisionID> = []
-    for revision in tree.conflicts {
+    for (place, revision) in tree.conflicts.enumerated() {
+      guard place + 1 < BookmarkMerge.leavesAtOnce else {
+        strangers.insert(revision)
+        continue
+      }
       guard let body = try view.body(id, revision) else { continue }
       let type = try? ParsedJSON(body, limits: .request).root["type"]?.string
       if type?.equalsBytes(of: BookmarkList.type) != true { strangers.insert(revision) }

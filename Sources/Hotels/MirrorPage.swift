@@ -1,4 +1,5 @@
 import Documents
+import Stores
 
 /// What a copy of somebody's bookmarks lacks, or as much of it as one answer holds.
 ///
@@ -26,6 +27,8 @@ package struct MirrorPage: Sendable {
   let removed: [(id: DocumentID, revision: RevisionID)]
   /// All bookmarked ids, newest first; nil where the list has not changed.
   let order: [HotelID]?
+  /// What the store has lost to damage, documents of any kind.
+  var damage: [Damage] = []
 
   /// The page as JSON.
   package var json: [UInt8] {
@@ -57,6 +60,7 @@ package struct MirrorPage: Sendable {
       for id in order { writer.string(id.text) }
       writer.endArray()
     }
+    if !damage.isEmpty { writer.damaged(damage) }
     writer.endObject()
     return writer.bytes
   }

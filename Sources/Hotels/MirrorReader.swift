@@ -98,7 +98,8 @@ struct MirrorReader: Sendable {
     return .page(
       MirrorPage(
         token: first.moved(to: last), isReset: since == nil, hasMore: isCut, hotels: hotels,
-        removed: removed, order: list.map { Array($0.hotels.reversed()) }))
+        removed: removed, order: list.map { Array($0.hotels.reversed()) },
+        damage: try view.damage()))
   }
 
   /// A changed document as a hotel; nil for anything else.
@@ -106,9 +107,9 @@ struct MirrorReader: Sendable {
     _ change: Change, in view: any StoreView
   ) throws(StoreError) -> Bookmark? {
     guard !change.isDeleted, let id = HotelID(change.id.text),
-      case .live(let document) = try StoredHotel(id, in: view)
+      case .live(let bookmark) = try StoredHotel(id, in: view)
     else { return nil }
-    return Bookmark(id, document)
+    return bookmark
   }
 
   private static func mayBeList(

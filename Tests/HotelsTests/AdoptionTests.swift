@@ -108,7 +108,7 @@ import Testing
   /// Conflicting revisions used to hold up the bookmarks with them.
   @Test func revisionsThatDontFitHoldNothingUpAndComeLater() async throws {
     let hall = try Hall()
-    let maximum = RevisionTree.maximumLeaves
+    let maximum = HistoryLimits.standard.liveLeaves
     let guests = Set((0..<maximum).map { "2-g\($0)" })
     for revision in guests {
       try await hall.graft("note", [revision, "1-g"], #"{"of":"\#(revision)"}"#, in: hall.guest)
@@ -162,7 +162,7 @@ import Testing
   /// A winner waits as well where the user's document is full, and bookmarks come all the same.
   @Test func fullDocumentOfTheUsersTakesNoWinner() async throws {
     let hall = try Hall()
-    for number in 0..<RevisionTree.maximumLeaves {
+    for number in 0..<HistoryLimits.standard.liveLeaves {
       try await hall.graft("note", ["1-u\(number)"], #"{"of":"user"}"#)
     }
     let guests = try await hall.put("note", #"{"of":"guest"}"#, in: hall.guest)

@@ -26,7 +26,12 @@ import Testing
   @Test(arguments: [
     "[]", "1", #"{"add":{}}"#, #"{"remove":"x"}"#, #"{"remove":[null]}"#, #"{"remove":[""]}"#,
     #"{"remove":["_x"]}"#, #"{"remove":["bookmarkedhotels"]}"#, #"{"remove":[1.5]}"#,
-    #"{"delete":[]}"#,
+    #"{"delete":[]}"#, #"{"restore":{}}"#, #"{"restore":[{"id":"a"}]}"#,
+    #"{"restore":[{"id":"a","rev":"x"}]}"#, #"{"restore":[{"id":"","rev":"1-a"}]}"#,
+    #"{"restore":[{"id":"a","rev":"1-a","former":null}]}"#,
+    #"{"restore":[{"id":"a","rev":"1-a","former":{"rev":"1-a","place":-1}}]}"#,
+    #"{"restore":[{"id":"a","rev":"1-a","former":{"rev":"1-a","place":0,"after":""}}]}"#,
+    #"{"restore":[{"id":"a","rev":"1-a","more":1}]}"#,
   ])
   func otherShapesAreRefused(text: String) {
     #expect(refusal(text)?.code == .invalidBatch)
@@ -39,6 +44,25 @@ import Testing
   }
 
   @Test(arguments: [
+    #"{"id":null}"#, #"{"id":""}"#, #"{"id":null,"name":"A"}"#, "{}", #"{"bookmarked":true}"#,
+  ])
+  func hotelWithoutAnIDIsNoHotel(item: String) {
+    let error = refusal(#"{"add":[\#(item)]}"#)
+    #expect(error?.code == .invalidHotel)
+    #expect(error?.reason.hasPrefix("add[0]: A hotel") == true)
+  }
+
+  @Test(arguments: [
+    (#"{"id":"a"}"#, false), (#"{"_id":"a","type":"hotel","bookmarked":true}"#, false),
+    (#"{"id":"a","name":"A"}"#, true), (#"{"name":"A"}"#, true),
+  ])
+  func onlyFactsReplaceWhatABookmarkSays(item: String, replaces: Bool) throws {
+    #expect(try batch(#"{"add":[\#(item)]}"#).add.map(\.replaces) == [replaces])
+  }
+
+  @Test(arguments: [
+    #"{"restore":[{"id":"a","rev":"1-a"},{"id":"a","rev":"1-a"}]}"#,
+    #"{"remove":["a"],"restore":[{"id":"a","rev":"1-a"}]}"#,
     #"{"add":[{"id":"a"},{"id":"a"}]}"#, #"{"add":[{"id":"a"}],"remove":["a"]}"#,
     #"{"remove":["a","a"]}"#, #"{"add":[{"id":"z"},{"id":5}],"remove":["a",5]}"#,
   ])

@@ -84,18 +84,18 @@ import Testing
 
   @Test func conflictsOfOtherDocumentsStay() async throws {
     let hall = try Hall(follower: Self.follower)
-    try await hall.graft("h", ["1-a"], #"{"type":"hotel","v":1}"#)
-    try await hall.graft("h", ["1-b"], #"{"type":"hotel","v":2}"#)
-    #expect(try await hall.tree("h")?.conflicts.map(\.description) == ["1-a"])
+    try await hall.graft("n", ["1-a"], #"{"type":"note","v":1}"#)
+    try await hall.graft("n", ["1-b"], #"{"type":"note","v":2}"#)
+    #expect(try await hall.tree("n")?.conflicts.map(\.description) == ["1-a"])
     #expect(try await hall.info().lastSequence == 2)
   }
 
   @Test func mergesAreNotFollowed() async throws {
     let runs = Mutex(0)
     let follower = CommitFollower(concerns: BookmarkMerge.concerns) {
-      store throws(StoreError) in
+      store, ids throws(StoreError) in
       runs.withLock { $0 += 1 }
-      try await Self.follower.follow(store)
+      try await Self.follower.follow(store, ids)
     }
     let hall = try Hall(follower: follower)
     try await pushConflict(hall)
@@ -110,9 +110,9 @@ import Testing
   @Test func failedMergeLeavesTheCommitAndIsTriedAgain() async throws {
     let fails = Mutex(true)
     let follower = CommitFollower(concerns: BookmarkMerge.concerns) {
-      store throws(StoreError) in
+      store, ids throws(StoreError) in
       guard !fails.withLock({ $0 }) else { throw StoreError(.storageFull, "full") }
-      try await Self.follower.follow(store)
+      try await Self.follower.follow(store, ids)
     }
     let hall = try Hall(follower: follower)
     try await pushConflict(hall)
@@ -128,7 +128,8 @@ import Testing
     let bytes = Mutex<Int64>(70)
     let hall = try Hall(
       limits: { _ in
-        StoreLimits(documents: 9, bytes: bytes.withLock { $0 }, revisions: 20)
+        StoreLimits(
+          documents: 9, bytes: bytes.withLock { $0 }, history: HistoryLimits(revisions: 20))
       }, follower: Self.follower)
     let lists = [#"{"hotels":["aaaaaaaa","bbbbbbbb"]}"#, #"{"hotels":["cccccccc","dddddddd"]}"#]
     try await hall.graft("bookmarkedhotels", ["1-a"], lists[0])

@@ -35,7 +35,7 @@ struct Hall: Sendable {
   /// Bookmarks a hotel of these facts.
   @discardableResult
   func add(_ text: String, in name: StoreName? = nil) async throws -> BookmarkOutcome {
-    try await service.bookmark(hotel(text), in: name ?? user)
+    try await service.bookmark(HotelAddition(facts: hotel(text)), in: name ?? user)
   }
 
   /// Bookmarks hotels that are nothing but ids, in order.

@@ -6,7 +6,10 @@ import Testing
 /// What a hotel's document says of what the client said.
 @Suite struct HotelBodyTests {
   @Test(arguments: [
-    (#"{"_id":"h"}"#, #"{"type":"hotel"}"#),
+    (#"{"_id":"h"}"#, #"{"id":"h","type":"hotel"}"#),
+    (#"{"docid":"h","type":"hotel"}"#, #"{"docid":"h","type":"hotel","id":"h"}"#),
+    (#"{"_id":"h","id":"H","a":1,"bookmarked":false}"#, #"{"id":"h","a":1,"type":"hotel"}"#),
+    (#"{"bookmarked":true,"id":"h","type":"hotel"}"#, #"{"id":"h","type":"hotel"}"#),
     (#"{"id":"h","type":"hotel","z":1}"#, #"{"id":"h","type":"hotel","z":1}"#),
     (
       #"{"id":"h","n":1.0,"m":-0,"x":1E+2,"big":12345678901234567890123,"s":"\u0041\/é","o":{"b":1,"a":[ ]}}"#,
@@ -54,5 +57,22 @@ import Testing
       bytes.text
         == #"{"id":"a\"b","rev":"1-a","bookmarkedAt":"2027-01-15T08:00:00.000Z","hotel":{"n":1.0}}"#
     )
+  }
+
+  /// One that came by sync said nothing of its id, or spelt it as a number.
+  @Test(arguments: [#"{"type":"hotel","n":1.0}"#, #"{"id":7,"type":"hotel","n":1.0}"#])
+  func hotelOfABookmarkHasItsIDAlways(text: String) async throws {
+    let hall = try Hall()
+    try await hall.put("h", text)
+    try await hall.put("bookmarkedhotels", #"{"type":"bookmarkedhotels","hotels":["h"]}"#)
+    let page = try await hall.service.bookmarks(in: hall.user, limit: 1)
+    let mirror = try #require(try await hall.service.mirror(of: hall.user, since: nil))
+    for answer in [page.bytes, mirror.json] {
+      let root = try ParsedJSON(answer, limits: .request).root
+      let rows = root["bookmarks"] ?? root["hotels"]
+      let hotel = rows?[0]?["hotel"]
+      #expect(hotel?["id"]?.string == "h" && hotel?["n"]?.minified.text == "1.0")
+    }
+    #expect(try await hall.document("h")?.body.text == text)
   }
 }

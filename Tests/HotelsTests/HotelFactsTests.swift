@@ -55,8 +55,7 @@ import Testing
       try Hotel(ParsedJSON(Array(text.utf8), limits: .document).root, from: .upstream)
     }
     let old = try node(#"{"id":"h","name":"Old"}"#)
-    _ = try await hall.service.bookmark(old, in: hall.user)
-    #expect(try await hall.service.refresh([old], in: hall.user) == 0)
+    _ = try await hall.service.bookmark(HotelAddition(known: old.id, shown: old), in: hall.user)
     let newer = try node(#"{"id":"h","name":"New"}"#)
     #expect(try await hall.service.refresh([newer], in: hall.user) == 1)
     #expect(try await hall.service.refresh([newer], in: hall.user) == 0)
@@ -73,7 +72,7 @@ import Testing
       try Hotel(ParsedJSON(Array(text.utf8), limits: .document).root, from: .upstream)
     }
     let own = try node(#"{"id":"h","name":"Mine","phone":"room 7","city":"Oslo"}"#)
-    _ = try await hall.service.bookmark(own, in: hall.user)
+    _ = try await hall.service.bookmark(HotelAddition(facts: own), in: hall.user)
     for facts in [
       #"{"id":"h","name":"Inn","phone":"+47","city":"Oslo"}"#,
       #"{"id":"h","name":"New Inn","phone":"+48","city":"Bergen"}"#,

@@ -34,7 +34,7 @@ import Testing
     let first = try await hall.add(#"{"id":"h","stars":3}"#).bookmark
     let list = try await hall.document("bookmarkedhotels")?.revision
     hall.clock.turn(bySeconds: 60)
-    guard case .updated(let bookmark) = try await hall.add(#"{"id":"h","stars":4}"#) else {
+    guard case .replaced(let bookmark) = try await hall.add(#"{"id":"h","stars":4}"#) else {
       Issue.record("no update")
       return
     }
@@ -108,7 +108,7 @@ import Testing
   @Test func conditionsAreHeldInTheUpdate() async throws {
     let hall = try Hall()
     let (service, user) = (hall.service, hall.user)
-    let (facts, id) = (try hotel(#"{"id":"h"}"#), try hotelID("h"))
+    let (facts, id) = (HotelAddition(facts: try hotel(#"{"id":"h"}"#)), try hotelID("h"))
     #expect(
       await code { _ = try await service.bookmark(facts, in: user, condition: .exists) }
         == .precondition)
@@ -119,7 +119,7 @@ import Testing
     #expect(
       await code { _ = try await service.bookmark(facts, in: user, condition: .absent) }
         == .precondition)
-    let changed = try hotel(#"{"id":"h","a":1}"#)
+    let changed = HotelAddition(facts: try hotel(#"{"id":"h","a":1}"#))
     _ = try await service.bookmark(changed, in: user, condition: .matches([first.revision]))
     #expect(
       await code {
@@ -137,7 +137,9 @@ import Testing
   }
 
   @Test func guestsStoreIsFull() async throws {
-    let hall = try Hall(limits: { _ in StoreLimits(documents: 3, bytes: 4_096, revisions: 20) })
+    let hall = try Hall(limits: { _ in
+      StoreLimits(documents: 3, bytes: 4_096, history: HistoryLimits(revisions: 20))
+    })
     try await hall.add(ids: "a", "b", in: hall.guest)
     do {
       try await hall.add(#"{"id":"c"}"#, in: hall.guest)

@@ -8,7 +8,7 @@ import Testing
   /// A phone that is always one change behind.
   @Test func hundredsOfConflictsLeaveAListThatCanBePulled() throws {
     var server = Replica()
-    server.revisionLimit = 50
+    server.limits.revisions = 50
     try server.put(BookmarkList([]))
     for round in 0..<400 {
       let tree = try #require(server.tree)

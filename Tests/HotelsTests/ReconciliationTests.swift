@@ -124,7 +124,9 @@ import Testing
   }
 
   @Test func fullStoreCanStillBeEmptied() async throws {
-    let hall = try Hall(limits: { _ in StoreLimits(documents: 9, bytes: 200, revisions: 20) })
+    let hall = try Hall(limits: { _ in
+      StoreLimits(documents: 9, bytes: 200, history: HistoryLimits(revisions: 20))
+    })
     try await putHotels(hall, "a", "b")
     let long = (0..<3).map { "\"waiting\($0)\"" }.joined(separator: ",")
     try await hall.put("bookmarkedhotels", #"{"hotels":["a"]}"#)

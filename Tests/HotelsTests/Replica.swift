@@ -8,7 +8,7 @@ struct Replica {
   /// Whether a pull brings no bodies but those of the other copy's leaves, as in sync.
   var pullsLeavesOnly = false
   /// How many revision ids a merge keeps along a branch.
-  var revisionLimit = 1_000
+  var limits = HistoryLimits.standard
   /// When it merges.
   var now = Timestamp(seconds: 20_000 * 86_400)
 
@@ -35,14 +35,14 @@ struct Replica {
   /// Closes all branches with the merged list, as the service does.
   mutating func merge() throws {
     guard !isSettled else { return }
-    try take(BookmarkMerge.write(resolved.body(), onto: tree, limit: revisionLimit, at: now))
+    try take(BookmarkMerge.write(resolved.body(), onto: tree, limit: limits, at: now))
   }
 
   /// Puts a list on the winner, as any app does.
   mutating func put(_ list: BookmarkList) throws {
     let base = tree?.winner.flatMap { $0.isDeleted ? nil : $0.revision }
     try take(
-      Edit.put(BookmarkList.documentID, in: tree, base: base, body: list.body(), limit: 1_000))
+      Edit.put(BookmarkList.documentID, in: tree, base: base, body: list.body(), limit: limits))
   }
 
   /// Takes everything that the other copy has.

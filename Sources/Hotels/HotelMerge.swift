@@ -1,0 +1,97 @@
+import Documents
+import Stores
+
+/// The rule that makes one revision of a hotel's conflicting ones: a three-way merge, member by member, against the
+/// revision that two of them come from. What either side changed survives; where both changed one member, the winner's
+/// value stands and the other can be read back by its revision.
+enum HotelMerge {
+  /// Bytes of bodies that are merged at once, beside the winner's: 256 KiB. The next ones follow in updates of their
+  /// own, so that one transaction's work stays bounded.
+  static let bytesAtOnce = 256 << 10
+
+  /// The edit that merges the first ``BookmarkMerge/leavesAtOnce`` live leaves of a hotel, or as many of them as
+  /// ``bytesAtOnce`` allows.
+  ///
+  /// It depends on the tree and the bodies alone, so that a replay elsewhere makes the same revisions. Conflicting
+  /// revisions that are no hotels, or too large for one together with the others, stay.
+  /// - Parameter limit: how much history to keep.
+  /// - Parameter now: when branches are closed.
+  /// - Returns: nil when there is nothing to merge.
+  /// - Throws: the view's errors; `rejected` for a leaf in the last generation.
+  static func mutation(
+    of id: DocumentID, in view: any StoreView, limit: HistoryLimits, at now: Timestamp
+  ) throws(StoreError) -> Mutation? {
+    guard let tree = try view.tree(id) else { return nil }
+    let live = tree.liveLeaves.prefix(BookmarkMerge.leavesAtOnce).map(\.revision)
+    guard live.count > 1, let winner = live.first, let body = try hotel(id, winner, in: view)
+    else { return nil }
+    let seen = revisionsMerged(into: winner, in: tree)
+    let places = tree.places(of: live)
+    var merged = body
+    var losers: [RevisionID] = []
+    var bytes = 0
+    for loser in live.dropFirst() where bytes < bytesAtOnce {
+      guard let other = try hotel(id, loser, in: view), let place = places[loser] else { continue }
+      let source = tree.history(at: place).first { seen.contains($0) }
+      let former = try source.flatMap { revision throws(StoreError) in try view.body(id, revision) }
+      bytes += other.count
+      let result = HotelFacts.merged(
+        into: merged, former: former ?? Array("{}".utf8), facts: other)?.bytes
+      guard (result ?? merged).count <= BookmarkLimits.hotelBytes else { continue }
+      merged = result ?? merged
+      losers.append(loser)
+    }
+    guard !losers.isEmpty else { return nil }
+    let text = merged
+    return try applying { () throws(DocumentError) in
+      try BookmarkMerge.write(
+        try DocumentBody(parsing: text), of: id, onto: tree, closing: losers, limit: limit, at: now)
+    }
+  }
+
+  /// The winner with its ancestors, and the revisions that were merged into one of them.
+  private static func revisionsMerged(
+    into winner: RevisionID, in tree: RevisionTree
+  ) -> Set<RevisionID> {
+    let line = tree.history(of: winner)
+    let names = Set(line.map(BookmarkMerge.name(of:)))
+    var merged = Set(line)
+    for node in tree.nodes where node.isLeaf && node.isDeleted {
+      guard let parent = node.parent, names.contains(BookmarkMerge.name(of: node.revision)) else {
+        continue
+      }
+      merged.insert(tree.nodes[parent].revision)
+    }
+    return merged
+  }
+
+  /// The body of a revision that is a hotel, and no larger than one may be.
+  private static func hotel(
+    _ id: DocumentID, _ revision: RevisionID, in view: any StoreView
+  ) throws(StoreError) -> [UInt8]? {
+    guard let body = try view.body(id, revision), body.count <= BookmarkLimits.hotelBytes,
+      let root = try? ParsedJSON(body, limits: .request).root,
+      root["type"]?.stringEquals(Hotel.type) == true
+    else { return nil }
+    return body
+  }
+}
+
+extension DocumentStore {
+  /// Merges the conflicting revisions of hotels, each in an update of its own.
+  /// - Parameter ids: documents that may be hotels with conflicts.
+  func mergeHotels(_ ids: [DocumentID], at now: Timestamp) async throws(StoreError) {
+    let limit = historyLimits
+    for id in ids {
+      var isDone = false
+      while !isDone {
+        isDone = try await update([id]) { view throws(StoreError) in
+          let mutation = try HotelMerge.mutation(of: id, in: view, limit: limit, at: now)
+          // What is left of the leaves may be no hotels, of which the next look finds nothing to merge.
+          return Decision(
+            mutation.map { [$0] } ?? [], value: (mutation?.tree.openLeafCount ?? 1) == 1)
+        }.value
+      }
+    }
+  }
+}
