@@ -8,6 +8,8 @@ package struct AccountError: StoreFailure, Sendable, CustomDebugStringConvertibl
     case invalidName
     /// 400: the password is too short, too long or has a NUL.
     case invalidPassword
+    /// 403: who has no password here can't change it.
+    case noPassword
     /// 409: the name belongs to somebody.
     case taken
     /// 401: no such user, or not their password; in the same words.

@@ -19,8 +19,18 @@ enum AccountKeys {
   /// Notes that all names of before were looked at.
   static let formerNames = LocalID(receipt: "formers")
 
+  /// What the ids of notes on guests start with.
+  static let guestPrefix = "guest:"
+
   /// What became of a guest.
-  static func guest(_ id: AccountID) -> DocumentID { DocumentID(stored: "guest:" + id.text) }
+  static func guest(_ id: AccountID) -> DocumentID { DocumentID(stored: guestPrefix + id.text) }
+
+  /// The guest whom such a note is on; nil for any other document.
+  static func guest(of id: DocumentID) -> AccountID? {
+    guard id.text.utf8.starts(with: guestPrefix.utf8) else { return nil }
+    return AccountID(
+      String(decoding: id.text.utf8.dropFirst(guestPrefix.utf8.count), as: UTF8.self))
+  }
 
   /// A session that was logged out.
   static func revoked(_ session: String) -> LocalID { LocalID(receipt: "revoked:" + session) }

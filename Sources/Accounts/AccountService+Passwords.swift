@@ -48,7 +48,7 @@ extension AccountService {
     return (name, ProofKey(name: name, password: bytes, under: passwordKey), bytes)
   }
 
-  private func verified(
+  func verified(
     _ username: String, _ password: Secret, from address: ClientAddress
   ) async throws(AccountError) -> VerifiedUser {
     guard let (name, key, bytes) = proof(username, password) else { throw .badCredentials }

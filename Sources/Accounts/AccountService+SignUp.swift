@@ -36,10 +36,10 @@ extension AccountService {
     let name = try UserName(username)
     try PasswordRule.check(password)
     let hash = try await hashing.hash(PasswordRule.normalized(password))
-    guard let id = try await accounts.changePassword(name, hash) else {
+    guard let user = try await accounts.changePassword(name, hash) else {
       throw AccountError(.unknownUser, "There is no user of this name.")
     }
-    proofs.end { $0.id == id }
+    proofs.end { $0.id == user.id }
   }
 
   /// The account of a name, for a list's members; nil when nobody has it.

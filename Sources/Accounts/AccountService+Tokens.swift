@@ -39,16 +39,21 @@ extension AccountService {
 
   /// A token that goes on with the same session, when a day or more of the present one is gone; nil when
   /// it is too early, or when a password was the proof. To be asked of a principal that was authenticated
-  /// for this request.
-  package func renewed(_ principal: Principal) -> IssuedToken? {
+  /// for this request. That a guest was here is noted first: what is not noted is not renewed.
+  package func renewed(_ principal: Principal) async -> IssuedToken? {
     guard let session = principal.tokenID, let end = principal.expiresAt else { return nil }
     let now = now()
     let issued = end.adding(seconds: -tokens.lifetime(of: principal.kind))
     guard issued.adding(seconds: settings.renewalAge) <= now else { return nil }
-    return try? tokens.issue(
-      principal.kind, principal.id, name: principal.username, epoch: principal.epoch,
-      session: session, at: now
-    ).token
+    do throws(AccountError) {
+      if principal.kind == .guest { try await accounts.noteUse(of: principal.id, at: now) }
+      return try tokens.issue(
+        principal.kind, principal.id, name: principal.username, epoch: principal.epoch,
+        session: session, at: now
+      ).token
+    } catch {
+      return nil
+    }
   }
 
   /// Ends a session: its token and every renewal of it, durably and in this process at once. Nothing to

@@ -77,3 +77,180 @@ package final class AccountService: Sendable {
       } ?? []
   }
 }
+
+extension AccountService {
+  /// Erases once more who was erased after a backup was made that brought them back: the account or the guest
+  /// ends, and the store is erased. Names of anything but people's own stores are left alone.
+  /// - Returns: how many of the stores were there.
+  /// - Throws: the stores' errors; it may be done again.
+  package func eraseAgain(_ names: [StoreName]) async throws(AccountError) -> Int {
+    var stores = Set<StoreName>()
+    var users = Set<AccountID>()
+    for name in names {
+      switch name {
+      case .guest(let id):
+        stores.insert(name)
+        stores.formUnion(try await accounts.endGuest(id))
+      case .user(let id):
+        stores.insert(name)
+        users.insert(id)
+      case .list, .named, .system: break
+      }
+    }
+    if !users.isEmpty { stores.formUnion(try await accounts.endUsers(users)) }
+    var count = 0
+    for store in stores {
+      if try await accounts.erase(store) { count += 1 }
+    }
+    return count
+  }
+}
+
+extension AccountService {
+  /// Makes a guest: a random id and the token that proves it. Nothing is stored; the guest's store is made
+  /// at the first write.
+  /// - Throws: `tooMany`.
+  package func createGuest(
+    from address: ClientAddress
+  ) async throws(AccountError) -> (id: AccountID, token: IssuedToken) {
+    try guestRate.take(address, at: uptime())
+    var generator = SystemRandomNumberGenerator()
+    let id = AccountID.random(using: &generator)
+    let session = try tokens.issue(.guest, id, name: nil, epoch: 0, at: now())
+    return (id, session.token)
+  }
+
+  /// The guest whom a token proves, one whose bookmarks have gone to an account included: whether it may
+  /// still be adopted is for ``adopt(_:into:)`` to say.
+  func guest(provedBy token: String) async throws(AccountError) -> AccountID {
+    let principal = try tokens.verify(token, at: now()).principal
+    guard principal.kind == .guest else { throw .invalidToken("no guest's") }
+    if case .ended = try await accounts.standing(of: principal) { throw .invalidToken("ended") }
+    return principal.id
+  }
+
+  /// Makes a guest's bookmarks a user's. First the claim, which only one user can have and which ends the
+  /// guest's tokens; then the bookmarks; then a note that they have arrived. Whatever is missing after a
+  /// failure is done when the user logs in next, with or without the guest's token.
+  /// - Throws: `guestSpent`.
+  func adopt(_ guest: AccountID, into user: VerifiedUser) async throws(AccountError) {
+    switch try await accounts.claim(guest: guest, for: user.name, id: user.id) {
+    case .claimed: break
+    case .spent: throw .guestSpent
+    case .noAccount: throw .badCredentials
+    }
+    try await carry(guest, into: user.id, user.name)
+  }
+
+  /// Carries a claimed guest's bookmarks over. Where something has to wait, so does the note that they have
+  /// arrived.
+  func carry(
+    _ guest: AccountID, into user: AccountID, _ name: UserName
+  ) async throws(AccountError) {
+    proofs.end { $0.id == guest }
+    let isWhole: Bool
+    do { isWhole = try await adoptGuest(guest, user) } catch { throw AccountError(error) }
+    guard isWhole else { return }
+    try await accounts.adopted(guest: guest, by: name, id: user)
+  }
+}
+
+extension AccountService {
+  /// Erases somebody: the name and the password are gone and every token and session has ended before the
+  /// store is erased. What a failure leaves to be done is noted and done by ``finishErasures()``.
+  ///
+  /// There is nothing to erase of the administrator, who has neither documents nor a store.
+  /// - Throws: the store's errors; `guestSpent` for a guest who has become a user meanwhile.
+  package func erase(_ principal: Principal) async throws(AccountError) {
+    let ended: [StoreName]
+    switch principal.kind {
+    case .guest:
+      ended = try await accounts.endGuest(principal.id)
+      if ended.isEmpty { throw .guestSpent }
+    case .user:
+      let name = try UserName(given: principal.username ?? "")
+      ended = try await accounts.endUser(name, id: principal.id)
+    case .administrator:
+      return
+    }
+    proofs.end { $0.id == principal.id }
+    for store in ended { try await accounts.erase(store) }
+  }
+
+  /// Erases the store of somebody erased once more: a write that had been let in before may have made it
+  /// anew. Nothing for anybody else.
+  /// - Throws: the store's errors.
+  package func sweepUp(after principal: Principal) async throws(AccountError) {
+    guard try await accounts.isErased(principal) else { return }
+    try await accounts.noteErasure(of: principal.store)
+    try await accounts.erase(principal.store)
+  }
+
+  /// Sees to it that no new name equals one of before; once at every start, before requests are taken. The first
+  /// time it looks at every account.
+  /// - Throws: the system store's errors.
+  package func prepareNames() async throws(AccountError) {
+    try await accounts.noteFormerNames()
+  }
+
+  /// Erases the stores that were to be erased when the service stopped; once at every start, before
+  /// requests are taken. Reads one index. A store that can't be erased is left for the next start.
+  /// - Returns: why stores could not be erased; also that damage hides which they are, which keeps nobody from starting.
+  /// - Throws: the system store's errors.
+  package func finishErasures() async throws(AccountError) -> [AccountError] {
+    let pending: [StoreName]
+    do throws(AccountError) { pending = try await accounts.pendingErasures() } catch {
+      guard error.store?.code == .integrity else { throw error }
+      return [error]
+    }
+    var failures: [AccountError] = []
+    for store in pending {
+      do throws(AccountError) { try await accounts.erase(store) } catch { failures.append(error) }
+    }
+    return failures
+  }
+}
+
+/// A limit on how often one address may do something: never more than `count` times in any window of so
+/// many seconds, wherever the window begins.
+///
+/// The generic cell rate algorithm (ITU-T I.371, annex A) with half of the count as burst and the other
+/// half spread over the window, because a burst may always stand just before a window's steady flow.
+/// Time is the machine's uptime, so that no step of the wall clock begins a new window.
+/// It remembers a bounded number of addresses, those seen last.
+final class AddressRate: Sendable {
+  /// One step of the steady flow.
+  private let interval: Duration
+  /// How far ahead of the steady flow an address may run.
+  private let tolerance: Duration
+  /// When each address would be even with the steady flow again.
+  private let arrivals: Mutex<BoundedLRU<ClientAddress, ContinuousClock.Instant>>
+
+  /// A limit of `count` (at least 1, at most a million) in `seconds`.
+  init(count: Int, seconds: Int64) {
+    let count = Int64(min(max(count, 1), 1_000_000))
+    let burst = (count + 1) / 2
+    let steady = max(1, count - burst)
+    interval = .milliseconds((seconds * 1_000 + steady - 1) / steady)
+    tolerance = interval * (burst - 1)
+    arrivals = Mutex(BoundedLRU(capacity: AccountSettings.trackedAddresses))
+  }
+
+  /// Counts one.
+  /// - Throws: `tooMany`, with the seconds after which one more is right.
+  func take(
+    _ address: ClientAddress, at now: ContinuousClock.Instant
+  ) throws(AccountError) {
+    let (interval, tolerance) = (interval, tolerance)
+    let wait: Duration = arrivals.withLock { arrivals in
+      let due = max(arrivals[address] ?? now, now)
+      let wait = now.duration(to: due) - tolerance
+      if wait <= .zero { arrivals[address] = due + interval }
+      return wait
+    }
+    guard wait > .zero else { return }
+    throw AccountError(
+      .tooMany, "Too many requests from this address.",
+      retryAfterSeconds: wait.secondsRoundedUp)
+  }
+}

@@ -20,7 +20,7 @@ package struct AccountSettings: Sendable {
   package var passwordsPerMinute = 600
   /// How passwords are hashed from now on.
   package var scrypt = ScryptParameters.standard
-  /// Passwords hashed at once: each takes 32 MiB and a core.
+  /// Passwords hashed at once, and one more for who has none hashed yet: each takes 32 MiB and a core.
   package var hashesAtOnce = 2
   /// Passwords that may wait to be hashed; one more is `hashingBusy`.
   package var hashesWaiting = 64
@@ -35,6 +35,14 @@ package struct AccountSettings: Sendable {
   /// The defaults.
   package init() {}
 
+  /// How long a guest's store is kept after the guest was last here: as long as a token works, and a week.
+  package var guestKeeping: Int64 { guestLifetime + Self.guestMargin }
+  /// How much longer than a guest's tokens work, in seconds, what they lead to is kept. A week: the note of when a
+  /// guest was last here may be half a day old, and clocks may be wrong.
+  package static let guestMargin: Int64 = 7 * 86_400
+
+  /// How long a token works with which a user chooses another password. One day.
+  package static let resetLifetime: Int64 = 86_400
   /// How long a password that was right is believed again without hashing. One minute.
   package static let basicLifetime: Int64 = 60
   /// How old an ID token of another issuer may be when it is exchanged, whatever its own end. One hour.

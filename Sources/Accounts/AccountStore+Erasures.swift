@@ -34,8 +34,8 @@ extension AccountStore {
     }
   }
 
-  /// Ends a user, whose name and password are gone with this, and notes which stores are to be erased: the
-  /// user's own and those of guests on their way into it.
+  /// Ends a user, whose name and password are gone with this, and notes that the user's store is to be erased; see
+  /// ``erase(_:)``.
   func endUser(_ name: UserName, id: AccountID) async throws(AccountError) -> [StoreName] {
     let former = name.widthMapped.map(AccountKeys.formerName)
     return try await endUser(
@@ -50,12 +50,12 @@ extension AccountStore {
       guard let user = try UserDocument(view.document(userID)), user.id == id else {
         return Decision(value: [])
       }
-      let stores = [.user(id)] + user.adopting.map { StoreName.guest($0) }
-      var mutations = [try Self.put(userID, nil, in: view, limit: limit)]
-      for store in stores { mutations.append(try Self.note(store, in: view, limit: limit)) }
       return Self.erasing(
-        mutations, locals: ([local] + (former.map { [$0] } ?? [])).map { LocalEdit($0, nil) },
-        value: stores)
+        [
+          try Self.put(userID, nil, in: view, limit: limit),
+          try Self.note(.user(id), in: view, limit: limit),
+        ], locals: ([local] + (former.map { [$0] } ?? [])).map { LocalEdit($0, nil) },
+        value: [.user(id)])
     }
   }
 
@@ -102,12 +102,20 @@ extension AccountStore {
     }
   }
 
-  /// Erases a store and forgets the note.
+  /// Erases a store and forgets the note. With a user's go those of the guests whose bookmarks came into it or were
+  /// on their way: before the note, so that what a failure leaves over is found again.
   /// - Returns: false when there was no such store.
   @discardableResult
   func erase(_ store: StoreName) async throws(AccountError) -> Bool {
+    var guests: [AccountID] = []
+    if case .user(let id) = store { guests = try await guestsTaken(by: id) }
     let wasThere: Bool
-    do { wasThere = try await stores.erase(store) } catch { throw AccountError(error) }
+    do throws(StoreError) {
+      for guest in guests { _ = try await stores.erase(.guest(guest)) }
+      wasThere = try await stores.erase(store)
+    } catch {
+      throw AccountError(error)
+    }
     let id = AccountKeys.erasure(store)
     try await update([id]) { (view, limit) throws(StoreError) in
       guard let note = try view.document(id), !note.isDeleted else { return Decision(value: ()) }
@@ -126,7 +134,7 @@ extension AccountStore {
   }
 
   private static func note(
-    _ store: StoreName, in view: any StoreView, limit: Int
+    _ store: StoreName, in view: any StoreView, limit: HistoryLimits
   ) throws(StoreError) -> Mutation {
     let value: JSONValue = ["type": "erasure", "store": .string(store.key)]
     return try put(AccountKeys.erasure(store), value, in: view, limit: limit)

@@ -16,7 +16,11 @@ extension AccountStore {
   /// Looks once at all names, and notes the ones that new names must not equal. Another time it reads one note.
   func noteFormerNames() async throws(AccountError) {
     let isDone = try await read(orAbsent: true) { view throws(StoreError) in
-      try view.local(AccountKeys.formerNames) != nil
+      do throws(StoreError) { return try view.local(AccountKeys.formerNames) != nil } catch {
+        // A damaged note is written anew.
+        guard error.code == .integrity else { throw error }
+        return false
+      }
     }
     guard !isDone else { return }
     let found = try await formerNames()

@@ -48,19 +48,22 @@ extension AccountStore {
   }
 
   /// Gives a user another password and a new epoch, which ends every session.
-  /// - Returns: the account; nil when there is none of that name.
+  /// - Parameter epoch: the one that the user must be in, where that matters: of several who change a password at
+  ///   once, the first commit wins.
+  /// - Returns: the account as it is now; nil when there is none of that name, or it is in another epoch.
   func changePassword(
-    _ name: UserName, _ password: PasswordHash
-  ) async throws(AccountError) -> AccountID? {
+    _ name: UserName, _ password: PasswordHash, inEpoch epoch: Int? = nil
+  ) async throws(AccountError) -> UserDocument? {
     let (id, local) = (AccountKeys.user(name), AccountKeys.credentials(name))
     return try await update([id]) { (view, limit) throws(StoreError) in
       guard var user = try UserDocument(view.document(id)), let stored = try view.local(local)
       else { return Decision(value: nil) }
+      guard epoch == nil || user.epoch == epoch else { return Decision(value: nil) }
       user.epoch += 1
       let credentials = Credentials(name: try Credentials(stored).name, password: password)
       return Decision(
         [try Self.put(id, user.value, in: view, limit: limit)],
-        locals: [LocalEdit(local, credentials.document(after: stored.revision))], value: user.id)
+        locals: [LocalEdit(local, credentials.document(after: stored.revision))], value: user)
     }
   }
 }

@@ -83,14 +83,15 @@ struct AccountStore: Sendable {
   }
 
   /// Changes the system store, making it if there is none.
-  /// - Parameter decide: also gets how many revisions a document keeps.
+  /// - Parameter decide: also gets how much history a document keeps.
   @discardableResult
   func update<Value: Sendable>(
     _ ids: Set<DocumentID>,
-    _ decide: @escaping @Sendable (any StoreView, Int) throws(StoreError) -> Decision<Value>
+    _ decide:
+      @escaping @Sendable (any StoreView, HistoryLimits) throws(StoreError) -> Decision<Value>
   ) async throws(AccountError) -> Value {
     try await stores.withStore(.system) { store throws(AccountError) in
-      let limit = store.revisionLimit
+      let limit = store.historyLimits
       do throws(StoreError) {
         return try await store.update(ids) { view throws(StoreError) in try decide(view, limit) }
           .value
@@ -103,7 +104,7 @@ struct AccountStore: Sendable {
   /// A document's next state, whatever its present one: the caller has looked at that in the same
   /// transaction. Nil puts an empty tombstone.
   static func put(
-    _ id: DocumentID, _ value: JSONValue?, in view: any StoreView, limit: Int
+    _ id: DocumentID, _ value: JSONValue?, in view: any StoreView, limit: HistoryLimits
   ) throws(StoreError) -> Mutation {
     let tree = try view.tree(id)
     return try applying { () throws(DocumentError) in
@@ -121,4 +122,105 @@ struct AccountStore: Sendable {
 
   /// The error of a document that this service did not write as it is.
   static let unreadable = StoreError(.integrity, "An account's document can't be read.")
+}
+
+extension AccountStore {
+  /// How exchanging a token went.
+  enum Exchange: Sendable {
+    case user(UserDocument)
+    /// The token was exchanged before.
+    case usedToken
+    /// The guest has become another user's, or was erased.
+    case guestSpent
+  }
+
+  /// Notes that a token is used, makes the account if there is none, and claims the guest: all of it or nothing.
+  /// Of several who bring one token at once, the first commit wins.
+  /// - Parameter token: the hash of what is signed: a signature can be written in two ways (ECDSA).
+  /// - Parameter forgottenAt: when the token is refused for its age anyway.
+  /// - Parameter newcomer: the account where there is none yet.
+  func exchange(
+    token: String, forgottenAt end: Timestamp, for name: UserName, newcomer: UserDocument,
+    adopting guest: AccountID?
+  ) async throws(AccountError) -> Exchange {
+    let (userID, note) = (AccountKeys.user(name), AccountKeys.exchanged(token))
+    let guestID = guest.map(AccountKeys.guest)
+    return try await update(Set([userID] + [guestID].compactMap { $0 })) {
+      (view, limit) throws(StoreError) in
+      guard try view.local(note) == nil else { return Decision(value: .usedToken) }
+      let known = try UserDocument(view.document(userID))
+      var user = known ?? newcomer
+      var mutations: [Mutation] = []
+      if let guest, let guestID {
+        if let claim = try view.document(guestID) {
+          let owner = try Self.root(of: claim.body)["user"]
+          guard owner?.stringEquals(user.id.text) ?? false else {
+            return Decision(value: .guestSpent)
+          }
+        } else {
+          user.adopting.append(guest)
+          mutations.append(try Self.put(guestID, Self.claim(by: user.id), in: view, limit: limit))
+        }
+      }
+      if known == nil || !mutations.isEmpty {
+        mutations.append(try Self.put(userID, user.value, in: view, limit: limit))
+      }
+      let used = LocalDocument(revision: 1, body: Array("{}".utf8))
+      return Decision(
+        mutations, locals: [LocalEdit(note, used, expires: end)], value: .user(user))
+    }
+  }
+}
+
+extension AccountStore {
+  /// How claiming a guest went.
+  enum Claim: Sendable {
+    case claimed
+    /// The guest has become another user's, or was erased.
+    case spent
+    /// The account is gone.
+    case noAccount
+  }
+
+  /// What a claimed guest's document says.
+  static func claim(by user: AccountID) -> JSONValue {
+    ["type": "guest", "user": .string(user.text)]
+  }
+
+  /// Claims a guest for a user and notes in the user's document that the bookmarks are on their way. Done
+  /// again by the same user, it is the same claim; of several users the first commit wins.
+  func claim(
+    guest: AccountID, for name: UserName, id: AccountID
+  ) async throws(AccountError) -> Claim {
+    let (userID, guestID) = (AccountKeys.user(name), AccountKeys.guest(guest))
+    return try await update([userID, guestID]) { (view, limit) throws(StoreError) in
+      if let claim = try view.document(guestID) {
+        let owner = try Self.root(of: claim.body)["user"]
+        return Decision(value: owner?.stringEquals(id.text) ?? false ? .claimed : .spent)
+      }
+      guard var user = try UserDocument(view.document(userID)), user.id == id else {
+        return Decision(value: .noAccount)
+      }
+      user.adopting.append(guest)
+      return Decision(
+        [
+          try Self.put(guestID, Self.claim(by: id), in: view, limit: limit),
+          try Self.put(userID, user.value, in: view, limit: limit),
+        ], value: .claimed)
+    }
+  }
+
+  /// Notes that a guest's bookmarks have arrived.
+  func adopted(
+    guest: AccountID, by name: UserName, id: AccountID
+  ) async throws(AccountError) {
+    let userID = AccountKeys.user(name)
+    try await update([userID]) { (view, limit) throws(StoreError) in
+      guard var user = try UserDocument(view.document(userID)), user.id == id,
+        let place = user.adopting.firstIndex(of: guest)
+      else { return Decision(value: ()) }
+      user.adopting.remove(at: place)
+      return Decision([try Self.put(userID, user.value, in: view, limit: limit)], value: ())
+    }
+  }
 }

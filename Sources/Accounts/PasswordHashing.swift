@@ -1,7 +1,9 @@
+import Lanes
+
 /// Hashes passwords with scrypt (RFC 7914), a few at once, off Swift's own threads.
 struct PasswordHashing: Sendable {
   private let run: AccountService.BlockingRun
-  private let gate: HashingGate
+  private let gate: FairGate
   private let parameters: ScryptParameters
 
   /// Hashing with these parameters from now on.
@@ -10,7 +12,7 @@ struct PasswordHashing: Sendable {
     parameters: ScryptParameters
   ) {
     self.run = run
-    gate = HashingGate(places: atOnce, seats: waiting)
+    gate = FairGate(places: atOnce, seats: waiting)
     self.parameters = parameters
   }
 
@@ -40,16 +42,11 @@ struct PasswordHashing: Sendable {
   private func derive(
     _ password: [UInt8], salt: [UInt8], _ parameters: ScryptParameters
   ) async throws(AccountError) -> [UInt8] {
-    try await gate.enter()
-    defer { gate.leave() }
-    let key: [UInt8]
-    do {
-      key = try await run { PasswordHash.key(of: password, salt: salt, parameters) }
-    } catch {
-      throw .hashingBusy
+    let key = await gate.pass { _ in
+      try? await run { PasswordHash.key(of: password, salt: salt, parameters) }
     }
-    // The only way to fail is memory that the system does not give now.
-    guard key.count == ScryptParameters.keyBytes else { throw .hashingBusy }
+    // Without a place, at the end of the service, or of the memory that the system gives.
+    guard let key = key ?? nil, key.count == ScryptParameters.keyBytes else { throw .hashingBusy }
     return key
   }
 }

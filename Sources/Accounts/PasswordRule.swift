@@ -1,4 +1,4 @@
-import Foundation
+import ICU
 
 /// Which passwords are taken: 8 to 1,024 bytes of UTF-8 without NUL.
 package enum PasswordRule {
@@ -21,6 +21,6 @@ package enum PasswordRule {
   /// What is hashed: normal form C (RFC 8265 section 4.2.1), so that keyboards that compose differently
   /// type the same password.
   static func normalized(_ password: Secret) -> [UInt8] {
-    Array(password.exposed.precomposedStringWithCanonicalMapping.utf8)
+    Array(password.exposed.normalized(.canonical).utf8)
   }
 }

@@ -7,7 +7,7 @@ struct TokenClaims: Sendable, Equatable {
   let kind: Principal.Kind
   /// `sub`: its owner.
   let subject: AccountID
-  /// `name`: the user's name; nil for a guest.
+  /// `name`, and `user` for the travel-sample's apps: the user's name; nil for a guest.
   let name: String?
   /// `sid`: the session, the same in every renewal.
   let session: String
@@ -28,7 +28,10 @@ struct TokenClaims: Sendable, Equatable {
     writer.member("aud", audience)
     writer.member("sub", subject.text)
     writer.member("kind", kind.rawValue)
-    if let name { writer.member("name", name) }
+    if let name {
+      writer.member("name", name)
+      writer.member("user", name)
+    }
     writer.member("sid", session)
     writer.member("jti", tokenID)
     writer.member("epoch", epoch)

@@ -15,6 +15,14 @@ struct TokenSigner: Sendable {
     self.settings = settings
   }
 
+  /// What a token is for. One is never taken for the other.
+  enum Purpose: Sendable {
+    /// To be somebody in requests.
+    case session
+    /// To choose another password, once.
+    case passwordReset
+  }
+
   /// Whom a token proves, and until when.
   struct Verified: Sendable {
     /// The token's owner.
@@ -24,8 +32,19 @@ struct TokenSigner: Sendable {
   }
 
   /// How long a token of a kind works, in seconds.
-  func lifetime(of kind: Principal.Kind) -> Int64 {
-    kind == .guest ? settings.guestLifetime : settings.userLifetime
+  func lifetime(of kind: Principal.Kind, for purpose: Purpose = .session) -> Int64 {
+    switch purpose {
+    case .passwordReset: AccountSettings.resetLifetime
+    case .session: kind == .guest ? settings.guestLifetime : settings.userLifetime
+    }
+  }
+
+  /// `aud`: what a token is for.
+  private func audience(for purpose: Purpose) -> String {
+    switch purpose {
+    case .session: settings.audience
+    case .passwordReset: settings.audience + "/password-reset"
+    }
   }
 
   /// Whether tokens of a key work at a moment.
@@ -34,7 +53,7 @@ struct TokenSigner: Sendable {
   /// A new token for somebody: of their session, or of a new one.
   func issue(
     _ kind: Principal.Kind, _ id: AccountID, name: String?, epoch: Int, session: String? = nil,
-    at now: Timestamp
+    for purpose: Purpose = .session, at now: Timestamp
   ) throws(AccountError) -> Session {
     guard let key = keys.current else { throw AccountError(.keys, "There is no key to sign with.") }
     var generator = SystemRandomNumberGenerator()
@@ -44,17 +63,19 @@ struct TokenSigner: Sendable {
     let claims = TokenClaims(
       kind: kind, subject: id, name: name, session: session ?? fresh(&generator),
       tokenID: fresh(&generator), epoch: epoch, issuedAt: now.seconds,
-      expiresAt: now.adding(seconds: lifetime(of: kind)).seconds)
+      expiresAt: now.adding(seconds: lifetime(of: kind, for: purpose)).seconds)
     let token = IssuedToken(
       token: try sign(
-        claims.bytes(issuer: settings.issuer, audience: settings.audience), with: key),
+        claims.bytes(issuer: settings.issuer, audience: audience(for: purpose)), with: key),
       expiresAt: Timestamp(seconds: claims.expiresAt))
     return Session(principal: claims.principal(by: key.id), token: token)
   }
 
   /// Verifies a token's form, key, signature and times.
   /// - Throws: `invalidToken`, `expiredToken`.
-  func verify(_ token: String, at now: Timestamp) throws(AccountError) -> Verified {
+  func verify(
+    _ token: String, for purpose: Purpose = .session, at now: Timestamp
+  ) throws(AccountError) -> Verified {
     let token = try CompactToken(token)
     guard let key = keys.key(token.key, at: now) else { throw .invalidToken("key") }
     guard key.isSignature(token.signature, of: token.signed) else {
@@ -62,19 +83,19 @@ struct TokenSigner: Sendable {
     }
     guard let json = try? ParsedJSON(token.payload, limits: .small),
       let claims = TokenClaims(
-        json.root, issuer: settings.issuer, audience: settings.audience)
+        json.root, issuer: settings.issuer, audience: audience(for: purpose))
     else { throw .invalidToken("claims") }
-    let end = try checkTimes(of: claims, at: now)
+    let end = try checkTimes(of: claims, for: purpose, at: now)
     return Verified(
       principal: claims.principal(by: key.id), goodUntil: min(end, key.until ?? end))
   }
 
   private func checkTimes(
-    of claims: TokenClaims, at now: Timestamp
+    of claims: TokenClaims, for purpose: Purpose, at now: Timestamp
   ) throws(AccountError) -> Timestamp {
     let (issued, end) = (Timestamp(seconds: claims.issuedAt), Timestamp(seconds: claims.expiresAt))
     guard issued <= now.adding(seconds: settings.skew) else { throw .invalidToken("not yet valid") }
-    guard end <= issued.adding(seconds: lifetime(of: claims.kind)) else {
+    guard end <= issued.adding(seconds: lifetime(of: claims.kind, for: purpose)) else {
       throw .invalidToken("lives longer than any token")
     }
     let limit = end.adding(seconds: settings.skew)

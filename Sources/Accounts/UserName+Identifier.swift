@@ -1,4 +1,3 @@
-import Foundation
 import ICU
 
 /// Which characters the parts of a new name are made of: those of PRECIS' IdentifierClass.
@@ -21,8 +20,7 @@ extension UserName {
       !properties.isNoncharacterCodePoint
     else { return false }
     // A character that means the same as others (HasCompat) has them in its place.
-    let text = String(scalar)
-    guard text.precomposedStringWithCompatibilityMapping.unicodeScalars.elementsEqual([scalar])
+    guard String(scalar).normalized(.compatible).unicodeScalars.elementsEqual([scalar])
     else { return false }
     switch properties.generalCategory {
     case .lowercaseLetter, .uppercaseLetter, .otherLetter, .decimalNumber, .modifierLetter,

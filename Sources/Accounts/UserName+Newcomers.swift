@@ -1,5 +1,4 @@
 import Documents
-import Foundation
 import ICU
 
 /// What is asked of names that nobody has yet. Accounts of before keep theirs, and log in with them.
@@ -45,7 +44,7 @@ extension UserName {
     var mapped = String.UnicodeScalarView()
     for scalar in text.unicodeScalars {
       if scalar.isWidthVariant {
-        mapped += String(scalar).precomposedStringWithCompatibilityMapping.unicodeScalars
+        mapped += String(scalar).normalized(.compatible).unicodeScalars
       } else {
         mapped.append(scalar)
       }

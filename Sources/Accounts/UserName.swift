@@ -1,5 +1,5 @@
 import Documents
-import Foundation
+import ICU
 
 /// A user's name: 1 to 239 bytes of UTF-8 in normal form C with at least one letter or digit, without
 /// `/`, `:`, `,`, backtick, control characters, line separators and bidirectional controls.
@@ -26,7 +26,7 @@ package struct UserName: Sendable, Hashable {
   /// - Throws: ``AccountError`` with code `invalidName`.
   package init(_ raw: String) throws(AccountError) {
     guard raw.utf8.count <= Self.maximumBytes * 3 else { throw Self.wrongLength }
-    let text = raw.precomposedStringWithCanonicalMapping
+    let text = raw.normalized(.canonical)
     guard (1...Self.maximumBytes).contains(text.utf8.count) else { throw Self.wrongLength }
     guard !text.utf8.contains(where: "/:,`".utf8.contains) else {
       throw AccountError(.invalidName, "A name must not contain / : , or a backtick.")
@@ -38,7 +38,7 @@ package struct UserName: Sendable, Hashable {
       throw AccountError(.invalidName, "A name must contain a letter or a digit.")
     }
     self.text = text
-    key = text.lowercased().precomposedStringWithCanonicalMapping
+    key = text.lowercased().normalized(.canonical)
   }
 
   /// What the names of those begin with who come from another issuer.

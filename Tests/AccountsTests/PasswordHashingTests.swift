@@ -4,36 +4,29 @@ import Testing
 
 @testable import Accounts
 
-/// How many passwords are hashed and wait to be.
-struct HashingGateTests {
-  @Test func oneMoreThanTheSeatsIsTurnedAway() async throws {
-    let gate = HashingGate(places: 1, seats: 2)
-    try await gate.enter()
-    await withTaskGroup(of: Bool.self) { group in
-      for _ in 0..<5 {
-        group.addTask { (try? await gate.enter()) != nil }
-      }
-      // Two wait, whichever they are, so the first three answers are refusals.
-      for _ in 0..<3 { #expect(await group.next() == false) }
-      for _ in 0..<2 {
-        gate.leave()
-        #expect(await group.next() == true)
-      }
-    }
-    gate.leave()
-    try await gate.enter()
-  }
-
+/// How passwords are hashed, and what happens when that can't be.
+struct PasswordHashingTests {
   @Test func s10TheRefusalSaysThatTheServiceIsBusy() async throws {
-    let gate = HashingGate(places: 1, seats: 0)
-    try await gate.enter()
+    let parameters = try #require(ScryptParameters(rounds: 2, blockSize: 1, parallelism: 1))
+    let (begun, begin) = AsyncStream.makeStream(of: Void.self)
+    let (released, release) = AsyncStream.makeStream(of: Void.self)
+    let hashing = PasswordHashing(
+      run: { work in
+        begin.yield()
+        for await _ in released {}
+        return work()
+      }, atOnce: 1, waiting: 0, parameters: parameters)
+    let first = Task { try await hashing.hash(Array("password".utf8)) }
+    for await _ in begun { break }
     do throws(AccountError) {
-      try await gate.enter()
+      _ = try await hashing.hash(Array("password".utf8))
       Issue.record("There was no place")
     } catch {
       #expect(error.code == .hashingBusy)
       #expect(error.retryAfterSeconds == 1)
     }
+    release.finish()
+    _ = try await first.value
   }
 
   @Test func aPoolThatStopsIsBusy() async throws {

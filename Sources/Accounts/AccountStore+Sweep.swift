@@ -1,0 +1,136 @@
+import Documents
+import Lanes
+import Stores
+
+/// What the system store keeps for a time only.
+extension AccountStore {
+  /// How many documents one update removes at most.
+  static let endedAtOnce = 100
+
+  /// A walk over documents that goes on where it was.
+  struct DocumentWalk<Found: Sendable>: Sendable {
+    /// The last document that was looked at; nil for none.
+    var last: String?
+    /// What was found so far.
+    var found: Found
+    /// Whether enough was found.
+    var isFull = false
+  }
+
+  /// Documents of which nothing is needed any more, and what was looked at.
+  struct Ended: Sendable {
+    /// Tombstones.
+    var tombstones: [DocumentID] = []
+    /// Notes on guests whose time is over.
+    var notes: [DocumentID] = []
+    /// How many other notes on guests there are.
+    var kept = 0
+  }
+
+  /// Walks over documents in slices.
+  /// - Parameter take: takes one; sets ``DocumentWalk/isFull`` when it has enough.
+  func walk<Found: Sendable>(
+    _ range: DocumentRange, _ start: DocumentWalk<Found>,
+    _ take: @escaping @Sendable (inout DocumentWalk<Found>, Document) throws(StoreError) -> Void
+  ) async throws(AccountError) -> DocumentWalk<Found> {
+    try await stores.withStore(.system, creating: false) { store throws(AccountError) in
+      guard let store else { return start }
+      do throws(StoreError) {
+        return try await store.read(inSlices: start) { walk, view throws(StoreError) in
+          let rest = walk.last.map(range.behind) ?? range
+          var isOver = false
+          try view.documents(rest) { document throws(StoreError) in
+            walk.last = document.id.text
+            try take(&walk, document)
+            isOver = walk.isFull || Slice.isOver
+            return !isOver
+          }
+          return isOver && !walk.isFull ? nil : walk
+        }
+      } catch {
+        throw AccountError(error)
+      }
+    }
+  }
+
+  /// The guests whose bookmarks are on their way into an account.
+  func guestsOnTheirWay() async throws(AccountError) -> Set<AccountID> {
+    let range = DocumentRange(start: "user:", end: "user;")
+    return try await walk(range, DocumentWalk(found: Set<AccountID>())) {
+      walk, document throws(StoreError) in
+      walk.found.formUnion(try UserDocument(document)?.adopting ?? [])
+    }.found
+  }
+
+  /// The guests whose bookmarks a user got, or was to get, as far as there are notes of them.
+  func guestsTaken(by user: AccountID) async throws(AccountError) -> [AccountID] {
+    let range = DocumentRange(start: AccountKeys.guestPrefix, end: "guest;")
+    return try await walk(range, DocumentWalk(found: [AccountID]())) {
+      walk, document throws(StoreError) in
+      guard let guest = AccountKeys.guest(of: document.id),
+        try Self.root(of: document.body)["user"]?.stringEquals(user.text) ?? false
+      else { return }
+      walk.found.append(guest)
+    }.found
+  }
+
+  /// Looks for documents that nobody needs any more: tombstones, which no peer ever asks for, and notes on guests
+  /// whose tokens are too old.
+  /// - Parameter last: the document to start behind; nil from the first.
+  func ended(
+    after last: String?, isOver: @escaping @Sendable (Timestamp) -> Bool
+  ) async throws(AccountError) -> DocumentWalk<Ended> {
+    try await walk(DocumentRange(includesDeleted: true), DocumentWalk(last: last, found: Ended())) {
+      walk, document throws(StoreError) in
+      if document.isDeleted {
+        walk.found.tombstones.append(document.id)
+      } else if AccountKeys.guest(of: document.id) != nil {
+        if isOver(document.updated) {
+          walk.found.notes.append(document.id)
+        } else {
+          walk.found.kept += 1
+        }
+      }
+      walk.isFull = walk.found.tombstones.count + walk.found.notes.count >= Self.endedAtOnce
+    }
+  }
+
+  /// Removes documents without a trace.
+  /// - Parameter isOver: whether one may go that is no tombstone.
+  /// - Returns: how many went.
+  func remove(
+    _ ids: [DocumentID], isOver: @escaping @Sendable (Timestamp) -> Bool
+  ) async throws(AccountError) -> Int {
+    guard !ids.isEmpty else { return 0 }
+    return try await update(Set(ids)) { (view, _) throws(StoreError) in
+      var decision = Decision(value: 0)
+      for id in ids {
+        guard let document = try view.document(id), document.isDeleted || isOver(document.updated)
+        else { continue }
+        decision.purges.append(Purge(id: id, tree: RevisionTree(), leavesMarks: false))
+      }
+      decision.value = decision.purges.count
+      return decision
+    }
+  }
+
+  /// How far sweeping has come; a new beginning where nothing is noted, or where the store is of a backup.
+  func sweepState(at now: Timestamp) async throws(AccountError) -> SweepState {
+    let new = SweepState(at: now)
+    return try await read(orAbsent: new) { view throws(StoreError) in
+      let epoch = try view.info().epoch
+      return try view.local(SweepState.id).flatMap { SweepState($0, epoch: epoch) } ?? new
+    }
+  }
+
+  /// Notes how far sweeping has come.
+  func save(_ state: SweepState) async throws(AccountError) {
+    try await update([]) { (view, _) throws(StoreError) in
+      let revision = (try view.local(SweepState.id)?.revision ?? 0) &+ 1
+      let body = state.body(epoch: try view.info().epoch)
+      return Decision(
+        locals: [LocalEdit(SweepState.id, LocalDocument(revision: revision, body: body))],
+        value: ())
+    }
+  }
+}
