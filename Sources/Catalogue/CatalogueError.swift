@@ -1,3 +1,5 @@
+import SQLite
+
 /// Why the catalogue can't be opened or imported. The reason may be shown to whoever runs the service.
 package struct CatalogueError: Error, Sendable, CustomDebugStringConvertible {
   /// What went wrong; closed, so that each caller maps every case.
@@ -45,5 +47,26 @@ package struct CatalogueError: Error, Sendable, CustomDebugStringConvertible {
   package var debugDescription: String {
     let place = line.map { ", line \($0)" } ?? ""
     return "CatalogueError(\(code.rawValue): \(reason)\(place) \(detail))"
+  }
+}
+
+extension CatalogueError {
+  /// The error that stands for what SQLite refused.
+  init(_ error: SQLiteError) {
+    let detail = error.debugDescription
+    if error.isDamage {
+      self.init(.damaged, "The hotel catalogue is damaged.", detail: detail)
+    } else if error.isStorageFull {
+      self.init(.storageFull, "There is no room for the hotel catalogue.", detail: detail)
+    } else {
+      self.init(.unavailable, "The hotel catalogue can't be used now.", detail: detail)
+    }
+  }
+
+  /// Runs `body`, and says what SQLite refused in this layer's words.
+  static func translating<Result>(
+    _ body: () throws(SQLiteError) -> Result
+  ) throws(CatalogueError) -> Result {
+    do { return try body() } catch { throw CatalogueError(error) }
   }
 }

@@ -1,3 +1,4 @@
+import CCatalogue
 import Documents
 import Hotels
 import Lanes
@@ -36,6 +37,7 @@ actor CatalogueReader {
         return opened.origin
       }
     } catch {
+      if try CatalogueUpgrade.run(files) { return try reload() }
       // An absent file is made, a damaged or outdated one made anew if only the program's own
       // hotels were in it; whatever else there is belongs to somebody.
       let isAbsent = FileIdentity(path: files.database) == nil
@@ -68,16 +70,16 @@ actor CatalogueReader {
   ) throws(SearchError) -> HotelPage {
     let catalogue = try current()
     let end = ContinuousClock.now + limit
-    let rows = try reading { () throws(SQLiteError) in
+    let found = try reading { () throws(SQLiteError) in
       try catalogue.connection.bounded(until: end, or: flag) { () throws(SQLiteError) in
-        try catalogue.search(query, limit: query.limit + 1)
+        try catalogue.search(query)
       }
     }
     let following = query.offset + query.limit
-    let hasMore = rows.count > query.limit && following <= HotelQuery.maximumOffset
+    let hasMore = found.rows.count > query.limit && following <= HotelQuery.maximumOffset
     var hotels: [Hotel] = []
-    for row in rows.prefix(query.limit) { hotels.append(try Self.hotel(row)) }
-    return HotelPage(hotels: hotels, next: hasMore ? following : nil)
+    for row in found.rows.prefix(query.limit) { hotels.append(try Self.hotel(row)) }
+    return HotelPage(hotels: hotels, next: hasMore ? following : nil, total: found.total)
   }
 
   /// The hotel with an id in its canonical spelling.
@@ -153,5 +155,36 @@ actor CatalogueReader {
       throw SearchError(.unavailable, "The hotel catalogue is damaged.", detail: "a hotel's row")
     }
     return Hotel(id: id, body: body)
+  }
+}
+
+/// The hotels that this program carries, as one JSON object a line; see the notice beside them.
+enum EmbeddedHotels {
+  /// Their text.
+  static var bytes: [UInt8] {
+    [UInt8](UnsafeBufferPointer(start: ccatalogue_bytes(), count: ccatalogue_count()))
+  }
+
+  /// What tells one edition of them from the next: 64-bit FNV-1a (draft-eastlake-fnv) in hex. It
+  /// guards against nobody, as the bytes are the program's own.
+  static var digest: String {
+    let hash = bytes.reduce(UInt64(0xcbf2_9ce4_8422_2325)) { hash, byte in
+      (hash ^ UInt64(byte)) &* 0x0000_0100_0000_01b3
+    }
+    return Hex.string((0..<8).map { UInt8(truncatingIfNeeded: hash >> (56 - $0 * 8)) })
+  }
+
+  /// Makes a catalogue of them, in place of the one there is.
+  /// - Throws: `busy`, `storageFull`, `unavailable`.
+  static func install(in files: CatalogueFiles, at date: Timestamp) throws(CatalogueError) {
+    let run = try ImportRun(
+      into: files, kind: .embedded, name: digest, date: date, onBadRow: .refuse, report: { _ in })
+    do {
+      try run.take(bytes)
+      _ = try run.finish()
+    } catch {
+      run.abandon()
+      throw error
+    }
   }
 }

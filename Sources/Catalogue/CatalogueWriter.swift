@@ -26,12 +26,14 @@ final class CatalogueWriter {
   /// Starts a catalogue in memory, for one search; see ``ScratchCatalogue``.
   init(in connection: Connection) throws(SQLiteError) {
     self.connection = connection
+    try connection.addRelevance()
     try connection.begin()
     try CatalogueSchema.create(in: connection)
   }
 
   /// Ends a catalogue in memory, which may be searched now.
   func finishScratch() throws(SQLiteError) -> Connection {
+    try Vocabulary.write(in: connection)
     try connection.commit()
     return connection
   }
@@ -49,6 +51,7 @@ final class CatalogueWriter {
     }
     if let added {
       try index(text, as: added)
+      try text.keys.write(as: added, named: text.name, in: connection)
       return false
     }
     try replace(hotel, text)
@@ -66,6 +69,7 @@ final class CatalogueWriter {
       INSERT INTO words (words) VALUES ('optimize');
       INSERT INTO phrases (phrases) VALUES ('optimize');
       """)
+    try Vocabulary.write(in: connection)
     try CatalogueSchema.createNameIndex(in: connection)
     try connection.commit()
     try connection.close()
@@ -82,6 +86,7 @@ final class CatalogueWriter {
     try connection.statement("UPDATE hotel SET name = ?1, body = ?2 WHERE seq = ?3").run(
       .text(text.name), .bytes(hotel.body.bytes), .integer(old.seq))
     try index(text, as: old.seq)
+    try text.keys.write(as: old.seq, named: text.name, in: connection)
   }
 
   private func index(_ text: HotelText, as seq: Int64) throws(SQLiteError) {

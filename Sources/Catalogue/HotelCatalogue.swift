@@ -11,12 +11,15 @@ package final class HotelCatalogue: HotelSearching {
   /// How many searches read at the same time: with two a slow one, over a large catalogue, does not
   /// hold up all others. Who has used least of the processors' time is next.
   package static let searchesAtOnce = 2
-  /// How many connections there are: one more, on which a hotel is looked up by its id whatever is searched.
-  package static let readerCount = searchesAtOnce + 1
+  /// How many searches wait at most.
+  package static let searchesWaiting = 1_024
+  /// How many connections there are: one more for the gate's kept place, and one on which a hotel is looked up by its id
+  /// whatever is searched.
+  package static let readerCount = searchesAtOnce + 2
 
   private let lanes: LaneGroup
   private let readers: [CatalogueReader]
-  private let gate = FairGate(places: searchesAtOnce)
+  private let gate = FairGate(places: searchesAtOnce, seats: searchesWaiting)
   private let limit: Duration
 
   /// A catalogue in `directory`, which must exist before the first call. Opens nothing yet.
@@ -55,14 +58,16 @@ package final class HotelCatalogue: HotelSearching {
     return try await readers[0].reload()
   }
 
+  package var orders: Set<HotelQuery.Order> { Set(HotelQuery.Order.allCases) }
+
   /// Finds hotels. A text without any letter or digit finds none, as does one of stop words only when
   /// matched as a phrase; no text at all finds every hotel.
   ///
   /// A search whose task is cancelled ends within milliseconds.
-  /// - Throws: ``SearchError`` with code `unavailable` if there is no catalogue, or it is damaged, or the task is
-  ///   cancelled; `timeout` beyond the limit.
+  /// - Throws: ``SearchError`` with code `unavailable` if there is no catalogue, or it is damaged, or too many wait;
+  ///   `timeout` beyond the limit, or if the task is cancelled.
   package func search(_ query: HotelQuery) async throws(SearchError) -> HotelPage {
-    try await gate.pass { place throws(SearchError) in
+    let page = try await gate.pass { place throws(SearchError) in
       // Who waited may have gone.
       if Slice.isEnded { throw .interrupted }
       let (reader, limit) = (readers[place], limit)
@@ -70,6 +75,10 @@ package final class HotelCatalogue: HotelSearching {
         try await reader.search(query, within: limit, or: flag)
       }
     }
+    guard let page else {
+      throw SearchError(.unavailable, "Too many people search at the moment; try again.")
+    }
+    return page
   }
 
   /// The hotel with an id, in any of the spellings that stand for one; nil if there is none.
@@ -89,5 +98,5 @@ package final class HotelCatalogue: HotelSearching {
   }
 
   /// The connection that no search is on.
-  private var lookup: CatalogueReader { readers[Self.searchesAtOnce] }
+  private var lookup: CatalogueReader { readers[Self.searchesAtOnce + 1] }
 }

@@ -19,6 +19,8 @@ struct HotelText: Sendable {
   let state: String
   /// Its country.
   let country: String
+  /// What orders go by.
+  let keys: SortKeys
 
   /// Reads a hotel's object. A field that is absent, null or no string is empty.
   init(_ hotel: JSONNode) {
@@ -42,6 +44,7 @@ struct HotelText: Sendable {
     city = text["city"] ?? ""
     state = text["state"] ?? ""
     country = text["country"] ?? ""
+    keys = SortKeys(hotel)
   }
 
   private static func words(ofName name: String) -> String {

@@ -90,7 +90,7 @@ final class ImportRun {
   private func refuse(_ row: SplitRow, _ reason: String) throws(CatalogueError) {
     guard policy == .skip else {
       throw CatalogueError(
-        .badRow, "Row \(row.ordinal) on line \(row.line): \(reason)", line: row.line)
+        .badRow, "Row \(row.ordinal): \(reason)", line: row.line)
     }
     let bad = BadRow(ordinal: row.ordinal, line: row.line, reason: reason)
     progress.badRows += 1

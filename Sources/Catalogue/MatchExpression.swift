@@ -13,12 +13,14 @@ enum MatchExpression: Equatable {
   case matching(String)
 
   /// What the query means.
-  init(_ query: HotelQuery) {
+  /// - Parameter alternatives: what else may stand for a word, by the word as ``words(of:)`` has it.
+  init(_ query: HotelQuery, alternatives: [String: [String]] = [:]) {
+    let words = { text in Self.words(text, alternatives) }
     switch query.matching {
     case .words:
       self.init([
-        ("{name title description amenities}", query.description, Self.words),
-        ("{address city state country}", query.location, Self.words),
+        ("{name title description amenities}", query.description, words),
+        ("{address city state country}", query.location, words),
       ])
     case .phrase:
       self.init([
@@ -26,6 +28,11 @@ enum MatchExpression: Equatable {
         ("{address city state country}", query.location, Self.phrase),
       ])
     }
+  }
+
+  /// The words of a query, as its texts have them.
+  static func words(of query: HotelQuery) -> [String] {
+    [query.description, query.location].compactMap { $0 }.flatMap(terms)
   }
 
   private init(_ parts: [(columns: String, text: String?, translate: (String) -> String?)]) {
@@ -45,15 +52,25 @@ enum MatchExpression: Equatable {
   ///
   /// What stands between white space is one term, which SQLite's tokenizer takes apart just as it did
   /// the hotel's text: "B&B" asks for a B next to a B.
-  private static func words(_ text: String) -> String? {
-    let terms = text.unicodeScalars
-      .split { $0.properties.isWhitespace || $0.properties.generalCategory == .control }
-      .filter { $0.contains(where: isToken) }
-      .map { String($0) }
+  private static func words(_ text: String, _ alternatives: [String: [String]]) -> String? {
+    let terms = terms(text)
     guard let last = terms.last else { return nil }
     var known: Set<[UInt8]> = []
     let others = terms.dropLast().filter { known.insert(Array($0.lowercased().utf8)).inserted }
-    return "(" + (others + [last]).map(quoted).joined(separator: " AND ") + " *)"
+    let all = others.map { (quoted($0), $0) } + [(quoted(last) + " *", last)]
+    let expressions = all.map { expression, term in
+      let others = (alternatives[term] ?? []).map(quoted)
+      return others.isEmpty
+        ? expression : "(" + ([expression] + others).joined(separator: " OR ") + ")"
+    }
+    return "(" + expressions.joined(separator: " AND ") + ")"
+  }
+
+  private static func terms(_ text: String) -> [String] {
+    text.unicodeScalars
+      .split { $0.properties.isWhitespace || $0.properties.generalCategory == .control }
+      .filter { $0.contains(where: isToken) }
+      .map { String($0) }
   }
 
   private static func phrase(_ text: String) -> String? {

@@ -1,4 +1,6 @@
 import Documents
+import Glibc
+import Hotels
 import SQLite
 
 /// A catalogue's file, open for reading. Not `Sendable`: confined to the reader that opened it.
@@ -25,6 +27,7 @@ struct OpenCatalogue {
     connection = try CatalogueError.translating { () throws(SQLiteError) in
       let connection = try Connection(path: files.database, mode: .readOnly)
       try connection.setCacheSize(kibibytes: Self.cacheSize)
+      try connection.addRelevance()
       return connection
     }
     origin = try Self.origin(of: connection)
@@ -51,7 +54,17 @@ struct OpenCatalogue {
         .unavailable, "The hotel catalogue is of another version; import it again.",
         detail: "version \(header.version)")
     }
-    let origin = try CatalogueError.translating { () throws(SQLiteError) in
+    guard let origin = try storedOrigin(kind, in: connection) else {
+      throw CatalogueError(.damaged, "The hotel catalogue does not say where it came from.")
+    }
+    return origin
+  }
+
+  /// What the table says; nil if it is empty.
+  static func storedOrigin(
+    _ kind: CatalogueOrigin.Kind, in connection: Connection
+  ) throws(CatalogueError) -> CatalogueOrigin? {
+    try CatalogueError.translating { () throws(SQLiteError) in
       try connection.statement("SELECT name, rows, date FROM origin").first {
         row throws(SQLiteError) in
         CatalogueOrigin(
@@ -59,9 +72,57 @@ struct OpenCatalogue {
           date: Timestamp(milliseconds: row.int64(2)))
       }
     }
-    guard let origin else {
-      throw CatalogueError(.damaged, "The hotel catalogue does not say where it came from.")
-    }
-    return origin
+  }
+}
+
+extension OpenCatalogue {
+  /// A hotel as it is stored.
+  struct HotelRow: Sendable {
+    /// The canonical id.
+    let id: String
+    /// The hotel's JSON text.
+    let body: [UInt8]
+  }
+
+  /// The hotels that match, from the query's offset on, one more than its limit where there are more.
+  ///
+  /// By words: in the query's order, equal ones in an order that stays the same, so that pages neither repeat nor miss
+  /// a hotel; a word in the name counts most. Where few have the words as they are, hotels follow that have what was
+  /// probably meant. By phrase: in the catalogue's order.
+  func search(_ query: HotelQuery) throws(SQLiteError) -> CatalogueSearch.Found {
+    try CatalogueSearch(connection, query).found(amongAll: origin.rows)
+  }
+
+  /// The hotel with a canonical id.
+  func row(_ id: String) throws(SQLiteError) -> HotelRow? {
+    try connection.statement("SELECT id, body FROM hotel WHERE id = ?1").first(
+      .text(id), row: HotelRow.init)
+  }
+}
+
+extension OpenCatalogue.HotelRow {
+  /// Reads the columns `id` and `body`.
+  init(_ row: borrowing Row) throws(SQLiteError) {
+    (id, body) = (try row.string(0), row.bytes(1))
+  }
+}
+
+/// What tells one file at a path from the next: both a replaced and a rewritten file differ.
+struct FileIdentity: Equatable, Sendable {
+  private let device: UInt64
+  private let inode: UInt64
+  private let size: Int64
+  private let seconds: Int64
+  private let nanoseconds: Int64
+
+  /// The file at `path` as it is now; nil if there is none, or it can't be looked at.
+  init?(path: String) {
+    var status = stat()
+    guard stat(path, &status) == 0 else { return nil }
+    device = UInt64(status.st_dev)
+    inode = UInt64(status.st_ino)
+    size = Int64(status.st_size)
+    seconds = Int64(status.st_mtim.tv_sec)
+    nanoseconds = Int64(status.st_mtim.tv_nsec)
   }
 }

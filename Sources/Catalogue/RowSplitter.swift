@@ -93,7 +93,7 @@ struct RowSplitter {
   func finish() throws(CatalogueError) {
     if state == .row {
       throw CatalogueError(
-        .truncated, "The file ends inside row \(ordinal), which starts on line \(rowLine).",
+        .truncated, "The file ends inside row \(ordinal), which starts here.",
         line: rowLine)
     }
     if shape == .array, state != .ended {
@@ -184,4 +184,24 @@ struct RowSplitter {
   private func malformed(_ reason: String) -> CatalogueError {
     CatalogueError(.malformed, reason, line: line)
   }
+}
+
+/// One row of the bytes to import, as ``RowSplitter`` finds it.
+struct SplitRow: Sendable, Equatable {
+  /// What was found.
+  enum Content: Sendable, Equatable {
+    /// The text between the row's ends. Whether it is JSON is not known yet.
+    case text([UInt8])
+    /// A row of more than ``RowSplitter/maximumRowBytes``.
+    case tooLong
+    /// No row, or one without an end; the sentence says which.
+    case broken(String)
+  }
+
+  /// Its number, from 1.
+  let ordinal: Int
+  /// The line it starts on, from 1; lines end with LF.
+  let line: Int
+  /// What was found.
+  let content: Content
 }

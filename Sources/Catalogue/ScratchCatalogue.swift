@@ -50,7 +50,7 @@ private actor ScratchWorker {
   func search(
     _ query: HotelQuery, among hotels: [Hotel], within limit: Duration, or flag: InterruptionFlag
   ) throws(SearchError) -> HotelPage {
-    let found: [String]
+    let found: CatalogueSearch.Found
     let end = ContinuousClock.now + limit
     do throws(SQLiteError) {
       let connection = try Connection.inMemory()
@@ -64,8 +64,8 @@ private actor ScratchWorker {
           guard let parsed = try? ParsedJSON(hotel.body.bytes, limits: .document) else { continue }
           _ = try writer.put(hotel, HotelText(parsed.root))
         }
-        return try OpenCatalogue.ids(
-          matching: query, limit: query.limit + 1, in: try writer.finishScratch())
+        let search = CatalogueSearch(try writer.finishScratch(), query)
+        return try search.found(amongAll: hotels.count)
       }
     } catch  where error.code == .interrupted {
       throw SearchError.interrupted
@@ -76,11 +76,12 @@ private actor ScratchWorker {
     }
     var byID: [HotelID: Hotel] = [:]
     for hotel in hotels { byID[hotel.id] = hotel }
-    let page = found.prefix(query.limit).compactMap { HotelID($0) }.compactMap { byID[$0] }
+    let page = found.rows.prefix(query.limit).compactMap { HotelID($0.id) }.compactMap { byID[$0] }
     let next = query.offset + query.limit
     return HotelPage(
       hotels: page,
-      next: found.count > query.limit && next <= HotelQuery.maximumOffset ? next : nil,
+      next: found.rows.count > query.limit && next <= HotelQuery.maximumOffset ? next : nil,
+      total: found.total,
       source: .mirror)
   }
 }

@@ -1,3 +1,4 @@
+import Documents
 package import Hotels
 package import Logging
 import Synchronization
@@ -141,5 +142,90 @@ package final class TravelSampleUpstream: RemoteUpstream {
         UpstreamLogKey.upstream.rawValue: "\(name)",
         UpstreamLogKey.rows.rawValue: "\(skippedRows)",
       ])
+  }
+}
+
+extension TravelSampleUpstream {
+  /// Sends one search and reads its rows; nil when the upstream has no such path (404). One
+  /// redirect on the same origin is followed, as Flask sends for a missing slash.
+  func answer(to path: String) async throws(SearchError) -> TravelSampleAnswer? {
+    var answer = try await client.get(baseURL.url(of: path))
+    if answer.isRedirect {
+      guard let location = answer.location else { throw .badAnswer("redirect without a location") }
+      guard let url = baseURL.origin.redirect(to: location) else {
+        meter.countBlocked()
+        throw .badAnswer("redirect away from the upstream")
+      }
+      answer = try await client.get(url)
+    }
+    if answer.status == 404 { return nil }
+    if answer.meansUnavailable {
+      throw .unavailable("status \(answer.status)", mayRetry: answer.mayBeAskedAgain)
+    }
+    guard (200..<300).contains(answer.status) else { throw .badAnswer("status \(answer.status)") }
+    guard answer.mayBeJSON else { throw .badAnswer("the answer is no JSON") }
+    return try TravelSampleAnswer(
+      answer.body, limits: JSONLimits(maximumBytes: client.maximumAnswerBytes))
+  }
+
+  /// One cheap request: the second generation answers it without a search, the first says 404, and
+  /// either means that somebody is there.
+  static func probe(
+    _ client: UpstreamClient, _ baseURL: UpstreamURL, setting: TravelSampleGeneration.Setting
+  ) async -> SearchError? {
+    let path = (setting.order(remembered: nil).first ?? .v2).path
+    let url = baseURL.url(of: path)
+    do throws(SearchError) {
+      let status = try await Deadline.within(client.timeouts.firstByte) { () throws(SearchError) in
+        try await client.status(of: url)
+      }
+      let answer = UpstreamAnswer(status: status, mediaType: nil, location: nil, body: [])
+      return answer.meansUnavailable ? .unavailable("status \(status)") : nil
+    } catch {
+      return error
+    }
+  }
+}
+
+/// The two generations of the travel-sample back end, which differ in path and rows.
+package enum TravelSampleGeneration: String, Sendable, CaseIterable {
+  /// `/api/hotel/{description}/{location}/`: rows with an `id` and one field for each part of the
+  /// address.
+  case v1
+  /// `/api/hotels/{description}/{location}/`: rows with name, description and one joined address,
+  /// no `id`.
+  case v2
+
+  /// Which generation an upstream is of, as far as the configuration says.
+  package enum Setting: String, Sendable, CaseIterable {
+    /// Found out by asking: ``TravelSampleGeneration/v2`` first, the other when that is not found.
+    case automatic
+    /// ``TravelSampleGeneration/v1`` only.
+    case v1
+    /// ``TravelSampleGeneration/v2`` only.
+    case v2
+
+    /// The generations to ask, the one that answered last first.
+    func order(remembered: TravelSampleGeneration?) -> [TravelSampleGeneration] {
+      switch self {
+      case .automatic: remembered == .v1 ? [.v1, .v2] : [.v2, .v1]
+      case .v1: [.v1]
+      case .v2: [.v2]
+      }
+    }
+  }
+
+  /// The collection's path, with a slash at both ends.
+  var path: String {
+    switch self {
+    case .v1: "/api/hotel/"
+    case .v2: "/api/hotels/"
+    }
+  }
+
+  /// The path of a search. The slash at the end spares Flask its redirect.
+  /// - Parameters: segments, encoded.
+  func path(description: String, location: String) -> String {
+    "\(path)\(description)/\(location)/"
   }
 }

@@ -82,6 +82,23 @@ import Testing
     }
   }
 
+  @Test func anImportedCatalogueOfTheFirstEditionIsMadeAnewFromItsRows() async throws {
+    let rows = [
+      Rows.hotel(2, "Second", #""price":20"#), Rows.hotel(1, "First", #""price":10"#),
+    ]
+    try await CatalogueFixture.run(rows: rows) { fixture async throws in
+      try fixture.directory.makeFirstEdition()
+      let later = CatalogueFixture.date.adding(seconds: 60)
+      let origin = try await fixture.catalogue.prepare(at: later)
+      #expect(origin.kind == .imported)
+      #expect(origin.name == "hotels.json")
+      #expect(origin.date == CatalogueFixture.date)
+      let page = try await fixture.catalogue.search(HotelQuery(order: .price))
+      #expect(page.hotels.map(\.id.text) == ["hotel_1", "hotel_2"])
+      #expect(try await fixture.ids(nil, in: nil, .phrase) == ["hotel_2", "hotel_1"])
+    }
+  }
+
   @Test func aDamagedImportedCatalogueIsAnErrorAndStays() async throws {
     try await CatalogueFixture.run(rows: Rows.some) { fixture async throws in
       let bytes = Array(try fixture.directory.read("catalogue.sqlite").prefix(5000))
@@ -121,6 +138,13 @@ import Testing
 }
 
 extension TemporaryDirectory {
+  /// Makes the catalogue what the first edition of the program would have made.
+  fileprivate func makeFirstEdition() throws {
+    let connection = try Connection(path: path + "/catalogue.sqlite", mode: .readWrite)
+    try connection.execute("DROP TABLE sorting; DROP TABLE vocabulary; PRAGMA user_version = 1")
+    try connection.close()
+  }
+
   /// Gives the catalogue the digest of another edition of the embedded hotels.
   fileprivate func replaceEdition() throws {
     let connection = try Connection(path: path + "/catalogue.sqlite", mode: .readWrite)

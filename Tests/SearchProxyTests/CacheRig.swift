@@ -53,10 +53,14 @@ final class CacheRig: Sendable {
   }
 
   /// A cached search of another process over the same file.
-  func restarted(upstream name: String = "test") -> CachedSearch {
+  /// - Parameter matching: how its upstream understands texts, whatever it is asked.
+  func restarted(
+    upstream name: String = "test", matching: HotelQuery.Matching? = nil
+  ) -> CachedSearch {
     let time = shared
     return CachedSearch(
-      upstream, upstream: name, cache: SearchCache(path: path), now: { time.now })
+      upstream, upstream: name, cache: SearchCache(path: path), matching: matching,
+      now: { time.now })
   }
 
   func close() async { await cache.close() }

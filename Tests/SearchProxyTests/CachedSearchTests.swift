@@ -18,6 +18,22 @@ import Testing
     }
   }
 
+  /// `/api` was 503 while `/v1` held a fresh answer to the same question.
+  @Test(arguments: [(HotelQuery.Matching.phrase, 1), (nil, 2)])
+  func upstreamThatKnowsOneWayIsAskedOnceForBoth(
+    matching: HotelQuery.Matching?, calls: Int
+  ) async throws {
+    try await withCache { rig in
+      let search = rig.restarted(matching: matching)
+      for matching in [HotelQuery.Matching.words, .phrase] {
+        let query = HotelQuery(description: "inn", matching: matching)
+        let page = try await search.search(query)
+        #expect(page.hotels.count == 5)
+      }
+      #expect(rig.upstream.calls.count == calls)
+    }
+  }
+
   @Test func staleAnswerIsGivenWhileAnotherIsFetched() async throws {
     try await withCache { rig in
       _ = try await rig.search()

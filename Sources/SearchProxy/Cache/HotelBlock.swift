@@ -65,9 +65,11 @@ extension HotelQuery {
   }
 
   /// The query for a whole block.
-  func block(_ number: Int) -> HotelQuery {
+  /// - Parameter other: how texts are understood instead; nil for as they are.
+  func block(_ number: Int, matching other: HotelQuery.Matching? = nil) -> HotelQuery {
     HotelQuery(
-      description: description, location: location, matching: matching, limit: HotelBlock.size,
+      description: description, location: location, matching: other ?? matching,
+      limit: HotelBlock.size,
       offset: number * HotelBlock.size)
   }
 

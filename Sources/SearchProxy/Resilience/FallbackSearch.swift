@@ -13,6 +13,11 @@ package struct FallbackSearch: HotelSearching {
     self.deadline = deadline
   }
 
+  /// What all of them can do, as any of them may have to.
+  package var orders: Set<HotelQuery.Order> {
+    upstreams.reduce(Set(HotelQuery.Order.allCases)) { $0.intersection($1.orders) }
+  }
+
   /// The first answer.
   /// - Throws: what the last upstream threw when none answers; `timeout` at the deadline.
   package func search(_ query: HotelQuery) async throws(SearchError) -> HotelPage {

@@ -1,5 +1,6 @@
 package import Hotels
 package import Logging
+import Metrics
 import Synchronization
 
 /// One upstream behind everything that keeps its troubles from becoming ours, and ours from becoming its: a
@@ -180,4 +181,103 @@ extension SearchError {
   /// The upstream was not asked, because no call came free in time.
   static let crowded = SearchError(
     .unavailable, "Hotel search is busy right now.", detail: "no free call in time")
+}
+
+/// What one admitted call still owes its circuit breaker, so that each attempt is told of exactly once however
+/// the call ends.
+final class CallProgress: Sendable {
+  /// What is owed.
+  enum Owed: Sendable {
+    /// That the upstream was never asked.
+    case unasked
+    /// What came of an attempt that has begun.
+    case outcome
+    /// All was told.
+    case nothing
+  }
+
+  private let state = Mutex(Owed.unasked)
+
+  /// What is owed now.
+  var owed: Owed { state.withLock { $0 } }
+
+  /// An attempt begins.
+  func begin() { state.withLock { $0 = .outcome } }
+
+  /// An attempt's outcome is told.
+  func end() { state.withLock { $0 = .nothing } }
+}
+
+/// Counts what is decided about calls to one upstream.
+///
+/// - `upstream_guard_total`, by `upstream` and `decision`: searches that were `refused` because the breaker
+///   was open, `crowded` out because no call came free, calls that were `retried`.
+/// - `upstream_breaker_changes_total`, by `upstream` and `state`: what the breaker changed to.
+/// - `upstream_breaker_open`, by `upstream`: 1 while the breaker is not closed.
+struct ResilienceMeter: Sendable {
+  /// What was decided.
+  enum Decision: String, CaseIterable {
+    case refused, crowded, retried
+  }
+
+  private let decisions: [Decision: Counter]
+  private let changes: [CircuitBreaker.State: Counter]
+  private let isOpen: Gauge
+
+  /// A meter for the upstream of that name.
+  init(upstream name: String) {
+    let upstream = ("upstream", name)
+    decisions = Dictionary(
+      uniqueKeysWithValues: Decision.allCases.map {
+        (
+          $0,
+          Counter(label: "upstream_guard_total", dimensions: [upstream, ("decision", $0.rawValue)])
+        )
+      })
+    changes = Dictionary(
+      uniqueKeysWithValues: [CircuitBreaker.State.open, .closed].map {
+        let dimensions = [upstream, ("state", $0.rawValue)]
+        return ($0, Counter(label: "upstream_breaker_changes_total", dimensions: dimensions))
+      })
+    isOpen = Gauge(label: "upstream_breaker_open", dimensions: [upstream])
+    isOpen.record(0)
+  }
+
+  /// Counts a decision.
+  func count(_ decision: Decision) { decisions[decision]?.increment() }
+
+  /// Takes note of what a breaker changed to.
+  func note(_ state: CircuitBreaker.State) {
+    changes[state]?.increment()
+    isOpen.record(state == .closed ? 0 : 1)
+  }
+}
+
+/// How many calls may be made again: a token bucket that successes fill, so that an upstream in trouble is
+/// not asked more often than it would be anyway. A value.
+///
+/// Source: Google, "Site Reliability Engineering", chapter 22, "Retry budgets".
+package struct RetryBudget: Sendable {
+  /// What a success puts in: retries are a tenth of the calls at most.
+  package static let deposit = 0.1
+  /// What fits in: one retry. What was saved in good times must not be spent at once when an outage begins.
+  package static let capacity = 1.0
+
+  private var tokens = RetryBudget.capacity
+
+  /// A full bucket.
+  package init() {}
+
+  /// A call has succeeded.
+  package mutating func deposit() {
+    tokens = min(tokens + Self.deposit, Self.capacity)
+  }
+
+  /// Asks to make a failed call again.
+  package mutating func withdraw() -> Bool {
+    // A sum of tenths is not exactly one.
+    guard tokens >= 1 - 1e-9 else { return false }
+    tokens = max(0, tokens - 1)
+    return true
+  }
 }

@@ -1,3 +1,4 @@
+import Lanes
 import Synchronization
 
 /// Work that many callers want at the same time and that is done once: whoever asks for a key while its work
@@ -32,7 +33,7 @@ package final class SharedFlights<Key: Hashable & Sendable, Value: Sendable>: Se
   ) -> (task: Task<Value, Never>, isJoined: Bool) {
     flights.withLock { flights in
       if let task = flights[key] { return (task, true) }
-      let task = Task {
+      let task = Task(executorPreference: WorkExecutor.outlasting) {
         let value = await work()
         self.flights.withLock { $0[key] = nil }
         return value

@@ -1,0 +1,192 @@
+import Hotels
+import SQLite
+
+/// One search in the tables of a catalogue; see ``CatalogueSchema``.
+struct CatalogueSearch {
+  /// How many of the hotels that match by words are put in order: the first ones of the catalogue.
+  static let mostOrdered = 20_000
+  /// From how many hotels on that have the words as they are nobody asks what else was meant.
+  static let enough = 100
+
+  private let connection: Connection
+  private let query: HotelQuery
+  private let exact: MatchExpression
+
+  /// A search that is yet to be made.
+  init(_ connection: Connection, _ query: HotelQuery) {
+    self.connection = connection
+    self.query = query
+    exact = MatchExpression(query)
+  }
+
+  /// From where distances are measured.
+  private var from: (x: Double, y: Double, z: Double) {
+    query.near?.vector ?? (x: 0, y: 0, z: 0)
+  }
+
+  /// What a search finds.
+  struct Found: Sendable {
+    /// The hotels on the query's page, and one more where there are more.
+    var rows: [OpenCatalogue.HotelRow]
+    /// How many match in all; nil where that would take too long to count.
+    var total: Int?
+  }
+
+  /// Makes the search.
+  /// - Parameter all: how many hotels there are.
+  func found(amongAll all: Int) throws(SQLiteError) -> Found {
+    switch (exact, query.matching) {
+    case (.none, _): return Found(rows: [], total: 0)
+    case (.all, .words): return Found(rows: try self.all(), total: all)
+    case (.all, .phrase): return Found(rows: try allAsTheyCome(), total: all)
+    case (.matching(let expression), .phrase):
+      return Found(
+        rows: try phrases(expression),
+        total: try unlessItTakesLong { () throws(SQLiteError) in try count(inPhrases: expression) })
+    case (.matching(let expression), .words): return try foundByWords(expression)
+    }
+  }
+
+  private func foundByWords(_ expression: String) throws(SQLiteError) -> Found {
+    var found = Found(
+      rows: try words(expression, without: [], limit: query.limit + 1, offset: query.offset),
+      total: try unlessItTakesLong { () throws(SQLiteError) in try count(inWords: expression) })
+    guard let total = found.total, total < Self.enough,
+      let (wider, known) = try corrected(expression)
+    else { return found }
+    if found.rows.count <= query.limit {
+      found.rows += try words(
+        wider, without: known, limit: query.limit + 1 - found.rows.count,
+        offset: max(0, query.offset - known.count))
+    }
+    // What has the words as they are has them as they may have been meant, too.
+    found.total = try unlessItTakesLong { () throws(SQLiteError) in try count(inWords: wider) }
+    return found
+  }
+
+  /// - Returns: nil when the search's time ran out before there was an answer.
+  private func unlessItTakesLong(
+    _ count: () throws(SQLiteError) -> Int
+  ) throws(SQLiteError) -> Int? {
+    do throws(SQLiteError) { return try count() } catch {
+      guard error.code == .interrupted else { throw error }
+      return nil
+    }
+  }
+
+  /// What also counts as a match, and the hotels that match as it is; nil where those are enough or nothing else can be
+  /// meant.
+  private func corrected(
+    _ expression: String
+  ) throws(SQLiteError) -> (expression: String, known: [Int64])? {
+    let known = try connection.statement(
+      "SELECT rowid FROM words WHERE words MATCH ?1 ORDER BY rowid LIMIT ?2"
+    ).all(.text(expression), .integer(Self.enough)) { row throws(SQLiteError) in row.int64(0) }
+    guard known.count < Self.enough else { return nil }
+    let others = try Vocabulary(connection).alternatives(to: MatchExpression.words(of: query))
+    guard !others.isEmpty,
+      case .matching(let wider) = MatchExpression(query, alternatives: others)
+    else { return nil }
+    return (wider, known)
+  }
+}
+
+/// What is asked of SQLite.
+extension CatalogueSearch {
+  private func allAsTheyCome() throws(SQLiteError) -> [OpenCatalogue.HotelRow] {
+    try connection.statement("SELECT id, body FROM hotel ORDER BY seq LIMIT ?1 OFFSET ?2")
+      .all(.integer(query.limit + 1), .integer(query.offset), row: OpenCatalogue.HotelRow.init)
+  }
+
+  private func all() throws(SQLiteError) -> [OpenCatalogue.HotelRow] {
+    if query.order == .relevance || query.order == .name {
+      return try connection.statement(
+        "SELECT id, body FROM hotel ORDER BY name COLLATE NOCASE, id LIMIT ?1 OFFSET ?2"
+      ).all(.integer(query.limit + 1), .integer(query.offset), row: OpenCatalogue.HotelRow.init)
+    }
+    let isByPrice = query.order == .price
+    return try connection.statement(
+      """
+      SELECT hotel.id, hotel.body FROM (
+        SELECT seq,
+          CASE WHEN ?3 THEN price ELSE -(x * ?4 + y * ?5 + z * ?6) END AS place
+        FROM sorting ORDER BY place IS NULL, place, seq LIMIT ?1 OFFSET ?2
+      ) AS found CROSS JOIN hotel ON hotel.seq = found.seq
+      ORDER BY found.place IS NULL, found.place, found.seq
+      """
+    ).all(
+      .integer(query.limit + 1), .integer(query.offset), .integer(isByPrice ? 1 : 0),
+      .real(from.x), .real(from.y), .real(from.z), row: OpenCatalogue.HotelRow.init)
+  }
+
+  private func words(
+    _ expression: String, without known: [Int64], limit: Int, offset: Int
+  ) throws(SQLiteError) -> [OpenCatalogue.HotelRow] {
+    let list = Binding.text("[" + known.map(String.init).joined(separator: ",") + "]")
+    guard query.order != .relevance else {
+      return try connection.statement(
+        """
+        SELECT hotel.id, hotel.body FROM (
+          SELECT seq, score FROM (
+            SELECT rowid AS seq, relevance(words, 10, 4, 1, 3, 1, 4, 2, 1) AS score
+            FROM words WHERE words MATCH ?1 AND rowid NOT IN (SELECT value FROM json_each(?4))
+            ORDER BY rowid LIMIT ?5
+          ) ORDER BY score, seq LIMIT ?2 OFFSET ?3
+        ) AS found CROSS JOIN hotel ON hotel.seq = found.seq
+        ORDER BY found.score, found.seq
+        """
+      ).all(
+        .text(expression), .integer(limit), .integer(offset), list, .integer(Self.mostOrdered),
+        row: OpenCatalogue.HotelRow.init)
+    }
+    let order = query.order.rawValue
+    return try connection.statement(
+      """
+      SELECT hotel.id, hotel.body FROM (
+        SELECT sorting.seq AS seq, sorting.name AS name,
+          CASE ?6 WHEN 'price' THEN price WHEN 'distance' THEN -(x * ?7 + y * ?8 + z * ?9) ELSE 0
+          END AS place
+        FROM (
+          SELECT rowid AS seq FROM words
+          WHERE words MATCH ?1 AND rowid NOT IN (SELECT value FROM json_each(?4))
+          ORDER BY rowid LIMIT ?5
+        ) AS matching CROSS JOIN sorting ON sorting.seq = matching.seq
+        ORDER BY place IS NULL, place,
+          CASE ?6 WHEN 'name' THEN sorting.name END COLLATE NOCASE, sorting.seq
+        LIMIT ?2 OFFSET ?3
+      ) AS found CROSS JOIN hotel ON hotel.seq = found.seq
+      ORDER BY found.place IS NULL, found.place,
+        CASE ?6 WHEN 'name' THEN found.name END COLLATE NOCASE, found.seq
+      """
+    ).all(
+      .text(expression), .integer(limit), .integer(offset), list, .integer(Self.mostOrdered),
+      .text(order), .real(from.x), .real(from.y), .real(from.z),
+      row: OpenCatalogue.HotelRow.init)
+  }
+
+  private func phrases(_ expression: String) throws(SQLiteError) -> [OpenCatalogue.HotelRow] {
+    try connection.statement(
+      """
+      SELECT hotel.id, hotel.body FROM (
+        SELECT rowid AS seq FROM phrases WHERE phrases MATCH ?1
+        ORDER BY rowid LIMIT ?2 OFFSET ?3
+      ) AS found CROSS JOIN hotel ON hotel.seq = found.seq
+      ORDER BY found.seq
+      """
+    ).all(
+      .text(expression), .integer(query.limit + 1), .integer(query.offset),
+      row: OpenCatalogue.HotelRow.init)
+  }
+
+  private func count(inWords expression: String) throws(SQLiteError) -> Int {
+    try connection.statement("SELECT count(*) FROM words WHERE words MATCH ?1").first(
+      .text(expression)
+    ) { row throws(SQLiteError) in Int(clamping: row.int64(0)) } ?? 0
+  }
+
+  private func count(inPhrases expression: String) throws(SQLiteError) -> Int {
+    try connection.statement("SELECT count(*) FROM phrases WHERE phrases MATCH ?1").first(
+      .text(expression)
+    ) { row throws(SQLiteError) in Int(clamping: row.int64(0)) } ?? 0
+  }
+}

@@ -1,0 +1,111 @@
+import Catalogue
+import Documents
+import Hotels
+import Testing
+
+/// In which order hotels come, how many there are, and what stands for a word that few have.
+@Suite struct SearchOrderTests {
+  private static let rows = [
+    Rows.hotel(1, "Delta Pool", #""price":"£1,250.50 a night","geo":{"lat":51.5,"lon":-0.12}"#),
+    Rows.hotel(2, "alpha Pool", #""price":80,"geo":{"lat":48.85,"lon":2.35}"#),
+    Rows.hotel(3, "Charlie Pool", #""price":"From €35.","geo":{"lat":-33.9,"lon":151.2}"#),
+    Rows.hotel(4, "Bravo Pool", #""price":null,"geo":{"lat":"north","lon":1}"#),
+  ]
+
+  private func ids(
+    _ fixture: CatalogueFixture, _ text: String?, _ order: HotelQuery.Order,
+    near: GeoPoint? = nil, limit: Int = 100, offset: Int = 0
+  ) async throws -> [String] {
+    try await fixture.catalogue.search(
+      HotelQuery(description: text, order: order, near: near, limit: limit, offset: offset)
+    ).hotels.map(\.id.text)
+  }
+
+  @Test(arguments: [nil, "pool"])
+  func hotelsComeInTheOrderThatIsAskedFor(text: String?) async throws {
+    try await CatalogueFixture.run(rows: Self.rows) { fixture async throws in
+      #expect(
+        try await ids(fixture, text, .name) == ["hotel_2", "hotel_4", "hotel_3", "hotel_1"])
+      #expect(
+        try await ids(fixture, text, .price) == ["hotel_3", "hotel_2", "hotel_1", "hotel_4"])
+      let (london, sydney) = (GeoPoint("51.5,-0.1"), GeoPoint("-33.8,151"))
+      #expect(
+        try await ids(fixture, text, .distance, near: london)
+          == ["hotel_1", "hotel_2", "hotel_3", "hotel_4"])
+      #expect(try await ids(fixture, text, .distance, near: sydney).first == "hotel_3")
+      var paged: [String] = []
+      for offset in 0..<4 {
+        paged += try await ids(fixture, text, .price, limit: 1, offset: offset)
+      }
+      #expect(paged == ["hotel_3", "hotel_2", "hotel_1", "hotel_4"])
+    }
+  }
+
+  @Test(arguments: [
+    "", "51", "51,", "51.5, 0", "5e1,0", "051,0", "5.,0", "+5,0", "--5,0", "0,00", ",1", "51,1,1",
+    "91,0", "0,181", "-91,0", "x,y", "1e400,0", "NaN,0",
+  ])
+  func whatIsNoPlaceIsRefused(text: String) {
+    #expect(GeoPoint(text) == nil)
+  }
+
+  @Test(arguments: [(nil, 6), ("pool", 3), ("zebra", 0), ("&", 0)] as [(String?, Int)])
+  func thePageSaysHowManyMatch(text: String?, count: Int) async throws {
+    try await CatalogueFixture.run(rows: Rows.some) { fixture async throws in
+      let page = try await fixture.catalogue.search(HotelQuery(description: text, limit: 1))
+      #expect(page.total == count)
+    }
+  }
+
+  @Test(arguments: [
+    ("pools", "swimming pool"), ("swiming", "swimming pool"), ("swimmnig pool", "swimming pool"),
+    ("swimming pools", "swimming pool"), ("berakfast", "breakfast"), ("ferry", "ferries"),
+    ("beaches", "beach"),
+  ])
+  func aPluralOrATypingErrorStillFinds(text: String, meant: String) async throws {
+    let rows = ["swimming pool", "breakfast", "ferries", "beach"].enumerated().map {
+      Rows.hotel($0 + 1, "Hotel \($0)", #""description":"\#($1)""#)
+    }
+    let expected = try #require(
+      ["swimming pool", "breakfast", "ferries", "beach"].firstIndex(of: meant))
+    try await CatalogueFixture.run(rows: rows) { fixture async throws in
+      let page = try await fixture.catalogue.search(HotelQuery(description: text))
+      #expect(page.hotels.map(\.id.text) == ["hotel_\(expected + 1)"])
+      #expect(page.total == 1)
+    }
+  }
+
+  @Test func whatHasTheWordsAsTheyAreComesFirst() async throws {
+    var rows = (1...9).map { Rows.hotel($0, "Pool Pool Pool \($0)") }
+    rows.append(Rows.hotel(10, "House of pools and much else that makes it a long name"))
+    try await CatalogueFixture.run(rows: rows) { fixture async throws in
+      #expect(try await fixture.ids("pools").first == "hotel_10")
+      var paged: [String] = []
+      for offset in 0..<10 { paged += try await fixture.ids("pools", limit: 1, offset: offset) }
+      #expect(paged == (try await fixture.ids("pools")))
+      #expect(Set(paged).count == 10)
+      let page = try await fixture.catalogue.search(HotelQuery(description: "pools", limit: 3))
+      #expect(page.total == 10)
+      #expect(page.next == 3)
+    }
+  }
+
+  @Test func aWordThatManyHaveStandsForItselfOnly() async throws {
+    let rows = (1...4).map { Rows.hotel($0, "Hotel \($0)") } + [Rows.hotel(5, "Hostel 5")]
+    try await CatalogueFixture.run(rows: rows) { fixture async throws in
+      #expect(try await fixture.ids("hotel").count == 4)
+    }
+  }
+
+  @Test func ownBookmarksAreSearchedByTheSameRules() async throws {
+    let hotels = try Self.rows.map {
+      try Hotel(ParsedJSON(Array($0.utf8), limits: .document).root, from: .upstream)
+    }
+    let mirror = ScratchCatalogue()
+    let page = try await mirror.search(
+      HotelQuery(description: "pools", order: .price, limit: 2), among: hotels)
+    #expect(page.hotels.map(\.id.text) == ["hotel_3", "hotel_2"])
+    #expect(page.total == 4)
+    await mirror.stop()
+  }
+}
