@@ -18,17 +18,12 @@ extension AllDocumentsQuery {
     return range
   }
 
-  /// The keys that have rows, in the order of the rows; none where a range is walked over.
-  var askedKeys: ArraySlice<JSONValue> {
-    let keys = keys ?? []
-    return (descending ? Array(keys.reversed()) : keys).dropFirst(skip).prefix(limit ?? .max)
-  }
-
   /// The ids from a bound to another, both included.
   private func range(from start: KeyBound?, to end: KeyBound?) -> DocumentRange? {
     let low = descending ? end : start
     let high = descending ? start : end
     if low == .last || high == .first { return nil }
+    if let low, let high, low.isBehind(high) { return nil }
     var range = DocumentRange(descending: descending)
     if case .at(let id) = low { range.start = id }
     if case .at(let id) = high { range.end = id }
@@ -48,11 +43,18 @@ extension DocumentRange {
     }
     return range
   }
+}
 
-  /// The part of the range that design documents are in: no other ids have their prefix, and `0` follows `/`.
-  var amongDesigns: DocumentRange { among("_design/", before: "_design0") }
-  /// The part of the range that clients' local documents are in.
-  var amongLocals: DocumentRange { among(LocalID.clientPrefix, before: "_local0") }
+extension AllDocumentsQuery.Scope {
+  /// The part of a range that may be of interest; nil for nothing.
+  func part(of range: DocumentRange?) -> DocumentRange? {
+    switch self {
+    case .everything: range
+    // No other ids have these prefixes, and `0` follows `/`.
+    case .designs: range?.among("_design/", before: "_design0")
+    case .locals: range?.among(LocalID.clientPrefix, before: "_local0")
+    }
+  }
 }
 
 extension String {

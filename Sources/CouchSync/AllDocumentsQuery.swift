@@ -10,6 +10,8 @@ package struct AllDocumentsQuery: Sendable {
     case everything
     /// Design documents: `_design_docs`.
     case designs
+    /// Clients' local documents, without the service's own notes: `_local_docs`. Ids have their `_local/`.
+    case locals
   }
 
   /// Which documents there are to it.
@@ -20,8 +22,8 @@ package struct AllDocumentsQuery: Sendable {
   private(set) var end: KeyBound?
   /// Whether a document at the far end is wanted.
   private(set) var includesEnd = true
-  /// Rows by key, in this order, instead of a walk.
-  private(set) var keys: [JSONValue]?
+  /// Rows by key, in this order, instead of a walk over a range.
+  private(set) var keys: JSONNode?
   /// Rows at most; nil for all.
   private(set) var limit: Int?
   /// Rows to leave out first.
@@ -40,14 +42,14 @@ package struct AllDocumentsQuery: Sendable {
     "key", "keys", "startkey", "start_key", "endkey", "end_key",
   ]
 
-  /// Reads the parameters, and over them the members of a `POST`'s body.
-  /// - Throws: 400 `query_parse_error` for a malformed one, for keys beside a range, and for a range that
-  ///   no id can be in.
+  /// Reads the members of a `POST`'s body, and over them the parameters of the query. Beside keys a range says
+  /// nothing, and one whose start is behind its end has no rows.
+  /// - Throws: 400 `query_parse_error` for a malformed one.
   package init(
     _ parameters: CouchParameters, body: JSONNode? = nil, scope: Scope = .everything
   ) throws(CouchError) {
     self.scope = scope
-    let given = body.map { parameters.overlaid(by: $0, quoted: Self.quoted) } ?? parameters
+    let given = body.map { parameters.laid(over: $0, quoted: Self.quoted) } ?? parameters
     descending = try given.flag("descending")
     limit = try given.count("limit")
     skip = try given.count("skip") ?? 0
@@ -81,9 +83,9 @@ package struct AllDocumentsQuery: Sendable {
     return list
   }
 
-  private static func keys(_ given: CouchParameters) throws(CouchError) -> [JSONValue]? {
-    guard let value = try given.json("keys") else { return nil }
-    guard let keys = value.array else { throw .badQuery("`keys` must be an array of strings") }
+  private static func keys(_ given: CouchParameters) throws(CouchError) -> JSONNode? {
+    guard let keys = try given.json("keys") else { return nil }
+    guard keys.kind == .array else { throw .badQuery("`keys` must be an array of strings") }
     return keys
   }
 
@@ -93,18 +95,5 @@ package struct AllDocumentsQuery: Sendable {
     if let key = try given.json("key").map(KeyBound.init) {
       (start, end, includesEnd) = (key, key, true)
     }
-    guard let start, let end else {
-      if keys != nil, start != nil || end != nil { throw Self.incompatible }
-      return
-    }
-    guard keys == nil else { throw Self.incompatible }
-    guard !(descending ? end.isBehind(start) : start.isBehind(end)) else {
-      throw .badQuery(
-        "No rows can match your key range, reverse your start_key and end_key or set "
-          + "descending=\(!descending)")
-    }
   }
-
-  private static let incompatible = CouchError.badQuery(
-    "`keys` is incompatible with `key`, `start_key` and `end_key`")
 }

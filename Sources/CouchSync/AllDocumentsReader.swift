@@ -2,103 +2,153 @@ import Documents
 import Lanes
 import Stores
 
-/// Answers `_all_docs` in slices, each from one state of a store.
-struct AllDocumentsReader: Sendable {
+/// Answers `_all_docs` and its like in slices, each from one state of a store.
+struct AllDocumentsReader: AnswerReader {
   private let query: AllDocumentsQuery
   private let tag: StoreTag
-  private var writer = JSONWriter(reserving: 4_096)
+  private(set) var text: AnswerText
+  /// Counts all rows that there are, where they are not known.
+  private var all: RangeCount
+  /// Counts the rows before the first of the range.
+  private var before: RangeCount
+  /// Passes over the rows that are left out.
+  private var skipped: RangeCount
   /// Whether what stands before the rows is written.
   private var isBegun = false
   /// The ids that are still to be walked over; nil for none.
   private var range: DocumentRange?
   /// The keys that are still to be looked up.
-  private var keys: ArraySlice<JSONValue>
-  /// Where in the answer the rows of keys stand, which may be named again.
-  private var known: [DocumentID: Range<Int>] = [:]
-  private var skipped = 0
+  private var keys: AskedKeys
+  private var areKeysReady = false
+  /// Where in the answer the rows of documents stand, which may be named again.
+  private var known: [DocumentID: AnswerText.Place] = [:]
+  /// Local documents that were left out.
+  private var skippedLocals = 0
   private var rows = 0
 
   /// A reader of a store with a tag.
-  init(_ query: AllDocumentsQuery, of tag: StoreTag) {
+  /// - Parameter text: what the answer follows.
+  init(_ query: AllDocumentsQuery, of tag: StoreTag, behind text: AnswerText = AnswerText()) {
     self.query = query
     self.tag = tag
-    range = query.limit == 0 || query.keys != nil ? nil : query.range
-    if query.scope == .designs { range = range?.amongDesigns }
-    keys = query.askedKeys
+    self.text = text
+    let walks = query.limit != 0 && query.keys == nil
+    range = walks ? query.scope.part(of: query.range) : nil
+    let isCounted = query.scope != .locals
+    all = RangeCount(query.scope == .designs ? query.scope.part(of: DocumentRange()) : nil)
+    before = RangeCount(isCounted ? query.scope.part(of: query.rangeBefore) : nil)
+    skipped = RangeCount(isCounted ? range : nil, limit: query.skip)
+    keys = AskedKeys(query)
   }
 
-  /// The answer's JSON, once it is whole; nil when it is longer than ``CouchLimits/answerBytes``.
-  var answer: [UInt8]? { isTooLong ? nil : writer.bytes }
-
-  private var isTooLong: Bool { writer.bytes.count > CouchLimits.answerBytes }
-
-  /// Goes on in a state of the store until the slice is over.
-  /// - Returns: whether the answer is whole, or too long.
   mutating func read(_ view: any StoreView) throws(StoreError) -> Bool {
-    if !isBegun { try begin(view) }
-    isBegun = true
-    if query.keys == nil { try walk(view) } else { try look(view) }
-    if isTooLong { return true }
-    guard range == nil, keys.isEmpty else { return false }
-    writer.endArray()
-    writer.endObject()
+    if !isBegun {
+      guard try all.read(view), try before.read(view) else { return false }
+      try begin(view)
+      isBegun = true
+    }
+    if !areKeysReady {
+      areKeysReady = keys.prepare()
+      guard areKeysReady else { return false }
+    }
+    if keys.hasMore { try look(view) }
+    if range != nil { try walk(view) }
+    if text.isTooLong { return true }
+    guard range == nil, !keys.hasMore else { return false }
+    text.writer.endArray()
+    text.writer.endObject()
     return true
   }
 
   private mutating func begin(_ view: any StoreView) throws(StoreError) {
     let info = try view.info()
-    let total = Int(clamping: try total(in: info, view))
-    writer.beginObject()
-    writer.member("total_rows", total)
-    writer.name("offset")
-    if query.keys == nil { writer.int(try offset(of: total, view)) } else { writer.null() }
-    // Whoever leaves out more than there are has no row, without a walk.
-    if query.skip >= total { range = nil }
-    if query.includesSequence {
-      writer.member("update_seq", SinceToken.at(info.lastSequence, in: info, of: tag).text)
+    text.writer.beginObject()
+    text.writer.name("total_rows")
+    if let total = total(in: info) {
+      text.writer.int(total)
+      text.writer.name("offset")
+      let offset = before.count.addingReportingOverflow(query.skip).partialValue
+      if query.keys == nil { text.writer.int(min(total, offset)) } else { text.writer.null() }
+      // Whoever leaves out more than there are has no row, without a walk.
+      if query.skip >= total { range = nil }
+    } else {
+      text.writer.null()
+      text.writer.name("offset")
+      text.writer.null()
     }
-    writer.name("rows")
-    writer.beginArray()
+    if query.includesSequence {
+      text.writer.member("update_seq", SinceToken.at(info.lastSequence, in: info, of: tag).text)
+    }
+    text.writer.name("rows")
+    text.writer.beginArray()
+  }
+
+  /// How many rows the whole walk has; nil for local documents, which are not counted, as in CouchDB.
+  private func total(in info: StoreInfo) -> Int? {
+    switch query.scope {
+    case .everything: Int(clamping: info.documentCount)
+    case .designs: all.count
+    case .locals: nil
+    }
   }
 
   // Rows by key.
 
   private mutating func look(_ view: any StoreView) throws(StoreError) {
-    while let key = keys.popFirst() {
+    while let key = keys.next() {
       let id = key.string.map(DocumentID.init(stored:))
-      if let id, let row = known[id] {
-        // A copy: what is appended to its own bytes would copy the whole answer.
-        writer.raw(Array(writer.bytes[row]))
+      if let place = id.flatMap({ known[$0] }) {
+        text.again(place)
       } else {
-        writer.beginObject()
-        let start = writer.bytes.count - 1
-        if let id, isInScope(id), let document = try view.document(id) {
-          try append(document, view)
-        } else {
-          writer.member("key", key)
-          writer.member("error", "not_found")
-          writer.endObject()
-        }
-        if let id { known[id] = start..<writer.bytes.count }
+        text.writer.beginObject()
+        let start = text.writer.bytes.count - 1
+        let isFound = try append(key: key, view)
+        text.writer.endObject()
+        if isFound, let id { known[id] = text.place(from: start) }
       }
-      if isTooLong || Slice.isOver { return }
+      text.settle()
+      if text.isTooLong || Slice.isOver { return }
     }
+  }
+
+  /// Writes a row for a key.
+  /// - Returns: whether there is such a document.
+  private mutating func append(key: JSONNode, _ view: any StoreView) throws(StoreError) -> Bool {
+    if let name = key.string {
+      switch query.scope {
+      case .locals:
+        if let id = try? LocalID(client: name), let document = try view.local(id) {
+          append(id, document)
+          return true
+        }
+      case .everything, .designs:
+        let id = DocumentID(stored: name)
+        if query.scope == .everything || id.isDesign, let document = try view.document(id) {
+          try append(document, view)
+          return true
+        }
+      }
+    }
+    text.writer.name("key")
+    if let name = key.string { text.writer.string(name) } else { text.writer.raw(key.minified) }
+    text.writer.member("error", "not_found")
+    return false
   }
 
   // A walk over a range.
 
   private mutating func walk(_ view: any StoreView) throws(StoreError) {
+    if query.scope == .locals { return try walkLocals(view) }
+    if skipped.count < query.skip {
+      guard try skipped.read(view) else { return }
+      range = skipped.rest
+    }
     guard let walked = range else { return }
     var rest: DocumentRange?
     try view.documents(walked) { document throws(StoreError) in
-      if skipped < query.skip {
-        skipped += 1
-      } else {
-        writer.beginObject()
-        try append(document, view)
-        rows += 1
-        if isTooLong || rows == query.limit { return false }
-      }
+      text.writer.beginObject()
+      try append(document, view)
+      guard goesOn() else { return false }
       guard Slice.isOver else { return true }
       rest = walked.behind(document.id.text)
       return false
@@ -106,83 +156,101 @@ struct AllDocumentsReader: Sendable {
     range = rest
   }
 
-  private func isInScope(_ id: DocumentID) -> Bool {
-    query.scope == .everything || id.isDesign
-  }
-
-  private func total(in info: StoreInfo, _ view: any StoreView) throws(StoreError) -> Int64 {
-    switch query.scope {
-    case .everything: info.documentCount
-    case .designs: try view.count(DocumentRange().amongDesigns)
-    }
-  }
-
-  /// How many rows of the whole walk come before the first of the answer.
-  private func offset(of total: Int, _ view: any StoreView) throws(StoreError) -> Int {
-    var before: Int64 = 0
-    if let range = query.rangeBefore {
-      before = try view.count(query.scope == .designs ? range.amongDesigns : range)
-    }
-    return min(total, Int(clamping: before).addingReportingOverflow(query.skip).partialValue)
-  }
-
-  /// Writes a row, whose object is begun.
-  private mutating func append(_ document: Document, _ view: any StoreView) throws(StoreError) {
-    writer.member("id", document.id.text)
-    writer.member("key", document.id.text)
-    writer.name("value")
-    writer.beginObject()
-    writer.member("rev", document.revision.description)
-    if document.isDeleted { writer.member("deleted", true) }
-    writer.endObject()
-    if query.includesDocuments {
-      writer.name("doc")
-      if document.isDeleted {
-        writer.null()
+  private mutating func walkLocals(_ view: any StoreView) throws(StoreError) {
+    guard let walked = range else { return }
+    var rest: DocumentRange?
+    try view.locals(walked) { id, document throws(StoreError) in
+      if skippedLocals < query.skip {
+        skippedLocals += 1
       } else {
-        writer.raw(try DocumentReader(document, in: view, extras: query.extras).winning())
+        text.writer.beginObject()
+        append(id, document)
+        guard goesOn() else { return false }
       }
+      guard Slice.isOver else { return true }
+      rest = walked.behind(id.text)
+      return false
     }
-    writer.endObject()
+    range = rest
+  }
+
+  /// Ends a row of a walk.
+  /// - Returns: whether another may follow.
+  private mutating func goesOn() -> Bool {
+    text.writer.endObject()
+    text.settle()
+    rows += 1
+    return !text.isTooLong && rows != query.limit
+  }
+
+  /// Writes the members of a row.
+  private mutating func append(_ document: Document, _ view: any StoreView) throws(StoreError) {
+    text.writer.member("id", document.id.text)
+    text.writer.member("key", document.id.text)
+    text.writer.name("value")
+    text.writer.beginObject()
+    text.writer.name("rev")
+    text.writer.revision(document.revision)
+    if document.isDeleted { text.writer.member("deleted", true) }
+    text.writer.endObject()
+    guard query.includesDocuments else { return }
+    text.writer.name("doc")
+    if document.isDeleted {
+      text.writer.null()
+    } else {
+      text.writer.raw(try DocumentReader(document, in: view, extras: query.extras).winning())
+    }
+  }
+
+  private mutating func append(_ id: LocalID, _ document: LocalDocument) {
+    text.writer.member("id", id.text)
+    text.writer.member("key", id.text)
+    text.writer.name("value")
+    text.writer.beginObject()
+    text.writer.member("rev", LocalRevision.text(document.revision))
+    text.writer.endObject()
+    guard query.includesDocuments else { return }
+    text.writer.name("doc")
+    document.append(as: id, to: &text.writer)
   }
 }
 
 /// Answers several queries of `_all_docs` one after the other, in slices.
-struct AllDocumentsListReader: Sendable {
+struct AllDocumentsListReader: AnswerReader {
   private let tag: StoreTag
   private var queries: ArraySlice<AllDocumentsQuery>
+  /// Answers a query, and has all that was written before.
   private var current: AllDocumentsReader?
-  private var writer = JSONWriter(reserving: 4_096)
-  /// The answer's JSON, once it is whole; nil when it is longer than ``CouchLimits/answerBytes``.
-  private(set) var answer: [UInt8]?
+  /// What was written so far, while no query is being answered.
+  private var written = AnswerText()
 
   /// A reader of a store with a tag.
   init(_ queries: [AllDocumentsQuery], of tag: StoreTag) {
     self.tag = tag
     self.queries = queries[...]
-    writer.beginObject()
-    writer.name("results")
-    writer.beginArray()
+    written.writer.beginObject()
+    written.writer.name("results")
+    written.writer.beginArray()
   }
 
-  /// Goes on in a state of the store until the slice is over.
-  /// - Returns: whether the answer is whole, or too long.
+  var text: AnswerText { current?.text ?? written }
+
   mutating func read(_ view: any StoreView) throws(StoreError) -> Bool {
     while true {
       if current == nil {
         guard let query = queries.popFirst() else { break }
-        current = AllDocumentsReader(query, of: tag)
+        current = AllDocumentsReader(query, of: tag, behind: written)
+        // In one place only, so that it is not copied when it grows.
+        written = AnswerText()
       }
       guard try current?.read(view) ?? true else { return false }
-      guard let part = current?.answer else { return true }
+      written = text
       current = nil
-      writer.raw(part)
-      guard writer.bytes.count <= CouchLimits.answerBytes else { return true }
+      if written.isTooLong { return true }
       if Slice.isOver, !queries.isEmpty { return false }
     }
-    writer.endArray()
-    writer.endObject()
-    answer = writer.bytes
+    written.writer.endArray()
+    written.writer.endObject()
     return true
   }
 }

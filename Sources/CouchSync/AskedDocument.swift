@@ -6,20 +6,22 @@ struct AskedDocument: Sendable {
   private let id: String
   private var reader: DocumentReader?
   private var wanted: WantedRevisions
-  /// Where the answer has what was read already; nil for a revision that is missing.
-  private var known: [RevisionID: Range<Int>?] = [:]
+  /// What was read already; nil for a revision that is missing.
+  private var known: [RevisionID: [UInt8]?] = [:]
   private let isNamedAgain: Bool
 
   /// Reads a document.
-  /// - Parameter revisions: those of it that will be asked for.
+  /// - Parameter entries: the elements that name it.
   init(
-    _ id: String, _ revisions: [RevisionID], _ request: BulkGetRequest, in view: any StoreView
+    _ id: String, _ entries: [BulkGetRequest.Entry], _ request: BulkGetRequest,
+    in view: any StoreView
   ) throws(StoreError) {
     self.id = id
     reader = try DocumentReader(
       DocumentID(stored: id), in: view, extras: request.extras, needsTree: true)
-    wanted = WantedRevisions(revisions, by: reader, latest: request.latest)
-    isNamedAgain = revisions.count > 1
+    wanted = WantedRevisions(
+      entries.compactMap(\.revision), by: reader, latest: request.latest)
+    isNamedAgain = entries.count > 1
   }
 
   /// Whether an element is about this document.
@@ -35,27 +37,14 @@ struct AskedDocument: Sendable {
     revision.map { wanted.targets(of: $0) } ?? wanted.leaves
   }
 
-  /// Writes `{"ok":{…}}`.
-  /// - Returns: false where the revision is missing, and nothing is written.
-  mutating func append(
-    _ target: WantedRevisions.Target, to writer: inout JSONWriter, in view: any StoreView
-  ) throws(StoreError) -> Bool {
-    if isNamedAgain, let known = known[target.revision] {
-      // A copy: what is appended to its own bytes would copy the whole answer.
-      if let known { writer.raw(Array(writer.bytes[known])) }
-      return known != nil
-    }
+  /// A revision as JSON; nil where it is missing.
+  mutating func json(
+    of target: WantedRevisions.Target, in view: any StoreView
+  ) throws(StoreError) -> [UInt8]? {
+    if isNamedAgain, let known = known[target.revision] { return known }
     let bytes = try reader?.revision(target.revision, at: target.place, in: view)
-    if let bytes {
-      writer.beginObject()
-      let start = writer.bytes.count - 1
-      writer.member("ok", raw: bytes)
-      writer.endObject()
-      if isNamedAgain { known[target.revision] = .some(start..<writer.bytes.count) }
-    } else if isNamedAgain {
-      known[target.revision] = .some(nil)
-    }
-    return bytes != nil
+    if isNamedAgain { known[target.revision] = .some(bytes) }
+    return bytes
   }
 }
 
@@ -80,14 +69,14 @@ extension BulkGetRequest {
     return isInOrder ? nil : entries.indices.sorted { (ranks[$0], $0) < (ranks[$1], $1) }
   }
 
-  /// The revisions that the elements from one on ask of a document, as far as they are beside each other.
-  func revisions(of id: String, from first: Int, in order: [Int]?) -> [RevisionID] {
-    var revisions: [RevisionID] = []
+  /// The elements from one on that name a document, as far as they are beside each other.
+  func entries(of id: String, from first: Int, in order: [Int]?) -> [Entry] {
+    var found: [Entry] = []
     for count in first..<entries.count {
       let entry = entries[order?[count] ?? count]
       guard entry.id?.equalsBytes(of: id) == true else { break }
-      if let revision = entry.revision { revisions.append(revision) }
+      found.append(entry)
     }
-    return revisions
+    return found
   }
 }

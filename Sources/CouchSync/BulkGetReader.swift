@@ -6,7 +6,7 @@ import Stores
 /// order.
 ///
 /// Elements of one document are answered one after the other, wherever they stand, so that it is read once.
-struct BulkGetReader: Sendable {
+struct BulkGetReader: AnswerReader {
   private let request: BulkGetRequest
   /// The elements in the order in which they are answered; nil for that of the request.
   private let order: [Int]?
@@ -15,79 +15,76 @@ struct BulkGetReader: Sendable {
   private var document: AskedDocument?
   /// What is left to be read of the element that is being answered; nil between two.
   private var targets: ArraySlice<WantedRevisions.Target>?
-  /// Where the results stand in ``writer``, by the place of the element; empty where they stand in order.
-  private var results: [Range<Int>]
-  /// Where the result that is being written begins.
-  private var start = 0
-  private var writer = JSONWriter(reserving: 4_096)
+  /// The results by the places of their elements; empty where they stand in order.
+  private var results: [[[UInt8]]]
+  /// How many results were put in order; nil before the last is there.
+  private var ordered: Int?
+  private(set) var text = AnswerText()
 
   /// A reader of what a request asks for.
   init(_ request: BulkGetRequest) {
     self.request = request
     order = request.orderByDocument
-    results = order == nil ? [] : Array(repeating: 0..<0, count: request.entries.count)
-    Self.begin(&writer)
+    results = order == nil ? [] : Array(repeating: [], count: request.entries.count)
+    if order == nil { begin() }
   }
 
-  private static func begin(_ writer: inout JSONWriter) {
-    writer.beginObject()
-    writer.name("results")
-    writer.beginArray()
+  private mutating func begin() {
+    text.writer.beginObject()
+    text.writer.name("results")
+    text.writer.beginArray()
   }
 
-  /// The answer's JSON, once it is whole; nil when it is longer than ``CouchLimits/answerBytes``.
-  var answer: [UInt8]? { isTooLong ? nil : writer.bytes }
-
-  private var isTooLong: Bool { writer.bytes.count > CouchLimits.answerBytes }
-
-  /// Goes on in a state of the store until the slice is over.
-  /// - Returns: whether the answer is whole, or too long.
   mutating func read(_ view: any StoreView) throws(StoreError) -> Bool {
+    if ordered != nil { return finish() }
     try document?.renew(in: view)
     while count < request.entries.count {
       let place = order?[count] ?? count
       let entry = request.entries[place]
-      if targets == nil { try begin(entry, at: place, view) }
+      if targets == nil { try begin(entry, view) }
       while let target = targets?.popFirst() {
         try append(target, of: entry, view)
-        if isTooLong { return true }
+        text.settle()
+        if text.isTooLong { return true }
         if Slice.isOver, targets?.isEmpty == false { return false }
       }
-      end(entry, at: place)
-      if isTooLong { return true }
+      end(at: place)
+      if text.isTooLong { return true }
       if Slice.isOver { break }
     }
-    guard count == request.entries.count else { return false }
-    finish()
+    return count == request.entries.count && finish()
+  }
+
+  /// Puts the results in order until the slice is over, and ends the answer.
+  private mutating func finish() -> Bool {
+    if ordered == nil, !results.isEmpty { begin() }
+    var next = ordered ?? 0
+    defer { ordered = next }
+    while next < results.count {
+      text.putBack(results[next])
+      text.settle()
+      results[next] = []
+      next += 1
+      if Slice.isOver { return false }
+    }
+    text.writer.endArray()
+    text.writer.endObject()
     return true
   }
 
-  /// Puts the results in order, and ends the answer.
-  private mutating func finish() {
-    if !results.isEmpty {
-      var ordered = JSONWriter(reserving: writer.bytes.count + 4)
-      Self.begin(&ordered)
-      for result in results { ordered.raw(writer.bytes[result]) }
-      writer = ordered
-    }
-    writer.endArray()
-    writer.endObject()
-  }
-
   private mutating func begin(
-    _ entry: BulkGetRequest.Entry, at place: Int, _ view: any StoreView
+    _ entry: BulkGetRequest.Entry, _ view: any StoreView
   ) throws(StoreError) {
     targets = []
     if let id = entry.id, document?.isOf(id) != true {
-      let asked = request.revisions(of: id, from: count, in: order)
+      let asked = request.entries(of: id, from: count, in: order)
       document = try AskedDocument(id, asked, request, in: view)
     }
-    writer.beginObject()
-    start = writer.bytes.count - 1
-    writer.name("id")
-    Self.append(entry.id, to: &writer)
-    writer.name("docs")
-    writer.beginArray()
+    text.writer.beginObject()
+    text.writer.name("id")
+    Self.append(entry.id, to: &text.writer)
+    text.writer.name("docs")
+    text.writer.beginArray()
     guard entry.id != nil else {
       return appendError(.badRequest("document id missed"), entry)
     }
@@ -101,18 +98,25 @@ struct BulkGetReader: Sendable {
     }
   }
 
+  /// Writes `{"ok":{…}}`.
   private mutating func append(
     _ target: WantedRevisions.Target, of entry: BulkGetRequest.Entry, _ view: any StoreView
   ) throws(StoreError) {
-    let isFound = try document?.append(target, to: &writer, in: view) ?? false
-    // A leaf of before that is gone was superseded between two slices.
-    if !isFound, entry.sentRevision != nil { appendError(.missing, entry) }
+    guard let bytes = try document?.json(of: target, in: view) else {
+      // A leaf of before that is gone was superseded between two slices.
+      if entry.sentRevision != nil { appendError(.missing, entry) }
+      return
+    }
+    text.writer.beginObject()
+    text.writer.name("ok")
+    text.value(bytes)
+    text.writer.endObject()
   }
 
-  private mutating func end(_ entry: BulkGetRequest.Entry, at place: Int) {
-    writer.endArray()
-    writer.endObject()
-    if !results.isEmpty { results[place] = start..<writer.bytes.count }
+  private mutating func end(at place: Int) {
+    text.writer.endArray()
+    text.writer.endObject()
+    if results.isEmpty { text.settle() } else { results[place] = text.takeOut() }
     targets = nil
     count += 1
   }
@@ -120,15 +124,15 @@ struct BulkGetReader: Sendable {
   /// Writes `{"error":{"id","rev","error","reason"}}`; CouchDB's word for a revision that was not given is
   /// `undefined`.
   private mutating func appendError(_ error: CouchError, _ entry: BulkGetRequest.Entry) {
-    writer.beginObject()
-    writer.name("error")
-    writer.beginObject()
-    writer.name("id")
-    Self.append(entry.id, to: &writer)
-    writer.member("rev", entry.sentRevision ?? "undefined")
-    error.appendMembers(to: &writer)
-    writer.endObject()
-    writer.endObject()
+    text.writer.beginObject()
+    text.writer.name("error")
+    text.writer.beginObject()
+    text.writer.name("id")
+    Self.append(entry.id, to: &text.writer)
+    text.writer.member("rev", entry.sentRevision ?? "undefined")
+    error.appendMembers(to: &text.writer)
+    text.writer.endObject()
+    text.writer.endObject()
   }
 
   private static func append(_ text: String?, to writer: inout JSONWriter) {

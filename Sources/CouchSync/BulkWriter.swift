@@ -5,7 +5,7 @@ import Stores
 /// Writes many documents, each on its own terms.
 struct BulkWriter {
   /// One document's revision, or why it was refused.
-  typealias Outcome = Result<RevisionID?, CouchError>
+  typealias Outcome = Result<String, CouchError>
 
   /// One document of a request.
   struct Item: Sendable {
@@ -27,10 +27,45 @@ struct BulkWriter {
     outcomes = Array(repeating: nil, count: count)
   }
 
+  /// Why a document found no room, where one did.
+  private(set) var refusal: CouchError?
+
+  /// Writes what is to be written of a request: its documents, then its local documents.
+  /// - Throws: what is wrong with the store; `ended`, what was committed before stays.
+  mutating func write(_ entries: [BulkEntry]) async throws(StoreError) {
+    var items: [Item] = []
+    var locals: [(place: Int, id: LocalID, document: LocalDocument?)] = []
+    for (place, entry) in entries.enumerated() {
+      switch entry.write {
+      case .success(.document(let write)): items.append(Item(place: place, write: write))
+      case .success(.local(let id, let write)): locals.append((place, id, write.stored))
+      case .failure: break
+      }
+    }
+    try await write(items)
+    for (place, id, document) in locals {
+      do {
+        try await store.update([]) { _ throws(StoreError) in
+          Decision(locals: [LocalEdit(id, document)], value: ())
+        }
+        outcomes[place] = .success(LocalRevision.text(document?.revision ?? 0))
+      } catch { try refuse(place, error) }
+      do { try await Slice.giveWay() } catch { throw .ended }
+    }
+  }
+
+  /// Takes the store's refusal of one document for an outcome.
+  /// - Throws: any other error.
+  private mutating func refuse(_ place: Int, _ error: StoreError) throws(StoreError) {
+    guard error.code == .quotaExceeded else { throw error }
+    refusal = CouchError(error)
+    outcomes[place] = .failure(CouchError(error))
+  }
+
   /// Writes items in few commits. Each takes documents for some ten milliseconds, so that others have their turn in
   /// between; all revisions of a document that are in one commit are one change.
   /// - Throws: what is wrong with the store, not with a document; `ended`, what was committed before stays.
-  mutating func write(_ items: [Item]) async throws(StoreError) {
+  private mutating func write(_ items: [Item]) async throws(StoreError) {
     for start in stride(from: 0, to: items.count, by: CouchLimits.commitDocuments) {
       try await commit(items[start..<min(start + CouchLimits.commitDocuments, items.count)])
     }
@@ -48,8 +83,7 @@ struct BulkWriter {
       } catch {
         guard error.code == .quotaExceeded else { throw error }
         guard rest.count > 1 else {
-          outcomes[first.place] = .failure(CouchError(error))
-          return
+          return try refuse(first.place, error)
         }
         let middle = rest.startIndex + rest.count / 2
         try await commit(rest[..<middle])
@@ -62,8 +96,10 @@ struct BulkWriter {
 
   /// Commits the first of some items: as many as are decided in the time of a commit, one at least.
   private func attempt(_ items: ArraySlice<Item>) async throws(StoreError) -> [Outcome] {
-    let limit = store.revisionLimit
+    let store = store
     return try await store.update(Set(items.map(\.write.id))) { view throws(StoreError) in
+      let marks = try PurgeMarks(view)
+      let limit = try store.historyLimits(in: view)
       var edits: [DocumentEdits] = []
       var places: [DocumentID: Int] = Dictionary(minimumCapacity: items.count)
       var outcomes: [Outcome] = []
@@ -74,11 +110,12 @@ struct BulkWriter {
         let id = item.write.id
         let place = places[id] ?? edits.count
         if place == edits.count {
-          edits.append(DocumentEdits(id, in: try view.tree(id), limit: limit))
+          edits.append(try DocumentEdits(of: id, in: view, marks, limit: limit))
           places[id] = place
         }
         do throws(StoreError) {
-          outcomes.append(.success(try item.write.apply(to: &edits[place], in: view)))
+          let revision = try item.write.apply(to: &edits[place], in: view, marks)
+          outcomes.append(.success(revision?.description ?? ""))
         } catch {
           guard error.code == .rejected else { throw error }
           outcomes.append(.failure(CouchError(error)))

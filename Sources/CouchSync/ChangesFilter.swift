@@ -12,10 +12,12 @@ package enum ChangesFilter: Sendable {
   case designs
   /// `_selector`: documents that a Mango selector matches.
   case selector(Selector)
+  /// One of a design document, which is not run.
+  case function(DesignFunction)
 
   /// Reads `filter`; for `_doc_ids` the ids from the body or the query, for `_selector` the body's member.
-  /// - Throws: 400 without ids or selector, for a malformed one and for an unknown filter; 501 for one that
-  ///   is a function.
+  /// - Throws: 413 for more than ``CouchLimits/filteredDocuments`` ids; 400 without ids or selector, for a malformed one
+  ///   and for an unknown filter.
   init(_ parameters: CouchParameters, body: JSONNode?) throws(CouchError) {
     switch parameters["filter"] {
     case nil, "": self = .everything
@@ -24,12 +26,14 @@ package enum ChangesFilter: Sendable {
       self = .documents(try Self.ids(parameters, body))
     case "_selector":
       self = .selector(try Self.selector(body))
-    case let name? where name.utf8.first == UInt8(ascii: "_") && !name.equalsBytes(of: "_view"):
+    case "_view":
+      guard let view = parameters["view"], !view.isEmpty else {
+        throw .badRequest("`view` filter parameter is not provided.")
+      }
+      self = .function(try DesignFunction(.views, parameter: view))
+    case let name? where name.utf8.first == UInt8(ascii: "_"):
       throw .badRequest("unknown builtin filter name")
-    default:
-      throw CouchError(
-        501, "not_implemented",
-        "Of filters, _doc_ids, _selector and _design are offered; functions are not run")
+    case let name?: self = .function(try DesignFunction(.filters, parameter: name))
     }
   }
 
@@ -45,11 +49,14 @@ package enum ChangesFilter: Sendable {
     _ parameters: CouchParameters, _ body: JSONNode?
   ) throws(CouchError) -> Set<DocumentID> {
     let given = try parameters.json("doc_ids")
-    guard let ids = (body?["doc_ids"]?.value ?? given)?.array else {
+    guard let ids = body?["doc_ids"] ?? given, ids.kind == .array else {
       throw .badRequest("`doc_ids` filter parameter is not provided.")
     }
     var documents: Set<DocumentID> = []
-    for id in ids {
+    for (place, id) in ids.elements.enumerated() {
+      guard place < CouchLimits.filteredDocuments else {
+        throw .tooLarge("`doc_ids` has at most \(CouchLimits.filteredDocuments) ids")
+      }
       guard let text = id.string else {
         throw .badRequest("`doc_ids` filter parameter is not a list of doc ids.")
       }

@@ -33,8 +33,9 @@ struct ChangesMatcher: Sendable {
 
   /// What became of a change.
   enum Match: Sendable {
-    /// The revisions that its row names, the winner first; none for a change that is not wanted.
-    case named([RevisionID])
+    /// The revisions that its row names, the winner first; none for a change that is not wanted. And the document's
+    /// tree, where it was looked at.
+    case named([RevisionID], RevisionTree?)
     /// A selector has taken all the time that there is, so that nothing is known of it.
     case spent
     /// The slice was over; the same change is asked for again in the next.
@@ -47,19 +48,22 @@ struct ChangesMatcher: Sendable {
   /// does not match are left out.
   mutating func match(_ change: Change, in view: any StoreView) throws(StoreError) -> Match {
     switch filter {
-    case .everything: .named(try named(change, in: view))
+    case .everything: try named(change, in: view)
     case .documents(let ids):
-      .named(ids.contains(change.id) ? try named(change, in: view) : [])
-    case .designs: .named(change.id.isDesign ? try named(change, in: view) : [])
+      ids.contains(change.id) ? try named(change, in: view) : .named([], nil)
+    case .designs: change.id.isDesign ? try named(change, in: view) : .named([], nil)
     case .selector(let selector): try matching(selector, change, in: view)
+    case .function: .named([], nil)
     }
   }
 
   private func named(
     _ change: Change, in view: any StoreView
-  ) throws(StoreError) -> [RevisionID] {
-    guard style == .leaves, let tree = try view.tree(change.id) else { return [change.revision] }
-    return tree.leaves.map(\.revision)
+  ) throws(StoreError) -> Match {
+    guard style == .leaves, let tree = try view.tree(change.id) else {
+      return .named([change.revision], nil)
+    }
+    return .named(tree.leaves.map(\.revision), tree)
   }
 
   private mutating func matching(
@@ -71,7 +75,7 @@ struct ChangesMatcher: Sendable {
     } else {
       let reader = try DocumentReader(
         change.id, in: view, extras: DocumentExtras(), needsTree: style == .leaves)
-      guard let reader else { return .named([]) }
+      guard let reader else { return .named([], nil) }
       look = Look(
         sequence: change.sequence, reader: reader,
         revisions: style == .leaves ? reader.leaves : [reader.winningRevision])
@@ -98,7 +102,7 @@ struct ChangesMatcher: Sendable {
         return .unfinished
       }
     }
-    return .named(look.matched)
+    return .named(look.matched, nil)
   }
 
   /// Begins to look at a revision; nil for one whose body is gone.
@@ -111,7 +115,7 @@ struct ChangesMatcher: Sendable {
   }
 
   private static func root(of document: [UInt8]) throws(StoreError) -> JSONNode {
-    do { return try ParsedJSON(document, limits: QueryLimits.stored).root } catch {
+    do { return try ParsedJSON(document, limits: .stored).root } catch {
       throw StoreError(.integrity, "A stored document can't be read.")
     }
   }

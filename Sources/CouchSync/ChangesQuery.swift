@@ -24,7 +24,7 @@ package struct ChangesQuery: Sendable {
   /// Whether a row carries the winner.
   package let includesDocuments: Bool
   /// Which documents are wanted.
-  package let filter: ChangesFilter
+  package private(set) var filter: ChangesFilter
   /// What comes with a row's document.
   let extras: DocumentExtras
   /// The last change that the first page knew of, so that a walk comes to an end under writers.
@@ -34,7 +34,7 @@ package struct ChangesQuery: Sendable {
   /// checked and has no effect: here each row has its number at no cost.
   /// - Parameter lastEvent: the header `Last-Event-ID` of an event source that connects again; it goes
   ///   before the parameter `last-event-id`, and that before `since`.
-  /// - Throws: 400; 501 for a filter that is not offered.
+  /// - Throws: 400.
   package init(
     _ parameters: CouchParameters, body: JSONNode? = nil, lastEvent: String? = nil
   ) throws(CouchError) {
@@ -57,6 +57,15 @@ package struct ChangesQuery: Sendable {
     case "all_docs": style = .leaves
     default: throw .badQuery("`style` is `main_only` or `all_docs`")
     }
+  }
+
+  /// The same with its selector's long lists in order.
+  /// - Throws: 503 when nobody waits for the answer any more.
+  package func prepared() async throws(CouchError) -> ChangesQuery {
+    guard case .selector(let selector) = filter else { return self }
+    var query = self
+    query.filter = .selector(try await selector.prepared())
+    return query
   }
 
   /// The query for what comes after a page of the same answer.

@@ -127,8 +127,8 @@ struct ChangesReader: Sendable {
     var count = 0
     for change in changes where !isDone {
       switch try matcher.match(change, in: view) {
-      case .named(let revisions):
-        if !revisions.isEmpty { try append(change, revisions, info, view) }
+      case .named(let revisions, let tree):
+        if !revisions.isEmpty { try append(change, revisions, tree, info, view) }
       case .spent:
         isCut = true
         return scanned == 0 ? nil : changes.prefix(count)
@@ -160,7 +160,8 @@ struct ChangesReader: Sendable {
   }
 
   private mutating func append(
-    _ change: Change, _ revisions: [RevisionID], _ info: StoreInfo, _ view: any StoreView
+    _ change: Change, _ revisions: [RevisionID], _ tree: RevisionTree?, _ info: StoreInfo,
+    _ view: any StoreView
   ) throws(StoreError) {
     var writer = JSONWriter(reserving: 160)
     writer.beginObject()
@@ -177,7 +178,8 @@ struct ChangesReader: Sendable {
     if change.isDeleted { writer.member("deleted", true) }
     if query.includesDocuments, let document = try view.document(change.id) {
       writer.name("doc")
-      writer.raw(try DocumentReader(document, in: view, extras: query.extras).winning())
+      let reader = try DocumentReader(document, tree: tree, in: view, extras: query.extras)
+      writer.raw(try reader.winning())
     }
     writer.endObject()
     bytes += writer.bytes.count

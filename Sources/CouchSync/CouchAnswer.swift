@@ -2,24 +2,37 @@ package import Documents
 
 /// A verb's answer, ready to be sent.
 package struct CouchAnswer: Sendable {
-  /// The HTTP status, 200 or 201.
+  /// The HTTP status, 200 to 202, or 417 where none of several documents is written.
   package let status: Int
-  /// JSON.
-  package let body: [UInt8]
+  /// JSON, in pieces.
+  package let pieces: [[UInt8]]
   /// The revision that the answer is about, where it may stand for the body as an ETag.
   package let revision: RevisionID?
-  /// The document that was made, for `Location`.
-  package let made: DocumentID?
+  /// The document that was written, which may be a local one.
+  package let written: DocumentID?
+  /// Whether a peer's design document was taken whose rules nothing runs.
+  package var hasUnrunRules = false
 
   /// An answer.
   package init(
-    _ status: Int, _ body: [UInt8], revision: RevisionID? = nil, made: DocumentID? = nil
+    _ status: Int, _ body: [UInt8], revision: RevisionID? = nil, written: DocumentID? = nil
   ) {
     self.status = status
-    self.body = body
+    pieces = [body]
     self.revision = revision
-    self.made = made
+    self.written = written
   }
+
+  /// An answer that may be long.
+  init(_ status: Int, inPieces pieces: [[UInt8]]) {
+    self.status = status
+    self.pieces = pieces
+    revision = nil
+    written = nil
+  }
+
+  /// The JSON in one piece.
+  package var body: [UInt8] { pieces.count == 1 ? pieces[0] : Array(pieces.joined()) }
 
   /// An answer with status 200.
   package init(_ body: [UInt8]) { self.init(200, body) }
@@ -31,7 +44,7 @@ package struct CouchAnswer: Sendable {
     var writer = JSONWriter(reserving: 128)
     appendWritten(id: id, revision: revision, to: &writer)
     return CouchAnswer(
-      status, writer.bytes, revision: entity, made: status == 201 ? DocumentID(stored: id) : nil)
+      status, writer.bytes, revision: entity, written: DocumentID(stored: id))
   }
 
   /// Writes `{"ok":true,"id":…,"rev":…}`.

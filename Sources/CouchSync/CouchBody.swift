@@ -16,9 +16,12 @@ package enum CouchBody {
     _ bytes: [UInt8], limits: JSONLimits = CouchLimits.bulk
   ) throws(CouchError) -> JSONNode {
     let node = try parse(bytes, limits: limits)
-    guard node.kind == .object else { throw .badRequest("Request body must be a JSON object") }
+    guard node.kind == .object else { throw noObject }
     return node
   }
+
+  /// The error of a body that is no object.
+  package static let noObject = CouchError.badRequest("Request body must be a JSON object")
 
   /// The elements of a body's array.
   /// - Throws: 400 `bad_request` when there is none; 413 when it has more than

@@ -8,12 +8,8 @@ extension CouchDatabase {
   /// has exactly the key `ok` or `error`.
   /// Source: CouchDB, "POST /{db}/_bulk_get".
   /// - Throws: 413 when the answer would be longer than ``CouchLimits/answerBytes``; clients then ask one
-  ///   by one.
+  ///   by one. 503 when there is no memory for it.
   package func bulkGet(_ request: BulkGetRequest) async throws(CouchError) -> CouchAnswer {
-    let bytes = try await reading(inSlices: BulkGetReader(request)) {
-      reader, view throws(StoreError) in try reader.read(view) ? .some(reader.answer) : nil
-    }
-    guard let bytes else { throw .tooLarge("The answer is too long: ask for fewer documents") }
-    return CouchAnswer(bytes)
+    try await answer(by: BulkGetReader(request), advice: "ask for fewer documents")
   }
 }

@@ -12,10 +12,11 @@ extension CouchDatabase {
   /// A document that changes between two pages can come twice, the second time at its new number.
   /// Source: CouchDB, "GET /{db}/_changes".
   /// - Throws: 400 for the token of another database, and for a selector that takes too long on one
-  ///   document.
+  ///   document; for a filter of a design document 404 where there is none, and 501.
   package func changes(_ query: ChangesQuery) async throws(CouchError) -> ChangesPage {
     let tag = tag
     try query.since.check(isOf: tag)
+    if case .function(let function) = query.filter { try await run(function) }
     let outcome = try await reading(inSlices: ChangesReader(query, of: tag)) {
       reader, view throws(StoreError) in try reader.read(view)
     }

@@ -10,8 +10,9 @@ extension CouchDatabase {
   package func delete(
     _ id: DocumentID, base: BaseRevision
   ) async throws(CouchError) -> CouchAnswer {
-    let limit = store.revisionLimit
+    let store = store
     let revision = try await updating([id]) { view throws(StoreError) in
+      let limit = try store.historyLimits(in: view)
       let tree = try view.tree(id)
       let mutation = try applying { () throws(DocumentError) in
         try Edit.delete(id, in: tree, base: base.revision, limit: limit)

@@ -8,13 +8,19 @@ extension CouchDatabase {
 
   /// `GET /{db}`: names, counts and the last sequence.
   ///
-  /// Source: CouchDB, "GET /{db}". `sizes.file` leaves the log out.
+  /// Source: CouchDB, "GET /{db}". `sizes.file` leaves the log out. Two members are this service's own, and absent where
+  /// there is nothing to say: `damaged` names the documents of which a revision was lost to damage, and `warnings` says
+  /// which rules of design documents are not run.
   package func info() async throws(CouchError) -> CouchAnswer {
-    let (info, fileBytes) = try await reading { view throws(StoreError) in
-      (try view.info(), try view.fileBytes())
+    let (info, fileBytes, damage) = try await reading { view throws(StoreError) in
+      (try view.info(), try view.fileBytes(), try view.damage())
+    }
+    let rules = try await reading(inSlices: DesignRulesReader()) {
+      reader, view throws(StoreError) in
+      try reader.read(view) ? reader.ids : nil
     }
     let bytes = JSONValue.number(JSONNumber(Int(clamping: info.bodyBytes)))
-    let value: JSONValue = [
+    var value: JSONObject = [
       "db_name": .string(name),
       "purge_seq": .string(SinceToken.at(0, in: info, of: tag).text),
       "update_seq": .string(SinceToken.at(info.lastSequence, in: info, of: tag).text),
@@ -30,7 +36,11 @@ extension CouchDatabase {
       "cluster": ["q": 1, "n": 1, "w": 1, "r": 1],
       "instance_start_time": .string(Self.instanceStartTime),
     ]
-    return CouchAnswer(value.bytes)
+    if !damage.isEmpty { value.append("damaged", .array(damage.map { .string($0.id) })) }
+    if !rules.isEmpty {
+      value.append("warnings", .array(rules.map { .string(DesignRules.warning(of: $0)) }))
+    }
+    return CouchAnswer(JSONValue.object(value).bytes)
   }
 
   /// `POST /{db}/_ensure_full_commit`: nothing to do, since every answered write is on disk. Status 201.
@@ -39,10 +49,5 @@ extension CouchDatabase {
   package static var fullCommit: CouchAnswer {
     let value: JSONValue = ["ok": true, "instance_start_time": .string(instanceStartTime)]
     return CouchAnswer(201, value.bytes)
-  }
-
-  /// `GET /{db}/_revs_limit`: how many revision ids are kept along a branch, a bare number.
-  package var revisionLimit: CouchAnswer {
-    CouchAnswer(JSONValue.number(JSONNumber(store.revisionLimit)).bytes)
   }
 }

@@ -11,44 +11,44 @@ extension CouchDatabase {
     guard let found else { throw .missing }
     var writer = JSONWriter(reserving: found.body.count + 128)
     found.append(as: id, to: &writer)
-    return CouchAnswer(writer.bytes)
+    return CouchAnswer(200, writer.bytes, revision: LocalRevision.tag(found.revision))
   }
 
-  /// `PUT /{db}/_local/{id}`: writes a local document, or with `_deleted` removes it.
+  /// `PUT /{db}/_local/{id}`: writes a local document, or with `_deleted` removes it, whatever is stored; see
+  /// ``LocalWrite/stored``.
   ///
   /// Source: CouchDB, "PUT /{db}/_local/{docid}".
   /// - Returns: 201, or 200 for a removal, with the next `0-N`.
-  /// - Throws: 409 `conflict` unless `_rev` is the stored one.
   package func putLocal(_ id: LocalID, _ write: LocalWrite) async throws(CouchError) -> CouchAnswer
   {
-    guard !write.isDeleted else { return try await removeLocal(id, base: write.base) }
-    let count = try await updating([]) { view throws(StoreError) in
-      let stored = try view.local(id)?.revision
-      guard write.base == stored else { throw StoreError(.conflict) }
-      let next = (stored ?? 0) &+ 1
-      let document = LocalDocument(revision: next, body: write.body.bytes)
-      return Decision(locals: [LocalEdit(id, document)], value: next)
+    let stored = write.stored
+    try await updating([]) { _ throws(StoreError) in
+      Decision(locals: [LocalEdit(id, stored)], value: ())
     }
-    return .written(201, id: id.text, revision: LocalRevision.text(count))
+    return .written(stored == nil ? 200 : 201, local: id, stored)
   }
 
-  /// `DELETE /{db}/_local/{id}?rev=0-N`: removes a local document.
+  /// `DELETE /{db}/_local/{id}`: removes a local document, whichever revision is named.
   ///
   /// Source: CouchDB, "DELETE /{db}/_local/{docid}".
-  /// - Throws: 404 `missing`; 409 `conflict` for another revision or none; 400 for a malformed one.
+  /// - Throws: 404 `missing`; 400 for a malformed revision.
   package func deleteLocal(
     _ id: LocalID, revision: String?
   ) async throws(CouchError) -> CouchAnswer {
-    let base = try revision.map { text throws(CouchError) in try LocalRevision.read(text) }
-    return try await removeLocal(id, base: base)
-  }
-
-  private func removeLocal(_ id: LocalID, base: Int64?) async throws(CouchError) -> CouchAnswer {
+    if let revision { _ = try LocalRevision.read(revision) }
     try await updating([]) { view throws(StoreError) in
-      guard let stored = try view.local(id) else { throw StoreError(.missing) }
-      guard stored.revision == base else { throw StoreError(.conflict) }
+      guard try view.local(id) != nil else { throw StoreError(.missing) }
       return Decision(locals: [LocalEdit(id, nil)], value: ())
     }
-    return .written(200, id: id.text, revision: LocalRevision.removed)
+    return .written(200, local: id, nil)
+  }
+}
+
+extension CouchAnswer {
+  /// `{"ok":true,"id":…,"rev":…}`: a local document was written, or removed.
+  static func written(_ status: Int, local id: LocalID, _ document: LocalDocument?) -> CouchAnswer {
+    let count = document?.revision ?? 0
+    return .written(
+      status, id: id.text, revision: LocalRevision.text(count), entity: LocalRevision.tag(count))
   }
 }

@@ -2,7 +2,7 @@ package import Documents
 import Stores
 
 extension CouchDatabase {
-  /// `PUT /{db}/{docid}`: writes a document under its id.
+  /// `PUT /{db}/{docid}`: writes a document under the path's id, whatever its own `_id` says.
   ///
   /// Source: CouchDB, "PUT /{db}/{docid}".
   /// - Parameter isNewEdit: false for `new_edits=false`, a revision that was made elsewhere.
@@ -12,26 +12,27 @@ extension CouchDatabase {
     _ id: DocumentID, _ body: JSONNode, base: BaseRevision = .none, isNewEdit: Bool = true
   ) async throws(CouchError) -> CouchAnswer {
     let document = try Self.document(in: body)
-    // Clients leave the prefix of a design document's id to the path.
-    if let own = document.id, own != id,
-      !(id.isDesign && id.text.equalsBytes(of: "_design/" + own.text))
-    {
-      throw CouchError(400, "doc_validation", "Document's _id differs from the id of the request")
-    }
     let base = try base.agreed(with: document.revision)
-    return try await write(document, id: id, base: base, isNewEdit: isNewEdit)
+    let hasRules = try Self.hasRules(document, body, id, isNewEdit: isNewEdit)
+    var answer = try await write(document, id: id, base: base, isNewEdit: isNewEdit)
+    answer.hasUnrunRules = hasRules
+    return answer
   }
 
-  /// `POST /{db}`: writes a document under its `_id` or, without one, a new id.
+  /// `POST /{db}`: writes a document, which may be a local one, under its `_id` or, without one, a new id.
   ///
   /// Source: CouchDB, "POST /{db}".
   /// - Returns: 201 with id and revision.
   /// - Throws: as ``put(_:_:base:isNewEdit:)``.
   package func post(_ body: JSONNode) async throws(CouchError) -> CouchAnswer {
+    if let id = try LocalID(of: body) {
+      return try await putLocal(id, LocalWrite(body, limits: documentLimits))
+    }
     let document = try Self.document(in: body)
     let id = document.id ?? newID()
+    _ = try Self.hasRules(document, body, id, isNewEdit: true)
     let answer = try await write(document, id: id, base: nil, isNewEdit: true)
-    return CouchAnswer(201, answer.body, revision: answer.revision, made: id)
+    return CouchAnswer(201, answer.body, revision: answer.revision, written: id)
   }
 
   private func write(
@@ -39,10 +40,12 @@ extension CouchDatabase {
   ) async throws(CouchError) -> CouchAnswer {
     let write: DocumentWrite
     do {
-      write = try DocumentWrite(document, id: id, base: base, isNewEdit: isNewEdit)
+      write = try DocumentWrite(
+        document, id: id, base: base, isNewEdit: isNewEdit, limits: documentLimits)
     } catch { throw CouchError(error) }
-    let limit = store.revisionLimit
+    let store = store
     let revision = try await updating([id]) { view throws(StoreError) in
+      let limit = try store.historyLimits(in: view)
       let decided = try write.decided(in: view, limit: limit)
       return Decision(decided.mutation.map { [$0] } ?? [], value: decided.revision)
     }
@@ -51,7 +54,18 @@ extension CouchDatabase {
       entity: revision)
   }
 
+  /// Whether it is a design document with rules, which nothing runs.
+  /// - Throws: 403 `forbidden` for one that is written here.
+  private static func hasRules(
+    _ document: IncomingDocument, _ body: JSONNode, _ id: DocumentID, isNewEdit: Bool
+  ) throws(CouchError) -> Bool {
+    guard id.isDesign, !document.isDeleted, DesignRules.isIn(body) else { return false }
+    guard !isNewEdit else { throw DesignRules.refusal }
+    return true
+  }
+
   private static func document(in body: JSONNode) throws(CouchError) -> IncomingDocument {
+    guard body.kind == .object else { throw .badRequest("Document must be a JSON object") }
     do { return try IncomingDocument(body) } catch { throw CouchError(error) }
   }
 }

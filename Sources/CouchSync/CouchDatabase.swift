@@ -14,17 +14,23 @@ package struct CouchDatabase: Sendable {
   let newID: @Sendable () -> DocumentID
   /// Whether design documents may be written.
   let mayDesign: Bool
+  /// Whether there is memory for an answer that has grown to so many bytes.
+  let holdsAnswer: @Sendable (Int) -> Bool
 
   /// A database over a store.
   /// - Parameter mayDesign: whether design documents may be written; CouchDB lets no mere member do that.
+  /// - Parameter holdsAnswer: accounts for an answer that has grown to so many bytes; answers whether there is
+  ///   memory for it.
   /// - Parameter newID: draws an id for a document that comes without one.
   package init(
     name: String, store: DocumentStore, mayDesign: Bool = true,
+    holdsAnswer: @escaping @Sendable (Int) -> Bool = { _ in true },
     newID: @escaping @Sendable () -> DocumentID = CouchDatabase.randomID
   ) {
     self.name = name
     self.store = store
     self.mayDesign = mayDesign
+    self.holdsAnswer = holdsAnswer
     self.newID = newID
   }
 
@@ -33,6 +39,9 @@ package struct CouchDatabase: Sendable {
     var generator = SystemRandomNumberGenerator()
     return .random(using: &generator)
   }
+
+  /// How large documents may be.
+  package var documentLimits: DocumentLimits { DocumentLimits(store.quota) }
 
   /// Reads one state of the store.
   func reading<Value: Sendable>(

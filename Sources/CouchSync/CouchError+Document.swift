@@ -39,8 +39,8 @@ extension CouchError {
   /// denied and goes on, while any other word makes it push the same batch again for ever.
   var forReplication: CouchError {
     switch error {
-    case "bad_content_type", "document_too_large", "illegal_docid", "doc_validation",
-      "rev_collision", "too_many_leaves":
+    case "bad_content_type", "bad_request", "document_too_large", "illegal_docid",
+      "doc_validation", "rev_collision", "too_many_leaves":
       CouchError(403, "forbidden", reason, detail: detail)
     default: self
     }

@@ -1,4 +1,5 @@
 package import Documents
+package import Stores
 
 /// What the dialect's verbs take and give at most.
 package enum CouchLimits {
@@ -14,6 +15,8 @@ package enum CouchLimits {
   package static let bulkDocuments = 10_000
   /// Documents that one commit of `_bulk_docs` takes, so that a large request does not hold up a store.
   package static let commitDocuments = 1_000
+  /// Documents that compaction takes at a time.
+  static let compactedDocuments = 100
   /// How long one commit of `_bulk_docs` decides; the document that it is at then is its last.
   package static let commitTime = Duration.milliseconds(commitMilliseconds)
   /// The same in milliseconds.
@@ -33,8 +36,39 @@ package enum CouchLimits {
   package static let pageMatchingMilliseconds = 250
   /// Revisions that one `_revs_diff` may ask for.
   package static let askedRevisions = 10_000
+  /// Ids that one `_changes` may be filtered by.
+  package static let filteredDocuments = 10_000
   /// Queries of one `_all_docs/queries`.
   package static let queries = 100
   /// Ids that one `_uuids` gives, as in CouchDB (`max_count`).
   package static let uuids = 1_000
+}
+
+/// How large the documents of a database may be, and what that makes of the requests that carry them. Depth and digits
+/// of numbers are bounded alike in every database.
+package struct DocumentLimits: Sendable {
+  /// Bytes of one document's body.
+  package let bytes: Int
+  /// One document with its `_` fields.
+  package let document: JSONLimits
+  /// Many documents: two levels deeper than one, which stands in an array in an object.
+  package let bulk: JSONLimits
+
+  /// The limits of people's own stores, whose objects and strings are bounded besides.
+  package static let standard = DocumentLimits(.full)
+
+  /// The limits in a store with these.
+  package init(_ limits: StoreLimits) {
+    bytes = limits.documentBytes
+    var document = CouchLimits.document
+    var bulk = CouchLimits.bulk
+    if bytes > CouchLimits.documentBytes {
+      document.maximumBytes = bytes + CouchLimits.document.maximumBytes - CouchLimits.documentBytes
+      document.maximumMembers = document.maximumBytes
+      document.maximumStringBytes = document.maximumBytes
+      bulk.maximumMembers = document.maximumBytes
+      bulk.maximumStringBytes = document.maximumBytes
+    }
+    (self.document, self.bulk) = (document, bulk)
+  }
 }

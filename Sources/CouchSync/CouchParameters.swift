@@ -3,30 +3,38 @@ package import Documents
 /// A request's parameters by name, as text: those of the query, percent-decoded, and those that `POST`
 /// carries in its body. Of a name that comes twice the last value counts.
 package struct CouchParameters: Sendable {
-  private var values: [(name: String, value: String)]
+  private let values: [(name: String, value: String)]
+  /// Its members are parameters, of which ``values`` count first.
+  private var body: JSONNode?
+  /// Parameters whose value in a query is JSON.
+  private var quoted: [String] = []
 
   /// Parameters in their order.
   package init(_ values: [(name: String, value: String)] = []) { self.values = values }
 
-  /// These parameters and, over them, a body's members: strings as their JSON where `quoted` names them,
-  /// otherwise as they are.
+  /// A body's members, strings as their JSON where `quoted` names them, otherwise as they are; and over them these
+  /// parameters.
   /// - Parameter quoted: parameters whose value in a query is JSON.
-  func overlaid(by body: JSONNode, quoted: [String]) -> CouchParameters {
+  func laid(over body: JSONNode, quoted: [String]) -> CouchParameters {
     var merged = self
-    for member in body.members {
-      let name = member.name
-      let isQuoted = quoted.contains { $0.equalsBytes(of: name) }
-      let text =
-        member.value.string.flatMap { isQuoted ? nil : $0 }
-        ?? String(decoding: member.value.minified, as: UTF8.self)
-      merged.values.append((name, text))
-    }
+    (merged.body, merged.quoted) = (body, quoted)
     return merged
   }
 
   /// A parameter's text; nil when absent.
   package subscript(name: String) -> String? {
+    if let value = given(name) { return value }
+    guard let member = body?[name] else { return nil }
+    if !isQuoted(name), let text = member.string { return text }
+    return String(decoding: member.minified, as: UTF8.self)
+  }
+
+  private func given(_ name: String) -> String? {
     values.last { $0.name.equalsBytes(of: name) }?.value
+  }
+
+  private func isQuoted(_ name: String) -> Bool {
+    quoted.contains { $0.equalsBytes(of: name) }
   }
 
   /// A parameter that is `true` or `false`; absent it is `standard`.
@@ -37,7 +45,7 @@ package struct CouchParameters: Sendable {
     case nil: return standard
     case "true": return true
     case "false": return false
-    default: throw .badQuery("Invalid boolean parameter `\(name)`: it is `true` or `false`")
+    default: throw .badQuery("Invalid boolean parameter: \"\(self[name]?.prefix(64) ?? "")\"")
     }
   }
 
@@ -45,20 +53,24 @@ package struct CouchParameters: Sendable {
   /// - Throws: 400 `query_parse_error`.
   package func count(_ name: String) throws(CouchError) -> Int? {
     guard let text = self[name] else { return nil }
-    guard (1...18).contains(text.utf8.count),
-      text.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let count = Int(text)
-    else { throw .badQuery("Invalid value for `\(name)`: it is a whole number from 0") }
+    let digits = text.utf8.first == 0x2D ? text.utf8.dropFirst() : text.utf8[...]
+    guard (1...18).contains(digits.count), digits.allSatisfy({ (0x30...0x39).contains($0) }),
+      let count = Int(text)
+    else { throw .badQuery("Invalid value for integer: \"\(text.prefix(64))\"") }
+    guard text.utf8.first != 0x2D else {
+      throw .badQuery("Invalid value for positive integer: \"\(text.prefix(64))\"")
+    }
     return count
   }
 
   /// A parameter that is JSON, under one of several names; nil when absent.
   /// - Throws: 400 `query_parse_error`.
-  package func json(_ names: String...) throws(CouchError) -> JSONValue? {
+  package func json(_ names: String...) throws(CouchError) -> JSONNode? {
     for name in names {
+      // As it stands in the body: it may be long.
+      if given(name) == nil, isQuoted(name), let member = body?[name] { return member }
       guard let text = self[name] else { continue }
-      do {
-        return try JSONValue(parsing: Array(text.utf8), limits: .request)
-      } catch {
+      do { return try ParsedJSON(Array(text.utf8), limits: .request).root } catch {
         throw .badQuery("Invalid JSON in `\(name)`: \(error.reason)")
       }
     }

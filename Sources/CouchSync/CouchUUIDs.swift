@@ -9,7 +9,10 @@ package enum CouchUUIDs {
   package static func answer(
     _ parameters: CouchParameters, using generator: inout some RandomNumberGenerator
   ) throws(CouchError) -> CouchAnswer {
-    let count = try parameters.count("count") ?? 1
+    let text = parameters["count"] ?? "1"
+    guard (1...18).contains(text.utf8.count),
+      text.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let count = Int(text)
+    else { throw .badRequest("count must be a positive integer") }
     guard count <= CouchLimits.uuids else { throw .badRequest("count parameter too large") }
     var writer = JSONWriter(reserving: count * 36 + 16)
     writer.beginObject()

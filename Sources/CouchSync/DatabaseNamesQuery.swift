@@ -1,5 +1,7 @@
+import Documents
+
 /// Which databases `_all_dbs` and `_dbs_info` are asked for: `descending`, `limit`, `skip`, `key`,
-/// `startkey`, `endkey` (each JSON, also with `_`) and `inclusive_end`.
+/// `startkey`, `endkey` (each JSON, also with `_`), `inclusive_end` and `keys`.
 ///
 /// Source: CouchDB, "GET /_all_dbs".
 package struct DatabaseNamesQuery: Sendable {
@@ -15,9 +17,24 @@ package struct DatabaseNamesQuery: Sendable {
     query = try AllDocumentsQuery(parameters)
   }
 
+  /// Those that are asked for by name, whether they are there or not; nil where a range is.
+  package var keys: [String]? {
+    guard query.keys != nil else { return nil }
+    var (asked, names) = (AskedKeys(query), [String]())
+    while !asked.prepare() {}
+    while let key = asked.next() {
+      if let name = key.string { names.append(name) }
+    }
+    return names
+  }
+
   /// Those that are asked for, in the order asked for.
   /// - Parameter names: all of them, in byte order.
   package func chosen(from names: [String]) -> [String] {
+    if let keys {
+      let known = Set(names.map(DocumentID.init(stored:)))
+      return keys.filter { known.contains(DocumentID(stored: $0)) }
+    }
     let inOrder = query.descending ? names.reversed() : names
     return Array(
       inOrder.filter(isBetween).dropFirst(query.skip).prefix(query.limit ?? names.count))

@@ -23,10 +23,13 @@ struct DocumentReader: Sendable {
   }
 
   /// A reader over a winner that was read before.
+  /// - Parameter tree: its tree, where that was read, too.
   init(
-    _ winner: Document, in view: any StoreView, extras: DocumentExtras
+    _ winner: Document, tree: RevisionTree? = nil, in view: any StoreView, extras: DocumentExtras
   ) throws(StoreError) {
-    self.init(winner, extras.needsTree ? try view.tree(winner.id) : nil, extras)
+    var tree = tree
+    if extras.needsTree, tree == nil { tree = try view.tree(winner.id) }
+    self.init(winner, extras.needsTree ? tree : nil, extras)
   }
 
   private init(_ winner: Document, _ tree: RevisionTree?, _ extras: DocumentExtras) {
@@ -137,7 +140,7 @@ struct DocumentReader: Sendable {
     writer.member("start", history.first?.generation ?? 0)
     writer.name("ids")
     writer.beginArray()
-    for revision in history { writer.string(revision.digest.text) }
+    for revision in history { writer.digest(revision.digest) }
     writer.endArray()
     writer.endObject()
   }
@@ -147,7 +150,8 @@ struct DocumentReader: Sendable {
     writer.beginArray()
     for node in line {
       writer.beginObject()
-      writer.member("rev", node.revision.description)
+      writer.name("rev")
+      writer.revision(node.revision)
       writer.member("status", kept.status(of: node, winner: winner.revision))
       writer.endObject()
     }

@@ -22,29 +22,28 @@ package struct DocumentWrite: Sendable {
 
   /// A document from a request.
   /// - Parameter base: the revision that the writer saw, where it is given beside the document.
+  /// - Parameter limits: those of the database.
   /// - Throws: ``DocumentError`` with code `tooLarge`; `invalidRevision` for a replicated document without
   ///   `_rev`.
   init(
-    _ document: IncomingDocument, id: DocumentID, base: RevisionID?, isNewEdit: Bool
+    _ document: IncomingDocument, id: DocumentID, base: RevisionID?, isNewEdit: Bool,
+    limits: DocumentLimits
   ) throws(DocumentError) {
-    guard document.body.bytes.count <= CouchLimits.documentBytes else {
-      throw DocumentError(
-        .tooLarge, "Document is too large: at most \(CouchLimits.documentBytes) bytes")
+    guard document.body.bytes.count <= limits.bytes else {
+      throw DocumentError(.tooLarge, "Document is too large: at most \(limits.bytes) bytes")
     }
     self.id = id
     isDeleted = document.isDeleted
     body = document.body
     if isNewEdit {
-      kind = .edit(base: base ?? document.revision ?? document.history?.first)
+      kind = .edit(base: base ?? document.revision)
     } else {
       guard let revision = document.revision ?? base else {
-        throw DocumentError(.invalidRevision, "A document with new_edits=false needs a _rev")
+        throw DocumentError(
+          .invalidRevision,
+          "When `new_edits: false`, the document needs `_rev` or `_revisions` specified")
       }
-      let history = document.history ?? [revision]
-      guard history.first == revision else {
-        throw DocumentError(.invalidDocument, "_revisions must start with the document's revision")
-      }
-      kind = .replicated(history)
+      kind = .replicated(document.history ?? [revision])
     }
   }
 
@@ -52,25 +51,33 @@ package struct DocumentWrite: Sendable {
   /// and its ancestors are known.
   /// - Throws: `rejected` for what the document rules refuse.
   func decided(
-    in view: any StoreView, limit: Int
+    in view: any StoreView, limit: HistoryLimits
   ) throws(StoreError) -> (revision: RevisionID?, mutation: Mutation?) {
-    var edits = DocumentEdits(id, in: try view.tree(id), limit: limit)
-    let revision = try apply(to: &edits, in: view)
+    let marks = try PurgeMarks(view)
+    var edits = try DocumentEdits(of: id, in: view, marks, limit: limit)
+    let revision = try apply(to: &edits, in: view, marks)
     return (revision, edits.finish())
   }
 
   /// Adds the write to the edits of its document.
+  /// - Parameter marks: what the store knows of purged revisions.
   /// - Returns: the revision that it leads to.
   /// - Throws: `rejected` for what the document rules refuse; the edits stay as they were.
   func apply(
-    to edits: inout DocumentEdits, in view: any StoreView
+    to edits: inout DocumentEdits, in view: any StoreView, _ marks: PurgeMarks
   ) throws(StoreError) -> RevisionID? {
     switch kind {
     case .edit(let base):
       return try applying { () throws(DocumentError) in
-        try edits.put(base: base, body: body, isDeleted: isDeleted)
+        try edits.write(base: base, body: body, isDeleted: isDeleted)
       }
     case .replicated(let history):
+      // What was purged is known, though nothing is left of it.
+      if !marks.isEmpty, let revision = history.first, edits.tree[revision] == nil,
+        try marks.of(id).knows(revision)
+      {
+        return revision
+      }
       let known = try history.first.flatMap { revision throws(StoreError) in
         try stored(revision, edits, in: view)
       }
@@ -86,6 +93,30 @@ package struct DocumentWrite: Sendable {
   ) throws(StoreError) -> DocumentBody? {
     if let body = edits.body(of: revision) { return body }
     guard edits.tree[revision] != nil, let bytes = try view.body(id, revision) else { return nil }
-    return try applying { () throws(DocumentError) in try DocumentBody(parsing: bytes) }
+    return try applying { () throws(DocumentError) in
+      try DocumentBody(parsing: bytes, limits: .stored)
+    }
+  }
+}
+
+extension DocumentEdits {
+  /// Puts a new revision on the document as a client's write does: what is deleted begins again without a revision,
+  /// and nothing else goes on from its tombstone.
+  /// - Throws: `conflict` besides, where CouchDB has one.
+  mutating func write(
+    base: RevisionID?, body: DocumentBody, isDeleted: Bool
+  ) throws(DocumentError) -> RevisionID {
+    if tree.winner?.isDeleted ?? false, base != nil || isDeleted { throw .conflict }
+    return try put(base: base, body: body, isDeleted: isDeleted)
+  }
+}
+
+extension DocumentEdits {
+  /// No edits yet of a document as a store has it.
+  init(
+    of id: DocumentID, in view: any StoreView, _ marks: PurgeMarks, limit: HistoryLimits
+  ) throws(StoreError) {
+    let tree = try view.tree(id)
+    self.init(id, in: tree, after: try marks.former(id, tree), limit: limit)
   }
 }

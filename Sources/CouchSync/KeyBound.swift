@@ -13,10 +13,10 @@ enum KeyBound: Sendable, Equatable {
   case last
 
   /// The bound that a key makes.
-  init(_ key: JSONValue) {
-    switch key {
+  init(_ key: JSONNode) {
+    switch key.kind {
     case .null, .bool, .number: self = .first
-    case .string(let text): self = .at(text)
+    case .string: self = .at(key.string ?? "")
     case .array, .object: self = .last
     }
   }

@@ -1,14 +1,16 @@
 import Documents
 
-/// A local document's revision, `0-N`: how often it was written.
+/// A local document's revision, `0-N`: how often it was written; `0-0` of one that was removed.
 ///
 /// Source: CouchDB, "Local (non-replicating) documents".
 enum LocalRevision {
-  /// What a deleted local document answers.
-  static let removed = "0-0"
-
   /// The revision as clients see it.
   static func text(_ count: Int64) -> String { "0-\(count)" }
+
+  /// The revision as an entity tag.
+  static func tag(_ count: Int64) -> RevisionID {
+    RevisionID(generation: 0, digest: String(count))
+  }
 
   /// Reads `0-N`.
   /// - Throws: 400 `bad_request`.

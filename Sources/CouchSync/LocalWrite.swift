@@ -1,4 +1,5 @@
 package import Documents
+import Stores
 
 /// A local document that a client sends.
 package struct LocalWrite: Sendable {
@@ -9,42 +10,58 @@ package struct LocalWrite: Sendable {
   /// What it says.
   let body: DocumentBody
 
-  /// Reads a body. `_revisions`, which CouchDB's replicator sends along, has no meaning here.
-  /// - Throws: 400 for fields that contradict the request; 413; 415 for attachments.
-  package init(_ node: JSONNode, for id: LocalID) throws(CouchError) {
+  /// Reads a body. Its `_id` counts only where no path names the document; `_revisions`, which CouchDB's replicator
+  /// sends along, has no meaning here.
+  /// - Throws: 400 for fields that make no document; 413; 415 for attachments.
+  package init(
+    _ node: JSONNode, limits: DocumentLimits = .standard
+  ) throws(CouchError) {
     guard node.kind == .object else { throw .badRequest("Document must be a JSON object") }
-    for member in node.members where member.nameStartsWithUnderscore {
-      try Self.check(member, id)
-    }
+    for member in node.members where member.nameStartsWithUnderscore { try Self.check(member) }
     base = try node["_rev"]?.string.map { text throws(CouchError) in try LocalRevision.read(text) }
     isDeleted = node["_deleted"]?.bool ?? false
     do { body = try DocumentBody(node) } catch { throw CouchError(error) }
-    guard body.bytes.count <= CouchLimits.documentBytes else {
+    guard body.bytes.count <= limits.bytes else {
       throw CouchError(
-        413, "document_too_large",
-        "Document is too large: at most \(CouchLimits.documentBytes) bytes")
+        413, "document_too_large", "Document is too large: at most \(limits.bytes) bytes")
     }
   }
 
-  private static func check(_ member: JSONMember, _ id: LocalID) throws(CouchError) {
+  /// What the write leaves: the revision that was sent and one more, whatever is stored. CouchDB 3 looks for no
+  /// conflict here: only one replicator writes a checkpoint, and one that was lost is to be written again.
+  var stored: LocalDocument? {
+    isDeleted ? nil : LocalDocument(revision: (base ?? 0) &+ 1, body: body.bytes)
+  }
+
+  private static func check(_ member: JSONMember) throws(CouchError) {
     switch member.name {
-    case "_revisions": return
     case "_id":
-      guard member.value.stringEquals(id.text) else {
-        throw invalid("Document's _id differs from the id of the request")
+      guard member.value.kind == .string else {
+        throw CouchError(400, "illegal_docid", "Document id must be a string")
       }
     case "_rev":
       guard member.value.kind == .string else { throw .badRequest("Invalid rev format") }
     case "_deleted":
-      guard member.value.bool != nil else { throw invalid("_deleted must be true or false") }
+      guard member.value.bool != nil else { throw invalid("_deleted") }
     case "_attachments":
       throw CouchError(415, "bad_content_type", "Attachments are not supported")
     case let name:
-      throw invalid("Bad special document member: \(name.prefix(64))")
+      guard IncomingDocument.takes(name) else { throw invalid(name) }
     }
   }
 
-  private static func invalid(_ reason: String) -> CouchError {
-    CouchError(400, "doc_validation", reason)
+  private static func invalid(_ name: String) -> CouchError {
+    CouchError(400, "doc_validation", "Bad special document member: \(name.prefix(64))")
+  }
+}
+
+extension LocalID {
+  /// The id of a local document in a request that names it in the document; nil for one that is replicated.
+  /// - Throws: 400 for one that is none.
+  init?(of node: JSONNode) throws(CouchError) {
+    guard let text = node["_id"]?.string, text.utf8.starts(with: Self.clientPrefix.utf8) else {
+      return nil
+    }
+    do { try self.init(client: text) } catch { throw CouchError(error) }
   }
 }

@@ -14,11 +14,18 @@ struct MissingRevisions: Sendable {
 
   /// Looks one document up; nil when nothing is missing. An id that can't be stored has nothing here: the
   /// write will say what is wrong with it.
-  init?(_ id: String, of asked: [RevisionID], in view: any StoreView) throws(StoreError) {
+  /// - Parameter marks: what the store knows of purged revisions.
+  init?(
+    _ id: String, of asked: [RevisionID], in view: any StoreView, _ marks: PurgeMarks
+  ) throws(StoreError) {
     guard !asked.isEmpty else { return nil }
     let tree = try view.tree(DocumentID(stored: id))
     let known = tree?.places(of: asked) ?? [:]
-    let revisions = asked.filter { known[$0] == nil && tree?.hasMark(of: $0) != true }
+    var revisions = asked.filter { known[$0] == nil && tree?.hasMark(of: $0) != true }
+    if !marks.isEmpty, !revisions.isEmpty {
+      let purged = try marks.of(DocumentID(stored: id))
+      revisions.removeAll { purged.knows($0) }
+    }
     guard let highest = revisions.map(\.generation).max() else { return nil }
     self.id = id
     self.revisions = revisions
@@ -28,7 +35,7 @@ struct MissingRevisions: Sendable {
   /// Writes revisions as an array of strings.
   static func append(_ revisions: [RevisionID], to writer: inout JSONWriter) {
     writer.beginArray()
-    for revision in revisions { writer.string(revision.description) }
+    for revision in revisions { writer.revision(revision) }
     writer.endArray()
   }
 }
@@ -46,9 +53,12 @@ struct MissingRevisionsReader: Sendable {
   /// Goes on in a state of the store until the slice is over.
   /// - Returns: whether all documents are looked up.
   mutating func read(_ view: any StoreView) throws(StoreError) -> Bool {
+    let marks = try PurgeMarks(view)
     while next < request.documents.count {
       let (id, revisions) = request.documents[next]
-      if let found = try MissingRevisions(id, of: revisions, in: view) { missing.append(found) }
+      if let found = try MissingRevisions(id, of: revisions, in: view, marks) {
+        missing.append(found)
+      }
       next += 1
       if Slice.isOver { break }
     }

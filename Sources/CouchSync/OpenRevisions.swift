@@ -9,6 +9,17 @@ package enum OpenRevisions: Sendable, Equatable {
   /// These, in order.
   case these([RevisionID])
 
+  /// How they are answered.
+  package enum Form: Sendable, Equatable {
+    /// A JSON array of `{"ok":…}` and `{"missing":…}`.
+    case json
+    /// The same as `multipart/mixed`, one part a revision, for CouchDB's replicator. The boundary is 1 to 70 letters
+    /// and digits that occur in no document: random ones.
+    ///
+    /// Source: RFC 2046, section 5.1; CouchDB, "GET /{db}/{docid}: efficient multiple attachments retrieving".
+    case multipart(boundary: String)
+  }
+
   /// Reads `open_revs`: `all` or a JSON array of revisions; nil when absent.
   /// - Throws: 400.
   package static func parameter(
@@ -16,9 +27,9 @@ package enum OpenRevisions: Sendable, Equatable {
   ) throws(CouchError) -> OpenRevisions? {
     guard let text = parameters["open_revs"] else { return nil }
     guard !text.equalsBytes(of: "all") else { return .all }
-    guard let list = try parameters.json("open_revs")?.array else { throw malformed }
+    guard let list = try parameters.json("open_revs"), list.kind == .array else { throw malformed }
     var revisions: [RevisionID] = []
-    for element in list {
+    for element in list.elements {
       guard let text = element.string else { throw malformed }
       do { revisions.append(try RevisionID(text)) } catch { throw CouchError(error) }
     }

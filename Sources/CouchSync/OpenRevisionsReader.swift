@@ -3,32 +3,35 @@ import Lanes
 import Stores
 
 /// Answers `open_revs` in slices, each from one state of a store.
-struct OpenRevisionsReader: Sendable {
+struct OpenRevisionsReader: AnswerReader {
   private let id: DocumentID
   private let wanted: OpenRevisions
   private let query: DocumentQuery
+  private let form: OpenRevisions.Form
   /// Nil before the first slice, and for an id never used.
   private var reader: DocumentReader?
   /// What is to be read; nil before the first slice.
   private var targets: [WantedRevisions.Target]?
   /// How many of them are read.
   private var next = 0
-  /// The places in ``found`` of what was answered already.
-  private var known: [RevisionID: Int] = [:]
-  private var room = CouchLimits.answerBytes
-  /// One element for each revision found or missing; nil when together they are longer than
-  /// ``CouchLimits/answerBytes``.
-  private(set) var found: [OpenRevision]? = []
+  /// What was read already; nil for a revision that is missing.
+  private var known: [RevisionID: [UInt8]?] = [:]
+  private var hasElements = false
+  private(set) var text = AnswerText()
 
   /// A reader of one document's revisions.
-  init(_ id: DocumentID, _ wanted: OpenRevisions, _ query: DocumentQuery) {
+  init(
+    _ id: DocumentID, _ wanted: OpenRevisions, _ query: DocumentQuery, as form: OpenRevisions.Form
+  ) {
     self.id = id
     self.wanted = wanted
     self.query = query
+    self.form = form
+    if case .json = form { text.writer.beginArray() }
   }
 
-  /// Goes on in a state of the store until the slice is over.
-  /// - Returns: whether the answer is whole.
+  var isEmpty: Bool { wanted == .all && !hasElements }
+
   mutating func read(_ view: any StoreView) throws(StoreError) -> Bool {
     if targets == nil {
       reader = try DocumentReader(id, in: view, extras: query.extras, needsTree: true)
@@ -36,16 +39,18 @@ struct OpenRevisionsReader: Sendable {
     } else {
       reader = try reader?.renewed(in: view)
     }
-    guard let targets else { return true }
-    while next < targets.count {
-      if try reader?.prepare(targets[next].revision, in: view) == false { return false }
-      try append(targets[next], view)
-      guard room >= 0 else {
-        found = nil
-        return true
-      }
+    while let target = targets?.dropFirst(next).first {
+      if try reader?.prepare(target.revision, in: view) == false { return false }
+      try append(target, view)
+      text.settle()
       next += 1
-      if Slice.isOver { return next == targets.count }
+      if text.isTooLong { return true }
+      if Slice.isOver { break }
+    }
+    guard next == targets?.count else { return false }
+    switch form {
+    case .json: text.writer.endArray()
+    case .multipart(let boundary): text.append(Array("--\(boundary)--".utf8))
     }
     return true
   }
@@ -68,25 +73,43 @@ struct OpenRevisionsReader: Sendable {
   private mutating func append(
     _ target: WantedRevisions.Target, _ view: any StoreView
   ) throws(StoreError) {
-    if let place = known[target.revision], let element = found?[place] {
-      room -= element.count
-      found?.append(element)
-      return
+    let found: [UInt8]?
+    if let known = known[target.revision] {
+      found = known
+    } else {
+      found = try reader?.revision(target.revision, at: target.place, in: view)
+      if wanted != .all { known[target.revision] = .some(found) }
     }
-    let bytes = try reader?.revision(target.revision, at: target.place, in: view)
-    let element = bytes.map { OpenRevision.found($0) } ?? .missing(target.asked)
     // A leaf of before that is gone was superseded between two slices.
-    if bytes == nil, wanted == .all { return }
-    known[target.revision] = found?.count
-    room -= element.count
-    found?.append(element)
+    if found == nil, wanted == .all { return }
+    hasElements = true
+    switch form {
+    case .json: append(found, asked: target.asked)
+    case .multipart(let boundary): append(found, asked: target.asked, boundary)
+    }
   }
-}
 
-extension OpenRevision {
-  /// Bytes of its document.
-  fileprivate var count: Int {
-    guard case .found(let bytes) = self else { return 0 }
-    return bytes.count
+  /// Writes `{"ok":{…}}` or `{"missing":"…"}`.
+  private mutating func append(_ found: [UInt8]?, asked: RevisionID) {
+    text.writer.beginObject()
+    if let found {
+      text.writer.name("ok")
+      text.value(found)
+    } else {
+      text.writer.name("missing")
+      text.writer.revision(asked)
+    }
+    text.writer.endObject()
+  }
+
+  private mutating func append(_ found: [UInt8]?, asked: RevisionID, _ boundary: String) {
+    text.append(Array("--\(boundary)\r\nContent-Type: application/json".utf8))
+    if let found {
+      text.append(Array("\r\n\r\n".utf8))
+      text.append(found)
+    } else {
+      text.append(Array("; error=\"true\"\r\n\r\n{\"missing\":\"\(asked)\"}".utf8))
+    }
+    text.append(Array("\r\n".utf8))
   }
 }

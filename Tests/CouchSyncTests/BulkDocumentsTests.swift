@@ -22,22 +22,91 @@ struct BulkDocumentsTests {
     #expect(try await couch.get("a").status == 200)
   }
 
-  @Test func j11BadDocumentsDoNotStopTheOthers() async throws {
+  @Test(arguments: [
+    (#"{"_id":"_bad"}"#, "400 illegal_docid"), ("7", "400 bad_request"),
+    (#"{"_id":5}"#, "400 illegal_docid"), (#"{"_id":""}"#, "400 illegal_docid"),
+    (#"{"_id":"c","_rev":"x"}"#, "400 bad_request"), (#"{"_foo":1}"#, "400 doc_validation"),
+    (#"{"_deleted":1}"#, "400 doc_validation"), (#"{"_revisions":1}"#, "400 doc_validation"),
+  ])
+  func j11MalformedDocumentStopsTheWholeRequest(document: String, expected: String) async throws {
     let couch = try await Couch()
+    for flag in [true, false] {
+      let body = #"{"new_edits":\#(flag),"docs":[{"_id":"a","_rev":"1-a"},\#(document)]}"#
+      #expect(await refusal { try await couch.bulk(body) } == expected)
+    }
+    #expect(try await couch.ids() == "")
+  }
+
+  @Test(arguments: [true, false])
+  func j11DocumentThatCanNeverBeStoredIsForbiddenAlone(isNewEdit: Bool) async throws {
+    let couch = try await Couch()
+    let long = String(repeating: "x", count: DocumentID.maximumBytes + 1)
     let answer = try await couch.bulk(
       """
-      {"docs":[{"_id":"_bad"},{"_id":"a"},7,{"_id":5},{"_id":"c","_rev":"x"},{"_id":"d","_foo":1},
-      {"_id":"e","_attachments":{"f":{"data":""}}},{"_id":"f"}]}
+      {"new_edits":\(isNewEdit),"docs":[{"_id":"a","_rev":"1-a"},{"_id":"\(long)","_rev":"1-a"},
+      {"_id":"n\\u0000","_rev":"1-a"},{"_id":"c","_rev":"99999999999999999999-a"},
+      {"_id":"e","_rev":"1-a","_attachments":{"f":{"data":""}}},{"_id":"f","_rev":"1-a"}]}
       """)
-    let elements = try #require(answer.json.array)
+    let forbidden = answer.json.array?.filter { $0["error"] == "forbidden" } ?? []
+    #expect(forbidden.map { $0["id"]?.string } == [long, "n\0", "c", "e"])
+    #expect(try await couch.ids() == (isNewEdit ? "" : "a f"))
+  }
+
+  @Test(arguments: [
+    #""x":"# + String(repeating: "[", count: 600) + String(repeating: "]", count: 600),
+    #""x":"\#(String(repeating: "y", count: 600_000))""#,
+    #""x":1\#(String(repeating: "0", count: 64))"#, #""x":1e999"#, #""x":"\ud800""#,
+    #""x":1,"x":2"#,
+    (0..<10_001).map { #""m\#($0)":0"# }.joined(separator: ","),
+  ])
+  func documentBeyondALimitIsForbiddenAlone(members: String) async throws {
+    let couch = try await Couch()
+    let docs =
+      #"[{"_id":"a","_rev":"1-a"}, {"_id":"b","_rev":"1-b",\#(members)} ,{"_id":"c","_rev":"1-c"}]"#
+    for body in [
+      #"{"docs":\#(docs),"new_edits":false}"#, #" { "new_edits":false, "docs" : \#(docs) } "#,
+    ] {
+      let request = try await BulkRequest.read(Array(body.utf8), limits: .standard)
+      let answer = try await couch.database.bulkDocuments(request)
+      #expect(answer.json.array?.map { $0["id"] } == ["b"])
+      #expect(answer.json.array?.first?["error"] == "forbidden")
+      #expect(answer.json.array?.first?["reason"]?.string?.isEmpty == false)
+    }
+    #expect(try await couch.ids() == "a c")
+  }
+
+  @Test func administratorsDatabaseTakesCouchDBsDocuments() async throws {
+    let couch = try await Couch(limits: .database)
+    let long = String(repeating: "y", count: 6_000_000)
+    let many = (0..<20_000).map { #""m\#($0)":0"# }.joined(separator: ",")
+    let deep = String(repeating: "[", count: 64) + String(repeating: "]", count: 64)
+    let body = """
+      {"docs":[{"_id":"a","x":"\(long)"},{"_id":"b",\(many)},{"_id":"c","x":\(deep)},
+      {"_id":"d","x":"\(long)\(long.prefix(2_000_000))"}]}
+      """
+    let limits = DocumentLimits(.database)
+    let request = try await BulkRequest.read(Array(body.utf8), limits: limits)
+    let answer = try await couch.database.bulkDocuments(request)
     #expect(
-      elements.map { $0["error"]?.string ?? "ok" } == [
-        "illegal_docid", "ok", "doc_validation", "illegal_docid", "bad_request", "doc_validation",
-        "forbidden", "ok",
+      answer.json.array?.map { $0["error"]?.string ?? "ok" } == [
+        "ok", "ok", "forbidden", "forbidden",
       ])
-    #expect(elements[0]["id"] == "_bad")
-    #expect(elements[2]["id"] == nil)
-    #expect(try await couch.ids() == "a f")
+    _ = try await couch.database.copy(
+      DocumentName("b"), to: CopyTarget("e", revision: nil))
+    let found = try FindRequest(json(#"{"selector":{"m19999":0},"fields":["_id"]}"#))
+    let docs = try await couch.database.find(found).json["docs"]
+    #expect(docs?.array?.count == 2)
+  }
+
+  @Test(arguments: [
+    #"{"docs":[{"x":"\ud800"},]}"#, #"{"docs":[{"x":"\ud800"}],"docs":[]}"#, #"[{"x":"\ud800"}]"#,
+    #"{"docs":[{"x":"\ud800"}],"new_edits":1}"#, #"{"docs":[{"x":"\ud800"}] "y":1}"#,
+    #"{"docs":[{"x":"\ud800"}],"y":"\ud800"}"#, #"{"docs":[{"x":"\ud800"},{"a":tru}]}"#,
+    #"{"docs":[{"x":"\ud800"}]"#, #"{"docs":[{"x":"\ud800"}]}}"#, #"{"docs":{"x":"\ud800"}}"#,
+  ])
+  func bodyThatIsNoRequestIsRefusedThoughOneDocumentIsBeyondALimit(body: String) async {
+    let refused = await refusal { try await BulkRequest.read(Array(body.utf8), limits: .standard) }
+    #expect(refused.hasPrefix("400 "))
   }
 
   @Test func aDocumentTwiceSeesItsFirstRevision() async throws {
@@ -106,19 +175,22 @@ struct BulkDocumentsTests {
     let couch = try await Couch()
     let answer = try await couch.bulk(
       """
-      {"new_edits":false,"docs":[{"_id":"a","_rev":"1-a"},{"_id":"b"},{"_id":"_c","_rev":"1-a"},
+      {"new_edits":false,"docs":[{"_id":"a","_rev":"1-a"},
       {"_id":"d","_rev":"1-a","_attachments":{"f":{"stub":true}}}]}
       """)
     #expect(answer.status == 201)
     #expect(
-      answer.json.array?.map { "\($0["id"]?.string ?? "") \($0["error"]?.string ?? "")" } == [
-        "b bad_request", "_c forbidden", "d forbidden",
+      answer.json == [
+        [
+          "id": "d", "rev": "1-a", "error": "forbidden", "reason": "Attachments are not supported",
+        ]
       ])
     #expect(try await couch.ids() == "a")
   }
 
   @Test func fullStoreTakesDeletionsAndWhatFits() async throws {
-    let couch = try await Couch(limits: StoreLimits(documents: 2, bytes: 10_000, revisions: 10))
+    let couch = try await Couch(
+      limits: StoreLimits(documents: 2, bytes: 10_000, history: HistoryLimits(revisions: 10)))
     let revision = try await couch.put("a")
     try await couch.put("b")
     let answer = try await couch.bulk(
@@ -130,13 +202,49 @@ struct BulkDocumentsTests {
     #expect(try await couch.database.info().json["doc_count"] == 2)
   }
 
+  @Test func fullStoreFailsAPeersRequestButTakesWhatFits() async throws {
+    let couch = try await Couch(
+      limits: StoreLimits(documents: 2, bytes: 10_000, history: HistoryLimits(revisions: 10)))
+    let revision = try await couch.put("a")
+    let body = """
+      {"new_edits":false,"docs":[{"_id":"b","_rev":"1-b"},{"_id":"c","_rev":"1-c"},{"_id":"d","_rev":"1-d"},
+      {"_id":"a","_rev":"2-a","_revisions":{"start":2,"ids":["a","\(revision.dropFirst(2))"]},"_deleted":true}]}
+      """
+    #expect(await refusal { try await couch.bulk(body) } == "507 quota_exceeded")
+    #expect(await refusal { try await couch.get("a") } == "404 not_found")
+    let stored = try await couch.ids().split(separator: " ").map(String.init)
+    #expect(stored.count == 2)
+    let first = try #require(stored.first)
+    try await couch.delete(first, rev: "1-" + first)
+    #expect(try await couch.bulk(body).text == "[]")
+    #expect(try await couch.ids() == ["b", "c", "d"].filter { $0 != first }.joined(separator: " "))
+  }
+
+  @Test func localDocumentsComeInABulk() async throws {
+    let couch = try await Couch()
+    let answer = try await couch.bulk(#"{"docs":[{"_id":"_local/x","n":1},{"_id":"a"}]}"#)
+    #expect(answer.json.array?[0] == ["ok": true, "id": "_local/x", "rev": "0-1"])
+    let peers = #"{"new_edits":false,"docs":[{"_id":"_local/x","_rev":"0-1","n":2}]}"#
+    #expect(try await couch.bulk(peers).text == "[]")
+    let local = try await couch.database.local(LocalID(client: "_local/x"))
+    #expect(local.text == #"{"_id":"_local/x","_rev":"0-2","n":2}"#)
+    #expect(try await couch.ids() == "a")
+  }
+
   @Test(arguments: [
     ("{}", "400 bad_request"), (#"{"docs":{}}"#, "400 bad_request"), ("[]", "400 bad_request"),
     (#"{"docs":[],"new_edits":1}"#, "400 bad_request"),
-    (#"{"docs":[],"all_or_nothing":true}"#, "501 not_implemented"),
   ])
   func malformedRequestIsRefused(body: String, expected: String) async {
     #expect(await refusal { try BulkRequest(json(body)) } == expected)
+  }
+
+  @Test func allOrNothingWritesNothing() async throws {
+    let couch = try await Couch()
+    let answer = try await couch.bulk(#"{"docs":[{"_id":"a"}],"all_or_nothing":true}"#)
+    #expect(answer.status == 417)
+    #expect(answer.json.array?.first?["error"] == "not_implemented")
+    #expect(try await couch.ids() == "")
   }
 
   @Test func tooManyDocumentsAreRefused() async throws {

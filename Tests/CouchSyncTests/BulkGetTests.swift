@@ -1,6 +1,17 @@
 import CouchSync
 import Documents
+import Lanes
+import Synchronization
 import Testing
+
+/// The lengths that an answer had on its way.
+private final class Lengths: Sendable {
+  private let counts = Mutex<[Int]>([])
+
+  var all: [Int] { counts.withLock { $0 } }
+
+  func append(_ count: Int) { counts.withLock { $0.append(count) } }
+}
 
 struct BulkGetTests {
   @Test func eachElementHasOneEntryInOrder() async throws {
@@ -66,6 +77,36 @@ struct BulkGetTests {
       await refusal {
         try await couch.all(("include_docs", "true"), body: #"{"keys":[\#(keys)]}"#)
       } == "413 too_large")
+  }
+
+  @Test func longAnswerComesInPiecesThatAreCountedAsTheyCome() async throws {
+    let couch = try await Couch()
+    for id in ["a", "b"] {
+      try await couch.put(id, #"{"x":"\#(String(repeating: id, count: 100_000))"}"#)
+    }
+    let lengths = Lengths()
+    let database = CouchDatabase(
+      name: "db", store: couch.store,
+      holdsAnswer: { count in
+        lengths.append(count)
+        return count < 1_000_000
+      })
+    let names = ["a", "b", "a", "b", "z", "a"].map { #"{"id":"\#($0)"}"# }
+    let asked = #"{"docs":[\#(names.joined(separator: ","))]}"#
+    let answer = try await Slice.$isShortest.withValue(true) {
+      try await database.bulkGet(BulkGetRequest(json(asked), query([])))
+    }
+    #expect(answer.text == (try await couch.bulkGet(asked).text))
+    #expect(
+      answer.json["results"]?.array?.map { $0["id"]?.string } == ["a", "b", "a", "b", "z", "a"])
+    #expect(answer.pieces.count > 5 && answer.pieces.allSatisfy { $0.count < 200_000 })
+    #expect(lengths.all == lengths.all.sorted())
+    #expect(lengths.all.last == answer.body.count)
+    let more = Array(repeating: #"{"id":"a"}"#, count: 11).joined(separator: ",")
+    let refused = await refusal {
+      try await database.bulkGet(BulkGetRequest(json(#"{"docs":[\#(more)]}"#), query([])))
+    }
+    #expect(refused == "503 unavailable")
   }
 
   @Test func revisionsOfSeveralDocumentsDoNotMix() async throws {

@@ -156,14 +156,32 @@ struct ChangesTests {
     ([("seq_interval", "0")], "400 query_parse_error"),
     ([("filter", "_doc_ids")], "400 bad_request"),
     ([("filter", "_doc_ids"), ("doc_ids", "[1]")], "400 bad_request"),
-    ([("filter", "app/mine")], "501 not_implemented"),
-    ([("filter", "_view")], "501 not_implemented"),
+    ([("filter", "x")], "400 bad_request"), ([("filter", "x/y/z")], "400 bad_request"),
+    ([("filter", "_view")], "400 bad_request"),
+    ([("filter", "_view"), ("view", "x")], "400 bad_request"),
     ([("filter", "_none")], "400 bad_request"), ([("filter", "_selector")], "400 bad_request"),
     ([("last-event-id", "")], "400 bad_request"),
     ([("include_docs", "1")], "400 query_parse_error"),
   ])
   func malformedQueryIsRefused(parameters: [(String, String)], expected: String) async {
     #expect(await refusal { try ChangesQuery(query(parameters)) } == expected)
+  }
+
+  @Test(arguments: [
+    ("_design/d", "filters", "f", "501 not_implemented"),
+    ("_design/d", "filters", "none", "404 not_found"),
+    ("_design/d", "views", "f", "404 not_found"), ("_design/e", "filters", "f", "404 not_found"),
+  ])
+  func filterOfADesignDocumentIsNotRun(
+    design: String, kind: String, name: String, expected: String
+  ) async throws {
+    let couch = try await Couch()
+    try await couch.put("_design/d", #"{"filters":{"f":"function () {}"}}"#)
+    let function = "\(design.dropFirst(8))/\(name)"
+    let parameters =
+      kind == "views" ? [("filter", "_view"), ("view", function)] : [("filter", function)]
+    let query = try ChangesQuery(query(parameters))
+    #expect(await refusal { try await couch.database.changes(query) } == expected)
   }
 
   @Test(arguments: [false, true])

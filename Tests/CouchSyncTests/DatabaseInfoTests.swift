@@ -26,7 +26,7 @@ struct DatabaseInfoTests {
 
   @Test func settingsAreToldAsCouchDBTellsThem() async throws {
     let couch = try await Couch()
-    #expect(couch.database.revisionLimit.text == "1000")
+    #expect(try await couch.database.revisionsLimit().text == "1000")
     #expect(
       try await couch.database.security().text
         == #"{"members":{"roles":["_admin"]},"admins":{"roles":["_admin"]}}"#)
@@ -42,6 +42,6 @@ struct DatabaseInfoTests {
     let many = try draw(("count", "1000")).json["uuids"]?.array ?? []
     #expect(Set(many).count == 1_000)
     #expect(await refusal { try draw(("count", "1001")) } == "400 bad_request")
-    #expect(await refusal { try draw(("count", "x")) } == "400 query_parse_error")
+    #expect(await refusal { try draw(("count", "x")) } == "400 bad_request")
   }
 }

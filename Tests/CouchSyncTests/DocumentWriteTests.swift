@@ -68,11 +68,11 @@ struct DocumentWriteTests {
   }
 
   @Test(arguments: [
-    (#"{"_id":"b"}"#, "400 doc_validation"), (#"{"_foo":1}"#, "400 doc_validation"),
+    (#"{"_id":"b","_rev":"1-a"}"#, "409 conflict"), (#"{"_foo":1}"#, "400 doc_validation"),
     (#"{"_rev":"0-a"}"#, "400 bad_request"), (#"{"_rev":1}"#, "400 bad_request"),
     (#"{"_rev":"18446744073709551616-a"}"#, "400 bad_request"),
     (#"{"_rev":"1-ABCDEF0123456789ABCDEF0123456789"}"#, "400 bad_request"),
-    ("[]", "400 doc_validation"), (#"{"_deleted":1}"#, "400 doc_validation"),
+    ("[]", "400 bad_request"), (#"{"_deleted":1}"#, "400 doc_validation"),
     (#"{"_id":"_x"}"#, "400 illegal_docid"), (#"{"_id":""}"#, "400 illegal_docid"),
     (#"{"_attachments":{"f":{"data":""}}}"#, "415 bad_content_type"),
   ])
@@ -82,7 +82,6 @@ struct DocumentWriteTests {
   }
 
   @Test(arguments: [
-    #"{"_rev":"2-b","_revisions":{"start":2,"ids":["c","a"]}}"#,
     #"{"_rev":"1-b","_revisions":{"start":1,"ids":["b","a"]}}"#,
     #"{"_rev":"2-b","_revisions":{"start":2,"ids":[]}}"#,
     #"{"_rev":"2-b","_revisions":{"start":"2","ids":["b"]}}"#,
@@ -93,13 +92,42 @@ struct DocumentWriteTests {
     #expect(await refusal { try await put(couch, body, isNewEdit: false) } == "400 doc_validation")
   }
 
+  @Test func j08HistoryWinsOverARevisionThatDisagrees() async throws {
+    let couch = try await Couch()
+    let answer = try await put(
+      couch, #"{"_rev":"2-b","_revisions":{"start":2,"ids":["c","a"]}}"#, isNewEdit: false)
+    #expect(answer.json["rev"] == "2-c")
+  }
+
+  @Test func pathNamesTheDocumentWhateverItsBodySays() async throws {
+    let couch = try await Couch()
+    #expect(try await put(couch, #"{"_id":"b"}"#).json["id"] == "a")
+    #expect(try await couch.ids() == "a")
+  }
+
+  @Test func nothingGoesOnFromATombstoneButANewBeginning() async throws {
+    let couch = try await Couch()
+    let tombstone = try await couch.delete("a", rev: couch.put("a"))
+    #expect(await refusal { try await couch.put("a", rev: tombstone) } == "409 conflict")
+    #expect(await refusal { try await put(couch, #"{"_deleted":true}"#) } == "409 conflict")
+    #expect(
+      await refusal { try await put(couch, #"{"_deleted":true}"#, query: tombstone) }
+        == "409 conflict")
+    try await couch.put("s")
+    let copy = try CopyTarget("a", revision: tombstone)
+    #expect(
+      await refusal { try await couch.database.copy(DocumentName("s"), to: copy) }
+        == "409 conflict")
+    #expect(try await couch.put("a").hasPrefix("3-"))
+  }
+
   @Test func j08LongHistoryIsTrimmed() async throws {
     let couch = try await Couch()
     let ids = (0..<5_000).map { "\"d\($0)\"" }.joined(separator: ",")
     _ = try await put(
       couch, #"{"_rev":"5000-d0","_revisions":{"start":5000,"ids":[\#(ids)]}}"#, isNewEdit: false)
     let revisions = try await couch.get("a", ("revs", "true")).json["_revisions"]
-    #expect(revisions?["ids"]?.array?.count == couch.store.revisionLimit)
+    #expect(revisions?["ids"]?.array?.count == couch.store.historyLimits.revisions)
   }
 
   @Test func bodyAtTheLimitIsStoredAndOneByteMoreIsNot() async throws {
@@ -153,7 +181,7 @@ struct DocumentWriteTests {
 
   @Test func copyWritesTheSourcesBytesUnderAnotherID() async throws {
     let couch = try await Couch()
-    let (source, target) = (try DocumentID("a"), try DocumentID("b"))
+    let (source, target) = (try DocumentName("a"), try CopyTarget("b", revision: nil))
     let first = try await couch.put("a", #"{"x":1.0}"#)
     try await couch.put("a", #"{"x":2}"#, rev: first)
     let answer = try await couch.database.copy(
@@ -162,13 +190,34 @@ struct DocumentWriteTests {
     #expect(try await couch.get("b").text.hasSuffix(#""x":1.0}"#))
     #expect(
       await refusal { try await couch.database.copy(source, to: target) } == "409 conflict")
-    _ = try await couch.database.copy(source, to: target, base: answer.revision)
+    let over = try CopyTarget("b", revision: answer.revision?.description)
+    _ = try await couch.database.copy(source, to: over)
     #expect(try await couch.get("b").json["x"] == 2)
+  }
+
+  @Test func localDocumentsAreCopiedToAndFro() async throws {
+    let couch = try await Couch()
+    try await couch.put("a", #"{"x":1}"#)
+    let (name, local) = (try DocumentName("a"), try CopyTarget("_local/l", revision: "0-4"))
+    let made = try await couch.database.copy(name, to: local)
+    #expect(made.text == #"{"ok":true,"id":"_local/l","rev":"0-5"}"#)
+    let back = try CopyTarget("b", revision: nil)
+    _ = try await couch.database.copy(DocumentName("_local/l"), to: back)
+    #expect(try await couch.get("b").json["x"] == 1)
+    let absent = try DocumentName("_local/none")
+    #expect(await refusal { try await couch.database.copy(absent, to: local) } == "404 not_found")
+  }
+
+  @Test func localDocumentsComeByPost() async throws {
+    let couch = try await Couch()
+    let answer = try await couch.database.post(json(#"{"_id":"_local/x","n":1}"#))
+    #expect(answer.text == #"{"ok":true,"id":"_local/x","rev":"0-1"}"#)
+    #expect(try await couch.ids() == "")
   }
 
   @Test func copyOfWhatIsNotThereIsMissing() async throws {
     let couch = try await Couch()
-    let (source, target) = (try DocumentID("a"), try DocumentID("b"))
+    let (source, target) = (try DocumentName("a"), try CopyTarget("b", revision: nil))
     #expect(await refusal { try await couch.database.copy(source, to: target) } == "404 not_found")
     try await couch.delete("a", rev: couch.put("a"))
     await #expect(throws: CouchError(404, "not_found", "deleted")) {
@@ -182,7 +231,7 @@ struct DocumentWriteTests {
 
   @Test func j10BranchesBeyondTheLimitAreRefused() async throws {
     let couch = try await Couch()
-    for leaf in 0..<RevisionTree.maximumLeaves { try await couch.graft("a", "1-b\(leaf)") }
+    for leaf in 0..<HistoryLimits.standard.liveLeaves { try await couch.graft("a", "1-b\(leaf)") }
     let answer = try await couch.bulk(
       #"{"new_edits":false,"docs":[{"_id":"a","_rev":"1-z"}]}"#)
     #expect(answer.json.array?.first?["error"] == "forbidden")
@@ -190,7 +239,8 @@ struct DocumentWriteTests {
   }
 
   @Test func fullStoreRefusesWithItsQuota() async throws {
-    let couch = try await Couch(limits: StoreLimits(documents: 1, bytes: 1_000, revisions: 10))
+    let couch = try await Couch(
+      limits: StoreLimits(documents: 1, bytes: 1_000, history: HistoryLimits(revisions: 10)))
     try await couch.put("a")
     #expect(await refusal { try await couch.put("b") } == "507 quota_exceeded")
   }

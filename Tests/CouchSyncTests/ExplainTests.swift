@@ -25,9 +25,47 @@ struct ExplainTests {
         + #""name":"_all_docs","type":"special","def":{"fields":[{"_id":"asc"}]}},"analysis":"#
         + #"{"usable":false,"reasons":[{"name":"sort_order_mismatch"}],"ranking":1,"covering":null}}],"#
         + #""selector_hints":[{"type":"json","indexable_fields":["year"],"unindexable_fields":[]}],"#
-        + #""mrargs":{"include_docs":true,"view_type":"map","reduce":false,"partition":null,"#
+        + #""mrargs":{"include_docs":false,"view_type":"map","reduce":false,"partition":null,"#
         + #""start_key":[2010],"end_key":["<MAX>"],"direction":"fwd","stable":false,"update":true,"#
-        + #""conflicts":"undefined"},"covering":false}"#)
+        + #""conflicts":"undefined"},"covering":true}"#)
+  }
+
+  @Test(
+    arguments: [
+      (#""selector":{"a":1,"b.c":2},"fields":["b.c","_id"]"#, true),
+      (#""selector":{"a":{"$or":[1,{"$gt":5}]},"b.c":2,"_id":{"$gt":"x"}},"fields":["a"]"#, true),
+      (#""selector":{"a":1,"b.c":2},"fields":["a"],"sort":["a"],"r":3"#, true),
+      (#""selector":{"a":1,"b.c":2}"#, false), (#""selector":{"a":1,"b.c":2},"fields":[]"#, false),
+      (#""selector":{"a":1,"b.c":2},"fields":["b"]"#, false),
+      (#""selector":{"a":1,"b.c":2},"fields":["a.x"]"#, false),
+      (#""selector":{"a":1,"b.c":2},"fields":["a","_rev"]"#, false),
+      (#""selector":{"a":1,"b.c":2},"fields":["a"],"conflicts":true"#, false),
+      (#""selector":{"a":1,"b.c":2,"d":{"$exists":false}},"fields":["a"]"#, false),
+      (#""selector":{"a":1,"b.c":2,"b":{"$type":"object"}},"fields":["a"]"#, false),
+      (#""selector":{"type":"t"},"fields":["type"]"#, false),
+      (#""selector":{"_id":"x"},"fields":["_id"]"#, false),
+    ])
+  func coveringIsToldWhereTheIndexHasAllFields(query: String, isCovering: Bool) async throws {
+    let couch = try await Couch()
+    try await couch.index(#"{"index":{"fields":["a","b.c"]}}"#)
+    let answer = try await couch.explain("{\(query)}")
+    #expect(answer["covering"] == .bool(isCovering))
+    #expect(answer["mrargs"]?["include_docs"] == .bool(!isCovering))
+  }
+
+  @Test func candidateCoversTheFieldsThatAreAskedFor() async throws {
+    let couch = try await Couch()
+    for (name, fields) in [("chosen", #"["a","b"]"#), ("less", #"["a"]"#), ("more", #"["a","c"]"#)]
+    {
+      try await couch.index(#"{"index":{"fields":\#(fields)},"ddoc":"\#(name)"}"#)
+    }
+    let answer = try await couch.explain(#"{"selector":{"a":1,"b":2},"fields":["a","c"]}"#)
+    #expect(answer["covering"] == false)
+    let covering = (answer["index_candidates"]?.array ?? []).map { candidate in
+      (candidate["index"]?["ddoc"]?.string ?? "", candidate["analysis"]?["covering"] ?? .null)
+    }
+    #expect(covering.map(\.0) == ["_design/more", "_design/less", "", ""])
+    #expect(covering.map(\.1) == [true, false, .null, .null])
   }
 
   @Test(

@@ -25,7 +25,7 @@ private final class Meddler: StoreStorage {
     if isLasting ? read >= first : read == first {
       _ = try await storage.update([], at: Timestamp(milliseconds: 0)) { view throws(StoreError) in
         var decision = Decision(value: true)
-        decision.indexes = try view.indexes().map { .remove($0) }
+        decision.indexes = try view.indexes().map { .remove($0, entries: 1) }
         return decision
       }
     }
@@ -246,7 +246,7 @@ struct IndexCatchUpTests {
     let engine = MemoryEngine()
     let couch = try await Couch(engine, name)
     try await couch.index(#"{"index":{"fields":["n"]}}"#)
-    let count = 3 * QueryLimits.sortedAtOnce + 70
+    let count = 3 * 500 + 70
     let documents = (0..<count).map { #"{"_id":"d\#($0)","n":\#($0 * 7_919 % count)}"# }
     _ = try await couch.bulk(#"{"docs":[\#(documents.joined(separator: ","))]}"#)
     engine.failWrites(to: name, with: StoreError(.readOnly, "No"))

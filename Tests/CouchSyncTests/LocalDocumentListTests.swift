@@ -9,7 +9,7 @@ struct LocalDocumentListTests {
     let couch = try await Couch()
     for name in ["c", "a", "e", "b", "d"] {
       let id = try LocalID(client: "_local/\(name)")
-      _ = try await couch.database.putLocal(id, LocalWrite(json(#"{"n":"\#(name)"}"#), for: id))
+      _ = try await couch.database.putLocal(id, LocalWrite(json(#"{"n":"\#(name)"}"#)))
     }
     try await couch.store.update([]) { _ throws(StoreError) in
       let note = LocalDocument(revision: 1, body: Array("secret".utf8))
@@ -22,8 +22,8 @@ struct LocalDocumentListTests {
   private func list(
     _ couch: Couch, _ parameters: [(String, String)], body: String? = nil
   ) async throws -> CouchAnswer {
-    try await couch.database.localDocuments(
-      AllDocumentsQuery(query(parameters), body: body.map(json)))
+    try await couch.database.allDocuments(
+      AllDocumentsQuery(query(parameters), body: body.map(json), scope: .locals))
   }
 
   @Test func clientsLocalDocumentsComeInByteOrderUncounted() async throws {
@@ -31,7 +31,7 @@ struct LocalDocumentListTests {
     #expect(
       try await list(couch, []).text == #"{"total_rows":null,"offset":null,"rows":[]}"#)
     let id = try LocalID(client: "_local/x")
-    _ = try await couch.database.putLocal(id, LocalWrite(json(#"{"n":1}"#), for: id))
+    _ = try await couch.database.putLocal(id, LocalWrite(json(#"{"n":1}"#)))
     #expect(
       try await list(couch, [("include_docs", "true")]).text
         == #"{"total_rows":null,"offset":null,"rows":[{"id":"_local/x","key":"_local/x","#

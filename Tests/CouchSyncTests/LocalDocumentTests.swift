@@ -5,7 +5,7 @@ import Testing
 struct LocalDocumentTests {
   private func put(_ couch: Couch, _ id: String, _ body: String) async throws -> CouchAnswer {
     let id = try LocalID(client: id)
-    return try await couch.database.putLocal(id, LocalWrite(json(body), for: id))
+    return try await couch.database.putLocal(id, LocalWrite(json(body)))
   }
 
   private func get(_ couch: Couch, _ id: String) async throws -> CouchAnswer {
@@ -40,14 +40,21 @@ struct LocalDocumentTests {
     #expect(try await get(couch, "_local/a").text == #"{"_id":"_local/a","_rev":"0-1"}"#)
   }
 
-  @Test func staleOrMissingRevisionIsConflict() async throws {
+  @Test func revisionIsTheOneSentAndOneMoreWhateverIsStored() async throws {
     let couch = try await Couch()
-    #expect(
-      await refusal { try await put(couch, "_local/a", #"{"_rev":"0-1"}"#) } == "409 conflict")
-    _ = try await put(couch, "_local/a", "{}")
-    #expect(await refusal { try await put(couch, "_local/a", "{}") } == "409 conflict")
-    #expect(
-      await refusal { try await put(couch, "_local/a", #"{"_rev":"0-2"}"#) } == "409 conflict")
+    #expect(try await put(couch, "_local/a", #"{"_rev":"0-7"}"#).json["rev"] == "0-8")
+    #expect(try await put(couch, "_local/a", "{}").json["rev"] == "0-1")
+    #expect(try await put(couch, "_local/a", #"{"_rev":"0-2"}"#).json["rev"] == "0-3")
+    #expect(try await get(couch, "_local/a").json["_rev"] == "0-3")
+  }
+
+  @Test func pathNamesTheDocumentWhateverItsBodySays() async throws {
+    let couch = try await Couch()
+    for id in ["_local/b", "b", "_local/a"] {
+      #expect(try await put(couch, "_local/a", #"{"_id":"\#(id)","x":1}"#).status == 201)
+      #expect(try await get(couch, "_local/a").text == #"{"_id":"_local/a","_rev":"0-1","x":1}"#)
+    }
+    #expect(await refusal { try await get(couch, "_local/b") } == "404 not_found")
   }
 
   @Test func absentLocalDocumentIsNotFoundInCouchDBsWords() async throws {
@@ -65,16 +72,17 @@ struct LocalDocumentTests {
     #expect(try await couch.database.info().json["doc_count"] == 0)
   }
 
-  @Test func removalNeedsTheRevisionAndIsFinal() async throws {
+  @Test func removalNeedsNoRevisionAndIsFinal() async throws {
     let couch = try await Couch()
     #expect(await refusal { try await delete(couch, "_local/a", "0-1") } == "404 not_found")
     _ = try await put(couch, "_local/a", "{}")
-    #expect(await refusal { try await delete(couch, "_local/a", nil) } == "409 conflict")
-    #expect(await refusal { try await delete(couch, "_local/a", "0-9") } == "409 conflict")
-    #expect(
-      try await delete(couch, "_local/a", "0-1").text
-        == #"{"ok":true,"id":"_local/a","rev":"0-0"}"#)
-    #expect(await refusal { try await get(couch, "_local/a") } == "404 not_found")
+    for revision in [nil, "0-9", "0-1"] {
+      _ = try await put(couch, "_local/a", "{}")
+      #expect(
+        try await delete(couch, "_local/a", revision).text
+          == #"{"ok":true,"id":"_local/a","rev":"0-0"}"#)
+      #expect(await refusal { try await get(couch, "_local/a") } == "404 not_found")
+    }
     _ = try await put(couch, "_local/a", "{}")
     #expect(try await put(couch, "_local/a", #"{"_rev":"0-1","_deleted":true}"#).status == 200)
   }
@@ -90,7 +98,7 @@ struct LocalDocumentTests {
   }
 
   @Test(arguments: [
-    (#"{"_id":"_local/b"}"#, "400 doc_validation"), (#"{"_foo":1}"#, "400 doc_validation"),
+    (#"{"_id":1}"#, "400 illegal_docid"), (#"{"_foo":1}"#, "400 doc_validation"),
     (#"{"_rev":1}"#, "400 bad_request"), (#"{"_deleted":"x"}"#, "400 doc_validation"),
     ("[]", "400 bad_request"), (#"{"_attachments":{}}"#, "415 bad_content_type"),
   ])

@@ -24,17 +24,57 @@ struct PurgeTests {
     #expect(info["update_seq"]?.string == (try await couch.token(3)))
     let difference = try await couch.database.revisionsDifference(
       RevisionsRequest(json(#"{"a":["\#(revision)"]}"#)))
-    #expect(difference.text == #"{"a":{"missing":["\#(revision)"]}}"#)
+    #expect(difference.text == "{}")
   }
 
-  @Test func purgedIDMayBeUsedAgainAndAPeerBringsTheDocumentBack() async throws {
+  @Test func y04PeerThatSleptOverAPurgeBringsNothingBack() async throws {
     let couch = try await Couch()
     let revision = try await couch.put("a", #"{"x":1}"#)
     let second = try await couch.put("a", #"{"x":2}"#, rev: revision)
-    _ = try await purge(couch, #"{"a":["\#(second)"]}"#)
-    #expect(try await couch.put("a", #"{"x":1}"#) == revision)
+    let tombstone = try await couch.delete("a", rev: second)
+    _ = try await purge(couch, #"{"a":["\#(tombstone)"]}"#)
+    let asked = #"{"a":["\#(revision)","\#(second)","\#(tombstone)","4-x"]}"#
+    let difference = try await couch.database.revisionsDifference(
+      RevisionsRequest(json(asked)))
+    #expect(difference.text == #"{"a":{"missing":["4-x"]}}"#)
+    try await couch.graft("a", revision, body: #","x":1"#)
     try await couch.graft("a", second, revision, body: #","x":2"#)
-    #expect(try await couch.get("a").json["x"] == 2)
+    try await couch.graft("a", tombstone, second, revision, deleted: true)
+    #expect(await refusal { try await couch.get("a") } == "404 not_found")
+    #expect(try await couch.changes().rows.isEmpty)
+    // What was made of it elsewhere is no purged revision.
+    try await couch.graft("a", "2-y", revision, body: #","x":3"#)
+    #expect(try await couch.get("a").json["x"] == 3)
+  }
+
+  @Test func newDocumentOfAPurgedIDNeverGetsAPurgedRevision() async throws {
+    let couch = try await Couch()
+    let revision = try await couch.put("a", #"{"x":1}"#)
+    _ = try await purge(couch, #"{"a":["\#(revision)"]}"#)
+    let again = try await couch.put("a", #"{"x":1}"#)
+    #expect(again.hasPrefix("2-"))
+    let history = try await couch.get("a", ("revs", "true")).json["_revisions"]
+    #expect(history?["ids"]?.array?.count == 2)
+    #expect(history?["ids"]?.array?.last?.string == String(revision.dropFirst(2)))
+    _ = try await purge(couch, #"{"a":["\#(again)"]}"#)
+    let bulk = try await couch.bulk(#"{"docs":[{"_id":"a","x":1}]}"#)
+    #expect(bulk.json.array?.first?["rev"]?.string?.hasPrefix("3-") == true)
+    // It is as sound as another: deleted, brought back, and pulled with its history.
+    let third = try #require(bulk.json.array?.first?["rev"]?.string)
+    try await couch.delete("a", rev: third)
+    #expect(try await couch.put("a", #"{"x":1}"#).hasPrefix("5-"))
+    #expect(try await couch.get("a", ("open_revs", "all")).status == 200)
+  }
+
+  @Test func purgedConflictIsNotBroughtBackToTheDocumentThatIsLeft() async throws {
+    let couch = try await Couch()
+    try await couch.graft("a", "3-c", "2-b", "1-a", body: #","x":3"#)
+    try await couch.graft("a", "2-d", "1-a", body: #","x":2"#)
+    _ = try await purge(couch, #"{"a":["3-c"]}"#)
+    try await couch.graft("a", "3-c", "2-b", "1-a", body: #","x":3"#)
+    try await couch.graft("a", "2-b", "1-a", body: #","x":3"#)
+    #expect(
+      try await couch.get("a", ("conflicts", "true")).text == #"{"_id":"a","_rev":"2-d","x":2}"#)
   }
 
   @Test func onlyLeavesArePurgedAndTheNextLeafWins() async throws {
@@ -86,7 +126,8 @@ struct PurgeTests {
   }
 
   @Test func aFullStoreCanBePurged() async throws {
-    let couch = try await Couch(limits: StoreLimits(documents: 1, bytes: 100, revisions: 10))
+    let couch = try await Couch(
+      limits: StoreLimits(documents: 1, bytes: 100, history: HistoryLimits(revisions: 10)))
     let revision = try await couch.put("a")
     #expect(await refusal { try await couch.put("b") } == "507 quota_exceeded")
     _ = try await purge(couch, #"{"a":["\#(revision)"]}"#)
@@ -122,5 +163,26 @@ struct PurgeTests {
     #expect(answer.status == 202)
     #expect(answer.text == #"{"ok":true}"#)
     #expect(try await couch.ids() == "a")
+  }
+
+  @Test func compactionOfADatabaseDropsTheBodiesOfFormerRevisions() async throws {
+    let couch = try await Couch()
+    let first = try await couch.put("a", #"{"n":1}"#)
+    let second = try await couch.put("a", #"{"n":2}"#, rev: first)
+    try await couch.graft("b", "2-b", "1-a")
+    try await couch.graft("b", "1-z")
+    let before = try await couch.changes()
+    #expect(try await couch.get("a", ("rev", first)).json["n"] == 1)
+    _ = try await couch.database.compact()
+    #expect(await refusal { try await couch.get("a", ("rev", first)) } == "404 not_found")
+    let document = try await couch.get("a", ("revs_info", "true")).json
+    #expect(document["n"] == 2)
+    #expect(
+      document["_revs_info"] == [
+        ["rev": .string(second), "status": "available"],
+        ["rev": .string(first), "status": "missing"],
+      ])
+    #expect(try await couch.get("b", ("rev", "1-z")).status == 200)
+    #expect(try await couch.changes().rows == before.rows)
   }
 }

@@ -16,13 +16,12 @@ struct QueryIndexTests {
     #expect(answer.text == #"{"ok":true}"#)
   }
 
-  @Test func builtInIndexesAreListed() async throws {
+  @Test func freshDatabaseListsAllDocumentsAlone() async throws {
     let couch = try await Couch()
     #expect(
       try await couch.database.queryIndexes().text
-        == #"{"total_rows":2,"indexes":[{"ddoc":null,"name":"_all_docs","type":"special","#
-        + #""def":{"fields":[{"_id":"asc"}]}},{"ddoc":null,"name":"type","type":"special","#
-        + #""def":{"fields":[{"type":"asc"}]}}]}"#)
+        == #"{"total_rows":1,"indexes":[{"ddoc":null,"name":"_all_docs","type":"special","#
+        + #""def":{"fields":[{"_id":"asc"}]}}]}"#)
   }
 
   @Test func definitionIsADesignDocumentAsCouchDBWritesIt() async throws {
@@ -60,7 +59,7 @@ struct QueryIndexTests {
     let other = try await couch.index(#"{"index":{"fields":["b","a"]}}"#)
     #expect(other["result"] == "created")
     #expect(other["id"] != first["id"])
-    #expect(try await list(couch).count == 4)
+    #expect(try await list(couch).count == 3)
   }
 
   @Test func designDocumentThatIsThereIsExtended() async throws {
@@ -76,7 +75,7 @@ struct QueryIndexTests {
     let document = try await couch.get("_design/d")
     #expect(document.text.contains(#""note":1.0"#))
     #expect(document.json["_rev"]?.string?.hasPrefix("4-") ?? false)
-    #expect(try await list(couch).dropFirst(2).map { $0["name"] } == ["x", "y"])
+    #expect(try await list(couch).dropFirst(1).map { $0["name"] } == ["x", "y"])
     #expect(try await list(couch).last?["def"]?["fields"] == [["z": "asc"], ["y": "asc"]])
   }
 
@@ -117,7 +116,7 @@ struct QueryIndexTests {
   func malformedDefinitionIsRefused(body: String, error: String) async throws {
     let couch = try await Couch()
     #expect(await refusal { try await couch.index(body) } == error)
-    #expect(try await list(couch).count == 2)
+    #expect(try await list(couch).count == 1)
   }
 
   @Test func definitionsBeyondTheLimitAreRefused() async throws {
@@ -146,7 +145,7 @@ struct QueryIndexTests {
         "options":{"def":{"fields":["f\#(number)"]}}}}}
         """#)
     }
-    #expect(try await list(couch).count == 2 + QueryLimits.definitions)
+    #expect(try await list(couch).count == 1 + QueryLimits.definitions)
     #expect(try await couch.explain(#"{"selector":{"f100":1}}"#)["index"]?["type"] == "json")
     #expect(try await couch.explain(#"{"selector":{"f129":1}}"#)["index"]?["type"] == "special")
   }
@@ -169,7 +168,7 @@ struct QueryIndexTests {
     try await couch.put("_design/js", #"{"language":"javascript","views":{"good":\#(view)}}"#)
     try await couch.put("_design/z", #"{"language":"query","views":[1]}"#)
     try await couch.put("_design/zz", #"{"language":["query"],"views":{"good":\#(view)}}"#)
-    #expect(try await list(couch).dropFirst(2).map { $0["name"] } == ["good", "old"])
+    #expect(try await list(couch).dropFirst(1).map { $0["name"] } == ["good", "old"])
     #expect(try await couch.found(#"{"selector":{"a":1}}"#) == "")
   }
 
@@ -179,12 +178,12 @@ struct QueryIndexTests {
       try await couch.index(#"{"index":{"fields":["\#(name)"]},"ddoc":"\#(name)","name":"n"}"#)
     }
     #expect(
-      try await list(couch, ("limit", "2"), ("skip", "3")).map { $0["ddoc"] } == [
+      try await list(couch, ("limit", "2"), ("skip", "2")).map { $0["ddoc"] } == [
         "_design/b", "_design/c",
       ])
     #expect(try await list(couch, ("skip", "9")).isEmpty)
     let answer = try await couch.database.queryIndexes(query([("limit", "1")])).json
-    #expect(answer["total_rows"] == 5)
+    #expect(answer["total_rows"] == 4)
     #expect(
       await refusal { try await couch.database.queryIndexes(query([("limit", "x")])) }
         == "400 query_parse_error")
@@ -196,7 +195,7 @@ struct QueryIndexTests {
       try await couch.index(#"{"index":{"fields":["\#(name)"]},"ddoc":"d","name":"\#(name)"}"#)
     }
     try await delete(couch, "_design/d", "x")
-    #expect(try await list(couch).dropFirst(2).map { $0["name"] } == ["y"])
+    #expect(try await list(couch).dropFirst(1).map { $0["name"] } == ["y"])
     try await delete(couch, "d", "y")
     #expect(await refusal { try await couch.get("_design/d") } == "404 not_found")
     let again = try await couch.index(#"{"index":{"fields":["x"]},"ddoc":"d","name":"x"}"#)
@@ -216,7 +215,7 @@ struct QueryIndexTests {
           try await couch.database.deleteIndex(design: design, type: type, name: name)
         } == "404 not_found")
     }
-    #expect(try await list(couch).count == 3)
+    #expect(try await list(couch).count == 2)
   }
 
   @Test func severalAreDeletedAtOnce() async throws {
@@ -232,7 +231,7 @@ struct QueryIndexTests {
         == #"{"success":[{"id":"_design/a","ok":true},{"id":"_design/b","ok":true}],"#
         + #""fail":[{"id":"_design/nothing","error":"not_found"},{"id":"_design/","#
         + #""error":"illegal_docid"}]}"#)
-    #expect(try await list(couch).dropFirst(2).map { $0["ddoc"] } == ["_design/c"])
+    #expect(try await list(couch).dropFirst(1).map { $0["ddoc"] } == ["_design/c"])
     for body in [#"{"docids":5}"#, #"{"docids":[1]}"#, #"{"docids":[null]}"#] {
       #expect(
         await refusal { try await couch.database.deleteIndexes(json(body)) }

@@ -50,7 +50,7 @@ struct Replicator {
         revision = #""_rev":"\#(found.json["_rev"]?.string ?? "")","#
       }
       let body = try json(#"{"_id":"\#(id)",\#(revision)"last_seq":"\#(since)"}"#)
-      _ = try await couch.database.putLocal(id, LocalWrite(body, for: id))
+      _ = try await couch.database.putLocal(id, LocalWrite(body))
     }
   }
 

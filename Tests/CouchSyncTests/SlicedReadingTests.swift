@@ -12,14 +12,14 @@ struct SlicedReadingTests {
     let couch = try await Couch()
     for number in 10..<40 {
       let id = "d\(number)"
-      try await couch.graft(id, "2-b", "1-a", body: #","n":\#(number)"#)
+      try await couch.graft(id, "2-b", "1-a", body: #","n":\#(number),"type":"t""#)
       if number % 3 == 0 { try await couch.graft(id, "2-c", "1-a", body: #","m":1"#) }
       if number % 4 == 0 { try await couch.graft(id, "3-e", "2-d", "1-a", deleted: true) }
       if number % 7 == 0 { try await couch.delete(id, rev: "2-b") }
     }
     for number in 1...5 {
       let id = try LocalID(client: "_local/l\(number)")
-      _ = try await couch.database.putLocal(id, LocalWrite(json(#"{"n":\#(number)}"#), for: id))
+      _ = try await couch.database.putLocal(id, LocalWrite(json(#"{"n":\#(number)}"#)))
     }
     return couch
   }
@@ -57,7 +57,9 @@ struct SlicedReadingTests {
     },
     Reading("keys") { try await $0.all(body: keys).text },
     Reading("locals") { couch in
-      try await couch.database.localDocuments(AllDocumentsQuery(query([("skip", "1")]))).text
+      try await couch.database.allDocuments(
+        AllDocumentsQuery(query([("skip", "1")]), scope: .locals)
+      ).text
     },
     Reading("queries") { couch in
       let body = try json(#"{"queries":[{"skip":2,"limit":7},\#(keys),{"descending":true}]}"#)
@@ -78,8 +80,9 @@ struct SlicedReadingTests {
       let options = try DocumentQuery(query([("revs", "true"), ("revs_info", "true")]))
       let some = try await couch.database.openRevisions(DocumentID("d12"), wanted, options)
       let all = try await couch.database.openRevisions(DocumentID("d24"), .all, options)
-      return String(decoding: some.json + all.json, as: UTF8.self)
+      return some.text + all.text
     },
+    Reading("by type") { try await $0.found(#"{"selector":{"type":"t"},"skip":1}"#) },
     Reading("one") {
       try await $0.get("d12", ("meta", "true"), ("revs", "true"), ("local_seq", "true")).text
     },

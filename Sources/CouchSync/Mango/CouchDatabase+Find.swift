@@ -8,10 +8,11 @@ extension CouchDatabase {
   /// matching gives way within a document too, so that no query holds up anybody.
   /// Source: CouchDB, "POST /{db}/_find".
   /// - Throws: 400 `no_usable_index`, `invalid_index`, `invalid_bookmark`, `selector_too_costly`; 413 when
-  ///   the answer would be longer than ``CouchLimits/answerBytes``; what is wrong with the store.
+  ///   the answer would be longer than ``CouchLimits/answerBytes``; 503 when there is no memory for it; what is wrong with the store.
   package func find(_ request: FindRequest) async throws(CouchError) -> CouchAnswer {
     let clock = ContinuousClock()
     let begun = clock.now
+    let request = try await request.prepared()
     let definitions = try await indexCatalogue().definitions
     let plan = try QueryPlanner(definitions, request).plan()
     var run = QueryRun(request, plan)
@@ -21,6 +22,7 @@ extension CouchDatabase {
       let page = try await walk.next(run.pageSize, &run.budget)
       guard !page.isEmpty else { break }
       try await run.take(page)
+      guard holdsAnswer(run.byteCount) else { throw CouchError(Self.noMemory) }
     }
     return run.answer(examined: walk.examined, time: clock.now - begun)
   }

@@ -2,7 +2,8 @@ package import Documents
 import Stores
 
 extension CouchDatabase {
-  /// `GET /{db}/_index`: the built-in indexes, then those that are defined, by design document and name.
+  /// `GET /{db}/_index`: all documents by id, then the indexes that are defined, by design document and name. The
+  /// engine's own index of types is no index of CouchDB's, and not listed.
   ///
   /// Source: CouchDB, "GET /{db}/_index".
   /// - Parameter parameters: `limit` and `skip`.
@@ -13,7 +14,7 @@ extension CouchDatabase {
     let limit = try parameters.count("limit")
     let skip = try parameters.count("skip") ?? 0
     let definitions = try await indexCatalogue().definitions
-    let all = [QueryIndex.documents, .types] + definitions.map { .defined($0) }
+    let all = [QueryIndex.documents] + definitions.map { .defined($0) }
     let answer: JSONValue = [
       "total_rows": .number(JSONNumber(all.count)),
       "indexes": .array(all.dropFirst(skip).prefix(limit ?? .max).map(\.json)),
@@ -38,8 +39,9 @@ extension CouchDatabase {
           .tooLarge("A database has at most \(QueryLimits.definitions) indexes"))
       }
       let isThere = try store.document(definition.design).map { !$0.isDeleted } ?? false
-      let others = try store.count(IndexSources.range) - (isThere ? 1 : 0)
-      guard others < QueryLimits.designDocuments else {
+      var designs = RangeCount(IndexSources.range, limit: QueryLimits.designDocuments + 1)
+      while try !designs.read(store) {}
+      guard designs.count - (isThere ? 1 : 0) < QueryLimits.designDocuments else {
         let limit = QueryLimits.designDocuments
         return .failure(
           .tooLarge("A database with indexes has at most \(limit) design documents"))
@@ -130,7 +132,7 @@ extension CouchDatabase {
       @escaping @Sendable (inout QueryDesign, any StoreView) throws(StoreError)
       -> Result<Bool, CouchError>
   ) async throws(CouchError) -> Bool {
-    let limit = store.revisionLimit
+    let limit = store.historyLimits
     let outcome = try await updating([id]) {
       view throws(StoreError) -> Decision<Result<Bool, CouchError>> in
       let document = try view.document(id)
@@ -145,11 +147,12 @@ extension CouchDatabase {
         return Decision(value: .failure(error))
       }
       let tree = try view.tree(id)
+      let former = try view.former(id, tree)
       let base = document.flatMap { $0.isDeleted ? nil : $0.revision }
       let isDeleted = design.isEmpty
       let mutation = try applying { () throws(DocumentError) in
         try Edit.put(
-          id, in: tree, base: base, body: body, isDeleted: isDeleted, limit: limit)
+          id, in: tree, base: base, after: former, body: body, isDeleted: isDeleted, limit: limit)
       }
       return Decision([mutation], value: result)
     }

@@ -32,6 +32,9 @@ struct FieldProjection: Sendable {
     self.fields = fields
   }
 
+  /// These fields.
+  init(_ fields: [FieldPath]) { self.fields = fields }
+
   /// Writes an object of the fields that a document has.
   func append(_ document: JSONNode, to writer: inout JSONWriter) {
     var tree = Branch()

@@ -6,7 +6,7 @@ import Stores
 /// Source: CouchDB, "POST /{db}/_find".
 package struct FindRequest: Sendable {
   /// Which documents.
-  let selector: Selector
+  private(set) var selector: Selector
   /// The index that is wished for.
   let useIndex: UseIndex?
   /// Where to go on; nil from the beginning.
@@ -60,6 +60,14 @@ package struct FindRequest: Sendable {
     wantsStatistics = try QueryOption.flag("execution_stats", in: body, default: false)
     allowsFallback = try QueryOption.flag("allow_fallback", in: body, default: true)
     clusterOptions = try Self.clusterOptions(in: body)
+  }
+
+  /// The same with its selector's long lists in order.
+  /// - Throws: 503 when nobody waits for the answer any more.
+  func prepared() async throws(CouchError) -> FindRequest {
+    var request = self
+    request.selector = try await selector.prepared()
+    return request
   }
 
   private static func bookmark(in body: JSONNode) throws(CouchError) -> String {

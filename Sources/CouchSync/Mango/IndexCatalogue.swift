@@ -61,7 +61,7 @@ struct IndexCatalogue: Sendable {
       where definitions.count < QueryLimits.definitions && tried < QueryLimits.triedDefinitions {
         tried += 1
         let definition = try? IndexDefinition(view: view.value, name: view.name, design: design.id)
-        if let definition { definitions.append(definition) }
+        if let definition { definitions.append(try await definition.prepared()) }
         try await CouchError.givingWay()
       }
     }
@@ -81,8 +81,8 @@ struct IndexCatalogue: Sendable {
 }
 
 extension CouchDatabase {
-  /// The definitions that count now. Removes the data of one index that is defined no more, if there is
-  /// any: what a full disk refuses is left to a later query.
+  /// The definitions that count now. Removes some of the data of one index that is defined no more, if
+  /// there is any: the rest, and what a full disk refuses, is left to later queries.
   func indexCatalogue() async throws(CouchError) -> IndexCatalogue {
     let sources = try await reading { view throws(StoreError) in try IndexSources(view) }
     let catalogue = try await IndexCatalogue(sources)
@@ -90,7 +90,9 @@ extension CouchDatabase {
     _ = try? await store.update([]) { view throws(StoreError) in
       var decision = Decision(value: ())
       // Its definition may have come back since.
-      if try IndexSources(view).isSame(as: sources) { decision.indexes = [.remove(stray)] }
+      if try IndexSources(view).isSame(as: sources) {
+        decision.indexes = [.remove(stray, entries: QueryLimits.removedEntries)]
+      }
       return decision
     }
     return catalogue

@@ -116,7 +116,8 @@ extension CouchDatabase {
     }
   }
 
-  /// What an index would hold now, in its order: for a store that takes no writes.
+  /// What an index would hold now, in its order: for a store that takes no writes. Without what the entries would
+  /// keep, for all of them are in memory.
   /// - Throws: 400 `selector_too_costly` for a filter; what is wrong with the store.
   func entries(
     of definition: IndexDefinition, in range: IndexRange, _ budget: inout SelectorBudget
@@ -133,10 +134,12 @@ extension CouchDatabase {
         try await CouchError.givingWay()
         let entry = try await definition.entry(
           for: candidate.place.id, try candidate.parsed(), &budget)
-        if let entry, range.contains(entry.key) { entries.append(entry) }
+        if let entry, range.contains(entry.key) {
+          entries.append(IndexEntry(id: entry.id, key: entry.key))
+        }
       }
     }
-    return try await Self.sorted(entries)
+    return try await entries.sortedInSlices { $0.precedes($1) }
   }
 
   /// Reads the next step.
@@ -147,47 +150,6 @@ extension CouchDatabase {
         try step.read(id, view) ? step : nil
       }
     } catch { throw CouchError(error) }
-  }
-
-  /// The entries in their order: runs are sorted one by one, then merged, with pauses for others.
-  private static func sorted(_ entries: [IndexEntry]) async throws(CouchError) -> [IndexEntry] {
-    var runs: [[IndexEntry]] = []
-    for start in stride(from: 0, to: entries.count, by: QueryLimits.sortedAtOnce) {
-      let end = min(start + QueryLimits.sortedAtOnce, entries.count)
-      runs.append(entries[start..<end].sorted { $0.precedes($1) })
-      try await CouchError.givingWay()
-    }
-    while runs.count > 1 {
-      var merged: [[IndexEntry]] = []
-      for place in stride(from: 0, to: runs.count, by: 2) {
-        guard place + 1 < runs.count else {
-          merged.append(runs[place])
-          break
-        }
-        merged.append(try await merge(runs[place], runs[place + 1]))
-      }
-      runs = merged
-    }
-    return runs.first ?? []
-  }
-
-  private static func merge(
-    _ left: [IndexEntry], _ right: [IndexEntry]
-  ) async throws(CouchError) -> [IndexEntry] {
-    var merged: [IndexEntry] = []
-    merged.reserveCapacity(left.count + right.count)
-    var (first, second) = (0, 0)
-    while first < left.count, second < right.count {
-      if right[second].precedes(left[first]) {
-        merged.append(right[second])
-        second += 1
-      } else {
-        merged.append(left[first])
-        first += 1
-      }
-      try await CouchError.givingWay()
-    }
-    return merged + left[first...] + right[second...]
   }
 }
 

@@ -16,7 +16,7 @@ extension IndexDefinition {
   /// The views of a design document for queries, in the byte order of their names.
   static func views(in body: [UInt8]) -> [JSONMember] {
     guard body.count <= QueryLimits.designBytes,
-      let root = try? ParsedJSON(body, limits: QueryLimits.stored).root,
+      let root = try? ParsedJSON(body, limits: .stored).root,
       root["language"]?.stringEquals("query") ?? false, let views = root["views"]
     else { return [] }
     return views.members.sorted { $0.name.precedesBytes(of: $1.name) }

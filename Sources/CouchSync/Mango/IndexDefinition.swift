@@ -13,7 +13,7 @@ struct IndexDefinition: Sendable {
   /// What the index sorts by; a document without one of these fields is not in it.
   let sort: QuerySort
   /// Which documents it holds besides; nil for all.
-  let filter: Selector?
+  private(set) var filter: Selector?
   /// The name of the index's data: definitions that say the same share it, and another order of strings
   /// is another index.
   let id: IndexID
@@ -44,6 +44,14 @@ struct IndexDefinition: Sendable {
       "filter": filter?.json ?? .null,
     ]
     id = IndexID(Self.namePrefix + Hex.string(try Self.digest(content)))
+  }
+
+  /// The same with its filter's long lists in order.
+  /// - Throws: 503 when nobody waits for the answer any more.
+  func prepared() async throws(CouchError) -> IndexDefinition {
+    var definition = self
+    definition.filter = try await filter?.prepared()
+    return definition
   }
 
   /// The SHA-256 digest of an object.
@@ -79,6 +87,40 @@ struct IndexDefinition: Sendable {
       values.append(value)
     }
     if let filter, try await !filter.matches(document, givingWay: &budget) { return nil }
-    return IndexEntry(id: id, key: IndexKey.kept(IndexKey.bytes(values, of: sort.fields)))
+    let key = IndexKey.kept(IndexKey.bytes(values, of: sort.fields))
+    return IndexEntry(id: id, key: key, content: content(of: document))
+  }
+}
+
+/// What an index tells of its documents by itself.
+///
+/// Source: CouchDB, `mango_idx_view:covers` and `mango_cursor_view:derive_doc_from_index`.
+extension IndexDefinition {
+  /// Whether each of some fields is one of the index's, or the id. As in CouchDB a part of an indexed field is
+  /// not.
+  func covers(_ fields: [FieldPath]) -> Bool {
+    fields.allSatisfy { $0.isID || sort.fields.contains($0) }
+  }
+
+  /// What an entry keeps of a document: an object of the index's fields, nested as in the document, but for the id,
+  /// which the entry has anyway; nil for more than ``QueryLimits/contentBytes``.
+  func content(of document: JSONNode) -> [UInt8]? {
+    var writer = JSONWriter()
+    FieldProjection(sort.fields.filter { !$0.isID }).append(document, to: &writer)
+    return writer.bytes.count <= QueryLimits.contentBytes ? writer.bytes : nil
+  }
+}
+
+extension IndexEntry {
+  /// The document as far as the entry tells of it; nil for an entry that keeps nothing.
+  var coveredDocument: [UInt8]? {
+    guard let content else { return nil }
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(content.count + id.text.utf8.count + 16)
+    bytes += #"{"_id":"#.utf8
+    JSONWriter.appendString(id.text, to: &bytes)
+    bytes.append(content.count > 2 ? UInt8(ascii: ",") : UInt8(ascii: "}"))
+    if content.count > 2 { bytes += content[1...] }
+    return bytes
   }
 }

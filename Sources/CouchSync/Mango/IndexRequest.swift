@@ -13,7 +13,7 @@ package struct IndexRequest: Sendable {
   private static let names = ["index", "type", "name", "ddoc", "w", "partitioned"]
 
   /// Reads a body. Without `name` or `ddoc` they are made from the definition, so that the same definition
-  /// made twice is one index.
+  /// made twice is one index; under two names it is two, each with a design document of its own.
   /// - Throws: 400 with CouchDB's words for what is wrong; 501 for an index of another type than `json`.
   package init(_ body: JSONNode) throws(CouchError) {
     try QueryOption.check(body, allows: Self.names)
@@ -30,8 +30,9 @@ package struct IndexRequest: Sendable {
       try QueryOption.selector(node)
     }
     given = index.value
-    let automatic = try Self.automaticName(of: given)
-    let name = try QueryOption.text("name", in: body) ?? automatic
+    let named = try QueryOption.text("name", in: body)
+    let automatic = try Self.automaticName(of: given, named)
+    let name = named ?? automatic
     guard !name.isEmpty else { throw .badRequest("An index's name must not be empty") }
     let design = UseIndex.name(of: try QueryOption.text("ddoc", in: body) ?? automatic)
     definition = try IndexDefinition(
@@ -71,10 +72,14 @@ package struct IndexRequest: Sendable {
     }
   }
 
-  /// 40 hexadecimal digits, as many as CouchDB's.
-  private static func automaticName(of given: JSONValue) throws(CouchError) -> String {
+  /// 40 hexadecimal digits, as many as CouchDB's, for the definition and the name that it is given.
+  private static func automaticName(
+    of given: JSONValue, _ name: String?
+  ) throws(CouchError) -> String {
     // Names of an object stand in no order for a digest, but an index's fields do.
     let text = JSONValue.string(String(decoding: given.bytes, as: UTF8.self))
-    return Hex.string(try IndexDefinition.digest(["index": text]).prefix(20))
+    var content: JSONObject = ["index": text]
+    if let name { content.append("name", .string(name)) }
+    return Hex.string(try IndexDefinition.digest(.object(content)).prefix(20))
   }
 }

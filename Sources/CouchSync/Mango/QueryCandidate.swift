@@ -6,13 +6,15 @@ import Stores
 struct QueryCandidate: Sendable {
   /// Its place: its id, and its key where the way is an index.
   let place: IndexEntry
-  /// The document as it would be answered.
+  /// The document as it would be answered, or as far as its index tells of it.
   let json: [UInt8]
+  /// Whether the index told of it, and the document was not read.
+  var isCovered = false
 
   /// The document, read.
   /// - Throws: 500 `integrity_error` for bytes that are no document.
   func parsed() throws(CouchError) -> JSONNode {
-    do { return try ParsedJSON(json, limits: QueryLimits.stored).root } catch {
+    do { return try ParsedJSON(json, limits: .stored).root } catch {
       throw CouchError(
         500, "integrity_error", "A stored document can't be read", detail: error.debugDescription)
     }
@@ -61,5 +63,13 @@ struct QueryPage: Sendable {
     let json = try DocumentReader(document, in: view, extras: extras).winning()
     size += json.count
     candidates.append(QueryCandidate(place: place, json: json))
+  }
+
+  /// Takes what an index tells of a document.
+  mutating func add(_ place: IndexEntry, covered json: [UInt8]) {
+    examined += 1
+    last = place
+    size += json.count
+    candidates.append(QueryCandidate(place: place, json: json, isCovered: true))
   }
 }

@@ -18,7 +18,7 @@ struct QueryDesign: Sendable {
       return
     }
     let value: JSONValue
-    do { value = try JSONValue(parsing: document.body, limits: QueryLimits.stored) } catch {
+    do { value = try JSONValue(parsing: document.body, limits: .stored) } catch {
       throw CouchError(error)
     }
     guard let root = value.object, root["language"] == "query" else {

@@ -39,8 +39,7 @@ struct QueryExplanation {
     ]
     if let plan {
       members.append("mrargs", .object(arguments(plan)))
-      // Every document is read again, for the index may be older than it.
-      members.append("covering", false)
+      members.append("covering", .bool(plan.isCovered))
     }
     return .object(members)
   }
@@ -74,7 +73,8 @@ struct QueryExplanation {
   private func arguments(_ plan: QueryPlan) -> JSONObject {
     let (low, high) = ends(plan)
     var arguments: JSONObject = [
-      "include_docs": true, "view_type": "map", "reduce": false, "partition": nil,
+      "include_docs": .bool(!plan.isCovered), "view_type": "map", "reduce": false,
+      "partition": nil,
     ]
     arguments.append("start_key", plan.isDescending ? high : low)
     arguments.append("end_key", plan.isDescending ? low : high)
@@ -127,10 +127,15 @@ extension QueryExplanation {
           "usable": .bool(verdict.isUsable),
           "reasons": [["name": .string(verdict.reason)]],
           "ranking": .number(JSONNumber(verdict.rank)),
-          "covering": index.definition == nil ? nil : false,
+          "covering": index.definition.map { .bool(covers($0)) } ?? .null,
         ],
       ]
     }
+  }
+
+  /// Whether an index has all fields that the answer is to have. As in CouchDB, the selector's don't count here.
+  private func covers(_ definition: IndexDefinition) -> Bool {
+    request.projection.map { definition.covers($0.fields) } ?? false
   }
 
   private typealias Verdict = (isUsable: Bool, reason: String, rank: Int)

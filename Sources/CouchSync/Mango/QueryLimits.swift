@@ -9,6 +9,9 @@ package enum QueryLimits {
   /// Bytes of a document's key that an index keeps. Documents whose keys agree this far stand in the order
   /// of their ids, and a query's bounds are held against the documents themselves.
   package static let keyBytes = 1_024
+  /// Bytes of what an index keeps of a document beside its key. A query that an index could answer alone reads a
+  /// document whose fields take more.
+  package static let contentBytes = 1_024
   /// Fields that one query may ask for.
   package static let projectedFields = 256
   /// Indexes that one `_bulk_delete` names.
@@ -17,7 +20,7 @@ package enum QueryLimits {
   package static let pageDocuments = 200
   /// Bytes of documents after which such a page ends: 4 MiB.
   package static let pageBytes = 4 << 20
-  /// Entries of an index that are read at once.
+  /// Entries of an index that are read at once: some 5 MiB with what the longest keep.
   package static let pageEntries = 2_048
   /// Changes that one step of bringing an index up to date takes.
   package static let catchUpChanges = 1_000
@@ -25,17 +28,12 @@ package enum QueryLimits {
   package static let catchUpBytes = 8 << 20
   /// Changes that are read from a store at once while an index is brought up to date.
   static let catchUpBatch = 200
-  /// Entries that are sorted without giving way.
-  package static let sortedAtOnce = 500
+  /// Entries of an index that is defined no more that are removed in one commit.
+  static let removedEntries = 500
   /// Definitions that are read, those that turn out to define nothing included: some can take a while to find out.
   package static let triedDefinitions = 64
   /// Design documents that are searched for definitions: the first ones by id.
   package static let designDocuments = 64
   /// Bytes of a design document with definitions; a larger one counts for nothing.
   package static let designBytes = 64 << 10
-
-  /// What any stored document keeps within, the members that an answer adds included.
-  static let stored = JSONLimits(
-    maximumBytes: CouchLimits.bulk.maximumBytes, maximumDepth: CouchLimits.bulk.maximumDepth,
-    maximumMembers: JSONLimits.document.maximumMembers + 16)
 }

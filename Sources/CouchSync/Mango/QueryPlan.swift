@@ -23,4 +23,6 @@ struct QueryPlan: Sendable {
   let part: Part
   /// Whether the walk goes down.
   let isDescending: Bool
+  /// Whether the index's entries tell all that is asked, so that no document need be read.
+  var isCovered = false
 }

@@ -89,12 +89,23 @@ struct QueryPlanner {
       case .defined(let definition):
         fit(definition).range(descending: descending).map { .keys($0) } ?? .nothing
       }
-    return QueryPlan(index: index, part: part, isDescending: descending)
+    return QueryPlan(
+      index: index, part: part, isDescending: descending, isCovered: isCovered(by: index))
   }
 
   /// What an index can do for the query.
   func fit(_ definition: IndexDefinition) -> IndexFit {
     IndexFit(definition.sort.fields, request.selector)
+  }
+
+  /// Whether an index tells all that the query asks for. What a partial index's filter asks of, its documents have.
+  ///
+  /// Source: `mango_cursor_view:required_fields`, `mango_idx_view:covers`.
+  private func isCovered(by index: QueryIndex) -> Bool {
+    guard let definition = index.definition, let projection = request.projection,
+      request.extras.isEmpty, !facts.asksOfDocument
+    else { return false }
+    return definition.covers(projection.fields + facts.fields)
   }
 
   private func mismatch(_ definition: IndexDefinition) -> Mismatch? {

@@ -5,11 +5,12 @@ import Stores
 struct QueryRun {
   private let request: FindRequest
   private let plan: QueryPlan
-  private var writer = JSONWriter(reserving: 4_096)
+  private var text = AnswerText()
   private var last: IndexEntry?
   private var skipped = 0
   private var results = 0
-  private var documents = 0
+  /// Candidates that were taken, and those of them whose documents were read.
+  private var (taken, documents) = (0, 0)
   /// What matching may still cost.
   var budget = SelectorBudget()
 
@@ -17,18 +18,20 @@ struct QueryRun {
   init(_ request: FindRequest, _ plan: QueryPlan) {
     self.request = request
     self.plan = plan
-    writer.beginObject()
-    writer.name("docs")
-    writer.beginArray()
+    text.writer.beginObject()
+    text.writer.name("docs")
+    text.writer.beginArray()
   }
 
+  /// How many bytes the answer has.
+  var byteCount: Int { text.count }
   /// Whether the answer takes further documents.
   var wantsMore: Bool { results < request.limit }
 
   /// How many places to look at next: as many as there may be results at first, for most ways lead
   /// straight to them, then a full page.
   var pageSize: Int {
-    guard documents == 0 else { return QueryLimits.pageDocuments }
+    guard taken == 0 else { return QueryLimits.pageDocuments }
     let wanted = request.limit.addingReportingOverflow(request.skip)
     return wanted.overflow
       ? QueryLimits.pageDocuments : min(max(16, wanted.partialValue), QueryLimits.pageDocuments)
@@ -40,26 +43,28 @@ struct QueryRun {
   mutating func take(_ candidates: [QueryCandidate]) async throws(CouchError) {
     for candidate in candidates where wantsMore {
       try await CouchError.givingWay()
-      documents += 1
+      taken += 1
+      if !candidate.isCovered { documents += 1 }
       if isPassedOver {
         last = candidate.place
         skipped += 1
         continue
       }
       let document = try candidate.parsed()
-      guard try await matches(document) else { continue }
+      guard try await matches(document, isCovered: candidate.isCovered) else { continue }
       last = candidate.place
       guard skipped >= request.skip else {
         skipped += 1
         continue
       }
       if let projection = request.projection {
-        projection.append(document, to: &writer)
+        projection.append(document, to: &text.writer)
       } else {
-        writer.raw(candidate.json)
+        text.value(candidate.json)
       }
       results += 1
-      guard writer.bytes.count <= CouchLimits.answerBytes else {
+      text.settle()
+      guard !text.isTooLong else {
         throw .tooLarge("The answer is too long: ask for fewer with `limit`")
       }
     }
@@ -69,13 +74,13 @@ struct QueryRun {
   /// - Parameter examined: places that were looked at.
   mutating func answer(examined: Int, time: Duration) -> CouchAnswer {
     let statistics = QueryStatistics(keys: examined, documents: documents, results: results)
-    writer.endArray()
-    writer.member("bookmark", bookmark)
-    if request.wantsStatistics { writer.member("execution_stats", statistics.json(time)) }
+    text.writer.endArray()
+    text.writer.member("bookmark", bookmark)
+    if request.wantsStatistics { text.writer.member("execution_stats", statistics.json(time)) }
     let warnings = self.warnings(statistics)
-    if !warnings.isEmpty { writer.member("warning", warnings.joined(separator: "\n")) }
-    writer.endObject()
-    return CouchAnswer(writer.bytes)
+    if !warnings.isEmpty { text.writer.member("warning", warnings.joined(separator: "\n")) }
+    text.writer.endObject()
+    return CouchAnswer(200, inPieces: text.finish())
   }
 
   /// Whether the next document is left out whatever it says.
@@ -84,10 +89,13 @@ struct QueryRun {
       && plan.index.definition?.filter?.matchesAll ?? true
   }
 
-  /// Checks the document as it is, which may have changed since the index took it in.
-  private mutating func matches(_ document: JSONNode) async throws(CouchError) -> Bool {
+  /// Checks the document as it is, which may have changed since the index took it in. What an index tells of a
+  /// document is what it said when the filter let it in.
+  private mutating func matches(
+    _ document: JSONNode, isCovered: Bool
+  ) async throws(CouchError) -> Bool {
     guard try await request.selector.matches(document, givingWay: &budget) else { return false }
-    guard let filter = plan.index.definition?.filter else { return true }
+    guard !isCovered, let filter = plan.index.definition?.filter else { return true }
     return try await filter.matches(document, givingWay: &budget)
   }
 

@@ -44,12 +44,14 @@ struct QueryWalk {
     case .documents(let range): source = .documents(range.withoutDesigns)
     case .these(let ids): list(ids.map { IndexEntry(id: $0, key: []) })
     case .type(let type):
-      let ids = try await database.reading { view throws(StoreError) in
-        try view.ids(ofType: type)
+      let found = try await database.reading(inSlices: TypedDocuments()) {
+        found, view throws(StoreError) in try found.read(type, view) ? found.entries : nil
       }
-      list(ids.map { IndexEntry(id: $0, key: []) })
-    case .keys(let range):
+      let sorted = try await found.sortedInSlices { $0.precedes($1) }
+      list(sorted.indices.filter { $0 == 0 || sorted[$0] != sorted[$0 - 1] }.map { sorted[$0] })
+    case .keys(var range):
       guard let definition = plan.index.definition else { break }
+      range.wantsContent = plan.isCovered
       if try await database.bringUpToDate(definition, &budget) {
         source = .index(definition, range)
       } else {
@@ -114,12 +116,23 @@ struct QueryWalk {
   private mutating func listedDocuments(_ count: Int) async throws(CouchError) -> QueryPage {
     let (places, extras) = (Array(listed.prefix(count)), extras)
     guard !places.isEmpty else { return QueryPage(count: 0) }
-    let page = try await database.reading { view throws(StoreError) in
-      var page = QueryPage(count: count, extras: extras)
+    var page = QueryPage(count: count, extras: extras)
+    if places.allSatisfy({ $0.content != nil }) {
       for place in places where !page.isFull {
-        try page.add(place, try view.document(place.id), in: view)
+        if let document = place.coveredDocument { page.add(place, covered: document) }
       }
-      return page
+    } else {
+      page = try await database.reading { view throws(StoreError) in
+        var page = QueryPage(count: count, extras: extras)
+        for place in places where !page.isFull {
+          if let document = place.coveredDocument {
+            page.add(place, covered: document)
+          } else {
+            try page.add(place, try view.document(place.id), in: view)
+          }
+        }
+        return page
+      }
     }
     listed = listed.dropFirst(page.examined)
     return page
@@ -152,6 +165,25 @@ struct QueryWalk {
   /// Whether a place comes after another in the walk's direction: by key, then by id.
   private func isBehind(_ place: IndexEntry, _ other: IndexEntry) -> Bool {
     isDescending ? place.precedes(other) : other.precedes(place)
+  }
+}
+
+/// The live documents of a type, read in slices.
+private struct TypedDocuments: Sendable {
+  /// By their changes. One that changes between two slices comes again.
+  private(set) var entries: [IndexEntry] = []
+  private var last: Int64 = 0
+
+  /// Goes on in a state of the store until the slice is over.
+  /// - Returns: whether all are found.
+  mutating func read(_ type: String, _ view: any StoreView) throws(StoreError) -> Bool {
+    while true {
+      let page = try view.changes(ofType: type, after: last, limit: QueryLimits.catchUpBatch)
+      guard let reached = page.last?.sequence else { return true }
+      entries += page.map { IndexEntry(id: $0.id, key: []) }
+      last = reached
+      if Slice.isOver { return false }
+    }
   }
 }
 

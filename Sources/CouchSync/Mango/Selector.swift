@@ -30,6 +30,9 @@ package struct Selector: Sendable {
     self.clause = clause
   }
 
+  /// A selector of a part of another.
+  init(_ clause: SelectorClause) { self.clause = clause }
+
   /// Whether every document matches.
   package var matchesAll: Bool { clause == nil }
 

@@ -4,6 +4,8 @@ import Documents
 struct SelectorFacts {
   /// Every field that is named anywhere, each once, in order.
   private(set) var fields: [FieldPath] = []
+  /// Whether a condition is on the document itself, such as one on its names.
+  private(set) var asksOfDocument = false
   /// The values of the shortest `$in` that every matching document's id is in, if there is one.
   private(set) var ids: SelectorValues?
 
@@ -17,7 +19,7 @@ struct SelectorFacts {
     case .all(let clauses): for clause in clauses { read(clause, isRequired: isRequired) }
     case .any(let clauses): for clause in clauses { read(clause, isRequired: false) }
     case .not(let clause): read(clause, isRequired: false)
-    case .field(nil, _): break
+    case .field(nil, _): asksOfDocument = true
     case .field(let field?, let condition):
       if !fields.contains(field) { fields.append(field) }
       guard isRequired, field.isID, case .isIn(let values) = condition else { return }

@@ -1,0 +1,91 @@
+import Documents
+
+/// An answer's text as it grows, in pieces: one of many megabytes is never moved, copied or joined in one go.
+struct AnswerText: Sendable {
+  /// Bytes from which on a piece is put aside: 64 KiB.
+  private static let pieceBytes = 64 << 10
+  /// Bytes from which on a value is a piece of its own, which is shared where it comes again: 16 KiB.
+  private static let sharedBytes = 16 << 10
+
+  /// Where a value stands that was written.
+  struct Place: Sendable {
+    fileprivate let piece: Int
+    fileprivate let range: Range<Int>
+  }
+
+  private var pieces: [[UInt8]] = []
+  /// Bytes beside those in ``writer``.
+  private var pieceCount = 0
+  /// Writes what comes next.
+  var writer = JSONWriter(reserving: 4_096)
+
+  /// How many bytes there are.
+  var count: Int { pieceCount + writer.bytes.count }
+  /// Whether it is longer than ``CouchLimits/answerBytes``.
+  var isTooLong: Bool { count > CouchLimits.answerBytes }
+
+  /// Puts aside what is written, if it is long enough. Not within a value whose place is wanted.
+  mutating func settle() {
+    if writer.bytes.count >= Self.pieceBytes { cut() }
+  }
+
+  /// The place of the value that was written since ``writer`` had so many bytes.
+  func place(from start: Int) -> Place {
+    Place(piece: pieces.count, range: start..<writer.bytes.count)
+  }
+
+  /// Writes a value again.
+  mutating func again(_ place: Place) {
+    // A copy where it is the same array: what is appended to its own bytes would copy all of it.
+    writer.raw(
+      place.piece < pieces.count
+        ? pieces[place.piece][place.range] : Array(writer.bytes[place.range])[...])
+  }
+
+  /// Writes bytes that are one whole JSON value.
+  mutating func value(_ bytes: [UInt8]) {
+    // A value without bytes: the comma that is due.
+    writer.raw([UInt8]())
+    append(bytes)
+  }
+
+  /// Appends bytes as they are.
+  mutating func append(_ bytes: [UInt8]) {
+    guard bytes.count >= Self.sharedBytes else { return writer.append(bytes) }
+    cut()
+    pieces.append(bytes)
+    pieceCount += bytes.count
+  }
+
+  /// Takes out all that is written, to be put in somewhere else; it is counted all the same.
+  mutating func takeOut() -> [[UInt8]] {
+    cut()
+    let taken = pieces
+    pieces = []
+    writer = JSONWriter(reserving: 256)
+    return taken
+  }
+
+  /// Writes a value that was taken out.
+  mutating func putBack(_ taken: [[UInt8]]) {
+    writer.raw([UInt8]())
+    for piece in taken {
+      append(piece)
+      pieceCount -= piece.count
+    }
+  }
+
+  /// Ends the text.
+  /// - Returns: its pieces.
+  mutating func finish() -> [[UInt8]] {
+    cut()
+    return pieces
+  }
+
+  private mutating func cut() {
+    guard !writer.bytes.isEmpty else { return }
+    let piece = writer.take(reserving: 0)
+    pieceCount += piece.count
+    pieces.append(piece)
+  }
+}

@@ -1,0 +1,47 @@
+extension Array where Element: Sendable {
+  /// Elements that are sorted without giving way.
+  private static var runLength: Int { 32 }
+
+  /// The elements in order, equal ones in theirs: runs are sorted one by one, then merged, with pauses for others.
+  /// - Throws: 503 when nobody waits for the answer any more.
+  func sortedInSlices(
+    _ precedes: @Sendable (Element, Element) -> Bool
+  ) async throws(CouchError) -> [Element] {
+    var runs: [[Element]] = []
+    for start in stride(from: 0, to: count, by: Self.runLength) {
+      runs.append(self[start..<Swift.min(start + Self.runLength, count)].sorted(by: precedes))
+      try await CouchError.givingWay()
+    }
+    while runs.count > 1 {
+      var merged: [[Element]] = []
+      for place in stride(from: 0, to: runs.count, by: 2) {
+        guard place + 1 < runs.count else {
+          merged.append(runs[place])
+          break
+        }
+        merged.append(try await Self.merged(runs[place], runs[place + 1], precedes))
+      }
+      runs = merged
+    }
+    return runs.first ?? []
+  }
+
+  private static func merged(
+    _ left: [Element], _ right: [Element], _ precedes: @Sendable (Element, Element) -> Bool
+  ) async throws(CouchError) -> [Element] {
+    var merged: [Element] = []
+    merged.reserveCapacity(left.count + right.count)
+    var (first, second) = (0, 0)
+    while first < left.count, second < right.count {
+      if precedes(right[second], left[first]) {
+        merged.append(right[second])
+        second += 1
+      } else {
+        merged.append(left[first])
+        first += 1
+      }
+      try await CouchError.givingWay()
+    }
+    return merged + left[first...] + right[second...]
+  }
+}
