@@ -1,5 +1,5 @@
 import ArgumentParser
-import Foundation
+import Glibc
 import HotelBookmarks
 
 /// Makes a backup.
@@ -9,8 +9,8 @@ struct BackupCommand: AsyncParsableCommand {
     abstract: "Make a backup of all stores, accounts and keys, also while a server runs.",
     discussion: """
       A running server makes it, so the backup's directory must be one that the server may write to. The \
-      backup holds secrets: keep it as you keep the data directory. Exit status 65: damaged stores were left \
-      out.
+      backup holds secrets: keep it as you keep the data directory. Exit status 65: there is damage, and a line for \
+      each; a store that can't be read is left out.
       """)
 
   @Argument(help: "Where the backup goes: a directory that is not there yet, or is empty.")
@@ -63,7 +63,7 @@ struct RestoreCommand: AsyncParsableCommand {
 
 extension BackupAdministration.Report {
   /// A bar on a terminal; damage on standard error.
-  fileprivate static var terminal: Self {
+  static var terminal: Self {
     Self(progress: ProgressBar(isShown: isatty(2) == 1).show) { line in
       StandardError.write(Array((line + "\n").utf8))
     }

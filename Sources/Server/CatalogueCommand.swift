@@ -1,5 +1,5 @@
 import ArgumentParser
-import Foundation
+import Glibc
 import HotelBookmarks
 
 /// Looks after the embedded upstream's hotels.

@@ -1,4 +1,4 @@
-import Foundation
+import FoundationEssentials
 import HotelBookmarks
 
 /// Where the data is when no flag says so.

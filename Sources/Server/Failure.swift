@@ -1,5 +1,4 @@
 import ArgumentParser
-import Foundation
 import HotelBookmarks
 
 /// How a command ends that can't do its work: one line, and the exit status that sysexits.h gives it.
@@ -13,6 +12,9 @@ enum Failure {
   static func start(_ error: any Error) -> any Error {
     end(error, status: StartFailure.isConfiguration(error) ? 78 : 1)
   }
+
+  /// Settings by which no server can be asked: 1, as for one that is not ready.
+  static func health(_ error: any Error) -> any Error { end(error, status: 1) }
 
   private static func end(_ error: any Error, status: Int32) -> any Error {
     StandardError.write(Array("hotel-bookmarks: \(StartFailure.line(error))\n".utf8))

@@ -1,5 +1,5 @@
 import ArgumentParser
-import Foundation
+import FoundationEssentials
 import HotelBookmarks
 
 /// Starts the server.
@@ -73,6 +73,18 @@ struct ServeCommand: AsyncParsableCommand {
   var issuerNetworks: String?
   @Option(help: "Stores open at once. Default: by the limit on descriptors, at most 2000")
   var openStores: String?
+  @Option(help: "Documents of a database of the administrator's. Default: no bound")
+  var databaseDocuments: String?
+  @Option(help: "Bytes of all documents of such a database. Default: no bound")
+  var databaseBytes: String?
+  @Option(help: "Bytes of one document of such a database, 1048576 to 8000000. Default: 8000000")
+  var databaseDocumentBytes: String?
+  @Option(
+    help: """
+      Bytes of one document's revision tree in such a database, 1048576 to 67108864. \
+      Default: 8388608
+      """)
+  var databaseTreeBytes: String?
   @Option(help: "The administrator's name. Default: admin")
   var adminName: String?
   @Option(
@@ -88,6 +100,12 @@ struct ServeCommand: AsyncParsableCommand {
   @Option(
     help: "1 to say in each answer's Server-Timing what it cost, for measurements. Default: 0")
   var showCost: String?
+  @Option(
+    help: """
+      Seconds for which requests are still taken after SIGTERM, while /readyz says 503, so that whoever sends them \
+      here sends them elsewhere. Default: 0
+      """)
+  var drainSeconds: String?
   @Option(help: "A JSON file of settings. Default: none")
   var config: String?
 
@@ -114,10 +132,20 @@ struct ServeCommand: AsyncParsableCommand {
       .connections: connections, .connectionsPerAddress: connectionsPerAddress,
       .requestsAtOnce: requestsAtOnce, .guestsPerHour: guestsPerHour, .issuers: issuers,
       .issuerKeys: issuerKeys, .issuerNetworks: issuerNetworks, .openStores: openStores,
+      .databaseDocuments: databaseDocuments, .databaseBytes: databaseBytes,
+      .databaseDocumentBytes: databaseDocumentBytes, .databaseTreeBytes: databaseTreeBytes,
       .adminName: adminName, .adminPasswordFile: adminPasswordFile, .logLevel: logLevel,
-      .logFormat: logFormat, .showCost: showCost,
+      .logFormat: logFormat, .showCost: showCost, .drainSeconds: drainSeconds,
     ]
-    let file = try config.map { try [UInt8](Data(contentsOf: URL(fileURLWithPath: $0))) }
+    let file = try config.map { path in
+      guard let file = FileManager.default.contents(atPath: path) else {
+        let isThere = FileManager.default.fileExists(atPath: path)
+        throw SettingsError(
+          description:
+            "The file of --config, \(path), \(isThere ? "can't be read" : "is not there")")
+      }
+      return [UInt8](file)
+    }
     return try SettingsReader(
       flags: flags.compactMapValues { $0 }, environment: ProcessInfo.processInfo.environment,
       file: file

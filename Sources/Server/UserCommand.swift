@@ -1,13 +1,14 @@
 import ArgumentParser
-import Foundation
+import FoundationEssentials
 import HotelBookmarks
 
-/// Looks after users while the server is not running.
+/// Looks after users, also while a server runs.
 struct UserCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "user", abstract: "Look after users.", subcommands: [Add.self, Password.self])
+    commandName: "user", abstract: "Look after users, also while a server runs.",
+    subcommands: [List.self, Add.self, Password.self, Reset.self, Delete.self])
 
-  /// What both subcommands take.
+  /// What adding and changing take.
   struct Options: ParsableArguments {
     @Argument(help: "The user's name: 1 to 239 bytes, none of / : , or a backtick.")
     var name: String
@@ -57,6 +58,62 @@ struct UserCommand: AsyncParsableCommand {
           .changePassword(of: options.name, to: try options.password())
         print("changed")
       } catch { throw Failure.start(error) }
+    }
+  }
+
+  /// Lets a user choose another password.
+  struct Reset: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+      abstract: "Print a token with which a user who forgot the password chooses another one.",
+      discussion: """
+        It works once, for a day, and until the password changes. The user sends it with \
+        POST /v1/password-resets {"token":…,"password":…}.
+        """)
+
+    @Argument(help: "The user's name.")
+    var name: String
+    @Option(help: "The data directory; also HOTEL_BOOKMARKS_DATA.")
+    var data = DataDirectory.standard
+
+    func run() async throws {
+      do {
+        print(try await UserAdministration(data: data).perform(.resetPassword(name: name)))
+      } catch {
+        throw Failure.start(error)
+      }
+    }
+  }
+
+  /// Lists users.
+  struct List: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+      abstract: "Print a line for each user: id, when they signed up, name.",
+      discussion: "Whoever comes with another issuer's token has no name here.")
+
+    @Option(help: "The data directory; also HOTEL_BOOKMARKS_DATA.")
+    var data = DataDirectory.standard
+
+    func run() async throws {
+      do {
+        _ = try await UserAdministration(data: data).perform(.list) { print($0) }
+      } catch { throw Failure.start(error) }
+    }
+  }
+
+  /// Erases a user.
+  struct Delete: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+      abstract: "Erase a user with all that they have stored; every session ends.")
+
+    @Argument(help: "The user's name or id.")
+    var user: String
+    @Option(help: "The data directory; also HOTEL_BOOKMARKS_DATA.")
+    var data = DataDirectory.standard
+
+    func run() async throws {
+      do { print(try await UserAdministration(data: data).perform(.delete(user))) } catch {
+        throw Failure.start(error)
+      }
     }
   }
 }

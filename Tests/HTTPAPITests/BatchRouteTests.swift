@@ -1,5 +1,6 @@
 import Documents
 import HTTPTypes
+import Hotels
 import StoreTesting
 import Testing
 
@@ -24,8 +25,32 @@ import Testing
         .post, "/v1/bookmarks", token: token, body: String(decoding: undo.bytes, as: UTF8.self))
       #expect(undone.status == 200)
       let list = try await desk.call(.get, "/v1/bookmarks", token: token)
-      #expect(Set(list.ids) == ["a", "b"])
+      #expect(list.ids == ["b", "a"])
       #expect(list.text.contains(#""name":"A""#) && !list.text.contains("New"))
+    }
+  }
+
+  @Test func idAloneIsWhatTheUpstreamKnows() async throws {
+    try await Desk.open { desk in
+      try desk.search.add(#"{"id":"a","name":"A"}"#, #"{"id":"b","name":"B"}"#)
+      let token = try await desk.guest()
+      let body = #"{"add":[{"id":"a"},{"id":"b"}]}"#
+      let made = try await desk.call(.post, "/v1/bookmarks", token: token, body: body)
+      #expect(Self.statuses(made) == [201, 201])
+      let list = try await desk.call(.get, "/v1/bookmarks", token: token)
+      #expect(list.text.contains(#""name":"B""#))
+      let unknown = #"{"add":[{"id":"a"},{"id":"none"}],"remove":["b"]}"#
+      let refused = try await desk.call(.post, "/v1/bookmarks", token: token, body: unknown)
+      #expect(refused.status == 404)
+      #expect(refused["reason"] == "No hotel of the id none is known; send its facts in the body")
+      desk.search.fail(with: .unavailable)
+      let down = try await desk.call(.post, "/v1/bookmarks", token: token, body: unknown)
+      #expect(down.status == 503 && down.error == "search_unavailable")
+      #expect(
+        Self.statuses(try await desk.call(.post, "/v1/bookmarks", token: token, body: body)) == [
+          200, 200,
+        ])
+      #expect(try await desk.call(.get, "/v1/bookmarks", token: token).bytes == list.bytes)
     }
   }
 

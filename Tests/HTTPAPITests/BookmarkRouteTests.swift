@@ -53,6 +53,34 @@ import Testing
       #expect(unknown["reason"]?.contains("body") == true)
       desk.search.fail(with: .timeout)
       #expect(try await desk.call(.put, "/v1/bookmarks/hotel_1", token: token).status == 504)
+      #expect(try await desk.call(.put, "/v1/bookmarks/hotel_25510", token: token).status == 200)
+    }
+  }
+
+  @Test func factsReplaceWhatTheBookmarkSaysAndNothingElseDoes() async throws {
+    try await Desk.open { desk in
+      try desk.search.add(#"{"id":"a","name":"A"}"#)
+      let token = try await desk.guest()
+      let path = "/v1/bookmarks/a"
+      let noted = #"{"name":"A","myNote":"sea view","bookmarked":true}"#
+      let first = try await desk.call(.put, path, token: token, body: noted)
+      #expect(first.status == 201 && first.json["replaced"] == nil)
+      for body in [nil, "{}", #"{"id":"a"}"#, #"{"type":"hotel","bookmarked":false}"#] {
+        let again = try await desk.call(.put, path, token: token, body: body)
+        #expect(again.status == 200)
+        #expect(again.bytes == first.bytes)
+      }
+      let batch = try await desk.call(
+        .post, "/v1/bookmarks", token: token, body: #"{"add":[{"id":"a"}]}"#)
+      #expect(batch.text.contains(#""results":[{"id":"a","status":200}]"#))
+      let stored = try await desk.call(.get, path, token: token)
+      #expect(stored.bytes == first.bytes)
+      #expect(
+        stored.text.hasSuffix(
+          #""hotel":{"name":"A","myNote":"sea view","id":"a","type":"hotel"}}"#))
+      let replaced = try await desk.call(.put, path, token: token, body: #"{"name":"B"}"#)
+      #expect(replaced.json["replaced"]?.bool == true)
+      #expect(!replaced.text.contains("myNote"))
     }
   }
 
@@ -77,7 +105,8 @@ import Testing
 
   @Test(arguments: [
     ("a", #"{"id":"a"}"#, 201), ("a", #"{"id":"b"}"#, 400), ("a", #"{"_id":"b"}"#, 400),
-    ("a", #"{"id":null}"#, 201), ("a", "{}", 201), ("hotel_7", #"{"id":7}"#, 201),
+    ("a", #"{"id":null}"#, 400), ("a", #"{"id":""}"#, 400), ("a", "{}", 201),
+    ("hotel_7", #"{"id":7}"#, 201),
     ("7", #"{"id":7}"#, 201), ("hotel_7", #"{"id":"7"}"#, 201), ("7", #"{"id":8}"#, 400),
     ("hotel_7", #"{"id":"hotelhotel_7"}"#, 201), ("a", #"{"id":7.5}"#, 400),
     ("a", #"{"id":true}"#, 400), ("a", #"{"docid":"b"}"#, 400),

@@ -75,7 +75,7 @@ import Testing
       .store: (404, "not_found"), .precondition: (412, "precondition_failed"),
       .invalidBatch: (400, "doc_validation"), .invalidHotel: (400, "doc_validation"),
       .tooLarge: (413, "document_too_large"), .occupied: (409, "conflict"),
-      .receiptMismatch: (422, "idempotency_key_reused"),
+      .receiptMismatch: (422, "idempotency_key_reused"), .unknownHotel: (404, "not_found"),
     ]
     for code in HotelError.Code.allCases {
       let (status, word) = try #require(table[code])
@@ -86,6 +86,7 @@ import Testing
   @Test func accountErrorsHaveTheirStatusAndWord() throws {
     let table: [AccountError.Code: (Int, String)] = [
       .invalidName: (400, "invalid_username"), .invalidPassword: (400, "invalid_password"),
+      .noPassword: (403, "forbidden"),
       .taken: (409, "conflict"), .badCredentials: (401, "unauthorized"),
       .invalidToken: (401, "unauthorized"), .expiredToken: (401, "unauthorized"),
       .lockedOut: (429, "too_many_requests"), .tooMany: (429, "too_many_requests"),

@@ -66,7 +66,7 @@ import Testing
       let tag = try await desk.bookmark("a", guest.token)
       let hotel = try await guest.get("/a")
       #expect(hotel["_rev"].map { "\"\($0)\"" } == tag)
-      #expect(hotel.text.hasSuffix(#","name":"a","type":"hotel"}"#))
+      #expect(hotel.text.hasSuffix(#","name":"a","id":"a","type":"hotel"}"#))
       #expect(try await guest.list == ["a"])
       #expect(try await guest.feed == ["a": false, "bookmarkedhotels": false])
       let all = try await guest.get("/_all_docs?include_docs=true").json["rows"]?.array ?? []
@@ -86,7 +86,7 @@ import Testing
       #expect(try await guest.bookmarks == ["b", "a"])
       let bookmark = try await desk.call(.get, "/v1/bookmarks/a", token: guest.token)
       #expect(bookmark["rev"] == "2-a")
-      #expect(bookmark.text.contains(#""hotel":{"type":"hotel","stars":1.0}"#))
+      #expect(bookmark.text.contains(#""hotel":{"type":"hotel","stars":1.0,"id":"a"}"#))
     }
   }
 
@@ -198,11 +198,11 @@ import Testing
         .put, guest.path + "/bookmarkedhotels", token: guest.token,
         body: #"{"type":"bookmarkedhotels","hotels":["a"]}"#)
       let bookmark = try await desk.call(.get, "/v1/bookmarks/a", token: guest.token)
-      #expect(bookmark.text.contains(#""hotel":"# + sent))
+      #expect(bookmark.text.contains(#""hotel":"# + sent.dropLast() + #","id":"a"}"#))
       let mine = try await desk.call(
         .put, "/v1/bookmarks/r", token: guest.token, body: "{ \(facts) }")
       #expect(mine.status == 201)
-      #expect(try await guest.get("/r").text.hasSuffix(#",\#(facts),"type":"hotel"}"#))
+      #expect(try await guest.get("/r").text.hasSuffix(#",\#(facts),"id":"r","type":"hotel"}"#))
     }
   }
 }

@@ -32,8 +32,12 @@ struct Reply: Sendable {
   /// An answer of each line of the body that is not empty.
   var lines: [Reply] { bytes.split(separator: 0x0A).map { Reply(Array($0), of: self) } }
 
-  /// The body as text.
-  var text: String { String(decoding: bytes, as: UTF8.self) }
+  /// The body as text, JSON without the newline at its end.
+  var text: String {
+    let isJSON = headers[.contentType]?.utf8.contains("json".utf8) ?? false
+    let endsLine = isJSON && bytes.last == UInt8(ascii: "\n")
+    return String(decoding: endsLine ? bytes.dropLast() : bytes, as: UTF8.self)
+  }
 
   /// The body as JSON; null when it is none.
   var json: JSONValue { (try? JSONValue(parsing: bytes, limits: .request)) ?? .null }

@@ -34,7 +34,7 @@ import Testing
 
   @Test(arguments: [
     "/", "/v1/me", "/v1/me/", "/a%2F..%2Fb", "/a%20b", "/.well-known", "/a..b", "/a?b=%zz",
-    "/a?b=//", "/...", "/%252e%252e/x",
+    "/a?b=//", "/...", "/%252e%252e/x", "/couch/db/%2E", "/couch/db/%2e%2E", "/couch//db//a/",
   ])
   func goodTargetsPass(target: String) throws {
     try RequestTarget.check(target)
@@ -44,7 +44,9 @@ import Testing
     ("", 400), ("v1/me", 400), ("*", 400), ("/a b", 400), ("/\u{7F}", 400), ("/\u{E9}", 400),
     ("/a#b", 400), ("/a\tb", 400), ("/v1/./me", 400), ("/v1/../me", 400), ("/..", 400),
     ("/v1/%2e%2E/me", 400), ("/.%2e/", 400), ("/%2e", 400), ("/a%zz", 400), ("/a%00", 400),
-    ("/a%ff", 400), ("//", 404), ("//v1/me", 404), ("/v1//me", 404), ("/v1/me//", 404),
+    ("/couch/db/..", 400), ("/couch/./db", 400), ("/couch/%ff", 400), ("/couch/%00", 400),
+    ("/a%ff", 400), ("//couch/db", 404), ("//", 404), ("//v1/me", 404), ("/v1//me", 404),
+    ("/v1/me//", 404),
     ("/" + String(repeating: "x", count: 8_192), 414),
   ])
   func badTargetsAreRefused(target: String, status: Int) throws {

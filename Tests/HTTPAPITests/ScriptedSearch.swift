@@ -8,6 +8,9 @@ final class ScriptedSearch: HotelSearching {
     var hotels: [Hotel] = []
     var failure: SearchError?
     var queries: [HotelQuery] = []
+    var source = HotelPage.Source.upstream
+    var age: Int?
+    var note: String?
   }
 
   private let state = Mutex(State())
@@ -31,15 +34,23 @@ final class ScriptedSearch: HotelSearching {
     }
   }
 
+  /// Makes answers come from elsewhere.
+  func answer(from source: HotelPage.Source, age: Int, note: String) {
+    state.withLock { state in (state.source, state.age, state.note) = (source, age, note) }
+  }
+
   func search(_ query: HotelQuery) async throws(SearchError) -> HotelPage {
-    let (failure, hotels) = state.withLock { state in
+    let now = state.withLock { state in
       state.queries.append(query)
-      return (state.failure, state.hotels)
+      return state
     }
-    if let failure { throw failure }
+    let hotels = now.hotels
+    if let failure = now.failure { throw failure }
     let page = Array(hotels.dropFirst(query.offset).prefix(query.limit))
     let end = query.offset + page.count
-    return HotelPage(hotels: page, next: end < hotels.count ? end : nil)
+    return HotelPage(
+      hotels: page, next: end < hotels.count ? end : nil, source: now.source, age: now.age,
+      cacheNote: now.note)
   }
 
   func hotel(_ id: HotelID) async throws(SearchError) -> Hotel? {

@@ -1,4 +1,5 @@
 import Documents
+import Foundation
 import HTTPTypes
 import Hotels
 import Testing
@@ -26,7 +27,7 @@ import Testing
           + #"{"id":"hotel_2","address":"Peru","city":null,"country":"Peru","description":null,"#
           + #""name":"Two","state":null},"#
           + #"{"id":"hotel_3","address":"","city":null,"country":null,"description":null,"#
-          + #""name":"Three","state":null}]}"#)
+          + #""name":"Three","state":null}],"source":"upstream"}"#)
       #expect(
         desk.search.queries == [
           HotelQuery(
@@ -45,6 +46,47 @@ import Testing
             + #"address,city,state,country,name,description"],"data":[{"id":"hotel_1","#
             + #""address":"1 A St, Paris, France","description":"Nice","name":"One"},"#))
       #expect(reply.ids == ["hotel_1", "hotel_2", "hotel_3"])
+      #expect(reply["source"] == "upstream")
+    }
+  }
+
+  @Test func answerThatWasKeptSaysHowOldItIs() async throws {
+    try await Desk.open { desk in
+      try Self.filled(desk)
+      desk.search.answer(from: .stale, age: 7, note: "hit; ttl=-3")
+      for path in ["/api/hotel/a/b", "/api/hotels/a/b", "/v1/hotels"] {
+        let reply = try await desk.call(.get, path)
+        #expect(reply["source"] == "stale")
+        #expect(reply.headers[.age] == "7")
+        #expect(reply.headers[.cacheStatus] == "hotel-bookmarks; hit; ttl=-3")
+      }
+    }
+  }
+
+  /// The first apps read `failure`, the second ones `message`.
+  @Test func errorSaysItsReasonAsTheAppsReadIt() async throws {
+    try await Desk.open { desk in
+      let body = #"{"user":"nobody","password":"no password"}"#
+      let wrong = try await desk.call(.post, "/api/user/login", body: body)
+      #expect(wrong.status == 401)
+      #expect(wrong["failure"] == wrong["reason"] && wrong["message"] == wrong["reason"])
+      let unknown = try await desk.call(.get, "/api/nothing")
+      #expect(unknown.status == 404 && unknown["failure"] == "There is nothing here")
+      #expect(try await desk.call(.get, "/v1/nothing").json["failure"] == nil)
+    }
+  }
+
+  @Test(
+    arguments: [
+      (.get, "/api/airports?search=SFO"), (.get, "/api/flightPaths/SFO/LHR?leave=1"),
+      (.get, "/api/user/anna/flights"), (.post, "/api/user/anna/flights"),
+      (.get, "/api/tenants/t/user/anna/flights"), (.put, "/api/tenants/t/user/anna/flights"),
+    ] as [(HTTPRequest.Method, String)])
+  func whatIsNotOfferedSaysSo(method: HTTPRequest.Method, path: String) async throws {
+    try await Desk.open { desk in
+      let reply = try await desk.call(method, path)
+      #expect(reply.status == 501 && reply.error == "not_implemented")
+      #expect(reply["message"]?.hasSuffix("airports, flights and bookings are not") == true)
     }
   }
 
@@ -89,6 +131,14 @@ import Testing
     }
   }
 
+  /// What the apps read of a token, without its signature.
+  private static func claims(of token: String) throws -> JSONNode {
+    var text = String(try #require(token.split(separator: ".").dropFirst().first))
+    text = text.replacing("-", with: "+").replacing("_", with: "/")
+    text += String(repeating: "=", count: (4 - text.utf8.count % 4) % 4)
+    return try ParsedJSON(Array(#require(Data(base64Encoded: text))), limits: .small).root
+  }
+
   @Test(arguments: [
     ("/api/user", "users"), ("/api/tenants/tenant_agent_00/user", "tenant_agent_00.users"),
   ])
@@ -106,6 +156,7 @@ import Testing
         ])
       let token = try #require(found.json["data"]?["token"]?.string)
       #expect(try await desk.call(.get, "/v1/me", token: token)["username"] == "anna")
+      #expect(try Self.claims(of: token)["user"]?.string == "anna")
       #expect(try await desk.call(.post, path + "/signup", body: body).status == 409)
       let wrong = body.replacing(Desk.password, with: "wrong password")
       #expect(try await desk.call(.post, path + "/login", body: wrong).status == 401)

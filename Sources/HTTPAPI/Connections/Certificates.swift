@@ -1,4 +1,4 @@
-import Foundation
+import Glibc
 package import NIOSSL
 import Synchronization
 
@@ -12,15 +12,17 @@ package final class Certificates: Sendable {
 
   /// What tells two states of a file apart.
   private struct Stamp: Equatable {
-    let modified: Date?
-    let size: Int?
-    let number: Int?
+    let modified: [Int]
+    let size: Int
+    let number: UInt
 
+    /// All zero for a file that is not there.
     init(_ path: String) {
-      let found = try? FileManager.default.attributesOfItem(atPath: path)
-      modified = found?[.modificationDate] as? Date
-      size = found?[.size] as? Int
-      number = found?[.systemFileNumber] as? Int
+      var found = stat()
+      if stat(path, &found) != 0 { found = stat() }
+      modified = [found.st_mtim.tv_sec, found.st_mtim.tv_nsec]
+      size = found.st_size
+      number = found.st_ino
     }
   }
 

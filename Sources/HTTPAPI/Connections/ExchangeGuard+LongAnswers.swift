@@ -8,6 +8,7 @@ extension ExchangeGuard {
   /// - Parameter length: its `Content-Length`.
   /// - Returns: whether there is memory for it until the client has taken it.
   func holdsAnswer(_ length: String) -> Bool {
+    hold?.giveAnswer()
     // Shorter numbers are none that count.
     guard length.utf8.count > 4, let count = Int(length), count > Self.pieceBytes,
       answered?.method != .head
@@ -34,9 +35,11 @@ extension ExchangeGuard {
   func writePieces(
     _ bytes: ByteBuffer, _ context: ChannelHandlerContext, _ promise: EventLoopPromise<Void>?
   ) {
-    if unwrittenBytes > 0, answerPace == nil {
-      answerPace = AnswerPace(limits, at: context.eventLoop.now)
-      arm(context, at: context.eventLoop.now)
+    if unwrittenBytes > 0 {
+      let now = context.eventLoop.now
+      if answerPace == nil { answerPace = AnswerPace(limits, at: now) }
+      answerPace?.goOn(at: now)
+      arm(context, at: now)
     }
     var rest = bytes
     while let piece = rest.readSlice(length: min(rest.readableBytes, Self.pieceBytes)),
@@ -58,14 +61,15 @@ extension ExchangeGuard {
   private func tookPiece(_ count: Int, at now: NIODeadline) {
     if stuck != nil { stuck = now }
     giveAnswer(count)
-    answerPace?.took(count, at: now)
-    if answerBytes == unwrittenBytes { answerPace = nil }
+    answerPace?.took(count, at: now, isAll: answerBytes == unwrittenBytes)
+    if answerBytes == 0 { answerPace = nil }
   }
 
   /// Gives back what was accounted for and not written: an answer may break off.
   func endAnswer() {
     giveAnswer(unwrittenBytes)
     unwrittenBytes = 0
+    if answerBytes == 0 { answerPace = nil }
     isReplaced = false
   }
 

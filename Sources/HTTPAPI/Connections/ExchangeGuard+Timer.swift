@@ -56,7 +56,7 @@ extension ExchangeGuard {
       dues.append(waiting + limits.answer)
     }
     if let stuck { dues.append(stuck + limits.stall) }
-    if let answerPace { dues.append(answerPace.due) }
+    if let due = answerPace?.due { dues.append(due) }
     if let cutoff { dues.append(cutoff) }
     return dues.min()
   }
@@ -78,7 +78,7 @@ extension ExchangeGuard {
       cut(context)
     } else if let stuck, now >= stuck + limits.stall {
       cut(context)
-    } else if let answerPace, now >= answerPace.due {
+    } else if let due = answerPace?.due, now >= due {
       cut(context)
     } else if isOver {
       return

@@ -10,6 +10,7 @@ package final class RequestHold: Sendable {
   private let admission: Admission
   private let address: AddressShare?
   private let bytes = Atomic(0)
+  private let answerBytes = Atomic(0)
   private let hasPlace = Atomic(false)
 
   /// A request that holds nothing yet.
@@ -20,6 +21,7 @@ package final class RequestHold: Sendable {
 
   deinit {
     admission.give(bytes.load(ordering: .relaxed))
+    giveAnswer()
     if hasPlace.load(ordering: .relaxed) { admission.leave(from: address) }
   }
 
@@ -31,6 +33,20 @@ package final class RequestHold: Sendable {
     bytes.add(count, ordering: .relaxed)
     return true
   }
+
+  /// Counts an answer that is being put together; one that is short costs no accounting.
+  /// - Parameter count: the bytes that it has so far.
+  /// - Returns: whether there is memory for them.
+  func holdAnswer(_ count: Int) -> Bool {
+    let held = answerBytes.load(ordering: .relaxed)
+    guard count > max(held, ExchangeGuard.pieceBytes) else { return true }
+    guard admission.takeAnswer(count - held) else { return false }
+    answerBytes.add(count - held, ordering: .relaxed)
+    return true
+  }
+
+  /// Gives back what its answer took: the connection counts it from now on.
+  func giveAnswer() { admission.giveAnswer(answerBytes.exchange(0, ordering: .relaxed)) }
 
   /// Takes over the place among the running requests from a connection that is gone.
   func takePlace() { hasPlace.store(true, ordering: .relaxed) }

@@ -107,3 +107,48 @@ enum ErrorTable {
   static let insufficientStorage = HTTPResponse.Status(
     code: 507, reasonPhrase: "Insufficient Storage")
 }
+
+extension ErrorTable {
+  /// What the bookmark rules refuse.
+  static func hotel(_ error: HotelError) -> Problem {
+    switch error.code {
+    case .precondition: Problem(.preconditionFailed, "precondition_failed", error.reason)
+    case .receiptMismatch:
+      Problem(.unprocessableContent, "idempotency_key_reused", error.reason)
+    case .invalidBatch, .invalidHotel: Problem(.badRequest, "doc_validation", error.reason)
+    case .tooLarge: Problem(.contentTooLarge, "document_too_large", error.reason)
+    case .unknownHotel: Problem(.notFound, "not_found", error.reason)
+    case .occupied: Problem(.conflict, "conflict", error.reason)
+    case .store: error.store.map { problem(for: $0) } ?? .notFound
+    }
+  }
+}
+
+extension ErrorTable {
+  /// What accounts refuse.
+  static func account(_ error: AccountError) -> Problem {
+    let wait = error.retryAfterSeconds ?? 1
+    return switch error.code {
+    case .invalidName: Problem(.badRequest, "invalid_username", error.reason)
+    case .invalidPassword: Problem(.badRequest, "invalid_password", error.reason)
+    case .noPassword: Problem(.forbidden, "forbidden", error.reason)
+    case .taken: Problem(.conflict, "conflict", error.reason)
+    case .badCredentials, .invalidToken, .expiredToken:
+      Problem(
+        .unauthorized, "unauthorized", error.reason, headers: Authentication.challenge)
+    case .lockedOut, .tooMany:
+      Problem(.tooManyRequests, "too_many_requests", error.reason, retryAfter: wait)
+    case .guestSpent: Problem(.gone, "guest_spent", error.reason)
+    case .unknownUser: Problem(.notFound, "not_found", error.reason)
+    case .hashingBusy:
+      Problem(.serviceUnavailable, "unavailable", error.reason, retryAfter: wait)
+    case .issuerUnavailable:
+      Problem(
+        .serviceUnavailable, "issuer_unavailable", error.reason, retryAfter: wait,
+        detail: error.detail)
+    case .store: error.store.map { problem(for: $0) } ?? .notFound
+    case .keys:
+      Problem(.serviceUnavailable, "unavailable", "Tokens can't be made now", detail: error.detail)
+    }
+  }
+}

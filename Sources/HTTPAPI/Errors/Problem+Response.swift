@@ -10,10 +10,16 @@ extension Problem {
     case problem
     /// CouchDB's `{"error","reason"}` as `application/json`.
     case couch
+    /// A problem that says its reason once more as `failure` and `message`, which the travel-sample's apps read.
+    case travel
 
     /// The dialect of a path's family.
     init(path: String) {
-      self = path == "/couch" || path.utf8.starts(with: "/couch/".utf8) ? .couch : .problem
+      if path == "/couch" || path.utf8.starts(with: "/couch/".utf8) {
+        self = .couch
+      } else {
+        self = path.utf8.starts(with: "/api/".utf8) ? .travel : .problem
+      }
     }
   }
 
@@ -31,7 +37,7 @@ extension Problem {
   func fields(in dialect: Dialect) -> HTTPFields {
     var fields = headers
     fields[.contentType] =
-      dialect == .problem ? "application/problem+json" : "application/json"
+      dialect == .couch ? "application/json" : "application/problem+json"
     fields[.cacheControl] = "no-store"
     return fields
   }
@@ -40,7 +46,7 @@ extension Problem {
   func bytes(in dialect: Dialect, requestID: String) -> [UInt8] {
     var writer = JSONWriter()
     writer.beginObject()
-    if dialect == .problem {
+    if dialect != .couch {
       writer.member("type", Self.typePrefix + error)
       writer.member("title", status.reasonPhrase)
       writer.member("status", status.code)
@@ -48,8 +54,12 @@ extension Problem {
     }
     writer.member("error", error)
     writer.member("reason", reason)
-    if dialect == .problem { writer.member("requestId", requestID) }
+    if dialect != .couch { writer.member("requestId", requestID) }
+    if dialect == .travel {
+      writer.member("failure", reason)
+      writer.member("message", reason)
+    }
     writer.endObject()
-    return writer.bytes
+    return writer.bytes + [UInt8(ascii: "\n")]
   }
 }

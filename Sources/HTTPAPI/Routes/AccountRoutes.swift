@@ -27,6 +27,13 @@ extension HTTPService {
         let session = try await body["idToken"] == nil ? logIn(body, call) : exchange(body, call)
         return sessionAnswer(.ok, session, call)
       },
+      .open(.post, "/v1/password-resets") { call in
+        let body = try await call.json(.small)
+        try await accounts.resetPassword(
+          with: try CredentialsBody.text("token", in: body),
+          to: Secret(try CredentialsBody.text("password", in: body)), at: call.address)
+        return .empty(.noContent)
+      },
       .signedIn(.delete, "/v1/sessions") { _, person in
         try await accounts.logOut(person)
         return .empty(

@@ -1,4 +1,5 @@
 import Accounts
+import Crypto
 import Documents
 import HTTPTypes
 import Hotels
@@ -40,10 +41,14 @@ extension HTTPService {
     }
     if let known = try EntityTags(call, .ifNoneMatch, strong: false) {
       let tag = try await hotels.tag(in: store)
-      if known.matches(tag) { return .empty(.notModified, headers: Self.tagged(tag)) }
+      if known.matches(tag) {
+        var fields = Self.tagged(tag)
+        fields[.vary] = "Accept-Encoding"
+        return .empty(.notModified, headers: fields)
+      }
     }
     let page = try await hotels.bookmarks(in: store, limit: limit, after: after)
-    return .json(page.bytes, headers: Self.tagged(page.tag))
+    return try await .packed(page.bytes, headers: Self.tagged(page.tag), for: call)
   }
 
   private func readBookmark(_ call: Call, in store: StoreName) async throws -> Response {
@@ -59,13 +64,13 @@ extension HTTPService {
   private func putBookmark(_ call: Call, in store: StoreName) async throws -> Response {
     let id = try Self.hotelID(call)
     let condition = try Self.condition(call)
-    let (hotel, isShown) = try await hotelToPut(call, id: id)
-    let outcome = try await hotels.bookmark(hotel, in: store, condition: condition)
-    // What the upstream said is noted, so that its next change is told from the person's.
-    if isShown { _ = try? await hotels.refresh([hotel], in: store) }
-    switch outcome {
-    case .created(let bookmark): return Self.answer(.created, bookmark)
-    case .updated(let bookmark), .unchanged(let bookmark): return Self.answer(.ok, bookmark)
+    let (additions, failure) = try await lookUp([try await hotelToPut(call, id: id)])
+    guard let addition = additions.first else { throw Problem.notFound }
+    do throws(HotelError) {
+      return Self.answer(
+        try await hotels.bookmark(addition, in: store, condition: condition))
+    } catch {
+      throw Self.refusal(error, instead: failure)
     }
   }
 
@@ -78,33 +83,28 @@ extension HTTPService {
     return .empty(.noContent)
   }
 
-  private static func answer(_ status: HTTPResponse.Status, _ bookmark: Bookmark) -> Response {
+  private static func answer(_ outcome: BookmarkOutcome) -> Response {
+    let bookmark = outcome.bookmark
     var fields = tagged(bookmark.revision.description)
-    if status == .created { fields[.location] = "/v1/bookmarks/" + bookmark.id.text.urlSegment }
-    return .json(bytes(bookmark), status: status, headers: fields)
+    if outcome.isCreated { fields[.location] = "/v1/bookmarks/" + bookmark.id.text.urlSegment }
+    var bytes: [UInt8] = []
+    bookmark.append(to: &bytes, isReplaced: outcome.isReplaced)
+    return .json(bytes, status: outcome.isCreated ? .created : .ok, headers: fields)
   }
 
-  /// The hotel in the body, or, without one, the hotel that search has shown or the upstream knows; and whether
-  /// it is the latter.
-  private func hotelToPut(
-    _ call: Call, id: HotelID
-  ) async throws -> (hotel: Hotel, isShown: Bool) {
+  /// The hotel in the body, or, without one, the one that is known by its id.
+  private func hotelToPut(_ call: Call, id: HotelID) async throws -> HotelAddition {
     let bytes = try await call.body(upTo: BookmarkLimits.hotelBytes)
-    guard !bytes.isEmpty else {
-      guard let hotel = try await search.hotel(id) else {
-        throw Problem(
-          .notFound, "not_found", "No hotel of this id is known; send the hotel as the body")
-      }
-      return (hotel, true)
-    }
-    let node = try call.json(bytes, .small)
+    guard !bytes.isEmpty else { return HotelAddition(known: id) }
+    let node = try await call.json(bytes, .small)
     let hotel = try Hotel(node, from: .client)
     let isNamed = ["_id", "id", "docid"].contains { !(node[$0]?.isNull ?? true) }
     guard !isNamed || Hotel.canonical(hotel.id.text).equalsBytes(of: Hotel.canonical(id.text))
     else {
       throw Problem(.badRequest, "doc_validation", "The hotel's id must be the one in the path")
     }
-    return (Hotel(id: id, body: hotel.body), false)
+    let named = Hotel(id: id, body: hotel.body)
+    return HotelShape.hasFacts(node) ? HotelAddition(facts: named) : HotelAddition(bare: named)
   }
 
   static func hotelID(_ call: Call) throws(Problem) -> HotelID {
@@ -138,4 +138,32 @@ extension HTTPService {
   }
 
   static func tagged(_ tag: String) -> HTTPFields { [.eTag: "\"\(tag)\""] }
+}
+
+extension HTTPService {
+  /// Several bookmarks at once, all or nothing. With an `Idempotency-Key` the answer is kept in the store, in
+  /// the same transaction, and a retry gets it again.
+  func changeBookmarks(_ call: Call, in store: StoreName) async throws -> Response {
+    let bytes = try await call.body(upTo: JSONLimits.document.maximumBytes)
+    var batch = try BookmarkBatch(parsing: try await call.json(bytes, .document))
+    let receipt = try Self.receipt(call, body: bytes)
+    let failure: SearchError?
+    (batch.add, failure) = try await lookUp(batch.add)
+    do throws(HotelError) {
+      return .json(try await hotels.change(batch, in: store, receipt: receipt).bytes)
+    } catch {
+      throw Self.refusal(error, instead: failure)
+    }
+  }
+
+  private static func receipt(_ call: Call, body: [UInt8]) throws(Problem) -> ReceiptRequest? {
+    guard let key = call[.idempotencyKey] else { return nil }
+    let request = ReceiptRequest(key: key, fingerprint: Array(SHA256.hash(data: body)))
+    guard let request else {
+      throw Problem(
+        .badRequest, "invalid_header",
+        "Idempotency-Key must have 1 to \(BookmarkLimits.receiptKeyBytes) bytes")
+    }
+    return request
+  }
 }

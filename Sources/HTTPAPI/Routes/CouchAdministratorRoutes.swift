@@ -24,7 +24,9 @@ extension HTTPService {
       },
       administrator(.get, "/_dbs_info") { call, caller in
         let query = try DatabaseNamesQuery(try call.couchParameters())
-        return try await databasesInfo(query.chosen(from: try await databaseNames()), caller)
+        var names = query.keys ?? []
+        if query.keys == nil { names = query.chosen(from: try await databaseNames()) }
+        return try await databasesInfo(names, caller)
       },
       administrator(.post, "/_dbs_info") { call, caller in
         try await databasesInfo(Self.keys(in: try await call.couchObject()), caller)
@@ -72,7 +74,7 @@ extension HTTPService {
       try await databases.store(name, for: caller).make()
     }
     var fields = Response.couchFields
-    fields[.location] = "/couch/" + name.urlSegment
+    fields[.location] = address(of: call) + "/couch/" + name.urlSegment
     return .couchDone(.created, headers: fields)
   }
 

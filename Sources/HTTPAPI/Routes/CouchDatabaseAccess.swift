@@ -31,6 +31,19 @@ struct CouchDatabaseAccess: Sendable {
     return store
   }
 
+  /// The server's own id, the same as long as its data are: PouchDB's checkpoints are named after it. Nil before the
+  /// first account.
+  func serverID() async throws(CouchError) -> String? {
+    try await stores.withStore(.system, creating: false) {
+      store throws(CouchError) -> String? in
+      guard let store else { return nil }
+      do throws(StoreError) {
+        let epoch = try await store.glance { view throws(StoreError) in try view.info().epoch }
+        return Hex.digest(of: "server " + epoch, digits: 32)
+      } catch { throw CouchError(error) }
+    }
+  }
+
   /// Makes a database, for the administrator. Of several who ask at once, one is told that it was made.
   /// - Throws: 400 `illegal_database_name`, 412 `file_exists`, what making a store throws.
   func make(_ text: String) async throws(CouchError) {

@@ -12,9 +12,9 @@ extension HTTPService {
     ["/{docid}", "/_design/{design}", "/_local/{local}"].flatMap { path in
       [
         couch(.get, path) { call, store in try await Self.read(call, store) },
-        couch(.put, path) { call, store in try await Self.put(call, store) },
+        couch(.put, path) { call, store in try await put(call, store) },
         couch(.delete, path) { call, store in try await Self.delete(call, store) },
-        couch(.copy, path) { call, store in try await Self.copy(call, store) },
+        couch(.copy, path) { call, store in try await copy(call, store) },
       ]
     } + couchAttachmentRoutes
   }
@@ -37,23 +37,21 @@ extension HTTPService {
 
   private static func read(_ call: Call, _ store: CouchStore) async throws -> Response {
     let parameters = try call.couchParameters()
-    switch try CouchDocumentName(call) {
+    switch try DocumentName(call) {
     case .local(let id):
       return .couch(
         try await store.reading { database throws(CouchError) in try await database.local(id) })
     case .document(let id):
       let query = try DocumentQuery(parameters)
       if let wanted = try OpenRevisions.parameter(parameters) {
-        let found = try await store.reading { database throws(CouchError) in
-          try await database.openRevisions(id, wanted, query)
-        }
-        return openRevisions(found, call)
+        return try await openRevisions(of: id, wanted, query, call, store)
       }
       let answer = try await store.reading { database throws(CouchError) in
         try await database.document(id, query)
       }
       if let revision = answer.revision?.description,
-        try EntityTags(call, .ifNoneMatch, strong: false)?.matches(revision) ?? false
+        // A field that is malformed, without quotation marks, matches nothing.
+        (try? EntityTags(call, .ifNoneMatch, strong: false))?.matches(revision) ?? false
       {
         var fields = Response.couchFields
         fields[.eTag] = "\"\(revision)\""
@@ -64,41 +62,47 @@ extension HTTPService {
   }
 
   /// JSON, but for those who ask for parts by name, as CouchDB's replicator does.
-  private static func openRevisions(_ found: OpenRevisionsAnswer, _ call: Call) -> Response {
-    guard call[.accept]?.lowercased().contains("multipart/mixed") ?? false else {
-      return .couch(CouchAnswer(found.json))
+  private static func openRevisions(
+    of id: DocumentID, _ wanted: OpenRevisions, _ query: DocumentQuery, _ call: Call,
+    _ store: CouchStore
+  ) async throws -> Response {
+    var (form, type) = (OpenRevisions.Form.json, "application/json")
+    if call[.accept]?.lowercased().contains("multipart/mixed") ?? false {
+      var generator = SystemRandomNumberGenerator()
+      let boundary = Hex.string(generator.next(), generator.next())
+      (form, type) = (.multipart(boundary: boundary), "multipart/mixed; boundary=\"\(boundary)\"")
     }
-    var generator = SystemRandomNumberGenerator()
-    let boundary = Hex.string(generator.next(), generator.next())
-    return .text(
-      found.multipart(boundary: boundary), type: "multipart/mixed; boundary=\"\(boundary)\"",
-      headers: Response.couchFields)
+    return .couch(
+      try await store.reading { [form] database throws(CouchError) in
+        try await database.openRevisions(id, wanted, query, as: form)
+      }, type: type)
   }
 
-  private static func put(_ call: Call, _ store: CouchStore) async throws -> Response {
+  private func put(_ call: Call, _ store: CouchStore) async throws -> Response {
     let parameters = try call.couchParameters()
-    let name = try CouchDocumentName(call)
-    let body = try await call.couchDocument()
+    let name = try DocumentName(call)
+    let body = try await call.couchDocument(store.documentLimits)
     switch name {
     case .local(let id):
-      let write = try LocalWrite(body, for: id)
-      return .couch(
-        try await store.writing { database throws(CouchError) in
-          try await database.putLocal(id, write)
-        })
+      let write = try LocalWrite(body, limits: store.documentLimits)
+      let answer = try await store.writing { database throws(CouchError) in
+        try await database.putLocal(id, write)
+      }
+      return written(answer, parameters, call)
     case .document(let id):
       let base = try BaseRevision(query: parameters["rev"], ifMatch: call[.ifMatch])
       let isNewEdit = try parameters.flag("new_edits", default: true)
       let answer = try await store.writing { database throws(CouchError) in
         try await database.put(id, body, base: base, isNewEdit: isNewEdit)
       }
-      return .couch(answer, location: call.request.uri.path)
+      warn(of: answer, call)
+      return written(answer, parameters, call)
     }
   }
 
   private static func delete(_ call: Call, _ store: CouchStore) async throws -> Response {
     let parameters = try call.couchParameters()
-    switch try CouchDocumentName(call) {
+    switch try DocumentName(call) {
     case .local(let id):
       return .couch(
         try await store.reading { database throws(CouchError) in
@@ -113,16 +117,12 @@ extension HTTPService {
     }
   }
 
-  private static func copy(_ call: Call, _ store: CouchStore) async throws -> Response {
+  private func copy(_ call: Call, _ store: CouchStore) async throws -> Response {
     let base = try BaseRevision(
       query: call.couchParameters()["rev"], ifMatch: call[.ifMatch])
-    guard case .document(let source) = try CouchDocumentName(call) else {
-      throw CouchError.badRequest("Local documents can't be copied")
-    }
-    let target = try CouchDestination(call)
+    let (source, target) = (try DocumentName(call), try CopyTarget(call))
     let answer = try await store.reading { database throws(CouchError) in
-      try await database.copy(
-        source, revision: base.revision, to: target.id, base: target.base)
+      try await database.copy(source, revision: base.revision, to: target)
     }
     return .couch(answer, location: location(of: answer, call))
   }

@@ -1,3 +1,4 @@
+import Accounts
 import CouchSync
 import ServiceLifecycle
 import Stores
@@ -175,4 +176,74 @@ final class CouchFeeds: Sendable {
       try? await Task.sleep(for: Self.checkInterval)
     }
   }
+}
+
+/// How many feeds wait, all of them and by whom they are: never by store, which one reader could fill for others.
+struct CouchFeedCounts {
+  /// All.
+  private var total = 0
+  private var byPrincipal: [String: Int] = [:]
+  private var byAddress: [ClientAddress: Int] = [:]
+
+  /// Counts a reader if there is room; ``leave(_:)`` has to follow then.
+  mutating func enter(_ reader: CouchFeedReader) -> Bool {
+    guard total < CouchFeeds.total,
+      byPrincipal[reader.principal, default: 0] < CouchFeeds.perPrincipal
+    else { return false }
+    if let address = reader.address {
+      guard byAddress[address, default: 0] < CouchFeeds.perAddress else { return false }
+      byAddress[address, default: 0] += 1
+    }
+    byPrincipal[reader.principal, default: 0] += 1
+    total += 1
+    return true
+  }
+
+  /// Takes a reader that was counted out again.
+  mutating func leave(_ reader: CouchFeedReader) {
+    total -= 1
+    if let count = byPrincipal[reader.principal] {
+      byPrincipal[reader.principal] = count > 1 ? count - 1 : nil
+    }
+    if let address = reader.address, let count = byAddress[address] {
+      byAddress[address] = count > 1 ? count - 1 : nil
+    }
+  }
+}
+
+/// A place among a server's feeds, held for as long as an answer is written. An answer whose body is never
+/// written, as that of a `HEAD`, gives it back when it is forgotten.
+final class CouchFeedPlace: Sendable {
+  /// Wakes the writer.
+  let signal: CouchFeedSignal
+  private let feeds: CouchFeeds
+
+  /// A place that ``CouchFeeds/enter(_:)`` gave.
+  init(_ signal: CouchFeedSignal, in feeds: CouchFeeds) {
+    self.signal = signal
+    self.feeds = feeds
+  }
+
+  deinit { feeds.leave(signal) }
+
+  /// Gives the place back.
+  func leave() { feeds.leave(signal) }
+}
+
+/// Who reads an answer of `_changes` that takes its time.
+struct CouchFeedReader: Sendable {
+  /// Which store is read.
+  let store: StoreName
+  /// Whether the answer waits for changes; otherwise it is only longer than a page.
+  let waits: Bool
+  /// What stands for the reader, whichever proof they show: whose feeds these count among.
+  let principal: String
+  /// Where a guest reads from; nil for a user and the administrator, who count for themselves wherever they are.
+  let address: ClientAddress?
+  /// What stands for the permission: readers with the same text are asked for once.
+  let permission: String
+  /// Says whether the store may still be read. What it throws counts as no.
+  let mayRead: @Sendable () async throws -> Bool
+  /// Closes the connection.
+  let hangUp: @Sendable () -> Void
 }

@@ -58,20 +58,21 @@ extension HTTPService {
   private var couchListRoutes: [Route] {
     [
       couch(.get, "/_local_docs") { call, store in
-        try await Self.locals(AllDocumentsQuery(try call.couchParameters()), store)
+        try await Self.list(
+          AllDocumentsQuery(try call.couchParameters(), scope: .locals), store)
       },
       couch(.post, "/_local_docs") { call, store in
         let body = try await call.couchObject()
-        return try await Self.locals(
-          AllDocumentsQuery(try call.couchParameters(), body: body), store)
+        return try await Self.list(
+          AllDocumentsQuery(try call.couchParameters(), body: body, scope: .locals), store)
       },
       couch(.get, "/_design_docs") { call, store in
-        try await Self.designs(
+        try await Self.list(
           AllDocumentsQuery(try call.couchParameters(), scope: .designs), store)
       },
       couch(.post, "/_design_docs") { call, store in
         let body = try await call.couchObject()
-        return try await Self.designs(
+        return try await Self.list(
           AllDocumentsQuery(try call.couchParameters(), body: body, scope: .designs), store)
       },
       couch(.post, "/_all_docs/queries") { call, store in
@@ -83,21 +84,12 @@ extension HTTPService {
     ]
   }
 
-  private static func designs(
+  private static func list(
     _ query: AllDocumentsQuery, _ store: CouchStore
   ) async throws -> Response {
     .couch(
       try await store.reading { database throws(CouchError) in
         try await database.allDocuments(query)
-      })
-  }
-
-  private static func locals(
-    _ query: AllDocumentsQuery, _ store: CouchStore
-  ) async throws -> Response {
-    .couch(
-      try await store.reading { database throws(CouchError) in
-        try await database.localDocuments(query)
       })
   }
 

@@ -45,8 +45,9 @@ extension HTTPService {
   ) async throws -> Response {
     let parameters = try call.couchParameters()
     let feed = try CouchFeed(parameters)
-    let query = try ChangesQuery(
-      parameters, body: body, lastEvent: feed.kind == .eventsource ? call[.lastEventID] : nil)
+    let query = try await ChangesQuery(
+      parameters, body: body, lastEvent: feed.kind == .eventsource ? call[.lastEventID] : nil
+    ).prepared()
     let page = try await store.reading { database throws(CouchError) in
       try await database.changes(query)
     }

@@ -5,16 +5,11 @@ import Hummingbird
 
 /// A request's parts as the dialect's verbs take them.
 extension Call {
-  /// The query's parameters, decoded once, in order. CouchDB ignores those that it does not know.
-  /// - Throws: ``Problem`` 400 for a broken escape, invalid UTF-8, or a name that comes twice.
+  /// The query's parameters, decoded once, in order. CouchDB ignores those that it does not know; of a name that
+  /// comes twice the last counts.
+  /// - Throws: ``Problem`` 400 for a broken escape or invalid UTF-8.
   func couchParameters() throws(Problem) -> CouchParameters {
-    let pairs = try Self.pairs((request.uri.query ?? "").utf8)
-    for (place, pair) in pairs.enumerated()
-    where pairs[..<place].contains(where: { $0.name.equalsBytes(of: pair.name) }) {
-      throw Problem(
-        .badRequest, "query_parse_error", "`\(pair.name.prefix(64))` must be given once")
-    }
-    return CouchParameters(pairs)
+    CouchParameters(try Self.pairs((request.uri.query ?? "").utf8))
   }
 
   /// `name=value` pairs joined by `&`, of a query or a form.
@@ -37,33 +32,48 @@ extension Call {
   /// The body of a `POST`, an object.
   /// - Throws: ``Problem`` 413 and 415; 400 for what is no object.
   func couchObject() async throws -> JSONNode {
-    try couchObject(try await body(upTo: CouchLimits.bulk.maximumBytes))
+    try await couchObject(try await body(upTo: CouchLimits.bulk.maximumBytes))
   }
 
-  private func couchObject(_ bytes: [UInt8]) throws -> JSONNode {
-    let node = try json(bytes, CouchLimits.bulk)
+  private func couchObject(_ bytes: [UInt8]) async throws -> JSONNode {
+    let node = try await json(bytes, CouchLimits.bulk)
     guard node.kind == .object else {
-      throw CouchError.badRequest("Request body must be a JSON object")
+      throw CouchBody.noObject
     }
     return node
+  }
+
+  /// The body of a `POST` of one document, which says itself what it is.
+  /// - Throws: ``Problem`` 413 and 415; 400 for what is no JSON.
+  func couchPosted(_ limits: DocumentLimits) async throws -> JSONNode {
+    try await json(try await body(upTo: CouchLimits.bulk.maximumBytes), limits.bulk)
+  }
+
+  /// The body of a `POST` to `_bulk_docs`.
+  /// - Throws: as ``couchObject()``.
+  func couchBulk(_ limits: DocumentLimits) async throws -> BulkRequest {
+    let bytes = try await body(upTo: CouchLimits.bulk.maximumBytes)
+    try requireJSON()
+    return try await BulkRequest.read(bytes, limits: limits)
   }
 
   /// The body of a `POST` that may come without one.
   /// - Throws: as ``couchObject()``.
   func couchObjectIfAny() async throws -> JSONNode? {
     let bytes = try await body(upTo: CouchLimits.bulk.maximumBytes)
-    return bytes.isEmpty ? nil : try couchObject(bytes)
+    guard !bytes.isEmpty else { return nil }
+    return try await couchObject(bytes)
   }
 
   /// The body of a `PUT` of one document. As in CouchDB its type is not looked at, but for the parts that
   /// attachments come in.
   /// - Throws: ``Problem`` 413; 415 for attachments; 400 for what is no JSON.
-  func couchDocument() async throws -> JSONNode {
+  func couchDocument(_ limits: DocumentLimits) async throws -> JSONNode {
     if self[.contentType]?.lowercased().hasPrefix("multipart/") ?? false {
       throw CouchError(415, "bad_content_type", "Attachments are not supported")
     }
-    let bytes = try await body(upTo: CouchLimits.document.maximumBytes)
-    return try CouchBody.parse(bytes, limits: CouchLimits.document)
+    let bytes = try await body(upTo: limits.document.maximumBytes)
+    return try await Self.parsed(bytes, limits.document)
   }
 }
 

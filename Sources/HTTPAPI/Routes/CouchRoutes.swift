@@ -24,7 +24,9 @@ extension HTTPService {
   ) -> Route {
     .signedIn(method, "/couch/{db}" + path) { call, caller in
       try await CouchProblem.translating {
-        try await run(call, try await databases.store(try call.parameter("db"), for: caller))
+        var store = try await databases.store(try call.parameter("db"), for: caller)
+        store.hold = call.context.hold
+        return try await run(call, store)
       }
     }
   }
@@ -36,9 +38,11 @@ extension HTTPService {
   private var couchServerRoutes: [Route] {
     [
       .open(.get, "/couch") { _ in
-        .json(headers: Response.couchFields) { writer in
+        let uuid = try await CouchProblem.translating { try await databases.serverID() }
+        return .json(headers: Response.couchFields) { writer in
           writer.member("couchdb", "Welcome")
           writer.member("version", "3.5.0")
+          if let uuid { writer.member("uuid", uuid) }
           writer.name("features")
           writer.beginArray()
           writer.endArray()
@@ -53,25 +57,42 @@ extension HTTPService {
         try await CouchProblem.translating {
           var generator = SystemRandomNumberGenerator()
           let answer = try CouchUUIDs.answer(try call.couchParameters(), using: &generator)
-          return .json(answer.body, headers: [.cacheControl: "no-store"])
+          return .json(
+            answer.body,
+            headers: [
+              .cacheControl: "no-cache",
+              .eTag:
+                "\"\(Hex.digest(of: String(decoding: answer.body, as: UTF8.self), digits: 32))\"",
+              .expires: "Thu, 01 Jan 1970 00:00:00 GMT",
+            ])
         }
       },
     ]
   }
 
-  /// What CouchDB has and this service has not.
+  /// What CouchDB has and this service has not: functions of design documents. They are stored, and none is run.
   private var couchRefusals: [Route] {
     [
-      couch(.get, "/_design/{design}/_view/{view}") { _, _ in
-        throw CouchProblem.notOffered("Views are")
-      },
-      couch(.post, "/_design/{design}/_view/{view}/queries") { _, _ in
-        throw CouchProblem.notOffered("Views are")
-      },
-      couch(.post, "/_design/{design}/_view/{view}") { _, _ in
-        throw CouchProblem.notOffered("Views are")
-      },
+      function(.get, .views, "/_view/{function}"), function(.post, .views, "/_view/{function}"),
+      function(.post, .views, "/_view/{function}/queries"),
+      function(.get, .shows, "/_show/{function}"),
+      function(.get, .shows, "/_show/{function}/{docid}"),
+      function(.get, .lists, "/_list/{function}/{view}"),
+      function(.post, .updates, "/_update/{function}"),
+      function(.put, .updates, "/_update/{function}/{docid}"),
     ]
+  }
+
+  private func function(
+    _ method: HTTPRequest.Method, _ kind: DesignFunction.Kind, _ path: String
+  ) -> Route {
+    couch(method, "/_design/{design}" + path) { call, store in
+      let function = try DesignFunction(
+        kind, try call.parameter("function"), in: try call.parameter("design"))
+      return try await store.reading { database throws(CouchError) in
+        try await database.run(function)
+      }
+    }
   }
 }
 
@@ -80,11 +101,14 @@ extension Response {
   static let couchFields: HTTPFields = [.cacheControl: "must-revalidate"]
 
   /// A verb's answer, with an entity tag where the revision stands for the body.
-  static func couch(_ answer: CouchAnswer, location: String? = nil) -> Response {
+  static func couch(
+    _ answer: CouchAnswer, type: String = "application/json", location: String? = nil
+  ) -> Response {
     var fields = couchFields
     if let revision = answer.revision { fields[.eTag] = "\"\(revision)\"" }
     if let location { fields[.location] = location }
-    return .json(answer.body, status: .init(integerLiteral: answer.status), headers: fields)
+    return .inPieces(
+      answer.pieces, status: .init(integerLiteral: answer.status), type: type, headers: fields)
   }
 
   /// `{"ok":true}`.

@@ -18,6 +18,8 @@ struct CouchStore: Sendable {
   let caller: Principal
   /// The clock.
   let now: @Sendable () -> Timestamp
+  /// What the request holds; nil where nothing is accounted for.
+  var hold: RequestHold?
 
   /// Lends the database for a verb that writes; an absent store of the caller's own is made.
   /// - Throws: what `use` throws, and what opening a store throws, in CouchDB's words; 404 for a database
@@ -83,6 +85,9 @@ struct CouchStore: Sendable {
   /// What stands for the caller, whichever proof they show.
   var principal: String { caller.kind.rawValue + "|" + caller.id.text }
 
+  /// How large its documents may be.
+  var documentLimits: DocumentLimits { DocumentLimits(stores.limits(of: name)) }
+
   /// Whether a guest calls.
   var isForGuest: Bool { caller.kind == .guest }
 
@@ -108,6 +113,73 @@ struct CouchStore: Sendable {
         ?? DocumentStore(
           name: name, storage: CouchEmptyStorage(), feed: ChangeFeed(),
           limits: .standard(for: name), now: now),
-      mayDesign: role.has(.design))
+      mayDesign: role.has(.design),
+      holdsAnswer: { [hold] in hold?.holdAnswer($0) ?? true })
+  }
+}
+
+/// What is read of a store that has not been made yet: nothing. A guest's or user's store is made at the
+/// first write, and until then it answers as an empty database.
+///
+/// Its epoch is no store's, so that a sequence that a client keeps from it is known as outdated once the
+/// store is there.
+struct CouchEmptyStorage: StoreStorage {
+  func read<Value: Sendable>(
+    _ query: @escaping @Sendable (any StoreView) throws(StoreError) -> Value
+  ) async throws(StoreError) -> Value {
+    try query(CouchEmptyView())
+  }
+
+  /// Refuses as the rules do for an empty store; purges and indexes have nothing to act upon.
+  /// - Throws: `absent` for a decision that would write.
+  func update<Value: Sendable>(
+    _ ids: Set<DocumentID>, at now: Timestamp,
+    _ decide: @escaping @Sendable (any StoreView) throws(StoreError) -> Decision<Value>
+  ) async throws(StoreError) -> Committed<Value> {
+    let decision = try decide(CouchEmptyView())
+    guard decision.mutations.isEmpty, decision.locals.isEmpty else { throw .absent }
+    return Committed(changes: [], value: decision.value)
+  }
+
+  func compact() async throws(StoreError) {}
+
+  func close() async {}
+}
+
+/// The one state of a store that is not there.
+struct CouchEmptyView: StoreView {
+  func document(_ id: DocumentID) throws(StoreError) -> Document? { nil }
+  func tree(_ id: DocumentID) throws(StoreError) -> RevisionTree? { nil }
+  func body(_ id: DocumentID, _ revision: RevisionID) throws(StoreError) -> [UInt8]? { nil }
+  func documents(
+    _ range: DocumentRange, _ visit: (Document) throws(StoreError) -> Bool
+  ) throws(StoreError) {}
+  func changes(
+    ofType type: String, after sequence: Int64, limit: Int
+  ) throws(StoreError) -> [Change] { [] }
+  func changes(after sequence: Int64, limit: Int) throws(StoreError) -> [Change] { [] }
+  func changes(upTo sequence: Int64, limit: Int) throws(StoreError) -> [Change] { [] }
+  func changeCount(after sequence: Int64) throws(StoreError) -> Int64 { 0 }
+  func count(
+    _ range: DocumentRange, among ids: Int
+  ) throws(StoreError) -> (count: Int, last: DocumentID?) { (0, nil) }
+  func locals(
+    _ range: DocumentRange, _ visit: (LocalID, LocalDocument) throws(StoreError) -> Bool
+  ) throws(StoreError) {}
+  func localUsage(of prefix: String) throws(StoreError) -> (count: Int64, bytes: Int64) { (0, 0) }
+  func expiredLocals(at moment: Timestamp, limit: Int) throws(StoreError) -> [LocalID] { [] }
+  func indexedSequence(_ index: IndexID) throws(StoreError) -> Int64? { nil }
+  func indexes() throws(StoreError) -> [IndexID] { [] }
+  func entries(
+    _ index: IndexID, _ range: IndexRange, _ visit: (IndexEntry) throws(StoreError) -> Bool
+  ) throws(StoreError) {}
+  func local(_ id: LocalID) throws(StoreError) -> LocalDocument? { nil }
+  func fileBytes() throws(StoreError) -> Int64 { 0 }
+  func holds(moreThan bytes: Int64) throws(StoreError) -> Bool { false }
+  func storedBytes(of id: DocumentID) throws(StoreError) -> Int64 { 0 }
+  func info() throws(StoreError) -> StoreInfo {
+    StoreInfo(
+      documentCount: 0, deletedCount: 0, lastSequence: 0, bodyBytes: 0,
+      epoch: String(repeating: "0", count: 32))
   }
 }

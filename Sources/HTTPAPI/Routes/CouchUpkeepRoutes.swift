@@ -32,19 +32,32 @@ extension HTTPService {
           })
       },
       couch(.post, "/_compact") { _, store in try await Self.compact(store) },
-      couch(.post, "/_compact/{design}") { _, store in try await Self.compact(store) },
-      // Indexes that no definition names any more go with their definitions.
+      couch(.post, "/_compact/{design}") { call, store in
+        let design = try DocumentID("_design/" + call.parameter("design"))
+        _ = try await store.reading(needing: .compact) { database throws(CouchError) in
+          try await database.document(design)
+        }
+        // Indexes that no definition names any more go with their definitions.
+        return .couchDone(.accepted)
+      },
       couch(.post, "/_view_cleanup") { _, store in
         try await store.require(.compact)
         return .couchDone(.accepted)
       },
       couch(.get, "/_revs_limit") { _, store in
         .couch(
-          try await store.reading { database throws(CouchError) in database.revisionLimit })
+          try await store.reading { database throws(CouchError) in
+            try await database.revisionsLimit()
+          })
       },
-      couch(.put, "/_revs_limit") { _, _ in
-        throw CouchError(
-          501, "not_implemented", "The limit on revisions is the server's, for all databases alike")
+      couch(.put, "/_revs_limit") { call, store in
+        try await store.require(.purge)
+        let bytes = try await call.body(upTo: JSONLimits.small.maximumBytes)
+        let limit = try CouchBody.parse(bytes, limits: .small)
+        return .couch(
+          try await store.writing(needing: .purge) { database throws(CouchError) in
+            try await database.setRevisionsLimit(limit)
+          })
       },
       couch(.get, "/_purged_infos_limit") { _, _ in throw noPurgedInfos },
       couch(.put, "/_purged_infos_limit") { _, _ in throw noPurgedInfos },

@@ -15,29 +15,66 @@ extension HTTPService {
   }
 
   private func searchHotels(_ call: Call, _ person: Principal?) async throws -> Response {
-    let query = try call.query("description", "location", "limit", "offset")
+    let query = try call.query("description", "location", "sort", "near", "limit", "offset")
+    let (order, near) = try Self.order(query)
     let wanted = HotelQuery(
       description: try query.text("description", maximumBytes: HotelQuery.maximumTextBytes),
       location: try query.text("location", maximumBytes: HotelQuery.maximumTextBytes),
+      order: order, near: near,
       limit: try query.int(
         "limit", in: 1...HotelQuery.maximumLimit, default: HotelQuery.defaultLimit),
       offset: try query.int("offset", in: 0...HotelQuery.maximumOffset, default: 0))
     try Self.checkWords(of: wanted)
+    guard search.orders.contains(order) else {
+      throw Problem(
+        .badRequest, "not_supported_by_upstream",
+        "the hotels of this server's upstream can't be sorted by \(order.rawValue); leave sort out")
+    }
     let page = try await page(wanted, for: person)
     let bookmarked = try await bookmarked(page.hotels.map(\.id), by: person)
     if let person, page.source == .upstream || page.source == .cache {
       refresher.refresh(page.hotels.filter { bookmarked.contains($0.id) }, in: person.store)
     }
-    return try .json(headers: Self.freshness(of: page)) { writer in
-      writer.member("source", page.source.rawValue)
-      writer.name("hotels")
-      writer.beginArray()
-      for hotel in page.hotels {
-        writer.raw(try HotelJSON.bytes(hotel, isBookmarked: bookmarked.contains(hotel.id)))
-      }
-      writer.endArray()
-      if let next = page.next { writer.member("next", next) }
+    var writer = JSONWriter()
+    writer.beginObject()
+    writer.member("source", page.source.rawValue)
+    if let total = page.total { writer.member("total", total) }
+    writer.name("hotels")
+    writer.beginArray()
+    for hotel in page.hotels {
+      writer.raw(try HotelJSON.bytes(hotel, isBookmarked: bookmarked.contains(hotel.id)))
     }
+    writer.endArray()
+    if let next = page.next { writer.member("next", next) }
+    writer.endObject()
+    return try await .packed(writer.bytes, headers: Self.freshness(of: page), for: call)
+  }
+
+  /// The order that is asked for; a place alone means nearest first.
+  /// - Throws: 400 for another word, for what is no place, and for a distance from nowhere.
+  private static func order(_ query: QueryParameters) throws(Problem) -> (
+    HotelQuery.Order, GeoPoint?
+  ) {
+    let near = try query.text("near", maximumBytes: 64).map { text throws(Problem) in
+      guard let place = GeoPoint(text) else {
+        throw Problem(
+          .badRequest, "invalid_parameter",
+          "near must be latitude,longitude in degrees, as in near=51.5,-0.12")
+      }
+      return place
+    }
+    guard let name = try query.text("sort", maximumBytes: 64) else {
+      return (near == nil ? .relevance : .distance, near)
+    }
+    guard let order = HotelQuery.Order(rawValue: name) else {
+      throw Problem(
+        .badRequest, "invalid_parameter", "sort must be relevance, name, price or distance")
+    }
+    guard order != .distance || near != nil else {
+      throw Problem(
+        .badRequest, "invalid_parameter", "sort=distance needs near, as in near=51.5,-0.12")
+    }
+    return (order, near)
   }
 
   /// - Throws: 400 for more different words than a search looks up.
@@ -65,7 +102,7 @@ extension HTTPService {
   }
 
   /// How old an answer is and what the cache did for it (RFC 9111, section 5.1; RFC 9211).
-  private static func freshness(of page: HotelPage) -> HTTPFields {
+  static func freshness(of page: HotelPage) -> HTTPFields {
     var fields: HTTPFields = [:]
     if let age = page.age { fields[.age] = String(age) }
     if let note = page.cacheNote { fields[.cacheStatus] = "hotel-bookmarks; " + note }

@@ -9,12 +9,13 @@ import Stores
 enum Limits {
   /// `{"limits":[{"name","value","unit"}…]}`.
   /// - Parameter caps: those that an operator has set.
-  static func json(_ caps: ConnectionCaps) -> [UInt8] {
+  /// - Parameter databases: those of the administrator's databases; one that is none is left out.
+  static func json(_ caps: ConnectionCaps, databases: StoreLimits) -> [UInt8] {
     var writer = JSONWriter()
     writer.beginObject()
     writer.name("limits")
     writer.beginArray()
-    for (name, value, unit) in rows + connections(caps) {
+    for (name, value, unit) in rows + connections(caps) + self.databases(databases) {
       writer.beginObject()
       writer.member("name", name)
       writer.member("value", value)
@@ -24,6 +25,17 @@ enum Limits {
     writer.endArray()
     writer.endObject()
     return writer.bytes
+  }
+
+  private static func databases(_ limits: StoreLimits) -> [(String, Int, String)] {
+    let rows = [
+      ("databaseDocuments", Int(limits.documents), "documents"),
+      ("databaseBytes", Int(limits.bytes), "bytes"),
+      ("databaseDocumentBytes", limits.documentBytes, "bytes"),
+      ("databaseTreeBytes", limits.history.treeBytes, "bytes of revision ids per document"),
+      ("databaseLeaves", limits.history.liveLeaves, "live leaves per document"),
+    ]
+    return rows.filter { $0.1 != .max }
   }
 
   private static func connections(_ caps: ConnectionCaps) -> [(String, Int, String)] {
@@ -70,9 +82,10 @@ enum Limits {
     ("numberDigits", JSONLimits.document.maximumNumberDigits, "digits"),
     ("numberExponent", JSONLimits.document.maximumExponent, "decimal exponent"),
     ("documentIDBytes", DocumentID.maximumBytes, "bytes"),
-    ("revisions", RevisionTree.defaultRevisionLimit, "revision ids per branch"),
-    ("leaves", RevisionTree.maximumLeaves, "live leaves per document"),
-    ("closedLeaves", RevisionTree.maximumClosedLeaves, "tombstone leaves per document"),
+    ("revisions", HistoryLimits.standard.revisions, "revision ids per branch"),
+    ("leaves", HistoryLimits.standard.liveLeaves, "live leaves per document"),
+    ("closedLeaves", HistoryLimits.standard.deletedLeaves, "tombstone leaves per document"),
+    ("treeBytes", HistoryLimits.standard.treeBytes, "bytes of revision ids per document"),
     ("closedBranches", ClosedBranches.maximumStanding, "merged branches per list"),
     ("closedBranchDays", ClosedBranches.days, "days that one is kept, and then its mark"),
     ("closedBranchMarks", ClosedBranches.maximumMarks, "marks of merged branches per list"),
@@ -91,6 +104,8 @@ enum Limits {
     ("storeDocuments", Int(StoreLimits.full.documents), "documents"),
     ("storeBytes", Int(StoreLimits.full.bytes), "bytes"),
     ("storeReceipts", Int(StoreLimits.receipts), "idempotency keys per store and day"),
+    ("guestSeconds", Int(AccountSettings().guestLifetime), "seconds that a guest's token works"),
+    ("guestKeepSeconds", Int(AccountSettings().guestKeeping), "seconds since a guest was here"),
     ("pendingUpdates", StoreLimits.pendingUpdates, "updates per store"),
   ]
 
@@ -138,6 +153,7 @@ enum Limits {
     ("commitMilliseconds", CouchLimits.commitMilliseconds, "milliseconds"),
     ("answerBytes", CouchLimits.answerBytes, "bytes"),
     ("askedRevisions", CouchLimits.askedRevisions, "revisions"),
+    ("filteredDocuments", CouchLimits.filteredDocuments, "documents"),
     ("documentQueries", CouchLimits.queries, "queries"),
     ("uuids", CouchLimits.uuids, "ids"),
     ("databaseNameBytes", DatabaseName.maximumBytes, "bytes"),
@@ -145,6 +161,8 @@ enum Limits {
     ("securityNames", SecurityDocument.maximumNames, "names or roles in one list"),
     ("purgedDocuments", PurgeRequest.maximumDocuments, "documents"),
     ("purgedRevisions", PurgeRequest.maximumRevisions, "revisions"),
+    ("purgeMarkDays", ClosedBranches.days, "days that purged revisions are known"),
+    ("purgeMarks", ClosedBranches.maximumMarks, "marks of two revisions each per document"),
   ]
 
   private static let feeds: [(String, Int, String)] = [

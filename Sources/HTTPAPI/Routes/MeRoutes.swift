@@ -13,6 +13,17 @@ extension HTTPService {
         try await accounts.erase(person)
         return .empty(.noContent)
       },
+      .signedIn(.put, "/v1/me/password") { call, person in
+        let body = try await call.json(.small)
+        let token = try await accounts.changePassword(
+          of: person, from: Secret(try CredentialsBody.text("currentPassword", in: body)),
+          to: Secret(try CredentialsBody.text("password", in: body)), at: call.address)
+        guard let token else { return .empty(.noContent) }
+        var fields = Self.private
+        fields[.renewedToken] = token.token.exposed
+        fields[.setCookie] = sessionCookie(token)
+        return .empty(.noContent, headers: fields)
+      },
     ]
   }
 
@@ -24,7 +35,9 @@ extension HTTPService {
     }
     let quota = StoreLimits.standard(for: person.store)
     var fields = Self.private
-    if let renewed = accounts.renewed(person) { fields[.renewedToken] = renewed.token.exposed }
+    if let renewed = await accounts.renewed(person) {
+      fields[.renewedToken] = renewed.token.exposed
+    }
     return .json(headers: fields) { writer in
       writer.member("id", person.id.text)
       writer.member("kind", person.kind.rawValue)
@@ -48,9 +61,13 @@ extension HTTPService {
   }
 
   private func couchURL(of person: Principal, _ call: Call) -> String {
+    address(of: call) + "/couch/" + person.storeName
+  }
+
+  /// What URL a client reaches this server by, without a slash at its end.
+  func address(of call: Call) -> String {
     let scheme = isSecure ? "https://" : "http://"
-    let base = publicURL ?? scheme + (call.request.head.authority ?? "localhost")
-    return base + "/couch/" + person.storeName
+    return publicURL ?? scheme + (call.request.head.authority ?? "localhost")
   }
 }
 

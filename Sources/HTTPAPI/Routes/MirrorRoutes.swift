@@ -4,6 +4,7 @@ import Documents
 import HTTPTypes
 import Hotels
 import Hummingbird
+import Lanes
 import Stores
 
 extension HTTPService {
@@ -34,7 +35,7 @@ extension HTTPService {
     {
       return .empty(.notModified, headers: fields)
     }
-    return .packed(page.json, headers: fields, for: call)
+    return try await .packed(page.json, headers: fields, for: call)
   }
 }
 
@@ -44,14 +45,24 @@ extension Response {
 
   /// A JSON answer, as gzip for those who take that (RFC 9110, section 12.5.3). The tag of the packed form is
   /// weak: it stands for the same content in other bytes.
-  static func packed(_ bytes: [UInt8], headers: HTTPFields, for call: Call) -> Response {
-    guard bytes.count >= shortestPacked, call.takesGzip,
-      let packed = try? GzipWriter.deflate(bytes, level: 4)
-    else { return .json(bytes, headers: headers) }
-    var fields = headers
+  static func packed(
+    _ bytes: [UInt8], headers: HTTPFields, for call: Call
+  ) async throws -> Response {
+    var varied = headers
+    varied[.vary] = "Accept-Encoding"
+    guard bytes.count >= shortestPacked, call.takesGzip, let writer = try? GzipWriter(level: 4)
+    else { return .json(bytes, headers: varied) }
+    var rest = bytes[...]
+    while !rest.isEmpty {
+      writer.append(rest.prefix(GzipWriter.pieceBytes))
+      rest = rest.dropFirst(GzipWriter.pieceBytes)
+      try await Slice.giveWay()
+    }
+    writer.append([UInt8(ascii: "\n")])
+    var fields = varied
     fields[.contentEncoding] = "gzip"
     if let tag = fields[.eTag] { fields[.eTag] = "W/" + tag }
-    return .json(packed, headers: fields)
+    return .json(writer.finish(), headers: fields)
   }
 }
 

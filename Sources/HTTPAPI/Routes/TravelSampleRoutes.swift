@@ -20,16 +20,29 @@ extension HTTPService {
       .open(.post, "/api/user/login") { call in try await travelLogIn(call) },
       .open(.post, "/api/tenants/{tenant}/user/signup") { call in try await travelSignUp(call) },
       .open(.post, "/api/tenants/{tenant}/user/login") { call in try await travelLogIn(call) },
-    ]
+    ] + Self.notOffered.map { method, path in .open(method, path) { _ in throw Self.onlyHotels } }
   }
 
-  /// v1: `{"data":[…]}`, seven fields a hotel.
+  /// What those back ends answer besides, and this one does not.
+  private static let notOffered: [(HTTPRequest.Method, String)] = [
+    (.get, "/api/airports"), (.get, "/api/flightPaths/{from}/{to}"),
+    (.get, "/api/user/{username}/flights"), (.post, "/api/user/{username}/flights"),
+    (.get, "/api/tenants/{tenant}/user/{username}/flights"),
+    (.put, "/api/tenants/{tenant}/user/{username}/flights"),
+  ]
+
+  private static let onlyHotels = Problem(
+    .notImplemented, "not_implemented",
+    "Of the travel-sample's routes, hotels and users are offered; airports, flights and bookings are not"
+  )
+
+  /// v1: `{"data":[…]}`, seven fields a hotel; and where the answer came from.
   private func firstGeneration(_ call: Call) async throws -> Response {
-    let hotels = try await travelHotels(call)
-    return try .json { writer in
+    let page = try await travelHotels(call)
+    return try .json(headers: Self.freshness(of: page)) { writer in
       writer.name("data")
       writer.beginArray()
-      for hotel in hotels {
+      for hotel in page.hotels {
         let row = try TravelHotel(hotel)
         writer.beginObject()
         writer.member("id", hotel.id.text)
@@ -38,6 +51,7 @@ extension HTTPService {
         writer.endObject()
       }
       writer.endArray()
+      writer.member("source", page.source.rawValue)
     }
   }
 
@@ -46,12 +60,12 @@ extension HTTPService {
     let description = try call.parameter("description")
     let location = context(call, has: "location") ? try call.parameter("location") : "*"
     guard description != "*" || location != "*" else { return Self.rejected }
-    let hotels = try await travelHotels(call)
-    return try .json { writer in
+    let page = try await travelHotels(call)
+    return try .json(headers: Self.freshness(of: page)) { writer in
       Self.context(Self.searchContext, to: &writer)
       writer.name("data")
       writer.beginArray()
-      for hotel in hotels {
+      for hotel in page.hotels {
         let row = try TravelHotel(hotel)
         writer.beginObject()
         writer.member("id", hotel.id.text)
@@ -62,11 +76,12 @@ extension HTTPService {
         writer.endObject()
       }
       writer.endArray()
+      writer.member("source", page.source.rawValue)
     }
   }
 
   /// The hotels that match; a segment that is `*` means any.
-  private func travelHotels(_ call: Call) async throws -> [Hotel] {
+  private func travelHotels(_ call: Call) async throws -> HotelPage {
     func text(_ name: String) throws(Problem) -> String? {
       guard context(call, has: name) else { return nil }
       let text = try call.parameter(name)
@@ -81,7 +96,7 @@ extension HTTPService {
       description: try text("description"), location: try text("location"), matching: .phrase,
       limit: HotelQuery.maximumLimit)
     try Self.checkWords(of: query)
-    return try await search.search(query).hotels
+    return try await search.search(query)
   }
 
   private func context(_ call: Call, has name: String) -> Bool {
@@ -140,5 +155,26 @@ extension HTTPService {
       throw Problem(.badRequest, "bad_request", "The body needs user and password, both strings")
     }
     return (name, Secret(password))
+  }
+}
+
+/// A hotel as the travel-sample's routes write it.
+struct TravelHotel {
+  /// The address, city, state and country that there are, joined by ", ".
+  let fullAddress: String
+  /// City, country, description, name and state, null where unknown.
+  let facts: [(name: String, value: JSONValue)]
+
+  init(_ hotel: Hotel) throws(DocumentError) {
+    let parsed: ParsedJSON
+    do { parsed = try ParsedJSON(hotel.body.bytes, limits: .document) } catch {
+      throw DocumentError(error)
+    }
+    let root = parsed.root
+    fullAddress = ["address", "city", "state", "country"].compactMap { root[$0]?.string }
+      .filter { !$0.isEmpty }.joined(separator: ", ")
+    facts = ["city", "country", "description", "name", "state"].map { name in
+      (name, root[name]?.string.map { .string($0) } ?? .null)
+    }
   }
 }

@@ -3,6 +3,11 @@ import Documents
 import HTTPTypes
 import Hummingbird
 
+extension Call {
+  /// Whether the question is who calls: to CouchDB's, one whose cookie has ended is nobody.
+  fileprivate var isAboutSession: Bool { request.uri.path == "/couch/_session" }
+}
+
 /// Finds out who calls: a bearer token, a user name with a password, or the session cookie.
 struct Authentication: Sendable {
   /// The session cookie's name.
@@ -17,7 +22,20 @@ struct Authentication: Sendable {
     if let field = call[.authorization] { return try await principal(authorization: field, call) }
     guard let token = call[.cookie].flatMap(SentCredentials.cookie) else { return nil }
     try checkOrigin(call)
-    return try await accounts.authenticate(bearer: token)
+    do {
+      return try await accounts.authenticate(bearer: token)
+    } catch {
+      guard call.isAboutSession, Self.hasEnded(error) else { throw error }
+      return nil
+    }
+  }
+
+  /// Whether a session was one once, or may have been.
+  private static func hasEnded(_ error: AccountError) -> Bool {
+    switch error.code {
+    case .invalidToken, .expiredToken, .guestSpent: true
+    default: false
+    }
   }
 
   /// Looks again after a write and before its answer: a guest may have become a user's meanwhile, whose

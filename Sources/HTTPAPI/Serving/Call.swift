@@ -2,9 +2,10 @@ import Accounts
 import Compression
 import Documents
 import HTTPTypes
-import Hummingbird
+package import Hummingbird
 import Lanes
-import NIOCore
+package import Logging
+package import NIOCore
 import Stores
 
 /// A request as a handler sees it.
@@ -21,13 +22,16 @@ struct Call: Sendable {
   /// A header field's value.
   subscript(name: HTTPField.Name) -> String? { request.headers.value(of: name) }
 
-  /// A path parameter, percent-decoded once.
+  /// A path parameter, percent-decoded once. Below `/couch`, as in CouchDB, `+` is a space, but for the name of a
+  /// database, which has none.
   /// - Throws: ``Problem`` 400 when it can't be decoded.
   func parameter(_ name: String) throws(Problem) -> String {
     guard let encoded = arguments[name] else { throw .notFound }
     // The target's bytes were checked: without escapes they are what they stand for.
-    guard encoded.utf8.contains(UInt8(ascii: "%")) else { return encoded }
-    return try RequestTarget.decode(encoded.utf8, what: "The path")
+    guard encoded.utf8.contains(where: { $0 == UInt8(ascii: "%") || $0 == UInt8(ascii: "+") })
+    else { return encoded }
+    let plusIsSpace = name != "db" && Problem.Dialect(path: request.uri.path) == .couch
+    return try RequestTarget.decode(encoded.utf8, plusIsSpace: plusIsSpace, what: "The path")
   }
 
   /// The query, of which only these names may be given.
@@ -37,8 +41,8 @@ struct Call: Sendable {
 
   /// How many bytes may be unpacked of one, beyond ``RequestHold/freeBytes``.
   static let mostUnpacked = 100
-  /// How much memory a body is accounted for at least, in times its unpacked bytes: as it was sent, the bytes that
-  /// are parsed, what they are parsed into, and what is made of that.
+  /// How much memory a body is accounted for, in times its unpacked bytes: the bytes themselves, at most two times as
+  /// much for what is kept of them to find values, and what is made of those.
   static let bodyFactor = 4
 
   /// The whole body, unpacked if it came as gzip. It is accounted for with all that is made of it.
@@ -91,8 +95,7 @@ struct Call: Sendable {
   /// - Parameter taken: the bytes that are accounted for already.
   private func hold(_ body: [UInt8], taken: Int) throws(Problem) {
     guard body.count > RequestHold.freeBytes else { return }
-    try take(
-      max(Self.bodyFactor * body.count, 2 * body.count + ParsedJSON.mostBytes(for: body)) - taken)
+    try take(Self.bodyFactor * body.count - taken)
   }
 
   private func take(_ bytes: Int) throws(Problem) {
@@ -131,14 +134,24 @@ struct Call: Sendable {
   /// The body as JSON.
   /// - Throws: ``Problem`` 413, 415 for another content type, 400 for what the parser refuses.
   func json(_ limits: JSONLimits) async throws -> JSONNode {
-    try json(try await body(upTo: limits.maximumBytes), limits)
+    try await json(try await body(upTo: limits.maximumBytes), limits)
   }
 
   /// A body that was read, as JSON.
   /// - Throws: ``Problem`` 415 for another content type, ``JSONError`` for what the parser refuses.
-  func json(_ bytes: [UInt8], _ limits: JSONLimits) throws -> JSONNode {
+  func json(_ bytes: [UInt8], _ limits: JSONLimits) async throws -> JSONNode {
     try requireJSON()
-    return try ParsedJSON(bytes, limits: limits).root
+    return try await Self.parsed(bytes, limits)
+  }
+
+  /// A text as JSON; gives way to others between its parts.
+  /// - Throws: ``JSONError``.
+  static func parsed(_ bytes: [UInt8], _ limits: JSONLimits) async throws -> JSONNode {
+    var reader = JSONReader(bytes, limits: limits)
+    while true {
+      if let parsed = try reader.next() { return parsed.root }
+      try await Slice.giveWay()
+    }
   }
 
   /// Who the request comes from, for limits on attempts.
@@ -147,7 +160,8 @@ struct Call: Sendable {
   }
 
   /// JSON is UTF-8 (RFC 8259, section 8.1); a body without a type is taken for JSON.
-  private func requireJSON() throws(Problem) {
+  /// - Throws: ``Problem`` 415 for another content type.
+  func requireJSON() throws(Problem) {
     guard let type = request.headers[.contentType] else { return }
     let parts = type.lowercased().split(separator: ";").map { $0.trimmingSpaces }
     let charset = parts.dropFirst().first { $0.hasPrefix("charset=") }?.dropFirst(8)
@@ -166,8 +180,12 @@ struct Call: Sendable {
 }
 
 extension String {
-  /// The text as one segment of a path: everything but RFC 3986's unreserved bytes percent-encoded.
+  /// The text as one segment of a path: everything but RFC 3986's unreserved bytes percent-encoded, and dots that would
+  /// lead elsewhere.
   var urlSegment: String {
+    if utf8.count <= 2, utf8.allSatisfy({ $0 == 0x2E }) {
+      return String(repeating: "%2E", count: utf8.count)
+    }
     var encoded = ""
     for byte in utf8 {
       switch byte {
@@ -179,4 +197,30 @@ extension String {
     }
     return encoded
   }
+}
+
+/// What travels with a request: its connection and where it is logged.
+package struct CallContext: InitializableFromSource {
+  /// The log.
+  package let logger: Logger
+  /// The connection.
+  package let channel: any Channel
+  /// What the request holds; nil where nothing is accounted for, as in tests without a socket.
+  private(set) var hold: RequestHold?
+
+  /// Made for each request, by Hummingbird or for an HTTP/1 connection.
+  package init(source: ApplicationRequestContextSource) {
+    logger = source.logger
+    channel = source.channel
+  }
+
+  /// The same for a request that holds something.
+  func holding(_ hold: RequestHold?) -> CallContext {
+    var context = self
+    context.hold = hold
+    return context
+  }
+
+  /// The peer's address; nil for a pipe, as in tests without a socket.
+  var remoteAddress: SocketAddress? { channel.remoteAddress }
 }

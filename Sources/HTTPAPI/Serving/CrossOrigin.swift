@@ -68,6 +68,8 @@ package struct CrossOrigin: Sendable {
 
   private static let requestHeaders =
     "accept, authorization, content-encoding, content-type, if-match, if-none-match, "
-    + "idempotency-key, prefer"
-  private static let answerHeaders = "etag, location, retry-after, renewed-token, x-request-id"
+    + "idempotency-key, last-event-id, prefer"
+  private static let answerHeaders =
+    "age, allow, cache-status, date, etag, link, location, renewed-token, retry-after, "
+    + "server-timing, www-authenticate, x-request-id"
 }

@@ -44,8 +44,9 @@ package struct Gate: HTTPResponder {
   /// Answers a request.
   /// - Throws: `HTTPParserError` alone, for a body that breaks off or is no HTTP: the server answers 400 and
   ///   closes the connection.
-  package func respond(to request: Request, context: CallContext) async throws -> Response {
+  package func respond(to sent: Request, context: CallContext) async throws -> Response {
     let start = ContinuousClock.now
+    let request = CouchHead.meant(by: sent)
     let found = table.find(request.method, request.uri.string)
     let work = begin(request, context)
     var response: Response
@@ -74,6 +75,7 @@ package struct Gate: HTTPResponder {
     if request.method == .head { response = response.createHeadResponse() }
     crossOrigin.decorate(&response.headers, origin: request.headers.value(of: .origin))
     response.headers.append(Self.noSniffing)
+    CouchHead.name(&response.headers, of: request)
     if showsCost, let work { response.headers[.serverTiming] = EndedWork.timing(work) }
     (found?.0.metrics ?? unrouted).record(
       status: response.status.code, duration: ContinuousClock.now - start)

@@ -1,6 +1,7 @@
 package import Accounts
 package import Documents
 package import Hotels
+package import Logging
 package import Stores
 
 /// What the routes are made of, put together by the composition root.
@@ -31,6 +32,8 @@ package struct HTTPService: Sendable {
   package let proxies: TrustedProxies
   /// Connections at once and from one address, as `GET /v1/limits` shows them.
   package let connectionCaps: ConnectionCaps
+  /// What the administrator's databases take, as `GET /v1/limits` shows it.
+  package let databaseLimits: StoreLimits
   /// Who pays for processor time; nil where nobody does, as in tests.
   package let processors: ProcessorAccounts?
   /// Whether answers say what they cost.
@@ -51,7 +54,8 @@ package struct HTTPService: Sendable {
     crossOrigin: CrossOrigin = CrossOrigin(),
     contract: [UInt8], metricsText: @escaping @Sendable () -> [UInt8], publicURL: String? = nil,
     isSecure: Bool = false, proxies: TrustedProxies = TrustedProxies(),
-    connectionCaps: ConnectionCaps = ConnectionCaps(), processors: ProcessorAccounts? = nil,
+    connectionCaps: ConnectionCaps = ConnectionCaps(), databaseLimits: StoreLimits = .database,
+    processors: ProcessorAccounts? = nil,
     showsCost: Bool = false,
     now: @escaping @Sendable () -> Timestamp
   ) {
@@ -68,6 +72,7 @@ package struct HTTPService: Sendable {
     self.isSecure = isSecure
     self.proxies = proxies
     self.connectionCaps = connectionCaps
+    self.databaseLimits = databaseLimits
     self.processors = processors
     self.showsCost = showsCost
     self.now = now
@@ -88,5 +93,47 @@ package struct HTTPService: Sendable {
       routes: routes, crossOrigin: crossOrigin, proxies: proxies,
       authentication: Authentication(accounts: accounts, crossOrigin: crossOrigin),
       health: health, processors: processors, showsCost: showsCost)
+  }
+}
+
+/// Who finds out how the server is.
+extension HTTPService {
+  /// Finds everything out; before the server listens, so that there is an answer from the first question on.
+  /// - Parameter logger: is told of a failure of the stores.
+  package func findHealth(_ logger: Logger) async {
+    await renewUpstreamHealth()
+    renewHealth(isDue: true, logger)
+  }
+
+  /// Tries the stores and puts the metrics together. Blocks for as long as the disk takes: for a thread that does
+  /// nothing else.
+  package func renewHealth(_ logger: Logger) { renewHealth(isDue: health.isDue, logger) }
+
+  /// Asks the upstream.
+  package func renewUpstreamHealth() async {
+    do {
+      try await search.checkReady()
+      health.note(upstream: nil)
+    } catch {
+      health.note(upstream: error.reason)
+    }
+  }
+
+  private func renewHealth(isDue: Bool, _ logger: Logger) {
+    health.beginRenewal()
+    if isDue {
+      var failure: StoreError?
+      do { try engine.checkWritable() } catch { failure = error }
+      if let name = health.note(stores: failure), let failure {
+        logger.error(
+          "the stores take no writes",
+          metadata: [
+            LogKey.request: "\(name)", LogKey.error: "\(failure.code)",
+            LogKey.detail: "\(failure.detail)",
+          ])
+      }
+    }
+    health.note(damage: engine.knownDamage)
+    health.note(metrics: metricsText())
   }
 }

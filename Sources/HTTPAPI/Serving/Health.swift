@@ -20,6 +20,8 @@ package final class Health: Sendable {
   private struct State {
     var stores: StoreError?
     var upstream: String?
+    /// Damage that could not be mended without a loss.
+    var damage = 0
     var metrics = ByteBuffer()
     /// When the stores were tried last.
     var tried: ContinuousClock.Instant?
@@ -73,6 +75,9 @@ package final class Health: Sendable {
   /// - Parameter failure: nil where it answers.
   func note(upstream failure: String?) { state.withLock { $0.upstream = failure } }
 
+  /// Takes how much damage is known that could not be mended without a loss.
+  func note(damage: Int) { state.withLock { $0.damage = damage } }
+
   /// Counts a renewal that begins.
   func beginRenewal() { state.withLock { $0.renewals += 1 } }
 
@@ -98,7 +103,8 @@ package final class Health: Sendable {
       }
       let failure = Self.failure(known, at: now)
       return question == .ready
-        ? Self.readiness(failure, known.upstream) : Self.up(failure, known.failureID)
+        ? Self.readiness(failure, known.upstream, damage: known.damage)
+        : Self.up(failure, known.failureID)
     }
   }
 
@@ -122,8 +128,11 @@ package final class Health: Sendable {
   }
 
   /// Ready is: stores take writes. An upstream that does not answer makes it degraded, for bookmarks work; so
-  /// does a full disk, for all but what grows works.
-  private static func readiness(_ failure: StoreError?, _ upstream: String?) -> OperationAnswer {
+  /// does a full disk, for all but what grows works. Damage of one person's documents is told, and the server is as
+  /// ready as it was for everybody else.
+  private static func readiness(
+    _ failure: StoreError?, _ upstream: String?, damage: Int
+  ) -> OperationAnswer {
     let isUnavailable = failure.map { $0.code != .storageFull } ?? false
     let isReady = failure == nil && upstream == nil
     return json(
@@ -132,6 +141,7 @@ package final class Health: Sendable {
       writer.member("status", isUnavailable ? "unavailable" : isReady ? "ready" : "degraded")
       writer.member("stores", failure?.reason ?? "writable")
       writer.member("upstream", upstream ?? "available")
+      if damage > 0 { writer.member("damaged", damage) }
     }
   }
 

@@ -8,7 +8,7 @@ enum RequestTarget {
   static let maximumBytes = 8 * 1024
 
   /// - Throws: ``Problem`` 414 for a target that is too long, 400 for one that is malformed, 404 for an empty
-  ///   path segment (`//`).
+  ///   path segment (`//`). Below `/couch`, as in CouchDB, empty segments count for nothing, and `%2E` is a name.
   static func check(_ target: String) throws(Problem) {
     let bytes = target.utf8
     guard bytes.count <= maximumBytes else {
@@ -22,16 +22,18 @@ enum RequestTarget {
       throw Problem(.badRequest, "invalid_uri", "The request target must start with /")
     }
     guard needsALook(path) else { return }
+    let isCouch = path.starts(with: "/couch/".utf8)
     let segments = path.dropFirst().split(
       separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
     for (place, segment) in segments.enumerated() {
       if segment.isEmpty {
-        guard place == segments.count - 1 else {
+        guard isCouch || place == segments.count - 1 else {
           throw Problem(.notFound, "not_found", "There is nothing at a path with //")
         }
         continue
       }
-      let text = try decode(segment, what: "The path")
+      let decoded = try decode(segment, what: "The path")
+      let text = isCouch ? String(decoding: segment, as: UTF8.self) : decoded
       guard text != ".", text != ".." else {
         throw Problem(.badRequest, "invalid_uri", "The path must not contain . or .. segments")
       }

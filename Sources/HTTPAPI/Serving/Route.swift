@@ -71,14 +71,20 @@ package struct Route: Sendable {
   /// Whether it changes what is the caller's; ending the caller's own proof is no such change.
   var isWrite: Bool {
     ![.get, .head].contains(method)
-      && !(method == .delete && (template == "/v1/me" || template == "/v1/sessions"))
+      && !Self.endingTheProof.contains { $0.method == method && $0.template == template }
   }
+
+  private static let endingTheProof: [(method: HTTPRequest.Method, template: String)] = [
+    (.delete, "/v1/me"), (.delete, "/v1/sessions"), (.put, "/v1/me/password"),
+  ]
 
   /// Whether it consists of steps that belong together, such as signing up with a guest's bookmarks or erasing an
   /// account: it is carried to its end though its client has gone.
   let mustFinish: Bool
 
-  private static let accountTemplates = ["/v1/me", "/v1/users", "/v1/sessions"]
+  private static let accountTemplates = [
+    "/v1/me", "/v1/users", "/v1/sessions", "/v1/password-resets",
+  ]
 
   private init(method: HTTPRequest.Method, template: String, handler: Handler) {
     self.method = method

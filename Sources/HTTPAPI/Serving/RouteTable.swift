@@ -3,7 +3,7 @@ import HTTPTypes
 /// Finds the route of a request, by the bytes of its path as it was sent.
 ///
 /// A segment that is written in a template goes before a parameter in its place, and there is no coming back
-/// from it. Empty segments count for nothing here; a path with `//` is refused before.
+/// from it. Empty segments count for nothing here; where they may not, `//` is refused before.
 struct RouteTable: Sendable {
   /// A route and what belongs to it.
   struct Entry: Sendable {

@@ -1,5 +1,5 @@
 import Accounts
-import Foundation
+import FoundationEssentials
 
 /// What `Authorization` carries, unverified: a bearer token (RFC 6750) or a name with a password (RFC 7617).
 enum SentCredentials: Sendable {

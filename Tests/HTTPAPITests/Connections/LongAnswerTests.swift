@@ -45,6 +45,43 @@ import Testing
     #expect(wire.channel.isActive)
   }
 
+  @Test func countsWhileItIsPutTogetherAndOnceWhenItIsGiven() throws {
+    let admission = Admission(answerMemory: 3 * Self.size / 2)
+    let (wire, dam) = try dammed(admission)
+    let hold = try #require(
+      try wire.channel.pipeline.syncOperations.handler(type: ExchangeGuard.self).hold)
+    #expect(hold.holdAnswer(1_000) && admission.answerBytes == 0)
+    #expect(hold.holdAnswer(Self.size / 2) && hold.holdAnswer(Self.size))
+    #expect(admission.answerBytes == Self.size)
+    #expect(!hold.holdAnswer(2 * Self.size))
+    answer(wire, bytes: Self.size)
+    #expect(admission.answerBytes == Self.size)
+    dam.take(.max / 2)
+    #expect(admission.answerBytes == 0)
+  }
+
+  @Test(arguments: [(8, true), (7, false)])
+  func pieceByPieceHasToBeTakenAtTheRateToo(kibibytes: Int, isFastEnough: Bool) throws {
+    let admission = Admission()
+    let (wire, dam) = try dammed(admission)
+    wire.channel.write(
+      HTTPResponsePart.head(
+        .init(status: .ok, headerFields: [.contentLength: String(64 * Self.size)])), promise: nil)
+    let pause = TimeAmount.milliseconds(Int64(64_000 / kibibytes))
+    for _ in 0..<200 where wire.channel.isActive {
+      wire.channel.writeAndFlush(
+        HTTPResponsePart.body(ByteBuffer(repeating: 0x78, count: 64 << 10)), promise: nil)
+      wire.wait(pause)
+      dam.take(.max / 2)
+      // The server takes its time, which is not the client's.
+      wire.wait(.minutes(5))
+    }
+    #expect(wire.channel.isActive == isFastEnough)
+    dam.fail()
+    try? wire.channel.close().wait()
+    #expect(admission.answerBytes == 0)
+  }
+
   @Test func isGivenUpWithItsConnection() throws {
     let admission = Admission()
     let (wire, dam) = try dammed(admission)
