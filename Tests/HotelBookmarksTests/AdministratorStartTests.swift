@@ -123,7 +123,7 @@ import Testing
   }
 
   @Test func nameOfAUserRefusesToStart() async throws {
-    let directory = try TemporaryDirectory()
+    let directory = try await TemporaryDirectory.withData()
     _ = try await UserAdministration(data: directory.path).add("Chief", password: "long enough")
     let settings = try Self.settings(directory, password: "a good secret", name: "chief")
     let reason = try await Self.refusal(settings)

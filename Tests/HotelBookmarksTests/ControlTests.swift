@@ -6,20 +6,25 @@ import Testing
   @Test func linesAreReadBack() {
     let lines: [ControlLine] = [
       .progress(done: 3, of: 9), .finding(file: "stores/ab", reason: "a \"b\"\nc"),
-      .result(words: "3 files", isDamaged: true), .failure("no"),
+      .result(words: "3 files", isDamaged: true), .failure("no"), .text("a: b"),
     ]
     for line in lines {
       #expect(line.bytes.count { $0 == 0x0A } == 1)
       #expect(ControlLine(line.bytes) == line)
     }
-    for request in [ControlPeer.Request.backup(to: "/a b/ü"), .verify] {
+    for request in [
+      ControlPeer.Request.backup(to: "/a b/ü"), .verify, .repair, .user(.list), .user(.delete("ä")),
+      .user(.add(name: "n", password: "p\n\"")), .user(.changePassword(name: "n", password: "")),
+      .user(.resetPassword(name: "n")),
+    ] {
       #expect(ControlPeer.Request(request.line) == request)
     }
   }
 
   @Test(arguments: [
     "", "{}", "[]", #"{"do":"backup"}"#, #"{"do":"backup","to":"relative"}"#, #"{"do":"erase"}"#,
-    #"{"do":"verify","to":"/x"}"#, #"{"do":1}"#,
+    #"{"do":"verify","to":"/x"}"#, #"{"do":1}"#, #"{"do":"user add","name":"n"}"#,
+    #"{"do":"user delete"}"#,
   ])
   func otherRequestsAreNotKnown(text: String) {
     #expect(ControlPeer.Request(Array((text + "\n").utf8)) == nil)

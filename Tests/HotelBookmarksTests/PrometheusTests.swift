@@ -83,7 +83,7 @@ import Testing
     #expect(
       lines.filter { $0.hasPrefix("#") } == [
         "# TYPE commits_total counter", "# TYPE requests_total counter", "# TYPE seconds histogram",
-        "# TYPE stores_open gauge",
+        "# HELP stores_open Stores that are open.", "# TYPE stores_open gauge",
       ])
     var family = ""
     for line in lines {

@@ -36,6 +36,13 @@ import Testing
         ["issuerKeys", "issuer-keys", "HOTEL_BOOKMARKS_ISSUER_KEYS"],
         ["issuerNetworks", "issuer-networks", "HOTEL_BOOKMARKS_ISSUER_NETWORKS"],
         ["openStores", "open-stores", "HOTEL_BOOKMARKS_OPEN_STORES"],
+        ["databaseDocuments", "database-documents", "HOTEL_BOOKMARKS_DATABASE_DOCUMENTS"],
+        ["databaseBytes", "database-bytes", "HOTEL_BOOKMARKS_DATABASE_BYTES"],
+        [
+          "databaseDocumentBytes", "database-document-bytes",
+          "HOTEL_BOOKMARKS_DATABASE_DOCUMENT_BYTES",
+        ],
+        ["databaseTreeBytes", "database-tree-bytes", "HOTEL_BOOKMARKS_DATABASE_TREE_BYTES"],
         ["adminName", "admin-name", "HOTEL_BOOKMARKS_ADMIN_NAME"],
         [
           "adminPasswordFile", "admin-password-file", "HOTEL_BOOKMARKS_ADMIN_PASSWORD_FILE",
@@ -43,6 +50,7 @@ import Testing
         ["logLevel", "log-level", "HOTEL_BOOKMARKS_LOG_LEVEL"],
         ["logFormat", "log-format", "HOTEL_BOOKMARKS_LOG_FORMAT"],
         ["showCost", "show-cost", "HOTEL_BOOKMARKS_SHOW_COST"],
+        ["drainSeconds", "drain-seconds", "HOTEL_BOOKMARKS_DRAIN_SECONDS"],
       ])
   }
 }

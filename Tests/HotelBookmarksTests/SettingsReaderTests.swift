@@ -3,6 +3,7 @@ import Documents
 import HTTPAPI
 import Logging
 import SearchProxy
+import Stores
 import Testing
 
 @testable import HotelBookmarks
@@ -20,8 +21,10 @@ import Testing
     .guestsPerHour: "7",
     .issuers: "https://a.example/r#x#y, https://b.example/#z,https://a.example/r#w",
     .issuerKeys: "https://b.example/#https://keys.example/b?p=1", .issuerNetworks: "10.0.0.0/8",
-    .openStores: "9", .adminName: "boss",
+    .openStores: "9", .databaseDocuments: "11", .databaseBytes: "12",
+    .databaseDocumentBytes: "2000000", .databaseTreeBytes: "3000000", .adminName: "boss",
     .adminPasswordFile: "/run/secrets/boss", .logLevel: "trace", .logFormat: "json", .showCost: "1",
+    .drainSeconds: "3",
   ]
 
   private static var expected: Settings {
@@ -50,11 +53,17 @@ import Testing
     ]
     settings.issuerNetworks = ["10.0.0.0/8"].compactMap { AddressNetwork($0) }
     settings.openStores = 9
+    settings.databases = StoreLimits(
+      documents: 11, bytes: 12,
+      history: HistoryLimits(
+        liveLeaves: .max, deletedLeaves: .max, treeBytes: 3_000_000),
+      documentBytes: 2_000_000)
     settings.adminName = "boss"
     settings.adminPasswordFile = "/run/secrets/boss"
     settings.logLevel = .trace
     settings.logFormat = .json
     settings.showsCost = true
+    settings.drainSeconds = 3
     return settings
   }
 
@@ -150,6 +159,10 @@ import Testing
     (SettingKey.port, "0", true), (.port, "65535", true), (.port, "65536", false),
     (.port, "-1", false), (.guestsPerHour, "1", true), (.guestsPerHour, "0", false),
     (.guestsPerHour, "1000000", true), (.guestsPerHour, "1000001", false), (.openStores, "4", true),
+    (.databaseDocuments, "1", true), (.databaseDocuments, "0", false),
+    (.databaseBytes, "1", true), (.databaseBytes, "0", false),
+    (.databaseDocumentBytes, "8000000", true), (.databaseDocumentBytes, "8000001", false),
+    (.databaseTreeBytes, "1048576", true), (.databaseTreeBytes, "1048575", false),
     (.openStores, "3", false), (.openStores, "100000", true), (.openStores, "100001", false),
     (.logLevel, "critical", true), (.logLevel, "loud", false), (.logFormat, "text", true),
     (.showCost, "0", true), (.showCost, "2", false),

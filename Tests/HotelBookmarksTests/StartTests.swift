@@ -1,4 +1,5 @@
 import Accounts
+import Documents
 import Foundation
 import NIOCore
 import SQLiteEngine
@@ -16,6 +17,7 @@ import Testing
     arguments: [
       ("127.0.0.1", nil, "http://127.0.0.1:81"), ("::1", nil, "http://[::1]:81"),
       ("0.0.0.0", "https://hotels.example", "https://hotels.example"),
+      ("0.0.0.0", nil, "http://127.0.0.1:81"), ("::", nil, "http://[::1]:81"),
     ] as [(String, String?, String)])
   func bannerHasThreeCallsToTry(hostname: String, publicURL: String?, url: String) {
     var settings = Settings()
@@ -27,6 +29,28 @@ import Testing
     let calls = lines.filter { $0.contains("curl ") }
     #expect(calls.count == 3)
     for call in calls { #expect(call.contains(url + "/v1/")) }
+  }
+
+  /// It suggested a hotel that another upstream need not have.
+  @Test func bannerSuggestsAHotelThatIsFound() {
+    let text = StartupBanner.text(Settings(), port: 1)
+    #expect(!text.contains("hotel_25510") && text.contains("/v1/bookmarks/$HOTEL"))
+  }
+
+  @Test func bannerIsALineOfJSONWhereLogsAre() throws {
+    var settings = Settings()
+    settings.data = "a\"b"
+    let line = StartupBanner.json(
+      settings, port: 81, operationsPort: 82, password: Secret("abcd-efgh"),
+      now: Timestamp(seconds: 1_800_000_000))
+    #expect(!line.contains("\n"))
+    let root = try ParsedJSON(Array(line.utf8), limits: .small).root
+    #expect(root["message"]?.string?.hasSuffix(" at http://127.0.0.1:81 is up") == true)
+    #expect(root["data"]?.string == "a\"b" && root["time"]?.string?.hasPrefix("2027-01-15") == true)
+    #expect(root["operations"]?.string == "http://127.0.0.1:82")
+    #expect(root["password"]?.string == "abcd-efgh" && root["administrator"]?.string == "admin")
+    let usual = StartupBanner.json(settings, port: 81, now: Timestamp(seconds: 0))
+    #expect(!usual.contains("password"))
   }
 
   @Test func bannerNamesTheUpstream() {

@@ -1,4 +1,5 @@
 import Foundation
+import SQLiteEngine
 
 /// A new, empty directory that is removed with everything in it when the last reference goes.
 final class TemporaryDirectory: Sendable {
@@ -15,5 +16,14 @@ final class TemporaryDirectory: Sendable {
 
   deinit {
     try? FileManager.default.removeItem(atPath: path)
+  }
+}
+
+extension TemporaryDirectory {
+  /// Makes a data directory, as the first start of a server does.
+  static func withData() async throws -> TemporaryDirectory {
+    let directory = try TemporaryDirectory()
+    await (try FileEngine.open(directory: directory.path)).close()
+    return directory
   }
 }

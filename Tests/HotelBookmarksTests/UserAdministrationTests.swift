@@ -2,6 +2,7 @@ import Accounts
 import Documents
 import SQLiteEngine
 import Stores
+import Synchronization
 import Testing
 
 @testable import HotelBookmarks
@@ -45,7 +46,7 @@ import Testing
   }
 
   @Test func addedUserCanLogIn() async throws {
-    let directory = try TemporaryDirectory()
+    let directory = try await TemporaryDirectory.withData()
     let users = UserAdministration(data: directory.path)
     let id = try await users.add("Anna", password: "long enough")
     let session = try await Self.logIn("anna", "long enough", data: directory.path)
@@ -58,7 +59,7 @@ import Testing
   }
 
   @Test func changedPasswordIsTheOneThatWorks() async throws {
-    let directory = try TemporaryDirectory()
+    let directory = try await TemporaryDirectory.withData()
     let (users, path) = (UserAdministration(data: directory.path), directory.path)
     _ = try await users.add("anna", password: "the first one")
     try await users.changePassword(of: "anna", to: "the second one")
@@ -74,6 +75,34 @@ import Testing
         == .invalidPassword)
   }
 
+  @Test func usersAreListedAndDeletedByNameOrID() async throws {
+    let directory = try await TemporaryDirectory.withData()
+    let users = UserAdministration(data: directory.path)
+    let anna = try await users.add("anna", password: "long enough")
+    let bert = try await users.add("Bert", password: "long enough")
+    let lines = Mutex<[String]>([])
+    let words = try await users.perform(.list) { line in lines.withLock { $0.append(line) } }
+    #expect(words == "2 users")
+    #expect(lines.withLock { $0.map { $0.split(separator: " ").last } } == ["Bert", "anna"])
+    #expect(lines.withLock { $0.first?.hasPrefix(bert) } == true)
+    #expect(try await users.perform(.delete("bert")) == "deleted")
+    #expect(try await users.perform(.delete(anna)) == "deleted")
+    #expect(try await users.perform(.list) == "0 users")
+    #expect(try await Self.code { _ = try await users.perform(.delete("anna")) } == .unknownUser)
+    _ = try await users.add("anna", password: "long enough")
+  }
+
+  @Test func noUserIsAddedWhereThereIsNoData() async throws {
+    let directory = try TemporaryDirectory()
+    for path in [directory.path, directory.path + "/typo"] {
+      let error = try await #require(throws: DataDirectoryError.self) {
+        try await UserAdministration(data: path).add("anna", password: "long enough")
+      }
+      #expect(error.code == .noData)
+      #expect(StartFailure.isConfiguration(error))
+    }
+  }
+
   @Test func directoryInUseIsLeftAlone() async throws {
     let directory = try TemporaryDirectory()
     let engine = try await FileEngine.open(directory: directory.path)
@@ -87,7 +116,7 @@ import Testing
   }
 
   @Test func rotatingKeysLogsNobodyOut() async throws {
-    let directory = try TemporaryDirectory()
+    let directory = try await TemporaryDirectory.withData()
     let (users, path) = (UserAdministration(data: directory.path), directory.path)
     let id = try await users.add("anna", password: "long enough")
     let token = try await Self.logIn("anna", "long enough", data: path).token.token.exposed

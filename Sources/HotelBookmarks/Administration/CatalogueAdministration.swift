@@ -1,8 +1,8 @@
 import Catalogue
 import Documents
-import Foundation
+import Glibc
 import Lanes
-import SQLite
+import SQLiteEngine
 
 /// Replaces the embedded upstream's hotels from the command line; a running server finds the new ones.
 package enum CatalogueAdministration {
@@ -12,19 +12,19 @@ package enum CatalogueAdministration {
   /// - Parameter progress: takes how far it is, from 0 to 1 or nil where that can't be known, and words.
   /// - Parameter badRow: takes a line for each bad row.
   /// - Returns: one line that says what was imported.
-  /// - Throws: `CatalogueError`; the old catalogue then still stands.
+  /// - Throws: `DataDirectoryError` where there is no data directory; `CatalogueError`: the old catalogue then still stands.
   package static func importHotels(
     from file: String, into data: String, strict: Bool,
     progress: @escaping @Sendable (Double?, String) -> Void,
     badRow: @escaping @Sendable (String) -> Void
   ) async throws -> String {
-    try FileManager.default.createDirectory(
-      atPath: data, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+    try FileEngine.requireDirectory(data)
     let path = file == "-" ? "/dev/stdin" : file
-    let size = try? FileManager.default.attributesOfItem(atPath: path)[.size] as? Int
+    var status = stat()
+    let size = stat(path, &status) == 0 ? Int(status.st_size) : nil
     let lane = Lane(name: "import")
     let run = CatalogueImport(
-      into: data, on: lane, name: URL(fileURLWithPath: path).lastPathComponent,
+      into: data, on: lane, name: path.split(separator: "/").last.map(String.init) ?? path,
       at: SystemClock.now(), onBadRow: strict ? .refuse : .skip
     ) { event in
       switch event {

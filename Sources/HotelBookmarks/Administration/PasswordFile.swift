@@ -1,5 +1,5 @@
 import Accounts
-import Foundation
+import Glibc
 
 /// Passwords that an operator hands over in a file: never as an argument or in the environment, which other
 /// processes can read.
@@ -11,18 +11,32 @@ package enum PasswordFile {
   /// container platforms hand secrets over as links that a group may read.
   /// - Throws: ``SettingsError`` that names the setting and says why the file can't be used.
   static func password(in path: String, of setting: SettingKey) throws(SettingsError) -> Secret {
-    guard let handle = FileHandle(forReadingAtPath: path) else {
+    let file = Glibc.open(path, O_RDONLY | O_CLOEXEC)
+    guard file >= 0 else {
       throw SettingsError(description: "\(setting.rawValue): \(path) can't be opened")
     }
-    // It throws only for a handle that is closed already.
-    defer { try? handle.close() }
-    guard let data = try? handle.read(upToCount: maximumBytes + 1) else {
+    defer { Glibc.close(file) }
+    guard let bytes = content(of: file), !bytes.isEmpty else {
       throw SettingsError(description: "\(setting.rawValue): \(path) can't be read or is empty")
     }
-    guard data.count <= maximumBytes, let text = String(validating: data, as: UTF8.self) else {
+    guard bytes.count <= maximumBytes, let text = String(validating: bytes, as: UTF8.self) else {
       throw SettingsError(description: "\(setting.rawValue): \(path) is too long or no UTF-8")
     }
     return Secret(trimmed(text))
+  }
+
+  /// At most one byte more than a file may have; nil where reading fails.
+  private static func content(of file: Int32) -> [UInt8]? {
+    var bytes: [UInt8] = []
+    var piece = [UInt8](repeating: 0, count: 4_096)
+    while bytes.count <= maximumBytes {
+      let count = Glibc.read(file, &piece, min(piece.count, maximumBytes + 1 - bytes.count))
+      if count < 0, errno == EINTR { continue }
+      guard count >= 0 else { return nil }
+      guard count > 0 else { break }
+      bytes += piece.prefix(count)
+    }
+    return bytes
   }
 
   /// A text without the line break at its end.

@@ -4,7 +4,7 @@ import NIOPosix
 import SQLiteEngine
 import Stores
 
-/// Looks after users from the command line, while no server uses the data directory.
+/// Looks after users from the command line: through the server that uses the data directory, or without one.
 package struct UserAdministration: Sendable {
   private let data: String
 
@@ -13,19 +13,38 @@ package struct UserAdministration: Sendable {
 
   /// Adds a user.
   /// - Returns: the user's id.
-  /// - Throws: `DataDirectoryError` while a server runs; `AccountError` for a name or password that can't be.
+  /// - Throws: `DataDirectoryError` where there is no data directory; `AccountError` for a name or password that can't
+  ///   be, ``BackupError`` with its words where a server says so.
   package func add(_ name: String, password: String) async throws -> String {
-    try await run { try await $0.addUser(username: name, password: Secret(password)).text }
+    try await perform(.add(name: name, password: password))
   }
 
   /// Gives a user another password; the user's sessions end.
   /// - Throws: as ``add(_:password:)``; `AccountError` for an unknown user.
   package func changePassword(of name: String, to password: String) async throws {
-    try await run { try await $0.changePassword(username: name, password: Secret(password)) }
+    _ = try await perform(.changePassword(name: name, password: password))
+  }
+
+  /// Does what is asked for.
+  /// - Parameter print: takes a line for each user of a list.
+  /// - Returns: one line.
+  /// - Throws: as ``add(_:password:)``.
+  package func perform(
+    _ request: UserRequest, _ print: @escaping @Sendable (String) -> Void = { _ in }
+  ) async throws -> String {
+    let report = BackupAdministration.Report(progress: { _, _ in }, finding: print)
+    switch await BackupAdministration.ask(.user(request), in: data, report) {
+    case .result(let words, _): return words
+    case .failure(let reason): throw BackupError(.failed, reason)
+    case .progress, .finding, .text:
+      throw BackupError(.failed, "The server ended before it was done")
+    case nil: return try await run { try await UserDesk($0).perform(request) { print($0) } }
+    }
   }
 
   /// Runs work on the accounts of a directory that no server uses.
   func run<Value>(_ work: (AccountService) async throws -> Value) async throws -> Value {
+    try FileEngine.requireDirectory(data)
     let engine = try await FileEngine.open(directory: data)
     var settings = Settings()
     settings.data = data

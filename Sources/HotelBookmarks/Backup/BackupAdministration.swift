@@ -1,10 +1,10 @@
-import Foundation
+import FoundationEssentials
 import Lanes
 import SQLite
 import SQLiteEngine
 import Stores
 
-/// Makes backups from the command line: through the server that uses the data directory, or without one.
+/// Makes backups and mends stores from the command line: through the server that uses the data directory, or without one.
 package enum BackupAdministration {
   /// What the command line is told while it waits.
   package struct Report: Sendable {
@@ -13,7 +13,7 @@ package enum BackupAdministration {
 
     /// A report.
     /// - Parameter progress: takes how far it is, from 0 to 1, and words.
-    /// - Parameter finding: takes a line for each damage.
+    /// - Parameter finding: takes a line for each damage, or whatever is listed.
     package init(
       progress: @escaping @Sendable (Double?, String) -> Void,
       finding: @escaping @Sendable (String) -> Void
@@ -42,42 +42,72 @@ package enum BackupAdministration {
       switch line {
       case .progress(let done, let total): stores(done, of: total)
       case .finding(let file, let reason): finding("\(file): \(reason)")
+      case .text(let line): finding(line)
       case .result, .failure: break
       }
     }
   }
 
   /// Makes a backup of a data directory at a path, where nothing but an empty directory may be.
-  /// - Returns: one line, and whether stores were left out because they are damaged.
+  /// - Returns: one line, and whether anything was damaged.
   /// - Throws: ``BackupError``; `DataDirectoryError` for a data directory that can't be used.
   package static func backUp(
     _ data: String, to path: String, _ report: Report
   ) async throws -> (words: String, isDamaged: Bool) {
     let path = absolute(path)
-    if let line = await ask(.backup(to: path), in: data, report) {
-      switch line {
-      case .result(let words, let isDamaged):
-        report.progress(1, "")
-        return (words, isDamaged)
-      case .failure(let reason): throw BackupError(.failed, reason)
-      case .progress, .finding: throw BackupError(.failed, "The server ended before it was done")
-      }
+    if let told = try await told(.backup(to: path), in: data, report) { return told }
+    let summary = try await offline(data) { desk in
+      try await desk.backUp(to: path, report.reporter)
     }
-    try DataFiles.requireThere(data)
+    report.progress(1, "")
+    return (summary.words, summary.isDamaged)
+  }
+
+  /// Mends what is damaged in any store of a data directory.
+  /// - Returns: one line, and whether something is lost or damaged still.
+  /// - Throws: as ``backUp(_:to:_:)``.
+  package static func repair(
+    _ data: String, _ report: Report
+  ) async throws -> (words: String, isDamaged: Bool) {
+    if let told = try await told(.repair, in: data, report) { return told }
+    let outcome = try await offline(data) { desk in try await desk.repair(report.reporter) }
+    report.progress(1, "")
+    return (outcome.words, outcome.isDamaged)
+  }
+
+  /// What the server that uses a data directory says of a request; nil when none does.
+  /// - Throws: ``BackupError`` with its words.
+  private static func told(
+    _ request: ControlPeer.Request, in data: String, _ report: Report
+  ) async throws -> (words: String, isDamaged: Bool)? {
+    switch await ask(request, in: data, report) {
+    case nil: return nil
+    case .result(let words, let isDamaged):
+      report.progress(1, "")
+      return (words, isDamaged)
+    case .failure(let reason): throw BackupError(.failed, reason)
+    case .progress, .finding, .text:
+      throw BackupError(.failed, "The server ended before it was done")
+    }
+  }
+
+  /// Works at the stores of a data directory that no server uses.
+  /// - Throws: `DataDirectoryError`, and what `work` throws.
+  static func offline<Value>(
+    _ data: String, _ work: (BackupDesk) async throws -> Value
+  ) async throws -> Value {
+    try FileEngine.requireDirectory(data)
     let engine = try await FileEngine.open(directory: data)
     var settings = Settings()
     settings.data = data
     let stores = ServiceAssembly.stores(over: engine, settings)
-    let result: Result<BackupDesk.Summary, any Error>
-    do {
-      result = .success(
-        try await BackupDesk(engine: engine, stores: stores).backUp(to: path, report.reporter))
-    } catch { result = .failure(error) }
+    let result: Result<Value, any Error>
+    do { result = .success(try await work(BackupDesk(engine: engine, stores: stores))) } catch {
+      result = .failure(error)
+    }
     await stores.close()
     await engine.close()
-    let summary = try result.get()
-    report.progress(1, "")
-    return (summary.words, summary.missing > 0)
+    return try result.get()
   }
 
   /// Asks the server that uses a data directory; nil when none does.
@@ -98,15 +128,5 @@ package enum BackupAdministration {
     var bytes = Array(path.utf8)
     while bytes.count > 1, bytes.last == UInt8(ascii: "/") { bytes.removeLast() }
     return String(decoding: bytes, as: UTF8.self)
-  }
-}
-
-extension DataFiles {
-  /// Checks that there is a data directory: opening one that is not there would make it.
-  /// - Throws: ``BackupError``.
-  static func requireThere(_ directory: String) throws(BackupError) {
-    guard FileManager.default.fileExists(atPath: directory + "/registry.sqlite") else {
-      throw BackupError(.unreachable, "\(directory) is no data directory: it has no registry")
-    }
   }
 }

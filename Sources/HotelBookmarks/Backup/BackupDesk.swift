@@ -13,8 +13,8 @@ struct BackupDesk: Sendable {
   /// The pause before trying again.
   private static let pause = Duration.milliseconds(200)
 
-  private let engine: FileEngine
-  private let stores: DatabaseManager
+  let engine: FileEngine
+  let stores: DatabaseManager
 
   /// A desk over stores in use.
   init(engine: FileEngine, stores: DatabaseManager) {
@@ -33,9 +33,11 @@ struct BackupDesk: Sendable {
     var bytes: Int64 = 0
     /// Stores that are damaged and so are not in it.
     var missing = 0
+    /// Damage inside of stores that are in it.
+    var damages = 0
   }
 
-  /// Makes a backup.
+  /// Makes a backup. Every copy is looked through; a store with damage inside is in the backup as it is.
   ///
   /// The accounts come first: a guest whose bookmarks are on their way into an account is a guest in the
   /// backup, with all bookmarks. The keys come after all stores, so that no token that led to one of them is
@@ -50,7 +52,7 @@ struct BackupDesk: Sendable {
     do {
       try await writer.begin(made: SystemClock.now(), by: Version.current)
       do {
-        result = .success(try await write(to: writer, ScrubSum(on: lane), reporter))
+        result = .success(try await write(to: writer, on: lane, reporter))
       } catch {
         await writer.abandon()
         throw error
@@ -61,12 +63,14 @@ struct BackupDesk: Sendable {
   }
 
   private func write(
-    to writer: BackupWriter, _ sum: ScrubSum, _ reporter: ScrubReporter
+    to writer: BackupWriter, on lane: Lane, _ reporter: ScrubReporter
   ) async throws -> Summary {
     var summary = Summary()
+    let sum = ScrubSum(on: lane)
     summary.missing = try await each(reporter) { name in
-      try await copy(name, to: writer, sum, reporter)
+      try await copy(name, to: writer, on: lane, sum, reporter)
     }
+    summary.damages = await sum.counts.findings - summary.missing
     for extra in [BackupManifest.Extra.catalogue, .administrator, .keys, .erasures] {
       try await writer.add(extra, from: directory)
     }
@@ -99,7 +103,7 @@ struct BackupDesk: Sendable {
   /// Visits every store, the accounts' first and alone. Stores that are made meanwhile may be left out.
   /// - Parameter visit: answers whether the store is as it should be.
   /// - Returns: how many were not.
-  private func each(
+  func each(
     _ reporter: ScrubReporter, atOnce: Int = BackupDesk.copiesAtOnce,
     _ visit: @escaping @Sendable (StoreName) async throws -> Bool
   ) async throws -> Int {
@@ -137,7 +141,8 @@ struct BackupDesk: Sendable {
 
   /// - Returns: false when the store is damaged and was left out.
   private func copy(
-    _ name: StoreName, to writer: BackupWriter, _ sum: ScrubSum, _ reporter: ScrubReporter
+    _ name: StoreName, to writer: BackupWriter, on lane: Lane, _ sum: ScrubSum,
+    _ reporter: ScrubReporter
   ) async throws -> Bool {
     let engine = engine
     let path = try await writer.place(of: name)
@@ -149,6 +154,8 @@ struct BackupDesk: Sendable {
         try await writer.drop(name)
         return true
       }
+      await sum.add(
+        await engine.scrub(copyAt: path, of: name, epoch: epoch, on: lane, reporter))
       try await writer.add(name, epoch: epoch)
       return true
     } catch let error as StoreError where Self.isDamage(error) {
@@ -176,7 +183,7 @@ struct BackupDesk: Sendable {
 
   /// Uses a store, again when it is crowded or was written anew meanwhile.
   /// - Returns: nil for an absent store.
-  private func using<Value: Sendable>(
+  func using<Value: Sendable>(
     _ name: StoreName, _ work: @Sendable (any StoreStorage) async throws(StoreError) -> Value
   ) async throws -> Value? {
     var attempt = 1
@@ -195,11 +202,11 @@ struct BackupDesk: Sendable {
     }
   }
 
-  private static func isDamage(_ error: StoreError) -> Bool {
+  static func isDamage(_ error: StoreError) -> Bool {
     error.code == .damaged || error.code == .integrity
   }
 
-  private static func words(_ error: StoreError) -> String {
+  static func words(_ error: StoreError) -> String {
     let words = error.detail.isEmpty ? error.reason : "\(error.reason) (\(error.detail))"
     return words.split(whereSeparator: \.isNewline).joined(separator: " ")
   }

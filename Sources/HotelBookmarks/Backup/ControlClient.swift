@@ -28,7 +28,7 @@ actor ControlClient {
       take(line)
       switch line {
       case .result, .failure: last = line
-      case .progress, .finding: break
+      case .progress, .finding, .text: break
       }
     }
     return last

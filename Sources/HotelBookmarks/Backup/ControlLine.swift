@@ -6,6 +6,8 @@ enum ControlLine: Sendable, Equatable {
   case progress(done: Int, of: Int)
   /// Damage that was found.
   case finding(file: String, reason: String)
+  /// A line for whoever asked.
+  case text(String)
   /// It is done; nothing follows.
   case result(words: String, isDamaged: Bool)
   /// It could not be done; nothing follows.
@@ -25,6 +27,7 @@ enum ControlLine: Sendable, Equatable {
     case .result(let words, let isDamaged):
       writer.member("result", words)
       writer.member("damaged", isDamaged)
+    case .text(let line): writer.member("text", line)
     case .failure(let reason): writer.member("failure", reason)
     }
     writer.endObject()
@@ -40,6 +43,8 @@ enum ControlLine: Sendable, Equatable {
       self = .finding(file: file, reason: reason)
     } else if let words = root["result"]?.string, let isDamaged = root["damaged"]?.bool {
       self = .result(words: words, isDamaged: isDamaged)
+    } else if let line = root["text"]?.string {
+      self = .text(line)
     } else if let reason = root["failure"]?.string {
       self = .failure(reason)
     } else {

@@ -15,6 +15,10 @@ struct ControlPeer: Sendable {
     case backup(to: String)
     /// A look through all stores.
     case verify
+    /// Mending what is damaged in any store.
+    case repair
+    /// Something about users.
+    case user(UserRequest)
 
     /// The line that asks for it.
     var line: [UInt8] {
@@ -25,6 +29,8 @@ struct ControlPeer: Sendable {
         writer.member("do", "backup")
         writer.member("to", path)
       case .verify: writer.member("do", "verify")
+      case .repair: writer.member("do", "repair")
+      case .user(let request): request.write(to: &writer)
       }
       writer.endObject()
       return writer.bytes + [0x0A]
@@ -37,7 +43,10 @@ struct ControlPeer: Sendable {
       case ("backup"?, let path?) where path.utf8.first == UInt8(ascii: "/"):
         self = .backup(to: path)
       case ("verify"?, nil): self = .verify
-      default: return nil
+      case ("repair"?, nil): self = .repair
+      default:
+        guard let request = UserRequest(root) else { return nil }
+        self = .user(request)
       }
     }
   }

@@ -8,6 +8,7 @@ import ServiceLifecycle
 /// Serves the command line through the control socket, one connection after the other.
 struct ControlService: Service {
   let desk: BackupDesk
+  let users: UserDesk
   let logger: Logger
 
   /// How often it looks whether whoever asked has left, which ends what was asked for: 200 ms.
@@ -19,7 +20,7 @@ struct ControlService: Service {
     let opening = await ControlListener(lane).listen(at: path)
     guard let socket = opening.descriptor else {
       logger.warning(
-        "backups can't be asked for: the control socket can't be made",
+        "the command line can't ask for anything: the control socket can't be made",
         metadata: ["detail": "\(opening.failure)"])
       try? await gracefulShutdown()
       await lane.stop()
@@ -67,7 +68,13 @@ struct ControlService: Service {
         logger.info(
           "a backup was made",
           metadata: ["files": "\(summary.files)", "bytes": "\(summary.bytes)"])
-        await peer.send(.result(words: summary.words, isDamaged: summary.missing > 0))
+        await peer.send(.result(words: summary.words, isDamaged: summary.isDamaged))
+      case .user(let request):
+        let words = try await users.perform(request) { await peer.send(.text($0)) }
+        await peer.send(.result(words: words, isDamaged: false))
+      case .repair:
+        let outcome = try await desk.repair(reporter)
+        await peer.send(.result(words: outcome.words, isDamaged: outcome.isDamaged))
       case .verify:
         let counts = try await desk.verify(reporter)
         await peer.send(
@@ -82,10 +89,14 @@ struct ControlService: Service {
 }
 
 extension BackupDesk.Summary {
+  /// Whether anything in the data directory is damaged.
+  var isDamaged: Bool { missing > 0 || damages > 0 }
+
   /// The backup in words.
   var words: String {
     let missing = missing > 0 ? ", \(missing) damaged stores left out" : ""
-    return "\(files) files, \(bytes) bytes\(missing)"
+    let damages = damages > 0 ? ", \(damages) damages in stores that are in it" : ""
+    return "\(files) files, \(bytes) bytes\(missing)\(damages)"
   }
 }
 

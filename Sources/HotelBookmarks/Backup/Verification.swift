@@ -48,7 +48,7 @@ package enum Verification {
       switch line {
       case .result(let words, let isDamaged): return (isDamaged ? .damaged : .sound, words)
       case .failure(let reason): return (.impossible, reason)
-      case .progress, .finding: return (.impossible, "The server ended before it was done")
+      case .progress, .finding, .text: return (.impossible, "The server ended before it was done")
       }
     }
   }

@@ -22,11 +22,16 @@ package enum SettingKey: String, CaseIterable, Sendable {
   case issuerKeys
   case issuerNetworks
   case openStores
+  case databaseDocuments
+  case databaseBytes
+  case databaseDocumentBytes
+  case databaseTreeBytes
   case adminName
   case adminPasswordFile
   case logLevel
   case logFormat
   case showCost
+  case drainSeconds
 
   /// What names in the environment start with.
   static let environmentPrefix = "HOTEL_BOOKMARKS_"
@@ -41,7 +46,8 @@ package enum SettingKey: String, CaseIterable, Sendable {
   var isNumber: Bool {
     switch self {
     case .port, .operationsPort, .guestsPerHour, .openStores, .connections, .connectionsPerAddress,
-      .requestsAtOnce, .showCost:
+      .requestsAtOnce, .databaseDocuments, .databaseBytes, .databaseDocumentBytes,
+      .databaseTreeBytes, .showCost, .drainSeconds:
       true
     case .hostname, .data, .upstream, .upstreamCredentialsFile, .upstreamNetworks,
       .upstreamCAFile, .publicURL, .origins, .issuers, .issuerKeys, .issuerNetworks,

@@ -2,6 +2,7 @@ package import Accounts
 package import HTTPAPI
 package import Logging
 package import SearchProxy
+package import Stores
 
 /// How a server is to run.
 package struct Settings: Sendable, Equatable {
@@ -53,6 +54,8 @@ package struct Settings: Sendable, Equatable {
   package var issuerNetworks: [AddressNetwork] = []
   /// Stores open at once at most; nil to go by the limit on file descriptors.
   package var openStores: Int?
+  /// What the administrator's databases take.
+  package var databases = StoreLimits.database
   /// The administrator's name.
   package var adminName = Administrator.standardName
   /// A file with the administrator's password; nil for one that is drawn at the first start.
@@ -63,6 +66,8 @@ package struct Settings: Sendable, Equatable {
   package var logFormat = LogFormat.text
   /// Whether answers say what they cost, for measurements: anybody may read it.
   package var showsCost = false
+  /// For how many seconds the server goes on answering after it was told to stop, while `/readyz` says that it stops.
+  package var drainSeconds = 0
 
   /// The defaults.
   package init() {}
@@ -72,4 +77,7 @@ package struct Settings: Sendable, Equatable {
 package struct SettingsError: Error, Sendable, Equatable, CustomStringConvertible {
   /// One line for the person who starts the server.
   package let description: String
+
+  /// A refusal in words.
+  package init(description: String) { self.description = description }
 }

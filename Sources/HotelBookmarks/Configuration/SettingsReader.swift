@@ -1,8 +1,10 @@
+import Accounts
 import Configuration
 import Documents
 import HTTPAPI
 import Logging
 import SearchProxy
+import Stores
 
 /// Puts the settings together: a flag before the environment before the file before the default.
 package struct SettingsReader: Sendable {
@@ -42,6 +44,7 @@ package struct SettingsReader: Sendable {
     settings.data = string(.data) ?? settings.data
     settings.guestsPerHour = try int(.guestsPerHour, in: 1...1_000_000) ?? settings.guestsPerHour
     settings.openStores = try int(.openStores, in: 4...100_000)
+    try readDatabases(into: &settings)
     try readConnections(into: &settings)
     try readIssuers(into: &settings)
     settings.adminName = string(.adminName) ?? settings.adminName
@@ -72,7 +75,23 @@ package struct SettingsReader: Sendable {
       settings.logFormat = known
     }
     settings.showsCost = try int(.showCost, in: 0...1) == 1
+    settings.drainSeconds = try int(.drainSeconds, in: 0...300) ?? settings.drainSeconds
     return settings
+  }
+
+  private func readDatabases(into settings: inout Settings) throws(SettingsError) {
+    if let count = try int(.databaseDocuments, in: 1...Int.max) {
+      settings.databases.documents = Int64(count)
+    }
+    if let count = try int(.databaseBytes, in: 1...Int.max) {
+      settings.databases.bytes = Int64(count)
+    }
+    settings.databases.documentBytes =
+      try int(.databaseDocumentBytes, in: JSONLimits.document.maximumBytes...8_000_000)
+      ?? settings.databases.documentBytes
+    settings.databases.history.treeBytes =
+      try int(.databaseTreeBytes, in: HistoryLimits.standard.treeBytes...64 << 20)
+      ?? settings.databases.history.treeBytes
   }
 
   private func readConnections(into settings: inout Settings) throws(SettingsError) {
@@ -172,5 +191,60 @@ package struct SettingsReader: Sendable {
   /// The error of a value that a setting can't have.
   static func wrong(_ setting: SettingKey, _ wanted: String) -> SettingsError {
     SettingsError(description: "\(setting.rawValue) must be \(wanted)")
+  }
+}
+
+extension SettingsReader {
+  /// Reads whose ID tokens are exchanged: `ISSUER#CLIENT` by commas, several clients of one issuer each with a `#`
+  /// or an entry of its own; and `ISSUER#URL` for key sets that are not where discovery says.
+  /// - Throws: ``SettingsError``.
+  func readIssuers(into settings: inout Settings) throws(SettingsError) {
+    var issuers: [(url: String, audiences: [String])] = []
+    for entry in try entries(of: .issuers) {
+      guard entry.count > 1, Self.isIssuer(entry[0]) else {
+        throw Self.wrong(
+          .issuers, "ISSUER#CLIENT, by commas, with an issuer that is \(IssuerURL.expected)")
+      }
+      if let place = issuers.firstIndex(where: { $0.url.utf8.elementsEqual(entry[0].utf8) }) {
+        issuers[place].audiences += entry.dropFirst()
+      } else {
+        issuers.append((entry[0], Array(entry.dropFirst())))
+      }
+    }
+    let places = try entries(of: .issuerKeys)
+    for place in places {
+      guard place.count == 2, IssuerURL(place[1]) != nil,
+        issuers.contains(where: { $0.url.utf8.elementsEqual(place[0].utf8) }),
+        places.count(where: { $0[0].utf8.elementsEqual(place[0].utf8) }) == 1
+      else {
+        throw Self.wrong(
+          .issuerKeys,
+          "ISSUER#URL, by commas, once for an issuer of issuers, with a URL that is "
+            + IssuerURL.expected)
+      }
+    }
+    settings.issuers = issuers.map { issuer in
+      TrustedIssuer(
+        url: issuer.url, audiences: issuer.audiences,
+        keysURL: places.first { $0[0].utf8.elementsEqual(issuer.url.utf8) }?[1])
+    }
+    settings.issuerNetworks = try networks(.issuerNetworks)
+  }
+
+  /// The parts, none of them empty, of a list's entries.
+  private func entries(of setting: SettingKey) throws(SettingsError) -> [[String]] {
+    guard let text = string(setting) else { return [] }
+    let entries = text.split { $0 == "," || $0 == " " }.map { entry in
+      entry.split(separator: "#", omittingEmptySubsequences: false).map { String($0) }
+    }
+    guard !entries.isEmpty, entries.allSatisfy({ !$0.contains("") }) else {
+      throw Self.wrong(setting, "a list of parts joined by #, none of them empty")
+    }
+    return entries
+  }
+
+  /// An issuer has no query (OpenID Connect Core 1.0, section 2).
+  private static func isIssuer(_ text: String) -> Bool {
+    IssuerURL(text) != nil && !text.utf8.contains(UInt8(ascii: "?"))
   }
 }

@@ -1,5 +1,5 @@
 import Documents
-import Foundation
+import FoundationEssentials
 import SearchProxy
 
 /// The names and passwords that search engines are asked with, from a file that only the server may read: a

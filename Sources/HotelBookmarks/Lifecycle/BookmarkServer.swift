@@ -1,5 +1,4 @@
 import Documents
-import Foundation
 import HTTPAPI
 import Hummingbird
 import Logging
@@ -21,7 +20,7 @@ package struct BookmarkServer: Sendable {
     self.announce = announce
   }
 
-  /// Serves until SIGTERM or SIGINT: then nothing new is taken, what is in flight is finished, and the stores
+  /// Serves until SIGTERM or SIGINT: then, after the settings' delay, nothing new is taken, what is in flight is finished, and the stores
   /// are closed.
   /// - Throws: what keeps it from starting: a directory in use, a port taken, settings that can't be.
   package func run() async throws {
@@ -34,14 +33,11 @@ package struct BookmarkServer: Sendable {
     let level = settings.logLevel
     let sink = LogSink()
     LoggingSystem.bootstrap { label in
-      var handler: any LogHandler =
-        switch format {
-        case .text: TextLogHandler(label: label, sink: sink, now: SystemClock.now)
-        case .json: JSONLogHandler(label: label, sink: sink, now: SystemClock.now)
-        }
+      var handler = LineLogHandler(format, label: label, sink: sink, now: SystemClock.now)
       handler.logLevel = level
       return handler
     }
+    ProcessReport().report(to: metrics)
     metrics.collect {
       [PrometheusSample("log_lines_dropped_total", .counter, Double(sink.droppedCount))]
     }
@@ -63,7 +59,9 @@ package struct BookmarkServer: Sendable {
       StoreService(assembly: assembly), HealthService(http: assembly.http, logger: logger),
       KeyService(keys: assembly.keys, logger: logger),
       AdmissionService(admission: assembly.connections.admission, pool: assembly.pool),
-      ControlService(desk: assembly.backups, logger: logger),
+      ControlService(desk: assembly.backups, users: assembly.users, logger: logger),
+      SweepService(sweeper: assembly.sweeper),
+      ScrubService(desk: assembly.backups, logger: logger),
     ]
     if let operations { services.append(OperationsService(listener: operations)) }
     if let certificates = assembly.connections.certificates {
@@ -71,7 +69,11 @@ package struct BookmarkServer: Sendable {
     }
     let group = ServiceGroup(
       configuration: ServiceGroupConfiguration(
-        services: services + [application, FarewellService(health: assembly.http.health)],
+        services: services + [
+          application,
+          FarewellService(
+            health: assembly.http.health, delay: .seconds(settings.drainSeconds), logger: logger),
+        ],
         gracefulShutdownSignals: [.sigterm, .sigint], logger: logger))
     try await group.run()
   }
@@ -96,11 +98,18 @@ package struct BookmarkServer: Sendable {
         let port = channel.localAddress?.port ?? settings.port
         // Not waited for: connections are accepted only when this has returned.
         Task {
-          await StartupBanner().show(
-            StartupBanner.text(
-              settings, port: port, operationsPort: operationsPort,
-              password: administrator.freshPassword),
-            announce)
+          let password = administrator.freshPassword
+          let text =
+            switch settings.logFormat {
+            case .text:
+              StartupBanner.text(
+                settings, port: port, operationsPort: operationsPort, password: password)
+            case .json:
+              StartupBanner.json(
+                settings, port: port, operationsPort: operationsPort, password: password,
+                now: SystemClock.now())
+            }
+          await StartupBanner().show(text, announce)
           do { try administrator.noteShown() } catch {
             logger.error(
               "another password will be drawn for the administrator at the next start",

@@ -1,3 +1,4 @@
+import Glibc
 import HTTPAPI
 import HummingbirdCore
 import Stores
@@ -108,4 +109,21 @@ struct CertificateFailure: Error, CustomStringConvertible {
   let detail: String
 
   var description: String { "The certificate or its key can't be used (\(detail))" }
+}
+
+/// The process' limit on file descriptors.
+enum FileDescriptors {
+  /// How many there may be, after raising the soft limit to the hard one: stores and connections need them.
+  static let limit: Int = {
+    var limits = rlimit()
+    guard getrlimit(__rlimit_resource_t(7), &limits) == 0 else { return 1_024 }
+    if limits.rlim_cur < limits.rlim_max {
+      var raised = limits
+      raised.rlim_cur = min(limits.rlim_max, 65_536)
+      if raised.rlim_cur > limits.rlim_cur, setrlimit(__rlimit_resource_t(7), &raised) == 0 {
+        limits = raised
+      }
+    }
+    return Int(clamping: limits.rlim_cur)
+  }()
 }

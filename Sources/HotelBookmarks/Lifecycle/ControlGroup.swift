@@ -1,4 +1,4 @@
-import Foundation
+import FoundationEssentials
 
 /// The control group that the process is in, as far as it says how much memory there is.
 ///
@@ -48,7 +48,9 @@ enum ControlGroup {
 
   /// Nil for `max`. Version 1 says "no limit" by a number that no machine has, which bounds nothing.
   private static func number(_ text: String) -> Int? {
-    Int(text.trimmingCharacters(in: .whitespacesAndNewlines)).flatMap { $0 > 0 ? $0 : nil }
+    text.split(whereSeparator: \.isWhitespace).first.flatMap { Int($0) }.flatMap {
+      $0 > 0 ? $0 : nil
+    }
   }
 
   private static func text(_ path: String) -> String? {

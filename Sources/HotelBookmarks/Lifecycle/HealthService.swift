@@ -31,13 +31,22 @@ struct HealthService: Service {
   }
 }
 
-/// Says that the server stops as soon as it is told to: the last service, which is told first.
+/// Says that the server stops as soon as it is told to, and lets everything go on for a while, so that whoever
+/// sends requests here learns of it in time: the last service, which is told first and waited for.
 struct FarewellService: Service {
   let health: Health
+  let delay: Duration
+  let logger: Logger
 
   func run() async throws {
     try? await gracefulShutdown()
     health.stop()
+    guard delay > .zero else { return }
+    logger.notice(
+      "stops soon: requests are still taken, /readyz says 503",
+      metadata: ["seconds": "\(delay.components.seconds)"])
+    // A cancelled task, which is a server that fails, waits for nobody.
+    try? await Task.sleep(for: delay)
   }
 }
 

@@ -56,6 +56,8 @@ struct SearchAssembly: Sendable {
     search = CachedSearch(
       upstreams.count == 1 ? upstreams[0] : FallbackSearch(upstreams),
       upstream: settings.upstreams.map(\.name).joined(separator: " "), cache: cache,
+      // Only the catalogue in this process knows another way than phrases.
+      matching: settings.upstreams.contains(.embedded) ? nil : .phrase,
       isRecovering: { breakers.contains { $0.isRecovering } }, now: SystemClock.now,
       logger: logger)
   }

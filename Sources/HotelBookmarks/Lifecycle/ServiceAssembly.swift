@@ -18,6 +18,9 @@ struct ServiceAssembly: Sendable {
   let administrator: AdministratorAssembly
   let connections: ConnectionAssembly
   let backups: BackupDesk
+  /// What removes that nobody can use any more.
+  let sweeper: Sweeper
+  let users: UserDesk
   /// The threads that work for requests and stores.
   let pool: LanePool
   private let engine: FileEngine
@@ -41,7 +44,7 @@ struct ServiceAssembly: Sendable {
     administrator = try AdministratorAssembly(settings)
     accountSettings.administrator = administrator.administrator
     accountSettings.issuers = settings.issuers
-    let threads = NIOThreadPool(numberOfThreads: accountSettings.hashesAtOnce)
+    let threads = NIOThreadPool(numberOfThreads: accountSettings.hashesAtOnce + 1)
     threads.start()
     hashingThreads = threads
     keys = try await SigningKeys.open(DataFiles.keys(in: settings.data), now: now())
@@ -57,6 +60,7 @@ struct ServiceAssembly: Sendable {
         try await Self.adopt(guest, into: user, by: hotels)
       },
       issuerDocuments: IssuerAssembly(settings, logger: logger))
+    users = UserDesk(accounts)
     try await administrator.checkName(accounts)
     try await accounts.prepareNames()
     for failure in try await accounts.finishErasures() {
@@ -69,8 +73,13 @@ struct ServiceAssembly: Sendable {
       crossOrigin: connections.crossOrigin, contract: Contract.text,
       metricsText: { metrics.text }, publicURL: settings.publicURL,
       isSecure: settings.tlsCertificateFile != nil, proxies: settings.trustedProxies,
-      connectionCaps: connections.caps, processors: ProcessorAccounts(pool),
+      connectionCaps: connections.caps, databaseLimits: settings.databases,
+      processors: ProcessorAccounts(pool),
       showsCost: settings.showsCost, now: now)
+    sweeper = Sweeper(
+      accounts: accounts, hotels: hotels, engine: engine, counts: SweepCounts(), logger: logger,
+      now: now, uptime: { .now }, sleep: { (try? await Task.sleep(for: $0)) != nil })
+    sweeper.counts.report(to: metrics)
     connections.report(to: metrics)
     report(to: metrics)
     WorkReport(pool).report(to: metrics)
@@ -86,6 +95,9 @@ struct ServiceAssembly: Sendable {
       maximumOpen: settings.openStores
         ?? DatabaseManager.maximumOpen(
           descriptorLimit: FileDescriptors.limit, descriptorsPerStore: engine.descriptorsPerStore),
+      limits: { [databases = settings.databases] name in
+        if case .named = name { databases } else { .standard(for: name) }
+      },
       now: SystemClock.now, follower: BookmarkMerge.follower(now: SystemClock.now))
   }
 
@@ -106,7 +118,16 @@ struct ServiceAssembly: Sendable {
           family: "store_failures_total", kind: .counter, suffix: "",
           labels: "kind=\"\(code.rawValue)\"", value: Double(count))
       }
-      return failures + [
+      let damage = [
+        ("mended", statistics.mended), ("setAside", statistics.setAside),
+        ("dropped", statistics.dropped),
+      ].map { outcome, count in
+        PrometheusSample(
+          family: "store_damage_total", kind: .counter, suffix: "",
+          labels: "outcome=\"\(outcome)\"", value: Double(count))
+      }
+      return failures + damage + [
+        PrometheusSample("store_damage_left", .gauge, Double(statistics.left)),
         PrometheusSample("stores_open", .gauge, Double(stores.openCount)),
         PrometheusSample("stores_leased", .gauge, Double(stores.leasedCount)),
         PrometheusSample("store_commits_total", .counter, Double(statistics.commits)),

@@ -1,4 +1,5 @@
 import Accounts
+import Documents
 import Lanes
 import SQLite
 
@@ -12,14 +13,54 @@ actor StartupBanner {
   /// Shows lines; returns when they are written.
   func show(_ text: String, _ announce: @Sendable (String) -> Void) { announce(text) }
 
+  /// The addresses that stand for all of this machine's, and one by which it reaches itself.
+  private static let everywhere = ["0.0.0.0": "127.0.0.1", "::": "::1"]
+
+  /// - Returns: a URL of this machine's where the server listens at all of its addresses.
+  private static func url(of settings: Settings, port: Int, scheme: String) -> String {
+    let host = everywhere[settings.hostname] ?? settings.hostname
+    return "\(scheme)://\(host.contains(":") ? "[\(host)]" : host):\(port)"
+  }
+
+  private static func url(of settings: Settings, port: Int) -> String {
+    let scheme = settings.tlsCertificateFile == nil ? "http" : "https"
+    return settings.publicURL ?? url(of: settings, port: port, scheme: scheme)
+  }
+
+  /// The banner as a line of JSON, as log lines are.
+  /// - Parameter now: the moment that it is written.
+  static func json(
+    _ settings: Settings, port: Int, operationsPort: Int? = nil, password: Secret? = nil,
+    now: Timestamp
+  ) -> String {
+    let url = url(of: settings, port: port)
+    var writer = JSONWriter()
+    writer.beginObject()
+    writer.member("time", now.rfc3339)
+    writer.member("level", "notice")
+    writer.member("logger", "hotel-bookmarks")
+    writer.member("message", "Hotel Bookmarks \(Version.current) at \(url) is up")
+    writer.member("url", url)
+    writer.member("data", settings.data)
+    writer.member("upstream", settings.upstreams.map(\.name).joined(separator: ", then "))
+    if let operationsPort {
+      writer.member("operations", Self.url(of: settings, port: operationsPort, scheme: "http"))
+    }
+    if let password {
+      writer.member("administrator", settings.adminName)
+      writer.member("password", password.exposed)
+    }
+    writer.endObject()
+    return String(decoding: writer.bytes, as: UTF8.self)
+  }
+
+  /// The banner for people.
   /// - Parameter operationsPort: the operators' own port; nil for none.
   /// - Parameter password: the administrator's, where it was drawn at this start: the one place that shows it.
   static func text(
     _ settings: Settings, port: Int, operationsPort: Int? = nil, password: Secret? = nil
   ) -> String {
-    let host = settings.hostname.contains(":") ? "[\(settings.hostname)]" : settings.hostname
-    let scheme = settings.tlsCertificateFile == nil ? "http" : "https"
-    let url = settings.publicURL ?? "\(scheme)://\(host):\(port)"
+    let url = url(of: settings, port: port)
     let upstream = settings.upstreams.map(\.name).joined(separator: ", then ")
     let administrator = password.map { password in
       """
@@ -28,15 +69,17 @@ actor StartupBanner {
 
       """
     }
-    let operations = operationsPort.map { "operations at http://\(host):\($0)\n" }
+    let operations = operationsPort.map {
+      "operations at \(Self.url(of: settings, port: $0, scheme: "http"))\n"
+    }
     return """
       Hotel Bookmarks \(Version.current) at \(url)
       data in \(settings.data), hotels from \(upstream)
       \(operations ?? "")\(administrator ?? "")\
       Try it:
         TOKEN=$(curl -s -X POST \(url)/v1/guests | sed 's/.*"token":"\\([^"]*\\)".*/\\1/')
-        curl -s "\(url)/v1/hotels?description=pool&location=san+francisco" -H "Authorization: Bearer $TOKEN"
-        curl -s -X PUT \(url)/v1/bookmarks/hotel_25510 -H "Authorization: Bearer $TOKEN"
+        HOTEL=$(curl -s "\(url)/v1/hotels?description=pool&limit=1" | sed 's/.*"hotels":\\[{"id":"\\([^"]*\\)".*/\\1/')
+        curl -s -X PUT \(url)/v1/bookmarks/$HOTEL -H "Authorization: Bearer $TOKEN"
       """
   }
 }

@@ -1,5 +1,5 @@
 package import Documents
-import Foundation
+import FoundationEssentials
 
 /// The one place that asks the system for the time of day.
 package enum SystemClock {

@@ -27,12 +27,13 @@ package struct PrometheusSample: Sendable {
   }
 }
 
-/// Writes samples, the lines of a family together behind its type.
+/// Writes samples, the lines of a family together behind what it is and its type.
 enum PrometheusText {
   static func bytes(of samples: [PrometheusSample]) -> [UInt8] {
     var text = ""
     let families = Dictionary(grouping: samples, by: \.family)
     for (family, lines) in families.sorted(by: { $0.key < $1.key }) {
+      if let help = MetricHelp.text(of: family) { text += "# HELP \(family) \(help)\n" }
       text += "# TYPE \(family) \(lines.first?.kind.rawValue ?? "untyped")\n"
       for line in lines {
         let labels = line.labels.isEmpty ? "" : "{\(line.labels)}"

@@ -1,0 +1,49 @@
+import FoundationEssentials
+import Glibc
+
+/// Shows what the system knows of this process, by the names that Prometheus' client libraries give it, and which
+/// version it is.
+struct ProcessReport: Sendable {
+  /// The system's ticks in a second and bytes in a page, to read `/proc/self/stat` by.
+  private let ticks = Double(max(1, sysconf(Int32(_SC_CLK_TCK))))
+  private let page = Double(max(1, sysconf(Int32(_SC_PAGESIZE))))
+  private let started = Date().timeIntervalSince1970
+
+  /// Puts it among the metrics.
+  func report(to metrics: PrometheusRegistry) {
+    metrics.collect { samples }
+  }
+
+  private var samples: [PrometheusSample] {
+    let build = PrometheusSample(
+      family: "hotel_bookmarks_build_info", kind: .gauge, suffix: "",
+      labels: "version=\"\(Version.current)\"", value: 1)
+    return [build, PrometheusSample("process_start_time_seconds", .gauge, started.rounded())]
+      + descriptors + usage
+  }
+
+  private var descriptors: [PrometheusSample] {
+    let most = PrometheusSample("process_max_fds", .gauge, Double(FileDescriptors.limit))
+    guard let directory = opendir("/proc/self/fd") else { return [most] }
+    defer { closedir(directory) }
+    // `.`, `..` and the directory's own are no descriptors of ours.
+    var open = -3
+    while readdir(directory) != nil { open += 1 }
+    return [most, PrometheusSample("process_open_fds", .gauge, Double(max(0, open)))]
+  }
+
+  /// Source: proc(5), `/proc/pid/stat`: fields 14 and 15 are ticks, 23 bytes, 24 pages. The second one, the command, may
+  /// hold blanks, so that they are counted from behind it.
+  private var usage: [PrometheusSample] {
+    guard let stat = try? String(contentsOfFile: "/proc/self/stat", encoding: .utf8),
+      let end = stat.lastIndex(of: ")")
+    else { return [] }
+    let fields = stat[end...].split(separator: " ").dropFirst().compactMap { Double($0) ?? 0 }
+    guard fields.count > 21 else { return [] }
+    return [
+      PrometheusSample("process_cpu_seconds_total", .counter, (fields[11] + fields[12]) / ticks),
+      PrometheusSample("process_virtual_memory_bytes", .gauge, fields[20]),
+      PrometheusSample("process_resident_memory_bytes", .gauge, fields[21] * page),
+    ]
+  }
+}

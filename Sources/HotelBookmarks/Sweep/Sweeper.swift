@@ -1,0 +1,212 @@
+import Accounts
+import Documents
+import Hotels
+import Logging
+import ServiceLifecycle
+import Stores
+
+/// Walks over all stores, a small one at a time, and removes what nobody can use any more: guests' stores to which no
+/// token leads, notes on such guests, tombstones of accounts, and what stores keep for a time.
+///
+/// A round begins a day after the one before, and goes on where it was after a stop. Between two stores it rests for
+/// longer than it worked, so that it takes a twentieth of one processor at most.
+struct Sweeper: Sendable {
+  /// How often it is looked whether a round is due, and how soon after the start: 20 seconds.
+  static let interval = Duration.seconds(20)
+  /// How far apart rounds begin, in seconds: a day.
+  static let roundSeconds: Int64 = 86_400
+  /// The shortest rest between two stores: 20 milliseconds.
+  static let rest = Duration.milliseconds(20)
+  /// How many times as long as a piece of work the rest after it is.
+  static let restFactor = 19
+  /// Stores of which the names are read at once.
+  static let batch = 100
+
+  let accounts: AccountService
+  let hotels: HotelService
+  let engine: any StorageEngine
+  let counts: SweepCounts
+  let logger: Logger
+  /// The wall clock.
+  let now: @Sendable () -> Timestamp
+  /// The clock that nobody sets.
+  let uptime: @Sendable () -> ContinuousClock.Instant
+  /// Waits; false when the task is cancelled.
+  let sleep: @Sendable (Duration) async -> Bool
+
+  /// Sweeps until the task is cancelled.
+  func run() async {
+    var progress: SweepProgress?
+    let start = uptime()
+    while await sleep(Self.interval) {
+      do {
+        var next: SweepProgress
+        if let progress {
+          next = progress
+        } else {
+          next = SweepProgress(try await accounts.sweepState(), since: start)
+        }
+        next.advance(to: now(), uptime())
+        if next.isDue(at: now()) { try await sweep(&next) }
+        try await note(&next)
+        progress = next
+      } catch {
+        guard !Task.isCancelled else { return }
+        counts.fail()
+        logger.warning("sweeping waits for the accounts", metadata: ["detail": "\(error)"])
+      }
+    }
+  }
+
+  /// One round, or the rest of one.
+  /// - Throws: what is wrong with the system store; a store that can't be looked after is left for the next round.
+  func sweep(_ progress: inout SweepProgress) async throws(AccountError) {
+    progress.begin(at: now())
+    var remains = Remains()
+    let onTheirWay = try await accounts.guestsOnTheirWay()
+    while let names = try await names(after: progress.state.position), !names.isEmpty {
+      for name in names {
+        let begun = uptime()
+        remains.add(await visit(name, progress.state, onTheirWay))
+        guard await sleep(Self.rest(after: uptime() - begun)) else { return }
+      }
+      progress.reach(names.last?.key)
+      progress.advance(to: now(), uptime())
+      try await note(&progress)
+    }
+    guard try await sweepNotes(progress.state, onTheirWay, &remains) else { return }
+    progress.reach(nil)
+    counts.end(remains)
+  }
+
+  /// The next stores, of one namespace; none at the end.
+  private func names(after key: String?) async throws(AccountError) -> [StoreName]? {
+    let reached = key.flatMap(StoreName.init(key:))?.namespace
+    for namespace in StoreName.namespaces {
+      if let reached, namespace.precedesBytes(of: reached) { continue }
+      let isReached = reached.map { $0.equalsBytes(of: namespace) } ?? false
+      do {
+        let names = try await engine.names(
+          in: namespace, after: isReached ? key : nil, limit: Self.batch)
+        if !names.isEmpty { return names }
+      } catch {
+        throw AccountError(error)
+      }
+    }
+    return nil
+  }
+
+  /// Looks after one store.
+  private func visit(
+    _ name: StoreName, _ state: SweepState, _ onTheirWay: Set<AccountID>
+  ) async -> Remains {
+    var remains = Remains()
+    do {
+      if case .guest(let id) = name {
+        if try await accounts.sweep(guest: id, by: state, onTheirWay: onTheirWay) {
+          remains.removed[.guests] = 1
+          counts.visited(remains)
+          return remains
+        }
+        remains.kept[.guests] = 1
+      }
+      remains.add(try await hotels.keepUp(name, at: state.moment(at: now())))
+    } catch {
+      counts.fail()
+      if !Task.isCancelled {
+        logger.debug("a store can't be looked after now", metadata: ["detail": "\(error)"])
+      }
+    }
+    counts.visited(remains)
+    return remains
+  }
+
+  /// - Returns: false when the task was cancelled before all was looked at.
+  private func sweepNotes(
+    _ state: SweepState, _ onTheirWay: Set<AccountID>, _ remains: inout Remains
+  ) async throws(AccountError) -> Bool {
+    var last: String?
+    repeat {
+      let begun = uptime()
+      let (found, next) = try await accounts.sweepNotes(
+        after: last, by: state, onTheirWay: onTheirWay)
+      remains.add(found)
+      counts.removed(found)
+      last = next
+      guard await sleep(Self.rest(after: uptime() - begun)) else { return false }
+    } while last != nil
+    return true
+  }
+
+  /// Notes how far sweeping has come, now and then, and where there is anything to sweep.
+  private func note(_ progress: inout SweepProgress) async throws(AccountError) {
+    guard counts.storeCount > 0, progress.isNoteDue(at: uptime()) else { return }
+    try await accounts.save(progress.state)
+    progress.noted(at: uptime())
+  }
+
+  private static func rest(after work: Duration) -> Duration {
+    max(rest, work * restFactor)
+  }
+}
+
+/// How far sweeping has come in this process, and how much of it is noted on the disk.
+struct SweepProgress: Sendable {
+  /// How often it is noted: every 10 minutes. So much is done again after a stop.
+  static let noteInterval = Duration.seconds(600)
+
+  /// How far it has come.
+  private(set) var state: SweepState
+  private var saved: SweepState
+  /// When the state was last advanced, by a clock that nobody sets; whole seconds after ``start``.
+  private var advanced: ContinuousClock.Instant
+  private var lastNote: ContinuousClock.Instant
+
+  /// What was read from the disk.
+  /// - Parameter start: when the process began to sweep.
+  init(_ state: SweepState, since start: ContinuousClock.Instant) {
+    (self.state, saved) = (state, state)
+    (advanced, lastNote) = (start, start)
+  }
+
+  /// Goes on by the wall clock, as far as the server has run.
+  mutating func advance(to now: Timestamp, _ uptime: ContinuousClock.Instant) {
+    let seconds = max(0, (uptime - advanced).components.seconds)
+    advanced += .seconds(seconds)
+    state.advance(to: now, afterRunning: seconds)
+  }
+
+  /// Whether a round is to begin or to go on. A wall clock that went back behind the last one begins a new one.
+  func isDue(at now: Timestamp) -> Bool {
+    guard state.position == nil, let begun = state.begun else { return true }
+    return now < begun || begun.adding(seconds: Sweeper.roundSeconds) <= now
+  }
+
+  /// Begins a round, unless one is to go on.
+  mutating func begin(at now: Timestamp) {
+    if state.position == nil { state.begun = now }
+  }
+
+  /// Comes to a store in a round; nil to its end.
+  mutating func reach(_ key: String?) { state.position = key }
+
+  /// Whether there is something to note, and it is time to.
+  func isNoteDue(at uptime: ContinuousClock.Instant) -> Bool {
+    uptime - lastNote >= Self.noteInterval && state != saved
+  }
+
+  /// The state is on the disk.
+  mutating func noted(at uptime: ContinuousClock.Instant) {
+    saved = state
+    lastNote = uptime
+  }
+}
+
+/// Sweeps while the server runs; ends at once when it is told to stop.
+struct SweepService: Service {
+  let sweeper: Sweeper
+
+  func run() async throws {
+    await cancelWhenGracefulShutdown { await sweeper.run() }
+  }
+}

@@ -1,0 +1,56 @@
+import Documents
+import Foundation
+import Logging
+import SQLiteEngine
+import Stores
+import Testing
+
+@testable import HotelBookmarks
+
+@Suite struct ScrubServiceTests {
+  private static let body = Array(#"{"type":"hotel","name":"The Rotten Inn"}"#.utf8)
+
+  /// A data directory with one document, in which a byte has turned.
+  private static func rotten(_ name: StoreName) async throws -> TemporaryDirectory {
+    let directory = try TemporaryDirectory()
+    let engine = try await FileEngine.open(directory: directory.path)
+    let stores = ServiceAssembly.stores(over: engine, Settings())
+    try await stores.withStore(name) { store in
+      _ = try await store.put(DocumentID("inn"), base: nil, body: DocumentBody(parsing: body))
+    }
+    await stores.close()
+    await engine.close()
+    let files = try FileManager.default.subpathsOfDirectory(atPath: directory.path)
+    for file in files where file.hasSuffix(".sqlite") {
+      let path = directory.path + "/" + file
+      var bytes = try Data(contentsOf: URL(fileURLWithPath: path))
+      guard let place = bytes.range(of: Data(body)) else { continue }
+      bytes[place.lowerBound + 20] ^= 0x21
+      try bytes.write(to: URL(fileURLWithPath: path))
+      return directory
+    }
+    throw CancellationError()
+  }
+
+  @Test func damageIsFoundAndMendedBeforeAnybodyAsks() async throws {
+    let account = try #require(AccountID(String(repeating: "0", count: 32)))
+    let directory = try await Self.rotten(.user(account))
+    let engine = try await FileEngine.open(directory: directory.path)
+    let stores = ServiceAssembly.stores(over: engine, Settings())
+    let service = ScrubService(
+      desk: BackupDesk(engine: engine, stores: stores), logger: Logger(label: "test"),
+      rest: .milliseconds(1))
+    let running = Task { try await service.run() }
+    while engine.statistics.mended == 0 { try await Task.sleep(for: .milliseconds(10)) }
+    running.cancel()
+    try await running.value
+    #expect(engine.statistics.mended == 1)
+    #expect(engine.knownDamage == 0)
+    let found = try await stores.withExisting(.user(account)) { store in
+      try await store.document(DocumentID("inn"))
+    }
+    #expect(found?.body == Self.body)
+    await stores.close()
+    await engine.close()
+  }
+}

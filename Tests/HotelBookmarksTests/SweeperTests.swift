@@ -1,0 +1,106 @@
+import Accounts
+import Documents
+import Hotels
+import Logging
+import StoreTesting
+import Stores
+import Synchronization
+import Testing
+
+@testable import HotelBookmarks
+
+/// The walk over all stores, with a clock that goes on by what the sweeper sleeps.
+struct SweeperTests {
+  @Test func guestsAreErasedOnceNoTokenCanBeLeft() async throws {
+    let stage = try await Stage(guests: 250)
+    try await stage.run(days: 36)
+    #expect(try await stage.guests() == 250)
+    try await stage.run(days: 3)
+    #expect(try await stage.guests() == 0)
+    // The accounts alone are open.
+    #expect(stage.engine.tally.open == 1)
+  }
+
+  @Test func roundTakesNoPlaceFromWhoeverHasAStoreOpen() async throws {
+    let stage = try await Stage(guests: 20)
+    let name = try stage.name(1)
+    try await stage.stores.withStore(name) { _ in }
+    try await stage.run(days: 1)
+    #expect(stage.stores.isInUse(name))
+    #expect(stage.stores.openCount == 2)
+  }
+
+  @Test func cancelledWalkEndsAndGoesOnWhereItWas() async throws {
+    let stage = try await Stage(guests: 250)
+    // In the second hundred of names, after ten minutes.
+    let sweeper = stage.sweeper(stopsAfter: 130, eachSleep: 60)
+    await sweeper.run()
+    #expect(sweeper.counts.storeCount == 130)
+    let state = try await stage.accounts.sweepState()
+    #expect(state.position == (try stage.name(99).key))
+  }
+
+  /// Stores in memory, and a clock.
+  private final class Stage: Sendable {
+    let engine = MemoryEngine()
+    let stores: DatabaseManager
+    let accounts: AccountService
+    let hotels: HotelService
+    private let moments = Moments()
+
+    init(guests: Int) async throws {
+      let clock = moments
+      stores = DatabaseManager(engine: engine, maximumOpen: 8, now: { clock.now })
+      accounts = AccountService(
+        stores: stores, keys: try await SigningKeys.temporary(now: clock.now),
+        settings: AccountSettings(), now: { clock.now }, hashing: { $0() },
+        adoptGuest: { _, _ in true })
+      hotels = HotelService(stores: stores, now: { clock.now })
+      for number in 0..<guests {
+        let storage = try #require(await engine.open(name(number), creating: true))
+        await storage.close()
+      }
+    }
+
+    func name(_ number: Int) throws -> StoreName {
+      let digits = String(number)
+      return .guest(
+        try #require(AccountID(String(repeating: "0", count: 32 - digits.utf8.count) + digits)))
+    }
+
+    func guests() async throws -> Int {
+      try await engine.names(in: "guest", after: nil, limit: 1_000).count
+    }
+
+    func run(days: Int64) async throws {
+      let end = moments.seconds + days * 86_400
+      await sweeper(until: end, eachSleep: 60).run()
+    }
+
+    func sweeper(
+      stopsAfter count: Int = .max, until end: Int64 = .max, eachSleep seconds: Int64
+    ) -> Sweeper {
+      let (moments, sleeps) = (moments, Moments())
+      return Sweeper(
+        accounts: accounts, hotels: hotels, engine: engine, counts: SweepCounts(),
+        logger: Logger(label: "test"), now: { moments.now }, uptime: { moments.uptime },
+        sleep: { _ in
+          moments.pass(seconds)
+          sleeps.pass(1)
+          return sleeps.seconds <= count && moments.seconds < end
+        })
+    }
+  }
+
+  /// A wall clock and an uptime that go on together.
+  private final class Moments: Sendable {
+    private let elapsed = Mutex<Int64>(0)
+    private let start = ContinuousClock.now
+
+    var seconds: Int64 { elapsed.withLock { $0 } }
+    var now: Timestamp { Timestamp(seconds: 1_800_000_000 + seconds) }
+    var uptime: ContinuousClock.Instant { start + .seconds(seconds) }
+
+    func pass(_ seconds: Int64) { elapsed.withLock { $0 += seconds } }
+  }
+}
