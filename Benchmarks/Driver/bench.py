@@ -60,6 +60,10 @@ class Run:
             for who, plan in plans.items():
                 items = line.items if who == "ours" else line.items / line.calls
                 found = self.load(sites[who].url, lines.renamed(plan), line.connections, items)
+                if found["refused"]:
+                    reason = self.reason(sites[who].url, plan, line.connections)
+                    raise Refused(f"{line.name}: {who} refused {found['refused']} of "
+                                  f"{found['requests']} requests: {reason}")
                 rounds.setdefault(who, []).append(found)
             if line.fresh and "couch" in self.sites:
                 self.sites["couch"].clear()
@@ -78,13 +82,21 @@ class Run:
 
     def load(self, url, plan, connections, items=1):
         """Drives a server with wrk."""
+        return sample(self.driver(url, plan, connections), items)
+
+    def driver(self, url, plan, connections):
         path = self.directory / "plan.lua"
         path.write_text("return " + lines.lua(plan))
-        command = [
+        return [
             "wrk", "-t", str(plan["threads"]), "-c", str(connections), "-d",
             f"{self.options.seconds}s", "--timeout", "30s", "-s", str(HERE / "load.lua"), url, "--",
             str(path)]
-        return sample(command, items)
+
+    def reason(self, url, plan, connections):
+        """Why a server refuses requests of a plan: they are made once more."""
+        command = self.driver(url, {**lines.renamed(plan), "explains": 1}, connections)
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        return done.stderr.strip().split("\n")[0] or "no more when asked why"
 
     def ceiling(self, name, line, answered):
         """What could at best be had; when smoking, each is measured once."""
@@ -115,6 +127,10 @@ class Run:
         return self.empties[answered]
 
 
+class Refused(Exception):
+    """A server refused what a line asks: its rate would be of something else."""
+
+
 def sample(command, items):
     """Runs a command that prints one line of JSON at its end."""
     done = subprocess.run(command, capture_output=True, text=True, check=False)
@@ -137,18 +153,23 @@ def measure(options):
     """The whole run: its result."""
     # Processes that measure on their own come first, while nothing else runs.
     measured = flows.alone(options) if options.wants("facts") else []
-    run, rows = Run(options), []
+    run, rows, stopped = Run(options), [], []
     try:
         for line in lines.LINES:
             if options.wants(line.name):
-                rows.append(run.line(line))
+                try:
+                    rows.append(run.line(line))
+                except Refused as refused:
+                    stopped.append(str(refused))
+                    print(f"stopped: {refused}", file=sys.stderr)
+                    continue
                 print(f"{line.name}: {rows[-1]['rate']:,.0f} {line.unit} a second", file=sys.stderr)
         if options.wants("facts"):
             measured += flows.beside(run)
     finally:
         run.close()
     return {"machine": machine(), "rounds": options.rounds, "seconds": options.seconds,
-            "lines": rows, "facts": measured}
+            "lines": rows, "facts": measured, "stopped": stopped}
 
 
 def arguments():
@@ -180,6 +201,8 @@ def main():
     print("\n" + report.missed(result))
     if any(one["broken"] for one in result["lines"]):
         raise SystemExit("connections broke")
+    if result["stopped"]:
+        raise SystemExit("refused, and not measured:\n" + "\n".join(result["stopped"]))
 
 
 if __name__ == "__main__":

@@ -44,6 +44,7 @@ class Trial:
         shutil.rmtree(directory, ignore_errors=True)
         (directory / "data").mkdir(parents=True, mode=0o700)
         if hotels:
+            BookmarkServer(options.binary, directory / "data").stop()
             catalogue(options.binary, directory, hotels)
         self.server = BookmarkServer(options.binary, directory / "data", through=through)
         self.url, self.directory = self.server.url, directory

@@ -3,22 +3,33 @@
 -- A target is one database or person; `pertarget` says after how many requests a thread goes on to the next,
 -- `spread = "turn"` that every request goes to the next, `spread = "random"` to any,
 -- `spread = "thread"` that each thread keeps one.
-local threads = 0
+local threads = {}
 
 function setup(thread)
-  thread:set("number", threads)
-  threads = threads + 1
+  thread:set("number", #threads)
+  table.insert(threads, thread)
 end
 
 local plan, filler, made, target, revision, failures
+-- Why a request was refused; only where the plan asks for it, for it costs a call for each answer.
+refusal = ""
 
 function init(arguments)
   plan = dofile(arguments[1])
   made, target, failures = 0, 1, 0
   math.randomseed(number + plan.seed)
   filler = string.rep("x", plan.bytes or 1024)
+  -- A CouchDB takes JSON of this type only. Fields that a request has no body for do no harm.
+  for _, at in ipairs(plan.targets) do at.headers["Content-Type"] = "application/json" end
   if plan.kind == "update" then response = take_revision end
   if plan.kind == "calls" then response = next_call end
+  if plan.explains then
+    local take = response
+    response = function(status, headers, body)
+      if status >= 400 and refusal == "" then refusal = status .. " " .. body:sub(1, 300) end
+      if take then take(status, headers, body) end
+    end
+  end
 end
 
 local function next_target()
@@ -138,4 +149,8 @@ function done(summary, latency, requests)
     '{"requests":%d,"microseconds":%d,"p50":%.1f,"p99":%.1f,"max":%.1f,"refused":%d,"broken":%d}\n',
     summary.requests, summary.duration, latency:percentile(50), latency:percentile(99), latency.max,
     errors.status, errors.connect + errors.read + errors.write + errors.timeout))
+  for _, thread in ipairs(threads) do
+    local refusal = thread:get("refusal")
+    if refusal and refusal ~= "" then io.stderr:write(refusal, "\n") end
+  end
 end

@@ -17,20 +17,20 @@ extension InProcessBenchmarks {
       }
     }
     Benchmark("tree: prune 1,001 revisions to 1,000") { benchmark in
-      let (tree, _) = try line(of: RevisionTree.defaultRevisionLimit + 1)
+      let (tree, _) = try line(of: HistoryLimits.standard.revisions + 1)
       benchmark.startMeasurement()
       for _ in benchmark.scaledIterations {
         var pruned = tree
-        blackHole(pruned.prune(to: RevisionTree.defaultRevisionLimit))
+        blackHole(pruned.prune(to: HistoryLimits.standard.revisions))
       }
     }
     Benchmark("winner: of 1,000 revisions in a line", configuration: thousand) { benchmark in
-      let (tree, _) = try line(of: RevisionTree.defaultRevisionLimit)
+      let (tree, _) = try line(of: HistoryLimits.standard.revisions)
       benchmark.startMeasurement()
       for _ in benchmark.scaledIterations { blackHole(tree.winner) }
     }
     Benchmark("winner: of 64 conflicts", configuration: thousand) { benchmark in
-      let tree = try conflicts(of: RevisionTree.maximumLeaves)
+      let tree = try conflicts(of: HistoryLimits.standard.liveLeaves)
       benchmark.startMeasurement()
       for _ in benchmark.scaledIterations { blackHole(tree.winner) }
     }

@@ -13,8 +13,10 @@ enum BodyFuzzing {
     case 0:
       refusedOrTaken {
         let request = try BulkRequest(node)
-        for node in request.nodes {
-          _ = BulkEntry(node, isNewEdit: request.isNewEdit) { DocumentID(stored: "x") }
+        for element in request.elements {
+          _ = try BulkEntry(element, isNewEdit: request.isNewEdit, limits: .standard) {
+            DocumentID(stored: "x")
+          }
         }
       }
     case 1: refusedOrTaken { _ = try BulkGetRequest(node, CouchParameters()) }
@@ -26,7 +28,7 @@ enum BodyFuzzing {
     case 7: checkDesign(node)
     case 8: refusedOrTaken { _ = try ChangesFilter(parameters(node), body: node) }
     case 9: refusedOrTaken { _ = try DocumentQuery(parameters(node)) }
-    case 10: refusedOrTaken { _ = try LocalWrite(node, for: LocalID(client: "_local/x")) }
+    case 10: refusedOrTaken { _ = try LocalWrite(node) }
     default: checkBatch(node)
     }
   }
