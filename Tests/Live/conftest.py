@@ -10,6 +10,16 @@ from stub_upstream import StubUpstream
 NIGHTLY = bool(os.environ.get("BOOKMARKS_NIGHTLY"))
 
 
+def pytest_configure(config):
+    config.addinivalue_line("markers", "nightly: takes minutes over a debug build, so it runs at night")
+
+
+def pytest_collection_modifyitems(items):
+    for item in items:
+        if item.get_closest_marker("nightly") and not NIGHTLY:
+            item.add_marker(pytest.mark.skip(reason="runs at night"))
+
+
 @pytest.fixture(scope="session")
 def shared(tmp_path_factory):
     """One server for the tests that need nothing of their own."""

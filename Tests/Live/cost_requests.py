@@ -44,20 +44,20 @@ def _keyed(store):
     """Bodies that name documents and revisions of the store, by operation."""
     revs, tree = store.revs, "tree"
     return {
-        "couchAllDocsPost": {"keys": [tree, "torn"] * 20},
-        "couchAllDocsQueries": {"queries": [{"keys": [tree], "include_docs": True}] * 5},
+        "couchQueryDocuments": {"keys": [tree, "torn"] * 20},
+        "couchRunDocumentQueries": {"queries": [{"keys": [tree], "include_docs": True}] * 5},
         "couchBulkGet": {"docs": [{"id": tree, "rev": rev} for rev in revs[:20]]},
         "couchRevsDiff": {tree: revs[:40], "torn": revs[-20:]},
         "couchMissingRevs": {tree: revs[:40]},
         "couchBulkDocs": {"new_edits": False, "docs": [hostile.branch(tree, ("n", 0), 2)]},
-        "couchChangesPost": {"doc_ids": store.ids[:50], "selector": {"text": {"$regex": PATTERNS[0]}}},
+        "couchPostChanges": {"doc_ids": store.ids[:50], "selector": {"text": {"$regex": PATTERNS[0]}}},
         "couchFind": {"selector": {"$nor": [{"text": {"$regex": each}} for each in PATTERNS[:2]]}, "limit": 1,
                       "skip": 1000},
         "couchExplain": {"selector": {"$or": [{"a": {"$gt": number}} for number in range(8)]}},
-        "couchIndex": {"index": {"fields": ["c.d", "a"]}, "name": "costly"},
+        "couchPostIndex": {"index": {"fields": ["c.d", "a"]}, "name": "costly"},
         "couchPurge": {tree: revs[:5]},
         "changeBookmarks": {"add": [{"id": f"n{number}", "name": "x" * 50} for number in range(20)]},
-        "couchPost": {"value": [[[0]]] * 20}, "couchPutDocument": {"value": [[[0]]] * 20},
+        "couchPostDocument": {"value": [[[0]]] * 20}, "couchPutDocument": {"value": [[[0]]] * 20},
         "putBookmark": {"name": "x" * 500},
     }
 

@@ -51,8 +51,8 @@ def sample(schema, text):
     schema = resolve(schema)
     kind = schema.get("type", "object" if "properties" in schema else "string")
     kind = kind[0] if isinstance(kind, list) else kind
-    if "const" in schema:
-        return schema["const"]
+    if "enum" in schema:
+        return schema["enum"][0]
     if kind == "object":
         named = {name: sample(node, text) for name, node in schema.get("properties", {}).items()}
         return named or {text: text}

@@ -19,9 +19,9 @@ RELEASE = bool(os.environ.get("BOOKMARKS_RELEASE")) or "/release/" in BINARY
 SLICE = 10
 """Milliseconds without giving way; slices aim at two."""
 LISTED = {
-    "signUp", "logIn", "travelSignUp", "travelLogIn", "travelTenantSignUp", "travelTenantLogIn", "couchLogIn",
-    "couchBulkDocs", "couchPost", "couchPutDocument", "couchPutDesign", "couchPutLocal", "changeBookmarks",
-    "putBookmark", "couchCopyDocument", "couchIndex", "couchPurge",
+    "signUp", "logIn", "changePassword", "resetPassword", "travelSignUp", "travelLogIn", "travelTenantSignUp", "travelTenantLogIn", "couchLogIn",
+    "couchBulkDocs", "couchPostDocument", "couchPutDocument", "couchPutDesign", "couchPutLocal", "changeBookmarks",
+    "putBookmark", "couchCopyDocument", "couchPostIndex", "couchPurge",
 }
 """Operations with a call that is bounded and listed instead: a hash, one document's digest, one rule."""
 BODIES = 4 << 20

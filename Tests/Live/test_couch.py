@@ -103,10 +103,10 @@ SERVER = [
 WHOLE = [
     ("PUT", "", 201, None), ("GET", "", 200, None), ("POST", "", 201, {"n": 1}),
     ("PUT", "/_security", 200, {}), ("GET", "/_security", 200, None),
-    ("GET", "/_revs_limit", 200, None), ("PUT", "/_revs_limit", 501, 10),
+    ("GET", "/_revs_limit", 200, None), ("PUT", "/_revs_limit", 200, 1000),
     ("GET", "/_purged_infos_limit", 501, None), ("PUT", "/_purged_infos_limit", 501, 10),
     ("POST", "/_ensure_full_commit", 201, None), ("POST", "/_compact", 202, None),
-    ("POST", "/_compact/app", 202, None), ("POST", "/_view_cleanup", 202, None),
+    ("POST", "/_compact/none", 404, None), ("POST", "/_view_cleanup", 202, None),
     ("POST", "/_purge", 201, {"a": ["1-a"]}), ("GET", "/_changes", 200, None),
     ("POST", "/_changes", 200, {}),
     ("POST", "/_bulk_docs", 201, {"docs": []}), ("POST", "/_bulk_get", 200, {"docs": []}),
@@ -120,9 +120,17 @@ LISTS = [
     ("GET", "/_index", 200, None), ("POST", "/_index", 200, INDEX),
     ("DELETE", "/_index/_design/by/json/n", 200, None), ("POST", "/_index", 200, INDEX),
     ("DELETE", "/_index/by/json/n", 200, None),
-    ("POST", "/_index/_bulk_delete", 200, {"docids": []}),
-    ("GET", "/_design/a/_view/b", 501, None), ("POST", "/_design/a/_view/b", 501, {}),
-    ("POST", "/_design/a/_view/b/queries", 501, {"queries": []})]
+    ("POST", "/_index/_bulk_delete", 200, {"docids": []})]
+FUNCTIONS = [
+    ("PUT", "/_design/f", 201, {
+        "views": {"v": {"map": "function"}}, "shows": {"s": "function"}, "lists": {"l": "function"},
+        "updates": {"u": "function"}}),
+    ("POST", "/_compact/f", 202, None),
+    ("GET", "/_design/f/_view/v", 501, None), ("POST", "/_design/f/_view/v", 501, {}),
+    ("POST", "/_design/f/_view/v/queries", 501, {"queries": []}),
+    ("GET", "/_design/f/_show/s", 501, None), ("GET", "/_design/f/_show/s/a", 501, None),
+    ("GET", "/_design/f/_list/l/v", 501, None), ("POST", "/_design/f/_update/u", 501, {}),
+    ("PUT", "/_design/f/_update/u/a", 501, {}), ("GET", "/_design/f/_view/none", 404, None)]
 DOCUMENTS = [
     call for path in ("/a", "/_design/a", "/_local/a") for call in (
         ("PUT", path, 201, {"n": 1}), ("GET", path, 200, None),
@@ -138,7 +146,7 @@ END = [
 def test_every_operation_of_the_dialect_answers_as_documented(administrator):
     server, called, rev = administrator.server, set(), None
     bodies = {"credentials": {"name": administrator.name, "password": administrator.password}}
-    for method, path, status, body in SERVER + WHOLE + LISTS + ATTACHMENTS + DOCUMENTS + END:
+    for method, path, status, body in SERVER + WHOLE + LISTS + FUNCTIONS + ATTACHMENTS + DOCUMENTS + END:
         full = path if path.startswith("/couch") else "/couch/every-operation" + path
         full = full.format(rev=rev)
         options = {} if body is None else {"json": bodies.get(str(body), body)}

@@ -82,9 +82,7 @@ def test_range_of_rows(read, query, expected):
     "skip=-1", "skip=x",
     "descending=1", "descending=maybe", "include_docs=2", "inclusive_end=", "startkey=b",
     "startkey=%22b",
-    "endkey=%7B", "key=x", "keys=1", "keys=%22a%22", "keys=%7B%7D", "update_seq=x",
-    "startkey=%22b%22&endkey=%22a%22", "descending=true&startkey=%22a%22&endkey=%22b%22",
-    "keys=%5B%22a%22%5D&key=%22a%22", "keys=%5B%22a%22%5D&startkey=%22a%22"])
+    "endkey=%7B", "key=x", "keys=1", "keys=%22a%22", "keys=%7B%7D", "update_seq=x"])
 def test_malformed_parameters_are_400(read, query):
     answer = read.call("GET", "/_all_docs?" + query)
     assert failed(answer) in ((400, "query_parse_error"), (400, "bad_request")), answer.text
@@ -92,11 +90,10 @@ def test_malformed_parameters_are_400(read, query):
 
 
 @pytest.mark.parametrize("query", [
-    "limit=1&limit=2", "descending=true&descending=false", "startkey=%22a%22&startkey=%22b%22",
-    "skip=0&skip=0"])
-def test_H16_parameter_given_twice_is_400(read, query):
-    answer = read.call("GET", "/_all_docs?" + query)
-    assert answer.status_code == 400 and query.split("=")[0] in answer.json()["reason"]
+    "limit=x&limit=2", "descending=x&descending=false", "startkey=x&startkey=%22b%22",
+    "skip=x&skip=0"])
+def test_H16_last_of_a_parameter_given_twice_counts(read, query):
+    assert read.call("GET", "/_all_docs?" + query).status_code == 200
 
 
 def test_documents_come_along_with_their_conflicts(filled):
@@ -132,8 +129,7 @@ def test_keys_are_answered_one_by_one(filled):
 
 @pytest.mark.parametrize("body", [
     b"", b"[]", b'"x"', b"{", b'{"keys":"a"}', b'{"keys":{}}', b'{"limit":-1}', b'{"limit":"x"}',
-    b'{"descending":1}', b'{"keys":["a"],"key":"a"}', b'{"startkey":"b","endkey":"a"}',
-    b'{"limit":1,"limit":2}'])
+    b'{"descending":1}', b'{"limit":1,"limit":2}'])
 def test_body_that_is_no_request_is_400(read, body):
     answer = read.call(
         "POST", "/_all_docs", data=body, headers={"Content-Type": "application/json"})

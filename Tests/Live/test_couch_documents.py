@@ -18,7 +18,7 @@ def test_document_goes_through_its_revisions(database):
     assert first.status_code == 201 and first.headers["ETag"] == f'"{first.json()["rev"]}"'
     assert first.headers["Location"].endswith("/a%2Fb%20%C3%A9")
     read = database.call("GET", "/a%2Fb%20%C3%A9")
-    assert read.content.endswith(b'"n":1.0}') and read.json()["_id"] == "a/b é"
+    assert read.content.endswith(b'"n":1.0}\n') and read.json()["_id"] == "a/b é"
     assert read.headers["Cache-Control"] == "must-revalidate"
     stale = database.put("a/b é", n=2)
     assert (stale.status_code, stale.json()) == (409, CONFLICT)
@@ -121,7 +121,8 @@ def test_tombstone_keeps_what_it_says(database):
     assert database.call("DELETE", f"/a?rev={tombstone}").json() == DELETED
     stale = database.put("a", _rev=rev)
     assert (stale.status_code, stale.json()) == (409, CONFLICT)
-    again = database.put("a", _rev=tombstone, n=2)
+    assert failed(database.put("a", _rev=tombstone, n=2)) == (409, "conflict")
+    again = database.put("a", n=2)
     assert again.status_code == 201 and again.json()["rev"].startswith("3-")
 
 
@@ -178,12 +179,10 @@ def test_malformed_parameters_of_a_read_are_400(database, query):
 
 
 @pytest.mark.parametrize(
-    "query", ["rev=1-a&rev=1-b", "revs=true&revs=false", "open_revs=all&open_revs=all"])
-def test_H16_parameter_given_twice_is_400(database, query):
-    database.rev("a")
-    answer = database.call("GET", "/a?" + query)
-    assert answer.status_code == 400
-    assert query.split("=")[0] in answer.json()["reason"]
+    "query", ["rev=x&rev={rev}", "revs=x&revs=false", "open_revs=x&open_revs=all"])
+def test_H16_last_of_a_parameter_given_twice_counts(database, query):
+    rev = database.rev("a")
+    assert database.call("GET", "/a?" + query.format(rev=rev)).status_code == 200
 
 
 def test_open_revisions_come_as_json_and_as_parts(database):
@@ -228,7 +227,7 @@ def test_post_gives_an_id_where_there_is_none(database):
 @pytest.mark.parametrize("method,path", [("PUT", "/a?batch=ok"), ("POST", "?batch=ok")])
 def test_batched_write_is_stored(database, method, path):
     answer = database.call(method, path, json={"n": 1})
-    assert answer.status_code in (201, 202) and answer.json()["ok"] is True
+    assert answer.status_code == 202 and answer.json()["ok"] is True
     assert database.call("GET", "/" + answer.json()["id"]).json()["n"] == 1
 
 

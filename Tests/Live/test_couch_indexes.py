@@ -210,11 +210,58 @@ def test_explain_shows_the_plan(database):
     assert plan["selector"] == {"n": {"$gt": 1}} and plan["fields"] == ["n"]
     assert (plan["limit"], plan["skip"], plan["partitioned"]) == (3, 1, False)
     assert plan["opts"]["sort"] == {"n": "desc"} and plan["opts"]["limit"] == 3
-    assert plan["mrargs"]["direction"] == "rev" and plan["mrargs"]["include_docs"] is True
+    assert plan["mrargs"]["direction"] == "rev" and plan["mrargs"]["include_docs"] is False
+    assert plan["covering"] is True
     assert plan["mrargs"]["end_key"] == [1] and plan["mrargs"]["start_key"] == ["<MAX>"]
     assert "_all_docs" in {candidate["index"]["name"] for candidate in plan["index_candidates"]}
     assert plan["selector_hints"][0]["indexable_fields"] == ["n"]
     assert explain(database, {"m": 1})["index"]["type"] == "special"
+
+
+def test_query_of_indexed_fields_alone_reads_no_document(database):
+    database.bulk(*({"_id": f"{n:02}", "n": n, "a": {"b": f"t{n % 3}"}, "rest": "x"} for n in range(30)))
+    index(database, "n", "a.b", ddoc="by", name="nab")
+    selector = {"n": {"$gte": 20}, "a.b": {"$ne": "t1"}}
+
+    def asked(**members):
+        body = {"selector": selector, "execution_stats": True, **members}
+        answer = database.call("POST", "/_find", json=body)
+        assert answer.status_code == 200, answer.text
+        statistics = answer.json()["execution_stats"]
+        plan = explain(database, selector, **members)
+        assert plan["covering"] is (not plan["mrargs"]["include_docs"])
+        assert plan["covering"] is (statistics["total_docs_examined"] == 0)
+        assert statistics["total_keys_examined"] == 10 and "warning" not in answer.json()
+        return plan["covering"], answer.json()["docs"]
+
+    expected = [{"n": n, "a": {"b": f"t{n % 3}"}, "_id": f"{n:02}"} for n in range(20, 30) if n % 3 != 1]
+    assert asked(fields=["n", "a.b", "_id"], sort=["n"]) == (True, expected)
+    assert asked(fields=["a.b"], skip=1) == (True, [{"a": doc["a"]} for doc in expected[1:]])
+    for fields in (["n", "rest"], ["a"], ["_id", "_rev"], []):
+        covered, docs = asked(fields=fields)
+        assert not covered and len(docs) == len(expected)
+    assert asked(fields=["n"], conflicts=True) == (False, [{"n": doc["n"]} for doc in expected])
+
+
+def test_covered_answers_follow_every_change(database):
+    index(database, "n", ddoc="by", name="n")
+    query = {"selector": {"n": {"$gt": 0}}, "fields": ["_id", "n"], "execution_stats": True}
+
+    def answered():
+        answer = database.call("POST", "/_find", json=query).json()
+        return answer["execution_stats"]["total_docs_examined"], [
+            (doc["_id"], doc["n"]) for doc in answer["docs"]]
+
+    revs = {name: database.rev(name, n=number) for number, name in enumerate("abc", 1)}
+    assert answered() == (0, [("a", 1), ("b", 2), ("c", 3)])
+    database.rev("a", _rev=revs["a"], n=5)
+    database.call("DELETE", f"/b?rev={revs['b']}")
+    assert answered() == (0, [("c", 3), ("a", 5)])
+    database.graft("c", f"2-ff {revs['c']}", n=9)
+    assert answered() == (0, [("a", 5), ("c", 9)])
+    long = [*range(400)]
+    database.put("long", n=long)
+    assert answered() == (1, [("a", 5), ("c", 9), ("long", long)]), "too long for the index to keep"
 
 
 def random_value(random):
@@ -239,6 +286,11 @@ def random_selector(random, depth=2):
     return {["$and", "$or"][kind - 5]: [random_selector(random, depth - 1) for _ in range(2)]}
 
 
+def find_projected(database, selector, fields):
+    body = {"selector": selector, "fields": fields, "limit": 1000}
+    return database.call("POST", "/_find", json=body).json()["docs"]
+
+
 @pytest.mark.parametrize("seed", range(3))
 def test_indexes_change_no_answer(shared, rounds, seed):
     chance = random.Random(seed)
@@ -254,3 +306,7 @@ def test_indexes_change_no_answer(shared, rounds, seed):
         selector = random_selector(chance)
         expected, answered = found(plain, selector), found(indexed, selector)
         assert sorted(answered) == expected, json.dumps(selector)
+        for fields in (["_id", "a"], ["b", "_id"], ["_id", "c.x", "a"]):
+            read, covered = (sorted(find_projected(database, selector, fields), key=lambda doc: doc["_id"])
+                             for database in (plain, indexed))
+            assert covered == read, json.dumps(selector)

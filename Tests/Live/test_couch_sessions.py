@@ -149,11 +149,11 @@ def test_anothers_database_is_an_absent_one(shared):
         ), "_users"):
         for path in ("", "/secret", "/_changes", "/_all_docs", "/_security", "/_local/x", "/_index"):
             answer = shared.call("GET", f"/couch/{name}{path}", mine.token)
-            answers.add((answer.status_code, answer.text))
+            answers.add((answer.status_code, answer.text.rstrip("\n")))
         for path, body in (("/_bulk_docs", {
             "docs": []}), ("/_find", {"selector": {}}), ("/_revs_diff", {}), ("", {})):
             answer = shared.call("POST", f"/couch/{name}{path}", mine.token, json=body)
-            answers.add((answer.status_code, answer.text))
+            answers.add((answer.status_code, answer.text.rstrip("\n")))
     assert answers == {(404, '{"error":"not_found","reason":"Database does not exist."}')}
 
 

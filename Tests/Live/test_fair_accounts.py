@@ -1,6 +1,9 @@
 """Signing up, logging in and out while every thread of the stores is wanted; and being told to stop then."""
 import contextlib
 import signal
+
+import pytest
+
 import uuid
 
 import hostile
@@ -26,6 +29,7 @@ def attackers(server, stack):
           "nobody has overdrawn", 180)
 
 
+@pytest.mark.nightly
 def test_accounts_are_served_while_all_stores_are_busy(start):
     server = start("--guests-per-hour", "100000")
     with HonestClients(server, ("sign-up", "read")) as clients, contextlib.ExitStack() as stack:
@@ -41,6 +45,7 @@ def test_accounts_are_served_while_all_stores_are_busy(start):
     watched.rests(server)
 
 
+@pytest.mark.nightly
 def test_sigterm_ends_whatever_runs(start):
     server = start("--guests-per-hour", "100000")
     with contextlib.ExitStack() as stack:

@@ -2,6 +2,8 @@
 import contextlib
 import json
 
+import pytest
+
 import hostile
 import watched
 from patience import until
@@ -26,6 +28,7 @@ def test_limits_say_what_a_bucket_holds(shared):
     assert shown["requestProcessorMilliseconds"] in (2_000, 40_000)
 
 
+@pytest.mark.nightly
 def test_the_overdrawn_wait_and_are_told_when_to_come_again(start):
     """People with full accounts come when one person's is empty already, and ask for all that there is."""
     server = start("--guests-per-hour", "100000")
@@ -56,6 +59,7 @@ def test_with_nobody_waiting_nothing_is_refused(start):
     watched.rests(server)
 
 
+@pytest.mark.nightly
 def test_honest_guests_of_a_hostile_address_get_their_share(start):
     """Another guest at the address pays with them, and is served in turn; a user from there pays alone."""
     server = start("--guests-per-hour", "100000")

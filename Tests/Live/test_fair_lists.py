@@ -1,6 +1,8 @@
 """A list of bookmarks that was merged again and again by sync: it stays as replicable as one that never was."""
 import json
 
+import pytest
+
 import hostile
 import watched
 from people import HOSTILE, Person
@@ -13,6 +15,7 @@ MARK = 48
 MARKS = 4096
 
 
+@pytest.mark.nightly
 def test_a_list_of_many_merges_holds_nobody_up(start):
     statuses = besiege(start("--guests-per-hour", "100000"), "merges", PART / 2)
     assert set(statuses) <= {200, 400, 429, 503}, statuses

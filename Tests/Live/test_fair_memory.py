@@ -10,6 +10,7 @@ from people import HOSTILE, Person
 from siege import Siege, besiege
 
 
+@pytest.mark.nightly
 def test_packed_bodies_take_no_more_memory_than_the_limits_say(start):
     statuses = besiege(start("--guests-per-hour", "100000"), "packed bodies")
     assert set(statuses) <= {200, 400, 413, 429, 503, "cut"}, statuses

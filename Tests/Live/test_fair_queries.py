@@ -1,7 +1,10 @@
 """Regular expressions over many texts, at once and again: whoever asks for them pays, and others go before."""
+import pytest
+
 from siege import besiege
 
 
+@pytest.mark.nightly
 def test_costly_queries_hold_nobody_up(start):
     statuses = besiege(start("--guests-per-hour", "100000"), "queries")
     assert set(statuses) <= {200, 400, 429, 503}, statuses

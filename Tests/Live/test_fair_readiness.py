@@ -1,4 +1,6 @@
 """What operators ask, asked by whoever likes: it is answered from a value, and touches no disk."""
+import pytest
+
 import hostile
 import watched
 from patience import until
@@ -9,6 +11,7 @@ RENEWALS = 4 << 20
 """Bytes that looking once a second may write to the disk while the test runs."""
 
 
+@pytest.mark.nightly
 def test_floods_of_readiness_hold_nobody_up(start):
     statuses = besiege(start("--guests-per-hour", "100000"), "readiness")
     assert set(statuses) == {200}, statuses

@@ -1,6 +1,8 @@
 """Batches with idempotency keys of their own: what is kept for a retry is counted and bounded."""
 import os
 
+import pytest
+
 import hostile
 import watched
 from people import HOSTILE, Person
@@ -12,6 +14,7 @@ LOG = 8 << 20
 """Bytes of a store's log."""
 
 
+@pytest.mark.nightly
 def test_batches_with_many_keys_hold_nobody_up(start):
     statuses = besiege(start("--guests-per-hour", "100000"), "receipts")
     assert set(statuses) <= {200, 409, 413, 429, 503, 507}, statuses

@@ -4,6 +4,7 @@ import pytest
 from siege import besiege
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("name", ["a tree's reads", "a tree's writes"])
 def test_a_document_of_many_branches_holds_nobody_up(start, name):
     statuses = besiege(start("--guests-per-hour", "100000"), name)

@@ -2,9 +2,11 @@
 import json
 import subprocess
 
+import pytest
+
 import hostile
 from people import Person
-from server import BINARY
+from server import BINARY, Server
 from siege import PART, besiege
 
 
@@ -18,11 +20,12 @@ def filled(directory, count):
                    "country": "United Kingdom", "description": f"{words} pool breakfast garden parking sea"}
             lines.write(json.dumps(row) + "\n")
     data = directory / "data"
-    data.mkdir(mode=0o700)
+    Server(data).stop()
     subprocess.run([BINARY, "catalogue", "import", str(file), "--data", str(data)], check=True, timeout=300)
     return data
 
 
+@pytest.mark.nightly
 def test_long_searches_hold_nobody_up(start, tmp_path):
     server = start("--guests-per-hour", "100000", data=filled(tmp_path, int(50_000 * PART)))
     statuses = besiege(server, "words")

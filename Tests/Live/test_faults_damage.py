@@ -97,7 +97,8 @@ def test_F12_file_cut_short_while_it_is_open(start, two):
     assert "unaffected" in listed(server, other)
 
 
-def test_F13_turned_bit_in_a_body_is_found_when_it_is_read(start, two):
+def test_F13_turned_bit_in_a_body_is_turned_back(start, two):
+    """What is worse than one wrong byte: test_damage.py."""
     (token, other), (file, _), _ = two
     data = bytearray(file.read_bytes())
     place = data.index(b"Hotel 7")
@@ -105,9 +106,9 @@ def test_F13_turned_bit_in_a_body_is_found_when_it_is_read(start, two):
     file.write_bytes(data)
     server = start()
     answer = server.call("GET", "/v1/bookmarks/n7", token)
-    assert refused(answer) == (500, "integrity_error"), answer.text
-    assert refused(server.call("GET", "/v1/bookmarks?limit=100", token)) == (500, "integrity_error")
-    assert server.call("GET", "/v1/bookmarks/n8", token).status_code == 200
+    assert answer.status_code == 200 and answer.json()["hotel"]["name"] == "Hotel 7"
+    assert listed(server, token) == {f"n{number}" for number in range(12)}
+    assert metric(server, "store_damage_total") == 1
     assert len(listed(server, other)) == 12
 
 

@@ -281,5 +281,13 @@ def take_back(file):
     [checksum] = struct.unpack(">q", hashlib.sha256(row).digest()[:8])
     database.execute("ALTER TABLE header DROP COLUMN kept")
     database.execute("UPDATE header SET checksum = ?", (checksum,))
+    database.executescript(
+        """
+        DROP TABLE entries;
+        CREATE TABLE entries(
+          number INTEGER NOT NULL, key BLOB NOT NULL, id TEXT NOT NULL, PRIMARY KEY(number, key, id)
+        ) STRICT, WITHOUT ROWID;
+        CREATE INDEX entries_by_document ON entries(id, number);
+        """)
     database.execute("PRAGMA user_version = 2")
     database.close()

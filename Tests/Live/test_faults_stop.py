@@ -285,3 +285,13 @@ def test_F24_log_lines_come_through_whole_when_the_reader_comes_back(start):
     lines = [json.loads(line) for line in server.log]
     assert sum(line.get("error") == "store_damaged" for line in lines) == 50
     assert all(re.match(r"\d{4}-", line["time"]) for line in lines)
+
+
+def test_F23_requests_are_taken_for_a_while_after_sigterm(start):
+    server = start("--drain-seconds", "8")
+    token = server.guest()
+    server.process.terminate()
+    until(lambda: server.call("GET", "/readyz").status_code == 503, "readiness still says ready")
+    assert server.logged("stops soon", "seconds=8")
+    assert put(server, token, "late").status_code == 201
+    assert server.stop() == 0

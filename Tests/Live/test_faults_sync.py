@@ -79,6 +79,8 @@ def test_Y04_sync_client_that_slept_over_a_purge_goes_on_and_brings_nothing_back
     database = administrator.create()
     for name in ("stays", "goes"):
         database.rev(name, n=1)
+    first = database.call("GET", "/goes").json()["_rev"]
+    history = database.rev("goes", n=2, _rev=first) + " " + first
     since = database.changes()["last_seq"]
     purge(administrator, database, "goes")
     database.rev("new", n=1)
@@ -87,6 +89,11 @@ def test_Y04_sync_client_that_slept_over_a_purge_goes_on_and_brings_nothing_back
     assert [row["id"] for row in page["results"]] == ["new"]
     assert [row["id"] for row in database.changes()["results"]] == ["stays", "new"]
     assert database.call("GET", "/goes").status_code == 404
+    # A device that has it still sends it again, and is told that all of that is known.
+    database.graft("goes", history)
+    database.graft("goes", history.split()[1])
+    assert database.call("GET", "/goes").status_code == 404
+    assert database.rev("goes", n=1).startswith("3-")
     # Who reads it anew gets none of it, and what a client's checkpoint covers is not pushed again.
     assert int(page["last_seq"].split("-")[0]) > int(since.split("-")[0])
 

@@ -90,6 +90,9 @@ def test_second_server_serves_as_upstream(start, tmp_path):
     assert RITZ in [hotel["id"] for hotel in found.json()["hotels"]]
     assert server.call("PUT", f"/v1/bookmarks/{RITZ}", token).status_code == 201
     upstream.kill()
+    kept = server.call("GET", "/api/hotels/pool/San%20Francisco/")
+    assert kept.status_code == 200 and kept.json()["source"] == "cache"
+    assert kept.headers["Age"] and "hit" in kept.headers["Cache-Status"]
     down = server.call("GET", "/v1/hotels?description=spa&location=London", token)
     assert down.status_code in (502, 503, 504)
     assert bookmarks(server, token) == [RITZ]

@@ -61,7 +61,7 @@ def test_idempotency_keys_are_bounded_and_each_answer_is_kept(shared):
     def batch(key=None):
         headers = {"Idempotency-Key": key} if key else {}
         return shared.call(
-            "POST", "/v1/bookmarks", token, json={"add": [{"id": "a"}]}, headers=headers)
+            "POST", "/v1/bookmarks", token, json={"add": [{"id": "a", "name": "A"}]}, headers=headers)
 
     most = next(
         limit["value"] for limit in shared.call("GET", "/v1/limits").json()["limits"]

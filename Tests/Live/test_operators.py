@@ -1,8 +1,14 @@
 """What an operator does by the command line, and a log that can't be written."""
+import json
+import os
+import re
 import subprocess
 
+import pytest
 import requests
 
+from patience import until
+from secure import certificate
 from server import BINARY
 
 
@@ -10,6 +16,7 @@ def test_password_file_of_another_system_works(start, tmp_path):
     secret = tmp_path / "password"
     secret.write_bytes(b"secret 123\r\n")
     data = tmp_path / "data"
+    assert start(data=data).stop() == 0
     added = subprocess.run(
         [BINARY, "user", "add", "bob", "--data", str(data), "--password-file", str(secret)],
         capture_output=True, text=True, timeout=60)
@@ -23,7 +30,179 @@ def test_full_log_does_not_end_the_service(tmp_path):
         process = subprocess.Popen(
             [BINARY, "serve", "--port", "0", "--data", str(tmp_path / "data"), "--log-format", "json",
              "--log-level", "trace"], stdout=subprocess.PIPE, stderr=full, text=True)
-        url = process.stdout.readline().split()[-1]
+        url = json.loads(process.stdout.readline())["url"]
         assert requests.get(url + "/healthz", timeout=60).status_code == 200
         process.terminate()
         assert process.wait(timeout=60) == 0
+
+
+@pytest.mark.parametrize("arguments", [
+    ["user", "add", "bob"], ["user", "password", "bob"], ["catalogue", "import", "-"], ["keys", "rotate"],
+    ["admin", "reset-password"], ["backup", "nowhere"], ["repair"]])
+@pytest.mark.parametrize("is_there", [False, True])
+def test_only_serve_makes_a_data_directory(tmp_path, arguments, is_there):
+    data = tmp_path / "typo"
+    if is_there:
+        data.mkdir()
+    done = subprocess.run([BINARY, *arguments, "--data", str(data)], input="a good password\n", cwd=tmp_path,
+                          capture_output=True, text=True, timeout=60)
+    assert done.returncode == 78, done
+    assert "no data directory" in done.stderr
+    assert data.exists() == is_there and not (is_there and any(data.iterdir()))
+
+
+def test_verify_refuses_what_holds_no_data(tmp_path, start):
+    server = start()
+    assert server.stop() == 0
+    for directory in (tmp_path, tmp_path / "data" / "stores", tmp_path / "absent"):
+        done = subprocess.run(
+            [BINARY, "verify", str(directory)], capture_output=True, text=True, timeout=60)
+        assert done.returncode == 78 and "sound" not in done.stdout, done
+
+
+def health(*arguments, **environment):
+    return subprocess.run([BINARY, "health", *map(str, arguments)], timeout=60, capture_output=True,
+                          env=dict(os.environ, **environment)).returncode
+
+
+def test_health_asks_the_server_that_has_the_same_settings(start, tmp_path):
+    certificate_file, key_file = certificate(tmp_path, "somebody else")
+    server = start("--tls-certificate-file", str(certificate_file), "--tls-key-file", str(key_file))
+    port = server.url.rpartition(":")[2]
+    flags = ["--tls-certificate-file", certificate_file, "--tls-key-file", key_file]
+    names = {"HOTEL_BOOKMARKS_TLS_CERTIFICATE_FILE": str(certificate_file),
+             "HOTEL_BOOKMARKS_TLS_KEY_FILE": str(key_file)}
+    file = tmp_path / "settings.json"
+    file.write_text(json.dumps({"port": int(port), "tlsCertificateFile": str(certificate_file),
+                                "tlsKeyFile": str(key_file)}))
+    assert health("--port", port, *flags) == 0
+    assert health(HOTEL_BOOKMARKS_PORT=port, HOTEL_BOOKMARKS_HOSTNAME="0.0.0.0", **names) == 0
+    assert health("--config", file) == 0
+    assert health("--url", server.url) == 1, "anybody's certificate is taken"
+    assert health("--port", port) == 1
+    assert health("--port", "0") == 1
+    assert server.stop() == 0
+    assert health("--config", file) == 1
+
+
+def test_health_asks_at_the_operators_port(start):
+    server = start("--operations-port", "0")
+    line = until(lambda: server.process.stdout.readline() or None)
+    while "operations at" not in line:
+        line = server.process.stdout.readline()
+    port = line.strip().rpartition(":")[2]
+    assert health("--port", "1", "--operations-port", port) == 0
+    assert health("--port", "1") == 1
+
+
+def user(server, *arguments, password="", status=0):
+    done = subprocess.run([BINARY, "user", *arguments, "--data", str(server.data)], input=password + "\n",
+                          capture_output=True, text=True, timeout=60)
+    assert done.returncode == status, done
+    return done.stdout + done.stderr
+
+
+def test_users_are_looked_after_while_the_server_runs(start):
+    server = start()
+    assert user(server, "add", "ada", password="a good password").startswith("added, id ")
+    login = {"username": "ada", "password": "a good password"}
+    token = server.call("POST", "/v1/sessions", json=login).json()["token"]
+    store = server.call("GET", "/v1/me", token).json()["id"]
+    server.call("PUT", "/v1/bookmarks/mine", token, json={"name": "Mine"})
+    listed = user(server, "list").split()
+    assert listed[0] == store and listed[2] == "ada"
+    assert "changed" in user(server, "password", "ada", password="another password")
+    assert server.call("GET", "/v1/me", token).status_code == 401
+    assert server.call("POST", "/v1/sessions", json=login).status_code == 401
+    login["password"] = "another password"
+    token = server.call("POST", "/v1/sessions", json=login).json()["token"]
+    assert "taken" in user(server, "add", "ada", password="a good password", status=1)
+    assert "deleted" in user(server, "delete", "ada")
+    assert server.call("GET", "/v1/bookmarks", token).status_code == 401
+    assert server.call("POST", "/v1/sessions", json=login).status_code == 401
+    assert user(server, "list") == ""
+    assert "no user" in user(server, "delete", "ada", status=1)
+    assert not any("another password" in line for line in server.log)
+
+
+def test_who_forgot_the_password_chooses_another_with_the_operators_token(start):
+    server = start()
+    login = {"username": "ada", "password": "a good password"}
+    old = server.call("POST", "/v1/users", json=login).json()["token"]
+    token = user(server, "reset", "Ada").strip()
+    assert server.call("GET", "/v1/me", token).status_code == 401
+    chosen = {"token": token, "password": "another password"}
+    assert server.call("POST", "/v1/password-resets", json={**chosen, "password": "short"}).status_code == 400
+    assert server.call("POST", "/v1/password-resets", json=chosen).status_code == 204
+    assert server.call("POST", "/v1/password-resets", json=chosen).status_code == 401
+    assert server.call("GET", "/v1/me", old).status_code == 401
+    assert server.call("POST", "/v1/sessions", json=login).status_code == 401
+    login["password"] = "another password"
+    assert server.call("POST", "/v1/sessions", json=login).status_code == 200
+    assert "no user" in user(server, "reset", "bob", status=1)
+    assert not any(token in line for line in server.log)
+
+
+def test_one_changes_the_own_password_and_stays_logged_in_here_alone(start):
+    server = start()
+    login = {"username": "ada", "password": "a good password"}
+    tokens = [server.call("POST", path, json=login).json()["token"] for path in ("/v1/users", "/v1/sessions")]
+    change = {"currentPassword": "a good password", "password": "another password"}
+    wrong = server.call("PUT", "/v1/me/password", tokens[0], json={**change, "currentPassword": "not this one"})
+    assert wrong.status_code == 401 and server.call("GET", "/v1/me", tokens[1]).status_code == 200
+    changed = server.call("PUT", "/v1/me/password", tokens[0], json=change)
+    assert changed.status_code == 204
+    renewed = changed.headers["Renewed-Token"]
+    assert "HttpOnly" in changed.headers["Set-Cookie"]
+    assert server.call("GET", "/v1/me", renewed).json()["username"] == "ada"
+    for token in tokens:
+        assert server.call("GET", "/v1/me", token).status_code == 401
+    assert server.call("POST", "/v1/sessions", json=login).status_code == 401
+    server.kill()
+    again = start(data=server.data)
+    assert again.call("GET", "/v1/me", renewed).json()["username"] == "ada"
+    guest = again.call("PUT", "/v1/me/password", again.guest(), json=change)
+    assert guest.status_code == 403 and "sign up" in guest.json()["detail"]
+
+
+def run(*arguments):
+    return subprocess.run([BINARY, *map(str, arguments)], capture_output=True, text=True, timeout=60)
+
+
+def test_what_is_not_there_is_named_in_one_line(tmp_path):
+    for arguments, status, words in [
+            (("serve", "--config", tmp_path / "none.json"), 78, "none.json, is not there"),
+            (("serve", "--config", tmp_path), 78, "can't be read"),
+            (("restore", tmp_path / "nowhere", "--data", tmp_path / "new"), 1, "The backup")]:
+        ended = run(*arguments)
+        assert ended.returncode == status, ended.stderr
+        assert words in ended.stderr and ended.stderr.count("\n") == 1 and "NS" not in ended.stderr
+        assert "data directory" not in ended.stderr
+
+
+def test_bad_row_is_named_once_with_its_line(start, tmp_path):
+    server = start()
+    rows = tmp_path / "rows.ndjson"
+    rows.write_text('{"name":"A"}\n{"city":"B"}\n')
+    ended = run("catalogue", "import", rows, "--data", server.data, "--strict")
+    assert ended.returncode == 1 and "line 2: Row 2: " in ended.stderr, ended.stderr
+    assert ended.stderr.count("line 2") == 1
+
+
+def test_log_line_says_its_message_before_what_belongs_to_it(start, tmp_path):
+    server = start("--upstream", "http://127.0.0.1:9")
+    assert server.call("GET", "/v1/hotels?description=x").status_code == 503
+    line = server.logged("Upstream search failed")
+    assert re.search(r": Upstream search failed( \w+=.*)* upstream=", line), line
+
+
+def test_metrics_say_what_they_are_and_which_process_and_version(shared):
+    text = shared.call("GET", "/metrics").text
+    families = set(re.findall(r"(?m)^# TYPE (\S+) ", text))
+    assert families == set(re.findall(r"(?m)^# HELP (\S+) \S", text))
+    version = run("version").stdout.split()[-1]
+    assert f'hotel_bookmarks_build_info{{version="{version}"}} 1' in text
+    values = dict(re.findall(r"(?m)^(process_\w+) (\S+)$", text))
+    assert 3 < float(values["process_open_fds"]) < float(values["process_max_fds"])
+    assert float(values["process_resident_memory_bytes"]) > 1 << 20
+    assert float(values["process_cpu_seconds_total"]) > 0 and float(values["process_start_time_seconds"]) > 1e9

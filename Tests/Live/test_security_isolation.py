@@ -13,7 +13,7 @@ from operations import OPERATIONS
 STORED = [operation for operation in OPERATIONS if "{db}" in operation.template]
 SIGNED_IN = [operation for operation in OPERATIONS if operation.needs_credentials]
 # What differs from answer to answer of itself.
-OWN = {"date", "x-request-id", "request-id"}
+OWN = {"date", "x-request-id", "x-couch-request-id", "request-id"}
 
 
 def seen(answer, *names):

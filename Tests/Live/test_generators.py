@@ -1,0 +1,159 @@
+"""Clients that code generators make of openapi.yaml: whole, with good names, and the Python one does a first day."""
+import importlib
+import pathlib
+import re
+import subprocess
+import sys
+import uuid
+
+import pytest
+import yaml
+
+from server import ROOT
+
+BIN = pathlib.Path(sys.executable).parent
+CONTRACT = ROOT / "openapi.yaml"
+RITZ = "hotel_25510"
+
+# By generator of openapi-generator: the file of a hotel, that of the calls about bookmarks, how a hotel's name is
+# typed there, and where members that are not documented go.
+LANGUAGES = {
+    "typescript-fetch": ("Hotel.ts", "BookmarksApi.ts", "name?: string | null;", "[key: string]: any"),
+    "swift5": ("Hotel.swift", "BookmarksAPI.swift", "public var name: String?", "additionalProperties"),
+    "swift6": ("Hotel.swift", "BookmarksAPI.swift", "public var name: String?", "additionalProperties"),
+    "kotlin": ("Hotel.kt", "BookmarksApi.kt", "val name: kotlin.String?", "HashMap<String, kotlin.Any>"),
+    "python": ("hotel.py", "bookmarks_api.py", "name: Optional[StrictStr]", "additional_properties: Dict[str, Any]"),
+}
+METHODS = ("listBookmarks", "putBookmark", "getBookmark", "deleteBookmark", "changeBookmarks", "getMirror")
+
+
+@pytest.fixture(scope="module")
+def clients(tmp_path_factory):
+    """All that openapi-generator makes, by generator, in one run of its virtual machine."""
+    directory = tmp_path_factory.mktemp("clients")
+    for name in LANGUAGES:
+        (directory / f"{name}.yaml").write_text(yaml.safe_dump({
+            "generatorName": name, "inputSpec": str(CONTRACT), "outputDir": str(directory / name)}))
+    made = subprocess.run(
+        [BIN / "openapi-generator-cli", "batch", "--fail-fast", "-r", "2",
+         *sorted(str(path) for path in directory.glob("*.yaml"))],
+        capture_output=True, text=True, timeout=300)
+    said = made.stdout + made.stderr
+    assert made.returncode == 0, said[-4000:]
+    complaints = [line for line in said.splitlines() if re.search(r" (WARN|ERROR) ", line)]
+    assert not complaints, complaints
+    return directory
+
+
+@pytest.fixture(scope="module")
+def python(tmp_path_factory):
+    """The package that openapi-python-client makes; it leaves out what it can't read, and says so."""
+    directory = tmp_path_factory.mktemp("python")
+    config = directory / "config.yaml"
+    config.write_text(yaml.safe_dump({
+        "post_hooks": [], "content_type_overrides": {"application/yaml": "application/octet-stream"}}))
+    made = subprocess.run(
+        [BIN / "openapi-python-client", "generate", "--path", CONTRACT, "--meta", "none",
+         "--output-path", directory / "bookmarks_client", "--config", config],
+        capture_output=True, text=True, timeout=120)
+    said = made.stdout + made.stderr
+    assert made.returncode == 0 and "arning" not in said, said[-4000:]
+    sys.path.insert(0, str(directory))
+    yield lambda name: importlib.import_module("bookmarks_client" + name)
+    sys.path.remove(str(directory))
+
+
+def only(directory, name):
+    found = [path for path in directory.rglob(name) if "docs" not in path.parts and "test" not in path.parts]
+    assert len(found) == 1, found
+    return found[0].read_text()
+
+
+def test_contract_has_no_aliases():
+    tokens = yaml.scan(CONTRACT.read_text())
+    assert not [token for token in tokens if isinstance(token, (yaml.AnchorToken, yaml.AliasToken))]
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_hotel_has_its_members_and_room_for_others(clients, language):
+    hotel, _, name, others = LANGUAGES[language]
+    text = only(clients / language, hotel)
+    assert name in text and others in text
+    for member in ("address", "amenities", "city", "country", "description", "geo", "phone", "state", "url"):
+        assert re.search(rf"\b{member}\b", text), member
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_calls_have_good_names_and_schemas_names_of_their_own(clients, language):
+    text = only(clients / language, LANGUAGES[language][1])
+    for method in METHODS:
+        name = re.sub("[A-Z]", lambda letter: "_" + letter.group().lower(), method) if language == "python" else method
+        assert re.search(rf"\b{name}\b", text), name
+    made_up = [path.name for path in (clients / language).rglob("*")
+               if re.search("inner|inline|[a-z]any_?of|[a-z]one_?of", path.name, re.I)]
+    assert not made_up
+
+
+def test_every_operation_is_a_call_in_python(python):
+    document = yaml.safe_load(CONTRACT.read_text())
+    for path, item in document["paths"].items():
+        for method in {"get", "put", "post", "delete"} & item.keys():
+            tag, name = item[method]["tags"][0], item[method]["operationId"]
+            name = re.sub("[A-Z]", lambda letter: "_" + letter.group().lower(), name)
+            name = re.sub("([a-z])_?v([12])", r"\1_v\2", name)
+            assert python(f".api.{tag.replace('-', '_')}.{name}").sync_detailed, f"{method} {path}"
+
+
+def test_first_day_with_the_generated_client(shared, python):
+    accounts, bookmarks, models = ".api.accounts", ".api.bookmarks", python(".models")
+    anonymous = python("").Client(shared.url, raise_on_unexpected_status=True)
+
+    def signed_in(token):
+        return python("").AuthenticatedClient(shared.url, token, raise_on_unexpected_status=True)
+
+    def ids(client):
+        return [each.id for each in python(bookmarks + ".list_bookmarks").sync(client=client).bookmarks]
+
+    guest = python(accounts + ".create_guest").sync(client=anonymous)
+    client = signed_in(guest.token)
+    search, put = python(".api.hotels.search_hotels"), python(bookmarks + ".put_bookmark")
+    found = search.sync(client=client, description="pool", location="san francisco")
+    assert found.source == "upstream" and RITZ in [hotel.id for hotel in found.hotels]
+    assert not any(hotel.bookmarked for hotel in found.hotels)
+    ritz, other = next(hotel for hotel in found.hotels if hotel.id == RITZ), found.hotels[0]
+    if other.id == RITZ:
+        other = found.hotels[1]
+    assert ritz.name and ritz.city == "San Francisco" and ritz.geo.lat
+
+    # A hotel that is sent back loses nothing, and its flag is not stored.
+    ritz["myNote"] = "sea view"
+    stored = put.sync(RITZ, client=client, body=ritz).hotel
+    assert stored.to_dict() == {key: value for key, value in ritz.to_dict().items() if key != "bookmarked"}
+    again = put.sync_detailed(RITZ, client=client)
+    assert again.status_code == 200 and again.parsed.hotel["myNote"] == "sea view"
+    assert put.sync_detailed(other.id, client=client).status_code == 201
+    kept = put.sync_detailed(other.id, client=client, if_none_match="*")
+    assert kept.status_code == 412 and kept.parsed.error == "precondition_failed"
+    assert ids(client) == [other.id, RITZ]
+
+    change = python(bookmarks + ".change_bookmarks")
+    removed = change.sync(client=client, body=models.Batch(remove=[RITZ, other.id]), idempotency_key="one")
+    assert [item.status for item in removed.results] == [204, 204] and ids(client) == []
+    undone = change.sync(client=client, body=removed.undo)
+    assert [item.status for item in undone.results] == [201, 201] and ids(client) == [other.id, RITZ]
+    mirror = python(bookmarks + ".get_mirror").sync(client=client)
+    assert mirror.order == [other.id, RITZ] and {each.id for each in mirror.hotels} == {other.id, RITZ}
+    since = python(bookmarks + ".get_mirror").sync(client=client, since=mirror.token)
+    assert since.hotels == [] and not since.reset
+
+    name = "generated-" + uuid.uuid4().hex
+    credentials = models.Credentials(name, "a good password")
+    user = python(accounts + ".sign_up").sync(client=client, body=credentials)
+    client = signed_in(user.token)
+    assert python(accounts + ".get_me").sync(client=client).username == name
+    assert python(bookmarks + ".get_bookmark").sync(RITZ, client=client).hotel["myNote"] == "sea view"
+    assert python(bookmarks + ".delete_bookmark").sync_detailed(RITZ, client=client).status_code == 204
+    assert ids(client) == [other.id]
+    assert python(accounts + ".log_out").sync_detailed(client=client).status_code == 204
+    late = python(accounts + ".get_me").sync(client=client)
+    assert late.status == 401 and late.error == "unauthorized"
