@@ -44,22 +44,25 @@ let package = Package(
     .executable(name: "hotel-bookmarks", targets: ["Server"])
   ],
   dependencies: [
-    .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
-    .package(url: "https://github.com/apple/swift-configuration", from: "1.4.0"),
-    .package(url: "https://github.com/apple/swift-crypto", from: "4.5.0"),
-    .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
-    .package(url: "https://github.com/apple/swift-log", from: "1.16.0"),
-    .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),
-    .package(url: "https://github.com/apple/swift-nio", from: "2.101.0"),
-    .package(url: "https://github.com/apple/swift-nio-extras", from: "1.35.0"),
-    .package(url: "https://github.com/apple/swift-nio-http2", from: "1.46.0"),
-    .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.0"),
-    .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.0"),
-    .package(url: "https://github.com/jpsim/Yams", from: "6.2.0"),
-    .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
-    .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
-    .package(url: "https://github.com/swiftlang/swift-docc-plugin", from: "1.5.0"),
-    .package(url: "https://github.com/vapor/jwt-kit", from: "5.7.0"),
+    .package(url: "https://github.com/apple/swift-argument-parser", exact: "1.8.2"),
+    // Without its traits: its reader of JSON needs all of Foundation; SettingsReader reads the file itself.
+    .package(url: "https://github.com/apple/swift-configuration", exact: "1.4.0", traits: []),
+    .package(url: "https://github.com/apple/swift-crypto", exact: "4.5.2"),
+    .package(url: "https://github.com/apple/swift-http-types", exact: "1.8.0"),
+    .package(url: "https://github.com/apple/swift-log", exact: "1.16.2"),
+    .package(url: "https://github.com/apple/swift-metrics", exact: "2.13.0"),
+    .package(url: "https://github.com/apple/swift-nio", exact: "2.101.2"),
+    .package(url: "https://github.com/apple/swift-nio-extras", exact: "1.35.2"),
+    .package(url: "https://github.com/apple/swift-nio-http2", exact: "1.46.0"),
+    .package(url: "https://github.com/apple/swift-nio-ssl", exact: "2.37.6"),
+    // The same: its forms can have dates in the words of a locale, for which it needs all of Foundation.
+    .package(
+      url: "https://github.com/hummingbird-project/hummingbird", exact: "2.28.1", traits: []),
+    .package(url: "https://github.com/jpsim/Yams", exact: "6.2.2"),
+    .package(url: "https://github.com/swift-server/async-http-client", exact: "1.37.0"),
+    .package(url: "https://github.com/swift-server/swift-service-lifecycle", exact: "2.13.0"),
+    .package(url: "https://github.com/swiftlang/swift-docc-plugin", exact: "1.5.0"),
+    .package(url: "https://github.com/vapor/jwt-kit", exact: "5.7.1"),
   ],
   targets: [
     // Floor 0: values and rules.
@@ -127,7 +130,7 @@ let package = Package(
         lifecycle,
         hummingbird,
         .product(name: "HummingbirdCore", package: "hummingbird"), nioCore, nioPosix,
-        .product(name: "NIOHTTP1", package: "swift-nio"),
+        nioSSL, .product(name: "NIOHTTP1", package: "swift-nio"),
         .product(name: "UnixSignals", package: "swift-service-lifecycle"),
         .product(name: "AsyncHTTPClient", package: "async-http-client"),
         .product(name: "Configuration", package: "swift-configuration"),
@@ -170,9 +173,8 @@ let package = Package(
     tests(
       "HotelBookmarks",
       [
-        "HotelBookmarks", "Documents", "Stores", "Accounts", "SearchProxy", "SQLiteEngine", logging,
-        coreMetrics,
-        nioCore,
+        "HotelBookmarks", "Documents", "Stores", "Accounts", "Hotels", "SearchProxy",
+        "SQLiteEngine", "StoreTesting", logging, coreMetrics, nioCore,
       ]),
   ],
   swiftLanguageModes: [.v6],
@@ -183,7 +185,7 @@ let package = Package(
 if Context.environment["BOOKMARKS_BENCHMARKS"] != nil {
   // Without its traits: their interposers count allocations, for which they need packages of their own.
   package.dependencies.append(
-    .package(url: "https://github.com/ordo-one/benchmark", from: "1.38.1", traits: []))
+    .package(url: "https://github.com/ordo-one/benchmark", exact: "1.38.1", traits: []))
   package.products += [
     .executable(name: "empty-handler", targets: ["EmptyHandler"]),
     .executable(name: "InProcess", targets: ["InProcess"]),
@@ -230,7 +232,7 @@ if Context.environment["BOOKMARKS_FUZZING"] != nil {
   }
   package.targets += [
     readers(
-      "Accounts", ["Documents", "Stores"],
+      "Accounts", ["Documents", "Stores", "ICU"],
       [
         "AccountError", "Base64URL", "ClientAddress", "CompactForm", "CompactToken", "IDToken",
         "IDTokenClaims", "KeyID", "Principal", "Secret", "TokenClaims", "TrustedIssuer", "UserName",
