@@ -67,6 +67,7 @@ let package = Package(
   targets: [
     // Floor 0: values and rules.
     floor("Documents", [crypto]),
+    floor("IPAddresses", []),
     .target(name: "CLanes"),
     floor("Lanes", ["CLanes"]),
     .systemLibrary(
@@ -91,7 +92,7 @@ let package = Package(
     floor(
       "Accounts",
       [
-        "Documents", "Lanes", "Stores", "ICU", crypto, cryptoExtras,
+        "Documents", "IPAddresses", "Lanes", "Stores", "ICU", crypto, cryptoExtras,
         .product(name: "JWTKit", package: "jwt-kit"),
       ]),
 
@@ -102,15 +103,16 @@ let package = Package(
     floor(
       "SearchProxy",
       [
-        "Documents", "Hotels", "Lanes", "SQLite", logging, metrics, nioCore, nioPosix, nioSSL,
+        "Documents", "Hotels", "IPAddresses", "Lanes", "SQLite", logging, metrics, nioCore, nioPosix,
+        nioSSL,
         .product(name: "NIOHTTP1", package: "swift-nio"),
         .product(name: "AsyncHTTPClient", package: "async-http-client"),
       ]),
     floor(
       "HTTPAPI",
       [
-        "Documents", "Lanes", "Stores", "Hotels", "Accounts", "CouchSync", "Compression", crypto,
-        logging, metrics, hummingbird, httpTypes, lifecycle, nioCore, nioPosix, nioHTTPTypes,
+        "Documents", "IPAddresses", "Lanes", "Stores", "Hotels", "Accounts", "CouchSync",
+        "Compression", crypto, logging, metrics, hummingbird, httpTypes, lifecycle, nioCore, nioPosix, nioHTTPTypes,
         nioSSL,
         .product(name: "HummingbirdCore", package: "hummingbird"),
         .product(name: "HummingbirdHTTP2", package: "hummingbird"),
@@ -125,7 +127,7 @@ let package = Package(
     floor(
       "HotelBookmarks",
       [
-        "Documents", "Lanes", "Stores", "Hotels", "Accounts", "SQLite", "SQLiteEngine",
+        "Documents", "IPAddresses", "Lanes", "Stores", "Hotels", "Accounts", "SQLite", "SQLiteEngine",
         "Catalogue", "SearchProxy", "HTTPAPI", "CContract", crypto, logging, metrics, coreMetrics,
         lifecycle,
         hummingbird,
@@ -146,6 +148,7 @@ let package = Package(
       swiftSettings: settings),
 
     tests("Documents", ["Documents"]),
+    tests("IPAddresses", ["IPAddresses"]),
     tests("Lanes", ["Lanes"]),
     tests("SQLite", ["SQLite"]),
     tests("ICU", ["ICU"]),
@@ -158,12 +161,13 @@ let package = Package(
     tests(
       "SQLiteEngine", ["Documents", "Lanes", "Stores", "SQLite", "SQLiteEngine", "StoreTesting"]),
     tests("Catalogue", ["Documents", "Hotels", "Lanes", "Catalogue", "SQLite"]),
-    tests("SearchProxy", ["Documents", "Hotels", "SearchProxy", "SQLite"]),
+    tests("SearchProxy", ["Documents", "Hotels", "IPAddresses", "SearchProxy", "SQLite"]),
     tests(
       "HTTPAPI",
       [
         "Documents", "Stores", "Hotels", "Accounts", "Catalogue", "CouchSync", "Compression",
-        "HTTPAPI", "SQLiteEngine", "StoreTesting", hummingbird, httpTypes, logging, nioCore,
+        "HTTPAPI", "IPAddresses", "SQLiteEngine", "StoreTesting", hummingbird, httpTypes, logging,
+        nioCore,
         nioHTTPTypes,
         .product(name: "HummingbirdTesting", package: "hummingbird"),
         .product(name: "NIOEmbedded", package: "swift-nio"),
@@ -173,7 +177,7 @@ let package = Package(
     tests(
       "HotelBookmarks",
       [
-        "HotelBookmarks", "Documents", "Stores", "Accounts", "Hotels", "SearchProxy",
+        "HotelBookmarks", "Documents", "IPAddresses", "Stores", "Accounts", "Hotels", "SearchProxy",
         "SQLiteEngine", "StoreTesting", logging, coreMetrics, nioCore,
       ]),
   ],
@@ -217,8 +221,8 @@ if Context.environment["BOOKMARKS_FUZZING"] != nil {
   let sanitizers = ["-sanitize=fuzzer,address"]
   let instrumented = settings + [.unsafeFlags(sanitizers + ["-O"])]
   let whole = [
-    "Documents", "Lanes", "ICU", "RegularExpressions", "Compression", "Stores", "CouchSync",
-    "Hotels",
+    "Documents", "IPAddresses", "Lanes", "ICU", "RegularExpressions", "Compression", "Stores",
+    "CouchSync", "Hotels",
   ]
   func readers(_ name: String, _ dependencies: [Target.Dependency], _ files: [String]) -> Target {
     .target(
@@ -232,7 +236,7 @@ if Context.environment["BOOKMARKS_FUZZING"] != nil {
   }
   package.targets += [
     readers(
-      "Accounts", ["Documents", "Stores", "ICU"],
+      "Accounts", ["Documents", "IPAddresses", "Stores", "ICU"],
       [
         "AccountError", "Base64URL", "ClientAddress", "CompactForm", "CompactToken", "IDToken",
         "IDTokenClaims", "KeyID", "Principal", "Secret", "TokenClaims", "TrustedIssuer", "UserName",

@@ -1,4 +1,4 @@
-import Glibc
+import IPAddresses
 
 /// Where a request comes from, as far as limits tell addresses apart: a whole IPv4 address, or the 64-bit
 /// prefix that one subscriber of IPv6 owns (RFC 6177, RFC 7421).
@@ -10,24 +10,14 @@ package struct ClientAddress: Sendable, Hashable {
   /// The prefix of an address in text. A zone (`%eth0`) is left out, an IPv4 address mapped into IPv6
   /// (RFC 4291 section 2.5.5.2) is that IPv4 address.
   package init(_ text: String) {
-    let address = String(text.prefix { $0 != "%" }.prefix(64))
-    if let bytes = Self.parse(address, AF_INET, 4) {
-      prefix = Self.dotted(bytes[...])
-    } else if let bytes = Self.parse(address, AF_INET6, 16) {
-      let mapped: [UInt8] = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xFF, 0xFF]
-      prefix = bytes.starts(with: mapped) ? Self.dotted(bytes[12...]) : Self.network(bytes)
-    } else {
-      prefix = "unknown"
+    switch IPAddress(text)?.bytes {
+    case let bytes? where bytes.count == 4: prefix = Self.dotted(bytes)
+    case let bytes?: prefix = Self.network(bytes)
+    case nil: prefix = "unknown"
     }
   }
 
-  private static func parse(_ text: String, _ family: Int32, _ count: Int) -> [UInt8]? {
-    var bytes = [UInt8](repeating: 0, count: count)
-    let result = bytes.withUnsafeMutableBytes { inet_pton(family, text, $0.baseAddress) }
-    return result == 1 ? bytes : nil
-  }
-
-  private static func dotted(_ bytes: ArraySlice<UInt8>) -> String {
+  private static func dotted(_ bytes: [UInt8]) -> String {
     bytes.map(String.init).joined(separator: ".")
   }
 

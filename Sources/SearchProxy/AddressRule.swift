@@ -1,3 +1,5 @@
+package import IPAddresses
+
 /// Which addresses a connection to an upstream may lead to. It is held against the address that each connection
 /// has really reached, before the first byte of a request: whatever a name server says, and however often it
 /// changes its mind (DNS rebinding), nothing is sent to an address that the rule does not allow.
@@ -5,7 +7,7 @@ package struct AddressRule: Sendable {
   private enum Kind: Sendable {
     case any
     case elsewhere
-    case within([AddressNetwork])
+    case within([CIDRBlock])
   }
 
   private let kind: Kind
@@ -13,10 +15,11 @@ package struct AddressRule: Sendable {
   /// The rule for an upstream.
   ///
   /// With networks: those and no other. Without: an upstream that is configured by its address, or as
-  /// `localhost` (RFC 6761 section 6.3), may be anywhere; one that has a name may not be in this machine, on
-  /// its own link (where clouds keep their metadata, 169.254.169.254) or an address of many.
+  /// `localhost` (RFC 6761 section 6.3), may be anywhere; one that has a name may not
+  /// lead to ``CIDRBlock/reserved`` ones: this machine, the link (where clouds keep their metadata,
+  /// 169.254.169.254), multicast.
   /// - Parameter networks: what the operator allows; empty for no such list.
-  package init(for origin: UpstreamOrigin, networks: [AddressNetwork]) {
+  package init(for origin: UpstreamOrigin, networks: [CIDRBlock]) {
     if !networks.isEmpty {
       kind = .within(networks)
     } else {
@@ -25,29 +28,29 @@ package struct AddressRule: Sendable {
   }
 
   /// The rule for what may be in these networks alone.
-  package init(within networks: [AddressNetwork]) { kind = .within(networks) }
+  package init(within networks: [CIDRBlock]) { kind = .within(networks) }
 
   private init(_ kind: Kind) { self.kind = kind }
 
-  /// The rule for a host that no operator has named: not this machine, its own link or an address of many, even
-  /// where it goes by its address.
+  /// The rule for a host that no operator has named: no reserved address, even where it goes by its
+  /// address.
   package static let elsewhere = AddressRule(.elsewhere)
 
   /// Whether a connection may lead there. An address that is none of IPv4 or IPv6 is not allowed.
   /// - Parameter address: as text; nil where there is none.
   func allows(_ address: String?) -> Bool {
     if case .any = kind { return true }
-    guard let address = address.flatMap(AddressNetwork.bytes(of:)) else { return false }
+    guard let address = address.flatMap(IPAddress.init) else { return false }
     switch kind {
     case .any: return true
-    case .elsewhere: return !AddressNetwork.nearby.contains { $0.contains(address) }
+    case .elsewhere: return !CIDRBlock.reserved.contains { $0.contains(address) }
     case .within(let networks): return networks.contains { $0.contains(address) }
     }
   }
 
   private static func isAddress(_ host: String) -> Bool {
     host.utf8.first == UInt8(ascii: "[")
-      || AddressNetwork.bytes(of: host) != nil
+      || IPAddress(host) != nil
   }
 
   private static func isLocalhost(_ host: String) -> Bool {

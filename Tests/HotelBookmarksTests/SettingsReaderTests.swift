@@ -1,6 +1,7 @@
 import Accounts
 import Documents
 import HTTPAPI
+import IPAddresses
 import Logging
 import SearchProxy
 import Stores
@@ -34,11 +35,11 @@ import Testing
     settings.data = "elsewhere"
     settings.upstreams = [.travelSample("http://up.example")]
     settings.upstreamCredentialsFile = "engines"
-    settings.upstreamNetworks = ["10.0.0.0/8", "::1"].compactMap { AddressNetwork($0) }
+    settings.upstreamNetworks = ["10.0.0.0/8", "::1"].compactMap { CIDRBlock($0) }
     settings.upstreamCAFile = "authority.pem"
     settings.publicURL = "https://hotels.example"
     settings.origins = ["https://a.example", "https://b.example"]
-    settings.trustedProxies = TrustedProxies(["10.0.0.0/8", "::1"].compactMap { AddressRange($0) })
+    settings.trustedProxies = TrustedProxies(["10.0.0.0/8", "::1"].compactMap { CIDRBlock($0) })
     settings.tlsCertificateFile = "tls.pem"
     settings.tlsKeyFile = "key.pem"
     settings.connections = 77
@@ -51,7 +52,7 @@ import Testing
       TrustedIssuer(
         url: "https://b.example/", audiences: ["z"], keysURL: "https://keys.example/b?p=1"),
     ]
-    settings.issuerNetworks = ["10.0.0.0/8"].compactMap { AddressNetwork($0) }
+    settings.issuerNetworks = ["10.0.0.0/8"].compactMap { CIDRBlock($0) }
     settings.openStores = 9
     settings.databases = StoreLimits(
       documents: 11, bytes: 12,

@@ -1,5 +1,6 @@
 package import Accounts
 import Documents
+package import IPAddresses
 package import NIOCore
 
 /// The proxies whose word on who calls is taken, and how that is found out.
@@ -11,18 +12,18 @@ package struct TrustedProxies: Sendable, Equatable {
   /// Addresses of a field that are looked at, from its end.
   static let maximumHops = 16
 
-  private let ranges: [AddressRange]
+  private let blocks: [CIDRBlock]
 
-  /// - Parameter ranges: where the proxies are; none by default.
-  package init(_ ranges: [AddressRange] = []) { self.ranges = ranges }
+  /// - Parameter blocks: where the proxies are; none by default.
+  package init(_ blocks: [CIDRBlock] = []) { self.blocks = blocks }
 
   /// Whether there are none.
-  var isEmpty: Bool { ranges.isEmpty }
+  var isEmpty: Bool { blocks.isEmpty }
 
   /// Whether an address is a trusted proxy's.
   package func contains(_ address: String?) -> Bool {
-    guard !ranges.isEmpty, let address else { return false }
-    return ranges.contains { $0.contains(address) }
+    guard !blocks.isEmpty, let address = address.flatMap(IPAddress.init) else { return false }
+    return blocks.contains { $0.contains(address) }
   }
 
   /// Who calls.
@@ -43,11 +44,14 @@ package struct TrustedProxies: Sendable, Equatable {
   /// have as many as it needs.
   /// - Parameter countsLoopback: whether this machine's own connections count, too.
   package func owner(of peer: SocketAddress?, countsLoopback: Bool) -> ClientAddress? {
-    guard let address = peer?.ipAddress, !contains(address),
-      countsLoopback || !Self.loopback.contains(where: { $0.contains(address) })
+    guard let text = peer?.ipAddress, !contains(text),
+      countsLoopback || !isLoopback(text)
     else { return nil }
-    return ClientAddress(address)
+    return ClientAddress(text)
   }
 
-  private static let loopback = ["127.0.0.0/8", "::1"].compactMap { AddressRange($0) }
+  private func isLoopback(_ text: String) -> Bool {
+    guard let address = IPAddress(text) else { return false }
+    return CIDRBlock.loopback.contains { $0.contains(address) }
+  }
 }

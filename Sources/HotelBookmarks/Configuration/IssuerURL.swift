@@ -1,3 +1,4 @@
+import IPAddresses
 import SearchProxy
 
 /// A URL of a token issuer's: https, or http on this machine for development and tests.
@@ -24,19 +25,17 @@ struct IssuerURL: Sendable, Equatable {
   /// Where a connection may lead: for plain http nowhere but this machine.
   /// - Parameter networks: what the operator allows; empty for no such list.
   /// - Parameter isNamed: whether the operator has named this very origin.
-  func addresses(_ networks: [AddressNetwork], isNamed: Bool) -> AddressRule {
+  func addresses(_ networks: [CIDRBlock], isNamed: Bool) -> AddressRule {
     guard origin.scheme == .https else {
-      return AddressRule(within: Self.loopback)
+      return AddressRule(within: CIDRBlock.loopback)
     }
     guard networks.isEmpty else { return AddressRule(within: networks) }
     return isNamed ? AddressRule(for: origin, networks: []) : .elsewhere
   }
 
-  private static let loopback = ["127.0.0.0/8", "::1/128"].compactMap { AddressNetwork($0) }
-
   private static func isLoopback(_ host: String) -> Bool {
     if host == "localhost" || host == "[::1]" { return true }
-    return host.hasPrefix("127.") && AddressNetwork(host) != nil
+    return host.hasPrefix("127.") && IPAddress(host) != nil
   }
 
   private static func mayStandInQuery(_ byte: UInt8) -> Bool {

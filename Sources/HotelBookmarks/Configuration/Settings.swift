@@ -1,5 +1,6 @@
 package import Accounts
 package import HTTPAPI
+package import IPAddresses
 package import Logging
 package import SearchProxy
 package import Stores
@@ -27,7 +28,7 @@ package struct Settings: Sendable, Equatable {
   /// A file with the names and passwords of search engines; nil for none.
   package var upstreamCredentialsFile: String?
   /// The only networks that upstreams may be in; empty to go by ``AddressRule``'s own.
-  package var upstreamNetworks: [AddressNetwork] = []
+  package var upstreamNetworks: [CIDRBlock] = []
   /// A PEM file of authorities whose certificates upstreams may show besides the system's; nil for none.
   package var upstreamCAFile: String?
   /// The URL that clients reach the server by, without a slash at its end; nil to take each request's own.
@@ -51,7 +52,7 @@ package struct Settings: Sendable, Equatable {
   /// Whose ID tokens are exchanged for the server's own.
   package var issuers: [TrustedIssuer] = []
   /// The only networks that issuers may be in; empty to go by ``AddressRule``'s own.
-  package var issuerNetworks: [AddressNetwork] = []
+  package var issuerNetworks: [CIDRBlock] = []
   /// Stores open at once at most; nil to go by the limit on file descriptors.
   package var openStores: Int?
   /// What the administrator's databases take.

@@ -2,6 +2,7 @@ import Accounts
 import Configuration
 import Documents
 import HTTPAPI
+import IPAddresses
 import Logging
 import SearchProxy
 import Stores
@@ -99,14 +100,8 @@ package struct SettingsReader: Sendable {
     settings.connectionsPerAddress = try int(.connectionsPerAddress, in: 1...1_000_000)
     settings.requestsAtOnce =
       try int(.requestsAtOnce, in: 1...1_000_000) ?? settings.requestsAtOnce
-    var ranges: [AddressRange] = []
-    for text in string(.trustedProxies)?.split(whereSeparator: { $0 == "," || $0 == " " }) ?? [] {
-      guard let range = AddressRange(String(text)) else {
-        throw Self.wrong(.trustedProxies, "addresses or ranges such as 10.0.0.0/8, by commas")
-      }
-      ranges.append(range)
-    }
-    settings.trustedProxies = TrustedProxies(ranges)
+    settings.trustedProxies = TrustedProxies(
+      string(.trustedProxies) == "" ? [] : try networks(.trustedProxies))
     settings.tlsCertificateFile = string(.tlsCertificateFile)
     settings.tlsKeyFile = string(.tlsKeyFile)
     guard (settings.tlsCertificateFile == nil) == (settings.tlsKeyFile == nil) else {
@@ -115,10 +110,10 @@ package struct SettingsReader: Sendable {
   }
 
   /// A list of networks; empty where it is not set.
-  func networks(_ setting: SettingKey) throws(SettingsError) -> [AddressNetwork] {
+  func networks(_ setting: SettingKey) throws(SettingsError) -> [CIDRBlock] {
     guard let text = string(setting) else { return [] }
     let parts = text.split { $0 == "," || $0 == " " }
-    let networks = parts.compactMap { AddressNetwork(String($0)) }
+    let networks = parts.compactMap { CIDRBlock(String($0)) }
     guard !parts.isEmpty, networks.count == parts.count else {
       throw Self.wrong(setting, "addresses or networks as 10.0.0.0/8 or fd00::/8, by commas")
     }

@@ -1,5 +1,6 @@
 import Accounts
 import Hotels
+import IPAddresses
 import Logging
 import SearchProxy
 
@@ -10,7 +11,7 @@ struct IssuerAssembly: IssuerDocuments {
     connect: .seconds(2), firstByte: .seconds(4), total: .seconds(5))
 
   private let issuers: [TrustedIssuer]
-  private let networks: [AddressNetwork]
+  private let networks: [CIDRBlock]
   private let logger: Logger
 
   /// For the issuers of the settings.

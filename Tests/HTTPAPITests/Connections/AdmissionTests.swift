@@ -1,4 +1,5 @@
 import Accounts
+import IPAddresses
 import NIOCore
 import Testing
 
@@ -107,27 +108,7 @@ import Testing
 
 @Suite struct TrustedProxiesTests {
   private static let proxies = TrustedProxies(
-    ["10.0.0.0/8", "192.0.2.7", "fd00::/8"].compactMap { AddressRange($0) })
-
-  @Test(arguments: [
-    ("10.0.0.0/8", "10.255.255.255", true), ("10.0.0.0/8", "11.0.0.0", false),
-    ("10.0.0.0/9", "10.127.0.1", true), ("10.0.0.0/9", "10.128.0.1", false),
-    ("0.0.0.0/0", "203.0.113.9", true), ("0.0.0.0/0", "::1", false),
-    ("192.0.2.1", "192.0.2.1", true),
-    ("192.0.2.1", "192.0.2.2", false), ("10.0.0.0/8", "::ffff:10.1.1.1", true),
-    ("2001:db8::/32", "2001:db8:1::1", true), ("2001:db8::/32", "2001:db9::1", false),
-    ("10.0.0.0/8", "no address", false),
-  ])
-  func rangesHoldTheirAddresses(range: String, address: String, isIn: Bool) throws {
-    #expect(try #require(AddressRange(range)).contains(address) == isIn)
-  }
-
-  @Test(arguments: [
-    "", "x", "10.0.0.0/33",
-    "10.0.0.0/-1", "10.0.0.0/+8", "10.0.0.0/", "10.0.0/8", "::/129", "10.0.0.0/8/8",
-    "10.0.0.0/8 ",
-  ])
-  func whatIsNoRangeIsNone(text: String) { #expect(AddressRange(text) == nil) }
+    ["10.0.0.0/8", "192.0.2.7", "fd00::/8"].compactMap { CIDRBlock($0) })
 
   @Test(arguments: [
     ("203.0.113.9", "198.51.100.1", "203.0.113.9"), ("10.1.1.1", "198.51.100.1", "198.51.100.1"),

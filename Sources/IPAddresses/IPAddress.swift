@@ -1,0 +1,75 @@
+import Glibc
+
+/// An IPv4 or IPv6 address. An IPv4 address mapped into IPv6 (RFC 4291, section 2.5.5.2) is that IPv4 address.
+package struct IPAddress: Sendable, Hashable {
+  /// Its 4 or 16 bytes, the most significant first.
+  package let bytes: [UInt8]
+
+  /// Reads `192.0.2.7`, `2001:db8::1` or `fe80::1%eth0`, whose zone does not count; nil for anything else.
+  package init?(_ text: String) {
+    let address = String(text.prefix { $0 != "%" })
+    // A C string would end there.
+    guard !address.utf8.contains(0) else { return nil }
+    if let bytes = Self.parse(address, AF_INET, 4) {
+      self.bytes = bytes
+    } else if let bytes = Self.parse(address, AF_INET6, 16) {
+      let mapped: [UInt8] = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xFF, 0xFF]
+      self.bytes = bytes.starts(with: mapped) ? Array(bytes[12...]) : bytes
+    } else {
+      return nil
+    }
+  }
+
+  private static func parse(_ text: String, _ family: Int32, _ count: Int) -> [UInt8]? {
+    var bytes = [UInt8](repeating: 0, count: count)
+    let result = bytes.withUnsafeMutableBytes { inet_pton(family, text, $0.baseAddress) }
+    return result == 1 ? bytes : nil
+  }
+}
+
+/// A block of addresses, written as `192.0.2.0/24` or `2001:db8::/32` (RFC 4632, RFC 4291 section 2.3). An address
+/// alone is a block of one.
+package struct CIDRBlock: Sendable, Equatable {
+  private let address: [UInt8]
+  private let prefixLength: Int
+
+  /// Reads a block; nil for anything else. `10.1.2.3/8` is none: its author meant either one address or a shorter one.
+  package init?(_ text: String) {
+    let parts = text.split(separator: "/", omittingEmptySubsequences: false)
+    guard let first = parts.first, parts.count <= 2, !first.contains("%"),
+      let address = IPAddress(String(first))
+    else { return nil }
+    let length = address.bytes.count * 8
+    let digits = parts.count == 2 ? parts[1] : Substring(String(length))
+    guard digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let prefixLength = Int(digits),
+      prefixLength <= length
+    else { return nil }
+    self.address = address.bytes
+    self.prefixLength = prefixLength
+    guard Self.masked(address.bytes, prefixLength) == address.bytes else { return nil }
+  }
+
+  /// Whether an address is in the block.
+  package func contains(_ other: IPAddress) -> Bool {
+    other.bytes.count == address.count && Self.masked(other.bytes, prefixLength) == address
+  }
+
+  /// The address with every bit after the prefix cleared.
+  private static func masked(_ bytes: [UInt8], _ prefixLength: Int) -> [UInt8] {
+    bytes.enumerated().map { index, byte in
+      let bits = min(max(prefixLength - index * 8, 0), 8)
+      return byte & ~UInt8(truncatingIfNeeded: 0xFF >> bits)
+    }
+  }
+
+  /// Loopback, link-local, unspecified, multicast and reserved addresses (RFC 6890).
+  package static let reserved = [
+    "0.0.0.0/8", "127.0.0.0/8", "169.254.0.0/16", "224.0.0.0/4", "240.0.0.0/4", "::/128", "::1/128",
+    "fe80::/10", "ff00::/8",
+    // Where one cloud keeps its metadata for IPv6.
+    "fd00:ec2::254/128",
+  ].compactMap(CIDRBlock.init)
+
+  /// The addresses of this machine.
+  package static let loopback = ["127.0.0.0/8", "::1/128"].compactMap(CIDRBlock.init)
+}
