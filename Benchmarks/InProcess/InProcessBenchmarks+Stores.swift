@@ -9,9 +9,9 @@ extension InProcessBenchmarks {
       register("store: read one of \(documents)", documents: documents) { try await $0.read() }
       register("store: write beside \(documents)", documents: documents) { try await $0.write() }
     }
-    register("group commit: 64 writes at once", documents: 100) { rig in
+    register("group commit: 64 writes at once", documents: 100) { fixture in
       try await withThrowingTaskGroup(of: Void.self) { group in
-        for _ in 0..<64 { group.addTask { try await rig.write() } }
+        for _ in 0..<64 { group.addTask { try await fixture.write() } }
         try await group.waitForAll()
       }
     }
@@ -31,36 +31,36 @@ extension InProcessBenchmarks {
       }
       benchmark.stopMeasurement()
     }
-    register("change feed: read the last 100 of 10,000", documents: 10_000) { rig in
-      blackHole(try await rig.changes(100))
+    register("change feed: read the last 100 of 10,000", documents: 10_000) { fixture in
+      blackHole(try await fixture.changes(100))
     }
-    register("change feed: a write, its wake-up, its change", documents: 100) { rig in
+    register("change feed: a write, its wake-up, its change", documents: 100) { fixture in
       let feed = ChangeFeed()
       var reader = feed.wakeUps().makeAsyncIterator()
       await reader.next()
-      try await rig.write()
+      try await fixture.write()
       feed.wake()
       await reader.next()
-      blackHole(try await rig.changes(1))
+      blackHole(try await fixture.changes(1))
     }
   }
 
   /// Registers a benchmark over a store of its own, made before it and removed after it.
   private static func register(
-    _ name: String, documents: Int, _ run: @escaping @Sendable (StoreRig) async throws -> Void
+    _ name: String, documents: Int, _ run: @escaping @Sendable (StoreFixture) async throws -> Void
   ) {
-    let made = NIOLockedValueBox<StoreRig?>(nil)
+    let made = NIOLockedValueBox<StoreFixture?>(nil)
     Benchmark(
       name,
       closure: { benchmark in
-        guard let rig = made.withLockedValue({ $0 }) else {
+        guard let fixture = made.withLockedValue({ $0 }) else {
           return benchmark.error("no store was made")
         }
-        for _ in benchmark.scaledIterations { try await run(rig) }
+        for _ in benchmark.scaledIterations { try await run(fixture) }
       },
       setup: {
-        let rig = try await StoreRig(documents: documents)
-        made.withLockedValue { $0 = rig }
+        let fixture = try await StoreFixture(documents: documents)
+        made.withLockedValue { $0 = fixture }
       },
       teardown: { try await made.withLockedValue { $0 }?.close() })
   }

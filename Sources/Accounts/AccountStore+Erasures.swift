@@ -129,7 +129,7 @@ extension AccountStore {
     _ mutations: [Mutation], locals: [LocalEdit] = [], value: Value
   ) -> Decision<Value> {
     var decision = Decision(mutations, locals: locals, value: value)
-    decision.leadsToRoom = true
+    decision.freesSpace = true
     return decision
   }
 

@@ -75,7 +75,7 @@ struct AccountStore: Sendable {
     try await stores.withStore(.system, creating: false) { store throws(AccountError) in
       guard let store else { return absent }
       do throws(StoreError) {
-        return try await store.glance(query)
+        return try await store.readInline(query)
       } catch {
         throw AccountError(error)
       }

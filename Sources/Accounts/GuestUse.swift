@@ -22,7 +22,7 @@ enum GuestUse {
 
   /// Notes a moment, durably, unless one is noted that is nearly as late.
   static func note(_ moment: Timestamp, in store: DocumentStore) async throws(StoreError) {
-    let known = try await store.glance { view throws(StoreError) in try Self.moment(in: view) }
+    let known = try await store.readInline { view throws(StoreError) in try Self.moment(in: view) }
     if let known, moment < known.adding(seconds: noteAge) { return }
     try await store.update([]) { view throws(StoreError) in
       let revision = (try view.local(id)?.revision ?? 0) &+ 1
@@ -52,7 +52,7 @@ extension AccountStore {
     try await stores.visit(.guest(guest)) { store throws(AccountError) -> Timestamp? in
       guard let store else { return nil }
       do throws(StoreError) {
-        let known = try await store.glance { view throws(StoreError) in
+        let known = try await store.readInline { view throws(StoreError) in
           try GuestUse.moment(in: view)
         }
         if let known { return known }

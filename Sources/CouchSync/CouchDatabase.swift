@@ -62,7 +62,7 @@ package struct CouchDatabase: Sendable {
   func glancing<Value: Sendable>(
     _ query: @escaping @Sendable (any StoreView) throws(StoreError) -> Value
   ) async throws(CouchError) -> Value {
-    do { return try await store.glance(query) } catch { throw CouchError(error) }
+    do { return try await store.readInline(query) } catch { throw CouchError(error) }
   }
 
   /// Commits what a rule decides.

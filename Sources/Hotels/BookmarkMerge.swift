@@ -9,7 +9,7 @@ package import Stores
 /// commutative replicated data types", 2011), read from the revision tree instead of from marks in the
 /// document, which apps would drop: an id stays if some leaf has it from a revision that added it, and no leaf
 /// without it came from there too. Whatever a leaf came from it has seen: its ancestors, and what was merged
-/// into them. Where a list that ways part from is no longer known, its ids count as added: an id may come
+/// into them. Where a list that edges part from is no longer known, its ids count as added: an id may come
 /// back then, none is lost. No id stays that no leaf has, so what is gone everywhere stays away.
 package enum BookmarkMerge {
   /// How many live leaves are merged at once, the winner first. Where there are more, what was merged is merged with
@@ -80,7 +80,7 @@ extension MergeGraph {
       let node = nodes[head]
       return node.sources.contains { nodes[$0].list == node.list }
     }
-    return headsBySight.filter { !isStill($0) } + headsBySight.filter(isStill)
+    return headsByAncestry.filter { !isStill($0) } + headsByAncestry.filter(isStill)
   }
 
   /// All ids of revisions that were merged into another document.

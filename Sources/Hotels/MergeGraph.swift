@@ -3,7 +3,7 @@ import Documents
 /// How the live revisions of a list's document came about: along the branches of its tree, and by the merges
 /// that tombstones name (``BookmarkMerge/closing(_:into:)``).
 ///
-/// It holds the revisions whose lists decide a merge: the live leaves, and those where ways part. Edges go
+/// It holds the revisions whose lists decide a merge: the live leaves, and those where edges part. Edges go
 /// from lower generations to higher ones only, so that no forged tombstone makes a circle.
 struct MergeGraph {
   /// A revision with its list.
@@ -29,7 +29,7 @@ struct MergeGraph {
   /// The live leaves' places, winner first.
   private(set) var heads: [Int] = []
   /// The live leaves' places, first those that came from most revisions; the winner before its equals.
-  private(set) var headsBySight: [Int] = []
+  private(set) var headsByAncestry: [Int] = []
 
   /// Follows a tree.
   /// - Parameter target: where tombstones say that lists went.
@@ -39,14 +39,14 @@ struct MergeGraph {
     _ tree: RevisionTree, target: BookmarkMerge.Target,
     list: (RevisionID) throws(Failure) -> BookmarkList?
   ) throws(Failure) {
-    let ways = Ways(tree, target: target)
+    let edges = MergeEdges(tree, target: target)
     var headPlaces: [Int: Int] = [:]
     // What stands for a revision that is no node: the nodes that it came from.
     var standIns = [[Int]](repeating: [], count: tree.nodes.count)
-    for place in ways.order where ways.heads[place] & ~Self.merged != 0 {
-      let sources = Set(ways.parents[place].flatMap { standIns[$0] }).sorted()
-      let isHead = ways.isHead(place)
-      guard isHead || ways.parts[place] > 1 || (ways.isClosed[place] && target == .canonicalList)
+    for place in edges.order where edges.heads[place] & ~Self.merged != 0 {
+      let sources = Set(edges.parents[place].flatMap { standIns[$0] }).sorted()
+      let isHead = edges.isHead(place)
+      guard isHead || edges.parts[place] > 1 || (edges.isClosed[place] && target == .canonicalList)
       else {
         standIns[place] = sources
         continue
@@ -57,11 +57,11 @@ struct MergeGraph {
       nodes.append(
         Node(
           list: known ?? (isHead ? BookmarkList() : nil), sources: sources,
-          heads: ways.heads[place],
-          isClosed: ways.isClosed[place]))
+          heads: edges.heads[place],
+          isClosed: edges.isClosed[place]))
     }
-    heads = ways.live.compactMap { headPlaces[$0] }
-    headsBySight = ways.sights.compactMap { headPlaces[$0] }
+    heads = edges.live.compactMap { headPlaces[$0] }
+    headsByAncestry = edges.headsByAncestry.compactMap { headPlaces[$0] }
   }
 
   /// Whether an id was added by a revision that none of these heads came from, and was never taken away on
@@ -79,7 +79,7 @@ struct MergeGraph {
 }
 
 /// A tree's edges and those of its merges, for every revision by its place in the tree.
-private struct Ways {
+private struct MergeEdges {
   /// What each was made from.
   var parents: [[Int]]
   /// How many of what was made from it lead to a head.
@@ -114,7 +114,7 @@ private struct Ways {
   func isHead(_ place: Int) -> Bool { live.contains(place) }
 
   /// The live leaves, first those that came from most revisions; the winner before its equals.
-  var sights: [Int] {
+  var headsByAncestry: [Int] {
     let counts = live.indices.map { bit in heads.count { $0 & (1 << MergeGraph.Heads(bit)) != 0 } }
     return live.indices.sorted { (counts[$1], $0) < (counts[$0], $1) }.map { live[$0] }
   }

@@ -151,7 +151,7 @@ struct PoolEntry {
     /// A job of a request's task.
     case task(UnownedJob, WorkExecutor)
     /// The first job of an actor.
-    case place(LanePlace)
+    case place(InlineExecutor)
     /// A task that waits for a place behind a ``FairGate``.
     case gate(UnsafeContinuation<Int?, Never>)
     /// A task that gave way.

@@ -48,7 +48,7 @@ extension Lane: SerialExecutor {
   }
 
   /// Adds a job of an actor that has a place of its own here.
-  func enqueue(_ job: UnownedJob, at place: LanePlace?) {
+  func enqueue(_ job: UnownedJob, at place: InlineExecutor?) {
     let work = Work.current
     let mustStart = queue.update { queue in
       queue.jobs.append(Job(job: job, place: place, work: work))
@@ -87,7 +87,7 @@ extension Lane: SerialExecutor {
 extension Lane {
   private struct Job: Sendable {
     let job: UnownedJob
-    let place: LanePlace?
+    let place: InlineExecutor?
     let work: Work?
   }
 

@@ -123,7 +123,7 @@ extension LanePool {
 
   /// Runs what waits at an actor's place: jobs of one account for a slice, since each next one finds the actor's memory
   /// in the processor's cache.
-  private func run(_ place: LanePlace) {
+  private func run(_ place: InlineExecutor) {
     let end = SliceClock.now + Slice.nanoseconds
     var job = locked { place.jobs.popFirst() }
     while let present = job {

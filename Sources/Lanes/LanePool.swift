@@ -240,7 +240,7 @@ extension LanePool {
   }
 
   /// Puts an actor's job in line, behind its others.
-  func enqueue(_ job: UnownedJob, at place: LanePlace) {
+  func enqueue(_ job: UnownedJob, at place: InlineExecutor) {
     let thread = clanes_this_thread()
     let isOwn = thread.pointee.pool == Unmanaged.passUnretained(self).toOpaque()
     let work = Work.current

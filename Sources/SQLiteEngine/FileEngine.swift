@@ -184,7 +184,7 @@ package final class FileEngine: StorageEngine {
     let file = directory.file(for: name.key)
     return SQLiteStorage(
       key: name.key, file: file, blank: blank, counters: counters, reserve: reserve,
-      place: name == .system ? LanePlace(accountsLane) : LanePlace(pool))
+      place: name == .system ? InlineExecutor(accountsLane) : InlineExecutor(pool))
   }
 
   private func register(

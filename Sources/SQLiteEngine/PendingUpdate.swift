@@ -53,7 +53,7 @@ final class RuleUpdate<Value: Sendable>: PendingUpdate {
     guard changed.allSatisfy({ ids.contains($0) }),
       changed.count < 2 || Set(changed).count == changed.count
     else {
-      throw StoreError(.storage, "A decision changes a document twice or unannounced")
+      throw StoreError(.storage, "A decision changes a document twice or notLoaded")
     }
     state.withLockedValue { $0.value = decision.value }
     return decision.withoutValue
@@ -102,7 +102,7 @@ extension Decision {
     decision.withoutHistory = withoutHistory
     decision.indexes = indexes
     decision.keepsHistory = keepsHistory
-    decision.leadsToRoom = leadsToRoom
+    decision.freesSpace = freesSpace
     return decision
   }
 

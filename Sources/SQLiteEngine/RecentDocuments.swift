@@ -13,15 +13,15 @@ struct RecentDocuments {
   private static let largestBody = 64 << 10
 
   /// The one that was written last stands last.
-  private var documents: [AnnouncedDocuments.Found] = []
+  private var documents: [LoadedDocuments.Found] = []
 
   /// A document, if it is one of these.
-  subscript(id: DocumentID) -> AnnouncedDocuments.Found? {
+  subscript(id: DocumentID) -> LoadedDocuments.Found? {
     documents.last { $0.row.id == id }
   }
 
   /// A document is now this one.
-  mutating func replace(_ document: AnnouncedDocuments.Found, revisions: Int) {
+  mutating func replace(_ document: LoadedDocuments.Found, revisions: Int) {
     forget(document.row.id)
     guard Self.revisions.contains(revisions), document.body.count <= Self.largestBody else {
       return

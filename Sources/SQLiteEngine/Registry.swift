@@ -32,7 +32,7 @@ actor Registry {
 
     var isDone: Bool { outcome.withLockedValue { $0 != nil } }
     /// Whether it is part of an erasure.
-    var leadsToRoom: Bool { entry?.isErasing ?? true }
+    var freesSpace: Bool { entry?.isErasing ?? true }
     func finish(_ result: Result<Void, StoreError>) { outcome.withLockedValue { $0 = result } }
     func result() throws(StoreError) {
       guard let result = outcome.withLockedValue({ $0 }) else { throw .closed }
@@ -157,17 +157,17 @@ actor Registry {
       try commitAndFinish(batch)
       connection?.copyLongLog()
     } catch {
-      let erasures = batch.filter { $0.leadsToRoom && error.code == .storageFull }
+      let erasures = batch.filter { $0.freesSpace && error.code == .storageFull }
       for write in batch where !erasures.contains(where: { $0 === write }) {
         write.finish(.failure(error))
       }
-      if !erasures.isEmpty { commitWithoutRoom(erasures) }
+      if !erasures.isEmpty { commitOnFullDisk(erasures) }
     }
   }
 
   /// Commits erasures for which there was no room: the reserve lends what pages the log needs, and what it
   /// needed is given back by copying it into the file.
-  private func commitWithoutRoom(_ erasures: [Write]) {
+  private func commitOnFullDisk(_ erasures: [Write]) {
     reserve.release()
     do throws(StoreError) {
       try commitAndFinish(erasures)

@@ -42,7 +42,7 @@ extension SQLiteStorage {
       if batch.count > 1, failure == nil, rows != nil {
         for update in batch { _ = commit([update]) }
       } else if error.code == .storageFull, failure == nil {
-        for update in batch { commitWithoutRoom(update) }
+        for update in batch { commitOnFullDisk(update) }
       } else {
         for update in batch { finish(update, error) }
       }
@@ -110,13 +110,13 @@ extension SQLiteStorage {
   private func run(
     _ update: any PendingUpdate, _ writer: inout StoreWriter, _ rows: StoreRows
   ) throws(StoreError) -> Result<[Change], StoreError> {
-    let announced = AnnouncedDocuments(update.ids, in: rows)
+    let loaded = LoadedDocuments(update.ids, in: rows)
     let view = SQLiteView(
-      rows: rows, header: writer.header, now: update.now, announced: announced)
+      rows: rows, header: writer.header, now: update.now, loaded: loaded)
     do throws(StoreError) {
       let decision = try update.decide(in: view)
       try requireTransaction(on: rows.connection)
-      return .success(try writer.write(decision, of: announced, at: update.now))
+      return .success(try writer.write(decision, of: loaded, at: update.now))
     } catch {
       guard !writer.isWriting else { throw error }
       try requireTransaction(on: rows.connection)

@@ -27,9 +27,9 @@ actor SQLiteStorage: StoreStorage {
   /// Whether a commit is under way or about to be.
   let isCommitting = Atomic<Bool>(false)
   /// How many short reads are under way.
-  let glances = Atomic(0)
+  let inlineReads = Atomic(0)
   /// Where it works.
-  let place: LanePlace
+  let place: InlineExecutor
 
   /// The open file; nil before opening and after closing.
   var rows: StoreRows?
@@ -51,7 +51,7 @@ actor SQLiteStorage: StoreStorage {
   /// A storage that is not open.
   init(
     key: String, file: DatabaseFile, blank: BlankDatabase, counters: StorageCounters,
-    reserve: DiskReserve, place: LanePlace
+    reserve: DiskReserve, place: InlineExecutor
   ) {
     self.key = key
     self.file = file

@@ -11,7 +11,7 @@ struct SQLiteView: StoreView {
   /// The moment at which local documents expire.
   let now: Timestamp
   /// What an update has read of the documents that it may change; nil outside updates.
-  var announced: AnnouncedDocuments?
+  var loaded: LoadedDocuments?
 
   func document(_ id: DocumentID) throws(StoreError) -> Document? {
     guard let found = try winner(id) else { return nil }
@@ -19,10 +19,10 @@ struct SQLiteView: StoreView {
   }
 
   func tree(_ id: DocumentID) throws(StoreError) -> RevisionTree? {
-    switch try announced?.answer(for: id) {
+    switch try loaded?.answer(for: id) {
     case .found(let found): return try found.tree()
     case .absent: return nil
-    case .unannounced, nil: break
+    case .notLoaded, nil: break
     }
     guard let found = try rows.history(id) else { return nil }
     return try found.row.tree(found.tree)
@@ -38,7 +38,7 @@ struct SQLiteView: StoreView {
   func body(
     _ id: DocumentID, of node: RevisionTree.Node, in tree: RevisionTree
   ) throws(StoreError) -> [UInt8]? {
-    guard announced == nil, let row = try rows.head(id), row.revision != node.revision else {
+    guard loaded == nil, let row = try rows.head(id), row.revision != node.revision else {
       return try body(id, node.revision)
     }
     return try body(of: node, in: row, tree)
@@ -161,10 +161,10 @@ struct SQLiteView: StoreView {
   private func winner(
     _ id: DocumentID
   ) throws(StoreError) -> (row: StoredDocument, body: [UInt8])? {
-    switch try announced?.answer(for: id) {
+    switch try loaded?.answer(for: id) {
     case .found(let found): (found.row, found.body)
     case .absent: nil
-    case .unannounced, nil: try rows.document(id)
+    case .notLoaded, nil: try rows.document(id)
     }
   }
 }

@@ -21,13 +21,13 @@ struct StoreHeader: Equatable, Sendable {
   /// Bytes of the winners' bodies.
   var bytes: Int64 = 0
   /// Bytes of the other bodies, the rows of `bodies`.
-  var kept: Int64 = 0
+  var otherBodyBytes: Int64 = 0
 
   /// What the store tells of itself.
   var info: StoreInfo {
     StoreInfo(
       documentCount: live, deletedCount: deleted, lastSequence: lastSequence, bodyBytes: bytes,
-      keptBytes: kept, epoch: epoch)
+      keptBytes: otherBodyBytes, epoch: epoch)
   }
 
   private var checksum: Int64 {
@@ -37,9 +37,10 @@ struct StoreHeader: Equatable, Sendable {
     for count in [lastSequence, live, deleted, bytes] { checksum.append(count) }
     // As before there were purges, so that files of then are read as they are.
     if newest != lastSequence { checksum.append(newest) }
-    if kept != 0 {
+    if otherBodyBytes != 0 {
+      // The column's name.
       checksum.append("kept")
-      checksum.append(kept)
+      checksum.append(otherBodyBytes)
     }
     return checksum.value()
   }
@@ -67,8 +68,8 @@ extension StoreHeader {
     }
     guard var row else { throw .damaged("the header row is missing") }
     if let newest = try Self.newest(in: connection) { row.header.newest = newest }
-    let kept = try Self.kept(in: connection)
-    row.header.kept = kept ?? 0
+    let stored = try Self.otherBodyBytes(in: connection)
+    row.header.otherBodyBytes = stored ?? 0
     guard row.checksum == row.header.checksum else {
       throw .damaged("the header row fails its checksum")
     }
@@ -76,7 +77,7 @@ extension StoreHeader {
       throw .damaged("the newest document and the header disagree")
     }
     self = row.header
-    if kept == nil { self.kept = try Self.keptBodies(in: connection) }
+    if stored == nil { otherBodyBytes = try Self.countedOtherBodyBytes(in: connection) }
   }
 
   /// The column of that name, which files of the first version don't have; nil there and where it is null.
@@ -89,8 +90,8 @@ extension StoreHeader {
     }
   }
 
-  /// The column of that name, which files before version 3 don't have; nil there and where it is null.
-  private static func kept(in connection: Connection) throws(StoreError) -> Int64? {
+  /// The column `kept`, which files before version 3 don't have; nil there and where it is null.
+  private static func otherBodyBytes(in connection: Connection) throws(StoreError) -> Int64? {
     try storing { () throws(SQLiteError) in
       guard try connection.userVersion() > 2 else { return nil }
       return try connection.statement("SELECT kept FROM header WHERE kept IS NOT NULL").first {
@@ -99,8 +100,8 @@ extension StoreHeader {
     }
   }
 
-  /// Counts what ``kept`` would be. Reads all of `bodies`, once in the life of an older file that is written.
-  private static func keptBodies(in connection: Connection) throws(StoreError) -> Int64 {
+  /// Counts ``otherBodyBytes`` anew. Reads all of `bodies`, once in the life of an older file that is written.
+  private static func countedOtherBodyBytes(in connection: Connection) throws(StoreError) -> Int64 {
     try storing { () throws(SQLiteError) in
       try connection.statement("SELECT coalesce(sum(length(body)), 0) FROM bodies").first {
         row throws(SQLiteError) in row.int64(0)
@@ -118,6 +119,6 @@ extension StoreHeader {
       """
     ).run(
       .text(key), .text(epoch), .integer(lastSequence), .integer(live), .integer(deleted),
-      .integer(bytes), .integer(checksum), .integer(newest), .integer(kept))
+      .integer(bytes), .integer(checksum), .integer(newest), .integer(otherBodyBytes))
   }
 }

@@ -37,7 +37,7 @@ extension StoreRows {
 
   /// A document with its body and its tree, as the writer needs it; nil when the id was never used.
   /// - Throws: `integrity` for columns that were not written so.
-  func whole(_ id: DocumentID) throws(StoreError) -> AnnouncedDocuments.Found? {
+  func whole(_ id: DocumentID) throws(StoreError) -> LoadedDocuments.Found? {
     if let known = recent[id] { return known }
     let found = try storing { () throws(SQLiteError) in
       try connection.statement(
@@ -51,7 +51,7 @@ extension StoreRows {
       }
     }
     guard let found else { return nil }
-    return AnnouncedDocuments.Found(
+    return LoadedDocuments.Found(
       row: try found.document.verified(), body: found.document.content, encodedTree: found.tree)
   }
 

@@ -27,7 +27,7 @@ extension StoreWriter {
   /// What the winner says: the mutation's revision, the winner of before, or a leaf that had lost until
   /// the mutation put a tombstone or a descendant on the winner; that one's body leaves `bodies`.
   mutating func content(
-    of winner: RevisionID, _ mutation: Mutation, _ old: AnnouncedDocuments.Found?
+    of winner: RevisionID, _ mutation: Mutation, _ old: LoadedDocuments.Found?
   ) throws(StoreError) -> (body: StoreRows.StoredBody, type: String?) {
     if winner == mutation.revision, let body = Self.body(of: mutation) {
       return (body, mutation.body?.type)
@@ -56,16 +56,16 @@ extension StoreWriter {
     let type = try applying { () throws(DocumentError) in
       try DocumentBody(parsing: stored.bytes, limits: .stored).type
     }
-    header.kept -= try storing { () throws(SQLiteError) in
+    header.otherBodyBytes -= try storing { () throws(SQLiteError) in
       try rows.removeBody(of: first, winner)
     }
     return (stored, type)
   }
 
   /// Removes the bodies of a document's revisions that are no leaves.
-  mutating func dropHistory(of old: AnnouncedDocuments.Found) throws(StoreError) {
+  mutating func dropHistory(of old: LoadedDocuments.Found) throws(StoreError) {
     let leaves = Set(try old.tree().leaves.map(\.revision))
-    header.kept -= try storing { () throws(SQLiteError) in
+    header.otherBodyBytes -= try storing { () throws(SQLiteError) in
       var removed: Int64 = 0
       for place in try rows.bodies(of: old.row.first, below: .max)
       where !leaves.contains(place.revision) {

@@ -7,7 +7,7 @@ extension StoreWriter {
   /// Takes revisions out of a document, or the whole document out of the store. Either way the store's
   /// sequence advances by one, and bodies that no revision has any more are gone.
   mutating func write(
-    _ purge: Purge, replacing old: AnnouncedDocuments.Found, at now: Timestamp
+    _ purge: Purge, replacing old: LoadedDocuments.Found, at now: Timestamp
   ) throws(StoreError) {
     rows.recent.forget(purge.id)
     guard let winner = purge.tree.winner else {
@@ -29,7 +29,7 @@ extension StoreWriter {
       treeChecksum: tree.map { Checksum.tree(purge.id, winner.revision, $0) })
     // An ancestor that the purged leaf was near may be too far from those that are left.
     let kept = purge.tree.revisions(withinSteps: ancestors)
-    header.kept += try storing { () throws(SQLiteError) in
+    header.otherBodyBytes += try storing { () throws(SQLiteError) in
       var grown: Int64 = 0
       if old.row.revision != winner.revision, kept.contains(old.row.revision) {
         let body = StoreRows.StoredBody(bytes: old.body, checksum: old.row.bodyChecksum)
@@ -48,7 +48,7 @@ extension StoreWriter {
   }
 
   private mutating func remove(_ row: StoredDocument) throws(StoreError) {
-    header.kept -= try storing { () throws(SQLiteError) in
+    header.otherBodyBytes -= try storing { () throws(SQLiteError) in
       var removed: Int64 = 0
       try rows.remove(row)
       for place in try rows.bodies(of: row.first, below: .max) {
@@ -66,7 +66,7 @@ extension StoreWriter {
 
   /// What the winner says that is left: the winner of before, or a leaf that had lost.
   private mutating func content(
-    of winner: RevisionID, _ id: DocumentID, _ old: AnnouncedDocuments.Found
+    of winner: RevisionID, _ id: DocumentID, _ old: LoadedDocuments.Found
   ) throws(StoreError) -> (body: StoreRows.StoredBody, type: String?) {
     guard winner != old.row.revision else {
       return (StoreRows.StoredBody(bytes: old.body, checksum: old.row.bodyChecksum), old.row.type)

@@ -23,10 +23,10 @@ struct StoreWriter {
   }
 
   /// Writes one decision.
-  /// - Parameter announced: what the decision was made from.
+  /// - Parameter loaded: what the decision was made from.
   /// - Returns: a row for each mutation, in order.
   mutating func write(
-    _ decision: Decision<Void>, of announced: AnnouncedDocuments, at now: Timestamp
+    _ decision: Decision<Void>, of loaded: LoadedDocuments, at now: Timestamp
   ) throws(StoreError) -> [Change] {
     guard !decision.isEmpty else { return [] }
     hasWritten = true
@@ -36,14 +36,14 @@ struct StoreWriter {
     changes.reserveCapacity(decision.mutations.count)
     for mutation in decision.mutations {
       changes.append(
-        try write(mutation, replacing: try announced.document(mutation.id), at: now))
+        try write(mutation, replacing: try loaded.document(mutation.id), at: now))
     }
     for purge in decision.purges {
-      guard let old = try announced.document(purge.id) else { continue }
+      guard let old = try loaded.document(purge.id) else { continue }
       try write(purge, replacing: old, at: now)
     }
     for id in decision.withoutHistory {
-      if let old = try announced.document(id) { try dropHistory(of: old) }
+      if let old = try loaded.document(id) { try dropHistory(of: old) }
     }
     if !decision.locals.isEmpty {
       try storing { () throws(SQLiteError) in
@@ -63,7 +63,7 @@ struct StoreWriter {
   /// Puts a document in its next state: the row moves to the end under the next number, with the new
   /// winner's body; the body of the old winner, or of the new revision if it loses, goes to `bodies`.
   private mutating func write(
-    _ mutation: Mutation, replacing old: AnnouncedDocuments.Found?, at now: Timestamp
+    _ mutation: Mutation, replacing old: LoadedDocuments.Found?, at now: Timestamp
   ) throws(StoreError) -> Change {
     guard let winner = mutation.tree.winner else {
       throw StoreError(DocumentError(.damaged, "A document needs at least one revision"))
@@ -79,7 +79,7 @@ struct StoreWriter {
       updated: now.milliseconds, bodyChecksum: content.body.checksum,
       treeChecksum: tree.map { Checksum.tree(mutation.id, winner.revision, $0) })
     let losing = losing(mutation, to: winner.revision, old)
-    header.kept += try storing { () throws(SQLiteError) in
+    header.otherBodyBytes += try storing { () throws(SQLiteError) in
       let grown = try exchangeBodies(of: first, for: losing, mutation, hasOthers: old != nil)
       if let old { try rows.remove(old.row) }
       try rows.insert(row, body: content.body.bytes, tree: tree)
@@ -89,7 +89,7 @@ struct StoreWriter {
     header.newest = sequence
     count(row, content.body.bytes, replacing: old)
     rows.recent.replace(
-      AnnouncedDocuments.Found(row: row, body: content.body.bytes, tree: mutation.tree),
+      LoadedDocuments.Found(row: row, body: content.body.bytes, tree: mutation.tree),
       revisions: mutation.tree.nodes.count)
     return Change(
       sequence: sequence, id: mutation.id, revision: winner.revision, isDeleted: winner.isDeleted)
@@ -98,7 +98,7 @@ struct StoreWriter {
   /// The bodies that a mutation puts beside the winner's: the former winner's where it is kept, the mutation's
   /// own where it loses, and those of the tombstones on branches that it closed.
   private func losing(
-    _ mutation: Mutation, to winner: RevisionID, _ old: AnnouncedDocuments.Found?
+    _ mutation: Mutation, to winner: RevisionID, _ old: LoadedDocuments.Found?
   ) -> [LosingBody] {
     var losing: [LosingBody] = []
     if let old, old.row.revision != winner, isKept(old.row.revision, in: mutation.tree) {
@@ -124,7 +124,7 @@ struct StoreWriter {
   }
 
   mutating func count(
-    _ row: StoredDocument, _ body: [UInt8], replacing old: AnnouncedDocuments.Found?
+    _ row: StoredDocument, _ body: [UInt8], replacing old: LoadedDocuments.Found?
   ) {
     rows.counts.move(from: old?.row.sequence, to: row.sequence)
     header.live += (row.isDeleted ? 0 : 1) - (old.map { $0.row.isDeleted ? 0 : 1 } ?? 0)

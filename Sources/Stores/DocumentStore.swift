@@ -67,11 +67,11 @@ package struct DocumentStore: Sendable {
     }
   }
 
-  /// Reads a document or two of one state of the store; see ``StoreStorage/glance(_:)``.
-  package func glance<Value: Sendable>(
+  /// Reads a document or two of one state of the store; see ``StoreStorage/readInline(_:)``.
+  package func readInline<Value: Sendable>(
     _ query: @escaping @Sendable (any StoreView) throws(StoreError) -> Value
   ) async throws(StoreError) -> Value {
-    try await mending { () throws(StoreError) in try await storage.glance(query) }
+    try await mending { () throws(StoreError) in try await storage.readInline(query) }
   }
 
   /// Commits what `decide` decides; see ``StoreStorage/update(_:at:_:)``.
@@ -117,7 +117,7 @@ package struct DocumentStore: Sendable {
 
   /// The winner, a tombstone included.
   package func document(_ id: DocumentID) async throws(StoreError) -> Document? {
-    try await glance { view throws(StoreError) in try view.document(id) }
+    try await readInline { view throws(StoreError) in try view.document(id) }
   }
 
   /// Puts a revision on a document; see ``Edit/put(_:in:base:body:isDeleted:limit:)``.
@@ -173,7 +173,7 @@ extension Decision {
     noted.withoutHistory = withoutHistory
     noted.indexes = indexes
     noted.keepsHistory = keepsHistory
-    noted.leadsToRoom = leadsToRoom
+    noted.freesSpace = freesSpace
     return noted
   }
 }

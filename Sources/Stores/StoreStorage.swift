@@ -13,7 +13,7 @@ package protocol StoreStorage: Sendable {
   /// Reads a document or two of one state of the store, as ``read(_:)``; an engine may do that on the caller's
   /// thread as long as it need not wait for anything.
   /// - Parameter query: takes microseconds; may run a second time when its first answer is thrown away.
-  func glance<Value: Sendable>(
+  func readInline<Value: Sendable>(
     _ query: @escaping @Sendable (any StoreView) throws(StoreError) -> Value
   ) async throws(StoreError) -> Value
 
@@ -50,7 +50,7 @@ package protocol StoreStorage: Sendable {
 }
 
 extension StoreStorage {
-  package func glance<Value: Sendable>(
+  package func readInline<Value: Sendable>(
     _ query: @escaping @Sendable (any StoreView) throws(StoreError) -> Value
   ) async throws(StoreError) -> Value { try await read(query) }
 
@@ -75,7 +75,7 @@ package struct Decision<Value: Sendable>: Sendable {
   /// left of those documents.
   package var keepsHistory = true
   /// Whether it is one step of an erasure: on a full disk it is written like what makes room by itself.
-  package var leadsToRoom = false
+  package var freesSpace = false
   /// The rule's answer to its caller.
   package var value: Value
 

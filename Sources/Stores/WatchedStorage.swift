@@ -38,10 +38,10 @@ struct WatchedStorage: StoreStorage {
     }
   }
 
-  func glance<Value: Sendable>(
+  func readInline<Value: Sendable>(
     _ query: @escaping @Sendable (any StoreView) throws(StoreError) -> Value
   ) async throws(StoreError) -> Value {
-    do { return try await storage.glance(query) } catch {
+    do { return try await storage.readInline(query) } catch {
       health.note(error)
       throw error
     }

@@ -43,22 +43,22 @@ struct AddressRateTests {
   /// Regression: the wall clock was asked, and one step ahead gave a whole new burst.
   @Test(arguments: [1, 3_600, 315_360_000, -3_600, -315_360_000] as [Int64])
   func s18NoStepOfTheWallClockGivesOrTakesAnything(seconds: Int64) async throws {
-    let rig = try await Rig.make { $0.guestsPerHour = 4 }
-    for _ in 0..<2 { #expect(try await wait(rig) == nil) }
-    #expect(try await wait(rig) == 1_800)
-    rig.clock.step(seconds: seconds)
-    #expect(try await wait(rig) == 1_800)
-    rig.clock.advance(seconds: 1_799)
-    #expect(try await wait(rig) == 1)
-    rig.clock.advance(seconds: 1)
-    #expect(try await wait(rig) == nil)
-    #expect(try await wait(rig) == 1_800)
+    let fixture = try await AccountFixture.make { $0.guestsPerHour = 4 }
+    for _ in 0..<2 { #expect(try await wait(fixture) == nil) }
+    #expect(try await wait(fixture) == 1_800)
+    fixture.clock.step(seconds: seconds)
+    #expect(try await wait(fixture) == 1_800)
+    fixture.clock.advance(seconds: 1_799)
+    #expect(try await wait(fixture) == 1)
+    fixture.clock.advance(seconds: 1)
+    #expect(try await wait(fixture) == nil)
+    #expect(try await wait(fixture) == 1_800)
   }
 
   /// How long the next guest has to wait; nil when it was made.
-  private func wait(_ rig: Rig) async throws -> Int? {
+  private func wait(_ fixture: AccountFixture) async throws -> Int? {
     do throws(AccountError) {
-      _ = try await rig.service.createGuest(from: address)
+      _ = try await fixture.service.createGuest(from: address)
       return nil
     } catch {
       #expect(error.code == .tooMany)

@@ -15,12 +15,12 @@ struct AdministratorFileTests {
 
   /// Whether a password logs the administrator in who has this hash.
   private static func opens(_ password: Secret, _ hash: PasswordHash) async throws -> Bool {
-    let rig = try await Rig.make { settings in
+    let fixture = try await AccountFixture.make { settings in
       settings.administrator = try Administrator(name: "admin", password: hash)
     }
     let code = try await failure {
-      _ = try await rig.service.authenticate(
-        username: "admin", password: password, from: Rig.home)
+      _ = try await fixture.service.authenticate(
+        username: "admin", password: password, from: AccountFixture.home)
     }
     return code == nil
   }

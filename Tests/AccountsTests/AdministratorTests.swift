@@ -7,44 +7,44 @@ import Testing
 
 /// The one whom the configuration names.
 struct AdministratorTests {
-  private func make() async throws -> Rig {
-    try await Rig.make { settings in
+  private func make() async throws -> AccountFixture {
+    try await AccountFixture.make { settings in
       settings.administrator = try Administrator(
-        name: "Admin", password: Rig.password, scrypt: settings.scrypt)
+        name: "Admin", password: AccountFixture.password, scrypt: settings.scrypt)
     }
   }
 
   @Test func theAdministratorLogsInByNameAndPassword() async throws {
-    let rig = try await make()
-    let principal = try await rig.service.authenticate(
-      username: "admin", password: Rig.password, from: Rig.home)
+    let fixture = try await make()
+    let principal = try await fixture.service.authenticate(
+      username: "admin", password: AccountFixture.password, from: AccountFixture.home)
     #expect(principal.kind == .administrator)
-    let session = try await rig.logIn("ADMIN")
-    let byToken = try await rig.service.authenticate(bearer: session.token.token.exposed)
+    let session = try await fixture.logIn("ADMIN")
+    let byToken = try await fixture.service.authenticate(bearer: session.token.token.exposed)
     #expect(byToken.kind == .administrator)
     #expect(byToken.id == principal.id)
     let wrong = try await failure {
-      _ = try await rig.service.authenticate(
-        username: "admin", password: Secret("wrong horse"), from: Rig.home)
+      _ = try await fixture.service.authenticate(
+        username: "admin", password: Secret("wrong horse"), from: AccountFixture.home)
     }
     #expect(wrong == .badCredentials)
-    #expect(rig.hashCount == 3)
+    #expect(fixture.hashCount == 3)
   }
 
   @Test func nobodyCanSignUpByTheAdministratorsName() async throws {
-    let rig = try await make()
-    let taken = try await failure { _ = try await rig.signUp("aDMIN") }
+    let fixture = try await make()
+    let taken = try await failure { _ = try await fixture.signUp("aDMIN") }
     #expect(taken == .taken)
     let added = try await failure {
-      _ = try await rig.service.addUser(username: "admin", password: Rig.password)
+      _ = try await fixture.service.addUser(username: "admin", password: AccountFixture.password)
     }
     #expect(added == .taken)
   }
 
   @Test func theAdministratorsTokensEndWithTheProcess() async throws {
-    let rig = try await make()
-    let session = try await rig.logIn("admin")
-    let after = try await rig.restarted()
+    let fixture = try await make()
+    let session = try await fixture.logIn("admin")
+    let after = try await fixture.restarted()
     let ended = try await failure {
       _ = try await after.service.authenticate(bearer: session.token.token.exposed)
     }
@@ -52,9 +52,9 @@ struct AdministratorTests {
   }
 
   @Test func withoutOneInTheConfigurationThereIsNone() async throws {
-    let rig = try await make()
-    let session = try await rig.logIn("admin")
-    let after = try await rig.restarted { $0.administrator = nil }
+    let fixture = try await make()
+    let session = try await fixture.logIn("admin")
+    let after = try await fixture.restarted { $0.administrator = nil }
     let byToken = try await failure {
       _ = try await after.service.authenticate(bearer: session.token.token.exposed)
     }
@@ -77,33 +77,33 @@ struct AdministratorTests {
   @Test(arguments: ["", "a/b", "a:b", "::"])
   func aNameThatNobodyCanHaveIsRefused(name: String) {
     let error = #expect(throws: AccountError.self) {
-      try Administrator(name: name, password: Rig.password)
+      try Administrator(name: name, password: AccountFixture.password)
     }
     #expect(error?.code == .invalidName)
   }
 
   @Test func theAdministratorsPasswordIsLockedLikeAnybodys() async throws {
-    let rig = try await make()
+    let fixture = try await make()
     var codes: [AccountError.Code?] = []
     for _ in 0..<6 {
       codes.append(
         try await failure {
-          _ = try await rig.service.authenticate(
-            username: "admin", password: Secret("wrong horse"), from: Rig.home)
+          _ = try await fixture.service.authenticate(
+            username: "admin", password: Secret("wrong horse"), from: AccountFixture.home)
         })
     }
     #expect(codes.prefix(5).allSatisfy { $0 == .badCredentials })
     #expect(codes.last == .lockedOut)
     // From elsewhere the right one still works.
-    _ = try await rig.service.authenticate(
-      username: "admin", password: Rig.password, from: Rig.abroad)
+    _ = try await fixture.service.authenticate(
+      username: "admin", password: AccountFixture.password, from: AccountFixture.abroad)
   }
 
   @Test func nothingOfTheAdministratorIsErased() async throws {
-    let rig = try await make()
-    let session = try await rig.logIn("admin")
-    try await rig.service.erase(session.principal)
-    #expect(try await rig.service.isStillGood(session.principal))
-    #expect(rig.engine.tally.created == 0)
+    let fixture = try await make()
+    let session = try await fixture.logIn("admin")
+    try await fixture.service.erase(session.principal)
+    #expect(try await fixture.service.isStillGood(session.principal))
+    #expect(fixture.engine.tally.created == 0)
   }
 }

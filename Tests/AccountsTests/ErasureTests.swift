@@ -8,15 +8,15 @@ import Testing
 /// Erasing somebody.
 struct ErasureTests {
   @Test func anErasedUserLeavesNothing() async throws {
-    let rig = try await Rig.make()
-    let session = try await rig.signUp("canary-name")
-    try await write(rig, session.principal.store)
-    _ = try await rig.service.authenticate(
-      username: "canary-name", password: Rig.password, from: Rig.home)
-    try await rig.service.erase(session.principal)
-    #expect(try await stores(rig, "user").isEmpty)
+    let fixture = try await AccountFixture.make()
+    let session = try await fixture.signUp("canary-name")
+    try await write(fixture, session.principal.store)
+    _ = try await fixture.service.authenticate(
+      username: "canary-name", password: AccountFixture.password, from: AccountFixture.home)
+    try await fixture.service.erase(session.principal)
+    #expect(try await stores(fixture, "user").isEmpty)
     let name = try UserName("canary-name")
-    let left = try await rig.manager.withExisting(.system) { store throws(StoreError) in
+    let left = try await fixture.manager.withExisting(.system) { store throws(StoreError) in
       try await store.read { view throws(StoreError) in
         let document = try view.document(AccountKeys.user(name))
         return (document?.isDeleted, document?.body, try view.local(AccountKeys.credentials(name)))
@@ -28,69 +28,69 @@ struct ErasureTests {
   }
 
   @Test func anErasedUsersProofsEnd() async throws {
-    let rig = try await Rig.make()
-    let session = try await rig.signUp("demo")
+    let fixture = try await AccountFixture.make()
+    let session = try await fixture.signUp("demo")
     let token = session.token.token.exposed
-    let principal = try await rig.service.authenticate(bearer: token)
-    let byPassword = try await rig.service.authenticate(
-      username: "demo", password: Rig.password, from: Rig.home)
-    try await rig.service.erase(principal)
-    let one = try await failure { _ = try await rig.service.authenticate(bearer: token) }
+    let principal = try await fixture.service.authenticate(bearer: token)
+    let byPassword = try await fixture.service.authenticate(
+      username: "demo", password: AccountFixture.password, from: AccountFixture.home)
+    try await fixture.service.erase(principal)
+    let one = try await failure { _ = try await fixture.service.authenticate(bearer: token) }
     #expect(one == .invalidToken)
     let other = try await failure {
-      _ = try await rig.service.authenticate(
-        username: "demo", password: Rig.password, from: Rig.home)
+      _ = try await fixture.service.authenticate(
+        username: "demo", password: AccountFixture.password, from: AccountFixture.home)
     }
     #expect(other == .badCredentials)
-    #expect(try await !rig.service.isStillGood(principal))
-    #expect(try await !rig.service.isStillGood(byPassword))
+    #expect(try await !fixture.service.isStillGood(principal))
+    #expect(try await !fixture.service.isStillGood(byPassword))
   }
 
   @Test func anErasedNameCanBeTakenBySomebodyElse() async throws {
-    let rig = try await Rig.make()
-    let first = try await rig.signUp("demo")
-    try await rig.service.erase(first.principal)
-    let second = try await rig.signUp("demo")
+    let fixture = try await AccountFixture.make()
+    let first = try await fixture.signUp("demo")
+    try await fixture.service.erase(first.principal)
+    let second = try await fixture.signUp("demo")
     #expect(second.principal.id != first.principal.id)
     let old = try await failure {
-      _ = try await rig.service.authenticate(bearer: first.token.token.exposed)
+      _ = try await fixture.service.authenticate(bearer: first.token.token.exposed)
     }
     #expect(old == .invalidToken)
     // The first one's principal, still in some request's hands, must not erase the second.
-    try await rig.service.erase(first.principal)
-    #expect(try await rig.service.accountID(ofUser: "demo") == second.principal.id)
+    try await fixture.service.erase(first.principal)
+    #expect(try await fixture.service.accountID(ofUser: "demo") == second.principal.id)
   }
 
   @Test func anErasedGuestsTokenIsSpent() async throws {
-    let rig = try await Rig.make()
-    let guest = try await rig.guest()
-    try await write(rig, guest.principal.store)
-    try await rig.service.erase(guest.principal)
-    #expect(try await stores(rig, "guest").isEmpty)
-    let spent = try await failure { _ = try await rig.service.authenticate(bearer: guest.token) }
+    let fixture = try await AccountFixture.make()
+    let guest = try await fixture.guest()
+    try await write(fixture, guest.principal.store)
+    try await fixture.service.erase(guest.principal)
+    #expect(try await stores(fixture, "guest").isEmpty)
+    let spent = try await failure { _ = try await fixture.service.authenticate(bearer: guest.token) }
     #expect(spent == .guestSpent)
-    let adopted = try await failure { _ = try await rig.signUp("demo", guest: guest.principal) }
+    let adopted = try await failure { _ = try await fixture.signUp("demo", guest: guest.principal) }
     #expect(adopted == .guestSpent)
   }
 
   @Test func aGuestWhoBecameAUserErasesNothing() async throws {
-    let rig = try await Rig.make()
-    let guest = try await rig.guest()
-    try await write(rig, guest.principal.store)
-    _ = try await rig.signUp("demo", guest: guest.principal)
-    let result = try await failure { try await rig.service.erase(guest.principal) }
+    let fixture = try await AccountFixture.make()
+    let guest = try await fixture.guest()
+    try await write(fixture, guest.principal.store)
+    _ = try await fixture.signUp("demo", guest: guest.principal)
+    let result = try await failure { try await fixture.service.erase(guest.principal) }
     #expect(result == .guestSpent)
-    #expect(try await stores(rig, "guest") == [guest.principal.store])
+    #expect(try await stores(fixture, "guest") == [guest.principal.store])
   }
 
   @Test func f04AnInterruptedErasureIsFinishedAtTheNextStart() async throws {
-    let rig = try await Rig.make()
-    let session = try await rig.signUp("demo")
-    try await write(rig, session.principal.store)
+    let fixture = try await AccountFixture.make()
+    let session = try await fixture.signUp("demo")
+    try await write(fixture, session.principal.store)
     let name = try UserName("demo")
     // What a crash after the first of the two steps leaves behind.
-    _ = try await rig.service.accounts.endUser(name, id: session.principal.id)
-    let after = try await rig.restarted()
+    _ = try await fixture.service.accounts.endUser(name, id: session.principal.id)
+    let after = try await fixture.restarted()
     #expect(try await stores(after, "user") == [session.principal.store])
     #expect(try await after.service.finishErasures().isEmpty)
     #expect(try await stores(after, "user").isEmpty)
@@ -98,19 +98,19 @@ struct ErasureTests {
   }
 
   @Test func nothingIsPendingWhereThereIsNothing() async throws {
-    let rig = try await Rig.make()
-    #expect(try await rig.service.finishErasures().isEmpty)
-    #expect(rig.engine.tally.created == 0)
+    let fixture = try await AccountFixture.make()
+    #expect(try await fixture.service.finishErasures().isEmpty)
+    #expect(fixture.engine.tally.created == 0)
   }
 
-  private func write(_ rig: Rig, _ name: StoreName) async throws {
+  private func write(_ fixture: AccountFixture, _ name: StoreName) async throws {
     let body = try DocumentBody(["type": "hotel"])
-    _ = try await rig.manager.withStore(name) { store throws(StoreError) in
+    _ = try await fixture.manager.withStore(name) { store throws(StoreError) in
       try await store.put(DocumentID(stored: "hotel"), base: nil, body: body)
     }
   }
 
-  private func stores(_ rig: Rig, _ namespace: String) async throws -> [StoreName] {
-    try await rig.engine.names(in: namespace, after: nil, limit: 10)
+  private func stores(_ fixture: AccountFixture, _ namespace: String) async throws -> [StoreName] {
+    try await fixture.engine.names(in: namespace, after: nil, limit: 10)
   }
 }

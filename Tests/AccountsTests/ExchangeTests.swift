@@ -8,23 +8,23 @@ import Testing
 struct ExchangeTests {
   private let forge: IssuerForge
   private let site: IssuerSite
-  private let rig: Rig
+  private let fixture: AccountFixture
 
   init() async throws {
     forge = try IssuerForge()
     site = IssuerSite(keys: forge.keys)
-    rig = try await Rig.make(documents: site) { $0.issuers = [IssuerForge.trusted] }
+    fixture = try await AccountFixture.make(documents: site) { $0.issuers = [IssuerForge.trusted] }
   }
 
   @Test(arguments: ["RS256", "ES256", "EdDSA"])
   func anIDTokenIsExchangedForATokenOfOurs(algorithm: String) async throws {
     let session = try await exchange(forge.token(algorithm))
     #expect(session.principal.kind == .user)
-    let principal = try await rig.service.authenticate(bearer: session.token.token.exposed)
+    let principal = try await fixture.service.authenticate(bearer: session.token.token.exposed)
     #expect(principal == session.principal)
-    #expect(try await rig.service.isStillGood(principal))
+    #expect(try await fixture.service.isStillGood(principal))
     let refused = try await failure {
-      _ = try await rig.service.authenticate(bearer: forge.token(algorithm))
+      _ = try await fixture.service.authenticate(bearer: forge.token(algorithm))
     }
     #expect(refused == .invalidToken)
   }
@@ -33,7 +33,7 @@ struct ExchangeTests {
     let first = try await exchange(forge.token(claims: ["jti": "1"]))
     let other = try await exchange(forge.token(subject: "another"))
     #expect(other.principal.id != first.principal.id)
-    let after = try await rig.restarted()
+    let after = try await fixture.restarted()
     let second = try await exchange(forge.token(claims: ["jti": "2"]), at: after)
     #expect(second.principal.id == first.principal.id)
     #expect(second.principal.tokenID != first.principal.tokenID)
@@ -42,9 +42,9 @@ struct ExchangeTests {
   @Test func twoIssuersSameSubjectAreTwoUsers() async throws {
     let url = "https://issuer.example/other"
     let twin = TrustedIssuer(url: url, audiences: ["app"], keysURL: IssuerForge.url + "/keys")
-    let rig = try await Rig.make(documents: site) { $0.issuers = [IssuerForge.trusted, twin] }
-    let one = try await exchange(forge.token(), at: rig)
-    let other = try await exchange(forge.token(claims: ["iss": forge.quote(url)]), at: rig)
+    let fixture = try await AccountFixture.make(documents: site) { $0.issuers = [IssuerForge.trusted, twin] }
+    let one = try await exchange(forge.token(), at: fixture)
+    let other = try await exchange(forge.token(claims: ["iss": forge.quote(url)]), at: fixture)
     #expect(one.principal.id != other.principal.id)
     #expect(
       UserName(issuer: "a", subject: "bc") != UserName(issuer: "ab", subject: "c"))
@@ -54,7 +54,7 @@ struct ExchangeTests {
     let token = forge.token()
     _ = try await exchange(token)
     #expect(try await failure { _ = try await exchange(token) } == .invalidToken)
-    let after = try await rig.restarted()
+    let after = try await fixture.restarted()
     #expect(try await failure { _ = try await exchange(token, at: after) } == .invalidToken)
   }
 
@@ -73,21 +73,21 @@ struct ExchangeTests {
 
   @Test func s09AnAccountThatWasMadeInAVictimsNameStaysAnothers() async throws {
     let name = try await exchange(forge.token()).principal.username ?? ""
-    #expect(try await failure { _ = try await rig.signUp(name) } == .invalidName)
-    #expect(try await failure { _ = try await rig.logIn(name) } == .badCredentials)
-    let before = try await rig.signUp("victim@example.com")
+    #expect(try await failure { _ = try await fixture.signUp(name) } == .invalidName)
+    #expect(try await failure { _ = try await fixture.logIn(name) } == .badCredentials)
+    let before = try await fixture.signUp("victim@example.com")
     let victim = try await exchange(forge.token(claims: ["jti": "2"]))
     #expect(before.principal.id != victim.principal.id)
     #expect(victim.principal.username == name)
-    #expect(try await rig.service.accountID(ofUser: "victim") == nil)
+    #expect(try await fixture.service.accountID(ofUser: "victim") == nil)
   }
 
   @Test func anErasedAccountIsMadeAnewAndEmpty() async throws {
     let first = try await exchange(forge.token())
-    try await rig.service.erase(first.principal)
-    #expect(try await !rig.service.isStillGood(first.principal))
+    try await fixture.service.erase(first.principal)
+    #expect(try await !fixture.service.isStillGood(first.principal))
     let ended = try await failure {
-      _ = try await rig.service.authenticate(bearer: first.token.token.exposed)
+      _ = try await fixture.service.authenticate(bearer: first.token.token.exposed)
     }
     #expect(ended == .invalidToken)
     #expect(try await failure { _ = try await exchange(forge.token()) } == .invalidToken)
@@ -97,11 +97,11 @@ struct ExchangeTests {
   }
 
   @Test func aGuestIsAdoptedByOneUserAndOnce() async throws {
-    let guest = try await rig.guest()
+    let guest = try await fixture.guest()
     let session = try await exchange(forge.token(), bearer: guest.token)
     let adoption = Adoptions.Adoption(guest: guest.principal.id, user: session.principal.id)
-    #expect(rig.adoptions.done == [adoption])
-    let spent = try await failure { _ = try await rig.service.authenticate(bearer: guest.token) }
+    #expect(fixture.adoptions.done == [adoption])
+    let spent = try await failure { _ = try await fixture.service.authenticate(bearer: guest.token) }
     #expect(spent == .guestSpent)
     // The same user again, and somebody else, whose ID token is not used up by that.
     _ = try await exchange(forge.token(claims: ["jti": "2"]), guestToken: guest.token)
@@ -109,15 +109,15 @@ struct ExchangeTests {
     #expect(
       try await failure { _ = try await exchange(other, bearer: guest.token) } == .guestSpent)
     _ = try await exchange(other)
-    #expect(rig.adoptions.done == [adoption])
+    #expect(fixture.adoptions.done == [adoption])
   }
 
   @Test func f04AnInterruptedAdoptionIsDoneAtTheNextLogIn() async throws {
-    let guest = try await rig.guest()
-    rig.adoptions.fail(with: StoreError(.unavailable, "Not now"))
+    let guest = try await fixture.guest()
+    fixture.adoptions.fail(with: StoreError(.unavailable, "Not now"))
     let session = try await exchange(forge.token(), guestToken: guest.token)
-    #expect(rig.adoptions.done.isEmpty)
-    let after = try await rig.restarted()
+    #expect(fixture.adoptions.done.isEmpty)
+    let after = try await fixture.restarted()
     _ = try await exchange(forge.token(claims: ["jti": "2"]), at: after)
     #expect(
       after.adoptions.done == [
@@ -126,19 +126,19 @@ struct ExchangeTests {
   }
 
   @Test func s07AdoptionNeedsBothProofs() async throws {
-    let guest = try await rig.guest()
+    let guest = try await fixture.guest()
     let wrong = try await failure {
       _ = try await exchange(forge.token(claims: ["aud": #""other""#]), bearer: guest.token)
     }
     #expect(wrong == .invalidToken)
-    let user = try await rig.signUp("demo").token.token.exposed
+    let user = try await fixture.signUp("demo").token.token.exposed
     for token in ["x", guest.token + "A", user] {
       let refused = try await failure { _ = try await exchange(forge.token(), guestToken: token) }
       #expect(refused == .invalidToken)
     }
     // Who comes with a user's token is no guest; there is nothing to adopt.
     _ = try await exchange(forge.token(), bearer: user)
-    #expect(rig.adoptions.done.isEmpty)
+    #expect(fixture.adoptions.done.isEmpty)
   }
 
   @Test func nobodyIsAskedAboutATokenOfNoUse() async throws {
@@ -150,7 +150,7 @@ struct ExchangeTests {
       #expect(try await failure { _ = try await exchange(token) } == .invalidToken)
     }
     #expect(site.asked.isEmpty)
-    let none = try await Rig.make()
+    let none = try await AccountFixture.make()
     #expect(
       try await failure { _ = try await exchange(forge.token(), at: none) } == .invalidToken)
   }
@@ -170,32 +170,32 @@ struct ExchangeTests {
     let parts = forge.token().split(separator: ".")
     let forged =
       parts[0] + "." + parts[1] + "." + forge.token(subject: "x").split(separator: ".")[2]
-    for _ in 0..<rig.settings.failuresBeforeLockout {
+    for _ in 0..<fixture.settings.failuresBeforeLockout {
       let code = try await failure { _ = try await exchange(String(forged)) }
       #expect(code == .invalidToken)
     }
     #expect(try await failure { _ = try await exchange(forge.token()) } == .lockedOut)
     #expect(
-      try await failure { _ = try await exchange(forge.token(), from: Rig.abroad) } == nil)
+      try await failure { _ = try await exchange(forge.token(), from: AccountFixture.abroad) } == nil)
     #expect(try await failure { _ = try await exchange(forge.token(subject: "x")) } == nil)
   }
 
   @Test func exchangesCountAsLogInsOfTheirAddress() async throws {
-    let rig = try await Rig.make(documents: site) {
+    let fixture = try await AccountFixture.make(documents: site) {
       $0.issuers = [IssuerForge.trusted]
       $0.passwordsPerMinute = 4
     }
     var codes: [AccountError.Code?] = []
-    for _ in 0..<4 { codes.append(try await failure { _ = try await exchange("x", at: rig) }) }
+    for _ in 0..<4 { codes.append(try await failure { _ = try await exchange("x", at: fixture) }) }
     #expect(codes.first == .invalidToken)
     #expect(codes.last == .tooMany)
   }
 
   private func exchange(
     _ token: String, guestToken: String? = nil, bearer: String? = nil,
-    from address: ClientAddress = Rig.home, at other: Rig? = nil
+    from address: ClientAddress = AccountFixture.home, at other: AccountFixture? = nil
   ) async throws -> Session {
-    try await (other ?? rig).service.exchange(
+    try await (other ?? fixture).service.exchange(
       idToken: Secret(token), guestToken: guestToken, bearer: bearer, from: address)
   }
 }

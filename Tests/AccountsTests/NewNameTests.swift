@@ -31,46 +31,46 @@ struct NewNameTests {
   }
 
   @Test func nameThatMapsToATakenOneIsTakenAndLogsIn() async throws {
-    let rig = try await Rig.make()
-    let user = try await rig.signUp("Ｄｅｍｏ").principal
+    let fixture = try await AccountFixture.make()
+    let user = try await fixture.signUp("Ｄｅｍｏ").principal
     #expect(user.username == "Demo")
-    #expect(try await failure { _ = try await rig.signUp("demo") } == .taken)
-    #expect(try await failure { _ = try await rig.signUp("ｄｅｍｏ") } == .taken)
+    #expect(try await failure { _ = try await fixture.signUp("demo") } == .taken)
+    #expect(try await failure { _ = try await fixture.signUp("ｄｅｍｏ") } == .taken)
     for name in ["demo", "DEMO", "Ｄｅｍｏ"] {
-      #expect(try await rig.logIn(name).principal.id == user.id)
+      #expect(try await fixture.logIn(name).principal.id == user.id)
     }
   }
 
   @Test func nameOfBeforeGoesOnAndIsNoOneElses() async throws {
-    let rig = try await Rig.make()
-    let hash = try await rig.service.hashing.hash(PasswordRule.normalized(Rig.password))
-    let old = rig.service.newUser()
-    _ = try await rig.service.accounts.create(UserName("ｏｌｄ"), old, password: hash)
-    let both = rig.service.newUser()
-    _ = try await rig.service.accounts.create(UserName("ｂｏｔｈ"), both, password: hash)
-    let plain = rig.service.newUser()
-    _ = try await rig.service.accounts.create(UserName("both"), plain, password: hash)
-    try await rig.service.prepareNames()
+    let fixture = try await AccountFixture.make()
+    let hash = try await fixture.service.hashing.hash(PasswordRule.normalized(AccountFixture.password))
+    let old = fixture.service.newUser()
+    _ = try await fixture.service.accounts.create(UserName("ｏｌｄ"), old, password: hash)
+    let both = fixture.service.newUser()
+    _ = try await fixture.service.accounts.create(UserName("ｂｏｔｈ"), both, password: hash)
+    let plain = fixture.service.newUser()
+    _ = try await fixture.service.accounts.create(UserName("both"), plain, password: hash)
+    try await fixture.service.prepareNames()
 
-    #expect(try await failure { _ = try await rig.signUp("old") } == .taken)
-    #expect(try await failure { _ = try await rig.signUp("ｏｌｄ") } == .taken)
-    #expect(try await rig.logIn("ｏｌｄ").principal.id == old.id)
+    #expect(try await failure { _ = try await fixture.signUp("old") } == .taken)
+    #expect(try await failure { _ = try await fixture.signUp("ｏｌｄ") } == .taken)
+    #expect(try await fixture.logIn("ｏｌｄ").principal.id == old.id)
     // Two accounts of before whose names would be one now stay two.
-    #expect(try await rig.logIn("ｂｏｔｈ").principal.id == both.id)
-    #expect(try await rig.logIn("both").principal.id == plain.id)
+    #expect(try await fixture.logIn("ｂｏｔｈ").principal.id == both.id)
+    #expect(try await fixture.logIn("both").principal.id == plain.id)
 
     // The name is free when its owner has gone.
-    try await rig.service.erase(try await rig.logIn("ｏｌｄ").principal)
-    #expect(try await rig.signUp("old").principal.username == "old")
+    try await fixture.service.erase(try await fixture.logIn("ｏｌｄ").principal)
+    #expect(try await fixture.signUp("old").principal.username == "old")
   }
 
   @Test(arguments: ["adrnin", "\u{430}dmin", "ADMIN", "ａｄｍｉｎ", "adm\u{131}n"])
   func nameThatLooksLikeTheAdministratorsIsTaken(name: String) async throws {
-    let rig = try await Rig.make {
-      let hash = try #require(PasswordHash(of: Rig.password, $0.scrypt))
+    let fixture = try await AccountFixture.make {
+      let hash = try #require(PasswordHash(of: AccountFixture.password, $0.scrypt))
       $0.administrator = try Administrator(name: "admin", password: hash)
     }
-    #expect(try await failure { _ = try await rig.signUp(name) } == .taken)
-    #expect(try await failure { _ = try await rig.signUp("admiral") } == nil)
+    #expect(try await failure { _ = try await fixture.signUp(name) } == .taken)
+    #expect(try await failure { _ = try await fixture.signUp("admiral") } == nil)
   }
 }

@@ -8,68 +8,68 @@ import Testing
   private let new = Secret("another horse")
 
   private func change(
-    _ rig: Rig, _ person: Principal, from current: Secret = Rig.password
+    _ fixture: AccountFixture, _ person: Principal, from current: Secret = AccountFixture.password
   ) async throws -> IssuedToken? {
-    try await rig.service.changePassword(of: person, from: current, to: new, at: Rig.home)
+    try await fixture.service.changePassword(of: person, from: current, to: new, at: AccountFixture.home)
   }
 
   @Test func theOwnSessionGoesOnAndEveryOtherEnds() async throws {
-    let rig = try await Rig.make()
-    let other = try await rig.signUp("demo")
-    let own = try await rig.logIn("demo")
-    let changed = try await change(rig, own.principal)
+    let fixture = try await AccountFixture.make()
+    let other = try await fixture.signUp("demo")
+    let own = try await fixture.logIn("demo")
+    let changed = try await change(fixture, own.principal)
     let token = try #require(changed)
-    let person = try await rig.service.authenticate(bearer: token.token.exposed)
+    let person = try await fixture.service.authenticate(bearer: token.token.exposed)
     #expect(person.tokenID == own.principal.tokenID)
     for session in [own, other] {
       let code = try await failure {
-        _ = try await rig.service.authenticate(bearer: session.token.token.exposed)
+        _ = try await fixture.service.authenticate(bearer: session.token.token.exposed)
       }
       #expect(code == .invalidToken)
     }
-    #expect(try await failure { _ = try await rig.logIn("demo") } == .badCredentials)
-    let again = try await rig.service.logIn(
-      username: "demo", password: new, guestToken: nil, from: Rig.home)
+    #expect(try await failure { _ = try await fixture.logIn("demo") } == .badCredentials)
+    let again = try await fixture.service.logIn(
+      username: "demo", password: new, guestToken: nil, from: AccountFixture.home)
     #expect(again.principal.id == own.principal.id)
   }
 
   @Test func withoutThePresentPasswordNothingChanges() async throws {
-    let rig = try await Rig.make()
-    let session = try await rig.signUp("demo")
-    let wrong = try await failure { _ = try await change(rig, session.principal, from: new) }
+    let fixture = try await AccountFixture.make()
+    let session = try await fixture.signUp("demo")
+    let wrong = try await failure { _ = try await change(fixture, session.principal, from: new) }
     #expect(wrong == .badCredentials)
     let short = try await failure {
-      _ = try await rig.service.changePassword(
-        of: session.principal, from: Rig.password, to: Secret("short"), at: Rig.home)
+      _ = try await fixture.service.changePassword(
+        of: session.principal, from: AccountFixture.password, to: Secret("short"), at: AccountFixture.home)
     }
     #expect(short == .invalidPassword)
-    _ = try await rig.service.authenticate(bearer: session.token.token.exposed)
-    _ = try await rig.logIn("demo")
+    _ = try await fixture.service.authenticate(bearer: session.token.token.exposed)
+    _ = try await fixture.logIn("demo")
   }
 
   @Test func whoProvedAPasswordGetsNoToken() async throws {
-    let rig = try await Rig.make()
-    _ = try await rig.signUp("demo")
-    let person = try await rig.service.authenticate(
-      username: "demo", password: Rig.password, from: Rig.home)
-    #expect(try await change(rig, person) == nil)
+    let fixture = try await AccountFixture.make()
+    _ = try await fixture.signUp("demo")
+    let person = try await fixture.service.authenticate(
+      username: "demo", password: AccountFixture.password, from: AccountFixture.home)
+    #expect(try await change(fixture, person) == nil)
   }
 
   @Test func aGuestHasNoPassword() async throws {
-    let rig = try await Rig.make()
-    let guest = try await rig.guest().principal
-    #expect(try await failure { _ = try await change(rig, guest) } == .noPassword)
+    let fixture = try await AccountFixture.make()
+    let guest = try await fixture.guest().principal
+    #expect(try await failure { _ = try await change(fixture, guest) } == .noPassword)
   }
 
   @Test func ofTwoChangesAtOnceOneWins() async throws {
-    let rig = try await Rig.make()
-    let person = try await rig.signUp("demo").principal
+    let fixture = try await AccountFixture.make()
+    let person = try await fixture.signUp("demo").principal
     let codes = try await withThrowingTaskGroup(of: AccountError.Code?.self) { group in
       for number in 0..<4 {
         group.addTask {
           try await failure {
-            _ = try await rig.service.changePassword(
-              of: person, from: Rig.password, to: Secret("horse number \(number)"), at: Rig.home)
+            _ = try await fixture.service.changePassword(
+              of: person, from: AccountFixture.password, to: Secret("horse number \(number)"), at: AccountFixture.home)
           }
         }
       }
@@ -81,49 +81,49 @@ import Testing
   }
 
   @Test func aResetTokenWorksOnce() async throws {
-    let rig = try await Rig.make()
-    let session = try await rig.signUp("demo")
-    let token = try await rig.service.passwordReset(for: "Demo").token.exposed
+    let fixture = try await AccountFixture.make()
+    let session = try await fixture.signUp("demo")
+    let token = try await fixture.service.passwordReset(for: "Demo").token.exposed
     #expect(
-      try await failure { _ = try await rig.service.authenticate(bearer: token) }
+      try await failure { _ = try await fixture.service.authenticate(bearer: token) }
         == .invalidToken)
-    try await rig.service.resetPassword(with: token, to: new, at: Rig.home)
+    try await fixture.service.resetPassword(with: token, to: new, at: AccountFixture.home)
     let old = session.token.token.exposed
     #expect(
-      try await failure { _ = try await rig.service.authenticate(bearer: old) } == .invalidToken)
-    _ = try await rig.service.logIn(
-      username: "demo", password: new, guestToken: nil, from: Rig.home)
+      try await failure { _ = try await fixture.service.authenticate(bearer: old) } == .invalidToken)
+    _ = try await fixture.service.logIn(
+      username: "demo", password: new, guestToken: nil, from: AccountFixture.home)
     let again = try await failure {
-      try await rig.service.resetPassword(with: token, to: Rig.password, at: Rig.home)
+      try await fixture.service.resetPassword(with: token, to: AccountFixture.password, at: AccountFixture.home)
     }
     #expect(again == .invalidToken)
   }
 
   @Test func aResetTokenEndsAfterADayAndWithThePassword() async throws {
-    let rig = try await Rig.make()
-    let session = try await rig.signUp("demo")
-    let first = try await rig.service.passwordReset(for: "demo").token.exposed
-    _ = try await change(rig, session.principal)
+    let fixture = try await AccountFixture.make()
+    let session = try await fixture.signUp("demo")
+    let first = try await fixture.service.passwordReset(for: "demo").token.exposed
+    _ = try await change(fixture, session.principal)
     #expect(
       try await failure {
-        try await rig.service.resetPassword(with: first, to: Rig.password, at: Rig.home)
+        try await fixture.service.resetPassword(with: first, to: AccountFixture.password, at: AccountFixture.home)
       } == .invalidToken)
-    let second = try await rig.service.passwordReset(for: "demo").token.exposed
-    rig.clock.advance(seconds: 86_400 + rig.settings.skew)
+    let second = try await fixture.service.passwordReset(for: "demo").token.exposed
+    fixture.clock.advance(seconds: 86_400 + fixture.settings.skew)
     #expect(
       try await failure {
-        try await rig.service.resetPassword(with: second, to: Rig.password, at: Rig.home)
+        try await fixture.service.resetPassword(with: second, to: AccountFixture.password, at: AccountFixture.home)
       } == .expiredToken)
     #expect(
-      try await failure { _ = try await rig.service.passwordReset(for: "nobody") } == .unknownUser)
+      try await failure { _ = try await fixture.service.passwordReset(for: "nobody") } == .unknownUser)
   }
 
   @Test func aSessionsTokenResetsNothing() async throws {
-    let rig = try await Rig.make()
-    let token = try await rig.signUp("demo").token.token.exposed
+    let fixture = try await AccountFixture.make()
+    let token = try await fixture.signUp("demo").token.token.exposed
     #expect(
       try await failure {
-        try await rig.service.resetPassword(with: token, to: new, at: Rig.home)
+        try await fixture.service.resetPassword(with: token, to: new, at: AccountFixture.home)
       } == .invalidToken)
   }
 }

@@ -23,20 +23,20 @@ struct SecretTests {
   }
 
   @Test func s14NoKeyPrints() async throws {
-    let rig = try await Rig.make()
-    let forge = try TokenForge(rig)
+    let fixture = try await AccountFixture.make()
+    let forge = try TokenForge(fixture)
     var text = "\(forge.key)" + String(reflecting: forge.key)
     dump(forge.key, to: &text)
-    dump(rig.keys, to: &text)
+    dump(fixture.keys, to: &text)
     #expect(!text.contains(forge.key.secret.exposed))
   }
 
   @Test func s14AnErrorNamesNeitherUserNorPassword() async throws {
-    let rig = try await Rig.make()
+    let fixture = try await AccountFixture.make()
     do throws(AccountError) {
-      _ = try await rig.service.logIn(
+      _ = try await fixture.service.logIn(
         username: "canary-name", password: Secret("canary-password"), guestToken: nil,
-        from: Rig.home)
+        from: AccountFixture.home)
       Issue.record("Nobody was let in")
     } catch {
       #expect(!(error.reason + error.debugDescription).contains("canary"))

@@ -8,30 +8,30 @@ import Testing
 /// Making users.
 struct SignUpTests {
   @Test func aUserHasAStoreOfARandomName() async throws {
-    let rig = try await Rig.make()
-    let session = try await rig.signUp("guest")
+    let fixture = try await AccountFixture.make()
+    let session = try await fixture.signUp("guest")
     #expect(session.principal.kind == .user)
     #expect(session.principal.username == "guest")
     #expect(session.principal.store == .user(session.principal.id))
-    #expect(try await rig.service.accountID(ofUser: "GUEST") == session.principal.id)
-    #expect(try await rig.service.accountID(ofUser: "nobody") == nil)
-    #expect(try await rig.service.accountID(ofUser: "../x") == nil)
+    #expect(try await fixture.service.accountID(ofUser: "GUEST") == session.principal.id)
+    #expect(try await fixture.service.accountID(ofUser: "nobody") == nil)
+    #expect(try await fixture.service.accountID(ofUser: "../x") == nil)
   }
 
   @Test func aNameInOtherLettersIsTaken() async throws {
-    let rig = try await Rig.make()
-    _ = try await rig.signUp("Demo")
-    let taken = try await failure { _ = try await rig.signUp("dEMO") }
+    let fixture = try await AccountFixture.make()
+    _ = try await fixture.signUp("Demo")
+    let taken = try await failure { _ = try await fixture.signUp("dEMO") }
     #expect(taken == .taken)
-    #expect(try await rig.logIn("DEMO").principal.username == "Demo")
+    #expect(try await fixture.logIn("DEMO").principal.username == "Demo")
   }
 
   @Test func h15TwoSpellingsOfAnAccentAreOneUser() async throws {
-    let rig = try await Rig.make()
-    let composed = try await rig.signUp("caf\u{E9}")
-    let taken = try await failure { _ = try await rig.signUp("cafe\u{301}") }
+    let fixture = try await AccountFixture.make()
+    let composed = try await fixture.signUp("caf\u{E9}")
+    let taken = try await failure { _ = try await fixture.signUp("cafe\u{301}") }
     #expect(taken == .taken)
-    #expect(try await rig.logIn("CAFE\u{301}").principal.id == composed.principal.id)
+    #expect(try await fixture.logIn("CAFE\u{301}").principal.id == composed.principal.id)
   }
 
   /// Names that look like another's, or like nothing, are nobody's.
@@ -42,14 +42,14 @@ struct SignUpTests {
     " demo", "demo ", "demo  user", "de\u{202E}mo", "de\u{2066}mo",
   ])
   func h15NamesThatCantBeToldApartAreRefused(name: String) async throws {
-    let rig = try await Rig.make()
-    let refused = try await failure { _ = try await rig.signUp(name) }
+    let fixture = try await AccountFixture.make()
+    let refused = try await failure { _ = try await fixture.signUp(name) }
     #expect(refused == .invalidName)
     let byCommand = try await failure {
-      _ = try await rig.service.addUser(username: name, password: Rig.password)
+      _ = try await fixture.service.addUser(username: name, password: AccountFixture.password)
     }
     #expect(byCommand == .invalidName)
-    #expect(rig.hashCount == 0)
+    #expect(fixture.hashCount == 0)
   }
 
   @Test func h15TheReasonNamesTheCharacter() {
@@ -63,31 +63,31 @@ struct SignUpTests {
 
   @Test(arguments: ["Demo User", "caf\u{E9}", "名前 二", "ab c d", "\u{E01}\u{E32}", "नमस्ते"])
   func h15NamesInOtherScriptsAreTaken(name: String) async throws {
-    let rig = try await Rig.make()
-    #expect(try await rig.signUp(name).principal.username == name)
+    let fixture = try await AccountFixture.make()
+    #expect(try await fixture.signUp(name).principal.username == name)
   }
 
   /// The rule is for newcomers: whoever had such a name before goes on using it.
   @Test(arguments: ["de\u{200D}mo", " demo", "de\u{A0}mo"])
   func h15AccountsOfBeforeLogInAndChangeTheirPassword(name: String) async throws {
-    let rig = try await Rig.make()
-    let hash = try await rig.service.hashing.hash(PasswordRule.normalized(Rig.password))
-    let user = rig.service.newUser()
-    _ = try await rig.service.accounts.create(UserName(name), user, password: hash)
-    let session = try await rig.logIn(name)
+    let fixture = try await AccountFixture.make()
+    let hash = try await fixture.service.hashing.hash(PasswordRule.normalized(AccountFixture.password))
+    let user = fixture.service.newUser()
+    _ = try await fixture.service.accounts.create(UserName(name), user, password: hash)
+    let session = try await fixture.logIn(name)
     #expect(session.principal.id == user.id)
-    #expect(try await rig.service.authenticate(bearer: session.token.token.exposed).id == user.id)
-    try await rig.service.changePassword(username: name, password: Rig.password)
-    try await rig.service.erase(try await rig.logIn(name).principal)
-    #expect(try await rig.service.accountID(ofUser: name) == nil)
+    #expect(try await fixture.service.authenticate(bearer: session.token.token.exposed).id == user.id)
+    try await fixture.service.changePassword(username: name, password: AccountFixture.password)
+    try await fixture.service.erase(try await fixture.logIn(name).principal)
+    #expect(try await fixture.service.accountID(ofUser: name) == nil)
   }
 
   @Test func ofManyWhoAskForANameOneGetsIt() async throws {
-    let rig = try await Rig.make()
+    let fixture = try await AccountFixture.make()
     let codes = try await withThrowingTaskGroup(of: AccountError.Code?.self) { group in
       for place in 0..<20 {
         group.addTask {
-          try await failure { _ = try await rig.signUp(place.isMultiple(of: 2) ? "demo" : "DEMO") }
+          try await failure { _ = try await fixture.signUp(place.isMultiple(of: 2) ? "demo" : "DEMO") }
         }
       }
       return try await group.reduce(into: []) { $0.append($1) }
@@ -97,7 +97,7 @@ struct SignUpTests {
   }
 
   @Test func s10PasswordsHaveEightTo1024Bytes() async throws {
-    let rig = try await Rig.make()
+    let fixture = try await AccountFixture.make()
     for (place, (password, expected))
       in ([
         ("", AccountError.Code.invalidPassword), ("1234567", .invalidPassword), ("12345678", nil),
@@ -108,32 +108,32 @@ struct SignUpTests {
       ] as [(String, AccountError.Code?)]).enumerated()
     {
       let result = try await failure {
-        _ = try await rig.service.signUp(
-          username: "user\(place)", password: Secret(password), guest: nil, from: Rig.home)
+        _ = try await fixture.service.signUp(
+          username: "user\(place)", password: Secret(password), guest: nil, from: AccountFixture.home)
       }
       #expect(result == expected, "\(password.utf8.count) bytes")
     }
   }
 
   @Test func aTakenNameCostsNoHash() async throws {
-    let rig = try await Rig.make()
-    _ = try await rig.signUp("demo")
-    let before = rig.hashCount
-    _ = try await failure { _ = try await rig.signUp("demo") }
-    #expect(rig.hashCount == before)
+    let fixture = try await AccountFixture.make()
+    _ = try await fixture.signUp("demo")
+    let before = fixture.hashCount
+    _ = try await failure { _ = try await fixture.signUp("demo") }
+    #expect(fixture.hashCount == before)
   }
 
   @Test func theCommandLineMakesUsersWhoCanLogIn() async throws {
-    let rig = try await Rig.make()
-    let id = try await rig.service.addUser(username: "demo", password: Rig.password)
-    #expect(try await rig.logIn("demo").principal.id == id)
+    let fixture = try await AccountFixture.make()
+    let id = try await fixture.service.addUser(username: "demo", password: AccountFixture.password)
+    #expect(try await fixture.logIn("demo").principal.id == id)
   }
 
   @Test func aStoreThatFailsIsSaidSo() async throws {
-    let rig = try await Rig.make()
-    rig.engine.setDamaged(.system)
+    let fixture = try await AccountFixture.make()
+    fixture.engine.setDamaged(.system)
     do throws(AccountError) {
-      _ = try await rig.service.addUser(username: "demo", password: Rig.password)
+      _ = try await fixture.service.addUser(username: "demo", password: AccountFixture.password)
       Issue.record("A user was made in a damaged store")
     } catch {
       #expect(error.code == .store)
@@ -142,9 +142,9 @@ struct SignUpTests {
   }
 
   @Test func neitherNameNorPasswordStandsInAnyDocument() async throws {
-    let rig = try await Rig.make()
-    _ = try await rig.signUp("canary-name")
-    let bodies = try await rig.manager.withExisting(.system) { store throws(StoreError) in
+    let fixture = try await AccountFixture.make()
+    _ = try await fixture.signUp("canary-name")
+    let bodies = try await fixture.manager.withExisting(.system) { store throws(StoreError) in
       try await store.read { view throws(StoreError) in
         var texts: [String] = []
         try view.documents(DocumentRange(includesDeleted: true)) { document in

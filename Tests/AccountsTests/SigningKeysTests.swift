@@ -54,28 +54,28 @@ struct SigningKeysTests {
   }
 
   @Test func s04TokensOutliveARotationByTheOverlap() async throws {
-    let rig = try await Rig.make { $0.guestLifetime = 60 * 86_400 }
-    let old = try await rig.guest().token
-    let oldKey = rig.keys.current?.id
-    try await rig.keys.rotate(now: rig.clock.now)
-    #expect(rig.keys.current?.id != oldKey)
-    let new = try await rig.guest().token
-    #expect(try await rig.service.authenticate(bearer: old).kind == .guest)
-    rig.clock.advance(seconds: SigningKeys.overlap - 1)
-    #expect(try await rig.service.authenticate(bearer: old).kind == .guest)
-    rig.clock.advance(seconds: 1)
-    let ended = try await failure { _ = try await rig.service.authenticate(bearer: old) }
+    let fixture = try await AccountFixture.make { $0.guestLifetime = 60 * 86_400 }
+    let old = try await fixture.guest().token
+    let oldKey = fixture.keys.current?.id
+    try await fixture.keys.rotate(now: fixture.clock.now)
+    #expect(fixture.keys.current?.id != oldKey)
+    let new = try await fixture.guest().token
+    #expect(try await fixture.service.authenticate(bearer: old).kind == .guest)
+    fixture.clock.advance(seconds: SigningKeys.overlap - 1)
+    #expect(try await fixture.service.authenticate(bearer: old).kind == .guest)
+    fixture.clock.advance(seconds: 1)
+    let ended = try await failure { _ = try await fixture.service.authenticate(bearer: old) }
     #expect(ended == .invalidToken)
-    #expect(try await rig.service.authenticate(bearer: new).kind == .guest)
+    #expect(try await fixture.service.authenticate(bearer: new).kind == .guest)
   }
 
   @Test func s04ARotationWithoutOverlapEndsEveryTokenAtOnce() async throws {
-    let rig = try await Rig.make()
-    let guest = try await rig.guest()
-    try await rig.keys.rotate(now: rig.clock.now, overlapSeconds: 0)
-    let ended = try await failure { _ = try await rig.service.authenticate(bearer: guest.token) }
+    let fixture = try await AccountFixture.make()
+    let guest = try await fixture.guest()
+    try await fixture.keys.rotate(now: fixture.clock.now, overlapSeconds: 0)
+    let ended = try await failure { _ = try await fixture.service.authenticate(bearer: guest.token) }
     #expect(ended == .invalidToken)
-    #expect(try await !rig.service.isStillGood(guest.principal))
+    #expect(try await !fixture.service.isStillGood(guest.principal))
   }
 
   @Test func aRotationIsOnDiskAndIsReadAgain() async throws {

@@ -23,73 +23,73 @@ struct TokenClaimTests {
       ["kind": #""user""#], ["name": #""demo""#],
     ] as [[String: String?]])
   func s03WrongClaimsAreInvalid(changes: [String: String?]) async throws {
-    let rig = try await Rig.make()
-    let forge = try TokenForge(rig)
+    let fixture = try await AccountFixture.make()
+    let forge = try TokenForge(fixture)
     let token = forge.token(claims: forge.claims(changes))
-    let code = try await failure { _ = try await rig.service.authenticate(bearer: token) }
+    let code = try await failure { _ = try await fixture.service.authenticate(bearer: token) }
     #expect(code == .invalidToken)
   }
 
   @Test(arguments: ["", "null", "[]", "{}", "{", "1"])
   func s03ClaimsThatAreNoObjectAreInvalid(claims: String) async throws {
-    let rig = try await Rig.make()
-    let token = try TokenForge(rig).token(claims: claims)
-    let code = try await failure { _ = try await rig.service.authenticate(bearer: token) }
+    let fixture = try await AccountFixture.make()
+    let token = try TokenForge(fixture).token(claims: claims)
+    let code = try await failure { _ = try await fixture.service.authenticate(bearer: token) }
     #expect(code == .invalidToken)
   }
 
   @Test func s03ATokenEndsAMinuteAfterItsTime() async throws {
-    let rig = try await Rig.make()
-    let token = try TokenForge(rig).token()
-    rig.clock.advance(seconds: 86_400 + 59)
-    #expect(try await rig.service.authenticate(bearer: token).kind == .guest)
-    rig.clock.advance(seconds: 1)
+    let fixture = try await AccountFixture.make()
+    let token = try TokenForge(fixture).token()
+    fixture.clock.advance(seconds: 86_400 + 59)
+    #expect(try await fixture.service.authenticate(bearer: token).kind == .guest)
+    fixture.clock.advance(seconds: 1)
     // It was remembered; its time is checked all the same.
-    let first = try await failure { _ = try await rig.service.authenticate(bearer: token) }
+    let first = try await failure { _ = try await fixture.service.authenticate(bearer: token) }
     #expect(first == .expiredToken)
   }
 
   @Test func s03ClocksMayDifferByAMinute() async throws {
-    let rig = try await Rig.make()
-    let forge = try TokenForge(rig)
+    let fixture = try await AccountFixture.make()
+    let forge = try TokenForge(fixture)
     let early = forge.claims(["iat": "\(forge.now + 60)", "nbf": "\(forge.now + 60)"])
-    #expect(try await rig.service.authenticate(bearer: forge.token(claims: early)).kind == .guest)
+    #expect(try await fixture.service.authenticate(bearer: forge.token(claims: early)).kind == .guest)
   }
 
   @Test func aTokenMayNotLiveLongerThanItsKind() async throws {
-    let rig = try await Rig.make()
-    let forge = try TokenForge(rig)
-    let most = forge.now + rig.settings.guestLifetime
+    let fixture = try await AccountFixture.make()
+    let forge = try TokenForge(fixture)
+    let most = forge.now + fixture.settings.guestLifetime
     let longest = forge.token(claims: forge.claims(["exp": "\(most)"]))
-    #expect(try await rig.service.authenticate(bearer: longest).kind == .guest)
+    #expect(try await fixture.service.authenticate(bearer: longest).kind == .guest)
     let longer = forge.token(claims: forge.claims(["exp": "\(most + 1)"]))
-    let code = try await failure { _ = try await rig.service.authenticate(bearer: longer) }
+    let code = try await failure { _ = try await fixture.service.authenticate(bearer: longer) }
     #expect(code == .invalidToken)
   }
 
   @Test func aTokenForNobodysNameIsInvalid() async throws {
-    let rig = try await Rig.make()
-    let forge = try TokenForge(rig)
+    let fixture = try await AccountFixture.make()
+    let forge = try TokenForge(fixture)
     for name in ["nobody", "../x", ""] {
       let claims = forge.claims(["kind": #""user""#, "name": "\"\(name)\""])
       let code = try await failure {
-        _ = try await rig.service.authenticate(bearer: forge.token(claims: claims))
+        _ = try await fixture.service.authenticate(bearer: forge.token(claims: claims))
       }
       #expect(code == .invalidToken)
     }
   }
 
   @Test func noTokenMakesAnAdministrator() async throws {
-    let rig = try await Rig.make { settings in
+    let fixture = try await AccountFixture.make { settings in
       settings.administrator = try Administrator(name: "admin", password: Secret("letmein99"))
     }
-    let forge = try TokenForge(rig)
-    let id = try #require(rig.settings.administrator?.id)
+    let forge = try TokenForge(fixture)
+    let id = try #require(fixture.settings.administrator?.id)
     let claims = forge.claims([
       "kind": #""administrator""#, "name": #""admin""#, "sub": "\"\(id)\"", "epoch": "0",
     ])
     let code = try await failure {
-      _ = try await rig.service.authenticate(bearer: forge.token(claims: claims))
+      _ = try await fixture.service.authenticate(bearer: forge.token(claims: claims))
     }
     #expect(code == .invalidToken)
   }

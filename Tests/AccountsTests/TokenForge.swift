@@ -10,9 +10,9 @@ struct TokenForge {
   let guest = "00112233445566778899aabbccddeeff"
 
   /// A forge with the key of a service.
-  init(_ rig: Rig) throws {
-    key = try #require(rig.keys.current)
-    now = rig.clock.now.seconds
+  init(_ fixture: AccountFixture) throws {
+    key = try #require(fixture.keys.current)
+    now = fixture.clock.now.seconds
   }
 
   /// A header as the service writes it, some members changed (or left out where nil); values are JSON text.

@@ -7,9 +7,9 @@ import Testing
 /// Tokens that are not ours by their form, their algorithm or their key: all get the one answer.
 struct TokenFormTests {
   @Test func aTokenAsTheServiceWritesItIsTaken() async throws {
-    let rig = try await Rig.make()
-    let forge = try TokenForge(rig)
-    let principal = try await rig.service.authenticate(bearer: forge.token())
+    let fixture = try await AccountFixture.make()
+    let forge = try TokenForge(fixture)
+    let principal = try await fixture.service.authenticate(bearer: forge.token())
     #expect(principal.kind == .guest)
     #expect(principal.id.text == forge.guest)
     #expect(principal.store == .guest(principal.id))
@@ -19,53 +19,53 @@ struct TokenFormTests {
     "none", "None", "NONE", "HS384", "HS512", "RS256", "ES256", "EdDSA", "hs256", "HS256 ", "",
   ])
   func s01AnotherAlgorithmIsRefused(algorithm: String) async throws {
-    let rig = try await Rig.make()
-    let forge = try TokenForge(rig)
+    let fixture = try await AccountFixture.make()
+    let forge = try TokenForge(fixture)
     try await expectInvalid(
-      rig, forge.token(header: forge.header(["alg": "\"\(algorithm)\""])))
+      fixture, forge.token(header: forge.header(["alg": "\"\(algorithm)\""])))
   }
 
   @Test func s01NoneWithoutSignatureIsRefused() async throws {
-    let rig = try await Rig.make()
-    let forge = try TokenForge(rig)
+    let fixture = try await AccountFixture.make()
+    let forge = try TokenForge(fixture)
     let header = forge.encode(forge.header(["alg": #""none""#]))
-    try await expectInvalid(rig, header + "." + forge.encode(forge.claims()) + ".")
+    try await expectInvalid(fixture, header + "." + forge.encode(forge.claims()) + ".")
   }
 
   @Test func s01AnotherKeyUnderOurIdIsRefused() async throws {
-    let rig = try await Rig.make()
-    let forge = try TokenForge(rig)
-    let other = try #require(await SigningKey.random(at: rig.clock.now))
-    try await expectInvalid(rig, forge.token(by: other))
+    let fixture = try await AccountFixture.make()
+    let forge = try TokenForge(fixture)
+    let other = try #require(await SigningKey.random(at: fixture.clock.now))
+    try await expectInvalid(fixture, forge.token(by: other))
   }
 
   @Test func s01EveryChangedBitOfTheSignatureIsRefused() async throws {
-    let rig = try await Rig.make()
-    let forge = try TokenForge(rig)
+    let fixture = try await AccountFixture.make()
+    let forge = try TokenForge(fixture)
     let parts = forge.token().split(separator: ".")
     let signature = try #require(Base64URL.decode(Array(parts[2].utf8)))
     for bit in 0..<signature.count * 8 {
       var changed = signature
       changed[bit / 8] ^= 1 << (bit % 8)
-      try await expectInvalid(rig, "\(parts[0]).\(parts[1])." + forge.encode(changed))
+      try await expectInvalid(fixture, "\(parts[0]).\(parts[1])." + forge.encode(changed))
     }
   }
 
   @Test func s01WrongNumberOfPartsIsRefused() async throws {
-    let rig = try await Rig.make()
-    let token = try TokenForge(rig).token()
+    let fixture = try await AccountFixture.make()
+    let token = try TokenForge(fixture).token()
     let parts = token.split(separator: ".").map(String.init)
     for wrong in [
       "", ".", "..", "...", "\(parts[0]).\(parts[1])", "\(parts[0]).\(parts[1]).", token + ".",
       token + "." + parts[2], "." + token, " " + token, token + "\n", parts[0],
     ] {
-      try await expectInvalid(rig, wrong)
+      try await expectInvalid(fixture, wrong)
     }
   }
 
   @Test func s01AnotherSpellingOfTheSameBytesIsRefused() async throws {
-    let rig = try await Rig.make()
-    let forge = try TokenForge(rig)
+    let fixture = try await AccountFixture.make()
+    let forge = try TokenForge(fixture)
     let token = forge.token()
     // 32 bytes take 43 digits, whose last has two spare bits.
     let last = try #require(token.last)
@@ -73,13 +73,13 @@ struct TokenFormTests {
     let place = try #require(digits.firstIndex(of: last))
     let spelled = String(token.dropLast()) + String(digits[place | 1])
     for wrong in [token + "=", token + "==", spelled, token.replacing(".", with: "=.")] {
-      try await expectInvalid(rig, wrong)
+      try await expectInvalid(fixture, wrong)
     }
   }
 
   @Test func s01RepeatedMembersAreRefused() async throws {
-    let rig = try await Rig.make()
-    let forge = try TokenForge(rig)
+    let fixture = try await AccountFixture.make()
+    let forge = try TokenForge(fixture)
     func twice(_ text: String, _ member: String) -> String {
       String(text.dropLast()) + "," + member + "}"
     }
@@ -88,10 +88,10 @@ struct TokenFormTests {
       twice(forge.claims(), #""exp":9999999999"#),
       twice(forge.claims(), #""\u0065xp":9999999999"#),
     ] {
-      try await expectInvalid(rig, forge.token(claims: claims))
+      try await expectInvalid(fixture, forge.token(claims: claims))
     }
     try await expectInvalid(
-      rig, forge.token(header: twice(forge.header(), #""alg":"none""#)))
+      fixture, forge.token(header: twice(forge.header(), #""alg":"none""#)))
   }
 
   @Test(arguments: [
@@ -100,20 +100,20 @@ struct TokenFormTests {
     "b64": "false",
   ])
   func s01AnyFurtherHeaderIsRefused(name: String, value: String) async throws {
-    let rig = try await Rig.make()
-    let forge = try TokenForge(rig)
-    try await expectInvalid(rig, forge.token(header: forge.header([name: value])))
+    let fixture = try await AccountFixture.make()
+    let forge = try TokenForge(fixture)
+    try await expectInvalid(fixture, forge.token(header: forge.header([name: value])))
   }
 
   @Test func s01AHeaderThatIsNoObjectIsRefused() async throws {
-    let rig = try await Rig.make()
-    let forge = try TokenForge(rig)
+    let fixture = try await AccountFixture.make()
+    let forge = try TokenForge(fixture)
     for header in [
       "", "null", "[]", #""HS256""#, "{}", "[1,2,3]", forge.header() + " x",
       forge.header(["typ": nil]), forge.header(["typ": #""JOSE""#]),
       "\u{FEFF}" + forge.header(), String(repeating: "[", count: 3_000),
     ] {
-      try await expectInvalid(rig, forge.token(header: header))
+      try await expectInvalid(fixture, forge.token(header: header))
     }
   }
 
@@ -123,33 +123,33 @@ struct TokenFormTests {
     "\"" + String(repeating: "a", count: 5_000) + "\"",
   ])
   func s02AKeyThatIsNotOursIsRefused(kid: String?) async throws {
-    let rig = try await Rig.make()
-    let forge = try TokenForge(rig)
-    try await expectInvalid(rig, forge.token(header: forge.header(["kid": kid])))
+    let fixture = try await AccountFixture.make()
+    let forge = try TokenForge(fixture)
+    try await expectInvalid(fixture, forge.token(header: forge.header(["kid": kid])))
   }
 
   @Test func s02TheSameKeyIdInOtherLettersIsRefused() async throws {
-    let rig = try await Rig.make()
-    let forge = try TokenForge(rig)
+    let fixture = try await AccountFixture.make()
+    let forge = try TokenForge(fixture)
     let upper = "\"\(forge.key.id.text.uppercased())a\""
-    try await expectInvalid(rig, forge.token(header: forge.header(["kid": upper])))
+    try await expectInvalid(fixture, forge.token(header: forge.header(["kid": upper])))
   }
 
   @Test func aTokenOfMoreThanEightKibibytesIsRefused() async throws {
-    let rig = try await Rig.make()
-    let forge = try TokenForge(rig)
+    let fixture = try await AccountFixture.make()
+    let forge = try TokenForge(fixture)
     let long = forge.claims(["pad": "\"" + String(repeating: "a", count: 6_000) + "\""])
-    try await expectInvalid(rig, forge.token(claims: long))
+    try await expectInvalid(fixture, forge.token(claims: long))
     let short = forge.claims(["pad": "\"" + String(repeating: "a", count: 4_000) + "\""])
-    #expect(try await rig.service.authenticate(bearer: forge.token(claims: short)).kind == .guest)
-    try await expectInvalid(rig, String(repeating: "a", count: 1 << 20))
+    #expect(try await fixture.service.authenticate(bearer: forge.token(claims: short)).kind == .guest)
+    try await expectInvalid(fixture, String(repeating: "a", count: 1 << 20))
   }
 
   private func expectInvalid(
-    _ rig: Rig, _ token: String, at location: SourceLocation = #_sourceLocation
+    _ fixture: AccountFixture, _ token: String, at location: SourceLocation = #_sourceLocation
   ) async throws {
     do throws(AccountError) {
-      _ = try await rig.service.authenticate(bearer: token)
+      _ = try await fixture.service.authenticate(bearer: token)
       Issue.record("The token was taken", sourceLocation: location)
     } catch {
       #expect(error.code == .invalidToken, sourceLocation: location)

@@ -14,8 +14,8 @@ import Testing
     "Digest x", "nonsense", "Bearer " + String(repeating: "x", count: 9_000),
   ])
   func badAuthorizationIsChallenged(field: String) async throws {
-    try await Desk.open { desk in
-      let reply = try await desk.call(.get, "/v1/me", headers: [.authorization: field])
+    try await APIFixture.open { api in
+      let reply = try await api.call(.get, "/v1/me", headers: [.authorization: field])
       #expect(reply.status == 401)
       #expect(reply.error == "unauthorized")
       #expect(reply.headers[.wwwAuthenticate]?.contains("Basic") == true)
@@ -23,10 +23,10 @@ import Testing
   }
 
   @Test func schemeHasNoCase() async throws {
-    try await Desk.open { desk in
-      let token = try await desk.guest()
+    try await APIFixture.open { api in
+      let token = try await api.guest()
       for scheme in ["bearer ", "BEARER ", "Bearer  "] {
-        let reply = try await desk.call(
+        let reply = try await api.call(
           .get, "/v1/me", headers: [.authorization: scheme + token])
         #expect(reply.status == 200)
       }
@@ -34,25 +34,25 @@ import Testing
   }
 
   @Test func basicIsNameAndPasswordWithColons() async throws {
-    try await Desk.open { desk in
-      _ = try await desk.signUp("anna")
-      let me = try await desk.call(.get, "/v1/me", headers: Self.basic("anna:" + Desk.password))
+    try await APIFixture.open { api in
+      _ = try await api.signUp("anna")
+      let me = try await api.call(.get, "/v1/me", headers: Self.basic("anna:" + APIFixture.password))
       #expect(me["username"] == "anna")
       #expect(me["expiresAt"] == nil)
-      for wrong in ["anna:wrong password", "bert:" + Desk.password, "anna", ":", "anna:"] {
-        let reply = try await desk.call(.get, "/v1/me", headers: Self.basic(wrong))
+      for wrong in ["anna:wrong password", "bert:" + APIFixture.password, "anna", ":", "anna:"] {
+        let reply = try await api.call(.get, "/v1/me", headers: Self.basic(wrong))
         #expect(reply.status == 401, "\(wrong)")
       }
     }
   }
 
   @Test func cookieReadsAndWritesOnlyFromAnAllowedOrigin() async throws {
-    try await Desk.open(origins: ["https://app.example"]) { desk in
-      let set = try #require(try await desk.signUp("anna").headers[.setCookie])
+    try await APIFixture.open(origins: ["https://app.example"]) { api in
+      let set = try #require(try await api.signUp("anna").headers[.setCookie])
       #expect(set.contains("; HttpOnly") && set.contains("; SameSite=Strict"))
       #expect(set.contains("; Max-Age=1209600"))
       let cookie = "theme=dark; " + set.prefix { $0 != ";" }
-      let me = try await desk.call(.get, "/v1/me", headers: [.cookie: cookie])
+      let me = try await api.call(.get, "/v1/me", headers: [.cookie: cookie])
       #expect(me["username"] == "anna")
       let origins: [(String?, Int)] = [
         (nil, 403), ("null", 403), ("https://evil.example", 403), ("http://localhost", 201),
@@ -61,7 +61,7 @@ import Testing
       for (origin, status) in origins {
         var headers: HTTPFields = [.cookie: cookie]
         headers[.origin] = origin
-        let reply = try await desk.call(.put, "/v1/bookmarks/a", body: "{}", headers: headers)
+        let reply = try await api.call(.put, "/v1/bookmarks/a", body: "{}", headers: headers)
         #expect(reply.status == status, "\(origin ?? "none")")
         if status == 403 { #expect(reply.error == "forbidden") }
       }
@@ -69,30 +69,30 @@ import Testing
   }
 
   @Test func authorizationGoesBeforeTheCookie() async throws {
-    try await Desk.open { desk in
-      let anna = try await desk.user("anna")
-      let cookie = "AuthSession=" + (try await desk.user("bert"))
-      let reply = try await desk.call(
+    try await APIFixture.open { api in
+      let anna = try await api.user("anna")
+      let cookie = "AuthSession=" + (try await api.user("bert"))
+      let reply = try await api.call(
         .put, "/v1/bookmarks/a", token: anna, body: "{}", headers: [.cookie: cookie])
       #expect(reply.status == 201)
     }
   }
 
   @Test func guestsTokenIsRenewedWhileItIsUsed() async throws {
-    try await Desk.open { desk in
-      var token = try await desk.guest()
-      try await desk.bookmark("a", token)
-      let early = try await desk.call(.get, "/v1/me", token: token)
+    try await APIFixture.open { api in
+      var token = try await api.guest()
+      try await api.bookmark("a", token)
+      let early = try await api.call(.get, "/v1/me", token: token)
       #expect(early.headers[.renewedToken] == nil)
       for _ in 0..<3 {
-        desk.clock.advance(seconds: 20 * 86_400)
-        let me = try await desk.call(.get, "/v1/me", token: token)
+        api.clock.advance(seconds: 20 * 86_400)
+        let me = try await api.call(.get, "/v1/me", token: token)
         token = try #require(me.headers[.renewedToken])
         #expect(token.isEmpty == false)
       }
-      #expect(try await desk.call(.get, "/v1/bookmarks", token: token).ids == ["a"])
-      desk.clock.advance(seconds: 31 * 86_400)
-      let late = try await desk.call(.get, "/v1/me", token: token)
+      #expect(try await api.call(.get, "/v1/bookmarks", token: token).ids == ["a"])
+      api.clock.advance(seconds: 31 * 86_400)
+      let late = try await api.call(.get, "/v1/me", token: token)
       #expect(late.status == 401)
       #expect(late["reason"]?.contains("expired") == true)
     }

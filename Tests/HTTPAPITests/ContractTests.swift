@@ -6,7 +6,7 @@ import Testing
 
 @Suite struct ContractTests {
   @Test func routesAndContractAgreeInBothDirections() async throws {
-    let routes = try await Desk.service().routes.map { "\($0.method.rawValue) \($0.template)" }
+    let routes = try await APIFixture.service().routes.map { "\($0.method.rawValue) \($0.template)" }
     let documented = try Contract.shared.get().operations
     #expect(Set(routes).count == routes.count)
     #expect(Set(routes).subtracting(documented).sorted() == [], "not in openapi.yaml")
@@ -15,7 +15,7 @@ import Testing
 
   @Test func securityIsWhatTheRouteAsksFor() async throws {
     let contract = try Contract.shared.get()
-    for route in try await Desk.service().routes {
+    for route in try await APIFixture.service().routes {
       let name: Comment = "\(route.method.rawValue) \(route.template)"
       let operation = try #require(contract.operation(route.method, route.template), name)
       switch route.access.rawValue {
@@ -53,7 +53,7 @@ import Testing
   /// A guest's token that went to an account is answered 410 wherever a token may be given.
   @Test func wherePeopleCallTheContractKnowsTheirRefusals() async throws {
     let contract = try Contract.shared.get()
-    for route in try await Desk.service().routes
+    for route in try await APIFixture.service().routes
     where route.access != .open && !route.template.hasPrefix("/couch") {
       let responses = contract.operation(route.method, route.template)?["responses"]
       for status in ["401", "410", "414", "429", "503"] {

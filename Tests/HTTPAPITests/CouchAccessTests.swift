@@ -36,7 +36,7 @@ import Testing
     var testDescription: String { "\(method.rawValue) {db}\(path)" }
 
     /// What the operation answers to somebody.
-    func status(_ person: Office.Person) -> Int {
+    func status(_ person: AccountAPIFixture.Person) -> Int {
       switch person {
       case .guest, .stranger: isOfTheServer ? 403 : 404
       case .member: member
@@ -73,7 +73,7 @@ import Testing
     Operation(.get, "/_design/none", 404, 404, 404),
     Operation(.get, "/_design/a/_view/b", 404, 404, 404),
     Operation(.get, "/_security", 200, 200, 200),
-    Operation(.put, "/_security", Office.security, 403, 403, 200),
+    Operation(.put, "/_security", AccountAPIFixture.security, 403, 403, 200),
     Operation(.put, "/_security", "no JSON", 403, 403, 400),
     Operation(.post, "/_purge", #"{"~":["1-a"]}"#, 403, 201, 201),
     Operation(.post, "/_purge", "no JSON", 403, 400, 400),
@@ -89,17 +89,17 @@ import Testing
   @Test(arguments: operations) func rightsAreThoseOfTheSecurityDocument(
     operation: Operation
   ) async throws {
-    try await Office.open { office in
-      for person in Office.Person.allCases {
+    try await AccountAPIFixture.open { api in
+      for person in AccountAPIFixture.Person.allCases {
         let path = operation.path.replacing("~", with: person.rawValue)
-        let reply = try await office.call(
-          person, operation.method, Office.path + path,
+        let reply = try await api.call(
+          person, operation.method, AccountAPIFixture.path + path,
           body: operation.body?.replacing("~", with: person.rawValue))
         #expect(reply.status == operation.status(person), "\(person): \(reply.text)")
         if reply.status == 403 { #expect(reply.error == "forbidden") }
       }
-      let nobody = try await office.desk.call(
-        operation.method, Office.path + operation.path, body: operation.body)
+      let nobody = try await api.api.call(
+        operation.method, AccountAPIFixture.path + operation.path, body: operation.body)
       #expect(nobody.status == 401)
     }
   }
@@ -108,14 +108,14 @@ import Testing
   @Test(arguments: operations) func s05ForeignDatabaseIsAnsweredAsAnAbsentOne(
     operation: Operation
   ) async throws {
-    try await Office.open { office in
+    try await AccountAPIFixture.open { api in
       let own = try #require(
-        try await office.call(.member, .get, "/v1/me")["couch"]?.split(separator: "/").last)
-      for person in [Office.Person.guest, .stranger] {
-        let absent = try await office.call(
-          person, operation.method, Office.absent + operation.path, body: operation.body)
-        for path in [Office.path, "/couch/" + own] {
-          let foreign = try await office.call(
+        try await api.call(.member, .get, "/v1/me")["couch"]?.split(separator: "/").last)
+      for person in [AccountAPIFixture.Person.guest, .stranger] {
+        let absent = try await api.call(
+          person, operation.method, AccountAPIFixture.absent + operation.path, body: operation.body)
+        for path in [AccountAPIFixture.path, "/couch/" + own] {
+          let foreign = try await api.call(
             person, operation.method, path + operation.path, body: operation.body)
           #expect(foreign.status == absent.status)
           #expect(foreign.bytes == absent.bytes)
@@ -134,83 +134,83 @@ import Testing
 
   /// J14: a member writes no design document by any way.
   @Test func j14MembersWriteNoDesignDocumentsByAnyWay() async throws {
-    try await Office.open { office in
-      let path = Office.path
-      let put = try await office.call(.administrator, .put, path + "/_design/app", body: "{}")
+    try await AccountAPIFixture.open { api in
+      let path = AccountAPIFixture.path
+      let put = try await api.call(.administrator, .put, path + "/_design/app", body: "{}")
       let rev = try #require(put["rev"])
-      try await office.call(.member, .put, path + "/plain", body: "{}")
+      try await api.call(.member, .put, path + "/plain", body: "{}")
       for (method, target) in [
         (HTTPRequest.Method.put, "/_design/app?rev=" + rev), (.put, "/_design/mine"),
         (.put, "/_design/app?new_edits=false"), (.delete, "/_design/app?rev=" + rev),
       ] {
-        let reply = try await office.call(
+        let reply = try await api.call(
           .member, method, path + target,
           body: method == .put ? #"{"_rev":"\#(target.contains("mine") ? "1-a" : rev)"}"# : nil)
         #expect(reply.status == 403, "\(method) \(target) \(reply.text)")
       }
       let destination = HTTPFields([HTTPField(name: .destination, value: "_design/copied")])
-      let copied = try await office.call(.member, .copy, path + "/plain", headers: destination)
+      let copied = try await api.call(.member, .copy, path + "/plain", headers: destination)
       #expect(copied.status == 403)
-      let posted = try await office.call(.member, .post, path, body: #"{"_id":"_design/posted"}"#)
+      let posted = try await api.call(.member, .post, path, body: #"{"_id":"_design/posted"}"#)
       #expect(posted.status == 403)
       for rest in ["", #","new_edits":false"#] {
-        let bulk = try await office.call(
+        let bulk = try await api.call(
           .member, .post, path + "/_bulk_docs",
           body: #"{"docs":[{"_id":"_design/b","_rev":"1-a"},{"_id":"ok\#(rest.utf8.count)"#
             + #"","_rev":"1-a"}]\#(rest)}"#)
         #expect(bulk.status == 201)
         #expect(bulk.json.array?.first?["error"] == "forbidden", "\(bulk.text)")
       }
-      let left = try await office.call(.member, .get, path + "/_all_docs").json["rows"]?.array
+      let left = try await api.call(.member, .get, path + "/_all_docs").json["rows"]?.array
       let designs = left?.compactMap { $0["id"]?.string }.filter { $0.hasPrefix("_design") }
       #expect(designs == ["_design/app"])
     }
   }
 
   @Test func ownStoreIsNotPurgedNorSecuredByItsOwner() async throws {
-    try await Office.open { office in
-      for person in [Office.Person.guest, .stranger] {
-        let me = try await office.call(person, .get, "/v1/me")
+    try await AccountAPIFixture.open { api in
+      for person in [AccountAPIFixture.Person.guest, .stranger] {
+        let me = try await api.call(person, .get, "/v1/me")
         let own = "/couch/" + (try #require(me["store"]))
-        #expect(try await office.call(person, .post, own + "/_purge", body: "{}").status == 403)
+        #expect(try await api.call(person, .post, own + "/_purge", body: "{}").status == 403)
         #expect(
-          try await office.call(person, .put, own + "/_security", body: "{}").status == 403)
+          try await api.call(person, .put, own + "/_security", body: "{}").status == 403)
         #expect(
-          try await office.call(person, .get, own + "/_security").text
+          try await api.call(person, .get, own + "/_security").text
             == #"{"members":{"roles":["_admin"]},"admins":{"roles":["_admin"]}}"#)
-        #expect(try await office.call(person, .post, own + "/_compact").status == 202)
+        #expect(try await api.call(person, .post, own + "/_compact").status == 202)
         #expect(
-          try await office.call(person, .put, own + "/_design/mine", body: "{}").status == 201)
-        #expect(try await office.call(person, .put, own).error == "file_exists")
-        let dropped = try await office.call(person, .delete, own)
+          try await api.call(person, .put, own + "/_design/mine", body: "{}").status == 201)
+        #expect(try await api.call(person, .put, own).error == "file_exists")
+        let dropped = try await api.call(person, .delete, own)
         #expect(dropped.status == 403)
         #expect(dropped["reason"]?.contains("DELETE /v1/me") == true)
-        #expect(try await office.call(person, .post, own + "/_compact").status == 202)
+        #expect(try await api.call(person, .post, own + "/_compact").status == 202)
       }
     }
   }
 
   @Test(arguments: ["{}", #"{"members":{}}"#, #"{"members":{"names":[],"roles":["_admin"]}}"#])
   func noMembersMeansNobody(security: String) async throws {
-    try await Office.open { office in
-      try await office.secure(security)
-      for person in [Office.Person.guest, .stranger, .member, .databaseAdministrator] {
-        #expect(try await office.call(person, .get, Office.path).status == 404)
+    try await AccountAPIFixture.open { api in
+      try await api.secure(security)
+      for person in [AccountAPIFixture.Person.guest, .stranger, .member, .databaseAdministrator] {
+        #expect(try await api.call(person, .get, AccountAPIFixture.path).status == 404)
       }
-      #expect(try await office.call(.administrator, .get, Office.path).status == 200)
+      #expect(try await api.call(.administrator, .get, AccountAPIFixture.path).status == 200)
     }
   }
 
   @Test func rightsAreTakenAtOnce() async throws {
-    try await Office.open { office in
-      #expect(try await office.call(.databaseAdministrator, .get, Office.path).status == 200)
-      try await office.secure(#"{"members":{"names":["chief"]}}"#)
-      #expect(try await office.call(.member, .get, Office.path).status == 404)
-      let design = try await office.call(
-        .databaseAdministrator, .put, Office.path + "/_design/a", body: "{}")
+    try await AccountAPIFixture.open { api in
+      #expect(try await api.call(.databaseAdministrator, .get, AccountAPIFixture.path).status == 200)
+      try await api.secure(#"{"members":{"names":["chief"]}}"#)
+      #expect(try await api.call(.member, .get, AccountAPIFixture.path).status == 404)
+      let design = try await api.call(
+        .databaseAdministrator, .put, AccountAPIFixture.path + "/_design/a", body: "{}")
       #expect(design.status == 403)
       #expect(
-        try await office.call(.databaseAdministrator, .put, Office.path + "/a", body: "{}").status
+        try await api.call(.databaseAdministrator, .put, AccountAPIFixture.path + "/a", body: "{}").status
           == 201)
     }
   }
@@ -219,19 +219,19 @@ import Testing
   /// nothing of what comes after; one of the others goes on.
   @Test(arguments: ["longpoll", "continuous", "eventsource"])
   func y05FeedEndsWithThePermission(kind: String) async throws {
-    try await Office.open { office in
-      let path = Office.path + "/_changes?feed=\(kind)&heartbeat=60000"
+    try await AccountAPIFixture.open { api in
+      let path = AccountAPIFixture.path + "/_changes?feed=\(kind)&heartbeat=60000"
       let isContinuous = kind == "continuous"
-      async let ended = office.desk.send(
-        .get, path, token: try office.token(.member), body: nil, hasLines: isContinuous)
-      async let kept = office.desk.send(
+      async let ended = api.api.send(
+        .get, path, token: try api.token(.member), body: nil, hasLines: isContinuous)
+      async let kept = api.api.send(
         .get, path.replacing("heartbeat=60000", with: "timeout=60000&limit=1"),
-        token: try office.token(.databaseAdministrator), body: nil, hasLines: isContinuous)
+        token: try api.token(.databaseAdministrator), body: nil, hasLines: isContinuous)
       try await Task.sleep(for: .milliseconds(300))
       let start = ContinuousClock.now
-      try await office.secure(#"{"members":{"names":["chief"]}}"#)
+      try await api.secure(#"{"members":{"names":["chief"]}}"#)
       // Before the feed has ended: the write wakes it.
-      try await office.call(.administrator, .put, Office.path + "/news", body: "{}")
+      try await api.call(.administrator, .put, AccountAPIFixture.path + "/news", body: "{}")
       #expect(try await ended.text.contains("news") == false)
       #expect(ContinuousClock.now - start < .seconds(60))
       #expect(try await kept.text.contains("news"))

@@ -13,23 +13,23 @@ import Testing
   }
 
   @Test func sessionNamesTheAdministratorsRoleByEveryCredential() async throws {
-    try await Office.open { office in
+    try await AccountAPIFixture.open { api in
       let form: HTTPFields = [.contentType: "application/x-www-form-urlencoded"]
-      let logIn = try await office.desk.call(
-        .post, "/couch/_session", body: "name=admin&password=\(Desk.password)", headers: form)
+      let logIn = try await api.api.call(
+        .post, "/couch/_session", body: "name=admin&password=\(APIFixture.password)", headers: form)
       #expect(logIn.json["roles"] == ["_admin"])
       let cookie = try #require(logIn.headers[.setCookie]).prefix { $0 != ";" }
-      let token = try office.token(.administrator)
+      let token = try api.token(.administrator)
       for fields in [
-        Office.basic, [.cookie: String(cookie)], [.authorization: "Bearer " + token],
+        AccountAPIFixture.basic, [.cookie: String(cookie)], [.authorization: "Bearer " + token],
       ] {
-        let session = try await office.desk.call(.get, "/couch/_session", headers: fields)
+        let session = try await api.api.call(.get, "/couch/_session", headers: fields)
         #expect(session.json["userCtx"] == ["name": "admin", "roles": ["_admin"]])
-        let all = try await office.desk.call(.get, "/couch/_all_dbs", headers: fields)
+        let all = try await api.api.call(.get, "/couch/_all_dbs", headers: fields)
         #expect(Self.names(all) == ["plans_$()+-/1"])
       }
-      for person in [Office.Person.guest, .member, .databaseAdministrator] {
-        let session = try await office.call(person, .get, "/couch/_session")
+      for person in [AccountAPIFixture.Person.guest, .member, .databaseAdministrator] {
+        let session = try await api.call(person, .get, "/couch/_session")
         #expect(session.json["userCtx"]?["roles"] == [])
       }
     }
@@ -43,15 +43,15 @@ import Testing
   func whatTheServerTellsIsForTheAdministrator(
     method: HTTPRequest.Method, path: String, body: String?
   ) async throws {
-    try await Office.open { office in
-      for person in Office.Person.allCases {
-        let reply = try await office.call(person, method, "/couch" + path, body: body)
+    try await AccountAPIFixture.open { api in
+      for person in AccountAPIFixture.Person.allCases {
+        let reply = try await api.call(person, method, "/couch" + path, body: body)
         #expect(reply.status == (person == .administrator ? 200 : 403))
         if person != .administrator {
           #expect(reply.text == #"{"error":"forbidden","reason":"You are not a server admin."}"#)
         }
       }
-      #expect(try await office.desk.call(method, "/couch" + path, body: body).status == 401)
+      #expect(try await api.api.call(method, "/couch" + path, body: body).status == 401)
     }
   }
 
@@ -69,14 +69,14 @@ import Testing
       ("other=1", ["a", "b", "c/d"]),
     ] as [(String, [String])])
   func listTakesCouchDBsParameters(query: String, names: [String]) async throws {
-    try await Office.open { office in
+    try await AccountAPIFixture.open { api in
       for name in ["b", "c%2Fd", "a"] {
-        try await office.call(.administrator, .put, "/couch/" + name)
+        try await api.call(.administrator, .put, "/couch/" + name)
       }
-      try await office.call(.administrator, .delete, Office.path)
-      let all = try await office.call(.administrator, .get, "/couch/_all_dbs?" + query)
+      try await api.call(.administrator, .delete, AccountAPIFixture.path)
+      let all = try await api.call(.administrator, .get, "/couch/_all_dbs?" + query)
       #expect(Self.names(all) == names)
-      let info = try await office.call(.administrator, .get, "/couch/_dbs_info?" + query)
+      let info = try await api.call(.administrator, .get, "/couch/_dbs_info?" + query)
       #expect(info.json.array?.compactMap { $0["key"]?.string } == names)
       #expect(info.json.array?.compactMap { $0["info"]?["db_name"]?.string } == names)
     }
@@ -84,8 +84,8 @@ import Testing
 
   @Test(arguments: ["limit=-1", "limit=x", "skip=1.5", "descending=1", "startkey=a", "key={"])
   func malformedParametersAreRefused(query: String) async throws {
-    try await Office.open { office in
-      let reply = try await office.call(.administrator, .get, "/couch/_all_dbs?" + query)
+    try await AccountAPIFixture.open { api in
+      let reply = try await api.call(.administrator, .get, "/couch/_all_dbs?" + query)
       #expect(reply.status == 400)
       #expect(reply.error == "query_parse_error")
     }
@@ -98,35 +98,35 @@ import Testing
     "system", "a" + String(repeating: "0", count: 237),
   ])
   func legalNamesMakeDatabases(name: String) async throws {
-    try await Office.open { office in
+    try await AccountAPIFixture.open { api in
       let path = "/couch/" + name
-      #expect(try await office.call(.administrator, .get, path).status == 404)
-      #expect(try await office.call(.administrator, .head, path).status == 404)
-      #expect(try await office.call(.administrator, .put, path + "/a", body: "{}").status == 404)
-      let made = try await office.call(.administrator, .put, path + "/")
+      #expect(try await api.call(.administrator, .get, path).status == 404)
+      #expect(try await api.call(.administrator, .head, path).status == 404)
+      #expect(try await api.call(.administrator, .put, path + "/a", body: "{}").status == 404)
+      let made = try await api.call(.administrator, .put, path + "/")
       #expect(made.status == 201)
       #expect(made.text == #"{"ok":true}"#)
-      let info = try await office.call(.administrator, .get, path)
+      let info = try await api.call(.administrator, .get, path)
       let decoded = try #require(name.removingPercentEncoding)
       #expect(info["db_name"] == decoded)
       let located = try #require(made.headers[.location])
       let server = "http://localhost"
       #expect(located.hasPrefix(server + "/couch/"))
-      let same = try await office.call(
+      let same = try await api.call(
         .administrator, .get, String(located.dropFirst(server.count)))
       #expect(same.bytes == info.bytes)
-      #expect(try await office.call(.administrator, .head, path).status == 200)
-      let again = try await office.call(.administrator, .put, path)
+      #expect(try await api.call(.administrator, .head, path).status == 200)
+      let again = try await api.call(.administrator, .put, path)
       #expect(again.status == 412)
       #expect(
         again["reason"] == "The database could not be created, the file already exists.")
-      #expect(try await office.call(.administrator, .put, path + "/a", body: "{}").status == 201)
-      #expect(try await office.call(.administrator, .delete, path).text == #"{"ok":true}"#)
-      let gone = try await office.call(.administrator, .delete, path)
+      #expect(try await api.call(.administrator, .put, path + "/a", body: "{}").status == 201)
+      #expect(try await api.call(.administrator, .delete, path).text == #"{"ok":true}"#)
+      let gone = try await api.call(.administrator, .delete, path)
       #expect(gone.status == 404)
       #expect(gone.text == #"{"error":"not_found","reason":"Database does not exist."}"#)
-      #expect(try await office.call(.administrator, .put, path).status == 201)
-      #expect(try await office.call(.administrator, .get, path).json["doc_count"] == 0)
+      #expect(try await api.call(.administrator, .put, path).status == 201)
+      #expect(try await api.call(.administrator, .get, path).json["doc_count"] == 0)
     }
   }
 
@@ -143,66 +143,66 @@ import Testing
     ("a%00b", "invalid_uri"), ("a%FF", "invalid_uri"),
   ])
   func otherNamesAreRefused(name: String, error: String) async throws {
-    try await Office.open { office in
-      let reply = try await office.call(.administrator, .put, "/couch/" + name)
+    try await AccountAPIFixture.open { api in
+      let reply = try await api.call(.administrator, .put, "/couch/" + name)
       #expect(reply.status == 400)
       #expect(reply.error == error)
-      let all = try await office.call(.administrator, .get, "/couch/_all_dbs")
+      let all = try await api.call(.administrator, .get, "/couch/_all_dbs")
       #expect(Self.names(all)?.count == 1)
     }
   }
 
   @Test func revisionInADeletionIsTakenForAMistake() async throws {
-    try await Office.open { office in
-      let reply = try await office.call(.administrator, .delete, Office.path + "?rev=1-a")
+    try await AccountAPIFixture.open { api in
+      let reply = try await api.call(.administrator, .delete, AccountAPIFixture.path + "?rev=1-a")
       #expect(reply.status == 400)
       #expect(reply["reason"]?.contains("Did you mean to DELETE a document instead?") == true)
-      #expect(try await office.call(.administrator, .get, Office.path).status == 200)
+      #expect(try await api.call(.administrator, .get, AccountAPIFixture.path).status == 200)
     }
   }
 
   @Test func partitionedDatabasesAreNotOffered() async throws {
-    try await Office.open { office in
-      let put = try await office.call(.administrator, .put, "/couch/parts?partitioned=true")
+    try await AccountAPIFixture.open { api in
+      let put = try await api.call(.administrator, .put, "/couch/parts?partitioned=true")
       #expect(put.status == 501)
-      #expect(try await office.call(.administrator, .get, "/couch/parts").status == 404)
-      let plain = try await office.call(.administrator, .put, "/couch/parts?q=8&n=3")
+      #expect(try await api.call(.administrator, .get, "/couch/parts").status == 404)
+      let plain = try await api.call(.administrator, .put, "/couch/parts?q=8&n=3")
       #expect(plain.status == 201)
     }
   }
 
   /// A store that is somebody's own is to the administrator as one that is nobody's.
   @Test func peoplesStoresAreNotTheAdministrators() async throws {
-    try await Office.open { office in
+    try await AccountAPIFixture.open { api in
       let operations = CouchAccessTests.operations.filter { !$0.isOfTheServer }
-      for person in [Office.Person.guest, .member] {
-        let me = try await office.call(person, .get, "/v1/me")
+      for person in [AccountAPIFixture.Person.guest, .member] {
+        let me = try await api.call(person, .get, "/v1/me")
         let own = "/couch/" + (try #require(me["store"]))
-        try await office.call(person, .put, own + "/secret", body: #"{"secret":1}"#)
+        try await api.call(person, .put, own + "/secret", body: #"{"secret":1}"#)
         for operation in operations {
-          let mine = try await office.call(
+          let mine = try await api.call(
             .administrator, operation.method, own + operation.path, body: operation.body)
-          let absent = try await office.call(
-            .administrator, operation.method, Office.absent + operation.path, body: operation.body)
+          let absent = try await api.call(
+            .administrator, operation.method, AccountAPIFixture.absent + operation.path, body: operation.body)
           #expect(mine.status == 404, "\(operation.testDescription)")
           #expect(mine.bytes == absent.bytes)
         }
-        #expect(try await office.call(.administrator, .delete, own).status == 404)
-        let made = try await office.call(.administrator, .put, own)
+        #expect(try await api.call(.administrator, .delete, own).status == 404)
+        let made = try await api.call(.administrator, .put, own)
         #expect(made.error == "illegal_database_name")
         #expect(made["reason"]?.contains("people's own") == true)
-        #expect(try await office.call(person, .get, own + "/secret").status == 200)
+        #expect(try await api.call(person, .get, own + "/secret").status == 200)
       }
-      let all = try await office.call(.administrator, .get, "/couch/_all_dbs")
+      let all = try await api.call(.administrator, .get, "/couch/_all_dbs")
       #expect(Self.names(all) == ["plans_$()+-/1"])
     }
   }
 
   @Test func ofSeveralWhoMakeADatabaseOneHasMadeIt() async throws {
-    try await Office.open { office in
+    try await AccountAPIFixture.open { api in
       let statuses = try await withThrowingTaskGroup(of: Int.self) { group in
         for _ in 0..<16 {
-          group.addTask { try await office.call(.administrator, .put, "/couch/once").status }
+          group.addTask { try await api.call(.administrator, .put, "/couch/once").status }
         }
         return try await group.reduce(into: []) { $0.append($1) }
       }
@@ -211,11 +211,11 @@ import Testing
   }
 
   @Test func othersAreToldNothingOfNames() async throws {
-    try await Office.open { office in
-      for person in [Office.Person.guest, .stranger, .member, .databaseAdministrator] {
+    try await AccountAPIFixture.open { api in
+      for person in [AccountAPIFixture.Person.guest, .stranger, .member, .databaseAdministrator] {
         for method in [HTTPRequest.Method.put, .delete] {
-          let there = try await office.call(person, method, Office.path)
-          let absent = try await office.call(person, method, Office.absent)
+          let there = try await api.call(person, method, AccountAPIFixture.path)
+          let absent = try await api.call(person, method, AccountAPIFixture.absent)
           #expect(there.status == 403)
           #expect(there.bytes == absent.bytes)
         }
@@ -224,24 +224,24 @@ import Testing
   }
 
   @Test func databasesInfoAnswersEachKey() async throws {
-    try await Office.open { office in
-      try await office.call(.administrator, .put, Office.path + "/a", body: "{}")
-      let me = try await office.call(.guest, .get, "/v1/me")
+    try await AccountAPIFixture.open { api in
+      try await api.call(.administrator, .put, AccountAPIFixture.path + "/a", body: "{}")
+      let me = try await api.call(.guest, .get, "/v1/me")
       let own = try #require(me["store"])
-      let reply = try await office.call(
+      let reply = try await api.call(
         .administrator, .post, "/couch/_dbs_info",
         body: #"{"keys":["plans_$()+-/1","none","\#(own)","Upper"]}"#)
       let rows = try #require(reply.json.array)
       #expect(rows.first?["info"]?["doc_count"] == 1)
       #expect(rows.dropFirst().map { $0["error"] } == ["not_found", "not_found", "not_found"])
       for body in ["{}", #"{"keys":1}"#, #"{"keys":[1]}"#, "[]", "x"] {
-        let wrong = try await office.call(.administrator, .post, "/couch/_dbs_info", body: body)
+        let wrong = try await api.call(.administrator, .post, "/couch/_dbs_info", body: body)
         #expect(wrong.status == 400)
         #expect(wrong.error == "bad_request")
       }
       for (count, status) in [(100, 200), (101, 400)] {
         let keys = (0..<count).map { "\"a\($0)\"" }.joined(separator: ",")
-        let many = try await office.call(
+        let many = try await api.call(
           .administrator, .post, "/couch/_dbs_info", body: "{\"keys\":[\(keys)]}")
         #expect(many.status == status)
       }
@@ -249,14 +249,14 @@ import Testing
   }
 
   @Test func replicationsAreRunByOthers() async throws {
-    try await Office.open { office in
-      for person in Office.Person.allCases {
-        let reply = try await office.call(
+    try await AccountAPIFixture.open { api in
+      for person in AccountAPIFixture.Person.allCases {
+        let reply = try await api.call(
           person, .post, "/couch/_replicate", body: #"{"source":"a","target":"b"}"#)
         #expect(reply.status == 501)
         #expect(reply["reason"]?.contains("other end") == true)
       }
-      let wrong = try await office.call(.administrator, .get, "/couch/_replicate")
+      let wrong = try await api.call(.administrator, .get, "/couch/_replicate")
       #expect(wrong.status == 405)
       #expect(wrong.headers[.allow] == "OPTIONS, POST")
     }
@@ -270,9 +270,9 @@ import Testing
     "_global_changes", "_stats", "_log", "_restart", "_reshard", "_users/_all_docs",
   ])
   func nothingChangesTheSetUpOverHTTP(path: String) async throws {
-    try await Office.open { office in
+    try await AccountAPIFixture.open { api in
       for method in [HTTPRequest.Method.get, .put, .post, .delete] {
-        let reply = try await office.call(
+        let reply = try await api.call(
           .administrator, method, "/couch/" + path, body: method == .get ? nil : #""sh""#)
         let makesNone = method == .put && reply.error == "illegal_database_name"
         #expect([404, 405].contains(reply.status) || makesNone, "\(method) \(reply.text)")
@@ -282,16 +282,16 @@ import Testing
 
   /// A feed on a database ends with the database; one of the same name is another.
   @Test func feedEndsWithTheDatabase() async throws {
-    try await Office.open { office in
-      async let feed = office.call(
-        .member, .get, Office.path + "/_changes?feed=longpoll&heartbeat=60000&since=now")
+    try await AccountAPIFixture.open { api in
+      async let feed = api.call(
+        .member, .get, AccountAPIFixture.path + "/_changes?feed=longpoll&heartbeat=60000&since=now")
       try await Task.sleep(for: .milliseconds(300))
       let start = ContinuousClock.now
-      #expect(try await office.call(.administrator, .delete, Office.path).status == 200)
+      #expect(try await api.call(.administrator, .delete, AccountAPIFixture.path).status == 200)
       _ = try await feed
       #expect(ContinuousClock.now - start < .seconds(60))
-      #expect(try await office.call(.administrator, .put, Office.path).status == 201)
-      #expect(try await office.call(.member, .get, Office.path).status == 404)
+      #expect(try await api.call(.administrator, .put, AccountAPIFixture.path).status == 201)
+      #expect(try await api.call(.member, .get, AccountAPIFixture.path).status == 404)
     }
   }
 }

@@ -25,23 +25,23 @@ import Testing
   }
 
   /// Makes more than a page of documents.
-  private func fill(_ office: Office) async throws {
+  private func fill(_ api: AccountAPIFixture) async throws {
     let text = String(repeating: "x", count: 50_000)
     let documents = (0..<40).map { #"{"_id":"\#($0)","text":"\#(text)"}"# }
-    let reply = try await office.call(
-      .administrator, .post, Office.path + "/_bulk_docs",
+    let reply = try await api.call(
+      .administrator, .post, AccountAPIFixture.path + "/_bulk_docs",
       body: #"{"docs":[\#(documents.joined(separator: ","))]}"#)
     #expect(reply.status == 201)
   }
 
   /// A feed of the member that waits, and ends once the server knows that the member may read no longer.
-  private func waitingFeed(_ office: Office) async -> Task<Void, any Error> {
+  private func waitingFeed(_ api: AccountAPIFixture) async -> Task<Void, any Error> {
     let (begun, beginning) = AsyncStream.makeStream(of: Void.self)
     let feed = Task {
       defer { beginning.finish() }
       try await PieceByPiece.$take.withValue({ _ in _ = beginning.yield() }) {
-        let path = Office.path + "/_changes?feed=longpoll&since=now&heartbeat=60000"
-        let reply = try await office.call(.member, .get, path)
+        let path = AccountAPIFixture.path + "/_changes?feed=longpoll&since=now&heartbeat=60000"
+        let reply = try await api.call(.member, .get, path)
         #expect(reply.ids == [])
       }
     }
@@ -52,20 +52,20 @@ import Testing
   /// The answer ends in the middle of its page, and not as if it were complete.
   @Test(arguments: ["normal", "longpoll", "continuous", "eventsource"])
   func y05PageIsCutOffWithThePermission(kind: String) async throws {
-    try await Office.open { office in
-      try await fill(office)
-      let other = await waitingFeed(office)
+    try await AccountAPIFixture.open { api in
+      try await fill(api)
+      let other = await waitingFeed(api)
       let taken = Taken()
       await #expect(throws: (any Error).self) {
         try await PieceByPiece.$take.withValue({ piece in
           guard taken.add(piece) else { return try await Task.sleep(for: .milliseconds(50)) }
-          try await office.secure(#"{"members":{"names":["chief"]}}"#)
-          try await office.call(.administrator, .put, Office.path + "/news", body: "{}")
+          try await api.secure(#"{"members":{"names":["chief"]}}"#)
+          try await api.call(.administrator, .put, AccountAPIFixture.path + "/news", body: "{}")
           try await other.value
           taken.isRevoked.store(true, ordering: .relaxed)
         }) {
-          try await office.call(
-            .member, .get, Office.path + "/_changes?include_docs=true&heartbeat=60000&feed=" + kind)
+          try await api.call(
+            .member, .get, AccountAPIFixture.path + "/_changes?include_docs=true&heartbeat=60000&feed=" + kind)
         }
       }
       let isRevoked = taken.isRevoked.load(ordering: .relaxed)

@@ -8,32 +8,32 @@ import Testing
 /// Feeds as a client sees them.
 @Suite(.timeLimit(.minutes(10))) struct CouchFeedTests {
   /// A user's own database with one document.
-  private func database(_ desk: Desk) async throws -> (token: String, path: String, since: String) {
-    let token = try await desk.user("anna")
-    let name = try #require(try await desk.call(.get, "/v1/me", token: token)["store"])
+  private func database(_ api: APIFixture) async throws -> (token: String, path: String, since: String) {
+    let token = try await api.user("anna")
+    let name = try #require(try await api.call(.get, "/v1/me", token: token)["store"])
     let path = "/couch/" + name
-    try await desk.call(.put, path + "/first", token: token, body: "{}")
-    let since = try await desk.call(.get, path + "/_changes", token: token)["last_seq"]
+    try await api.call(.put, path + "/first", token: token, body: "{}")
+    let since = try await api.call(.get, path + "/_changes", token: token)["last_seq"]
     return (token, path, try #require(since))
   }
 
   @Test func longpollAnswersTheFirstChange() async throws {
-    try await Desk.open { desk in
-      let (token, path, since) = try await database(desk)
-      async let answer = desk.call(
+    try await APIFixture.open { api in
+      let (token, path, since) = try await database(api)
+      async let answer = api.call(
         .get, path + "/_changes?feed=longpoll&heartbeat=1000&since=" + since, token: token)
       try await Task.sleep(for: .milliseconds(200))
-      try await desk.call(.put, path + "/second", token: token, body: "{}")
+      try await api.call(.put, path + "/second", token: token, body: "{}")
       #expect(try await answer.ids == ["second"])
     }
   }
 
   @Test(arguments: ["longpoll", "continuous", "eventsource", "live"])
   func feedEndsAfterItsTimeout(kind: String) async throws {
-    try await Desk.open { desk in
-      let (token, path, since) = try await database(desk)
+    try await APIFixture.open { api in
+      let (token, path, since) = try await database(api)
       let start = ContinuousClock.now
-      let reply = try await desk.send(
+      let reply = try await api.send(
         .get, path + "/_changes?feed=\(kind)&timeout=300&since=" + since, token: token, body: nil,
         hasLines: kind == "continuous" || kind == "live")
       #expect(ContinuousClock.now - start >= .milliseconds(300))
@@ -45,15 +45,15 @@ import Testing
 
   /// A row, also of another document, is no sign of life where a filter passes it over.
   @Test func changesThatAreFilteredOutDoNotProlongAFeed() async throws {
-    try await Desk.open { desk in
-      let (token, path, since) = try await database(desk)
+    try await APIFixture.open { api in
+      let (token, path, since) = try await database(api)
       // One before the feed begins, as it may end before the first of those that follow.
-      try await desk.call(.put, path + "/before", token: token, body: "{}")
-      async let answer = desk.call(
+      try await api.call(.put, path + "/before", token: token, body: "{}")
+      async let answer = api.call(
         .get, path + "/_changes?feed=longpoll&timeout=500&filter=_design&since=" + since,
         token: token)
       for number in 0..<12 {
-        try await desk.call(.put, path + "/\(number)", token: token, body: "{}")
+        try await api.call(.put, path + "/\(number)", token: token, body: "{}")
         try await Task.sleep(for: .milliseconds(100))
       }
       let reply = try await answer
@@ -63,18 +63,18 @@ import Testing
   }
 
   @Test func continuousFeedHasARowALineAndSignsOfLife() async throws {
-    try await Desk.open { desk in
-      let (token, path, since) = try await database(desk)
+    try await APIFixture.open { api in
+      let (token, path, since) = try await database(api)
       // On a busy machine the feed begins late and its signs of life come late: then again, with more time.
       var (beats, place) = (0, since)
       for (turn, seconds) in [0.5, 2, 8, 32, 128].enumerated() where beats <= 2 {
         let start = place
-        async let answer = desk.send(
+        async let answer = api.send(
           .get, path + "/_changes?feed=continuous&heartbeat=100&limit=2&since=" + start,
           token: token, body: nil, hasLines: true)
         try await Task.sleep(for: .seconds(seconds))
         for id in ["b\(turn)", "c\(turn)"] {
-          try await desk.call(.put, "\(path)/\(id)", token: token, body: "{}")
+          try await api.call(.put, "\(path)/\(id)", token: token, body: "{}")
         }
         let lines = try await answer.text.split(separator: "\n", omittingEmptySubsequences: false)
         beats = lines.count(where: \.isEmpty)
@@ -83,29 +83,29 @@ import Testing
         #expect(rows[0].contains("\"b\(turn)\"") && rows[1].contains("\"c\(turn)\""))
         #expect(rows[2].contains("last_seq"))
         place = try #require(
-          try await desk.call(.get, path + "/_changes", token: token)["last_seq"])
+          try await api.call(.get, path + "/_changes", token: token)["last_seq"])
       }
       #expect(beats > 2)
     }
   }
 
   @Test func eventSourceGoesOnAfterItsLastEvent() async throws {
-    try await Desk.open { desk in
-      let (token, path, since) = try await database(desk)
-      try await desk.call(.put, path + "/second", token: token, body: "{}")
+    try await APIFixture.open { api in
+      let (token, path, since) = try await database(api)
+      try await api.call(.put, path + "/second", token: token, body: "{}")
       let feed = path + "/_changes?feed=eventsource&timeout=1"
       for (target, header) in [
         (feed + "&since=now", since), (feed, "\"\(since)\""), (feed + "&last-event-id=now", since),
       ] {
         let lastEvent: HTTPFields = [.lastEventID: header]
-        let reply = try await desk.call(.get, target, token: token, headers: lastEvent)
+        let reply = try await api.call(.get, target, token: token, headers: lastEvent)
         #expect(reply.text.contains(#""id":"second""#), "\(target)")
         #expect(!reply.text.contains(#""id":"first""#), "\(target)")
       }
-      let parameter = try await desk.call(
+      let parameter = try await api.call(
         .get, feed + "&since=now&last-event-id=" + since, token: token)
       #expect(parameter.text.contains(#""id":"second""#))
-      let beats = try await desk.call(
+      let beats = try await api.call(
         .get, path + "/_changes?feed=eventsource&limit=0", token: token)
       #expect(beats.mediaType == "text/event-stream")
     }
@@ -117,39 +117,39 @@ import Testing
     "filter=_none", "filter=_selector",
   ])
   func malformedParameterIsRefused(parameter: String) async throws {
-    try await Desk.open { desk in
-      let (token, path, _) = try await database(desk)
+    try await APIFixture.open { api in
+      let (token, path, _) = try await database(api)
       let feed = parameter.hasPrefix("feed") ? "" : "feed=continuous&"
-      let reply = try await desk.call(
+      let reply = try await api.call(
         .get, path + "/_changes?" + feed + parameter, token: token)
       #expect(reply.status == 400)
     }
   }
 
   @Test func selectorIsTakenFromTheBody() async throws {
-    try await Desk.open { desk in
-      let (token, path, _) = try await database(desk)
-      try await desk.call(.put, path + "/hotel", token: token, body: #"{"type":"hotel"}"#)
-      let reply = try await desk.call(
+    try await APIFixture.open { api in
+      let (token, path, _) = try await database(api)
+      try await api.call(.put, path + "/hotel", token: token, body: #"{"type":"hotel"}"#)
+      let reply = try await api.call(
         .post, path + "/_changes?filter=_selector", token: token,
         body: #"{"selector":{"type":"hotel"}}"#)
       #expect(reply.ids == ["hotel"])
-      let bad = try await desk.call(
+      let bad = try await api.call(
         .post, path + "/_changes?filter=_selector", token: token,
         body: #"{"selector":{"type":{"$none":1}}}"#)
       #expect((bad.status, bad.error) == (400, "bad_request"))
-      let none = try await desk.call(.post, path + "/_changes", token: token)
+      let none = try await api.call(.post, path + "/_changes", token: token)
       #expect(none.ids == ["first", "hotel"])
     }
   }
 
   @Test func j13TokenOfAnotherStoreIsRefused() async throws {
-    try await Desk.open { desk in
-      let (_, _, since) = try await database(desk)
-      let other = try await desk.guest()
-      let name = try #require(try await desk.call(.get, "/v1/me", token: other)["store"])
+    try await APIFixture.open { api in
+      let (_, _, since) = try await database(api)
+      let other = try await api.guest()
+      let name = try #require(try await api.call(.get, "/v1/me", token: other)["store"])
       for feed in ["normal", "continuous"] {
-        let reply = try await desk.call(
+        let reply = try await api.call(
           .get, "/couch/\(name)/_changes?feed=\(feed)&since=\(since)", token: other)
         #expect((reply.status, reply.error) == (400, "bad_request"))
       }
@@ -159,78 +159,78 @@ import Testing
   /// A store is made at its first write; a feed that was there before goes on.
   @Test(arguments: ["now", "0", "last"])
   func feedOnAnAbsentStoreSeesTheFirstWrite(since: String) async throws {
-    try await Desk.open { desk in
-      let token = try await desk.guest()
-      let name = try #require(try await desk.call(.get, "/v1/me", token: token)["store"])
-      let last = try await desk.call(.get, "/couch/\(name)/_changes", token: token)["last_seq"]
+    try await APIFixture.open { api in
+      let token = try await api.guest()
+      let name = try #require(try await api.call(.get, "/v1/me", token: token)["store"])
+      let last = try await api.call(.get, "/couch/\(name)/_changes", token: token)["last_seq"]
       let place = since == "last" ? try #require(last) : since
-      async let answer = desk.send(
+      async let answer = api.send(
         .get, "/couch/\(name)/_changes?feed=continuous&limit=1&timeout=60000&since=" + place,
         token: token, body: nil, hasLines: true)
       try await Task.sleep(for: .milliseconds(300))
-      try await desk.call(.put, "/couch/\(name)/first", token: token, body: "{}")
+      try await api.call(.put, "/couch/\(name)/first", token: token, body: "{}")
       #expect(try await answer.text.contains(#""id":"first""#))
     }
   }
 
   @Test func y05FeedEndsWithTheSession() async throws {
-    try await Desk.open { desk in
-      let (token, path, since) = try await database(desk)
-      async let answer = desk.send(
+    try await APIFixture.open { api in
+      let (token, path, since) = try await database(api)
+      async let answer = api.send(
         .get, path + "/_changes?feed=continuous&heartbeat=100&since=" + since, token: token,
         body: nil, hasLines: true)
       try await Task.sleep(for: .milliseconds(300))
       let start = ContinuousClock.now
-      try await desk.call(.delete, "/v1/sessions", token: token)
+      try await api.call(.delete, "/v1/sessions", token: token)
       #expect(try await answer.text.contains("last_seq"))
       #expect(ContinuousClock.now - start < .seconds(60))
     }
   }
 
   @Test func feedEndsWithTheAccount() async throws {
-    try await Desk.open { desk in
-      let (token, path, since) = try await database(desk)
-      async let answer = desk.call(
+    try await APIFixture.open { api in
+      let (token, path, since) = try await database(api)
+      async let answer = api.call(
         .get, path + "/_changes?feed=longpoll&heartbeat=100&since=" + since, token: token)
       try await Task.sleep(for: .milliseconds(300))
-      try await desk.call(.delete, "/v1/me", token: token)
+      try await api.call(.delete, "/v1/me", token: token)
       #expect(try await answer.ids == [])
     }
   }
 
   @Test func waitingFeedsOfOnePrincipalAreBounded() async throws {
-    try await Desk.open { desk in
-      let (token, path, since) = try await database(desk)
+    try await APIFixture.open { api in
+      let (token, path, since) = try await database(api)
       let feed = path + "/_changes?feed=longpoll&timeout=60000&since=" + since
       try await withThrowingTaskGroup(of: Int.self) { group in
         for _ in 0..<CouchFeeds.perPrincipal + 1 {
-          group.addTask { try await desk.call(.get, feed, token: token).status }
+          group.addTask { try await api.call(.get, feed, token: token).status }
         }
         var statuses: [Int] = []
         for try await status in group {
           statuses.append(status)
           // All the others wait now, and answer the first change.
           if status == 429 {
-            try await desk.call(.put, path + "/second", token: token, body: "{}")
+            try await api.call(.put, path + "/second", token: token, body: "{}")
           }
         }
         #expect(statuses.count { $0 == 429 } == 1)
         #expect(statuses.count { $0 == 200 } == CouchFeeds.perPrincipal)
       }
-      let later = try await desk.call(.get, feed + "&limit=0", token: token)
+      let later = try await api.call(.get, feed + "&limit=0", token: token)
       #expect(later.status == 200)
     }
   }
 
   /// A `HEAD` is answered without its body, which would have waited.
   @Test func headTakesNoPlace() async throws {
-    try await Desk.open { desk in
-      let (token, path, since) = try await database(desk)
+    try await APIFixture.open { api in
+      let (token, path, since) = try await database(api)
       let feed = path + "/_changes?feed=longpoll&timeout=1&since=" + since
       for _ in 0..<CouchFeeds.perPrincipal + 4 {
-        #expect(try await desk.call(.head, feed, token: token).status == 200)
+        #expect(try await api.call(.head, feed, token: token).status == 200)
       }
-      #expect(try await desk.call(.get, feed, token: token).status == 200)
+      #expect(try await api.call(.get, feed, token: token).status == 200)
     }
   }
 }

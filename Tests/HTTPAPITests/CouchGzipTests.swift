@@ -15,22 +15,22 @@ import Testing
   }
 
   /// A guest's own database.
-  private func database(_ desk: Desk) async throws -> (token: String, path: String) {
-    let token = try await desk.guest()
-    let name = try #require(try await desk.call(.get, "/v1/me", token: token)["store"])
+  private func database(_ api: APIFixture) async throws -> (token: String, path: String) {
+    let token = try await api.guest()
+    let name = try #require(try await api.call(.get, "/v1/me", token: token)["store"])
     return (token, "/couch/" + name)
   }
 
   @Test(arguments: ["gzip", "GZIP", " x-gzip "])
   func packedBodyIsUnpacked(coding: String) async throws {
-    try await Desk.open { desk in
-      let (token, path) = try await database(desk)
-      let written = try await desk.send(
+    try await APIFixture.open { api in
+      let (token, path) = try await database(api)
+      let written = try await api.send(
         .put, path + "/a", token: token, body: try gzip(#"{"n":1.0}"#),
         headers: [.contentEncoding: coding])
       #expect(written.status == 201)
-      #expect(try await desk.call(.get, path + "/a", token: token).text.hasSuffix(#""n":1.0}"#))
-      let bulk = try await desk.send(
+      #expect(try await api.call(.get, path + "/a", token: token).text.hasSuffix(#""n":1.0}"#))
+      let bulk = try await api.send(
         .post, path + "/_bulk_docs", token: token,
         body: try gzip(#"{"docs":[{"_id":"b"}]}"#), headers: packed)
       #expect(bulk.status == 201)
@@ -38,16 +38,16 @@ import Testing
   }
 
   @Test func packedBodyIsUnpackedEverywhere() async throws {
-    try await Desk.open { desk in
-      let token = try await desk.guest()
-      let marked = try await desk.send(
+    try await APIFixture.open { api in
+      let token = try await api.guest()
+      let marked = try await api.send(
         .put, "/v1/bookmarks/one", token: token, body: try gzip(#"{"name":"One"}"#),
         headers: packed)
       #expect(marked.status == 201)
-      let signUp = try await desk.send(
-        .post, "/v1/users", body: try gzip(Desk.credentials("anna")), headers: packed)
+      let signUp = try await api.send(
+        .post, "/v1/users", body: try gzip(APIFixture.credentials("anna")), headers: packed)
       #expect(signUp.status == 201)
-      let form = try await desk.send(
+      let form = try await api.send(
         .post, "/couch/_session", body: try gzip("name=anna&password=correct%3Ahorse"),
         headers: [
           .contentEncoding: "gzip", .contentType: "application/x-www-form-urlencoded",
@@ -58,9 +58,9 @@ import Testing
 
   @Test(arguments: ["identity", "Identity"])
   func identityIsNoCoding(coding: String) async throws {
-    try await Desk.open { desk in
-      let (token, path) = try await database(desk)
-      let written = try await desk.call(
+    try await APIFixture.open { api in
+      let (token, path) = try await database(api)
+      let written = try await api.call(
         .put, path + "/a", token: token, body: "{}", headers: [.contentEncoding: coding])
       #expect(written.status == 201)
     }
@@ -68,14 +68,14 @@ import Testing
 
   @Test(arguments: ["deflate", "br", "zstd", "gzip, gzip", "identity, gzip", "gzip;q=1", "none"])
   func h08UnknownAndNestedCodingsAreRefused(coding: String) async throws {
-    try await Desk.open { desk in
-      let (token, path) = try await database(desk)
-      let reply = try await desk.send(
+    try await APIFixture.open { api in
+      let (token, path) = try await database(api)
+      let reply = try await api.send(
         .put, path + "/a", token: token, body: try gzip("{}"), headers: [.contentEncoding: coding])
       #expect(reply.status == 415)
       #expect(reply.error == "bad_content_type")
       #expect(reply.headers[.acceptEncoding] == "gzip")
-      let hotel = try await desk.send(
+      let hotel = try await api.send(
         .put, "/v1/bookmarks/a", token: token, body: try gzip("{}"),
         headers: [.contentEncoding: coding])
       #expect(hotel.status == 415)
@@ -84,21 +84,21 @@ import Testing
 
   /// 32 MiB of blanks in 32 KiB: one more byte than a document may have would do.
   @Test func h08BombIsRefusedAtTheLimit() async throws {
-    try await Desk.open { desk in
-      let (token, path) = try await database(desk)
+    try await APIFixture.open { api in
+      let (token, path) = try await database(api)
       let bomb = try gzip(String(repeating: " ", count: 32 << 20))
       #expect(bomb.readableBytes < 64 << 10)
       for (method, target) in [(HTTPRequest.Method.put, "/a"), (.post, "/_bulk_docs")] {
-        let reply = try await desk.send(
+        let reply = try await api.send(
           method, path + target, token: token, body: bomb, headers: packed)
         #expect(reply.status == 413)
         #expect(reply.error == "too_large")
       }
       let fits = Self.document(of: CouchLimits.document.maximumBytes)
-      let written = try await desk.send(
+      let written = try await api.send(
         .put, path + "/b", token: token, body: try gzip(fits), headers: packed)
       #expect(written.status == 201)
-      let over = try await desk.send(
+      let over = try await api.send(
         .put, path + "/c", token: token, body: try gzip(fits + " "), headers: packed)
       #expect(over.status == 413)
     }
@@ -117,37 +117,37 @@ import Testing
 
   /// 15 KB became 15 MiB of keys, of any number of clients at once.
   @Test func h08PackedBodyMayUnpackAHundredfoldAndNoMore() async throws {
-    try await Desk.open { desk in
-      let (token, path) = try await database(desk)
+    try await APIFixture.open { api in
+      let (token, path) = try await database(api)
       let few = try gzip(#"{"keys":["# + String(repeating: " ", count: 200_000) + "]}")
       #expect(few.readableBytes < 2_000)
-      let refused = try await desk.send(
+      let refused = try await api.send(
         .post, path + "/_all_docs", token: token, body: few, headers: packed)
       #expect(refused.status == 413)
       #expect(refused.error == "too_large")
       // Up to 64 KiB nobody looks at that.
       let small = try gzip(#"{"keys":["# + String(repeating: " ", count: 60_000) + "]}")
-      let answered = try await desk.send(
+      let answered = try await api.send(
         .post, path + "/_all_docs", token: token, body: small, headers: packed)
       #expect(answered.status == 200)
     }
   }
 
   @Test func truncatedAndForeignBytesAreRefused() async throws {
-    try await Desk.open { desk in
-      let (token, path) = try await database(desk)
+    try await APIFixture.open { api in
+      let (token, path) = try await database(api)
       let whole = try gzip(#"{"n":1}"#)
       for count in [0, 1, 10, whole.readableBytes - 1] {
-        let reply = try await desk.send(
+        let reply = try await api.send(
           .put, path + "/a", token: token, body: whole.getSlice(at: 0, length: count),
           headers: packed)
         #expect(reply.status == 400, "\(count) bytes")
         #expect(reply.error == "bad_request")
       }
-      let plain = try await desk.call(
+      let plain = try await api.call(
         .put, path + "/a", token: token, body: "{}", headers: packed)
       #expect(plain.status == 400)
-      #expect(try await desk.call(.get, path + "/a", token: token).status == 404)
+      #expect(try await api.call(.get, path + "/a", token: token).status == 404)
     }
   }
 }

@@ -7,9 +7,9 @@ import Testing
   private static let app = "https://app.example"
 
   @Test func allowedOriginIsEchoedWithCredentials() async throws {
-    try await Desk.open(origins: [Self.app]) { desk in
+    try await APIFixture.open(origins: [Self.app]) { api in
       for path in ["/v1/limits", "/v1/bookmarks", "/nothing"] {
-        let reply = try await desk.call(.get, path, headers: [.origin: Self.app])
+        let reply = try await api.call(.get, path, headers: [.origin: Self.app])
         #expect(reply.headers[.accessControlAllowOrigin] == Self.app)
         #expect(reply.headers[.accessControlAllowCredentials] == "true")
         let exposed = reply.headers[.accessControlExposeHeaders]?.split(separator: ", ") ?? []
@@ -26,12 +26,12 @@ import Testing
     "https://app.example.", "https://app.example/",
   ])
   func H20_otherOriginsGetNothing(origin: String) async throws {
-    try await Desk.open(origins: [Self.app]) { desk in
-      let reply = try await desk.call(.get, "/v1/limits", headers: [.origin: origin])
+    try await APIFixture.open(origins: [Self.app]) { api in
+      let reply = try await api.call(.get, "/v1/limits", headers: [.origin: origin])
       #expect(reply.status == 200)
       #expect(reply.headers[.accessControlAllowOrigin] == nil)
       #expect(reply.headers[.accessControlAllowCredentials] == nil)
-      let preflight = try await desk.call(
+      let preflight = try await api.call(
         .options, "/v1/bookmarks",
         headers: [.origin: origin, .accessControlRequestMethod: "PUT"])
       #expect(preflight.status == 204)
@@ -41,47 +41,47 @@ import Testing
   }
 
   @Test func H20_starAllowsAnyOriginButNullAndNoCookies() async throws {
-    try await Desk.open(origins: ["*"]) { desk in
-      let some = try await desk.call(.get, "/v1/limits", headers: [.origin: "https://a.example"])
+    try await APIFixture.open(origins: ["*"]) { api in
+      let some = try await api.call(.get, "/v1/limits", headers: [.origin: "https://a.example"])
       #expect(some.headers[.accessControlAllowOrigin] == "*")
       #expect(some.headers[.accessControlAllowCredentials] == nil)
-      let preflight = try await desk.call(
+      let preflight = try await api.call(
         .options, "/v1/bookmarks",
         headers: [.origin: "https://a.example", .accessControlRequestMethod: "PUT"])
       #expect(preflight.headers[.accessControlAllowOrigin] == "*")
       #expect(preflight.headers[.accessControlAllowCredentials] == nil)
-      let login = try await desk.signUp("ann")
+      let login = try await api.signUp("ann")
       let cookie = try #require(login.headers[.setCookie]?.split(separator: ";").first)
-      let write = try await desk.call(
+      let write = try await api.call(
         .put, "/v1/bookmarks/a", body: "{}",
         headers: [.origin: "https://a.example", .cookie: String(cookie)])
       #expect(write.status == 403)
-      let null = try await desk.call(.get, "/v1/limits", headers: [.origin: "null"])
+      let null = try await api.call(.get, "/v1/limits", headers: [.origin: "null"])
       #expect(null.headers[.accessControlAllowOrigin] == nil)
     }
   }
 
   @Test func H20_listedOriginHasCredentialsBesideAStar() async throws {
-    try await Desk.open(origins: ["*", Self.app, "null"]) { desk in
-      let listed = try await desk.call(.get, "/v1/limits", headers: [.origin: Self.app])
+    try await APIFixture.open(origins: ["*", Self.app, "null"]) { api in
+      let listed = try await api.call(.get, "/v1/limits", headers: [.origin: Self.app])
       #expect(listed.headers[.accessControlAllowOrigin] == Self.app)
       #expect(listed.headers[.accessControlAllowCredentials] == "true")
-      let null = try await desk.call(.get, "/v1/limits", headers: [.origin: "null"])
+      let null = try await api.call(.get, "/v1/limits", headers: [.origin: "null"])
       #expect(null.headers[.accessControlAllowOrigin] == nil)
     }
   }
 
   @Test func noOriginIsAllowedByDefault() async throws {
-    try await Desk.open { desk in
-      let reply = try await desk.call(.get, "/v1/limits", headers: [.origin: Self.app])
+    try await APIFixture.open { api in
+      let reply = try await api.call(.get, "/v1/limits", headers: [.origin: Self.app])
       #expect(reply.headers[.accessControlAllowOrigin] == nil)
       #expect(reply.headers[.vary] == nil)
     }
   }
 
   @Test func H20_preflightNamesMethodsAndHeadersAndIsKept() async throws {
-    try await Desk.open(origins: [Self.app]) { desk in
-      let reply = try await desk.call(
+    try await APIFixture.open(origins: [Self.app]) { api in
+      let reply = try await api.call(
         .options, "/v1/bookmarks/a",
         headers: [.origin: Self.app, .accessControlRequestMethod: "PUT"])
       #expect(reply.status == 204)

@@ -6,30 +6,30 @@ import Testing
 @testable import HTTPAPI
 
 @Suite struct HotelRouteTests {
-  private static func filled(_ desk: Desk) throws {
-    try desk.search.add(
+  private static func filled(_ api: APIFixture) throws {
+    try api.search.add(
       #"{"id":1,"name":"One","price":1.0}"#, #"{"id":"hotelhotel_2","name":"Two"}"#,
       #"{"id":"three","name":"Three","bookmarked":"yes"}"#)
   }
 
   @Test func searchFlagsWhatIsBookmarked() async throws {
-    try await Desk.open { desk in
-      try Self.filled(desk)
-      let token = try await desk.guest()
-      try await desk.call(.put, "/v1/bookmarks/hotel_2", token: token)
-      let mine = try await desk.call(.get, "/v1/hotels?description=o", token: token)
+    try await APIFixture.open { api in
+      try Self.filled(api)
+      let token = try await api.guest()
+      try await api.call(.put, "/v1/bookmarks/hotel_2", token: token)
+      let mine = try await api.call(.get, "/v1/hotels?description=o", token: token)
       #expect(mine.ids == ["hotel_1", "hotel_2", "three"])
       #expect(mine["source"] == "upstream")
       #expect(Self.flags(mine) == [false, true, false])
-      #expect(Self.flags(try await desk.call(.get, "/v1/hotels")) == [false, false, false])
-      let another = try await desk.call(.get, "/v1/hotels", token: try await desk.guest())
+      #expect(Self.flags(try await api.call(.get, "/v1/hotels")) == [false, false, false])
+      let another = try await api.call(.get, "/v1/hotels", token: try await api.guest())
       #expect(Self.flags(another) == [false, false, false])
     }
   }
 
   @Test func moreDifferentWordsThanASearchLooksUpAreRefused() async throws {
-    try await Desk.open { desk in
-      try Self.filled(desk)
+    try await APIFixture.open { api in
+      try Self.filled(api)
       func words(_ numbers: Range<Int>) -> String {
         numbers.map { "w\($0)" }.joined(separator: "%20")
       }
@@ -38,30 +38,30 @@ import Testing
         "/v1/hotels?description=\(most)&location=\(more)", "/api/hotel/\(most)/\(more)",
         "/api/hotels/\(most)/\(more)", "/api/hotels/\(most)%20\(more)",
       ] {
-        let reply = try await desk.call(.get, path)
+        let reply = try await api.call(.get, path)
         #expect(reply.status == 400 && reply.error == "invalid_parameter")
         #expect(reply.text.contains("more than 32 different words"))
       }
-      #expect(desk.search.queries.isEmpty)
+      #expect(api.search.queries.isEmpty)
       let same = "/v1/hotels?description=\(most)%20\(most)&location=\(words(16..<32))"
-      #expect(try await desk.call(.get, same).status == 200)
+      #expect(try await api.call(.get, same).status == 200)
     }
   }
 
   @Test func searchPassesTheQueryOn() async throws {
-    try await Desk.open { desk in
-      try Self.filled(desk)
-      let page = try await desk.call(
+    try await APIFixture.open { api in
+      try Self.filled(api)
+      let page = try await api.call(
         .get, "/v1/hotels?description=pool+bar&location=S%C3%A3o%2BPaulo&limit=1&offset=1")
       #expect(page.ids == ["hotel_2"])
       #expect(page.json["next"]?.int == 2)
       #expect(
-        desk.search.queries == [
+        api.search.queries == [
           HotelQuery(
             description: "pool bar", location: "S\u{E3}o+Paulo", matching: .words, limit: 1,
             offset: 1)
         ])
-      #expect(try await desk.call(.get, "/v1/hotels?offset=2").json["next"] == nil)
+      #expect(try await api.call(.get, "/v1/hotels?offset=2").json["next"] == nil)
     }
   }
 
@@ -70,10 +70,10 @@ import Testing
     "description=" + String(repeating: "x", count: 513), "location=%ff",
   ])
   func badSearchIsRefusedBeforeTheUpstream(query: String) async throws {
-    try await Desk.open { desk in
-      let reply = try await desk.call(.get, "/v1/hotels?" + query)
+    try await APIFixture.open { api in
+      let reply = try await api.call(.get, "/v1/hotels?" + query)
       #expect(reply.status == 400)
-      #expect(desk.search.queries.isEmpty)
+      #expect(api.search.queries.isEmpty)
     }
   }
 
@@ -82,10 +82,10 @@ import Testing
     (.badAnswer, 502, "search_bad_answer"),
   ])
   func failureIsNeverAnEmptyList(code: SearchError.Code, status: Int, error: String) async throws {
-    try await Desk.open { desk in
-      desk.search.fail(with: code)
+    try await APIFixture.open { api in
+      api.search.fail(with: code)
       for path in ["/v1/hotels", "/v1/hotels/hotel_1", "/api/hotel/a/b", "/api/hotels/a"] {
-        let reply = try await desk.call(.get, path)
+        let reply = try await api.call(.get, path)
         #expect(reply.status == status)
         #expect(reply.error == error)
       }
@@ -93,33 +93,33 @@ import Testing
   }
 
   @Test func bookmarkedHotelIsThereWithoutTheUpstream() async throws {
-    try await Desk.open { desk in
-      try Self.filled(desk)
-      let token = try await desk.guest()
-      try await desk.call(.put, "/v1/bookmarks/hotel_1", token: token)
-      desk.search.fail(with: .unavailable)
-      let hotel = try await desk.call(.get, "/v1/hotels/hotel_1", token: token)
+    try await APIFixture.open { api in
+      try Self.filled(api)
+      let token = try await api.guest()
+      try await api.call(.put, "/v1/bookmarks/hotel_1", token: token)
+      api.search.fail(with: .unavailable)
+      let hotel = try await api.call(.get, "/v1/hotels/hotel_1", token: token)
       #expect(hotel.status == 200)
       #expect(hotel.json["bookmarked"]?.bool == true)
-      #expect(try await desk.call(.get, "/v1/hotels/hotel_1").status == 503)
-      #expect(try await desk.call(.get, "/v1/bookmarks", token: token).ids == ["hotel_1"])
+      #expect(try await api.call(.get, "/v1/hotels/hotel_1").status == 503)
+      #expect(try await api.call(.get, "/v1/bookmarks", token: token).ids == ["hotel_1"])
     }
   }
 
   @Test func oneHotelIsTheUpstreams() async throws {
-    try await Desk.open { desk in
-      try Self.filled(desk)
-      let hotel = try await desk.call(.get, "/v1/hotels/hotel_1")
+    try await APIFixture.open { api in
+      try Self.filled(api)
+      let hotel = try await api.call(.get, "/v1/hotels/hotel_1")
       #expect(hotel.text == #"{"id":"hotel_1","name":"One","price":1.0,"bookmarked":false}"#)
       for path in ["none", "_x", "bookmarks%3A"] {
-        #expect(try await desk.call(.get, "/v1/hotels/" + path).status == 404)
+        #expect(try await api.call(.get, "/v1/hotels/" + path).status == 404)
       }
     }
   }
 
   @Test func badCredentialsAreNotAnonymous() async throws {
-    try await Desk.open { desk in
-      let reply = try await desk.call(.get, "/v1/hotels", token: "nonsense")
+    try await APIFixture.open { api in
+      let reply = try await api.call(.get, "/v1/hotels", token: "nonsense")
       #expect(reply.status == 401)
     }
   }

@@ -10,61 +10,61 @@ import Testing
 @Suite struct MirrorRouteTests {
   @Test(arguments: 0..<12)
   func copyEqualsTheStoreThroughRandomChanges(seed: UInt64) async throws {
-    try await Desk.open { desk in
-      let token = try await desk.user("copyist")
-      let store = try #require(try await desk.call(.get, "/v1/me", token: token)["store"])
+    try await APIFixture.open { api in
+      let token = try await api.user("copyist")
+      let store = try #require(try await api.call(.get, "/v1/me", token: token)["store"])
       var generator = SeededGenerator(seed: seed)
       var copy = MirrorCopy()
       for step in 0..<120 {
         let hotel = "h\(Int.random(in: 0..<12, using: &generator))"
         switch Int.random(in: 0..<10, using: &generator) {
         case 0...4:
-          try await desk.call(
+          try await api.call(
             .put, "/v1/bookmarks/" + hotel, token: token, body: #"{"step":\#(step)}"#)
         case 5...6:
-          try await desk.call(.delete, "/v1/bookmarks/" + hotel, token: token)
+          try await api.call(.delete, "/v1/bookmarks/" + hotel, token: token)
         case 7:
           // What a sync client may do: a hotel's document goes, the list stays.
-          let found = try await desk.call(.get, "/couch/\(store)/\(hotel)", token: token)
+          let found = try await api.call(.get, "/couch/\(store)/\(hotel)", token: token)
           if let revision = found["_rev"] {
-            try await desk.call(
+            try await api.call(
               .delete, "/couch/\(store)/\(hotel)?rev=\(revision)", token: token)
           }
         default:
-          try await copy.update(from: desk, token)
-          try await copy.check(against: desk, token, "seed \(seed), step \(step)")
+          try await copy.update(from: api, token)
+          try await copy.check(against: api, token, "seed \(seed), step \(step)")
         }
       }
-      try await copy.update(from: desk, token)
-      try await copy.check(against: desk, token, "seed \(seed), end")
+      try await copy.update(from: api, token)
+      try await copy.check(against: api, token, "seed \(seed), end")
     }
   }
 
   @Test func guestWhoNeverWroteHasAnEmptyCopyThatGoesOn() async throws {
-    try await Desk.open { desk in
-      let token = try await desk.guest()
-      let nothing = try await desk.call(.get, "/v1/mirror", token: token)
+    try await APIFixture.open { api in
+      let token = try await api.guest()
+      let nothing = try await api.call(.get, "/v1/mirror", token: token)
       #expect(nothing.json["reset"]?.bool == true)
       #expect(nothing.json["order"]?.array == [])
-      try await desk.bookmark("h1", token)
+      try await api.bookmark("h1", token)
       let since = try #require(nothing["token"])
-      let page = try await desk.call(.get, "/v1/mirror?since=" + since, token: token)
+      let page = try await api.call(.get, "/v1/mirror?since=" + since, token: token)
       #expect(page.json["hotels"]?.array?.count == 1)
     }
   }
 
   @Test func nothingNewIsNotModified() async throws {
-    try await Desk.open { desk in
-      let token = try await desk.guest()
-      try await desk.bookmark("h1", token)
-      let page = try await desk.call(.get, "/v1/mirror", token: token)
+    try await APIFixture.open { api in
+      let token = try await api.guest()
+      try await api.bookmark("h1", token)
+      let page = try await api.call(.get, "/v1/mirror", token: token)
       let tag = try #require(page.headers[.eTag])
-      let again = try await desk.call(
+      let again = try await api.call(
         .get, "/v1/mirror?since=" + (page["token"] ?? ""), token: token,
         headers: [.ifNoneMatch: tag])
       #expect(again.status == 304)
-      try await desk.bookmark("h2", token)
-      let more = try await desk.call(
+      try await api.bookmark("h2", token)
+      let more = try await api.call(
         .get, "/v1/mirror?since=" + (page["token"] ?? ""), token: token,
         headers: [.ifNoneMatch: tag])
       #expect(more.status == 200 && more.json["reset"]?.bool == false)
@@ -77,42 +77,42 @@ import Testing
     "1.01.0." + String(repeating: "a", count: 32), "1.1.0." + String(repeating: "g", count: 32),
   ])
   func garbageIsNoToken(since: String) async throws {
-    try await Desk.open { desk in
-      let reply = try await desk.call(
-        .get, "/v1/mirror?since=" + since, token: try await desk.guest())
+    try await APIFixture.open { api in
+      let reply = try await api.call(
+        .get, "/v1/mirror?since=" + since, token: try await api.guest())
       #expect(reply.status == 400)
       #expect(reply["error"] == "invalid_parameter")
     }
   }
 
   @Test func tokenOfAnotherStoreOrOfAFutureHasToBeginAgain() async throws {
-    try await Desk.open { desk in
-      let (first, second) = (try await desk.guest(), try await desk.guest())
-      try await desk.bookmark("h1", first)
-      try await desk.bookmark("h1", second)
-      let page = try await desk.call(.get, "/v1/mirror", token: first)
+    try await APIFixture.open { api in
+      let (first, second) = (try await api.guest(), try await api.guest())
+      try await api.bookmark("h1", first)
+      try await api.bookmark("h1", second)
+      let page = try await api.call(.get, "/v1/mirror", token: first)
       let since = try #require(page["token"])
-      let foreign = try await desk.call(.get, "/v1/mirror?since=" + since, token: second)
+      let foreign = try await api.call(.get, "/v1/mirror?since=" + since, token: second)
       #expect(foreign.status == 410 && foreign["error"] == "resync_required")
       var parts = since.split(separator: ".").map(String.init)
       parts[1] = "999"
-      let future = try await desk.call(
+      let future = try await api.call(
         .get, "/v1/mirror?since=" + parts.joined(separator: "."), token: first)
       #expect(future.status == 410)
     }
   }
 
   @Test func longAnswerIsPackedForThoseWhoTakeGzip() async throws {
-    try await Desk.open { desk in
-      let token = try await desk.guest()
-      for number in 0..<20 { try await desk.bookmark("hotel-number-\(number)", token) }
-      let plain = try await desk.call(.get, "/v1/mirror", token: token)
-      let packed = try await desk.send(
+    try await APIFixture.open { api in
+      let token = try await api.guest()
+      for number in 0..<20 { try await api.bookmark("hotel-number-\(number)", token) }
+      let plain = try await api.call(.get, "/v1/mirror", token: token)
+      let packed = try await api.send(
         .get, "/v1/mirror", token: token, body: nil, headers: [.acceptEncoding: "br, gzip;q=0.5"])
       #expect(packed.headers[.contentEncoding] == "gzip")
       #expect(packed.sentCount < plain.sentCount / 2)
       #expect(packed.bytes == plain.bytes)
-      let refused = try await desk.call(
+      let refused = try await api.call(
         .get, "/v1/mirror", token: token, headers: [.acceptEncoding: "gzip;q=0"])
       #expect(refused.headers[.contentEncoding] == nil)
     }
@@ -126,11 +126,11 @@ struct MirrorCopy {
   private var token: String?
 
   /// Asks until there is no more.
-  mutating func update(from desk: Desk, _ bearer: String) async throws {
+  mutating func update(from api: APIFixture, _ bearer: String) async throws {
     var hasMore = true
     while hasMore {
       let target = token.map { "/v1/mirror?since=" + $0 } ?? "/v1/mirror"
-      let page = try await desk.call(.get, target, token: bearer)
+      let page = try await api.call(.get, target, token: bearer)
       try #require(page.status == 200)
       if page.json["reset"]?.bool == true { (hotels, order) = ([:], []) }
       for hotel in page.json["hotels"]?.array ?? [] {
@@ -144,8 +144,8 @@ struct MirrorCopy {
   }
 
   /// Compares the copy with what the service says.
-  func check(against desk: Desk, _ bearer: String, _ context: String) async throws {
-    let page = try await desk.call(.get, "/v1/bookmarks?limit=100", token: bearer)
+  func check(against api: APIFixture, _ bearer: String, _ context: String) async throws {
+    let page = try await api.call(.get, "/v1/bookmarks?limit=100", token: bearer)
     let expected = page.json["bookmarks"]?.array ?? []
     #expect(order.compactMap { hotels[$0] } == expected, "\(context)")
   }

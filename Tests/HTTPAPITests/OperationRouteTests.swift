@@ -9,8 +9,8 @@ import Testing
 
 @Suite struct OperationRouteTests {
   @Test func everyLimitHasAUnit() async throws {
-    try await Desk.open { desk in
-      let limits = try await desk.call(.get, "/v1/limits").json["limits"]?.array ?? []
+    try await APIFixture.open { api in
+      let limits = try await api.call(.get, "/v1/limits").json["limits"]?.array ?? []
       let names = limits.compactMap { $0["name"]?.string }
       #expect(Set(names).count == limits.count)
       for limit in limits {
@@ -32,46 +32,46 @@ import Testing
   }
 
   @Test func readinessTellsStoresFromUpstream() async throws {
-    try await Desk.open { desk in
-      let ready = try await desk.call(.get, "/readyz")
+    try await APIFixture.open { api in
+      let ready = try await api.call(.get, "/readyz")
       #expect(ready.status == 200)
       #expect(
         ready.text == #"{"status":"ready","stores":"writable","upstream":"available"}"#)
-      desk.search.fail(with: .unavailable)
-      let degraded = try await desk.call(.get, "/readyz")
+      api.search.fail(with: .unavailable)
+      let degraded = try await api.call(.get, "/readyz")
       #expect(degraded.status == 200)
       #expect(degraded["status"] == "degraded")
       #expect(degraded["upstream"] == "The search fails")
-      desk.engine.setReadOnly(true)
-      let unavailable = try await desk.call(.get, "/readyz")
+      api.engine.setReadOnly(true)
+      let unavailable = try await api.call(.get, "/readyz")
       #expect(unavailable.status == 503)
       #expect(unavailable["status"] == "unavailable")
     }
   }
 
   @Test func operatorsAndTheCuriousAreAnswered() async throws {
-    try await Desk.open { desk in
-      #expect(try await desk.call(.get, "/healthz")["status"] == "alive")
-      let metrics = try await desk.call(.get, "/metrics")
+    try await APIFixture.open { api in
+      #expect(try await api.call(.get, "/healthz")["status"] == "alive")
+      let metrics = try await api.call(.get, "/metrics")
       #expect(metrics.text == "stores_open 0\n")
       #expect(metrics.headers[.contentType]?.contains("version=0.0.4") == true)
-      #expect(try await desk.call(.get, "/openapi.yaml").text == "openapi: 3.1.0\n")
-      let page = try await desk.call(.get, "/")
+      #expect(try await api.call(.get, "/openapi.yaml").text == "openapi: 3.1.0\n")
+      let page = try await api.call(.get, "/")
       #expect(page.text.hasPrefix("<!doctype html>"))
       #expect(page.headers[.contentSecurityPolicy]?.contains("default-src 'none'") == true)
     }
   }
 
   @Test func damagedStoreIsNeverAnEmptyOne() async throws {
-    try await Desk.open { desk in
-      let token = try await desk.guest()
-      let id = try #require(try await desk.call(.get, "/v1/me", token: token)["id"])
-      desk.engine.setDamaged(.guest(try #require(AccountID(id))))
+    try await APIFixture.open { api in
+      let token = try await api.guest()
+      let id = try #require(try await api.call(.get, "/v1/me", token: token)["id"])
+      api.engine.setDamaged(.guest(try #require(AccountID(id))))
       for (method, path) in [
         (HTTPRequest.Method.get, "/v1/bookmarks"), (.get, "/v1/bookmarks/a"), (.get, "/v1/me"),
         (.put, "/v1/bookmarks/a"), (.delete, "/v1/bookmarks/a"), (.get, "/v1/hotels/a"),
       ] {
-        let reply = try await desk.call(
+        let reply = try await api.call(
           method, path, token: token, body: method == .put ? "{}" : nil)
         #expect(reply.status == 503, "\(path)")
         #expect(reply.error == "store_damaged", "\(path)")
@@ -90,17 +90,17 @@ import Testing
       (.post, "/v1/bookmarks", #"{"remove":["a"]}"#),
     ]
     for (method, path, body) in writes {
-      try await Desk.open { desk in
-        let token = try await desk.guest()
-        try await desk.bookmark("a", token)
-        let id = try #require(try await desk.call(.get, "/v1/me", token: token)["id"])
+      try await APIFixture.open { api in
+        let token = try await api.guest()
+        try await api.bookmark("a", token)
+        let id = try #require(try await api.call(.get, "/v1/me", token: token)["id"])
         let store = StoreName.guest(try #require(AccountID(id)))
-        desk.engine.failWrites(to: store, with: StoreError(code, "why", detail: "secret detail"))
-        let reply = try await desk.call(method, path, token: token, body: body)
+        api.engine.failWrites(to: store, with: StoreError(code, "why", detail: "secret detail"))
+        let reply = try await api.call(method, path, token: token, body: body)
         #expect(reply.status == status, "\(path)")
         #expect(reply.error == error, "\(path)")
         #expect(!reply.text.contains("secret detail"))
-        #expect(try await desk.call(.get, "/v1/bookmarks", token: token).ids == ["a"])
+        #expect(try await api.call(.get, "/v1/bookmarks", token: token).ids == ["a"])
       }
     }
   }

@@ -9,10 +9,10 @@ struct PieceByPiece: HTTPResponder {
   @TaskLocal static var take: (@Sendable (ByteBuffer) async throws -> Void)?
 
   /// The service.
-  let gate: Gate
+  let router: RequestRouter
 
   func respond(to request: Request, context: CallContext) async throws -> Response {
-    var response = try await gate.respond(to: request, context: context)
+    var response = try await router.respond(to: request, context: context)
     guard let take = Self.take else { return response }
     response.body = response.body.map { piece in
       try await Self.$take.withValue(nil) { try await take(piece) }

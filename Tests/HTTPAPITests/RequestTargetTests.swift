@@ -67,3 +67,10 @@ import Testing
     #expect(try RequestTarget.decode(encoded.utf8, what: "") == text)
   }
 }
+
+@Suite struct HTTPFieldNamesTests {
+  @Test func eachIsAName() {
+    #expect(HTTPField.Name.own.count == Set(HTTPField.Name.own.map(\.canonicalName)).count)
+    #expect(HTTPRequest.Method.copy.rawValue == "COPY")
+  }
+}

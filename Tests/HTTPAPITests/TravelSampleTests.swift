@@ -8,8 +8,8 @@ import Testing
 
 /// The routes that the travel-sample apps call, as their back ends answered them.
 @Suite struct TravelSampleTests {
-  private static func filled(_ desk: Desk) throws {
-    try desk.search.add(
+  private static func filled(_ api: APIFixture) throws {
+    try api.search.add(
       #"{"id":1,"name":"One","address":"1 A St","city":"Paris","state":null,"country":"France","#
         + #""description":"Nice","extra":1}"#,
       #"{"id":2,"name":"Two","address":"","country":"Peru"}"#,
@@ -17,9 +17,9 @@ import Testing
   }
 
   @Test func firstGenerationHasDataAlone() async throws {
-    try await Desk.open { desk in
-      try Self.filled(desk)
-      let reply = try await desk.call(.get, "/api/hotel/nice/Paris%20France/")
+    try await APIFixture.open { api in
+      try Self.filled(api)
+      let reply = try await api.call(.get, "/api/hotel/nice/Paris%20France/")
       #expect(
         reply.text
           == #"{"data":[{"id":"hotel_1","address":"1 A St, Paris, France","city":"Paris","#
@@ -29,7 +29,7 @@ import Testing
           + #"{"id":"hotel_3","address":"","city":null,"country":null,"description":null,"#
           + #""name":"Three","state":null}],"source":"upstream"}"#)
       #expect(
-        desk.search.queries == [
+        api.search.queries == [
           HotelQuery(
             description: "nice", location: "Paris France", matching: .phrase, limit: 100)
         ])
@@ -37,9 +37,9 @@ import Testing
   }
 
   @Test func secondGenerationHasAContext() async throws {
-    try await Desk.open { desk in
-      try Self.filled(desk)
-      let reply = try await desk.call(.get, "/api/hotels/nice/Paris")
+    try await APIFixture.open { api in
+      try Self.filled(api)
+      let reply = try await api.call(.get, "/api/hotels/nice/Paris")
       #expect(
         reply.text.hasPrefix(
           #"{"context":["FTS search - scoped to: inventory.hotel within fields "#
@@ -51,11 +51,11 @@ import Testing
   }
 
   @Test func answerThatWasKeptSaysHowOldItIs() async throws {
-    try await Desk.open { desk in
-      try Self.filled(desk)
-      desk.search.answer(from: .stale, age: 7, note: "hit; ttl=-3")
+    try await APIFixture.open { api in
+      try Self.filled(api)
+      api.search.answer(from: .stale, age: 7, note: "hit; ttl=-3")
       for path in ["/api/hotel/a/b", "/api/hotels/a/b", "/v1/hotels"] {
-        let reply = try await desk.call(.get, path)
+        let reply = try await api.call(.get, path)
         #expect(reply["source"] == "stale")
         #expect(reply.headers[.age] == "7")
         #expect(reply.headers[.cacheStatus] == "hotel-bookmarks; hit; ttl=-3")
@@ -65,14 +65,14 @@ import Testing
 
   /// The first apps read `failure`, the second ones `message`.
   @Test func errorSaysItsReasonAsTheAppsReadIt() async throws {
-    try await Desk.open { desk in
+    try await APIFixture.open { api in
       let body = #"{"user":"nobody","password":"no password"}"#
-      let wrong = try await desk.call(.post, "/api/user/login", body: body)
+      let wrong = try await api.call(.post, "/api/user/login", body: body)
       #expect(wrong.status == 401)
       #expect(wrong["failure"] == wrong["reason"] && wrong["message"] == wrong["reason"])
-      let unknown = try await desk.call(.get, "/api/nothing")
+      let unknown = try await api.call(.get, "/api/nothing")
       #expect(unknown.status == 404 && unknown["failure"] == "There is nothing here")
-      #expect(try await desk.call(.get, "/v1/nothing").json["failure"] == nil)
+      #expect(try await api.call(.get, "/v1/nothing").json["failure"] == nil)
     }
   }
 
@@ -83,8 +83,8 @@ import Testing
       (.get, "/api/tenants/t/user/anna/flights"), (.put, "/api/tenants/t/user/anna/flights"),
     ] as [(HTTPRequest.Method, String)])
   func whatIsNotOfferedSaysSo(method: HTTPRequest.Method, path: String) async throws {
-    try await Desk.open { desk in
-      let reply = try await desk.call(method, path)
+    try await APIFixture.open { api in
+      let reply = try await api.call(method, path)
       #expect(reply.status == 501 && reply.error == "not_implemented")
       #expect(reply["message"]?.hasSuffix("airports, flights and bookings are not") == true)
     }
@@ -98,9 +98,9 @@ import Testing
       ("/api/hotels/a+b", "a+b", nil), ("/api/hotels/a%2Fb/c*", "a/b", "c*"),
     ] as [(String, String?, String?)])
   func starMeansAny(path: String, description: String?, location: String?) async throws {
-    try await Desk.open { desk in
-      #expect(try await desk.call(.get, path).status == 200)
-      let query = try #require(desk.search.queries.first)
+    try await APIFixture.open { api in
+      #expect(try await api.call(.get, path).status == 200)
+      let query = try #require(api.search.queries.first)
       #expect(query.description == description)
       #expect(query.location == location)
       #expect(query.matching == .phrase)
@@ -109,22 +109,22 @@ import Testing
 
   @Test(arguments: ["/api/hotels", "/api/hotels/", "/api/hotels/*", "/api/hotels/*/*"])
   func secondGenerationRejectsNothing(path: String) async throws {
-    try await Desk.open { desk in
-      try Self.filled(desk)
-      let reply = try await desk.call(.get, path)
+    try await APIFixture.open { api in
+      try Self.filled(api)
+      let reply = try await api.call(.get, path)
       #expect(reply.status == 200)
       #expect(
         reply.text
           == #"{"context":["FTS search rejected - no search terms were provided"],"data":[]}"#)
-      #expect(desk.search.queries.isEmpty)
+      #expect(api.search.queries.isEmpty)
     }
   }
 
   @Test func longPhraseIsRefused() async throws {
-    try await Desk.open { desk in
+    try await APIFixture.open { api in
       let long = String(repeating: "x", count: 513)
       for path in ["/api/hotel/\(long)/a", "/api/hotel/a/\(long)", "/api/hotels/\(long)"] {
-        let reply = try await desk.call(.get, path)
+        let reply = try await api.call(.get, path)
         #expect(reply.status == 400)
         #expect(reply.error == "invalid_parameter")
       }
@@ -143,24 +143,24 @@ import Testing
     ("/api/user", "users"), ("/api/tenants/tenant_agent_00/user", "tenant_agent_00.users"),
   ])
   func accountsSayWhereTheyWere(path: String, scope: String) async throws {
-    try await Desk.open { desk in
-      let body = #"{"user":"anna","password":"\#(Desk.password)"}"#
-      let made = try await desk.call(.post, path + "/signup", body: body)
+    try await APIFixture.open { api in
+      let body = #"{"user":"anna","password":"\#(APIFixture.password)"}"#
+      let made = try await api.call(.post, path + "/signup", body: body)
       #expect(made.status == 201)
       #expect(made.json["context"] == [.string("KV insert - scoped to \(scope): document anna")])
-      let found = try await desk.call(.post, path + "/login", body: body)
+      let found = try await api.call(.post, path + "/login", body: body)
       #expect(found.status == 200)
       #expect(
         found.json["context"] == [
           .string("KV get - scoped to \(scope): for password field in document anna")
         ])
       let token = try #require(found.json["data"]?["token"]?.string)
-      #expect(try await desk.call(.get, "/v1/me", token: token)["username"] == "anna")
+      #expect(try await api.call(.get, "/v1/me", token: token)["username"] == "anna")
       #expect(try Self.claims(of: token)["user"]?.string == "anna")
-      #expect(try await desk.call(.post, path + "/signup", body: body).status == 409)
-      let wrong = body.replacing(Desk.password, with: "wrong password")
-      #expect(try await desk.call(.post, path + "/login", body: wrong).status == 401)
-      #expect(try await desk.call(.post, path + "/login", body: "{}").status == 400)
+      #expect(try await api.call(.post, path + "/signup", body: body).status == 409)
+      let wrong = body.replacing(APIFixture.password, with: "wrong password")
+      #expect(try await api.call(.post, path + "/login", body: wrong).status == 401)
+      #expect(try await api.call(.post, path + "/login", body: "{}").status == 400)
     }
   }
 }

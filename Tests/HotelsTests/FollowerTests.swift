@@ -11,83 +11,83 @@ import Testing
   private let base = #"{"type":"bookmarkedhotels","hotels":["x","y"]}"#
 
   /// Two phones' revisions of one list.
-  private func pushConflict(_ hall: Hall) async throws {
-    try await hall.graft("bookmarkedhotels", ["1-a"], base)
-    try await hall.graft("bookmarkedhotels", ["2-b", "1-a"], #"{"hotels":["x","y","b"]}"#)
-    try await hall.graft("bookmarkedhotels", ["2-c", "1-a"], #"{"hotels":["y","c"]}"#)
+  private func pushConflict(_ fixture: HotelFixture) async throws {
+    try await fixture.graft("bookmarkedhotels", ["1-a"], base)
+    try await fixture.graft("bookmarkedhotels", ["2-b", "1-a"], #"{"hotels":["x","y","b"]}"#)
+    try await fixture.graft("bookmarkedhotels", ["2-c", "1-a"], #"{"hotels":["y","c"]}"#)
   }
 
   @Test func pushedConflictLeavesOneLiveLeafBelowTheWinner() async throws {
-    let hall = try Hall(follower: Self.follower)
-    try await pushConflict(hall)
-    let tree = try #require(try await hall.tree("bookmarkedhotels"))
+    let fixture = try HotelFixture(follower: Self.follower)
+    try await pushConflict(fixture)
+    let tree = try #require(try await fixture.tree("bookmarkedhotels"))
     let winner = try #require(tree.winner)
     #expect(tree.conflicts.isEmpty)
     #expect(tree.deletedConflicts.count == 1)
     #expect(tree.history(of: winner.revision).map(\.description).dropFirst() == ["2-c", "1-a"])
     #expect(
-      try await hall.listText() == #"{"hotels":["y","c","b"],"type":"bookmarkedhotels"}"#)
-    let changes = try await hall.changes()
+      try await fixture.listText() == #"{"hotels":["y","c","b"],"type":"bookmarkedhotels"}"#)
+    let changes = try await fixture.changes()
     #expect(changes.map(\.revision) == [winner.revision])
     #expect(changes.map(\.sequence) == [4])
   }
 
   @Test func pushingTheSameAgainChangesNothing() async throws {
-    let hall = try Hall(follower: Self.follower)
-    try await pushConflict(hall)
-    let state = try await hall.info()
-    try await pushConflict(hall)
-    #expect(try await hall.info() == state)
+    let fixture = try HotelFixture(follower: Self.follower)
+    try await pushConflict(fixture)
+    let state = try await fixture.info()
+    try await pushConflict(fixture)
+    #expect(try await fixture.info() == state)
   }
 
   @Test func conflictOfAWriterWhoDidNotKnowIsMerged() async throws {
-    let hall = try Hall(follower: Self.follower)
-    try await hall.add(ids: "a")
-    let seen = try #require(try await hall.document("bookmarkedhotels")?.revision)
-    try await hall.add(ids: "b")
-    try await hall.graft(
+    let fixture = try HotelFixture(follower: Self.follower)
+    try await fixture.add(ids: "a")
+    let seen = try #require(try await fixture.document("bookmarkedhotels")?.revision)
+    try await fixture.add(ids: "b")
+    try await fixture.graft(
       "bookmarkedhotels", ["2-f0", seen.description], #"{"hotels":["a","p"]}"#)
-    #expect(try await hall.tree("bookmarkedhotels")?.conflicts.isEmpty == true)
-    let body = try #require(try await hall.document("bookmarkedhotels")?.body)
+    #expect(try await fixture.tree("bookmarkedhotels")?.conflicts.isEmpty == true)
+    let body = try #require(try await fixture.document("bookmarkedhotels")?.body)
     #expect(Set(try BookmarkList(parsing: body).texts) == ["a", "b", "p"])
   }
 
   @Test func listUnderAnotherIDBecomesTheCanonicalOne() async throws {
-    let hall = try Hall(follower: Self.follower)
-    try await hall.put("user::guest", #"{"hotels":["b","a"],"type":"bookmarkedhotels"}"#)
-    #expect(try await hall.listText() == #"{"type":"bookmarkedhotels","hotels":["b","a"]}"#)
-    #expect(try await hall.document("user::guest")?.isDeleted == true)
-    try await hall.put("3f2b", #"{"hotels":["c"],"type":"bookmarkedhotels"}"#)
-    let list = try BookmarkList(parsing: #require(try await hall.document("bookmarkedhotels")).body)
+    let fixture = try HotelFixture(follower: Self.follower)
+    try await fixture.put("user::guest", #"{"hotels":["b","a"],"type":"bookmarkedhotels"}"#)
+    #expect(try await fixture.listText() == #"{"type":"bookmarkedhotels","hotels":["b","a"]}"#)
+    #expect(try await fixture.document("user::guest")?.isDeleted == true)
+    try await fixture.put("3f2b", #"{"hotels":["c"],"type":"bookmarkedhotels"}"#)
+    let list = try BookmarkList(parsing: #require(try await fixture.document("bookmarkedhotels")).body)
     #expect(Set(list.texts) == ["a", "b", "c"])
-    #expect(try await hall.document("3f2b")?.isDeleted == true)
+    #expect(try await fixture.document("3f2b")?.isDeleted == true)
   }
 
   @Test func listThatComesLateOnAClosedBranchIsMerged() async throws {
-    let hall = try Hall(follower: Self.follower)
-    try await pushConflict(hall)
-    try await hall.graft(
+    let fixture = try HotelFixture(follower: Self.follower)
+    try await pushConflict(fixture)
+    try await fixture.graft(
       "bookmarkedhotels", ["3-d", "2-b", "1-a"], #"{"hotels":["x","y","b","d"]}"#)
-    let list = try BookmarkList(parsing: #require(try await hall.document("bookmarkedhotels")).body)
+    let list = try BookmarkList(parsing: #require(try await fixture.document("bookmarkedhotels")).body)
     #expect(list.texts == ["y", "c", "b", "d"])
-    #expect(try await hall.tree("bookmarkedhotels")?.conflicts.isEmpty == true)
+    #expect(try await fixture.tree("bookmarkedhotels")?.conflicts.isEmpty == true)
   }
 
   @Test func leafThatWinsSinceAnotherWasDeletedIsFound() async throws {
-    let hall = try Hall(follower: Self.follower)
-    try await hall.graft("app", ["2-n"], #"{"type":"note"}"#)
-    try await hall.graft("app", ["1-l"], #"{"type":"bookmarkedhotels","hotels":["a"]}"#)
-    #expect(try await hall.document("bookmarkedhotels") == nil)
-    try await hall.graft("app", ["3-n", "2-n"], "{}", isDeleted: true)
-    #expect(try await hall.listText() == #"{"type":"bookmarkedhotels","hotels":["a"]}"#)
+    let fixture = try HotelFixture(follower: Self.follower)
+    try await fixture.graft("app", ["2-n"], #"{"type":"note"}"#)
+    try await fixture.graft("app", ["1-l"], #"{"type":"bookmarkedhotels","hotels":["a"]}"#)
+    #expect(try await fixture.document("bookmarkedhotels") == nil)
+    try await fixture.graft("app", ["3-n", "2-n"], "{}", isDeleted: true)
+    #expect(try await fixture.listText() == #"{"type":"bookmarkedhotels","hotels":["a"]}"#)
   }
 
   @Test func conflictsOfOtherDocumentsStay() async throws {
-    let hall = try Hall(follower: Self.follower)
-    try await hall.graft("n", ["1-a"], #"{"type":"note","v":1}"#)
-    try await hall.graft("n", ["1-b"], #"{"type":"note","v":2}"#)
-    #expect(try await hall.tree("n")?.conflicts.map(\.description) == ["1-a"])
-    #expect(try await hall.info().lastSequence == 2)
+    let fixture = try HotelFixture(follower: Self.follower)
+    try await fixture.graft("n", ["1-a"], #"{"type":"note","v":1}"#)
+    try await fixture.graft("n", ["1-b"], #"{"type":"note","v":2}"#)
+    #expect(try await fixture.tree("n")?.conflicts.map(\.description) == ["1-a"])
+    #expect(try await fixture.info().lastSequence == 2)
   }
 
   @Test func mergesAreNotFollowed() async throws {
@@ -97,13 +97,13 @@ import Testing
       runs.withLock { $0 += 1 }
       try await Self.follower.follow(store, ids)
     }
-    let hall = try Hall(follower: follower)
-    try await pushConflict(hall)
+    let fixture = try HotelFixture(follower: follower)
+    try await pushConflict(fixture)
     #expect(runs.withLock { $0 } == 1)
-    try await hall.put("user::guest", #"{"type":"bookmarkedhotels","hotels":["a"]}"#)
+    try await fixture.put("user::guest", #"{"type":"bookmarkedhotels","hotels":["a"]}"#)
     #expect(runs.withLock { $0 } == 2)
-    for id in ["a", "b", "c"] { try await hall.add(ids: id) }
-    _ = try await hall.service.unbookmark(hotelID("a"), in: hall.user)
+    for id in ["a", "b", "c"] { try await fixture.add(ids: id) }
+    _ = try await fixture.service.unbookmark(hotelID("a"), in: fixture.user)
     #expect(runs.withLock { $0 } == 2)
   }
 
@@ -114,32 +114,32 @@ import Testing
       guard !fails.withLock({ $0 }) else { throw StoreError(.storageFull, "full") }
       try await Self.follower.follow(store, ids)
     }
-    let hall = try Hall(follower: follower)
-    try await pushConflict(hall)
-    #expect(try await hall.tree("bookmarkedhotels")?.conflicts.map(\.description) == ["2-b"])
+    let fixture = try HotelFixture(follower: follower)
+    try await pushConflict(fixture)
+    #expect(try await fixture.tree("bookmarkedhotels")?.conflicts.map(\.description) == ["2-b"])
     fails.withLock { $0 = false }
-    try await hall.graft("bookmarkedhotels", ["3-e", "2-c", "1-a"], #"{"hotels":["y","c"]}"#)
-    #expect(try await hall.tree("bookmarkedhotels")?.conflicts.isEmpty == true)
-    let list = try BookmarkList(parsing: #require(try await hall.document("bookmarkedhotels")).body)
+    try await fixture.graft("bookmarkedhotels", ["3-e", "2-c", "1-a"], #"{"hotels":["y","c"]}"#)
+    #expect(try await fixture.tree("bookmarkedhotels")?.conflicts.isEmpty == true)
+    let list = try BookmarkList(parsing: #require(try await fixture.document("bookmarkedhotels")).body)
     #expect(list.texts == ["y", "c", "b"])
   }
 
   @Test func mergeBeyondTheQuotaLosesNothing() async throws {
     let bytes = Mutex<Int64>(70)
-    let hall = try Hall(
+    let fixture = try HotelFixture(
       limits: { _ in
         StoreLimits(
           documents: 9, bytes: bytes.withLock { $0 }, history: HistoryLimits(revisions: 20))
       }, follower: Self.follower)
     let lists = [#"{"hotels":["aaaaaaaa","bbbbbbbb"]}"#, #"{"hotels":["cccccccc","dddddddd"]}"#]
-    try await hall.graft("bookmarkedhotels", ["1-a"], lists[0])
-    try await hall.graft("bookmarkedhotels", ["1-b"], lists[1])
-    #expect(try await hall.tree("bookmarkedhotels")?.conflicts.map(\.description) == ["1-a"])
-    #expect(try await hall.text("bookmarkedhotels", "1-a") == lists[0])
+    try await fixture.graft("bookmarkedhotels", ["1-a"], lists[0])
+    try await fixture.graft("bookmarkedhotels", ["1-b"], lists[1])
+    #expect(try await fixture.tree("bookmarkedhotels")?.conflicts.map(\.description) == ["1-a"])
+    #expect(try await fixture.text("bookmarkedhotels", "1-a") == lists[0])
     // The limits are those of the opening.
     bytes.withLock { $0 = 1_000 }
-    await hall.stores.close()
-    let roomy = try Hall(over: hall.engine, follower: Self.follower)
+    await fixture.stores.close()
+    let roomy = try HotelFixture(over: fixture.engine, follower: Self.follower)
     try await roomy.add(ids: "n")
     let list = try BookmarkList(
       parsing: #require(try await roomy.document("bookmarkedhotels")).body)

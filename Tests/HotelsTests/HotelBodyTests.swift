@@ -17,34 +17,34 @@ import Testing
     ),
   ])
   func factsAreKeptByteForByte(text: String, stored: String) async throws {
-    let hall = try Hall()
-    try await hall.add(text)
-    let bookmark = try #require(try await hall.service.bookmark(hotelID("h"), in: hall.user))
+    let fixture = try HotelFixture()
+    try await fixture.add(text)
+    let bookmark = try #require(try await fixture.service.bookmark(hotelID("h"), in: fixture.user))
     #expect(bookmark.hotel.text == stored)
   }
 
   @Test(arguments: ["\"resort\"", "null", "1", "[\"hotel\"]", "\"Hotel\""])
   func anotherTypeIsRefused(type: String) async throws {
-    let hall = try Hall()
+    let fixture = try HotelFixture()
     #expect(
-      await code { try await hall.add(#"{"id":"h","type":\#(type)}"#) } == .invalidHotel)
-    #expect(try await hall.ids() == [])
+      await code { try await fixture.add(#"{"id":"h","type":\#(type)}"#) } == .invalidHotel)
+    #expect(try await fixture.ids() == [])
   }
 
   @Test func sixtyFourKibibytesAreTakenAndOneByteMoreIsRefused() async throws {
-    let hall = try Hall()
+    let fixture = try HotelFixture()
     func facts(_ count: Int, _ end: String) -> String {
       let frame = #"{"id":"h","x":""}"#.utf8.count + end.utf8.count
       return #"{"id":"h","x":""# + String(repeating: "x", count: count - frame) + "\"\(end)}"
     }
     let typed = #","type":"hotel""#
-    try await hall.add(facts(BookmarkLimits.hotelBytes, typed))
+    try await fixture.add(facts(BookmarkLimits.hotelBytes, typed))
     #expect(
-      await code { try await hall.add(facts(BookmarkLimits.hotelBytes + 1, typed)) } == .tooLarge)
+      await code { try await fixture.add(facts(BookmarkLimits.hotelBytes + 1, typed)) } == .tooLarge)
     // Without its type, the hotel grows by it.
     let room = BookmarkLimits.hotelBytes - typed.utf8.count
-    try await hall.add(facts(room, ""))
-    #expect(await code { try await hall.add(facts(room + 1, "")) } == .tooLarge)
+    try await fixture.add(facts(room, ""))
+    #expect(await code { try await fixture.add(facts(room + 1, "")) } == .tooLarge)
   }
 
   @Test func bookmarkIsWrittenAsTheInterfaceSays() throws {
@@ -62,17 +62,17 @@ import Testing
   /// One that came by sync said nothing of its id, or spelt it as a number.
   @Test(arguments: [#"{"type":"hotel","n":1.0}"#, #"{"id":7,"type":"hotel","n":1.0}"#])
   func hotelOfABookmarkHasItsIDAlways(text: String) async throws {
-    let hall = try Hall()
-    try await hall.put("h", text)
-    try await hall.put("bookmarkedhotels", #"{"type":"bookmarkedhotels","hotels":["h"]}"#)
-    let page = try await hall.service.bookmarks(in: hall.user, limit: 1)
-    let mirror = try #require(try await hall.service.mirror(of: hall.user, since: nil))
+    let fixture = try HotelFixture()
+    try await fixture.put("h", text)
+    try await fixture.put("bookmarkedhotels", #"{"type":"bookmarkedhotels","hotels":["h"]}"#)
+    let page = try await fixture.service.bookmarks(in: fixture.user, limit: 1)
+    let mirror = try #require(try await fixture.service.mirror(of: fixture.user, since: nil))
     for answer in [page.bytes, mirror.json] {
       let root = try ParsedJSON(answer, limits: .request).root
       let rows = root["bookmarks"] ?? root["hotels"]
       let hotel = rows?[0]?["hotel"]
       #expect(hotel?["id"]?.string == "h" && hotel?["n"]?.minified.text == "1.0")
     }
-    #expect(try await hall.document("h")?.body.text == text)
+    #expect(try await fixture.document("h")?.body.text == text)
   }
 }

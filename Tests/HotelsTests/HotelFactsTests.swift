@@ -50,37 +50,37 @@ import Testing
   }
 
   @Test func refreshWritesOneRevisionAndThenNone() async throws {
-    let hall = try Hall()
+    let fixture = try HotelFixture()
     let node = { (text: String) in
       try Hotel(ParsedJSON(Array(text.utf8), limits: .document).root, from: .upstream)
     }
     let old = try node(#"{"id":"h","name":"Old"}"#)
-    _ = try await hall.service.bookmark(HotelAddition(known: old.id, shown: old), in: hall.user)
+    _ = try await fixture.service.bookmark(HotelAddition(known: old.id, shown: old), in: fixture.user)
     let newer = try node(#"{"id":"h","name":"New"}"#)
-    #expect(try await hall.service.refresh([newer], in: hall.user) == 1)
-    #expect(try await hall.service.refresh([newer], in: hall.user) == 0)
-    let bookmark = try #require(try await hall.service.bookmark(newer.id, in: hall.user))
+    #expect(try await fixture.service.refresh([newer], in: fixture.user) == 1)
+    #expect(try await fixture.service.refresh([newer], in: fixture.user) == 0)
+    let bookmark = try #require(try await fixture.service.bookmark(newer.id, in: fixture.user))
     #expect(bookmark.revision.generation == 2)
     let other = try node(#"{"id":"not bookmarked","name":"x"}"#)
-    #expect(try await hall.service.refresh([other], in: hall.user) == 0)
+    #expect(try await fixture.service.refresh([other], in: fixture.user) == 0)
   }
 
   /// A member of the bookmark's first revision had been taken for the upstream's, and was overwritten.
   @Test func memberThatThePersonAddedFromTheBeginningIsNeverTouched() async throws {
-    let hall = try Hall()
+    let fixture = try HotelFixture()
     let node = { (text: String) in
       try Hotel(ParsedJSON(Array(text.utf8), limits: .document).root, from: .upstream)
     }
     let own = try node(#"{"id":"h","name":"Mine","phone":"room 7","city":"Oslo"}"#)
-    _ = try await hall.service.bookmark(HotelAddition(facts: own), in: hall.user)
+    _ = try await fixture.service.bookmark(HotelAddition(facts: own), in: fixture.user)
     for facts in [
       #"{"id":"h","name":"Inn","phone":"+47","city":"Oslo"}"#,
       #"{"id":"h","name":"New Inn","phone":"+48","city":"Bergen"}"#,
       #"{"id":"h","name":"Newer Inn","city":"Bergen"}"#,
     ] {
-      _ = try await hall.service.refresh([try node(facts)], in: hall.user)
+      _ = try await fixture.service.refresh([try node(facts)], in: fixture.user)
     }
-    let bookmark = try #require(try await hall.service.bookmark(own.id, in: hall.user))
+    let bookmark = try #require(try await fixture.service.bookmark(own.id, in: fixture.user))
     let hotel = try ParsedJSON(bookmark.hotel, limits: .document).root
     #expect(hotel["name"]?.string == "Mine" && hotel["phone"]?.string == "room 7")
     // What was as the upstream gave it follows the upstream.

@@ -8,70 +8,70 @@ import Testing
 @Suite struct HotelMergeTests {
   private static let follower = BookmarkMerge.follower(now: { Timestamp(seconds: 1_800_000_000) })
 
-  private func members(_ hall: Hall) async throws -> [String: String] {
-    let document = try #require(try await hall.document("h"))
+  private func members(_ fixture: HotelFixture) async throws -> [String: String] {
+    let document = try #require(try await fixture.document("h"))
     let root = try ParsedJSON(document.body, limits: .request).root
     return Dictionary(
       uniqueKeysWithValues: root.members.map { ($0.name, $0.value.string ?? "") })
   }
 
   @Test func whatEitherSideChangedSurvives() async throws {
-    let hall = try Hall(follower: Self.follower)
-    try await hall.graft("h", ["1-a"], #"{"type":"hotel","name":"Inn","city":"Rye","gone":"x"}"#)
-    try await hall.graft(
+    let fixture = try HotelFixture(follower: Self.follower)
+    try await fixture.graft("h", ["1-a"], #"{"type":"hotel","name":"Inn","city":"Rye","gone":"x"}"#)
+    try await fixture.graft(
       "h", ["2-b", "1-a"],
       #"{"type":"hotel","name":"Inn","city":"Rye","gone":"x","myNote":"quiet"}"#)
-    try await hall.graft("h", ["2-c", "1-a"], #"{"type":"hotel","name":"The Inn","city":"Rye"}"#)
+    try await fixture.graft("h", ["2-c", "1-a"], #"{"type":"hotel","name":"The Inn","city":"Rye"}"#)
     #expect(
-      try await members(hall)
+      try await members(fixture)
         == ["type": "hotel", "name": "The Inn", "city": "Rye", "myNote": "quiet"])
-    let tree = try #require(try await hall.tree("h"))
+    let tree = try #require(try await fixture.tree("h"))
     #expect(tree.conflicts.isEmpty)
     #expect(tree.deletedConflicts.count == 1)
-    let state = try await hall.info()
-    try await hall.graft("h", ["2-b", "1-a"], #"{"type":"hotel","myNote":"quiet"}"#)
-    #expect(try await hall.info().lastSequence == state.lastSequence)
+    let state = try await fixture.info()
+    try await fixture.graft("h", ["2-b", "1-a"], #"{"type":"hotel","myNote":"quiet"}"#)
+    #expect(try await fixture.info().lastSequence == state.lastSequence)
   }
 
   @Test func ofTwoValuesOfOneMemberTheWinnersStands() async throws {
-    let hall = try Hall(follower: Self.follower)
-    try await hall.graft("h", ["1-a"], #"{"type":"hotel","myNote":"one"}"#)
-    try await hall.graft("h", ["1-b"], #"{"type":"hotel","myNote":"two","mine":"kept"}"#)
-    try await hall.graft("h", ["1-c"], #"{"type":"hotel","myNote":"three"}"#)
+    let fixture = try HotelFixture(follower: Self.follower)
+    try await fixture.graft("h", ["1-a"], #"{"type":"hotel","myNote":"one"}"#)
+    try await fixture.graft("h", ["1-b"], #"{"type":"hotel","myNote":"two","mine":"kept"}"#)
+    try await fixture.graft("h", ["1-c"], #"{"type":"hotel","myNote":"three"}"#)
     #expect(
-      try await members(hall) == ["type": "hotel", "myNote": "two", "mine": "kept"])
-    #expect(try await hall.text("h", "1-a") == #"{"type":"hotel","myNote":"one"}"#)
+      try await members(fixture) == ["type": "hotel", "myNote": "two", "mine": "kept"])
+    #expect(try await fixture.text("h", "1-a") == #"{"type":"hotel","myNote":"one"}"#)
   }
 
   /// A phone that has not heard of the merge goes on from its own revision: what it changes then is newer than what
   /// was merged.
   @Test func editOfAMergedBranchCountsAgainstThatBranch() async throws {
-    let hall = try Hall(follower: Self.follower)
-    try await hall.graft("h", ["1-a"], #"{"type":"hotel","myNote":""}"#)
-    try await hall.graft("h", ["2-c", "1-a"], #"{"type":"hotel","myNote":"","mine":"c"}"#)
-    try await hall.graft("h", ["2-b", "1-a"], #"{"type":"hotel","myNote":"first"}"#)
-    #expect(try await members(hall)["myNote"] == "first")
-    try await hall.graft("h", ["3-b", "2-b", "1-a"], #"{"type":"hotel","myNote":"second"}"#)
+    let fixture = try HotelFixture(follower: Self.follower)
+    try await fixture.graft("h", ["1-a"], #"{"type":"hotel","myNote":""}"#)
+    try await fixture.graft("h", ["2-c", "1-a"], #"{"type":"hotel","myNote":"","mine":"c"}"#)
+    try await fixture.graft("h", ["2-b", "1-a"], #"{"type":"hotel","myNote":"first"}"#)
+    #expect(try await members(fixture)["myNote"] == "first")
+    try await fixture.graft("h", ["3-b", "2-b", "1-a"], #"{"type":"hotel","myNote":"second"}"#)
     #expect(
-      try await members(hall) == ["type": "hotel", "myNote": "second", "mine": "c"])
+      try await members(fixture) == ["type": "hotel", "myNote": "second", "mine": "c"])
   }
 
   @Test func seventyDevicesThatWereOfflineLeaveOneLeaf() async throws {
-    let hall = try Hall(follower: Self.follower)
-    try await hall.graft("h", ["1-a"], #"{"type":"hotel","name":"Inn"}"#)
+    let fixture = try HotelFixture(follower: Self.follower)
+    try await fixture.graft("h", ["1-a"], #"{"type":"hotel","name":"Inn"}"#)
     for device in 0..<70 {
-      try await hall.graft(
+      try await fixture.graft(
         "h", ["2-d\(device)", "1-a"], #"{"type":"hotel","name":"Inn","of\#(device)":"x"}"#)
     }
-    #expect(try await hall.tree("h")?.conflicts.isEmpty == true)
-    #expect(try await members(hall).count == 72)
+    #expect(try await fixture.tree("h")?.conflicts.isEmpty == true)
+    #expect(try await members(fixture).count == 72)
   }
 
   /// A replicator that brings all branches at once, from a server that merges nothing.
   @Test func branchesThatComeTogetherAreMergedInParts() async throws {
-    let hall = try Hall(follower: Self.follower)
+    let fixture = try HotelFixture(follower: Self.follower)
     let id = DocumentID(stored: "h")
-    try await hall.stores.withStore(hall.user) { store throws(StoreError) in
+    try await fixture.stores.withStore(fixture.user) { store throws(StoreError) in
       _ = try await store.update([id]) { view throws(StoreError) in
         var edits = DocumentEdits(id, in: try view.tree(id), limit: .standard)
         try applying { () throws(DocumentError) in
@@ -85,37 +85,37 @@ import Testing
         return Decision(edits.finish().map { [$0] } ?? [], value: ())
       }
     }
-    #expect(try await hall.tree("h")?.conflicts.isEmpty == true)
-    #expect(try await members(hall).count == 201)
+    #expect(try await fixture.tree("h")?.conflicts.isEmpty == true)
+    #expect(try await members(fixture).count == 201)
   }
 
   @Test func whatIsNoHotelStaysBesideIt() async throws {
-    let hall = try Hall(follower: Self.follower)
-    try await hall.graft("h", ["2-z"], #"{"type":"hotel","name":"Inn"}"#)
-    try await hall.graft("h", ["1-a"], #"{"type":"note"}"#)
-    try await hall.graft("h", ["1-b"], #"{"type":"hotel","city":"Rye"}"#)
-    #expect(try await hall.tree("h")?.conflicts.map(\.description) == ["1-a"])
-    #expect(try await members(hall) == ["type": "hotel", "name": "Inn", "city": "Rye"])
+    let fixture = try HotelFixture(follower: Self.follower)
+    try await fixture.graft("h", ["2-z"], #"{"type":"hotel","name":"Inn"}"#)
+    try await fixture.graft("h", ["1-a"], #"{"type":"note"}"#)
+    try await fixture.graft("h", ["1-b"], #"{"type":"hotel","city":"Rye"}"#)
+    #expect(try await fixture.tree("h")?.conflicts.map(\.description) == ["1-a"])
+    #expect(try await members(fixture) == ["type": "hotel", "name": "Inn", "city": "Rye"])
   }
 
   /// Large branches are merged in several updates, and one that leaves no room for the others stays.
   @Test func aBranchThatMakesTheHotelTooLargeStays() async throws {
-    let hall = try Hall(follower: Self.follower)
+    let fixture = try HotelFixture(follower: Self.follower)
     let half = String(repeating: "x", count: BookmarkLimits.hotelBytes * 2 / 3)
-    try await hall.graft("h", ["2-z"], #"{"type":"hotel","one":"\#(half)"}"#)
-    try await hall.graft("h", ["1-a"], #"{"type":"hotel","two":"\#(half)"}"#)
-    try await hall.graft("h", ["1-b"], #"{"type":"hotel","city":"Rye"}"#)
+    try await fixture.graft("h", ["2-z"], #"{"type":"hotel","one":"\#(half)"}"#)
+    try await fixture.graft("h", ["1-a"], #"{"type":"hotel","two":"\#(half)"}"#)
+    try await fixture.graft("h", ["1-b"], #"{"type":"hotel","city":"Rye"}"#)
     let large = String(repeating: "y", count: BookmarkLimits.hotelBytes)
-    try await hall.graft("h", ["1-c"], #"{"type":"hotel","three":"\#(large)"}"#)
-    #expect(try await hall.tree("h")?.conflicts.map(\.description) == ["1-c", "1-a"])
-    #expect(try await members(hall).keys.sorted() == ["city", "one", "type"])
+    try await fixture.graft("h", ["1-c"], #"{"type":"hotel","three":"\#(large)"}"#)
+    #expect(try await fixture.tree("h")?.conflicts.map(\.description) == ["1-c", "1-a"])
+    #expect(try await members(fixture).keys.sorted() == ["city", "one", "type"])
   }
 
   @Test func branchesOfManyBytesAreMergedInSeveralUpdates() async throws {
-    let hall = try Hall(follower: Self.follower)
+    let fixture = try HotelFixture(follower: Self.follower)
     let text = String(repeating: "x", count: HotelMerge.bytesAtOnce / 8)
     let id = DocumentID(stored: "h")
-    try await hall.stores.withStore(hall.user) { store throws(StoreError) in
+    try await fixture.stores.withStore(fixture.user) { store throws(StoreError) in
       _ = try await store.update([id]) { view throws(StoreError) in
         var edits = DocumentEdits(id, in: try view.tree(id), limit: .standard)
         try applying { () throws(DocumentError) in
@@ -129,9 +129,9 @@ import Testing
         return Decision(edits.finish().map { [$0] } ?? [], value: ())
       }
     }
-    #expect(try await hall.tree("h")?.conflicts.isEmpty == true)
-    #expect(try await members(hall).count == 22)
+    #expect(try await fixture.tree("h")?.conflicts.isEmpty == true)
+    #expect(try await members(fixture).count == 22)
     // One for the branches, and one for each eight that were merged.
-    #expect(try await hall.info().lastSequence == 4)
+    #expect(try await fixture.info().lastSequence == 4)
   }
 }

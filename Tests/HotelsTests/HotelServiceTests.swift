@@ -5,109 +5,109 @@ import Testing
 
 @Suite struct HotelServiceTests {
   @Test func bookmarkPutsListAndHotelInOneUpdate() async throws {
-    let hall = try Hall()
-    let outcome = try await hall.add(#"{"id":"hotel_1","name":"Medway"}"#)
+    let fixture = try HotelFixture()
+    let outcome = try await fixture.add(#"{"id":"hotel_1","name":"Medway"}"#)
     #expect(outcome.isCreated)
-    #expect(outcome.bookmark.bookmarkedAt == hall.clock.now)
-    #expect(try await hall.listText() == #"{"type":"bookmarkedhotels","hotels":["hotel_1"]}"#)
-    let document = try #require(try await hall.document("hotel_1"))
+    #expect(outcome.bookmark.bookmarkedAt == fixture.clock.now)
+    #expect(try await fixture.listText() == #"{"type":"bookmarkedhotels","hotels":["hotel_1"]}"#)
+    let document = try #require(try await fixture.document("hotel_1"))
     #expect(document.body.text == #"{"id":"hotel_1","name":"Medway","type":"hotel"}"#)
     #expect(document.revision == outcome.bookmark.revision)
-    #expect(try await hall.info().lastSequence == 2)
+    #expect(try await fixture.info().lastSequence == 2)
   }
 
   @Test func sameFactsAgainWriteNothing() async throws {
-    let hall = try Hall()
-    let first = try await hall.add(#"{"id":"h","a":1,"b":2}"#).bookmark
-    let again = try await hall.add(#"{ "b":2, "a":1, "id":"h", "type":"hotel" }"#)
+    let fixture = try HotelFixture()
+    let first = try await fixture.add(#"{"id":"h","a":1,"b":2}"#).bookmark
+    let again = try await fixture.add(#"{ "b":2, "a":1, "id":"h", "type":"hotel" }"#)
     guard case .unchanged(let bookmark) = again else {
       Issue.record("wrote a revision")
       return
     }
     #expect(bookmark.revision == first.revision)
-    #expect(try await hall.info().lastSequence == 2)
-    #expect(try await hall.ids() == ["h"])
+    #expect(try await fixture.info().lastSequence == 2)
+    #expect(try await fixture.ids() == ["h"])
   }
 
   @Test func otherFactsMakeARevisionOfTheHotelAlone() async throws {
-    let hall = try Hall()
-    let first = try await hall.add(#"{"id":"h","stars":3}"#).bookmark
-    let list = try await hall.document("bookmarkedhotels")?.revision
-    hall.clock.turn(bySeconds: 60)
-    guard case .replaced(let bookmark) = try await hall.add(#"{"id":"h","stars":4}"#) else {
+    let fixture = try HotelFixture()
+    let first = try await fixture.add(#"{"id":"h","stars":3}"#).bookmark
+    let list = try await fixture.document("bookmarkedhotels")?.revision
+    fixture.clock.turn(bySeconds: 60)
+    guard case .replaced(let bookmark) = try await fixture.add(#"{"id":"h","stars":4}"#) else {
       Issue.record("no update")
       return
     }
     #expect(bookmark.revision.generation == 2)
     #expect(bookmark.bookmarkedAt == first.bookmarkedAt)
-    #expect(try await hall.document("bookmarkedhotels")?.revision == list)
-    let read = try #require(try await hall.service.bookmark(hotelID("h"), in: hall.user))
+    #expect(try await fixture.document("bookmarkedhotels")?.revision == list)
+    let read = try #require(try await fixture.service.bookmark(hotelID("h"), in: fixture.user))
     #expect(read.bookmarkedAt == first.bookmarkedAt)
     #expect(read.revision == bookmark.revision)
   }
 
   @Test func unbookmarkLeavesATombstoneAndTheListGoesOn() async throws {
-    let hall = try Hall()
-    try await hall.add(ids: "a", "b", "c")
-    let tombstone = try await hall.service.unbookmark(hotelID("b"), in: hall.user)
-    #expect(try await hall.ids() == ["c", "a"])
-    let document = try #require(try await hall.document("b"))
+    let fixture = try HotelFixture()
+    try await fixture.add(ids: "a", "b", "c")
+    let tombstone = try await fixture.service.unbookmark(hotelID("b"), in: fixture.user)
+    #expect(try await fixture.ids() == ["c", "a"])
+    let document = try #require(try await fixture.document("b"))
     #expect(document.isDeleted)
     #expect(document.revision == tombstone)
-    #expect(try await hall.document("bookmarkedhotels")?.revision.generation == 4)
-    #expect(try await hall.service.bookmark(hotelID("b"), in: hall.user) == nil)
+    #expect(try await fixture.document("bookmarkedhotels")?.revision.generation == 4)
+    #expect(try await fixture.service.bookmark(hotelID("b"), in: fixture.user) == nil)
   }
 
   @Test func unbookmarkOfWhatIsNotBookmarkedIsNil() async throws {
-    let hall = try Hall()
-    #expect(try await hall.service.unbookmark(hotelID("a"), in: hall.guest) == nil)
-    try await hall.add(ids: "a")
-    #expect(try await hall.service.unbookmark(hotelID("b"), in: hall.user) == nil)
-    #expect(try await hall.info().lastSequence == 2)
+    let fixture = try HotelFixture()
+    #expect(try await fixture.service.unbookmark(hotelID("a"), in: fixture.guest) == nil)
+    try await fixture.add(ids: "a")
+    #expect(try await fixture.service.unbookmark(hotelID("b"), in: fixture.user) == nil)
+    #expect(try await fixture.info().lastSequence == 2)
   }
 
   @Test func unbookmarkClosesEveryBranchOfTheHotel() async throws {
-    let hall = try Hall()
-    try await hall.add(ids: "h")
-    try await hall.graft("h", ["1-f0"], #"{"type":"hotel","from":"elsewhere"}"#)
-    #expect(try await hall.tree("h")?.conflicts.count == 1)
-    _ = try await hall.service.unbookmark(hotelID("h"), in: hall.user)
-    #expect(try await hall.document("h")?.isDeleted == true)
-    #expect(try await hall.tree("h")?.leaves.allSatisfy(\.isDeleted) == true)
+    let fixture = try HotelFixture()
+    try await fixture.add(ids: "h")
+    try await fixture.graft("h", ["1-f0"], #"{"type":"hotel","from":"elsewhere"}"#)
+    #expect(try await fixture.tree("h")?.conflicts.count == 1)
+    _ = try await fixture.service.unbookmark(hotelID("h"), in: fixture.user)
+    #expect(try await fixture.document("h")?.isDeleted == true)
+    #expect(try await fixture.tree("h")?.leaves.allSatisfy(\.isDeleted) == true)
   }
 
   @Test func rebookmarkGoesOnFromTheTombstoneAndIsTheNewest() async throws {
-    let hall = try Hall()
-    try await hall.add(ids: "a", "b")
-    _ = try await hall.service.unbookmark(hotelID("a"), in: hall.user)
-    hall.clock.turn(bySeconds: 5)
-    let outcome = try await hall.add(#"{"id":"a"}"#)
+    let fixture = try HotelFixture()
+    try await fixture.add(ids: "a", "b")
+    _ = try await fixture.service.unbookmark(hotelID("a"), in: fixture.user)
+    fixture.clock.turn(bySeconds: 5)
+    let outcome = try await fixture.add(#"{"id":"a"}"#)
     #expect(outcome.isCreated)
     #expect(outcome.bookmark.revision.generation == 3)
-    #expect(outcome.bookmark.bookmarkedAt == hall.clock.now)
-    let read = try await hall.service.bookmark(hotelID("a"), in: hall.user)
-    #expect(read?.bookmarkedAt == hall.clock.now)
-    #expect(try await hall.ids() == ["a", "b"])
+    #expect(outcome.bookmark.bookmarkedAt == fixture.clock.now)
+    let read = try await fixture.service.bookmark(hotelID("a"), in: fixture.user)
+    #expect(read?.bookmarkedAt == fixture.clock.now)
+    #expect(try await fixture.ids() == ["a", "b"])
   }
 
   @Test func thirtyTwoConcurrentBookmarkersLoseNone() async throws {
-    let hall = try Hall()
+    let fixture = try HotelFixture()
     try await withThrowingTaskGroup(of: Void.self) { group in
       for place in 0..<32 {
-        group.addTask { try await hall.add(#"{"id":"hotel_\#(place % 16)"}"#) }
+        group.addTask { try await fixture.add(#"{"id":"hotel_\#(place % 16)"}"#) }
       }
       try await group.waitForAll()
     }
-    let ids = try await hall.ids()
+    let ids = try await fixture.ids()
     #expect(ids.count == 16)
     #expect(Set(ids) == Set((0..<16).map { "hotel_\($0)" }))
-    let stored = try await hall.document("bookmarkedhotels")?.body
+    let stored = try await fixture.document("bookmarkedhotels")?.body
     #expect(try BookmarkList(parsing: #require(stored)).hotels.count == 16)
   }
 
   @Test func conditionsAreHeldInTheUpdate() async throws {
-    let hall = try Hall()
-    let (service, user) = (hall.service, hall.user)
+    let fixture = try HotelFixture()
+    let (service, user) = (fixture.service, fixture.user)
     let (facts, id) = (HotelAddition(facts: try hotel(#"{"id":"h"}"#)), try hotelID("h"))
     #expect(
       await code { _ = try await service.bookmark(facts, in: user, condition: .exists) }
@@ -129,27 +129,27 @@ import Testing
   }
 
   @Test func documentThatIsNoHotelIsNotOverwritten() async throws {
-    let hall = try Hall()
-    try await hall.put("h", #"{"type":"note"}"#)
-    #expect(await code { try await hall.add(#"{"id":"h"}"#) } == .occupied)
-    #expect(try await hall.document("h")?.body.text == #"{"type":"note"}"#)
-    #expect(try await hall.document("bookmarkedhotels") == nil)
+    let fixture = try HotelFixture()
+    try await fixture.put("h", #"{"type":"note"}"#)
+    #expect(await code { try await fixture.add(#"{"id":"h"}"#) } == .occupied)
+    #expect(try await fixture.document("h")?.body.text == #"{"type":"note"}"#)
+    #expect(try await fixture.document("bookmarkedhotels") == nil)
   }
 
   @Test func guestsStoreIsFull() async throws {
-    let hall = try Hall(limits: { _ in
+    let fixture = try HotelFixture(limits: { _ in
       StoreLimits(documents: 3, bytes: 4_096, history: HistoryLimits(revisions: 20))
     })
-    try await hall.add(ids: "a", "b", in: hall.guest)
+    try await fixture.add(ids: "a", "b", in: fixture.guest)
     do {
-      try await hall.add(#"{"id":"c"}"#, in: hall.guest)
+      try await fixture.add(#"{"id":"c"}"#, in: fixture.guest)
       Issue.record("the store takes more than its quota")
     } catch let error as HotelError {
       #expect(error.store?.code == .quotaExceeded)
     }
-    #expect(try await hall.ids(in: hall.guest) == ["b", "a"])
-    _ = try await hall.service.unbookmark(hotelID("a"), in: hall.guest)
-    try await hall.add(ids: "c", in: hall.guest)
-    #expect(try await hall.ids(in: hall.guest) == ["c", "b"])
+    #expect(try await fixture.ids(in: fixture.guest) == ["b", "a"])
+    _ = try await fixture.service.unbookmark(hotelID("a"), in: fixture.guest)
+    try await fixture.add(ids: "c", in: fixture.guest)
+    #expect(try await fixture.ids(in: fixture.guest) == ["c", "b"])
   }
 }

@@ -66,32 +66,32 @@ import Testing
   }
 
   @Test func mergedListKeepsToADocumentsLength() async throws {
-    let hall = try Hall()
+    let fixture = try HotelFixture()
     func body(_ letter: Character) -> String {
       let ids = (0..<7_000).map { "\"\(String(repeating: letter, count: 80))\($0)\"" }
       return #"{"type":"bookmarkedhotels","hotels":[\#(ids.joined(separator: ","))]}"#
     }
-    try await hall.graft("bookmarkedhotels", ["1-a"], body("a"))
-    try await hall.graft("bookmarkedhotels", ["1-b"], body("b"))
-    #expect(try await hall.service.reconcile(in: hall.user))
+    try await fixture.graft("bookmarkedhotels", ["1-a"], body("a"))
+    try await fixture.graft("bookmarkedhotels", ["1-b"], body("b"))
+    #expect(try await fixture.service.reconcile(in: fixture.user))
     let list = try BookmarkList(
-      parsing: try #require(try await hall.document("bookmarkedhotels")?.body))
+      parsing: try #require(try await fixture.document("bookmarkedhotels")?.body))
     #expect(
-      try await hall.document("bookmarkedhotels")?.body.count ?? 0 <= BookmarkLimits.listBytes)
+      try await fixture.document("bookmarkedhotels")?.body.count ?? 0 <= BookmarkLimits.listBytes)
     // The winner's ids are whole; of the others as many as fit follow.
     #expect(list.hotels.prefix(7_000).allSatisfy { $0.text.hasPrefix("b") })
     #expect((7_001..<14_000).contains(list.hotels.count))
-    #expect(try await hall.service.reconcile(in: hall.user) == false)
+    #expect(try await fixture.service.reconcile(in: fixture.user) == false)
   }
 
   @Test func lastGenerationIsRefusedOfAPeer() async throws {
-    let hall = try Hall()
+    let fixture = try HotelFixture()
     await #expect(throws: (any Error).self) {
-      try await hall.graft(
+      try await fixture.graft(
         "bookmarkedhotels", ["9007199254740992-a"], #"{"type":"bookmarkedhotels","hotels":[]}"#)
     }
-    try await hall.graft(
+    try await fixture.graft(
       "bookmarkedhotels", ["9007199254740991-a"], #"{"type":"bookmarkedhotels","hotels":["a"]}"#)
-    #expect(try await hall.document("bookmarkedhotels") != nil)
+    #expect(try await fixture.document("bookmarkedhotels") != nil)
   }
 }

@@ -6,34 +6,34 @@ import Testing
 
 @Suite struct MirrorPurgeTests {
   @Test func y04CopyOfADeviceThatSleptOverAPurgeHasToBeginAgain() async throws {
-    let hall = try Hall()
-    try await hall.add(ids: "stays", "goes")
-    let token = try #require(try await hall.service.mirror(of: hall.user, since: nil)).token
-    let before = try await hall.service.mirror(of: hall.user, since: token)
+    let fixture = try HotelFixture()
+    try await fixture.add(ids: "stays", "goes")
+    let token = try #require(try await fixture.service.mirror(of: fixture.user, since: nil)).token
+    let before = try await fixture.service.mirror(of: fixture.user, since: token)
     #expect(before != nil)
-    try await purge("goes", hall)
-    let late = try await hall.service.mirror(of: hall.user, since: token)
+    try await purge("goes", fixture)
+    let late = try await fixture.service.mirror(of: fixture.user, since: token)
     #expect(late == nil)
-    let anew = try #require(try await hall.service.mirror(of: hall.user, since: nil))
+    let anew = try #require(try await fixture.service.mirror(of: fixture.user, since: nil))
     #expect(anew.hotels.count == 1)
   }
 
   @Test func y04BookmarkOfAPurgedHotelIsANewRevisionForNinetyDays() async throws {
-    let hall = try Hall()
-    try await hall.add(ids: "a")
+    let fixture = try HotelFixture()
+    try await fixture.add(ids: "a")
     for (generation, days) in [(2, 0), (3, 89), (1, 91)] {
-      try await purge("a", hall)
-      hall.clock.turn(bySeconds: Int64(days) * 86_400)
+      try await purge("a", fixture)
+      fixture.clock.turn(bySeconds: Int64(days) * 86_400)
       // A write lets what is past its time go.
-      try await hall.add(ids: "other\(days)")
-      try await hall.add(ids: "a")
-      #expect(try await hall.document("a")?.revision.generation == generation)
+      try await fixture.add(ids: "other\(days)")
+      try await fixture.add(ids: "a")
+      #expect(try await fixture.document("a")?.revision.generation == generation)
     }
   }
 
-  private func purge(_ text: String, _ hall: Hall) async throws {
+  private func purge(_ text: String, _ fixture: HotelFixture) async throws {
     let id = DocumentID(stored: text)
-    try await hall.stores.withExisting(hall.user) { store throws(StoreError) in
+    try await fixture.stores.withExisting(fixture.user) { store throws(StoreError) in
       _ = try await store.update([id]) { _ throws(StoreError) in
         var decision = Decision(value: ())
         decision.purges = [Purge(id: id, tree: RevisionTree())]

@@ -5,117 +5,117 @@ import Testing
 
 /// What a batch's undo brings back, and what it leaves alone.
 @Suite struct UndoTests {
-  private func change(_ hall: Hall, _ text: String) async throws -> BatchAnswer {
-    try await hall.service.change(batch(text), in: hall.user)
+  private func change(_ fixture: HotelFixture, _ text: String) async throws -> BatchAnswer {
+    try await fixture.service.change(batch(text), in: fixture.user)
   }
 
   /// Posts the undo of an answer as a client gets it.
-  private func undo(_ answer: BatchAnswer, in hall: Hall) async throws -> BatchAnswer {
+  private func undo(_ answer: BatchAnswer, in fixture: HotelFixture) async throws -> BatchAnswer {
     let root = try ParsedJSON(answer.bytes, limits: .request).root
     let undo = try #require(root["undo"])
-    return try await hall.service.change(BookmarkBatch(parsing: undo), in: hall.user)
+    return try await fixture.service.change(BookmarkBatch(parsing: undo), in: fixture.user)
   }
 
   /// All that a list of bookmarks says, but for revisions.
-  private func state(_ hall: Hall) async throws -> [String] {
-    try await hall.service.bookmarks(in: hall.user, limit: 200).bookmarks.map {
+  private func state(_ fixture: HotelFixture) async throws -> [String] {
+    try await fixture.service.bookmarks(in: fixture.user, limit: 200).bookmarks.map {
       "\($0.id) \($0.bookmarkedAt.rfc3339) \($0.hotel.text)"
     }
   }
 
-  private func filled() async throws -> Hall {
-    let hall = try Hall()
+  private func filled() async throws -> HotelFixture {
+    let fixture = try HotelFixture()
     for id in ["a", "b", "c", "d", "e"] {
-      try await hall.add(#"{"id":"\#(id)","n":1.0,"s":"\u0041"}"#)
-      hall.clock.turn(bySeconds: 60)
+      try await fixture.add(#"{"id":"\#(id)","n":1.0,"s":"\u0041"}"#)
+      fixture.clock.turn(bySeconds: 60)
     }
-    return hall
+    return fixture
   }
 
   /// A restored hotel was the newest bookmark, of that moment.
   @Test func placeTimeAndFactsAreAsTheyWere() async throws {
-    let hall = try await filled()
-    let before = try await state(hall)
+    let fixture = try await filled()
+    let before = try await state(fixture)
     let answer = try await change(
-      hall, #"{"add":[{"id":"b","n":2},{"id":"new","n":3}],"remove":["c","d","a"]}"#)
+      fixture, #"{"add":[{"id":"b","n":2},{"id":"new","n":3}],"remove":["c","d","a"]}"#)
     #expect(answer.results.map(\.status) == [200, 201, 204, 204, 204])
-    hall.clock.turn(bySeconds: 60)
-    let undone = try await undo(answer, in: hall)
+    fixture.clock.turn(bySeconds: 60)
+    let undone = try await undo(answer, in: fixture)
     #expect(undone.results.map(\.status) == [200, 204, 201, 201, 201])
-    #expect(try await state(hall) == before)
+    #expect(try await state(fixture) == before)
   }
 
   @Test func undoCanBeUndone() async throws {
-    let hall = try await filled()
-    let answer = try await change(hall, #"{"add":[{"id":"b","n":2}],"remove":["c","a"]}"#)
-    let after = try await state(hall)
-    let undone = try await undo(answer, in: hall)
-    #expect(try await state(hall) != after)
-    #expect(try await undo(undone, in: hall).results.map(\.status) == [200, 204, 204])
-    #expect(try await state(hall) == after)
+    let fixture = try await filled()
+    let answer = try await change(fixture, #"{"add":[{"id":"b","n":2}],"remove":["c","a"]}"#)
+    let after = try await state(fixture)
+    let undone = try await undo(answer, in: fixture)
+    #expect(try await state(fixture) != after)
+    #expect(try await undo(undone, in: fixture).results.map(\.status) == [200, 204, 204])
+    #expect(try await state(fixture) == after)
   }
 
   /// A stale undo wrote over what another device had changed since.
   @Test func whatWasChangedSinceIsLeftAloneAndNamed() async throws {
-    let hall = try await filled()
+    let fixture = try await filled()
     let answer = try await change(
-      hall, #"{"add":[{"id":"a","n":2},{"id":"new","n":3}],"remove":["b","c"]}"#)
-    try await hall.add(#"{"id":"a","mine":true}"#)
-    try await hall.add(#"{"id":"new","mine":true}"#)
-    try await hall.add(#"{"id":"b","mine":true}"#)
-    let undone = try await undo(answer, in: hall)
+      fixture, #"{"add":[{"id":"a","n":2},{"id":"new","n":3}],"remove":["b","c"]}"#)
+    try await fixture.add(#"{"id":"a","mine":true}"#)
+    try await fixture.add(#"{"id":"new","mine":true}"#)
+    try await fixture.add(#"{"id":"b","mine":true}"#)
+    let undone = try await undo(answer, in: fixture)
     #expect(undone.results.map(\.id.text) == ["a", "new", "b", "c"])
     #expect(undone.results.map(\.status) == [409, 409, 409, 201])
     #expect(undone.undo.map(\.id.text) == ["c"])
-    #expect(try await hall.ids() == ["b", "new", "e", "d", "c", "a"])
-    #expect(try await state(hall).count { $0.contains("mine") } == 3)
+    #expect(try await fixture.ids() == ["b", "new", "e", "d", "c", "a"])
+    #expect(try await state(fixture).count { $0.contains("mine") } == 3)
   }
 
   @Test func undoTwiceChangesNothingMore() async throws {
-    let hall = try await filled()
-    let answer = try await change(hall, #"{"add":[{"id":"a","n":2}],"remove":["b"]}"#)
-    _ = try await undo(answer, in: hall)
-    let state = try await hall.info()
-    #expect(try await undo(answer, in: hall).results.map(\.status) == [409, 409])
-    #expect(try await hall.info() == state)
+    let fixture = try await filled()
+    let answer = try await change(fixture, #"{"add":[{"id":"a","n":2}],"remove":["b"]}"#)
+    _ = try await undo(answer, in: fixture)
+    let state = try await fixture.info()
+    #expect(try await undo(answer, in: fixture).results.map(\.status) == [409, 409])
+    #expect(try await fixture.info() == state)
   }
 
   @Test func neighbourThatIsGoneLeavesThePlaceByNumber() async throws {
-    let hall = try await filled()
-    let answer = try await change(hall, #"{"remove":["c"]}"#)
-    _ = try await change(hall, #"{"remove":["b"]}"#)
-    #expect(try await undo(answer, in: hall).results.map(\.status) == [201])
-    #expect(Set(try await hall.ids()) == ["a", "c", "d", "e"])
+    let fixture = try await filled()
+    let answer = try await change(fixture, #"{"remove":["c"]}"#)
+    _ = try await change(fixture, #"{"remove":["b"]}"#)
+    #expect(try await undo(answer, in: fixture).results.map(\.status) == [201])
+    #expect(Set(try await fixture.ids()) == ["a", "c", "d", "e"])
   }
 
   @Test func whatABookmarkSaidThatIsNoLongerKeptIsNamed() async throws {
-    let hall = try await filled()
-    let answer = try await change(hall, #"{"remove":["c"]}"#)
+    let fixture = try await filled()
+    let answer = try await change(fixture, #"{"remove":["c"]}"#)
     let rev = try #require(answer.undo.first).revision
     let forged = #"{"restore":[{"id":"c","rev":"\#(rev)","former":{"rev":"1-lost","place":0}}]}"#
-    #expect(try await change(hall, forged).results.map(\.status) == [410])
-    #expect(try await hall.ids() == ["e", "d", "b", "a"])
+    #expect(try await change(fixture, forged).results.map(\.status) == [410])
+    #expect(try await fixture.ids() == ["e", "d", "b", "a"])
   }
 
   @Test func neighbourThatWasBookmarkedAnewDoesNotTakeTheOthersAlong() async throws {
-    let hall = try await filled()
-    let answer = try await change(hall, #"{"remove":["b","c"]}"#)
-    _ = try await change(hall, #"{"remove":["d"]}"#)
-    try await hall.add(#"{"id":"d","n":2}"#)
-    _ = try await undo(answer, in: hall)
-    #expect(try await hall.ids() == ["d", "e", "c", "b", "a"])
+    let fixture = try await filled()
+    let answer = try await change(fixture, #"{"remove":["b","c"]}"#)
+    _ = try await change(fixture, #"{"remove":["d"]}"#)
+    try await fixture.add(#"{"id":"d","n":2}"#)
+    _ = try await undo(answer, in: fixture)
+    #expect(try await fixture.ids() == ["d", "e", "c", "b", "a"])
   }
 
   @Test func idsThatNameEachOtherComeBackAllTheSame() async throws {
-    let hall = try await filled()
-    let answer = try await change(hall, #"{"remove":["b","c"]}"#)
+    let fixture = try await filled()
+    let answer = try await change(fixture, #"{"remove":["b","c"]}"#)
     let steps = answer.undo.map { step in
       let other = step.id.text == "b" ? "c" : "b"
       let former = #"{"rev":"\#(firstRevision(step, in: answer))","place":1,"after":"\#(other)"}"#
       return #"{"id":"\#(step.id)","rev":"\#(step.revision)","former":\#(former)}"#
     }
-    _ = try await change(hall, #"{"restore":[\#(steps.joined(separator: ","))]}"#)
-    #expect(Set(try await hall.ids()) == ["a", "b", "c", "d", "e"])
+    _ = try await change(fixture, #"{"restore":[\#(steps.joined(separator: ","))]}"#)
+    #expect(Set(try await fixture.ids()) == ["a", "b", "c", "d", "e"])
   }
 
   private func firstRevision(_ step: Restoration, in answer: BatchAnswer) -> String {

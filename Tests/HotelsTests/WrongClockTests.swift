@@ -8,15 +8,15 @@ import Testing
   private static let decades: Int64 = 25 * 365 * 86_400
 
   /// One that is far behind and one that is far ahead.
-  private func halls() throws -> (behind: Hall, ahead: Hall) {
-    let (behind, ahead) = (try Hall(), try Hall())
+  private func halls() throws -> (behind: HotelFixture, ahead: HotelFixture) {
+    let (behind, ahead) = (try HotelFixture(), try HotelFixture())
     behind.clock.turn(bySeconds: -Self.decades)
     ahead.clock.turn(bySeconds: Self.decades)
     return (behind, ahead)
   }
 
   /// Brings the leaves of a document from one user's store to another's.
-  private func bring(_ id: String, from source: Hall, to target: Hall) async throws {
+  private func bring(_ id: String, from source: HotelFixture, to target: HotelFixture) async throws {
     let tree = try #require(try await source.tree(id))
     for leaf in tree.leaves {
       let text = try #require(try await source.text(id, leaf.revision.description))
@@ -27,11 +27,11 @@ import Testing
 
   @Test func y02ClocksDecadesApartMakeTheSameRevisions() async throws {
     let halls = try halls()
-    for hall in [halls.behind, halls.ahead] {
-      try await hall.add(ids: "a", "b", "c")
-      _ = try await hall.service.unbookmark(hotelID("b"), in: hall.user)
-      let base = try await hall.put("note", #"{"n":1}"#)
-      try await hall.put("note", #"{"n":2}"#, base: base)
+    for fixture in [halls.behind, halls.ahead] {
+      try await fixture.add(ids: "a", "b", "c")
+      _ = try await fixture.service.unbookmark(hotelID("b"), in: fixture.user)
+      let base = try await fixture.put("note", #"{"n":1}"#)
+      try await fixture.put("note", #"{"n":2}"#, base: base)
     }
     for id in ["a", "b", "c", "note", "bookmarkedhotels"] {
       let tree = try #require(try await halls.behind.tree(id))

@@ -8,7 +8,7 @@ import Testing
 
   /// An entry of a request that somebody pays for.
   private func entry(_ account: ProcessorAccount, since: Int64) -> PoolEntry {
-    PoolEntry(kind: .place(LanePlace(pool)), work: Work(account, in: pool), since: since)
+    PoolEntry(kind: .place(InlineExecutor(pool)), work: Work(account, in: pool), since: since)
   }
 
   /// The accounts in the order in which a queue serves them, each of which spends a millisecond at its turn.

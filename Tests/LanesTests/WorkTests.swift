@@ -202,12 +202,12 @@ import Testing
 
 /// An actor in a pool.
 private actor Counter {
-  private let place: LanePlace
+  private let place: InlineExecutor
   private(set) var value = 0
 
   nonisolated var unownedExecutor: UnownedSerialExecutor { place.asUnownedSerialExecutor() }
 
-  init(in pool: LanePool) { place = LanePlace(pool) }
+  init(in pool: LanePool) { place = InlineExecutor(pool) }
 
   func count() { value += 1 }
 

@@ -20,14 +20,14 @@ import Testing
   /// Edits the document so many times, in the open transaction.
   private func edit(_ times: Int, _ writer: inout StoreWriter, _ text: String = "") throws {
     for number in 0..<times {
-      let announced = AnnouncedDocuments([id], in: rows)
-      let tree = try announced.document(id)?.tree()
+      let loaded = LoadedDocuments([id], in: rows)
+      let tree = try loaded.document(id)?.tree()
       let body = try DocumentBody(parsing: Array(#"{"n":\#(number),"text":"\#(text)"}"#.utf8))
       let mutation = try Edit.put(
         id, in: tree, base: tree?.winner?.revision, body: body,
         limit: HistoryLimits(revisions: 100))
       _ = try writer.write(
-        Decision([mutation], value: ()), of: announced, at: Timestamp(milliseconds: 1))
+        Decision([mutation], value: ()), of: loaded, at: Timestamp(milliseconds: 1))
     }
   }
 
@@ -58,7 +58,7 @@ import Testing
     // The former bodies: as many as are kept, each in a row of its own, and counted.
     let first = try #require(try rows.whole(id)).row.first
     #expect(try rows.bodies(of: first, below: .max).count == StoreLimits.storedAncestors)
-    #expect(try rows.bodyBytes(of: first) == writer.header.kept)
+    #expect(try rows.bodyBytes(of: first) == writer.header.otherBodyBytes)
   }
 
   @Test func undoneTransactionIsForgotten() throws {
@@ -91,13 +91,13 @@ import Testing
   @Test func purgedDocumentIsForgotten() throws {
     var writer = writer()
     try edit(30, &writer)
-    let announced = AnnouncedDocuments([id], in: rows)
+    let loaded = LoadedDocuments([id], in: rows)
     var decision = Decision(value: ())
     decision.purges = [Purge(id: id, tree: RevisionTree())]
-    _ = try writer.write(decision, of: announced, at: Timestamp(milliseconds: 1))
+    _ = try writer.write(decision, of: loaded, at: Timestamp(milliseconds: 1))
     #expect(rows.recent[id] == nil)
     #expect(try rows.whole(id) == nil)
-    #expect(writer.header.kept == 0)
+    #expect(writer.header.otherBodyBytes == 0)
   }
 
   /// An edit of a document whose text has so many bytes, below its winner; nil for a deletion.
@@ -125,12 +125,12 @@ import Testing
     }
     // It grows: it is tried, and refused.
     let longer = try update(1_000)
-    await storage.commitWithoutRoom(longer)
+    await storage.commitOnFullDisk(longer)
     #expect(throws: StoreError.self) { try longer.outcome() }
     base = try await storage.put(id.text, #"{"n":30}"#, base: base)
     // It makes room: it is tried, and then written, once.
     let deletion = try update(nil)
-    await storage.commitWithoutRoom(deletion)
+    await storage.commitOnFullDisk(deletion)
     let tombstone = try deletion.outcome()
     #expect(tombstone.value.generation == 32)
     #expect(tombstone.changes.map(\.sequence) == [32])

@@ -6,15 +6,15 @@ import Testing
 /// Answers that are remembered.
 @Suite struct CachedSearchTests {
   @Test func answerIsGivenAgainForAMinute() async throws {
-    try await withCache { rig in
-      let first = try await rig.search()
+    try await withCache { fixture in
+      let first = try await fixture.search()
       #expect(first.source == .upstream && first.age == nil)
       #expect(first.cacheNote == "fwd=miss; stored")
-      rig.pass(seconds: 59)
-      let second = try await rig.search()
+      fixture.pass(seconds: 59)
+      let second = try await fixture.search()
       #expect(second.source == .cache && second.age == 59)
       #expect(second.cacheNote == "hit; ttl=1")
-      #expect(rig.upstream.calls.count == 1)
+      #expect(fixture.upstream.calls.count == 1)
     }
   }
 
@@ -23,98 +23,98 @@ import Testing
   func upstreamThatKnowsOneWayIsAskedOnceForBoth(
     matching: HotelQuery.Matching?, calls: Int
   ) async throws {
-    try await withCache { rig in
-      let search = rig.restarted(matching: matching)
+    try await withCache { fixture in
+      let search = fixture.restarted(matching: matching)
       for matching in [HotelQuery.Matching.words, .phrase] {
         let query = HotelQuery(description: "inn", matching: matching)
         let page = try await search.search(query)
         #expect(page.hotels.count == 5)
       }
-      #expect(rig.upstream.calls.count == calls)
+      #expect(fixture.upstream.calls.count == calls)
     }
   }
 
   @Test func staleAnswerIsGivenWhileAnotherIsFetched() async throws {
-    try await withCache { rig in
-      _ = try await rig.search()
-      try rig.upstream.change(hotels: 3, name: "New")
-      rig.pass(seconds: 61)
-      let stale = try await rig.search()
+    try await withCache { fixture in
+      _ = try await fixture.search()
+      try fixture.upstream.change(hotels: 3, name: "New")
+      fixture.pass(seconds: 61)
+      let stale = try await fixture.search()
       #expect(stale.source == .stale && stale.hotels.count == 5)
-      while rig.upstream.calls.count < 2 { try await Task.sleep(for: .milliseconds(5)) }
-      var page = try await rig.search()
+      while fixture.upstream.calls.count < 2 { try await Task.sleep(for: .milliseconds(5)) }
+      var page = try await fixture.search()
       while page.source != .cache {
         try await Task.sleep(for: .milliseconds(5))
-        page = try await rig.search()
+        page = try await fixture.search()
       }
       #expect(page.hotels.count == 3)
-      #expect(rig.upstream.calls.count == 2)
+      #expect(fixture.upstream.calls.count == 2)
     }
   }
 
   @Test func oldAnswerStandsInForADeadUpstreamForADay() async throws {
-    try await withCache { rig in
-      _ = try await rig.search()
-      rig.upstream.fail(.refused)
-      rig.pass(seconds: 86_399)
-      let page = try await rig.search()
+    try await withCache { fixture in
+      _ = try await fixture.search()
+      fixture.upstream.fail(.refused)
+      fixture.pass(seconds: 86_399)
+      let page = try await fixture.search()
       #expect(page.source == .stale && page.age == 86_399 && page.hotels.count == 5)
       #expect(page.cacheNote == "fwd=stale; ttl=-86339; detail=upstream-unavailable")
-      rig.pass(seconds: 1)
-      await #expect(throws: SearchError.self) { try await rig.search() }
+      fixture.pass(seconds: 1)
+      await #expect(throws: SearchError.self) { try await fixture.search() }
     }
   }
 
   @Test func nothingFoundIsBelievedForFiveSecondsAndNeverStandsInForAFailure() async throws {
-    try await withCache(hotels: 0) { rig in
-      _ = try await rig.search()
-      rig.pass(seconds: 4)
-      let cached = try await rig.search()
+    try await withCache(hotels: 0) { fixture in
+      _ = try await fixture.search()
+      fixture.pass(seconds: 4)
+      let cached = try await fixture.search()
       #expect(cached.source == .cache)
-      rig.pass(seconds: 1)
-      rig.upstream.fail(.refused)
-      await #expect(throws: SearchError.self) { try await rig.search() }
+      fixture.pass(seconds: 1)
+      fixture.upstream.fail(.refused)
+      await #expect(throws: SearchError.self) { try await fixture.search() }
     }
   }
 
   @Test func failureIsNotRemembered() async throws {
-    try await withCache { rig in
-      rig.upstream.fail(.nonsense)
-      await #expect(throws: SearchError.self) { try await rig.search() }
-      rig.upstream.fail(nil)
-      let again = try await rig.search()
+    try await withCache { fixture in
+      fixture.upstream.fail(.nonsense)
+      await #expect(throws: SearchError.self) { try await fixture.search() }
+      fixture.upstream.fail(nil)
+      let again = try await fixture.search()
       #expect(again.source == .upstream)
     }
   }
 
   /// FAULTS U03.
   @Test func U03_thousandIdenticalSearchesMakeOneCall() async throws {
-    try await withCache { rig in
-      rig.upstream.hold()
+    try await withCache { fixture in
+      fixture.upstream.hold()
       try await withThrowingTaskGroup(of: Int.self) { group in
-        for _ in 0..<1_000 { group.addTask { try await rig.search().hotels.count } }
-        while rig.upstream.calls.isEmpty { try await Task.sleep(for: .milliseconds(1)) }
+        for _ in 0..<1_000 { group.addTask { try await fixture.search().hotels.count } }
+        while fixture.upstream.calls.isEmpty { try await Task.sleep(for: .milliseconds(1)) }
         // Those who come later find the answer kept, or a call that has just ended.
-        rig.upstream.release()
+        fixture.upstream.release()
         for try await count in group { #expect(count == 5) }
       }
-      #expect(rig.upstream.calls.count == 1)
+      #expect(fixture.upstream.calls.count == 1)
     }
   }
 
   @Test func pagesOfAnySizeAreCutFromOneAnswer() async throws {
-    try await withCache(hotels: 250) { rig in
+    try await withCache(hotels: 250) { fixture in
       for limit in [1, 7, 30, 100] {
         var ids: [String] = []
         var offset: Int? = 0
         while let start = offset {
-          let page = try await rig.search(limit: limit, offset: start)
+          let page = try await fixture.search(limit: limit, offset: start)
           ids += page.hotels.map(\.id.text)
           offset = page.next
         }
         #expect(ids == (1...250).map { "hotel_\($0)" })
       }
-      #expect(rig.upstream.calls.map(\.offset) == [0, 100, 200])
+      #expect(fixture.upstream.calls.map(\.offset) == [0, 100, 200])
     }
   }
 

@@ -10,7 +10,7 @@ package struct FindRequest: Sendable {
   /// The index that is wished for.
   let useIndex: UseIndex?
   /// Where to go on; nil from the beginning.
-  let bookmark: FindBookmark?
+  let bookmark: QueryCursor?
   /// The bookmark as it came, or what stands for the beginning.
   let bookmarkText: String
   /// Documents at most.
@@ -46,7 +46,7 @@ package struct FindRequest: Sendable {
     selector = try QueryOption.selector(QueryOption.required("selector", in: body))
     useIndex = try body["use_index"].flatMap { node throws(CouchError) in try UseIndex(node) }
     bookmarkText = try Self.bookmark(in: body)
-    bookmark = try FindBookmark(bookmarkText)
+    bookmark = try QueryCursor(bookmarkText)
     limit = try QueryOption.count("limit", in: body, default: Self.standardLimit)
     skip = try QueryOption.count("skip", in: body, default: 0)
     sort =
@@ -71,11 +71,11 @@ package struct FindRequest: Sendable {
   }
 
   private static func bookmark(in body: JSONNode) throws(CouchError) -> String {
-    guard let node = body["bookmark"], !node.isNull else { return FindBookmark.start }
+    guard let node = body["bookmark"], !node.isNull else { return QueryCursor.start }
     guard let text = node.string else {
-      throw FindBookmark.invalid(QueryOption.shown(node))
+      throw QueryCursor.invalid(QueryOption.shown(node))
     }
-    return text.isEmpty ? FindBookmark.start : text
+    return text.isEmpty ? QueryCursor.start : text
   }
 
   private static func clusterOptions(in body: JSONNode) throws(CouchError) -> JSONObject {

@@ -25,7 +25,7 @@ enum QueryIndex: Sendable {
   }
 
   /// Which way a query walks that is served from here.
-  var way: FindBookmark.Way {
+  var way: QueryCursor.Way {
     switch self {
     case .documents: .documents
     case .types: .types

@@ -43,7 +43,7 @@ struct QueryPlanner {
     if let bookmark = request.bookmark {
       pool = pool.filter { $0.way == bookmark.way }
     }
-    guard let first = pool.first else { throw FindBookmark.invalid(request.bookmarkText) }
+    guard let first = pool.first else { throw QueryCursor.invalid(request.bookmarkText) }
     return plan(first)
   }
 

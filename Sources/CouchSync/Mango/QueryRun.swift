@@ -102,7 +102,7 @@ struct QueryRun {
   /// Where to go on. As in CouchDB the end of the walk has no bookmark of its own: the last one leads to
   /// an empty answer, which leads to itself.
   private var bookmark: String {
-    last.map { FindBookmark(plan.index.way, $0).text } ?? request.bookmarkText
+    last.map { QueryCursor(plan.index.way, $0).text } ?? request.bookmarkText
   }
 
   private func warnings(_ statistics: QueryStatistics) -> [String] {

@@ -17,9 +17,9 @@ package struct OperationsListener: Sendable {
 
   /// Begins to listen, without TLS.
   /// - Parameter port: 0 for one that is free.
-  /// - Parameter gate: what answers.
+  /// - Parameter router: what answers.
   /// - Throws: `IOError` for an address that can't be listened at.
-  package init(hostname: String, port: Int, gate: Gate) async throws {
+  package init(hostname: String, port: Int, router: RequestRouter) async throws {
     let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
     let ledger = ConnectionLedger(
       maximum: Self.connections, maximumPerAddress: Self.connections)
@@ -34,7 +34,7 @@ package struct OperationsListener: Sendable {
           let (pipeline, state) = (channel.pipeline.syncOperations, ConnectionState())
           let limits = ConnectionLimits()
           try PlainConnection.addCodec(to: pipeline, state, limits, isSecure: false)
-          try pipeline.addHandler(ExchangeGuard(limits, admission, CrossOrigin(), state, gate))
+          try pipeline.addHandler(RequestLimitHandler(limits, admission, CrossOrigin(), state, router))
           try pipeline.addHandler(IdleStateHandler(readTimeout: limits.stall))
           try pipeline.addHandler(OperationsHandler())
         }
@@ -70,7 +70,7 @@ private final class OperationsHandler: ChannelInboundHandler {
   func errorCaught(context: ChannelHandlerContext, error: any Error) {
     switch error {
     case is HTTPParserError:
-      // ``ExchangeGuard`` finds the words.
+      // ``RequestLimitHandler`` finds the words.
       let head = HTTPResponse(status: .badRequest, headerFields: [.connection: "close"])
       context.write(wrapOutboundOut(.head(head)), promise: nil)
       context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: nil)

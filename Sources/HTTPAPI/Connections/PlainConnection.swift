@@ -9,44 +9,44 @@ import NIOHTTP1
 /// An HTTP/1 connection: what Hummingbird's own `HTTP1Channel` is, with this server's limits around it and
 /// fewer steps on the way of a request.
 ///
-/// From the socket inwards: ``HeadClock``, the encoder and the parser, ``RequestCodec``, ``ExchangeGuard``,
-/// ``ClientWatch``, Hummingbird's idle timer, ``ExchangeHandler``, and the task that answers one request after
+/// From the socket inwards: ``HeaderTimeoutHandler``, the encoder and the parser, ``RequestCodec``, ``RequestLimitHandler``,
+/// ``ClientWatch``, Hummingbird's idle timer, ``RequestHandler``, and the task that answers one request after
 /// the other.
 package struct PlainConnection: ServerChildChannel {
-  private let gate: Gate
+  private let router: RequestRouter
   private let date = DateField()
   private let limits: ConnectionLimits
   private let admission: Admission
   private let crossOrigin: CrossOrigin
   private let isSecure: Bool
 
-  /// - Parameter gate: what answers requests.
+  /// - Parameter router: what answers requests.
   /// - Parameter crossOrigin: which pages may read what is answered before a route is found.
   /// - Parameter isSecure: whether it runs over TLS.
   package init(
-    gate: Gate, limits: ConnectionLimits = .init(), admission: Admission,
+    router: RequestRouter, limits: ConnectionLimits = .init(), admission: Admission,
     crossOrigin: CrossOrigin, isSecure: Bool = false
   ) {
-    self.gate = gate
+    self.router = router
     self.limits = limits
     self.admission = admission
     self.crossOrigin = crossOrigin
     self.isSecure = isSecure
   }
 
-  package func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<Exchanges> {
+  package func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<RequestQueue> {
     channel.eventLoop.makeCompletedFuture {
       let pipeline = channel.pipeline.syncOperations
       let state = ConnectionState()
       try Self.addCodec(to: pipeline, state, limits, isSecure: isSecure)
-      try pipeline.addHandler(ExchangeGuard(limits, admission, crossOrigin, state, gate))
+      try pipeline.addHandler(RequestLimitHandler(limits, admission, crossOrigin, state, router))
       try pipeline.addHandler(ClientWatch())
       try pipeline.addHandler(
         HTTPConnectionStateHandler(
           idleTimeout: .seconds(RequestLimits.idleSeconds), logger: logger))
-      let exchanges = Exchanges(channel)
-      try pipeline.addHandler(ExchangeHandler(exchanges, state))
-      return exchanges
+      let queue = RequestQueue(channel)
+      try pipeline.addHandler(RequestHandler(queue, state))
+      return queue
     }
   }
 
@@ -55,7 +55,7 @@ package struct PlainConnection: ServerChildChannel {
     to pipeline: ChannelPipeline.SynchronousOperations, _ state: ConnectionState,
     _ limits: ConnectionLimits, isSecure: Bool
   ) throws {
-    try pipeline.addHandler(HeadClock(state, limits))
+    try pipeline.addHandler(HeaderTimeoutHandler(state, limits))
     var bounds = NIOHTTPDecoderLimitConfiguration()
     bounds.maxHeaderFieldSize = RequestLimits.headerBytes
     bounds.maxHeaderListSize = RequestLimits.headerBytes
@@ -67,21 +67,21 @@ package struct PlainConnection: ServerChildChannel {
     try pipeline.addHandler(RequestCodec(state, isSecure: isSecure))
   }
 
-  package func handle(value: Exchanges, logger: Logger) async {
-    guard let executor = gate.executor(for: value.channel) else {
+  package func handle(value: RequestQueue, logger: Logger) async {
+    guard let executor = router.executor(for: value.channel) else {
       return await serve(value, logger)
     }
     value.note(executor)
     await withTaskExecutorPreference(executor) { await serve(value, logger) }
   }
 
-  private func serve(_ value: Exchanges, _ logger: Logger) async {
+  private func serve(_ value: RequestQueue, _ logger: Logger) async {
     let channel = value.channel
     await withTaskCancellationHandler {
       do {
         let context = CallContext(source: .init(channel: channel, logger: logger))
         while let request = try await value.next() {
-          let response = try await gate.respond(
+          let response = try await router.respond(
             to: request, context: context.holding(value.hold))
           try await answer(response, on: channel)
           WorkExecutor.current?.finish()
@@ -93,7 +93,7 @@ package struct PlainConnection: ServerChildChannel {
           }
         }
       } catch is HTTPParserError {
-        // ``ExchangeGuard`` finds the words.
+        // ``RequestLimitHandler`` finds the words.
         try? await answer(
           Response(status: .badRequest, headers: [.connection: "close"]), on: channel)
       } catch {

@@ -39,7 +39,7 @@ package final class RequestHold: Sendable {
   /// - Returns: whether there is memory for them.
   func holdAnswer(_ count: Int) -> Bool {
     let held = answerBytes.load(ordering: .relaxed)
-    guard count > max(held, ExchangeGuard.pieceBytes) else { return true }
+    guard count > max(held, RequestLimitHandler.pieceBytes) else { return true }
     guard admission.takeAnswer(count - held) else { return false }
     answerBytes.add(count - held, ordering: .relaxed)
     return true

@@ -16,7 +16,7 @@ import NIOTLS
 package struct SecureConnection: ServerChildChannel {
   /// A connection whose protocol is about to be known.
   package struct Value: ServerChildChannelValue {
-    let negotiated: EventLoopFuture<NIONegotiatedHTTPVersion<Exchanges, HTTP2Channel.Value>>
+    let negotiated: EventLoopFuture<NIONegotiatedHTTPVersion<RequestQueue, HTTP2Channel.Value>>
     /// The channel.
     package let channel: any Channel
   }
@@ -26,26 +26,26 @@ package struct SecureConnection: ServerChildChannel {
   private let http1: PlainConnection
   private let http2: HTTP2Channel
 
-  /// - Parameter gate: what answers requests over HTTP/1.
+  /// - Parameter router: what answers requests over HTTP/1.
   /// - Parameter responder: what answers them over HTTP/2.
   /// - Parameter certificates: the certificate that a new connection uses.
   /// - Parameter crossOrigin: which pages may read what is answered before a route is found.
   package init(
-    gate: Gate, responder: @escaping HTTPChannelHandler.Responder, certificates: Certificates,
+    router: RequestRouter, responder: @escaping HTTPChannelHandler.Responder, certificates: Certificates,
     limits: ConnectionLimits = .init(), admission: Admission, crossOrigin: CrossOrigin
   ) {
     self.certificates = certificates
     self.limits = limits
     http1 = PlainConnection(
-      gate: gate, limits: limits, admission: admission, crossOrigin: crossOrigin, isSecure: true)
+      router: router, limits: limits, admission: admission, crossOrigin: crossOrigin, isSecure: true)
     let streams = HTTP1Channel.Configuration(
       additionalChannelHandlers: [
-        ExchangeGuard(limits, admission, crossOrigin, nil, gate), ClientWatch(),
+        RequestLimitHandler(limits, admission, crossOrigin, nil, router), ClientWatch(),
       ],
       idleTimeout: .seconds(Int64(RequestLimits.idleSeconds)))
     http2 = HTTP2Channel(
       responder: { (request, writer: consuming ResponseWriter, channel) in
-        guard let executor = gate.executor(for: channel) else {
+        guard let executor = router.executor(for: channel) else {
           return try await responder(request, writer, channel)
         }
         channel.closeFuture.whenComplete { _ in executor.clientLeft() }

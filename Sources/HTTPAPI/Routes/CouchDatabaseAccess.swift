@@ -38,7 +38,7 @@ struct CouchDatabaseAccess: Sendable {
       store throws(CouchError) -> String? in
       guard let store else { return nil }
       do throws(StoreError) {
-        let epoch = try await store.glance { view throws(StoreError) in try view.info().epoch }
+        let epoch = try await store.readInline { view throws(StoreError) in try view.info().epoch }
         return Hex.digest(of: "server " + epoch, digits: 32)
       } catch { throw CouchError(error) }
     }

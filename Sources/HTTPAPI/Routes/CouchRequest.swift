@@ -76,8 +76,3 @@ extension Call {
     return try await Self.parsed(bytes, limits.document)
   }
 }
-
-extension HTTPField.Name {
-  /// `Last-Event-ID`: where an event source that connects again stopped (HTML standard, section 9.2.4).
-  static let lastEventID = HTTPField.Name("Last-Event-ID") ?? .range
-}

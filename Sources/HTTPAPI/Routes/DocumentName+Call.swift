@@ -23,16 +23,6 @@ extension CopyTarget {
   }
 }
 
-extension HTTPRequest.Method {
-  /// `COPY`, which CouchDB took over from WebDAV (RFC 4918, section 9.8).
-  static let copy = HTTPRequest.Method("COPY") ?? .post
-}
-
-extension HTTPField.Name {
-  /// `Destination` (RFC 4918, section 10.3).
-  static let destination = HTTPField.Name("Destination") ?? .location
-}
-
 extension DocumentName {
   /// Reads which document a path names, `{docid}`, `_design/{name}` or `_local/{local}`; a slash after `_design` and
   /// `_local` may be percent-encoded.

@@ -11,7 +11,7 @@ extension HTTPService {
       .open(.get, "/") { _ in
         .text(Self.page, type: "text/html; charset=utf-8", headers: Self.pageHeaders)
       },
-      // Where nothing is on the way of the connection, ``Gate/answerAtOnce(_:)`` answers these.
+      // Where nothing is on the way of the connection, ``RequestRouter/answerAtOnce(_:)`` answers these.
       .open(.get, "/healthz") { _ in health.answer(.alive).response },
       .open(.get, "/readyz") { _ in health.answer(.ready).response },
       .open(.get, "/metrics") { _ in health.answer(.metrics).response },

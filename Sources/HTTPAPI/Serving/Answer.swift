@@ -69,7 +69,7 @@ extension Response {
 /// The pieces of a long answer that are not given away yet.
 private final class PieceQueue: Sendable {
   /// Bytes that are given away at a time, of which short pieces are put together.
-  private static let bytesAtOnce = ExchangeGuard.pieceBytes
+  private static let bytesAtOnce = RequestLimitHandler.pieceBytes
 
   /// The last stands first.
   private let rest: Mutex<[[UInt8]]>

@@ -30,10 +30,3 @@ enum CouchHead {
       fields[.xRequestID] ?? String(Hex.string(generator.next(), generator.next()).prefix(10))
   }
 }
-
-extension HTTPField.Name {
-  /// `X-HTTP-Method-Override`: the method that a `POST` stands for.
-  static let methodOverride = HTTPField.Name("X-HTTP-Method-Override") ?? .allow
-  /// `X-Couch-Request-ID`: names an answer.
-  static let couchRequestID = HTTPField.Name("X-Couch-Request-ID") ?? .date
-}

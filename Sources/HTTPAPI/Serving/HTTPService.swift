@@ -88,8 +88,8 @@ package struct HTTPService: Sendable {
   }
 
   /// What every request passes, with the ``routes`` behind it.
-  package func gate() -> Gate {
-    Gate(
+  package func router() -> RequestRouter {
+    RequestRouter(
       routes: routes, crossOrigin: crossOrigin, proxies: proxies,
       authentication: Authentication(accounts: accounts, crossOrigin: crossOrigin),
       health: health, processors: processors, showsCost: showsCost)

@@ -61,7 +61,7 @@ package final class Health: Sendable {
   /// - Parameter failure: nil where they take writes.
   /// - Returns: a name for the failure where it is a new one, for the log.
   func note(stores failure: StoreError?) -> String? {
-    let (now, name) = (now(), Gate.requestID())
+    let (now, name) = (now(), RequestRouter.requestID())
     return state.withLock { state in
       let isNew = failure.map { $0.code != state.stores?.code } ?? false
       state.stores = failure

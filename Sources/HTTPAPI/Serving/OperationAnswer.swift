@@ -37,7 +37,7 @@ struct OperationAnswer: Sendable {
   }
 }
 
-extension Gate {
+extension RequestRouter {
   /// Answers an operator's question at once, on the thread that asks: nothing is waited for, and no other request
   /// stands before it. What is answered, counted and added to the answer is what
   /// ``respond(to:context:)`` would.

@@ -50,11 +50,11 @@ package struct BookmarkServer: Sendable {
 
   private func serve(_ metrics: PrometheusRegistry, _ logger: Logger) async throws {
     let assembly = try await ServiceAssembly(settings, metrics: metrics, logger: logger)
-    let gate = assembly.http.gate()
+    let router = assembly.http.router()
     await assembly.http.findHealth(logger)
-    let operations = try await operations(gate)
+    let operations = try await operations(router)
     let application = application(
-      over: assembly, gate, operationsPort: operations?.port, logger: logger)
+      over: assembly, router, operationsPort: operations?.port, logger: logger)
     var services: [any Service] = [
       StoreService(assembly: assembly), HealthService(http: assembly.http, logger: logger),
       KeyService(keys: assembly.keys, logger: logger),
@@ -79,18 +79,18 @@ package struct BookmarkServer: Sendable {
   }
 
   /// What listens at the operators' own port, where there is one.
-  private func operations(_ gate: Gate) async throws -> OperationsListener? {
+  private func operations(_ router: RequestRouter) async throws -> OperationsListener? {
     guard let port = settings.operationsPort else { return nil }
-    return try await OperationsListener(hostname: settings.hostname, port: port, gate: gate)
+    return try await OperationsListener(hostname: settings.hostname, port: port, router: router)
   }
 
   private func application(
-    over assembly: ServiceAssembly, _ gate: Gate, operationsPort: Int?, logger: Logger
+    over assembly: ServiceAssembly, _ router: RequestRouter, operationsPort: Int?, logger: Logger
   ) -> some ApplicationProtocol {
     let (settings, announce, administrator) = (settings, announce, assembly.administrator)
     return Application(
-      responder: StreamResponder(gate),
-      server: assembly.connections.server(gate),
+      responder: StreamResponder(router),
+      server: assembly.connections.server(router),
       configuration: ApplicationConfiguration(
         address: .hostname(settings.hostname, port: settings.port),
         backlog: Self.backlog),

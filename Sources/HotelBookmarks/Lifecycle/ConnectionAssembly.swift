@@ -65,19 +65,19 @@ struct ConnectionAssembly: Sendable {
   private static func spare(descriptors: Int) -> Int { min(spareDescriptors, descriptors / 4) }
 
   /// The server's HTTP side.
-  /// - Parameter gate: what answers requests over HTTP/1; over HTTP/2 Hummingbird asks it.
-  func server(_ gate: Gate) -> HTTPServerBuilder {
+  /// - Parameter router: what answers requests over HTTP/1; over HTTP/2 Hummingbird asks it.
+  func server(_ router: RequestRouter) -> HTTPServerBuilder {
     HTTPServerBuilder { responder in
       let (proxies, countsLoopback) = (proxies, caps.countsLoopback)
       guard let certificates else {
         return CountedConnection(
-          PlainConnection(gate: gate, admission: admission, crossOrigin: crossOrigin),
+          PlainConnection(router: router, admission: admission, crossOrigin: crossOrigin),
           ledger: ledger, isSecure: false
         ) { proxies.owner(of: $0, countsLoopback: countsLoopback) }
       }
       return CountedConnection(
         SecureConnection(
-          gate: gate, responder: responder, certificates: certificates, admission: admission,
+          router: router, responder: responder, certificates: certificates, admission: admission,
           crossOrigin: crossOrigin),
         ledger: ledger, isSecure: true
       ) { proxies.owner(of: $0, countsLoopback: countsLoopback) }

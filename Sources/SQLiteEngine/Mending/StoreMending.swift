@@ -145,7 +145,7 @@ struct StoreMending {
     var writer = StoreWriter(rows: rows, header: header)
     try writer.write(
       Purge(id: row.id, tree: rest),
-      replacing: AnnouncedDocuments.Found(row: row, body: found.body.content, tree: rest), at: now)
+      replacing: LoadedDocuments.Found(row: row, body: found.body.content, tree: rest), at: now)
     header = writer.header
     for (revision, bytes) in found.lostBodies(of: row, keeping: rest) {
       try note(

@@ -106,7 +106,7 @@ extension StoreRows {
       }
     }
     guard let counts else { return }
-    (header.live, header.deleted, header.bytes, header.newest, header.kept) = counts
+    (header.live, header.deleted, header.bytes, header.newest, header.otherBodyBytes) = counts
     header.lastSequence = max(header.lastSequence, header.newest)
   }
 }

@@ -72,7 +72,7 @@ extension StoreScrub {
     }
     for (title, said, counted) in [
       ("documents", header.live, sums.live), ("tombstones", header.deleted, sums.deleted),
-      ("bytes", header.bytes, sums.bytes), ("bytes of other bodies", header.kept, try keptBytes()),
+      ("bytes", header.bytes, sums.bytes), ("bytes of other bodies", header.otherBodyBytes, try keptBytes()),
     ] where said != counted {
       find("the header says \(said) \(title), the rows are \(counted)")
     }

@@ -27,7 +27,7 @@ enum TokenFuzzing {
   }
 
   private static func checkFindBookmark(_ text: String) {
-    guard let bookmark = attempt({ try FindBookmark(text) }) ?? nil else { return }
+    guard let bookmark = attempt({ try QueryCursor(text) }) ?? nil else { return }
     same(bookmark.text, text, "a find bookmark")
     claim(bookmark.place.key.count <= QueryLimits.keyBytes, "a key of a bounded length")
   }

@@ -49,7 +49,7 @@ import Testing
     let admission = Admission(answerMemory: 3 * Self.size / 2)
     let (wire, dam) = try dammed(admission)
     let hold = try #require(
-      try wire.channel.pipeline.syncOperations.handler(type: ExchangeGuard.self).hold)
+      try wire.channel.pipeline.syncOperations.handler(type: RequestLimitHandler.self).hold)
     #expect(hold.holdAnswer(1_000) && admission.answerBytes == 0)
     #expect(hold.holdAnswer(Self.size / 2) && hold.holdAnswer(Self.size))
     #expect(admission.answerBytes == Self.size)

@@ -9,10 +9,10 @@ import Testing
 
 /// What operators ask is answered on the event loop, whatever else waits.
 @Suite struct OperationDoorTests {
-  private func gate() async throws -> (gate: Gate, service: HTTPService) {
-    let service = try await Desk.service()
-    await service.findHealth(Desk.quiet)
-    return (service.gate(), service)
+  private func router() async throws -> (router: RequestRouter, service: HTTPService) {
+    let service = try await APIFixture.service()
+    await service.findHealth(APIFixture.quiet)
+    return (service.router(), service)
   }
 
   private func request(_ path: String, method: String = "GET", fields: String = "") -> String {
@@ -22,7 +22,7 @@ import Testing
   @Test(arguments: OperationQuestion.allCases.map(\.rawValue), ["", "?x=1"])
   func questionIsAnsweredWithoutAPlaceAndWithoutATask(path: String, query: String) async throws {
     let admission = Admission(atOnce: 0)
-    let wire = try Wire(admission: admission, gate: try await gate().gate)
+    let wire = try Wire(admission: admission, router: try await router().router)
     try wire.receive(request(path + query))
     let answer = try wire.sent()
     #expect(answer.hasPrefix("HTTP/1.1 200 ") && answer.lowercased().contains("\r\ndate: "))
@@ -36,7 +36,7 @@ import Testing
 
   @Test(arguments: OperationQuestion.allCases.map(\.rawValue))
   func headHasTheFieldsAndNoBody(path: String) async throws {
-    let wire = try Wire(gate: try await gate().gate)
+    let wire = try Wire(router: try await router().router)
     try wire.receive(request(path))
     let whole = try lines(wire.sent())
     try wire.receive(request(path, method: "HEAD"))
@@ -50,7 +50,7 @@ import Testing
   }
 
   @Test func answerWaitsForThoseThatWereAskedBefore() async throws {
-    let wire = try Wire(gate: try await gate().gate)
+    let wire = try Wire(router: try await router().router)
     try wire.receive(Wire.get + request("/healthz"))
     #expect(try wire.sent().isEmpty)
     #expect(try wire.requests().count == 4)
@@ -63,7 +63,7 @@ import Testing
   }
 
   @Test func connectionIsClosedWhereThatWasAskedFor() async throws {
-    let wire = try Wire(gate: try await gate().gate)
+    let wire = try Wire(router: try await router().router)
     try wire.receive(request("/healthz", fields: "Connection: close\r\n"))
     #expect(try wire.sent().lowercased().contains("connection: close"))
     wire.wait(wire.limits.linger)
@@ -71,7 +71,7 @@ import Testing
   }
 
   @Test func whatIsWrongWithARequestIsForItsRoute() async throws {
-    let wire = try Wire(gate: try await gate().gate)
+    let wire = try Wire(router: try await router().router)
     for line in ["POST /healthz", "GET /healthz/x", "GET /v1/limits"] {
       try wire.receive("\(line) HTTP/1.1\r\nHost: x\r\n\r\n")
       #expect(try wire.sent().isEmpty, "\(line)")
@@ -82,12 +82,12 @@ import Testing
   }
 
   @Test func pagesOfAllowedOriginsMayRead() async throws {
-    try await Desk.open(origins: ["https://app.example"]) { desk in
-      let reply = try await desk.call(
+    try await APIFixture.open(origins: ["https://app.example"]) { api in
+      let reply = try await api.call(
         .get, "/healthz", headers: [.origin: "https://app.example"])
       #expect(reply.headers[.accessControlAllowOrigin] == "https://app.example")
       let (head, _) = try #require(
-        desk.gate.answerAtOnce(
+        api.router.answerAtOnce(
           HTTPRequest(
             method: .get, scheme: "http", authority: "x", path: "/healthz",
             headerFields: [.origin: "https://app.example"])))

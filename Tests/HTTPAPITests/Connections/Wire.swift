@@ -33,12 +33,12 @@ struct Wire {
 
   init(
     _ limits: ConnectionLimits = .init(), admission: Admission = Admission(),
-    crossOrigin: CrossOrigin = CrossOrigin(), gate: Gate? = nil
+    crossOrigin: CrossOrigin = CrossOrigin(), router: RequestRouter? = nil
   ) throws {
     self.limits = limits
     route = Route(state)
     let pipeline = channel.pipeline.syncOperations
-    try pipeline.addHandler(HeadClock(state, limits))
+    try pipeline.addHandler(HeaderTimeoutHandler(state, limits))
     var bounds = NIOHTTPDecoderLimitConfiguration()
     bounds.maxHeaderFieldCount = RequestLimits.headerFields
     try pipeline.configureHTTPServerPipeline(
@@ -46,7 +46,7 @@ struct Wire {
       withOutboundHeaderValidation: false, withEncoderConfiguration: .init(),
       withDecoderLimitConfiguration: bounds)
     try pipeline.addHandler(RequestCodec(state, isSecure: false))
-    try pipeline.addHandler(ExchangeGuard(limits, admission, crossOrigin, state, gate))
+    try pipeline.addHandler(RequestLimitHandler(limits, admission, crossOrigin, state, router))
     try pipeline.addHandler(route)
     try channel.connect(to: SocketAddress(ipAddress: "127.0.0.1", port: 1)).wait()
   }

@@ -5,12 +5,12 @@ import Testing
 
 /// An actor that others may step into.
 private actor Guest {
-  let place: LanePlace
+  let place: InlineExecutor
   private var count = 0
 
   nonisolated var unownedExecutor: UnownedSerialExecutor { place.asUnownedSerialExecutor() }
 
-  init(on lane: Lane) { place = LanePlace(lane) }
+  init(on lane: Lane) { place = InlineExecutor(lane) }
 
   /// Counts on the lane.
   func add() { count += 1 }
@@ -43,7 +43,7 @@ private actor Guest {
   var total: Int { count }
 }
 
-@Suite(.timeLimit(.minutes(5))) struct LanePlaceTests {
+@Suite(.timeLimit(.minutes(5))) struct InlineExecutorTests {
   @Test func whoStepsInIsIsolatedToTheActor() async throws {
     let lane = Lane(name: "step-in")
     let guest = Guest(on: lane)

@@ -7,7 +7,7 @@ import Synchronization
 ///
 /// ```swift
 /// actor Archive {
-///   private let place: LanePlace
+///   private let place: InlineExecutor
 ///   nonisolated var unownedExecutor: UnownedSerialExecutor { place.asUnownedSerialExecutor() }
 ///   nonisolated func size() -> Int? { place.stepIn { assumeIsolated { $0.bytes } } }
 /// }
@@ -17,7 +17,7 @@ import Synchronization
 /// Unchecked, because the compiler cannot see the lock. Proof: the pointer never changes, what it points to is
 /// used through pthread's calls alone, `jobs` and `isInLine` are touched under the pool's lock only, and all else is
 /// constant or atomic.
-package final class LanePlace: @unchecked Sendable {
+package final class InlineExecutor: @unchecked Sendable {
   /// How often ``stepIn(_:)`` tries again: some microseconds, which another short read takes. A commit takes
   /// longer, and is not waited for.
   private static let attempts = 200
@@ -93,7 +93,7 @@ package final class LanePlace: @unchecked Sendable {
   }
 }
 
-extension LanePlace: SerialExecutor {
+extension InlineExecutor: SerialExecutor {
   /// Adds a job to the end of the line.
   package func enqueue(_ job: consuming ExecutorJob) {
     switch home {

@@ -7,7 +7,7 @@ import Testing
 @testable import Accounts
 
 /// An account service over the engine in memory, with a clock that a test sets and cheap hashes.
-final class Rig: Sendable {
+final class AccountFixture: Sendable {
   let engine: MemoryEngine
   let keys: SigningKeys
   let clock: TestClock
@@ -53,22 +53,22 @@ final class Rig: Sendable {
   static func make(
     documents: (any IssuerDocuments)? = nil,
     _ change: (inout AccountSettings) throws -> Void = { _ in }
-  ) async throws -> Rig {
+  ) async throws -> AccountFixture {
     var settings = AccountSettings()
     settings.scrypt = try #require(ScryptParameters(rounds: 2, blockSize: 1, parallelism: 1))
     try change(&settings)
     let clock = TestClock()
-    return Rig(
+    return AccountFixture(
       engine: MemoryEngine(), keys: try await SigningKeys.temporary(now: clock.now), clock: clock,
       settings: settings, documents: documents)
   }
 
   /// The service after a stop and a start, over the same stores and keys.
-  func restarted(_ change: (inout AccountSettings) throws -> Void = { _ in }) async throws -> Rig {
+  func restarted(_ change: (inout AccountSettings) throws -> Void = { _ in }) async throws -> AccountFixture {
     await manager.close()
     var settings = settings
     try change(&settings)
-    return Rig(
+    return AccountFixture(
       engine: engine, keys: keys, clock: clock, settings: settings, documents: documents)
   }
 

@@ -12,7 +12,7 @@ import NIOHTTP1
 ///
 /// It stands in the place of Hummingbird's router, whose walk through characters and chain of middleware cost
 /// a twentieth of a read.
-package struct Gate: HTTPResponder {
+package struct RequestRouter: HTTPResponder {
   private let routes: [Route]
   let table: RouteTable
   let crossOrigin: CrossOrigin
@@ -243,30 +243,4 @@ enum LogKey {
   static let status = "status"
   static let error = "error"
   static let detail = "detail"
-}
-
-extension HTTPField.Name {
-  /// `X-Request-Id`: names a failed request in the log.
-  static let xRequestID = HTTPField.Name(token: "X-Request-Id")
-  /// `Idempotency-Key` (draft-ietf-httpapi-idempotency-key-header).
-  static let idempotencyKey = HTTPField.Name(token: "Idempotency-Key")
-  /// `Renewed-Token`: a new token for a guest or user whose own has used up a good part of its time.
-  static let renewedToken = HTTPField.Name(token: "Renewed-Token")
-  /// `Prefer` (RFC 7240).
-  static let prefer = HTTPField.Name(token: "Prefer")
-  /// `Cache-Status` (RFC 9211).
-  static let cacheStatus = HTTPField.Name(token: "Cache-Status")
-  /// `Host`, where HTTP/2 has no `:authority`.
-  static let hostField = HTTPField.Name(token: "Host")
-  /// `X-Forwarded-For`: whom a proxy was called by.
-  static let xForwardedFor = HTTPField.Name(token: "X-Forwarded-For")
-  /// `Server-Timing`: what a request cost, where that is shown.
-  static let serverTiming = HTTPField.Name(token: "Server-Timing")
-  /// `Link` (RFC 8288).
-  static let link = HTTPField.Name(token: "Link")
-
-  /// A name that is a token; these all are.
-  private init(token name: String) {
-    self = HTTPField.Name(name) ?? .date
-  }
 }

@@ -4,7 +4,7 @@ import NIOHTTP1
 
 /// Watches the bytes of an HTTP/1 connection before they are parsed: a head that takes too long is answered
 /// 408, what the parser refuses gets its answer here, and what comes after the last answer is thrown away.
-final class HeadClock: ChannelInboundHandler, RemovableChannelHandler {
+final class HeaderTimeoutHandler: ChannelInboundHandler, RemovableChannelHandler {
   typealias InboundIn = ByteBuffer
   typealias InboundOut = ByteBuffer
   typealias OutboundOut = ByteBuffer

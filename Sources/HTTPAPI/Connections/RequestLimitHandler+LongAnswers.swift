@@ -3,7 +3,7 @@ import NIOCore
 import NIOHTTPTypes
 
 /// The account of long answers on their way. One of up to ``pieceBytes`` costs none of this.
-extension ExchangeGuard {
+extension RequestLimitHandler {
   /// Accounts for an answer of known length.
   /// - Parameter length: its `Content-Length`.
   /// - Returns: whether there is memory for it until the client has taken it.

@@ -5,7 +5,7 @@ import Stores
 import Synchronization
 
 /// A store on the disk, with documents of 1.1 KB.
-final class StoreRig: Sendable {
+final class StoreFixture: Sendable {
   private let directory: String
   private let engine: FileEngine
   private let storage: any StoreStorage
@@ -39,7 +39,7 @@ final class StoreRig: Sendable {
   func read() async throws {
     let number = reads.add(1, ordering: .relaxed).oldValue
     let id = try DocumentID("doc-\(number &* 7_919 % documents)")
-    let found = try await storage.glance { view throws(StoreError) in try view.document(id) }
+    let found = try await storage.readInline { view throws(StoreError) in try view.document(id) }
     guard found != nil else { throw NoStore(reason: "a document is missing") }
   }
 

@@ -3,7 +3,7 @@ import Documents
 import StoreTesting
 import Testing
 
-struct FindBookmarkTests {
+struct QueryCursorTests {
   private func letters() async throws -> Couch {
     let couch = try await Couch()
     for id in ["a", "b", "c", "d", "e"] {

@@ -7,7 +7,7 @@ import Stores
 /// for an index the first 8 bytes of its digest; the length of the id in two bytes, high one first; the id;
 /// for an index the key at which the document stood. A place is no secret and gives no right: whatever
 /// is found from there must match the query itself.
-struct FindBookmark: Sendable, Equatable {
+struct QueryCursor: Sendable, Equatable {
   /// Which way a query walks.
   enum Way: Sendable, Equatable {
     /// All documents by id.
@@ -65,7 +65,7 @@ struct FindBookmark: Sendable, Equatable {
     return Hex.string(bytes + id + place.key)
   }
 
-  private static func read(_ bytes: ArraySlice<UInt8>) -> FindBookmark? {
+  private static func read(_ bytes: ArraySlice<UInt8>) -> QueryCursor? {
     var rest = bytes
     guard rest.popFirst() == 1, let tag = rest.popFirst(), let way = way(tag, &rest),
       let high = rest.popFirst(), let low = rest.popFirst()
@@ -76,8 +76,8 @@ struct FindBookmark: Sendable, Equatable {
     else { return nil }
     let key = Array(rest.dropFirst(length))
     guard key.count <= QueryLimits.keyBytes else { return nil }
-    if case .index = way { return FindBookmark(way, IndexEntry(id: id, key: key)) }
-    return key.isEmpty ? FindBookmark(way, IndexEntry(id: id, key: [])) : nil
+    if case .index = way { return QueryCursor(way, IndexEntry(id: id, key: key)) }
+    return key.isEmpty ? QueryCursor(way, IndexEntry(id: id, key: [])) : nil
   }
 
   private static func way(_ tag: UInt8, _ rest: inout ArraySlice<UInt8>) -> Way? {

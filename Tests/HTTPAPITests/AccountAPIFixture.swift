@@ -5,15 +5,15 @@ import Testing
 
 @testable import HTTPAPI
 
-/// A desk with an administrator, a database that they made, and people who may do more or less with it.
-struct Office: Sendable {
+/// A api with an administrator, a database that they made, and people who may do more or less with it.
+struct AccountAPIFixture: Sendable {
   /// Who somebody is to the database.
   enum Person: String, Sendable, CaseIterable {
     case guest, stranger, member, databaseAdministrator, administrator
   }
 
-  /// The desk.
-  let desk: Desk
+  /// The api.
+  let api: APIFixture
   private let tokens: [Person: String]
 
   /// The database, as a path: a name with everything that a name may have.
@@ -26,28 +26,28 @@ struct Office: Sendable {
     """
   /// The administrator's name and password.
   static let basic: HTTPFields = [
-    .authorization: "Basic " + Data("admin:\(Desk.password)".utf8).base64EncodedString()
+    .authorization: "Basic " + Data("admin:\(APIFixture.password)".utf8).base64EncodedString()
   ]
 
-  /// Opens an office for a test.
-  static func open(_ test: @Sendable (Office) async throws -> Void) async throws {
+  /// Opens an api for a test.
+  static func open(_ test: @Sendable (AccountAPIFixture) async throws -> Void) async throws {
     let administrator = try Administrator(
-      name: "admin", password: Secret(Desk.password),
+      name: "admin", password: Secret(APIFixture.password),
       scrypt: try #require(ScryptParameters(rounds: 2, blockSize: 1, parallelism: 1)))
-    try await Desk.open {
+    try await APIFixture.open {
       $0.administrator = administrator
-    } _: { desk in
+    } _: { api in
       var tokens: [Person: String] = [
-        .guest: try await desk.guest(), .stranger: try await desk.user("stranger"),
-        .member: try await desk.user("member"),
-        .databaseAdministrator: try await desk.user("chief"),
+        .guest: try await api.guest(), .stranger: try await api.user("stranger"),
+        .member: try await api.user("member"),
+        .databaseAdministrator: try await api.user("chief"),
       ]
-      let session = try await desk.call(.post, "/v1/sessions", body: Desk.credentials("ADMIN"))
+      let session = try await api.call(.post, "/v1/sessions", body: APIFixture.credentials("ADMIN"))
       tokens[.administrator] = session["token"]
-      let office = Office(desk: desk, tokens: tokens)
-      #expect(try await office.call(.administrator, .put, path).status == 201)
-      #expect(try await office.secure(security).status == 200)
-      try await test(office)
+      let api = AccountAPIFixture(api: api, tokens: tokens)
+      #expect(try await api.call(.administrator, .put, path).status == 201)
+      #expect(try await api.secure(security).status == 200)
+      try await test(api)
     }
   }
 
@@ -60,7 +60,7 @@ struct Office: Sendable {
     _ person: Person, _ method: HTTPRequest.Method, _ target: String, body: String? = nil,
     headers: HTTPFields = [:], at location: SourceLocation = #_sourceLocation
   ) async throws -> Reply {
-    try await desk.call(
+    try await api.call(
       method, target, token: try token(person), body: body, headers: headers, at: location)
   }
 

@@ -5,14 +5,14 @@ import StoreTesting
 import Stores
 import Testing
 
-@Suite struct GlanceTests {
-  @Test func glanceSeesWhatWasCommittedBefore() async throws {
+@Suite struct InlineReadTests {
+  @Test func inlineReadSeesWhatWasCommittedBefore() async throws {
     let directory = try TemporaryDirectory()
     let engine = try await FileEngine.open(directory: directory.path, lanes: 1)
     let storage = try await engine.store(.system)
     for number in 0..<50 {
       let revision = try await storage.put("document-\(number)", #"{"n":\#(number)}"#)
-      let seen = try await storage.glance { view throws(StoreError) in
+      let seen = try await storage.readInline { view throws(StoreError) in
         try view.document(DocumentID(stored: "document-\(number)"))
       }
       #expect(seen?.revision == revision)
@@ -22,29 +22,29 @@ import Testing
     await engine.close()
   }
 
-  @Test func glanceWaitsForItsTurnWhileTheStoreIsAtWork() async throws {
+  @Test func inlineReadWaitsForItsTurnWhileTheStoreIsAtWork() async throws {
     let directory = try TemporaryDirectory()
     let engine = try await FileEngine.open(directory: directory.path, lanes: 1)
     let storage = try await engine.store(.system)
     let gate = DispatchSemaphore(value: 0)
     let holder = Task { try await storage.read { _ throws(StoreError) in gate.wait() } }
-    let glances = (0..<4).map { _ in
-      Task { try await storage.glance { view throws(StoreError) in try view.info().lastSequence } }
+    let inlineReads = (0..<4).map { _ in
+      Task { try await storage.readInline { view throws(StoreError) in try view.info().lastSequence } }
     }
     gate.signal()
     try await holder.value
-    for glance in glances { #expect(try await glance.value == 0) }
+    for readInline in inlineReads { #expect(try await readInline.value == 0) }
     await storage.close()
     await engine.close()
   }
 
-  @Test func glanceAtAClosedStoreFails() async throws {
+  @Test func inlineReadOfAClosedStoreFails() async throws {
     let directory = try TemporaryDirectory()
     let engine = try await FileEngine.open(directory: directory.path, lanes: 1)
     let storage = try await engine.store(.system)
     await storage.close()
     await #expect(throws: StoreError.self) {
-      try await storage.glance { view throws(StoreError) in try view.info().lastSequence }
+      try await storage.readInline { view throws(StoreError) in try view.info().lastSequence }
     }
     await engine.close()
   }

@@ -4,11 +4,11 @@ import NIOCore
 import NIOHTTP1
 import NIOHTTPTypes
 
-/// The last handler of an HTTP/1 connection: puts requests together for ``Exchanges``.
+/// The last handler of an HTTP/1 connection: puts requests together for ``RequestQueue``.
 ///
 /// A request whose body comes with its head, or that has none, is handed over whole; of another the body is a
 /// sequence, and the connection is read only as fast as that is.
-final class ExchangeHandler: ChannelInboundHandler, ChannelOutboundHandler {
+final class RequestHandler: ChannelInboundHandler, ChannelOutboundHandler {
   typealias InboundIn = HTTPRequestPart
   typealias OutboundIn = HTTPResponsePart
   typealias OutboundOut = HTTPResponsePart
@@ -18,7 +18,7 @@ final class ExchangeHandler: ChannelInboundHandler, ChannelOutboundHandler {
     BodyReader
   >
 
-  private let exchanges: Exchanges
+  private let queue: RequestQueue
   private let state: ConnectionState?
   /// The head of a request that is not handed over yet.
   private var head: HTTPRequest?
@@ -31,8 +31,8 @@ final class ExchangeHandler: ChannelInboundHandler, ChannelOutboundHandler {
   private var isOver = false
 
   /// - Parameter state: says what each request holds; nil for a connection that accounts for nothing.
-  init(_ exchanges: Exchanges, _ state: ConnectionState? = nil) {
-    self.exchanges = exchanges
+  init(_ queue: RequestQueue, _ state: ConnectionState? = nil) {
+    self.queue = queue
     self.state = state
   }
 
@@ -57,7 +57,7 @@ final class ExchangeHandler: ChannelInboundHandler, ChannelOutboundHandler {
       } else if let rest {
         rest.finish()
         self.rest = nil
-        exchanges.noteBody(isFull: false)
+        queue.noteBody(isFull: false)
       }
     }
   }
@@ -68,7 +68,7 @@ final class ExchangeHandler: ChannelInboundHandler, ChannelOutboundHandler {
   }
 
   func read(context: ChannelHandlerContext) {
-    if exchanges.mayRead() { context.read() }
+    if queue.mayRead() { context.read() }
   }
 
   func errorCaught(context: ChannelHandlerContext, error: any Error) {
@@ -79,15 +79,15 @@ final class ExchangeHandler: ChannelInboundHandler, ChannelOutboundHandler {
   func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
     if let event = event as? ChannelEvent, event == .inputClosed {
       finish(nil)
-      exchanges.clientClosed(hasGone: false)
+      queue.clientClosed(hasGone: false)
     }
-    if event is LastAnswer { exchanges.drop() }
+    if event is LastAnswer { queue.drop() }
     context.fireUserInboundEventTriggered(event)
   }
 
   func channelInactive(context: ChannelHandlerContext) {
     finish(nil)
-    exchanges.clientClosed(hasGone: true)
+    queue.clientClosed(hasGone: true)
     context.fireChannelInactive()
   }
 
@@ -100,7 +100,7 @@ final class ExchangeHandler: ChannelInboundHandler, ChannelOutboundHandler {
     // A body that nobody ended has broken off, whatever the parser says of it.
     rest?.finish(error ?? HTTPParserError.invalidEOFState)
     rest = nil
-    exchanges.finish(error as? HTTPParserError)
+    queue.finish(error as? HTTPParserError)
   }
 
   /// Hands over a request of which more is to come.
@@ -110,19 +110,19 @@ final class ExchangeHandler: ChannelInboundHandler, ChannelOutboundHandler {
     let body = Body.makeSequence(
       elementType: ByteBuffer.self, failureType: (any Error).self,
       backPressureStrategy: .init(lowWatermark: 2, highWatermark: 10), finishOnDeinit: true,
-      delegate: BodyReader(exchanges: exchanges))
+      delegate: BodyReader(queue: queue))
     rest = body.source
     if beginning.readableBytes > 0 { deliver(takeBeginning()) }
     append(Request(head: head, body: RequestBody(asyncSequence: body.sequence)))
   }
 
   private func append(_ request: Request) {
-    exchanges.append(request, hold)
+    queue.append(request, hold)
     hold = nil
   }
 
   private func deliver(_ bytes: ByteBuffer) {
-    if case .stopProducing? = rest?.yield(bytes) { exchanges.noteBody(isFull: true) }
+    if case .stopProducing? = rest?.yield(bytes) { queue.noteBody(isFull: true) }
   }
 
   private func takeBeginning() -> ByteBuffer {
@@ -133,11 +133,11 @@ final class ExchangeHandler: ChannelInboundHandler, ChannelOutboundHandler {
 
 /// Goes on reading when a body's reader wants more of it, or will never want it.
 private struct BodyReader: NIOAsyncSequenceProducerDelegate {
-  let exchanges: Exchanges
+  let queue: RequestQueue
 
   func produceMore() {
     // On the event loop, so that it comes after what it answers.
-    exchanges.channel.eventLoop.execute { exchanges.noteBody(isFull: false) }
+    queue.channel.eventLoop.execute { queue.noteBody(isFull: false) }
   }
 
   func didTerminate() { produceMore() }

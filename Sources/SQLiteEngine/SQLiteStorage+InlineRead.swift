@@ -10,18 +10,18 @@ extension SQLiteStorage {
   ///
   /// Reads that come in numbers are the lane's: a row of them on one thread, with SQLite's code in that
   /// processor's cache, took a sixth less time than each on the thread of its request.
-  nonisolated func glance<Value: Sendable>(
+  nonisolated func readInline<Value: Sendable>(
     _ query: @escaping @Sendable (any StoreView) throws(StoreError) -> Value
   ) async throws(StoreError) -> Value {
-    let others = glances.add(1, ordering: .relaxed).oldValue
-    defer { glances.subtract(1, ordering: .relaxed) }
-    if others == 0, let outcome = glanceHere(query) { return try outcome.get() }
+    let others = inlineReads.add(1, ordering: .relaxed).oldValue
+    defer { inlineReads.subtract(1, ordering: .relaxed) }
+    if others == 0, let outcome = readHere(query) { return try outcome.get() }
     return try await read(query)
   }
 
   /// - Returns: nil where the read is to be done on the lane. So is one that found something wrong below: what
   ///   follows from that is decided there.
-  private nonisolated func glanceHere<Value: Sendable>(
+  private nonisolated func readHere<Value: Sendable>(
     _ query: @Sendable (any StoreView) throws(StoreError) -> Value
   ) -> Result<Value, StoreError>? {
     let outcome: Result<Value, StoreError>?? = place.stepIn {

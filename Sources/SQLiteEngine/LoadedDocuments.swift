@@ -6,7 +6,7 @@ import Stores
 ///
 /// What was found holds until the update is written, because nothing else is written meanwhile and a
 /// decision changes each document once. Confined, as the rows are, to the actor that owns them.
-final class AnnouncedDocuments {
+final class LoadedDocuments {
   /// A document with all that stands in its row.
   final class Found {
     /// The columns before body and tree.
@@ -46,7 +46,7 @@ final class AnnouncedDocuments {
   /// What is known of an id.
   enum Answer {
     /// The update may not change it: it is read like any other.
-    case unannounced
+    case notLoaded
     /// It was never used.
     case absent
     /// The document.
@@ -68,7 +68,7 @@ final class AnnouncedDocuments {
   /// - Throws: `integrity` for columns that were not written so.
   func answer(for id: DocumentID) throws(StoreError) -> Answer {
     if let known = known[id] { return known.map { .found($0) } ?? .absent }
-    guard ids.contains(id) else { return .unannounced }
+    guard ids.contains(id) else { return .notLoaded }
     let document = try rows.whole(id)
     known[id] = .some(document)
     return document.map { .found($0) } ?? .absent
@@ -80,7 +80,7 @@ final class AnnouncedDocuments {
     switch try answer(for: id) {
     case .found(let document): document
     case .absent: nil
-    case .unannounced: try rows.whole(id)
+    case .notLoaded: try rows.whole(id)
     }
   }
 }

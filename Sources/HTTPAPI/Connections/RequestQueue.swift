@@ -8,8 +8,8 @@ import Synchronization
 /// `NIOAsyncChannel` is to Hummingbird, for whole requests and whole answers instead of their parts.
 ///
 /// A request that came in one piece crosses from the connection's event loop to the task once, and its
-/// answer once back; both cost a lock and no more. ``ExchangeHandler`` is its end in the pipeline.
-package final class Exchanges: ServerChildChannelValue {
+/// answer once back; both cost a lock and no more. ``RequestHandler`` is its end in the pipeline.
+package final class RequestQueue: ServerChildChannelValue {
   /// Requests that wait for their turn before nothing more is read from the client.
   static let readAhead = 2
 
@@ -32,7 +32,7 @@ package final class Exchanges: ServerChildChannelValue {
     /// Whether a reading of the channel's was put off.
     var isReadHeld = false
 
-    var isFull: Bool { isBodyFull || requests.count >= Exchanges.readAhead }
+    var isFull: Bool { isBodyFull || requests.count >= RequestQueue.readAhead }
   }
 
   /// The connection.

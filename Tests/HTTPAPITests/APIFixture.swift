@@ -14,7 +14,7 @@ import Testing
 @testable import HTTPAPI
 
 /// A service over stores in memory, reached through its router. Every answer is held against the contract.
-struct Desk: Sendable {
+struct APIFixture: Sendable {
   /// The stores below.
   let engine: MemoryEngine
   /// The service's clock.
@@ -33,7 +33,7 @@ struct Desk: Sendable {
   static func open(
     origins: [String] = [], publicURL: String? = nil,
     settings change: (inout AccountSettings) -> Void = { _ in },
-    _ test: @Sendable (Desk) async throws -> Void
+    _ test: @Sendable (APIFixture) async throws -> Void
   ) async throws {
     let (engine, clock, search) = (MemoryEngine(), TestClock(), ScriptedSearch())
     let contract = try Contract.shared.get()
@@ -42,10 +42,10 @@ struct Desk: Sendable {
     change(&settings)
     let service = try await service(
       engine, clock, search, settings, origins: origins, publicURL: publicURL)
-    let application = Application(responder: PieceByPiece(gate: service.gate()), logger: quiet)
+    let application = Application(responder: PieceByPiece(router: service.router()), logger: quiet)
     try await application.test(.router) { client in
       try await test(
-        Desk(
+        APIFixture(
           engine: engine, clock: clock, search: search, service: service, contract: contract,
           client: client))
     }
@@ -53,11 +53,11 @@ struct Desk: Sendable {
   }
 
   /// What every request passes.
-  var gate: Gate { service.gate() }
+  var router: RequestRouter { service.router() }
 
   /// A log that says nothing of what tests do on purpose.
   static let quiet: Logger = {
-    var quiet = Logger(label: "desk")
+    var quiet = Logger(label: "api")
     quiet.logLevel = .critical
     return quiet
   }()

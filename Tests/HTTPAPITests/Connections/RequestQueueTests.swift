@@ -10,23 +10,23 @@ import Testing
 @testable import HTTPAPI
 
 /// What crosses between a connection's event loop and the task that answers its requests.
-@Suite struct ExchangesTests {
+@Suite struct RequestQueueTests {
   /// A connection's last handlers, without a socket.
   private struct Line {
     let channel: NIOAsyncTestingChannel
-    let exchanges: Exchanges
+    let queue: RequestQueue
     let reads = Reads()
 
     init() async throws {
       let (channel, reads) = (NIOAsyncTestingChannel(), reads)
-      let exchanges = Exchanges(channel)
+      let queue = RequestQueue(channel)
       try await channel.testingEventLoop.executeInContext {
         let pipeline = channel.pipeline.syncOperations
         try pipeline.addHandler(reads)
-        try pipeline.addHandler(ExchangeHandler(exchanges))
+        try pipeline.addHandler(RequestHandler(queue))
       }
       try await channel.connect(to: SocketAddress(ipAddress: "127.0.0.1", port: 1))
-      (self.channel, self.exchanges) = (channel, exchanges)
+      (self.channel, self.queue) = (channel, queue)
     }
 
     /// What one reading of the socket gives.
@@ -75,7 +75,7 @@ import Testing
   @Test func requestOfOneReadingCrossesWhole() async throws {
     let line = try await Line()
     try await line.receive(Self.head, Self.body("ab"), Self.body("c"), .end(nil))
-    let request = try #require(try await line.exchanges.next())
+    let request = try #require(try await line.queue.next())
     let text = try await Self.text(request)
     #expect(text == "abc")
   }
@@ -83,7 +83,7 @@ import Testing
   @Test func requestIsHandedOverBeforeTheRestOfItsBody() async throws {
     let line = try await Line()
     try await line.receive(Self.head, Self.body("a"))
-    let request = try #require(try await line.exchanges.next())
+    let request = try #require(try await line.queue.next())
     try await line.receive(Self.body("b"))
     try await line.receive(Self.body("c"), .end(nil))
     let text = try await Self.text(request)
@@ -93,10 +93,10 @@ import Testing
   @Test func bodyThatBreaksOffIsItsReadersError() async throws {
     let line = try await Line()
     try await line.receive(Self.head, Self.body("a"))
-    let request = try #require(try await line.exchanges.next())
+    let request = try #require(try await line.queue.next())
     try await line.fail(Problem.notFound)
     await #expect(throws: Problem.self) { _ = try await Self.text(request) }
-    let next = try await line.exchanges.next()
+    let next = try await line.queue.next()
     #expect(next == nil)
   }
 
@@ -104,10 +104,10 @@ import Testing
     let line = try await Line()
     try await line.receive(Self.head, .end(nil))
     try await line.fail(HTTPParserError.invalidEOFState)
-    let first = try await line.exchanges.next()
+    let first = try await line.queue.next()
     #expect(first != nil)
-    await #expect(throws: HTTPParserError.self) { _ = try await line.exchanges.next() }
-    let last = try await line.exchanges.next()
+    await #expect(throws: HTTPParserError.self) { _ = try await line.queue.next() }
+    let last = try await line.queue.next()
     #expect(last == nil)
   }
 
@@ -115,18 +115,18 @@ import Testing
     let line = try await Line()
     try await line.receive(Self.head, .end(nil))
     try await line.receive(Self.head, .end(nil))
-    _ = try await line.exchanges.next()
+    _ = try await line.queue.next()
     try await line.channel.testingEventLoop.executeInContext { [channel = line.channel] in
       channel.pipeline.syncOperations.fireUserInboundEventTriggered(LastAnswer())
     }
     try await line.receive(Self.head, .end(nil))
-    let next = try await line.exchanges.next()
+    let next = try await line.queue.next()
     #expect(next == nil)
   }
 
   @Test func taskThatWaitsIsToldOfTheEnd() async throws {
     let line = try await Line()
-    async let next = line.exchanges.next()
+    async let next = line.queue.next()
     try await line.channel.testingEventLoop.executeInContext { [channel = line.channel] in
       channel.pipeline.syncOperations.fireUserInboundEventTriggered(ChannelEvent.inputClosed)
     }
@@ -142,7 +142,7 @@ import Testing
     let held = try await line.reads()
     #expect(!held)
     let before = line.reads.count
-    _ = try await line.exchanges.next()
+    _ = try await line.queue.next()
     try await line.channel.testingEventLoop.executeInContext {}
     #expect(line.reads.count == before + 1)
   }
@@ -151,7 +151,7 @@ import Testing
     let line = try await Line()
     try await line.receive(Self.head)
     do {
-      let request = try #require(try await line.exchanges.next())
+      let request = try #require(try await line.queue.next())
       for _ in 0..<12 { try await line.receive(Self.body("a")) }
       let held = try await line.reads()
       #expect(!held)
@@ -160,7 +160,7 @@ import Testing
     while try await !line.reads() { await Task.yield() }
     try await line.receive(Self.body("a"), .end(nil))
     try await line.receive(Self.head, .end(nil))
-    let next = try await line.exchanges.next()
+    let next = try await line.queue.next()
     #expect(next != nil)
   }
 

@@ -9,7 +9,7 @@ import NIOHTTPTypes
 ///
 /// A request costs it a few comparisons and two looks at the clock; its timer runs at an interval and only
 /// while there is something to wait for, so that a feed that waits has none.
-final class ExchangeGuard: ChannelDuplexHandler, RemovableChannelHandler {
+final class RequestLimitHandler: ChannelDuplexHandler, RemovableChannelHandler {
   typealias InboundIn = HTTPRequestPart
   typealias InboundOut = HTTPRequestPart
   typealias OutboundIn = HTTPResponsePart
@@ -27,7 +27,7 @@ final class ExchangeGuard: ChannelDuplexHandler, RemovableChannelHandler {
   /// The connection's state; nil for a stream of HTTP/2, which has one request.
   let connection: ConnectionState?
   /// Answers at once what operators ask; nil for a connection on which nobody does.
-  private let gate: Gate?
+  private let router: RequestRouter?
 
   /// The request that was read last.
   private var request: HTTPRequest?
@@ -67,9 +67,9 @@ final class ExchangeGuard: ChannelDuplexHandler, RemovableChannelHandler {
 
   init(
     _ limits: ConnectionLimits, _ admission: Admission, _ crossOrigin: CrossOrigin,
-    _ connection: ConnectionState? = nil, _ gate: Gate? = nil
+    _ connection: ConnectionState? = nil, _ router: RequestRouter? = nil
   ) {
-    self.gate = gate
+    self.router = router
     self.limits = limits
     self.admission = admission
     self.crossOrigin = crossOrigin
@@ -86,7 +86,7 @@ final class ExchangeGuard: ChannelDuplexHandler, RemovableChannelHandler {
   var answered: HTTPRequest? { asked.first?.head ?? request }
 
   func handlerAdded(context: ChannelHandlerContext) {
-    guard let text = context.channel.remoteAddress?.ipAddress, gate?.isProxy(text) != true else {
+    guard let text = context.channel.remoteAddress?.ipAddress, router?.isProxy(text) != true else {
       return
     }
     address = admission.share(of: ClientAddress(text).prefix)
@@ -150,7 +150,7 @@ final class ExchangeGuard: ChannelDuplexHandler, RemovableChannelHandler {
     if outstanding == 0 {
       hasAnswer = false
       // Who does not take answers waits for them as others do.
-      if context.channel.isWritable, let (head, body) = gate?.answerAtOnce(head) {
+      if context.channel.isWritable, let (head, body) = router?.answerAtOnce(head) {
         (isRefusing, isAnsweredAtOnce) = (true, true)
         closes = connection?.isLast ?? true
         answer(head, body, context)
@@ -253,7 +253,7 @@ final class ExchangeGuard: ChannelDuplexHandler, RemovableChannelHandler {
 }
 
 /// The account of bodies in memory; see ``RequestHold``.
-extension ExchangeGuard {
+extension RequestLimitHandler {
   /// Accounts for the body that is on its way, which is that of the request that came last.
   /// - Parameter count: the bytes that have come.
   /// - Returns: whether there is memory for it.

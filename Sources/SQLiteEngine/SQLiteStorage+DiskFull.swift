@@ -15,10 +15,10 @@ extension SQLiteStorage {
 
   /// Writes an update for which there was no room, if it makes some: the log is copied and cut, before and
   /// after, and the reserve lends what pages the log needs meanwhile.
-  func commitWithoutRoom(_ update: any PendingUpdate) {
+  func commitOnFullDisk(_ update: any PendingUpdate) {
     do throws(StoreError) {
       _ = try emptyLog()
-      guard try makesRoom(update) else { throw .full }
+      guard try deletesOrFreesSpace(update) else { throw .full }
       reserve.release()
       guard try emptyLog() || !hasOldLog else { throw .full }
       _ = try transactOrUndo([update])
@@ -46,16 +46,16 @@ extension SQLiteStorage {
 
   /// Whether an update neither adds a document nor makes the winners longer, nor writes notes alone, or is part
   /// of an erasure. Runs its rule and undoes what it wrote.
-  private func makesRoom(_ update: any PendingUpdate) throws(StoreError) -> Bool {
+  private func deletesOrFreesSpace(_ update: any PendingUpdate) throws(StoreError) -> Bool {
     guard let rows else { throw .closed }
     try storing(rows.connection.begin)
     var writer = StoreWriter(rows: rows, header: header)
-    let announced = AnnouncedDocuments(update.ids, in: rows)
-    let view = SQLiteView(rows: rows, header: header, now: update.now, announced: announced)
+    let loaded = LoadedDocuments(update.ids, in: rows)
+    let view = SQLiteView(rows: rows, header: header, now: update.now, loaded: loaded)
     let decision: Decision<Void>
     do throws(StoreError) {
       decision = try update.decide(in: view)
-      _ = try writer.write(decision, of: announced, at: update.now)
+      _ = try writer.write(decision, of: loaded, at: update.now)
     } catch {
       undo(rows, after: error)
       throw error
@@ -63,7 +63,7 @@ extension SQLiteStorage {
     rows.forgetTransaction()
     try storing(rows.connection.rollback)
     let isNoted = decision.mutations.isEmpty && decision.purges.isEmpty && !decision.isEmpty
-    return decision.leadsToRoom
+    return decision.freesSpace
       || !isNoted && writer.header.live <= header.live && writer.header.bytes <= header.bytes
   }
 

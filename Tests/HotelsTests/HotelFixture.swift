@@ -7,7 +7,7 @@ import Testing
 @testable import Hotels
 
 /// A service over stores in memory, with a clock that the test turns.
-struct Hall: Sendable {
+struct HotelFixture: Sendable {
   let stores: DatabaseManager
   let service: HotelService
   let clock: TurnedClock

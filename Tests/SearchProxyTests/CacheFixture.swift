@@ -5,7 +5,7 @@ import SearchProxy
 import Synchronization
 
 /// A cache over an upstream in memory, with a clock that a test sets.
-final class CacheRig: Sendable {
+final class CacheFixture: Sendable {
   let upstream: CountingSearch
   let path: String
   /// The clock of its upstream's guards.
@@ -77,17 +77,17 @@ final class SharedTime: Sendable {
 func withCache(
   hotels: Int = 5, path: String? = nil, maximumBytes: Int64 = 1 << 20, isGuarded: Bool = false,
   isRecovering: @escaping @Sendable () -> Bool = { false },
-  _ body: (CacheRig) async throws -> Void
+  _ body: (CacheFixture) async throws -> Void
 ) async throws {
   let directory = FileManager.default.temporaryDirectory.appendingPathComponent(
     "search-cache-\(UInt64.random(in: 0...UInt64.max))")
   try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
   defer { try? FileManager.default.removeItem(at: directory) }
-  let rig = try CacheRig(
+  let fixture = try CacheFixture(
     hotels: hotels, path: path ?? directory.appendingPathComponent("cache.sqlite").path,
     maximumBytes: maximumBytes, isGuarded: isGuarded, isRecovering: isRecovering)
   let outcome: Result<Void, any Error>
-  do { outcome = .success(try await body(rig)) } catch { outcome = .failure(error) }
-  await rig.close()
+  do { outcome = .success(try await body(fixture)) } catch { outcome = .failure(error) }
+  await fixture.close()
   try outcome.get()
 }

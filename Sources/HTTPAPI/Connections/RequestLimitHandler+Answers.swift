@@ -3,7 +3,7 @@ import NIOCore
 import NIOHTTPTypes
 
 /// The way out.
-extension ExchangeGuard {
+extension RequestLimitHandler {
   /// Writes an answer's head; the server's own for what the parser refused is given its words here.
   func write(
     _ head: HTTPResponse, _ data: NIOAny, _ context: ChannelHandlerContext,

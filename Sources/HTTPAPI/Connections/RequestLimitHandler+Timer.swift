@@ -1,7 +1,7 @@
 import NIOCore
 
 /// What takes too long.
-extension ExchangeGuard {
+extension RequestLimitHandler {
   func channelWritabilityChanged(context: ChannelHandlerContext) {
     let now = context.eventLoop.now
     if isOver {
