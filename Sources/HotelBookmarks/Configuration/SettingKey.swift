@@ -63,3 +63,205 @@ package enum SettingKey: String, CaseIterable, Sendable {
     }
   }
 }
+
+/// What people read of a setting: `serve --help`, the table of the page Operations and that of the README are made of
+/// this.
+extension SettingKey {
+  /// What holds where the setting is not given, in Markdown.
+  package var standard: String { texts.standard }
+
+  /// What the setting is and may be, in Markdown.
+  package var meaning: String { texts.meaning }
+
+  /// The setting's row in a table of flags, names in a file, defaults and meanings.
+  package var row: String {
+    "| `--\(flagName)` | `\(rawValue)` | \(standard) | \(meaning) |"
+  }
+
+  /// One line for `serve --help`.
+  package var help: String {
+    let text = meaning.prefix(1).uppercased() + meaning.dropFirst() + ". Default: " + standard
+    return text.filter { $0 != "`" }
+  }
+
+  private var texts: (standard: String, meaning: String) {
+    switch self {
+    case .hostname:
+      (
+        "`127.0.0.1`",
+        "the address to listen at"
+      )
+    case .port:
+      (
+        "`8080`",
+        "the TCP port, 0 to 65535; 0 takes a free one"
+      )
+    case .operationsPort:
+      (
+        "none",
+        """
+        a port at which only `/healthz`, `/readyz`, `/metrics` and `/couch/_up` are answered; 0 \
+        takes a free one
+        """
+      )
+    case .data:
+      (
+        "`hotel-bookmarks-data`",
+        "the data directory, on a local disk; made if absent"
+      )
+    case .upstream:
+      (
+        "`embedded`",
+        """
+        where searches go: `embedded`, a travel-sample back end's URL, `couchbase:URL#INDEX` or \
+        `opensearch:URL#INDEX`; several by commas, the next one asked when one can't answer
+        """
+      )
+    case .upstreamCredentialsFile:
+      (
+        "none",
+        "a file with a line `URL USER:PASSWORD` for each search engine that wants one"
+      )
+    case .upstreamNetworks:
+      (
+        "any for an address or `localhost`, none of this machine or its link for a name",
+        "the only networks that upstreams may be in, such as `10.0.0.0/8`, by commas"
+      )
+    case .upstreamCAFile:
+      (
+        "the system's",
+        "a PEM file of authorities whose certificates upstreams may show, too"
+      )
+    case .publicURL:
+      (
+        "each request's own `Host`",
+        "the URL that clients reach this server by"
+      )
+    case .origins:
+      (
+        "none",
+        "origins whose pages may call, by commas; `*` for any, without cookies"
+      )
+    case .trustedProxies:
+      (
+        "none",
+        """
+        addresses or blocks of proxies whose `X-Forwarded-For` is taken, such as `10.0.0.0/8`, by \
+        commas
+        """
+      )
+    case .tlsCertificateFile:
+      (
+        "none: no TLS",
+        "a PEM file for TLS and HTTP/2: the certificate, then those that it was signed with"
+      )
+    case .tlsKeyFile:
+      (
+        "none",
+        "a PEM file with the certificate's key; both or neither"
+      )
+    case .connections:
+      (
+        "`10000`, fewer where descriptors are few",
+        "connections at once, 1 to 1000000"
+      )
+    case .connectionsPerAddress:
+      (
+        "`256`, and any number from this machine",
+        """
+        connections at once from one address, 1 to 1000000; where it is set it holds for this \
+        machine, too
+        """
+      )
+    case .requestsAtOnce:
+      (
+        "`1024`",
+        "requests answered at once, 1 to 1000000"
+      )
+    case .guestsPerHour:
+      (
+        "`6000`",
+        "guests that one address may make in an hour, 1 to 1000000"
+      )
+    case .issuers:
+      (
+        "none",
+        """
+        OpenID providers whose ID tokens are taken at `POST /v1/sessions`: `ISSUER#CLIENT` by \
+        commas, one `#` more for each further client id
+        """
+      )
+    case .issuerKeys:
+      (
+        "what discovery says",
+        "key sets that are elsewhere: `ISSUER#URL` by commas"
+      )
+    case .issuerNetworks:
+      (
+        "as for upstreams",
+        "the only networks that issuers may be in, by commas"
+      )
+    case .openStores:
+      (
+        "by the limit on descriptors, 2000 at most",
+        "stores open at once, 4 to 100000"
+      )
+    case .databaseDocuments:
+      (
+        "no bound",
+        "documents of each of the administrator's databases, from 1"
+      )
+    case .databaseBytes:
+      (
+        "no bound",
+        "bytes of all documents of such a database, from 1"
+      )
+    case .databaseDocumentBytes:
+      (
+        "`8000000`",
+        "bytes of one document there, 1048576 to 8000000"
+      )
+    case .databaseTreeBytes:
+      (
+        "`8388608`",
+        "bytes of one document's revision tree there, 1048576 to 67108864"
+      )
+    case .adminName:
+      (
+        "`admin`",
+        "the administrator's name, which no user may have"
+      )
+    case .adminPasswordFile:
+      (
+        "none: one is drawn and printed at the first start",
+        "a file with the administrator's password, 8 to 1024 bytes, its last line break ignored"
+      )
+    case .logLevel:
+      (
+        "`info`",
+        "the least level that is logged, `trace` to `critical`"
+      )
+    case .logFormat:
+      (
+        "`text`",
+        "how log lines are written: `text` or `json`"
+      )
+    case .showCost:
+      (
+        "`0`",
+        """
+        `1` to say in each answer's `Server-Timing` what it cost; for measurements, as anybody may \
+        read it
+        """
+      )
+    case .drainSeconds:
+      (
+        "`0`, in the container `5`",
+        """
+        for how many seconds, 0 to 300, requests are still taken after SIGTERM while `/readyz` is \
+        503
+        """
+      )
+    }
+  }
+}

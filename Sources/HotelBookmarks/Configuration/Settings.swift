@@ -2,7 +2,7 @@ package import Accounts
 package import HTTPAPI
 package import IPAddresses
 package import Logging
-package import SearchProxy
+import SearchProxy
 package import Stores
 
 /// How a server is to run.

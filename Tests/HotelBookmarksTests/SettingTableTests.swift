@@ -1,0 +1,27 @@
+import Foundation
+import HotelBookmarks
+import Testing
+
+/// The settings that the README and the book name are those that there are.
+@Suite struct SettingTableTests {
+  private func rows(of page: String) throws -> [String] {
+    let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+      .deletingLastPathComponent()
+    let text = try String(contentsOf: root.appending(path: page), encoding: .utf8)
+    return text.split(separator: "\n").map(String.init).filter { line in
+      SettingKey.allCases.contains { line.hasPrefix("| `--\($0.flagName)` | `") }
+    }
+  }
+
+  @Test func theBookHasEverySettingInItsOrder() throws {
+    #expect(
+      try rows(of: "Sources/HotelBookmarks/HotelBookmarks.docc/Operations.md")
+        == SettingKey.allCases.map(\.row))
+  }
+
+  @Test func theReadmeHasSomeOfThem() throws {
+    let rows = try rows(of: "README.md")
+    #expect(rows.count > 5)
+    #expect(rows == SettingKey.allCases.map(\.row).filter(rows.contains))
+  }
+}
