@@ -1,0 +1,22 @@
+"""The book names files and pages that are there."""
+import re
+
+from server import ROOT
+
+SOURCES = ROOT / "Sources"
+BOOK = SOURCES / "HotelBookmarks" / "HotelBookmarks.docc"
+PAGES = sorted(BOOK.rglob("*.md"))
+
+
+def test_files_that_the_book_sends_readers_to_are_there():
+    named = re.findall(r"`([\w+/]+\.swift|\w+/\w+)`", (BOOK / "WhereIsWhat.md").read_text())
+    assert len(named) > 25
+    assert [name for name in named if not (SOURCES / name).exists()] == []
+
+
+def test_links_between_pages_lead_somewhere():
+    known = {page.stem for page in PAGES}
+    dead = [
+        (page.name, link) for page in PAGES for link in re.findall(r"<doc:([\w-]+)>", page.read_text())
+        if link not in known]
+    assert dead == []
