@@ -68,3 +68,82 @@ extension AccountService {
     }
   }
 }
+
+extension AccountService {
+  /// Who a bearer token proves. A token that was verified lately costs one hash and one look-up; the first
+  /// time also a signature and two or three reads of the system store.
+  /// - Throws: `invalidToken`, `expiredToken`, `guestSpent`; the store's errors.
+  package func authenticate(
+    bearer token: String
+  ) async throws(AccountError) -> Principal {
+    guard token.utf8.count <= CompactToken.maximumBytes else { throw .invalidToken("too long") }
+    let key = ProofKey(token: token)
+    if let principal = proofs.principal(.token, key, at: now()) { return principal }
+    let moment = proofs.moment
+    let verified = try tokens.verify(token, at: now())
+    switch try await standing(of: verified.principal) {
+    case .good: break
+    case .spent: throw .guestSpent
+    case .ended: throw .invalidToken("ended")
+    }
+    proofs.remember(
+      .token, key,
+      ProofCache.Proof(principal: verified.principal, goodUntil: verified.goodUntil), since: moment)
+    return verified.principal
+  }
+
+  /// Whether a principal proved earlier still is one, for what lives longer than a request: a feed asks
+  /// every second. Reads the store only after something was logged out or erased.
+  /// - Throws: the store's errors.
+  package func isStillGood(_ principal: Principal) async throws(AccountError) -> Bool {
+    let now = now()
+    if let end = principal.expiresAt, end.adding(seconds: settings.skew) <= now { return false }
+    if let key = principal.keyID, !tokens.isGood(key, at: now) { return false }
+    if proofs.wasLookedUp(principal) { return true }
+    let moment = proofs.moment
+    guard case .good = try await standing(of: principal) else { return false }
+    proofs.lookedUp(principal, since: moment)
+    return true
+  }
+
+  /// A token that goes on with the same session, when a day or more of the present one is gone; nil when
+  /// it is too early, or when a password was the proof. To be asked of a principal that was authenticated
+  /// for this request. That a guest was here is noted first: what is not noted is not renewed.
+  package func renewed(_ principal: Principal) async -> IssuedToken? {
+    guard let session = principal.tokenID, let end = principal.expiresAt else { return nil }
+    let now = now()
+    let issued = end.adding(seconds: -tokens.lifetime(of: principal.kind))
+    guard issued.adding(seconds: settings.renewalAge) <= now else { return nil }
+    do throws(AccountError) {
+      if principal.kind == .guest { try await accounts.noteUse(of: principal.id, at: now) }
+      return try tokens.issue(
+        principal.kind, principal.id, name: principal.username, epoch: principal.epoch,
+        session: session, at: now
+      ).token
+    } catch {
+      return nil
+    }
+  }
+
+  /// Ends a session: its token and every renewal of it, durably and in this process at once. Nothing to
+  /// do where a password was the proof.
+  /// - Throws: the store's errors.
+  package func logOut(_ principal: Principal) async throws(AccountError) {
+    guard let session = principal.tokenID else { return }
+    // The last renewal may have been made just now; the skew counts once on either side.
+    let longest = tokens.lifetime(of: principal.kind) + 2 * settings.skew
+    try await accounts.revoke(session, forgottenAt: now().adding(seconds: longest))
+    proofs.end { $0.tokenID == session }
+  }
+
+  private func standing(
+    of principal: Principal
+  ) async throws(AccountError) -> AccountStore.Standing {
+    if principal.kind == .administrator {
+      guard principal.id == settings.administrator?.id, principal.epoch == administratorEpoch else {
+        return .ended
+      }
+    }
+    return try await accounts.standing(of: principal)
+  }
+}

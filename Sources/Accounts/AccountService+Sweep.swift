@@ -1,4 +1,4 @@
-import Documents
+package import Documents
 package import Stores
 
 /// Removing what nobody can use any more. Each call is a small piece of it; whoever calls sees to the pace.
@@ -76,5 +76,99 @@ extension AccountService {
   private func isOver(_ state: SweepState) -> @Sendable (Timestamp) -> Bool {
     let (now, seconds) = (now(), settings.guestKeeping)
     return { state.clock.isOver($0, for: seconds, at: now) }
+  }
+}
+
+/// How far the walk over all stores has come that removes what nobody can use any more, and by which time it judges.
+///
+/// A local document of the system store, `{"epoch","time","since","begun","position"}`: times in milliseconds. With
+/// another epoch than the store's it is of a backup, and a new one begins.
+package struct SweepState: Sendable, Equatable {
+  /// The local document.
+  static let id = LocalID(receipt: "sweep")
+
+  /// What judges.
+  var clock: SweepClock
+  /// When the last round began; nil before the first.
+  package var begun: Timestamp?
+  /// The key of the store that the present round has come to; nil where it is over.
+  package var position: String?
+
+  /// The state of who has never swept.
+  package init(at now: Timestamp) { clock = SweepClock(at: now) }
+
+  /// Reads a state; nil for one of another store.
+  init?(_ document: LocalDocument, epoch: String) {
+    guard let value = try? JSONValue(parsing: document.body, limits: .small),
+      value["epoch"]?.string?.equalsBytes(of: epoch) == true, let time = value["time"]?.int,
+      let since = value["since"]?.int
+    else { return nil }
+    clock = SweepClock(
+      time: Timestamp(milliseconds: Int64(time)), since: Timestamp(milliseconds: Int64(since)))
+    begun = (value["begun"]?.int).map { Timestamp(milliseconds: Int64($0)) }
+    position = value["position"]?.string
+  }
+
+  /// The state's JSON.
+  func body(epoch: String) -> [UInt8] {
+    func number(_ time: Timestamp) -> JSONValue { .number(JSONNumber(Int(time.milliseconds))) }
+    var object: JSONObject = [
+      "epoch": .string(epoch), "time": number(clock.time), "since": number(clock.since),
+    ]
+    if let begun { object.append("begun", number(begun)) }
+    if let position { object.append("position", .string(position)) }
+    return JSONValue.object(object).bytes
+  }
+
+  /// Goes on by what the wall clock shows, but no faster than twice the time that the server has run.
+  /// - Parameter seconds: how long that is since the last call.
+  package mutating func advance(to now: Timestamp, afterRunning seconds: Int64) {
+    clock.advance(to: now, afterRunning: seconds)
+  }
+
+  /// The moment at which what has a time of its own is judged: now, unless the wall clock has run ahead.
+  package func moment(at now: Timestamp) -> Timestamp { min(clock.time, now) }
+}
+
+/// The time by which it is judged what nobody can use any more.
+///
+/// It is never ahead of the wall clock and never goes more than twice as fast as the server runs, so that a clock that
+/// is set wrong removes nothing before somebody has had days to see it. What is behind by more than
+/// ``longestGap`` (a clock that was never right before, a server that stood still for long) begins anew, and
+/// everything counts as used at that moment.
+struct SweepClock: Sendable, Equatable {
+  /// How much faster than the server runs it goes at most.
+  static let haste: Int64 = 2
+  /// How far behind the wall clock it may be, in seconds: 37 days.
+  static let longestGap: Int64 = 37 * 86_400
+
+  /// What it shows.
+  private(set) var time: Timestamp
+  /// When it began: nothing counts as used before.
+  private(set) var since: Timestamp
+
+  /// A clock that begins.
+  init(at now: Timestamp) { (time, since) = (now, now) }
+
+  /// A clock as it was stored.
+  init(time: Timestamp, since: Timestamp) { (self.time, self.since) = (time, since) }
+
+  /// Goes on.
+  /// - Parameter now: what the wall clock shows.
+  /// - Parameter seconds: how long the server has run since it was last told, by a clock that nobody sets.
+  mutating func advance(to now: Timestamp, afterRunning seconds: Int64) {
+    guard time < now else { return }
+    if time.adding(seconds: Self.longestGap) < now {
+      self = SweepClock(at: now)
+    } else {
+      let (step, isFar) = max(0, seconds).multipliedReportingOverflow(by: Self.haste)
+      time = min(now, time.adding(seconds: isFar ? .max : step))
+    }
+  }
+
+  /// Whether something that was last used at a moment has not been for so long.
+  /// - Parameter now: what the wall clock shows.
+  func isOver(_ used: Timestamp, for seconds: Int64, at now: Timestamp) -> Bool {
+    max(used, since).adding(seconds: seconds) <= min(time, now)
   }
 }

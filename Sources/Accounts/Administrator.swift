@@ -55,3 +55,87 @@ package struct Administrator: Sendable {
     try self.init(name: name, password: hash)
   }
 }
+
+/// The file that keeps the hash of a password that was drawn for the administrator:
+/// `{"version":1,"shown":…,"password":{…}}`.
+///
+/// The password itself is nowhere once it was shown. One that nobody has seen, because the server ended
+/// between drawing it and showing it, is replaced at the next start.
+package struct AdministratorFile: Sendable {
+  /// A password's hash and, where it was drawn just now, the password.
+  package struct Password: Sendable {
+    /// The hash.
+    package let hash: PasswordHash
+    /// The password, to be shown once; nil for one that was shown before.
+    package let fresh: Secret?
+  }
+
+  private let file: SecretFile
+  private let scrypt: ScryptParameters
+
+  /// The file at a path.
+  package init(_ path: String, scrypt: ScryptParameters = .standard) {
+    file = SecretFile(path: path, title: "administrator's file")
+    self.scrypt = scrypt
+  }
+
+  /// The password that was shown; without one a new one, whose hash is on disk before this returns. Blocks
+  /// for the time of one hash.
+  /// - Throws: `keys` when the file is not one that this service wrote, others may read it, or it can't be
+  ///   written.
+  package func password() throws(AccountError) -> Password {
+    if let bytes = try file.read(), let hash = try Self.shownHash(in: bytes) {
+      return Password(hash: hash, fresh: nil)
+    }
+    return try draw(isShown: false)
+  }
+
+  /// Draws another password, on disk before this returns; for the command line, which shows it at once.
+  /// - Throws: `keys` when the file can't be written; the old password stands then.
+  package func reset() throws(AccountError) -> Secret {
+    let password = try draw(isShown: true)
+    guard let fresh = password.fresh else { throw Self.failed }
+    return fresh
+  }
+
+  /// Notes that a fresh password was shown.
+  /// - Throws: `keys` when the file can't be written; the next start draws another password then.
+  package func noteShown(_ password: Password) throws(AccountError) {
+    try write(password.hash, isShown: true)
+  }
+
+  private func draw(isShown: Bool) throws(AccountError) -> Password {
+    let password = Self.random()
+    guard let hash = PasswordHash(of: password, scrypt) else { throw Self.failed }
+    try write(hash, isShown: isShown)
+    return Password(hash: hash, fresh: password)
+  }
+
+  private func write(_ hash: PasswordHash, isShown: Bool) throws(AccountError) {
+    let value: JSONValue = ["version": 1, "shown": .bool(isShown), "password": hash.value]
+    try file.replace(value.bytes + [UInt8(ascii: "\n")])
+  }
+
+  /// The hash of a password that was shown; nil for one that was not.
+  private static func shownHash(in bytes: [UInt8]) throws(AccountError) -> PasswordHash? {
+    guard let root = try? ParsedJSON(bytes, limits: .small).root, root["version"]?.int == 1,
+      let isShown = root["shown"]?.bool, let hash = root["password"].flatMap(PasswordHash.init)
+    else { throw AccountError(.keys, "The administrator's file is damaged.") }
+    return isShown ? hash : nil
+  }
+
+  /// 28 characters of 32, which is 140 random bits, in groups of four. None looks like another: there is no
+  /// 0, 1, l or o.
+  private static func random() -> Secret {
+    let characters = Array("23456789abcdefghijkmnpqrstuvwxyz".utf8)
+    var generator = SystemRandomNumberGenerator()
+    var bytes: [UInt8] = []
+    for place in 0..<28 {
+      if place > 0, place.isMultiple(of: 4) { bytes.append(UInt8(ascii: "-")) }
+      bytes.append(characters.randomElement(using: &generator) ?? UInt8(ascii: "x"))
+    }
+    return Secret(String(decoding: bytes, as: UTF8.self))
+  }
+
+  private static let failed = AccountError(.keys, "No password could be made.")
+}

@@ -38,3 +38,83 @@ struct CompactToken: Sendable {
     signed = form.signed
   }
 }
+
+/// A signed token's three parts, unverified: the compact form of RFC 7515 section 3.1, each part in base64url
+/// without padding, in one spelling.
+struct CompactForm: Sendable {
+  /// The longest token, in bytes.
+  static let maximumBytes = 8 * 1_024
+
+  /// The header's text, whatever it is.
+  let header: [UInt8]
+  /// The claims' text, whatever it is.
+  let payload: [UInt8]
+  /// The signature, whatever it is.
+  let signature: [UInt8]
+  /// What is signed: header and claims as they stand in the token.
+  let signed: [UInt8]
+
+  /// Takes a token apart.
+  /// - Throws: `invalidToken`.
+  init(_ token: String) throws(AccountError) {
+    guard token.utf8.count <= Self.maximumBytes else { throw .invalidToken("too long") }
+    let parts = Array(token.utf8).split(
+      separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
+    guard parts.count == 3, let header = Base64URL.decode(parts[0]),
+      let payload = Base64URL.decode(parts[1]), let signature = Base64URL.decode(parts[2])
+    else { throw .invalidToken("not three parts in base64url") }
+    self.header = header
+    self.payload = payload
+    self.signature = signature
+    signed = Array(parts[0]) + [UInt8(ascii: ".")] + parts[1]
+  }
+}
+
+/// Base64 for URLs without padding (RFC 4648 section 5, RFC 7515 section 2), one spelling for each value.
+enum Base64URL {
+  private static let digits = Array(
+    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".utf8)
+
+  /// Appends the digits of some bytes.
+  static func append(_ bytes: [UInt8], to output: inout [UInt8]) {
+    var (buffer, bits) = (UInt32(0), UInt32(0))
+    for byte in bytes {
+      buffer = (buffer << 8 | UInt32(byte)) & 0xFFFF
+      bits += 8
+      while bits >= 6 {
+        bits -= 6
+        output.append(digits[Int(buffer >> bits & 63)])
+      }
+    }
+    if bits > 0 { output.append(digits[Int(buffer << (6 - bits) & 63)]) }
+  }
+
+  /// The bytes that digits stand for; nil for padding, other characters, a digit too many, and bits set
+  /// beyond the last byte.
+  static func decode(_ text: some Collection<UInt8>) -> [UInt8]? {
+    guard text.count % 4 != 1 else { return nil }
+    var output: [UInt8] = []
+    output.reserveCapacity(text.count / 4 * 3 + 2)
+    var (buffer, bits) = (UInt32(0), UInt32(0))
+    for digit in text {
+      guard let value = value(digit) else { return nil }
+      buffer = (buffer << 6 | value) & 0xFFFF
+      bits += 6
+      guard bits >= 8 else { continue }
+      bits -= 8
+      output.append(UInt8(truncatingIfNeeded: buffer >> bits))
+    }
+    return buffer & (1 << bits - 1) == 0 ? output : nil
+  }
+
+  private static func value(_ digit: UInt8) -> UInt32? {
+    switch digit {
+    case UInt8(ascii: "A")...UInt8(ascii: "Z"): UInt32(digit) - 65
+    case UInt8(ascii: "a")...UInt8(ascii: "z"): UInt32(digit) - 71
+    case UInt8(ascii: "0")...UInt8(ascii: "9"): UInt32(digit) + 4
+    case UInt8(ascii: "-"): 62
+    case UInt8(ascii: "_"): 63
+    default: nil
+    }
+  }
+}

@@ -1,4 +1,4 @@
-import Documents
+package import Documents
 import Stores
 
 /// A user's name and password: a local document, which leaves no earlier revision behind.
@@ -42,4 +42,32 @@ struct KnownUser: Sendable {
 
   /// The name that they have.
   var name: UserName? { try? UserName(credentials.name) }
+}
+
+/// What signing up or logging in gives: who it is and the token that says so from now on.
+package struct Session: Sendable, Equatable {
+  /// Who.
+  package let principal: Principal
+  /// Their token.
+  package let token: IssuedToken
+
+  /// A session by its parts.
+  package init(principal: Principal, token: IssuedToken) {
+    self.principal = principal
+    self.token = token
+  }
+}
+
+/// A token for its owner's eyes.
+package struct IssuedToken: Sendable, Equatable {
+  /// The JSON Web Token.
+  package let token: Secret
+  /// When it stops working.
+  package let expiresAt: Timestamp
+
+  /// A token as signed.
+  package init(token: Secret, expiresAt: Timestamp) {
+    self.token = token
+    self.expiresAt = expiresAt
+  }
 }

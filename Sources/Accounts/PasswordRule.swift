@@ -1,3 +1,4 @@
+import Documents
 import ICU
 
 /// Which passwords are taken: 8 to 1,024 bytes of UTF-8 without NUL.
@@ -22,5 +23,31 @@ package enum PasswordRule {
   /// type the same password.
   static func normalized(_ password: Secret) -> [UInt8] {
     Array(password.exposed.normalized(.canonical).utf8)
+  }
+}
+
+extension PasswordRule {
+  /// Passwords of 8 bytes and more that installations come with or that lists of the most used ones begin
+  /// with; shorter ones are refused for their length. Compared without case.
+  private static let known = [
+    "00000000", "11111111", "12341234", "12345678", "123456789", "1234567890", "123123123",
+    "1q2w3e4r", "1qaz2wsx", "abcd1234", "abcdefgh", "admin123", "admin1234", "adminadmin",
+    "administrator", "adminpass", "asdfghjk", "changeit", "changeme", "change-me", "change_me",
+    "changethis", "couchbase", "couchdb1", "default1", "hotel-bookmarks", "hotelbookmarks",
+    "iloveyou", "letmein1", "password", "password1", "password12", "password123", "passw0rd",
+    "p@ssw0rd", "p@ssword", "qwerty123", "qwertyui", "qwertyuiop", "rootroot", "secret123",
+    "sunshine", "supersecret", "trustno1", "welcome1",
+  ]
+
+  /// Checks that a password is none that everybody knows: an administrator's is tried by whoever finds the
+  /// server (CVE-2022-24706 was a default secret).
+  /// - Throws: ``AccountError`` with code `invalidPassword`.
+  static func checkUnknown(_ password: Secret, of name: UserName) throws(AccountError) {
+    let text = password.exposed.lowercased()
+    let isOneByte = Set(text.utf8).count == 1
+    let isKnown = known.contains { $0.equalsBytes(of: text) } || name.key.equalsBytes(of: text)
+    guard !isOneByte, !isKnown else {
+      throw AccountError(.invalidPassword, "This password is one that everybody knows.")
+    }
   }
 }

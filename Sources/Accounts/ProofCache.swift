@@ -1,4 +1,7 @@
+import Crypto
 import Documents
+import FoundationEssentials
+import Lanes
 import Stores
 import Synchronization
 
@@ -86,5 +89,91 @@ final class ProofCache: Sendable {
 
   private static func name(_ principal: Principal) -> String {
     "\(principal.tokenID ?? principal.id.text)/\(principal.epoch)"
+  }
+}
+
+/// What a proof is remembered by: 256 bits from which neither token nor password can be had.
+struct ProofKey: Sendable, Hashable {
+  private let words: (UInt64, UInt64, UInt64, UInt64)
+
+  /// The SHA-256 of a token.
+  init(token: String) {
+    var token = token
+    var hash = SHA256()
+    token.withUTF8 { hash.update(bufferPointer: UnsafeRawBufferPointer($0)) }
+    self.init(hash.finalize())
+  }
+
+  /// The HMAC of a name and a password under a key that only this process has: a plain hash of a
+  /// password could be guessed from a dump of memory.
+  init(name: UserName, password: [UInt8], under key: SymmetricKey) {
+    var hash = HMAC<SHA256>(key: key)
+    hash.update(data: Array("\(name.key.utf8.count):".utf8))
+    hash.update(data: Array(name.key.utf8))
+    hash.update(data: password)
+    self.init(hash.finalize())
+  }
+
+  /// - Parameter digest: 32 bytes.
+  private init(_ digest: some ContiguousBytes) {
+    words = digest.withUnsafeBytes { bytes in
+      func word(_ place: Int) -> UInt64 {
+        bytes.loadUnaligned(fromByteOffset: place * 8, as: UInt64.self)
+      }
+      return (word(0), word(1), word(2), word(3))
+    }
+  }
+
+  static func == (left: ProofKey, right: ProofKey) -> Bool { left.words == right.words }
+
+  func hash(into hasher: inout Hasher) { hasher.combine(words.0) }
+}
+
+/// Lets requests that bring the same name and password from the same address at once share one
+/// verification: a sync client opens several connections with Basic credentials in one breath.
+actor SharedVerifications {
+  /// What is verified, and where it comes from.
+  struct Key: Sendable, Hashable {
+    /// Name and password.
+    let proof: ProofKey
+    /// Where from.
+    let address: ClientAddress
+  }
+
+  /// A verification's outcome.
+  typealias Outcome = Result<VerifiedUser, AccountError>
+
+  private var running: [Key: Task<Outcome, Never>] = [:]
+
+  /// Joins the verification under way, or begins one. It goes on when its first caller is cancelled, for
+  /// those that have joined.
+  func outcome(
+    of key: Key, _ verify: @escaping @Sendable () async -> Outcome
+  ) async -> Outcome {
+    if let task = running[key] { return await task.value }
+    // On the account of who asks first.
+    let task = Task(executorPreference: WorkExecutor.current) { await verify() }
+    running[key] = task
+    defer { running[key] = nil }
+    return await task.value
+  }
+}
+
+/// Somebody whose name and password were right.
+struct VerifiedUser: Sendable {
+  /// A user, or the administrator.
+  let kind: Principal.Kind
+  /// The account.
+  let id: AccountID
+  /// The name as signed up.
+  let name: UserName
+  /// The account's epoch.
+  let epoch: Int
+  /// Guests whose bookmarks are on their way.
+  let adopting: [AccountID]
+
+  /// Who that is to a request.
+  var principal: Principal {
+    Principal(kind: kind, id: id, username: name.text, store: .user(id), epoch: epoch)
   }
 }

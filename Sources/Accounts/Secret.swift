@@ -1,3 +1,5 @@
+import Documents
+
 /// A text that nobody may read by accident: a password or a token. It prints as `•••` wherever it is
 /// interpolated, dumped or reflected, and compares in time that does not tell where two secrets differ.
 package struct Secret: Sendable, Equatable, CustomStringConvertible, CustomDebugStringConvertible,
@@ -29,5 +31,18 @@ package struct Secret: Sendable, Equatable, CustomStringConvertible, CustomDebug
     var difference: UInt8 = 0
     for (one, other) in zip(left, right) { difference |= one ^ other }
     return difference == 0
+  }
+}
+
+/// What the header of a token names its key by: 16 lower-case hex digits, compared by bytes and used for
+/// nothing but finding one of our own keys.
+package struct KeyID: ByteString {
+  /// The digits.
+  package let text: String
+
+  /// Takes 16 lower-case hex digits; nil for any other text.
+  package init?(_ text: String) {
+    guard text.utf8.count == 16, Hex.bytes(text.utf8) != nil else { return nil }
+    self.text = text
   }
 }

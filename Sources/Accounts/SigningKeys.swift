@@ -1,3 +1,4 @@
+import Crypto
 package import Documents
 import Synchronization
 
@@ -23,21 +24,20 @@ package final class SigningKeys: Sendable {
   /// Reads the key file, or makes it with a first key, readable by its owner alone, on disk before this
   /// returns. Blocks for a few milliseconds: for the start of the service.
   /// - Throws: `keys` when the file is not one that this service wrote, or others may read it.
-  package static func open(_ path: String, now: Timestamp) async throws(AccountError) -> SigningKeys
-  {
+  package static func open(_ path: String, now: Timestamp) throws(AccountError) -> SigningKeys {
     let file = SecretFile(path: path)
     if let bytes = try file.read() {
-      return SigningKeys(try await SigningKeyCoding.keys(in: bytes), file: file)
+      return SigningKeys(try SigningKeyCoding.keys(in: bytes), file: file)
     }
-    let key = try await newKey(at: now)
+    let key = try newKey(at: now)
     try file.create(SigningKeyCoding.bytes(of: [key]))
     return SigningKeys([key], file: file)
   }
 
   /// Keys that end with the process, for a service that keeps nothing.
   /// - Throws: `keys`.
-  package static func temporary(now: Timestamp) async throws(AccountError) -> SigningKeys {
-    SigningKeys([try await newKey(at: now)], file: nil)
+  package static func temporary(now: Timestamp) throws(AccountError) -> SigningKeys {
+    SigningKeys([try newKey(at: now)], file: nil)
   }
 
   /// Makes a new key the one in use. Tokens of the others work for the overlap; keys whose time is over
@@ -46,8 +46,8 @@ package final class SigningKeys: Sendable {
   /// - Throws: `keys` when the file can't be written; nothing has changed then.
   package func rotate(
     now: Timestamp, overlapSeconds: Int64 = SigningKeys.overlap
-  ) async throws(AccountError) {
-    let key = try await Self.newKey(at: now)
+  ) throws(AccountError) {
+    let key = try Self.newKey(at: now)
     let end = now.adding(seconds: max(0, overlapSeconds))
     try state.withLock { state throws(AccountError) in
       let older = state.keys.map { $0.retired(at: end) }.filter { $0.isGood(at: now) }
@@ -61,12 +61,12 @@ package final class SigningKeys: Sendable {
   /// Reads the file again, for keys that the command line rotated while the service ran. Keys that are no
   /// longer in it stop working with this call.
   /// - Throws: `keys`; the keys stay as they were.
-  package func reload() async throws(AccountError) {
+  package func reload() throws(AccountError) {
     guard let file else { return }
     guard let bytes = try file.read() else {
       throw AccountError(.keys, "The key file is gone.", detail: file.path)
     }
-    let keys = try await SigningKeyCoding.keys(in: bytes)
+    let keys = try SigningKeyCoding.keys(in: bytes)
     state.withLock { state in
       guard !state.keys.elementsEqual(keys, by: { $0.id == $1.id && $0.until == $1.until }) else {
         return
@@ -87,8 +87,8 @@ package final class SigningKeys: Sendable {
     state.withLock { $0.keys.first { $0.id == id } }.flatMap { $0.isGood(at: now) ? $0 : nil }
   }
 
-  private static func newKey(at now: Timestamp) async throws(AccountError) -> SigningKey {
-    guard let key = await SigningKey.random(at: now) else {
+  private static func newKey(at now: Timestamp) throws(AccountError) -> SigningKey {
+    guard let key = SigningKey.random(at: now) else {
       throw AccountError(.keys, "No key could be made.")
     }
     return key
@@ -116,7 +116,7 @@ enum SigningKeyCoding {
 
   /// Reads keys.
   /// - Throws: `keys` for anything but what ``bytes(of:)`` writes, and unless exactly one key is in use.
-  static func keys(in bytes: [UInt8]) async throws(AccountError) -> [SigningKey] {
+  static func keys(in bytes: [UInt8]) throws(AccountError) -> [SigningKey] {
     guard let root = try? ParsedJSON(bytes, limits: .small).root, root["version"]?.int == 1,
       let list = root["keys"], list.kind == .array
     else { throw damaged("no list of keys") }
@@ -124,7 +124,7 @@ enum SigningKeyCoding {
     for node in list.elements {
       guard let id = node["kid"]?.string.flatMap(KeyID.init), let secret = node["secret"]?.string,
         let created = moment(node["created"]),
-        let key = await SigningKey(
+        let key = SigningKey(
           id: id, secret: Secret(secret), created: created, until: moment(node["until"])),
         node["until"] == nil || key.until != nil, !keys.contains(where: { $0.id == id })
       else { throw damaged("a key that is none") }
@@ -141,4 +141,65 @@ enum SigningKeyCoding {
   private static func damaged(_ detail: String) -> AccountError {
     AccountError(.keys, "The key file is damaged.", detail: detail)
   }
+}
+
+/// One key that signs tokens: HMAC with SHA-256 (`HS256`, RFC 7518 section 3.2) under 256 random bits. It is good for this
+/// one algorithm, whatever a token's header says.
+struct SigningKey: Sendable, CustomStringConvertible, CustomReflectable {
+  /// Bytes of a key.
+  static let byteCount = 32
+
+  /// What tokens name the key by.
+  let id: KeyID
+  /// The key in hex.
+  let secret: Secret
+  /// When the key was made.
+  let created: Timestamp
+  /// When tokens of this key stop working; nil for a key in use.
+  let until: Timestamp?
+  private let key: SymmetricKey
+
+  /// A key by its parts; nil unless the secret is 256 bits in hex.
+  init?(id: KeyID, secret: Secret, created: Timestamp, until: Timestamp?) {
+    guard let bytes = Hex.bytes(secret.exposed.utf8), bytes.count == Self.byteCount else {
+      return nil
+    }
+    (self.id, self.secret, self.created, self.until) = (id, secret, created, until)
+    key = SymmetricKey(data: bytes)
+  }
+
+  private init(_ other: SigningKey, until: Timestamp) {
+    (id, secret, created, key) = (other.id, other.secret, other.created, other.key)
+    self.until = until
+  }
+
+  /// A new key of the system's random numbers.
+  static func random(at now: Timestamp) -> SigningKey? {
+    var generator = SystemRandomNumberGenerator()
+    let bytes = (0..<byteCount + 8).map { _ in UInt8.random(in: .min ... .max, using: &generator) }
+    guard let id = KeyID(Hex.string(bytes.suffix(8))) else { return nil }
+    return SigningKey(
+      id: id, secret: Secret(Hex.string(bytes.prefix(byteCount))), created: now, until: nil)
+  }
+
+  /// The same key, whose tokens stop working at a moment (or earlier, if that was said before).
+  func retired(at moment: Timestamp) -> SigningKey {
+    SigningKey(self, until: min(until ?? moment, moment))
+  }
+
+  /// Whether tokens of this key work at a moment.
+  func isGood(at now: Timestamp) -> Bool { until.map { now < $0 } ?? true }
+
+  /// The signature of some bytes.
+  func signature(of bytes: [UInt8]) -> [UInt8] {
+    Array(HMAC<SHA256>.authenticationCode(for: bytes, using: key))
+  }
+
+  /// Whether a signature is this key's, in time that does not tell where it differs.
+  func isSignature(_ signature: [UInt8], of bytes: [UInt8]) -> Bool {
+    HMAC<SHA256>.isValidAuthenticationCode(signature, authenticating: bytes, using: key)
+  }
+
+  var description: String { "SigningKey(\(id))" }
+  var customMirror: Mirror { Mirror(self, children: ["id": id.text]) }
 }

@@ -65,7 +65,7 @@ struct TokenSigner: Sendable {
       tokenID: fresh(&generator), epoch: epoch, issuedAt: now.seconds,
       expiresAt: now.adding(seconds: lifetime(of: kind, for: purpose)).seconds)
     let token = IssuedToken(
-      token: try sign(
+      token: sign(
         claims.bytes(issuer: settings.issuer, audience: audience(for: purpose)), with: key),
       expiresAt: Timestamp(seconds: claims.expiresAt))
     return Session(principal: claims.principal(by: key.id), token: token)
@@ -103,9 +103,7 @@ struct TokenSigner: Sendable {
     return limit
   }
 
-  private func sign(
-    _ claims: [UInt8], with key: SigningKey
-  ) throws(AccountError) -> Secret {
+  private func sign(_ claims: [UInt8], with key: SigningKey) -> Secret {
     var writer = JSONWriter()
     writer.beginObject()
     writer.member("alg", CompactToken.algorithm)
@@ -116,9 +114,7 @@ struct TokenSigner: Sendable {
     Base64URL.append(writer.bytes, to: &token)
     token.append(UInt8(ascii: "."))
     Base64URL.append(claims, to: &token)
-    guard let signature = key.signature(of: token) else {
-      throw AccountError(.keys, "The token could not be signed.")
-    }
+    let signature = key.signature(of: token)
     token.append(UInt8(ascii: "."))
     Base64URL.append(signature, to: &token)
     return Secret(String(decoding: token, as: UTF8.self))

@@ -1,3 +1,4 @@
+import Crypto
 import Documents
 import ICU
 
@@ -83,5 +84,92 @@ extension UserName {
   private static func code(_ scalar: Unicode.Scalar) -> String {
     let digits = String(scalar.value, radix: 16, uppercase: true)
     return "U+" + String(repeating: "0", count: max(0, 4 - digits.utf8.count)) + digits
+  }
+}
+
+/// Which characters the parts of a new name are made of: those of PRECIS' IdentifierClass.
+///
+/// Source: RFC 8264, sections 4.2, 8 and 9; RFC 5892, appendix A, for what counts in its context only.
+extension UserName {
+  /// The first character that a part of a name must not have; nil for none.
+  static func illegal(in part: [Unicode.Scalar]) -> Unicode.Scalar? {
+    part.indices.first { !isLegal(at: $0, in: part) }.map { part[$0] }
+  }
+
+  private static func isLegal(at place: Int, in part: [Unicode.Scalar]) -> Bool {
+    let scalar = part[place]
+    if valid.contains(scalar.value) { return true }
+    if disallowed.contains(scalar.value) { return false }
+    if let isLegal = inContext(at: place, in: part) { return isLegal }
+    if (0x21...0x7E).contains(scalar.value) { return true }
+    let properties = scalar.properties
+    guard !scalar.isConjoiningJamo, !properties.isDefaultIgnorableCodePoint,
+      !properties.isNoncharacterCodePoint
+    else { return false }
+    // A character that means the same as others (HasCompat) has them in its place.
+    guard String(scalar).normalized(.compatible).unicodeScalars.elementsEqual([scalar])
+    else { return false }
+    switch properties.generalCategory {
+    case .lowercaseLetter, .uppercaseLetter, .otherLetter, .decimalNumber, .modifierLetter,
+      .nonspacingMark, .spacingMark:
+      return true
+    default: return false
+    }
+  }
+
+  /// RFC 8264, section 9.6, "Exceptions": valid whatever else is said of them.
+  private static let valid: Set<UInt32> = [0xDF, 0x3C2, 0x6FD, 0x6FE, 0xF0B, 0x3007]
+  /// RFC 8264, section 9.6, "Exceptions": never valid.
+  private static let disallowed: Set<UInt32> = [
+    0x640, 0x7FA, 0x302E, 0x302F, 0x3031, 0x3032, 0x3033, 0x3034, 0x3035, 0x303B,
+  ]
+
+  /// Whether a character stands where it may, of those for which that counts (CONTEXTO); nil for the others.
+  private static func inContext(at place: Int, in part: [Unicode.Scalar]) -> Bool? {
+    let before = place > 0 ? part[place - 1] : nil
+    let after = place + 1 < part.count ? part[place + 1] : nil
+    switch part[place].value {
+    case 0xB7: return before == "l" && after == "l"
+    case 0x375: return after?.script == .greek
+    case 0x5F3, 0x5F4: return before?.script == .hebrew
+    case 0x30FB:
+      return part.contains { [.hiragana, .katakana, .han].contains($0.script) }
+    case 0x660...0x669: return !part.contains { (0x6F0...0x6F9).contains($0.value) }
+    case 0x6F0...0x6F9: return !part.contains { (0x660...0x669).contains($0.value) }
+    default: return nil
+    }
+  }
+
+  /// Whether a part keeps the rule of names that are read from right to left, where it has a character of
+  /// such a script.
+  ///
+  /// Source: RFC 5893, section 2, "The Bidi Rule", by its numbers.
+  static func keepsDirection(_ part: [Unicode.Scalar]) -> Bool {
+    let directions = part.map(\.direction)
+    let rightward: [TextDirection?] = [.rightToLeft, .arabicLetter, .arabicNumber]
+    guard directions.contains(where: rightward.contains) else { return true }
+    let neutral: [TextDirection?] = [
+      .europeanNumber, .europeanSeparator, .commonSeparator, .europeanTerminator, .otherNeutral,
+      .boundaryNeutral, .nonspacingMark,
+    ]
+    // 5 and 6 are of names that begin from left to right: none of those has such a character.
+    guard let first = directions.first, first == .rightToLeft || first == .arabicLetter else {
+      return false
+    }
+    let last = directions.last { $0 != .nonspacingMark } ?? nil
+    let hasBothNumbers =
+      directions.contains(.europeanNumber) && directions.contains(.arabicNumber)
+    return directions.allSatisfy { rightward.contains($0) || neutral.contains($0) }
+      && (rightward.contains(last) || last == .europeanNumber) && !hasBothNumbers
+  }
+}
+
+extension UserName {
+  /// The name of whom another issuer means: a hash of both, so that two issuers' same subject are two people, and
+  /// a name tells nothing of either.
+  init(issuer: String, subject: String) {
+    // The length before the issuer keeps the two apart.
+    let text = "\(issuer.utf8.count):\(issuer)\(subject)"
+    self.init(issuedDigits: Hex.string(Array(SHA256.hash(data: Array(text.utf8)))))
   }
 }

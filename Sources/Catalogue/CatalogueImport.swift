@@ -110,3 +110,77 @@ package actor CatalogueImport {
     CatalogueError(.unreadable, "The file to import can't be read.", detail: "errno \(code)")
   }
 }
+
+/// What an import tells while it runs, on its own lane and in order.
+package enum ImportEvent: Sendable {
+  /// More bytes have been read; after each chunk.
+  case progress(ImportProgress)
+  /// A row was no hotel, and was passed over.
+  case badRow(BadRow)
+}
+
+/// How far an import is.
+package struct ImportProgress: Sendable, Equatable {
+  /// The bytes read.
+  package internal(set) var bytes = 0
+  /// The rows taken, those included that a later one replaced.
+  package internal(set) var rows = 0
+  /// The rows whose id an earlier row had; the later one counts.
+  package internal(set) var replaced = 0
+  /// The rows passed over.
+  package internal(set) var badRows = 0
+}
+
+/// A row that is no hotel.
+package struct BadRow: Sendable, Equatable {
+  /// Its number, from 1.
+  package let ordinal: Int
+  /// The line it starts on, from 1.
+  package let line: Int
+  /// What is wrong with it.
+  package let reason: String
+}
+
+/// What happens when a row is no hotel.
+package enum BadRowPolicy: Sendable, Equatable {
+  /// The row is reported and passed over.
+  case skip
+  /// The import ends, and the old catalogue stays.
+  case refuse
+}
+
+/// What an import did.
+package struct ImportSummary: Sendable, Equatable {
+  /// The most bad rows that a summary names.
+  package static let maximumBadRows = 100
+
+  /// How many hotels the new catalogue has.
+  package let hotels: Int
+  /// The counts at the end.
+  package let progress: ImportProgress
+  /// The first bad rows, in order.
+  package let badRows: [BadRow]
+}
+
+/// The right to write the draft, among all processes; given up when nobody refers to it any more, and
+/// by the kernel when the process dies.
+final class ImportLock {
+  private let file: Int32
+
+  /// Takes the lock, without waiting.
+  /// - Throws: `busy` if another import holds it; `unavailable`, `storageFull`.
+  init(_ files: CatalogueFiles) throws(CatalogueError) {
+    // The lock is on a file of its own: closing any descriptor of a database's file drops SQLite's
+    // locks on it. <https://sqlite.org/howtocorrupt.html#_posix_advisory_locks_canceled_by_a_separate_thread_doing_close_>
+    file = open(files.lock, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
+    guard file >= 0 else { throw CatalogueFiles.failure("open") }
+    guard flock(file, LOCK_EX | LOCK_NB) == 0 else {
+      guard errno == EWOULDBLOCK else { throw CatalogueFiles.failure("flock") }
+      throw CatalogueError(.busy, "Another import into the hotel catalogue is under way.")
+    }
+  }
+
+  deinit {
+    if file >= 0 { close(file) }
+  }
+}

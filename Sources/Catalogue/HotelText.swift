@@ -51,3 +51,63 @@ struct HotelText: Sendable {
     String(decoding: name.utf8.map { $0 == UInt8(ascii: "_") ? 0x20 : $0 }, as: UTF8.self)
   }
 }
+
+/// What a scalar does to the word it stands in: the classes of Unicode Standard Annex 29, table 3, as
+/// far as they end or join words.
+enum WordScalar: Equatable {
+  /// Joins with letters and digits.
+  case letter
+  /// Joins with letters and digits.
+  case digit
+  /// A word by itself: ideographs and Hiragana.
+  case single
+  /// Joins what it stands between, as `_` does.
+  case connector
+  /// Stays inside a word between two letters, as `·` does.
+  case middleOfWord
+  /// Stays inside a word between two digits, as `,` does.
+  case middleOfNumber
+  /// Stays inside a word between two letters or two digits, as `'` and `.` do.
+  case middleOfBoth
+  /// Belongs to the scalar before it: combining marks and format characters.
+  case extend
+  /// Ends a word.
+  case other
+
+  /// The class of a scalar.
+  init(_ scalar: Unicode.Scalar) {
+    switch scalar.value {
+    case 0x41...0x5A, 0x61...0x7A: self = .letter
+    case 0x30...0x39: self = .digit
+    case 0x5F: self = .connector
+    case 0x27, 0x2E, 0x2018, 0x2019, 0x2024: self = .middleOfBoth
+    case 0x3A, 0xB7, 0x2027: self = .middleOfWord
+    case 0x2C, 0x3B: self = .middleOfNumber
+    case 0..<0x80: self = .other
+    case 0x3041...0x3096: self = .single
+    default: self = Self.beyondASCII(scalar.properties)
+    }
+  }
+
+  private static func beyondASCII(_ properties: Unicode.Scalar.Properties) -> WordScalar {
+    if properties.isIdeographic { return .single }
+    switch properties.generalCategory {
+    case .uppercaseLetter, .lowercaseLetter, .titlecaseLetter, .modifierLetter, .otherLetter,
+      .letterNumber:
+      return .letter
+    case .decimalNumber: return .digit
+    case .connectorPunctuation: return .connector
+    case .nonspacingMark, .spacingMark, .enclosingMark, .format: return .extend
+    default: return .other
+    }
+  }
+
+  /// What must follow this mark after `previous` for the word to go on; nil if the word ends here.
+  func bridges(_ previous: WordScalar) -> WordScalar? {
+    switch (self, previous) {
+    case (.middleOfWord, .letter), (.middleOfBoth, .letter): .letter
+    case (.middleOfNumber, .digit), (.middleOfBoth, .digit): .digit
+    default: nil
+    }
+  }
+}

@@ -1,4 +1,6 @@
 package import Documents
+import Lanes
+import Stores
 
 /// What `_all_docs` is asked for.
 ///
@@ -95,5 +97,133 @@ package struct AllDocumentsQuery: Sendable {
     if let key = try given.json("key").map(KeyBound.init) {
       (start, end, includesEnd) = (key, key, true)
     }
+  }
+}
+
+extension AllDocumentsQuery {
+  /// The rows' ids; nil for none.
+  var range: DocumentRange? {
+    var range = range(from: start, to: end)
+    guard !includesEnd, case .at(let id) = end else { return range }
+    if descending { range?.start = id.successor } else { range?.includesEnd = false }
+    return range
+  }
+
+  /// The ids that come before the first row, in the query's direction; nil for none.
+  var rangeBefore: DocumentRange? {
+    guard let start, var range = range(from: nil, to: start) else { return nil }
+    guard case .at(let id) = start else { return range }
+    if descending { range.start = id.successor } else { range.includesEnd = false }
+    return range
+  }
+
+  /// The ids from a bound to another, both included.
+  private func range(from start: KeyBound?, to end: KeyBound?) -> DocumentRange? {
+    let low = descending ? end : start
+    let high = descending ? start : end
+    if low == .last || high == .first { return nil }
+    if let low, let high, low.isBehind(high) { return nil }
+    var range = DocumentRange(descending: descending)
+    if case .at(let id) = low { range.start = id }
+    if case .at(let id) = high { range.end = id }
+    return range
+  }
+}
+
+extension DocumentRange {
+  /// The part of the range whose ids begin with a text and go on.
+  /// - Parameter behind: the least text that every id which begins so precedes.
+  func among(_ prefix: String, before behind: String) -> DocumentRange {
+    var range = self
+    if start?.precedesBytes(of: prefix) ?? true { range.start = prefix }
+    if !(end?.precedesBytes(of: behind) ?? false) {
+      range.end = behind
+      range.includesEnd = false
+    }
+    return range
+  }
+}
+
+extension AllDocumentsQuery.Scope {
+  /// The part of a range that may be of interest; nil for nothing.
+  func part(of range: DocumentRange?) -> DocumentRange? {
+    switch self {
+    case .everything: range
+    // No other ids have these prefixes, and `0` follows `/`.
+    case .designs: range?.among("_design/", before: "_design0")
+    case .locals: range?.among(LocalID.clientPrefix, before: "_local0")
+    }
+  }
+}
+
+extension String {
+  /// The next text in the order of bytes.
+  fileprivate var successor: String { self + "\0" }
+}
+
+/// A key where `_all_docs` begins or ends, in CouchDB's order of JSON values: null, truth values and
+/// numbers stand before all strings, arrays and objects behind them. Strings compare by bytes, as ids do.
+///
+/// Source: CouchDB, "Views collation"; "GET /{db}/_all_docs".
+enum KeyBound: Sendable, Equatable {
+  /// Before every id.
+  case first
+  /// At an id.
+  case at(String)
+  /// Behind every id.
+  case last
+
+  /// The bound that a key makes.
+  init(_ key: JSONNode) {
+    switch key.kind {
+    case .null, .bool, .number: self = .first
+    case .string: self = .at(key.string ?? "")
+    case .array, .object: self = .last
+    }
+  }
+
+  /// Whether the bound stands behind another.
+  func isBehind(_ other: KeyBound) -> Bool {
+    switch (self, other) {
+    case (.at(let text), .at(let other)): other.precedesBytes(of: text)
+    case (.first, _), (_, .last): false
+    case (.last, _), (_, .first): true
+    }
+  }
+}
+
+/// Counts the winners of a range in slices, by their ids alone; what is behind them is what is left of the range.
+struct RangeCount: Sendable {
+  /// Ids that are counted in one go.
+  private static let idsAtOnce = 4_096
+  /// Ids that are looked at at least, as far as no more winners than wanted are among them: where there are mostly
+  /// tombstones, few are found in many.
+  private static let fewestIDs = 256
+
+  /// What is left of the range; nil for nothing.
+  private(set) var rest: DocumentRange?
+  /// How many winners there are before that.
+  private(set) var count = 0
+  private let limit: Int
+
+  /// A count of a range, nil for an empty one.
+  /// - Parameter limit: how many winners to count at most.
+  init(_ range: DocumentRange?, limit: Int = .max) {
+    rest = range
+    self.limit = limit
+  }
+
+  /// Goes on in a state of the store until the slice is over.
+  /// - Returns: whether the count is done.
+  mutating func read(_ view: any StoreView) throws(StoreError) -> Bool {
+    while let range = rest, count < limit {
+      let wanted = min(limit - count, Self.idsAtOnce)
+      var part = try view.count(range, among: max(wanted, Self.fewestIDs))
+      if part.count > wanted { part = try view.count(range, among: wanted) }
+      count += part.count
+      rest = part.last.map { range.behind($0.text) }
+      if Slice.isOver { break }
+    }
+    return rest == nil || count >= limit
   }
 }

@@ -1,4 +1,4 @@
-import Documents
+package import Documents
 import Lanes
 import Stores
 
@@ -56,5 +56,81 @@ struct DesignRulesReader: Sendable {
     }
     range = rest
     return rest == nil
+  }
+}
+
+/// A function in a design document that a client asks to be run. None is: whatever a client sends is data here.
+package struct DesignFunction: Sendable {
+  /// Which kinds there are, under CouchDB's names for the members that hold them.
+  package enum Kind: String, Sendable {
+    /// Chooses changes.
+    case filters
+    /// Makes rows out of documents.
+    case views
+    /// Makes an answer out of a document.
+    case shows
+    /// Makes an answer out of a view's rows.
+    case lists
+    /// Makes a revision out of a request.
+    case updates
+  }
+
+  /// The design document.
+  let design: DocumentID
+  /// What it is to do.
+  let kind: Kind
+  /// Its name.
+  let name: String
+
+  /// A function by its names.
+  /// - Throws: ``DocumentError`` with code `invalidID`.
+  package init(_ kind: Kind, _ name: String, in design: String) throws(DocumentError) {
+    self.design = try DocumentID("_design/" + design)
+    self.kind = kind
+    self.name = name
+  }
+
+  /// Reads `design/name`, the value of a parameter of `_changes`.
+  /// - Throws: 400 for another form.
+  init(_ kind: Kind, parameter text: String) throws(CouchError) {
+    let parts = text.utf8.split(separator: UInt8(ascii: "/"))
+    guard parts.count == 2 else {
+      let parameter = kind == .views ? "view" : "filter"
+      throw .badRequest("`\(parameter)` must be of the form `designname/\(parameter)name`")
+    }
+    let (design, name) = (String(Substring(parts[0])), String(Substring(parts[1])))
+    do { try self.init(kind, name, in: design) } catch { throw CouchError(error) }
+  }
+
+  /// Why the function is not run.
+  /// - Parameter document: the design document's body; nil where there is none.
+  func refusal(in document: JSONNode?) -> CouchError {
+    guard let document else { return .missing }
+    guard let functions = document[kind.rawValue] else {
+      return kind == .views ? Self.noView : Self.missing(kind.rawValue)
+    }
+    guard functions[name] != nil else { return kind == .views ? Self.noView : Self.missing(name) }
+    return CouchError(
+      501, "not_implemented",
+      "Functions of design documents are stored and replicated, not run: ask _find or a _selector")
+  }
+
+  private static let noView = CouchError(404, "not_found", "missing_named_view")
+
+  private static func missing(_ key: String) -> CouchError {
+    CouchError(404, "not_found", "missing json key: \(key.prefix(64))")
+  }
+}
+
+extension CouchDatabase {
+  /// Says why a function is not run: it isn't there, or none ever is.
+  /// - Throws: always; 404 `not_found`, 501 `not_implemented`.
+  package func run(_ function: DesignFunction) async throws(CouchError) -> Never {
+    let document = try await glancing { view throws(StoreError) in
+      try view.document(function.design)
+    }
+    if document?.isDeleted ?? false { throw CouchError(DocumentError.deleted) }
+    let root = document.flatMap { try? ParsedJSON($0.body, limits: .stored).root }
+    throw function.refusal(in: root)
   }
 }

@@ -1,4 +1,4 @@
-import Documents
+package import Documents
 import Lanes
 import Stores
 
@@ -111,5 +111,128 @@ struct OpenRevisionsReader: AnswerReader {
       text.append(Array("; error=\"true\"\r\n\r\n{\"missing\":\"\(asked)\"}".utf8))
     }
     text.append(Array("\r\n".utf8))
+  }
+}
+
+/// Which revisions of one document `open_revs` asks for.
+///
+/// Source: CouchDB, "GET /{db}/{docid}: open_revs".
+package enum OpenRevisions: Sendable, Equatable {
+  /// Every leaf, tombstones included.
+  case all
+  /// These, in order.
+  case these([RevisionID])
+
+  /// How they are answered.
+  package enum Form: Sendable, Equatable {
+    /// A JSON array of `{"ok":…}` and `{"missing":…}`.
+    case json
+    /// The same as `multipart/mixed`, one part a revision, for CouchDB's replicator. The boundary is 1 to 70 letters
+    /// and digits that occur in no document: random ones.
+    ///
+    /// Source: RFC 2046, section 5.1; CouchDB, "GET /{db}/{docid}: efficient multiple attachments retrieving".
+    case multipart(boundary: String)
+  }
+
+  /// Reads `open_revs`: `all` or a JSON array of revisions; nil when absent.
+  /// - Throws: 400.
+  package static func parameter(
+    _ parameters: CouchParameters
+  ) throws(CouchError) -> OpenRevisions? {
+    guard let text = parameters["open_revs"] else { return nil }
+    guard !text.equalsBytes(of: "all") else { return .all }
+    guard let list = try parameters.json("open_revs"), list.kind == .array else { throw malformed }
+    var revisions: [RevisionID] = []
+    for element in list.elements {
+      guard let text = element.string else { throw malformed }
+      do { revisions.append(try RevisionID(text)) } catch { throw CouchError(error) }
+    }
+    return .these(revisions)
+  }
+
+  private static let malformed = CouchError.badRequest(
+    "`open_revs` is `all` or a JSON array of revisions")
+}
+
+/// The revisions that `open_revs` and `_bulk_get` are about, found at once in the tree that was read first.
+struct WantedRevisions: Sendable {
+  /// A revision to read.
+  struct Target: Sendable {
+    /// The revision that was asked for.
+    let asked: RevisionID
+    /// The one that is answered: itself, or a leaf that it led to.
+    let revision: RevisionID
+    /// Where that one stands in the tree; nil for an unknown one.
+    let place: Int?
+  }
+
+  private let reader: DocumentReader?
+  private let latest: Bool
+  /// Where they stand in the tree; not used for a single one, which most requests ask for.
+  private let places: [RevisionID: Int]
+  private let single: (revision: RevisionID, place: Int?)?
+  /// Made for the first revision that is no leaf.
+  private var below: LeavesBelow?
+
+  /// Looks up all revisions that will be asked for.
+  /// - Parameter reader: a reader of the document with its tree; nil for an id never used.
+  /// - Parameter latest: whether a revision that is no leaf stands for the leaves that it led to.
+  init(_ revisions: [RevisionID], by reader: DocumentReader?, latest: Bool) {
+    self.reader = reader
+    self.latest = latest
+    single = revisions.count == 1 ? (revisions[0], reader?.place(of: revisions[0])) : nil
+    places = single == nil ? reader?.places(of: revisions) ?? [:] : [:]
+  }
+
+  /// Every leaf, winner first.
+  var leaves: [Target] {
+    let leaves = reader?.leaves ?? []
+    let places = reader?.places(of: leaves) ?? [:]
+    return leaves.map { Target(asked: $0, revision: $0, place: places[$0]) }
+  }
+
+  /// What stands for a revision.
+  mutating func targets(of asked: RevisionID) -> [Target] {
+    let place = single?.revision == asked ? single?.place : places[asked]
+    guard latest, let place, let reader, reader.node(at: place)?.isLeaf == false else {
+      return [Target(asked: asked, revision: asked, place: place)]
+    }
+    let below = below ?? reader.leavesBelow()
+    self.below = below
+    return below.places(at: place).map { leaf in
+      Target(asked: asked, revision: reader.node(at: leaf)?.revision ?? asked, place: leaf)
+    }
+  }
+}
+
+/// Which of a document's revisions can still be read, as far as `_revs_info` has asked.
+struct KeptBodies: Sendable {
+  /// Revisions near enough to a leaf: beyond them no body is kept, so none is looked for. Nil before the first
+  /// look.
+  private var near: Set<RevisionID>?
+  private var isKept: [RevisionID: Bool] = [:]
+
+  /// Looks for the bodies of a revision's line, each once, until the slice is over.
+  /// - Returns: whether all are looked for.
+  mutating func look(
+    for revision: RevisionID, of winner: Document, in tree: RevisionTree, _ view: any StoreView
+  ) throws(StoreError) -> Bool {
+    let near = near ?? tree.revisions(withinSteps: StoreLimits.storedAncestors)
+    self.near = near
+    guard let place = tree.index(of: revision) else { return true }
+    for node in tree.line(at: place)
+    where !node.isDeleted && node.revision != winner.revision && near.contains(node.revision)
+      && isKept[node.revision] == nil
+    {
+      isKept[node.revision] = try view.body(winner.id, of: node, in: tree) != nil
+      if Slice.isOver { return false }
+    }
+    return true
+  }
+
+  /// CouchDB's word for what is left of a revision.
+  func status(of node: RevisionTree.Node, winner: RevisionID) -> String {
+    if node.isDeleted { return "deleted" }
+    return node.revision == winner || isKept[node.revision] == true ? "available" : "missing"
   }
 }

@@ -51,3 +51,68 @@ package struct JSONElements: Sequence, IteratorProtocol, Sendable {
     return JSONNode(text: text, place: place)
   }
 }
+
+/// A member of an object in a ``ParsedJSON``.
+package struct JSONMember: Sendable {
+  /// A member's place in the text.
+  struct Place: Sendable {
+    private let nameStart: UInt32
+    private let nameEnd: UInt32
+    /// Where its value stands.
+    let value: JSONText.Place
+
+    /// A member by the bytes of its name, with the quotation marks, and its value.
+    @inline(__always)
+    init(name: JSONText.Place, value: JSONText.Place) {
+      (nameStart, nameEnd) = (name.start, name.end)
+      self.value = value
+    }
+
+    /// A member of which nothing but its name is known, which begins at an offset.
+    init(nameAt start: Int, of text: Span<UInt8>) {
+      let end = JSONScan.endOfString(at: start, in: text, shorterThan: .max) ?? start + 2
+      let name = JSONText.Place(
+        start: UInt32(truncatingIfNeeded: start), end: UInt32(truncatingIfNeeded: end), index: 0)
+      self.init(name: name, value: name)
+    }
+
+    /// The bytes of the name, with the quotation marks.
+    @inline(__always)
+    var name: Range<Int> { Int(nameStart)..<Int(nameEnd) }
+  }
+
+  /// The text.
+  let text: JSONText
+
+  /// Where it stands.
+  let place: Place
+
+  private var namePlace: JSONText.Place {
+    JSONText.Place(
+      start: UInt32(truncatingIfNeeded: place.name.lowerBound),
+      end: UInt32(truncatingIfNeeded: place.name.upperBound), index: 0)
+  }
+
+  /// The name with its escapes resolved.
+  package var name: String { text.string(namePlace) }
+
+  /// The name as written, with its quotation marks and escapes.
+  package var rawName: ArraySlice<UInt8> { text.bytes[place.name] }
+
+  /// The value.
+  package var value: JSONNode {
+    JSONNode(text: text, place: place.value)
+  }
+
+  /// Whether the name, escapes resolved, has exactly these UTF-8 bytes; makes no `String` of a name
+  /// without escapes.
+  package func nameEquals(_ other: String) -> Bool {
+    text.string(namePlace, equals: other)
+  }
+
+  /// Whether the name, escapes resolved, starts with `_`, which CouchDB keeps for itself.
+  package var nameStartsWithUnderscore: Bool {
+    let first = text.bytes[place.name.lowerBound + 1]
+    return first == JSONByte.backslash ? name.utf8.first == 0x5F : first == 0x5F
+  }
+}

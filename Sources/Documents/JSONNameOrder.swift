@@ -73,3 +73,84 @@ struct JSONNameOrder {
       other.isResolved ? resolved : text, other.content)
   }
 }
+
+/// The member names of the objects that a parser has open, innermost object last.
+struct JSONOpenNames: Sendable {
+  /// The most names that are compared each with each; of more the prints are sorted.
+  private static let mostPairwise = 32
+
+  /// A part of every print, so that nobody knows which names have equal ones.
+  private static let seed = UInt64.random(in: .min ... .max)
+
+  /// The offset of a name's first byte in the low 32 bits, and above it a print of its characters: equal names have
+  /// equal prints.
+  private var entries: [UInt64] = []
+
+  /// Adds a name of the innermost object.
+  /// - Parameter name: its bytes, with the quotation marks.
+  @inline(__always)
+  mutating func append(_ name: Range<Int>, isEscaped: Bool, of text: Span<UInt8>) {
+    let content = name.lowerBound + 1..<name.upperBound - 1
+    let print = isEscaped ? Self.resolvedPrint(content, of: text) : Self.print(content, of: text)
+    entries.append(UInt64(truncatingIfNeeded: name.lowerBound) | print << 32)
+  }
+
+  /// Takes the innermost object's names away and returns the first that repeats an earlier one.
+  mutating func removeLast(_ count: Int, text: Span<UInt8>) -> Range<Int>? {
+    defer { entries.removeLast(min(count, entries.count)) }
+    guard count > 1 else { return nil }
+    if count <= Self.mostPairwise { return firstRepeatedPairwise(count, text) }
+    // By their prints, those with equal ones by where they stand.
+    let sorted = entries.suffix(count).sorted()
+    var first: Range<Int>?
+    var start = 0
+    for place in 1...count where place == count || sorted[place] >> 32 != sorted[start] >> 32 {
+      if place - start > 1 {
+        let names = sorted[start..<place].map { Self.name(at: $0, of: text) }
+        if let repeated = JSONNameOrder(names, text: text).firstRepeated,
+          repeated.lowerBound < first?.lowerBound ?? .max
+        {
+          first = repeated
+        }
+      }
+      start = place
+    }
+    return first
+  }
+
+  private func firstRepeatedPairwise(_ count: Int, _ text: Span<UInt8>) -> Range<Int>? {
+    let base = entries.count - count
+    for later in base + 1..<entries.count {
+      for earlier in base..<later where entries[earlier] >> 32 == entries[later] >> 32 {
+        let names = [entries[earlier], entries[later]].map { Self.name(at: $0, of: text) }
+        if let repeated = JSONNameOrder(names, text: text).firstRepeated { return repeated }
+      }
+    }
+    return nil
+  }
+
+  /// The member whose name an entry stands for, as far as it is known.
+  private static func name(at entry: UInt64, of text: Span<UInt8>) -> JSONMember.Place {
+    let start = Int(entry & 0xFFFF_FFFF)
+    return JSONMember.Place(nameAt: start, of: text)
+  }
+
+  private static func resolvedPrint(_ content: Range<Int>, of text: Span<UInt8>) -> UInt64 {
+    var resolved: [UInt8] = []
+    JSONEscape.appendResolved(content, of: text, to: &resolved)
+    return print(resolved.indices, of: resolved.span)
+  }
+
+  @inline(__always)
+  private static func print(_ content: Range<Int>, of text: Span<UInt8>) -> UInt64 {
+    var hash = seed ^ UInt64(truncatingIfNeeded: content.count)
+    var offset = content.lowerBound
+    while offset < content.upperBound {
+      let end = min(offset + 8, content.upperBound)
+      hash = (hash ^ JSONBytes.prefix(text, offset..<end)) &* 0x9E37_79B9_7F4A_7C15
+      hash ^= hash >> 32
+      offset = end
+    }
+    return hash & 0xFFFF_FFFF
+  }
+}

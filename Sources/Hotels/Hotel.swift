@@ -1,5 +1,6 @@
 import Crypto
 package import Documents
+import Glibc
 
 /// A hotel as somebody described it: its id, and its JSON text untouched.
 package struct Hotel: Sendable {
@@ -170,5 +171,89 @@ extension JSONNode {
     }
     bytes.append(UInt8(ascii: "}"))
     return bytes
+  }
+}
+
+/// A hotel's id, which is also the id of its document in a store: a legal document id that is neither a
+/// design document nor the list of bookmarks itself.
+package struct HotelID: ByteString {
+  /// The id.
+  package let text: String
+
+  /// Takes an id; nil for one that can't name a hotel's document.
+  package init?(_ text: String) {
+    guard let id = try? DocumentID(text), !id.isDesign, id != BookmarkList.documentID else {
+      return nil
+    }
+    self.text = text
+  }
+
+  /// The hotel's document.
+  package var documentID: DocumentID { DocumentID(stored: text) }
+}
+
+extension HotelID {
+  /// An id as lists and batches hold it: text as it is, a whole number N as `hotel_N`. Nil for everything
+  /// else, for an empty text, and for Python's `None`.
+  package init?(entry node: JSONNode) {
+    if let number = node.int {
+      guard number >= 0 else { return nil }
+      self.init("hotel_\(number)")
+    } else {
+      guard let text = node.string, !text.equalsBytes(of: "None") else { return nil }
+      self.init(text)
+    }
+  }
+}
+
+/// A place on the globe, in degrees (WGS 84).
+package struct GeoPoint: Sendable, Hashable {
+  /// Degrees north of the equator, -90 to 90.
+  package let latitude: Double
+  /// Degrees east of Greenwich, -180 to 180.
+  package let longitude: Double
+
+  /// A place; nil beyond those bounds.
+  package init?(latitude: Double, longitude: Double) {
+    guard (-90...90).contains(latitude), (-180...180).contains(longitude) else { return nil }
+    self.latitude = latitude
+    self.longitude = longitude
+  }
+
+  /// Reads `lat,lon`, as in `51.5,-0.12`, with nine decimals at most; nil for anything else.
+  package init?(_ text: String) {
+    let parts = text.utf8.split(separator: UInt8(ascii: ","), omittingEmptySubsequences: false)
+    guard parts.count == 2, let latitude = Self.degrees(parts[0]),
+      let longitude = Self.degrees(parts[1])
+    else { return nil }
+    self.init(latitude: latitude, longitude: longitude)
+  }
+
+  private static func degrees(_ text: Substring.UTF8View) -> Double? {
+    func isDigit(_ byte: UInt8) -> Bool { (0x30...0x39).contains(byte) }
+    let unsigned = text.first == UInt8(ascii: "-") ? text.dropFirst() : text
+    let whole = unsigned.prefix(while: isDigit)
+    let fraction = unsigned.dropFirst(whole.count)
+    guard (1...3).contains(whole.count), whole.count == 1 || whole.first != UInt8(ascii: "0"),
+      fraction.isEmpty
+        || fraction.first == UInt8(ascii: ".") && (2...10).contains(fraction.count)
+          && fraction.dropFirst().allSatisfy(isDigit)
+    else { return nil }
+    return Double(String(decoding: Array(text), as: UTF8.self))
+  }
+
+  /// Where a hotel is: its `geo` with `lat` and `lon`; nil where it does not say.
+  package init?(ofHotel hotel: JSONNode) {
+    guard let geo = hotel["geo"], let latitude = geo["lat"]?.double,
+      let longitude = geo["lon"]?.double
+    else { return nil }
+    self.init(latitude: latitude, longitude: longitude)
+  }
+
+  /// The same place on a globe of radius 1. Of two places the nearer one to a third has the larger scalar product
+  /// with it, which takes no sine to compute.
+  package var vector: (x: Double, y: Double, z: Double) {
+    let (north, east) = (latitude * .pi / 180, longitude * .pi / 180)
+    return (cos(north) * cos(east), cos(north) * sin(east), sin(north))
   }
 }

@@ -1,3 +1,5 @@
+import DequeModule
+
 /// What waits for a processor, and who is next.
 ///
 /// Those whose account is positive go before those who have overdrawn. Among equals the account that has used least
@@ -14,7 +16,7 @@ struct FairQueue {
   /// The upper level's accounts on which something waits.
   private var accounts: [AccountLine] = []
   /// What goes first of all.
-  private var urgent = FirstIn<PoolEntry>()
+  private var urgent = Deque<PoolEntry>()
   /// The virtual time of the account that was served last.
   private var served: Int64 = 0
   /// How much waits.
@@ -94,7 +96,8 @@ struct FairQueue {
     let upper = account.parent ?? account
     guard !upper.isIdle else { return }
     for line in account === upper ? [upper] : [upper, account] {
-      for entry in line.entries.remove(where: { $0.work === work }) { urgent.append(entry) }
+      urgent.append(contentsOf: line.entries.filter { $0.work === work })
+      line.entries.removeAll { $0.work === work }
       if line !== upper, line.entries.isEmpty { upper.waitingBelow.removeAll { $0 === line } }
     }
     if upper.isIdle { accounts.removeAll { $0 === upper } }
@@ -164,41 +167,4 @@ struct PoolEntry {
   let work: Work?
   /// Since when it waits, in nanoseconds of ``SliceClock``.
   let since: Int64
-}
-
-/// A queue that gives back what came first, each in constant time.
-struct FirstIn<Element> {
-  private var elements: [Element?] = []
-  private var head = 0
-
-  var isEmpty: Bool { head == elements.count }
-  var count: Int { elements.count - head }
-  var first: Element? { isEmpty ? nil : elements[head] }
-
-  mutating func append(_ element: Element) { elements.append(element) }
-
-  mutating func popFirst() -> Element? {
-    guard head < elements.count else { return nil }
-    let element = elements[head]
-    elements[head] = nil
-    head += 1
-    if head == elements.count {
-      elements.removeAll(keepingCapacity: true)
-      head = 0
-    } else if head >= 64, head * 2 >= elements.count {
-      elements.removeFirst(head)
-      head = 0
-    }
-    return element
-  }
-
-  /// Takes out all that fit, in order.
-  mutating func remove(where fits: (Element) -> Bool) -> [Element] {
-    let all = elements[head...].compactMap { $0 }
-    let taken = all.filter(fits)
-    guard !taken.isEmpty else { return [] }
-    elements = all.filter { !fits($0) }
-    head = 0
-    return taken
-  }
 }

@@ -1,3 +1,4 @@
+import DequeModule
 import Glibc
 import Synchronization
 
@@ -35,7 +36,7 @@ package final class InlineExecutor: @unchecked Sendable {
 
   private let home: Home
   /// What waits for a thread of the pool, in order.
-  var jobs = FirstIn<Job>()
+  var jobs = Deque<Job>()
   /// Whether the pool knows of it, or one of its threads is in.
   var isInLine = false
   // On the heap, because its address must never change.

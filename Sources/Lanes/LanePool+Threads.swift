@@ -1,4 +1,5 @@
 import CLanes
+import DequeModule
 import Glibc
 import Synchronization
 

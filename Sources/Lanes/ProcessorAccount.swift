@@ -1,3 +1,4 @@
+import DequeModule
 import Synchronization
 
 /// What one party has used of the processors' time, and how much it has left.
@@ -89,7 +90,7 @@ final class AccountLine: @unchecked Sendable {
   /// The lines below in which something waits.
   var waitingBelow: [AccountLine] = []
   /// What waits here, in order.
-  var entries = FirstIn<PoolEntry>()
+  var entries = Deque<PoolEntry>()
 
   init(_ spending: ProcessorAccount.Spending, below parent: AccountLine?, isLimited: Bool) {
     self.spending = spending

@@ -1,4 +1,6 @@
 import Glibc
+import Lanes
+import SQLite
 
 /// Writing files and directories that are not databases in use.
 extension Disk {
@@ -74,5 +76,67 @@ extension SystemError {
   init(_ call: String, _ path: String, number: Int32) {
     errno = number
     self.init(call, path)
+  }
+}
+
+/// Puts many files on the disk. Several threads wait at once, as waiting for one disk is work that calls share:
+/// one after the other they would take most of a restoration's time.
+enum TreeSynchronization {
+  /// How many wait at once.
+  private static let waitingAtOnce = 8
+
+  /// Puts all that is in the directories below a path on the disk, those directories' entries too, but not the
+  /// path's own.
+  static func run(below path: String) async throws(BackupError) {
+    let lanes = LaneGroup(count: waitingAtOnce, name: "sync")
+    let failure = await synchronize(below: path, lanes)
+    await lanes.stop()
+    if let failure { throw BackupError(failure) }
+  }
+
+  private static func synchronize(below path: String, _ lanes: LaneGroup) async -> SystemError? {
+    let names: [String]
+    do throws(SystemError) {
+      names = try await LaneWork(lanes.next()).run { () throws(SystemError) in
+        try Disk.names(in: path) ?? []
+      }
+    } catch { return error }
+    return await withTaskGroup(of: SystemError?.self) { group in
+      for name in names {
+        let (work, directory) = (LaneWork(lanes.next()), path + "/" + name)
+        group.addTask { await work.run { Self.failure(below: directory) } }
+      }
+      var failure: SystemError?
+      for await error in group { failure = failure ?? error }
+      return failure
+    }
+  }
+
+  private static func failure(below path: String) -> SystemError? {
+    do throws(SystemError) {
+      try Disk.synchronizeTree(path)
+      return nil
+    } catch { return error }
+  }
+}
+
+/// The size of a store's file, which SQLite is asked for only where it matters: it prepares a pragma anew at each use,
+/// which takes some microseconds.
+struct FileSize {
+  /// What was counted last, and how many pages the connection had written by then; each since may be a new one.
+  private var counted: (bytes: Int64, pageBytes: Int64, writtenPages: Int64)?
+
+  /// Whether the pages in use hold more bytes than `limit`; free ones are counted only in a file of that size.
+  mutating func exceeds(_ limit: Int64, in connection: Connection) throws(SQLiteError) -> Bool {
+    let written = try connection.writtenPages()
+    if let counted, counted.writtenPages <= written {
+      let new = (written - counted.writtenPages) * counted.pageBytes
+      if counted.bytes + new <= limit { return false }
+    }
+    let pageBytes = try connection.pageSize()
+    let bytes = try connection.pageCount() * pageBytes
+    counted = (bytes, pageBytes, written)
+    guard bytes > limit else { return false }
+    return try bytes - connection.freePageCount() * pageBytes > limit
   }
 }

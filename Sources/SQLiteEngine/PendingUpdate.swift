@@ -1,6 +1,7 @@
 import Documents
 import Lanes
 import NIOConcurrencyHelpers
+import SQLite
 import Stores
 
 /// An update that waits for its commit, whatever its rule answers.
@@ -110,5 +111,65 @@ extension Decision {
   var isEmpty: Bool {
     mutations.isEmpty && locals.isEmpty && purges.isEmpty && indexes.isEmpty
       && withoutHistory.isEmpty
+  }
+}
+
+/// Writes that wait to share a commit, in the order they came.
+final class Inbox<Write: Sendable>: Sendable {
+  private let waiting = NIOLockedValueBox<[Write]>([])
+  private let limit: Int
+
+  /// An empty inbox that takes so many writes at once.
+  init(limit: Int) {
+    self.limit = limit
+  }
+
+  /// Puts a write in the line.
+  /// - Returns: false when the line is full.
+  func append(_ write: Write) -> Bool {
+    waiting.withLockedValue { waiting in
+      guard waiting.count < limit else { return false }
+      waiting.append(write)
+      return true
+    }
+  }
+
+  /// Puts writes back that were taken and are not done, before all others.
+  func putBack(_ writes: ArraySlice<Write>) {
+    guard !writes.isEmpty else { return }
+    waiting.withLockedValue { $0 = writes + $0 }
+  }
+
+  /// Whether nothing waits.
+  var isEmpty: Bool { waiting.withLockedValue { $0.isEmpty } }
+
+  /// Takes the first writes out of the line.
+  func take(atMost count: Int) -> [Write] {
+    waiting.withLockedValue { waiting in
+      guard waiting.count > count else {
+        defer { waiting = [] }
+        return waiting
+      }
+      let taken = Array(waiting.prefix(count))
+      waiting.removeFirst(taken.count)
+      return taken
+    }
+  }
+}
+
+/// Runs blocking calls that belong to no store on a lane, off Swift's own threads.
+actor LaneWork {
+  private let lane: Lane
+
+  nonisolated var unownedExecutor: UnownedSerialExecutor { lane.asUnownedSerialExecutor() }
+
+  /// Work for a lane.
+  init(_ lane: Lane) { self.lane = lane }
+
+  /// Runs `work` on the lane's thread.
+  func run<Value: Sendable, Failure: Error>(
+    _ work: @Sendable () throws(Failure) -> Value
+  ) throws(Failure) -> Value {
+    try work()
   }
 }

@@ -1,4 +1,6 @@
+import Documents
 import SQLite
+import Stores
 
 /// The rows of one store's file, table by table: the SQL, and nothing of the rules.
 ///
@@ -22,5 +24,73 @@ final class StoreRows {
   func forgetTransaction() {
     counts = ChangeCounts()
     recent = RecentDocuments()
+  }
+}
+
+/// Walks over `documents` by id.
+extension StoreRows {
+  /// Walks the documents of a range, in its direction, until `visit` answers false.
+  ///
+  /// The far end is compared here rather than in SQL, so that one statement serves every range.
+  func walk(
+    _ range: DocumentRange, _ visit: (StoredDocument, [UInt8]) throws(StoreError) -> Bool
+  ) throws(StoreError) {
+    let statement = try storing { () throws(SQLiteError) in
+      let statement = try range.descending ? descending : ascending
+      // Text sorts before every blob, so an empty blob stands behind the last id.
+      let last = range.end.map { Binding.text($0) } ?? .bytes([])
+      let start = range.descending ? last : .text(range.start ?? "")
+      try statement.bind(start, at: 1)
+      try statement.bind(range.includesDeleted ? 1 : 0, at: 2)
+      return statement
+    }
+    defer { statement.reset() }
+    while try storing(statement.step) {
+      let found = StoredDocument.reading(statement.row)
+      let row = try found.verified()
+      guard range.reaches(row.id) else { return }
+      guard range.includes(row.id) else { continue }
+      guard try visit(row, found.content) else { return }
+    }
+  }
+
+  private var ascending: Statement {
+    get throws(SQLiteError) {
+      try connection.statement(
+        """
+        SELECT sequence, id, first, generation, digest, is_deleted, type, created, updated,
+          body_checksum, tree_checksum, checksum, body
+        FROM documents WHERE id >= ?1 AND is_deleted <= ?2 ORDER BY id
+        """)
+    }
+  }
+
+  private var descending: Statement {
+    get throws(SQLiteError) {
+      try connection.statement(
+        """
+        SELECT sequence, id, first, generation, digest, is_deleted, type, created, updated,
+          body_checksum, tree_checksum, checksum, body
+        FROM documents WHERE id <= ?1 AND is_deleted <= ?2 ORDER BY id DESC
+        """)
+    }
+  }
+}
+
+extension DocumentRange {
+  /// Whether the walk, in its direction, has not passed its far end at this id.
+  fileprivate func reaches(_ id: DocumentID) -> Bool {
+    if descending {
+      guard let start else { return true }
+      return !id.text.precedesBytes(of: start)
+    }
+    guard let end else { return true }
+    return !end.precedesBytes(of: id.text)
+  }
+
+  /// Whether an id within the two ends is wanted.
+  fileprivate func includes(_ id: DocumentID) -> Bool {
+    guard !includesEnd, let end else { return true }
+    return !id.text.equalsBytes(of: end)
   }
 }

@@ -1,4 +1,4 @@
-import Hotels
+package import Hotels
 import Synchronization
 
 /// The last word on whether an upstream can be reached, kept for a while so that probes of
@@ -37,4 +37,22 @@ final class Readiness: Sendable {
     }
     if let error = await task.value { throw error }
   }
+}
+
+/// An upstream that is asked over a network, and says what it need not be asked: such an answer tells nothing
+/// of whether anybody is there, so a circuit breaker must not hear of it.
+package protocol RemoteUpstream: HotelSearching {
+  /// Whether it can be asked for a hotel by its id; if not, ``HotelSearching/hotel(_:)`` is nil always.
+  var looksUpIDs: Bool { get }
+
+  /// The answer to a search that nothing can match; nil for one that has to be asked.
+  func answerWithoutAsking(_ query: HotelQuery) -> HotelPage?
+}
+
+extension RemoteUpstream {
+  /// It can.
+  package var looksUpIDs: Bool { true }
+
+  /// It has to be asked everything.
+  package func answerWithoutAsking(_ query: HotelQuery) -> HotelPage? { nil }
 }

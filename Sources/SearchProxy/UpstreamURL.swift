@@ -46,3 +46,169 @@ package struct UpstreamURL: Sendable, Hashable, CustomStringConvertible {
     PathSegment.isUnreserved(byte) || "!$&'()*+,;=:@".utf8.contains(byte)
   }
 }
+
+/// Why a text can't be an upstream's URL. For the operator who configures it.
+package struct UpstreamURLError: Error, Sendable, Equatable, CustomDebugStringConvertible {
+  /// What is wrong; closed.
+  package enum Code: String, Sendable, CaseIterable {
+    /// Neither `http://` nor `https://`.
+    case badScheme
+    /// A user name or password: credentials have a setting of their own.
+    case hasUserInformation
+    /// No host, or one with characters that no host has.
+    case badHost
+    /// A port outside 1 to 65535.
+    case badPort
+    /// A path with a dot segment, an empty segment, or a character that is or must be
+    /// percent-encoded.
+    case badPath
+    /// A query or a fragment.
+    case hasQueryOrFragment
+  }
+
+  /// What is wrong.
+  package let code: Code
+
+  /// An error.
+  package init(_ code: Code) {
+    self.code = code
+  }
+
+  /// A sentence for the operator; it never repeats the URL, which might hold a password.
+  package var reason: String {
+    switch code {
+    case .badScheme: "An upstream's URL must start with http:// or https://"
+    case .hasUserInformation: "An upstream's URL must not hold a user name or password"
+    case .badHost: "An upstream's URL needs a host of letters, digits, dots and hyphens, or [IPv6]"
+    case .badPort: "An upstream's port must be 1 to 65535"
+    case .badPath: "An upstream's path must have no dot segments, no empty ones and no escapes"
+    case .hasQueryOrFragment: "An upstream's URL must have no query and no fragment"
+    }
+  }
+
+  /// The code and the sentence.
+  package var debugDescription: String { "UpstreamURLError(\(code.rawValue): \(reason))" }
+}
+
+/// Scheme, host and port of a URL (RFC 6454): what requests to an upstream never leave.
+package struct UpstreamOrigin: Sendable, Hashable, CustomStringConvertible {
+  /// The schemes that upstreams speak.
+  package enum Scheme: String, Sendable {
+    case http, https
+
+    /// The port when none is given (RFC 9110 section 4.2).
+    var defaultPort: UInt16 { self == .http ? 80 : 443 }
+  }
+
+  /// The scheme.
+  package let scheme: Scheme
+  /// The host in lower case, an IPv6 address in its brackets; ASCII.
+  package let host: String
+  /// The port, the scheme's own if the URL names none.
+  package let port: UInt16
+
+  /// The origin as a URL without a path; names the port unless it is the scheme's own.
+  package var description: String {
+    "\(scheme.rawValue)://\(host)" + (port == scheme.defaultPort ? "" : ":\(port)")
+  }
+
+  /// Cuts an absolute URL into its origin and what follows it: nothing, or a path with its slash.
+  /// - Throws: ``UpstreamURLError`` for all but the path, which is the caller's to judge.
+  static func split(_ text: String) throws(UpstreamURLError) -> (Self, rest: ArraySlice<UInt8>) {
+    let bytes = Array(text.utf8)
+    let scheme: Scheme
+    if starts(bytes, with: "https://") {
+      scheme = .https
+    } else if starts(bytes, with: "http://") {
+      scheme = .http
+    } else {
+      throw UpstreamURLError(.badScheme)
+    }
+    let afterScheme = bytes.dropFirst(scheme.rawValue.utf8.count + 3)
+    if afterScheme.contains(UInt8(ascii: "?")) || afterScheme.contains(UInt8(ascii: "#")) {
+      throw UpstreamURLError(.hasQueryOrFragment)
+    }
+    let authority = afterScheme.prefix { $0 != UInt8(ascii: "/") }
+    if authority.contains(UInt8(ascii: "@")) { throw UpstreamURLError(.hasUserInformation) }
+    let (host, port) = try hostAndPort(authority)
+    let origin = Self(scheme: scheme, host: host, port: port ?? scheme.defaultPort)
+    return (origin, rest: afterScheme.dropFirst(authority.count))
+  }
+
+  private static func starts(_ bytes: [UInt8], with scheme: String) -> Bool {
+    bytes.count >= scheme.utf8.count && zip(bytes, scheme.utf8).allSatisfy { lower($0) == $1 }
+  }
+
+  private static func hostAndPort(
+    _ authority: ArraySlice<UInt8>
+  ) throws(UpstreamURLError) -> (String, UInt16?) {
+    let host: ArraySlice<UInt8>
+    if authority.first == UInt8(ascii: "[") {
+      guard let end = authority.firstIndex(of: UInt8(ascii: "]")) else {
+        throw UpstreamURLError(.badHost)
+      }
+      host = authority[...end]
+      let address = host.dropFirst().dropLast()
+      guard address.contains(UInt8(ascii: ":")), address.allSatisfy(mayStandInAddress) else {
+        throw UpstreamURLError(.badHost)
+      }
+    } else {
+      host = authority.prefix { $0 != UInt8(ascii: ":") }
+      guard !host.isEmpty, host.allSatisfy(mayStandInName) else { throw UpstreamURLError(.badHost) }
+    }
+    let rest = authority.dropFirst(host.count)
+    let name = String(decoding: host.map(lower), as: UTF8.self)
+    guard let colon = rest.first else { return (name, nil) }
+    let digits = rest.dropFirst()
+    guard colon == UInt8(ascii: ":"), digits.allSatisfy({ (0x30...0x39).contains($0) }),
+      let port = UInt16(String(decoding: digits, as: UTF8.self)), port > 0
+    else { throw UpstreamURLError(.badPort) }
+    return (name, port)
+  }
+
+  private static func lower(_ byte: UInt8) -> UInt8 {
+    (0x41...0x5A).contains(byte) ? byte | 0x20 : byte
+  }
+
+  private static func mayStandInName(_ byte: UInt8) -> Bool {
+    PathSegment.isUnreserved(byte) && byte != UInt8(ascii: "~")
+  }
+
+  private static func mayStandInAddress(_ byte: UInt8) -> Bool {
+    switch lower(byte) {
+    case 0x30...0x39, 0x61...0x66, UInt8(ascii: ":"), UInt8(ascii: "."): true
+    default: false
+    }
+  }
+}
+
+/// Any text as one segment of a URL's path.
+enum PathSegment {
+  /// The text with every byte of its UTF-8 but the unreserved ones of RFC 3986 section 2.3 as
+  /// `%XX`, so that no byte of it can end the segment, start a query or break a line.
+  static func encode(_ text: String) -> String {
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(text.utf8.count)
+    for byte in text.utf8 {
+      if isUnreserved(byte) {
+        bytes.append(byte)
+      } else {
+        bytes += [UInt8(ascii: "%"), digit(byte >> 4), digit(byte & 15)]
+      }
+    }
+    return String(decoding: bytes, as: UTF8.self)
+  }
+
+  /// Letters, digits, `-`, `.`, `_` and `~`.
+  static func isUnreserved(_ byte: UInt8) -> Bool {
+    switch byte {
+    case 0x30...0x39, 0x41...0x5A, 0x61...0x7A: true
+    case UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"), UInt8(ascii: "~"): true
+    default: false
+    }
+  }
+
+  private static func digit(_ value: UInt8) -> UInt8 {
+    value < 10 ? 0x30 &+ value : 0x41 &+ (value &- 10)
+  }
+}

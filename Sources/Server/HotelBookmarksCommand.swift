@@ -1,4 +1,5 @@
 import ArgumentParser
+import FoundationEssentials
 import Glibc
 import HotelBookmarks
 
@@ -31,4 +32,32 @@ struct VersionCommand: ParsableCommand {
     commandName: "version", abstract: "Print the version.")
 
   func run() { print(Version.current) }
+}
+
+/// How a command ends that can't do its work: one line, and the exit status that sysexits.h gives it.
+enum Failure {
+  /// Settings or a data directory that can't be used: 78, EX_CONFIG.
+  static func configuration(_ error: any Error) -> any Error {
+    end(error, status: 78)
+  }
+
+  /// What kept the server from starting or a command from its work.
+  static func start(_ error: any Error) -> any Error {
+    end(error, status: StartFailure.isConfiguration(error) ? 78 : 1)
+  }
+
+  /// Settings by which no server can be asked: 1, as for one that is not ready.
+  static func health(_ error: any Error) -> any Error { end(error, status: 1) }
+
+  private static func end(_ error: any Error, status: Int32) -> any Error {
+    StandardError.write(Array("hotel-bookmarks: \(StartFailure.line(error))\n".utf8))
+    return ExitCode(status)
+  }
+}
+
+/// Where the data is when no flag says so.
+enum DataDirectory {
+  /// What the environment names, else what `serve` takes by default.
+  static let standard =
+    ProcessInfo.processInfo.environment[SettingKey.data.environmentName] ?? Settings().data
 }

@@ -110,3 +110,136 @@ extension StoreStorage {
     try await read { view throws(StoreError) in try view.storedBytes(of: id) }
   }
 }
+
+extension StorageConformance {
+  /// Claims about the way down the feed and about counts.
+  static let counts: [Claim] = [
+    Claim("the feed is walked down from any number, each document at its last change") { bench in
+      try await bench.withStorage { storage in
+        try require(try await storage.changes(upTo: 9), is: [], "an empty store's feed")
+        try await fiveChanges(storage)
+        let all = try await storage.changes()
+        try require(try await storage.changes(upTo: .max), is: all.reversed(), "the whole feed")
+        let cases: [(Int64, Int, [Int64])] = [
+          (6, 99, [6, 5, 4, 2]), (5, 99, [5, 4, 2]), (3, 99, [2]), (2, 99, [2]), (1, 99, []),
+          (0, 99, []), (.min, 99, []), (6, 2, [6, 5]), (4, 1, [4]), (6, 0, []),
+        ]
+        for (sequence, limit, wanted) in cases {
+          let found = try await storage.changes(upTo: sequence, limit: limit).map(\.sequence)
+          try require(found, is: wanted, "\(limit) up to \(sequence)")
+        }
+        try require(try await storage.changes(upTo: 5, limit: 1)[0].isDeleted, is: true, "deleted")
+      }
+    },
+    Claim("the changes behind a number are counted exactly, gaps or not") { bench in
+      try await bench.withStorage { storage in
+        try require(try await storage.changeCount(after: 0), is: 0, "an empty store's changes")
+        try await fiveChanges(storage)
+        for sequence in [Int64.min, -1, 0, 1, 2, 3, 4, 5, 6, 7, .max] {
+          let wanted = Int64(try await storage.changes(after: sequence).count)
+          try require(
+            try await storage.changeCount(after: sequence), is: wanted, "after \(sequence)")
+        }
+        // More documents, so that an engine that counts in two ways counts in both.
+        for number in 0..<120 { try await storage.put(try DocumentID("n\(number)"), "{}") }
+        for sequence in stride(from: Int64(0), through: 126, by: 3) {
+          let wanted = Int64(try await storage.changes(after: sequence).count)
+          try require(
+            try await storage.changeCount(after: sequence), is: wanted, "after \(sequence) of 126")
+        }
+      }
+    },
+    Claim("counts stay exact when documents change, come and go between them") { bench in
+      try await bench.withStorage { storage in
+        let ids = try (0..<150).map { number throws(DocumentError) in
+          try DocumentID("n\(number)")
+        }
+        for id in ids { try await storage.put(id, "{}") }
+        let walk: [Int64] = [40, 43, 47, 90, 91, 149, 20, 44, 151, 160]
+        for (step, id) in ids.enumerated() where step.isMultiple(of: 7) {
+          for sequence in walk {
+            let wanted = Int64(try await storage.changes(after: sequence, limit: 999).count)
+            try require(
+              try await storage.changeCount(after: sequence), is: wanted, "\(step): \(sequence)")
+          }
+          let base = try await storage.document(id)?.revision
+          switch step / 7 % 4 {
+          case 0: try await storage.put(id, #"{"x":1}"#, base: base)
+          case 1: try await storage.put(id, "{}", base: base, isDeleted: true)
+          case 2: try await storage.purge(id)
+          default: try await storage.put(try DocumentID("new\(step)"), "{}")
+          }
+        }
+      }
+    },
+    Claim("an update counts what updates before it wrote") { bench in
+      try await bench.withStorage { storage in
+        let counts = try await withThrowingTaskGroup(of: [Int64].self) { group in
+          for number in 0..<20 {
+            group.addTask {
+              let id = try DocumentID("\(number)")
+              return try await storage.update([id], at: .start) { view throws(StoreError) in
+                let mutation = try applying { () throws(DocumentError) in
+                  try Edit.put(id, in: nil, base: nil, body: .empty)
+                }
+                let last = try view.info().lastSequence
+                return Decision(
+                  [mutation],
+                  value: [
+                    last, try view.changeCount(after: 0),
+                    Int64(try view.count(DocumentRange(), among: 99).count),
+                    Int64(try view.changes(upTo: last, limit: 99).count),
+                  ])
+              }.value
+            }
+          }
+          return try await group.reduce(into: []) { $0.append($1) }
+        }
+        for count in counts {
+          try require(Set(count).count, is: 1, "last number, changes, documents, rows: \(count)")
+        }
+        try require(Set(counts.map { $0[0] }), is: Set(0..<20), "states seen")
+      }
+    },
+    Claim("a range is counted as it is walked, with and without tombstones") { bench in
+      try await bench.withStorage { storage in
+        try require(
+          try await storage.count(DocumentRange(), among: 1), is: 0, "an empty store's documents")
+        for text in ["a", "b", "c", "d", "e\u{301}", "\u{e9}"] {
+          try await storage.put(try DocumentID(text), "{}")
+        }
+        for text in ["b", "\u{e9}", "gone"] {
+          let id = try DocumentID(text)
+          let base = try await storage.document(id)?.revision
+          try await storage.put(id, #"{"x":1}"#, base: base, isDeleted: true)
+        }
+        let bounds: [String?] = [nil, "", "a", "aa", "b", "b\u{0}", "d", "e\u{301}", "\u{e9}", "z"]
+        for start in bounds {
+          for end in bounds {
+            for flags in 0..<8 {
+              let range = DocumentRange(
+                start: start, end: end, includesEnd: flags & 1 == 0, descending: flags & 2 == 0,
+                includesDeleted: flags & 4 == 0)
+              let wanted = try await storage.ids(in: range).count
+              for ids in [1, 2, 99] {
+                try require(
+                  try await storage.count(range, among: ids), is: wanted, "\(ids) of \(range)")
+              }
+            }
+          }
+        }
+      }
+    },
+  ]
+
+  /// Puts a, b and c, then changes a, deletes b and puts d: numbers 2, 4, 5 and 6 are left.
+  private static func fiveChanges(_ storage: any StoreStorage) async throws {
+    let (a, b) = (try DocumentID("a"), try DocumentID("b"))
+    let first = try await storage.put(a, "{}")
+    try await storage.put(try DocumentID("c"), "{}")
+    let third = try await storage.put(b, "{}")
+    try await storage.put(a, #"{"x":1}"#, base: first)
+    try await storage.put(b, "{}", base: third, isDeleted: true)
+    try await storage.put(try DocumentID("d"), "{}")
+  }
+}

@@ -1,3 +1,4 @@
+import Documents
 package import Stores
 
 /// What every storage engine must do, one claim at a time. An engine's tests need these lines:
@@ -104,4 +105,109 @@ func required<Value>(
     throw ConformanceFailure(description: "Missing: \(what) (\(file):\(line))")
   }
   return value
+}
+
+extension StorageConformance {
+  /// Claims about all or nothing.
+  static let atomicity: [Claim] = [
+    Claim("a decision that throws changes nothing, not even the sequence counter") { bench in
+      try await bench.withStorage { storage in
+        let (id, note) = (try DocumentID("a"), LocalID(receipt: "note"))
+        let revision = try await storage.put(id, #"{"x":1}"#)
+        try await storage.setLocal(note, LocalDocument(revision: 1, body: [1]))
+        let before = try await storage.info()
+        do {
+          _ = try await storage.update([id], at: .start) { view throws(StoreError) in
+            guard try view.document(id) == nil else { throw StoreError(DocumentError.conflict) }
+            return Decision(locals: [LocalEdit(note, nil)], value: true)
+          }
+          throw ConformanceFailure(description: "the error is lost")
+        } catch let error as StoreError {
+          try require(error.code, is: .rejected, "code")
+          try require(error.document?.code, is: .conflict, "the rule's code")
+        }
+        try require(try await storage.info(), is: before, "counts")
+        try require(try await storage.document(id)?.revision, is: revision, "the document")
+        try require(try await storage.local(note)?.body, is: [1], "the local document")
+        try await storage.put(try DocumentID("b"), "{}")
+        try require(try await storage.info().lastSequence, is: 2, "the next sequence")
+      }
+    },
+    Claim("updates that throw take none of their neighbours with them") { bench in
+      try await bench.withStorage { storage in
+        let kept = try await withThrowingTaskGroup(of: Bool.self) { group in
+          for number in 0..<60 {
+            group.addTask {
+              let id = try DocumentID("\(number)")
+              do {
+                _ = try await storage.update([id], at: .start) { _ throws(StoreError) in
+                  guard !number.isMultiple(of: 3) else { throw StoreError(DocumentError.conflict) }
+                  return Decision([try mutation(id)], value: true)
+                }
+                return true
+              } catch is StoreError { return false }
+            }
+          }
+          return try await group.reduce(into: 0) { $0 += $1 ? 1 : 0 }
+        }
+        try require(kept, is: 40, "updates that were kept")
+        let changes = try await storage.changes()
+        try require(changes.map(\.sequence), is: Array(1...40), "sequences")
+        for change in changes {
+          try require(Int(change.id.text).map { $0 % 3 } != 0, "\(change.id) was to be refused")
+        }
+        try require(try await storage.info().documentCount, is: 40, "documents")
+      }
+    },
+    Claim("an update sees what those before it wrote, in the same commit too") { bench in
+      try await bench.withStorage { storage in
+        let id = try DocumentID("counter")
+        try await withThrowingTaskGroup(of: Void.self) { group in
+          for _ in 0..<50 { group.addTask { try await increment(id, in: storage) } }
+          try await group.waitForAll()
+        }
+        let document = try required(try await storage.document(id), "the counter")
+        try require(document.text, is: #"{"n":50}"#, "the counter")
+        try require(document.revision.generation, is: 50, "its generation")
+        try require(try await storage.info().lastSequence, is: 50, "last sequence")
+        try require(try await storage.tree(id)?.leaves.count, is: 1, "leaves")
+      }
+    },
+    Claim("an update shows one state throughout, and its view the state before it") { bench in
+      try await bench.withStorage { storage in
+        let (a, b) = (try DocumentID("a"), try DocumentID("b"))
+        try await storage.put(a, #"{"type":"t"}"#)
+        let seen = try await storage.update([b], at: .start) { view throws(StoreError) in
+          let sequence = try view.info().lastSequence
+          let ids = try view.ids(ofType: "t")
+          return Decision([try mutation(b)], value: [Int(sequence), ids.count])
+        }
+        try require(seen.value, is: [1, 1], "sequence and ids in the update")
+        try require(seen.changes.map(\.sequence), is: [2], "sequences")
+      }
+    },
+  ]
+
+  private static func mutation(_ id: DocumentID) throws(StoreError) -> Mutation {
+    try applying { () throws(DocumentError) in
+      try Edit.put(id, in: nil, base: nil, body: .empty)
+    }
+  }
+
+  private static func increment(_ id: DocumentID, in storage: any StoreStorage) async throws {
+    _ = try await storage.update([id], at: .start) { view throws(StoreError) in
+      let old = try view.document(id)
+      let tree = try view.tree(id)
+      let mutation = try applying { () throws(DocumentError) in
+        let count = try old.map { old throws(DocumentError) in
+          try DocumentBody(parsing: old.body).bytes.filter { (0x30...0x39).contains($0) }
+        }
+        let next = (count.flatMap { Int(String(decoding: $0, as: UTF8.self)) } ?? 0) + 1
+        return try Edit.put(
+          id, in: tree, base: old?.revision,
+          body: try DocumentBody(parsing: Array("{\"n\":\(next)}".utf8)))
+      }
+      return Decision([mutation], value: true)
+    }
+  }
 }

@@ -1,4 +1,5 @@
 package import Documents
+import Lanes
 
 /// A revision of a document whose body or history is not what was written and could not be computed back. Its bytes
 /// are set aside in a local document, so that everything else goes on.
@@ -104,5 +105,145 @@ extension StoreView {
       if stands == damage.restored { open.append(damage) }
     }
     return open
+  }
+}
+
+/// What looking for damage in a store came to.
+package struct Mending: Sendable, Equatable {
+  /// Whether what can't be computed back is set aside, or left as it is.
+  package enum Extent: Sendable {
+    /// An older body, another branch or nothing takes the place of what is lost.
+    case everything
+    /// Only what loses nothing.
+    case withoutLoss
+  }
+
+  /// Rows that are again what was written.
+  package var mended = 0
+  /// Revisions that were set aside.
+  package var lost: [Damage] = []
+  /// Bodies of ancestors, local documents and query indexes that were dropped: nobody needs the first, and clients
+  /// and the service make the others anew.
+  package var dropped = 0
+  /// Rows that are damaged still.
+  package var left = 0
+
+  /// Nothing found.
+  package init() {}
+
+  /// Whether the store was changed.
+  package var hasChanged: Bool { mended > 0 || !lost.isEmpty || dropped > 0 }
+  /// How much damage there was.
+  package var count: Int { mended + lost.count + dropped + left }
+
+  /// Adds what was found elsewhere.
+  package static func += (sum: inout Mending, other: Mending) {
+    sum.mended += other.mended
+    sum.lost += other.lost
+    sum.dropped += other.dropped
+    sum.left += other.left
+  }
+}
+
+extension DocumentStore {
+  /// Looks through the store, mends what is damaged and sets aside what can't be.
+  ///
+  /// The accounts' store is never guessed at: an older body could be an older password, and a name whose account was
+  /// set aside would be free.
+  @discardableResult
+  package func mend(pause: Duration = .zero) async throws(StoreError) -> Mending {
+    let mending = try await storage.mend(
+      name == .system ? .withoutLoss : .everything, at: now(), pause: pause)
+    guard mending.hasChanged else { return mending }
+    feed.wake()
+    // What it could not do now, the next look at the document does; what was set aside stays so.
+    if !mending.lost.isEmpty { try? await follower.restore(self, mending.lost) }
+    return mending
+  }
+
+  /// Runs work, and once more where damage was in its way that could be mended.
+  func mending<Value: Sendable>(
+    _ work: () async throws(StoreError) -> Value
+  ) async throws(StoreError) -> Value {
+    do throws(StoreError) { return try await work() } catch {
+      guard await hasMended(after: error) else { throw error }
+    }
+    return try await work()
+  }
+
+  /// Whether damage was the reason for an error and is out of the way now. What belongs to the accounts waits for the
+  /// scrub: to look through all of it for one log-in would be dear.
+  func hasMended(after error: StoreError) async -> Bool {
+    guard error.code == .integrity, name != .system else { return false }
+    return (try? await mend().hasChanged) ?? false
+  }
+}
+
+/// What is kept for a time only, by kind: how much of it a piece of upkeep removed, and how much it left.
+package struct Remains: Sendable, Equatable {
+  /// A kind of thing that is kept for a time.
+  package enum Kind: String, Sendable, CaseIterable {
+    /// Guests' stores.
+    case guests
+    /// Notes that a guest has become a user's, or was erased, and receipts of what was taken over.
+    case adoptions
+    /// Tombstones of accounts, and of notes on stores that were to be erased.
+    case names
+    /// Answers to idempotency keys, and what else has a time at which it ends.
+    case receipts
+    /// Branches of lists of which a mark is left.
+    case branches
+    /// Documents of whose purged revisions marks are left. Those that go count as ``receipts``.
+    case purges
+  }
+
+  /// What went.
+  package var removed: [Kind: Int] = [:]
+  /// What was left.
+  package var kept: [Kind: Int] = [:]
+
+  /// Nothing.
+  package init() {}
+
+  /// Adds what another piece of upkeep did.
+  package mutating func add(_ other: Remains) {
+    removed.merge(other.removed, uniquingKeysWith: +)
+    kept.merge(other.kept, uniquingKeysWith: +)
+  }
+}
+
+extension DocumentStore {
+  /// How many local documents one update removes at most.
+  private static var expiredAtOnce: Int { 100 }
+
+  /// Removes the local documents whose time is over. A store that is written to does so by itself; this is for one
+  /// that is not.
+  /// - Parameter moment: when they are over.
+  /// - Returns: how many went, and how many receipts of batches and purged documents' marks are left.
+  /// - Throws: as ``update(_:_:)``; `ended`.
+  package func removeExpired(at moment: Timestamp) async throws(StoreError) -> Remains {
+    var remains = Remains()
+    let limit = Self.expiredAtOnce
+    while try await hasExpired(at: moment) {
+      remains.removed[.receipts, default: 0] += try await update([]) { view throws(StoreError) in
+        let ids = try view.expiredLocals(at: moment, limit: limit)
+        return Decision(locals: ids.map { LocalEdit($0, nil) }, value: ids.count)
+      }.value
+      do { try await Slice.giveWay() } catch { throw .ended }
+    }
+    let kept = try await read { view throws(StoreError) in
+      (
+        receipts: Int(clamping: try view.localUsage(of: LocalID.batchPrefix).count),
+        purges: Int(clamping: try view.localUsage(of: LocalID.purgedPrefix).count)
+      )
+    }
+    (remains.kept[.receipts], remains.kept[.purges]) = (kept.receipts, kept.purges)
+    return remains
+  }
+
+  private func hasExpired(at moment: Timestamp) async throws(StoreError) -> Bool {
+    try await read { view throws(StoreError) in
+      try !view.expiredLocals(at: moment, limit: 1).isEmpty
+    }
   }
 }

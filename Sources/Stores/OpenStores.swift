@@ -1,3 +1,5 @@
+import DequeModule
+
 /// Which stores are open, who uses them and who waits: a value without I/O. It says what is to be
 /// opened, closed and erased; ``DatabaseManager`` does it and reports back.
 ///
@@ -15,9 +17,9 @@ struct OpenStores<Store: Sendable>: Sendable {
   /// Every store that is open, in transition or waited for.
   var entries: [StoreName: Entry] = [:]
   /// Stores that wait for a slot.
-  var line = FirstInFirstOut<StoreName>()
+  var line = Deque<StoreName>()
   /// Idle stores, the one longest idle first; entries whose store was used since are stale.
-  var idle = FirstInFirstOut<(name: StoreName, use: UInt64)>()
+  var idle = Deque<(name: StoreName, use: UInt64)>()
   private var uses: UInt64 = 0
   private var sweeps: UInt64 = 0
   private var isStopping = false
@@ -183,7 +185,7 @@ struct OpenStores<Store: Sendable>: Sendable {
     // cheap.
     guard idle.count > 64 + 2 * entries.count else { return }
     let entries = entries
-    idle.keep { entries[$0.name]?.lastUse == $0.use }
+    idle.removeAll { entries[$0.name]?.lastUse != $0.use }
   }
 
   private mutating func stopIfDone(_ outcome: inout Outcome) {

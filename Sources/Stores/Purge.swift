@@ -21,3 +21,87 @@ package struct Purge: Sendable {
     self.leavesMarks = leavesMarks
   }
 }
+
+extension StoreView {
+  /// How often the store has forgotten revisions: who keeps a copy of it can't learn of that from the feed.
+  package func purgeCount() throws(StoreError) -> Int64 {
+    try local(.purgeCount)?.revision ?? 0
+  }
+}
+
+extension LocalID {
+  /// The local document whose revision counts purges.
+  package static let purgeCount = LocalID(receipt: "purges")
+}
+
+/// What is left of purged revisions in one state of a store: looked up only where there was ever a purge.
+package struct PurgeMarks {
+  private let view: any StoreView
+  /// Whether the store has forgotten anything yet.
+  package let isEmpty: Bool
+
+  /// The marks in one state.
+  package init(_ view: any StoreView) throws(StoreError) {
+    self.view = view
+    isEmpty = try view.purgeCount() == 0
+  }
+
+  /// The marks of a document's purged revisions; none where nothing was purged lately.
+  /// - Throws: `integrity` for marks that can't be read.
+  package func of(_ id: DocumentID) throws(StoreError) -> PurgedRevisions {
+    guard !isEmpty else { return PurgedRevisions() }
+    return try Self.stored(id, in: view)
+  }
+
+  /// What a document goes on from that is not there: its latest purged revision; nil for none.
+  /// - Parameter tree: the document's tree; of one that is there nil is the answer.
+  package func former(
+    _ id: DocumentID, _ tree: RevisionTree?
+  ) throws(StoreError) -> RevisionID? {
+    guard tree == nil else { return nil }
+    return try of(id).latest
+  }
+
+  /// The note that makes known what a purge takes away; nil where none is to be left.
+  static func note(
+    _ purge: Purge, in view: any StoreView, at now: Timestamp
+  ) throws(StoreError) -> LocalEdit? {
+    guard purge.leavesMarks, let tree = try view.tree(purge.id) else { return nil }
+    var purged = try stored(purge.id, in: view)
+    purged.add(from: tree, leaving: purge.tree, on: now.day)
+    let id = LocalID.purged(purge.id)
+    let revision = (try view.local(id)?.revision ?? 0) &+ 1
+    return LocalEdit(
+      id, LocalDocument(revision: revision, body: purged.bytes),
+      expires: now.adding(seconds: Int64(ClosedBranches.days) * 86_400))
+  }
+
+  private static func stored(
+    _ id: DocumentID, in view: any StoreView
+  ) throws(StoreError) -> PurgedRevisions {
+    guard let local = try view.local(.purged(id)) else { return PurgedRevisions() }
+    do { return try PurgedRevisions(local.body) } catch {
+      throw StoreError(.integrity, "The marks of purged revisions can't be read")
+    }
+  }
+}
+
+extension StoreView {
+  /// What a document goes on from that is not there; see ``PurgeMarks/former(_:_:)``.
+  package func former(
+    _ id: DocumentID, _ tree: RevisionTree?
+  ) throws(StoreError) -> RevisionID? {
+    guard tree == nil else { return nil }
+    return try PurgeMarks(self).former(id, nil)
+  }
+}
+
+extension LocalID {
+  /// What the ids of local documents with such marks start with.
+  package static let purgedPrefix = receiptPrefix + "purged/"
+
+  /// The marks of one document's purged revisions.
+  fileprivate static func purged(_ id: DocumentID) -> LocalID {
+    LocalID(receipt: "purged/" + id.text)
+  }
+}

@@ -1,3 +1,5 @@
+package import Documents
+
 /// The port that makes, opens and erases stores. It keeps a registry, so that it knows which stores
 /// exist without looking for files: a registered store whose file is not right is `damaged`, never
 /// empty.
@@ -39,4 +41,122 @@ package protocol StorageEngine: Sendable {
 extension StorageEngine {
   package func noteErasure(of name: StoreName) async throws(StoreError) {}
   package var knownDamage: Int { 0 }
+}
+
+/// The port that an engine fills: one open store. Low and dumb: every rule is the caller's.
+///
+/// The conformance suite in `StoreTesting` says in code what is said here in words.
+package protocol StoreStorage: Sendable {
+  /// Reads one state of the store.
+  /// - Throws: what `query` throws; `damaged`, `integrity`, `storage`, `unavailable`.
+  func read<Value: Sendable>(
+    _ query: @escaping @Sendable (any StoreView) throws(StoreError) -> Value
+  ) async throws(StoreError) -> Value
+
+  /// Reads a document or two of one state of the store, as ``read(_:)``; an engine may do that on the caller's
+  /// thread as long as it need not wait for anything.
+  /// - Parameter query: takes microseconds; may run a second time when its first answer is thrown away.
+  func readInline<Value: Sendable>(
+    _ query: @escaping @Sendable (any StoreView) throws(StoreError) -> Value
+  ) async throws(StoreError) -> Value
+
+  /// Runs `decide` inside a transaction and commits its decision: all of it, durably, or nothing.
+  ///
+  /// One sequence number for each mutation, in order, none for ancestors that a graft brought
+  /// along; then one for each purge of a document that is there. Concurrent updates may share one commit;
+  /// each sees what those before it wrote. `decide` may run more than once and must not have side effects.
+  /// - Parameter ids: the documents that `decide` may mutate or purge; engines that lock rows need them.
+  /// - Parameter now: the moment that new documents are stamped with and that local documents
+  ///   expire at.
+  /// - Throws: what `decide` throws, nothing having been written, not even the sequence counter;
+  ///   `storageFull`, `readOnly`, `storage`, `overloaded`, `damaged`, `integrity`, `unavailable`.
+  func update<Value: Sendable>(
+    _ ids: Set<DocumentID>, at now: Timestamp,
+    _ decide: @escaping @Sendable (any StoreView) throws(StoreError) -> Decision<Value>
+  ) async throws(StoreError) -> Committed<Value>
+
+  /// Gives the disk space of what was removed back to the system, without changing what the store holds.
+  /// Nothing to do for an engine without a disk, or when there is little to give back.
+  /// - Throws: `storageFull`, `readOnly`, `storage`, `damaged`, `unavailable`; nothing is lost then.
+  func compact() async throws(StoreError)
+
+  /// Looks at all that is stored, piece by piece, and mends what is not what was written; see ``Mending``. Others have
+  /// their turn between the pieces. Nothing to do for an engine that can't be damaged.
+  /// - Parameter pause: for how long it rests after each piece.
+  /// - Throws: `damaged` for what no mending helps, `storage`, `storageFull`, `readOnly`, `unavailable`.
+  func mend(
+    _ extent: Mending.Extent, at now: Timestamp, pause: Duration
+  ) async throws(StoreError) -> Mending
+
+  /// Gives the store's files back to the system. Whoever calls it sees to it that nothing follows.
+  func close() async
+}
+
+extension StoreStorage {
+  package func readInline<Value: Sendable>(
+    _ query: @escaping @Sendable (any StoreView) throws(StoreError) -> Value
+  ) async throws(StoreError) -> Value { try await read(query) }
+
+  package func mend(
+    _ extent: Mending.Extent, at now: Timestamp, pause: Duration
+  ) async throws(StoreError) -> Mending { Mending() }
+}
+
+/// What a rule decided about one store.
+package struct Decision<Value: Sendable>: Sendable {
+  /// Documents' next states; a document may come up once only.
+  package var mutations: [Mutation]
+  /// Local documents to write or remove in the same transaction.
+  package var locals: [LocalEdit]
+  /// Revisions to forget; a document is mutated or purged in one decision, not both.
+  package var purges: [Purge] = []
+  /// Documents that are to keep the bodies of their leaves alone. They do not change by that, and get no number.
+  package var withoutHistory: [DocumentID] = []
+  /// What to write into indexes, in order.
+  package var indexes: [IndexEdit] = []
+  /// Whether the documents that it writes keep bodies of ancestors; without them, only leaves' bodies are
+  /// left of those documents.
+  package var keepsHistory = true
+  /// Whether it is one step of an erasure: on a full disk it is written like what makes room by itself.
+  package var freesSpace = false
+  /// The rule's answer to its caller.
+  package var value: Value
+
+  /// A decision.
+  package init(_ mutations: [Mutation] = [], locals: [LocalEdit] = [], value: Value) {
+    self.mutations = mutations
+    self.locals = locals
+    self.value = value
+  }
+}
+
+/// A local document's next state. The rule has already compared revisions.
+package struct LocalEdit: Sendable {
+  /// Which one.
+  package let id: LocalID
+  /// Its next state; nil removes it.
+  package let document: LocalDocument?
+  /// When it may be forgotten; nil for never.
+  package let expires: Timestamp?
+
+  /// A local document's next state.
+  package init(_ id: LocalID, _ document: LocalDocument?, expires: Timestamp? = nil) {
+    self.id = id
+    self.document = document
+    self.expires = expires
+  }
+}
+
+/// What an update left behind, on disk.
+package struct Committed<Value: Sendable>: Sendable {
+  /// One row for each mutation, in order; none for purges.
+  package let changes: [Change]
+  /// The rule's answer.
+  package let value: Value
+
+  /// An update's outcome.
+  package init(changes: [Change], value: Value) {
+    self.changes = changes
+    self.value = value
+  }
 }

@@ -63,3 +63,57 @@ package enum StoreName: Hashable, Sendable {
     }
   }
 }
+
+/// A guest's, user's or list's id: 128 random bits as 32 lower-case hex digits. Never derived from
+/// a name.
+package struct AccountID: ByteString {
+  /// The 32 digits.
+  package let text: String
+
+  /// Takes 32 lower-case hex digits; nil for any other text.
+  package init?(_ text: String) {
+    guard text.utf8.count == 32, Hex.bytes(text.utf8) != nil else { return nil }
+    self.text = text
+  }
+
+  /// A new id.
+  package static func random(using generator: inout some RandomNumberGenerator) -> AccountID {
+    AccountID(high: generator.next(), low: generator.next())
+  }
+
+  private init(high: UInt64, low: UInt64) { text = Hex.string(high, low) }
+}
+
+/// The name of a database that the administrator makes.
+///
+/// Source: CouchDB, "PUT /{db}": a lower-case letter, then lower-case letters, digits and
+/// `_$()+-/`; at most 238 bytes. Names of people's own stores (``isPersonal(_:)``) are not among them.
+package struct DatabaseName: ByteString {
+  /// The longest name, in bytes, as in CouchDB 3.
+  package static let maximumBytes = 238
+
+  /// The name.
+  package let text: String
+
+  /// Checks the rule; nil for any other text.
+  package init?(_ text: String) {
+    guard (1...Self.maximumBytes).contains(text.utf8.count),
+      let first = text.utf8.first, (0x61...0x7A).contains(first),
+      text.utf8.allSatisfy(Self.isLegal), !Self.isPersonal(text)
+    else { return nil }
+    self.text = text
+  }
+
+  /// Whether a text is how clients call somebody's own store or a list's: `guest-`, `user-` or `list-` and an
+  /// account's id, 32 lower-case hex digits.
+  package static func isPersonal(_ text: String) -> Bool {
+    for kind in ["guest-", "user-", "list-"] where text.utf8.starts(with: kind.utf8) {
+      return AccountID(String(Substring(text.utf8.dropFirst(kind.utf8.count)))) != nil
+    }
+    return false
+  }
+
+  private static func isLegal(_ byte: UInt8) -> Bool {
+    (0x61...0x7A).contains(byte) || (0x30...0x39).contains(byte) || "_$()+-/".utf8.contains(byte)
+  }
+}

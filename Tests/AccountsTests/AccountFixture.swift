@@ -2,6 +2,7 @@ import Documents
 import StoreTesting
 import Stores
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import Accounts
@@ -59,12 +60,14 @@ final class AccountFixture: Sendable {
     try change(&settings)
     let clock = TestClock()
     return AccountFixture(
-      engine: MemoryEngine(), keys: try await SigningKeys.temporary(now: clock.now), clock: clock,
+      engine: MemoryEngine(), keys: try SigningKeys.temporary(now: clock.now), clock: clock,
       settings: settings, documents: documents)
   }
 
   /// The service after a stop and a start, over the same stores and keys.
-  func restarted(_ change: (inout AccountSettings) throws -> Void = { _ in }) async throws -> AccountFixture {
+  func restarted(_ change: (inout AccountSettings) throws -> Void = { _ in }) async throws
+    -> AccountFixture
+  {
     await manager.close()
     var settings = settings
     try change(&settings)

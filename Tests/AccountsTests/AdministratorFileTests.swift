@@ -1,5 +1,6 @@
 import Documents
 import Stores
+import TestSupport
 import Testing
 
 @testable import Accounts
@@ -50,10 +51,10 @@ struct AdministratorFileTests {
   @Test func s14TheFileHasTheHashAloneAndIsItsOwnersAlone() throws {
     let directory = try TemporaryDirectory()
     let password = try Self.file(in: directory).password()
-    let text = try directory.read("administrator.json")
+    let text = try directory.text("administrator.json")
     #expect(!text.contains(try #require(password.fresh).exposed))
     #expect(directory.mode(of: "administrator.json") == 0o600)
-    #expect(try directory.names == ["administrator.json"])
+    #expect(directory.names == ["administrator.json"])
     var dumped = "\(password)"
     dump(password, to: &dumped)
     #expect(!dumped.contains(Hex.string(password.hash.key)))
@@ -95,7 +96,7 @@ struct AdministratorFileTests {
     let file = try Self.file(in: directory)
     let error = #expect(throws: AccountError.self) { try file.password() }
     #expect(error?.code == .keys)
-    #expect(try directory.read("administrator.json") == text)
+    #expect(try directory.text("administrator.json") == text)
   }
 
   @Test func fileThatOthersMayReadIsRefused() throws {

@@ -14,7 +14,9 @@ struct AdoptionTests {
       fixture.adoptions.done == [
         Adoptions.Adoption(guest: guest.principal.id, user: session.principal.id)
       ])
-    let spent = try await failure { _ = try await fixture.service.authenticate(bearer: guest.token) }
+    let spent = try await failure {
+      _ = try await fixture.service.authenticate(bearer: guest.token)
+    }
     #expect(spent == .guestSpent)
     #expect(try await !fixture.service.isStillGood(guest.principal))
   }
@@ -25,7 +27,8 @@ struct AdoptionTests {
     let guest = try await fixture.guest()
     _ = try await fixture.logIn("demo", guestToken: guest.token)
     _ = try await fixture.logIn("demo", guestToken: guest.token)
-    #expect(Set(fixture.adoptions.done) == [Adoptions.Adoption(guest: guest.principal.id, user: id)])
+    #expect(
+      Set(fixture.adoptions.done) == [Adoptions.Adoption(guest: guest.principal.id, user: id)])
   }
 
   @Test func s07AGuestBecomesOneUserOnly() async throws {
@@ -68,7 +71,8 @@ struct AdoptionTests {
     let session = try await fixture.signUp("demo")
     let wrongPassword = try await failure {
       _ = try await fixture.service.logIn(
-        username: "demo", password: Secret("wrong horse"), guestToken: guest.token, from: AccountFixture.home)
+        username: "demo", password: Secret("wrong horse"), guestToken: guest.token,
+        from: AccountFixture.home)
     }
     #expect(wrongPassword == .badCredentials)
     for token in ["", "x", guest.token + "A", session.token.token.exposed] {
@@ -113,7 +117,9 @@ struct AdoptionTests {
     let adoption = Adoptions.Adoption(guest: guest.principal.id, user: session.principal.id)
     #expect(fixture.adoptions.done == [adoption])
     // The guest is the user's all the same.
-    let spent = try await failure { _ = try await fixture.service.authenticate(bearer: guest.token) }
+    let spent = try await failure {
+      _ = try await fixture.service.authenticate(bearer: guest.token)
+    }
     #expect(spent == .guestSpent)
     _ = try await fixture.logIn("demo")
     #expect(fixture.adoptions.done == [adoption, adoption])
@@ -128,7 +134,9 @@ struct AdoptionTests {
     let id = try await fixture.service.addUser(username: "demo", password: AccountFixture.password)
     let guest = try await fixture.guest()
     fixture.adoptions.fail(with: StoreError(.unavailable, "Not now"))
-    let interrupted = try await failure { _ = try await fixture.logIn("demo", guestToken: guest.token) }
+    let interrupted = try await failure {
+      _ = try await fixture.logIn("demo", guestToken: guest.token)
+    }
     #expect(interrupted == .store)
     fixture.adoptions.fail(with: nil)
     _ = try await fixture.logIn("demo", guestToken: guest.token)

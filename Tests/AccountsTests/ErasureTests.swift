@@ -67,7 +67,9 @@ struct ErasureTests {
     try await write(fixture, guest.principal.store)
     try await fixture.service.erase(guest.principal)
     #expect(try await stores(fixture, "guest").isEmpty)
-    let spent = try await failure { _ = try await fixture.service.authenticate(bearer: guest.token) }
+    let spent = try await failure {
+      _ = try await fixture.service.authenticate(bearer: guest.token)
+    }
     #expect(spent == .guestSpent)
     let adopted = try await failure { _ = try await fixture.signUp("demo", guest: guest.principal) }
     #expect(adopted == .guestSpent)

@@ -42,7 +42,9 @@ struct ExchangeTests {
   @Test func twoIssuersSameSubjectAreTwoUsers() async throws {
     let url = "https://issuer.example/other"
     let twin = TrustedIssuer(url: url, audiences: ["app"], keysURL: IssuerForge.url + "/keys")
-    let fixture = try await AccountFixture.make(documents: site) { $0.issuers = [IssuerForge.trusted, twin] }
+    let fixture = try await AccountFixture.make(documents: site) {
+      $0.issuers = [IssuerForge.trusted, twin]
+    }
     let one = try await exchange(forge.token(), at: fixture)
     let other = try await exchange(forge.token(claims: ["iss": forge.quote(url)]), at: fixture)
     #expect(one.principal.id != other.principal.id)
@@ -101,7 +103,9 @@ struct ExchangeTests {
     let session = try await exchange(forge.token(), bearer: guest.token)
     let adoption = Adoptions.Adoption(guest: guest.principal.id, user: session.principal.id)
     #expect(fixture.adoptions.done == [adoption])
-    let spent = try await failure { _ = try await fixture.service.authenticate(bearer: guest.token) }
+    let spent = try await failure {
+      _ = try await fixture.service.authenticate(bearer: guest.token)
+    }
     #expect(spent == .guestSpent)
     // The same user again, and somebody else, whose ID token is not used up by that.
     _ = try await exchange(forge.token(claims: ["jti": "2"]), guestToken: guest.token)
@@ -176,7 +180,8 @@ struct ExchangeTests {
     }
     #expect(try await failure { _ = try await exchange(forge.token()) } == .lockedOut)
     #expect(
-      try await failure { _ = try await exchange(forge.token(), from: AccountFixture.abroad) } == nil)
+      try await failure { _ = try await exchange(forge.token(), from: AccountFixture.abroad) }
+        == nil)
     #expect(try await failure { _ = try await exchange(forge.token(subject: "x")) } == nil)
   }
 

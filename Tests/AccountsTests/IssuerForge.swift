@@ -3,6 +3,7 @@ import CryptoExtras
 import Documents
 import Foundation
 import Synchronization
+import TestSupport
 
 @testable import Accounts
 

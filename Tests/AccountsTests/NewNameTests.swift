@@ -43,7 +43,8 @@ struct NewNameTests {
 
   @Test func nameOfBeforeGoesOnAndIsNoOneElses() async throws {
     let fixture = try await AccountFixture.make()
-    let hash = try await fixture.service.hashing.hash(PasswordRule.normalized(AccountFixture.password))
+    let hash = try await fixture.service.hashing.hash(
+      PasswordRule.normalized(AccountFixture.password))
     let old = fixture.service.newUser()
     _ = try await fixture.service.accounts.create(UserName("ｏｌｄ"), old, password: hash)
     let both = fixture.service.newUser()

@@ -1,4 +1,5 @@
 import Stores
+import TestSupport
 import Testing
 
 @testable import Accounts
@@ -10,7 +11,8 @@ import Testing
   private func change(
     _ fixture: AccountFixture, _ person: Principal, from current: Secret = AccountFixture.password
   ) async throws -> IssuedToken? {
-    try await fixture.service.changePassword(of: person, from: current, to: new, at: AccountFixture.home)
+    try await fixture.service.changePassword(
+      of: person, from: current, to: new, at: AccountFixture.home)
   }
 
   @Test func theOwnSessionGoesOnAndEveryOtherEnds() async throws {
@@ -40,7 +42,8 @@ import Testing
     #expect(wrong == .badCredentials)
     let short = try await failure {
       _ = try await fixture.service.changePassword(
-        of: session.principal, from: AccountFixture.password, to: Secret("short"), at: AccountFixture.home)
+        of: session.principal, from: AccountFixture.password, to: Secret("short"),
+        at: AccountFixture.home)
     }
     #expect(short == .invalidPassword)
     _ = try await fixture.service.authenticate(bearer: session.token.token.exposed)
@@ -69,7 +72,8 @@ import Testing
         group.addTask {
           try await failure {
             _ = try await fixture.service.changePassword(
-              of: person, from: AccountFixture.password, to: Secret("horse number \(number)"), at: AccountFixture.home)
+              of: person, from: AccountFixture.password, to: Secret("horse number \(number)"),
+              at: AccountFixture.home)
           }
         }
       }
@@ -90,11 +94,13 @@ import Testing
     try await fixture.service.resetPassword(with: token, to: new, at: AccountFixture.home)
     let old = session.token.token.exposed
     #expect(
-      try await failure { _ = try await fixture.service.authenticate(bearer: old) } == .invalidToken)
+      try await failure { _ = try await fixture.service.authenticate(bearer: old) } == .invalidToken
+    )
     _ = try await fixture.service.logIn(
       username: "demo", password: new, guestToken: nil, from: AccountFixture.home)
     let again = try await failure {
-      try await fixture.service.resetPassword(with: token, to: AccountFixture.password, at: AccountFixture.home)
+      try await fixture.service.resetPassword(
+        with: token, to: AccountFixture.password, at: AccountFixture.home)
     }
     #expect(again == .invalidToken)
   }
@@ -106,16 +112,19 @@ import Testing
     _ = try await change(fixture, session.principal)
     #expect(
       try await failure {
-        try await fixture.service.resetPassword(with: first, to: AccountFixture.password, at: AccountFixture.home)
+        try await fixture.service.resetPassword(
+          with: first, to: AccountFixture.password, at: AccountFixture.home)
       } == .invalidToken)
     let second = try await fixture.service.passwordReset(for: "demo").token.exposed
     fixture.clock.advance(seconds: 86_400 + fixture.settings.skew)
     #expect(
       try await failure {
-        try await fixture.service.resetPassword(with: second, to: AccountFixture.password, at: AccountFixture.home)
+        try await fixture.service.resetPassword(
+          with: second, to: AccountFixture.password, at: AccountFixture.home)
       } == .expiredToken)
     #expect(
-      try await failure { _ = try await fixture.service.passwordReset(for: "nobody") } == .unknownUser)
+      try await failure { _ = try await fixture.service.passwordReset(for: "nobody") }
+        == .unknownUser)
   }
 
   @Test func aSessionsTokenResetsNothing() async throws {

@@ -1,5 +1,6 @@
 import Documents
 import Stores
+import TestSupport
 import Testing
 
 @testable import Accounts
@@ -15,7 +16,8 @@ struct PasswordTests {
       let before = fixture.hashCount
       do throws(AccountError) {
         _ = try await fixture.service.logIn(
-          username: name, password: Secret("wrong horse"), guestToken: nil, from: AccountFixture.home)
+          username: name, password: Secret("wrong horse"), guestToken: nil,
+          from: AccountFixture.home)
       } catch {
         errors.append(error)
       }
@@ -108,7 +110,9 @@ struct PasswordTests {
     let fixture = try await AccountFixture.make()
     _ = try await fixture.signUp("demo")
     _ = try await fixture.signUp("other")
-    for _ in 0..<5 { #expect(try await attempt(fixture, "demo", from: AccountFixture.home) == .badCredentials) }
+    for _ in 0..<5 {
+      #expect(try await attempt(fixture, "demo", from: AccountFixture.home) == .badCredentials)
+    }
     let before = fixture.hashCount
     #expect(try await attempt(fixture, "demo", from: AccountFixture.home) == .lockedOut)
     let right = try await failure { _ = try await fixture.logIn("demo") }
@@ -116,7 +120,8 @@ struct PasswordTests {
     #expect(fixture.hashCount == before)
     #expect(try await fixture.logIn("other").principal.username == "other")
     let abroad = try await fixture.service.logIn(
-      username: "demo", password: AccountFixture.password, guestToken: nil, from: AccountFixture.abroad)
+      username: "demo", password: AccountFixture.password, guestToken: nil,
+      from: AccountFixture.abroad)
     #expect(abroad.principal.username == "demo")
     fixture.clock.advance(seconds: 5)
     #expect(try await fixture.logIn("demo").principal.username == "demo")
@@ -125,7 +130,8 @@ struct PasswordTests {
   @Test func s10OneAddressGetsOnlySoManyHashes() async throws {
     let fixture = try await AccountFixture.make { $0.passwordsPerMinute = 10 }
     for place in 0..<5 {
-      #expect(try await attempt(fixture, "name\(place)", from: AccountFixture.home) == .badCredentials)
+      #expect(
+        try await attempt(fixture, "name\(place)", from: AccountFixture.home) == .badCredentials)
     }
     #expect(try await attempt(fixture, "name5", from: AccountFixture.home) == .tooMany)
     #expect(try await attempt(fixture, "name5", from: AccountFixture.abroad) == .badCredentials)
@@ -143,7 +149,9 @@ struct PasswordTests {
       ]
     }
     for _ in 0..<5 { _ = try await attempt(fixture, "demo", from: AccountFixture.home) }
-    for place in 0..<10 { _ = try await attempt(fixture, "name\(place)", from: AccountFixture.abroad) }
+    for place in 0..<10 {
+      _ = try await attempt(fixture, "name\(place)", from: AccountFixture.abroad)
+    }
     #expect(try await codes() == [.lockedOut, .tooMany])
     let before = fixture.hashCount
     fixture.clock.step(seconds: seconds)

@@ -71,12 +71,14 @@ struct SignUpTests {
   @Test(arguments: ["de\u{200D}mo", " demo", "de\u{A0}mo"])
   func h15AccountsOfBeforeLogInAndChangeTheirPassword(name: String) async throws {
     let fixture = try await AccountFixture.make()
-    let hash = try await fixture.service.hashing.hash(PasswordRule.normalized(AccountFixture.password))
+    let hash = try await fixture.service.hashing.hash(
+      PasswordRule.normalized(AccountFixture.password))
     let user = fixture.service.newUser()
     _ = try await fixture.service.accounts.create(UserName(name), user, password: hash)
     let session = try await fixture.logIn(name)
     #expect(session.principal.id == user.id)
-    #expect(try await fixture.service.authenticate(bearer: session.token.token.exposed).id == user.id)
+    #expect(
+      try await fixture.service.authenticate(bearer: session.token.token.exposed).id == user.id)
     try await fixture.service.changePassword(username: name, password: AccountFixture.password)
     try await fixture.service.erase(try await fixture.logIn(name).principal)
     #expect(try await fixture.service.accountID(ofUser: name) == nil)
@@ -87,7 +89,9 @@ struct SignUpTests {
     let codes = try await withThrowingTaskGroup(of: AccountError.Code?.self) { group in
       for place in 0..<20 {
         group.addTask {
-          try await failure { _ = try await fixture.signUp(place.isMultiple(of: 2) ? "demo" : "DEMO") }
+          try await failure {
+            _ = try await fixture.signUp(place.isMultiple(of: 2) ? "demo" : "DEMO")
+          }
         }
       }
       return try await group.reduce(into: []) { $0.append($1) }
@@ -109,7 +113,8 @@ struct SignUpTests {
     {
       let result = try await failure {
         _ = try await fixture.service.signUp(
-          username: "user\(place)", password: Secret(password), guest: nil, from: AccountFixture.home)
+          username: "user\(place)", password: Secret(password), guest: nil,
+          from: AccountFixture.home)
       }
       #expect(result == expected, "\(password.utf8.count) bytes")
     }

@@ -1,5 +1,6 @@
 import Documents
 import Stores
+import TestSupport
 import Testing
 
 @testable import Accounts
@@ -10,10 +11,10 @@ struct SigningKeysTests {
 
   @Test func theFileIsMadeForItsOwnerAlone() async throws {
     let directory = try TemporaryDirectory()
-    let keys = try await SigningKeys.open(directory.path + "/keys", now: now)
+    let keys = try SigningKeys.open(directory.path + "/keys", now: now)
     #expect(directory.mode(of: "keys") == 0o600)
-    #expect(try directory.names == ["keys"])
-    let again = try await SigningKeys.open(directory.path + "/keys", now: now)
+    #expect(directory.names == ["keys"])
+    let again = try SigningKeys.open(directory.path + "/keys", now: now)
     #expect(again.current?.id == keys.current?.id)
     #expect(again.current?.secret == keys.current?.secret)
   }
@@ -21,14 +22,14 @@ struct SigningKeysTests {
   @Test(arguments: [0o644, 0o640, 0o604, 0o660, 0o601])
   func aFileThatOthersMayUseIsRefused(mode: Int) async throws {
     let directory = try TemporaryDirectory()
-    _ = try await SigningKeys.open(directory.path + "/keys", now: now)
+    _ = try SigningKeys.open(directory.path + "/keys", now: now)
     try directory.setMode(mode, of: "keys")
     try await expectRefused(directory)
   }
 
   @Test func aLinkIsRefused() async throws {
     let directory = try TemporaryDirectory()
-    _ = try await SigningKeys.open(directory.path + "/other", now: now)
+    _ = try SigningKeys.open(directory.path + "/other", now: now)
     try directory.link("keys", to: directory.path + "/other")
     try await expectRefused(directory)
   }
@@ -43,12 +44,12 @@ struct SigningKeysTests {
     let directory = try TemporaryDirectory()
     try directory.write(text, to: "keys")
     try await expectRefused(directory)
-    #expect(try directory.read("keys") == text)
+    #expect(try directory.text("keys") == text)
   }
 
   @Test func aDirectoryThatIsNotThereIsAnError() async throws {
     let result = try await failure {
-      _ = try await SigningKeys.open("/nowhere/at/all/keys", now: now)
+      _ = try SigningKeys.open("/nowhere/at/all/keys", now: now)
     }
     #expect(result == .keys)
   }
@@ -57,7 +58,7 @@ struct SigningKeysTests {
     let fixture = try await AccountFixture.make { $0.guestLifetime = 60 * 86_400 }
     let old = try await fixture.guest().token
     let oldKey = fixture.keys.current?.id
-    try await fixture.keys.rotate(now: fixture.clock.now)
+    try fixture.keys.rotate(now: fixture.clock.now)
     #expect(fixture.keys.current?.id != oldKey)
     let new = try await fixture.guest().token
     #expect(try await fixture.service.authenticate(bearer: old).kind == .guest)
@@ -72,8 +73,10 @@ struct SigningKeysTests {
   @Test func s04ARotationWithoutOverlapEndsEveryTokenAtOnce() async throws {
     let fixture = try await AccountFixture.make()
     let guest = try await fixture.guest()
-    try await fixture.keys.rotate(now: fixture.clock.now, overlapSeconds: 0)
-    let ended = try await failure { _ = try await fixture.service.authenticate(bearer: guest.token) }
+    try fixture.keys.rotate(now: fixture.clock.now, overlapSeconds: 0)
+    let ended = try await failure {
+      _ = try await fixture.service.authenticate(bearer: guest.token)
+    }
     #expect(ended == .invalidToken)
     #expect(try await !fixture.service.isStillGood(guest.principal))
   }
@@ -81,14 +84,14 @@ struct SigningKeysTests {
   @Test func aRotationIsOnDiskAndIsReadAgain() async throws {
     let directory = try TemporaryDirectory()
     let path = directory.path + "/keys"
-    let serving = try await SigningKeys.open(path, now: now)
+    let serving = try SigningKeys.open(path, now: now)
     let first = try #require(serving.current?.id)
-    let commandLine = try await SigningKeys.open(path, now: now)
-    try await commandLine.rotate(now: now)
+    let commandLine = try SigningKeys.open(path, now: now)
+    try commandLine.rotate(now: now)
     #expect(directory.mode(of: "keys") == 0o600)
-    #expect(try directory.names == ["keys"])
+    #expect(directory.names == ["keys"])
     #expect(serving.current?.id == first)
-    try await serving.reload()
+    try serving.reload()
     #expect(serving.current?.id == commandLine.current?.id)
     #expect(serving.key(first, at: now.adding(seconds: SigningKeys.overlap - 1)) != nil)
     #expect(serving.key(first, at: now.adding(seconds: SigningKeys.overlap)) == nil)
@@ -96,21 +99,21 @@ struct SigningKeysTests {
 
   @Test func keysWhoseTimeIsOverAreDropped() async throws {
     let directory = try TemporaryDirectory()
-    let keys = try await SigningKeys.open(directory.path + "/keys", now: now)
+    let keys = try SigningKeys.open(directory.path + "/keys", now: now)
     let first = try #require(keys.current?.id.text)
-    try await keys.rotate(now: now)
-    try await keys.rotate(now: now.adding(seconds: 10))
-    #expect(try directory.read("keys").contains(first))
-    try await keys.rotate(now: now.adding(seconds: SigningKeys.overlap))
-    #expect(try !directory.read("keys").contains(first))
+    try keys.rotate(now: now)
+    try keys.rotate(now: now.adding(seconds: 10))
+    #expect(try directory.text("keys").contains(first))
+    try keys.rotate(now: now.adding(seconds: SigningKeys.overlap))
+    #expect(try !directory.text("keys").contains(first))
   }
 
   @Test func aReloadOfABadFileChangesNothing() async throws {
     let directory = try TemporaryDirectory()
-    let keys = try await SigningKeys.open(directory.path + "/keys", now: now)
+    let keys = try SigningKeys.open(directory.path + "/keys", now: now)
     let first = keys.current?.id
     try directory.write("{}", to: "keys")
-    let result = try await failure { try await keys.reload() }
+    let result = try await failure { try keys.reload() }
     #expect(result == .keys)
     #expect(keys.current?.id == first)
   }
@@ -119,7 +122,7 @@ struct SigningKeysTests {
     _ directory: TemporaryDirectory, at location: SourceLocation = #_sourceLocation
   ) async throws {
     let result = try await failure {
-      _ = try await SigningKeys.open(directory.path + "/keys", now: now)
+      _ = try SigningKeys.open(directory.path + "/keys", now: now)
     }
     #expect(result == .keys, sourceLocation: location)
   }

@@ -1,6 +1,7 @@
 import Documents
 import StoreTesting
 import Stores
+import TestSupport
 import Testing
 
 @testable import Accounts
@@ -34,14 +35,17 @@ struct SweepTests {
       let waiting = try await fixture.service.guestsOnTheirWay()
       var count = 0
       for case .guest(let id) in try await guests()
-      where try await fixture.service.sweep(guest: id, by: state, onTheirWay: waiting) { count += 1 }
+      where try await fixture.service.sweep(guest: id, by: state, onTheirWay: waiting) {
+        count += 1
+      }
       return count
     }
 
     /// Sweeps the notes.
     func sweepNotes() async throws -> Remains {
       let waiting = try await fixture.service.guestsOnTheirWay()
-      return try await fixture.service.sweepNotes(after: nil, by: state, onTheirWay: waiting).remains
+      return try await fixture.service.sweepNotes(after: nil, by: state, onTheirWay: waiting)
+        .remains
     }
 
     func guests() async throws -> [StoreName] {

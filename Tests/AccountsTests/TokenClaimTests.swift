@@ -1,5 +1,6 @@
 import Documents
 import Stores
+import TestSupport
 import Testing
 
 @testable import Accounts
@@ -53,7 +54,8 @@ struct TokenClaimTests {
     let fixture = try await AccountFixture.make()
     let forge = try TokenForge(fixture)
     let early = forge.claims(["iat": "\(forge.now + 60)", "nbf": "\(forge.now + 60)"])
-    #expect(try await fixture.service.authenticate(bearer: forge.token(claims: early)).kind == .guest)
+    #expect(
+      try await fixture.service.authenticate(bearer: forge.token(claims: early)).kind == .guest)
   }
 
   @Test func aTokenMayNotLiveLongerThanItsKind() async throws {

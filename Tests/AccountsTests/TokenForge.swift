@@ -1,4 +1,5 @@
 import Documents
+import TestSupport
 import Testing
 
 @testable import Accounts
@@ -34,7 +35,7 @@ struct TokenForge {
   /// A token of a header and claims, with the right signature of this key or another.
   func token(header: String? = nil, claims: String? = nil, by other: SigningKey? = nil) -> String {
     let signed = encode(header ?? self.header()) + "." + encode(claims ?? self.claims())
-    let signature = (other ?? key).signature(of: Array(signed.utf8)) ?? []
+    let signature = (other ?? key).signature(of: Array(signed.utf8))
     return signed + "." + encode(signature)
   }
 

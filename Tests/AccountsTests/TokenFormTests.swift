@@ -1,5 +1,6 @@
 import Documents
 import Stores
+import TestSupport
 import Testing
 
 @testable import Accounts
@@ -35,7 +36,7 @@ struct TokenFormTests {
   @Test func s01AnotherKeyUnderOurIdIsRefused() async throws {
     let fixture = try await AccountFixture.make()
     let forge = try TokenForge(fixture)
-    let other = try #require(await SigningKey.random(at: fixture.clock.now))
+    let other = try #require(SigningKey.random(at: fixture.clock.now))
     try await expectInvalid(fixture, forge.token(by: other))
   }
 
@@ -141,7 +142,8 @@ struct TokenFormTests {
     let long = forge.claims(["pad": "\"" + String(repeating: "a", count: 6_000) + "\""])
     try await expectInvalid(fixture, forge.token(claims: long))
     let short = forge.claims(["pad": "\"" + String(repeating: "a", count: 4_000) + "\""])
-    #expect(try await fixture.service.authenticate(bearer: forge.token(claims: short)).kind == .guest)
+    #expect(
+      try await fixture.service.authenticate(bearer: forge.token(claims: short)).kind == .guest)
     try await expectInvalid(fixture, String(repeating: "a", count: 1 << 20))
   }
 

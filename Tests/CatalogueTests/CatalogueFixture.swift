@@ -4,6 +4,7 @@ import Hotels
 import Lanes
 import SQLite
 import Synchronization
+import TestSupport
 
 /// A catalogue in a directory of its own, imports into it, and a clock that only the test moves.
 final class CatalogueFixture: Sendable {
@@ -11,15 +12,15 @@ final class CatalogueFixture: Sendable {
 
   let directory: TemporaryDirectory
   let catalogue: HotelCatalogue
-  private let elapsed: ManualClock
+  private let elapsed: TestClock
   private let lane = Lane(name: "import")
 
   init() throws {
-    let clock = ManualClock()
+    let clock = TestClock()
     let directory = try TemporaryDirectory()
     self.directory = directory
     elapsed = clock
-    catalogue = HotelCatalogue(directory: directory.path, now: { clock.now })
+    catalogue = HotelCatalogue(directory: directory.path, now: { clock.uptime })
   }
 
   /// Runs a test over a catalogue, then closes it.
@@ -45,7 +46,7 @@ final class CatalogueFixture: Sendable {
   }
 
   /// Lets time pass for the catalogue.
-  func advance(by duration: Duration) { elapsed.advance(by: duration) }
+  func advance(by duration: Duration) { elapsed.advanceUptime(by: duration) }
 
   /// Imports a text, cut into chunks of so many bytes.
   func importing(
@@ -97,14 +98,4 @@ final class CatalogueFixture: Sendable {
     await catalogue.stop()
     await lane.stop()
   }
-}
-
-/// A clock that stands still unless it is told to move.
-final class ManualClock: Sendable {
-  private let start = ContinuousClock.now
-  private let elapsed = Mutex(Duration.zero)
-
-  var now: ContinuousClock.Instant { start + elapsed.withLock { $0 } }
-
-  func advance(by duration: Duration) { elapsed.withLock { $0 += duration } }
 }

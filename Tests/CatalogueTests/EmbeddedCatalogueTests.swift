@@ -2,6 +2,7 @@ import Catalogue
 import Documents
 import Hotels
 import SQLite
+import TestSupport
 import Testing
 
 @Suite struct EmbeddedCatalogueTests {

@@ -2,6 +2,7 @@ import Catalogue
 import Foundation
 import Hotels
 import Synchronization
+import TestSupport
 import Testing
 
 @Suite struct ImportTests {

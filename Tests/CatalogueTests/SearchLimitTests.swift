@@ -1,6 +1,7 @@
 import Catalogue
 import Documents
 import Hotels
+import TestSupport
 import Testing
 
 @Suite struct SearchLimitTests {

@@ -1,6 +1,7 @@
 import CouchSync
 import Documents
 import StoreTesting
+import TestSupport
 import Testing
 
 struct DatabaseInfoTests {

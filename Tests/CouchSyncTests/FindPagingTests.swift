@@ -1,6 +1,7 @@
 import CouchSync
 import Documents
 import StoreTesting
+import TestSupport
 import Testing
 
 /// Random documents and queries, answered page by page and compared with a plain filter.

@@ -2,6 +2,7 @@ import CouchSync
 import Documents
 import StoreTesting
 import Stores
+import TestSupport
 import Testing
 
 struct ReplicationTests {

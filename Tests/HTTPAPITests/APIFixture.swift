@@ -9,6 +9,7 @@ import Logging
 import NIOCore
 import StoreTesting
 import Stores
+import TestSupport
 import Testing
 
 @testable import HTTPAPI
@@ -77,7 +78,7 @@ struct APIFixture: Sendable {
       follower: BookmarkMerge.follower(now: { clock.now }))
     let hotels = HotelService(stores: stores, now: { clock.now })
     let accounts = AccountService(
-      stores: stores, keys: try await SigningKeys.temporary(now: clock.now), settings: settings,
+      stores: stores, keys: try SigningKeys.temporary(now: clock.now), settings: settings,
       now: { clock.now }, uptime: { clock.uptime }, hashing: { work in work() },
       adoptGuest: { guest, user throws(StoreError) in
         do throws(HotelError) {

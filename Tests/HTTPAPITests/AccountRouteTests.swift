@@ -1,6 +1,7 @@
 import Accounts
 import Documents
 import HTTPTypes
+import TestSupport
 import Testing
 
 @testable import HTTPAPI
@@ -99,7 +100,8 @@ import Testing
       let long = APIFixture.credentials("anna", String(repeating: "x", count: 70_000))
       #expect(try await api.call(.post, "/v1/sessions", body: long).status == 413)
       let plain = try await api.call(
-        .post, "/v1/sessions", body: APIFixture.credentials("anna"), headers: [.contentType: "text/plain"]
+        .post, "/v1/sessions", body: APIFixture.credentials("anna"),
+        headers: [.contentType: "text/plain"]
       )
       #expect(plain.status == 415)
     }
@@ -126,7 +128,8 @@ import Testing
       let last = try #require(replies.last)
       #expect(last.status == 429)
       #expect(last.headers[.retryAfter].flatMap { Int($0) }.map { $0 > 0 } == true)
-      let unknown = try await api.call(.post, "/v1/sessions", body: APIFixture.credentials("nobody"))
+      let unknown = try await api.call(
+        .post, "/v1/sessions", body: APIFixture.credentials("nobody"))
       #expect(unknown.problem == replies.first?.problem, "a name that is nobody's says no more")
     }
   }

@@ -1,5 +1,6 @@
 import Foundation
 import HTTPTypes
+import TestSupport
 import Testing
 
 @testable import HTTPAPI
@@ -36,7 +37,8 @@ import Testing
   @Test func basicIsNameAndPasswordWithColons() async throws {
     try await APIFixture.open { api in
       _ = try await api.signUp("anna")
-      let me = try await api.call(.get, "/v1/me", headers: Self.basic("anna:" + APIFixture.password))
+      let me = try await api.call(
+        .get, "/v1/me", headers: Self.basic("anna:" + APIFixture.password))
       #expect(me["username"] == "anna")
       #expect(me["expiresAt"] == nil)
       for wrong in ["anna:wrong password", "bert:" + APIFixture.password, "anna", ":", "anna:"] {

@@ -1,6 +1,7 @@
 import Documents
 import HTTPTypes
 import Hotels
+import TestSupport
 import Testing
 
 @testable import HTTPAPI

@@ -6,7 +6,9 @@ import Testing
 
 @Suite struct ContractTests {
   @Test func routesAndContractAgreeInBothDirections() async throws {
-    let routes = try await APIFixture.service().routes.map { "\($0.method.rawValue) \($0.template)" }
+    let routes = try await APIFixture.service().routes.map {
+      "\($0.method.rawValue) \($0.template)"
+    }
     let documented = try Contract.shared.get().operations
     #expect(Set(routes).count == routes.count)
     #expect(Set(routes).subtracting(documented).sorted() == [], "not in openapi.yaml")

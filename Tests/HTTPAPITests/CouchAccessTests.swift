@@ -203,14 +203,16 @@ import Testing
 
   @Test func rightsAreTakenAtOnce() async throws {
     try await AccountAPIFixture.open { api in
-      #expect(try await api.call(.databaseAdministrator, .get, AccountAPIFixture.path).status == 200)
+      #expect(
+        try await api.call(.databaseAdministrator, .get, AccountAPIFixture.path).status == 200)
       try await api.secure(#"{"members":{"names":["chief"]}}"#)
       #expect(try await api.call(.member, .get, AccountAPIFixture.path).status == 404)
       let design = try await api.call(
         .databaseAdministrator, .put, AccountAPIFixture.path + "/_design/a", body: "{}")
       #expect(design.status == 403)
       #expect(
-        try await api.call(.databaseAdministrator, .put, AccountAPIFixture.path + "/a", body: "{}").status
+        try await api.call(.databaseAdministrator, .put, AccountAPIFixture.path + "/a", body: "{}")
+          .status
           == 201)
     }
   }

@@ -183,7 +183,8 @@ import Testing
           let mine = try await api.call(
             .administrator, operation.method, own + operation.path, body: operation.body)
           let absent = try await api.call(
-            .administrator, operation.method, AccountAPIFixture.absent + operation.path, body: operation.body)
+            .administrator, operation.method, AccountAPIFixture.absent + operation.path,
+            body: operation.body)
           #expect(mine.status == 404, "\(operation.testDescription)")
           #expect(mine.bytes == absent.bytes)
         }

@@ -65,7 +65,8 @@ import Testing
           taken.isRevoked.store(true, ordering: .relaxed)
         }) {
           try await api.call(
-            .member, .get, AccountAPIFixture.path + "/_changes?include_docs=true&heartbeat=60000&feed=" + kind)
+            .member, .get,
+            AccountAPIFixture.path + "/_changes?include_docs=true&heartbeat=60000&feed=" + kind)
         }
       }
       let isRevoked = taken.isRevoked.load(ordering: .relaxed)

@@ -8,7 +8,9 @@ import Testing
 /// Feeds as a client sees them.
 @Suite(.timeLimit(.minutes(10))) struct CouchFeedTests {
   /// A user's own database with one document.
-  private func database(_ api: APIFixture) async throws -> (token: String, path: String, since: String) {
+  private func database(_ api: APIFixture) async throws -> (
+    token: String, path: String, since: String
+  ) {
     let token = try await api.user("anna")
     let name = try #require(try await api.call(.get, "/v1/me", token: token)["store"])
     let path = "/couch/" + name

@@ -108,7 +108,8 @@ import Testing
       #expect(out.status == 204)
       #expect(try await api.call(.administrator, .get, "/couch/_all_dbs").status == 401)
       #expect(
-        try await api.api.call(.get, "/couch/_all_dbs", headers: AccountAPIFixture.basic).status == 200)
+        try await api.api.call(.get, "/couch/_all_dbs", headers: AccountAPIFixture.basic).status
+          == 200)
     }
   }
 

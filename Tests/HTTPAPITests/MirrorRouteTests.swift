@@ -2,6 +2,7 @@ import Documents
 import HTTPTypes
 import Hotels
 import StoreTesting
+import TestSupport
 import Testing
 
 @testable import HTTPAPI

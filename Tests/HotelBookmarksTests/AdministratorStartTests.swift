@@ -2,6 +2,7 @@ import Accounts
 import Foundation
 import SQLiteEngine
 import Stores
+import TestSupport
 import Testing
 
 @testable import HotelBookmarks
@@ -35,7 +36,7 @@ import Testing
       var accounts = AccountSettings()
       accounts.administrator = assembly.administrator
       let service = AccountService(
-        stores: stores, keys: try await SigningKeys.temporary(now: SystemClock.now()),
+        stores: stores, keys: try SigningKeys.temporary(now: SystemClock.now()),
         settings: accounts, now: SystemClock.now, hashing: { work in work() },
         adoptGuest: { _, _ in true })
       result = .success(try await work(assembly, service))

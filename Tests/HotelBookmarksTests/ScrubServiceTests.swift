@@ -3,6 +3,7 @@ import Foundation
 import Logging
 import SQLiteEngine
 import Stores
+import TestSupport
 import Testing
 
 @testable import HotelBookmarks

@@ -52,7 +52,7 @@ struct SweeperTests {
       let clock = moments
       stores = DatabaseManager(engine: engine, maximumOpen: 8, now: { clock.now })
       accounts = AccountService(
-        stores: stores, keys: try await SigningKeys.temporary(now: clock.now),
+        stores: stores, keys: try SigningKeys.temporary(now: clock.now),
         settings: AccountSettings(), now: { clock.now }, hashing: { $0() },
         adoptGuest: { _, _ in true })
       hotels = HotelService(stores: stores, now: { clock.now })

@@ -3,6 +3,7 @@ import Documents
 import SQLiteEngine
 import Stores
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import HotelBookmarks
@@ -16,7 +17,7 @@ import Testing
     let stores = ServiceAssembly.stores(over: engine, Settings())
     let accounts = AccountService(
       stores: stores,
-      keys: try await SigningKeys.open(DataFiles.keys(in: data), now: SystemClock.now()),
+      keys: try SigningKeys.open(DataFiles.keys(in: data), now: SystemClock.now()),
       settings: AccountSettings(), now: SystemClock.now, hashing: { work in work() },
       adoptGuest: { _, _ in true })
     let result: Result<Value, any Error>
@@ -120,8 +121,8 @@ import Testing
     let (users, path) = (UserAdministration(data: directory.path), directory.path)
     let id = try await users.add("anna", password: "long enough")
     let token = try await Self.logIn("anna", "long enough", data: path).token.token.exposed
-    try await KeyAdministration.rotate(data: path)
-    try await KeyAdministration.rotate(data: path)
+    try KeyAdministration.rotate(data: path)
+    try KeyAdministration.rotate(data: path)
     let principal = try await Self.serve(path) { try await $0.authenticate(bearer: token) }
     #expect(principal.id.text == id)
     let next = try await Self.logIn("anna", "long enough", data: path)

@@ -1,5 +1,6 @@
 import Documents
 import Stores
+import TestSupport
 import Testing
 
 @testable import Hotels
@@ -15,10 +16,10 @@ import Testing
     let fixture = try HotelFixture()
     try await fixture.add(#"{"id":"g1","n":1.0,"x":"\u0041"}"#, in: fixture.guest)
     let made = fixture.clock.now
-    fixture.clock.turn(bySeconds: 100)
+    fixture.clock.advance(seconds: 100)
     try await fixture.add(ids: "g2", in: fixture.guest)
     try await fixture.add(ids: "u1", "u2")
-    fixture.clock.turn(bySeconds: 100)
+    fixture.clock.advance(seconds: 100)
     #expect(try await adopt(fixture) == 2)
     #expect(try await fixture.ids() == ["g2", "g1", "u2", "u1"])
     let first = try #require(try await fixture.service.bookmark(hotelID("g1"), in: fixture.user))
@@ -111,7 +112,8 @@ import Testing
     let maximum = HistoryLimits.standard.liveLeaves
     let guests = Set((0..<maximum).map { "2-g\($0)" })
     for revision in guests {
-      try await fixture.graft("note", [revision, "1-g"], #"{"of":"\#(revision)"}"#, in: fixture.guest)
+      try await fixture.graft(
+        "note", [revision, "1-g"], #"{"of":"\#(revision)"}"#, in: fixture.guest)
     }
     try await fixture.put("plain", #"{"x":1}"#, in: fixture.guest)
     try await fixture.add(ids: "h", in: fixture.guest)

@@ -1,6 +1,7 @@
 import Documents
 import Hotels
 import Stores
+import TestSupport
 import Testing
 
 @Suite struct BatchServiceTests {
@@ -64,9 +65,10 @@ import Testing
     let text = #"{"remove":["a"]}"#
     #expect(await code { _ = try await change(fixture, text, receipt: receipt("new")) } == .store)
     #expect(try await fixture.ids() == ["a"])
-    #expect(try await change(fixture, #"{"add":[{"id":"a","v":1}]}"#, receipt: receipt("0")).isReplay)
+    #expect(
+      try await change(fixture, #"{"add":[{"id":"a","v":1}]}"#, receipt: receipt("0")).isReplay)
     #expect(try await change(fixture, text).results.map(\.status) == [204])
-    fixture.clock.turn(bySeconds: BookmarkLimits.receiptSeconds)
+    fixture.clock.advance(seconds: BookmarkLimits.receiptSeconds)
     #expect(!(try await change(fixture, text, receipt: receipt("new")).isReplay))
   }
 
@@ -107,9 +109,9 @@ import Testing
     let fixture = try HotelFixture()
     let text = #"{"add":[{"id":"a","v":1}]}"#
     _ = try await change(fixture, text, receipt: receipt("key"))
-    fixture.clock.turn(bySeconds: BookmarkLimits.receiptSeconds - 1)
+    fixture.clock.advance(seconds: BookmarkLimits.receiptSeconds - 1)
     #expect(try await change(fixture, text, receipt: receipt("key")).isReplay)
-    fixture.clock.turn(bySeconds: 1)
+    fixture.clock.advance(seconds: 1)
     let late = try await change(fixture, text, receipt: receipt("key", 2))
     #expect(!late.isReplay)
     #expect(late.results.map(\.status) == [200])
@@ -123,7 +125,8 @@ import Testing
       await code {
         _ = try await change(fixture, #"{"add":[{"id":"taken","v":1}]}"#, receipt: receipt("key"))
       } == .occupied)
-    let answer = try await change(fixture, #"{"add":[{"id":"a","v":1}]}"#, receipt: receipt("key", 2))
+    let answer = try await change(
+      fixture, #"{"add":[{"id":"a","v":1}]}"#, receipt: receipt("key", 2))
     #expect(!answer.isReplay)
   }
 

@@ -2,6 +2,7 @@ import Documents
 import Foundation
 import Hotels
 import StoreTesting
+import TestSupport
 import Testing
 
 /// How many schedules each property is tried on; with BOOKMARKS_NIGHTLY set, many more (FAULTS Y01).

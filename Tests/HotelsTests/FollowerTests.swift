@@ -58,7 +58,8 @@ import Testing
     #expect(try await fixture.listText() == #"{"type":"bookmarkedhotels","hotels":["b","a"]}"#)
     #expect(try await fixture.document("user::guest")?.isDeleted == true)
     try await fixture.put("3f2b", #"{"hotels":["c"],"type":"bookmarkedhotels"}"#)
-    let list = try BookmarkList(parsing: #require(try await fixture.document("bookmarkedhotels")).body)
+    let list = try BookmarkList(
+      parsing: #require(try await fixture.document("bookmarkedhotels")).body)
     #expect(Set(list.texts) == ["a", "b", "c"])
     #expect(try await fixture.document("3f2b")?.isDeleted == true)
   }
@@ -68,7 +69,8 @@ import Testing
     try await pushConflict(fixture)
     try await fixture.graft(
       "bookmarkedhotels", ["3-d", "2-b", "1-a"], #"{"hotels":["x","y","b","d"]}"#)
-    let list = try BookmarkList(parsing: #require(try await fixture.document("bookmarkedhotels")).body)
+    let list = try BookmarkList(
+      parsing: #require(try await fixture.document("bookmarkedhotels")).body)
     #expect(list.texts == ["y", "c", "b", "d"])
     #expect(try await fixture.tree("bookmarkedhotels")?.conflicts.isEmpty == true)
   }
@@ -120,7 +122,8 @@ import Testing
     fails.withLock { $0 = false }
     try await fixture.graft("bookmarkedhotels", ["3-e", "2-c", "1-a"], #"{"hotels":["y","c"]}"#)
     #expect(try await fixture.tree("bookmarkedhotels")?.conflicts.isEmpty == true)
-    let list = try BookmarkList(parsing: #require(try await fixture.document("bookmarkedhotels")).body)
+    let list = try BookmarkList(
+      parsing: #require(try await fixture.document("bookmarkedhotels")).body)
     #expect(list.texts == ["y", "c", "b"])
   }
 

@@ -40,7 +40,8 @@ import Testing
     let typed = #","type":"hotel""#
     try await fixture.add(facts(BookmarkLimits.hotelBytes, typed))
     #expect(
-      await code { try await fixture.add(facts(BookmarkLimits.hotelBytes + 1, typed)) } == .tooLarge)
+      await code { try await fixture.add(facts(BookmarkLimits.hotelBytes + 1, typed)) } == .tooLarge
+    )
     // Without its type, the hotel grows by it.
     let room = BookmarkLimits.hotelBytes - typed.utf8.count
     try await fixture.add(facts(room, ""))

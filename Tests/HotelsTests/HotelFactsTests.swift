@@ -55,7 +55,8 @@ import Testing
       try Hotel(ParsedJSON(Array(text.utf8), limits: .document).root, from: .upstream)
     }
     let old = try node(#"{"id":"h","name":"Old"}"#)
-    _ = try await fixture.service.bookmark(HotelAddition(known: old.id, shown: old), in: fixture.user)
+    _ = try await fixture.service.bookmark(
+      HotelAddition(known: old.id, shown: old), in: fixture.user)
     let newer = try node(#"{"id":"h","name":"New"}"#)
     #expect(try await fixture.service.refresh([newer], in: fixture.user) == 1)
     #expect(try await fixture.service.refresh([newer], in: fixture.user) == 0)

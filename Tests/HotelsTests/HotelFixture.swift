@@ -2,6 +2,7 @@ import Documents
 import StoreTesting
 import Stores
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import Hotels
@@ -10,7 +11,7 @@ import Testing
 struct HotelFixture: Sendable {
   let stores: DatabaseManager
   let service: HotelService
-  let clock: TurnedClock
+  let clock: TestClock
   let user: StoreName
   let guest: StoreName
 
@@ -22,7 +23,7 @@ struct HotelFixture: Sendable {
     follower: CommitFollower = .none
   ) throws {
     self.engine = engine
-    let clock = TurnedClock()
+    let clock = TestClock()
     self.clock = clock
     stores = DatabaseManager(
       engine: engine, maximumOpen: 16, limits: limits, now: { clock.now },
@@ -122,15 +123,6 @@ struct HotelFixture: Sendable {
       try await store.read { view throws(StoreError) in try view.tree(DocumentID(stored: id)) }
     }
   }
-}
-
-/// A clock that stands still until it is turned.
-final class TurnedClock: Sendable {
-  private let seconds = Mutex<Int64>(1_800_000_000)
-
-  var now: Timestamp { Timestamp(seconds: seconds.withLock { $0 }) }
-
-  func turn(bySeconds span: Int64) { seconds.withLock { $0 += span } }
 }
 
 /// The code of the error that a call throws; nil when it throws none.

@@ -21,7 +21,8 @@ import Testing
     try await fixture.graft(
       "h", ["2-b", "1-a"],
       #"{"type":"hotel","name":"Inn","city":"Rye","gone":"x","myNote":"quiet"}"#)
-    try await fixture.graft("h", ["2-c", "1-a"], #"{"type":"hotel","name":"The Inn","city":"Rye"}"#)
+    try await fixture.graft(
+      "h", ["2-c", "1-a"], #"{"type":"hotel","name":"The Inn","city":"Rye"}"#)
     #expect(
       try await members(fixture)
         == ["type": "hotel", "name": "The Inn", "city": "Rye", "myNote": "quiet"])

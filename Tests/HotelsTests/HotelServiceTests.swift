@@ -1,6 +1,7 @@
 import Documents
 import Hotels
 import Stores
+import TestSupport
 import Testing
 
 @Suite struct HotelServiceTests {
@@ -33,7 +34,7 @@ import Testing
     let fixture = try HotelFixture()
     let first = try await fixture.add(#"{"id":"h","stars":3}"#).bookmark
     let list = try await fixture.document("bookmarkedhotels")?.revision
-    fixture.clock.turn(bySeconds: 60)
+    fixture.clock.advance(seconds: 60)
     guard case .replaced(let bookmark) = try await fixture.add(#"{"id":"h","stars":4}"#) else {
       Issue.record("no update")
       return
@@ -80,7 +81,7 @@ import Testing
     let fixture = try HotelFixture()
     try await fixture.add(ids: "a", "b")
     _ = try await fixture.service.unbookmark(hotelID("a"), in: fixture.user)
-    fixture.clock.turn(bySeconds: 5)
+    fixture.clock.advance(seconds: 5)
     let outcome = try await fixture.add(#"{"id":"a"}"#)
     #expect(outcome.isCreated)
     #expect(outcome.bookmark.revision.generation == 3)

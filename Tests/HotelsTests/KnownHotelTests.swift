@@ -28,7 +28,8 @@ import Testing
       return _ = Issue.record("it was changed")
     }
     #expect(try await fixture.info() == state)
-    #expect(try await says(fixture) == #"{"id":"h","name":"Inn","myNote":"sea view","type":"hotel"}"#)
+    #expect(
+      try await says(fixture) == #"{"id":"h","name":"Inn","myNote":"sea view","type":"hotel"}"#)
   }
 
   @Test func onlyWhatTheUpstreamChangedComesIn() async throws {
@@ -49,7 +50,8 @@ import Testing
     sent.shown = try shown(#"{"id":"h","name":"Inn"}"#)
     _ = try await fixture.service.bookmark(sent, in: fixture.user)
     #expect(
-      try await fixture.service.refresh([shown(#"{"id":"h","name":"Hotel"}"#)], in: fixture.user) == 1)
+      try await fixture.service.refresh([shown(#"{"id":"h","name":"Hotel"}"#)], in: fixture.user)
+        == 1)
     #expect(
       try await says(fixture) == #"{"id":"h","name":"Hotel","myNote":"mine","type":"hotel"}"#)
   }
@@ -78,7 +80,8 @@ import Testing
     let fixture = try HotelFixture()
     let unknown = HotelAddition(known: try hotelID("h"))
     #expect(
-      await code { _ = try await fixture.service.bookmark(unknown, in: fixture.guest) } == .unknownHotel)
+      await code { _ = try await fixture.service.bookmark(unknown, in: fixture.guest) }
+        == .unknownHotel)
     #expect(
       await code {
         _ = try await fixture.service.change(batch(#"{"add":[{"id":"h"}]}"#), in: fixture.guest)
@@ -97,10 +100,12 @@ import Testing
   @Test func adoptedBookmarkFollowsTheUpstreamStill() async throws {
     let fixture = try HotelFixture()
     let old = try shown(#"{"id":"h","name":"Inn"}"#)
-    _ = try await fixture.service.bookmark(HotelAddition(known: old.id, shown: old), in: fixture.guest)
+    _ = try await fixture.service.bookmark(
+      HotelAddition(known: old.id, shown: old), in: fixture.guest)
     _ = try await fixture.service.adopt(guest: fixture.guest, into: fixture.user)
     #expect(
-      try await fixture.service.refresh([shown(#"{"id":"h","name":"Hotel"}"#)], in: fixture.user) == 1)
+      try await fixture.service.refresh([shown(#"{"id":"h","name":"Hotel"}"#)], in: fixture.user)
+        == 1)
     #expect(try await says(fixture) == #"{"id":"h","name":"Hotel","type":"hotel"}"#)
   }
 }

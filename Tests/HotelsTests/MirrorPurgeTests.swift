@@ -1,5 +1,6 @@
 import Documents
 import Stores
+import TestSupport
 import Testing
 
 @testable import Hotels
@@ -23,7 +24,7 @@ import Testing
     try await fixture.add(ids: "a")
     for (generation, days) in [(2, 0), (3, 89), (1, 91)] {
       try await purge("a", fixture)
-      fixture.clock.turn(bySeconds: Int64(days) * 86_400)
+      fixture.clock.advance(seconds: Int64(days) * 86_400)
       // A write lets what is past its time go.
       try await fixture.add(ids: "other\(days)")
       try await fixture.add(ids: "a")

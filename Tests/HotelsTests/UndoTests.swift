@@ -1,6 +1,7 @@
 import Documents
 import Hotels
 import Stores
+import TestSupport
 import Testing
 
 /// What a batch's undo brings back, and what it leaves alone.
@@ -27,7 +28,7 @@ import Testing
     let fixture = try HotelFixture()
     for id in ["a", "b", "c", "d", "e"] {
       try await fixture.add(#"{"id":"\#(id)","n":1.0,"s":"\u0041"}"#)
-      fixture.clock.turn(bySeconds: 60)
+      fixture.clock.advance(seconds: 60)
     }
     return fixture
   }
@@ -39,7 +40,7 @@ import Testing
     let answer = try await change(
       fixture, #"{"add":[{"id":"b","n":2},{"id":"new","n":3}],"remove":["c","d","a"]}"#)
     #expect(answer.results.map(\.status) == [200, 201, 204, 204, 204])
-    fixture.clock.turn(bySeconds: 60)
+    fixture.clock.advance(seconds: 60)
     let undone = try await undo(answer, in: fixture)
     #expect(undone.results.map(\.status) == [200, 204, 201, 201, 201])
     #expect(try await state(fixture) == before)

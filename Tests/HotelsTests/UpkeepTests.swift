@@ -1,6 +1,7 @@
 import Documents
 import StoreTesting
 import Stores
+import TestSupport
 import Testing
 
 @testable import Hotels
@@ -23,7 +24,7 @@ import Testing
     }
     let early = try await keepUp(fixture)
     #expect(early.removed[.receipts] == nil && early.kept[.receipts] == 60)
-    fixture.clock.turn(bySeconds: Self.day + 1)
+    fixture.clock.advance(seconds: Self.day + 1)
     let late = try await keepUp(fixture)
     #expect(late.removed[.receipts] == 60 && late.kept[.receipts] == 0)
     let again = try await keepUp(fixture)
@@ -56,9 +57,9 @@ import Testing
     #expect(try await keepUp(fixture).kept[.branches] == 36)
     #expect(try await fixture.changes() == changes)
     // The branches that are left go, and their marks, one after the other.
-    fixture.clock.turn(bySeconds: 91 * Self.day)
+    fixture.clock.advance(seconds: 91 * Self.day)
     #expect(try await keepUp(fixture).kept[.branches] == 64)
-    fixture.clock.turn(bySeconds: 91 * Self.day)
+    fixture.clock.advance(seconds: 91 * Self.day)
     #expect(try await keepUp(fixture).removed[.branches] == 64)
     #expect(try await fixture.listText() == Self.list)
   }
@@ -70,11 +71,13 @@ import Testing
     #expect(try await keepUp(fixture).kept[.adoptions] == 1)
     // Nothing comes twice as long as it could.
     _ = try await fixture.service.unbookmark(hotelID("a"), in: fixture.user)
-    #expect(try await fixture.service.adopt(guest: fixture.guest, into: fixture.user).bookmarks == 0)
+    #expect(
+      try await fixture.service.adopt(guest: fixture.guest, into: fixture.user).bookmarks == 0)
     _ = try await fixture.stores.erase(fixture.guest)
     #expect(try await keepUp(fixture).removed[.adoptions] == 1)
     #expect(try await keepUp(fixture).kept[.adoptions] == 0)
-    #expect(try await fixture.service.adopt(guest: fixture.guest, into: fixture.user).bookmarks == 0)
+    #expect(
+      try await fixture.service.adopt(guest: fixture.guest, into: fixture.user).bookmarks == 0)
     #expect(try await fixture.ids().isEmpty)
   }
 

@@ -1,5 +1,6 @@
 import Documents
 import Hotels
+import TestSupport
 import Testing
 
 /// Devices and servers whose clocks are wrong by decades (FAULTS Y02): what comes after what is told by
@@ -10,13 +11,14 @@ import Testing
   /// One that is far behind and one that is far ahead.
   private func halls() throws -> (behind: HotelFixture, ahead: HotelFixture) {
     let (behind, ahead) = (try HotelFixture(), try HotelFixture())
-    behind.clock.turn(bySeconds: -Self.decades)
-    ahead.clock.turn(bySeconds: Self.decades)
+    behind.clock.advance(seconds: -Self.decades)
+    ahead.clock.advance(seconds: Self.decades)
     return (behind, ahead)
   }
 
   /// Brings the leaves of a document from one user's store to another's.
-  private func bring(_ id: String, from source: HotelFixture, to target: HotelFixture) async throws {
+  private func bring(_ id: String, from source: HotelFixture, to target: HotelFixture) async throws
+  {
     let tree = try #require(try await source.tree(id))
     for leaf in tree.leaves {
       let text = try #require(try await source.text(id, leaf.revision.description))

@@ -3,6 +3,7 @@ import Foundation
 import Lanes
 import SQLite
 import Stores
+import TestSupport
 import Testing
 
 @testable import SQLiteEngine

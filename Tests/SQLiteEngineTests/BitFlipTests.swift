@@ -2,6 +2,7 @@ import Documents
 import Foundation
 import StoreTesting
 import Stores
+import TestSupport
 import Testing
 
 @testable import SQLiteEngine

@@ -1,5 +1,6 @@
 import SQLiteEngine
 import StoreTesting
+import TestSupport
 import Testing
 
 @Suite struct ConformanceTests {

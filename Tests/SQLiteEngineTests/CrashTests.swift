@@ -1,6 +1,7 @@
 import Documents
 import SQLiteEngine
 import Stores
+import TestSupport
 import Testing
 
 @Suite struct CrashTests {

@@ -3,6 +3,7 @@ import Foundation
 import SQLiteEngine
 import StoreTesting
 import Stores
+import TestSupport
 import Testing
 
 /// F09 to F16: a store whose file is not what was written answers an error, never an empty store.

@@ -1,6 +1,7 @@
 import Documents
 import Foundation
 import Stores
+import TestSupport
 import Testing
 
 @testable import SQLiteEngine

@@ -3,6 +3,7 @@ import Documents
 import SQLiteEngine
 import StoreTesting
 import Stores
+import TestSupport
 import Testing
 
 @Suite struct InlineReadTests {
@@ -29,7 +30,9 @@ import Testing
     let gate = DispatchSemaphore(value: 0)
     let holder = Task { try await storage.read { _ throws(StoreError) in gate.wait() } }
     let inlineReads = (0..<4).map { _ in
-      Task { try await storage.readInline { view throws(StoreError) in try view.info().lastSequence } }
+      Task {
+        try await storage.readInline { view throws(StoreError) in try view.info().lastSequence }
+      }
     }
     gate.signal()
     try await holder.value

@@ -4,6 +4,7 @@ import Lanes
 import SQLite
 import StoreTesting
 import Stores
+import TestSupport
 import Testing
 
 @testable import SQLiteEngine

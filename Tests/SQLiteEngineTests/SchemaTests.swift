@@ -1,6 +1,7 @@
 import Documents
 import SQLite
 import Stores
+import TestSupport
 import Testing
 
 @testable import SQLiteEngine

@@ -3,6 +3,7 @@ import Foundation
 import SQLite
 import StoreTesting
 import Stores
+import TestSupport
 import Testing
 
 @testable import SQLiteEngine

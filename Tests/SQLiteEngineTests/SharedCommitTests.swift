@@ -2,6 +2,7 @@ import Dispatch
 import Documents
 import SQLiteEngine
 import Stores
+import TestSupport
 import Testing
 
 @Suite struct SharedCommitTests {

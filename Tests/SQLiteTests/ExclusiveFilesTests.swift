@@ -1,5 +1,6 @@
 import Foundation
 import SQLite
+import TestSupport
 import Testing
 
 /// A file that one connection has to itself: what is kept back in memory, and what must not be.

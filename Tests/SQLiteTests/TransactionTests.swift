@@ -1,4 +1,5 @@
 import SQLite
+import TestSupport
 import Testing
 
 @Suite struct TransactionTests {
@@ -25,41 +26,6 @@ import Testing
   @Test func rollingBackNothingDoesNothing() throws {
     let connection = try Connection.inMemory()
     try connection.rollback()
-  }
-
-  @Test func savepointRollbackKeepsOuterWrites() throws {
-    let connection = try Connection.withItems()
-    try connection.begin()
-    try connection.add("outer")
-    try connection.savepoint()
-    try connection.add("undone")
-    try connection.rollbackToSavepoint()
-    try connection.savepoint()
-    try connection.add("kept")
-    try connection.release()
-    #expect(connection.inTransaction)
-    try connection.commit()
-    #expect(try connection.ids() == ["outer", "kept"])
-  }
-
-  @Test func savepointsNest() throws {
-    let connection = try Connection.withItems()
-    try connection.begin()
-    try connection.savepoint()
-    try connection.add("a")
-    try connection.savepoint()
-    try connection.add("b")
-    try connection.rollbackToSavepoint()
-    try connection.release()
-    try connection.commit()
-    #expect(try connection.ids() == ["a"])
-  }
-
-  @Test func releasingWithoutASavepointFails() throws {
-    let connection = try Connection.inMemory()
-    try connection.begin()
-    #expect(code { try connection.release() } == .other)
-    #expect(code { try connection.rollbackToSavepoint() } == .other)
   }
 
   @Test func beginningTwiceFails() throws {

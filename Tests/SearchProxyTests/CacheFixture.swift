@@ -1,8 +1,8 @@
 import Documents
-import Foundation
 import Hotels
 import SearchProxy
 import Synchronization
+import TestSupport
 
 /// A cache over an upstream in memory, with a clock that a test sets.
 final class CacheFixture: Sendable {
@@ -26,7 +26,7 @@ final class CacheFixture: Sendable {
       ? GuardedSearch(upstream, name: "test", settings: .patient, now: { instant.now }) : nil
     self.guarded = guarded
     let cache = SearchCache(path: path, maximumBytes: maximumBytes)
-    let time = SharedTime()
+    let time = TestClock()
     self.upstream = upstream
     self.path = path
     self.cache = cache
@@ -36,10 +36,10 @@ final class CacheFixture: Sendable {
       isRecovering: { isRecovering() || guarded?.isRecovering == true }, now: { time.now })
   }
 
-  private let shared: SharedTime
+  private let shared: TestClock
 
   func pass(seconds: Int64) {
-    shared.pass(seconds: seconds)
+    shared.step(seconds: seconds)
     if seconds > 0 { instant.set(instant.now + .seconds(seconds)) }
   }
 
@@ -66,25 +66,15 @@ final class CacheFixture: Sendable {
   func close() async { await cache.close() }
 }
 
-/// A wall clock that a test moves.
-final class SharedTime: Sendable {
-  private let time = Mutex(Timestamp(seconds: 1_800_000_000))
-  var now: Timestamp { time.withLock { $0 } }
-  func pass(seconds: Int64) { time.withLock { $0 = $0.adding(seconds: seconds) } }
-}
-
 /// Runs a test over a cache in a directory of its own.
 func withCache(
   hotels: Int = 5, path: String? = nil, maximumBytes: Int64 = 1 << 20, isGuarded: Bool = false,
   isRecovering: @escaping @Sendable () -> Bool = { false },
   _ body: (CacheFixture) async throws -> Void
 ) async throws {
-  let directory = FileManager.default.temporaryDirectory.appendingPathComponent(
-    "search-cache-\(UInt64.random(in: 0...UInt64.max))")
-  try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
-  defer { try? FileManager.default.removeItem(at: directory) }
+  let directory = try TemporaryDirectory()
   let fixture = try CacheFixture(
-    hotels: hotels, path: path ?? directory.appendingPathComponent("cache.sqlite").path,
+    hotels: hotels, path: path ?? directory.file("cache.sqlite"),
     maximumBytes: maximumBytes, isGuarded: isGuarded, isRecovering: isRecovering)
   let outcome: Result<Void, any Error>
   do { outcome = .success(try await body(fixture)) } catch { outcome = .failure(error) }

@@ -1,6 +1,7 @@
 import Documents
 import StoreTesting
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import Stores

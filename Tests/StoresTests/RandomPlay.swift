@@ -1,4 +1,5 @@
 import StoreTesting
+import TestSupport
 
 @testable import Stores
 

@@ -1,6 +1,7 @@
 import Documents
 import StoreTesting
 import Stores
+import TestSupport
 import Testing
 
 @Suite struct StoreNameTests {

@@ -96,3 +96,145 @@ package struct FindRequest: Sendable {
     ]
   }
 }
+
+/// The index that a query's writer wishes for.
+///
+/// Source: CouchDB, "POST /{db}/_find: use_index".
+struct UseIndex: Sendable {
+  /// The design document's name, without `_design/`.
+  let design: String
+  /// The index's name; nil for any of the design document.
+  let name: String?
+
+  /// Reads `"ddoc"`, `"ddoc/name"`, `["ddoc"]` or `["ddoc","name"]`, with or without `_design/`; nil for
+  /// null and an empty array.
+  /// - Throws: 400 `invalid_index_name`.
+  init?(_ node: JSONNode) throws(CouchError) {
+    if node.isNull || (node.kind == .array && node.count == 0) { return nil }
+    let parts: [String]?
+    if let text = node.string {
+      parts = Self.parts(text)
+    } else {
+      let names = node.elements.map(\.string)
+      parts = names.contains(nil) ? nil : names.compactMap { $0 }
+    }
+    guard let parts, (1...2).contains(parts.count) else {
+      throw CouchError(
+        400, "invalid_index_name", "Invalid index name: \(QueryOption.shown(node))")
+    }
+    design = Self.name(of: parts[0])
+    name = parts.count == 2 ? parts[1] : nil
+  }
+
+  private static func parts(_ text: String) -> [String] {
+    var parts = text.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
+      .map { String(Substring($0)) }
+    if parts.count > 1, parts[0].equalsBytes(of: "_design") { parts.removeFirst() }
+    return parts
+  }
+
+  /// A design document's name without `_design/`.
+  static func name(of design: String) -> String {
+    let prefix = "_design/".utf8
+    guard design.utf8.starts(with: prefix) else { return design }
+    return String(Substring(design.utf8.dropFirst(prefix.count)))
+  }
+
+  /// Whether a definition is meant.
+  func names(_ definition: IndexDefinition) -> Bool {
+    design.equalsBytes(of: Self.name(of: definition.design.text))
+      && (name.map { $0.equalsBytes(of: definition.name) } ?? true)
+  }
+
+  /// What the answer says when the index was not used.
+  var warning: String {
+    if let name {
+      "_design/\(design), \(name) was not used because it is not a valid index for this query."
+    } else {
+      "_design/\(design) was not used because it does not contain a valid index for this query."
+    }
+  }
+
+  /// The wish as `_explain` shows it.
+  var json: JSONValue {
+    .array([.string(design)] + (name.map { [.string($0)] } ?? []))
+  }
+}
+
+/// Reads the members of a query's body, with CouchDB's words for what is wrong.
+///
+/// Source: CouchDB, `mango_opts`.
+enum QueryOption {
+  /// Checks that a body is an object that has no other members than these.
+  /// - Throws: 400 `bad_request`, `invalid_key`.
+  static func check(_ body: JSONNode, allows names: [String]) throws(CouchError) {
+    guard body.kind == .object else { throw .badRequest("Request body must be a JSON object") }
+    for member in body.members where !names.contains(where: { member.nameEquals($0) }) {
+      throw CouchError(
+        400, "invalid_key", "Invalid key \(member.name.prefix(64)) for this request.")
+    }
+  }
+
+  /// A member that must be there.
+  /// - Throws: 400 `missing_required_key`.
+  static func required(_ name: String, in body: JSONNode) throws(CouchError) -> JSONNode {
+    guard let node = body[name] else {
+      throw CouchError(400, "missing_required_key", "Missing required key: \(name)")
+    }
+    return node
+  }
+
+  /// A member that is true or false.
+  /// - Throws: 400 `invalid_boolean`.
+  static func flag(
+    _ name: String, in body: JSONNode, default standard: Bool
+  ) throws(CouchError) -> Bool {
+    guard let node = body[name] else { return standard }
+    guard let flag = node.bool else {
+      throw CouchError(400, "invalid_boolean", "Invalid boolean value: \(shown(node))")
+    }
+    return flag
+  }
+
+  /// A member that is a whole number from `least`, which is 0 or 1.
+  /// - Throws: 400 `invalid_non_neg_integer`, `invalid_pos_integer`.
+  static func count(
+    _ name: String, in body: JSONNode, default standard: Int, least: Int = 0
+  ) throws(CouchError) -> Int {
+    guard let node = body[name] else { return standard }
+    guard let count = node.int, count >= least else {
+      throw least > 0
+        ? CouchError(
+          400, "invalid_pos_integer", "\(shown(node)) is not an integer greater than zero")
+        : CouchError(
+          400, "invalid_non_neg_integer",
+          "\(shown(node)) is not an integer greater than or equal to zero")
+    }
+    return count
+  }
+
+  /// A member that is a string; nil when absent.
+  /// - Throws: 400 `invalid_string`.
+  static func text(_ name: String, in body: JSONNode) throws(CouchError) -> String? {
+    guard let node = body[name] else { return nil }
+    guard let text = node.string else {
+      throw CouchError(400, "invalid_string", "Invalid string: \(shown(node))")
+    }
+    return text
+  }
+
+  /// A selector.
+  /// - Throws: 400 `invalid_selector_json` for anything but an object; what ``Selector`` throws.
+  static func selector(_ node: JSONNode) throws(CouchError) -> Selector {
+    guard node.kind == .object else {
+      throw CouchError(
+        400, "invalid_selector_json", "Selector must be a JSON object, not: \(shown(node))")
+    }
+    return try Selector(node)
+  }
+
+  /// The beginning of a value, for an error's reason.
+  static func shown(_ node: JSONNode) -> String {
+    String(decoding: node.minified.prefix(64), as: UTF8.self)
+  }
+}

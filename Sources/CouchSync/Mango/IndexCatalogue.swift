@@ -98,3 +98,65 @@ extension CouchDatabase {
     return catalogue
   }
 }
+
+/// What a query can be served from.
+enum QueryIndex: Sendable {
+  /// All documents by id: CouchDB's `_all_docs`.
+  case documents
+  /// The engine's own index of documents by their `type`, which no CouchDB has.
+  case types
+  /// An index that a design document defines.
+  case defined(IndexDefinition)
+
+  /// The index as `_index` and `_explain` show it.
+  var json: JSONValue {
+    switch self {
+    case .documents: Self.special("_all_docs", field: "_id")
+    case .types: Self.special("type", field: "type")
+    case .defined(let definition): definition.json
+    }
+  }
+
+  /// The definition, for an index that has one.
+  var definition: IndexDefinition? {
+    guard case .defined(let definition) = self else { return nil }
+    return definition
+  }
+
+  /// Which way a query walks that is served from here.
+  var way: QueryCursor.Way {
+    switch self {
+    case .documents: .documents
+    case .types: .types
+    case .defined(let definition): .index(definition.bookmarkDigest)
+    }
+  }
+
+  private static func special(_ name: String, field: String) -> JSONValue {
+    [
+      "ddoc": nil, "name": .string(name), "type": "special",
+      "def": ["fields": [.object([field: "asc"])]],
+    ]
+  }
+}
+
+/// Bytes that order as the values of an index's fields do.
+enum IndexKey {
+  /// The key of the first values.
+  static func bytes(_ values: [JSONNode], of fields: [FieldPath]) -> [UInt8] {
+    var key: [UInt8] = []
+    for (field, value) in zip(fields, values) {
+      if field.isID, let id = value.string {
+        // Ids stand in the order of their bytes, as wherever they are compared, and hold no zero.
+        key += id.utf8
+        key.append(0)
+      } else {
+        key += JSONCollation.key([value])
+      }
+    }
+    return key
+  }
+
+  /// The part of a key that an index keeps.
+  static func kept(_ key: [UInt8]) -> [UInt8] { Array(key.prefix(QueryLimits.keyBytes)) }
+}

@@ -124,3 +124,113 @@ extension IndexEntry {
     return bytes
   }
 }
+
+extension IndexDefinition {
+  /// The definitions of a design document, in the byte order of their names; views that define none are
+  /// passed over, as are all of a document that is not for queries.
+  /// - Parameter body: the design document's stored body.
+  /// - Parameter most: definitions to read at most, those that turn out to be none included.
+  static func all(
+    in design: DocumentID, _ body: [UInt8], most: Int = QueryLimits.triedDefinitions
+  ) -> [IndexDefinition] {
+    views(in: body).prefix(most)
+      .compactMap { try? IndexDefinition(view: $0.value, name: $0.name, design: design) }
+  }
+
+  /// The views of a design document for queries, in the byte order of their names.
+  static func views(in body: [UInt8]) -> [JSONMember] {
+    guard body.count <= QueryLimits.designBytes,
+      let root = try? ParsedJSON(body, limits: .stored).root,
+      root["language"]?.stringEquals("query") ?? false, let views = root["views"]
+    else { return [] }
+    return views.members.sorted { $0.name.precedesBytes(of: $1.name) }
+  }
+
+  /// Reads a view as CouchDB and PouchDB write it:
+  /// `{"map":{"fields":{"a":"asc"},"partial_filter_selector":{}},"reduce":"_count","options":{"def":…}}`.
+  /// CouchDB 2.1 called the filter `selector`.
+  /// - Throws: what is wrong with it.
+  init(view: JSONNode, name: String, design: DocumentID) throws(CouchError) {
+    guard let map = view["map"], map.kind == .object, let fields = map["fields"],
+      view["options"]?.kind == .object
+    else { throw CouchError(400, "invalid_index", "The view defines no index.") }
+    let filter = map["partial_filter_selector"] ?? map["selector"]
+    try self.init(
+      design: design, name: name,
+      sort: fields.kind == .array ? QuerySort(fields) : QuerySort(members: fields),
+      filter: filter.flatMap { $0.count == 0 ? nil : $0 }.map { node throws(CouchError) in
+        try QueryOption.selector(node)
+      })
+  }
+
+  /// The view that defines the index.
+  /// - Parameter given: the definition as the client wrote it.
+  func view(as given: JSONValue) -> JSONValue {
+    [
+      "map": [
+        "fields": sort.object, "partial_filter_selector": filter?.json ?? [:],
+      ],
+      "reduce": "_count",
+      "options": ["def": given],
+    ]
+  }
+}
+
+/// What one index can do for one query.
+struct IndexFit: Sendable {
+  /// The index's fields.
+  let fields: [FieldPath]
+  /// The values of the index's first fields that the selector fixes.
+  let fixed: [JSONNode]
+  /// What the selector says of the field after them, if it bounds it.
+  let bounds: FieldBounds?
+  /// How many of the index's first fields the selector bounds.
+  let overlap: Int
+
+  /// Compares an index's fields with a selector.
+  init(_ fields: [FieldPath], _ selector: Selector) {
+    var fixed: [JSONNode] = []
+    var last: FieldBounds?
+    for field in fields {
+      guard let bounds = selector.bounds(of: field) else { break }
+      guard bounds.isEquality, let value = bounds.lower else {
+        last = bounds
+        break
+      }
+      fixed.append(value)
+    }
+    self.fields = fields
+    self.fixed = fixed
+    bounds = last
+    overlap = fields.prefix { selector.bounds(of: $0) != nil }.count
+  }
+
+  /// Whether the selector narrows the walk.
+  var isNarrow: Bool { !fixed.isEmpty || bounds != nil }
+
+  /// The keys to walk; nil when no key can match.
+  func range(descending: Bool) -> IndexRange? {
+    let base = IndexKey.bytes(fixed, of: fields)
+    var range = IndexRange(start: base, descending: descending)
+    range.end = base.isEmpty ? nil : JSONCollation.successor(base)
+    if let bounds {
+      guard !bounds.isEmpty else { return nil }
+      if let lower = bounds.lower {
+        let key = IndexKey.bytes(fixed + [lower], of: fields)
+        guard let start = bounds.includesLower ? key : JSONCollation.successor(key) else {
+          return nil
+        }
+        range.start = start
+      }
+      if let upper = bounds.upper {
+        let key = IndexKey.bytes(fixed + [upper], of: fields)
+        range.end = bounds.includesUpper ? JSONCollation.successor(key) : key
+      }
+    }
+    if let end = range.end, !range.start.lexicographicallyPrecedes(end) { return nil }
+    // Keys in the index are cut, and so is what they are compared with. A cut key comes no later than the
+    // whole one, so the end can stay.
+    range.start = IndexKey.kept(range.start)
+    return range
+  }
+}

@@ -1,4 +1,5 @@
 package import Documents
+import ICU
 
 /// The order of JSON values in CouchDB's views and queries: `null`, `false`, `true`, numbers,
 /// strings, arrays, objects.
@@ -89,5 +90,163 @@ package enum JSONCollation {
       if order != 0 { return order }
     }
     return left.count - right.count
+  }
+}
+
+extension JSONCollation {
+  /// Bytes that order as an array of the values does, and are the same for equal arrays.
+  ///
+  /// The key of one value ends by itself: the key of an array is a beginning of the key of every
+  /// longer array that starts with the same values, and of no other. A key can be some three times
+  /// as long as the values' text.
+  package static func key(_ values: [JSONNode]) -> [UInt8] {
+    var key: [UInt8] = []
+    for value in values { append(value, to: &key) }
+    return key
+  }
+
+  /// The least bytes that come after every key that starts with this one; nil if there are none.
+  package static func successor(_ key: [UInt8]) -> [UInt8]? {
+    guard let last = key.lastIndex(where: { $0 < 255 }) else { return nil }
+    var next = Array(key[...last])
+    next[last] += 1
+    return next
+  }
+
+  /// Appends a value: a byte for its kind, above that for the end of an array or object, and its
+  /// content.
+  private static func append(_ value: JSONNode, to key: inout [UInt8]) {
+    switch value.kind {
+    case .null, .bool:
+      key.append(rank(value))
+    case .number:
+      if let number = value.number { JSONCollationNumber(number).appendKey(to: &key) }
+    case .string:
+      key.append(rank(value))
+      if let text = value.string { appendKey(text, to: &key) }
+    case .array:
+      key.append(rank(value))
+      for element in value.elements { append(element, to: &key) }
+      key.append(0)
+    case .object:
+      key.append(rank(value))
+      for member in value.members {
+        key.append(1)
+        appendKey(member.name, to: &key)
+        append(member.value, to: &key)
+      }
+      key.append(0)
+    }
+  }
+}
+
+extension JSONCollation {
+  /// The root collation; nil if ICU lacks its data, and then strings compare by bytes.
+  private static let collator = TextCollator()
+
+  /// The version of keys: another when they may have changed, so that keys of two versions never
+  /// meet.
+  package static let version = "1-" + (collator?.version ?? "bytes")
+
+  /// Compares two strings: by the collation, then plain ones before others, then by bytes.
+  static func compare(_ left: String, _ right: String) -> Int {
+    if left.equalsBytes(of: right) { return 0 }
+    let order = collator?.compare(left, right) ?? 0
+    guard order == 0 else { return order }
+    let (isPlain, otherIsPlain) = (isPlain(left), isPlain(right))
+    guard isPlain == otherIsPlain else { return isPlain ? -1 : 1 }
+    return left.precedesBytes(of: right) ? -1 : 1
+  }
+
+  /// Appends the key of a string: the sort key, which ends with a zero, and what tells it from
+  /// others with the same sort key. That is 1 for a plain string, and otherwise 2 and the bytes. A
+  /// zero byte is followed by 255, and a zero that ends the bytes by less.
+  static func appendKey(_ text: String, to key: inout [UInt8]) {
+    key += collator?.sortKey(of: text) ?? [0]
+    guard !isPlain(text) else {
+      key.append(1)
+      return
+    }
+    key.append(2)
+    for byte in text.utf8 {
+      key.append(byte)
+      if byte == 0 { key.append(255) }
+    }
+    key.append(0)
+  }
+
+  /// Whether the collation tells a string from every other of its like: the printable characters of
+  /// ASCII differ from one another, alone and together.
+  private static func isPlain(_ text: String) -> Bool {
+    collator != nil && text.utf8.allSatisfy { (0x20...0x7E).contains($0) }
+  }
+}
+
+/// A number taken apart so that equal ones are the same however they are written: a sign, and for
+/// all but zero the digits after the point, the first and the last not 0, and the power of ten they
+/// are to be multiplied by. `-12.50` is - 0.125 × 10².
+struct JSONCollationNumber {
+  /// -1, 0 or 1.
+  let sign: Int
+  /// The power of ten; 0 for zero.
+  let exponent: Int
+  /// The digits as numbers from 0 to 9; none for zero.
+  let digits: [UInt8]
+
+  /// Takes a number apart.
+  init(_ number: JSONNumber) {
+    var digits: [UInt8] = []
+    var point: Int?
+    var power = 0
+    let text = number.text.utf8
+    let end = text.firstIndex { $0 | 0x20 == UInt8(ascii: "e") } ?? text.endIndex
+    if end < text.endIndex {
+      power = Int(String(decoding: text[text.index(after: end)...], as: UTF8.self)) ?? 0
+    }
+    for byte in text[..<end] {
+      switch byte {
+      case UInt8(ascii: "0")...UInt8(ascii: "9"): digits.append(byte - UInt8(ascii: "0"))
+      case UInt8(ascii: "."): point = digits.count
+      default: break
+      }
+    }
+    let place = (point ?? digits.count) + power
+    guard let first = digits.firstIndex(where: { $0 != 0 }),
+      let last = digits.lastIndex(where: { $0 != 0 })
+    else {
+      (sign, exponent, self.digits) = (0, 0, [])
+      return
+    }
+    sign = text.first == UInt8(ascii: "-") ? -1 : 1
+    exponent = place - first
+    self.digits = Array(digits[first...last])
+  }
+
+  /// Below 0 when this number is less than another, above 0 when it is greater, and 0 when they are
+  /// equal.
+  func compare(_ other: JSONCollationNumber) -> Int {
+    guard sign == other.sign else { return sign - other.sign }
+    guard exponent == other.exponent else { return sign * (exponent < other.exponent ? -1 : 1) }
+    if digits == other.digits { return 0 }
+    return sign * (digits.lexicographicallyPrecedes(other.digits) ? -1 : 1)
+  }
+
+  /// Appends the key: 4, 5 or 6 by the sign; then, if it isn't zero, the exponent in two bytes and
+  /// the digits in pairs, each one more than it is, and 0 at the end. The bytes of a negative
+  /// number are turned over.
+  func appendKey(to key: inout [UInt8]) {
+    key.append(UInt8(5 + sign))
+    guard sign != 0 else { return }
+    let start = key.count
+    let biased = UInt16(clamping: exponent + 0x4000)
+    key += [UInt8(biased >> 8), UInt8(biased & 255)]
+    for index in stride(from: 0, to: digits.count, by: 2) {
+      let unit = index + 1 < digits.count ? digits[index + 1] : 0
+      key.append(digits[index] * 10 + unit + 1)
+    }
+    key.append(0)
+    if sign < 0 {
+      for index in start..<key.count { key[index] = ~key[index] }
+    }
   }
 }

@@ -93,3 +93,130 @@ extension SelectorComparison {
     }
   }
 }
+
+/// The range in which strings with a common beginning lie.
+enum SelectorPrefix {
+  /// The strings that begin with a prefix, in the order of ``JSONCollation``.
+  ///
+  /// A longer text need not come after its beginning in the collation: Thai vowels change places
+  /// with what follows. The letters a to z and digits never do, so the range is made of as many of
+  /// those as the prefix begins with; it ends before what has the next letter or digit in the place
+  /// of the last.
+  static func bounds(_ prefix: String) -> FieldBounds? {
+    let plain = prefix.utf8.prefix { isDigit($0) || isLetter($0) }
+    guard !plain.isEmpty else { return SelectorKinds.strings }
+    var next = Array(plain)
+    while let last = next.popLast() {
+      guard last | 0x20 != UInt8(ascii: "z") else { continue }
+      next.append(following(last))
+      break
+    }
+    let upper = next.isEmpty ? nil : SelectorKinds.string(String(decoding: next, as: UTF8.self))
+    return FieldBounds(
+      lower: SelectorKinds.string(String(decoding: plain, as: UTF8.self)),
+      upper: upper ?? SelectorKinds.strings?.upper, includesUpper: false)
+  }
+
+  /// The ids that begin with a prefix, in the order of their bytes, which is that of their
+  /// characters' numbers: the range ends before what has the next character in the place of the
+  /// last.
+  static func idBounds(_ prefix: String) -> FieldBounds? {
+    var next = Array(prefix.unicodeScalars)
+    while let last = next.popLast() {
+      let number = last.value == 0xD7FF ? 0xE000 : last.value + 1
+      guard let following = Unicode.Scalar(number) else { continue }
+      next.append(following)
+      break
+    }
+    var upper = String.UnicodeScalarView()
+    upper.append(contentsOf: next)
+    return FieldBounds(
+      lower: SelectorKinds.string(prefix),
+      upper: next.isEmpty ? nil : SelectorKinds.string(String(upper)), includesUpper: false,
+      isByBytes: true)
+  }
+
+  /// The letter or digit after another but z; a small letter, which comes before its capital.
+  private static func following(_ byte: UInt8) -> UInt8 {
+    if byte == UInt8(ascii: "9") { return UInt8(ascii: "a") }
+    return (isLetter(byte) ? byte | 0x20 : byte) + 1
+  }
+
+  private static func isDigit(_ byte: UInt8) -> Bool {
+    (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
+  }
+
+  private static func isLetter(_ byte: UInt8) -> Bool {
+    (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20)
+  }
+}
+
+/// What a selector's conditions say of single fields, beside ``Selector/bounds(of:)``.
+struct SelectorFacts {
+  /// Every field that is named anywhere, each once, in order.
+  private(set) var fields: [FieldPath] = []
+  /// Whether a condition is on the document itself, such as one on its names.
+  private(set) var asksOfDocument = false
+  /// The values of the shortest `$in` that every matching document's id is in, if there is one.
+  private(set) var ids: SelectorValues?
+
+  /// Reads a selector.
+  init(_ selector: Selector) {
+    if let clause = selector.clause { read(clause, isRequired: true) }
+  }
+
+  private mutating func read(_ clause: SelectorClause, isRequired: Bool) {
+    switch clause {
+    case .all(let clauses): for clause in clauses { read(clause, isRequired: isRequired) }
+    case .any(let clauses): for clause in clauses { read(clause, isRequired: false) }
+    case .not(let clause): read(clause, isRequired: false)
+    case .field(nil, _): asksOfDocument = true
+    case .field(let field?, let condition):
+      if !fields.contains(field) { fields.append(field) }
+      guard isRequired, field.isID, case .isIn(let values) = condition else { return }
+      if ids.map({ values.sorted.count < $0.sorted.count }) ?? true { ids = values }
+    }
+  }
+}
+
+/// `$mod`: an integer that leaves a remainder. As in Erlang and C, the remainder has the integer's
+/// sign.
+struct SelectorRemainder: Sendable {
+  /// The argument as it was written.
+  let source: JSONNode
+  private let divisor: Int
+  private let remainder: Int?
+
+  /// Reads `[divisor, remainder]`; nil unless those are two integers, the divisor not 0 and of 64
+  /// bits.
+  init?(_ argument: JSONNode) {
+    guard argument.kind == .array, argument.count == 2, let divisor = argument[0]?.int,
+      divisor != 0, let remainder = argument[1]?.number, remainder.isInteger
+    else { return nil }
+    source = argument
+    self.divisor = divisor
+    self.remainder = remainder.int
+  }
+
+  /// Whether a number is an integer, of any length, that leaves the remainder.
+  func matches(_ number: JSONNumber) -> Bool {
+    guard number.isInteger else { return false }
+    var rest: UInt128 = 0
+    for digit in number.text.utf8 where digit != UInt8(ascii: "-") {
+      rest = (rest * 10 + UInt128(digit - UInt8(ascii: "0"))) % UInt128(divisor.magnitude)
+    }
+    return remainder == (number.isNegative ? -Int(rest) : Int(rest))
+  }
+}
+
+extension JSONNumber {
+  /// Whether the number is written as an integer, without a point or an exponent.
+  var isInteger: Bool {
+    text.utf8.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) || $0 == 0x2D }
+  }
+
+  /// Whether the number is written with a minus.
+  var isNegative: Bool {
+    text.utf8.first == UInt8(ascii: "-")
+  }
+}

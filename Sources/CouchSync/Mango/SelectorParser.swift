@@ -121,3 +121,142 @@ extension SelectorParser {
     }
   }
 }
+
+extension SelectorParser {
+  /// Reads an operator that asks something of one value.
+  /// - Parameter depth: operators and fields around its argument.
+  mutating func condition(
+    _ name: String, _ argument: JSONNode, depth: Int
+  ) throws(CouchError) -> SelectorCondition {
+    if let comparison = SelectorComparison(rawValue: name) {
+      return .compares(comparison, argument)
+    }
+    switch name {
+    case "$exists":
+      guard let wanted = argument.bool else { throw .badArgument(name, argument) }
+      return .exists(wanted)
+    case "$type":
+      guard let type = argument.string else { throw .badArgument(name, argument) }
+      return .isType(type)
+    case "$in": return .isIn(try list(name, argument))
+    case "$nin": return .isNotIn(try list(name, argument))
+    case "$all": return .containsAll(try list(name, argument))
+    case "$size":
+      guard let size = argument.number, size.isInteger, !size.isNegative || size.int == 0 else {
+        throw .badArgument(name, argument)
+      }
+      return .hasSize(size)
+    case "$mod":
+      guard let remainder = SelectorRemainder(argument) else { throw .badArgument(name, argument) }
+      return .hasRemainder(remainder)
+    case "$regex": return try pattern(name, argument)
+    case "$beginsWith":
+      // CouchDB's word for any other argument.
+      guard let prefix = argument.string else { throw .invalidOperator(name) }
+      return .beginsWith(prefix)
+    default: return try nested(name, argument, depth: depth)
+    }
+  }
+
+  /// Reads an operator whose argument is a selector for a part of the value.
+  private mutating func nested(
+    _ name: String, _ argument: JSONNode, depth: Int
+  ) throws(CouchError) -> SelectorCondition {
+    switch name {
+    case "$elemMatch", "$allMatch", "$keyMapMatch": break
+    case "$text", "$where", "$geoWithin", "$geoIntersects", "$near", "$nearSphere":
+      throw .unsupportedOperator(name)
+    default: throw .invalidOperator(name)
+    }
+    guard argument.kind == .object else { throw .badArgument(name, argument) }
+    let clause = try clause(argument, path: nil, depth: depth)
+    switch name {
+    case "$elemMatch": return .hasElement(clause)
+    case "$allMatch": return .hasOnlyElements(clause)
+    default: return .hasName(clause)
+    }
+  }
+
+  private mutating func list(
+    _ name: String, _ argument: JSONNode
+  ) throws(CouchError) -> SelectorValues {
+    guard argument.kind == .array else { throw .badArgument(name, argument) }
+    try count(values: argument.count)
+    return SelectorValues(argument)
+  }
+
+  private mutating func pattern(
+    _ name: String, _ argument: JSONNode
+  ) throws(CouchError) -> SelectorCondition {
+    guard let text = argument.string else { throw .badArgument(name, argument) }
+    try count(pattern: text)
+    do throws(RegularExpressionError) {
+      let scanned = try ScannedPattern(text)
+      patternSize += scanned.size
+      guard patternSize <= RegularExpression.programSize else { throw .tooLarge }
+      return .matchesPattern(text, try RegularExpression(scanned, memory: patternMemory))
+    } catch {
+      switch error {
+      case .malformed: throw .badArgument(name, argument)
+      case .notOffered(let construct): throw .patternNotOffered(construct)
+      case .tooLarge: throw .patternTooLarge
+      }
+    }
+  }
+}
+
+extension CouchError {
+  /// 400 for a path with an empty name, a `\` at its end, or too many names.
+  static func invalidFieldName(_ text: String) -> CouchError {
+    CouchError(400, "invalid_field_name", "Invalid field name: " + shortened(Array(text.utf8)))
+  }
+
+  /// 400 for a selector that is no object.
+  static func invalidSelector(_ node: JSONNode) -> CouchError {
+    CouchError(
+      400, "invalid_selector_json",
+      "Selector must be a JSON object, not: " + shortened(node.minified))
+  }
+
+  /// 400 for a condition that belongs to no field.
+  static let missingFieldName = CouchError(
+    400, "invalid_selector", "One or more conditions is missing a field name.")
+
+  /// 400 for an argument that an operator does not take.
+  static func badArgument(_ name: String, _ node: JSONNode) -> CouchError {
+    CouchError(
+      400, "bad_arg", "Bad argument for operator \(name): " + shortened(node.minified))
+  }
+
+  /// 400 for a construct of Perl's regular expressions that RE2 does not have.
+  static func patternNotOffered(_ construct: String) -> CouchError {
+    CouchError(
+      400, "invalid_selector",
+      "A regular expression has \(construct), which is not offered: expressions are RE2's")
+  }
+
+  /// 400 for regular expressions whose programs are too large.
+  static let patternTooLarge = CouchError(
+    400, "invalid_selector", "The regular expressions are too large: fewer repetitions or classes")
+
+  /// 400 for an operator that CouchDB knows and does not have, or has for text indexes alone.
+  static func unsupportedOperator(_ name: String) -> CouchError {
+    CouchError(400, "not_supported", "Unsupported operator: \(name)")
+  }
+
+  /// 400 for an operator that nobody knows.
+  static func invalidOperator(_ name: String) -> CouchError {
+    CouchError(400, "invalid_operator", "Invalid operator: " + shortened(Array(name.utf8)))
+  }
+
+  /// 400 for a selector beyond one of ``SelectorLimits``.
+  static func selectorTooLarge(_ rule: String) -> CouchError {
+    .badRequest("A selector has at most " + rule)
+  }
+
+  /// At most 100 bytes of what a client sent, to tell it what is meant.
+  private static func shortened(_ bytes: [UInt8]) -> String {
+    guard bytes.count > 100 else { return String(decoding: bytes, as: UTF8.self) }
+    return String(decoding: bytes.prefix(100), as: UTF8.self) + "…"
+  }
+}

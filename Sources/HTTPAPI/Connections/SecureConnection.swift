@@ -31,13 +31,15 @@ package struct SecureConnection: ServerChildChannel {
   /// - Parameter certificates: the certificate that a new connection uses.
   /// - Parameter crossOrigin: which pages may read what is answered before a route is found.
   package init(
-    router: RequestRouter, responder: @escaping HTTPChannelHandler.Responder, certificates: Certificates,
+    router: RequestRouter, responder: @escaping HTTPChannelHandler.Responder,
+    certificates: Certificates,
     limits: ConnectionLimits = .init(), admission: Admission, crossOrigin: CrossOrigin
   ) {
     self.certificates = certificates
     self.limits = limits
     http1 = PlainConnection(
-      router: router, limits: limits, admission: admission, crossOrigin: crossOrigin, isSecure: true)
+      router: router, limits: limits, admission: admission, crossOrigin: crossOrigin, isSecure: true
+    )
     let streams = HTTP1Channel.Configuration(
       additionalChannelHandlers: [
         RequestLimitHandler(limits, admission, crossOrigin, nil, router), ClientWatch(),

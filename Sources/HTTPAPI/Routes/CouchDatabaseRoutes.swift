@@ -1,8 +1,10 @@
+import Accounts
 import CouchSync
 import Documents
 import HTTPTypes
 import Hummingbird
 import Logging
+import Stores
 
 /// A database as a whole.
 ///
@@ -83,5 +85,84 @@ extension HTTPService {
       try await store.reading { database throws(CouchError) in
         try await database.allDocuments(query)
       })
+  }
+}
+
+/// Finds the database that a path names, as far as the caller may use it.
+///
+/// A guest has one database, their own. A user has their own and those of the administrator whose security
+/// document names them. The administrator has those that they made, and nobody's own.
+struct CouchDatabaseAccess: Sendable {
+  /// The stores.
+  let stores: DatabaseManager
+  /// The clock.
+  let now: @Sendable () -> Timestamp
+
+  /// The database of a name.
+  /// - Throws: ``CouchProblem/noDatabase`` for one that is absent and, alike, for one that the caller may not
+  ///   use; what opening a store throws.
+  func store(_ text: String, for caller: Principal) async throws(CouchError) -> CouchStore {
+    if caller.kind != .administrator, text.equalsBytes(of: caller.storeName) {
+      return CouchStore(
+        stores: stores, name: caller.store, database: text, caller: caller, now: now)
+    }
+    // No name is looked up for a guest, whom no security document can name.
+    guard caller.kind != .guest, let name = DatabaseName(text) else {
+      throw CouchProblem.noDatabase
+    }
+    let store = CouchStore(
+      stores: stores, name: .named(name), database: text, caller: caller, now: now)
+    try await store.require(.use)
+    return store
+  }
+
+  /// The server's own id, the same as long as its data are: PouchDB's checkpoints are named after it. Nil before the
+  /// first account.
+  func serverID() async throws(CouchError) -> String? {
+    try await stores.withStore(.system, creating: false) {
+      store throws(CouchError) -> String? in
+      guard let store else { return nil }
+      do throws(StoreError) {
+        let epoch = try await store.readInline { view throws(StoreError) in try view.info().epoch }
+        return Hex.digest(of: "server " + epoch, digits: 32)
+      } catch { throw CouchError(error) }
+    }
+  }
+
+  /// Makes a database, for the administrator. Of several who ask at once, one is told that it was made.
+  /// - Throws: 400 `illegal_database_name`, 412 `file_exists`, what making a store throws.
+  func make(_ text: String) async throws(CouchError) {
+    let name = try Self.name(text)
+    try await stores.withStore(.named(name)) { store throws(CouchError) in
+      try await CouchDatabase(name: text, store: store).begin()
+    }
+  }
+
+  /// Deletes a database with everything in it, for the administrator.
+  /// - Throws: 404 `not_found`, what erasing a store throws.
+  func drop(_ text: String) async throws(CouchError) {
+    guard let name = DatabaseName(text) else { throw CouchProblem.noDatabase }
+    let wasThere: Bool
+    do { wasThere = try await stores.erase(.named(name)) } catch { throw CouchError(error) }
+    guard wasThere else { throw CouchProblem.noDatabase }
+  }
+
+  /// Source of the words: CouchDB 3, `chttpd:error_info/1`.
+  private static func name(_ text: String) throws(CouchError) -> DatabaseName {
+    if let name = DatabaseName(text) { return name }
+    if DatabaseName.isPersonal(text) {
+      throw CouchProblem.illegalName(
+        "Names of this form are those of people's own stores, which make themselves.")
+    }
+    if text.utf8.count > DatabaseName.maximumBytes {
+      throw CouchError(
+        400, "database_name_too_long",
+        "A database's name has at most \(DatabaseName.maximumBytes) bytes.")
+    }
+    throw CouchProblem.illegalName(
+      """
+      Name: '\(text)'. Only lowercase characters (a-z), digits (0-9), and any of the characters \
+      _, $, (, ), +, -, and / are allowed. Must begin with a letter.
+      """)
   }
 }

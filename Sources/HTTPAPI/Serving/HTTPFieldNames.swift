@@ -41,12 +41,15 @@ extension HTTPField.Name {
 
   /// The names above, so that a test can use each.
   static let own = [
-    cacheStatus, couchRequestID, destination, hostField, idempotencyKey, lastEventID, link, methodOverride, prefer,
+    cacheStatus, couchRequestID, destination, hostField, idempotencyKey, lastEventID, link,
+    methodOverride, prefer,
     renewedToken, serverTiming, xForwardedFor, xRequestID,
   ]
 
   private static func named(_ name: StaticString) -> HTTPField.Name {
-    guard let name = HTTPField.Name("\(name)") else { preconditionFailure("no name of a field: \(name)") }
+    guard let name = HTTPField.Name("\(name)") else {
+      preconditionFailure("no name of a field: \(name)")
+    }
     return name
   }
 }

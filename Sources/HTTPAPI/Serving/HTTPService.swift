@@ -1,8 +1,11 @@
 package import Accounts
 package import Documents
 package import Hotels
+package import Hummingbird
 package import Logging
+import NIOCore
 package import Stores
+import Synchronization
 
 /// What the routes are made of, put together by the composition root.
 package struct HTTPService: Sendable {
@@ -135,5 +138,53 @@ extension HTTPService {
     }
     health.note(damage: engine.knownDamage)
     health.note(metrics: metricsText())
+  }
+}
+
+/// Brings what an upstream has just shown into the bookmarks of the one it was shown to, after the answer is
+/// sent. One task a store at a time and few in all: what is passed over comes again with the next search.
+final class FactsRefresher: Sendable {
+  /// Stores that are refreshed at once, at most.
+  static let atOnce = 8
+
+  private let hotels: HotelService
+  private let running = Mutex<Set<StoreName>>([])
+
+  /// A refresher that does nothing yet.
+  init(_ hotels: HotelService) { self.hotels = hotels }
+
+  /// Refreshes bookmarks behind the scenes.
+  /// - Parameter shown: hotels as the upstream describes them, all of them bookmarked in the store.
+  func refresh(_ shown: [Hotel], in store: StoreName) {
+    guard !shown.isEmpty else { return }
+    let isFree = running.withLock { running in
+      guard running.count < Self.atOnce else { return false }
+      return running.insert(store).inserted
+    }
+    guard isFree else { return }
+    Task {
+      // A store that is full, gone or closing keeps the facts that it has.
+      _ = try? await hotels.refresh(shown, in: store)
+      _ = running.withLock { $0.remove(store) }
+    }
+  }
+}
+
+/// Answers requests of HTTP/2, whose streams Hummingbird looks after: what a request holds is found in its stream's
+/// pipeline, and kept until its handler has ended.
+package struct StreamResponder: HTTPResponder {
+  private let router: RequestRouter
+
+  /// - Parameter router: what answers.
+  package init(_ router: RequestRouter) { self.router = router }
+
+  /// Answers a request.
+  /// - Throws: as ``RequestRouter``'s, and `ChannelError` for a stream that is gone already.
+  package func respond(to request: Request, context: CallContext) async throws -> Response {
+    let channel = context.channel
+    let hold = try await channel.eventLoop.submit {
+      try channel.pipeline.syncOperations.handler(type: RequestLimitHandler.self).hold
+    }.get()
+    return try await router.respond(to: request, context: context.holding(hold))
   }
 }

@@ -108,3 +108,108 @@ package struct Route: Sendable {
   /// with fewer.
   var parameterCount: Int { template.utf8.count { $0 == UInt8(ascii: "{") } }
 }
+
+/// Finds the route of a request, by the bytes of its path as it was sent.
+///
+/// A segment that is written in a template goes before a parameter in its place, and there is no coming back
+/// from it. Empty segments count for nothing here; where they may not, `//` is refused before.
+struct RouteTable: Sendable {
+  /// A route and what belongs to it.
+  struct Entry: Sendable {
+    /// The route.
+    let route: Route
+    /// The names of its path's parameters, in order.
+    let parameters: [String]
+    /// Counts its requests.
+    let metrics: RequestMetrics
+  }
+
+  /// What stands in one place of paths, and what may follow it.
+  private struct Place: Sendable {
+    var literals: [(text: [UInt8], place: Int)] = []
+    var parameter: Int?
+    var entries: [Entry] = []
+  }
+
+  private var places = [Place()]
+
+  /// A table of routes, no two of which have the same method and template.
+  init(_ routes: [Route]) {
+    for route in routes { add(route) }
+  }
+
+  /// The route that a method and a target ask for; `GET`'s for `HEAD`. Nil when there is none.
+  func find(_ method: HTTPRequest.Method, _ target: String) -> (Entry, PathArguments)? {
+    var target = target
+    return target.withUTF8 { bytes in
+      guard let (place, values) = find(bytes) else { return nil }
+      let entries = places[place].entries
+      let entry =
+        entries.first { $0.route.method == method }
+        ?? (method == .head ? entries.first { $0.route.method == .get } : nil)
+      return entry.map { ($0, PathArguments(names: $0.parameters, values: values)) }
+    }
+  }
+
+  private func find(_ target: UnsafeBufferPointer<UInt8>) -> (place: Int, values: [String])? {
+    let end = target.firstIndex(of: UInt8(ascii: "?")) ?? target.endIndex
+    var (place, values, start) = (0, [String](), target.startIndex)
+    while start < end {
+      let stop = target[start..<end].firstIndex(of: UInt8(ascii: "/")) ?? end
+      let segment = target[start..<stop]
+      start = stop + 1
+      if segment.isEmpty { continue }
+      if let next = places[place].literals.first(where: { Self.equal($0.text, segment) }) {
+        place = next.place
+      } else if let next = places[place].parameter {
+        place = next
+        values.append(String(decoding: segment, as: UTF8.self))
+      } else {
+        return nil
+      }
+    }
+    return (place, values)
+  }
+
+  private static func equal(_ text: [UInt8], _ segment: Slice<UnsafeBufferPointer<UInt8>>) -> Bool {
+    text.count == segment.count && text.elementsEqual(segment)
+  }
+
+  private mutating func add(_ route: Route) {
+    var (place, parameters) = (0, [String]())
+    for segment in route.template.utf8.split(separator: UInt8(ascii: "/")) {
+      if segment.first == UInt8(ascii: "{") {
+        parameters.append(String(decoding: segment.dropFirst().dropLast(), as: UTF8.self))
+        place = places[place].parameter ?? append { $0[place].parameter = $1 }
+      } else {
+        let text = Array(segment)
+        place =
+          places[place].literals.first { $0.text == text }?.place
+          ?? append { $0[place].literals.append((text, $1)) }
+      }
+    }
+    places[place].entries.append(
+      Entry(
+        route: route, parameters: parameters,
+        metrics: RequestMetrics(template: route.template)))
+  }
+
+  /// Adds a place that another one leads to.
+  private mutating func append(_ lead: (inout [Place], Int) -> Void) -> Int {
+    lead(&places, places.count)
+    places.append(Place())
+    return places.count - 1
+  }
+}
+
+/// What a path has in the place of its template's parameters, percent-encoded as it came.
+struct PathArguments: Sendable {
+  let names: [String]
+  let values: [String]
+
+  /// A parameter's text; nil when the template has none of that name.
+  subscript(name: String) -> String? {
+    for (known, value) in zip(names, values) where known == name { return value }
+    return nil
+  }
+}

@@ -1,5 +1,6 @@
 import Accounts
 import Documents
+import Glibc
 import NIOPosix
 import SQLiteEngine
 import Stores
@@ -55,7 +56,7 @@ package struct UserAdministration: Sendable {
     do {
       let accounts = AccountService(
         stores: stores,
-        keys: try await SigningKeys.open(DataFiles.keys(in: data), now: SystemClock.now()),
+        keys: try SigningKeys.open(DataFiles.keys(in: data), now: SystemClock.now()),
         settings: AccountSettings(), now: SystemClock.now,
         hashing: { work in try await threads.runIfActive { work() } }, adoptGuest: { _, _ in true })
       result = .success(try await work(accounts))
@@ -66,5 +67,167 @@ package struct UserAdministration: Sendable {
     await engine.close()
     try? await threads.shutdownGracefully()
     return try result.get()
+  }
+}
+
+/// Looks after users, in a running server or without one.
+struct UserDesk: Sendable {
+  private let accounts: AccountService
+
+  /// A desk over accounts.
+  init(_ accounts: AccountService) { self.accounts = accounts }
+
+  /// Does what is asked for.
+  /// - Parameter print: takes a line for each user of a list.
+  /// - Returns: one line.
+  /// - Throws: `AccountError`.
+  func perform(
+    _ request: UserRequest, _ print: (String) async -> Void
+  ) async throws(AccountError) -> String {
+    switch request {
+    case .list:
+      let users = try await accounts.users().sorted {
+        ($0.name ?? "", $0.createdAt) < ($1.name ?? "", $1.createdAt)
+      }
+      for user in users {
+        await print(
+          [user.id?.text ?? "damaged", user.createdAt, user.name ?? "-"].joined(separator: " "))
+      }
+      return "\(users.count) users"
+    case .add(let name, let password):
+      return try await accounts.addUser(username: name, password: Secret(password)).text
+    case .changePassword(let name, let password):
+      try await accounts.changePassword(username: name, password: Secret(password))
+      return "changed"
+    case .resetPassword(let name):
+      return try await accounts.passwordReset(for: name).token.exposed
+    case .delete(let user):
+      try await accounts.eraseUser(user)
+      return "deleted"
+    }
+  }
+}
+
+/// What the command line wants done with users.
+package enum UserRequest: Sendable, Equatable {
+  /// A line for each.
+  case list
+  /// A new one.
+  case add(name: String, password: String)
+  /// Another password for one; every session ends.
+  case changePassword(name: String, password: String)
+  /// A token with which one chooses another password, once.
+  case resetPassword(name: String)
+  /// The end of one, by name or id.
+  case delete(String)
+
+  /// Writes its members into the line that asks a server for it.
+  func write(to writer: inout JSONWriter) {
+    switch self {
+    case .list: writer.member("do", "user list")
+    case .add(let name, let password):
+      writer.member("do", "user add")
+      writer.member("name", name)
+      writer.member("password", password)
+    case .changePassword(let name, let password):
+      writer.member("do", "user password")
+      writer.member("name", name)
+      writer.member("password", password)
+    case .resetPassword(let name):
+      writer.member("do", "user reset")
+      writer.member("name", name)
+    case .delete(let user):
+      writer.member("do", "user delete")
+      writer.member("name", user)
+    }
+  }
+
+  /// Reads these members; nil for any others.
+  init?(_ root: JSONNode) {
+    switch (root["do"]?.string, root["name"]?.string, root["password"]?.string) {
+    case ("user list"?, nil, nil): self = .list
+    case ("user add"?, let name?, let password?): self = .add(name: name, password: password)
+    case ("user password"?, let name?, let password?):
+      self = .changePassword(name: name, password: password)
+    case ("user reset"?, let name?, nil): self = .resetPassword(name: name)
+    case ("user delete"?, let user?, nil): self = .delete(user)
+    default: return nil
+    }
+  }
+}
+
+/// Gives the administrator another password from the command line, while no server uses the data directory.
+package enum PasswordReset {
+  /// Draws a password, whose hash alone is kept.
+  /// - Returns: the password, to be shown once.
+  /// - Throws: `DataDirectoryError` while a server runs or where there is no data directory; `AccountError` when the file can't be written.
+  package static func run(data: String) async throws -> String {
+    try FileEngine.requireDirectory(data)
+    let engine = try await FileEngine.open(directory: data)
+    let result = Result { () throws(AccountError) in
+      try AdministratorFile(DataFiles.administrator(in: data)).reset()
+    }
+    await engine.close()
+    return try result.get().exposed
+  }
+}
+
+/// Passwords that an operator hands over in a file: never as an argument or in the environment, which other
+/// processes can read.
+package enum PasswordFile {
+  /// The longest file, in bytes.
+  private static let maximumBytes = 64 * 1_024
+
+  /// The password in a file, its last line break ignored. Links are followed and the mode is not looked at:
+  /// container platforms hand secrets over as links that a group may read.
+  /// - Throws: ``SettingsError`` that names the setting and says why the file can't be used.
+  static func password(in path: String, of setting: SettingKey) throws(SettingsError) -> Secret {
+    let file = Glibc.open(path, O_RDONLY | O_CLOEXEC)
+    guard file >= 0 else {
+      throw SettingsError(description: "\(setting.rawValue): \(path) can't be opened")
+    }
+    defer { Glibc.close(file) }
+    guard let bytes = content(of: file), !bytes.isEmpty else {
+      throw SettingsError(description: "\(setting.rawValue): \(path) can't be read or is empty")
+    }
+    guard bytes.count <= maximumBytes, let text = String(validating: bytes, as: UTF8.self) else {
+      throw SettingsError(description: "\(setting.rawValue): \(path) is too long or no UTF-8")
+    }
+    return Secret(trimmed(text))
+  }
+
+  /// At most one byte more than a file may have; nil where reading fails.
+  private static func content(of file: Int32) -> [UInt8]? {
+    var bytes: [UInt8] = []
+    var piece = [UInt8](repeating: 0, count: 4_096)
+    while bytes.count <= maximumBytes {
+      let count = Glibc.read(file, &piece, min(piece.count, maximumBytes + 1 - bytes.count))
+      if count < 0, errno == EINTR { continue }
+      guard count >= 0 else { return nil }
+      guard count > 0 else { break }
+      bytes += piece.prefix(count)
+    }
+    return bytes
+  }
+
+  /// A text without the line break at its end.
+  package static func trimmed(_ text: String) -> String {
+    // By bytes: "\r\n" is one Character, which hasSuffix("\n") does not see.
+    var bytes = Array(text.utf8)
+    if bytes.last == 0x0A { bytes.removeLast() }
+    if bytes.last == 0x0D { bytes.removeLast() }
+    return String(decoding: bytes, as: UTF8.self)
+  }
+}
+
+/// Looks after the keys that tokens are signed with.
+package enum KeyAdministration {
+  /// Makes a new key the signing one; tokens of the earlier ones work until they expire.
+  /// - Throws: `DataDirectoryError` where there is no data directory; `AccountError` when the key file can't be read or
+  ///   written.
+  package static func rotate(data: String) throws {
+    try FileEngine.requireDirectory(data)
+    let now = SystemClock.now()
+    try SigningKeys.open(DataFiles.keys(in: data), now: now).rotate(now: now)
   }
 }

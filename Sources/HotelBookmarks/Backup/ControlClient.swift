@@ -1,3 +1,4 @@
+import Documents
 import Lanes
 import SQLite
 
@@ -32,5 +33,58 @@ actor ControlClient {
       }
     }
     return last
+  }
+}
+
+/// What a server tells whoever asked it for something.
+enum ControlLine: Sendable, Equatable {
+  /// How far it is, in stores.
+  case progress(done: Int, of: Int)
+  /// Damage that was found.
+  case finding(file: String, reason: String)
+  /// A line for whoever asked.
+  case text(String)
+  /// It is done; nothing follows.
+  case result(words: String, isDamaged: Bool)
+  /// It could not be done; nothing follows.
+  case failure(String)
+
+  /// The line, with its line break.
+  var bytes: [UInt8] {
+    var writer = JSONWriter()
+    writer.beginObject()
+    switch self {
+    case .progress(let done, let total):
+      writer.member("done", done)
+      writer.member("of", total)
+    case .finding(let file, let reason):
+      writer.member("file", file)
+      writer.member("finding", reason)
+    case .result(let words, let isDamaged):
+      writer.member("result", words)
+      writer.member("damaged", isDamaged)
+    case .text(let line): writer.member("text", line)
+    case .failure(let reason): writer.member("failure", reason)
+    }
+    writer.endObject()
+    return writer.bytes + [0x0A]
+  }
+
+  /// Reads a line; nil for any other.
+  init?(_ line: [UInt8]) {
+    guard let root = try? ParsedJSON(line, limits: .small).root else { return nil }
+    if let done = root["done"]?.int, let total = root["of"]?.int {
+      self = .progress(done: done, of: total)
+    } else if let file = root["file"]?.string, let reason = root["finding"]?.string {
+      self = .finding(file: file, reason: reason)
+    } else if let words = root["result"]?.string, let isDamaged = root["damaged"]?.bool {
+      self = .result(words: words, isDamaged: isDamaged)
+    } else if let line = root["text"]?.string {
+      self = .text(line)
+    } else if let reason = root["failure"]?.string {
+      self = .failure(reason)
+    } else {
+      return nil
+    }
   }
 }

@@ -1,6 +1,8 @@
 import Accounts
+import CContract
 import Catalogue
-import Documents
+package import Documents
+import FoundationEssentials
 import HTTPAPI
 import Hotels
 import Lanes
@@ -8,6 +10,7 @@ import Logging
 import NIOPosix
 import SQLiteEngine
 import SearchProxy
+import ServiceLifecycle
 import Stores
 
 /// Everything that a server is made of, wired in this one place.
@@ -47,7 +50,7 @@ struct ServiceAssembly: Sendable {
     let threads = NIOThreadPool(numberOfThreads: accountSettings.hashesAtOnce + 1)
     threads.start()
     hashingThreads = threads
-    keys = try await SigningKeys.open(DataFiles.keys(in: settings.data), now: now())
+    keys = try SigningKeys.open(DataFiles.keys(in: settings.data), now: now())
     let accounts = AccountService(
       stores: stores,
       keys: keys,
@@ -150,4 +153,51 @@ struct ServiceAssembly: Sendable {
     // It throws only when the threads are stopped already.
     try? await hashingThreads.shutdownGracefully()
   }
+}
+
+/// Looks for keys that the command line rotated while the server runs.
+struct KeyService: Service {
+  /// How long a key that was dropped may still be taken: 30 seconds.
+  private static let interval = Duration.seconds(30)
+
+  let keys: SigningKeys
+  let logger: Logger
+
+  func run() async throws {
+    await cancelWhenGracefulShutdown {
+      while (try? await Task.sleep(for: Self.interval)) != nil {
+        do { try keys.reload() } catch {
+          logger.error(
+            "the keys can't be read again", metadata: ["detail": "\(StartFailure.line(error))"])
+        }
+      }
+    }
+  }
+}
+
+/// Where things are in the data directory beside the stores.
+enum DataFiles {
+  /// The keys that tokens are signed with.
+  static func keys(in directory: String) -> String { directory + "/keys.json" }
+  /// Answers of upstreams; may be removed while no server runs.
+  static func searchCache(in directory: String) -> String { directory + "/search-cache.sqlite" }
+  /// The hash of the administrator's password, where it was drawn here.
+  static func administrator(in directory: String) -> String { directory + "/administrator.json" }
+  /// The socket that the command line speaks to a running server by; only its owner may.
+  static func control(in directory: String) -> String { directory + "/control" }
+}
+
+/// The one place that asks the system for the time of day.
+package enum SystemClock {
+  /// Now, to the millisecond.
+  @Sendable package static func now() -> Timestamp {
+    Timestamp(milliseconds: Int64(Date().timeIntervalSince1970 * 1_000))
+  }
+}
+
+/// The text of `openapi.yaml`, which the server shows at the path of that name.
+enum Contract {
+  /// As it was when the program was built.
+  static let text = [UInt8](
+    UnsafeBufferPointer(start: ccontract_bytes(), count: ccontract_count()))
 }

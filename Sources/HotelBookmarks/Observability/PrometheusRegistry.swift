@@ -97,3 +97,63 @@ struct MetricName: Hashable, Sendable {
     return String(decoding: bytes, as: UTF8.self)
   }
 }
+
+/// What each family of metrics is, for its `# HELP` line: swift-metrics has no place for it.
+enum MetricHelp {
+  /// A sentence about a family; nil for one that is not known here, which no family of this service is.
+  static func text(of family: String) -> String? { texts[family] }
+
+  private static let texts: [String: String] = [
+    "answer_bytes": "Bytes of answers over 64 KiB that clients have not taken yet.",
+    "answer_bytes_bound": "Bytes of answers that may wait for clients.",
+    "bookmarks_left_out_total": "Ids of merged lists for which a full list had no room.",
+    "connections_open": "Connections of clients.",
+    "connections_refused_total": "Connections that were refused.",
+    "health_renewals_total": "How often the server has looked after itself.",
+    "hotel_bookmarks_build_info": "The version, as a label.",
+    "http_request_duration_seconds": "Seconds to the head of an answer, by route.",
+    "http_requests_total": "Requests that were answered, by route and status.",
+    "log_lines_dropped_total": "Log lines for which there was no room.",
+    "process_cpu_seconds_total": "Seconds of processors that the process has used.",
+    "process_max_fds": "Descriptors that the process may have open.",
+    "process_open_fds": "Descriptors that the process has open.",
+    "process_resident_memory_bytes": "Bytes of memory that are in use.",
+    "process_start_time_seconds": "When the process started, in seconds since 1970.",
+    "process_virtual_memory_bytes": "Bytes of address space.",
+    "request_body_bytes": "Bytes of requests' bodies in memory.",
+    "request_body_bytes_bound": "Bytes of requests' bodies that may be in memory.",
+    "requests_bound": "Requests that may be answered at once now.",
+    "requests_refused_total": "Requests that were refused for want of room.",
+    "requests_running": "Requests that are being answered.",
+    "search_cache_total": "Searches by what the cache did.",
+    "ssrf_blocked_total": "Connections that led to an address which is not allowed.",
+    "store_commits_total": "Commits to stores.",
+    "store_creations_total": "Stores that were made.",
+    "store_damage_left": "Damaged values that could not be mended, at the last look.",
+    "store_damage_total": "Damaged values that were found, by outcome.",
+    "store_failures_total": "Calls that the disk or a file made fail, by kind.",
+    "store_openings_total": "Stores that were opened.",
+    "store_updates_per_commit": "Updates that share a commit, since the start.",
+    "store_updates_total": "Updates of stores.",
+    "stores_leased": "Stores in use now.",
+    "stores_open": "Stores that are open.",
+    "sweep_failures_total": "Stores that could not be swept.",
+    "sweep_kept": "What may go one day and is kept, by kind, in the last round.",
+    "sweep_removed_total": "What was swept away, by kind.",
+    "sweep_rounds_total": "Rounds over all stores.",
+    "sweep_stores_total": "Stores that were looked at.",
+    "upstream_breaker_changes_total": "Changes of circuit breakers, by the new state.",
+    "upstream_breaker_open": "Whether an upstream's circuit breaker is open.",
+    "upstream_call_duration_seconds": "Seconds that calls of upstreams took.",
+    "upstream_calls_total": "Calls of upstreams, by outcome.",
+    "upstream_guard_total": "Calls of upstreams that were refused, crowded out or made again.",
+    "upstream_rows_skipped_total": "Rows of upstreams that are no hotels.",
+    "work_ended_total": "Requests that were ended early, by reason.",
+    "work_longest_slice_seconds": "The longest piece of work since this was last asked.",
+    "work_processor_seconds_total": "Seconds of processors that requests have used.",
+    "work_running": "Requests that are worked for.",
+    "work_served_before_overdrawn_total":
+      "Pieces of work that went before those of overdrawn accounts.",
+    "work_waiting": "Pieces of work that wait for a processor.",
+  ]
+}

@@ -4,6 +4,7 @@ import Hotels
 import Logging
 import ServiceLifecycle
 import Stores
+import Synchronization
 
 /// Walks over all stores, a small one at a time, and removes what nobody can use any more: guests' stores to which no
 /// token leads, notes on such guests, tombstones of accounts, and what stores keep for a time.
@@ -208,5 +209,72 @@ struct SweepService: Service {
 
   func run() async throws {
     await cancelWhenGracefulShutdown { await sweeper.run() }
+  }
+}
+
+/// What the sweeper has done since the start, for `/metrics`.
+final class SweepCounts: Sendable {
+  private struct State {
+    var removed: [Remains.Kind: Int] = [:]
+    var kept: [Remains.Kind: Int] = [:]
+    var stores = 0
+    var rounds = 0
+    var failures = 0
+  }
+
+  private let state = Mutex(State())
+
+  /// Nothing yet.
+  init() {}
+
+  /// How many stores were looked at.
+  var storeCount: Int { state.withLock { $0.stores } }
+
+  /// Counts a store that was looked at.
+  func visited(_ remains: Remains) {
+    state.withLock { $0.stores += 1 }
+    removed(remains)
+  }
+
+  /// Counts what was removed.
+  func removed(_ remains: Remains) {
+    state.withLock { $0.removed.merge(remains.removed, uniquingKeysWith: +) }
+  }
+
+  /// Counts what could not be done.
+  func fail() { state.withLock { $0.failures += 1 } }
+
+  /// Counts a round that is over, and takes what it has left.
+  func end(_ remains: Remains) {
+    state.withLock { state in
+      state.rounds += 1
+      state.kept = remains.kept
+    }
+  }
+
+  /// Puts them among the metrics.
+  func report(to metrics: PrometheusRegistry) {
+    metrics.collect { [self] in
+      let state = state.withLock { $0 }
+      return Remains.Kind.allCases.flatMap { kind in
+        [
+          Self.sample("sweep_removed_total", .counter, kind, state.removed),
+          Self.sample("sweep_kept", .gauge, kind, state.kept),
+        ]
+      } + [
+        PrometheusSample("sweep_stores_total", .counter, Double(state.stores)),
+        PrometheusSample("sweep_rounds_total", .counter, Double(state.rounds)),
+        PrometheusSample("sweep_failures_total", .counter, Double(state.failures)),
+      ]
+    }
+  }
+
+  private static func sample(
+    _ family: String, _ metric: PrometheusSample.Kind, _ kind: Remains.Kind,
+    _ counts: [Remains.Kind: Int]
+  ) -> PrometheusSample {
+    PrometheusSample(
+      family: family, kind: metric, suffix: "", labels: "kind=\"\(kind.rawValue)\"",
+      value: Double(counts[kind] ?? 0))
   }
 }

@@ -1,3 +1,4 @@
+private import Crypto
 import Documents
 import Glibc
 import Lanes
@@ -112,5 +113,173 @@ extension DatabaseFile {
   var place: String {
     let digits = String(decoding: name.utf8.prefix(4), as: UTF8.self)
     return "\(DataDirectory.storesName)/\(digits.prefix(2))/\(digits.suffix(2))/\(name)"
+  }
+}
+
+extension DirectoryScrub {
+  /// Looks through a backup: the manifest, every file's size and checksum, and every store as in a data
+  /// directory.
+  func backup(
+    _ path: String, _ reporter: ScrubReporter
+  ) throws(DataDirectoryError) -> ScrubCounts {
+    var counts = ScrubCounts()
+    func find(_ file: String, _ reason: String) {
+      counts.findings += 1
+      reporter.finding(ScrubFinding(file: file, reason: reason))
+    }
+    do throws(BackupError) {
+      let total = try BackupManifest.read(in: path).count
+      var done = 0
+      try BackupManifest.read(in: path) { entry in
+        done += 1
+        switch entry {
+        case .store(let name, let epoch, let sum):
+          let (file, place) = (
+            BackupManifest.file(of: name, in: path), BackupManifest.place(of: name)
+          )
+          if let reason = Self.difference(file.path, sum) { find(place, reason) }
+          counts += StoreScrub.run(
+            file, of: .init(key: name.key, epoch: epoch), as: blank, name: place, reporter)
+        case .file(let extra, let sum):
+          if let reason = Self.difference(path + "/" + extra.rawValue, sum) {
+            find(extra.rawValue, reason)
+          }
+        case .missing(let name, let reason):
+          find(BackupManifest.place(of: name), "was damaged when the backup was made: " + reason)
+        }
+        reporter.progress(done, total)
+      }
+    } catch {
+      guard error.code != .newerFormat else {
+        throw DataDirectoryError(.newerFormat, error.reason)
+      }
+      find(BackupManifest.name, error.reason)
+    }
+    return counts
+  }
+
+  /// How a file is not what the manifest says; nil if it is.
+  private static func difference(_ path: String, _ sum: BackupManifest.Sum) -> String? {
+    do throws(SystemError) {
+      guard let found = try BackupManifest.sum(of: path) else { return "the file is missing" }
+      guard found.bytes == sum.bytes else {
+        return "the file has \(found.bytes) bytes, the manifest says \(sum.bytes)"
+      }
+      return found.digest == sum.digest ? nil : "the file fails its checksum"
+    } catch { return error.debugDescription }
+  }
+}
+
+extension BackupManifest {
+  /// A file's size and checksum; nil when there is no file.
+  static func sum(of path: String) throws(SystemError) -> Sum? {
+    var hash = SHA256()
+    var bytes: Int64 = 0
+    let isThere = try Disk.read(path, piece: 1 << 18) { piece in
+      hash.update(data: piece)
+      bytes += Int64(piece.count)
+      return true
+    }
+    guard isThere else { return nil }
+    return Sum(bytes: bytes, digest: Hex.string(Array(hash.finalize())))
+  }
+}
+
+/// Keeps servers from a directory while it is read. Several may read at once; a directory that never had a
+/// lock has no server.
+struct DirectoryReadLock {
+  private let descriptor: Int32?
+
+  /// Takes the lock; nothing is made for it.
+  /// - Throws: `inUse` while a server uses the directory; `unreachable`.
+  init(_ directory: String) throws(DataDirectoryError) {
+    let file = directory + "/lock"
+    let opened = open(file, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
+    guard opened >= 0 else {
+      let error = SystemError("open", file)
+      guard error.isAbsent else { throw DataDirectory.unreachable(error) }
+      descriptor = nil
+      return
+    }
+    guard flock(opened, LOCK_SH | LOCK_NB) == 0 else {
+      let error = SystemError("flock", file)
+      close(opened)
+      throw DataDirectoryError(
+        .inUse, "Another process uses the data directory \(directory)",
+        detail: error.debugDescription)
+    }
+    descriptor = opened
+  }
+
+  /// Lets servers have the directory.
+  func unlock() {
+    if let descriptor { close(descriptor) }
+  }
+}
+
+extension DataDirectory {
+  /// The registry's name.
+  static let registryName = "registry.sqlite"
+  /// The name of the directory of stores.
+  static let storesName = "stores"
+
+  /// A directory's path without symbolic links.
+  /// - Throws: `unreachable`, `notADirectory`.
+  static func real(_ path: String) throws(DataDirectoryError) -> String {
+    guard let resolved = realpath(path, nil) else {
+      throw unreachable(SystemError("realpath", path))
+    }
+    defer { free(resolved) }
+    let real = String(cString: resolved)
+    let entry: Disk.Entry?
+    do throws(SystemError) { entry = try Disk.entry(at: real) } catch { throw unreachable(error) }
+    guard entry?.isDirectory == true else {
+      throw DataDirectoryError(.notADirectory, "\(real) is not a directory")
+    }
+    return real
+  }
+}
+
+/// Reads a registry's file without a trace: which stores a directory that nobody uses is said to hold.
+struct RegistryReader {
+  private let connection: Connection
+
+  /// Opens the file.
+  /// - Throws: `damaged`, `unavailable`.
+  init(_ file: DatabaseFile) throws(StoreError) {
+    connection = try Connection.inspecting(file, as: .registry)
+  }
+
+  /// What SQLite finds wrong with it; empty if nothing.
+  func findings() throws(StoreError) -> [String] {
+    try storing { () throws(SQLiteError) in try connection.integrityCheck(.full) }
+  }
+
+  /// How many entries there are.
+  func count() throws(StoreError) -> Int {
+    let count = try storing { () throws(SQLiteError) in
+      try connection.statement("SELECT count(*) FROM stores").first { row throws(SQLiteError) in
+        row.int64(0)
+      }
+    }
+    return Int(clamping: count ?? 0)
+  }
+
+  /// Visits every entry, by key; one that fails its checksum, or is no store's, is nil.
+  func visit(_ body: (_ key: String, Registry.Entry?) -> Void) throws(StoreError) {
+    let statement = try storing { () throws(SQLiteError) in
+      try connection.statement("SELECT key, epoch, is_erasing, checksum FROM stores ORDER BY key")
+    }
+    defer { statement.reset() }
+    while try storing(statement.step) {
+      let row = statement.row
+      let (key, epoch) = try storing { () throws(SQLiteError) in
+        (try row.string(0), try row.string(1))
+      }
+      let entry = Registry.Entry(epoch: epoch, isErasing: row.int64(2) != 0)
+      let isSound =
+        row.int64(3) == Registry.checksum(key, entry) && StoreName(key: key) != nil
+      body(key, isSound ? entry : nil)
+    }
   }
 }

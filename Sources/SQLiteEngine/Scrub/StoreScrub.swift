@@ -133,3 +133,146 @@ extension StoreError {
     return detail.isEmpty ? reason : "\(reason) (\(detail))"
   }
 }
+
+/// Documents, their histories and bodies, and what the header counts of them.
+extension StoreScrub {
+  /// What the rows add up to.
+  private struct Sums {
+    var live: Int64 = 0
+    var deleted: Int64 = 0
+    var bytes: Int64 = 0
+  }
+
+  /// Looks at every document, and then at what the header says of them.
+  mutating func documentsAndCounts(of owner: Owner) throws(StoreError) {
+    var sums = Sums()
+    let statement = try storing { () throws(SQLiteError) in
+      try rows.connection.statement(
+        """
+        SELECT sequence, id, first, generation, digest, is_deleted, type, created, updated,
+          body_checksum, tree_checksum, checksum, body, tree
+        FROM documents ORDER BY sequence
+        """)
+    }
+    defer { statement.reset() }
+    while try storing(statement.step) {
+      countDocument()
+      let sequence = statement.row.int64(0)
+      do throws(StoreError) {
+        try document(in: statement.row, &sums)
+      } catch {
+        find("change \(sequence): \(error.words)")
+      }
+    }
+    try header(of: owner, sums)
+  }
+
+  private mutating func document(
+    in row: borrowing Row, _ sums: inout Sums
+  ) throws(StoreError) {
+    let found = StoredDocument.reading(row)
+    let stored = try found.verified()
+    sums.bytes += Int64(found.content.count)
+    if stored.isDeleted { sums.deleted += 1 } else { sums.live += 1 }
+    var lengths: [Int] = []
+    defer { for length in lengths { count(body: length) } }
+    try rows.check(stored, found.content, tree: row.bytes(13), into: &lengths)
+    let body = try applying { () throws(DocumentError) in
+      try DocumentBody(parsing: found.content, limits: .stored)
+    }
+    guard body.type.map({ Array($0.utf8) }) == stored.type.map({ Array($0.utf8) }) else {
+      throw .integrity("the row's type is not the body's")
+    }
+  }
+
+  private func keptBytes() throws(StoreError) -> Int64 {
+    try storing { () throws(SQLiteError) in
+      try rows.connection.statement("SELECT coalesce(sum(length(body)), 0) FROM bodies").first {
+        row throws(SQLiteError) in row.int64(0)
+      } ?? 0
+    }
+  }
+
+  /// Whose file it is, and whether it counts what is there.
+  private mutating func header(of owner: Owner, _ sums: Sums) throws(StoreError) {
+    let header = try StoreHeader(readingFrom: rows.connection)
+    if let key = owner.key, !key.equalsBytes(of: header.key) {
+      find("the file is another store's")
+    }
+    if let epoch = owner.epoch, !epoch.equalsBytes(of: header.epoch) {
+      find("the file is of another life of this store")
+    }
+    for (title, said, counted) in [
+      ("documents", header.live, sums.live), ("tombstones", header.deleted, sums.deleted),
+      ("bytes", header.bytes, sums.bytes),
+      ("bytes of other bodies", header.otherBodyBytes, try keptBytes()),
+    ] where said != counted {
+      find("the header says \(said) \(title), the rows are \(counted)")
+    }
+    if header.newest > header.lastSequence || header.lastSequence < 0 {
+      find("the last change has the number \(header.newest), the header says less")
+    }
+  }
+}
+
+/// What stands beside the documents.
+extension StoreScrub {
+  /// Bodies that no document can have, and documents that share a name among the bodies.
+  mutating func bodiesOfNobody() throws(StoreError) {
+    let (orphans, shared) = try storing { () throws(SQLiteError) in
+      (
+        try number(
+          "SELECT count(*) FROM bodies WHERE first NOT IN (SELECT first FROM documents)"),
+        try number("SELECT count(*) - count(DISTINCT first) FROM documents")
+      )
+    }
+    if orphans > 0 { find("\(orphans) stored bodies belong to no document") }
+    if shared > 0 { find("\(shared) documents share the number of a first change with another") }
+  }
+
+  /// Local documents.
+  mutating func locals() throws(StoreError) {
+    let ids = try storing { () throws(SQLiteError) in
+      try rows.connection.statement("SELECT id FROM locals ORDER BY id").all {
+        row throws(SQLiteError) in LocalID(stored: try row.string(0))
+      }
+    }
+    for id in ids {
+      do throws(StoreError) {
+        // At the beginning of time none has expired.
+        _ = try rows.local(id, at: Timestamp(milliseconds: .min))
+      } catch { find(error.words) }
+    }
+  }
+
+  /// What is known of indexes, entries of no index or no document, and those that fail their checksums, which files
+  /// before version 4 don't have. A key in which a bit has turned is another in the one of the two trees that hold it,
+  /// which SQLite's own check finds, too.
+  mutating func indexes() throws(StoreError) {
+    let last = try storing { () throws(SQLiteError) in
+      try number("SELECT last_sequence FROM header")
+    }
+    for index in try rows.indexNames() {
+      do throws(StoreError) {
+        guard let sequence = try rows.indexedSequence(index), sequence <= last else {
+          throw .integrity("an index has seen changes that there are not")
+        }
+      } catch { find(error.words) }
+    }
+    let (lost, stray) = try storing { () throws(SQLiteError) in
+      (
+        try number(
+          "SELECT count(*) FROM entries WHERE number NOT IN (SELECT number FROM indexes)"),
+        try number("SELECT count(*) FROM entries WHERE id NOT IN (SELECT id FROM documents)")
+      )
+    }
+    if lost > 0 { find("\(lost) entries belong to no index") }
+    if stray > 0 { find("\(stray) entries lead to no document") }
+    let damaged = version > 3 ? try storing(rows.damagedEntries) : 0
+    if damaged > 0 { find("\(damaged) entries of indexes fail their checksums") }
+  }
+
+  private func number(_ sql: StaticString) throws(SQLiteError) -> Int64 {
+    try rows.connection.statement(sql).first { row throws(SQLiteError) in row.int64(0) } ?? 0
+  }
+}

@@ -1,0 +1,208 @@
+package import Documents
+import Stores
+
+extension CouchDatabase {
+  /// `GET /{db}/{docid}`: the winner, or the revision asked for, which may be a tombstone.
+  ///
+  /// Source: CouchDB, "GET /{db}/{docid}".
+  /// - Returns: with the revision for an ETag where nothing but the document was asked for: extras change
+  ///   without it.
+  /// - Throws: 404 `missing` or `deleted`.
+  package func document(
+    _ id: DocumentID, _ query: DocumentQuery = DocumentQuery()
+  ) async throws(CouchError) -> CouchAnswer {
+    guard query.extras.isEmpty else { return try await extended(id, query) }
+    return try await glancing { view throws(StoreError) in
+      guard let reader = try Self.reader(id, query, in: view) else { throw StoreError(.missing) }
+      return try Self.answer(by: reader, query, in: view)
+    }
+  }
+
+  /// With extras it may look for the bodies of many revisions.
+  private func extended(
+    _ id: DocumentID, _ query: DocumentQuery
+  ) async throws(CouchError) -> CouchAnswer {
+    try await reading(inSlices: DocumentReader?.none) { progress, view throws(StoreError) in
+      var known = try progress?.renewed(in: view)
+      if known == nil { known = try Self.reader(id, query, in: view) }
+      guard var reader = known else { throw StoreError(.missing) }
+      let revision = Self.target(of: query, by: reader)
+      let isPrepared = try reader.prepare(revision, in: view)
+      progress = reader
+      return isPrepared ? try Self.answer(by: reader, query, in: view) : nil
+    }
+  }
+
+  private static func reader(
+    _ id: DocumentID, _ query: DocumentQuery, in view: any StoreView
+  ) throws(StoreError) -> DocumentReader? {
+    try DocumentReader(id, in: view, extras: query.extras, needsTree: query.revision != nil)
+  }
+
+  private static func target(of query: DocumentQuery, by reader: DocumentReader) -> RevisionID {
+    guard let revision = query.revision else { return reader.winningRevision }
+    return query.latest ? reader.leaf(below: revision) ?? revision : revision
+  }
+
+  private static func answer(
+    by reader: DocumentReader, _ query: DocumentQuery, in view: any StoreView
+  ) throws(StoreError) -> CouchAnswer {
+    guard query.revision != nil || !reader.isDeleted else { throw StoreError(.deleted) }
+    let revision = target(of: query, by: reader)
+    guard let bytes = try reader.revision(revision, in: view) else { throw StoreError(.missing) }
+    return CouchAnswer(200, bytes, revision: query.extras.isEmpty ? revision : nil)
+  }
+}
+
+extension CouchDatabase {
+  /// `PUT /{db}/{docid}`: writes a document under the path's id, whatever its own `_id` says.
+  ///
+  /// Source: CouchDB, "PUT /{db}/{docid}".
+  /// - Parameter isNewEdit: false for `new_edits=false`, a revision that was made elsewhere.
+  /// - Returns: 201, or 200 for a tombstone, with id and revision.
+  /// - Throws: 409 `conflict`; 400 for a document that contradicts itself or the request; 413; 415.
+  package func put(
+    _ id: DocumentID, _ body: JSONNode, base: BaseRevision = .none, isNewEdit: Bool = true
+  ) async throws(CouchError) -> CouchAnswer {
+    let document = try Self.document(in: body)
+    let base = try base.agreed(with: document.revision)
+    let hasRules = try Self.hasRules(document, body, id, isNewEdit: isNewEdit)
+    var answer = try await write(document, id: id, base: base, isNewEdit: isNewEdit)
+    answer.hasUnrunRules = hasRules
+    return answer
+  }
+
+  /// `POST /{db}`: writes a document, which may be a local one, under its `_id` or, without one, a new id.
+  ///
+  /// Source: CouchDB, "POST /{db}".
+  /// - Returns: 201 with id and revision.
+  /// - Throws: as ``put(_:_:base:isNewEdit:)``.
+  package func post(_ body: JSONNode) async throws(CouchError) -> CouchAnswer {
+    if let id = try LocalID(of: body) {
+      return try await putLocal(id, LocalWrite(body, limits: documentLimits))
+    }
+    let document = try Self.document(in: body)
+    let id = document.id ?? newID()
+    _ = try Self.hasRules(document, body, id, isNewEdit: true)
+    let answer = try await write(document, id: id, base: nil, isNewEdit: true)
+    return CouchAnswer(201, answer.body, revision: answer.revision, written: id)
+  }
+
+  private func write(
+    _ document: IncomingDocument, id: DocumentID, base: RevisionID?, isNewEdit: Bool
+  ) async throws(CouchError) -> CouchAnswer {
+    let write: DocumentWrite
+    do {
+      write = try DocumentWrite(
+        document, id: id, base: base, isNewEdit: isNewEdit, limits: documentLimits)
+    } catch { throw CouchError(error) }
+    let store = store
+    let revision = try await updating([id]) { view throws(StoreError) in
+      let limit = try store.historyLimits(in: view)
+      let decided = try write.decided(in: view, limit: limit)
+      return Decision(decided.mutation.map { [$0] } ?? [], value: decided.revision)
+    }
+    return .written(
+      write.isDeleted ? 200 : 201, id: id.text, revision: revision?.description ?? "",
+      entity: revision)
+  }
+
+  /// Whether it is a design document with rules, which nothing runs.
+  /// - Throws: 403 `forbidden` for one that is written here.
+  private static func hasRules(
+    _ document: IncomingDocument, _ body: JSONNode, _ id: DocumentID, isNewEdit: Bool
+  ) throws(CouchError) -> Bool {
+    guard id.isDesign, !document.isDeleted, DesignRules.isIn(body) else { return false }
+    guard !isNewEdit else { throw DesignRules.refusal }
+    return true
+  }
+
+  private static func document(in body: JSONNode) throws(CouchError) -> IncomingDocument {
+    guard body.kind == .object else { throw .badRequest("Document must be a JSON object") }
+    do { return try IncomingDocument(body) } catch { throw CouchError(error) }
+  }
+}
+
+extension CouchDatabase {
+  /// `DELETE /{db}/{docid}`: puts an empty tombstone on the document.
+  ///
+  /// Source: CouchDB, "DELETE /{db}/{docid}".
+  /// - Returns: 200 with id and the tombstone's revision.
+  /// - Throws: 404 `missing` or `deleted`; 409 `conflict`, also when no revision is given.
+  package func delete(
+    _ id: DocumentID, base: BaseRevision
+  ) async throws(CouchError) -> CouchAnswer {
+    let store = store
+    let revision = try await updating([id]) { view throws(StoreError) in
+      let limit = try store.historyLimits(in: view)
+      let tree = try view.tree(id)
+      let mutation = try applying { () throws(DocumentError) in
+        try Edit.delete(id, in: tree, base: base.revision, limit: limit)
+      }
+      return Decision([mutation], value: mutation.revision)
+    }
+    return .written(200, id: id.text, revision: revision.description, entity: revision)
+  }
+}
+
+extension CouchDatabase {
+  /// `COPY /{db}/{docid}`: writes what one document says under another id, in one transaction. Either may be local.
+  ///
+  /// Source: CouchDB, "COPY /{db}/{docid}".
+  /// - Parameter revision: the revision to copy; nil for the winner. It says nothing of a local document.
+  /// - Returns: 201 with the target's id and revision.
+  /// - Throws: 404 `missing` or `deleted` for the source; 409 `conflict` for the target.
+  package func copy(
+    _ source: DocumentName, revision: RevisionID? = nil, to target: CopyTarget
+  ) async throws(CouchError) -> CouchAnswer {
+    let store = store
+    switch target {
+    case .local(let id, let base):
+      let copy = try await updating([]) { view throws(StoreError) in
+        let body = try Self.bytes(of: source, revision, in: view)
+        let copy = LocalDocument(revision: (base ?? 0) &+ 1, body: body)
+        return Decision(locals: [LocalEdit(id, copy)], value: copy)
+      }
+      return .written(201, local: id, copy)
+    case .document(let id, let base):
+      let outcome = try await updating([id]) {
+        view throws(StoreError) -> Decision<Result<RevisionID, CouchError>> in
+        let stored = try Self.bytes(of: source, revision, in: view)
+        if id.isDesign, let root = try? ParsedJSON(stored, limits: .stored).root,
+          DesignRules.isIn(root)
+        {
+          return Decision(value: .failure(DesignRules.refusal))
+        }
+        let limit = try store.historyLimits(in: view)
+        let tree = try view.tree(id)
+        let former = try view.former(id, tree)
+        var edits = DocumentEdits(id, in: tree, after: former, limit: limit)
+        let written = try applying { () throws(DocumentError) in
+          try edits.write(
+            base: base, body: DocumentBody(parsing: stored, limits: .stored), isDeleted: false)
+        }
+        return Decision(edits.finish().map { [$0] } ?? [], value: .success(written))
+      }
+      let written = try outcome.get()
+      return .written(201, id: id.text, revision: written.description, entity: written)
+    }
+  }
+
+  private static func bytes(
+    of source: DocumentName, _ revision: RevisionID?, in view: any StoreView
+  ) throws(StoreError) -> [UInt8] {
+    switch source {
+    case .local(let id):
+      guard let document = try view.local(id) else { throw StoreError(.missing) }
+      return document.body
+    case .document(let id):
+      if let revision {
+        guard let body = try view.body(id, revision) else { throw StoreError(.missing) }
+        return body
+      }
+      guard let document = try view.document(id) else { throw StoreError(.missing) }
+      guard !document.isDeleted else { throw StoreError(.deleted) }
+      return document.body
+    }
+  }
+}

@@ -1,0 +1,196 @@
+package import Documents
+import Stores
+
+extension CouchDatabase {
+  /// `POST /{db}/_find`: documents that a selector describes.
+  ///
+  /// They are read in pages, each from the store's state at that moment, and matched beside the store, where
+  /// matching gives way within a document too, so that no query holds up anybody.
+  /// Source: CouchDB, "POST /{db}/_find".
+  /// - Throws: 400 `no_usable_index`, `invalid_index`, `invalid_bookmark`, `selector_too_costly`; 413 when
+  ///   the answer would be longer than ``CouchLimits/answerBytes``; 503 when there is no memory for it; what is wrong with the store.
+  package func find(_ request: FindRequest) async throws(CouchError) -> CouchAnswer {
+    let clock = ContinuousClock()
+    let begun = clock.now
+    let request = try await request.prepared()
+    let definitions = try await indexCatalogue().definitions
+    let plan = try QueryPlanner(definitions, request).plan()
+    var run = QueryRun(request, plan)
+    var walk = QueryWalk(self, plan, after: request.bookmark?.place, extras: request.extras)
+    if run.wantsMore { try await walk.begin(&run.budget) }
+    while run.wantsMore {
+      let page = try await walk.next(run.pageSize, &run.budget)
+      guard !page.isEmpty else { break }
+      try await run.take(page)
+      guard holdsAnswer(run.byteCount) else { throw CouchError(Self.noMemory) }
+    }
+    return run.answer(examined: walk.examined, time: clock.now - begun)
+  }
+
+  /// `POST /{db}/_explain`: how a query would be served.
+  ///
+  /// Source: CouchDB, "POST /{db}/_explain".
+  package func explain(_ request: FindRequest) async throws(CouchError) -> CouchAnswer {
+    let definitions = try await indexCatalogue().definitions
+    return CouchAnswer(QueryExplanation(QueryPlanner(definitions, request)).json(name).bytes)
+  }
+}
+
+extension CouchDatabase {
+  /// `GET /{db}/_index`: all documents by id, then the indexes that are defined, by design document and name. The
+  /// engine's own index of types is no index of CouchDB's, and not listed.
+  ///
+  /// Source: CouchDB, "GET /{db}/_index".
+  /// - Parameter parameters: `limit` and `skip`.
+  /// - Throws: 400 `query_parse_error`.
+  package func queryIndexes(
+    _ parameters: CouchParameters = CouchParameters()
+  ) async throws(CouchError) -> CouchAnswer {
+    let limit = try parameters.count("limit")
+    let skip = try parameters.count("skip") ?? 0
+    let definitions = try await indexCatalogue().definitions
+    let all = [QueryIndex.documents] + definitions.map { .defined($0) }
+    let answer: JSONValue = [
+      "total_rows": .number(JSONNumber(all.count)),
+      "indexes": .array(all.dropFirst(skip).prefix(limit ?? .max).map(\.json)),
+    ]
+    return CouchAnswer(answer.bytes)
+  }
+
+  /// `POST /{db}/_index`: defines an index in a design document, which is made or extended. The index
+  /// itself is built by the first query that uses it.
+  ///
+  /// Source: CouchDB, "POST /{db}/_index".
+  /// - Throws: 400 `invalid_ddoc_lang`; 413 beyond ``QueryLimits/definitions``.
+  package func createIndex(_ request: IndexRequest) async throws(CouchError) -> CouchAnswer {
+    let (definition, view) = (request.definition, request.definition.view(as: request.given))
+    let catalogue = try await indexCatalogue()
+    let isFull =
+      catalogue.definitions.count >= QueryLimits.definitions && !catalogue.contains(definition)
+    let isNew = try await changingDesign(definition.design) { design, store throws(StoreError) in
+      guard design.set(definition.name, view) else { return .success(false) }
+      guard !isFull else {
+        return .failure(
+          .tooLarge("A database has at most \(QueryLimits.definitions) indexes"))
+      }
+      let isThere = try store.document(definition.design).map { !$0.isDeleted } ?? false
+      var designs = RangeCount(IndexSources.range, limit: QueryLimits.designDocuments + 1)
+      while try !designs.read(store) {}
+      guard designs.count - (isThere ? 1 : 0) < QueryLimits.designDocuments else {
+        let limit = QueryLimits.designDocuments
+        return .failure(
+          .tooLarge("A database with indexes has at most \(limit) design documents"))
+      }
+      return .success(true)
+    }
+    let answer: JSONValue = [
+      "result": isNew ? "created" : "exists",
+      "id": .string(definition.design.text),
+      "name": .string(definition.name),
+    ]
+    return CouchAnswer(answer.bytes)
+  }
+
+  /// `DELETE /{db}/_index/{ddoc}/json/{name}`: takes a definition out of its design document, and deletes
+  /// the document with the last one. The index's data goes with a later query.
+  ///
+  /// Source: CouchDB, "DELETE /{db}/_index/{design_doc}/json/{name}".
+  /// - Parameter design: the design document, with `_design/` or without.
+  /// - Throws: 404 `not_found`.
+  package func deleteIndex(
+    design: String, type: String, name: String
+  ) async throws(CouchError) -> CouchAnswer {
+    guard type.equalsBytes(of: "json") else { throw .missing }
+    try await removeIndexes(of: IndexRequest.designID(design)) { $0.name.equalsBytes(of: name) }
+    let answer: JSONValue = ["ok": true]
+    return CouchAnswer(answer.bytes)
+  }
+
+  /// `POST /{db}/_index/_bulk_delete`: takes all definitions out of several design documents.
+  ///
+  /// Source: CouchDB, "POST /{db}/_index/_bulk_delete".
+  /// - Throws: 400 `invalid_bulk_docs`; 413 beyond ``QueryLimits/bulkDeletes``; what is wrong with the
+  ///   store, not with a document.
+  package func deleteIndexes(_ body: JSONNode) async throws(CouchError) -> CouchAnswer {
+    try QueryOption.check(body, allows: ["docids", "w"])
+    let node = try QueryOption.required("docids", in: body)
+    _ = try QueryOption.count("w", in: body, default: 1, least: 1)
+    let names = node.elements.map(\.string)
+    guard node.kind == .array, !names.contains(nil) else {
+      throw CouchError(
+        400, "invalid_bulk_docs",
+        "Bulk Delete requires an array of non-null docids. Docids: \(QueryOption.shown(node))")
+    }
+    guard names.count <= QueryLimits.bulkDeletes else {
+      throw .tooLarge("A request names at most \(QueryLimits.bulkDeletes) design documents")
+    }
+    var success: [JSONValue] = []
+    var fail: [JSONValue] = []
+    for name in names.compactMap({ $0 }) {
+      let id = "_design/" + UseIndex.name(of: name)
+      do {
+        try await removeIndexes(of: IndexRequest.designID(name)) { _ in true }
+        success.append(["id": .string(id), "ok": true])
+      } catch {
+        guard (400...499).contains(error.status) else { throw error }
+        fail.append(["id": .string(id), "error": .string(error.error)])
+      }
+    }
+    let answer: JSONValue = ["success": .array(success), "fail": .array(fail)]
+    return CouchAnswer(answer.bytes)
+  }
+
+  private func removeIndexes(
+    of id: DocumentID, where isMeant: (IndexDefinition) -> Bool
+  ) async throws(CouchError) {
+    let found = try await reading { view throws(StoreError) in try view.document(id) }
+    guard let found, !found.isDeleted else { throw .missing }
+    let names = IndexDefinition.all(in: id, found.body).filter(isMeant).map(\.name)
+    // Also a design document of another language: there is no such index.
+    guard !names.isEmpty else { throw .missing }
+    _ = try await changingDesign(id) { design, view throws(StoreError) in
+      guard !names.isEmpty else { return .failure(.missing) }
+      guard try view.document(id)?.revision == found.revision else {
+        return .failure(CouchError(.conflict))
+      }
+      design.remove(names)
+      return .success(true)
+    }
+  }
+
+  /// Changes a design document in one transaction; one that ends up empty is deleted.
+  /// - Parameter change: answers whether there is anything to store, or why not.
+  /// - Returns: what `change` answered.
+  private func changingDesign(
+    _ id: DocumentID,
+    _ change:
+      @escaping @Sendable (inout QueryDesign, any StoreView) throws(StoreError)
+      -> Result<Bool, CouchError>
+  ) async throws(CouchError) -> Bool {
+    let limit = store.historyLimits
+    let outcome = try await updating([id]) {
+      view throws(StoreError) -> Decision<Result<Bool, CouchError>> in
+      let document = try view.document(id)
+      var design: QueryDesign
+      do throws(CouchError) { design = try QueryDesign(document) } catch {
+        return Decision(value: .failure(error))
+      }
+      let result = try change(&design, view)
+      guard case .success(true) = result else { return Decision(value: result) }
+      let body: DocumentBody
+      do throws(CouchError) { body = try design.isEmpty ? .empty : design.body() } catch {
+        return Decision(value: .failure(error))
+      }
+      let tree = try view.tree(id)
+      let former = try view.former(id, tree)
+      let base = document.flatMap { $0.isDeleted ? nil : $0.revision }
+      let isDeleted = design.isEmpty
+      let mutation = try applying { () throws(DocumentError) in
+        try Edit.put(
+          id, in: tree, base: base, after: former, body: body, isDeleted: isDeleted, limit: limit)
+      }
+      return Decision([mutation], value: result)
+    }
+    return try outcome.get()
+  }
+}

@@ -1,0 +1,42 @@
+import Foundation
+
+/// A new, empty directory, removed with everything in it when the last reference to it goes.
+package final class TemporaryDirectory: Sendable {
+  /// The absolute path, free of symbolic links.
+  package let path: String
+
+  /// Makes the directory.
+  package init() throws {
+    let url = FileManager.default.temporaryDirectory.resolvingSymlinksInPath()
+      .appending(path: "hotel-bookmarks-\(UUID().uuidString)")
+    try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
+    path = url.path
+  }
+
+  deinit { try? FileManager.default.removeItem(atPath: path) }
+
+  /// The path of a file in the directory, which need not exist.
+  package func file(_ name: String) -> String { path + "/" + name }
+
+  /// The names of what is in it, sorted.
+  package var names: [String] {
+    ((try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []).sorted()
+  }
+
+  /// The bytes of a file.
+  package func read(_ name: String) throws -> [UInt8] {
+    [UInt8](try Data(contentsOf: URL(filePath: file(name))))
+  }
+
+  /// The text of a file.
+  package func text(_ name: String) throws -> String {
+    String(decoding: try read(name), as: UTF8.self)
+  }
+
+  /// Writes a file of these bytes and answers its path.
+  @discardableResult
+  package func write(_ bytes: [UInt8], to name: String) throws -> String {
+    try Data(bytes).write(to: URL(filePath: file(name)))
+    return file(name)
+  }
+}
