@@ -66,16 +66,8 @@ final class StoreFixture: Sendable {
   private func put(_ names: [String]) async throws {
     let ids = try names.map { try DocumentID($0) }
     let body = body
-    _ = try await storage.update(Set(ids), at: Self.now) { view throws(StoreError) in
-      var mutations: [Mutation] = []
-      for id in ids {
-        let tree = try view.tree(id)
-        mutations.append(
-          try applying { () throws(DocumentError) in
-            try Edit.put(id, in: tree, base: nil, body: body)
-          })
-      }
-      return Decision(mutations, value: ())
+    try await storage.update(loading: Set(ids), at: Self.now) { changes throws(StoreError) in
+      for id in ids { try changes.put(id, base: nil, body: body) }
     }
   }
 

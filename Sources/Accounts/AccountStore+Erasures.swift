@@ -6,15 +6,13 @@ extension AccountStore {
   /// Ends a guest and notes that the store is to be erased.
   func endGuest(_ id: AccountID) async throws(AccountError) -> [StoreName] {
     let (guestID, store) = (AccountKeys.guest(id), StoreName.guest(id))
-    return try await update([guestID, AccountKeys.erasure(store)]) {
-      (view, limit) throws(StoreError) in
+    return try await update(loading: [guestID, AccountKeys.erasure(store)]) {
+      changes throws(StoreError) -> [StoreName] in
       // A guest who became a user's meanwhile has given the store away.
-      guard try view.document(guestID) == nil else { return Decision(value: []) }
-      return Self.erasing(
-        [
-          try Self.put(guestID, ["type": "guest", "erased": true], in: view, limit: limit),
-          try Self.note(store, in: view, limit: limit),
-        ], value: [store])
+      guard try changes.view.document(guestID) == nil else { return [] }
+      try changes.replace(guestID, by: ["type": "guest", "erased": true])
+      try changes.noteErasure(of: store)
+      return [store]
     }
   }
 
@@ -46,17 +44,16 @@ extension AccountStore {
   private func endUser(
     _ userID: DocumentID, _ local: LocalID, former: LocalID? = nil, id: AccountID
   ) async throws(AccountError) -> [StoreName] {
-    try await update([userID, AccountKeys.erasure(.user(id))]) {
-      (view, limit) throws(StoreError) in
-      guard let user = try UserDocument(view.document(userID)), user.id == id else {
-        return Decision(value: [])
+    try await update(loading: [userID, AccountKeys.erasure(.user(id))]) {
+      changes throws(StoreError) -> [StoreName] in
+      guard let user = try UserDocument(changes.view.document(userID)), user.id == id else {
+        return []
       }
-      return Self.erasing(
-        [
-          try Self.put(userID, nil, in: view, limit: limit),
-          try Self.note(.user(id), in: view, limit: limit),
-        ], locals: ([local] + (former.map { [$0] } ?? [])).map { LocalEdit($0, nil) },
-        value: [.user(id)])
+      try changes.replace(userID, by: nil)
+      changes.write(LocalEdit(local, nil))
+      if let former { changes.write(LocalEdit(former, nil)) }
+      try changes.noteErasure(of: .user(id))
+      return [.user(id)]
     }
   }
 
@@ -82,9 +79,8 @@ extension AccountStore {
 
   /// Notes that a store is to be erased whose owner lives on.
   func noteErasure(of store: StoreName) async throws(AccountError) {
-    let id = AccountKeys.erasure(store)
-    try await update([id]) { (view, limit) throws(StoreError) in
-      Self.erasing([try Self.note(store, in: view, limit: limit)], value: ())
+    try await update(loading: [AccountKeys.erasure(store)]) { changes throws(StoreError) in
+      try changes.noteErasure(of: store)
     }
   }
 
@@ -118,27 +114,20 @@ extension AccountStore {
       throw AccountError(error)
     }
     let id = AccountKeys.erasure(store)
-    try await update([id]) { (view, limit) throws(StoreError) in
-      guard let note = try view.document(id), !note.isDeleted else { return Decision(value: ()) }
-      return Decision([try Self.put(id, nil, in: view, limit: limit)], value: ())
+    try await update(loading: [id]) { changes throws(StoreError) in
+      guard let note = try changes.view.document(id), !note.isDeleted else { return }
+      try changes.replace(id, by: nil)
     }
     return wasThere
   }
+}
 
-  /// A decision that a full disk takes as well: what it notes is erased next.
-  private static func erasing<Value: Sendable>(
-    _ mutations: [Mutation], locals: [LocalEdit] = [], value: Value
-  ) -> Decision<Value> {
-    var decision = Decision(mutations, locals: locals, value: value)
-    decision.freesSpace = true
-    return decision
-  }
-
-  private static func note(
-    _ store: StoreName, in view: any StoreView, limit: HistoryLimits
-  ) throws(StoreError) -> Mutation {
-    let value: JSONValue = ["type": "erasure", "store": .string(store.key)]
-    return try put(AccountKeys.erasure(store), value, in: view, limit: limit)
+extension StoreChanges {
+  /// Records that a store is to be erased. A full disk takes the update, as the erasure follows.
+  fileprivate mutating func noteErasure(of store: StoreName) throws(StoreError) {
+    freesSpace = true
+    try replace(
+      AccountKeys.erasure(store), by: ["type": "erasure", "store": .string(store.key)])
   }
 }
 
@@ -167,12 +156,12 @@ extension AccountStore {
     let note = LocalDocument(revision: 1, body: Array("{}".utf8))
     for start in stride(from: 0, to: found.count, by: Self.notesAtOnce) {
       let names = found[start..<min(start + Self.notesAtOnce, found.count)]
-      try await update([]) { (_, _) throws(StoreError) in
-        Decision(locals: names.map { LocalEdit(AccountKeys.formerName($0), note) }, value: ())
+      try await update { changes throws(StoreError) in
+        for name in names { changes.write(LocalEdit(AccountKeys.formerName(name), note)) }
       }
     }
-    try await update([]) { (_, _) throws(StoreError) in
-      Decision(locals: [LocalEdit(AccountKeys.formerNames, note)], value: ())
+    try await update { changes throws(StoreError) in
+      changes.write(LocalEdit(AccountKeys.formerNames, note))
     }
   }
 

@@ -102,15 +102,14 @@ extension AccountStore {
     _ ids: [DocumentID], isOver: @escaping @Sendable (Timestamp) -> Bool
   ) async throws(AccountError) -> Int {
     guard !ids.isEmpty else { return 0 }
-    return try await update(Set(ids)) { (view, _) throws(StoreError) in
-      var decision = Decision(value: 0)
+    return try await update(loading: Set(ids)) { changes throws(StoreError) in
       for id in ids {
-        guard let document = try view.document(id), document.isDeleted || isOver(document.updated)
+        guard let document = try changes.view.document(id),
+          document.isDeleted || isOver(document.updated)
         else { continue }
-        decision.purges.append(Purge(id: id, tree: RevisionTree(), leavesMarks: false))
+        changes.purge(Purge(id: id, tree: RevisionTree(), leavesMarks: false))
       }
-      decision.value = decision.purges.count
-      return decision
+      return changes.purges.count
     }
   }
 
@@ -125,12 +124,10 @@ extension AccountStore {
 
   /// Notes how far sweeping has come.
   func save(_ state: SweepState) async throws(AccountError) {
-    try await update([]) { (view, _) throws(StoreError) in
-      let revision = (try view.local(SweepState.id)?.revision ?? 0) &+ 1
-      let body = state.body(epoch: try view.info().epoch)
-      return Decision(
-        locals: [LocalEdit(SweepState.id, LocalDocument(revision: revision, body: body))],
-        value: ())
+    try await update { changes throws(StoreError) in
+      let revision = (try changes.local(SweepState.id)?.revision ?? 0) &+ 1
+      let body = state.body(epoch: try changes.view.info().epoch)
+      changes.write(LocalEdit(SweepState.id, LocalDocument(revision: revision, body: body)))
     }
   }
 }

@@ -60,10 +60,9 @@ struct AccountStore: Sendable {
   /// Ends a session, durably.
   /// - Parameter forgottenAt: when none of its tokens can work any more.
   func revoke(_ session: String, forgottenAt end: Timestamp) async throws(AccountError) {
-    try await update([]) { (_, _) throws(StoreError) in
+    try await update { changes throws(StoreError) in
       let note = LocalDocument(revision: 1, body: Array("{}".utf8))
-      return Decision(
-        locals: [LocalEdit(AccountKeys.revoked(session), note, expires: end)], value: ())
+      changes.write(LocalEdit(AccountKeys.revoked(session), note, expires: end))
     }
   }
 
@@ -83,35 +82,15 @@ struct AccountStore: Sendable {
   }
 
   /// Changes the system store, making it if there is none.
-  /// - Parameter decide: also gets how much history a document keeps.
   @discardableResult
   func update<Value: Sendable>(
-    _ ids: Set<DocumentID>,
-    _ decide:
-      @escaping @Sendable (any StoreView, HistoryLimits) throws(StoreError) -> Decision<Value>
+    loading ids: Set<DocumentID> = [],
+    _ rule: @escaping @Sendable (inout StoreChanges) throws(StoreError) -> Value
   ) async throws(AccountError) -> Value {
     try await stores.withStore(.system) { store throws(AccountError) in
-      let limit = store.historyLimits
-      do throws(StoreError) {
-        return try await store.update(ids) { view throws(StoreError) in try decide(view, limit) }
-          .value
-      } catch {
+      do throws(StoreError) { return try await store.update(loading: ids, rule) } catch {
         throw AccountError(error)
       }
-    }
-  }
-
-  /// A document's next state, whatever its present one: the caller has looked at that in the same
-  /// transaction. Nil puts an empty tombstone.
-  static func put(
-    _ id: DocumentID, _ value: JSONValue?, in view: any StoreView, limit: HistoryLimits
-  ) throws(StoreError) -> Mutation {
-    let tree = try view.tree(id)
-    return try applying { () throws(DocumentError) in
-      let live = tree?.winner.flatMap { $0.isDeleted ? nil : $0.revision }
-      let body: DocumentBody = if let value { try DocumentBody(value) } else { .empty }
-      return try Edit.put(
-        id, in: tree, base: live, body: body, isDeleted: value == nil, limit: limit)
     }
   }
 
@@ -145,29 +124,25 @@ extension AccountStore {
   ) async throws(AccountError) -> Exchange {
     let (userID, note) = (AccountKeys.user(name), AccountKeys.exchanged(token))
     let guestID = guest.map(AccountKeys.guest)
-    return try await update(Set([userID] + [guestID].compactMap { $0 })) {
-      (view, limit) throws(StoreError) in
-      guard try view.local(note) == nil else { return Decision(value: .usedToken) }
+    return try await update(loading: Set([userID] + [guestID].compactMap { $0 })) {
+      changes throws(StoreError) -> Exchange in
+      let view = changes.view
+      guard try view.local(note) == nil else { return .usedToken }
       let known = try UserDocument(view.document(userID))
       var user = known ?? newcomer
-      var mutations: [Mutation] = []
       if let guest, let guestID {
         if let claim = try view.document(guestID) {
           let owner = try Self.root(of: claim.body)["user"]
-          guard owner?.stringEquals(user.id.text) ?? false else {
-            return Decision(value: .guestSpent)
-          }
+          guard owner?.stringEquals(user.id.text) ?? false else { return .guestSpent }
         } else {
           user.adopting.append(guest)
-          mutations.append(try Self.put(guestID, Self.claim(by: user.id), in: view, limit: limit))
+          try changes.replace(guestID, by: Self.claim(by: user.id))
         }
       }
-      if known == nil || !mutations.isEmpty {
-        mutations.append(try Self.put(userID, user.value, in: view, limit: limit))
-      }
+      if known == nil || !changes.isEmpty { try changes.replace(userID, by: user.value) }
       let used = LocalDocument(revision: 1, body: Array("{}".utf8))
-      return Decision(
-        mutations, locals: [LocalEdit(note, used, expires: end)], value: .user(user))
+      changes.write(LocalEdit(note, used, expires: end))
+      return .user(user)
     }
   }
 }
@@ -193,20 +168,18 @@ extension AccountStore {
     guest: AccountID, for name: UserName, id: AccountID
   ) async throws(AccountError) -> Claim {
     let (userID, guestID) = (AccountKeys.user(name), AccountKeys.guest(guest))
-    return try await update([userID, guestID]) { (view, limit) throws(StoreError) in
-      if let claim = try view.document(guestID) {
+    return try await update(loading: [userID, guestID]) { changes throws(StoreError) -> Claim in
+      if let claim = try changes.view.document(guestID) {
         let owner = try Self.root(of: claim.body)["user"]
-        return Decision(value: owner?.stringEquals(id.text) ?? false ? .claimed : .spent)
+        return owner?.stringEquals(id.text) ?? false ? .claimed : .spent
       }
-      guard var user = try UserDocument(view.document(userID)), user.id == id else {
-        return Decision(value: .noAccount)
+      guard var user = try UserDocument(changes.view.document(userID)), user.id == id else {
+        return .noAccount
       }
       user.adopting.append(guest)
-      return Decision(
-        [
-          try Self.put(guestID, Self.claim(by: id), in: view, limit: limit),
-          try Self.put(userID, user.value, in: view, limit: limit),
-        ], value: .claimed)
+      try changes.replace(guestID, by: Self.claim(by: id))
+      try changes.replace(userID, by: user.value)
+      return .claimed
     }
   }
 
@@ -215,12 +188,12 @@ extension AccountStore {
     guest: AccountID, by name: UserName, id: AccountID
   ) async throws(AccountError) {
     let userID = AccountKeys.user(name)
-    try await update([userID]) { (view, limit) throws(StoreError) in
-      guard var user = try UserDocument(view.document(userID)), user.id == id,
-        let place = user.adopting.firstIndex(of: guest)
-      else { return Decision(value: ()) }
-      user.adopting.remove(at: place)
-      return Decision([try Self.put(userID, user.value, in: view, limit: limit)], value: ())
+    try await update(loading: [userID]) { changes throws(StoreError) in
+      guard var user = try UserDocument(changes.view.document(userID)), user.id == id,
+        let index = user.adopting.firstIndex(of: guest)
+      else { return }
+      user.adopting.remove(at: index)
+      try changes.replace(userID, by: user.value)
     }
   }
 }
@@ -240,21 +213,18 @@ extension AccountStore {
   ) async throws(AccountError) -> Creation {
     let (id, local) = (AccountKeys.user(name), AccountKeys.credentials(name))
     let ids = Set([id] + document.adopting.map(AccountKeys.guest))
-    return try await update(ids) { (view, limit) throws(StoreError) in
-      if try UserDocument(view.document(id)) != nil { return Decision(value: .taken) }
-      if try view.local(AccountKeys.formerName(name)) != nil { return Decision(value: .taken) }
-      var mutations = [try Self.put(id, document.value, in: view, limit: limit)]
-      for guest in document.adopting {
-        let claim = AccountKeys.guest(guest)
-        guard try view.document(claim) == nil else { return Decision(value: .guestSpent) }
-        let value = Self.claim(by: document.id)
-        mutations.append(try Self.put(claim, value, in: view, limit: limit))
-      }
+    return try await update(loading: ids) { changes throws(StoreError) -> Creation in
+      let view = changes.view
+      if try UserDocument(view.document(id)) != nil { return .taken }
+      if try view.local(AccountKeys.formerName(name)) != nil { return .taken }
+      let claims = document.adopting.map(AccountKeys.guest)
+      for claim in claims where try view.document(claim) != nil { return .guestSpent }
+      try changes.replace(id, by: document.value)
+      for claim in claims { try changes.replace(claim, by: Self.claim(by: document.id)) }
       let revision = try view.local(local)?.revision ?? 0
       let credentials = Credentials(name: name.text, password: password)
-      return Decision(
-        mutations, locals: [LocalEdit(local, credentials.document(after: revision))],
-        value: .created)
+      changes.write(LocalEdit(local, credentials.document(after: revision)))
+      return .created
     }
   }
 
@@ -263,11 +233,10 @@ extension AccountStore {
     _ name: UserName, _ known: KnownUser, _ password: PasswordHash
   ) async throws(AccountError) {
     let local = AccountKeys.credentials(name)
-    try await update([AccountKeys.user(name)]) { (view, _) throws(StoreError) in
-      guard try view.local(local)?.revision == known.revision else { return Decision(value: ()) }
+    try await update { changes throws(StoreError) in
+      guard try changes.local(local)?.revision == known.revision else { return }
       let credentials = Credentials(name: known.credentials.name, password: password)
-      return Decision(
-        locals: [LocalEdit(local, credentials.document(after: known.revision))], value: ())
+      changes.write(LocalEdit(local, credentials.document(after: known.revision)))
     }
   }
 
@@ -279,15 +248,28 @@ extension AccountStore {
     _ name: UserName, _ password: PasswordHash, inEpoch epoch: Int? = nil
   ) async throws(AccountError) -> UserDocument? {
     let (id, local) = (AccountKeys.user(name), AccountKeys.credentials(name))
-    return try await update([id]) { (view, limit) throws(StoreError) in
-      guard var user = try UserDocument(view.document(id)), let stored = try view.local(local)
-      else { return Decision(value: nil) }
-      guard epoch == nil || user.epoch == epoch else { return Decision(value: nil) }
+    return try await update(loading: [id]) { changes throws(StoreError) -> UserDocument? in
+      let view = changes.view
+      guard var user = try UserDocument(view.document(id)), let stored = try view.local(local),
+        epoch == nil || user.epoch == epoch
+      else { return nil }
       user.epoch += 1
       let credentials = Credentials(name: try Credentials(stored).name, password: password)
-      return Decision(
-        [try Self.put(id, user.value, in: view, limit: limit)],
-        locals: [LocalEdit(local, credentials.document(after: stored.revision))], value: user)
+      try changes.replace(id, by: user.value)
+      changes.write(LocalEdit(local, credentials.document(after: stored.revision)))
+      return user
     }
+  }
+}
+
+extension StoreChanges {
+  /// Records a document's next state, whatever its present one: the rule has looked at that. Nil puts an empty
+  /// tombstone.
+  mutating func replace(_ id: DocumentID, by value: JSONValue?) throws(StoreError) {
+    let live = try view.tree(id)?.winner.flatMap { $0.isDeleted ? nil : $0.revision }
+    let body = try applying { () throws(DocumentError) in
+      if let value { try DocumentBody(value) } else { DocumentBody.empty }
+    }
+    try put(id, base: live, body: body, isDeleted: value == nil)
   }
 }

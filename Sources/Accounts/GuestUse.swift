@@ -24,12 +24,11 @@ enum GuestUse {
   static func note(_ moment: Timestamp, in store: DocumentStore) async throws(StoreError) {
     let known = try await store.readInline { view throws(StoreError) in try Self.moment(in: view) }
     if let known, moment < known.adding(seconds: noteAge) { return }
-    try await store.update([]) { view throws(StoreError) in
-      let revision = (try view.local(id)?.revision ?? 0) &+ 1
-      let latest = max(moment, try Self.moment(in: view) ?? moment)
+    try await store.update { changes throws(StoreError) in
+      let revision = (try changes.local(id)?.revision ?? 0) &+ 1
+      let latest = max(moment, try Self.moment(in: changes.view) ?? moment)
       let body: JSONValue = ["at": .number(JSONNumber(Int(latest.milliseconds)))]
-      return Decision(
-        locals: [LocalEdit(id, LocalDocument(revision: revision, body: body.bytes))], value: ())
+      changes.write(LocalEdit(id, LocalDocument(revision: revision, body: body.bytes)))
     }
   }
 }

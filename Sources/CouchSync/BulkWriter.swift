@@ -45,8 +45,8 @@ struct BulkWriter {
     try await write(items)
     for (place, id, document) in locals {
       do {
-        try await store.update([]) { _ throws(StoreError) in
-          Decision(locals: [LocalEdit(id, document)], value: ())
+        try await store.update { changes throws(StoreError) in
+          changes.write(LocalEdit(id, document))
         }
         outcomes[place] = .success(LocalRevision.text(document?.revision ?? 0))
       } catch { try refuse(place, error) }
@@ -97,7 +97,9 @@ struct BulkWriter {
   /// Commits the first of some items: as many as are decided in the time of a commit, one at least.
   private func attempt(_ items: ArraySlice<Item>) async throws(StoreError) -> [Outcome] {
     let store = store
-    return try await store.update(Set(items.map(\.write.id))) { view throws(StoreError) in
+    return try await store.update(loading: Set(items.map(\.write.id))) {
+      changes throws(StoreError) in
+      let view = changes.view
       let marks = try PurgeMarks(view)
       let limit = try store.historyLimits(in: view)
       var edits: [DocumentEdits] = []
@@ -122,13 +124,9 @@ struct BulkWriter {
         }
         if ContinuousClock.now >= end { break }
       }
-      var mutations: [Mutation] = []
-      mutations.reserveCapacity(edits.count)
-      for place in edits.indices {
-        if let mutation = edits[place].finish() { mutations.append(mutation) }
-      }
-      return Decision(mutations, value: outcomes)
-    }.value
+      for place in edits.indices { changes.write(edits[place].finish()) }
+      return outcomes
+    }
   }
 }
 

@@ -97,10 +97,11 @@ extension CouchDatabase {
         document, id: id, base: base, isNewEdit: isNewEdit, limits: documentLimits)
     } catch { throw CouchError(error) }
     let store = store
-    let revision = try await updating([id]) { view throws(StoreError) in
-      let limit = try store.historyLimits(in: view)
-      let decided = try write.decided(in: view, limit: limit)
-      return Decision(decided.mutation.map { [$0] } ?? [], value: decided.revision)
+    let revision = try await updating([id]) { changes throws(StoreError) in
+      let limit = try store.historyLimits(in: changes.view)
+      let decided = try write.decided(in: changes.view, limit: limit)
+      changes.write(decided.mutation)
+      return decided.revision
     }
     return .written(
       write.isDeleted ? 200 : 201, id: id.text, revision: revision?.description ?? "",
@@ -133,13 +134,9 @@ extension CouchDatabase {
     _ id: DocumentID, base: BaseRevision
   ) async throws(CouchError) -> CouchAnswer {
     let store = store
-    let revision = try await updating([id]) { view throws(StoreError) in
-      let limit = try store.historyLimits(in: view)
-      let tree = try view.tree(id)
-      let mutation = try applying { () throws(DocumentError) in
-        try Edit.delete(id, in: tree, base: base.revision, limit: limit)
-      }
-      return Decision([mutation], value: mutation.revision)
+    let revision = try await updating([id]) { changes throws(StoreError) in
+      changes.historyLimits = try store.historyLimits(in: changes.view)
+      return try changes.delete(id, base: base.revision)
     }
     return .written(200, id: id.text, revision: revision.description, entity: revision)
   }
@@ -158,20 +155,22 @@ extension CouchDatabase {
     let store = store
     switch target {
     case .local(let id, let base):
-      let copy = try await updating([]) { view throws(StoreError) in
-        let body = try Self.bytes(of: source, revision, in: view)
+      let copy = try await updating { changes throws(StoreError) in
+        let body = try Self.bytes(of: source, revision, in: changes.view)
         let copy = LocalDocument(revision: (base ?? 0) &+ 1, body: body)
-        return Decision(locals: [LocalEdit(id, copy)], value: copy)
+        changes.write(LocalEdit(id, copy))
+        return copy
       }
       return .written(201, local: id, copy)
     case .document(let id, let base):
       let outcome = try await updating([id]) {
-        view throws(StoreError) -> Decision<Result<RevisionID, CouchError>> in
+        changes throws(StoreError) -> Result<RevisionID, CouchError> in
+        let view = changes.view
         let stored = try Self.bytes(of: source, revision, in: view)
         if id.isDesign, let root = try? ParsedJSON(stored, limits: .stored).root,
           DesignRules.isIn(root)
         {
-          return Decision(value: .failure(DesignRules.refusal))
+          return .failure(DesignRules.refusal)
         }
         let limit = try store.historyLimits(in: view)
         let tree = try view.tree(id)
@@ -181,7 +180,8 @@ extension CouchDatabase {
           try edits.write(
             base: base, body: DocumentBody(parsing: stored, limits: .stored), isDeleted: false)
         }
-        return Decision(edits.finish().map { [$0] } ?? [], value: .success(written))
+        changes.write(edits.finish())
+        return .success(written)
       }
       let written = try outcome.get()
       return .written(201, id: id.text, revision: written.description, entity: written)

@@ -77,9 +77,7 @@ extension CouchDatabase {
   package func putLocal(_ id: LocalID, _ write: LocalWrite) async throws(CouchError) -> CouchAnswer
   {
     let stored = write.stored
-    try await updating([]) { _ throws(StoreError) in
-      Decision(locals: [LocalEdit(id, stored)], value: ())
-    }
+    try await updating { changes throws(StoreError) in changes.write(LocalEdit(id, stored)) }
     return .written(stored == nil ? 200 : 201, local: id, stored)
   }
 
@@ -91,9 +89,9 @@ extension CouchDatabase {
     _ id: LocalID, revision: String?
   ) async throws(CouchError) -> CouchAnswer {
     if let revision { _ = try LocalRevision.read(revision) }
-    try await updating([]) { view throws(StoreError) in
-      guard try view.local(id) != nil else { throw StoreError(.missing) }
-      return Decision(locals: [LocalEdit(id, nil)], value: ())
+    try await updating { changes throws(StoreError) in
+      guard try changes.local(id) != nil else { throw StoreError(.missing) }
+      changes.write(LocalEdit(id, nil))
     }
     return .written(200, local: id, nil)
   }

@@ -29,10 +29,8 @@ extension CouchDatabase {
       }
       reached = next
       if !ids.isEmpty {
-        try await store.update(Set(ids)) { _ throws(StoreError) in
-          var decision = Decision(value: ())
-          decision.withoutHistory = ids
-          return decision
+        try await store.update(loading: Set(ids)) { changes throws(StoreError) in
+          for id in ids { changes.dropHistory(of: id) }
         }
       }
       do { try await Slice.giveWay() } catch { throw .ended }
@@ -69,8 +67,8 @@ extension CouchDatabase {
     var purged: [[RevisionID]] = []
     while purged.count < request.documents.count {
       let rest = request.documents.dropFirst(purged.count)
-      purged += try await updating(Set(rest.map(\.id))) { view throws(StoreError) in
-        try Self.purging(rest, in: view)
+      purged += try await updating(Set(rest.map(\.id))) { changes throws(StoreError) in
+        try Self.purge(rest, in: &changes)
       }
       try await CouchError.givingWay()
     }
@@ -78,22 +76,24 @@ extension CouchDatabase {
   }
 
   /// Forgets leaves of the first of some documents: as many as are decided in the time of a commit, one at least.
-  private static func purging(
-    _ documents: ArraySlice<(id: DocumentID, revisions: [RevisionID])>, in view: any StoreView
-  ) throws(StoreError) -> Decision<[[RevisionID]]> {
-    var decision = Decision<[[RevisionID]]>(value: [])
+  /// - Returns: the leaves of each.
+  private static func purge(
+    _ documents: ArraySlice<(id: DocumentID, revisions: [RevisionID])>,
+    in changes: inout StoreChanges
+  ) throws(StoreError) -> [[RevisionID]] {
+    var purged: [[RevisionID]] = []
     let end = ContinuousClock.now + CouchLimits.commitTime
-    for (id, revisions) in documents where ContinuousClock.now < end || decision.value.isEmpty {
-      let tree = try view.tree(id)
+    for (id, revisions) in documents where ContinuousClock.now < end || purged.isEmpty {
+      let tree = try changes.view.tree(id)
       let places = tree?.places(of: revisions) ?? [:]
       let leaves = revisions.filter { revision in
         places[revision].flatMap { tree?.nodes[$0].isLeaf } ?? false
       }
-      decision.value.append(leaves)
+      purged.append(leaves)
       guard let tree, !leaves.isEmpty else { continue }
-      decision.purges.append(Purge(id: id, tree: tree.purging(Set(leaves))))
+      changes.purge(Purge(id: id, tree: tree.purging(Set(leaves))))
     }
-    return decision
+    return purged
   }
 
   private static func answer(
@@ -182,10 +182,9 @@ extension CouchDatabase {
         "`_revs_limit` is a whole number from 1 to \(store.historyLimits.revisions)")
     }
     let note: JSONValue = [DocumentStore.limitMember: .number(JSONNumber(limit))]
-    try await updating([]) { _ throws(StoreError) in
-      let edit = LocalEdit(
-        DocumentStore.limitID, LocalDocument(revision: 1, body: note.bytes))
-      return Decision(locals: [edit], value: ())
+    try await updating { changes throws(StoreError) in
+      changes.write(
+        LocalEdit(DocumentStore.limitID, LocalDocument(revision: 1, body: note.bytes)))
     }
     return CouchAnswer(Array(#"{"ok":true}"#.utf8))
   }

@@ -65,14 +65,15 @@ package struct CouchDatabase: Sendable {
     do { return try await store.readInline(query) } catch { throw CouchError(error) }
   }
 
-  /// Commits what a rule decides.
+  /// Commits what a rule records.
   /// - Throws: besides, 403 `forbidden` for a design document that may not be written.
+  @discardableResult
   func updating<Value: Sendable>(
-    _ ids: Set<DocumentID>,
-    _ decide: @escaping @Sendable (any StoreView) throws(StoreError) -> Decision<Value>
+    _ ids: Set<DocumentID> = [],
+    _ rule: @escaping @Sendable (inout StoreChanges) throws(StoreError) -> Value
   ) async throws(CouchError) -> Value {
     for id in ids { try checkDesign(id) }
-    do { return try await store.update(ids, decide).value } catch { throw CouchError(error) }
+    do { return try await store.update(loading: ids, rule) } catch { throw CouchError(error) }
   }
 
   /// - Throws: 403 `forbidden` for a design document that may not be written.

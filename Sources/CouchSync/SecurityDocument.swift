@@ -72,12 +72,12 @@ extension CouchDatabase {
   /// That object stands for the making, so that of several who make it at once one has made it.
   /// - Throws: 412 `file_exists` when it was begun before.
   package func begin() async throws(CouchError) {
-    try await updating([]) { view throws(StoreError) in
-      guard try view.local(SecurityDocument.id) == nil else {
+    try await updating { changes throws(StoreError) in
+      guard try changes.local(SecurityDocument.id) == nil else {
         throw StoreError(.exists, "The database exists already.")
       }
       let local = LocalDocument(revision: 1, body: SecurityDocument.standard.bytes)
-      return Decision(locals: [LocalEdit(SecurityDocument.id, local)], value: ())
+      changes.write(LocalEdit(SecurityDocument.id, local))
     }
   }
 
@@ -93,10 +93,10 @@ extension CouchDatabase {
   ///
   /// Source: CouchDB, "PUT /{db}/_security".
   package func setSecurity(_ security: SecurityDocument) async throws(CouchError) -> CouchAnswer {
-    try await updating([]) { view throws(StoreError) in
-      let revision = try view.local(SecurityDocument.id)?.revision ?? 0
+    try await updating { changes throws(StoreError) in
+      let revision = try changes.local(SecurityDocument.id)?.revision ?? 0
       let local = LocalDocument(revision: revision &+ 1, body: security.bytes)
-      return Decision(locals: [LocalEdit(SecurityDocument.id, local)], value: ())
+      changes.write(LocalEdit(SecurityDocument.id, local))
     }
     return CouchAnswer(Array(#"{"ok":true}"#.utf8))
   }

@@ -81,16 +81,16 @@ extension DocumentStore {
   /// Merges the conflicting revisions of hotels, each in an update of its own.
   /// - Parameter ids: documents that may be hotels with conflicts.
   func mergeHotels(_ ids: [DocumentID], at now: Timestamp) async throws(StoreError) {
-    let limit = historyLimits
     for id in ids {
       var isDone = false
       while !isDone {
-        isDone = try await update([id]) { view throws(StoreError) in
-          let mutation = try HotelMerge.mutation(of: id, in: view, limit: limit, at: now)
+        isDone = try await update(loading: [id]) { changes throws(StoreError) in
+          let mutation = try HotelMerge.mutation(
+            of: id, in: changes.view, limit: changes.historyLimits, at: now)
+          changes.write(mutation)
           // What is left of the leaves may be no hotels, of which the next look finds nothing to merge.
-          return Decision(
-            mutation.map { [$0] } ?? [], value: (mutation?.tree.openLeafCount ?? 1) == 1)
-        }.value
+          return (mutation?.tree.openLeafCount ?? 1) == 1
+        }
       }
     }
   }

@@ -66,18 +66,6 @@ extension BookmarkList {
 /// A rule about a store's bookmarks: it asks the edit and tells it what to change.
 typealias BookmarkRule<Value> = @Sendable (inout BookmarkEdit) throws(HotelError) -> Value
 
-/// What one run of a rule came to.
-private enum BookmarkAttempt<Value: Sendable>: Sendable {
-  /// The edit is on disk.
-  case done(Value)
-  /// The rule refused; nothing was written.
-  case refused(HotelError)
-  /// The lists have to be merged first; nothing was written.
-  case unmerged
-  /// The update has to name further documents; nothing was written.
-  case wider(Set<DocumentID>)
-}
-
 extension DocumentStore {
   /// How often an update starts anew because lists came up in between, before the store counts as too busy.
   private static var maximumAttempts: Int { 8 }
@@ -92,18 +80,14 @@ extension DocumentStore {
     _ ids: Set<DocumentID>, at now: Timestamp, _ rule: @escaping BookmarkRule<Value>
   ) async throws(StoreError) -> Result<Value, HotelError> {
     var mergesFirst = true
-    var ids = ids
     for _ in 0..<Self.maximumAttempts {
-      switch try await attempt(ids, at: now, needsMerged: mergesFirst, rule) {
-      case .done(let value): return .success(value)
-      case .refused(let error): return .failure(error)
-      case .wider(let more): ids.formUnion(more)
-      case .unmerged:
-        do { try await mergeLists(at: now) } catch {
-          // A full store must not stand in the way of an unbookmarking; merge and change go together then.
-          guard error.code == .quotaExceeded else { throw error }
-          mergesFirst = false
-        }
+      if let outcome = try await attempt(ids, at: now, needsMerged: mergesFirst, rule) {
+        return outcome
+      }
+      do { try await mergeLists(at: now) } catch {
+        // A full store must not stand in the way of an unbookmarking; merge and change go together then.
+        guard error.code == .quotaExceeded else { throw error }
+        mergesFirst = false
       }
     }
     throw Self.isBusy
@@ -113,17 +97,13 @@ extension DocumentStore {
   /// - Returns: whether anything was written.
   @discardableResult
   func mergeLists(at now: Timestamp) async throws(StoreError) -> Bool {
-    var ids: Set<DocumentID> = []
     var isMerged = false
     for _ in 0..<Self.maximumMerges {
-      let attempt = try await attempt(ids, at: now, needsMerged: false) {
+      let outcome = try await attempt([], at: now, needsMerged: false) {
         edit throws(HotelError) in !edit.isSettled
       }
-      switch attempt {
-      case .done(true): isMerged = true
-      case .done(false), .refused, .unmerged: return isMerged
-      case .wider(let more): ids.formUnion(more)
-      }
+      guard case .success(true) = outcome else { return isMerged }
+      isMerged = true
     }
     throw Self.isBusy
   }
@@ -135,27 +115,26 @@ extension DocumentStore {
     StoreError(.overloaded, "The store's lists change too fast to be merged")
   }
 
+  /// - Returns: nil where the lists have to be merged first. Nothing is written then, nor where the rule refuses.
   private func attempt<Value: Sendable>(
     _ ids: Set<DocumentID>, at now: Timestamp, needsMerged: Bool,
     _ rule: @escaping BookmarkRule<Value>
-  ) async throws(StoreError) -> BookmarkAttempt<Value> {
-    let ids = ids.union([BookmarkList.documentID])
-    let limit = historyLimits
-    let (attempt, leftOut) = try await update(ids) {
-      view throws(StoreError) -> Decision<(BookmarkAttempt<Value>, Int)> in
-      var edit = try BookmarkEdit(view, now: now, limit: limit)
-      guard edit.isSettled || !needsMerged else { return Decision(value: (.unmerged, 0)) }
+  ) async throws(StoreError) -> Result<Value, HotelError>? {
+    let (outcome, leftOut) = try await update(loading: ids.union([BookmarkList.documentID])) {
+      changes throws(StoreError) -> (Result<Value, HotelError>?, Int) in
+      var edit = try BookmarkEdit(changes.view, now: now, limit: changes.historyLimits)
+      guard edit.isSettled || !needsMerged else { return (nil, 0) }
       let value: Value
       do throws(HotelError) { value = try rule(&edit) } catch {
         if let failure = error.store { throw failure }
-        return Decision(value: (.refused(error), 0))
+        return (.failure(error), 0)
       }
       let (mutations, leftOut) = try edit.finished()
-      let further = Set(mutations.map(\.id)).subtracting(ids)
-      guard further.isEmpty else { return Decision(value: (.wider(further), 0)) }
-      return Decision(mutations, locals: edit.locals, value: (.done(value), leftOut))
-    }.value
+      for mutation in mutations { changes.write(mutation) }
+      for local in edit.locals { changes.write(local) }
+      return (.success(value), leftOut)
+    }
     if leftOut > 0 { Self.leftOutCounter.increment(by: leftOut) }
-    return attempt
+    return outcome
   }
 }

@@ -19,7 +19,9 @@ extension HotelService {
         remains.add(try await store.shrinkList(at: moment))
         if !receipts.gone.isEmpty {
           let edits = receipts.gone.map { LocalEdit($0, nil) }
-          try await store.update([]) { _ throws(StoreError) in Decision(locals: edits, value: ()) }
+          try await store.update { changes throws(StoreError) in
+            for edit in edits { changes.write(edit) }
+          }
         }
         remains.removed[.adoptions] = receipts.gone.count
         remains.kept[.adoptions] = receipts.kept
@@ -76,13 +78,12 @@ extension DocumentStore {
     var remains = Remains()
     remains.kept[.branches] = before.markCount
     guard BookmarkMerge.shrunk(before, at: moment) != nil else { return remains }
-    remains.kept[.branches] = try await update([id]) { view throws(StoreError) in
-      guard let tree = try view.tree(id) else { return Decision(value: 0) }
-      guard let mutation = BookmarkMerge.shrunk(tree, at: moment) else {
-        return Decision(value: tree.markCount)
-      }
-      return Decision([mutation], value: mutation.tree.markCount)
-    }.value
+    remains.kept[.branches] = try await update(loading: [id]) { changes throws(StoreError) -> Int in
+      guard let tree = try changes.tree(id) else { return 0 }
+      guard let mutation = BookmarkMerge.shrunk(tree, at: moment) else { return tree.markCount }
+      changes.write(mutation)
+      return mutation.tree.markCount
+    }
     remains.removed[.branches] = max(0, before.markCount - (remains.kept[.branches] ?? 0))
     return remains
   }

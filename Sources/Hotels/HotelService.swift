@@ -179,31 +179,24 @@ extension HotelService {
     let hotels = shown.filter { bookmarked.contains($0.id) }
     guard !hotels.isEmpty else { return 0 }
     return try await run(name, creating: false) { store throws(StoreError) in
-      let limit = store.historyLimits
-      return try await store.update(Set(hotels.map(\.id.documentID))) {
-        view throws(StoreError) in
-        var decision = Decision(value: 0)
-        for hotel in hotels { try Self.refresh(hotel, in: view, limit: limit, &decision) }
-        return decision
-      }.value
+      try await store.update(loading: Set(hotels.map(\.id.documentID))) {
+        changes throws(StoreError) in
+        for hotel in hotels { try Self.refresh(hotel, in: &changes) }
+        return changes.mutations.count
+      }
     } ?? 0
   }
 
   private static func refresh(
-    _ hotel: Hotel, in view: any StoreView, limit: HistoryLimits, _ decision: inout Decision<Int>
+    _ hotel: Hotel, in changes: inout StoreChanges
   ) throws(StoreError) {
+    let view = changes.view
     guard case .live(let bookmark) = try StoredHotel(hotel.id, in: view),
       let note = try FactsNote.edit(hotel.body.bytes, of: hotel.id, in: view)
     else { return }
-    decision.locals.append(note)
+    changes.write(note)
     guard let body = try FactsNote.followed(hotel, from: bookmark, in: view) else { return }
-    let id = hotel.id.documentID
-    let tree = try view.tree(id)
-    decision.mutations.append(
-      try applying { () throws(DocumentError) in
-        try Edit.put(id, in: tree, base: bookmark.revision, body: body, limit: limit)
-      })
-    decision.value += 1
+    try changes.put(hotel.id.documentID, base: bookmark.revision, body: body)
   }
 }
 

@@ -5,7 +5,7 @@ import Stores
 /// the writer.
 ///
 /// What was found holds until the update is written, because nothing else is written meanwhile and a
-/// decision changes each document once. Confined, as the rows are, to the actor that owns them.
+/// rule changes each document once. Confined, as the rows are, to the actor that owns them.
 final class LoadedDocuments {
   /// A document with all that stands in its row.
   final class Found {
@@ -74,7 +74,7 @@ final class LoadedDocuments {
     return document.map { .found($0) } ?? .absent
   }
 
-  /// The document that a decision changes; nil when the id was never used.
+  /// The document that a rule changes; nil when the id was never used.
   /// - Throws: as ``answer(for:)`` does.
   func document(_ id: DocumentID) throws(StoreError) -> Found? {
     switch try answer(for: id) {

@@ -6,7 +6,7 @@ import Stores
 
 /// An update that waits for its commit, whatever its rule answers.
 protocol PendingUpdate: AnyObject, Sendable {
-  /// The documents that it may change.
+  /// The documents that are read before its rule runs.
   var ids: Set<DocumentID> { get }
   /// The moment that documents are stamped with.
   var now: Timestamp { get }
@@ -15,9 +15,10 @@ protocol PendingUpdate: AnyObject, Sendable {
   /// Whether it has its outcome.
   var isDone: Bool { get }
   /// Runs the rule and keeps its answer; may run again.
-  func decide(in view: any StoreView) throws(StoreError) -> Decision<Void>
+  /// - Throws: what the rule throws; `storage` where it breaks the port's rules.
+  func run(_ changes: inout StoreChanges) throws(StoreError)
   /// Gives it its outcome, after the commit.
-  func finish(_ outcome: Result<[Change], StoreError>)
+  func finish(_ outcome: Result<Void, StoreError>)
 }
 
 /// An update with its rule.
@@ -25,21 +26,21 @@ final class RuleUpdate<Value: Sendable>: PendingUpdate {
   let ids: Set<DocumentID>
   let now: Timestamp
   let work = Work.current
-  private let rule: @Sendable (any StoreView) throws(StoreError) -> Decision<Value>
+  private let rule: @Sendable (inout StoreChanges) throws(StoreError) -> Value
   private let state = NIOLockedValueBox(State())
 
   private struct State {
     /// What the rule answered when it last ran.
     var value: Value?
-    var outcome: Result<Committed<Value>, StoreError>?
+    var outcome: Result<Value, StoreError>?
     /// Who waits for the outcome.
     var caller: CheckedContinuation<Void, Never>?
   }
 
   /// An update that has not run.
   init(
-    _ ids: Set<DocumentID>, now: Timestamp,
-    rule: @escaping @Sendable (any StoreView) throws(StoreError) -> Decision<Value>
+    loading ids: Set<DocumentID>, now: Timestamp,
+    rule: @escaping @Sendable (inout StoreChanges) throws(StoreError) -> Value
   ) {
     self.ids = ids
     self.now = now
@@ -48,27 +49,20 @@ final class RuleUpdate<Value: Sendable>: PendingUpdate {
 
   var isDone: Bool { state.withLockedValue { $0.outcome != nil } }
 
-  func decide(in view: any StoreView) throws(StoreError) -> Decision<Void> {
-    let decision = try rule(view)
-    let changed = decision.mutations.map(\.id) + decision.purges.map(\.id)
-    guard changed.allSatisfy({ ids.contains($0) }),
-      changed.count < 2 || Set(changed).count == changed.count
-    else {
-      throw StoreError(.storage, "A decision changes a document twice or notLoaded")
+  func run(_ changes: inout StoreChanges) throws(StoreError) {
+    let value = try rule(&changes)
+    guard !changes.changesTwice else {
+      throw StoreError(.storage, "An update changes a document twice")
     }
-    state.withLockedValue { $0.value = decision.value }
-    return decision.withoutValue
+    state.withLockedValue { $0.value = value }
   }
 
-  func finish(_ outcome: Result<[Change], StoreError>) {
+  func finish(_ outcome: Result<Void, StoreError>) {
     let caller = state.withLockedValue { state in
       switch (outcome, state.value) {
-      case (.success(let changes), let value?):
-        state.outcome = .success(Committed(changes: changes, value: value))
-      case (.success, nil):
-        state.outcome = .failure(.closed)
-      case (.failure(let error), _):
-        state.outcome = .failure(error)
+      case (.success, let value?): state.outcome = .success(value)
+      case (.success, nil): state.outcome = .failure(.closed)
+      case (.failure(let error), _): state.outcome = .failure(error)
       }
       defer { state.caller = nil }
       return state.caller
@@ -89,28 +83,9 @@ final class RuleUpdate<Value: Sendable>: PendingUpdate {
   }
 
   /// What became of it.
-  func outcome() throws(StoreError) -> Committed<Value> {
+  func outcome() throws(StoreError) -> Value {
     guard let outcome = state.withLockedValue({ $0.outcome }) else { throw .closed }
     return try outcome.get()
-  }
-}
-
-extension Decision {
-  /// What is to be written.
-  fileprivate var withoutValue: Decision<Void> {
-    var decision = Decision<Void>(mutations, locals: locals, value: ())
-    decision.purges = purges
-    decision.withoutHistory = withoutHistory
-    decision.indexes = indexes
-    decision.keepsHistory = keepsHistory
-    decision.freesSpace = freesSpace
-    return decision
-  }
-
-  /// Whether nothing is to be written.
-  var isEmpty: Bool {
-    mutations.isEmpty && locals.isEmpty && purges.isEmpty && indexes.isEmpty
-      && withoutHistory.isEmpty
   }
 }
 

@@ -76,7 +76,7 @@ extension SQLiteStorage {
     let begun = ContinuousClock.now
     try storing(connection.begin)
     var writer = StoreWriter(rows: rows, header: header)
-    var outcomes: [Result<[Change], StoreError>] = []
+    var outcomes: [Result<Void, StoreError>] = []
     outcomes.reserveCapacity(batch.count)
     for update in batch {
       guard outcomes.isEmpty || ContinuousClock.now - begun < Self.longestCommit else { break }
@@ -105,18 +105,19 @@ extension SQLiteStorage {
     return outcomes.count
   }
 
-  /// Runs one rule and writes its decision.
+  /// Runs one rule and writes what it records.
   /// - Throws: what ends the whole transaction; what the rule throws is its outcome.
   private func run(
     _ update: any PendingUpdate, _ writer: inout StoreWriter, _ rows: StoreRows
-  ) throws(StoreError) -> Result<[Change], StoreError> {
+  ) throws(StoreError) -> Result<Void, StoreError> {
     let loaded = LoadedDocuments(update.ids, in: rows)
     let view = SQLiteView(
       rows: rows, header: writer.header, now: update.now, loaded: loaded)
+    var changes = StoreChanges(of: view)
     do throws(StoreError) {
-      let decision = try update.decide(in: view)
+      try update.run(&changes)
       try requireTransaction(on: rows.connection)
-      return .success(try writer.write(decision, of: loaded, at: update.now))
+      return .success(try writer.write(changes, of: loaded, at: update.now))
     } catch {
       guard !writer.isWriting else { throw error }
       try requireTransaction(on: rows.connection)

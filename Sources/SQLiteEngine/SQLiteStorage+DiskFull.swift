@@ -54,18 +54,18 @@ extension SQLiteStorage {
     var writer = StoreWriter(rows: rows, header: header)
     let loaded = LoadedDocuments(update.ids, in: rows)
     let view = SQLiteView(rows: rows, header: header, now: update.now, loaded: loaded)
-    let decision: Decision<Void>
+    var changes = StoreChanges(of: view)
     do throws(StoreError) {
-      decision = try update.decide(in: view)
-      _ = try writer.write(decision, of: loaded, at: update.now)
+      try update.run(&changes)
+      try writer.write(changes, of: loaded, at: update.now)
     } catch {
       undo(rows, after: error)
       throw error
     }
     rows.forgetTransaction()
     try storing(rows.connection.rollback)
-    let isNoted = decision.mutations.isEmpty && decision.purges.isEmpty && !decision.isEmpty
-    return decision.freesSpace
+    let isNoted = changes.mutations.isEmpty && changes.purges.isEmpty && !changes.isEmpty
+    return changes.freesSpace
       || !isNoted && writer.header.live <= header.live && writer.header.bytes <= header.bytes
   }
 

@@ -78,10 +78,10 @@ actor SQLiteStorage: StoreStorage {
   }
 
   nonisolated func update<Value: Sendable>(
-    _ ids: Set<DocumentID>, at now: Timestamp,
-    _ decide: @escaping @Sendable (any StoreView) throws(StoreError) -> Decision<Value>
-  ) async throws(StoreError) -> Committed<Value> {
-    let update = RuleUpdate(ids, now: now, rule: decide)
+    loading ids: Set<DocumentID>, at now: Timestamp,
+    _ rule: @escaping @Sendable (inout StoreChanges) throws(StoreError) -> Value
+  ) async throws(StoreError) -> Value {
+    let update = RuleUpdate(loading: ids, now: now, rule: rule)
     guard inbox.append(update) else {
       throw StoreError(.overloaded, "Too many changes of this database wait; try again soon")
     }

@@ -2,7 +2,7 @@ import Documents
 import SQLite
 import Stores
 
-/// Writes decisions into the open transaction and keeps count. A value: whoever undoes the transaction
+/// Writes what rules record into the open transaction and keeps count. A value: whoever undoes the transaction
 /// throws the writer away with it.
 struct StoreWriter {
   /// The file's rows.
@@ -11,9 +11,9 @@ struct StoreWriter {
   var header: StoreHeader
   /// Whether anything was written.
   private(set) var hasWritten = false
-  /// Whether a decision was being written when an error came up: what it wrote must be undone.
+  /// Whether an update was being written when an error came up: what it wrote must be undone.
   private(set) var isWriting = false
-  /// How many ancestors' bodies the decision that is being written keeps.
+  /// How many ancestors' bodies the update that is being written keeps.
   private(set) var ancestors = StoreLimits.storedAncestors
 
   /// A writer at the beginning of a transaction.
@@ -22,49 +22,44 @@ struct StoreWriter {
     self.header = header
   }
 
-  /// Writes one decision.
-  /// - Parameter loaded: what the decision was made from.
-  /// - Returns: a row for each mutation, in order.
+  /// Writes what one rule recorded.
+  /// - Parameter loaded: what the rule read.
   mutating func write(
-    _ decision: Decision<Void>, of loaded: LoadedDocuments, at now: Timestamp
-  ) throws(StoreError) -> [Change] {
-    guard !decision.isEmpty else { return [] }
+    _ changes: StoreChanges, of loaded: LoadedDocuments, at now: Timestamp
+  ) throws(StoreError) {
+    guard !changes.isEmpty else { return }
     hasWritten = true
     isWriting = true
-    ancestors = decision.keepsHistory ? StoreLimits.storedAncestors : 0
-    var changes: [Change] = []
-    changes.reserveCapacity(decision.mutations.count)
-    for mutation in decision.mutations {
-      changes.append(
-        try write(mutation, replacing: try loaded.document(mutation.id), at: now))
+    ancestors = changes.keepsHistory ? StoreLimits.storedAncestors : 0
+    for mutation in changes.mutations {
+      try write(mutation, replacing: try loaded.document(mutation.id), at: now)
     }
-    for purge in decision.purges {
+    for purge in changes.purges {
       guard let old = try loaded.document(purge.id) else { continue }
       try write(purge, replacing: old, at: now)
     }
-    for id in decision.withoutHistory {
+    for id in changes.withoutHistory {
       if let old = try loaded.document(id) { try dropHistory(of: old) }
     }
-    if !decision.locals.isEmpty {
+    if !changes.locals.isEmpty {
       try storing { () throws(SQLiteError) in
         try rows.removeExpiredLocals(at: now)
-        for edit in decision.locals { try rows.apply(edit) }
+        for edit in changes.locals { try rows.apply(edit) }
       }
     }
-    if !decision.indexes.isEmpty {
+    if !changes.indexes.isEmpty {
       try storing { () throws(SQLiteError) in
-        for edit in decision.indexes { try rows.apply(edit) }
+        for edit in changes.indexes { try rows.apply(edit) }
       }
     }
     isWriting = false
-    return changes
   }
 
   /// Puts a document in its next state: the row moves to the end under the next number, with the new
   /// winner's body; the body of the old winner, or of the new revision if it loses, goes to `bodies`.
   private mutating func write(
     _ mutation: Mutation, replacing old: LoadedDocuments.Found?, at now: Timestamp
-  ) throws(StoreError) -> Change {
+  ) throws(StoreError) {
     guard let winner = mutation.tree.winner else {
       throw StoreError(DocumentError(.damaged, "A document needs at least one revision"))
     }
@@ -91,8 +86,6 @@ struct StoreWriter {
     rows.recent.replace(
       LoadedDocuments.Found(row: row, body: content.body.bytes, tree: mutation.tree),
       revisions: mutation.tree.nodes.count)
-    return Change(
-      sequence: sequence, id: mutation.id, revision: winner.revision, isDeleted: winner.isDeleted)
   }
 
   /// The bodies that a mutation puts beside the winner's: the former winner's where it is kept, the mutation's

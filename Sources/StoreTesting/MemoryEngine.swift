@@ -160,16 +160,17 @@ package final class MemoryStorage: StoreStorage {
   }
 
   package func update<Value: Sendable>(
-    _ ids: Set<DocumentID>, at now: Timestamp,
-    _ decide: @escaping @Sendable (any StoreView) throws(StoreError) -> Decision<Value>
-  ) async throws(StoreError) -> Committed<Value> {
+    loading ids: Set<DocumentID>, at now: Timestamp,
+    _ rule: @escaping @Sendable (inout StoreChanges) throws(StoreError) -> Value
+  ) async throws(StoreError) -> Value {
     try requireOpen()
     if let fault = file.writeFault.withLockedValue({ $0 }) { throw fault }
     return try file.state.withLockedRule { state throws(StoreError) in
-      let decision = try decide(MemoryView(state: state, now: now))
-      let changes = try state.commit(decision, for: ids, at: now)
+      var changes = StoreChanges(of: MemoryView(state: state, now: now))
+      let value = try rule(&changes)
+      try state.commit(changes, at: now)
       reads.count(\.commits)
-      return Committed(changes: changes, value: decision.value)
+      return value
     }
   }
 

@@ -41,28 +41,20 @@ struct MemoryState: Sendable {
       documentCount: 0, deletedCount: 0, lastSequence: 0, bodyBytes: 0, epoch: epoch)
   }
 
-  /// Commits a decision.
-  /// - Throws: `storage` when the decision breaks the port's rules; nothing has changed then.
-  mutating func commit<Value>(
-    _ decision: Decision<Value>, for ids: Set<DocumentID>, at now: Timestamp
-  ) throws(StoreError) -> [Change] {
-    let changed = decision.mutations.map(\.id) + decision.purges.map(\.id)
-    guard Set(changed).count == changed.count, changed.allSatisfy({ ids.contains($0) }),
-      decision.mutations.allSatisfy({ $0.tree.winner != nil })
-    else { throw StoreError(.storage, "A decision changes a document twice or unannounced") }
-    var changes: [Change] = []
-    let ancestors = decision.keepsHistory ? StoreLimits.storedAncestors : 0
-    for mutation in decision.mutations {
-      changes += apply(mutation, keeping: ancestors, at: now)
-    }
-    for purge in decision.purges { apply(purge, keeping: ancestors, at: now) }
-    for id in decision.withoutHistory { dropHistory(of: id) }
+  /// Commits what a rule recorded.
+  /// - Throws: `storage` when it breaks the port's rules; nothing has changed then.
+  mutating func commit(_ changes: StoreChanges, at now: Timestamp) throws(StoreError) {
+    guard !changes.changesTwice, changes.mutations.allSatisfy({ $0.tree.winner != nil })
+    else { throw StoreError(.storage, "An update changes a document twice") }
+    let ancestors = changes.keepsHistory ? StoreLimits.storedAncestors : 0
+    for mutation in changes.mutations { apply(mutation, keeping: ancestors, at: now) }
+    for purge in changes.purges { apply(purge, keeping: ancestors, at: now) }
+    for id in changes.withoutHistory { dropHistory(of: id) }
     for (id, local) in locals where local.isExpired(at: now) { locals[id] = nil }
-    for edit in decision.locals {
+    for edit in changes.locals {
       locals[edit.id] = edit.document.map { Local(document: $0, expires: edit.expires) }
     }
-    for edit in decision.indexes { apply(edit) }
-    return changes
+    for edit in changes.indexes { apply(edit) }
   }
 
   private mutating func dropHistory(of id: DocumentID) {
@@ -114,8 +106,8 @@ struct MemoryState: Sendable {
 
   private mutating func apply(
     _ mutation: Mutation, keeping ancestors: Int, at now: Timestamp
-  ) -> [Change] {
-    guard let winner = mutation.tree.winner else { return [] }
+  ) {
+    guard let winner = mutation.tree.winner else { return }
     let old = records[mutation.id]
     if let old {
       count(old, by: -1)
@@ -139,11 +131,6 @@ struct MemoryState: Sendable {
     records[mutation.id] = record
     count(record, by: 1)
     log.append((record.sequence, mutation.id))
-    return [
-      Change(
-        sequence: record.sequence, id: mutation.id, revision: winner.revision,
-        isDeleted: winner.isDeleted)
-    ]
   }
 
   private mutating func count(_ record: Record, by sign: Int64) {

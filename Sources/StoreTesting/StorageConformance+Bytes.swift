@@ -26,7 +26,7 @@ extension StorageConformance {
           try await storage.storedBytes(of: id), is: 0, "bytes of a document that is gone")
       }
     },
-    Claim("a decision without history leaves its documents the bodies of their leaves alone") {
+    Claim("an update without history leaves its documents the bodies of their leaves alone") {
       bench in
       try await bench.withStorage { storage in
         let (id, other) = (try DocumentID("a"), try DocumentID("b"))
@@ -56,10 +56,8 @@ extension StorageConformance {
         _ = try await storage.graft(id, [try RevisionID("1-0")], #"{"losing":1}"#)
         let (tree, info) = (try await storage.tree(id), try await storage.info())
         let others = try await storage.storedBytes(of: other)
-        _ = try await storage.update([id, none], at: .start) { _ throws(StoreError) in
-          var decision = Decision(value: ())
-          decision.withoutHistory = [id, none]
-          return decision
+        try await storage.update(loading: [id, none], at: .start) { changes throws(StoreError) in
+          for id in [id, none] { changes.dropHistory(of: id) }
         }
         for revision in chain.dropLast() {
           try require(try await storage.body(id, revision), is: nil, "body of \(revision)")
@@ -178,19 +176,17 @@ extension StorageConformance {
           for number in 0..<20 {
             group.addTask {
               let id = try DocumentID("\(number)")
-              return try await storage.update([id], at: .start) { view throws(StoreError) in
-                let mutation = try applying { () throws(DocumentError) in
-                  try Edit.put(id, in: nil, base: nil, body: .empty)
-                }
+              return try await storage.update(loading: [id], at: .start) {
+                changes throws(StoreError) in
+                let view = changes.view
+                try changes.put(id, base: nil, body: .empty)
                 let last = try view.info().lastSequence
-                return Decision(
-                  [mutation],
-                  value: [
-                    last, try view.changeCount(after: 0),
-                    Int64(try view.count(DocumentRange(), among: 99).count),
-                    Int64(try view.changes(upTo: last, limit: 99).count),
-                  ])
-              }.value
+                return [
+                  last, try view.changeCount(after: 0),
+                  Int64(try view.count(DocumentRange(), among: 99).count),
+                  Int64(try view.changes(upTo: last, limit: 99).count),
+                ]
+              }
             }
           }
           return try await group.reduce(into: []) { $0.append($1) }

@@ -64,11 +64,11 @@ extension StorageConformance {
         let count = StoreLimits.storedAncestors + 5
         let late = Timestamp(seconds: 1_800_000_100)
         let names = ["x", "y", "z"].map { RevisionID(generation: 2, digest: $0) }
-        let committed = try await storage.update([id], at: late) {
-          view throws(StoreError) -> Decision<[RevisionID]> in
+        let line = try await storage.update(loading: [id], at: late) {
+          changes throws(StoreError) -> [RevisionID] in
           var edits = DocumentEdits(
-            id, in: try view.tree(id), limit: HistoryLimits(revisions: 1_000))
-          return try applying { () throws(DocumentError) -> Decision<[RevisionID]> in
+            id, in: try changes.tree(id), limit: HistoryLimits(revisions: 1_000))
+          let line = try applying { () throws(DocumentError) -> [RevisionID] in
             for (number, name) in names.enumerated() {
               _ = try edits.insert(
                 [name, root], body: DocumentBody(parsing: Array("{\"b\":\(number)}".utf8)),
@@ -79,12 +79,14 @@ extension StorageConformance {
               let body = try DocumentBody(parsing: Array("{\"n\":\(number)}".utf8))
               line.append(try edits.put(base: line.last, body: body, isDeleted: false))
             }
-            return Decision(edits.finish().map { [$0] } ?? [], value: line)
+            return line
           }
+          changes.write(edits.finish())
+          return line
         }
-        try require(committed.changes.map(\.sequence), is: [2], "the change")
-        let line = committed.value
-        try require(committed.changes.map(\.revision), is: [line[count]], "the winner")
+        let changes = try await storage.changes(after: 1)
+        try require(changes.map(\.sequence), is: [2], "the change")
+        try require(changes.map(\.revision), is: [line[count]], "the winner")
         for (number, revision) in line.dropFirst().enumerated() {
           let isKept = number >= count - 1 - StoreLimits.storedAncestors
           let body = try await storage.body(id, revision)
@@ -103,15 +105,14 @@ extension StorageConformance {
         let id = try DocumentID("a")
         let first = try await storage.put(id, #"{"n":0}"#)
         let late = Timestamp(seconds: 1_800_000_100)
-        _ = try await storage.update([id], at: late) {
-          view throws(StoreError) -> Decision<Void> in
+        try await storage.update(loading: [id], at: late) { changes throws(StoreError) in
           var edits = DocumentEdits(
-            id, in: try view.tree(id), limit: HistoryLimits(revisions: 1_000))
-          return try applying { () throws(DocumentError) -> Decision<Void> in
+            id, in: try changes.tree(id), limit: HistoryLimits(revisions: 1_000))
+          try applying { () throws(DocumentError) in
             let gone = try edits.put(base: first, body: .empty, isDeleted: true)
             _ = try edits.put(base: gone, body: .empty, isDeleted: false)
-            return Decision(edits.finish().map { [$0] } ?? [], value: ())
           }
+          changes.write(edits.finish())
         }
         try require(try await storage.document(id)?.created, is: late, "its birth")
       }

@@ -131,7 +131,7 @@ extension StorageConformance {
           try await storage.entries(of: index, wanted), is: entries[..<2] + changed, "replaced")
       }
     },
-    Claim("indexes are edited in order, several in one decision, and removed alone") { bench in
+    Claim("indexes are edited in order, several in one update, and removed alone") { bench in
       try await bench.withStorage { storage in
         let (one, two) = (IndexID("one"), IndexID("two"))
         try await storage.edit(
@@ -166,7 +166,7 @@ extension StorageConformance {
         try require(try await storage.indexes(), is: [], "none is left")
       }
     },
-    Claim("a decision that throws leaves indexes as they were; an update sees those before") {
+    Claim("a rule that throws leaves indexes as they were; an update sees those before") {
       bench in
       try await bench.withStorage { storage in
         let index = IndexID("kept")
@@ -174,19 +174,19 @@ extension StorageConformance {
         let id = try DocumentID("taken")
         try await storage.put(id, "{}")
         do {
-          _ = try await storage.update([id], at: .start) { view throws(StoreError) in
-            var decision = Decision(value: true)
-            decision.indexes = [.remove(index, entries: 9)]
-            guard try view.document(id) == nil else { throw StoreError(DocumentError.conflict) }
-            return decision
+          try await storage.update(loading: [id], at: .start) { changes throws(StoreError) in
+            changes.write(.remove(index, entries: 9))
+            guard try changes.view.document(id) == nil else {
+              throw StoreError(DocumentError.conflict)
+            }
           }
           throw ConformanceFailure(description: "the error is lost")
         } catch is StoreError {}
         try require(try await storage.ids(in: index), is: ["a"], "entries")
-        let seen = try await storage.update([], at: .start) { view throws(StoreError) in
-          Decision(value: try view.indexedSequence(index))
+        let seen = try await storage.update(loading: [], at: .start) { changes throws(StoreError) in
+          try changes.view.indexedSequence(index)
         }
-        try require(seen.value, is: 1, "the index in an update")
+        try require(seen, is: 1, "the index in an update")
       }
     },
   ]

@@ -23,19 +23,17 @@ extension StorageConformance {
         try require(try await storage.local(id), is: nil, "removed")
       }
     },
-    Claim("local documents are committed with the documents of their decision") { bench in
+    Claim("local documents are committed with the documents of their update") { bench in
       try await bench.withStorage { storage in
         let (id, note) = (try DocumentID("a"), LocalID(receipt: "once"))
-        let wrote = try await storage.update([id], at: .start) { view throws(StoreError) in
-          let isKnown = try view.local(note) != nil
-          let mutation = try applying { () throws(DocumentError) in
-            try Edit.put(id, in: nil, base: nil, body: .empty)
-          }
-          return Decision(
-            [mutation], locals: [LocalEdit(note, LocalDocument(revision: 1, body: [7]))],
-            value: !isKnown)
+        let seen = try await storage.update(loading: [id], at: .start) {
+          changes throws(StoreError) in
+          let before = try changes.local(note) != nil
+          try changes.put(id, base: nil, body: .empty)
+          changes.write(LocalEdit(note, LocalDocument(revision: 1, body: [7])))
+          return [before, try changes.local(note) != nil, try changes.tree(id) != nil]
         }
-        try require(wrote.value, is: true, "the note before")
+        try require(seen, is: [false, true, true], "the note before; note and document after")
         let both = try await storage.read { view throws(StoreError) in
           [try view.local(note) != nil, try view.document(id) != nil]
         }
@@ -51,18 +49,18 @@ extension StorageConformance {
         try await storage.setLocal(long, document)
         try require(try await storage.local(short), is: document, "at once")
         for (moment, isThere) in [(59, true), (61, false)] {
-          let seen = try await storage.update([], at: .start.adding(seconds: Int64(moment))) {
-            view throws(StoreError) in
-            let seen = [try view.local(short) != nil, try view.local(long) != nil]
-            return Decision(value: seen)
+          let seen = try await storage.update(
+            loading: [], at: .start.adding(seconds: Int64(moment))
+          ) { changes throws(StoreError) in
+            [try changes.local(short) != nil, try changes.local(long) != nil]
           }
-          try require(seen.value, is: [isThere, true], "after \(moment) seconds")
+          try require(seen, is: [isThere, true], "after \(moment) seconds")
         }
         try await storage.setLocal(short, document, expires: end.adding(seconds: 60))
-        let again = try await storage.update([], at: end.adding(seconds: 1)) {
-          view throws(StoreError) in Decision(value: try view.local(short) != nil)
+        let again = try await storage.update(loading: [], at: end.adding(seconds: 1)) {
+          changes throws(StoreError) in try changes.local(short) != nil
         }
-        try require(again.value, is: true, "written again with a later end")
+        try require(again, is: true, "written again with a later end")
       }
     },
     Claim("local documents whose time is over are named until they are removed") { bench in
@@ -146,7 +144,8 @@ extension StorageConformance {
   private static func locals(
     _ storage: any StoreStorage, _ range: DocumentRange, at now: Timestamp, limit: Int = .max
   ) async throws -> [Int64] {
-    try await storage.update([], at: now) { view throws(StoreError) in
+    try await storage.update(loading: [], at: now) { changes throws(StoreError) in
+      let view = changes.view
       var found: [Int64] = []
       try view.locals(range) { id, document throws(StoreError) in
         guard try view.local(id) == document, document.body == [UInt8(document.revision)] else {
@@ -155,7 +154,7 @@ extension StorageConformance {
         found.append(document.revision)
         return found.count < limit
       }
-      return Decision(value: found)
-    }.value
+      return found
+    }
   }
 }

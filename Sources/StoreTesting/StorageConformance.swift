@@ -110,16 +110,21 @@ func required<Value>(
 extension StorageConformance {
   /// Claims about all or nothing.
   static let atomicity: [Claim] = [
-    Claim("a decision that throws changes nothing, not even the sequence counter") { bench in
+    Claim("a rule that throws changes nothing, not even the sequence counter") { bench in
       try await bench.withStorage { storage in
         let (id, note) = (try DocumentID("a"), LocalID(receipt: "note"))
         let revision = try await storage.put(id, #"{"x":1}"#)
         try await storage.setLocal(note, LocalDocument(revision: 1, body: [1]))
         let before = try await storage.info()
         do {
-          _ = try await storage.update([id], at: .start) { view throws(StoreError) in
-            guard try view.document(id) == nil else { throw StoreError(DocumentError.conflict) }
-            return Decision(locals: [LocalEdit(note, nil)], value: true)
+          try await storage.update(loading: [id], at: .start) { changes throws(StoreError) in
+            changes.write(LocalEdit(note, nil))
+            try changes.put(
+              try applying { () throws(DocumentError) in try DocumentID("c") }, base: nil,
+              body: .empty)
+            guard try changes.view.document(id) == nil else {
+              throw StoreError(DocumentError.conflict)
+            }
           }
           throw ConformanceFailure(description: "the error is lost")
         } catch let error as StoreError {
@@ -140,9 +145,9 @@ extension StorageConformance {
             group.addTask {
               let id = try DocumentID("\(number)")
               do {
-                _ = try await storage.update([id], at: .start) { _ throws(StoreError) in
+                try await storage.update(loading: [id], at: .start) { changes throws(StoreError) in
+                  try changes.put(id, base: nil, body: .empty)
                   guard !number.isMultiple(of: 3) else { throw StoreError(DocumentError.conflict) }
-                  return Decision([try mutation(id)], value: true)
                 }
                 return true
               } catch is StoreError { return false }
@@ -177,37 +182,44 @@ extension StorageConformance {
       try await bench.withStorage { storage in
         let (a, b) = (try DocumentID("a"), try DocumentID("b"))
         try await storage.put(a, #"{"type":"t"}"#)
-        let seen = try await storage.update([b], at: .start) { view throws(StoreError) in
-          let sequence = try view.info().lastSequence
-          let ids = try view.ids(ofType: "t")
-          return Decision([try mutation(b)], value: [Int(sequence), ids.count])
+        let seen = try await storage.update(loading: [b], at: .start) {
+          changes throws(StoreError) in
+          try changes.put(b, base: nil, body: .empty)
+          let (sequence, ids) = (
+            try changes.view.info().lastSequence, try changes.view.ids(ofType: "t")
+          )
+          return [Int(sequence), ids.count]
         }
-        try require(seen.value, is: [1, 1], "sequence and ids in the update")
-        try require(seen.changes.map(\.sequence), is: [2], "sequences")
+        try require(seen, is: [1, 1], "sequence and ids in the update")
+        try require(try await storage.changes(after: 1).map(\.sequence), is: [2], "sequences")
+      }
+    },
+    Claim("a rule may read and change documents that were not loaded beforehand") { bench in
+      try await bench.withStorage { storage in
+        let (a, b) = (try DocumentID("a"), try DocumentID("b"))
+        let revision = try await storage.put(a, #"{"n":1}"#)
+        try await storage.update(loading: [], at: .start) { changes throws(StoreError) in
+          let found = try changes.view.document(a)
+          try changes.put(a, base: found?.revision, body: .empty)
+          try changes.put(b, base: nil, body: .empty)
+        }
+        try require(try await storage.changes().map(\.id), is: [a, b], "the feed")
+        try require(try await storage.body(a, revision), is: #"{"n":1}"#, "the body of before")
       }
     },
   ]
 
-  private static func mutation(_ id: DocumentID) throws(StoreError) -> Mutation {
-    try applying { () throws(DocumentError) in
-      try Edit.put(id, in: nil, base: nil, body: .empty)
-    }
-  }
-
   private static func increment(_ id: DocumentID, in storage: any StoreStorage) async throws {
-    _ = try await storage.update([id], at: .start) { view throws(StoreError) in
-      let old = try view.document(id)
-      let tree = try view.tree(id)
-      let mutation = try applying { () throws(DocumentError) in
+    try await storage.update(loading: [id], at: .start) { changes throws(StoreError) in
+      let old = try changes.view.document(id)
+      let body = try applying { () throws(DocumentError) in
         let count = try old.map { old throws(DocumentError) in
           try DocumentBody(parsing: old.body).bytes.filter { (0x30...0x39).contains($0) }
         }
         let next = (count.flatMap { Int(String(decoding: $0, as: UTF8.self)) } ?? 0) + 1
-        return try Edit.put(
-          id, in: tree, base: old?.revision,
-          body: try DocumentBody(parsing: Array("{\"n\":\(next)}".utf8)))
+        return try DocumentBody(parsing: Array("{\"n\":\(next)}".utf8))
       }
-      return Decision([mutation], value: true)
+      try changes.put(id, base: old?.revision, body: body)
     }
   }
 }

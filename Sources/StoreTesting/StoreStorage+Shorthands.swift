@@ -14,16 +14,16 @@ extension StoreStorage {
     created: Timestamp? = nil, keepsHistory: Bool = true, at now: Timestamp = .start
   ) async throws -> RevisionID {
     let body = try DocumentBody(parsing: Array(text.utf8))
-    return try await update([id], at: now) { view throws(StoreError) in
-      let tree = try view.tree(id)
+    return try await update(loading: [id], at: now) { changes throws(StoreError) in
+      let tree = try changes.tree(id)
       var mutation = try applying { () throws(DocumentError) in
         try Edit.put(id, in: tree, base: base, body: body, isDeleted: isDeleted)
       }
       mutation.created = created
-      var decision = Decision([mutation], value: mutation.revision)
-      decision.keepsHistory = keepsHistory
-      return decision
-    }.value
+      changes.write(mutation)
+      changes.keepsHistory = keepsHistory
+      return mutation.revision
+    }
   }
 
   /// Puts one document's revisions one after the other, `{"n":0}`, `{"n":1}` and so on; oldest
@@ -37,19 +37,23 @@ extension StoreStorage {
   }
 
   /// Inserts a peer's revision with its history, newest first.
+  /// - Returns: what changed by that.
+  @discardableResult
   func graft(
     _ id: DocumentID, _ history: [RevisionID], _ text: String, isDeleted: Bool = false,
     at now: Timestamp = .start
   ) async throws -> [Change] {
     let body = try DocumentBody(parsing: Array(text.utf8))
-    return try await update([id], at: now) { view throws(StoreError) in
-      let tree = try view.tree(id)
+    let last = try await update(loading: [id], at: now) { changes throws(StoreError) in
+      let tree = try changes.tree(id)
       let mutation = try applying { () throws(DocumentError) in
         try Edit.insert(
           id, in: tree, history: history, body: body, isDeleted: isDeleted, known: nil)
       }
-      return Decision(mutation.map { [$0] } ?? [], value: true)
-    }.changes
+      changes.write(mutation)
+      return try changes.view.info().lastSequence
+    }
+    return try await changes(after: last)
   }
 
   /// Writes one local document.
@@ -57,8 +61,8 @@ extension StoreStorage {
     _ id: LocalID, _ document: LocalDocument?, expires: Timestamp? = nil,
     at now: Timestamp = .start
   ) async throws {
-    _ = try await update([], at: now) { _ throws(StoreError) in
-      Decision(locals: [LocalEdit(id, document, expires: expires)], value: true)
+    try await update(loading: [], at: now) { changes throws(StoreError) in
+      changes.write(LocalEdit(id, document, expires: expires))
     }
   }
 
@@ -108,15 +112,12 @@ extension StoreStorage {
 /// What the port has for counting, purging and indexes.
 extension StoreStorage {
   /// Leaves a document with a tree.
-  @discardableResult
   func purge(
     _ id: DocumentID, to tree: RevisionTree = RevisionTree(), at now: Timestamp = .start
-  ) async throws -> [Change] {
-    try await update([id], at: now) { _ throws(StoreError) in
-      var decision = Decision(value: true)
-      decision.purges = [Purge(id: id, tree: tree)]
-      return decision
-    }.changes
+  ) async throws {
+    try await update(loading: [id], at: now) { changes throws(StoreError) in
+      changes.purge(Purge(id: id, tree: tree))
+    }
   }
 
   func changes(upTo sequence: Int64, limit: Int = 1_000_000) async throws -> [Change] {
@@ -142,10 +143,8 @@ extension StoreStorage {
 
   /// Edits indexes.
   func edit(_ edits: IndexEdit...) async throws {
-    _ = try await update([], at: .start) { _ throws(StoreError) in
-      var decision = Decision(value: true)
-      decision.indexes = edits
-      return decision
+    try await update(loading: [], at: .start) { changes throws(StoreError) in
+      for edit in edits { changes.write(edit) }
     }
   }
 

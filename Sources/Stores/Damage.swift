@@ -220,15 +220,16 @@ extension DocumentStore {
   /// that is not.
   /// - Parameter moment: when they are over.
   /// - Returns: how many went, and how many receipts of batches and purged documents' marks are left.
-  /// - Throws: as ``update(_:_:)``; `ended`.
+  /// - Throws: as ``update(loading:_:)``; `ended`.
   package func removeExpired(at moment: Timestamp) async throws(StoreError) -> Remains {
     var remains = Remains()
     let limit = Self.expiredAtOnce
     while try await hasExpired(at: moment) {
-      remains.removed[.receipts, default: 0] += try await update([]) { view throws(StoreError) in
-        let ids = try view.expiredLocals(at: moment, limit: limit)
-        return Decision(locals: ids.map { LocalEdit($0, nil) }, value: ids.count)
-      }.value
+      remains.removed[.receipts, default: 0] += try await update { changes throws(StoreError) in
+        let ids = try changes.view.expiredLocals(at: moment, limit: limit)
+        for id in ids { changes.write(LocalEdit(id, nil)) }
+        return ids.count
+      }
       do { try await Slice.giveWay() } catch { throw .ended }
     }
     let kept = try await read { view throws(StoreError) in

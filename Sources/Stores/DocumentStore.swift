@@ -74,39 +74,32 @@ package struct DocumentStore: Sendable {
     try await mending { () throws(StoreError) in try await storage.readInline(query) }
   }
 
-  /// Commits what `decide` decides; see ``StoreStorage/update(_:at:_:)``.
+  /// Commits what a rule records; see ``StoreStorage/update(loading:at:_:)``.
+  /// - Parameter ids: the documents that the rule reads or changes, as far as they are known before.
   /// - Throws: besides, `quotaExceeded` when documents would be added or grow beyond the quota.
   @discardableResult
   package func update<Value: Sendable>(
-    _ ids: Set<DocumentID>,
-    _ decide: @escaping @Sendable (any StoreView) throws(StoreError) -> Decision<Value>
-  ) async throws(StoreError) -> Committed<Value> {
+    loading ids: Set<DocumentID> = [],
+    _ rule: @escaping @Sendable (inout StoreChanges) throws(StoreError) -> Value
+  ) async throws(StoreError) -> Value {
     let (limits, moment) = (limits, now())
     let concerns = follower.concerns
-    let committed = try await mending { () throws(StoreError) in
-      try await storage.update(ids, at: moment) { view throws(StoreError) in
-        var decision = try decide(view)
-        if !decision.purges.isEmpty {
-          let count = LocalDocument(revision: try view.purgeCount() &+ 1, body: Array("{}".utf8))
-          decision.locals.append(LocalEdit(.purgeCount, count))
-          for purge in decision.purges {
-            let note = try PurgeMarks.note(purge, in: view, at: moment)
-            if let note { decision.locals.append(note) }
-          }
-        }
-        decision.keepsHistory = try Quota.check(
-          decision.mutations, purges: decision.purges, against: limits, in: view)
-        try Quota.check(decision.locals, against: limits, in: view)
-        return decision.noting(
-          wakes: !decision.mutations.isEmpty || !decision.purges.isEmpty,
-          followed: decision.mutations.filter(concerns).map(\.id))
+    let (value, wakes, followed) = try await mending { () throws(StoreError) in
+      try await storage.update(loading: ids, at: moment) { changes throws(StoreError) in
+        changes.historyLimits = limits.history
+        let value = try rule(&changes)
+        try PurgeMarks.note(in: &changes, at: moment)
+        try Quota.check(&changes, against: limits)
+        return (
+          value, !changes.mutations.isEmpty || !changes.purges.isEmpty,
+          changes.mutations.filter(concerns).map(\.id)
+        )
       }
     }
-    if committed.value.wakes { feed.wake() }
+    if wakes { feed.wake() }
     // What it could not do now it does at the next such commit; this one stands.
-    let followed = committed.value.followed
     if !followed.isEmpty { try? await follower.follow(self, followed) }
-    return Committed(changes: committed.changes, value: committed.value.value)
+    return value
   }
 
   /// Gives disk space back; see ``StoreStorage/compact()``.
@@ -120,60 +113,28 @@ package struct DocumentStore: Sendable {
     try await readInline { view throws(StoreError) in try view.document(id) }
   }
 
-  /// Puts a revision on a document; see ``Edit/put(_:in:base:body:isDeleted:limit:)``.
+  /// Puts a revision on a document; see ``StoreChanges/put(_:base:body:isDeleted:)``.
   @discardableResult
   package func put(
     _ id: DocumentID, base: RevisionID?, body: DocumentBody
   ) async throws(StoreError) -> RevisionID {
-    let limit = limits.history
-    return try await update([id]) { view throws(StoreError) in
-      let tree = try view.tree(id)
-      let former = try view.former(id, tree)
-      let mutation = try applying { () throws(DocumentError) in
-        try Edit.put(id, in: tree, base: base, after: former, body: body, limit: limit)
-      }
-      return Decision([mutation], value: mutation.revision)
-    }.value
+    try await update(loading: [id]) { changes throws(StoreError) in
+      try changes.put(id, base: base, body: body)
+    }
   }
 
-  /// Puts a tombstone on a document; see ``Edit/delete(_:in:base:body:limit:)``.
+  /// Puts a tombstone on a document; see ``StoreChanges/delete(_:base:)``.
   @discardableResult
   package func delete(
     _ id: DocumentID, base: RevisionID?
   ) async throws(StoreError) -> RevisionID {
-    let limit = limits.history
-    return try await update([id]) { view throws(StoreError) in
-      let tree = try view.tree(id)
-      let mutation = try applying { () throws(DocumentError) in
-        try Edit.delete(id, in: tree, base: base, limit: limit)
-      }
-      return Decision([mutation], value: mutation.revision)
-    }.value
+    try await update(loading: [id]) { changes throws(StoreError) in
+      try changes.delete(id, base: base)
+    }
   }
 
   /// How much history each document of this store may have.
   package var historyLimits: HistoryLimits { limits.history }
   /// What this store takes.
   package var quota: StoreLimits { limits }
-}
-
-/// A decision's answer and what has to happen after its commit.
-private struct NotedValue<Value: Sendable>: Sendable {
-  let value: Value
-  let wakes: Bool
-  let followed: [DocumentID]
-}
-
-extension Decision {
-  fileprivate func noting(wakes: Bool, followed: [DocumentID]) -> Decision<NotedValue<Value>> {
-    var noted = Decision<NotedValue<Value>>(
-      mutations, locals: locals,
-      value: NotedValue(value: value, wakes: wakes, followed: followed))
-    noted.purges = purges
-    noted.withoutHistory = withoutHistory
-    noted.indexes = indexes
-    noted.keepsHistory = keepsHistory
-    noted.freesSpace = freesSpace
-    return noted
-  }
 }

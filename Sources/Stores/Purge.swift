@@ -62,8 +62,19 @@ package struct PurgeMarks {
     return try of(id).latest
   }
 
+  /// Records, besides the purges of an update, that there were some, and what they take away.
+  static func note(in changes: inout StoreChanges, at now: Timestamp) throws(StoreError) {
+    guard !changes.purges.isEmpty else { return }
+    let count = LocalDocument(
+      revision: try changes.view.purgeCount() &+ 1, body: Array("{}".utf8))
+    changes.write(LocalEdit(.purgeCount, count))
+    for purge in changes.purges {
+      if let note = try note(purge, in: changes.view, at: now) { changes.write(note) }
+    }
+  }
+
   /// The note that makes known what a purge takes away; nil where none is to be left.
-  static func note(
+  private static func note(
     _ purge: Purge, in view: any StoreView, at now: Timestamp
   ) throws(StoreError) -> LocalEdit? {
     guard purge.leavesMarks, let tree = try view.tree(purge.id) else { return nil }

@@ -6,11 +6,21 @@ import Documents
 /// way, what is written in a store that is filling up, or has much history, keeps no bodies of ancestors; see
 /// ``StoreLimits/fillingPercent`` and ``StoreLimits/historyPercent``.
 enum Quota {
-  /// Purges are never refused, and make room for the mutations of their decision.
+  /// Holds what is recorded against a store's limits, and says whether it keeps history.
+  /// - Throws: `quotaExceeded`.
+  static func check(
+    _ changes: inout StoreChanges, against limits: StoreLimits
+  ) throws(StoreError) {
+    changes.keepsHistory = try check(
+      changes.mutations, purges: changes.purges, against: limits, in: changes.view)
+    try check(changes.locals, against: limits, in: changes.view)
+  }
+
+  /// Purges are never refused, and make room for the mutations of their update.
   /// - Returns: whether the documents that are written may keep bodies of ancestors.
   /// - Throws: `quotaExceeded` when a revision that is no mere deletion adds a live document or bytes,
   ///   beyond the limits.
-  static func check(
+  private static func check(
     _ mutations: [Mutation], purges: [Purge], against limits: StoreLimits, in view: any StoreView
   ) throws(StoreError) -> Bool {
     guard !limits.isUnbounded, !mutations.isEmpty || !purges.isEmpty else { return true }

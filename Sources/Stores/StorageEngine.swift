@@ -60,20 +60,23 @@ package protocol StoreStorage: Sendable {
     _ query: @escaping @Sendable (any StoreView) throws(StoreError) -> Value
   ) async throws(StoreError) -> Value
 
-  /// Runs `decide` inside a transaction and commits its decision: all of it, durably, or nothing.
+  /// Runs `rule` inside a transaction and commits what it records: all of it, durably, or nothing.
   ///
-  /// One sequence number for each mutation, in order, none for ancestors that a graft brought
+  /// One sequence number for each document's next state, in order, none for ancestors that a graft brought
   /// along; then one for each purge of a document that is there. Concurrent updates may share one commit;
-  /// each sees what those before it wrote. `decide` may run more than once and must not have side effects.
-  /// - Parameter ids: the documents that `decide` may mutate or purge; engines that lock rows need them.
+  /// each sees what those before it wrote. `rule` may run more than once and must not have side effects.
+  /// - Parameter ids: documents that are read in one go before the rule runs. It may read and change others, each of
+  ///   which costs a read of its own.
   /// - Parameter now: the moment that new documents are stamped with and that local documents
   ///   expire at.
-  /// - Throws: what `decide` throws, nothing having been written, not even the sequence counter;
+  /// - Returns: what the rule returned when it last ran.
+  /// - Throws: what `rule` throws, nothing having been written, not even the sequence counter;
   ///   `storageFull`, `readOnly`, `storage`, `overloaded`, `damaged`, `integrity`, `unavailable`.
+  @discardableResult
   func update<Value: Sendable>(
-    _ ids: Set<DocumentID>, at now: Timestamp,
-    _ decide: @escaping @Sendable (any StoreView) throws(StoreError) -> Decision<Value>
-  ) async throws(StoreError) -> Committed<Value>
+    loading ids: Set<DocumentID>, at now: Timestamp,
+    _ rule: @escaping @Sendable (inout StoreChanges) throws(StoreError) -> Value
+  ) async throws(StoreError) -> Value
 
   /// Gives the disk space of what was removed back to the system, without changing what the store holds.
   /// Nothing to do for an engine without a disk, or when there is little to give back.
@@ -100,63 +103,4 @@ extension StoreStorage {
   package func mend(
     _ extent: Mending.Extent, at now: Timestamp, pause: Duration
   ) async throws(StoreError) -> Mending { Mending() }
-}
-
-/// What a rule decided about one store.
-package struct Decision<Value: Sendable>: Sendable {
-  /// Documents' next states; a document may come up once only.
-  package var mutations: [Mutation]
-  /// Local documents to write or remove in the same transaction.
-  package var locals: [LocalEdit]
-  /// Revisions to forget; a document is mutated or purged in one decision, not both.
-  package var purges: [Purge] = []
-  /// Documents that are to keep the bodies of their leaves alone. They do not change by that, and get no number.
-  package var withoutHistory: [DocumentID] = []
-  /// What to write into indexes, in order.
-  package var indexes: [IndexEdit] = []
-  /// Whether the documents that it writes keep bodies of ancestors; without them, only leaves' bodies are
-  /// left of those documents.
-  package var keepsHistory = true
-  /// Whether it is one step of an erasure: on a full disk it is written like what makes room by itself.
-  package var freesSpace = false
-  /// The rule's answer to its caller.
-  package var value: Value
-
-  /// A decision.
-  package init(_ mutations: [Mutation] = [], locals: [LocalEdit] = [], value: Value) {
-    self.mutations = mutations
-    self.locals = locals
-    self.value = value
-  }
-}
-
-/// A local document's next state. The rule has already compared revisions.
-package struct LocalEdit: Sendable {
-  /// Which one.
-  package let id: LocalID
-  /// Its next state; nil removes it.
-  package let document: LocalDocument?
-  /// When it may be forgotten; nil for never.
-  package let expires: Timestamp?
-
-  /// A local document's next state.
-  package init(_ id: LocalID, _ document: LocalDocument?, expires: Timestamp? = nil) {
-    self.id = id
-    self.document = document
-    self.expires = expires
-  }
-}
-
-/// What an update left behind, on disk.
-package struct Committed<Value: Sendable>: Sendable {
-  /// One row for each mutation, in order; none for purges.
-  package let changes: [Change]
-  /// The rule's answer.
-  package let value: Value
-
-  /// An update's outcome.
-  package init(changes: [Change], value: Value) {
-    self.changes = changes
-    self.value = value
-  }
 }

@@ -48,10 +48,10 @@ struct WatchedStorage: StoreStorage {
   }
 
   func update<Value: Sendable>(
-    _ ids: Set<DocumentID>, at now: Timestamp,
-    _ decide: @escaping @Sendable (any StoreView) throws(StoreError) -> Decision<Value>
-  ) async throws(StoreError) -> Committed<Value> {
-    do { return try await storage.update(ids, at: now, decide) } catch {
+    loading ids: Set<DocumentID>, at now: Timestamp,
+    _ rule: @escaping @Sendable (inout StoreChanges) throws(StoreError) -> Value
+  ) async throws(StoreError) -> Value {
+    do { return try await storage.update(loading: ids, at: now, rule) } catch {
       health.note(error)
       throw error
     }

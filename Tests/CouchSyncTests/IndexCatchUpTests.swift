@@ -23,20 +23,19 @@ private final class Meddler: StoreStorage {
   ) async throws(StoreError) -> Value {
     let read = reads.add(1, ordering: .relaxed).newValue
     if isLasting ? read >= first : read == first {
-      _ = try await storage.update([], at: Timestamp(milliseconds: 0)) { view throws(StoreError) in
-        var decision = Decision(value: true)
-        decision.indexes = try view.indexes().map { .remove($0, entries: 1) }
-        return decision
+      try await storage.update(loading: [], at: Timestamp(milliseconds: 0)) {
+        changes throws(StoreError) in
+        for index in try changes.view.indexes() { changes.write(.remove(index, entries: 1)) }
       }
     }
     return try await storage.read(query)
   }
 
   func update<Value: Sendable>(
-    _ ids: Set<DocumentID>, at now: Timestamp,
-    _ decide: @escaping @Sendable (any StoreView) throws(StoreError) -> Decision<Value>
-  ) async throws(StoreError) -> Committed<Value> {
-    try await storage.update(ids, at: now, decide)
+    loading ids: Set<DocumentID>, at now: Timestamp,
+    _ rule: @escaping @Sendable (inout StoreChanges) throws(StoreError) -> Value
+  ) async throws(StoreError) -> Value {
+    try await storage.update(loading: ids, at: now, rule)
   }
 
   func compact() async throws(StoreError) {}
@@ -101,10 +100,7 @@ struct IndexCatchUpTests {
     var tree = RevisionTree()
     for revision in keeping { _ = try tree.graft([RevisionID(revision)], isDeleted: false) }
     let purge = Purge(id: id, tree: tree)
-    try await couch.store.update([id]) { _ throws(StoreError) in
-      var decision = Decision(value: true)
-      decision.purges = [purge]
-      return decision
+    try await couch.store.update(loading: [id]) { changes throws(StoreError) in changes.purge(purge)
     }
   }
 

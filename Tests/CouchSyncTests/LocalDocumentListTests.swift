@@ -11,9 +11,9 @@ struct LocalDocumentListTests {
       let id = try LocalID(client: "_local/\(name)")
       _ = try await couch.database.putLocal(id, LocalWrite(json(#"{"n":"\#(name)"}"#)))
     }
-    try await couch.store.update([]) { _ throws(StoreError) in
+    try await couch.store.update { changes throws(StoreError) in
       let note = LocalDocument(revision: 1, body: Array("secret".utf8))
-      return Decision(locals: [LocalEdit(LocalID(receipt: "note"), note)], value: ())
+      changes.write(LocalEdit(LocalID(receipt: "note"), note))
     }
     try await couch.put("document")
     return couch

@@ -150,11 +150,10 @@ import Testing
     // All of it has come: nothing comes again, not even what was purged.
     let purged = try #require(try await fixture.tree("note")?.winner?.revision)
     try await fixture.stores.withStore(fixture.user) { store throws(StoreError) in
-      _ = try await store.update([DocumentID(stored: "note")]) { view throws(StoreError) in
-        var decision = Decision(value: ())
-        let tree = try view.tree(DocumentID(stored: "note")) ?? RevisionTree()
-        decision.purges = [Purge(id: DocumentID(stored: "note"), tree: tree.purging([purged]))]
-        return decision
+      let note = DocumentID(stored: "note")
+      try await store.update(loading: [note]) { changes throws(StoreError) in
+        let tree = try changes.tree(note) ?? RevisionTree()
+        changes.purge(Purge(id: note, tree: tree.purging([purged])))
       }
     }
     #expect(try await adopt(fixture) == 0)

@@ -80,13 +80,13 @@ struct HotelFixture: Sendable {
     let (id, body) = (DocumentID(stored: id), try body(text))
     let path = try history.map { try RevisionID($0) }
     try await stores.withStore(name ?? user) { store throws(StoreError) in
-      _ = try await store.update([id]) { view throws(StoreError) in
-        let tree = try view.tree(id)
+      try await store.update(loading: [id]) { changes throws(StoreError) in
+        let tree = try changes.tree(id)
         let mutation = try applying { () throws(DocumentError) in
           try Edit.insert(
             id, in: tree, history: path, body: body, isDeleted: isDeleted, known: nil)
         }
-        return Decision(mutation.map { [$0] } ?? [], value: ())
+        changes.write(mutation)
       }
     }
   }

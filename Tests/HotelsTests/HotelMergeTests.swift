@@ -73,8 +73,8 @@ import Testing
     let fixture = try HotelFixture(follower: Self.follower)
     let id = DocumentID(stored: "h")
     try await fixture.stores.withStore(fixture.user) { store throws(StoreError) in
-      _ = try await store.update([id]) { view throws(StoreError) in
-        var edits = DocumentEdits(id, in: try view.tree(id), limit: .standard)
+      try await store.update(loading: [id]) { changes throws(StoreError) in
+        var edits = DocumentEdits(id, in: try changes.tree(id), limit: .standard)
         try applying { () throws(DocumentError) in
           for device in 0..<200 {
             let text = Array(#"{"type":"hotel","of\#(device)":"x"}"#.utf8)
@@ -83,7 +83,7 @@ import Testing
               body: try DocumentBody(parsing: text), isDeleted: false, known: nil)
           }
         }
-        return Decision(edits.finish().map { [$0] } ?? [], value: ())
+        changes.write(edits.finish())
       }
     }
     #expect(try await fixture.tree("h")?.conflicts.isEmpty == true)
@@ -117,8 +117,8 @@ import Testing
     let text = String(repeating: "x", count: HotelMerge.bytesAtOnce / 8)
     let id = DocumentID(stored: "h")
     try await fixture.stores.withStore(fixture.user) { store throws(StoreError) in
-      _ = try await store.update([id]) { view throws(StoreError) in
-        var edits = DocumentEdits(id, in: try view.tree(id), limit: .standard)
+      try await store.update(loading: [id]) { changes throws(StoreError) in
+        var edits = DocumentEdits(id, in: try changes.tree(id), limit: .standard)
         try applying { () throws(DocumentError) in
           for device in 0..<20 {
             let body = Array(#"{"type":"hotel","same":"\#(text)","of\#(device)":"x"}"#.utf8)
@@ -127,7 +127,7 @@ import Testing
               isDeleted: false, known: nil)
           }
         }
-        return Decision(edits.finish().map { [$0] } ?? [], value: ())
+        changes.write(edits.finish())
       }
     }
     #expect(try await fixture.tree("h")?.conflicts.isEmpty == true)

@@ -35,10 +35,8 @@ import Testing
   private func purge(_ text: String, _ fixture: HotelFixture) async throws {
     let id = DocumentID(stored: text)
     try await fixture.stores.withExisting(fixture.user) { store throws(StoreError) in
-      _ = try await store.update([id]) { _ throws(StoreError) in
-        var decision = Decision(value: ())
-        decision.purges = [Purge(id: id, tree: RevisionTree())]
-        return decision
+      try await store.update(loading: [id]) { changes throws(StoreError) in
+        changes.purge(Purge(id: id, tree: RevisionTree()))
       }
     }
   }

@@ -258,10 +258,8 @@ import Testing
     for number in 0..<400 { try await storage.put("document-\(number)", #"{"x":"\#(filler)"}"#) }
     for number in 0..<400 {
       let id = try DocumentID("document-\(number)")
-      _ = try await storage.update([id], at: made) { _ throws(StoreError) in
-        var decision = Decision(value: ())
-        decision.purges = [Purge(id: id, tree: RevisionTree())]
-        return decision
+      try await storage.update(loading: [id], at: made) { changes throws(StoreError) in
+        changes.purge(Purge(id: id, tree: RevisionTree()))
       }
     }
     let copy = Task { () async -> StoreError.Code? in

@@ -63,10 +63,10 @@ private let turns = ProcessInfo.processInfo.environment["BOOKMARKS_NIGHTLY"] == 
     for number in 0..<6 { base = try await storage.put("edited", #"{"n":\#(number)}"#, base: base) }
     try await storage.graft("document-3", ["2-b", "1-a"], #"{"type":"hotel","other":true}"#)
     let local = try LocalID(client: "_local/checkpoint")
-    _ = try await storage.update([], at: Timestamp(milliseconds: 5)) { _ throws(StoreError) in
+    try await storage.update(loading: [], at: Timestamp(milliseconds: 5)) {
+      changes throws(StoreError) in
       let document = LocalDocument(revision: 1, body: Array(#"{"last_seq":4}"#.utf8))
-      return Decision(
-        locals: [LocalEdit(local, document, expires: Timestamp(milliseconds: 99))], value: ())
+      changes.write(LocalEdit(local, document, expires: Timestamp(milliseconds: 99)))
     }
     let entries = try (0..<24).map { number throws(DocumentError) in
       IndexEntry(
@@ -74,18 +74,14 @@ private let turns = ProcessInfo.processInfo.environment["BOOKMARKS_NIGHTLY"] == 
         content: number % 4 == 0 ? nil : Array(#"{"n":\(number)}"#.utf8))
     }
     let gone = try DocumentID("document-23")
-    _ = try await storage.update([gone], at: Timestamp(milliseconds: 6)) { _ throws(StoreError) in
-      var decision = Decision(value: ())
-      decision.indexes = [
+    try await storage.update(loading: [gone], at: Timestamp(milliseconds: 6)) {
+      changes throws(StoreError) in
+      changes.write(
         .advance(
-          IndexID("by-number"), documents: entries.map(\.id), entries: entries, sequence: 31)
-      ]
-      return decision
+          IndexID("by-number"), documents: entries.map(\.id), entries: entries, sequence: 31))
     }
-    _ = try await storage.update([gone], at: Timestamp(milliseconds: 7)) { _ throws(StoreError) in
-      var decision = Decision(value: ())
-      decision.purges = [Purge(id: gone, tree: RevisionTree())]
-      return decision
+    try await storage.update(loading: [gone], at: Timestamp(milliseconds: 7)) {
+      changes throws(StoreError) in changes.purge(Purge(id: gone, tree: RevisionTree()))
     }
   }
 

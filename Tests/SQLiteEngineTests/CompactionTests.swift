@@ -16,10 +16,9 @@ import Testing
       try await storage.put("d\(number)", #"{"n":\#(number),"filler":"\#(filler)"}"#)
     }
     let ids = try (kept..<count).map { try DocumentID("d\($0)") }
-    _ = try await storage.update(Set(ids), at: Timestamp(milliseconds: 2)) { _ throws(StoreError) in
-      var decision = Decision(value: ())
-      decision.purges = ids.map { Purge(id: $0, tree: RevisionTree()) }
-      return decision
+    try await storage.update(loading: Set(ids), at: Timestamp(milliseconds: 2)) {
+      changes throws(StoreError) in
+      for id in ids { changes.purge(Purge(id: id, tree: RevisionTree())) }
     }
   }
 

@@ -44,13 +44,15 @@ extension StoreStorage {
   ) async throws -> RevisionID {
     let id = try DocumentID(id)
     let body = try DocumentBody(parsing: Array(body.utf8))
-    return try await update([id], at: Timestamp(milliseconds: now)) { view throws(StoreError) in
-      let tree = try view.tree(id)
+    return try await update(loading: [id], at: Timestamp(milliseconds: now)) {
+      changes throws(StoreError) in
+      let tree = try changes.tree(id)
       let mutation = try applying { () throws(DocumentError) in
         try Edit.put(id, in: tree, base: base, body: body)
       }
-      return Decision([mutation], value: mutation.revision)
-    }.value
+      changes.write(mutation)
+      return mutation.revision
+    }
   }
 
   /// Takes a peer's revision.
@@ -58,13 +60,13 @@ extension StoreStorage {
     let id = try DocumentID(id)
     let body = try DocumentBody(parsing: Array(body.utf8))
     let revisions = try history.map { try RevisionID($0) }
-    _ = try await update([id], at: Timestamp(milliseconds: 1)) { view throws(StoreError) in
-      let tree = try view.tree(id)
+    try await update(loading: [id], at: Timestamp(milliseconds: 1)) { changes throws(StoreError) in
+      let tree = try changes.tree(id)
       let mutation = try applying { () throws(DocumentError) in
         try Edit.insert(
           id, in: tree, history: revisions, body: body, isDeleted: false, known: nil)
       }
-      return Decision(mutation.map { [$0] } ?? [], value: ())
+      changes.write(mutation)
     }
   }
 

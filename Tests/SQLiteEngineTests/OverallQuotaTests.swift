@@ -42,13 +42,13 @@ import Testing
       let history = try (0..<revisions).map { step in
         try RevisionID("\(revisions - step)-\(word)\(step)0123456789")
       }
-      try await store.update([id]) { view throws(StoreError) in
-        let tree = try view.tree(id)
+      try await store.update(loading: [id]) { changes throws(StoreError) in
+        let tree = try changes.tree(id)
         let mutation = try applying { () throws(DocumentError) in
           try Edit.insert(
             id, in: tree, history: history, body: .empty, isDeleted: true, known: nil)
         }
-        return Decision(mutation.map { [$0] } ?? [], value: ())
+        changes.write(mutation)
       }
     }
   }

@@ -27,9 +27,15 @@ import Testing
       let mutation = try Edit.put(
         id, in: tree, base: tree?.winner?.revision, body: body,
         limit: HistoryLimits(revisions: 100))
-      _ = try writer.write(
-        Decision([mutation], value: ()), of: loaded, at: Timestamp(milliseconds: 1))
+      var changes = StoreChanges(of: view(writer, loaded))
+      changes.write(mutation)
+      try writer.write(changes, of: loaded, at: Timestamp(milliseconds: 1))
     }
+  }
+
+  private func view(_ writer: StoreWriter, _ loaded: LoadedDocuments) -> SQLiteView {
+    SQLiteView(
+      rows: rows, header: writer.header, now: Timestamp(milliseconds: 1), loaded: loaded)
   }
 
   private func writer(_ header: StoreHeader? = nil) -> StoreWriter {
@@ -93,9 +99,9 @@ import Testing
     var writer = writer()
     try edit(30, &writer)
     let loaded = LoadedDocuments([id], in: rows)
-    var decision = Decision(value: ())
-    decision.purges = [Purge(id: id, tree: RevisionTree())]
-    _ = try writer.write(decision, of: loaded, at: Timestamp(milliseconds: 1))
+    var changes = StoreChanges(of: view(writer, loaded))
+    changes.purge(Purge(id: id, tree: RevisionTree()))
+    try writer.write(changes, of: loaded, at: Timestamp(milliseconds: 1))
     #expect(rows.recent[id] == nil)
     #expect(try rows.whole(id) == nil)
     #expect(writer.header.otherBodyBytes == 0)
@@ -106,13 +112,15 @@ import Testing
     let id = id
     let text = String(repeating: "x", count: bytes ?? 0)
     let body = try DocumentBody(parsing: Array((bytes == nil ? "{}" : #"{"t":"\#(text)"}"#).utf8))
-    return RuleUpdate([id], now: Timestamp(milliseconds: 1)) { view throws(StoreError) in
-      let tree = try view.tree(id)
+    return RuleUpdate(loading: [id], now: Timestamp(milliseconds: 1)) {
+      changes throws(StoreError) in
+      let tree = try changes.tree(id)
       let mutation = try applying { () throws(DocumentError) in
         try Edit.put(
           id, in: tree, base: tree?.winner?.revision, body: body, isDeleted: bytes == nil)
       }
-      return Decision([mutation], value: mutation.revision)
+      changes.write(mutation)
+      return mutation.revision
     }
   }
 
@@ -133,12 +141,13 @@ import Testing
     let deletion = try update(nil)
     await storage.commitOnFullDisk(deletion)
     let tombstone = try deletion.outcome()
-    #expect(tombstone.value.generation == 32)
-    #expect(tombstone.changes.map(\.sequence) == [32])
+    #expect(tombstone.generation == 32)
     let tree = try await storage.read { [id] view throws(StoreError) in try view.tree(id) }
-    #expect(tree?.winner?.revision == tombstone.value)
+    let last = try await storage.read { view throws(StoreError) in try view.info().lastSequence }
+    #expect(last == 32)
+    #expect(tree?.winner?.revision == tombstone)
     #expect(tree?.nodes.count == 32)
-    let again = try await storage.put(id.text, "{}", base: tombstone.value)
+    let again = try await storage.put(id.text, "{}", base: tombstone)
     #expect(again.generation == 33)
     await storage.close()
     await engine.close()

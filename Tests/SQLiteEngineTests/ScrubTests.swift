@@ -18,15 +18,14 @@ import Testing
     for number in 0..<6 { base = try await storage.put("edited", #"{"n":\#(number)}"#, base: base) }
     try await storage.graft("document-3", ["2-b", "1-a"], #"{"type":"hotel","other":true}"#)
     let local = try LocalID(client: "_local/checkpoint")
-    _ = try await storage.update([], at: Timestamp(milliseconds: 5)) { _ throws(StoreError) in
+    try await storage.update(loading: [], at: Timestamp(milliseconds: 5)) {
+      changes throws(StoreError) in
       let document = LocalDocument(revision: 1, body: Array(#"{"last_seq":4}"#.utf8))
-      var decision = Decision(locals: [LocalEdit(local, document)], value: ())
+      changes.write(LocalEdit(local, document))
       let entry = IndexEntry(
         id: DocumentID(stored: "document-5"), key: [1], content: Array(#"{"n":5}"#.utf8))
-      decision.indexes = [
-        .advance(IndexID("by-number"), documents: [entry.id], entries: [entry], sequence: 9)
-      ]
-      return decision
+      changes.write(
+        .advance(IndexID("by-number"), documents: [entry.id], entries: [entry], sequence: 9))
     }
   }
 

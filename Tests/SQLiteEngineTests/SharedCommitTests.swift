@@ -94,8 +94,8 @@ import Testing
         try tree.insert(try RevisionID("1-z"), below: nil, isDeleted: false)
         let mutation = Mutation(id: id, tree: tree, revision: try RevisionID("1-a"), body: .empty)
         do throws(any Error) {
-          _ = try await storage.update([id], at: Timestamp(milliseconds: 1)) {
-            _ throws(StoreError) in Decision([mutation], value: ())
+          try await storage.update(loading: [id], at: Timestamp(milliseconds: 1)) {
+            changes throws(StoreError) in changes.write(mutation)
           }
           Issue.record("was written")
         } catch let error as StoreError {
@@ -112,15 +112,14 @@ import Testing
     await engine.close()
   }
 
-  @Test func emptyDecisionWritesNothing() async throws {
+  @Test func updateWithoutChangesWritesNothing() async throws {
     let directory = try TemporaryDirectory()
     let engine = try await FileEngine.open(directory: directory.path)
     let storage = try await engine.store(.system)
-    let answer = try await storage.update([], at: Timestamp(milliseconds: 1)) {
-      _ throws(StoreError) in Decision(value: 7)
+    let answer = try await storage.update(loading: [], at: Timestamp(milliseconds: 1)) {
+      _ throws(StoreError) in 7
     }
-    #expect(answer.value == 7)
-    #expect(answer.changes.isEmpty)
+    #expect(answer == 7)
     #expect(engine.statistics.commits == 0)
     await storage.close()
     await engine.close()

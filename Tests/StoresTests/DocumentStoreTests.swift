@@ -43,7 +43,7 @@ import Testing
     }
   }
 
-  @Test func aRefusalAndAnEmptyDecisionWakeNobody() async throws {
+  @Test func aRefusalAndAnEmptyUpdateWakeNobody() async throws {
     let manager = manager(of: engine, maximumOpen: 1)
     try await manager.withStore(.system) { store async throws in
       let wakeUps = store.wakeUps()
@@ -51,7 +51,7 @@ import Testing
       _ = await reader.next()
       let base = RevisionID(generation: 9, digest: "x")
       #expect(await rule { try await store.put(id, base: base, body: .empty) } == .conflict)
-      _ = try await store.update([]) { _ throws(StoreError) in Decision(value: 1) }
+      try await store.update { _ throws(StoreError) in 1 }
       await manager.feed(for: .system).finish()
       #expect(await reader.next() == nil)
     }
@@ -74,10 +74,8 @@ import Testing
       _ = await reader.next()
       #expect(try await purgeCount(store) == 0)
       for expected in Int64(1)...2 {
-        try await store.update([id]) { [id] _ throws(StoreError) in
-          var decision = Decision(value: true)
-          decision.purges = [Purge(id: id, tree: RevisionTree())]
-          return decision
+        try await store.update(loading: [id]) { [id] changes throws(StoreError) in
+          changes.purge(Purge(id: id, tree: RevisionTree()))
         }
         #expect(await reader.next() != nil)
         #expect(try await purgeCount(store) == expected)

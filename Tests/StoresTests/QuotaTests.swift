@@ -124,15 +124,9 @@ import Testing
     try await withStore(documents: 1) { store async throws in
       let (old, new) = (DocumentID(stored: "old"), DocumentID(stored: "new"))
       let base = try await put(store, "old")
-      try await store.update([old, new]) { view throws(StoreError) in
-        let tree = try view.tree(old)
-        return try applying { () throws(DocumentError) in
-          Decision(
-            [
-              try Edit.put(new, in: nil, base: nil, body: .empty),
-              try Edit.delete(old, in: tree, base: base),
-            ], value: true)
-        }
+      try await store.update(loading: [old, new]) { changes throws(StoreError) in
+        try changes.put(new, base: nil, body: .empty)
+        try changes.delete(old, base: base)
       }
       #expect(try await info(store).documentCount == 1)
     }
@@ -160,16 +154,12 @@ import Testing
   private func purge(
     _ store: DocumentStore, _ id: DocumentID, _ leaves: Set<RevisionID>, putting other: DocumentID?
   ) async throws {
-    try await store.update(Set([id, other].compactMap { $0 })) { view throws(StoreError) in
-      var decision = Decision(value: true)
-      let rest = try view.tree(id)?.purging(leaves)
-      decision.purges = rest.map { [Purge(id: id, tree: $0)] } ?? []
-      guard let other else { return decision }
-      let mutation = try applying { () throws(DocumentError) in
-        try Edit.put(other, in: nil, base: nil, body: .empty)
+    try await store.update(loading: Set([id, other].compactMap { $0 })) {
+      changes throws(StoreError) in
+      if let rest = try changes.tree(id)?.purging(leaves) {
+        changes.purge(Purge(id: id, tree: rest))
       }
-      decision.mutations = [mutation]
-      return decision
+      if let other { try changes.put(other, base: nil, body: .empty) }
     }
   }
 
@@ -206,11 +196,11 @@ import Testing
 
   /// Writes a local document of so many bytes, or removes it.
   private func setLocal(_ store: DocumentStore, _ id: String, _ length: Int?) async throws {
-    try await store.update([]) { _ throws(StoreError) in
+    try await store.update { changes throws(StoreError) in
       let document = length.map {
         LocalDocument(revision: 1, body: [UInt8](repeating: 1, count: $0))
       }
-      return Decision(locals: [LocalEdit(LocalID(stored: id), document)], value: true)
+      changes.write(LocalEdit(LocalID(stored: id), document))
     }
   }
 
@@ -247,12 +237,12 @@ import Testing
     _ store: DocumentStore, _ id: DocumentID, _ history: [RevisionID], _ text: String
   ) async throws {
     let body = try DocumentBody(parsing: Array(text.utf8))
-    try await store.update([id]) { view throws(StoreError) in
-      let tree = try view.tree(id)
+    try await store.update(loading: [id]) { changes throws(StoreError) in
+      let tree = try changes.tree(id)
       let mutation = try applying { () throws(DocumentError) in
         try Edit.insert(id, in: tree, history: history, body: body, isDeleted: false, known: nil)
       }
-      return Decision(mutation.map { [$0] } ?? [], value: true)
+      changes.write(mutation)
     }
   }
 

@@ -167,29 +167,22 @@ extension CouchDatabase {
       @escaping @Sendable (inout QueryDesign, any StoreView) throws(StoreError)
       -> Result<Bool, CouchError>
   ) async throws(CouchError) -> Bool {
-    let limit = store.historyLimits
     let outcome = try await updating([id]) {
-      view throws(StoreError) -> Decision<Result<Bool, CouchError>> in
-      let document = try view.document(id)
+      changes throws(StoreError) -> Result<Bool, CouchError> in
+      let document = try changes.view.document(id)
       var design: QueryDesign
       do throws(CouchError) { design = try QueryDesign(document) } catch {
-        return Decision(value: .failure(error))
+        return .failure(error)
       }
-      let result = try change(&design, view)
-      guard case .success(true) = result else { return Decision(value: result) }
+      let result = try change(&design, changes.view)
+      guard case .success(true) = result else { return result }
       let body: DocumentBody
       do throws(CouchError) { body = try design.isEmpty ? .empty : design.body() } catch {
-        return Decision(value: .failure(error))
+        return .failure(error)
       }
-      let tree = try view.tree(id)
-      let former = try view.former(id, tree)
       let base = document.flatMap { $0.isDeleted ? nil : $0.revision }
-      let isDeleted = design.isEmpty
-      let mutation = try applying { () throws(DocumentError) in
-        try Edit.put(
-          id, in: tree, base: base, after: former, body: body, isDeleted: isDeleted, limit: limit)
-      }
-      return Decision([mutation], value: result)
+      try changes.put(id, base: base, body: body, isDeleted: design.isEmpty)
+      return result
     }
     return try outcome.get()
   }

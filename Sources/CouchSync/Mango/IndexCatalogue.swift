@@ -87,13 +87,10 @@ extension CouchDatabase {
     let sources = try await reading { view throws(StoreError) in try IndexSources(view) }
     let catalogue = try await IndexCatalogue(sources)
     guard let stray = catalogue.stray else { return catalogue }
-    _ = try? await store.update([]) { view throws(StoreError) in
-      var decision = Decision(value: ())
+    _ = try? await store.update { changes throws(StoreError) in
       // Its definition may have come back since.
-      if try IndexSources(view).isSame(as: sources) {
-        decision.indexes = [.remove(stray, entries: QueryLimits.removedEntries)]
-      }
-      return decision
+      guard try IndexSources(changes.view).isSame(as: sources) else { return }
+      changes.write(.remove(stray, entries: QueryLimits.removedEntries))
     }
     return catalogue
   }

@@ -99,12 +99,11 @@ extension CouchDatabase {
       let (edit, reached) = try await step.edit(definition, &budget)
       let from = step.from
       do {
-        let isFirst = try await store.update([]) { view throws(StoreError) in
-          let isFirst = try view.indexedSequence(id) == from
-          var decision = Decision(value: isFirst)
-          if isFirst { decision.indexes = [edit] }
-          return decision
-        }.value
+        let isFirst = try await store.update { changes throws(StoreError) in
+          let isFirst = try changes.view.indexedSequence(id) == from
+          if isFirst { changes.write(edit) }
+          return isFirst
+        }
         known = isFirst ? reached : from ?? -1
       } catch {
         switch error.code {

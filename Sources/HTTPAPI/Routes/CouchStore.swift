@@ -131,14 +131,15 @@ struct CouchEmptyStorage: StoreStorage {
   }
 
   /// Refuses as the rules do for an empty store; purges and indexes have nothing to act upon.
-  /// - Throws: `absent` for a decision that would write.
+  /// - Throws: `absent` for a rule that would write.
   func update<Value: Sendable>(
-    _ ids: Set<DocumentID>, at now: Timestamp,
-    _ decide: @escaping @Sendable (any StoreView) throws(StoreError) -> Decision<Value>
-  ) async throws(StoreError) -> Committed<Value> {
-    let decision = try decide(CouchEmptyView())
-    guard decision.mutations.isEmpty, decision.locals.isEmpty else { throw .absent }
-    return Committed(changes: [], value: decision.value)
+    loading ids: Set<DocumentID>, at now: Timestamp,
+    _ rule: @escaping @Sendable (inout StoreChanges) throws(StoreError) -> Value
+  ) async throws(StoreError) -> Value {
+    var changes = StoreChanges(of: CouchEmptyView())
+    let value = try rule(&changes)
+    guard changes.mutations.isEmpty, changes.locals.isEmpty else { throw .absent }
+    return value
   }
 
   func compact() async throws(StoreError) {}
