@@ -12,7 +12,7 @@ extension CouchDatabase {
     _ id: DocumentID, _ query: DocumentQuery = DocumentQuery()
   ) async throws(CouchError) -> CouchAnswer {
     guard query.extras.isEmpty else { return try await extended(id, query) }
-    return try await glancing { view throws(StoreError) in
+    return try await readingInline { view throws(StoreError) in
       guard let reader = try Self.reader(id, query, in: view) else { throw StoreError(.missing) }
       return try Self.answer(by: reader, query, in: view)
     }

@@ -62,7 +62,7 @@ extension CouchDatabase {
   /// Source: CouchDB, "GET /{db}/_local/{docid}".
   /// - Throws: 404 `not_found`, reason `missing`.
   package func local(_ id: LocalID) async throws(CouchError) -> CouchAnswer {
-    let found = try await glancing { view throws(StoreError) in try view.local(id) }
+    let found = try await readingInline { view throws(StoreError) in try view.local(id) }
     guard let found else { throw .missing }
     var writer = JSONWriter(reserving: found.body.count + 128)
     found.append(as: id, to: &writer)

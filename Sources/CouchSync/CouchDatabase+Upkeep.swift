@@ -164,7 +164,9 @@ extension CouchDatabase {
   /// `GET /{db}/_revs_limit`: how many revision ids are kept along a branch, a bare number.
   package func revisionsLimit() async throws(CouchError) -> CouchAnswer {
     let store = store
-    let limits = try await glancing { view throws(StoreError) in try store.historyLimits(in: view) }
+    let limits = try await readingInline { view throws(StoreError) in
+      try store.historyLimits(in: view)
+    }
     return CouchAnswer(JSONValue.number(JSONNumber(limits.revisions)).bytes)
   }
 

@@ -59,7 +59,7 @@ package struct CouchDatabase: Sendable {
   }
 
   /// Reads a document or two of one state of the store.
-  func glancing<Value: Sendable>(
+  func readingInline<Value: Sendable>(
     _ query: @escaping @Sendable (any StoreView) throws(StoreError) -> Value
   ) async throws(CouchError) -> Value {
     do { return try await store.readInline(query) } catch { throw CouchError(error) }

@@ -126,7 +126,7 @@ extension CouchDatabase {
   /// Says why a function is not run: it isn't there, or none ever is.
   /// - Throws: always; 404 `not_found`, 501 `not_implemented`.
   package func run(_ function: DesignFunction) async throws(CouchError) -> Never {
-    let document = try await glancing { view throws(StoreError) in
+    let document = try await readingInline { view throws(StoreError) in
       try view.document(function.design)
     }
     if document?.isDeleted ?? false { throw CouchError(DocumentError.deleted) }

@@ -1,5 +1,6 @@
 package import Documents
 import Lanes
+import Synchronization
 
 /// A revision of a document whose body or history is not what was written and could not be computed back. Its bytes
 /// are set aside in a local document, so that everything else goes on.
@@ -152,8 +153,10 @@ extension DocumentStore {
   /// set aside would be free.
   @discardableResult
   package func mend(pause: Duration = .zero) async throws(StoreError) -> Mending {
-    let mending = try await storage.mend(
-      name == .system ? .withoutLoss : .everything, at: now(), pause: pause)
+    let extent = name == .system ? Mending.Extent.withoutLoss : .everything
+    let mending = try await noting { () throws(StoreError) in
+      try await storage.mend(extent, at: now(), pause: pause)
+    }
     guard mending.hasChanged else { return mending }
     feed.wake()
     // What it could not do now, the next look at the document does; what was set aside stays so.
@@ -165,10 +168,20 @@ extension DocumentStore {
   func mending<Value: Sendable>(
     _ work: () async throws(StoreError) -> Value
   ) async throws(StoreError) -> Value {
-    do throws(StoreError) { return try await work() } catch {
+    do throws(StoreError) { return try await noting(work) } catch {
       guard await hasMended(after: error) else { throw error }
     }
-    return try await work()
+    return try await noting(work)
+  }
+
+  /// Calls the engine, and takes note of errors after which the store is to be opened anew.
+  func noting<Value: Sendable>(
+    _ work: () async throws(StoreError) -> Value
+  ) async throws(StoreError) -> Value {
+    do throws(StoreError) { return try await work() } catch {
+      health.note(error)
+      throw error
+    }
   }
 
   /// Whether damage was the reason for an error and is out of the way now. What belongs to the accounts waits for the
@@ -176,6 +189,27 @@ extension DocumentStore {
   func hasMended(after error: StoreError) async -> Bool {
     guard error.code == .integrity, name != .system else { return false }
     return (try? await mend().hasChanged) ?? false
+  }
+}
+
+/// Whether an open store has failed below since it was opened.
+final class StorageHealth: Sendable {
+  private let failed = Atomic<Bool>(false)
+
+  /// Sound, as far as known.
+  init() {}
+
+  /// Whether something failed.
+  var hasFailed: Bool { failed.load(ordering: .acquiring) }
+
+  /// Takes note of an error that leaves the state in memory in doubt. After a failed fsync the
+  /// system may have dropped the pages and call the next fsync a success, so only the disk's word
+  /// counts.
+  func note(_ error: StoreError) {
+    switch error.code {
+    case .storage, .integrity, .damaged: failed.store(true, ordering: .releasing)
+    default: break
+    }
   }
 }
 

@@ -101,7 +101,7 @@ extension DatabaseManager {
   ) async throws(StoreError) -> Value {
     let lease = try await lease(name, creating: false)
     defer { release(lease) }
-    return try await use(lease?.storage)
+    return try await use(lease?.store.storage)
   }
 
   /// Takes a lease at once where the store is open, or waits for one; nil for an absent store.
@@ -120,8 +120,8 @@ extension DatabaseManager {
   /// - Parameter isLast: whether the store is to be closed as soon as nobody uses it.
   nonisolated private func release(_ lease: OpenStore?, isLast: Bool = false) {
     guard let lease else { return }
-    let closes = isLast || lease.health.hasFailed
-    settle(state.withLockedValue { $0.stores.release(lease.name, failed: closes) })
+    let closes = isLast || lease.store.health.hasFailed
+    settle(state.withLockedValue { $0.stores.release(lease.store.name, failed: closes) })
   }
 }
 
@@ -179,7 +179,7 @@ extension DatabaseManager {
       let result = await open(name, creating: creating)
       settle(state.withLockedValue { $0.stores.opened(name, result) })
     case .close(let name, let open):
-      await open.storage.close()
+      await open.store.storage.close()
       settle(state.withLockedValue { $0.stores.closed(name) })
     case .erase(let name):
       state.withLockedValue { $0.feeds.remove(name) }?.finish()
@@ -196,12 +196,11 @@ extension DatabaseManager {
       guard let storage = try await engine.open(name, creating: creating) else {
         return .success(nil)
       }
-      let health = StorageHealth()
       let store = DocumentStore(
-        name: name, storage: WatchedStorage(storage: storage, health: health),
+        name: name, storage: storage,
         feed: state.withLockedValue { $0.feeds.feed(for: name) }, limits: limits(name), now: now,
         follower: follower)
-      return .success(OpenStore(name: name, store: store, storage: storage, health: health))
+      return .success(OpenStore(store))
     } catch {
       return .failure(error)
     }

@@ -22,23 +22,12 @@ package actor DatabaseManager {
   nonisolated let sweepInterval: Duration
   nonisolated let state: NIOLockedValueBox<State>
 
-  /// An open store and what it was made of. An object, so that a lease is one reference.
+  /// An open store. An object, so that a lease is one reference.
   final class OpenStore: Sendable {
-    /// Its name.
-    let name: StoreName
     /// What a lease gives.
     let store: DocumentStore
-    /// What is closed.
-    let storage: any StoreStorage
-    /// Whether it must be opened anew.
-    let health: StorageHealth
 
-    init(name: StoreName, store: DocumentStore, storage: any StoreStorage, health: StorageHealth) {
-      self.name = name
-      self.store = store
-      self.storage = storage
-      self.health = health
-    }
+    init(_ store: DocumentStore) { self.store = store }
   }
 
   /// All that changes.

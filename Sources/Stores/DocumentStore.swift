@@ -13,6 +13,8 @@ package struct DocumentStore: Sendable {
   private let limits: StoreLimits
   let now: @Sendable () -> Timestamp
   let follower: CommitFollower
+  /// Whether the storage has failed since it was opened.
+  let health = StorageHealth()
 
   /// A store over its storage.
   /// - Parameter now: the clock that stamps documents.
@@ -58,6 +60,7 @@ package struct DocumentStore: Sendable {
         }
         if let value { return value }
       } catch {
+        health.note(error)
         guard await hasMended(after: error) else { throw error }
         reached.withLockedValue { $0 = progress }
       }
@@ -103,7 +106,9 @@ package struct DocumentStore: Sendable {
   }
 
   /// Gives disk space back; see ``StoreStorage/compact()``.
-  package func compact() async throws(StoreError) { try await storage.compact() }
+  package func compact() async throws(StoreError) {
+    try await noting { () throws(StoreError) in try await storage.compact() }
+  }
 
   /// Wake-ups after commits: read again by sequence number after each. The first comes at once.
   package func wakeUps() -> AsyncStream<Void> { feed.wakeUps() }

@@ -11,7 +11,7 @@ struct SweepTests {
   private static let day: Int64 = 86_400
 
   /// A service that sweeps as the days pass.
-  private final class Broom {
+  private final class Sweeping {
     var fixture: AccountFixture
     var state: SweepState
 
@@ -77,154 +77,154 @@ struct SweepTests {
   }
 
   @Test func guestsStoreGoesAWeekAfterTheLastTokenEnded() async throws {
-    let broom = try await Broom()
-    _ = try await broom.guest()
-    #expect(try await broom.sweep() == 0)
-    broom.pass(days: 36)
-    #expect(try await broom.sweep() == 0)
-    broom.pass(days: 1)
-    #expect(try await broom.sweep() == 1)
-    #expect(try await broom.guests().isEmpty)
+    let sweeping = try await Sweeping()
+    _ = try await sweeping.guest()
+    #expect(try await sweeping.sweep() == 0)
+    sweeping.pass(days: 36)
+    #expect(try await sweeping.sweep() == 0)
+    sweeping.pass(days: 1)
+    #expect(try await sweeping.sweep() == 1)
+    #expect(try await sweeping.guests().isEmpty)
   }
 
   @Test func storeThatTheSweeperNeverSawCountsFromThenOn() async throws {
-    let broom = try await Broom()
-    broom.pass(days: 29)
-    _ = try await broom.guest()
-    broom.pass(days: 25)
-    #expect(try await broom.sweep() == 0)
-    broom.pass(days: 36)
-    #expect(try await broom.sweep() == 0)
-    broom.pass(days: 1)
-    #expect(try await broom.sweep() == 1)
+    let sweeping = try await Sweeping()
+    sweeping.pass(days: 29)
+    _ = try await sweeping.guest()
+    sweeping.pass(days: 25)
+    #expect(try await sweeping.sweep() == 0)
+    sweeping.pass(days: 36)
+    #expect(try await sweeping.sweep() == 0)
+    sweeping.pass(days: 1)
+    #expect(try await sweeping.sweep() == 1)
   }
 
   @Test func renewedTokenKeepsTheStoreForAnotherLife() async throws {
-    let broom = try await Broom()
-    let guest = try await broom.guest()
-    #expect(try await broom.sweep() == 0)
-    broom.pass(days: 29)
-    let renewed = try #require(await broom.fixture.service.renewed(guest.principal))
-    broom.pass(days: 29)
-    #expect(try await broom.sweep() == 0)
-    let again = try await broom.fixture.service.authenticate(bearer: renewed.token.exposed)
+    let sweeping = try await Sweeping()
+    let guest = try await sweeping.guest()
+    #expect(try await sweeping.sweep() == 0)
+    sweeping.pass(days: 29)
+    let renewed = try #require(await sweeping.fixture.service.renewed(guest.principal))
+    sweeping.pass(days: 29)
+    #expect(try await sweeping.sweep() == 0)
+    let again = try await sweeping.fixture.service.authenticate(bearer: renewed.token.exposed)
     #expect(again.id == guest.principal.id)
-    broom.pass(days: 8)
-    #expect(try await broom.sweep() == 1)
+    sweeping.pass(days: 8)
+    #expect(try await sweeping.sweep() == 1)
   }
 
   @Test func renewalThatCannotBeNotedIsNone() async throws {
-    let broom = try await Broom()
-    let guest = try await broom.guest()
-    broom.pass(days: 29)
-    broom.fixture.engine.failWrites(
+    let sweeping = try await Sweeping()
+    let guest = try await sweeping.guest()
+    sweeping.pass(days: 29)
+    sweeping.fixture.engine.failWrites(
       to: guest.principal.store, with: StoreError(.storage, "The disk is gone"))
-    #expect(await broom.fixture.service.renewed(guest.principal) == nil)
+    #expect(await sweeping.fixture.service.renewed(guest.principal) == nil)
   }
 
   @Test func f21ClockThatRunsAheadErasesNobody() async throws {
-    let broom = try await Broom()
-    let guest = try await broom.guest()
-    #expect(try await broom.sweep() == 0)
-    broom.pass(days: 5)
+    let sweeping = try await Sweeping()
+    let guest = try await sweeping.guest()
+    #expect(try await sweeping.sweep() == 0)
+    sweeping.pass(days: 5)
     for step in [36, 3_650] {
-      broom.fixture.clock.step(seconds: Int64(step) * Self.day)
-      broom.state.advance(to: broom.fixture.clock.now, afterRunning: Self.day)
-      #expect(try await broom.sweep() == 0)
-      broom.fixture.clock.step(seconds: -Int64(step) * Self.day)
-      broom.state.advance(to: broom.fixture.clock.now, afterRunning: Self.day)
-      #expect(try await broom.sweep() == 0)
+      sweeping.fixture.clock.step(seconds: Int64(step) * Self.day)
+      sweeping.state.advance(to: sweeping.fixture.clock.now, afterRunning: Self.day)
+      #expect(try await sweeping.sweep() == 0)
+      sweeping.fixture.clock.step(seconds: -Int64(step) * Self.day)
+      sweeping.state.advance(to: sweeping.fixture.clock.now, afterRunning: Self.day)
+      #expect(try await sweeping.sweep() == 0)
     }
     #expect(
-      try await broom.fixture.service.authenticate(bearer: guest.token).id == guest.principal.id)
+      try await sweeping.fixture.service.authenticate(bearer: guest.token).id == guest.principal.id)
   }
 
   @Test func f21StoreMadeUnderAClockThatWasBehindIsNotOldOnceItIsRight() async throws {
-    let broom = try await Broom()
-    broom.fixture.clock.step(seconds: -20_000 * Self.day)
-    _ = try await broom.guest()
-    #expect(try await broom.sweep() == 0)
-    broom.fixture.clock.step(seconds: 20_000 * Self.day)
-    #expect(try await broom.sweep() == 0)
+    let sweeping = try await Sweeping()
+    sweeping.fixture.clock.step(seconds: -20_000 * Self.day)
+    _ = try await sweeping.guest()
+    #expect(try await sweeping.sweep() == 0)
+    sweeping.fixture.clock.step(seconds: 20_000 * Self.day)
+    #expect(try await sweeping.sweep() == 0)
   }
 
   @Test func storeInUseStays() async throws {
-    let broom = try await Broom()
-    let guest = try await broom.guest()
-    #expect(try await broom.sweep() == 0)
-    broom.pass(days: 40)
-    try await broom.fixture.manager.withExisting(guest.principal.store) { _ in
-      let erased = try await broom.fixture.service.sweep(
-        guest: guest.principal.id, by: broom.state, onTheirWay: [])
+    let sweeping = try await Sweeping()
+    let guest = try await sweeping.guest()
+    #expect(try await sweeping.sweep() == 0)
+    sweeping.pass(days: 40)
+    try await sweeping.fixture.manager.withExisting(guest.principal.store) { _ in
+      let erased = try await sweeping.fixture.service.sweep(
+        guest: guest.principal.id, by: sweeping.state, onTheirWay: [])
       #expect(!erased)
     }
-    #expect(try await broom.sweep() == 1)
+    #expect(try await sweeping.sweep() == 1)
   }
 
   @Test func guestOnTheWayIntoAnAccountStaysUntilAllHasArrived() async throws {
-    let broom = try await Broom()
-    let guest = try await broom.guest()
-    broom.fixture.adoptions.leaveSomething(true)
-    _ = try await broom.fixture.signUp("demo", guest: guest.principal)
-    #expect(try await broom.sweep() == 0)
-    broom.pass(days: 400)
-    #expect(try await broom.sweep() == 0)
-    #expect(try await broom.sweepNotes().kept[.adoptions] == 1)
+    let sweeping = try await Sweeping()
+    let guest = try await sweeping.guest()
+    sweeping.fixture.adoptions.leaveSomething(true)
+    _ = try await sweeping.fixture.signUp("demo", guest: guest.principal)
+    #expect(try await sweeping.sweep() == 0)
+    sweeping.pass(days: 400)
+    #expect(try await sweeping.sweep() == 0)
+    #expect(try await sweeping.sweepNotes().kept[.adoptions] == 1)
     // The next log-in takes the rest over.
-    _ = try await broom.fixture.logIn("demo")
-    #expect(try await broom.fixture.service.guestsOnTheirWay().isEmpty)
-    #expect(try await broom.sweep() == 1)
-    #expect(try await broom.sweepNotes().removed[.adoptions] == 1)
+    _ = try await sweeping.fixture.logIn("demo")
+    #expect(try await sweeping.fixture.service.guestsOnTheirWay().isEmpty)
+    #expect(try await sweeping.sweep() == 1)
+    #expect(try await sweeping.sweepNotes().removed[.adoptions] == 1)
   }
 
   @Test func noteOnAGuestOutlivesTheTokenAndTheStore() async throws {
-    let broom = try await Broom()
-    let guest = try await broom.guest()
-    _ = try await broom.fixture.signUp("demo", guest: guest.principal)
-    broom.pass(days: 36)
-    #expect(try await broom.sweepNotes().kept[.adoptions] == 1)
-    broom.pass(days: 2)
+    let sweeping = try await Sweeping()
+    let guest = try await sweeping.guest()
+    _ = try await sweeping.fixture.signUp("demo", guest: guest.principal)
+    sweeping.pass(days: 36)
+    #expect(try await sweeping.sweepNotes().kept[.adoptions] == 1)
+    sweeping.pass(days: 2)
     // The store is there as yet.
-    #expect(try await broom.sweepNotes().removed[.adoptions] == 0)
-    #expect(try await broom.sweep() == 0)
-    broom.pass(days: 37)
-    #expect(try await broom.sweep() == 1)
-    #expect(try await broom.sweepNotes().removed[.adoptions] == 1)
-    #expect(try await broom.notes() == 1)
+    #expect(try await sweeping.sweepNotes().removed[.adoptions] == 0)
+    #expect(try await sweeping.sweep() == 0)
+    sweeping.pass(days: 37)
+    #expect(try await sweeping.sweep() == 1)
+    #expect(try await sweeping.sweepNotes().removed[.adoptions] == 1)
+    #expect(try await sweeping.notes() == 1)
   }
 
   @Test func nothingIsLeftOfErasedNames() async throws {
-    let broom = try await Broom()
+    let sweeping = try await Sweeping()
     for name in ["one", "two"] {
-      try await broom.fixture.service.erase(try await broom.fixture.signUp(name).principal)
+      try await sweeping.fixture.service.erase(try await sweeping.fixture.signUp(name).principal)
     }
-    let kept = try await broom.fixture.signUp("kept")
-    #expect(try await broom.notes() == 5)
-    #expect(try await broom.sweepNotes().removed[.names] == 4)
-    #expect(try await broom.notes() == 1)
-    #expect(try await broom.fixture.logIn("kept").principal.id == kept.principal.id)
-    _ = try await broom.fixture.signUp("one")
+    let kept = try await sweeping.fixture.signUp("kept")
+    #expect(try await sweeping.notes() == 5)
+    #expect(try await sweeping.sweepNotes().removed[.names] == 4)
+    #expect(try await sweeping.notes() == 1)
+    #expect(try await sweeping.fixture.logIn("kept").principal.id == kept.principal.id)
+    _ = try await sweeping.fixture.signUp("one")
   }
 
   @Test func erasedAccountTakesTheGuestsStoresWithIt() async throws {
-    let broom = try await Broom()
-    let (guest, other) = (try await broom.guest(), try await broom.guest())
-    let session = try await broom.fixture.signUp("demo", guest: guest.principal)
-    try await broom.write(session.principal.store)
-    try await broom.fixture.service.erase(session.principal)
-    #expect(try await broom.guests() == [other.principal.store])
+    let sweeping = try await Sweeping()
+    let (guest, other) = (try await sweeping.guest(), try await sweeping.guest())
+    let session = try await sweeping.fixture.signUp("demo", guest: guest.principal)
+    try await sweeping.write(session.principal.store)
+    try await sweeping.fixture.service.erase(session.principal)
+    #expect(try await sweeping.guests() == [other.principal.store])
   }
 
   @Test func f04InterruptedErasureTakesTheGuestsStoresAtTheNextStart() async throws {
-    let broom = try await Broom()
-    let guest = try await broom.guest()
-    let session = try await broom.fixture.signUp("demo", guest: guest.principal)
+    let sweeping = try await Sweeping()
+    let guest = try await sweeping.guest()
+    let session = try await sweeping.fixture.signUp("demo", guest: guest.principal)
     // What a crash after the first step leaves behind; the account has no store of its own.
-    _ = try await broom.fixture.service.accounts.endUser(
+    _ = try await sweeping.fixture.service.accounts.endUser(
       UserName("demo"), id: session.principal.id)
-    broom.fixture = try await broom.fixture.restarted()
-    #expect(try await broom.guests() == [guest.principal.store])
-    #expect(try await broom.fixture.service.finishErasures().isEmpty)
-    #expect(try await broom.guests().isEmpty)
+    sweeping.fixture = try await sweeping.fixture.restarted()
+    #expect(try await sweeping.guests() == [guest.principal.store])
+    #expect(try await sweeping.fixture.service.finishErasures().isEmpty)
+    #expect(try await sweeping.guests().isEmpty)
   }
 }
