@@ -85,7 +85,7 @@ let package = Package(
 
     // Floor 1: stores.
     floor("Stores", ["Documents", "Lanes", deque, nioLocks]),
-    floor("TestSupport", ["Documents"]),
+    floor("TestSupport", ["Documents", nioLocks]),
     floor("StoreTesting", ["Documents", "Stores", "TestSupport", nioLocks]),
 
     // Floor 2: use cases.
@@ -168,7 +168,10 @@ let package = Package(
       ["Documents", "Stores", "Accounts", "StoreTesting", crypto, cryptoExtras, "TestSupport"]),
     tests(
       "SQLiteEngine",
-      ["Documents", "Lanes", "Stores", "SQLite", "SQLiteEngine", "StoreTesting", "TestSupport"]),
+      [
+        "Documents", "Lanes", "Stores", "SQLite", "SQLiteEngine", "StoreTesting", "TestSupport",
+        nioLocks,
+      ]),
     tests("Catalogue", ["Documents", "Hotels", "Lanes", "Catalogue", "SQLite", "TestSupport"]),
     tests(
       "SearchProxy", ["Documents", "Hotels", "IPAddresses", "SearchProxy", "SQLite", "TestSupport"]),

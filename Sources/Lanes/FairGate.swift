@@ -1,5 +1,3 @@
-import Synchronization
-
 /// Lets so many pass at once, the others in the order of their accounts: for what is one bounded call on a thread of its
 /// own and can't be taken up again, as a search of a catalogue or the hash of a password.
 ///
@@ -18,7 +16,7 @@ package final class FairGate: Sendable {
     var inside: [Int: AccountLine] = [:]
   }
 
-  private let state: Mutex<State>
+  private let state: Locked<State>
   private let seats: Int
   /// Who pays for what is nobody's request.
   private let system = ProcessorAccount(isLimited: false)
@@ -28,7 +26,7 @@ package final class FairGate: Sendable {
   /// - Parameter seats: how many wait at most.
   package init(places: Int, seats: Int) {
     self.seats = seats
-    state = Mutex(State(free: Array((0...max(0, places)).reversed())))
+    state = Locked(State(free: Array((0...max(0, places)).reversed())))
   }
 
   /// Waits for a place, runs `body` there and gives it to whoever is next.

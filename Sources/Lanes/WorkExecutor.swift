@@ -12,7 +12,7 @@ package final class WorkExecutor: TaskExecutor {
   private let idle: Work
   /// Whether the client has closed its sending side: 1; has gone: 2.
   private let closing = Atomic(0)
-  private let state: Mutex<State>
+  private let state: Locked<State>
 
   private struct State {
     /// What is done now.
@@ -29,7 +29,7 @@ package final class WorkExecutor: TaskExecutor {
     self.pool = pool
     self.account = account
     idle = Work(account, in: pool, isCounted: false)
-    state = Mutex(State(work: idle, payer: account))
+    state = Locked(State(work: idle, payer: account))
   }
 
   /// The executor of the task that the calling thread runs; nil for a task of another kind.

@@ -1,15 +1,15 @@
+import NIOConcurrencyHelpers
 import SQLiteEngine
-import Synchronization
 
 /// What a scrub says.
 final class Findings: Sendable {
-  private let found = Mutex<[ScrubFinding]>([])
+  private let found = NIOLockedValueBox<[ScrubFinding]>([])
 
-  var all: [ScrubFinding] { found.withLock { $0 } }
+  var all: [ScrubFinding] { found.withLockedValue { $0 } }
 
   var reporter: ScrubReporter {
     ScrubReporter { finding in
-      self.found.withLock { $0.append(finding) }
+      self.found.withLockedValue { $0.append(finding) }
     } progress: { _, _ in
     }
   }
