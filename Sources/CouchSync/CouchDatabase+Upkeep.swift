@@ -145,18 +145,10 @@ package struct PurgeRequest: Sendable {
       guard count <= Self.maximumRevisions else {
         throw .badRequest("Exceeded maximum number of revisions.")
       }
-      documents.append((DocumentID(stored: member.name), try Self.revisions(member.value)))
+      documents.append(
+        (DocumentID(stored: member.name), try RevisionsRequest.revisions(member.value)))
     }
     self.documents = documents
-  }
-
-  private static func revisions(_ list: JSONNode) throws(CouchError) -> [RevisionID] {
-    var revisions: [RevisionID] = []
-    for element in list.elements {
-      guard let text = element.string else { throw .badRequest("Invalid rev format") }
-      do { revisions.append(try RevisionID(text)) } catch { throw CouchError(error) }
-    }
-    return revisions
   }
 }
 

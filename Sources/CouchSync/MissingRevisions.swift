@@ -93,7 +93,8 @@ package struct RevisionsRequest: Sendable {
     self.documents = documents
   }
 
-  private static func revisions(_ list: JSONNode) throws(CouchError) -> [RevisionID] {
+  /// The revisions of a list.
+  static func revisions(_ list: JSONNode) throws(CouchError) -> [RevisionID] {
     var revisions: [RevisionID] = []
     for element in list.elements {
       guard let text = element.string else { throw .badRequest("Invalid rev format") }

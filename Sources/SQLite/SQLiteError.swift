@@ -3,8 +3,7 @@ import Glibc
 
 /// Why SQLite refused, or could not do, what it was asked.
 ///
-/// Callers decide on ``code`` and on the questions in `SQLiteError+Classification.swift`, never on
-/// text. Result codes: <https://sqlite.org/rescode.html>.
+/// Callers decide on ``code`` and on the questions below, never on text. Result codes: <https://sqlite.org/rescode.html>.
 package struct SQLiteError: Error, Sendable {
   /// What went wrong: one case per kind of answer that a caller treats differently.
   package let code: Code

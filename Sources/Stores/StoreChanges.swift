@@ -45,9 +45,6 @@ package struct StoreChanges {
     return ids.count > 1 && Set(ids).count != ids.count
   }
 
-  /// Records a document's next state.
-  package mutating func write(_ mutation: Mutation) { mutations.append(mutation) }
-
   /// Records a document's next state, if there is one.
   package mutating func write(_ mutation: Mutation?) {
     if let mutation { mutations.append(mutation) }

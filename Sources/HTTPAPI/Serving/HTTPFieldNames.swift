@@ -39,13 +39,6 @@ extension HTTPField.Name {
   /// `X-Request-Id`: names a failed request in the log.
   static let xRequestID = named("X-Request-Id")
 
-  /// The names above, so that a test can use each.
-  static let own = [
-    cacheStatus, couchRequestID, destination, hostField, idempotencyKey, lastEventID, link,
-    methodOverride, prefer,
-    renewedToken, serverTiming, xForwardedFor, xRequestID,
-  ]
-
   private static func named(_ name: StaticString) -> HTTPField.Name {
     guard let name = HTTPField.Name("\(name)") else {
       preconditionFailure("no name of a field: \(name)")

@@ -48,9 +48,9 @@ struct ThinLayer: Contender, Operations {
   func upsertTogether(_ keys: ArraySlice<String>, _ number: Int) throws {
     try connection.begin()
     for (offset, key) in keys.enumerated() {
-      try connection.savepoint()
+      try connection.statement("SAVEPOINT point").run()
       try write(key, number + offset)
-      try connection.release()
+      try connection.statement("RELEASE point").run()
     }
     try connection.commit()
   }
