@@ -130,9 +130,9 @@ import Testing
       let waiting = await passing(gate, third, pool) {
         // Both places are taken: whoever comes now waits.
         let late = Task { [pool] in await self.passes(gate, busy, pool) }
-        while gate.waitingCount < 1 { await Task.yield() }
+        while gate.waitingCount < 1 { try? await Task.sleep(for: .milliseconds(1)) }
         let early = Task { [pool] in await self.passes(gate, quiet, pool) }
-        while gate.waitingCount < 2 { await Task.yield() }
+        while gate.waitingCount < 2 { try? await Task.sleep(for: .milliseconds(1)) }
         return (late: late, early: early)
       }
       // One place is free again and the other is not, so one after the other has it.
@@ -149,9 +149,9 @@ import Testing
     let gate = FairGate(places: 1, seats: 8)
     let waiting = await passing(gate, inside, pool) {
       let overdrawn = Task { [pool] in await self.passes(gate, spender, pool) }
-      while gate.waitingCount < 1 { await Task.yield() }
+      while gate.waitingCount < 1 { try? await Task.sleep(for: .milliseconds(1)) }
       let another = Task { [pool] in await self.passes(gate, inside, pool) }
-      while gate.waitingCount < 2 { await Task.yield() }
+      while gate.waitingCount < 2 { try? await Task.sleep(for: .milliseconds(1)) }
       // Both wait although a place is free, which is this one's.
       #expect(await self.passes(gate, saver, self.pool) != nil)
       return (overdrawn, another)
@@ -165,7 +165,7 @@ import Testing
     let gate = FairGate(places: 1, seats: 1)
     let waiting = await gate.pass { _ in
       let second = Task { await gate.pass { _ in true } }
-      while gate.waitingCount < 1 { await Task.yield() }
+      while gate.waitingCount < 1 { try? await Task.sleep(for: .milliseconds(1)) }
       #expect(await gate.pass { _ in true } == nil)
       return second
     }
@@ -185,7 +185,7 @@ import Testing
             let work = executor.begin(account)
             defer { executor.finish() }
             let hangUp = Task {
-              while gate.waitingCount < 1 { await Task.yield() }
+              while gate.waitingCount < 1 { try? await Task.sleep(for: .milliseconds(1)) }
               work.end(.gone)
             }
             let outcome = await gate.pass { _ in true }
@@ -193,7 +193,7 @@ import Testing
             return outcome
           }
         }
-        while pool.counts.endedCount(.gone) < 1 { await Task.yield() }
+        while pool.counts.endedCount(.gone) < 1 { try? await Task.sleep(for: .milliseconds(1)) }
         return gone
       }
     }

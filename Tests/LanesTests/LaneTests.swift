@@ -155,11 +155,11 @@ import Testing
       await tenant.run {}
       await lane.stop()
     }
-    while freed != nil { await Task.yield() }
+    while freed != nil { try? await Task.sleep(for: .milliseconds(1)) }
   }
 
   /// A stopped lane's thread is at its end when `stop` returns; its entry goes a moment later.
   private func expectNoThread(named name: String) async {
-    while ThreadNames.now().contains(name) { await Task.yield() }
+    while ThreadNames.now().contains(name) { try? await Task.sleep(for: .milliseconds(1)) }
   }
 }

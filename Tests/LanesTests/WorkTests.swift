@@ -99,7 +99,7 @@ import Testing
       }
       return turns
     }
-    while begun.total == 0 { await Task.yield() }
+    while begun.total == 0 { try? await Task.sleep(for: .milliseconds(1)) }
     try await request(of: ProcessorAccount(), in: pool) { work in work.end(.stopping) }
     #expect(try await long > 0)
     await pool.stop()
@@ -192,7 +192,7 @@ import Testing
     await Counter(in: pool).count()
     #expect(ThreadNames.now().contains("short-lived"))
     await pool.stop()
-    while ThreadNames.now().contains("short-lived") { await Task.yield() }
+    while ThreadNames.now().contains("short-lived") { try? await Task.sleep(for: .milliseconds(1)) }
     // A job that comes later is done all the same.
     let counter = Counter(in: pool)
     await counter.count()
