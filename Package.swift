@@ -251,7 +251,7 @@ if Context.environment["BOOKMARKS_FUZZING"] != nil {
     readers(
       "Accounts", ["Documents", "IPAddresses", "Stores", "ICU"],
       [
-        "AccountError", "ClientAddress", "CompactToken", "IDToken", "Principal", "Secret",
+        "ServiceError+Accounts", "ClientAddress", "CompactToken", "IDToken", "Principal", "Secret",
         "TokenClaims", "TrustedIssuer", "UserName",
       ]),
     readers(

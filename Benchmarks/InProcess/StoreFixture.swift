@@ -39,7 +39,7 @@ final class StoreFixture: Sendable {
   func read() async throws {
     let number = reads.add(1, ordering: .relaxed).oldValue
     let id = try DocumentID("doc-\(number &* 7_919 % documents)")
-    let found = try await storage.readInline { view throws(StoreError) in try view.document(id) }
+    let found = try await storage.readInline { view in try view.document(id) }
     guard found != nil else { throw NoStore(reason: "a document is missing") }
   }
 
@@ -50,7 +50,7 @@ final class StoreFixture: Sendable {
 
   /// The last changes.
   func changes(_ count: Int) async throws -> [Change] {
-    try await storage.read { view throws(StoreError) in
+    try await storage.read { view in
       let last = try view.info().lastSequence
       return try view.changes(after: last - Int64(count), limit: count)
     }
@@ -66,7 +66,7 @@ final class StoreFixture: Sendable {
   private func put(_ names: [String]) async throws {
     let ids = try names.map { try DocumentID($0) }
     let body = body
-    try await storage.update(loading: Set(ids), at: Self.now) { changes throws(StoreError) in
+    try await storage.update(loading: Set(ids), at: Self.now) { changes in
       for id in ids { try changes.put(id, base: nil, body: body) }
     }
   }

@@ -11,7 +11,7 @@ extension AccountService {
   ///   for the guest's token also `expiredToken`, `guestSpent`.
   package func exchange(
     idToken: Secret, guestToken: String?, bearer: String?, from address: ClientAddress
-  ) async throws(AccountError) -> Session {
+  ) async throws -> Session {
     try passwordRate.take(address, at: uptime())
     var guest: AccountID?
     if let guestToken {
@@ -28,8 +28,8 @@ extension AccountService {
       newcomer: newUser(), adopting: guest)
     {
     case .user(let known): user = known
-    case .usedToken: throw .invalidToken("an ID token that was exchanged before")
-    case .guestSpent: throw .guestSpent
+    case .usedToken: throw ServiceError.invalidToken("an ID token that was exchanged before")
+    case .guestSpent: throw ServiceError.guestSpent
     }
     // The claim is stored: what fails here is done at the next log-in.
     for left in user.adopting { try? await carry(left, into: user.id, name) }
@@ -47,10 +47,10 @@ extension AccountService {
   /// - Returns: the first moment at which the token would be refused for its age.
   private func verify(
     _ token: IDToken, from address: ClientAddress
-  ) async throws(AccountError) -> Timestamp {
+  ) async throws -> Timestamp {
     let claims = token.claims
     guard let keys = issuers.first(where: { $0.issuer.url.equalsBytes(of: claims.issuer) }) else {
-      throw .invalidToken("an issuer that is not trusted")
+      throw ServiceError.invalidToken("an issuer that is not trusted")
     }
     let end = try claims.check(
       for: keys.issuer, at: now(), age: AccountSettings.idTokenAge, skew: settings.skew)
@@ -58,14 +58,16 @@ extension AccountService {
       name: UserName(issuer: claims.issuer, subject: claims.subject), address: address)
     try lockouts.begin(attempt, at: uptime())
     let key: IssuerKey?
-    do throws(AccountError) { key = try await keys.key(token.key) } catch {
+    do { key = try await keys.key(token.key) } catch {
       lockouts.end(attempt, .unknown, at: uptime())
       throw error
     }
     // A key that is unknown today may be known in half a minute: that is nobody's guess.
     let isGood = key.map { $0.isSignature(token.signature, of: token.signed) }
     lockouts.end(attempt, isGood.map { $0 ? .right : .wrong } ?? .unknown, at: uptime())
-    guard isGood ?? false else { throw .invalidToken("key or signature of an ID token") }
+    guard isGood ?? false else {
+      throw ServiceError.invalidToken("key or signature of an ID token")
+    }
     return end
   }
 }

@@ -15,22 +15,22 @@ package struct ListedUser: Sendable, Equatable {
 extension AccountService {
   /// Everybody who has an account, in no order that means anything.
   /// - Throws: the store's errors.
-  package func users() async throws(AccountError) -> [ListedUser] {
+  package func users() async throws -> [ListedUser] {
     try await accounts.users()
   }
 
   /// Erases a user, for the command line: as if they had asked for it themselves.
   /// - Parameter user: a name, or the id of an account.
   /// - Throws: `unknownUser`; the store's errors.
-  package func eraseUser(_ user: String) async throws(AccountError) {
+  package func eraseUser(_ user: String) async throws {
     let ended = try await ended(user)
     guard !ended.isEmpty else {
-      throw AccountError(.unknownUser, "There is no user of this name or id.")
+      throw ServiceError(.unknownUser, "There is no user of this name or id.")
     }
     for store in ended { try await accounts.erase(store) }
   }
 
-  private func ended(_ user: String) async throws(AccountError) -> [StoreName] {
+  private func ended(_ user: String) async throws -> [StoreName] {
     if let name = try? UserName(user), let known = try await accounts.knownUser(name) {
       let id = known.document.id
       let ended = try await accounts.endUser(known.name ?? name, id: id)
@@ -53,37 +53,33 @@ extension AccountStore {
   }
 
   /// Everybody who has an account; a damaged one is listed without a name or an id.
-  func users() async throws(AccountError) -> [ListedUser] {
-    try await stores.withStore(.system, creating: false) { store throws(AccountError) in
+  func users() async throws -> [ListedUser] {
+    try await stores.withStore(.system, creating: false) { store in
       guard let store else { return [] }
-      do throws(StoreError) {
-        return try await store.read(inSlices: Walk()) { walk, view throws(StoreError) in
-          let ids = if let ids = walk.ids { ids } else { try view.ids(ofType: "user") }
-          walk.ids = ids
-          while walk.next < ids.count {
-            if let user = try Self.listed(ids[walk.next], in: view) { walk.found.append(user) }
-            walk.next += 1
-            if Slice.isOver, walk.next < ids.count { return nil }
-          }
-          return walk.found
+      return try await store.read(inSlices: Walk()) { walk, view in
+        let ids = if let ids = walk.ids { ids } else { try view.ids(ofType: "user") }
+        walk.ids = ids
+        while walk.next < ids.count {
+          if let user = try Self.listed(ids[walk.next], in: view) { walk.found.append(user) }
+          walk.next += 1
+          if Slice.isOver, walk.next < ids.count { return nil }
         }
-      } catch {
-        throw AccountError(error)
+        return walk.found
       }
     }
   }
 
   private static func listed(
     _ id: DocumentID, in view: any StoreView
-  ) throws(StoreError) -> ListedUser? {
-    do throws(StoreError) {
+  ) throws -> ListedUser? {
+    do {
       guard let user = try UserDocument(view.document(id)) else { return nil }
-      let name = try view.local(LocalID(receipt: id.text)).map { local throws(StoreError) in
+      let name = try view.local(LocalID(receipt: id.text)).map { local in
         try Credentials(local).name
       }
       return ListedUser(name: name, id: user.id, createdAt: user.createdAt)
     } catch {
-      guard error.code == .integrity else { throw error }
+      guard ServiceError(error)?.code == .integrity else { throw error }
       return ListedUser(name: nil, id: nil, createdAt: "")
     }
   }

@@ -8,7 +8,7 @@ extension AccountService {
   ///   `invalidToken`, `expiredToken`, `guestSpent`.
   package func logIn(
     username: String, password: Secret, guestToken: String?, from address: ClientAddress
-  ) async throws(AccountError) -> Session {
+  ) async throws -> Session {
     var guest: AccountID?
     if let guestToken { guest = try await self.guest(provedBy: guestToken) }
     let user = try await verified(username, password, from: address)
@@ -27,8 +27,8 @@ extension AccountService {
   /// - Throws: `badCredentials`, `lockedOut`, `tooMany`, `hashingBusy`.
   package func authenticate(
     username: String, password: Secret, from address: ClientAddress
-  ) async throws(AccountError) -> Principal {
-    guard let (_, key, _) = proof(username, password) else { throw .badCredentials }
+  ) async throws -> Principal {
+    guard let (_, key, _) = proof(username, password) else { throw ServiceError.badCredentials }
     if let principal = proofs.principal(.password, key, at: now()) { return principal }
     let moment = proofs.moment
     let principal = try await verified(username, password, from: address).principal
@@ -50,26 +50,24 @@ extension AccountService {
 
   func verified(
     _ username: String, _ password: Secret, from address: ClientAddress
-  ) async throws(AccountError) -> VerifiedUser {
-    guard let (name, key, bytes) = proof(username, password) else { throw .badCredentials }
+  ) async throws -> VerifiedUser {
+    guard let (name, key, bytes) = proof(username, password) else {
+      throw ServiceError.badCredentials
+    }
     let shared = SharedVerifications.Key(proof: key, address: address)
-    return try await verifications.outcome(of: shared) { [self] in
-      do throws(AccountError) {
-        return .success(try await verify(name, bytes, from: address))
-      } catch {
-        return .failure(error)
-      }
-    }.get()
+    return try await verifications.user(of: shared) { [self] in
+      try await verify(name, bytes, from: address)
+    }
   }
 
   private func verify(
     _ name: UserName, _ password: [UInt8], from address: ClientAddress
-  ) async throws(AccountError) -> VerifiedUser {
+  ) async throws -> VerifiedUser {
     // However wide its letters are written, attempts at one name are counted together.
     let attempt = Lockouts.Key(name: name.widthMapped ?? name, address: address)
     try lockouts.begin(attempt, at: uptime())
     let user: VerifiedUser?
-    do throws(AccountError) {
+    do {
       try passwordRate.take(address, at: uptime())
       user = try await match(name, password)
     } catch {
@@ -77,7 +75,7 @@ extension AccountService {
       throw error
     }
     lockouts.end(attempt, user == nil ? .wrong : .right, at: uptime())
-    guard let user else { throw .badCredentials }
+    guard let user else { throw ServiceError.badCredentials }
     return user
   }
 
@@ -85,7 +83,7 @@ extension AccountService {
   /// or not.
   private func match(
     _ name: UserName, _ password: [UInt8]
-  ) async throws(AccountError) -> VerifiedUser? {
+  ) async throws -> VerifiedUser? {
     if let administrator = settings.administrator, administrator.name == name {
       guard try await hashing.verify(password, against: administrator.password) else { return nil }
       return VerifiedUser(
@@ -115,15 +113,15 @@ extension AccountService {
   ///   `hashingBusy`; the store's errors.
   package func changePassword(
     of person: Principal, from current: Secret, to password: Secret, at address: ClientAddress
-  ) async throws(AccountError) -> IssuedToken? {
+  ) async throws -> IssuedToken? {
     guard person.kind == .user, let username = person.username,
       !username.utf8.starts(with: UserName.issuedPrefix.utf8)
-    else { throw AccountError(.noPassword, Self.whyThereIsNoPassword(of: person)) }
+    else { throw ServiceError(.noPassword, Self.whyThereIsNoPassword(of: person)) }
     try PasswordRule.check(password)
     let user = try await verified(username, current, from: address)
-    guard user.id == person.id else { throw .badCredentials }
+    guard user.id == person.id else { throw ServiceError.badCredentials }
     let changed = try await change(user.name, password, inEpoch: user.epoch)
-    guard let changed else { throw .badCredentials }
+    guard let changed else { throw ServiceError.badCredentials }
     guard let session = person.tokenID else { return nil }
     return try tokens.issue(
       .user, changed.id, name: username, epoch: changed.epoch, session: session, at: now()
@@ -133,10 +131,10 @@ extension AccountService {
   /// A token with which a user chooses another password, once and within a day, for the command line: who handed it
   /// over answers for who it was given to.
   /// - Throws: `invalidName`, `unknownUser`.
-  package func passwordReset(for username: String) async throws(AccountError) -> IssuedToken {
+  package func passwordReset(for username: String) async throws -> IssuedToken {
     let name = try UserName(username)
     guard let known = try await accounts.knownUser(name) else {
-      throw AccountError(.unknownUser, "There is no user of this name.")
+      throw ServiceError(.unknownUser, "There is no user of this name.")
     }
     return try tokens.issue(
       .user, known.document.id, name: (known.name ?? name).text, epoch: known.document.epoch,
@@ -149,22 +147,22 @@ extension AccountService {
   /// - Throws: `invalidToken`, `expiredToken`, `invalidPassword`, `tooMany`, `hashingBusy`; the store's errors.
   package func resetPassword(
     with token: String, to password: Secret, at address: ClientAddress
-  ) async throws(AccountError) {
+  ) async throws {
     let person = try tokens.verify(token, for: .passwordReset, at: now()).principal
     guard let name = person.username.flatMap({ try? UserName($0) }),
       let known = try await accounts.user(name), known.document.id == person.id,
       known.document.epoch == person.epoch
-    else { throw .invalidToken("used") }
+    else { throw ServiceError.invalidToken("used") }
     try PasswordRule.check(password)
     try passwordRate.take(address, at: uptime())
     guard try await change(name, password, inEpoch: person.epoch) != nil else {
-      throw .invalidToken("used")
+      throw ServiceError.invalidToken("used")
     }
   }
 
   private func change(
     _ name: UserName, _ password: Secret, inEpoch epoch: Int
-  ) async throws(AccountError) -> UserDocument? {
+  ) async throws -> UserDocument? {
     let hash = try await hashing.hash(PasswordRule.normalized(password))
     guard let user = try await accounts.changePassword(name, hash, inEpoch: epoch) else {
       return nil

@@ -7,7 +7,7 @@ extension AccountService {
   /// - Throws: `invalidName`, `invalidPassword`, `taken`, `guestSpent`, `tooMany`, `hashingBusy`.
   package func signUp(
     username: String, password: Secret, guest: Principal?, from address: ClientAddress
-  ) async throws(AccountError) -> Session {
+  ) async throws -> Session {
     let name = try UserName(ofNewcomer: username)
     try PasswordRule.check(password)
     try passwordRate.take(address, at: uptime())
@@ -22,7 +22,7 @@ extension AccountService {
   /// - Throws: `invalidName`, `invalidPassword`, `taken`, `hashingBusy`.
   package func addUser(
     username: String, password: Secret
-  ) async throws(AccountError) -> AccountID {
+  ) async throws -> AccountID {
     let name = try UserName(ofNewcomer: username)
     try PasswordRule.check(password)
     return try await create(name, password, adopting: nil).id
@@ -32,12 +32,12 @@ extension AccountService {
   /// - Throws: `invalidName`, `invalidPassword`, `unknownUser`, `hashingBusy`.
   package func changePassword(
     username: String, password: Secret
-  ) async throws(AccountError) {
+  ) async throws {
     let name = try UserName(username)
     try PasswordRule.check(password)
     let hash = try await hashing.hash(PasswordRule.normalized(password))
     guard let user = try await accounts.changePassword(name, hash) else {
-      throw AccountError(.unknownUser, "There is no user of this name.")
+      throw ServiceError(.unknownUser, "There is no user of this name.")
     }
     proofs.end { $0.id == user.id }
   }
@@ -46,25 +46,25 @@ extension AccountService {
   /// - Throws: the store's errors.
   package func accountID(
     ofUser username: String
-  ) async throws(AccountError) -> AccountID? {
+  ) async throws -> AccountID? {
     guard let name = try? UserName(username) else { return nil }
     return try await accounts.user(name)?.document.id
   }
 
   private func create(
     _ name: UserName, _ password: Secret, adopting guest: AccountID?
-  ) async throws(AccountError) -> UserDocument {
+  ) async throws -> UserDocument {
     // Looking first spares the hash; the transaction decides.
     guard settings.administrator?.isTaken(for: name) != true, try await accounts.user(name) == nil
     else {
-      throw .taken
+      throw ServiceError.taken
     }
     let hash = try await hashing.hash(PasswordRule.normalized(password))
     let user = newUser(adopting: guest.map { [$0] } ?? [])
     switch try await accounts.create(name, user, password: hash) {
     case .created: return user
-    case .taken: throw .taken
-    case .guestSpent: throw .guestSpent
+    case .taken: throw ServiceError.taken
+    case .guestSpent: throw ServiceError.guestSpent
     }
   }
 }
@@ -75,16 +75,18 @@ extension AccountService {
   /// - Throws: `invalidToken`, `expiredToken`, `guestSpent`; the store's errors.
   package func authenticate(
     bearer token: String
-  ) async throws(AccountError) -> Principal {
-    guard token.utf8.count <= CompactToken.maximumBytes else { throw .invalidToken("too long") }
+  ) async throws -> Principal {
+    guard token.utf8.count <= CompactToken.maximumBytes else {
+      throw ServiceError.invalidToken("too long")
+    }
     let key = ProofKey(token: token)
     if let principal = proofs.principal(.token, key, at: now()) { return principal }
     let moment = proofs.moment
     let verified = try tokens.verify(token, at: now())
     switch try await standing(of: verified.principal) {
     case .good: break
-    case .spent: throw .guestSpent
-    case .ended: throw .invalidToken("ended")
+    case .spent: throw ServiceError.guestSpent
+    case .ended: throw ServiceError.invalidToken("ended")
     }
     proofs.remember(
       .token, key,
@@ -95,7 +97,7 @@ extension AccountService {
   /// Whether a principal proved earlier still is one, for what lives longer than a request: a feed asks
   /// every second. Reads the store only after something was logged out or erased.
   /// - Throws: the store's errors.
-  package func isStillGood(_ principal: Principal) async throws(AccountError) -> Bool {
+  package func isStillGood(_ principal: Principal) async throws -> Bool {
     let now = now()
     if let end = principal.expiresAt, end.adding(seconds: settings.skew) <= now { return false }
     if let key = principal.keyID, !tokens.isGood(key, at: now) { return false }
@@ -114,7 +116,7 @@ extension AccountService {
     let now = now()
     let issued = end.adding(seconds: -tokens.lifetime(of: principal.kind))
     guard issued.adding(seconds: settings.renewalAge) <= now else { return nil }
-    do throws(AccountError) {
+    do {
       if principal.kind == .guest { try await accounts.noteUse(of: principal.id, at: now) }
       return try tokens.issue(
         principal.kind, principal.id, name: principal.username, epoch: principal.epoch,
@@ -128,7 +130,7 @@ extension AccountService {
   /// Ends a session: its token and every renewal of it, durably and in this process at once. Nothing to
   /// do where a password was the proof.
   /// - Throws: the store's errors.
-  package func logOut(_ principal: Principal) async throws(AccountError) {
+  package func logOut(_ principal: Principal) async throws {
     guard let session = principal.tokenID else { return }
     // The last renewal may have been made just now; the skew counts once on either side.
     let longest = tokens.lifetime(of: principal.kind) + 2 * settings.skew
@@ -138,7 +140,7 @@ extension AccountService {
 
   private func standing(
     of principal: Principal
-  ) async throws(AccountError) -> AccountStore.Standing {
+  ) async throws -> AccountStore.Standing {
     if principal.kind == .administrator {
       guard principal.id == settings.administrator?.id, principal.epoch == administratorEpoch else {
         return .ended

@@ -5,19 +5,19 @@ package import Stores
 extension AccountService {
   /// How far sweeping has come.
   /// - Throws: the system store's errors.
-  package func sweepState() async throws(AccountError) -> SweepState {
+  package func sweepState() async throws -> SweepState {
     try await accounts.sweepState(at: now())
   }
 
   /// Notes how far sweeping has come, durably; makes the system store if there is none.
   /// - Throws: the system store's errors.
-  package func save(_ state: SweepState) async throws(AccountError) {
+  package func save(_ state: SweepState) async throws {
     try await accounts.save(state)
   }
 
   /// The guests whose bookmarks are on their way into an account. Reads every account.
   /// - Throws: the system store's errors.
-  package func guestsOnTheirWay() async throws(AccountError) -> Set<AccountID> {
+  package func guestsOnTheirWay() async throws -> Set<AccountID> {
     try await accounts.guestsOnTheirWay()
   }
 
@@ -28,7 +28,7 @@ extension AccountService {
   /// - Throws: the stores' errors.
   package func sweep(
     guest id: AccountID, by state: SweepState, onTheirWay: Set<AccountID>
-  ) async throws(AccountError) -> Bool {
+  ) async throws -> Bool {
     let name = StoreName.guest(id)
     guard !accounts.stores.isInUse(name) else { return false }
     let isOver = isOver(state)
@@ -37,13 +37,11 @@ extension AccountService {
     guard let used = try await accounts.lastUse(of: id, noting: moment), isOver(used) else {
       return false
     }
-    let note = try await accounts.read(orAbsent: nil) { view throws(StoreError) in
+    let note = try await accounts.read(orAbsent: nil) { view in
       try view.document(AccountKeys.guest(id))?.updated
     }
     if let note, onTheirWay.contains(id) || !isOver(note) { return false }
-    do { return try await accounts.stores.erase(name, isNoted: false) } catch {
-      throw AccountError(error)
-    }
+    return try await accounts.stores.erase(name, isNoted: false)
   }
 
   /// Removes some of the system store's notes that nothing needs any more: tombstones of accounts and of erasures; and
@@ -53,7 +51,7 @@ extension AccountService {
   /// - Throws: the stores' errors.
   package func sweepNotes(
     after last: String?, by state: SweepState, onTheirWay: Set<AccountID>
-  ) async throws(AccountError) -> (remains: Remains, last: String?) {
+  ) async throws -> (remains: Remains, last: String?) {
     let isOver = isOver(state)
     let walk = try await accounts.ended(after: last, isOver: isOver)
     var remains = Remains()
@@ -61,7 +59,7 @@ extension AccountService {
     for id in walk.found.notes {
       guard let guest = AccountKeys.guest(of: id), !onTheirWay.contains(guest) else { continue }
       // The note is what leads from an account to the store.
-      let isGone = try await accounts.stores.visit(.guest(guest)) { store throws(AccountError) in
+      let isGone = try await accounts.stores.visit(.guest(guest)) { store in
         store == nil
       }
       if isGone { notes.append(id) }

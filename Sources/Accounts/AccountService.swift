@@ -25,7 +25,7 @@ package final class AccountService: Sendable {
   /// Carries a guest's bookmarks into a user's store; must be safe to repeat. False while something has to wait
   /// in the guest's store: it is tried again at each log-in.
   package typealias AdoptGuest =
-    @Sendable (_ guest: AccountID, _ user: AccountID) async throws(StoreError) -> Bool
+    @Sendable (_ guest: AccountID, _ user: AccountID) async throws -> Bool
 
   let settings: AccountSettings
   let now: @Sendable () -> Timestamp
@@ -83,7 +83,7 @@ extension AccountService {
   /// ends, and the store is erased. Names of anything but people's own stores are left alone.
   /// - Returns: how many of the stores were there.
   /// - Throws: the stores' errors; it may be done again.
-  package func eraseAgain(_ names: [StoreName]) async throws(AccountError) -> Int {
+  package func eraseAgain(_ names: [StoreName]) async throws -> Int {
     var stores = Set<StoreName>()
     var users = Set<AccountID>()
     for name in names {
@@ -112,7 +112,7 @@ extension AccountService {
   /// - Throws: `tooMany`.
   package func createGuest(
     from address: ClientAddress
-  ) async throws(AccountError) -> (id: AccountID, token: IssuedToken) {
+  ) async throws -> (id: AccountID, token: IssuedToken) {
     try guestRate.take(address, at: uptime())
     var generator = SystemRandomNumberGenerator()
     let id = AccountID.random(using: &generator)
@@ -122,10 +122,12 @@ extension AccountService {
 
   /// The guest whom a token proves, one whose bookmarks have gone to an account included: whether it may
   /// still be adopted is for ``adopt(_:into:)`` to say.
-  func guest(provedBy token: String) async throws(AccountError) -> AccountID {
+  func guest(provedBy token: String) async throws -> AccountID {
     let principal = try tokens.verify(token, at: now()).principal
-    guard principal.kind == .guest else { throw .invalidToken("no guest's") }
-    if case .ended = try await accounts.standing(of: principal) { throw .invalidToken("ended") }
+    guard principal.kind == .guest else { throw ServiceError.invalidToken("no guest's") }
+    if case .ended = try await accounts.standing(of: principal) {
+      throw ServiceError.invalidToken("ended")
+    }
     return principal.id
   }
 
@@ -133,11 +135,11 @@ extension AccountService {
   /// guest's tokens; then the bookmarks; then a note that they have arrived. Whatever is missing after a
   /// failure is done when the user logs in next, with or without the guest's token.
   /// - Throws: `guestSpent`.
-  func adopt(_ guest: AccountID, into user: VerifiedUser) async throws(AccountError) {
+  func adopt(_ guest: AccountID, into user: VerifiedUser) async throws {
     switch try await accounts.claim(guest: guest, for: user.name, id: user.id) {
     case .claimed: break
-    case .spent: throw .guestSpent
-    case .noAccount: throw .badCredentials
+    case .spent: throw ServiceError.guestSpent
+    case .noAccount: throw ServiceError.badCredentials
     }
     try await carry(guest, into: user.id, user.name)
   }
@@ -146,10 +148,10 @@ extension AccountService {
   /// arrived.
   func carry(
     _ guest: AccountID, into user: AccountID, _ name: UserName
-  ) async throws(AccountError) {
+  ) async throws {
     proofs.end { $0.id == guest }
     let isWhole: Bool
-    do { isWhole = try await adoptGuest(guest, user) } catch { throw AccountError(error) }
+    isWhole = try await adoptGuest(guest, user)
     guard isWhole else { return }
     try await accounts.adopted(guest: guest, by: name, id: user)
   }
@@ -161,12 +163,12 @@ extension AccountService {
   ///
   /// There is nothing to erase of the administrator, who has neither documents nor a store.
   /// - Throws: the store's errors; `guestSpent` for a guest who has become a user meanwhile.
-  package func erase(_ principal: Principal) async throws(AccountError) {
+  package func erase(_ principal: Principal) async throws {
     let ended: [StoreName]
     switch principal.kind {
     case .guest:
       ended = try await accounts.endGuest(principal.id)
-      if ended.isEmpty { throw .guestSpent }
+      if ended.isEmpty { throw ServiceError.guestSpent }
     case .user:
       let name = try UserName(given: principal.username ?? "")
       ended = try await accounts.endUser(name, id: principal.id)
@@ -180,7 +182,7 @@ extension AccountService {
   /// Erases the store of somebody erased once more: a write that had been let in before may have made it
   /// anew. Nothing for anybody else.
   /// - Throws: the store's errors.
-  package func sweepUp(after principal: Principal) async throws(AccountError) {
+  package func sweepUp(after principal: Principal) async throws {
     guard try await accounts.isErased(principal) else { return }
     try await accounts.noteErasure(of: principal.store)
     try await accounts.erase(principal.store)
@@ -189,7 +191,7 @@ extension AccountService {
   /// Sees to it that no new name equals one of before; once at every start, before requests are taken. The first
   /// time it looks at every account.
   /// - Throws: the system store's errors.
-  package func prepareNames() async throws(AccountError) {
+  package func prepareNames() async throws {
     try await accounts.noteFormerNames()
   }
 
@@ -197,15 +199,15 @@ extension AccountService {
   /// requests are taken. Reads one index. A store that can't be erased is left for the next start.
   /// - Returns: why stores could not be erased; also that damage hides which they are, which keeps nobody from starting.
   /// - Throws: the system store's errors.
-  package func finishErasures() async throws(AccountError) -> [AccountError] {
+  package func finishErasures() async throws -> [any Error] {
     let pending: [StoreName]
-    do throws(AccountError) { pending = try await accounts.pendingErasures() } catch {
-      guard error.store?.code == .integrity else { throw error }
+    do { pending = try await accounts.pendingErasures() } catch {
+      guard ServiceError(error)?.code == .integrity else { throw error }
       return [error]
     }
-    var failures: [AccountError] = []
+    var failures: [any Error] = []
     for store in pending {
-      do throws(AccountError) { try await accounts.erase(store) } catch { failures.append(error) }
+      do { try await accounts.erase(store) } catch { failures.append(error) }
     }
     return failures
   }
@@ -240,7 +242,7 @@ final class AddressRate: Sendable {
   /// - Throws: `tooMany`, with the seconds after which one more is right.
   func take(
     _ address: ClientAddress, at now: ContinuousClock.Instant
-  ) throws(AccountError) {
+  ) throws {
     let (interval, tolerance) = (interval, tolerance)
     let wait: Duration = arrivals.withLock { arrivals in
       let due = max(arrivals[address] ?? now, now)
@@ -249,7 +251,7 @@ final class AddressRate: Sendable {
       return wait
     }
     guard wait > .zero else { return }
-    throw AccountError(
+    throw ServiceError(
       .tooMany, "Too many requests from this address.",
       retryAfterSeconds: wait.secondsRoundedUp)
   }

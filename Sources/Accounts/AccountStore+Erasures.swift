@@ -4,10 +4,10 @@ import Stores
 
 extension AccountStore {
   /// Ends a guest and notes that the store is to be erased.
-  func endGuest(_ id: AccountID) async throws(AccountError) -> [StoreName] {
+  func endGuest(_ id: AccountID) async throws -> [StoreName] {
     let (guestID, store) = (AccountKeys.guest(id), StoreName.guest(id))
     return try await update(loading: [guestID, AccountKeys.erasure(store)]) {
-      changes throws(StoreError) -> [StoreName] in
+      changes -> [StoreName] in
       // A guest who became a user's meanwhile has given the store away.
       guard try changes.view.document(guestID) == nil else { return [] }
       try changes.replace(guestID, by: ["type": "guest", "erased": true])
@@ -17,17 +17,17 @@ extension AccountStore {
   }
 
   /// Whether somebody who was here is erased, as against logged out.
-  func isErased(_ principal: Principal) async throws(AccountError) -> Bool {
+  func isErased(_ principal: Principal) async throws -> Bool {
     switch principal.kind {
     case .administrator: return false
     case .guest:
-      return try await read(orAbsent: false) { view throws(StoreError) in
+      return try await read(orAbsent: false) { view in
         guard let note = try view.document(AccountKeys.guest(principal.id)) else { return false }
         return try Self.root(of: note.body)["erased"]?.bool ?? false
       }
     case .user:
       guard let name = try? UserName(given: principal.username ?? "") else { return false }
-      return try await read(orAbsent: false) { view throws(StoreError) in
+      return try await read(orAbsent: false) { view in
         try UserDocument(view.document(AccountKeys.user(name)))?.id != principal.id
       }
     }
@@ -35,7 +35,7 @@ extension AccountStore {
 
   /// Ends a user, whose name and password are gone with this, and notes that the user's store is to be erased; see
   /// ``erase(_:)``.
-  func endUser(_ name: UserName, id: AccountID) async throws(AccountError) -> [StoreName] {
+  func endUser(_ name: UserName, id: AccountID) async throws -> [StoreName] {
     let former = name.widthMapped.map(AccountKeys.formerName)
     return try await endUser(
       AccountKeys.user(name), AccountKeys.credentials(name), former: former, id: id)
@@ -43,9 +43,9 @@ extension AccountStore {
 
   private func endUser(
     _ userID: DocumentID, _ local: LocalID, former: LocalID? = nil, id: AccountID
-  ) async throws(AccountError) -> [StoreName] {
+  ) async throws -> [StoreName] {
     try await update(loading: [userID, AccountKeys.erasure(.user(id))]) {
-      changes throws(StoreError) -> [StoreName] in
+      changes -> [StoreName] in
       guard let user = try UserDocument(changes.view.document(userID)), user.id == id else {
         return []
       }
@@ -58,9 +58,9 @@ extension AccountStore {
   }
 
   /// Ends users whose names are not known, by their ids, as ``endUser(_:id:)`` does. Reads every account.
-  func endUsers(_ ids: Set<AccountID>) async throws(AccountError) -> [StoreName] {
+  func endUsers(_ ids: Set<AccountID>) async throws -> [StoreName] {
     let found: [(document: DocumentID, id: AccountID)] = try await read(orAbsent: []) {
-      view throws(StoreError) in
+      view in
       var found: [(document: DocumentID, id: AccountID)] = []
       for document in try view.ids(ofType: "user") {
         guard let user = try UserDocument(view.document(document)), ids.contains(user.id) else {
@@ -78,15 +78,15 @@ extension AccountStore {
   }
 
   /// Notes that a store is to be erased whose owner lives on.
-  func noteErasure(of store: StoreName) async throws(AccountError) {
-    try await update(loading: [AccountKeys.erasure(store)]) { changes throws(StoreError) in
+  func noteErasure(of store: StoreName) async throws {
+    try await update(loading: [AccountKeys.erasure(store)]) { changes in
       try changes.noteErasure(of: store)
     }
   }
 
   /// The stores that are noted to be erased, in the order of their keys.
-  func pendingErasures() async throws(AccountError) -> [StoreName] {
-    try await read(orAbsent: []) { view throws(StoreError) in
+  func pendingErasures() async throws -> [StoreName] {
+    try await read(orAbsent: []) { view in
       var names: [StoreName] = []
       for id in try view.ids(ofType: "erasure") {
         guard let document = try view.document(id),
@@ -103,18 +103,14 @@ extension AccountStore {
   /// on their way: before the note, so that what a failure leaves over is found again.
   /// - Returns: false when there was no such store.
   @discardableResult
-  func erase(_ store: StoreName) async throws(AccountError) -> Bool {
+  func erase(_ store: StoreName) async throws -> Bool {
     var guests: [AccountID] = []
     if case .user(let id) = store { guests = try await guestsTaken(by: id) }
     let wasThere: Bool
-    do throws(StoreError) {
-      for guest in guests { _ = try await stores.erase(.guest(guest)) }
-      wasThere = try await stores.erase(store)
-    } catch {
-      throw AccountError(error)
-    }
+    for guest in guests { _ = try await stores.erase(.guest(guest)) }
+    wasThere = try await stores.erase(store)
     let id = AccountKeys.erasure(store)
-    try await update(loading: [id]) { changes throws(StoreError) in
+    try await update(loading: [id]) { changes in
       guard let note = try changes.view.document(id), !note.isDeleted else { return }
       try changes.replace(id, by: nil)
     }
@@ -124,7 +120,7 @@ extension AccountStore {
 
 extension StoreChanges {
   /// Records that a store is to be erased. A full disk takes the update, as the erasure follows.
-  fileprivate mutating func noteErasure(of store: StoreName) throws(StoreError) {
+  fileprivate mutating func noteErasure(of store: StoreName) throws {
     freesSpace = true
     try replace(
       AccountKeys.erasure(store), by: ["type": "erasure", "store": .string(store.key)])
@@ -143,11 +139,11 @@ extension AccountStore {
   }
 
   /// Looks once at all names, and notes the ones that new names must not equal. Another time it reads one note.
-  func noteFormerNames() async throws(AccountError) {
-    let isDone = try await read(orAbsent: true) { view throws(StoreError) in
-      do throws(StoreError) { return try view.local(AccountKeys.formerNames) != nil } catch {
+  func noteFormerNames() async throws {
+    let isDone = try await read(orAbsent: true) { view in
+      do { return try view.local(AccountKeys.formerNames) != nil } catch {
         // A damaged note is written anew.
-        guard error.code == .integrity else { throw error }
+        guard ServiceError(error)?.code == .integrity else { throw error }
         return false
       }
     }
@@ -156,34 +152,30 @@ extension AccountStore {
     let note = LocalDocument(revision: 1, body: Array("{}".utf8))
     for start in stride(from: 0, to: found.count, by: Self.notesAtOnce) {
       let names = found[start..<min(start + Self.notesAtOnce, found.count)]
-      try await update { changes throws(StoreError) in
+      try await update { changes in
         for name in names { changes.write(LocalEdit(AccountKeys.formerName(name), note)) }
       }
     }
-    try await update { changes throws(StoreError) in
+    try await update { changes in
       changes.write(LocalEdit(AccountKeys.formerNames, note))
     }
   }
 
-  private func formerNames() async throws(AccountError) -> [UserName] {
-    try await stores.withStore(.system, creating: false) { store throws(AccountError) in
+  private func formerNames() async throws -> [UserName] {
+    try await stores.withStore(.system, creating: false) { store in
       guard let store else { return [] }
-      do throws(StoreError) {
-        return try await store.read(inSlices: Walk()) { walk, view throws(StoreError) in
-          let range = DocumentRange(
-            start: walk.last.map { $0 + "\u{0}" } ?? LocalID.userPrefix, end: LocalID.userEnd)
-          var isWhole = true
-          try view.locals(range) { id, local throws(StoreError) in
-            walk.last = id.text
-            let name = try? UserName(Credentials(local).name)
-            if let mapped = name?.widthMapped { walk.found.append(mapped) }
-            isWhole = !Slice.isOver
-            return isWhole
-          }
-          return isWhole ? walk.found : nil
+      return try await store.read(inSlices: Walk()) { walk, view in
+        let range = DocumentRange(
+          start: walk.last.map { $0 + "\u{0}" } ?? LocalID.userPrefix, end: LocalID.userEnd)
+        var isWhole = true
+        try view.locals(range) { id, local in
+          walk.last = id.text
+          let name = try? UserName(Credentials(local).name)
+          if let mapped = name?.widthMapped { walk.found.append(mapped) }
+          isWhole = !Slice.isOver
+          return isWhole
         }
-      } catch {
-        throw AccountError(error)
+        return isWhole ? walk.found : nil
       }
     }
   }

@@ -31,42 +31,38 @@ extension AccountStore {
   /// - Parameter take: takes one; sets ``DocumentWalk/isFull`` when it has enough.
   func walk<Found: Sendable>(
     _ range: DocumentRange, _ start: DocumentWalk<Found>,
-    _ take: @escaping @Sendable (inout DocumentWalk<Found>, Document) throws(StoreError) -> Void
-  ) async throws(AccountError) -> DocumentWalk<Found> {
-    try await stores.withStore(.system, creating: false) { store throws(AccountError) in
+    _ take: @escaping @Sendable (inout DocumentWalk<Found>, Document) throws -> Void
+  ) async throws -> DocumentWalk<Found> {
+    try await stores.withStore(.system, creating: false) { store in
       guard let store else { return start }
-      do throws(StoreError) {
-        return try await store.read(inSlices: start) { walk, view throws(StoreError) in
-          let rest = walk.last.map(range.behind) ?? range
-          var isOver = false
-          try view.documents(rest) { document throws(StoreError) in
-            walk.last = document.id.text
-            try take(&walk, document)
-            isOver = walk.isFull || Slice.isOver
-            return !isOver
-          }
-          return isOver && !walk.isFull ? nil : walk
+      return try await store.read(inSlices: start) { walk, view in
+        let rest = walk.last.map(range.behind) ?? range
+        var isOver = false
+        try view.documents(rest) { document in
+          walk.last = document.id.text
+          try take(&walk, document)
+          isOver = walk.isFull || Slice.isOver
+          return !isOver
         }
-      } catch {
-        throw AccountError(error)
+        return isOver && !walk.isFull ? nil : walk
       }
     }
   }
 
   /// The guests whose bookmarks are on their way into an account.
-  func guestsOnTheirWay() async throws(AccountError) -> Set<AccountID> {
+  func guestsOnTheirWay() async throws -> Set<AccountID> {
     let range = DocumentRange(start: "user:", end: "user;")
     return try await walk(range, DocumentWalk(found: Set<AccountID>())) {
-      walk, document throws(StoreError) in
+      walk, document in
       walk.found.formUnion(try UserDocument(document)?.adopting ?? [])
     }.found
   }
 
   /// The guests whose bookmarks a user got, or was to get, as far as there are notes of them.
-  func guestsTaken(by user: AccountID) async throws(AccountError) -> [AccountID] {
+  func guestsTaken(by user: AccountID) async throws -> [AccountID] {
     let range = DocumentRange(start: AccountKeys.guestPrefix, end: "guest;")
     return try await walk(range, DocumentWalk(found: [AccountID]())) {
-      walk, document throws(StoreError) in
+      walk, document in
       guard let guest = AccountKeys.guest(of: document.id),
         try Self.root(of: document.body)["user"]?.stringEquals(user.text) ?? false
       else { return }
@@ -79,9 +75,9 @@ extension AccountStore {
   /// - Parameter last: the document to start behind; nil from the first.
   func ended(
     after last: String?, isOver: @escaping @Sendable (Timestamp) -> Bool
-  ) async throws(AccountError) -> DocumentWalk<Ended> {
+  ) async throws -> DocumentWalk<Ended> {
     try await walk(DocumentRange(includesDeleted: true), DocumentWalk(last: last, found: Ended())) {
-      walk, document throws(StoreError) in
+      walk, document in
       if document.isDeleted {
         walk.found.tombstones.append(document.id)
       } else if AccountKeys.guest(of: document.id) != nil {
@@ -100,9 +96,9 @@ extension AccountStore {
   /// - Returns: how many went.
   func remove(
     _ ids: [DocumentID], isOver: @escaping @Sendable (Timestamp) -> Bool
-  ) async throws(AccountError) -> Int {
+  ) async throws -> Int {
     guard !ids.isEmpty else { return 0 }
-    return try await update(loading: Set(ids)) { changes throws(StoreError) in
+    return try await update(loading: Set(ids)) { changes in
       for id in ids {
         guard let document = try changes.view.document(id),
           document.isDeleted || isOver(document.updated)
@@ -114,17 +110,17 @@ extension AccountStore {
   }
 
   /// How far sweeping has come; a new beginning where nothing is noted, or where the store is of a backup.
-  func sweepState(at now: Timestamp) async throws(AccountError) -> SweepState {
+  func sweepState(at now: Timestamp) async throws -> SweepState {
     let new = SweepState(at: now)
-    return try await read(orAbsent: new) { view throws(StoreError) in
+    return try await read(orAbsent: new) { view in
       let epoch = try view.info().epoch
       return try view.local(SweepState.id).flatMap { SweepState($0, epoch: epoch) } ?? new
     }
   }
 
   /// Notes how far sweeping has come.
-  func save(_ state: SweepState) async throws(AccountError) {
-    try await update { changes throws(StoreError) in
+  func save(_ state: SweepState) async throws {
+    try await update { changes in
       let revision = (try changes.local(SweepState.id)?.revision ?? 0) &+ 1
       let body = state.body(epoch: try changes.view.info().epoch)
       changes.write(LocalEdit(SweepState.id, LocalDocument(revision: revision, body: body)))

@@ -16,7 +16,7 @@ struct AccountStore: Sendable {
   }
 
   /// Two or three indexed reads of one state.
-  func standing(of principal: Principal) async throws(AccountError) -> Standing {
+  func standing(of principal: Principal) async throws -> Standing {
     let userID: DocumentID?
     if principal.kind == .user {
       guard let name = try? UserName(given: principal.username ?? "") else { return .ended }
@@ -25,7 +25,7 @@ struct AccountStore: Sendable {
       userID = nil
     }
     return try await read(orAbsent: principal.kind == .user ? .ended : .good) {
-      view throws(StoreError) in
+      view in
       if let session = principal.tokenID, try view.local(AccountKeys.revoked(session)) != nil {
         return .ended
       }
@@ -39,9 +39,9 @@ struct AccountStore: Sendable {
   }
 
   /// A user by name.
-  func user(_ name: UserName) async throws(AccountError) -> KnownUser? {
+  func user(_ name: UserName) async throws -> KnownUser? {
     let (id, local) = (AccountKeys.user(name), AccountKeys.credentials(name))
-    return try await read(orAbsent: nil) { view throws(StoreError) in
+    return try await read(orAbsent: nil) { view in
       guard let document = try UserDocument(view.document(id)) else { return nil }
       guard let stored = try view.local(local) else { throw Self.unreadable }
       return KnownUser(
@@ -51,7 +51,7 @@ struct AccountStore: Sendable {
 
   /// A user by the name that they give: first by the letter, so that names of before go on, then with the usual
   /// forms of wide and narrow characters, as new names are kept.
-  func knownUser(_ name: UserName) async throws(AccountError) -> KnownUser? {
+  func knownUser(_ name: UserName) async throws -> KnownUser? {
     if let known = try await user(name) { return known }
     guard let mapped = name.widthMapped else { return nil }
     return try await user(mapped)
@@ -59,8 +59,8 @@ struct AccountStore: Sendable {
 
   /// Ends a session, durably.
   /// - Parameter forgottenAt: when none of its tokens can work any more.
-  func revoke(_ session: String, forgottenAt end: Timestamp) async throws(AccountError) {
-    try await update { changes throws(StoreError) in
+  func revoke(_ session: String, forgottenAt end: Timestamp) async throws {
+    try await update { changes in
       let note = LocalDocument(revision: 1, body: Array("{}".utf8))
       changes.write(LocalEdit(AccountKeys.revoked(session), note, expires: end))
     }
@@ -69,15 +69,11 @@ struct AccountStore: Sendable {
   /// Reads the system store; `absent` where there is none yet.
   func read<Value: Sendable>(
     orAbsent absent: Value,
-    _ query: @escaping @Sendable (any StoreView) throws(StoreError) -> Value
-  ) async throws(AccountError) -> Value {
-    try await stores.withStore(.system, creating: false) { store throws(AccountError) in
+    _ query: @escaping @Sendable (any StoreView) throws -> Value
+  ) async throws -> Value {
+    try await stores.withStore(.system, creating: false) { store in
       guard let store else { return absent }
-      do throws(StoreError) {
-        return try await store.readInline(query)
-      } catch {
-        throw AccountError(error)
-      }
+      return try await store.readInline(query)
     }
   }
 
@@ -85,22 +81,20 @@ struct AccountStore: Sendable {
   @discardableResult
   func update<Value: Sendable>(
     loading ids: Set<DocumentID> = [],
-    _ rule: @escaping @Sendable (inout StoreChanges) throws(StoreError) -> Value
-  ) async throws(AccountError) -> Value {
-    try await stores.withStore(.system) { store throws(AccountError) in
-      do throws(StoreError) { return try await store.update(loading: ids, rule) } catch {
-        throw AccountError(error)
-      }
+    _ rule: @escaping @Sendable (inout StoreChanges) throws -> Value
+  ) async throws -> Value {
+    try await stores.withStore(.system) { store in
+      return try await store.update(loading: ids, rule)
     }
   }
 
   /// The root of a stored body.
-  static func root(of body: [UInt8]) throws(StoreError) -> JSONNode {
+  static func root(of body: [UInt8]) throws -> JSONNode {
     do { return try ParsedJSON(body, limits: .document).root } catch { throw unreadable }
   }
 
   /// The error of a document that this service did not write as it is.
-  static let unreadable = StoreError(.integrity, "An account's document can't be read.")
+  static let unreadable = ServiceError(.integrity, "An account's document can't be read.")
 }
 
 extension AccountStore {
@@ -121,11 +115,11 @@ extension AccountStore {
   func exchange(
     token: String, forgottenAt end: Timestamp, for name: UserName, newcomer: UserDocument,
     adopting guest: AccountID?
-  ) async throws(AccountError) -> Exchange {
+  ) async throws -> Exchange {
     let (userID, note) = (AccountKeys.user(name), AccountKeys.exchanged(token))
     let guestID = guest.map(AccountKeys.guest)
     return try await update(loading: Set([userID] + [guestID].compactMap { $0 })) {
-      changes throws(StoreError) -> Exchange in
+      changes -> Exchange in
       let view = changes.view
       guard try view.local(note) == nil else { return .usedToken }
       let known = try UserDocument(view.document(userID))
@@ -166,9 +160,9 @@ extension AccountStore {
   /// again by the same user, it is the same claim; of several users the first commit wins.
   func claim(
     guest: AccountID, for name: UserName, id: AccountID
-  ) async throws(AccountError) -> Claim {
+  ) async throws -> Claim {
     let (userID, guestID) = (AccountKeys.user(name), AccountKeys.guest(guest))
-    return try await update(loading: [userID, guestID]) { changes throws(StoreError) -> Claim in
+    return try await update(loading: [userID, guestID]) { changes -> Claim in
       if let claim = try changes.view.document(guestID) {
         let owner = try Self.root(of: claim.body)["user"]
         return owner?.stringEquals(id.text) ?? false ? .claimed : .spent
@@ -186,9 +180,9 @@ extension AccountStore {
   /// Notes that a guest's bookmarks have arrived.
   func adopted(
     guest: AccountID, by name: UserName, id: AccountID
-  ) async throws(AccountError) {
+  ) async throws {
     let userID = AccountKeys.user(name)
-    try await update(loading: [userID]) { changes throws(StoreError) in
+    try await update(loading: [userID]) { changes in
       guard var user = try UserDocument(changes.view.document(userID)), user.id == id,
         let index = user.adopting.firstIndex(of: guest)
       else { return }
@@ -210,10 +204,10 @@ extension AccountStore {
   /// ask for one name at once, the first commit wins.
   func create(
     _ name: UserName, _ document: UserDocument, password: PasswordHash
-  ) async throws(AccountError) -> Creation {
+  ) async throws -> Creation {
     let (id, local) = (AccountKeys.user(name), AccountKeys.credentials(name))
     let ids = Set([id] + document.adopting.map(AccountKeys.guest))
-    return try await update(loading: ids) { changes throws(StoreError) -> Creation in
+    return try await update(loading: ids) { changes -> Creation in
       let view = changes.view
       if try UserDocument(view.document(id)) != nil { return .taken }
       if try view.local(AccountKeys.formerName(name)) != nil { return .taken }
@@ -231,9 +225,9 @@ extension AccountStore {
   /// Puts the same password under a new hash, unless the credentials have changed since they were read.
   func rehash(
     _ name: UserName, _ known: KnownUser, _ password: PasswordHash
-  ) async throws(AccountError) {
+  ) async throws {
     let local = AccountKeys.credentials(name)
-    try await update { changes throws(StoreError) in
+    try await update { changes in
       guard try changes.local(local)?.revision == known.revision else { return }
       let credentials = Credentials(name: known.credentials.name, password: password)
       changes.write(LocalEdit(local, credentials.document(after: known.revision)))
@@ -246,9 +240,9 @@ extension AccountStore {
   /// - Returns: the account as it is now; nil when there is none of that name, or it is in another epoch.
   func changePassword(
     _ name: UserName, _ password: PasswordHash, inEpoch epoch: Int? = nil
-  ) async throws(AccountError) -> UserDocument? {
+  ) async throws -> UserDocument? {
     let (id, local) = (AccountKeys.user(name), AccountKeys.credentials(name))
-    return try await update(loading: [id]) { changes throws(StoreError) -> UserDocument? in
+    return try await update(loading: [id]) { changes -> UserDocument? in
       let view = changes.view
       guard var user = try UserDocument(view.document(id)), let stored = try view.local(local),
         epoch == nil || user.epoch == epoch
@@ -265,11 +259,9 @@ extension AccountStore {
 extension StoreChanges {
   /// Records a document's next state, whatever its present one: the rule has looked at that. Nil puts an empty
   /// tombstone.
-  mutating func replace(_ id: DocumentID, by value: JSONValue?) throws(StoreError) {
+  mutating func replace(_ id: DocumentID, by value: JSONValue?) throws {
     let live = try view.tree(id)?.winner.flatMap { $0.isDeleted ? nil : $0.revision }
-    let body = try applying { () throws(DocumentError) in
-      if let value { try DocumentBody(value) } else { DocumentBody.empty }
-    }
+    let body = try value.map { try DocumentBody($0) } ?? .empty
     try put(id, base: live, body: body, isDeleted: value == nil)
   }
 }

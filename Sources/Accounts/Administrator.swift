@@ -20,11 +20,11 @@ package struct Administrator: Sendable {
 
   /// An administrator by name and password.
   /// - Throws: `invalidName`.
-  package init(name: String, password: PasswordHash) throws(AccountError) {
+  package init(name: String, password: PasswordHash) throws {
     let name = try UserName(name)
     let digest = SHA256.hash(data: Array("administrator:\(name.key)".utf8))
     guard let id = AccountID(Hex.string(Array(digest.prefix(16)))) else {
-      throw AccountError(.invalidName, "This name has no account.")
+      throw ServiceError(.invalidName, "This name has no account.")
     }
     self.name = name
     self.password = password
@@ -48,10 +48,10 @@ package struct Administrator: Sendable {
   ///   system does not give the memory.
   package init(
     name: String, password: Secret, scrypt: ScryptParameters = .standard
-  ) throws(AccountError) {
+  ) throws {
     try PasswordRule.check(password)
     try PasswordRule.checkUnknown(password, of: try UserName(name))
-    guard let hash = PasswordHash(of: password, scrypt) else { throw .hashingBusy }
+    guard let hash = PasswordHash(of: password, scrypt) else { throw ServiceError.hashingBusy }
     try self.init(name: name, password: hash)
   }
 }
@@ -83,7 +83,7 @@ package struct AdministratorFile: Sendable {
   /// for the time of one hash.
   /// - Throws: `keys` when the file is not one that this service wrote, others may read it, or it can't be
   ///   written.
-  package func password() throws(AccountError) -> Password {
+  package func password() throws -> Password {
     if let bytes = try file.read(), let hash = try Self.shownHash(in: bytes) {
       return Password(hash: hash, fresh: nil)
     }
@@ -92,7 +92,7 @@ package struct AdministratorFile: Sendable {
 
   /// Draws another password, on disk before this returns; for the command line, which shows it at once.
   /// - Throws: `keys` when the file can't be written; the old password stands then.
-  package func reset() throws(AccountError) -> Secret {
+  package func reset() throws -> Secret {
     let password = try draw(isShown: true)
     guard let fresh = password.fresh else { throw Self.failed }
     return fresh
@@ -100,27 +100,27 @@ package struct AdministratorFile: Sendable {
 
   /// Notes that a fresh password was shown.
   /// - Throws: `keys` when the file can't be written; the next start draws another password then.
-  package func noteShown(_ password: Password) throws(AccountError) {
+  package func noteShown(_ password: Password) throws {
     try write(password.hash, isShown: true)
   }
 
-  private func draw(isShown: Bool) throws(AccountError) -> Password {
+  private func draw(isShown: Bool) throws -> Password {
     let password = Self.random()
     guard let hash = PasswordHash(of: password, scrypt) else { throw Self.failed }
     try write(hash, isShown: isShown)
     return Password(hash: hash, fresh: password)
   }
 
-  private func write(_ hash: PasswordHash, isShown: Bool) throws(AccountError) {
+  private func write(_ hash: PasswordHash, isShown: Bool) throws {
     let value: JSONValue = ["version": 1, "shown": .bool(isShown), "password": hash.value]
     try file.replace(value.bytes + [UInt8(ascii: "\n")])
   }
 
   /// The hash of a password that was shown; nil for one that was not.
-  private static func shownHash(in bytes: [UInt8]) throws(AccountError) -> PasswordHash? {
+  private static func shownHash(in bytes: [UInt8]) throws -> PasswordHash? {
     guard let root = try? ParsedJSON(bytes, limits: .small).root, root["version"]?.int == 1,
       let isShown = root["shown"]?.bool, let hash = root["password"].flatMap(PasswordHash.init)
-    else { throw AccountError(.keys, "The administrator's file is damaged.") }
+    else { throw ServiceError(.keys, "The administrator's file is damaged.") }
     return isShown ? hash : nil
   }
 
@@ -137,5 +137,5 @@ package struct AdministratorFile: Sendable {
     return Secret(String(decoding: bytes, as: UTF8.self))
   }
 
-  private static let failed = AccountError(.keys, "No password could be made.")
+  private static let failed = ServiceError(.keys, "No password could be made.")
 }

@@ -1,4 +1,5 @@
 import Documents
+import Stores
 
 /// A token of ours taken apart, unverified, in the one spelling in which it is made here: a ``CompactForm`` with
 /// a header of exactly `alg`, `kid` and `typ` (so no `crit`, `jku`, `jwk` or `x5u`), in strict JSON without
@@ -24,13 +25,13 @@ struct CompactToken: Sendable {
 
   /// Reads a token.
   /// - Throws: `invalidToken`.
-  init(_ token: String) throws(AccountError) {
+  init(_ token: String) throws {
     let form = try CompactForm(token)
     guard let root = try? ParsedJSON(form.header, limits: .small).root, root.kind == .object,
       root.count == 3, root["alg"]?.stringEquals(Self.algorithm) ?? false,
       root["typ"]?.stringEquals(Self.type) ?? false,
       let id = root["kid"]?.string.flatMap(KeyID.init)
-    else { throw .invalidToken("header") }
+    else { throw ServiceError.invalidToken("header") }
     header = form.header
     key = id
     payload = form.payload
@@ -56,13 +57,13 @@ struct CompactForm: Sendable {
 
   /// Takes a token apart.
   /// - Throws: `invalidToken`.
-  init(_ token: String) throws(AccountError) {
-    guard token.utf8.count <= Self.maximumBytes else { throw .invalidToken("too long") }
+  init(_ token: String) throws {
+    guard token.utf8.count <= Self.maximumBytes else { throw ServiceError.invalidToken("too long") }
     let parts = Array(token.utf8).split(
       separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
     guard parts.count == 3, let header = Base64URL.decode(parts[0]),
       let payload = Base64URL.decode(parts[1]), let signature = Base64URL.decode(parts[2])
-    else { throw .invalidToken("not three parts in base64url") }
+    else { throw ServiceError.invalidToken("not three parts in base64url") }
     self.header = header
     self.payload = payload
     self.signature = signature

@@ -16,7 +16,7 @@ struct Credentials: Sendable {
 
   /// Reads a local document.
   /// - Throws: `integrity` for one that this service did not write.
-  init(_ document: LocalDocument) throws(StoreError) {
+  init(_ document: LocalDocument) throws {
     let root = try AccountStore.root(of: document.body)
     guard let name = root["name"]?.string,
       let password = root["password"].flatMap(PasswordHash.init)

@@ -13,7 +13,7 @@ enum GuestUse {
   private static let noteAge: Int64 = 43_200
 
   /// What is noted; nil for nothing.
-  static func moment(in view: any StoreView) throws(StoreError) -> Timestamp? {
+  static func moment(in view: any StoreView) throws -> Timestamp? {
     guard let local = try view.local(id),
       let value = try? JSONValue(parsing: local.body, limits: .small), let at = value["at"]?.int
     else { return nil }
@@ -21,10 +21,10 @@ enum GuestUse {
   }
 
   /// Notes a moment, durably, unless one is noted that is nearly as late.
-  static func note(_ moment: Timestamp, in store: DocumentStore) async throws(StoreError) {
-    let known = try await store.readInline { view throws(StoreError) in try Self.moment(in: view) }
+  static func note(_ moment: Timestamp, in store: DocumentStore) async throws {
+    let known = try await store.readInline { view in try Self.moment(in: view) }
     if let known, moment < known.adding(seconds: noteAge) { return }
-    try await store.update { changes throws(StoreError) in
+    try await store.update { changes in
       let revision = (try changes.local(id)?.revision ?? 0) &+ 1
       let latest = max(moment, try Self.moment(in: changes.view) ?? moment)
       let body: JSONValue = ["at": .number(JSONNumber(Int(latest.milliseconds)))]
@@ -35,31 +35,24 @@ enum GuestUse {
 
 extension AccountStore {
   /// Notes that a guest is here, if there is a store that could outlive the guest.
-  func noteUse(of guest: AccountID, at now: Timestamp) async throws(AccountError) {
-    try await stores.withStore(.guest(guest), creating: false) { store throws(AccountError) in
+  func noteUse(of guest: AccountID, at now: Timestamp) async throws {
+    try await stores.withStore(.guest(guest), creating: false) { store in
       guard let store else { return }
-      do throws(StoreError) { try await GuestUse.note(now, in: store) } catch {
-        throw AccountError(error)
-      }
+      try await GuestUse.note(now, in: store)
     }
   }
 
   /// When a guest was last here; nil where there is no store. A store without a note, as a new one is, gets one.
   /// - Parameter now: what is noted then.
-  func lastUse(of guest: AccountID, noting now: Timestamp) async throws(AccountError) -> Timestamp?
-  {
-    try await stores.visit(.guest(guest)) { store throws(AccountError) -> Timestamp? in
+  func lastUse(of guest: AccountID, noting now: Timestamp) async throws -> Timestamp? {
+    try await stores.visit(.guest(guest)) { store -> Timestamp? in
       guard let store else { return nil }
-      do throws(StoreError) {
-        let known = try await store.readInline { view throws(StoreError) in
-          try GuestUse.moment(in: view)
-        }
-        if let known { return known }
-        try await GuestUse.note(now, in: store)
-        return now
-      } catch {
-        throw AccountError(error)
+      let known = try await store.readInline { view in
+        try GuestUse.moment(in: view)
       }
+      if let known { return known }
+      try await GuestUse.note(now, in: store)
+      return now
     }
   }
 }

@@ -1,4 +1,5 @@
 import Documents
+import Stores
 
 /// Another issuer's ID token taken apart, unverified (OpenID Connect Core 1.0, section 2): a ``CompactForm`` with
 /// header and claims in strict JSON without repeated names.
@@ -55,19 +56,19 @@ struct IDToken: Sendable {
 
   /// Reads a token.
   /// - Throws: `invalidToken`.
-  init(_ token: String) throws(AccountError) {
+  init(_ token: String) throws {
     let form = try CompactForm(token)
     guard let header = try? ParsedJSON(form.header, limits: .small).root,
       header.kind == .object, !Self.refused.contains(where: { header[$0] != nil }),
       let algorithm = Algorithm(header["alg"]), let key = KeyName(header["kid"], algorithm)
-    else { throw .invalidToken("header of an ID token") }
+    else { throw ServiceError.invalidToken("header of an ID token") }
     // Issuers sign other things with the same keys, and say so here: `at+jwt`, `logout+jwt`.
     guard header["typ"].map({ $0.stringEquals("JWT") || $0.stringEquals("jwt") }) ?? true else {
-      throw .invalidToken("type of an ID token")
+      throw ServiceError.invalidToken("type of an ID token")
     }
     guard let root = try? ParsedJSON(form.payload, limits: .small).root,
       let claims = IDTokenClaims(root)
-    else { throw .invalidToken("claims of an ID token") }
+    else { throw ServiceError.invalidToken("claims of an ID token") }
     self.key = key
     self.claims = claims
     signature = form.signature
@@ -126,23 +127,27 @@ struct IDTokenClaims: Sendable, Equatable {
   /// - Throws: `invalidToken`.
   func check(
     for issuer: TrustedIssuer, at now: Timestamp, age: Int64, skew: Int64
-  ) throws(AccountError) -> Timestamp {
-    guard issuer.url.equalsBytes(of: self.issuer) else { throw .invalidToken("another issuer") }
+  ) throws -> Timestamp {
+    guard issuer.url.equalsBytes(of: self.issuer) else {
+      throw ServiceError.invalidToken("another issuer")
+    }
     for party in audiences + [authorizedParty].compactMap({ $0 }) {
       guard issuer.audiences.contains(where: { $0.equalsBytes(of: party) }) else {
-        throw .invalidToken("for another audience")
+        throw ServiceError.invalidToken("for another audience")
       }
     }
     guard audiences.count == 1 || authorizedParty != nil else {
-      throw .invalidToken("for several audiences, without azp")
+      throw ServiceError.invalidToken("for several audiences, without azp")
     }
-    guard expiresAt - issuedAt <= Self.longestLife else { throw .invalidToken("lives too long") }
+    guard expiresAt - issuedAt <= Self.longestLife else {
+      throw ServiceError.invalidToken("lives too long")
+    }
     let latest = now.adding(seconds: skew)
     guard Timestamp(seconds: issuedAt) <= latest,
       notBefore.map({ Timestamp(seconds: $0) <= latest }) ?? true
-    else { throw .invalidToken("not yet valid") }
+    else { throw ServiceError.invalidToken("not yet valid") }
     let end = Timestamp(seconds: min(expiresAt, issuedAt + age)).adding(seconds: skew)
-    guard now < end else { throw .invalidToken("expired") }
+    guard now < end else { throw ServiceError.invalidToken("expired") }
     return end
   }
 

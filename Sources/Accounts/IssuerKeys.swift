@@ -2,6 +2,7 @@ import Crypto
 import CryptoExtras
 import Documents
 import FoundationEssentials
+package import Stores
 
 /// An issuer's keys, gotten when they are first needed and kept for a while.
 ///
@@ -36,11 +37,11 @@ actor IssuerKeys {
 
   /// The issuer's key of a name; nil when it has none.
   /// - Throws: `issuerUnavailable` when there are no keys to look in.
-  func key(_ name: IDToken.KeyName) async throws(AccountError) -> IssuerKey? {
+  func key(_ name: IDToken.KeyName) async throws -> IssuerKey? {
     if let key = held(notOlderThan: Self.freshSeconds)?[name] { return key }
     await ask()
     guard let keys = held(notOlderThan: Self.staleSeconds) else {
-      throw .issuerUnavailable("no keys of \(issuer.url)")
+      throw ServiceError.issuerUnavailable("no keys of \(issuer.url)")
     }
     return keys[name]
   }
@@ -70,7 +71,7 @@ actor IssuerKeys {
 
   private func get() async {
     defer { attempt = nil }
-    do throws(AccountError) {
+    do {
       let url = if let known = issuer.keysURL { known } else { try await discoveredURL() }
       keys = try IssuerKeySet(try await documents.document(at: url, of: issuer))
       gotten = now()
@@ -81,19 +82,19 @@ actor IssuerKeys {
 
   /// What the issuer's discovery document says; it must be that issuer's, byte for byte (OpenID Connect Discovery
   /// 1.0, section 4.3).
-  private func discoveredURL() async throws(AccountError) -> String {
+  private func discoveredURL() async throws -> String {
     let bytes = try await documents.document(at: issuer.discoveryURL, of: issuer)
     guard let root = try? ParsedJSON(bytes, limits: IssuerKeySet.limits).root,
       root["issuer"]?.stringEquals(issuer.url) ?? false, let url = root["jwks_uri"]?.string
-    else { throw .issuerUnavailable("the discovery document is not this issuer's") }
+    else { throw ServiceError.issuerUnavailable("the discovery document is not this issuer's") }
     return url
   }
 }
 
-extension AccountError {
+extension ServiceError {
   /// The answer when the keys of a token's issuer can't be had.
-  package static func issuerUnavailable(_ detail: String) -> AccountError {
-    AccountError(
+  package static func issuerUnavailable(_ detail: String) -> ServiceError {
+    ServiceError(
       .issuerUnavailable, "The token's issuer can't be reached to verify it.",
       retryAfterSeconds: Int(IssuerKeys.retrySeconds), detail: detail)
   }
@@ -188,10 +189,10 @@ struct IssuerKeySet: Sendable {
   /// Reads a set. Keys that are not understood are passed over (RFC 7517 section 5); of several of one name and
   /// algorithm none counts. A set without keys is one: nothing is taken of its issuer then.
   /// - Throws: `issuerUnavailable` for what is no key set.
-  init(_ bytes: [UInt8]) throws(AccountError) {
+  init(_ bytes: [UInt8]) throws {
     guard let list = try? ParsedJSON(bytes, limits: Self.limits).root["keys"],
       list.kind == .array, list.count <= Self.maximumKeys
-    else { throw .issuerUnavailable("no key set") }
+    else { throw ServiceError.issuerUnavailable("no key set") }
     let named = Dictionary(grouping: list.elements.compactMap(IssuerKey.init), by: \.name)
     keys = named.compactMapValues { $0.count == 1 ? $0.first : nil }
   }

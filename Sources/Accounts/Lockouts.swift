@@ -1,3 +1,4 @@
+import Stores
 import Synchronization
 
 /// Slows down the guessing of one name's password from one address, and touches nobody else: whoever
@@ -48,7 +49,7 @@ final class Lockouts: Sendable {
   /// Begins an attempt. Attempts under way count as failures until they end, so that many at once get no
   /// more guesses than one after the other.
   /// - Throws: `lockedOut`.
-  func begin(_ key: Key, at now: ContinuousClock.Instant) throws(AccountError) {
+  func begin(_ key: Key, at now: ContinuousClock.Instant) throws {
     let limit = limit
     let wait: Duration = counts.withLock { counts in
       var count = counts[key] ?? Count()
@@ -60,7 +61,7 @@ final class Lockouts: Sendable {
       return .zero
     }
     guard wait > .zero else { return }
-    throw AccountError(
+    throw ServiceError(
       .lockedOut, "Too many wrong passwords for this name from this address.",
       retryAfterSeconds: wait.secondsRoundedUp)
   }

@@ -2,6 +2,7 @@ import CryptoExtras
 import Documents
 import FoundationEssentials
 import Lanes
+import Stores
 
 /// A password as it is stored: the hash and how it was made. It prints as nothing but its kind.
 package struct PasswordHash: Sendable, Equatable, CustomStringConvertible, CustomReflectable {
@@ -96,7 +97,7 @@ struct PasswordHashing: Sendable {
   /// The hash of a password under a new salt.
   /// - Parameter password: as ``PasswordRule`` prepares it.
   /// - Throws: `hashingBusy`.
-  func hash(_ password: [UInt8]) async throws(AccountError) -> PasswordHash {
+  func hash(_ password: [UInt8]) async throws -> PasswordHash {
     let salt = PasswordHash.randomSalt()
     let key = try await derive(password, salt: salt, parameters)
     return PasswordHash(parameters: parameters, salt: salt, key: key)
@@ -105,7 +106,7 @@ struct PasswordHashing: Sendable {
   /// Whether a password is the one that was hashed. Without a hash, as for a name that nobody has, the
   /// same work is done for nothing, so that the time taken does not tell which names exist.
   /// - Throws: `hashingBusy`.
-  func verify(_ password: [UInt8], against hash: PasswordHash?) async throws(AccountError) -> Bool {
+  func verify(_ password: [UInt8], against hash: PasswordHash?) async throws -> Bool {
     let parameters = hash?.parameters ?? parameters
     let salt = hash?.salt ?? [UInt8](repeating: 0, count: ScryptParameters.saltBytes)
     let key = try await derive(password, salt: salt, parameters)
@@ -118,12 +119,14 @@ struct PasswordHashing: Sendable {
 
   private func derive(
     _ password: [UInt8], salt: [UInt8], _ parameters: ScryptParameters
-  ) async throws(AccountError) -> [UInt8] {
+  ) async throws -> [UInt8] {
     let key = await gate.pass { _ in
       try? await run { PasswordHash.key(of: password, salt: salt, parameters) }
     }
     // Without a place, at the end of the service, or of the memory that the system gives.
-    guard let key = key ?? nil, key.count == ScryptParameters.keyBytes else { throw .hashingBusy }
+    guard let key = key ?? nil, key.count == ScryptParameters.keyBytes else {
+      throw ServiceError.hashingBusy
+    }
     return key
   }
 }

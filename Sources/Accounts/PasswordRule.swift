@@ -1,5 +1,6 @@
 import Documents
 import ICU
+import Stores
 
 /// Which passwords are taken: 8 to 1,024 bytes of UTF-8 without NUL.
 package enum PasswordRule {
@@ -7,15 +8,15 @@ package enum PasswordRule {
   package static let bytes = 8...1_024
 
   /// Checks a new password.
-  /// - Throws: ``AccountError`` with code `invalidPassword`.
-  static func check(_ password: Secret) throws(AccountError) {
+  /// - Throws: ``ServiceError`` with code `invalidPassword`.
+  static func check(_ password: Secret) throws {
     guard bytes.contains(password.byteCount) else {
-      throw AccountError(
+      throw ServiceError(
         .invalidPassword,
         "A password has \(bytes.lowerBound) to \(bytes.upperBound) bytes.")
     }
     guard !password.exposed.utf8.contains(0) else {
-      throw AccountError(.invalidPassword, "A password must not contain NUL.")
+      throw ServiceError(.invalidPassword, "A password must not contain NUL.")
     }
   }
 
@@ -41,13 +42,13 @@ extension PasswordRule {
 
   /// Checks that a password is none that everybody knows: an administrator's is tried by whoever finds the
   /// server (CVE-2022-24706 was a default secret).
-  /// - Throws: ``AccountError`` with code `invalidPassword`.
-  static func checkUnknown(_ password: Secret, of name: UserName) throws(AccountError) {
+  /// - Throws: ``ServiceError`` with code `invalidPassword`.
+  static func checkUnknown(_ password: Secret, of name: UserName) throws {
     let text = password.exposed.lowercased()
     let isOneByte = Set(text.utf8).count == 1
     let isKnown = known.contains { $0.equalsBytes(of: text) } || name.key.equalsBytes(of: text)
     guard !isOneByte, !isKnown else {
-      throw AccountError(.invalidPassword, "This password is one that everybody knows.")
+      throw ServiceError(.invalidPassword, "This password is one that everybody knows.")
     }
   }
 }

@@ -140,22 +140,19 @@ actor SharedVerifications {
     let address: ClientAddress
   }
 
-  /// A verification's outcome.
-  typealias Outcome = Result<VerifiedUser, AccountError>
-
-  private var running: [Key: Task<Outcome, Never>] = [:]
+  private var running: [Key: Task<VerifiedUser, any Error>] = [:]
 
   /// Joins the verification under way, or begins one. It goes on when its first caller is cancelled, for
   /// those that have joined.
-  func outcome(
-    of key: Key, _ verify: @escaping @Sendable () async -> Outcome
-  ) async -> Outcome {
-    if let task = running[key] { return await task.value }
+  func user(
+    of key: Key, _ verify: @escaping @Sendable () async throws -> VerifiedUser
+  ) async throws -> VerifiedUser {
+    if let task = running[key] { return try await task.value }
     // On the account of who asks first.
-    let task = Task(executorPreference: WorkExecutor.current) { await verify() }
+    let task = Task(executorPreference: WorkExecutor.current) { try await verify() }
     running[key] = task
     defer { running[key] = nil }
-    return await task.value
+    return try await task.value
   }
 }
 

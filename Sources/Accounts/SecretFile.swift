@@ -1,4 +1,5 @@
 import Glibc
+import Stores
 
 /// A small file that only its owner may read, replaced as a whole: after a power cut there is the old
 /// content or the new one.
@@ -14,7 +15,7 @@ struct SecretFile: Sendable {
   /// The content; nil when there is no such file.
   /// - Throws: `keys` when the file is a link, another user's, readable by others, too long, or can't be
   ///   read.
-  func read() throws(AccountError) -> [UInt8]? {
+  func read() throws -> [UInt8]? {
     let file = Glibc.open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
     guard file >= 0 else {
       if errno == ENOENT { return nil }
@@ -24,21 +25,21 @@ struct SecretFile: Sendable {
     var status = stat()
     guard fstat(file, &status) == 0 else { throw failure("The \(title) can't be examined.") }
     guard status.st_mode & S_IFMT == S_IFREG else {
-      throw AccountError(.keys, "The \(title) is no regular file.", detail: path)
+      throw ServiceError(.keys, "The \(title) is no regular file.", detail: path)
     }
     guard status.st_mode & 0o077 == 0 else {
-      throw AccountError(
+      throw ServiceError(
         .keys, "The \(title) must be readable by its owner only (chmod 600).", detail: path)
     }
     guard status.st_uid == geteuid() else {
-      throw AccountError(.keys, "The \(title) belongs to another user.", detail: path)
+      throw ServiceError(.keys, "The \(title) belongs to another user.", detail: path)
     }
     return try content(of: file)
   }
 
   /// Makes the file, which must not exist; durable once this returns.
   /// - Throws: `keys`, when there is such a file, or it can't be written.
-  func create(_ bytes: [UInt8]) throws(AccountError) {
+  func create(_ bytes: [UInt8]) throws {
     try write(bytes) { new in
       // A hard link, unlike a rename, never replaces what another process has just put there.
       defer { unlink(new) }
@@ -48,13 +49,13 @@ struct SecretFile: Sendable {
 
   /// Makes the file or puts the new content in the place of the old; durable once this returns.
   /// - Throws: `keys`; the old content stands then.
-  func replace(_ bytes: [UInt8]) throws(AccountError) {
+  func replace(_ bytes: [UInt8]) throws {
     try write(bytes) { new in rename(new, path) }
   }
 
   private func write(
     _ bytes: [UInt8], publish: (_ new: String) -> Int32
-  ) throws(AccountError) {
+  ) throws {
     let new = path + ".\(UInt64.random(in: .min ... .max))"
     let file = Glibc.open(new, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
     guard file >= 0 else { throw failure("The \(title) can't be made.") }
@@ -79,7 +80,7 @@ struct SecretFile: Sendable {
     return true
   }
 
-  private func content(of file: Int32) throws(AccountError) -> [UInt8] {
+  private func content(of file: Int32) throws -> [UInt8] {
     var content: [UInt8] = []
     var buffer = [UInt8](repeating: 0, count: 4_096)
     while content.count <= Self.maximumBytes {
@@ -89,11 +90,11 @@ struct SecretFile: Sendable {
       if count == 0 { return content }
       content += buffer.prefix(count)
     }
-    throw AccountError(.keys, "The \(title) is too long.", detail: path)
+    throw ServiceError(.keys, "The \(title) is too long.", detail: path)
   }
 
   /// A name is durable only when its directory is (fsync(2)).
-  private func syncDirectory() throws(AccountError) {
+  private func syncDirectory() throws {
     let slash = path.utf8.lastIndex(of: UInt8(ascii: "/"))
     let directory = slash.map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
     let file = Glibc.open(directory, O_RDONLY | O_CLOEXEC | O_DIRECTORY)
@@ -102,7 +103,7 @@ struct SecretFile: Sendable {
     guard fsync(file) == 0 else { throw failure("The directory of the \(title) can't be written.") }
   }
 
-  private func failure(_ reason: String) -> AccountError {
-    AccountError(.keys, reason, detail: "\(path): errno \(errno)")
+  private func failure(_ reason: String) -> ServiceError {
+    ServiceError(.keys, reason, detail: "\(path): errno \(errno)")
   }
 }

@@ -1,5 +1,6 @@
 import Crypto
 package import Documents
+import Stores
 import Synchronization
 
 /// The keys that sign tokens: one in use, and those it followed, whose tokens work on for an overlap.
@@ -24,7 +25,7 @@ package final class SigningKeys: Sendable {
   /// Reads the key file, or makes it with a first key, readable by its owner alone, on disk before this
   /// returns. Blocks for a few milliseconds: for the start of the service.
   /// - Throws: `keys` when the file is not one that this service wrote, or others may read it.
-  package static func open(_ path: String, now: Timestamp) throws(AccountError) -> SigningKeys {
+  package static func open(_ path: String, now: Timestamp) throws -> SigningKeys {
     let file = SecretFile(path: path)
     if let bytes = try file.read() {
       return SigningKeys(try SigningKeyCoding.keys(in: bytes), file: file)
@@ -36,7 +37,7 @@ package final class SigningKeys: Sendable {
 
   /// Keys that end with the process, for a service that keeps nothing.
   /// - Throws: `keys`.
-  package static func temporary(now: Timestamp) throws(AccountError) -> SigningKeys {
+  package static func temporary(now: Timestamp) throws -> SigningKeys {
     SigningKeys([try newKey(at: now)], file: nil)
   }
 
@@ -46,10 +47,10 @@ package final class SigningKeys: Sendable {
   /// - Throws: `keys` when the file can't be written; nothing has changed then.
   package func rotate(
     now: Timestamp, overlapSeconds: Int64 = SigningKeys.overlap
-  ) throws(AccountError) {
+  ) throws {
     let key = try Self.newKey(at: now)
     let end = now.adding(seconds: max(0, overlapSeconds))
-    try state.withLock { state throws(AccountError) in
+    try state.withLock { state in
       let older = state.keys.map { $0.retired(at: end) }.filter { $0.isGood(at: now) }
       let keys = [key] + older
       try file?.replace(SigningKeyCoding.bytes(of: keys))
@@ -61,10 +62,10 @@ package final class SigningKeys: Sendable {
   /// Reads the file again, for keys that the command line rotated while the service ran. Keys that are no
   /// longer in it stop working with this call.
   /// - Throws: `keys`; the keys stay as they were.
-  package func reload() throws(AccountError) {
+  package func reload() throws {
     guard let file else { return }
     guard let bytes = try file.read() else {
-      throw AccountError(.keys, "The key file is gone.", detail: file.path)
+      throw ServiceError(.keys, "The key file is gone.", detail: file.path)
     }
     let keys = try SigningKeyCoding.keys(in: bytes)
     state.withLock { state in
@@ -87,9 +88,9 @@ package final class SigningKeys: Sendable {
     state.withLock { $0.keys.first { $0.id == id } }.flatMap { $0.isGood(at: now) ? $0 : nil }
   }
 
-  private static func newKey(at now: Timestamp) throws(AccountError) -> SigningKey {
+  private static func newKey(at now: Timestamp) throws -> SigningKey {
     guard let key = SigningKey.random(at: now) else {
-      throw AccountError(.keys, "No key could be made.")
+      throw ServiceError(.keys, "No key could be made.")
     }
     return key
   }
@@ -116,7 +117,7 @@ enum SigningKeyCoding {
 
   /// Reads keys.
   /// - Throws: `keys` for anything but what ``bytes(of:)`` writes, and unless exactly one key is in use.
-  static func keys(in bytes: [UInt8]) throws(AccountError) -> [SigningKey] {
+  static func keys(in bytes: [UInt8]) throws -> [SigningKey] {
     guard let root = try? ParsedJSON(bytes, limits: .small).root, root["version"]?.int == 1,
       let list = root["keys"], list.kind == .array
     else { throw damaged("no list of keys") }
@@ -138,8 +139,8 @@ enum SigningKeyCoding {
     node?.int.map { Timestamp(milliseconds: Int64($0)) }
   }
 
-  private static func damaged(_ detail: String) -> AccountError {
-    AccountError(.keys, "The key file is damaged.", detail: detail)
+  private static func damaged(_ detail: String) -> ServiceError {
+    ServiceError(.keys, "The key file is damaged.", detail: detail)
   }
 }
 

@@ -54,8 +54,8 @@ struct TokenSigner: Sendable {
   func issue(
     _ kind: Principal.Kind, _ id: AccountID, name: String?, epoch: Int, session: String? = nil,
     for purpose: Purpose = .session, at now: Timestamp
-  ) throws(AccountError) -> Session {
-    guard let key = keys.current else { throw AccountError(.keys, "There is no key to sign with.") }
+  ) throws -> Session {
+    guard let key = keys.current else { throw ServiceError(.keys, "There is no key to sign with.") }
     var generator = SystemRandomNumberGenerator()
     let fresh = { (generator: inout SystemRandomNumberGenerator) in
       Hex.string(generator.next(), generator.next())
@@ -75,16 +75,16 @@ struct TokenSigner: Sendable {
   /// - Throws: `invalidToken`, `expiredToken`.
   func verify(
     _ token: String, for purpose: Purpose = .session, at now: Timestamp
-  ) throws(AccountError) -> Verified {
+  ) throws -> Verified {
     let token = try CompactToken(token)
-    guard let key = keys.key(token.key, at: now) else { throw .invalidToken("key") }
+    guard let key = keys.key(token.key, at: now) else { throw ServiceError.invalidToken("key") }
     guard key.isSignature(token.signature, of: token.signed) else {
-      throw .invalidToken("signature")
+      throw ServiceError.invalidToken("signature")
     }
     guard let json = try? ParsedJSON(token.payload, limits: .small),
       let claims = TokenClaims(
         json.root, issuer: settings.issuer, audience: audience(for: purpose))
-    else { throw .invalidToken("claims") }
+    else { throw ServiceError.invalidToken("claims") }
     let end = try checkTimes(of: claims, for: purpose, at: now)
     return Verified(
       principal: claims.principal(by: key.id), goodUntil: min(end, key.until ?? end))
@@ -92,14 +92,16 @@ struct TokenSigner: Sendable {
 
   private func checkTimes(
     of claims: TokenClaims, for purpose: Purpose, at now: Timestamp
-  ) throws(AccountError) -> Timestamp {
+  ) throws -> Timestamp {
     let (issued, end) = (Timestamp(seconds: claims.issuedAt), Timestamp(seconds: claims.expiresAt))
-    guard issued <= now.adding(seconds: settings.skew) else { throw .invalidToken("not yet valid") }
+    guard issued <= now.adding(seconds: settings.skew) else {
+      throw ServiceError.invalidToken("not yet valid")
+    }
     guard end <= issued.adding(seconds: lifetime(of: claims.kind, for: purpose)) else {
-      throw .invalidToken("lives longer than any token")
+      throw ServiceError.invalidToken("lives longer than any token")
     }
     let limit = end.adding(seconds: settings.skew)
-    guard now < limit else { throw .expiredToken }
+    guard now < limit else { throw ServiceError.expiredToken }
     return limit
   }
 

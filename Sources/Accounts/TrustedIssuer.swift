@@ -29,8 +29,8 @@ package protocol IssuerDocuments: Sendable {
   /// - Throws: `issuerUnavailable`.
   func document(
     at url: String, of issuer: TrustedIssuer
-  ) async throws(AccountError) -> [UInt8]
+  ) async throws -> [UInt8]
 
   /// Takes note that an issuer's keys could not be had, for the operator.
-  func failed(_ error: AccountError, of issuer: TrustedIssuer)
+  func failed(_ error: any Error, of issuer: TrustedIssuer)
 }

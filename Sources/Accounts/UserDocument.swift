@@ -22,7 +22,7 @@ struct UserDocument: Sendable {
 
   /// Reads a document; nil for a tombstone.
   /// - Throws: `integrity` for a document that this service did not write.
-  init?(_ document: Document?) throws(StoreError) {
+  init?(_ document: Document?) throws {
     guard let document, !document.isDeleted else { return nil }
     let root = try AccountStore.root(of: document.body)
     guard let id = root["id"]?.string.flatMap(AccountID.init), let epoch = root["epoch"]?.int,

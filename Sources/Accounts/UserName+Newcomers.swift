@@ -1,6 +1,7 @@
 import Crypto
 import Documents
 import ICU
+import Stores
 
 /// What is asked of names that nobody has yet. Accounts of before keep theirs, and log in with them.
 extension UserName {
@@ -16,7 +17,7 @@ extension UserName {
   ///
   /// Source: RFC 8265, section 3.3.
   /// - Throws: `invalidName`.
-  package init(ofNewcomer raw: String) throws(AccountError) {
+  package init(ofNewcomer raw: String) throws {
     let given = try UserName(raw)
     try Self.checkLooks(given.text)
     try self.init(Self.widthMapped(given.text))
@@ -24,11 +25,11 @@ extension UserName {
     for part in key.unicodeScalars.split(separator: " ") {
       let part = Array(part)
       if let scalar = Self.illegal(in: part) {
-        throw AccountError(
+        throw ServiceError(
           .invalidName, "A name must consist of letters and digits: not \(Self.code(scalar)).")
       }
       guard Self.keepsDirection(part) else {
-        throw AccountError(
+        throw ServiceError(
           .invalidName, "A name must not mix directions of writing within a word.")
       }
     }
@@ -53,20 +54,20 @@ extension UserName {
     return String(mapped)
   }
 
-  private static func checkLooks(_ text: String) throws(AccountError) {
+  private static func checkLooks(_ text: String) throws {
     for scalar in text.unicodeScalars {
       if Self.isInvisible(scalar) {
-        throw AccountError(
+        throw ServiceError(
           .invalidName, "A name must not contain invisible characters: \(Self.code(scalar)).")
       }
       if Self.isOddBlank(scalar) {
-        throw AccountError(
+        throw ServiceError(
           .invalidName, "A name must not contain blanks but the plain one: \(Self.code(scalar)).")
       }
     }
     let parts = text.utf8.split(separator: UInt8(ascii: " "), omittingEmptySubsequences: false)
     guard !parts.contains(where: \.isEmpty) else {
-      throw AccountError(
+      throw ServiceError(
         .invalidName, "A name must not begin or end with a blank, or have two in a row.")
     }
   }

@@ -1,5 +1,6 @@
 import Documents
 import ICU
+import Stores
 
 /// A user's name: 1 to 239 bytes of UTF-8 in normal form C with at least one letter or digit, without
 /// `/`, `:`, `,`, backtick, control characters, line separators and bidirectional controls.
@@ -23,19 +24,19 @@ package struct UserName: Sendable, Hashable {
 
   /// Checks the rules on the bytes of normal form C: some characters turn into forbidden ones there
   /// (U+1FEF into a backtick).
-  /// - Throws: ``AccountError`` with code `invalidName`.
-  package init(_ raw: String) throws(AccountError) {
+  /// - Throws: ``ServiceError`` with code `invalidName`.
+  package init(_ raw: String) throws {
     guard raw.utf8.count <= Self.maximumBytes * 3 else { throw Self.wrongLength }
     let text = raw.normalized(.canonical)
     guard (1...Self.maximumBytes).contains(text.utf8.count) else { throw Self.wrongLength }
     guard !text.utf8.contains(where: "/:,`".utf8.contains) else {
-      throw AccountError(.invalidName, "A name must not contain / : , or a backtick.")
+      throw ServiceError(.invalidName, "A name must not contain / : , or a backtick.")
     }
     guard !text.unicodeScalars.contains(where: Self.isControl) else {
-      throw AccountError(.invalidName, "A name must not contain control characters.")
+      throw ServiceError(.invalidName, "A name must not contain control characters.")
     }
     guard text.unicodeScalars.contains(where: Self.isLetterOrDigit) else {
-      throw AccountError(.invalidName, "A name must contain a letter or a digit.")
+      throw ServiceError(.invalidName, "A name must contain a letter or a digit.")
     }
     self.text = text
     key = text.lowercased().normalized(.canonical)
@@ -46,7 +47,7 @@ package struct UserName: Sendable, Hashable {
 
   /// Reads a name that this service gave: one that somebody signed up with, or one of another issuer's.
   /// - Throws: `invalidName`.
-  package init(given text: String) throws(AccountError) {
+  package init(given text: String) throws {
     let digits = text.utf8.dropFirst(Self.issuedPrefix.utf8.count)
     if text.utf8.starts(with: Self.issuedPrefix.utf8), digits.count == 64,
       Hex.bytes(digits) != nil
@@ -69,7 +70,7 @@ package struct UserName: Sendable, Hashable {
 
   package func hash(into hasher: inout Hasher) { key.hashBytes(into: &hasher) }
 
-  private static let wrongLength = AccountError(
+  private static let wrongLength = ServiceError(
     .invalidName, "A name has 1 to \(maximumBytes) bytes.")
 
   private static func isControl(_ scalar: Unicode.Scalar) -> Bool {

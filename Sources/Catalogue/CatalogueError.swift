@@ -52,11 +52,16 @@ package struct CatalogueError: Error, Sendable, CustomDebugStringConvertible {
 
 extension CatalogueError {
   /// The error that stands for what SQLite refused.
-  init(_ error: SQLiteError) {
-    let detail = error.debugDescription
-    if error.isDamage {
+  init(_ error: any Error) {
+    let detail = String(reflecting: error)
+    if let error = error as? CatalogueError {
+      self = error
+      return
+    }
+    let error = error as? SQLiteError
+    if error?.isDamage ?? false {
       self.init(.damaged, "The hotel catalogue is damaged.", detail: detail)
-    } else if error.isStorageFull {
+    } else if error?.isStorageFull ?? false {
       self.init(.storageFull, "There is no room for the hotel catalogue.", detail: detail)
     } else {
       self.init(.unavailable, "The hotel catalogue can't be used now.", detail: detail)
@@ -65,7 +70,7 @@ extension CatalogueError {
 
   /// Runs `body`, and says what SQLite refused in this layer's words.
   static func translating<Result>(
-    _ body: () throws(SQLiteError) -> Result
+    _ body: () throws -> Result
   ) throws(CatalogueError) -> Result {
     do { return try body() } catch { throw CatalogueError(error) }
   }

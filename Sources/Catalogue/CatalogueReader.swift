@@ -70,8 +70,8 @@ actor CatalogueReader {
   ) throws(SearchError) -> HotelPage {
     let catalogue = try current()
     let end = ContinuousClock.now + limit
-    let found = try reading { () throws(SQLiteError) in
-      try catalogue.connection.bounded(until: end, or: flag) { () throws(SQLiteError) in
+    let found = try reading {
+      try catalogue.connection.bounded(until: end, or: flag) {
         try catalogue.search(query)
       }
     }
@@ -85,7 +85,7 @@ actor CatalogueReader {
   /// The hotel with an id in its canonical spelling.
   func hotel(_ id: String) throws(SearchError) -> Hotel? {
     let catalogue = try current()
-    guard let row = try reading({ () throws(SQLiteError) in try catalogue.row(id) }) else {
+    guard let row = try reading({ try catalogue.row(id) }) else {
       return nil
     }
     return try Self.hotel(row)
@@ -107,7 +107,7 @@ actor CatalogueReader {
   private func isCurrent(_ opened: OpenCatalogue) throws(CatalogueError) -> Bool {
     guard opened.origin.kind == .embedded else { return true }
     guard opened.origin.name.equalsBytes(of: EmbeddedHotels.digest) else { return false }
-    return try CatalogueError.translating { () throws(SQLiteError) in try opened.isSound() }
+    return try CatalogueError.translating { try opened.isSound() }
   }
 
   /// The catalogue to search: the one in the file now, as of the latest look.
@@ -136,11 +136,11 @@ actor CatalogueReader {
   }
 
   private func reading<Result>(
-    _ body: () throws(SQLiteError) -> Result
+    _ body: () throws -> Result
   ) throws(SearchError) -> Result {
     do {
       return try body()
-    } catch  where error.code == .interrupted {
+    } catch let error as SQLiteError where error.code == .interrupted {
       throw SearchError.interrupted
     } catch {
       // A file that fails once is opened anew, in case somebody has put a good one there.

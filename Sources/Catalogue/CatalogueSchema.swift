@@ -19,7 +19,7 @@ enum CatalogueSchema {
   static let version: Int32 = 2
 
   /// Makes the tables in a new database.
-  static func create(in connection: Connection) throws(SQLiteError) {
+  static func create(in connection: Connection) throws {
     try connection.execute(
       """
       CREATE TABLE hotel (
@@ -45,7 +45,7 @@ enum CatalogueSchema {
   }
 
   /// Makes the index for hotels by name. Sorting once is faster than keeping order row by row.
-  static func createNameIndex(in connection: Connection) throws(SQLiteError) {
+  static func createNameIndex(in connection: Connection) throws {
     try connection.execute("CREATE INDEX hotel_name ON hotel (name COLLATE NOCASE, id)")
   }
 }
@@ -83,10 +83,10 @@ enum CatalogueUpgrade {
   ) throws(CatalogueError) {
     var last: Int64 = -1
     while true {
-      let rows = try CatalogueError.translating { () throws(SQLiteError) in
+      let rows = try CatalogueError.translating {
         try old.statement(
           "SELECT seq, body FROM hotel WHERE seq > ?1 ORDER BY seq LIMIT ?2"
-        ).all(.integer(Int(last)), .integer(rowsAtOnce)) { row throws(SQLiteError) in
+        ).all(.integer(Int(last)), .integer(rowsAtOnce)) { row in
           (seq: row.int64(0), body: row.bytes(1))
         }
       }

@@ -35,7 +35,7 @@ struct CatalogueSearch {
 
   /// Makes the search.
   /// - Parameter all: how many hotels there are.
-  func found(amongAll all: Int) throws(SQLiteError) -> Found {
+  func found(amongAll all: Int) throws -> Found {
     switch (exact, query.matching) {
     case (.none, _): return Found(rows: [], total: 0)
     case (.all, .words): return Found(rows: try self.all(), total: all)
@@ -43,15 +43,15 @@ struct CatalogueSearch {
     case (.matching(let expression), .phrase):
       return Found(
         rows: try phrases(expression),
-        total: try unlessItTakesLong { () throws(SQLiteError) in try count(inPhrases: expression) })
+        total: try unlessItTakesLong { try count(inPhrases: expression) })
     case (.matching(let expression), .words): return try foundByWords(expression)
     }
   }
 
-  private func foundByWords(_ expression: String) throws(SQLiteError) -> Found {
+  private func foundByWords(_ expression: String) throws -> Found {
     var found = Found(
       rows: try words(expression, without: [], limit: query.limit + 1, offset: query.offset),
-      total: try unlessItTakesLong { () throws(SQLiteError) in try count(inWords: expression) })
+      total: try unlessItTakesLong { try count(inWords: expression) })
     guard let total = found.total, total < Self.enough,
       let (wider, known) = try corrected(expression)
     else { return found }
@@ -61,16 +61,15 @@ struct CatalogueSearch {
         offset: max(0, query.offset - known.count))
     }
     // What has the words as they are has them as they may have been meant, too.
-    found.total = try unlessItTakesLong { () throws(SQLiteError) in try count(inWords: wider) }
+    found.total = try unlessItTakesLong { try count(inWords: wider) }
     return found
   }
 
   /// - Returns: nil when the search's time ran out before there was an answer.
   private func unlessItTakesLong(
-    _ count: () throws(SQLiteError) -> Int
-  ) throws(SQLiteError) -> Int? {
-    do throws(SQLiteError) { return try count() } catch {
-      guard error.code == .interrupted else { throw error }
+    _ count: () throws -> Int
+  ) throws -> Int? {
+    do { return try count() } catch let error as SQLiteError where error.code == .interrupted {
       return nil
     }
   }
@@ -79,10 +78,10 @@ struct CatalogueSearch {
   /// meant.
   private func corrected(
     _ expression: String
-  ) throws(SQLiteError) -> (expression: String, known: [Int64])? {
+  ) throws -> (expression: String, known: [Int64])? {
     let known = try connection.statement(
       "SELECT rowid FROM words WHERE words MATCH ?1 ORDER BY rowid LIMIT ?2"
-    ).all(.text(expression), .integer(Self.enough)) { row throws(SQLiteError) in row.int64(0) }
+    ).all(.text(expression), .integer(Self.enough)) { row in row.int64(0) }
     guard known.count < Self.enough else { return nil }
     let others = try Vocabulary(connection).alternatives(to: MatchExpression.words(of: query))
     guard !others.isEmpty,
@@ -94,12 +93,12 @@ struct CatalogueSearch {
 
 /// What is asked of SQLite.
 extension CatalogueSearch {
-  private func allAsTheyCome() throws(SQLiteError) -> [OpenCatalogue.HotelRow] {
+  private func allAsTheyCome() throws -> [OpenCatalogue.HotelRow] {
     try connection.statement("SELECT id, body FROM hotel ORDER BY seq LIMIT ?1 OFFSET ?2")
       .all(.integer(query.limit + 1), .integer(query.offset), row: OpenCatalogue.HotelRow.init)
   }
 
-  private func all() throws(SQLiteError) -> [OpenCatalogue.HotelRow] {
+  private func all() throws -> [OpenCatalogue.HotelRow] {
     if query.order == .relevance || query.order == .name {
       return try connection.statement(
         "SELECT id, body FROM hotel ORDER BY name COLLATE NOCASE, id LIMIT ?1 OFFSET ?2"
@@ -122,7 +121,7 @@ extension CatalogueSearch {
 
   private func words(
     _ expression: String, without known: [Int64], limit: Int, offset: Int
-  ) throws(SQLiteError) -> [OpenCatalogue.HotelRow] {
+  ) throws -> [OpenCatalogue.HotelRow] {
     let list = Binding.text("[" + known.map(String.init).joined(separator: ",") + "]")
     guard query.order != .relevance else {
       return try connection.statement(
@@ -165,7 +164,7 @@ extension CatalogueSearch {
       row: OpenCatalogue.HotelRow.init)
   }
 
-  private func phrases(_ expression: String) throws(SQLiteError) -> [OpenCatalogue.HotelRow] {
+  private func phrases(_ expression: String) throws -> [OpenCatalogue.HotelRow] {
     try connection.statement(
       """
       SELECT hotel.id, hotel.body FROM (
@@ -179,16 +178,16 @@ extension CatalogueSearch {
       row: OpenCatalogue.HotelRow.init)
   }
 
-  private func count(inWords expression: String) throws(SQLiteError) -> Int {
+  private func count(inWords expression: String) throws -> Int {
     try connection.statement("SELECT count(*) FROM words WHERE words MATCH ?1").first(
       .text(expression)
-    ) { row throws(SQLiteError) in Int(clamping: row.int64(0)) } ?? 0
+    ) { row in Int(clamping: row.int64(0)) } ?? 0
   }
 
-  private func count(inPhrases expression: String) throws(SQLiteError) -> Int {
+  private func count(inPhrases expression: String) throws -> Int {
     try connection.statement("SELECT count(*) FROM phrases WHERE phrases MATCH ?1").first(
       .text(expression)
-    ) { row throws(SQLiteError) in Int(clamping: row.int64(0)) } ?? 0
+    ) { row in Int(clamping: row.int64(0)) } ?? 0
   }
 }
 
@@ -206,7 +205,7 @@ struct SortKeys {
   }
 
   /// Writes them for the hotel with this number in the catalogue's order.
-  func write(as seq: Int64, named name: String, in connection: Connection) throws(SQLiteError) {
+  func write(as seq: Int64, named name: String, in connection: Connection) throws {
     let vector = place?.vector
     func value(_ number: Double?) -> Binding { number.map { .real($0) } ?? .null }
     try connection.statement(

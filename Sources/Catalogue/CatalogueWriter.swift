@@ -14,7 +14,7 @@ final class CatalogueWriter {
   private let connection: Connection
 
   /// Starts the file at `path`, where none may be.
-  init(path: String) throws(SQLiteError) {
+  init(path: String) throws {
     connection = try Connection(path: path, mode: .readWriteCreate)
     try connection.execute(
       "PRAGMA journal_mode=MEMORY; PRAGMA synchronous=OFF; PRAGMA locking_mode=EXCLUSIVE")
@@ -24,7 +24,7 @@ final class CatalogueWriter {
   }
 
   /// Starts a catalogue in memory, for one search; see ``ScratchCatalogue``.
-  init(in connection: Connection) throws(SQLiteError) {
+  init(in connection: Connection) throws {
     self.connection = connection
     try connection.addRelevance()
     try connection.begin()
@@ -32,7 +32,7 @@ final class CatalogueWriter {
   }
 
   /// Ends a catalogue in memory, which may be searched now.
-  func finishScratch() throws(SQLiteError) -> Connection {
+  func finishScratch() throws -> Connection {
     try Vocabulary.write(in: connection)
     try connection.commit()
     return connection
@@ -40,14 +40,14 @@ final class CatalogueWriter {
 
   /// Adds a hotel. One whose id is there already takes the earlier one's place in the order.
   /// - Returns: whether an earlier one had the id.
-  func put(_ hotel: Hotel, _ text: HotelText) throws(SQLiteError) -> Bool {
+  func put(_ hotel: Hotel, _ text: HotelText) throws -> Bool {
     let added = try connection.statement(
       """
       INSERT INTO hotel (id, name, body) VALUES (?1, ?2, ?3)
       ON CONFLICT (id) DO NOTHING RETURNING seq
       """
     ).first(.text(hotel.id.text), .text(text.name), .bytes(hotel.body.bytes)) {
-      row throws(SQLiteError) in row.int64(0)
+      row in row.int64(0)
     }
     if let added {
       try index(text, as: added)
@@ -59,7 +59,7 @@ final class CatalogueWriter {
   }
 
   /// Ends the file: what is left is to synchronise and to publish it.
-  func finish(_ origin: CatalogueOrigin) throws(SQLiteError) {
+  func finish(_ origin: CatalogueOrigin) throws {
     try connection.statement("INSERT INTO origin (name, rows, date) VALUES (?1, ?2, ?3)").run(
       .text(origin.name), .integer(origin.rows), .integer(origin.date.milliseconds))
     try connection.setApplicationID(origin.kind.applicationID)
@@ -75,10 +75,10 @@ final class CatalogueWriter {
     try connection.close()
   }
 
-  private func replace(_ hotel: Hotel, _ text: HotelText) throws(SQLiteError) {
+  private func replace(_ hotel: Hotel, _ text: HotelText) throws {
     let old = try connection.statement("SELECT seq, body FROM hotel WHERE id = ?1").first(
       .text(hotel.id.text)
-    ) { row throws(SQLiteError) in (seq: row.int64(0), body: row.bytes(1)) }
+    ) { row in (seq: row.int64(0), body: row.bytes(1)) }
     guard let old, let body = try? ParsedJSON(old.body, limits: .document) else {
       throw SQLiteError(.corrupt, message: "a hotel that was just written can't be read")
     }
@@ -89,7 +89,7 @@ final class CatalogueWriter {
     try text.keys.write(as: old.seq, named: text.name, in: connection)
   }
 
-  private func index(_ text: HotelText, as seq: Int64) throws(SQLiteError) {
+  private func index(_ text: HotelText, as seq: Int64) throws {
     try connection.statement(
       """
       INSERT INTO words
@@ -113,7 +113,7 @@ final class CatalogueWriter {
 
   /// Takes a hotel out of the indexes, which have to be told what it said.
   /// <https://sqlite.org/fts5.html#the_delete_command>
-  private func unindex(_ text: HotelText, as seq: Int64) throws(SQLiteError) {
+  private func unindex(_ text: HotelText, as seq: Int64) throws {
     try connection.statement(
       """
       INSERT INTO words

@@ -57,7 +57,7 @@ final class ImportRun {
     }
     let origin = CatalogueOrigin(
       kind: origin.kind, name: origin.name, rows: hotels, date: origin.date)
-    try CatalogueError.translating { () throws(SQLiteError) in try writer.finish(origin) }
+    try CatalogueError.translating { try writer.finish(origin) }
     try files.publishDraft()
     return ImportSummary(hotels: hotels, progress: progress, badRows: badRows)
   }
@@ -72,7 +72,7 @@ final class ImportRun {
     case .text(let text):
       switch Self.read(text) {
       case .success(let (hotel, text)):
-        let replaced = try CatalogueError.translating { () throws(SQLiteError) in
+        let replaced = try CatalogueError.translating {
           try writer.put(hotel, text)
         }
         progress.rows += 1

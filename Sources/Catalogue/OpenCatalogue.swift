@@ -24,7 +24,7 @@ struct OpenCatalogue {
       throw CatalogueError(.unavailable, "There is no hotel catalogue yet.")
     }
     self.identity = identity
-    connection = try CatalogueError.translating { () throws(SQLiteError) in
+    connection = try CatalogueError.translating {
       let connection = try Connection(path: files.database, mode: .readOnly)
       try connection.setCacheSize(kibibytes: Self.cacheSize)
       try connection.addRelevance()
@@ -34,16 +34,16 @@ struct OpenCatalogue {
   }
 
   /// Whether the pages, the tables and the count of hotels are sound; reads the whole file.
-  func isSound() throws(SQLiteError) -> Bool {
+  func isSound() throws -> Bool {
     guard try connection.integrityCheck(.full).isEmpty else { return false }
     let count = try connection.statement("SELECT count(*) FROM hotel").first {
-      row throws(SQLiteError) in row.int64(0)
+      row in row.int64(0)
     }
     return count == Int64(origin.rows)
   }
 
   private static func origin(of connection: Connection) throws(CatalogueError) -> CatalogueOrigin {
-    let header = try CatalogueError.translating { () throws(SQLiteError) in
+    let header = try CatalogueError.translating {
       (id: try connection.applicationID(), version: try connection.userVersion())
     }
     guard let kind = CatalogueOrigin.Kind(applicationID: header.id) else {
@@ -64,9 +64,9 @@ struct OpenCatalogue {
   static func storedOrigin(
     _ kind: CatalogueOrigin.Kind, in connection: Connection
   ) throws(CatalogueError) -> CatalogueOrigin? {
-    try CatalogueError.translating { () throws(SQLiteError) in
+    try CatalogueError.translating {
       try connection.statement("SELECT name, rows, date FROM origin").first {
-        row throws(SQLiteError) in
+        row in
         CatalogueOrigin(
           kind: kind, name: try row.string(0), rows: Int(row.int64(1)),
           date: Timestamp(milliseconds: row.int64(2)))
@@ -89,12 +89,12 @@ extension OpenCatalogue {
   /// By words: in the query's order, equal ones in an order that stays the same, so that pages neither repeat nor miss
   /// a hotel; a word in the name counts most. Where few have the words as they are, hotels follow that have what was
   /// probably meant. By phrase: in the catalogue's order.
-  func search(_ query: HotelQuery) throws(SQLiteError) -> CatalogueSearch.Found {
+  func search(_ query: HotelQuery) throws -> CatalogueSearch.Found {
     try CatalogueSearch(connection, query).found(amongAll: origin.rows)
   }
 
   /// The hotel with a canonical id.
-  func row(_ id: String) throws(SQLiteError) -> HotelRow? {
+  func row(_ id: String) throws -> HotelRow? {
     try connection.statement("SELECT id, body FROM hotel WHERE id = ?1").first(
       .text(id), row: HotelRow.init)
   }
@@ -102,7 +102,7 @@ extension OpenCatalogue {
 
 extension OpenCatalogue.HotelRow {
   /// Reads the columns `id` and `body`.
-  init(_ row: borrowing Row) throws(SQLiteError) {
+  init(_ row: borrowing Row) throws {
     (id, body) = (try row.string(0), row.bytes(1))
   }
 }

@@ -52,9 +52,9 @@ private actor ScratchWorker {
   ) throws(SearchError) -> HotelPage {
     let found: CatalogueSearch.Found
     let end = ContinuousClock.now + limit
-    do throws(SQLiteError) {
+    do {
       let connection = try Connection.inMemory()
-      found = try connection.bounded(until: end, or: flag) { () throws(SQLiteError) in
+      found = try connection.bounded(until: end, or: flag) {
         let writer = try CatalogueWriter(in: connection)
         for hotel in hotels {
           // Most of the time goes into reading a hotel, which SQLite does not count.
@@ -67,12 +67,12 @@ private actor ScratchWorker {
         let search = CatalogueSearch(try writer.finishScratch(), query)
         return try search.found(amongAll: hotels.count)
       }
-    } catch  where error.code == .interrupted {
+    } catch let error as SQLiteError where error.code == .interrupted {
       throw SearchError.interrupted
     } catch {
       throw SearchError(
         .unavailable, "Your bookmarks can't be searched right now.",
-        detail: error.debugDescription)
+        detail: String(reflecting: error))
     }
     var byID: [HotelID: Hotel] = [:]
     for hotel in hotels { byID[hotel.id] = hotel }

@@ -20,7 +20,7 @@ struct Vocabulary {
   init(_ connection: Connection) { self.connection = connection }
 
   /// Keeps the words of a catalogue whose hotels are all in.
-  static func write(in connection: Connection) throws(SQLiteError) {
+  static func write(in connection: Connection) throws {
     try connection.execute(
       """
       CREATE VIRTUAL TABLE temp.terms USING fts5vocab(main, words, row);
@@ -31,7 +31,7 @@ struct Vocabulary {
   }
 
   /// What words may stand for.
-  func alternatives(to words: [String]) throws(SQLiteError) -> [String: [String]] {
+  func alternatives(to words: [String]) throws -> [String: [String]] {
     var found: [String: [String]] = [:]
     for word in words.prefix(Self.mostWords) where found[word] == nil {
       let letters = Array(word.utf8).map { $0 | ((0x41...0x5A).contains($0) ? 0x20 : 0) }
@@ -45,11 +45,11 @@ struct Vocabulary {
   }
 
   /// The most likely ones first: few differences before many, then what many hotels have.
-  private func likely(_ word: [UInt8]) throws(SQLiteError) -> [String] {
+  private func likely(_ word: [UInt8]) throws -> [String] {
     let text = String(decoding: word, as: UTF8.self)
     let own =
       try connection.statement("SELECT hotels FROM vocabulary WHERE term = ?1").first(.text(text)) {
-        row throws(SQLiteError) in row.int64(0)
+        row in row.int64(0)
       } ?? 0
     var found: [(term: String, differences: Int, hotels: Int64)] = []
     let rows = try connection.statement(
@@ -60,7 +60,7 @@ struct Vocabulary {
     ).all(
       .text(String(text.prefix(1))), .text(Self.next(word[0])), .integer(word.count - 2),
       .integer(word.count + 2), .integer(Int(clamping: own * Self.gain))
-    ) { row throws(SQLiteError) in (term: try row.string(0), hotels: row.int64(1)) }
+    ) { row in (term: try row.string(0), hotels: row.int64(1)) }
     for row in rows where !row.term.equalsBytes(of: text) {
       guard let differences = Self.differences(word, Array(row.term.utf8)) else { continue }
       found.append((row.term, differences, row.hotels))

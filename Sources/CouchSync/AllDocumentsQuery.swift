@@ -49,7 +49,7 @@ package struct AllDocumentsQuery: Sendable {
   /// - Throws: 400 `query_parse_error` for a malformed one.
   package init(
     _ parameters: CouchParameters, body: JSONNode? = nil, scope: Scope = .everything
-  ) throws(CouchError) {
+  ) throws {
     self.scope = scope
     let given = body.map { parameters.laid(over: $0, quoted: Self.quoted) } ?? parameters
     descending = try given.flag("descending")
@@ -70,28 +70,32 @@ package struct AllDocumentsQuery: Sendable {
   ///   ``CouchLimits/queries``.
   package static func list(
     _ body: JSONNode, scope: Scope
-  ) throws(CouchError) -> [AllDocumentsQuery] {
+  ) throws -> [AllDocumentsQuery] {
     guard let queries = body["queries"], queries.kind == .array else {
-      throw .badRequest("`queries` must be an array.")
+      throw ServiceError.badRequest("`queries` must be an array.")
     }
     guard queries.count <= CouchLimits.queries else {
-      throw .tooLarge("A request has at most \(CouchLimits.queries) queries")
+      throw ServiceError.tooLarge("A request has at most \(CouchLimits.queries) queries")
     }
     var list: [AllDocumentsQuery] = []
     for query in queries.elements {
-      guard query.kind == .object else { throw .badRequest("A query must be a JSON object") }
+      guard query.kind == .object else {
+        throw ServiceError.badRequest("A query must be a JSON object")
+      }
       list.append(try AllDocumentsQuery(CouchParameters(), body: query, scope: scope))
     }
     return list
   }
 
-  private static func keys(_ given: CouchParameters) throws(CouchError) -> JSONNode? {
+  private static func keys(_ given: CouchParameters) throws -> JSONNode? {
     guard let keys = try given.json("keys") else { return nil }
-    guard keys.kind == .array else { throw .badQuery("`keys` must be an array of strings") }
+    guard keys.kind == .array else {
+      throw ServiceError.badQuery("`keys` must be an array of strings")
+    }
     return keys
   }
 
-  private mutating func readRange(_ given: CouchParameters) throws(CouchError) {
+  private mutating func readRange(_ given: CouchParameters) throws {
     start = try given.json("startkey", "start_key").map(KeyBound.init)
     end = try given.json("endkey", "end_key").map(KeyBound.init)
     if let key = try given.json("key").map(KeyBound.init) {
@@ -215,7 +219,7 @@ struct RangeCount: Sendable {
 
   /// Goes on in a state of the store until the slice is over.
   /// - Returns: whether the count is done.
-  mutating func read(_ view: any StoreView) throws(StoreError) -> Bool {
+  mutating func read(_ view: any StoreView) throws -> Bool {
     while let range = rest, count < limit {
       let wanted = min(limit - count, Self.idsAtOnce)
       var part = try view.count(range, among: max(wanted, Self.fewestIDs))

@@ -41,7 +41,7 @@ struct AllDocumentsReader: AnswerReader {
     keys = AskedKeys(query)
   }
 
-  mutating func read(_ view: any StoreView) throws(StoreError) -> Bool {
+  mutating func read(_ view: any StoreView) throws -> Bool {
     if !isBegun {
       guard try all.read(view), try before.read(view) else { return false }
       try begin(view)
@@ -60,7 +60,7 @@ struct AllDocumentsReader: AnswerReader {
     return true
   }
 
-  private mutating func begin(_ view: any StoreView) throws(StoreError) {
+  private mutating func begin(_ view: any StoreView) throws {
     let info = try view.info()
     text.writer.beginObject()
     text.writer.name("total_rows")
@@ -94,7 +94,7 @@ struct AllDocumentsReader: AnswerReader {
 
   // Rows by key.
 
-  private mutating func look(_ view: any StoreView) throws(StoreError) {
+  private mutating func look(_ view: any StoreView) throws {
     while let key = keys.next() {
       let id = key.string.map(DocumentID.init(stored:))
       if let place = id.flatMap({ known[$0] }) {
@@ -113,7 +113,7 @@ struct AllDocumentsReader: AnswerReader {
 
   /// Writes a row for a key.
   /// - Returns: whether there is such a document.
-  private mutating func append(key: JSONNode, _ view: any StoreView) throws(StoreError) -> Bool {
+  private mutating func append(key: JSONNode, _ view: any StoreView) throws -> Bool {
     if let name = key.string {
       switch query.scope {
       case .locals:
@@ -137,7 +137,7 @@ struct AllDocumentsReader: AnswerReader {
 
   // A walk over a range.
 
-  private mutating func walk(_ view: any StoreView) throws(StoreError) {
+  private mutating func walk(_ view: any StoreView) throws {
     if query.scope == .locals { return try walkLocals(view) }
     if skipped.count < query.skip {
       guard try skipped.read(view) else { return }
@@ -145,7 +145,7 @@ struct AllDocumentsReader: AnswerReader {
     }
     guard let walked = range else { return }
     var rest: DocumentRange?
-    try view.documents(walked) { document throws(StoreError) in
+    try view.documents(walked) { document in
       text.writer.beginObject()
       try append(document, view)
       guard goesOn() else { return false }
@@ -156,10 +156,10 @@ struct AllDocumentsReader: AnswerReader {
     range = rest
   }
 
-  private mutating func walkLocals(_ view: any StoreView) throws(StoreError) {
+  private mutating func walkLocals(_ view: any StoreView) throws {
     guard let walked = range else { return }
     var rest: DocumentRange?
-    try view.locals(walked) { id, document throws(StoreError) in
+    try view.locals(walked) { id, document in
       if skippedLocals < query.skip {
         skippedLocals += 1
       } else {
@@ -184,7 +184,7 @@ struct AllDocumentsReader: AnswerReader {
   }
 
   /// Writes the members of a row.
-  private mutating func append(_ document: Document, _ view: any StoreView) throws(StoreError) {
+  private mutating func append(_ document: Document, _ view: any StoreView) throws {
     text.writer.member("id", document.id.text)
     text.writer.member("key", document.id.text)
     text.writer.name("value")
@@ -235,7 +235,7 @@ struct AllDocumentsListReader: AnswerReader {
 
   var text: AnswerText { current?.text ?? written }
 
-  mutating func read(_ view: any StoreView) throws(StoreError) -> Bool {
+  mutating func read(_ view: any StoreView) throws -> Bool {
     while true {
       if current == nil {
         guard let query = queries.popFirst() else { break }
@@ -261,7 +261,7 @@ extension CouchDatabase {
   /// Source: CouchDB, "GET /{db}/_all_docs", "GET /{db}/_local_docs".
   /// - Throws: 413 when the answer would be longer than ``CouchLimits/answerBytes``; 503 when there is no memory
   ///   for it.
-  package func allDocuments(_ query: AllDocumentsQuery) async throws(CouchError) -> CouchAnswer {
+  package func allDocuments(_ query: AllDocumentsQuery) async throws -> CouchAnswer {
     try await answer(by: AllDocumentsReader(query, of: tag), advice: Self.advice)
   }
 
@@ -271,7 +271,7 @@ extension CouchDatabase {
   /// - Throws: as for one, for the answers together.
   package func allDocuments(
     _ queries: [AllDocumentsQuery]
-  ) async throws(CouchError) -> CouchAnswer {
+  ) async throws -> CouchAnswer {
     try await answer(by: AllDocumentsListReader(queries, of: tag), advice: Self.advice)
   }
 

@@ -100,7 +100,7 @@ protocol AnswerReader: Sendable {
 
   /// Goes on in a state of the store until the slice is over.
   /// - Returns: whether the answer is whole, or too long.
-  mutating func read(_ view: any StoreView) throws(StoreError) -> Bool
+  mutating func read(_ view: any StoreView) throws -> Bool
 }
 
 extension AnswerReader {
@@ -114,19 +114,19 @@ extension CouchDatabase {
   ///   there is no memory for it.
   func answer(
     by reader: some AnswerReader, advice: String
-  ) async throws(CouchError) -> CouchAnswer {
-    var text = try await reading(inSlices: reader) {
-      [holdsAnswer] reader, view throws(StoreError) -> AnswerText? in
+  ) async throws -> CouchAnswer {
+    var text = try await store.read(inSlices: reader) {
+      [holdsAnswer] reader, view -> AnswerText? in
       let isWhole = try reader.read(view)
-      guard !isWhole || !reader.isEmpty else { throw StoreError(.missing) }
+      guard !isWhole || !reader.isEmpty else { throw DocumentError.missing }
       guard holdsAnswer(reader.text.count) else { throw Self.noMemory }
       return isWhole ? reader.text : nil
     }
-    guard !text.isTooLong else { throw .tooLarge("The answer is too long: \(advice)") }
+    guard !text.isTooLong else { throw ServiceError.tooLarge("The answer is too long: \(advice)") }
     return CouchAnswer(200, inPieces: text.finish())
   }
 
   /// The error of an answer that there is no memory for.
-  static let noMemory = StoreError(
+  static let noMemory = ServiceError(
     .unavailable, "There is no memory for the answer; ask for less, or try again soon")
 }

@@ -1,3 +1,5 @@
+import Lanes
+
 extension Array where Element: Sendable {
   /// Elements that are sorted without giving way.
   private static var runLength: Int { 32 }
@@ -6,11 +8,11 @@ extension Array where Element: Sendable {
   /// - Throws: 503 when nobody waits for the answer any more.
   func sortedInSlices(
     _ precedes: @Sendable (Element, Element) -> Bool
-  ) async throws(CouchError) -> [Element] {
+  ) async throws -> [Element] {
     var runs: [[Element]] = []
     for start in stride(from: 0, to: count, by: Self.runLength) {
       runs.append(self[start..<Swift.min(start + Self.runLength, count)].sorted(by: precedes))
-      try await CouchError.givingWay()
+      try await Slice.giveWay()
     }
     while runs.count > 1 {
       var merged: [[Element]] = []
@@ -28,7 +30,7 @@ extension Array where Element: Sendable {
 
   private static func merged(
     _ left: [Element], _ right: [Element], _ precedes: @Sendable (Element, Element) -> Bool
-  ) async throws(CouchError) -> [Element] {
+  ) async throws -> [Element] {
     var merged: [Element] = []
     merged.reserveCapacity(left.count + right.count)
     var (first, second) = (0, 0)
@@ -40,7 +42,7 @@ extension Array where Element: Sendable {
         merged.append(left[first])
         first += 1
       }
-      try await CouchError.givingWay()
+      try await Slice.giveWay()
     }
     return merged + left[first...] + right[second...]
   }

@@ -16,7 +16,7 @@ struct AskedDocument: Sendable {
   init(
     _ id: String, _ entries: [BulkGetRequest.Entry], _ request: BulkGetRequest,
     in view: any StoreView
-  ) throws(StoreError) {
+  ) throws {
     self.id = id
     reader = try DocumentReader(
       DocumentID(stored: id), in: view, extras: request.extras, needsTree: true)
@@ -29,7 +29,7 @@ struct AskedDocument: Sendable {
   func isOf(_ id: String) -> Bool { self.id.equalsBytes(of: id) }
 
   /// Reads the document again where a later state of the store has it changed.
-  mutating func renew(in view: any StoreView) throws(StoreError) {
+  mutating func renew(in view: any StoreView) throws {
     reader = try reader?.renewed(in: view)
   }
 
@@ -41,7 +41,7 @@ struct AskedDocument: Sendable {
   /// A revision as JSON; nil where it is missing.
   mutating func json(
     of target: WantedRevisions.Target, in view: any StoreView
-  ) throws(StoreError) -> [UInt8]? {
+  ) throws -> [UInt8]? {
     if isNamedAgain, let known = known[target.revision] { return known }
     let bytes = try reader?.revision(target.revision, at: target.place, in: view)
     if isNamedAgain { known[target.revision] = .some(bytes) }

@@ -35,7 +35,7 @@ struct BulkGetReader: AnswerReader {
     text.writer.beginArray()
   }
 
-  mutating func read(_ view: any StoreView) throws(StoreError) -> Bool {
+  mutating func read(_ view: any StoreView) throws -> Bool {
     if ordered != nil { return finish() }
     try document?.renew(in: view)
     while count < request.entries.count {
@@ -74,7 +74,7 @@ struct BulkGetReader: AnswerReader {
 
   private mutating func begin(
     _ entry: BulkGetRequest.Entry, _ view: any StoreView
-  ) throws(StoreError) {
+  ) throws {
     targets = []
     if let id = entry.id, document?.isOf(id) != true {
       let asked = request.entries(of: id, from: count, in: order)
@@ -88,20 +88,20 @@ struct BulkGetReader: AnswerReader {
     guard entry.id != nil else {
       return appendError(.badRequest("document id missed"), entry)
     }
-    do throws(DocumentError) {
+    do {
       if entry.revision == nil, let text = entry.sentRevision { _ = try RevisionID(text) }
       let found = document?.targets(of: entry.revision) ?? []
       if found.isEmpty { appendError(.missing, entry) }
       targets = found[...]
     } catch {
-      appendError(CouchError(error), entry)
+      appendError(ServiceError(error), entry)
     }
   }
 
   /// Writes `{"ok":{…}}`.
   private mutating func append(
     _ target: WantedRevisions.Target, of entry: BulkGetRequest.Entry, _ view: any StoreView
-  ) throws(StoreError) {
+  ) throws {
     guard let bytes = try document?.json(of: target, in: view) else {
       // A leaf of before that is gone was superseded between two slices.
       if entry.sentRevision != nil { appendError(.missing, entry) }
@@ -123,7 +123,7 @@ struct BulkGetReader: AnswerReader {
 
   /// Writes `{"error":{"id","rev","error","reason"}}`; CouchDB's word for a revision that was not given is
   /// `undefined`.
-  private mutating func appendError(_ error: CouchError, _ entry: BulkGetRequest.Entry) {
+  private mutating func appendError(_ error: ServiceError, _ entry: BulkGetRequest.Entry) {
     text.writer.beginObject()
     text.writer.name("error")
     text.writer.beginObject()
@@ -170,7 +170,7 @@ package struct BulkGetRequest: Sendable {
   /// Reads a body and the query's `revs` and `latest`. CouchDB's replicator repeats them in the body,
   /// where they count as well.
   /// - Throws: 400 for a body without `docs`; 413 for too many.
-  package init(_ body: JSONNode, _ parameters: CouchParameters) throws(CouchError) {
+  package init(_ body: JSONNode, _ parameters: CouchParameters) throws {
     entries = try CouchBody.documents(in: body).map { node in
       Entry(id: node["id"]?.string, revision: node["rev"]?.string)
     }

@@ -1,4 +1,6 @@
 package import Documents
+import Lanes
+import Stores
 
 /// The documents of one `_bulk_docs`.
 ///
@@ -9,7 +11,7 @@ package struct BulkRequest: Sendable {
     /// A value that was read.
     case value(JSONNode)
     /// A document that breaks a limit on documents, and why.
-    case refused(id: String?, CouchError)
+    case refused(id: String?, ServiceError)
   }
 
   /// The elements, in order.
@@ -21,12 +23,12 @@ package struct BulkRequest: Sendable {
 
   /// Takes a body that was read.
   /// - Throws: 400 for a body that is no request; 413 for too many documents.
-  package init(_ body: JSONNode) throws(CouchError) {
+  package init(_ body: JSONNode) throws {
     guard let documents = body["docs"] else {
-      throw .badRequest("POST body must include `docs` parameter.")
+      throw ServiceError.badRequest("POST body must include `docs` parameter.")
     }
     guard documents.kind == .array else {
-      throw .badRequest("`docs` parameter must be an array.")
+      throw ServiceError.badRequest("`docs` parameter must be an array.")
     }
     try Self.check(count: documents.count)
     elements = documents.elements.map(Element.value)
@@ -40,15 +42,15 @@ package struct BulkRequest: Sendable {
   /// - Throws: 400 and 413, as the other initializer and for what is no JSON or too long as a whole.
   package static func read(
     _ bytes: [UInt8], limits: DocumentLimits
-  ) async throws(CouchError) -> BulkRequest {
+  ) async throws -> BulkRequest {
     var reader = JSONReader(bytes, limits: limits.bulk)
     while true {
       let parsed: ParsedJSON?
       do { parsed = try reader.next() } catch {
-        guard error.isOfOneValue else { throw CouchError(error) }
+        guard error.isOfOneValue else { throw error }
         return try await readApart(bytes, limits.document, error)
       }
-      try await CouchError.givingWay()
+      try await Slice.giveWay()
       guard let root = parsed?.root else { continue }
       guard root.kind == .object else { throw CouchBody.noObject }
       return try BulkRequest(root)
@@ -59,48 +61,48 @@ package struct BulkRequest: Sendable {
   /// - Parameter fault: what is wrong with one of them.
   private static func readApart(
     _ bytes: [UInt8], _ limits: JSONLimits, _ fault: JSONError
-  ) async throws(CouchError) -> BulkRequest {
+  ) async throws -> BulkRequest {
     guard let outline = JSONOutline(bytes, in: bytes.indices),
       outline.isObject, let place = outline.value(named: "docs", in: bytes),
       let documents = JSONOutline(bytes, in: place), !documents.isObject
-    else { throw CouchError(fault) }
+    else { throw ServiceError(fault) }
     // What is left without the documents is to be a request.
     let rest = Array(bytes[..<place.lowerBound]) + Array("[]".utf8) + bytes[place.upperBound...]
     var request = try BulkRequest(CouchBody.object(rest))
     try check(count: documents.parts.count)
     for part in documents.parts {
       request.elements.append(try element(Array(bytes[part.value]), limits))
-      try await CouchError.givingWay()
+      try await Slice.giveWay()
     }
     return request
   }
 
   private static func element(
     _ bytes: [UInt8], _ limits: JSONLimits
-  ) throws(CouchError) -> Element {
+  ) throws -> Element {
     do { return .value(try ParsedJSON(bytes, limits: limits).root) } catch {
       // Bytes that are no UTF-8 are no JSON; an escape that stands for no character is one document's.
       guard error.isOfOneValue || error.code == .tooLarge,
         String(validating: bytes, as: UTF8.self) != nil
-      else { throw CouchError(error) }
+      else { throw ServiceError(error) }
       let outline = JSONOutline(bytes, in: bytes.indices)
       let id = outline?.value(named: "_id", in: bytes).flatMap {
         try? ParsedJSON(Array(bytes[$0]), limits: .small).root.string
       }
-      return .refused(id: id, CouchError(403, "forbidden", error.reason))
+      return .refused(id: id, ServiceError(.forbidden, error.reason))
     }
   }
 
-  private static func check(count: Int) throws(CouchError) {
+  private static func check(count: Int) throws {
     guard count <= CouchLimits.bulkDocuments else {
-      throw .tooLarge("A request has at most \(CouchLimits.bulkDocuments) documents")
+      throw ServiceError.tooLarge("A request has at most \(CouchLimits.bulkDocuments) documents")
     }
   }
 
-  private static func isNewEdit(_ body: JSONNode) throws(CouchError) -> Bool {
+  private static func isNewEdit(_ body: JSONNode) throws -> Bool {
     guard let flag = body["new_edits"] else { return true }
     guard let value = flag.bool else {
-      throw .badRequest("`new_edits` parameter must be a boolean.")
+      throw ServiceError.badRequest("`new_edits` parameter must be a boolean.")
     }
     return value
   }
@@ -121,7 +123,7 @@ struct BulkEntry: Sendable {
   /// The revision that was sent, as it came.
   let sentRevision: String
   /// What is to be written.
-  let write: Result<Write, CouchError>
+  let write: Result<Write, ServiceError>
   /// Whether it is a design document with rules, which nothing runs.
   private(set) var hasRules = false
 
@@ -131,11 +133,13 @@ struct BulkEntry: Sendable {
   init(
     _ element: BulkRequest.Element, isNewEdit: Bool, limits: DocumentLimits,
     newID: () -> DocumentID
-  ) throws(CouchError) {
+  ) throws {
     switch element {
     case .refused(let id, let error): self.init(id: id, write: .failure(error))
     case .value(let node):
-      guard node.kind == .object else { throw .badRequest("Document must be a JSON object") }
+      guard node.kind == .object else {
+        throw ServiceError.badRequest("Document must be a JSON object")
+      }
       if let id = try LocalID(of: node) {
         try self.init(id, node, limits)
         return
@@ -150,40 +154,37 @@ struct BulkEntry: Sendable {
           write: hasRules && isNewEdit
             ? .failure(DesignRules.refusal) : .success(.document(write)))
         self.hasRules = hasRules
-      } catch {
-        guard Self.isCouchDBs(node, error) else { throw CouchError(error) }
+      } catch let error as DocumentError where Self.isCouchDBs(node, error) {
         self.init(
           id: node["_id"]?.string, sentRevision: node["_rev"]?.string ?? "0-",
-          write: .failure(CouchError(403, "forbidden", error.reason)))
+          write: .failure(ServiceError(.forbidden, error.reason)))
       }
     }
   }
 
   private init(
     _ id: LocalID, _ node: JSONNode, _ limits: DocumentLimits
-  ) throws(CouchError) {
+  ) throws {
     do {
       let write = try LocalWrite(node, limits: limits)
       self.init(id: id.text, write: .success(.local(id, write)))
     } catch {
-      guard error.status != 400 else { throw error }
-      self.init(id: id.text, write: .failure(CouchError(403, "forbidden", error.reason)))
+      guard let error = ServiceError(error), error.couch.status != 400 else { throw error }
+      self.init(id: id.text, write: .failure(ServiceError(.forbidden, error.reason)))
     }
   }
 
-  private init(id: String?, sentRevision: String = "0-", write: Result<Write, CouchError>) {
+  private init(id: String?, sentRevision: String = "0-", write: Result<Write, ServiceError>) {
     self.id = id
     self.sentRevision = sentRevision
     self.write = write
   }
 
-  /// The entry, refused with what a rule about its document's id throws.
-  func checked(by rule: (DocumentID) throws(CouchError) -> Void) -> BulkEntry {
+  /// The entry, refused with what a rule says against its document's id.
+  func checked(by rule: (DocumentID) -> ServiceError?) -> BulkEntry {
     guard case .success(.document(let write)) = write else { return self }
-    do { try rule(write.id) } catch {
-      return BulkEntry(id: id, sentRevision: sentRevision, write: .failure(error))
-    }
-    return self
+    guard let refusal = rule(write.id) else { return self }
+    return BulkEntry(id: id, sentRevision: sentRevision, write: .failure(refusal))
   }
 
   /// Whether CouchDB would take a document that is refused here.

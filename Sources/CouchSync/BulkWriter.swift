@@ -5,7 +5,7 @@ import Stores
 /// Writes many documents, each on its own terms.
 struct BulkWriter {
   /// One document's revision, or why it was refused.
-  typealias Outcome = Result<String, CouchError>
+  typealias Outcome = Result<String, ServiceError>
 
   /// One document of a request.
   struct Item: Sendable {
@@ -28,11 +28,11 @@ struct BulkWriter {
   }
 
   /// Why a document found no room, where one did.
-  private(set) var refusal: CouchError?
+  private(set) var refusal: ServiceError?
 
   /// Writes what is to be written of a request: its documents, then its local documents.
   /// - Throws: what is wrong with the store; `ended`, what was committed before stays.
-  mutating func write(_ entries: [BulkEntry]) async throws(StoreError) {
+  mutating func write(_ entries: [BulkEntry]) async throws {
     var items: [Item] = []
     var locals: [(place: Int, id: LocalID, document: LocalDocument?)] = []
     for (place, entry) in entries.enumerated() {
@@ -45,27 +45,27 @@ struct BulkWriter {
     try await write(items)
     for (place, id, document) in locals {
       do {
-        try await store.update { changes throws(StoreError) in
+        try await store.update { changes in
           changes.write(LocalEdit(id, document))
         }
         outcomes[place] = .success(LocalRevision.text(document?.revision ?? 0))
       } catch { try refuse(place, error) }
-      do { try await Slice.giveWay() } catch { throw .ended }
+      try await Slice.giveWay()
     }
   }
 
   /// Takes the store's refusal of one document for an outcome.
   /// - Throws: any other error.
-  private mutating func refuse(_ place: Int, _ error: StoreError) throws(StoreError) {
-    guard error.code == .quotaExceeded else { throw error }
-    refusal = CouchError(error)
-    outcomes[place] = .failure(CouchError(error))
+  private mutating func refuse(_ place: Int, _ error: any Error) throws {
+    guard let error = error as? ServiceError, error.code == .quotaExceeded else { throw error }
+    refusal = error
+    outcomes[place] = .failure(error)
   }
 
   /// Writes items in few commits. Each takes documents for some ten milliseconds, so that others have their turn in
   /// between; all revisions of a document that are in one commit are one change.
   /// - Throws: what is wrong with the store, not with a document; `ended`, what was committed before stays.
-  private mutating func write(_ items: [Item]) async throws(StoreError) {
+  private mutating func write(_ items: [Item]) async throws {
     for start in stride(from: 0, to: items.count, by: CouchLimits.commitDocuments) {
       try await commit(items[start..<min(start + CouchLimits.commitDocuments, items.count)])
     }
@@ -73,15 +73,14 @@ struct BulkWriter {
 
   /// Commits items together. Where together they exceed the quota, halves are tried, so that what fits,
   /// and every deletion, is stored.
-  private mutating func commit(_ items: ArraySlice<Item>) async throws(StoreError) {
+  private mutating func commit(_ items: ArraySlice<Item>) async throws {
     var rest = items
     while let first = rest.first {
       do {
         let decided = try await attempt(rest)
         for (item, outcome) in zip(rest, decided) { outcomes[item.place] = outcome }
         rest = rest.dropFirst(decided.count)
-      } catch {
-        guard error.code == .quotaExceeded else { throw error }
+      } catch let error as ServiceError where error.code == .quotaExceeded {
         guard rest.count > 1 else {
           return try refuse(first.place, error)
         }
@@ -90,15 +89,15 @@ struct BulkWriter {
         try await commit(rest[middle...])
         return
       }
-      do { try await Slice.giveWay() } catch { throw .ended }
+      try await Slice.giveWay()
     }
   }
 
   /// Commits the first of some items: as many as are decided in the time of a commit, one at least.
-  private func attempt(_ items: ArraySlice<Item>) async throws(StoreError) -> [Outcome] {
+  private func attempt(_ items: ArraySlice<Item>) async throws -> [Outcome] {
     let store = store
     return try await store.update(loading: Set(items.map(\.write.id))) {
-      changes throws(StoreError) in
+      changes in
       let view = changes.view
       let marks = try PurgeMarks(view)
       let limit = try store.historyLimits(in: view)
@@ -115,12 +114,11 @@ struct BulkWriter {
           edits.append(try DocumentEdits(of: id, in: view, marks, limit: limit))
           places[id] = place
         }
-        do throws(StoreError) {
+        do {
           let revision = try item.write.apply(to: &edits[place], in: view, marks)
           outcomes.append(.success(revision?.description ?? ""))
-        } catch {
-          guard error.code == .rejected else { throw error }
-          outcomes.append(.failure(CouchError(error)))
+        } catch let error as DocumentError where error.code != .damaged {
+          outcomes.append(.failure(ServiceError(error)))
         }
         if ContinuousClock.now >= end { break }
       }
@@ -141,19 +139,19 @@ extension CouchDatabase {
   /// - Throws: 400 for a malformed document, before anything is written; what is wrong with the store, not with a
   ///   document. Of a peer's revisions 507 `quota_exceeded` when some found no room: a replicator takes what is
   ///   refused in an element for settled and never sends it again.
-  package func bulkDocuments(_ request: BulkRequest) async throws(CouchError) -> CouchAnswer {
+  package func bulkDocuments(_ request: BulkRequest) async throws -> CouchAnswer {
     var entries: [BulkEntry] = []
     entries.reserveCapacity(request.elements.count)
     let limits = documentLimits
     for element in request.elements {
       let entry = try BulkEntry(
         element, isNewEdit: request.isNewEdit, limits: limits, newID: newID)
-      entries.append(entry.checked(by: checkDesign))
-      try await CouchError.givingWay()
+      entries.append(entry.checked(by: refusal(of:)))
+      try await Slice.giveWay()
     }
     guard !request.isAllOrNothing else { return Self.notAtomic(entries) }
     var bulk = BulkWriter(store, count: entries.count)
-    do { try await bulk.write(entries) } catch { throw CouchError(error) }
+    try await bulk.write(entries)
     if !request.isNewEdit, let refusal = bulk.refusal { throw refusal }
     var writer = JSONWriter(reserving: entries.count * 96 + 2)
     writer.beginArray()
@@ -185,7 +183,7 @@ extension CouchDatabase {
 
   /// Each document with the reason, as CouchDB 2 and 3 answer.
   private static func notAtomic(_ entries: [BulkEntry]) -> CouchAnswer {
-    let error = CouchError(417, "not_implemented", "all_or_nothing is not supported")
+    let error = ServiceError(.notAtomic, "all_or_nothing is not supported")
     var writer = JSONWriter(reserving: entries.count * 96 + 2)
     writer.beginArray()
     for entry in entries {
@@ -196,6 +194,6 @@ extension CouchDatabase {
       writer.endObject()
     }
     writer.endArray()
-    return CouchAnswer(error.status, writer.bytes)
+    return CouchAnswer(error.couch.status, writer.bytes)
   }
 }

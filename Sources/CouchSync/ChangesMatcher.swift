@@ -46,7 +46,7 @@ struct ChangesMatcher: Sendable {
   ///
   /// As in CouchDB a selector looks at the revisions that the style names, tombstones too, and those that it
   /// does not match are left out.
-  mutating func match(_ change: Change, in view: any StoreView) throws(StoreError) -> Match {
+  mutating func match(_ change: Change, in view: any StoreView) throws -> Match {
     switch filter {
     case .everything: try named(change, in: view)
     case .documents(let ids):
@@ -59,7 +59,7 @@ struct ChangesMatcher: Sendable {
 
   private func named(
     _ change: Change, in view: any StoreView
-  ) throws(StoreError) -> Match {
+  ) throws -> Match {
     guard style == .leaves, let tree = try view.tree(change.id) else {
       return .named([change.revision], nil)
     }
@@ -68,7 +68,7 @@ struct ChangesMatcher: Sendable {
 
   private mutating func matching(
     _ selector: Selector, _ change: Change, in view: any StoreView
-  ) throws(StoreError) -> Match {
+  ) throws -> Match {
     var look: Look
     if let begun, begun.sequence == change.sequence {
       look = begun
@@ -108,15 +108,15 @@ struct ChangesMatcher: Sendable {
   /// Begins to look at a revision; nil for one whose body is gone.
   private mutating func begin(
     _ selector: Selector, _ revision: RevisionID, _ reader: DocumentReader, _ view: any StoreView
-  ) throws(StoreError) -> SelectorMatch? {
+  ) throws -> SelectorMatch? {
     guard let document = try reader.revision(revision, in: view) else { return nil }
     bytes += document.count
     return selector.match(try Self.root(of: document))
   }
 
-  private static func root(of document: [UInt8]) throws(StoreError) -> JSONNode {
+  private static func root(of document: [UInt8]) throws -> JSONNode {
     do { return try ParsedJSON(document, limits: .stored).root } catch {
-      throw StoreError(.integrity, "A stored document can't be read.")
+      throw ServiceError(.integrity, "A stored document can't be read.")
     }
   }
 }

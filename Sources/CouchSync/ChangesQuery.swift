@@ -1,4 +1,5 @@
 package import Documents
+import Stores
 
 /// What `_changes` is asked for, and how far it has been answered. How long to wait for more is up to the
 /// adapter.
@@ -37,7 +38,7 @@ package struct ChangesQuery: Sendable {
   /// - Throws: 400.
   package init(
     _ parameters: CouchParameters, body: JSONNode? = nil, lastEvent: String? = nil
-  ) throws(CouchError) {
+  ) throws {
     since = .start
     for given in [parameters["since"], parameters["last-event-id"], lastEvent] {
       if let given { since = try SinceToken(given) }
@@ -50,18 +51,18 @@ package struct ChangesQuery: Sendable {
     self.extras = extras
     filter = try ChangesFilter(parameters, body: body)
     if let interval = try parameters.count("seq_interval"), interval < 1 {
-      throw .badQuery("`seq_interval` is a whole number from 1")
+      throw ServiceError.badQuery("`seq_interval` is a whole number from 1")
     }
     switch parameters["style"] {
     case nil, "main_only": style = .winner
     case "all_docs": style = .leaves
-    default: throw .badQuery("`style` is `main_only` or `all_docs`")
+    default: throw ServiceError.badQuery("`style` is `main_only` or `all_docs`")
     }
   }
 
   /// The same with its selector's long lists in order.
   /// - Throws: 503 when nobody waits for the answer any more.
-  package func prepared() async throws(CouchError) -> ChangesQuery {
+  package func prepared() async throws -> ChangesQuery {
     guard case .selector(let selector) = filter else { return self }
     var query = self
     query.filter = .selector(try await selector.prepared())
@@ -103,7 +104,7 @@ package enum ChangesFilter: Sendable {
   /// Reads `filter`; for `_doc_ids` the ids from the body or the query, for `_selector` the body's member.
   /// - Throws: 413 for more than ``CouchLimits/filteredDocuments`` ids; 400 without ids or selector, for a malformed one
   ///   and for an unknown filter.
-  init(_ parameters: CouchParameters, body: JSONNode?) throws(CouchError) {
+  init(_ parameters: CouchParameters, body: JSONNode?) throws {
     switch parameters["filter"] {
     case nil, "": self = .everything
     case "_design": self = .designs
@@ -113,37 +114,39 @@ package enum ChangesFilter: Sendable {
       self = .selector(try Self.selector(body))
     case "_view":
       guard let view = parameters["view"], !view.isEmpty else {
-        throw .badRequest("`view` filter parameter is not provided.")
+        throw ServiceError.badRequest("`view` filter parameter is not provided.")
       }
       self = .function(try DesignFunction(.views, parameter: view))
     case let name? where name.utf8.first == UInt8(ascii: "_"):
-      throw .badRequest("unknown builtin filter name")
+      throw ServiceError.badRequest("unknown builtin filter name")
     case let name?: self = .function(try DesignFunction(.filters, parameter: name))
     }
   }
 
   /// As in CouchDB every fault of a selector is a `bad_request` here.
-  private static func selector(_ body: JSONNode?) throws(CouchError) -> Selector {
+  private static func selector(_ body: JSONNode?) throws -> Selector {
     guard let node = body?["selector"] else {
-      throw .badRequest("Selector must be specified in POST payload")
+      throw ServiceError.badRequest("Selector must be specified in POST payload")
     }
-    do { return try Selector(node) } catch { throw .badRequest(error.reason) }
+    do { return try Selector(node) } catch let error as ServiceError {
+      throw ServiceError.badRequest(error.reason)
+    }
   }
 
   private static func ids(
     _ parameters: CouchParameters, _ body: JSONNode?
-  ) throws(CouchError) -> Set<DocumentID> {
+  ) throws -> Set<DocumentID> {
     let given = try parameters.json("doc_ids")
     guard let ids = body?["doc_ids"] ?? given, ids.kind == .array else {
-      throw .badRequest("`doc_ids` filter parameter is not provided.")
+      throw ServiceError.badRequest("`doc_ids` filter parameter is not provided.")
     }
     var documents: Set<DocumentID> = []
     for (place, id) in ids.elements.enumerated() {
       guard place < CouchLimits.filteredDocuments else {
-        throw .tooLarge("`doc_ids` has at most \(CouchLimits.filteredDocuments) ids")
+        throw ServiceError.tooLarge("`doc_ids` has at most \(CouchLimits.filteredDocuments) ids")
       }
       guard let text = id.string else {
-        throw .badRequest("`doc_ids` filter parameter is not a list of doc ids.")
+        throw ServiceError.badRequest("`doc_ids` filter parameter is not a list of doc ids.")
       }
       documents.insert(DocumentID(stored: text))
     }

@@ -41,7 +41,7 @@ struct ChangesReader: Sendable {
 
   /// Goes on in a state of the store until the slice is over.
   /// - Returns: the page, once it is done.
-  mutating func read(_ view: any StoreView) throws(StoreError) -> Outcome? {
+  mutating func read(_ view: any StoreView) throws -> Outcome? {
     let seen = scanned
     let outcome =
       query.descending ? try descend(view) : try ascend(view)
@@ -54,7 +54,7 @@ struct ChangesReader: Sendable {
   }
 
   /// The state in which the page began: this one, if nothing is known yet.
-  private mutating func begun(_ view: any StoreView) throws(StoreError) -> StoreInfo {
+  private mutating func begun(_ view: any StoreView) throws -> StoreInfo {
     if let info { return info }
     let first = try view.info()
     info = first
@@ -65,7 +65,7 @@ struct ChangesReader: Sendable {
   }
 
   /// The rows after the query's place, oldest first.
-  private mutating func ascend(_ view: any StoreView) throws(StoreError) -> Outcome? {
+  private mutating func ascend(_ view: any StoreView) throws -> Outcome? {
     let info = try begun(view)
     let start = query.since.position(in: info)
     let end = query.end ?? info.lastSequence
@@ -93,7 +93,7 @@ struct ChangesReader: Sendable {
   }
 
   /// The rows before the query's place, newest first.
-  private mutating func descend(_ view: any StoreView) throws(StoreError) -> Outcome? {
+  private mutating func descend(_ view: any StoreView) throws -> Outcome? {
     let info = try begun(view)
     var isAtEnd = false
     var isOver = query.limit == 0
@@ -123,7 +123,7 @@ struct ChangesReader: Sendable {
   /// - Returns: the changes that were looked at; nil when a selector takes too long on the page's first.
   private mutating func append(
     _ changes: ArraySlice<Change>, _ info: StoreInfo, _ view: any StoreView
-  ) throws(StoreError) -> ArraySlice<Change>? {
+  ) throws -> ArraySlice<Change>? {
     var count = 0
     for change in changes where !isDone {
       switch try matcher.match(change, in: view) {
@@ -153,7 +153,7 @@ struct ChangesReader: Sendable {
   /// so no more rows are left than numbers, nor more than documents.
   private func pending(
     after position: Int64, isExact: Bool, _ info: StoreInfo, _ view: any StoreView
-  ) throws(StoreError) -> Int {
+  ) throws -> Int {
     if isExact { return Int(clamping: try view.changeCount(after: position)) }
     let numbers = info.lastSequence.subtractingReportingOverflow(position).partialValue
     return Int(clamping: max(0, min(numbers, info.documentCount &+ info.deletedCount)))
@@ -162,7 +162,7 @@ struct ChangesReader: Sendable {
   private mutating func append(
     _ change: Change, _ revisions: [RevisionID], _ tree: RevisionTree?, _ info: StoreInfo,
     _ view: any StoreView
-  ) throws(StoreError) {
+  ) throws {
     var writer = JSONWriter(reserving: 160)
     writer.beginObject()
     writer.member("seq", SinceToken.at(change.sequence, in: info, of: tag).text)
@@ -252,12 +252,12 @@ extension CouchDatabase {
   /// Source: CouchDB, "GET /{db}/_changes".
   /// - Throws: 400 for the token of another database, and for a selector that takes too long on one
   ///   document; for a filter of a design document 404 where there is none, and 501.
-  package func changes(_ query: ChangesQuery) async throws(CouchError) -> ChangesPage {
+  package func changes(_ query: ChangesQuery) async throws -> ChangesPage {
     let tag = tag
     try query.since.check(isOf: tag)
     if case .function(let function) = query.filter { try await run(function) }
-    let outcome = try await reading(inSlices: ChangesReader(query, of: tag)) {
-      reader, view throws(StoreError) in try reader.read(view)
+    let outcome = try await store.read(inSlices: ChangesReader(query, of: tag)) {
+      reader, view in try reader.read(view)
     }
     switch outcome {
     case .page(let page): return page

@@ -10,10 +10,10 @@ extension CouchDatabase {
   /// - Throws: 404 `missing` or `deleted`.
   package func document(
     _ id: DocumentID, _ query: DocumentQuery = DocumentQuery()
-  ) async throws(CouchError) -> CouchAnswer {
+  ) async throws -> CouchAnswer {
     guard query.extras.isEmpty else { return try await extended(id, query) }
-    return try await readingInline { view throws(StoreError) in
-      guard let reader = try Self.reader(id, query, in: view) else { throw StoreError(.missing) }
+    return try await store.readInline { view in
+      guard let reader = try Self.reader(id, query, in: view) else { throw DocumentError.missing }
       return try Self.answer(by: reader, query, in: view)
     }
   }
@@ -21,11 +21,11 @@ extension CouchDatabase {
   /// With extras it may look for the bodies of many revisions.
   private func extended(
     _ id: DocumentID, _ query: DocumentQuery
-  ) async throws(CouchError) -> CouchAnswer {
-    try await reading(inSlices: DocumentReader?.none) { progress, view throws(StoreError) in
+  ) async throws -> CouchAnswer {
+    try await store.read(inSlices: DocumentReader?.none) { progress, view in
       var known = try progress?.renewed(in: view)
       if known == nil { known = try Self.reader(id, query, in: view) }
-      guard var reader = known else { throw StoreError(.missing) }
+      guard var reader = known else { throw DocumentError.missing }
       let revision = Self.target(of: query, by: reader)
       let isPrepared = try reader.prepare(revision, in: view)
       progress = reader
@@ -35,7 +35,7 @@ extension CouchDatabase {
 
   private static func reader(
     _ id: DocumentID, _ query: DocumentQuery, in view: any StoreView
-  ) throws(StoreError) -> DocumentReader? {
+  ) throws -> DocumentReader? {
     try DocumentReader(id, in: view, extras: query.extras, needsTree: query.revision != nil)
   }
 
@@ -46,10 +46,10 @@ extension CouchDatabase {
 
   private static func answer(
     by reader: DocumentReader, _ query: DocumentQuery, in view: any StoreView
-  ) throws(StoreError) -> CouchAnswer {
-    guard query.revision != nil || !reader.isDeleted else { throw StoreError(.deleted) }
+  ) throws -> CouchAnswer {
+    guard query.revision != nil || !reader.isDeleted else { throw DocumentError.deleted }
     let revision = target(of: query, by: reader)
-    guard let bytes = try reader.revision(revision, in: view) else { throw StoreError(.missing) }
+    guard let bytes = try reader.revision(revision, in: view) else { throw DocumentError.missing }
     return CouchAnswer(200, bytes, revision: query.extras.isEmpty ? revision : nil)
   }
 }
@@ -63,7 +63,7 @@ extension CouchDatabase {
   /// - Throws: 409 `conflict`; 400 for a document that contradicts itself or the request; 413; 415.
   package func put(
     _ id: DocumentID, _ body: JSONNode, base: BaseRevision = .none, isNewEdit: Bool = true
-  ) async throws(CouchError) -> CouchAnswer {
+  ) async throws -> CouchAnswer {
     let document = try Self.document(in: body)
     let base = try base.agreed(with: document.revision)
     let hasRules = try Self.hasRules(document, body, id, isNewEdit: isNewEdit)
@@ -77,7 +77,7 @@ extension CouchDatabase {
   /// Source: CouchDB, "POST /{db}".
   /// - Returns: 201 with id and revision.
   /// - Throws: as ``put(_:_:base:isNewEdit:)``.
-  package func post(_ body: JSONNode) async throws(CouchError) -> CouchAnswer {
+  package func post(_ body: JSONNode) async throws -> CouchAnswer {
     if let id = try LocalID(of: body) {
       return try await putLocal(id, LocalWrite(body, limits: documentLimits))
     }
@@ -90,14 +90,11 @@ extension CouchDatabase {
 
   private func write(
     _ document: IncomingDocument, id: DocumentID, base: RevisionID?, isNewEdit: Bool
-  ) async throws(CouchError) -> CouchAnswer {
-    let write: DocumentWrite
-    do {
-      write = try DocumentWrite(
-        document, id: id, base: base, isNewEdit: isNewEdit, limits: documentLimits)
-    } catch { throw CouchError(error) }
+  ) async throws -> CouchAnswer {
+    let write = try DocumentWrite(
+      document, id: id, base: base, isNewEdit: isNewEdit, limits: documentLimits)
     let store = store
-    let revision = try await updating([id]) { changes throws(StoreError) in
+    let revision = try await updating([id]) { changes in
       let limit = try store.historyLimits(in: changes.view)
       let decided = try write.decided(in: changes.view, limit: limit)
       changes.write(decided.mutation)
@@ -112,15 +109,17 @@ extension CouchDatabase {
   /// - Throws: 403 `forbidden` for one that is written here.
   private static func hasRules(
     _ document: IncomingDocument, _ body: JSONNode, _ id: DocumentID, isNewEdit: Bool
-  ) throws(CouchError) -> Bool {
+  ) throws -> Bool {
     guard id.isDesign, !document.isDeleted, DesignRules.isIn(body) else { return false }
     guard !isNewEdit else { throw DesignRules.refusal }
     return true
   }
 
-  private static func document(in body: JSONNode) throws(CouchError) -> IncomingDocument {
-    guard body.kind == .object else { throw .badRequest("Document must be a JSON object") }
-    do { return try IncomingDocument(body) } catch { throw CouchError(error) }
+  private static func document(in body: JSONNode) throws -> IncomingDocument {
+    guard body.kind == .object else {
+      throw ServiceError.badRequest("Document must be a JSON object")
+    }
+    return try IncomingDocument(body)
   }
 }
 
@@ -132,9 +131,9 @@ extension CouchDatabase {
   /// - Throws: 404 `missing` or `deleted`; 409 `conflict`, also when no revision is given.
   package func delete(
     _ id: DocumentID, base: BaseRevision
-  ) async throws(CouchError) -> CouchAnswer {
+  ) async throws -> CouchAnswer {
     let store = store
-    let revision = try await updating([id]) { changes throws(StoreError) in
+    let revision = try await updating([id]) { changes in
       changes.historyLimits = try store.historyLimits(in: changes.view)
       return try changes.delete(id, base: base.revision)
     }
@@ -151,11 +150,11 @@ extension CouchDatabase {
   /// - Throws: 404 `missing` or `deleted` for the source; 409 `conflict` for the target.
   package func copy(
     _ source: DocumentName, revision: RevisionID? = nil, to target: CopyTarget
-  ) async throws(CouchError) -> CouchAnswer {
+  ) async throws -> CouchAnswer {
     let store = store
     switch target {
     case .local(let id, let base):
-      let copy = try await updating { changes throws(StoreError) in
+      let copy = try await updating { changes in
         let body = try Self.bytes(of: source, revision, in: changes.view)
         let copy = LocalDocument(revision: (base ?? 0) &+ 1, body: body)
         changes.write(LocalEdit(id, copy))
@@ -163,45 +162,41 @@ extension CouchDatabase {
       }
       return .written(201, local: id, copy)
     case .document(let id, let base):
-      let outcome = try await updating([id]) {
-        changes throws(StoreError) -> Result<RevisionID, CouchError> in
+      let written = try await updating([id]) { changes in
         let view = changes.view
         let stored = try Self.bytes(of: source, revision, in: view)
         if id.isDesign, let root = try? ParsedJSON(stored, limits: .stored).root,
           DesignRules.isIn(root)
         {
-          return .failure(DesignRules.refusal)
+          throw DesignRules.refusal
         }
         let limit = try store.historyLimits(in: view)
         let tree = try view.tree(id)
         let former = try view.former(id, tree)
         var edits = DocumentEdits(id, in: tree, after: former, limit: limit)
-        let written = try applying { () throws(DocumentError) in
-          try edits.write(
-            base: base, body: DocumentBody(parsing: stored, limits: .stored), isDeleted: false)
-        }
+        let written = try edits.write(
+          base: base, body: DocumentBody(parsing: stored, limits: .stored), isDeleted: false)
         changes.write(edits.finish())
-        return .success(written)
+        return written
       }
-      let written = try outcome.get()
       return .written(201, id: id.text, revision: written.description, entity: written)
     }
   }
 
   private static func bytes(
     of source: DocumentName, _ revision: RevisionID?, in view: any StoreView
-  ) throws(StoreError) -> [UInt8] {
+  ) throws -> [UInt8] {
     switch source {
     case .local(let id):
-      guard let document = try view.local(id) else { throw StoreError(.missing) }
+      guard let document = try view.local(id) else { throw DocumentError.missing }
       return document.body
     case .document(let id):
       if let revision {
-        guard let body = try view.body(id, revision) else { throw StoreError(.missing) }
+        guard let body = try view.body(id, revision) else { throw DocumentError.missing }
         return body
       }
-      guard let document = try view.document(id) else { throw StoreError(.missing) }
-      guard !document.isDeleted else { throw StoreError(.deleted) }
+      guard let document = try view.document(id) else { throw DocumentError.missing }
+      guard !document.isDeleted else { throw DocumentError.deleted }
       return document.body
     }
   }

@@ -8,7 +8,7 @@ extension CouchDatabase {
   /// Source: CouchDB, "POST /{db}/_revs_diff".
   package func revisionsDifference(
     _ request: RevisionsRequest
-  ) async throws(CouchError) -> CouchAnswer {
+  ) async throws -> CouchAnswer {
     let all = try await missing(request)
     var writer = JSONWriter()
     writer.beginObject()
@@ -32,7 +32,7 @@ extension CouchDatabase {
   /// Source: CouchDB, "POST /{db}/_missing_revs".
   package func missingRevisions(
     _ request: RevisionsRequest
-  ) async throws(CouchError) -> CouchAnswer {
+  ) async throws -> CouchAnswer {
     let all = try await missing(request)
     var writer = JSONWriter()
     writer.beginObject()
@@ -49,9 +49,9 @@ extension CouchDatabase {
 
   private func missing(
     _ request: RevisionsRequest
-  ) async throws(CouchError) -> [MissingRevisions] {
-    try await reading(inSlices: MissingRevisionsReader(request)) {
-      reader, view throws(StoreError) in try reader.read(view) ? reader.missing : nil
+  ) async throws -> [MissingRevisions] {
+    try await store.read(inSlices: MissingRevisionsReader(request)) {
+      reader, view in try reader.read(view) ? reader.missing : nil
     }
   }
 }
@@ -61,9 +61,9 @@ extension CouchDatabase {
   ///
   /// Source: CouchDB, "GET /{db}/_local/{docid}".
   /// - Throws: 404 `not_found`, reason `missing`.
-  package func local(_ id: LocalID) async throws(CouchError) -> CouchAnswer {
-    let found = try await readingInline { view throws(StoreError) in try view.local(id) }
-    guard let found else { throw .missing }
+  package func local(_ id: LocalID) async throws -> CouchAnswer {
+    let found = try await store.readInline { view in try view.local(id) }
+    guard let found else { throw ServiceError.missing }
     var writer = JSONWriter(reserving: found.body.count + 128)
     found.append(as: id, to: &writer)
     return CouchAnswer(200, writer.bytes, revision: LocalRevision.tag(found.revision))
@@ -74,10 +74,9 @@ extension CouchDatabase {
   ///
   /// Source: CouchDB, "PUT /{db}/_local/{docid}".
   /// - Returns: 201, or 200 for a removal, with the next `0-N`.
-  package func putLocal(_ id: LocalID, _ write: LocalWrite) async throws(CouchError) -> CouchAnswer
-  {
+  package func putLocal(_ id: LocalID, _ write: LocalWrite) async throws -> CouchAnswer {
     let stored = write.stored
-    try await updating { changes throws(StoreError) in changes.write(LocalEdit(id, stored)) }
+    try await updating { changes in changes.write(LocalEdit(id, stored)) }
     return .written(stored == nil ? 200 : 201, local: id, stored)
   }
 
@@ -87,10 +86,10 @@ extension CouchDatabase {
   /// - Throws: 404 `missing`; 400 for a malformed revision.
   package func deleteLocal(
     _ id: LocalID, revision: String?
-  ) async throws(CouchError) -> CouchAnswer {
+  ) async throws -> CouchAnswer {
     if let revision { _ = try LocalRevision.read(revision) }
-    try await updating { changes throws(StoreError) in
-      guard try changes.local(id) != nil else { throw StoreError(.missing) }
+    try await updating { changes in
+      guard try changes.local(id) != nil else { throw DocumentError.missing }
       changes.write(LocalEdit(id, nil))
     }
     return .written(200, local: id, nil)
@@ -114,7 +113,7 @@ extension CouchDatabase {
   /// Source: CouchDB, "POST /{db}/_bulk_get".
   /// - Throws: 413 when the answer would be longer than ``CouchLimits/answerBytes``; clients then ask one
   ///   by one. 503 when there is no memory for it.
-  package func bulkGet(_ request: BulkGetRequest) async throws(CouchError) -> CouchAnswer {
+  package func bulkGet(_ request: BulkGetRequest) async throws -> CouchAnswer {
     try await answer(by: BulkGetReader(request), advice: "ask for fewer documents")
   }
 }
@@ -129,9 +128,9 @@ extension CouchDatabase {
   package func openRevisions(
     _ id: DocumentID, _ wanted: OpenRevisions, _ query: DocumentQuery,
     as form: OpenRevisions.Form = .json
-  ) async throws(CouchError) -> CouchAnswer {
+  ) async throws -> CouchAnswer {
     if case .these(let revisions) = wanted, revisions.count > CouchLimits.askedRevisions {
-      throw .tooLarge("A request has at most \(CouchLimits.askedRevisions) revisions")
+      throw ServiceError.tooLarge("A request has at most \(CouchLimits.askedRevisions) revisions")
     }
     return try await answer(
       by: OpenRevisionsReader(id, wanted, query, as: form), advice: "ask for fewer revisions")

@@ -12,28 +12,26 @@ extension CouchDatabase {
   /// Source: CouchDB, "POST /{db}/_compact".
   /// - Returns: 202 `{"ok":true}`.
   /// - Throws: what is wrong with the store, a full disk too; no leaf is lost then.
-  package func compact() async throws(CouchError) -> CouchAnswer {
-    do {
-      if case .named = store.name { try await dropHistory() }
-      try await store.compact()
-    } catch { throw CouchError(error) }
+  package func compact() async throws -> CouchAnswer {
+    if case .named = store.name { try await dropHistory() }
+    try await store.compact()
     let value: JSONValue = ["ok": true]
     return CouchAnswer(202, value.bytes)
   }
 
-  private func dropHistory() async throws(StoreError) {
+  private func dropHistory() async throws {
     var reached: Int64? = 0
     while let start = reached {
-      let (ids, next) = try await store.read { view throws(StoreError) in
+      let (ids, next) = try await store.read { view in
         try Self.documentsWithHistory(after: start, in: view)
       }
       reached = next
       if !ids.isEmpty {
-        try await store.update(loading: Set(ids)) { changes throws(StoreError) in
+        try await store.update(loading: Set(ids)) { changes in
           for id in ids { changes.dropHistory(of: id) }
         }
       }
-      do { try await Slice.giveWay() } catch { throw .ended }
+      try await Slice.giveWay()
     }
   }
 
@@ -41,7 +39,7 @@ extension CouchDatabase {
   /// - Returns: besides, the number of the last change that was looked at; nil at the end.
   private static func documentsWithHistory(
     after start: Int64, in view: any StoreView
-  ) throws(StoreError) -> (ids: [DocumentID], next: Int64?) {
+  ) throws -> (ids: [DocumentID], next: Int64?) {
     let changes = try view.changes(after: start, limit: CouchLimits.compactedDocuments)
     var ids: [DocumentID] = []
     for change in changes {
@@ -63,14 +61,14 @@ extension CouchDatabase {
   /// - Returns: 201 with the leaves that were forgotten, by document in the order of the request. Revisions
   ///   that are unknown or no leaves are left out, and an id without any has an empty array.
   /// - Throws: what is wrong with the store; what was committed before stays. A full store is no obstacle.
-  package func purge(_ request: PurgeRequest) async throws(CouchError) -> CouchAnswer {
+  package func purge(_ request: PurgeRequest) async throws -> CouchAnswer {
     var purged: [[RevisionID]] = []
     while purged.count < request.documents.count {
       let rest = request.documents.dropFirst(purged.count)
-      purged += try await updating(Set(rest.map(\.id))) { changes throws(StoreError) in
+      purged += try await updating(Set(rest.map(\.id))) { changes in
         try Self.purge(rest, in: &changes)
       }
-      try await CouchError.givingWay()
+      try await Slice.giveWay()
     }
     return Self.answer(to: request, purged)
   }
@@ -80,7 +78,7 @@ extension CouchDatabase {
   private static func purge(
     _ documents: ArraySlice<(id: DocumentID, revisions: [RevisionID])>,
     in changes: inout StoreChanges
-  ) throws(StoreError) -> [[RevisionID]] {
+  ) throws -> [[RevisionID]] {
     var purged: [[RevisionID]] = []
     let end = ContinuousClock.now + CouchLimits.commitTime
     for (id, revisions) in documents where ContinuousClock.now < end || purged.isEmpty {
@@ -130,20 +128,22 @@ package struct PurgeRequest: Sendable {
   /// Reads a body.
   /// - Throws: 400 for anything but an object of arrays of revisions, and for more than
   ///   ``maximumDocuments`` or ``maximumRevisions``, in CouchDB's words.
-  package init(_ body: JSONNode) throws(CouchError) {
-    guard body.kind == .object else { throw .badRequest("Request body must be a JSON object") }
+  package init(_ body: JSONNode) throws {
+    guard body.kind == .object else {
+      throw ServiceError.badRequest("Request body must be a JSON object")
+    }
     guard body.count <= Self.maximumDocuments else {
-      throw .badRequest("Exceeded maximum number of documents.")
+      throw ServiceError.badRequest("Exceeded maximum number of documents.")
     }
     var documents: [(id: DocumentID, revisions: [RevisionID])] = []
     var count = 0
     for member in body.members {
       guard member.value.kind == .array else {
-        throw .badRequest("Request body must be an object of arrays of revisions")
+        throw ServiceError.badRequest("Request body must be an object of arrays of revisions")
       }
       count += member.value.count
       guard count <= Self.maximumRevisions else {
-        throw .badRequest("Exceeded maximum number of revisions.")
+        throw ServiceError.badRequest("Exceeded maximum number of revisions.")
       }
       documents.append(
         (DocumentID(stored: member.name), try RevisionsRequest.revisions(member.value)))
@@ -154,9 +154,9 @@ package struct PurgeRequest: Sendable {
 
 extension CouchDatabase {
   /// `GET /{db}/_revs_limit`: how many revision ids are kept along a branch, a bare number.
-  package func revisionsLimit() async throws(CouchError) -> CouchAnswer {
+  package func revisionsLimit() async throws -> CouchAnswer {
     let store = store
-    let limits = try await readingInline { view throws(StoreError) in
+    let limits = try await store.readInline { view in
       try store.historyLimits(in: view)
     }
     return CouchAnswer(JSONValue.number(JSONNumber(limits.revisions)).bytes)
@@ -167,16 +167,16 @@ extension CouchDatabase {
   ///
   /// Source: CouchDB, "PUT /{db}/_revs_limit".
   /// - Throws: 400 for anything but a number from 1 to what the server keeps; 403 for a person's own store.
-  package func setRevisionsLimit(_ body: JSONNode) async throws(CouchError) -> CouchAnswer {
+  package func setRevisionsLimit(_ body: JSONNode) async throws -> CouchAnswer {
     guard case .named = store.name else {
-      throw CouchError(403, "forbidden", "The limit of people's own stores is the server's")
+      throw ServiceError(.forbidden, "The limit of people's own stores is the server's")
     }
     guard let limit = body.int, (1...store.historyLimits.revisions).contains(limit) else {
-      throw .badRequest(
+      throw ServiceError.badRequest(
         "`_revs_limit` is a whole number from 1 to \(store.historyLimits.revisions)")
     }
     let note: JSONValue = [DocumentStore.limitMember: .number(JSONNumber(limit))]
-    try await updating { changes throws(StoreError) in
+    try await updating { changes in
       changes.write(
         LocalEdit(DocumentStore.limitID, LocalDocument(revision: 1, body: note.bytes)))
     }
@@ -191,7 +191,7 @@ extension DocumentStore {
   static let limitMember = "limit"
 
   /// How much history a write keeps: along a branch what the database was given, or the server's limit.
-  func historyLimits(in view: any StoreView) throws(StoreError) -> HistoryLimits {
+  func historyLimits(in view: any StoreView) throws -> HistoryLimits {
     var limits = historyLimits
     guard case .named = name, let note = try view.local(Self.limitID) else { return limits }
     let given = (try? ParsedJSON(note.body, limits: .small))?.root[Self.limitMember]?.int

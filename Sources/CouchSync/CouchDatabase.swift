@@ -43,44 +43,21 @@ package struct CouchDatabase: Sendable {
   /// How large documents may be.
   package var documentLimits: DocumentLimits { DocumentLimits(store.quota) }
 
-  /// Reads one state of the store.
-  func reading<Value: Sendable>(
-    _ query: @escaping @Sendable (any StoreView) throws(StoreError) -> Value
-  ) async throws(CouchError) -> Value {
-    do { return try await store.read(query) } catch { throw CouchError(error) }
-  }
-
-  /// Reads in slices, between which others have their turn; see ``DocumentStore/read(inSlices:_:)``.
-  func reading<Progress: Sendable, Value: Sendable>(
-    inSlices progress: Progress,
-    _ step: @escaping @Sendable (inout Progress, any StoreView) throws(StoreError) -> Value?
-  ) async throws(CouchError) -> Value {
-    do { return try await store.read(inSlices: progress, step) } catch { throw CouchError(error) }
-  }
-
-  /// Reads a document or two of one state of the store.
-  func readingInline<Value: Sendable>(
-    _ query: @escaping @Sendable (any StoreView) throws(StoreError) -> Value
-  ) async throws(CouchError) -> Value {
-    do { return try await store.readInline(query) } catch { throw CouchError(error) }
-  }
-
   /// Commits what a rule records.
   /// - Throws: besides, 403 `forbidden` for a design document that may not be written.
   @discardableResult
   func updating<Value: Sendable>(
     _ ids: Set<DocumentID> = [],
-    _ rule: @escaping @Sendable (inout StoreChanges) throws(StoreError) -> Value
-  ) async throws(CouchError) -> Value {
-    for id in ids { try checkDesign(id) }
-    do { return try await store.update(loading: ids, rule) } catch { throw CouchError(error) }
+    _ rule: @escaping @Sendable (inout StoreChanges) throws -> Value
+  ) async throws -> Value {
+    for id in ids { if let refusal = refusal(of: id) { throw refusal } }
+    return try await store.update(loading: ids, rule)
   }
 
-  /// - Throws: 403 `forbidden` for a design document that may not be written.
-  func checkDesign(_ id: DocumentID) throws(CouchError) {
-    guard mayDesign || !id.isDesign else {
-      throw CouchError(403, "forbidden", "You are not a db or server admin.")
-    }
+  /// 403 `forbidden` for a design document that may not be written; nil for any other.
+  func refusal(of id: DocumentID) -> ServiceError? {
+    guard !mayDesign, id.isDesign else { return nil }
+    return ServiceError(.forbidden, "You are not a db or server admin.")
   }
 }
 
@@ -94,12 +71,12 @@ extension CouchDatabase {
   /// Source: CouchDB, "GET /{db}". `sizes.file` leaves the log out. Two members are this service's own, and absent where
   /// there is nothing to say: `damaged` names the documents of which a revision was lost to damage, and `warnings` says
   /// which rules of design documents are not run.
-  package func info() async throws(CouchError) -> CouchAnswer {
-    let (info, fileBytes, damage) = try await reading { view throws(StoreError) in
+  package func info() async throws -> CouchAnswer {
+    let (info, fileBytes, damage) = try await store.read { view in
       (try view.info(), try view.fileBytes(), try view.damage())
     }
-    let rules = try await reading(inSlices: DesignRulesReader()) {
-      reader, view throws(StoreError) in
+    let rules = try await store.read(inSlices: DesignRulesReader()) {
+      reader, view in
       try reader.read(view) ? reader.ids : nil
     }
     let bytes = JSONValue.number(JSONNumber(Int(clamping: info.bodyBytes)))

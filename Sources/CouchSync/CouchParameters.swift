@@ -1,4 +1,5 @@
 package import Documents
+import Stores
 
 /// A request's parameters by name, as text: those of the query, percent-decoded, and those that `POST`
 /// carries in its body. Of a name that comes twice the last value counts.
@@ -39,39 +40,40 @@ package struct CouchParameters: Sendable {
 
   /// A parameter that is `true` or `false`; absent it is `standard`.
   /// - Throws: 400 `query_parse_error`.
-  package func flag(_ name: String, default standard: Bool = false) throws(CouchError) -> Bool {
+  package func flag(_ name: String, default standard: Bool = false) throws -> Bool {
     // In any case, as CouchDB reads them: Python's clients write True.
     switch self[name]?.lowercased() {
     case nil: return standard
     case "true": return true
     case "false": return false
-    default: throw .badQuery("Invalid boolean parameter: \"\(self[name]?.prefix(64) ?? "")\"")
+    default:
+      throw ServiceError.badQuery("Invalid boolean parameter: \"\(self[name]?.prefix(64) ?? "")\"")
     }
   }
 
   /// A parameter that is a whole number from 0, written in digits; nil when absent.
   /// - Throws: 400 `query_parse_error`.
-  package func count(_ name: String) throws(CouchError) -> Int? {
+  package func count(_ name: String) throws -> Int? {
     guard let text = self[name] else { return nil }
     let digits = text.utf8.first == 0x2D ? text.utf8.dropFirst() : text.utf8[...]
     guard (1...18).contains(digits.count), digits.allSatisfy({ (0x30...0x39).contains($0) }),
       let count = Int(text)
-    else { throw .badQuery("Invalid value for integer: \"\(text.prefix(64))\"") }
+    else { throw ServiceError.badQuery("Invalid value for integer: \"\(text.prefix(64))\"") }
     guard text.utf8.first != 0x2D else {
-      throw .badQuery("Invalid value for positive integer: \"\(text.prefix(64))\"")
+      throw ServiceError.badQuery("Invalid value for positive integer: \"\(text.prefix(64))\"")
     }
     return count
   }
 
   /// A parameter that is JSON, under one of several names; nil when absent.
   /// - Throws: 400 `query_parse_error`.
-  package func json(_ names: String...) throws(CouchError) -> JSONNode? {
+  package func json(_ names: String...) throws -> JSONNode? {
     for name in names {
       // As it stands in the body: it may be long.
       if given(name) == nil, isQuoted(name), let member = body?[name] { return member }
       guard let text = self[name] else { continue }
       do { return try ParsedJSON(Array(text.utf8), limits: .request).root } catch {
-        throw .badQuery("Invalid JSON in `\(name)`: \(error.reason)")
+        throw ServiceError.badQuery("Invalid JSON in `\(name)`: \(error.reason)")
       }
     }
     return nil
@@ -79,8 +81,8 @@ package struct CouchParameters: Sendable {
 
   /// A parameter that is a revision's id; nil when absent.
   /// - Throws: 400 `bad_request`.
-  package func revision(_ name: String) throws(CouchError) -> RevisionID? {
+  package func revision(_ name: String) throws -> RevisionID? {
     guard let text = self[name] else { return nil }
-    do { return try RevisionID(text) } catch { throw CouchError(error) }
+    return try RevisionID(text)
   }
 }

@@ -1,4 +1,5 @@
 import Documents
+import Stores
 
 /// `GET /_uuids`: random ids for clients that name their documents before they send them.
 ///
@@ -8,12 +9,14 @@ package enum CouchUUIDs {
   /// - Throws: 400 for a `count` that is no number or above ``CouchLimits/uuids``.
   package static func answer(
     _ parameters: CouchParameters, using generator: inout some RandomNumberGenerator
-  ) throws(CouchError) -> CouchAnswer {
+  ) throws -> CouchAnswer {
     let text = parameters["count"] ?? "1"
     guard (1...18).contains(text.utf8.count),
       text.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let count = Int(text)
-    else { throw .badRequest("count must be a positive integer") }
-    guard count <= CouchLimits.uuids else { throw .badRequest("count parameter too large") }
+    else { throw ServiceError.badRequest("count must be a positive integer") }
+    guard count <= CouchLimits.uuids else {
+      throw ServiceError.badRequest("count parameter too large")
+    }
     var writer = JSONWriter(reserving: count * 36 + 16)
     writer.beginObject()
     writer.name("uuids")

@@ -13,7 +13,7 @@ package struct DatabaseNamesQuery: Sendable {
 
   /// Reads the parameters.
   /// - Throws: 400 `query_parse_error`.
-  package init(_ parameters: CouchParameters) throws(CouchError) {
+  package init(_ parameters: CouchParameters) throws {
     query = try AllDocumentsQuery(parameters)
   }
 

@@ -1,4 +1,4 @@
-package import Documents
+import Documents
 import Lanes
 import Stores
 
@@ -19,8 +19,8 @@ enum DesignRules {
   }
 
   /// The answer to who writes one.
-  static let refusal = CouchError(
-    403, "forbidden",
+  static let refusal = ServiceError(
+    .forbidden,
     "validate_doc_update is not run here and would guard nothing: leave it out, or guard by _security"
   )
 }
@@ -41,10 +41,10 @@ struct DesignRulesReader: Sendable {
 
   /// Goes on in a state of the store until the slice is over.
   /// - Returns: whether all are looked at.
-  mutating func read(_ view: any StoreView) throws(StoreError) -> Bool {
+  mutating func read(_ view: any StoreView) throws -> Bool {
     guard let walked = range else { return true }
     var rest: DocumentRange?
-    try view.documents(walked) { document throws(StoreError) in
+    try view.documents(walked) { document in
       if let root = try? ParsedJSON(document.body, limits: .stored).root, DesignRules.isIn(root) {
         ids.append(document.id)
       }
@@ -84,7 +84,7 @@ package struct DesignFunction: Sendable {
 
   /// A function by its names.
   /// - Throws: ``DocumentError`` with code `invalidID`.
-  package init(_ kind: Kind, _ name: String, in design: String) throws(DocumentError) {
+  package init(_ kind: Kind, _ name: String, in design: String) throws {
     self.design = try DocumentID("_design/" + design)
     self.kind = kind
     self.name = name
@@ -92,44 +92,45 @@ package struct DesignFunction: Sendable {
 
   /// Reads `design/name`, the value of a parameter of `_changes`.
   /// - Throws: 400 for another form.
-  init(_ kind: Kind, parameter text: String) throws(CouchError) {
+  init(_ kind: Kind, parameter text: String) throws {
     let parts = text.utf8.split(separator: UInt8(ascii: "/"))
     guard parts.count == 2 else {
       let parameter = kind == .views ? "view" : "filter"
-      throw .badRequest("`\(parameter)` must be of the form `designname/\(parameter)name`")
+      throw ServiceError.badRequest(
+        "`\(parameter)` must be of the form `designname/\(parameter)name`")
     }
     let (design, name) = (String(Substring(parts[0])), String(Substring(parts[1])))
-    do { try self.init(kind, name, in: design) } catch { throw CouchError(error) }
+    try self.init(kind, name, in: design)
   }
 
   /// Why the function is not run.
   /// - Parameter document: the design document's body; nil where there is none.
-  func refusal(in document: JSONNode?) -> CouchError {
+  func refusal(in document: JSONNode?) -> ServiceError {
     guard let document else { return .missing }
     guard let functions = document[kind.rawValue] else {
       return kind == .views ? Self.noView : Self.missing(kind.rawValue)
     }
     guard functions[name] != nil else { return kind == .views ? Self.noView : Self.missing(name) }
-    return CouchError(
-      501, "not_implemented",
+    return ServiceError(
+      .notImplemented,
       "Functions of design documents are stored and replicated, not run: ask _find or a _selector")
   }
 
-  private static let noView = CouchError(404, "not_found", "missing_named_view")
+  private static let noView = ServiceError(.missing, "missing_named_view")
 
-  private static func missing(_ key: String) -> CouchError {
-    CouchError(404, "not_found", "missing json key: \(key.prefix(64))")
+  private static func missing(_ key: String) -> ServiceError {
+    ServiceError(.missing, "missing json key: \(key.prefix(64))")
   }
 }
 
 extension CouchDatabase {
   /// Says why a function is not run: it isn't there, or none ever is.
   /// - Throws: always; 404 `not_found`, 501 `not_implemented`.
-  package func run(_ function: DesignFunction) async throws(CouchError) -> Never {
-    let document = try await readingInline { view throws(StoreError) in
+  package func run(_ function: DesignFunction) async throws -> Never {
+    let document = try await store.readInline { view in
       try view.document(function.design)
     }
-    if document?.isDeleted ?? false { throw CouchError(DocumentError.deleted) }
+    if document?.isDeleted ?? false { throw DocumentError.deleted }
     let root = document.flatMap { try? ParsedJSON($0.body, limits: .stored).root }
     throw function.refusal(in: root)
   }

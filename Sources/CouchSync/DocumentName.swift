@@ -9,7 +9,7 @@ package enum DocumentName: Sendable {
 
   /// Reads an id; `_local/` begins local ones.
   /// - Throws: ``DocumentError`` with code `invalidID`.
-  package init(_ text: String) throws(DocumentError) {
+  package init(_ text: String) throws {
     self =
       text.utf8.starts(with: LocalID.clientPrefix.utf8)
       ? .local(try LocalID(client: text)) : .document(try DocumentID(text))
@@ -26,15 +26,15 @@ package enum CopyTarget: Sendable {
   /// Takes the parts of the header `Destination`.
   /// - Parameter revision: the revision as it was sent.
   /// - Throws: 400 for a malformed id or revision.
-  package init(_ text: String, revision: String?) throws(CouchError) {
+  package init(_ text: String, revision: String?) throws {
     let name: DocumentName
-    do { name = try DocumentName(text) } catch { throw CouchError(error) }
+    name = try DocumentName(text)
     switch name {
     case .document(let id):
       self = .document(id, base: try BaseRevision(query: revision, ifMatch: nil).revision)
     case .local(let id):
       self = .local(
-        id, base: try revision.map { text throws(CouchError) in try LocalRevision.read(text) })
+        id, base: try revision.map { text in try LocalRevision.read(text) })
     }
   }
 }

@@ -16,7 +16,7 @@ struct DocumentReader: Sendable {
   /// - Parameter needsTree: whether ``leaves`` and revisions beside the winner will be asked for.
   init?(
     _ id: DocumentID, in view: any StoreView, extras: DocumentExtras, needsTree: Bool
-  ) throws(StoreError) {
+  ) throws {
     guard let winner = try view.document(id) else { return nil }
     let tree = needsTree || extras.needsTree ? try view.tree(id) : nil
     self.init(winner, tree, extras)
@@ -26,7 +26,7 @@ struct DocumentReader: Sendable {
   /// - Parameter tree: its tree, where that was read, too.
   init(
     _ winner: Document, tree: RevisionTree? = nil, in view: any StoreView, extras: DocumentExtras
-  ) throws(StoreError) {
+  ) throws {
     var tree = tree
     if extras.needsTree, tree == nil { tree = try view.tree(winner.id) }
     self.init(winner, extras.needsTree ? tree : nil, extras)
@@ -41,7 +41,7 @@ struct DocumentReader: Sendable {
 
   /// Reads the document again where a later state of the store has it changed.
   /// - Returns: nil where it has been purged.
-  func renewed(in view: any StoreView) throws(StoreError) -> DocumentReader? {
+  func renewed(in view: any StoreView) throws -> DocumentReader? {
     let change = try view.changes(after: winner.sequence - 1, limit: 1).first
     if change?.sequence == winner.sequence { return self }
     return try DocumentReader(winner.id, in: view, extras: extras, needsTree: tree != nil)
@@ -80,13 +80,13 @@ struct DocumentReader: Sendable {
 
   /// The winner as JSON. Its `_revs_info` says of the revisions that ``prepare(_:in:)`` has looked at whether they
   /// can be read.
-  func winning() throws(StoreError) -> [UInt8] { bytes(of: winner, at: nil) }
+  func winning() throws -> [UInt8] { bytes(of: winner, at: nil) }
 
   /// A revision as JSON; nil when it is unknown or its body is not kept.
   /// - Parameter place: where it stands, for who has asked before.
   func revision(
     _ revision: RevisionID, at place: Int? = nil, in view: any StoreView
-  ) throws(StoreError) -> [UInt8]? {
+  ) throws -> [UInt8]? {
     if revision == winner.revision { return bytes(of: winner, at: place) }
     guard let tree, let place = right(place, of: revision) ?? tree.index(of: revision),
       let node = node(at: place),
@@ -107,7 +107,7 @@ struct DocumentReader: Sendable {
   /// - Returns: whether all is looked up.
   mutating func prepare(
     _ revision: RevisionID, in view: any StoreView
-  ) throws(StoreError) -> Bool {
+  ) throws -> Bool {
     guard extras.revisionsInfo, let tree else { return true }
     return try kept.look(for: revision, of: winner, in: tree, view)
   }
@@ -202,7 +202,7 @@ package struct DocumentQuery: Sendable {
 
   /// Reads `rev`, `latest` and the extras. Parameters about attachments have nothing to act upon.
   /// - Throws: 400.
-  package init(_ parameters: CouchParameters) throws(CouchError) {
+  package init(_ parameters: CouchParameters) throws {
     self.init(
       revision: try parameters.revision("rev"), latest: try parameters.flag("latest"),
       extras: try DocumentExtras(parameters))
@@ -230,7 +230,7 @@ package struct DocumentExtras: Sendable, Equatable {
   /// Reads `revs`, `revs_info`, `conflicts`, `deleted_conflicts`, `local_seq`, and `meta`, which stands
   /// for three of them.
   /// - Throws: 400 `query_parse_error`.
-  package init(_ parameters: CouchParameters) throws(CouchError) {
+  package init(_ parameters: CouchParameters) throws {
     let meta = try parameters.flag("meta")
     revisions = try parameters.flag("revs")
     revisionsInfo = try parameters.flag("revs_info") || meta

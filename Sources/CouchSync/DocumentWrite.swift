@@ -28,7 +28,7 @@ package struct DocumentWrite: Sendable {
   init(
     _ document: IncomingDocument, id: DocumentID, base: RevisionID?, isNewEdit: Bool,
     limits: DocumentLimits
-  ) throws(DocumentError) {
+  ) throws {
     guard document.body.bytes.count <= limits.bytes else {
       throw DocumentError(.tooLarge, "Document is too large: at most \(limits.bytes) bytes")
     }
@@ -49,10 +49,10 @@ package struct DocumentWrite: Sendable {
 
   /// What the write does to the store, and the revision that it leads to; no mutation where the revision
   /// and its ancestors are known.
-  /// - Throws: `rejected` for what the document rules refuse.
+  /// - Throws: ``DocumentError`` for what the document rules refuse.
   func decided(
     in view: any StoreView, limit: HistoryLimits
-  ) throws(StoreError) -> (revision: RevisionID?, mutation: Mutation?) {
+  ) throws -> (revision: RevisionID?, mutation: Mutation?) {
     let marks = try PurgeMarks(view)
     var edits = try DocumentEdits(of: id, in: view, marks, limit: limit)
     let revision = try apply(to: &edits, in: view, marks)
@@ -62,15 +62,13 @@ package struct DocumentWrite: Sendable {
   /// Adds the write to the edits of its document.
   /// - Parameter marks: what the store knows of purged revisions.
   /// - Returns: the revision that it leads to.
-  /// - Throws: `rejected` for what the document rules refuse; the edits stay as they were.
+  /// - Throws: ``DocumentError`` for what the document rules refuse; the edits stay as they were.
   func apply(
     to edits: inout DocumentEdits, in view: any StoreView, _ marks: PurgeMarks
-  ) throws(StoreError) -> RevisionID? {
+  ) throws -> RevisionID? {
     switch kind {
     case .edit(let base):
-      return try applying { () throws(DocumentError) in
-        try edits.write(base: base, body: body, isDeleted: isDeleted)
-      }
+      return try edits.write(base: base, body: body, isDeleted: isDeleted)
     case .replicated(let history):
       // What was purged is known, though nothing is left of it.
       if !marks.isEmpty, let revision = history.first, edits.tree[revision] == nil,
@@ -78,24 +76,20 @@ package struct DocumentWrite: Sendable {
       {
         return revision
       }
-      let known = try history.first.flatMap { revision throws(StoreError) in
+      let known = try history.first.flatMap { revision in
         try stored(revision, edits, in: view)
       }
-      return try applying { () throws(DocumentError) in
-        try edits.insert(history, body: body, isDeleted: isDeleted, known: known)
-      }
+      return try edits.insert(history, body: body, isDeleted: isDeleted, known: known)
     }
   }
 
   /// What a revision says that is known already.
   private func stored(
     _ revision: RevisionID, _ edits: DocumentEdits, in view: any StoreView
-  ) throws(StoreError) -> DocumentBody? {
+  ) throws -> DocumentBody? {
     if let body = edits.body(of: revision) { return body }
     guard edits.tree[revision] != nil, let bytes = try view.body(id, revision) else { return nil }
-    return try applying { () throws(DocumentError) in
-      try DocumentBody(parsing: bytes, limits: .stored)
-    }
+    return try DocumentBody(parsing: bytes, limits: .stored)
   }
 }
 
@@ -105,8 +99,8 @@ extension DocumentEdits {
   /// - Throws: `conflict` besides, where CouchDB has one.
   mutating func write(
     base: RevisionID?, body: DocumentBody, isDeleted: Bool
-  ) throws(DocumentError) -> RevisionID {
-    if tree.winner?.isDeleted ?? false, base != nil || isDeleted { throw .conflict }
+  ) throws -> RevisionID {
+    if tree.winner?.isDeleted ?? false, base != nil || isDeleted { throw DocumentError.conflict }
     return try put(base: base, body: body, isDeleted: isDeleted)
   }
 }
@@ -115,7 +109,7 @@ extension DocumentEdits {
   /// No edits yet of a document as a store has it.
   init(
     of id: DocumentID, in view: any StoreView, _ marks: PurgeMarks, limit: HistoryLimits
-  ) throws(StoreError) {
+  ) throws {
     let tree = try view.tree(id)
     self.init(id, in: tree, after: try marks.former(id, tree), limit: limit)
   }
@@ -130,28 +124,29 @@ package struct BaseRevision: Sendable {
   /// - Parameter query: the parameter `rev`.
   /// - Parameter ifMatch: the header `If-Match`, in quotation marks or without.
   /// - Throws: 400 `bad_request` when one is malformed or they differ.
-  package init(query: String?, ifMatch: String?) throws(CouchError) {
-    let first = try query.map { text throws(CouchError) in try Self.read(Substring(text)) }
-    let second = try ifMatch.map { text throws(CouchError) in
+  package init(query: String?, ifMatch: String?) throws {
+    let first = try query.map { text in try Self.read(Substring(text)) }
+    let second = try ifMatch.map { text in
       try Self.read(Self.unquoted(text))
     }
     if let first, let second, first != second {
-      throw .badRequest("Document rev and etag have different values")
+      throw ServiceError.badRequest("Document rev and etag have different values")
     }
     revision = first ?? second
   }
 
   /// The revision, agreed upon with the document's own `_rev`.
   /// - Throws: 400 `bad_request` when they differ.
-  func agreed(with own: RevisionID?) throws(CouchError) -> RevisionID? {
+  func agreed(with own: RevisionID?) throws -> RevisionID? {
     if let own, let revision, own != revision {
-      throw .badRequest("Document rev from request body and query string have different values")
+      throw ServiceError.badRequest(
+        "Document rev from request body and query string have different values")
     }
     return own ?? revision
   }
 
-  private static func read(_ text: Substring) throws(CouchError) -> RevisionID {
-    do { return try RevisionID(String(text)) } catch { throw CouchError(error) }
+  private static func read(_ text: Substring) throws -> RevisionID {
+    return try RevisionID(String(text))
   }
 
   private static func unquoted(_ text: String) -> Substring {

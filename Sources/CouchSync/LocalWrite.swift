@@ -15,15 +15,16 @@ package struct LocalWrite: Sendable {
   /// - Throws: 400 for fields that make no document; 413; 415 for attachments.
   package init(
     _ node: JSONNode, limits: DocumentLimits = .standard
-  ) throws(CouchError) {
-    guard node.kind == .object else { throw .badRequest("Document must be a JSON object") }
+  ) throws {
+    guard node.kind == .object else {
+      throw ServiceError.badRequest("Document must be a JSON object")
+    }
     for member in node.members where member.nameStartsWithUnderscore { try Self.check(member) }
-    base = try node["_rev"]?.string.map { text throws(CouchError) in try LocalRevision.read(text) }
+    base = try node["_rev"]?.string.map { text in try LocalRevision.read(text) }
     isDeleted = node["_deleted"]?.bool ?? false
-    do { body = try DocumentBody(node) } catch { throw CouchError(error) }
+    body = try DocumentBody(node)
     guard body.bytes.count <= limits.bytes else {
-      throw CouchError(
-        413, "document_too_large", "Document is too large: at most \(limits.bytes) bytes")
+      throw ServiceError(.documentTooLarge, "Document is too large: at most \(limits.bytes) bytes")
     }
   }
 
@@ -33,36 +34,38 @@ package struct LocalWrite: Sendable {
     isDeleted ? nil : LocalDocument(revision: (base ?? 0) &+ 1, body: body.bytes)
   }
 
-  private static func check(_ member: JSONMember) throws(CouchError) {
+  private static func check(_ member: JSONMember) throws {
     switch member.name {
     case "_id":
       guard member.value.kind == .string else {
-        throw CouchError(400, "illegal_docid", "Document id must be a string")
+        throw ServiceError(.invalidID, "Document id must be a string")
       }
     case "_rev":
-      guard member.value.kind == .string else { throw .badRequest("Invalid rev format") }
+      guard member.value.kind == .string else {
+        throw ServiceError.badRequest("Invalid rev format")
+      }
     case "_deleted":
       guard member.value.bool != nil else { throw invalid("_deleted") }
     case "_attachments":
-      throw CouchError(415, "bad_content_type", "Attachments are not supported")
+      throw ServiceError(.attachmentsUnsupported, "Attachments are not supported")
     case let name:
       guard IncomingDocument.takes(name) else { throw invalid(name) }
     }
   }
 
-  private static func invalid(_ name: String) -> CouchError {
-    CouchError(400, "doc_validation", "Bad special document member: \(name.prefix(64))")
+  private static func invalid(_ name: String) -> ServiceError {
+    ServiceError(.invalidDocument, "Bad special document member: \(name.prefix(64))")
   }
 }
 
 extension LocalID {
   /// The id of a local document in a request that names it in the document; nil for one that is replicated.
   /// - Throws: 400 for one that is none.
-  init?(of node: JSONNode) throws(CouchError) {
+  init?(of node: JSONNode) throws {
     guard let text = node["_id"]?.string, text.utf8.starts(with: Self.clientPrefix.utf8) else {
       return nil
     }
-    do { try self.init(client: text) } catch { throw CouchError(error) }
+    try self.init(client: text)
   }
 }
 
@@ -80,12 +83,12 @@ enum LocalRevision {
 
   /// Reads `0-N`.
   /// - Throws: 400 `bad_request`.
-  static func read(_ text: String) throws(CouchError) -> Int64 {
+  static func read(_ text: String) throws -> Int64 {
     let bytes = text.utf8
     let digits = bytes.dropFirst(2)
     guard bytes.starts(with: "0-".utf8), (1...18).contains(digits.count),
       digits.allSatisfy({ (0x30...0x39).contains($0) }), let count = Int64(Substring(digits))
-    else { throw .badRequest("Invalid rev format") }
+    else { throw ServiceError.badRequest("Invalid rev format") }
     return count
   }
 }

@@ -17,7 +17,7 @@ struct MissingRevisions: Sendable {
   /// - Parameter marks: what the store knows of purged revisions.
   init?(
     _ id: String, of asked: [RevisionID], in view: any StoreView, _ marks: PurgeMarks
-  ) throws(StoreError) {
+  ) throws {
     guard !asked.isEmpty else { return nil }
     let tree = try view.tree(DocumentID(stored: id))
     let known = tree?.places(of: asked) ?? [:]
@@ -52,7 +52,7 @@ struct MissingRevisionsReader: Sendable {
 
   /// Goes on in a state of the store until the slice is over.
   /// - Returns: whether all documents are looked up.
-  mutating func read(_ view: any StoreView) throws(StoreError) -> Bool {
+  mutating func read(_ view: any StoreView) throws -> Bool {
     let marks = try PurgeMarks(view)
     while next < request.documents.count {
       let (id, revisions) = request.documents[next]
@@ -76,17 +76,17 @@ package struct RevisionsRequest: Sendable {
   /// Reads a body.
   /// - Throws: 400 for anything but an object of arrays of revisions; 413 for more than
   ///   ``CouchLimits/askedRevisions`` of them.
-  package init(_ body: JSONNode) throws(CouchError) {
+  package init(_ body: JSONNode) throws {
     var documents: [(id: String, revisions: [RevisionID])] = []
     var count = 0
     for member in body.members {
       let value = member.value
       guard value.kind == .array else {
-        throw .badRequest("Request body must be an object of arrays of revisions")
+        throw ServiceError.badRequest("Request body must be an object of arrays of revisions")
       }
       count += value.count
       guard count <= CouchLimits.askedRevisions else {
-        throw .tooLarge("A request has at most \(CouchLimits.askedRevisions) revisions")
+        throw ServiceError.tooLarge("A request has at most \(CouchLimits.askedRevisions) revisions")
       }
       documents.append((member.name, try Self.revisions(value)))
     }
@@ -94,11 +94,11 @@ package struct RevisionsRequest: Sendable {
   }
 
   /// The revisions of a list.
-  static func revisions(_ list: JSONNode) throws(CouchError) -> [RevisionID] {
+  static func revisions(_ list: JSONNode) throws -> [RevisionID] {
     var revisions: [RevisionID] = []
     for element in list.elements {
-      guard let text = element.string else { throw .badRequest("Invalid rev format") }
-      do { revisions.append(try RevisionID(text)) } catch { throw CouchError(error) }
+      guard let text = element.string else { throw ServiceError.badRequest("Invalid rev format") }
+      revisions.append(try RevisionID(text))
     }
     return revisions
   }

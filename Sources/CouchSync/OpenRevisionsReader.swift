@@ -32,7 +32,7 @@ struct OpenRevisionsReader: AnswerReader {
 
   var isEmpty: Bool { wanted == .all && !hasElements }
 
-  mutating func read(_ view: any StoreView) throws(StoreError) -> Bool {
+  mutating func read(_ view: any StoreView) throws -> Bool {
     if targets == nil {
       reader = try DocumentReader(id, in: view, extras: query.extras, needsTree: true)
       targets = listed()
@@ -72,7 +72,7 @@ struct OpenRevisionsReader: AnswerReader {
 
   private mutating func append(
     _ target: WantedRevisions.Target, _ view: any StoreView
-  ) throws(StoreError) {
+  ) throws {
     let found: [UInt8]?
     if let known = known[target.revision] {
       found = known
@@ -138,19 +138,19 @@ package enum OpenRevisions: Sendable, Equatable {
   /// - Throws: 400.
   package static func parameter(
     _ parameters: CouchParameters
-  ) throws(CouchError) -> OpenRevisions? {
+  ) throws -> OpenRevisions? {
     guard let text = parameters["open_revs"] else { return nil }
     guard !text.equalsBytes(of: "all") else { return .all }
     guard let list = try parameters.json("open_revs"), list.kind == .array else { throw malformed }
     var revisions: [RevisionID] = []
     for element in list.elements {
       guard let text = element.string else { throw malformed }
-      do { revisions.append(try RevisionID(text)) } catch { throw CouchError(error) }
+      revisions.append(try RevisionID(text))
     }
     return .these(revisions)
   }
 
-  private static let malformed = CouchError.badRequest(
+  private static let malformed = ServiceError.badRequest(
     "`open_revs` is `all` or a JSON array of revisions")
 }
 
@@ -216,7 +216,7 @@ struct KeptBodies: Sendable {
   /// - Returns: whether all are looked for.
   mutating func look(
     for revision: RevisionID, of winner: Document, in tree: RevisionTree, _ view: any StoreView
-  ) throws(StoreError) -> Bool {
+  ) throws -> Bool {
     let near = near ?? tree.revisions(withinSteps: StoreLimits.storedAncestors)
     self.near = near
     guard let place = tree.index(of: revision) else { return true }

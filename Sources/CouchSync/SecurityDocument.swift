@@ -26,8 +26,10 @@ package struct SecurityDocument: Sendable, Equatable {
   /// Reads an object. Members that are not known are kept.
   /// - Throws: 400 `bad_request` for what has not CouchDB's shape; 413 for a list longer than
   ///   ``maximumNames``.
-  package init(_ node: JSONNode) throws(CouchError) {
-    guard node.kind == .object else { throw .badRequest("Security must be a JSON object") }
+  package init(_ node: JSONNode) throws {
+    guard node.kind == .object else {
+      throw ServiceError.badRequest("Security must be a JSON object")
+    }
     administrators = try Self.names("admins", in: node)
     members = try Self.names("members", in: node)
     bytes = node.minified
@@ -41,18 +43,20 @@ package struct SecurityDocument: Sendable, Equatable {
 
   /// Checks one of the two objects.
   /// - Returns: its names.
-  private static func names(_ group: String, in node: JSONNode) throws(CouchError) -> [String] {
+  private static func names(_ group: String, in node: JSONNode) throws -> [String] {
     guard let object = node[group] else { return [] }
-    guard object.kind == .object else { throw .badRequest("\(group) must be a JSON object") }
+    guard object.kind == .object else {
+      throw ServiceError.badRequest("\(group) must be a JSON object")
+    }
     _ = try texts("roles", in: object)
     return try texts("names", in: object)
   }
 
-  private static func texts(_ list: String, in object: JSONNode) throws(CouchError) -> [String] {
+  private static func texts(_ list: String, in object: JSONNode) throws -> [String] {
     guard let node = object[list] else { return [] }
     guard node.kind == .array else { throw notTexts(list) }
     guard node.count <= maximumNames else {
-      throw .tooLarge("\(list) has at most \(maximumNames) entries")
+      throw ServiceError.tooLarge("\(list) has at most \(maximumNames) entries")
     }
     var texts: [String] = []
     for element in node.elements {
@@ -62,7 +66,7 @@ package struct SecurityDocument: Sendable, Equatable {
     return texts
   }
 
-  private static func notTexts(_ list: String) -> CouchError {
+  private static func notTexts(_ list: String) -> ServiceError {
     .badRequest("\(list) must be a JSON list of strings")
   }
 }
@@ -71,10 +75,10 @@ extension CouchDatabase {
   /// Begins a database that the administrator makes: with CouchDB 3's security, which lets nobody else in.
   /// That object stands for the making, so that of several who make it at once one has made it.
   /// - Throws: 412 `file_exists` when it was begun before.
-  package func begin() async throws(CouchError) {
-    try await updating { changes throws(StoreError) in
+  package func begin() async throws {
+    try await updating { changes in
       guard try changes.local(SecurityDocument.id) == nil else {
-        throw StoreError(.exists, "The database exists already.")
+        throw ServiceError.databaseExists
       }
       let local = LocalDocument(revision: 1, body: SecurityDocument.standard.bytes)
       changes.write(LocalEdit(SecurityDocument.id, local))
@@ -85,15 +89,15 @@ extension CouchDatabase {
   /// everybody's own store, which is its owner's whatever this says.
   ///
   /// Source: CouchDB, "GET /{db}/_security".
-  package func security() async throws(CouchError) -> CouchAnswer {
+  package func security() async throws -> CouchAnswer {
     CouchAnswer(try await SecurityDocument.stored(in: store).bytes)
   }
 
   /// `PUT /{db}/_security`: says who may use the database, from the next request on.
   ///
   /// Source: CouchDB, "PUT /{db}/_security".
-  package func setSecurity(_ security: SecurityDocument) async throws(CouchError) -> CouchAnswer {
-    try await updating { changes throws(StoreError) in
+  package func setSecurity(_ security: SecurityDocument) async throws -> CouchAnswer {
+    try await updating { changes in
       let revision = try changes.local(SecurityDocument.id)?.revision ?? 0
       let local = LocalDocument(revision: revision &+ 1, body: security.bytes)
       changes.write(LocalEdit(SecurityDocument.id, local))
@@ -108,17 +112,12 @@ extension SecurityDocument {
 
   /// A store's own; ``standard`` where nobody has said.
   /// - Throws: 500 `integrity_error` for one that can't be read, so that nobody gets in by it.
-  package static func stored(in store: DocumentStore) async throws(CouchError) -> SecurityDocument {
-    let local: LocalDocument?
-    do {
-      local = try await store.read { view throws(StoreError) in try view.local(id) }
-    } catch {
-      throw CouchError(error)
-    }
+  package static func stored(in store: DocumentStore) async throws -> SecurityDocument {
+    let local = try await store.read { view in try view.local(id) }
     guard let local else { return .standard }
     guard let root = try? ParsedJSON(local.body, limits: .small).root,
       let security = try? SecurityDocument(root)
-    else { throw CouchError(StoreError(.integrity, "The database's security can't be read.")) }
+    else { throw ServiceError(.integrity, "The database's security can't be read.") }
     return security
   }
 }

@@ -33,7 +33,7 @@ package enum SinceToken: Sendable, Equatable {
   /// Reads a token: `0`, `now` or `N-<16 hex digits>`, also in quotation marks, as CouchDB's replicator
   /// sends it.
   /// - Throws: 400 `bad_request` for any other text.
-  package init(_ text: String) throws(CouchError) {
+  package init(_ text: String) throws {
     guard text.utf8.count <= Self.maximumBytes else { throw Self.malformed }
     var bytes = Substring(text).utf8
     if bytes.count >= 2, bytes.first == 0x22, bytes.last == 0x22 {
@@ -48,7 +48,7 @@ package enum SinceToken: Sendable, Equatable {
     }
   }
 
-  private static func numbered(_ bytes: Substring.UTF8View) throws(CouchError) -> SinceToken {
+  private static func numbered(_ bytes: Substring.UTF8View) throws -> SinceToken {
     guard let dash = bytes.firstIndex(of: 0x2D) else { throw malformed }
     let number = bytes[..<dash]
     let mark = bytes[bytes.index(after: dash)...]
@@ -61,7 +61,7 @@ package enum SinceToken: Sendable, Equatable {
       epoch: String(Substring(mark.dropFirst(StoreTag.count))))
   }
 
-  private static let malformed = CouchError.badRequest(
+  private static let malformed = ServiceError.badRequest(
     "Malformed sequence: `since` is `0`, `now` or a sequence that this database gave")
 
   /// The token of a place in a store.
@@ -71,9 +71,9 @@ package enum SinceToken: Sendable, Equatable {
 
   /// Checks that the token is of a store.
   /// - Throws: 400 `bad_request` for the token of another.
-  package func check(isOf store: StoreTag) throws(CouchError) {
+  package func check(isOf store: StoreTag) throws {
     guard case .after(_, let tag, _) = self, !tag.equalsBytes(of: store.digits) else { return }
-    throw .badRequest("Malformed sequence: `since` is of another database")
+    throw ServiceError.badRequest("Malformed sequence: `since` is of another database")
   }
 
   /// Where the token leads in its store. A client that has seen nothing has lost nothing.

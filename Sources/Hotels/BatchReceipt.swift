@@ -43,9 +43,9 @@ struct BatchReceipt {
 
   /// The kept answer.
   /// - Throws: `receiptMismatch` when the receipt is another request's.
-  func answer(to request: ReceiptRequest) throws(HotelError) -> BatchAnswer {
+  func answer(to request: ReceiptRequest) throws -> BatchAnswer {
     guard fingerprint == request.fingerprint else {
-      throw HotelError(
+      throw ServiceError(
         .receiptMismatch, "The idempotency key was used for another request before")
     }
     return answer

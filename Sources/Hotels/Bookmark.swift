@@ -62,14 +62,14 @@ enum StoredHotel {
 
   /// Looks a hotel up.
   /// - Throws: the view's errors; `integrity` for a body that can't be read back.
-  init(_ id: HotelID, in view: any StoreView) throws(StoreError) {
+  init(_ id: HotelID, in view: any StoreView) throws {
     guard let document = try view.document(id.documentID), !document.isDeleted else {
       self = .absent
       return
     }
     let root: JSONNode
     do { root = try ParsedJSON(document.body, limits: .request).root } catch {
-      throw StoreError(
+      throw ServiceError(
         .integrity, "The document can't be read", detail: "\(id) \(document.revision) \(error)")
     }
     guard root["type"]?.stringEquals(Hotel.type) == true else {
@@ -129,7 +129,7 @@ enum FactsNote {
   ///   hotel with conflicting revisions is left alone until they are resolved.
   static func followed(
     _ shown: Hotel, from bookmark: Bookmark, in view: any StoreView
-  ) throws(StoreError) -> DocumentBody? {
+  ) throws -> DocumentBody? {
     guard let noted = try view.local(id(of: bookmark.id)), noted.body != shown.body.bytes,
       try isWithoutConflicts(bookmark.id, in: view),
       let body = HotelFacts.merged(
@@ -144,7 +144,7 @@ enum FactsNote {
   /// - Returns: nil when it is noted already, and for a hotel with conflicting revisions.
   static func edit(
     _ facts: [UInt8], of hotel: HotelID, replaces: Bool = true, in view: any StoreView
-  ) throws(StoreError) -> LocalEdit? {
+  ) throws -> LocalEdit? {
     let noted = try view.local(id(of: hotel))
     guard noted == nil || replaces && noted?.body != facts,
       try isWithoutConflicts(hotel, in: view)
@@ -155,7 +155,7 @@ enum FactsNote {
 
   private static func isWithoutConflicts(
     _ hotel: HotelID, in view: any StoreView
-  ) throws(StoreError) -> Bool {
+  ) throws -> Bool {
     try view.tree(hotel.documentID)?.conflicts.isEmpty ?? true
   }
 }

@@ -14,16 +14,16 @@ package struct BookmarkBatch: Sendable {
   package var ids: [HotelID] { add.map(\.id) + remove + restore.map(\.id) }
 
   /// Reads `{"add":[hotel…],"remove":[id…],"restore":[step…]}`; each may be absent.
-  /// - Throws: `invalidBatch` for any other shape, too many items, an id that comes twice; `invalidHotel`
+  /// - Throws: `invalidDocument` for any other shape, too many items, an id that comes twice; `invalidDocument`
   ///   for an item of `add` that is no hotel, naming its place.
-  package init(parsing node: JSONNode) throws(HotelError) {
+  package init(parsing node: JSONNode) throws {
     guard node.kind == .object else {
-      throw HotelError(.invalidBatch, "The batch must be an object with add and remove")
+      throw ServiceError(.invalidDocument, "The batch must be an object with add and remove")
     }
     let names = ["add", "remove", "restore"]
     for member in node.members where !names.contains(where: { member.nameEquals($0) }) {
-      throw HotelError(
-        .invalidBatch, "The batch has a member that is none of add, remove and restore")
+      throw ServiceError(
+        .invalidDocument, "The batch has a member that is none of add, remove and restore")
     }
     let (added, removed) = (try Self.array(node, "add"), try Self.array(node, "remove"))
     let steps = try Self.array(node, "restore")
@@ -32,22 +32,22 @@ package struct BookmarkBatch: Sendable {
     }
     var hotels: [HotelAddition] = []
     for (place, item) in added.enumerated() {
-      do { hotels.append(try HotelAddition(item)) } catch {
-        throw HotelError(.invalidHotel, "add[\(place)]: \(error.reason)")
+      do { hotels.append(try HotelAddition(item)) } catch let error as DocumentError {
+        throw ServiceError(.invalidDocument, "add[\(place)]: \(error.reason)")
       }
     }
     var ids: [HotelID] = []
     for (place, item) in removed.enumerated() {
       guard let id = HotelID(entry: item) else {
-        throw HotelError(.invalidBatch, "remove[\(place)] is no hotel's id")
+        throw ServiceError(.invalidDocument, "remove[\(place)] is no hotel's id")
       }
       ids.append(id)
     }
     var restored: [Restoration] = []
     for (place, item) in steps.enumerated() {
       guard let step = Restoration(item) else {
-        throw HotelError(
-          .invalidBatch, "restore[\(place)] is no step of an undo; send it as it came")
+        throw ServiceError(
+          .invalidDocument, "restore[\(place)] is no step of an undo; send it as it came")
       }
       restored.append(step)
     }
@@ -55,35 +55,35 @@ package struct BookmarkBatch: Sendable {
     var seen: Set<HotelID> = []
     for id in self.ids {
       guard seen.insert(id).inserted else {
-        throw HotelError(.invalidBatch, "The hotel \(id) stands twice in the batch")
+        throw ServiceError(.invalidDocument, "The hotel \(id) stands twice in the batch")
       }
     }
   }
 
   /// It with the bodies to store.
-  /// - Throws: `invalidHotel` and `tooLarge`, naming the hotel.
-  func prepared() throws(HotelError) -> BookmarkBatch {
+  /// - Throws: `invalidDocument` and `tooLarge`, naming the hotel.
+  func prepared() throws -> BookmarkBatch {
     var batch = self
     for place in add.indices {
-      do { batch.add[place] = try add[place].prepared() } catch {
-        throw HotelError(error.code, "\(add[place].id): \(error.reason)")
+      do { batch.add[place] = try add[place].prepared() } catch let error as ServiceError {
+        throw ServiceError(error.code, "\(add[place].id): \(error.reason)")
       }
     }
     return batch
   }
 
-  private static func array(_ node: JSONNode, _ name: String) throws(HotelError) -> [JSONNode] {
+  private static func array(_ node: JSONNode, _ name: String) throws -> [JSONNode] {
     guard let value = node[name] else { return [] }
     guard value.kind == .array else {
-      throw HotelError(.invalidBatch, "The batch's \(name) must be an array")
+      throw ServiceError(.invalidDocument, "The batch's \(name) must be an array")
     }
     // Before the nodes are gathered: the text may have millions.
     guard value.count <= BookmarkLimits.batchItems else { throw tooMany }
     return Array(value.elements)
   }
 
-  private static let tooMany = HotelError(
-    .invalidBatch, "A batch has at most \(BookmarkLimits.batchItems) items")
+  private static let tooMany = ServiceError(
+    .invalidDocument, "A batch has at most \(BookmarkLimits.batchItems) items")
 }
 
 extension BookmarkEdit {
@@ -92,7 +92,7 @@ extension BookmarkEdit {
   private typealias Step = (id: HotelID, former: RevisionID?, revision: RevisionID)
 
   /// Does a batch, item by item.
-  mutating func change(_ batch: BookmarkBatch) throws(HotelError) -> BatchAnswer {
+  mutating func change(_ batch: BookmarkBatch) throws -> BatchAnswer {
     var answer = BatchAnswer()
     var steps: [Step] = []
     for addition in batch.add {
@@ -136,11 +136,11 @@ extension BookmarkEdit {
   /// - Returns: the status of ``BatchAnswer/Item/status``, and the revision that was made.
   private mutating func restore(
     _ item: Restoration
-  ) throws(HotelError) -> (status: Int, revision: RevisionID?) {
+  ) throws -> (status: Int, revision: RevisionID?) {
     let id = item.id
-    let (present, isAlone) = try reading { () throws(StoreError) in
-      (try view.document(id.documentID), try view.tree(id.documentID)?.conflicts.isEmpty ?? true)
-    }
+    let (present, isAlone) = (
+      try view.document(id.documentID), try view.tree(id.documentID)?.conflicts.isEmpty ?? true
+    )
     guard let present, isAlone, present.revision == item.revision,
       list.contains(id) != present.isDeleted
     else { return (409, nil) }
@@ -148,9 +148,7 @@ extension BookmarkEdit {
       let tombstone = try remove(id)
       return (tombstone == nil ? 404 : 204, tombstone)
     }
-    let said = try reading { () throws(StoreError) in
-      try view.body(id.documentID, former.revision)
-    }
+    let said = try view.body(id.documentID, former.revision)
     guard let said, let body = try? DocumentBody(parsing: said, limits: .request),
       body.type?.equalsBytes(of: Hotel.type) == true
     else { return (410, nil) }

@@ -21,7 +21,7 @@ struct BookmarkEdit {
 
   /// An edit that changes nothing yet.
   /// - Parameter limit: how much history to keep.
-  init(_ view: any StoreView, now: Timestamp, limit: HistoryLimits) throws(StoreError) {
+  init(_ view: any StoreView, now: Timestamp, limit: HistoryLimits) throws {
     self.view = view
     self.now = now
     self.limit = limit
@@ -35,18 +35,18 @@ struct BookmarkEdit {
   var list: BookmarkList { lists.list }
 
   /// A bookmark as it was before this edit.
-  func bookmark(_ id: HotelID) throws(StoreError) -> Bookmark? {
+  func bookmark(_ id: HotelID) throws -> Bookmark? {
     try list.bookmark(id, in: view)
   }
 
   /// The revision of a bookmark as it was before this edit; nil for a hotel that was not bookmarked.
-  func revision(of id: HotelID) throws(HotelError) -> RevisionID? {
-    try reading { () throws(StoreError) in try bookmark(id)?.revision }
+  func revision(of id: HotelID) throws -> RevisionID? {
+    try bookmark(id)?.revision
   }
 
   /// One of the service's own notes; nil when absent or past its time.
-  func local(_ id: LocalID) throws(HotelError) -> LocalDocument? {
-    try reading { () throws(StoreError) in try view.local(id) }
+  func local(_ id: LocalID) throws -> LocalDocument? {
+    try view.local(id)
   }
 
   /// Bookmarks a hotel: puts its document and, when it was not bookmarked, its id at the end of the list.
@@ -55,12 +55,12 @@ struct BookmarkEdit {
   /// what the upstream has changed comes in. What the upstream says is noted either way; see ``FactsNote``.
   /// - Parameter addition: ``HotelAddition/prepared()``.
   /// - Throws: `occupied`; `unknownHotel`; `store`.
-  mutating func add(_ addition: HotelAddition) throws(HotelError) -> BookmarkOutcome {
+  mutating func add(_ addition: HotelAddition) throws -> BookmarkOutcome {
     let id = addition.id
-    let stored = try reading { () throws(StoreError) in try StoredHotel(id, in: view) }
+    let stored = try StoredHotel(id, in: view)
     switch stored {
     case .other:
-      throw HotelError(.occupied, "A document that is no hotel has the id \(id)")
+      throw ServiceError(.occupied, "A document that is no hotel has the id \(id)")
     case .absent:
       guard let body = addition.body else { throw addition.isUnknown }
       join(id)
@@ -81,30 +81,22 @@ struct BookmarkEdit {
   /// What a hotel's document is to say instead of what it says; nil for the same.
   private func body(
     of addition: HotelAddition, over former: Bookmark
-  ) throws(HotelError) -> DocumentBody? {
+  ) throws -> DocumentBody? {
     guard addition.replaces else {
       guard let shown = addition.shown else { return nil }
-      return try reading { () throws(StoreError) in
-        try FactsNote.followed(shown, from: former, in: view)
-      }
+      return try FactsNote.followed(shown, from: former, in: view)
     }
     guard let body = addition.body else { return nil }
-    let present = try reading { () throws(StoreError) in
-      try applying { () throws(DocumentError) in
-        try DocumentBody(parsing: former.hotel, limits: .request)
-      }
-    }
+    let present = try DocumentBody(parsing: former.hotel, limits: .request)
     return present.digest == body.digest ? nil : body
   }
 
   /// Notes what the upstream says of a hotel. Given facts may be older than that: they are compared to an earlier
   /// note where there is one.
-  private mutating func note(_ addition: HotelAddition) throws(HotelError) {
+  private mutating func note(_ addition: HotelAddition) throws {
     guard let shown = addition.shown else { return }
-    let edit = try reading { () throws(StoreError) in
-      try FactsNote.edit(
-        shown.body.bytes, of: addition.id, replaces: !addition.replaces, in: view)
-    }
+    let edit = try FactsNote.edit(
+      shown.body.bytes, of: addition.id, replaces: !addition.replaces, in: view)
     if let edit { locals.append(edit) }
   }
 
@@ -114,25 +106,19 @@ struct BookmarkEdit {
   /// - Returns: whether there is a new bookmark.
   mutating func adopt(
     _ bookmark: Bookmark, noted facts: [UInt8]?
-  ) throws(HotelError) -> Bool {
+  ) throws -> Bool {
     let id = bookmark.id
-    let stored = try reading { () throws(StoreError) in try StoredHotel(id, in: view) }
+    let stored = try StoredHotel(id, in: view)
     switch stored {
     case .other: return false
     case .live:
       guard !list.contains(id) else { return false }
       join(id)
     case .absent:
-      let body = try reading { () throws(StoreError) in
-        try applying { () throws(DocumentError) in
-          try DocumentBody(parsing: bookmark.hotel, limits: .request)
-        }
-      }
+      let body = try DocumentBody(parsing: bookmark.hotel, limits: .request)
       join(id)
-      let note = try reading { () throws(StoreError) in
-        try facts.flatMap { facts throws(StoreError) in
-          try FactsNote.edit(facts, of: id, replaces: false, in: view)
-        }
+      let note = try facts.flatMap { facts in
+        try FactsNote.edit(facts, of: id, replaces: false, in: view)
       }
       if let note { locals.append(note) }
       _ = try put(id, body, base: nil, created: bookmark.bookmarkedAt)
@@ -142,20 +128,19 @@ struct BookmarkEdit {
 
   /// Takes another store's revision over as it is; nothing when it is known here.
   /// - Returns: false when the document has too many conflicting revisions to take it.
-  mutating func take(_ revision: CarriedStore.Revision) throws(HotelError) -> Bool {
+  mutating func take(_ revision: CarriedStore.Revision) throws -> Bool {
     let (id, history) = (revision.id, revision.history)
-    let tree = try reading { () throws(StoreError) in try view.tree(id) }
+    let tree = try view.tree(id)
     guard let newest = history.first, tree?[newest] == nil else { return true }
-    let purged = try reading { () throws(StoreError) in try PurgeMarks(view).of(id) }
+    let purged = try PurgeMarks(view).of(id)
     guard !purged.knows(newest) else { return true }
-    do throws(DocumentError) {
+    do {
       let mutation = try Edit.insert(
         id, in: tree, history: history, body: revision.body, isDeleted: false, known: nil,
         limit: limit)
       if let mutation { mutations.append(mutation) }
       return true
-    } catch {
-      guard error.code == .tooManyLeaves else { throw HotelError(StoreError(error)) }
+    } catch  where error.code == .tooManyLeaves {
       return false
     }
   }
@@ -168,16 +153,12 @@ struct BookmarkEdit {
   /// Unbookmarks a hotel: its id leaves the list, its document gets a tombstone on every live leaf. An id
   /// that still waits for its hotel leaves the list too.
   /// - Returns: the tombstone's revision; nil when the hotel was not bookmarked.
-  mutating func remove(_ id: HotelID) throws(HotelError) -> RevisionID? {
+  mutating func remove(_ id: HotelID) throws -> RevisionID? {
     guard list.contains(id) else { return nil }
     leaving.insert(id)
-    let mutation = try reading { () throws(StoreError) -> Mutation? in
-      guard try bookmark(id) != nil, let tree = try view.tree(id.documentID) else { return nil }
-      return try applying { () throws(DocumentError) in
-        try Edit.deleteAllLeaves(id.documentID, in: tree, limit: limit)
-      }
-    }
-    guard let mutation else { return nil }
+    guard try bookmark(id) != nil, let tree = try view.tree(id.documentID),
+      let mutation = try Edit.deleteAllLeaves(id.documentID, in: tree, limit: limit)
+    else { return nil }
     mutations.append(mutation)
     return mutation.revision
   }
@@ -185,7 +166,7 @@ struct BookmarkEdit {
   /// The edit's mutations: hotels in the order of the calls, then the lists; and how many ids of merged lists found no
   /// room in the one that is written.
   /// - Throws: `quotaExceeded` when bookmarking makes the list longer than ``BookmarkLimits/listBytes``.
-  func finished() throws(StoreError) -> (mutations: [Mutation], leftOut: Int) {
+  func finished() throws -> (mutations: [Mutation], leftOut: Int) {
     var next = lists.list
     next.remove(leaving)
     if !returning.isEmpty { next.insert(returning) }
@@ -196,7 +177,7 @@ struct BookmarkEdit {
     if !joining.isEmpty || !returning.isEmpty,
       leftOut > 0 || (written.first?.body?.bytes.count ?? 0) > BookmarkLimits.listBytes
     {
-      throw StoreError(
+      throw ServiceError(
         .quotaExceeded, "The list of bookmarks is full: at most \(BookmarkLimits.listBytes) bytes")
     }
     return (mutations + written, leftOut)
@@ -211,24 +192,14 @@ struct BookmarkEdit {
   /// Puts a hotel's document.
   mutating func put(
     _ id: HotelID, _ body: DocumentBody, base: RevisionID?, created: Timestamp
-  ) throws(HotelError) -> Bookmark {
-    var mutation = try reading { () throws(StoreError) in
-      let tree = try view.tree(id.documentID)
-      let former = try view.former(id.documentID, tree)
-      return try applying { () throws(DocumentError) in
-        try Edit.put(
-          id.documentID, in: tree, base: base, after: former, body: body, limit: limit)
-      }
-    }
+  ) throws -> Bookmark {
+    let tree = try view.tree(id.documentID)
+    let former = try view.former(id.documentID, tree)
+    var mutation = try Edit.put(
+      id.documentID, in: tree, base: base, after: former, body: body, limit: limit)
     mutation.created = created
     mutations.append(mutation)
     return Bookmark(
       id: id, revision: mutation.revision, bookmarkedAt: created, hotel: body.bytes)
   }
-}
-
-/// Runs what reads a store where this layer's errors are expected.
-/// - Throws: `store`.
-func reading<Value>(_ read: () throws(StoreError) -> Value) throws(HotelError) -> Value {
-  do { return try read() } catch { throw HotelError(error) }
 }

@@ -114,7 +114,7 @@ extension BookmarkList {
   /// their places.
   /// - Parameter former: the body that this one replaces; nil for a new list.
   /// - Throws: ``DocumentError`` with code `tooLarge`, or `invalidJSON` when `former` is no JSON.
-  package func body(replacing former: [UInt8]? = nil) throws(DocumentError) -> DocumentBody {
+  package func body(replacing former: [UInt8]? = nil) throws -> DocumentBody {
     var bytes: [UInt8] = [UInt8(ascii: "{")]
     var missing = ["type", "hotels"]
     if let former {

@@ -110,13 +110,13 @@ extension BookmarkMerge {
   package static func follower(now: @escaping @Sendable () -> Timestamp) -> CommitFollower {
     CommitFollower(
       concerns: { concerns($0) },
-      follow: { store, ids throws(StoreError) in
+      follow: { store, ids in
         _ = try await store.mergeLists(at: now())
         // In other databases conflicts are their owners' to resolve.
         if case .named = store.name { return }
         try await store.mergeHotels(ids.filter { $0 != BookmarkList.documentID }, at: now())
       },
-      restore: { store, damage throws(StoreError) in
+      restore: { store, damage in
         try await restoreList(of: store, after: damage, at: now())
       })
   }
@@ -152,7 +152,7 @@ extension BookmarkMerge {
     after former: RevisionID? = nil, closing losers: [RevisionID]? = nil,
     limit: HistoryLimits,
     at now: Timestamp
-  ) throws(DocumentError) -> Mutation {
+  ) throws -> Mutation {
     let live = (tree?.liveLeaves ?? []).prefix(leavesAtOnce).map(\.revision)
     let merged = try Edit.put(
       id, in: tree, base: live.first, after: former, body: body, limit: limit)

@@ -25,7 +25,7 @@ struct BookmarkPageReader: Sendable {
 
   /// Goes on in a state of the store until the slice is over.
   /// - Returns: the page, once it is done.
-  mutating func read(_ view: any StoreView) throws(StoreError) -> BookmarkPage? {
+  mutating func read(_ view: any StoreView) throws -> BookmarkPage? {
     if tag == nil {
       tag = try view.info().tag
       list = try ListReconciliation(view).list
@@ -64,7 +64,7 @@ struct BookmarkPageReader: Sendable {
 
   private func page(
     next: BookmarkCursor?, _ view: any StoreView
-  ) throws(StoreError) -> BookmarkPage {
+  ) throws -> BookmarkPage {
     BookmarkPage(bookmarks: bookmarks, next: next, tag: tag ?? "", damage: try view.damage())
   }
 }
@@ -82,7 +82,7 @@ struct ListedHotels: Sendable {
 
   /// Goes on in a state of the store until the slice is over.
   /// - Returns: whether all are looked up.
-  mutating func read(_ view: any StoreView) throws(StoreError) -> Bool {
+  mutating func read(_ view: any StoreView) throws -> Bool {
     if list == nil { list = try ListReconciliation(view).list }
     guard let list else { return true }
     let ids = ids ?? list.hotels.reversed()

@@ -40,7 +40,7 @@ struct CarriedStore: Sendable {
   /// Goes on in a state of the store until the slice is over. What is written meanwhile may be in it or not.
   /// - Returns: whether all is read.
   /// - Throws: the view's errors; `integrity` for a body that can't be read back.
-  mutating func read(_ view: any StoreView) throws(StoreError) -> Bool {
+  mutating func read(_ view: any StoreView) throws -> Bool {
     if listed == nil { listed = try ListReconciliation(view).list.hotels }
     guard let listed else { return true }
     while nextListed < listed.count {
@@ -72,10 +72,10 @@ struct CarriedStore: Sendable {
   }
 
   /// Collects the ids of the other documents.
-  private mutating func walk(_ view: any StoreView) throws(StoreError) -> Bool {
+  private mutating func walk(_ view: any StoreView) throws -> Bool {
     guard let walked = range else { return true }
     var rest: DocumentRange?
-    try view.documents(walked) { document throws(StoreError) in
+    try view.documents(walked) { document in
       if !known.contains(document.id) { ids.append(document.id) }
       guard Slice.isOver else { return true }
       rest = walked.behind(document.id.text)
@@ -88,17 +88,15 @@ struct CarriedStore: Sendable {
   /// The live leaves, winner first.
   private static func leaves(
     of id: DocumentID, in view: any StoreView
-  ) throws(StoreError) -> [Revision] {
+  ) throws -> [Revision] {
     guard let tree = try view.tree(id) else { return [] }
     var revisions: [Revision] = []
     for leaf in tree.leaves where !leaf.isDeleted {
       guard let bytes = try view.body(id, leaf.revision) else {
-        throw StoreError(
+        throw ServiceError(
           .integrity, "The document can't be read", detail: "\(id) \(leaf.revision)")
       }
-      let body = try applying { () throws(DocumentError) in
-        try DocumentBody(parsing: bytes, limits: .request)
-      }
+      let body = try DocumentBody(parsing: bytes, limits: .request)
       revisions.append(Revision(id: id, history: tree.history(of: leaf.revision), body: body))
     }
     return revisions

@@ -1,6 +1,7 @@
 import Crypto
 package import Documents
 import Glibc
+import Stores
 
 /// A hotel as somebody described it: its id, and its JSON text untouched.
 package struct Hotel: Sendable {
@@ -32,7 +33,7 @@ package struct Hotel: Sendable {
   ///   neither text nor number, or one that is no legal document id; of a person's app also for an id that is null
   ///   or empty, for what ``HotelShape`` refuses, and for a member whose name starts with `_`, but for `_id`: such
   ///   names are the store's own and would not be kept.
-  package init(_ node: JSONNode, from origin: Origin) throws(DocumentError) {
+  package init(_ node: JSONNode, from origin: Origin) throws {
     let body: DocumentBody
     switch origin {
     case .client:
@@ -43,7 +44,7 @@ package struct Hotel: Sendable {
     self.init(id: try Self.identify(node, body: body, origin: origin), body: body)
   }
 
-  private static func requireDocumented(_ node: JSONNode) throws(DocumentError) {
+  private static func requireDocumented(_ node: JSONNode) throws {
     guard node.kind == .object else { return }
     for member in node.members where member.nameStartsWithUnderscore && !member.nameEquals("_id") {
       throw DocumentError(
@@ -59,7 +60,7 @@ package struct Hotel: Sendable {
   }
 
   /// The body without members that are documented to be something else.
-  private static func fitting(_ node: JSONNode) throws(DocumentError) -> DocumentBody {
+  private static func fitting(_ node: JSONNode) throws -> DocumentBody {
     guard node.members.contains(where: HotelShape.isMisfit) else { return try DocumentBody(node) }
     var bytes = [UInt8(ascii: "{")]
     for member in node.members where !HotelShape.isMisfit(member) {
@@ -79,7 +80,7 @@ package struct Hotel: Sendable {
 
   private static func identify(
     _ node: JSONNode, body: DocumentBody, origin: Origin
-  ) throws(DocumentError) -> HotelID {
+  ) throws -> HotelID {
     for name in HotelShape.idNames {
       guard let value = node[name], !value.isNull, !isNone(value) else { continue }
       if let number = value.int, number >= 0 { return try checked("hotel_\(number)") }
@@ -102,7 +103,7 @@ package struct Hotel: Sendable {
     return id
   }
 
-  private static func checked(_ text: String) throws(DocumentError) -> HotelID {
+  private static func checked(_ text: String) throws -> HotelID {
     guard let id = HotelID(text) else {
       throw DocumentError(
         .invalidDocument,
@@ -118,14 +119,14 @@ extension Hotel {
 
   /// The body to store: the hotel's own bytes with its id as `id`, and `"type":"hotel"`; what of both is missing
   /// stands at the end. `bookmarked`, which search says of a hotel, is left out: it is no fact.
-  /// - Throws: `invalidHotel` for another `type`, since the observer and the mirror go by it and replacing
+  /// - Throws: `invalidDocument` for another `type`, since the observer and the mirror go by it and replacing
   ///   it would lose what the client said; `tooLarge`.
-  func stored() throws(HotelError) -> DocumentBody {
+  func stored() throws -> DocumentBody {
     guard body.bytes.count <= BookmarkLimits.hotelBytes else { throw Self.tooLarge }
     do {
       let root = try ParsedJSON(body.bytes, limits: .document).root
       guard root["type"]?.stringEquals(Self.type) ?? true else {
-        throw HotelError(.invalidHotel, #"A hotel's type must be "hotel", or left out"#)
+        throw ServiceError(.invalidDocument, #"A hotel's type must be "hotel", or left out"#)
       }
       let isNamed = root["id"]?.stringEquals(id.text) == true
       if isNamed, root["type"] != nil, root["bookmarked"] == nil { return body }
@@ -136,17 +137,17 @@ extension Hotel {
       }
       guard bytes.count <= BookmarkLimits.hotelBytes else { throw Self.tooLarge }
       return try DocumentBody(parsing: bytes)
-    } catch let error as HotelError {
+    } catch let error as ServiceError {
       throw error
     } catch let error as DocumentError {
-      throw HotelError(.invalidHotel, error.reason)
+      throw ServiceError(.invalidDocument, error.reason)
     } catch {
-      throw HotelError(.invalidHotel, "The hotel can't be read as JSON")
+      throw ServiceError(.invalidDocument, "The hotel can't be read as JSON")
     }
   }
 
-  private static let tooLarge = HotelError(
-    .tooLarge, "A hotel may have at most \(BookmarkLimits.hotelBytes) bytes")
+  private static let tooLarge = ServiceError(
+    .documentTooLarge, "A hotel may have at most \(BookmarkLimits.hotelBytes) bytes")
 }
 
 extension JSONNode {

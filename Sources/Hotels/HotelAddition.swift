@@ -1,4 +1,5 @@
 package import Documents
+import Stores
 
 /// A hotel that somebody wants to bookmark: as it is given, or as it is known.
 package struct HotelAddition: Sendable {
@@ -32,7 +33,7 @@ package struct HotelAddition: Sendable {
 
   /// Reads a hotel of a batch.
   /// - Throws: ``DocumentError`` for what is no hotel of a person's; see ``Hotel/init(_:from:)``.
-  package init(_ node: JSONNode) throws(DocumentError) {
+  package init(_ node: JSONNode) throws {
     let hotel = try Hotel(node, from: .client)
     if HotelShape.hasFacts(node) {
       self.init(facts: hotel)
@@ -49,18 +50,18 @@ package struct HotelAddition: Sendable {
   }
 
   /// It with the body to store, which is made before a store is held.
-  /// - Throws: `invalidHotel` and `tooLarge`.
-  func prepared() throws(HotelError) -> HotelAddition {
+  /// - Throws: `invalidDocument` and `tooLarge`.
+  func prepared() throws -> HotelAddition {
     var addition = self
     let hotel = replaces ? given : shown ?? given
-    addition.body = try hotel.map { hotel throws(HotelError) in
+    addition.body = try hotel.map { hotel in
       try Hotel(id: id, body: hotel.body).stored()
     }
     return addition
   }
 
   /// What to say where the hotel is neither known nor bookmarked.
-  var isUnknown: HotelError {
-    HotelError(.unknownHotel, "No hotel of the id \(id) is known; send its facts in the body")
+  var isUnknown: ServiceError {
+    ServiceError(.unknownHotel, "No hotel of the id \(id) is known; send its facts in the body")
   }
 }

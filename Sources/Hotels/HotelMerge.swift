@@ -17,10 +17,10 @@ enum HotelMerge {
   /// - Parameter limit: how much history to keep.
   /// - Parameter now: when branches are closed.
   /// - Returns: nil when there is nothing to merge.
-  /// - Throws: the view's errors; `rejected` for a leaf in the last generation.
+  /// - Throws: the view's errors; ``DocumentError`` for a leaf in the last generation.
   static func mutation(
     of id: DocumentID, in view: any StoreView, limit: HistoryLimits, at now: Timestamp
-  ) throws(StoreError) -> Mutation? {
+  ) throws -> Mutation? {
     guard let tree = try view.tree(id) else { return nil }
     let live = tree.liveLeaves.prefix(BookmarkMerge.leavesAtOnce).map(\.revision)
     guard live.count > 1, let winner = live.first, let body = try hotel(id, winner, in: view)
@@ -33,7 +33,7 @@ enum HotelMerge {
     for loser in live.dropFirst() where bytes < bytesAtOnce {
       guard let other = try hotel(id, loser, in: view), let place = places[loser] else { continue }
       let source = tree.history(at: place).first { seen.contains($0) }
-      let former = try source.flatMap { revision throws(StoreError) in try view.body(id, revision) }
+      let former = try source.flatMap { revision in try view.body(id, revision) }
       bytes += other.count
       let result = HotelFacts.merged(
         into: merged, former: former ?? Array("{}".utf8), facts: other)?.bytes
@@ -43,10 +43,8 @@ enum HotelMerge {
     }
     guard !losers.isEmpty else { return nil }
     let text = merged
-    return try applying { () throws(DocumentError) in
-      try BookmarkMerge.write(
-        try DocumentBody(parsing: text), of: id, onto: tree, closing: losers, limit: limit, at: now)
-    }
+    return try BookmarkMerge.write(
+      try DocumentBody(parsing: text), of: id, onto: tree, closing: losers, limit: limit, at: now)
   }
 
   /// The winner with its ancestors, and the revisions that were merged into one of them.
@@ -68,7 +66,7 @@ enum HotelMerge {
   /// The body of a revision that is a hotel, and no larger than one may be.
   private static func hotel(
     _ id: DocumentID, _ revision: RevisionID, in view: any StoreView
-  ) throws(StoreError) -> [UInt8]? {
+  ) throws -> [UInt8]? {
     guard let body = try view.body(id, revision), body.count <= BookmarkLimits.hotelBytes,
       let root = try? ParsedJSON(body, limits: .request).root,
       root["type"]?.stringEquals(Hotel.type) == true
@@ -80,11 +78,11 @@ enum HotelMerge {
 extension DocumentStore {
   /// Merges the conflicting revisions of hotels, each in an update of its own.
   /// - Parameter ids: documents that may be hotels with conflicts.
-  func mergeHotels(_ ids: [DocumentID], at now: Timestamp) async throws(StoreError) {
+  func mergeHotels(_ ids: [DocumentID], at now: Timestamp) async throws {
     for id in ids {
       var isDone = false
       while !isDone {
-        isDone = try await update(loading: [id]) { changes throws(StoreError) in
+        isDone = try await update(loading: [id]) { changes in
           let mutation = try HotelMerge.mutation(
             of: id, in: changes.view, limit: changes.historyLimits, at: now)
           changes.write(mutation)
@@ -104,7 +102,7 @@ extension Edit {
   /// - Throws: `invalidRevision` for a leaf in the last generation.
   static func deleteAllLeaves(
     _ id: DocumentID, in tree: RevisionTree, but kept: Set<RevisionID> = [], limit: HistoryLimits
-  ) throws(DocumentError) -> Mutation? {
+  ) throws -> Mutation? {
     var tree = tree
     let live = tree.liveLeaves.filter { !kept.contains($0.revision) }
     var added: [RevisionID] = []

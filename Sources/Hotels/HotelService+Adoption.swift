@@ -21,25 +21,25 @@ extension HotelService {
   /// - Throws: `store`, also for a user's store that has no room for all of it.
   package func adopt(
     guest: StoreName, into user: StoreName
-  ) async throws(HotelError) -> Adoption {
+  ) async throws -> Adoption {
     let carried = try await read(guest, inSlices: CarriedStore()) {
-      carried, view throws(StoreError) in try carried.read(view) ? carried : nil
+      carried, view in try carried.read(view) ? carried : nil
     }
     guard let carried, !carried.isEmpty, guest != user else {
       return Adoption(bookmarks: 0, isWhole: true)
     }
     let id = LocalID(receipt: guest.key)
     let first = try await change(user, creating: true, carried.bookmarks.map(\.id)) {
-      edit throws(HotelError) in try edit.adopt(carried, receipt: id)
+      edit in try edit.adopt(carried, receipt: id)
     }
-    guard let first else { throw HotelError(StoreError.absent) }
+    guard let first else { throw ServiceError.absent }
     guard first.receipt.waiting?.isEmpty != true else {
       return Adoption(bookmarks: first.count, isWhole: true)
     }
     let waiting = try await take(carried.others, waitingIn: first.receipt, into: user)
     let receipt = AdoptionReceipt(bookmarks: first.receipt.bookmarks, waiting: waiting)
     if receipt != first.receipt {
-      _ = try await change(user, creating: true, []) { edit throws(HotelError) in
+      _ = try await change(user, creating: true, []) { edit in
         try edit.keep(receipt, as: id)
       }
     }
@@ -50,14 +50,14 @@ extension HotelService {
   /// - Returns: those for which there was no room.
   private func take(
     _ ranks: [[CarriedStore.Revision]], waitingIn receipt: AdoptionReceipt, into user: StoreName
-  ) async throws(HotelError) -> Set<AdoptionReceipt.Place> {
+  ) async throws -> Set<AdoptionReceipt.Place> {
     var left: Set<AdoptionReceipt.Place> = []
     for revisions in ranks {
       let wanted = revisions.filter { revision in
         revision.place.map { receipt.waiting?.contains($0) ?? true } ?? false
       }
       guard !wanted.isEmpty else { continue }
-      let refused = try await change(user, creating: true, []) { edit throws(HotelError) in
+      let refused = try await change(user, creating: true, []) { edit in
         var refused: [AdoptionReceipt.Place] = []
         for revision in wanted {
           if try !edit.take(revision), let place = revision.place { refused.append(place) }
@@ -75,7 +75,7 @@ extension BookmarkEdit {
   /// - Returns: how many bookmarks there are more, and the receipt.
   fileprivate mutating func adopt(
     _ carried: CarriedStore, receipt id: LocalID
-  ) throws(HotelError) -> (count: Int, receipt: AdoptionReceipt) {
+  ) throws -> (count: Int, receipt: AdoptionReceipt) {
     if let known = try local(id) { return (0, AdoptionReceipt(known)) }
     var count = 0
     for bookmark in carried.bookmarks
@@ -90,7 +90,7 @@ extension BookmarkEdit {
   /// Writes a receipt over the one that is there.
   fileprivate mutating func keep(
     _ receipt: AdoptionReceipt, as id: LocalID
-  ) throws(HotelError) {
+  ) throws {
     let revision = (try local(id)?.revision ?? 0) + 1
     locals.append(LocalEdit(id, LocalDocument(revision: revision, body: receipt.body)))
   }

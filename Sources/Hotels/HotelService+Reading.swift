@@ -7,8 +7,8 @@ extension HotelService {
   /// - Throws: `store`.
   package func bookmark(
     _ id: HotelID, in name: StoreName
-  ) async throws(HotelError) -> Bookmark? {
-    try await read(name) { view throws(StoreError) in
+  ) async throws -> Bookmark? {
+    try await read(name) { view in
       try ListReconciliation(view).list.bookmark(id, in: view)
     } ?? nil
   }
@@ -20,9 +20,9 @@ extension HotelService {
   /// - Throws: `store`.
   package func bookmarks(
     in name: StoreName, limit: Int, after cursor: BookmarkCursor? = nil
-  ) async throws(HotelError) -> BookmarkPage {
+  ) async throws -> BookmarkPage {
     try await read(name, inSlices: BookmarkPageReader(limit: limit, after: cursor)) {
-      reader, view throws(StoreError) in try reader.read(view)
+      reader, view in try reader.read(view)
     } ?? BookmarkPage(bookmarks: [], next: nil, tag: StoreInfo.absentTag)
   }
 
@@ -30,10 +30,10 @@ extension HotelService {
   /// - Throws: `store`.
   package func bookmarked(
     among ids: [HotelID], in name: StoreName
-  ) async throws(HotelError) -> Set<HotelID> {
+  ) async throws -> Set<HotelID> {
     guard !ids.isEmpty else { return [] }
     return try await read(name, inSlices: ListedHotels(ids)) {
-      hotels, view throws(StoreError) in
+      hotels, view in
       try hotels.read(view) ? Set(hotels.found.map(\.id)) : nil
     } ?? []
   }
@@ -41,8 +41,8 @@ extension HotelService {
   /// A strong entity-tag, quotation marks included, that changes with every commit of the store (RFC 9110
   /// section 8.8.3). One cheap read.
   /// - Throws: `store`.
-  package func tag(in name: StoreName) async throws(HotelError) -> String {
-    try await read(name) { view throws(StoreError) in try view.info().tag } ?? StoreInfo.absentTag
+  package func tag(in name: StoreName) async throws -> String {
+    try await read(name) { view in try view.info().tag } ?? StoreInfo.absentTag
   }
 }
 
@@ -57,14 +57,14 @@ extension BookmarkList {
   /// One of the list's hotels whose document is live; nil for any other.
   func bookmark(
     _ id: HotelID, in view: any StoreView
-  ) throws(StoreError) -> Bookmark? {
+  ) throws -> Bookmark? {
     guard contains(id), case .live(let bookmark) = try StoredHotel(id, in: view) else { return nil }
     return bookmark
   }
 }
 
 /// A rule about a store's bookmarks: it asks the edit and tells it what to change.
-typealias BookmarkRule<Value> = @Sendable (inout BookmarkEdit) throws(HotelError) -> Value
+typealias BookmarkRule<Value> = @Sendable (inout BookmarkEdit) throws -> Value
 
 extension DocumentStore {
   /// How often an update starts anew because lists came up in between, before the store counts as too busy.
@@ -75,18 +75,18 @@ extension DocumentStore {
   }
 
   /// Runs a rule in one update, lists merged before.
-  /// - Throws: the store's errors; the rule's own are the result's.
+  /// - Throws: what the rule throws, nothing having been written; the store's errors.
   func change<Value: Sendable>(
     _ ids: Set<DocumentID>, at now: Timestamp, _ rule: @escaping BookmarkRule<Value>
-  ) async throws(StoreError) -> Result<Value, HotelError> {
+  ) async throws -> Value {
     var mergesFirst = true
     for _ in 0..<Self.maximumAttempts {
-      if let outcome = try await attempt(ids, at: now, needsMerged: mergesFirst, rule) {
-        return outcome
+      if let value = try await attempt(ids, at: now, needsMerged: mergesFirst, rule) {
+        return value
       }
       do { try await mergeLists(at: now) } catch {
         // A full store must not stand in the way of an unbookmarking; merge and change go together then.
-        guard error.code == .quotaExceeded else { throw error }
+        guard ServiceError(error)?.code == .quotaExceeded else { throw error }
         mergesFirst = false
       }
     }
@@ -96,13 +96,13 @@ extension DocumentStore {
   /// Makes one list of all lists.
   /// - Returns: whether anything was written.
   @discardableResult
-  func mergeLists(at now: Timestamp) async throws(StoreError) -> Bool {
+  func mergeLists(at now: Timestamp) async throws -> Bool {
     var isMerged = false
     for _ in 0..<Self.maximumMerges {
       let outcome = try await attempt([], at: now, needsMerged: false) {
-        edit throws(HotelError) in !edit.isSettled
+        edit in !edit.isSettled
       }
-      guard case .success(true) = outcome else { return isMerged }
+      guard outcome == true else { return isMerged }
       isMerged = true
     }
     throw Self.isBusy
@@ -111,30 +111,26 @@ extension DocumentStore {
   /// Counts ids of merged lists for which the one list had no room: `bookmarks_left_out_total`.
   private static let leftOutCounter = Counter(label: "bookmarks_left_out_total")
 
-  private static var isBusy: StoreError {
-    StoreError(.overloaded, "The store's lists change too fast to be merged")
+  private static var isBusy: ServiceError {
+    ServiceError(.overloaded, "The store's lists change too fast to be merged")
   }
 
   /// - Returns: nil where the lists have to be merged first. Nothing is written then, nor where the rule refuses.
   private func attempt<Value: Sendable>(
     _ ids: Set<DocumentID>, at now: Timestamp, needsMerged: Bool,
     _ rule: @escaping BookmarkRule<Value>
-  ) async throws(StoreError) -> Result<Value, HotelError>? {
-    let (outcome, leftOut) = try await update(loading: ids.union([BookmarkList.documentID])) {
-      changes throws(StoreError) -> (Result<Value, HotelError>?, Int) in
+  ) async throws -> Value? {
+    let (value, leftOut) = try await update(loading: ids.union([BookmarkList.documentID])) {
+      changes -> (Value?, Int) in
       var edit = try BookmarkEdit(changes.view, now: now, limit: changes.historyLimits)
       guard edit.isSettled || !needsMerged else { return (nil, 0) }
-      let value: Value
-      do throws(HotelError) { value = try rule(&edit) } catch {
-        if let failure = error.store { throw failure }
-        return (.failure(error), 0)
-      }
+      let value = try rule(&edit)
       let (mutations, leftOut) = try edit.finished()
       for mutation in mutations { changes.write(mutation) }
       for local in edit.locals { changes.write(local) }
-      return (.success(value), leftOut)
+      return (value, leftOut)
     }
     if leftOut > 0 { Self.leftOutCounter.increment(by: leftOut) }
-    return outcome
+    return value
   }
 }

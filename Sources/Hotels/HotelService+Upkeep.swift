@@ -10,25 +10,21 @@ extension HotelService {
   /// - Throws: `store`.
   package func keepUp(
     _ name: StoreName, at moment: Timestamp
-  ) async throws(HotelError) -> Remains {
-    do {
-      let receipts = try await adoptionReceipts(in: name)
-      return try await stores.visit(name) { store throws(StoreError) in
-        guard let store else { return Remains() }
-        var remains = try await store.removeExpired(at: moment)
-        remains.add(try await store.shrinkList(at: moment))
-        if !receipts.gone.isEmpty {
-          let edits = receipts.gone.map { LocalEdit($0, nil) }
-          try await store.update { changes throws(StoreError) in
-            for edit in edits { changes.write(edit) }
-          }
+  ) async throws -> Remains {
+    let receipts = try await adoptionReceipts(in: name)
+    return try await stores.visit(name) { store in
+      guard let store else { return Remains() }
+      var remains = try await store.removeExpired(at: moment)
+      remains.add(try await store.shrinkList(at: moment))
+      if !receipts.gone.isEmpty {
+        let edits = receipts.gone.map { LocalEdit($0, nil) }
+        try await store.update { changes in
+          for edit in edits { changes.write(edit) }
         }
-        remains.removed[.adoptions] = receipts.gone.count
-        remains.kept[.adoptions] = receipts.kept
-        return remains
       }
-    } catch {
-      throw HotelError(error)
+      remains.removed[.adoptions] = receipts.gone.count
+      remains.kept[.adoptions] = receipts.kept
+      return remains
     }
   }
 
@@ -36,15 +32,15 @@ extension HotelService {
   /// which all would come a second time.
   private func adoptionReceipts(
     in name: StoreName
-  ) async throws(StoreError) -> (gone: [LocalID], kept: Int) {
+  ) async throws -> (gone: [LocalID], kept: Int) {
     guard case .user = name else { return ([], 0) }
     let prefix = LocalID(receipt: "guest/").text
-    let ids = try await stores.visit(name) { store throws(StoreError) in
+    let ids = try await stores.visit(name) { store in
       guard let store else { return [LocalID]() }
-      return try await store.read { view throws(StoreError) in
+      return try await store.read { view in
         var ids: [LocalID] = []
         try view.locals(DocumentRange(start: prefix, end: LocalID(receipt: "guest0").text)) {
-          id, _ throws(StoreError) in
+          id, _ in
           ids.append(id)
           return ids.count < Self.receiptsAtOnce
         }
@@ -56,7 +52,7 @@ extension HotelService {
       let key = String(
         decoding: id.text.utf8.dropFirst(LocalID.receiptPrefix.utf8.count), as: UTF8.self)
       guard let guest = StoreName(key: key) else { continue }
-      let isGone = try await stores.visit(guest) { store throws(StoreError) in store == nil }
+      let isGone = try await stores.visit(guest) { store in store == nil }
       if isGone { gone.append(id) }
     }
     return (gone, ids.count - gone.count)
@@ -71,14 +67,14 @@ extension DocumentStore {
   /// ``RevisionTree/shrinkClosedBranches(on:)``.
   /// - Returns: how many branches a mark is left of.
   /// - Throws: the store's errors.
-  func shrinkList(at moment: Timestamp) async throws(StoreError) -> Remains {
+  func shrinkList(at moment: Timestamp) async throws -> Remains {
     let id = BookmarkList.documentID
-    let before = try await read { view throws(StoreError) in try view.tree(id) }
+    let before = try await read { view in try view.tree(id) }
     guard let before else { return Remains() }
     var remains = Remains()
     remains.kept[.branches] = before.markCount
     guard BookmarkMerge.shrunk(before, at: moment) != nil else { return remains }
-    remains.kept[.branches] = try await update(loading: [id]) { changes throws(StoreError) -> Int in
+    remains.kept[.branches] = try await update(loading: [id]) { changes -> Int in
       guard let tree = try changes.tree(id) else { return 0 }
       guard let mutation = BookmarkMerge.shrunk(tree, at: moment) else { return tree.markCount }
       changes.write(mutation)

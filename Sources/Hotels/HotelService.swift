@@ -23,14 +23,14 @@ package struct HotelService: Sendable {
   /// Bookmarks a hotel. Of one that is bookmarked, given facts replace what it says; without any, only what the
   /// upstream has changed comes in. Idempotent: the same facts again write nothing. A hotel that was unbookmarked
   /// goes on from its tombstone.
-  /// - Throws: `precondition`, `invalidHotel`, `tooLarge`, `occupied`, `unknownHotel`, `store`.
+  /// - Throws: `precondition`, `invalidDocument`, `tooLarge`, `occupied`, `unknownHotel`, `store`.
   package func bookmark(
     _ addition: HotelAddition, in name: StoreName, condition: RevisionCondition = .none
-  ) async throws(HotelError) -> BookmarkOutcome {
+  ) async throws -> BookmarkOutcome {
     let id = addition.id
     let addition = try addition.prepared()
     let mayCreate = (condition == .none || condition == .absent) && addition.body != nil
-    let outcome = try await change(name, creating: mayCreate, [id]) { edit throws(HotelError) in
+    let outcome = try await change(name, creating: mayCreate, [id]) { edit in
       try condition.check(try edit.revision(of: id))
       return try edit.add(addition)
     }
@@ -46,8 +46,8 @@ package struct HotelService: Sendable {
   /// - Throws: `precondition`, `store`.
   package func unbookmark(
     _ id: HotelID, in name: StoreName, condition: RevisionCondition = .none
-  ) async throws(HotelError) -> RevisionID? {
-    let outcome = try await change(name, creating: false, [id]) { edit throws(HotelError) in
+  ) async throws -> RevisionID? {
+    let outcome = try await change(name, creating: false, [id]) { edit in
       try condition.check(try edit.revision(of: id))
       return try edit.remove(id)
     }
@@ -59,8 +59,8 @@ package struct HotelService: Sendable {
   /// this is for whoever can't wait for one.
   /// - Returns: whether there was anything to merge.
   /// - Throws: `store`.
-  package func reconcile(in name: StoreName) async throws(HotelError) -> Bool {
-    try await run(name, creating: false) { store throws(StoreError) in
+  package func reconcile(in name: StoreName) async throws -> Bool {
+    try await run(name, creating: false) { store in
       try await store.mergeLists(at: now())
     } ?? false
   }
@@ -71,22 +71,20 @@ package struct HotelService: Sendable {
   func change<Value: Sendable>(
     _ name: StoreName, creating: Bool, _ hotels: some Sequence<HotelID>,
     _ rule: @escaping BookmarkRule<Value>
-  ) async throws(HotelError) -> Value? {
+  ) async throws -> Value? {
     let ids = Set(hotels.map(\.documentID))
     let now = now()
-    let result = try await run(name, creating: creating) { store throws(StoreError) in
+    return try await run(name, creating: creating) { store in
       try await store.change(ids, at: now, rule)
     }
-    guard let result else { return nil }
-    return try result.get()
   }
 
   /// Reads one state of a store; nil for an absent store.
   func read<Value: Sendable>(
     _ name: StoreName,
-    _ query: @escaping @Sendable (any StoreView) throws(StoreError) -> Value
-  ) async throws(HotelError) -> Value? {
-    try await run(name, creating: false) { store throws(StoreError) in
+    _ query: @escaping @Sendable (any StoreView) throws -> Value
+  ) async throws -> Value? {
+    try await run(name, creating: false) { store in
       try await store.read(query)
     }
   }
@@ -94,27 +92,21 @@ package struct HotelService: Sendable {
   /// Reads a store in slices; see ``DocumentStore/read(inSlices:_:)``. Nil for an absent store.
   func read<Progress: Sendable, Value: Sendable>(
     _ name: StoreName, inSlices progress: Progress,
-    _ step: @escaping @Sendable (inout Progress, any StoreView) throws(StoreError) -> Value?
-  ) async throws(HotelError) -> Value? {
-    try await run(name, creating: false) { store throws(StoreError) in
+    _ step: @escaping @Sendable (inout Progress, any StoreView) throws -> Value?
+  ) async throws -> Value? {
+    try await run(name, creating: false) { store in
       try await store.read(inSlices: progress, step)
     }
   }
 
   func run<Value: Sendable>(
     _ name: StoreName, creating: Bool,
-    _ body: @Sendable (DocumentStore) async throws(StoreError) -> Value
-  ) async throws(HotelError) -> Value? {
-    let outcome: Value?
-    do {
-      outcome = try await stores.withStore(name, creating: creating) { store throws(StoreError) in
-        guard let store else { return nil }
-        return try await body(store)
-      }
-    } catch {
-      throw HotelError(error)
+    _ body: @Sendable (DocumentStore) async throws -> Value
+  ) async throws -> Value? {
+    try await stores.withStore(name, creating: creating) { store in
+      guard let store else { return nil }
+      return try await body(store)
     }
-    return outcome
   }
 }
 
@@ -126,9 +118,9 @@ extension HotelService {
   /// - Throws: `store`.
   package func mirror(
     of name: StoreName, since token: MirrorToken?
-  ) async throws(HotelError) -> MirrorPage? {
+  ) async throws -> MirrorPage? {
     let outcome = try await read(name, inSlices: MirrorReader(since: token)) {
-      reader, view throws(StoreError) in try reader.read(view)
+      reader, view in try reader.read(view)
     }
     switch outcome {
     case .page(let page)?: return page
@@ -139,9 +131,9 @@ extension HotelService {
 
   /// Everything that a person has bookmarked, newest first, for a search among it.
   /// - Throws: `store`.
-  package func allBookmarks(in name: StoreName) async throws(HotelError) -> [Hotel] {
+  package func allBookmarks(in name: StoreName) async throws -> [Hotel] {
     let bookmarks =
-      try await read(name, inSlices: ListedHotels(nil)) { hotels, view throws(StoreError) in
+      try await read(name, inSlices: ListedHotels(nil)) { hotels, view in
         try hotels.read(view) ? hotels.found : nil
       } ?? []
     var hotels: [Hotel] = []
@@ -149,7 +141,7 @@ extension HotelService {
       if let body = try? DocumentBody(parsing: bookmark.hotel) {
         hotels.append(Hotel(id: bookmark.id, body: body))
       }
-      do { try await Slice.giveWay() } catch { throw HotelError(StoreError.ended) }
+      try await Slice.giveWay()
     }
     return hotels
   }
@@ -174,13 +166,13 @@ extension HotelService {
   @discardableResult
   package func refresh(
     _ shown: [Hotel], in name: StoreName
-  ) async throws(HotelError) -> Int {
+  ) async throws -> Int {
     let bookmarked = try await bookmarked(among: shown.map(\.id), in: name)
     let hotels = shown.filter { bookmarked.contains($0.id) }
     guard !hotels.isEmpty else { return 0 }
-    return try await run(name, creating: false) { store throws(StoreError) in
+    return try await run(name, creating: false) { store in
       try await store.update(loading: Set(hotels.map(\.id.documentID))) {
-        changes throws(StoreError) in
+        changes in
         for hotel in hotels { try Self.refresh(hotel, in: &changes) }
         return changes.mutations.count
       }
@@ -189,7 +181,7 @@ extension HotelService {
 
   private static func refresh(
     _ hotel: Hotel, in changes: inout StoreChanges
-  ) throws(StoreError) {
+  ) throws {
     let view = changes.view
     guard case .live(let bookmark) = try StoredHotel(hotel.id, in: view),
       let note = try FactsNote.edit(hotel.body.bytes, of: hotel.id, in: view)
@@ -206,15 +198,15 @@ extension HotelService {
   ///
   /// With a receipt, the answer is kept in the same update, so that a retry (after a crash, too) gets the
   /// answer of the first time and changes nothing.
-  /// - Throws: `invalidHotel`, `tooLarge`, `occupied`, `unknownHotel`, `receiptMismatch`, `store`.
+  /// - Throws: `invalidDocument`, `tooLarge`, `occupied`, `unknownHotel`, `receiptMismatch`, `store`.
   package func change(
     _ batch: BookmarkBatch, in name: StoreName, receipt: ReceiptRequest? = nil
-  ) async throws(HotelError) -> BatchAnswer {
+  ) async throws -> BatchAnswer {
     let batch = try batch.prepared()
     let mayCreate = batch.add.contains { $0.body != nil }
     let answer = try await change(name, creating: mayCreate, batch.ids) {
-      edit throws(HotelError) in
-      let kept = try receipt.flatMap { request throws(HotelError) in try edit.local(request.id) }
+      edit in
+      let kept = try receipt.flatMap { request in try edit.local(request.id) }
       if let receipt, let kept, let earlier = BatchReceipt(parsing: kept.body, at: edit.now) {
         return try earlier.answer(to: receipt)
       }

@@ -33,11 +33,11 @@ struct ListReconciliation {
 
   /// Reads the lists of one state of a store.
   /// - Throws: the view's errors; `integrity` for a list that can't be read back.
-  init(_ view: any StoreView) throws(StoreError) {
+  init(_ view: any StoreView) throws {
     let canonical = BookmarkList.documentID
     let tree = try view.tree(canonical)
     let live = tree?.liveLeaves ?? []
-    let former = try live.first.flatMap { leaf throws(StoreError) in
+    let former = try live.first.flatMap { leaf in
       try view.body(canonical, leaf.revision)
     }
     var list = BookmarkList()
@@ -69,7 +69,7 @@ struct ListReconciliation {
   }
 
   /// The lists beside the canonical one, those that changed first, in the order of their ids.
-  private static func others(in view: any StoreView) throws(StoreError) -> [DocumentID] {
+  private static func others(in view: any StoreView) throws -> [DocumentID] {
     let lists = try view.changes(
       ofType: BookmarkList.type, after: 0, limit: Self.maximumOthers + 1)
     return lists.map(\.id).filter { $0 != BookmarkList.documentID }
@@ -87,32 +87,30 @@ struct ListReconciliation {
   /// other leaves and on every other list. None when nothing would change.
   /// - Parameter limit: how many revision ids to keep along a branch.
   /// - Parameter now: when branches are closed.
-  /// - Throws: `rejected` for a list too long to be stored at all.
+  /// - Throws: ``DocumentError`` for a list too long to be stored at all.
   func mutations(
     writing next: BookmarkList, limit: HistoryLimits, at now: Timestamp
-  ) throws(StoreError) -> [Mutation] {
+  ) throws -> [Mutation] {
     guard !isSettled || next != list else { return [] }
-    return try applying { () throws(DocumentError) in
-      var mutations = [
-        try BookmarkMerge.write(
-          try next.body(replacing: former), onto: tree, after: purged, limit: limit, at: now)
-      ]
-      for other in others {
-        if let mutation = try Edit.deleteAllLeaves(
-          other.id, in: other.tree, but: other.strangers, limit: limit)
-        {
-          mutations.append(mutation)
-        }
+    var mutations = [
+      try BookmarkMerge.write(
+        try next.body(replacing: former), onto: tree, after: purged, limit: limit, at: now)
+    ]
+    for other in others {
+      if let mutation = try Edit.deleteAllLeaves(
+        other.id, in: other.tree, but: other.strangers, limit: limit)
+      {
+        mutations.append(mutation)
       }
-      return mutations
     }
+    return mutations
   }
 
   /// The live leaves of a document with conflicts that are no lists, though its winner is one, and those that are more
   /// than can be merged at once.
   private static func strangers(
     in tree: RevisionTree, of id: DocumentID, in view: any StoreView
-  ) throws(StoreError) -> Set<RevisionID> {
+  ) throws -> Set<RevisionID> {
     var strangers: Set<RevisionID> = []
     for (place, revision) in tree.conflicts.enumerated() {
       guard place + 1 < BookmarkMerge.leavesAtOnce else {
@@ -130,19 +128,19 @@ struct ListReconciliation {
   private static func side(
     of id: DocumentID, _ tree: RevisionTree, in view: any StoreView,
     winner: (revision: RevisionID, body: [UInt8])? = nil
-  ) throws(StoreError) -> BookmarkMerge.Side? {
+  ) throws -> BookmarkMerge.Side? {
     let target: BookmarkMerge.Target =
       id == BookmarkList.documentID ? .sameDocument : .canonicalList
-    return try BookmarkMerge.resolve(tree, target: target) { revision throws(StoreError) in
+    return try BookmarkMerge.resolve(tree, target: target) { revision in
       var body = winner?.revision == revision ? winner?.body : nil
       if body == nil { body = try view.body(id, revision) }
       guard let body else {
         guard tree[revision]?.isLeaf == true else { return nil }
-        throw StoreError(
+        throw ServiceError(
           .integrity, "A list of bookmarks can't be read", detail: "\(id) \(revision)")
       }
       do { return try BookmarkList(parsing: body) } catch {
-        throw StoreError(
+        throw ServiceError(
           .integrity, "A list of bookmarks can't be read", detail: "\(id) \(revision) \(error)")
       }
     }

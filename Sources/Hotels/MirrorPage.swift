@@ -82,7 +82,7 @@ package struct MirrorToken: Sendable, Equatable, CustomStringConvertible {
   let epoch: String
 
   /// The token of a place in a store's state.
-  init(_ sequence: Int64, in view: any StoreView) throws(StoreError) {
+  init(_ sequence: Int64, in view: any StoreView) throws {
     self.sequence = sequence
     purges = try view.purgeCount()
     epoch = try view.info().epoch
@@ -119,7 +119,7 @@ package struct MirrorToken: Sendable, Equatable, CustomStringConvertible {
 
   /// Whether the store can go on from here: it is the same one, has forgotten nothing since and has not lost
   /// what the copy has.
-  func isGood(in view: any StoreView) throws(StoreError) -> Bool {
+  func isGood(in view: any StoreView) throws -> Bool {
     let (info, purges) = (try view.info(), try view.purgeCount())
     return epoch.equalsBytes(of: info.epoch) && sequence <= info.lastSequence
       && self.purges == purges

@@ -38,7 +38,7 @@ struct MirrorReader: Sendable {
 
   /// Goes on in a state of the store until the slice is over.
   /// - Returns: nil when it is over before all is read.
-  mutating func read(_ view: any StoreView) throws(StoreError) -> Outcome? {
+  mutating func read(_ view: any StoreView) throws -> Outcome? {
     if first == nil {
       if let since, try !since.isGood(in: view) { return .outdated }
       first = try MirrorToken(last, in: view)
@@ -67,7 +67,7 @@ struct MirrorReader: Sendable {
   /// - Returns: how many of the changes were looked at.
   private mutating func append(
     _ changes: [Change], _ view: any StoreView
-  ) throws(StoreError) -> Int {
+  ) throws -> Int {
     var count = 0
     for change in changes where !isFull {
       last = change.sequence
@@ -91,7 +91,7 @@ struct MirrorReader: Sendable {
 
   private mutating func page(
     isCut: Bool, _ view: any StoreView
-  ) throws(StoreError) -> Outcome {
+  ) throws -> Outcome {
     if !isCut { last = try view.info().lastSequence }
     let list = listChanged ? try ListReconciliation(view).list : nil
     guard let first else { return .outdated }
@@ -105,7 +105,7 @@ struct MirrorReader: Sendable {
   /// A changed document as a hotel; nil for anything else.
   private static func hotel(
     _ change: Change, in view: any StoreView
-  ) throws(StoreError) -> Bookmark? {
+  ) throws -> Bookmark? {
     guard !change.isDeleted, let id = HotelID(change.id.text),
       case .live(let bookmark) = try StoredHotel(id, in: view)
     else { return nil }
@@ -114,7 +114,7 @@ struct MirrorReader: Sendable {
 
   private static func mayBeList(
     _ change: Change, in view: any StoreView
-  ) throws(StoreError) -> Bool {
+  ) throws -> Bool {
     if change.id == BookmarkList.documentID || change.isDeleted { return true }
     guard let document = try view.document(change.id) else { return true }
     return (try? DocumentBody(parsing: document.body).type)?.map {

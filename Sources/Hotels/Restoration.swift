@@ -91,7 +91,7 @@ struct UnlistedHotels: Sendable {
 
   /// Goes on in a state of the store until the slice is over.
   /// - Returns: the hotels in the order in which they were bookmarked, once all are looked at.
-  mutating func read(_ view: any StoreView) throws(StoreError) -> [HotelID]? {
+  mutating func read(_ view: any StoreView) throws -> [HotelID]? {
     if list == nil {
       list = try ListReconciliation(view).list
       waiting = try view.ids(ofType: Hotel.type)
@@ -116,13 +116,13 @@ extension BookmarkMerge {
   /// is lost.
   static func restoreList(
     of store: DocumentStore, after damage: [Damage], at now: Timestamp
-  ) async throws(StoreError) {
+  ) async throws {
     let lists = BookmarkList.documentID.text
     guard damage.contains(where: { $0.id.equalsBytes(of: lists) }) else { return }
     let unlisted = try await store.read(inSlices: UnlistedHotels()) {
-      hotels, view throws(StoreError) in try hotels.read(view)
+      hotels, view in try hotels.read(view)
     }
     guard !unlisted.isEmpty else { return }
-    _ = try await store.change([], at: now) { edit throws(HotelError) in edit.list(unlisted) }
+    try await store.change([], at: now) { edit in edit.list(unlisted) }
   }
 }

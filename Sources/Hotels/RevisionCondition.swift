@@ -1,4 +1,5 @@
 package import Documents
+import Stores
 
 /// What a request demands of a bookmark's present revision.
 ///
@@ -15,20 +16,20 @@ package enum RevisionCondition: Sendable, Equatable {
 
   /// Compares the demand to the present revision, nil for a hotel that is not bookmarked.
   /// - Throws: `precondition`.
-  package func check(_ present: RevisionID?) throws(HotelError) {
+  package func check(_ present: RevisionID?) throws {
     switch self {
     case .none: return
     case .matches(let revisions):
       guard let present, revisions.contains(present) else {
-        throw HotelError(.precondition, "The bookmark's revision is not the one in If-Match")
+        throw ServiceError(.precondition, "The bookmark's revision is not the one in If-Match")
       }
     case .exists:
       guard present != nil else {
-        throw HotelError(.precondition, "The hotel is not bookmarked, and If-Match demands it")
+        throw ServiceError(.precondition, "The hotel is not bookmarked, and If-Match demands it")
       }
     case .absent:
       guard present == nil else {
-        throw HotelError(.precondition, "The hotel is bookmarked, and If-None-Match forbids it")
+        throw ServiceError(.precondition, "The hotel is bookmarked, and If-None-Match forbids it")
       }
     }
   }

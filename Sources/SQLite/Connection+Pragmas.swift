@@ -4,63 +4,63 @@ import CSQLite
 /// ``Connection/execute(_:)``. <https://sqlite.org/pragma.html>
 extension Connection {
   /// The size of the database in pages, free ones included; 0 for a database never written.
-  package func pageCount() throws(SQLiteError) -> Int64 {
+  package func pageCount() throws -> Int64 {
     try number("PRAGMA page_count")
   }
 
   /// The size of a page in bytes.
-  package func pageSize() throws(SQLiteError) -> Int64 {
+  package func pageSize() throws -> Int64 {
     try number("PRAGMA page_size")
   }
 
   /// How many pages of the file are unused.
-  package func freePageCount() throws(SQLiteError) -> Int64 {
+  package func freePageCount() throws -> Int64 {
     try number("PRAGMA freelist_count")
   }
 
   /// The number in the header that the application may use for its schema version; 0 at first.
-  package func userVersion() throws(SQLiteError) -> Int32 {
+  package func userVersion() throws -> Int32 {
     Int32(truncatingIfNeeded: try number("PRAGMA user_version"))
   }
 
   /// Sets the application's schema version; transactional, like any write.
-  package func setUserVersion(_ version: Int32) throws(SQLiteError) {
+  package func setUserVersion(_ version: Int32) throws {
     try setPragma("user_version", to: Int64(version))
   }
 
   /// The number in the header that says whose format the file has; 0 at first.
-  package func applicationID() throws(SQLiteError) -> Int32 {
+  package func applicationID() throws -> Int32 {
     Int32(truncatingIfNeeded: try number("PRAGMA application_id"))
   }
 
   /// Sets whose format the file has; transactional, like any write.
-  package func setApplicationID(_ id: Int32) throws(SQLiteError) {
+  package func setApplicationID(_ id: Int32) throws {
     try setPragma("application_id", to: Int64(id))
   }
 
   /// Bounds the memory of this connection's page cache, in KiB. Lasts until it is closed.
-  package func setCacheSize(kibibytes: Int32) throws(SQLiteError) {
+  package func setCacheSize(kibibytes: Int32) throws {
     // SQLite reads a negative number as KiB and a positive one as pages.
     try setPragma("cache_size", to: -Int64(max(kibibytes, 0)))
   }
 
   /// Bounds what a log keeps of its file after a checkpoint, in bytes. Lasts until closing.
-  package func setJournalSizeLimit(bytes: Int64) throws(SQLiteError) {
+  package func setJournalSizeLimit(bytes: Int64) throws {
     try setPragma("journal_size_limit", to: bytes)
   }
 
   /// Bounds the database, in pages; a write beyond throws `full`. Lasts until closing.
   ///
   /// SQLite never sets it below the present size, and leaves it alone for 0.
-  package func setMaximumPageCount(_ pages: Int64) throws(SQLiteError) {
+  package func setMaximumPageCount(_ pages: Int64) throws {
     try setPragma("max_page_count", to: pages)
   }
 
   /// Turns write-ahead logging on; the file remembers. <https://sqlite.org/wal.html>
   /// - Throws: `other` if the file cannot have a log, as a database in memory cannot: the pragma
   ///   itself would keep the old mode without a word.
-  package func enableWriteAheadLog() throws(SQLiteError) {
-    let mode = try statement("PRAGMA journal_mode=WAL").first { row throws(SQLiteError) in
+  package func enableWriteAheadLog() throws {
+    let mode = try statement("PRAGMA journal_mode=WAL").first { row in
       try row.string(0)
     }
     guard let mode, mode.utf8.elementsEqual("wal".utf8) else {
@@ -68,15 +68,15 @@ extension Connection {
     }
   }
 
-  private func number(_ pragma: StaticString) throws(SQLiteError) -> Int64 {
-    let value = try statement(pragma).first { row throws(SQLiteError) in row.int64(0) }
+  private func number(_ pragma: StaticString) throws -> Int64 {
+    let value = try statement(pragma).first { row in row.int64(0) }
     guard let value else { throw SQLiteError(.other, message: "the pragma gave no row") }
     return value
   }
 
   /// Pragmas take no bound parameters, so their SQL is put together here, of a constant name and
   /// an integer: nothing that could carry SQL of its own.
-  private func setPragma(_ name: StaticString, to value: Int64) throws(SQLiteError) {
+  private func setPragma(_ name: StaticString, to value: Int64) throws {
     try check(sqlite3_exec(try open, "PRAGMA \(name) = \(value)", nil, nil, nil))
   }
 }
@@ -89,7 +89,7 @@ extension Connection {
   /// that nobody writes. Statements are to be reads.
   /// - Parameter hasLog: whether there is a log with something in it beside the file.
   /// - Throws: as ``init(path:mode:busyTimeout:)`` does.
-  package static func inspecting(path: String, hasLog: Bool) throws(SQLiteError) -> Connection {
+  package static func inspecting(path: String, hasLog: Bool) throws -> Connection {
     guard path.utf8.first == UInt8(ascii: "/"), !path.utf8.contains(0) else {
       throw SQLiteError(.cantOpen, message: "the path is not absolute or holds a NUL")
     }

@@ -132,8 +132,8 @@ extension Connection {
   /// - Throws: what `body` throws; its statements throw `interrupted`.
   package func bounded<Result>(
     until end: ContinuousClock.Instant, or flag: InterruptionFlag,
-    _ body: () throws(SQLiteError) -> Result
-  ) throws(SQLiteError) -> Result {
+    _ body: () throws -> Result
+  ) throws -> Result {
     let database = try open
     let bound = Bound(end, flag)
     guard !bound.isReached else {

@@ -206,17 +206,16 @@ extension Connection {
   ///
   /// Damage that keeps SQLite from looking any further is the last finding, not an error. Takes
   /// time in proportion to the file. It cannot see a changed bit inside a stored value.
-  package func integrityCheck(_ depth: IntegrityCheck) throws(SQLiteError) -> [String] {
+  package func integrityCheck(_ depth: IntegrityCheck) throws -> [String] {
     var findings: [String] = []
-    do throws(SQLiteError) {
+    do {
       let check: Statement
       switch depth {
       case .quick: check = try statement("PRAGMA quick_check(100)")
       case .full: check = try statement("PRAGMA integrity_check(100)")
       }
-      try check.query { row throws(SQLiteError) in findings.append(try row.string(0)) }
-    } catch {
-      guard error.isDamage else { throw error }
+      try check.query { row in findings.append(try row.string(0)) }
+    } catch let error as SQLiteError where error.isDamage {
       findings.append(error.message)
     }
     return findings == ["ok"] ? [] : findings
@@ -230,7 +229,7 @@ extension Connection {
   /// a copy: remove it.
   /// - Throws: `misuse` if `path` holds a database already; `full`, `ioError`, `cantOpen`, and
   ///   `busy` if another connection writes the source.
-  package func backup(to path: String) throws(SQLiteError) {
+  package func backup(to path: String) throws {
     let destination = try Connection(path: path, mode: .readWriteCreate)
     guard try destination.pageCount() == 0 else {
       throw SQLiteError(.misuse, message: "the destination of a backup must be new")
@@ -243,7 +242,7 @@ extension Connection {
 
   /// The database as the bytes of a file, what is still in the log included: a template that,
   /// written to disk, is a database again. <https://sqlite.org/c3ref/serialize.html>
-  package func serialize() throws(SQLiteError) -> [UInt8] {
+  package func serialize() throws -> [UInt8] {
     var size: sqlite3_int64 = 0
     guard let bytes = sqlite3_serialize(try open, "main", &size, 0) else {
       // No pages, no bytes: SQLite answers NULL for a database that was never written.

@@ -95,8 +95,8 @@ extension Statement {
   /// Calls `row` for every row, in order.
   @inlinable
   package func query(
-    _ bindings: Binding..., row: (Row) throws(SQLiteError) -> Void
-  ) throws(SQLiteError) {
+    _ bindings: Binding..., row: (Row) throws -> Void
+  ) throws {
     try start(bindings)
     defer { reset() }
     while try step() { try row(self.row) }
@@ -105,8 +105,8 @@ extension Statement {
   /// What `row` makes of the first row; nil if there is none. Further rows are not computed.
   @inlinable
   package func first<R>(
-    _ bindings: Binding..., row: (Row) throws(SQLiteError) -> R
-  ) throws(SQLiteError) -> R? {
+    _ bindings: Binding..., row: (Row) throws -> R
+  ) throws -> R? {
     try start(bindings)
     defer { reset() }
     guard try step() else { return nil }
@@ -116,8 +116,8 @@ extension Statement {
   /// What `row` makes of every row, in order.
   @inlinable
   package func all<R>(
-    _ bindings: Binding..., row: (Row) throws(SQLiteError) -> R
-  ) throws(SQLiteError) -> [R] {
+    _ bindings: Binding..., row: (Row) throws -> R
+  ) throws -> [R] {
     try start(bindings)
     defer { reset() }
     var rows: [R] = []

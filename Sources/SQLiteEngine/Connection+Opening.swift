@@ -35,19 +35,19 @@ extension Connection {
   /// - Throws: `damaged`, `unavailable`, `storage`, `storageFull`, `readOnly`.
   static func opening<Header>(
     _ file: DatabaseFile, as blank: BlankDatabase,
-    inspect: (Connection) throws(StoreError) -> Header
-  ) throws(StoreError) -> Opened<Header> {
+    inspect: (Connection) throws -> Header
+  ) throws -> Opened<Header> {
     let hasLog = try file.requireSound()
-    let reader = try storing { () throws(SQLiteError) in
-      try Connection.inspecting(path: file.path, hasLog: hasLog)
-    }
+    let reader = try Connection.inspecting(path: file.path, hasLog: hasLog)
     let findings = try reader.check(as: blank)
     let found = try inspect(reader)
     if Disk.isReadOnly(file.directory) {
-      guard findings.isEmpty else { throw .damaged(findings.prefix(3).joined(separator: "; ")) }
+      guard findings.isEmpty else {
+        throw ServiceError.damaged(findings.prefix(3).joined(separator: "; "))
+      }
       return Opened(connection: reader, header: found, isReadOnly: true)
     }
-    try storing(reader.close)
+    try reader.close()
     return try openingSound(
       file, hasLog: hasLog, findings: findings, as: blank, inspect: inspect)
   }
@@ -58,30 +58,28 @@ extension Connection {
   /// - Throws: as ``opening(_:as:inspect:)`` does.
   static func openingSound<Header>(
     _ file: DatabaseFile, hasLog: Bool = false, findings: [String] = [], as blank: BlankDatabase,
-    inspect: (Connection) throws(StoreError) -> Header
-  ) throws(StoreError) -> Opened<Header> {
-    let connection = try storing { () throws(SQLiteError) in
-      // Alone from the first read on, so that the log's index is memory and takes no room on the disk.
-      try Connection(path: file.path, mode: .readWrite, exclusive: true)
-    }
-    try storing(connection.tune)
+    inspect: (Connection) throws -> Header
+  ) throws -> Opened<Header> {
+    // Alone from the first read on, so that the log's index is memory and takes no room on the disk.
+    let connection = try Connection(path: file.path, mode: .readWrite, exclusive: true)
+    try connection.tune()
     let hasOldLog = hasLog ? try !connection.copiesLog() : false
     try blank.schema.migrate(connection)
     if !findings.isEmpty { try connection.mendIndexes(after: findings) }
     let header = try inspect(connection)
     // Some thirty KiB a store that only its opening needed.
-    try storing(connection.forgetStatements)
+    try connection.forgetStatements()
     return Opened(connection: connection, header: header, hasOldLog: hasOldLog)
   }
 
   /// Copies the log into the file and empties it.
   /// - Returns: false where the disk has no room for that.
-  func copiesLog() throws(StoreError) -> Bool {
-    do throws(SQLiteError) {
+  func copiesLog() throws -> Bool {
+    do {
       try checkpoint(.truncate)
       return true
     } catch {
-      let error = StoreError(error)
+      let error = ServiceError(engine: error)
       guard error.code == .storageFull else { throw error }
       return false
     }
@@ -100,20 +98,20 @@ extension Connection {
   /// Checks the kind of file, the definitions, which are constant for a version, and small files
   /// through and through.
   /// - Returns: what is wrong with a small file.
-  private func check(as blank: BlankDatabase) throws(StoreError) -> [String] {
+  private func check(as blank: BlankDatabase) throws -> [String] {
     try blank.schema.requireKnown(self)
-    if try storing(userVersion) == blank.schema.version {
-      let found = try storing { () throws(SQLiteError) in try Schema.definitions(in: self) }
+    if try userVersion() == blank.schema.version {
+      let found = try Schema.definitions(in: self)
       guard found.elementsEqual(blank.definitions, by: { $0.utf8.elementsEqual($1.utf8) }) else {
-        throw .damaged("the tables' definitions are not this version's")
+        throw ServiceError.damaged("the tables' definitions are not this version's")
       }
     }
-    guard try storing(pageCount) <= Self.checkedPages else { return [] }
-    return try storing { () throws(SQLiteError) in try integrityCheck(.full) }
+    guard try pageCount() <= Self.checkedPages else { return [] }
+    return try integrityCheck(.full)
   }
 
   /// The settings that last as long as the connection, each for its reason.
-  private func tune() throws(SQLiteError) {
+  private func tune() throws {
     // A commit is on the disk when it is answered. https://sqlite.org/pragma.html#pragma_synchronous
     try execute("PRAGMA synchronous = FULL")
     // Pages come from the system's cache anyway, and are kept here once per open store that touches them. Those of

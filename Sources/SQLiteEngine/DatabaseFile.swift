@@ -27,26 +27,26 @@ struct DatabaseFile: Sendable {
 
   /// Whether there is anything at all under the file's name.
   /// - Throws: `unavailable` when that can't be found out.
-  func exists() throws(StoreError) -> Bool {
-    try calling { () throws(SystemError) in try Disk.entry(at: path) } != nil
+  func exists() throws -> Bool {
+    try Disk.entry(at: path) != nil
   }
 
   /// Checks what can be checked before SQLite opens the file. To SQLite an empty file is an empty
   /// database, and a missing one is like any other that can't be opened.
   /// - Returns: whether there is a log with something in it.
   /// - Throws: `damaged`; `unavailable` when it can't be found out.
-  func requireSound() throws(StoreError) -> Bool {
-    let (file, log, journal) = try calling { () throws(SystemError) in
-      (try Disk.entry(at: path), try Disk.entry(at: logPath), try Disk.entry(at: journalPath))
-    }
-    guard let file else { throw .damaged("\(path): the file is missing") }
+  func requireSound() throws -> Bool {
+    let (file, log, journal) = (
+      try Disk.entry(at: path), try Disk.entry(at: logPath), try Disk.entry(at: journalPath)
+    )
+    guard let file else { throw ServiceError.damaged("\(path): the file is missing") }
     guard file.isRegularFile, log?.isRegularFile ?? true else {
-      throw .damaged("\(path): not a regular file")
+      throw ServiceError.damaged("\(path): not a regular file")
     }
-    guard file.size > 0 else { throw .damaged("\(path): the file is empty") }
+    guard file.size > 0 else { throw ServiceError.damaged("\(path): the file is empty") }
     // SQLite would undo with it what the file holds; ours have a log instead.
     guard journal.map({ $0.size == 0 }) ?? true else {
-      throw .damaged("\(path): there is a rollback journal beside the file")
+      throw ServiceError.damaged("\(path): there is a rollback journal beside the file")
     }
     return log.map { $0.size > 0 } ?? false
   }
@@ -71,20 +71,18 @@ struct DatabaseFile: Sendable {
 
   /// Puts the new file, which is complete and on the disk, in place of the old one, which is closed.
   /// - Throws: `storage` when the old file's log is not empty: it would be taken for the new file's.
-  func adoptDraft() throws(StoreError) {
-    let log = try calling { () throws(SystemError) in try Disk.entry(at: logPath) }
+  func adoptDraft() throws {
+    let log = try Disk.entry(at: logPath)
     guard log.map({ $0.size == 0 }) ?? true else {
-      throw StoreError(
+      throw ServiceError(
         .storage, "The storage could not be read or written", detail: "\(logPath): not empty")
     }
-    try calling { () throws(SystemError) in
-      for path in companions { try Disk.remove(path) }
-      // The log is gone for good before the new file has the name: after a power cut an old log beside a
-      // new file would be taken for that file's own, and damage it.
-      try Disk.synchronizeDirectory(directory)
-      try Disk.rename(draftPath, to: path)
-      try Disk.synchronizeDirectory(directory)
-    }
+    for path in companions { try Disk.remove(path) }
+    // The log is gone for good before the new file has the name: after a power cut an old log beside a
+    // new file would be taken for that file's own, and damage it.
+    try Disk.synchronizeDirectory(directory)
+    try Disk.rename(draftPath, to: path)
+    try Disk.synchronizeDirectory(directory)
   }
 
   /// Removes the file and all that stands beside it, for good. May be repeated.

@@ -127,7 +127,7 @@ struct FileSize {
   private var counted: (bytes: Int64, pageBytes: Int64, writtenPages: Int64)?
 
   /// Whether the pages in use hold more bytes than `limit`; free ones are counted only in a file of that size.
-  mutating func exceeds(_ limit: Int64, in connection: Connection) throws(SQLiteError) -> Bool {
+  mutating func exceeds(_ limit: Int64, in connection: Connection) throws -> Bool {
     let written = try connection.writtenPages()
     if let counted, counted.writtenPages <= written {
       let new = (written - counted.writtenPages) * counted.pageBytes

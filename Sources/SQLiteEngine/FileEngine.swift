@@ -64,16 +64,17 @@ package final class FileEngine: StorageEngine {
     let directory = directory
     reserve = await LaneWork(registryLane).run { DiskReserve(path: directory.reserve) }
     do {
-      let blank = try storing { () throws(SQLiteError) in try BlankDatabase(.store) }
+      let blank = try BlankDatabase(.store)
       let lane = registryLane
-      newStores = try storing { () throws(SQLiteError) in try NewStores(blank, lane: lane) }
+      newStores = try NewStores(blank, lane: lane)
       self.blank = blank
       registry = Registry(
         file: directory.registry,
-        blank: try storing { () throws(SQLiteError) in try BlankDatabase(.registry) },
+        blank: try BlankDatabase(.registry),
         reserve: reserve, lane: registryLane)
       try await registry.start(in: directory)
     } catch {
+      let error = ServiceError(engine: error)
       throw DataDirectoryError(
         .registry, "The registry in \(directory.path) can't be opened: \(error.reason)",
         detail: error.detail)
@@ -93,8 +94,9 @@ package final class FileEngine: StorageEngine {
   /// A stored file without an entry belongs to a making that was cut short and is taken over with its data.
   package func open(
     _ name: StoreName, creating: Bool
-  ) async throws(StoreError) -> (any StoreStorage)? {
+  ) async throws -> (any StoreStorage)? {
     do { return try await opened(name, creating: creating) } catch {
+      let error = ServiceError.translated(error)
       counters.countFailure(error)
       throw error
     }
@@ -102,7 +104,7 @@ package final class FileEngine: StorageEngine {
 
   private func opened(
     _ name: StoreName, creating: Bool
-  ) async throws(StoreError) -> (any StoreStorage)? {
+  ) async throws -> (any StoreStorage)? {
     let storage = storage(name)
     if let entry = try await registry.entry(name.key) {
       guard entry.isErasing else {
@@ -126,49 +128,55 @@ package final class FileEngine: StorageEngine {
   }
 
   /// Only people's own stores are noted; see ``ErasureLog``.
-  package func noteErasure(of name: StoreName) async throws(StoreError) {
-    guard ErasureLog.isPersonal(name) else { return }
-    let entry = try await registry.entry(name.key)
-    guard entry?.isErasing != true else { return }
-    if entry == nil, try await !storage(name).fileExists() { return }
-    try await logErasure(of: name)
+  package func noteErasure(of name: StoreName) async throws {
+    try await translating {
+      guard ErasureLog.isPersonal(name) else { return }
+      let entry = try await registry.entry(name.key)
+      guard entry?.isErasing != true else { return }
+      if entry == nil, try await !storage(name).fileExists() { return }
+      try await logErasure(of: name)
+    }
   }
 
-  package func erase(_ name: StoreName) async throws(StoreError) -> Bool {
-    let storage = storage(name)
-    let entry = try await registry.entry(name.key)
-    let fileExists = try await storage.fileExists()
-    guard entry != nil || fileExists else { return false }
-    if entry?.isErasing != true {
-      // From here on the store is gone, whatever happens.
-      try await registry.set(.init(epoch: entry?.epoch ?? "", isErasing: true), for: name.key)
+  package func erase(_ name: StoreName) async throws -> Bool {
+    try await translating {
+      let storage = storage(name)
+      let entry = try await registry.entry(name.key)
+      let fileExists = try await storage.fileExists()
+      guard entry != nil || fileExists else { return false }
+      if entry?.isErasing != true {
+        // From here on the store is gone, whatever happens.
+        try await registry.set(.init(epoch: entry?.epoch ?? "", isErasing: true), for: name.key)
+      }
+      try await finishErasing(name, storage)
+      return entry?.isErasing != true
     }
-    try await finishErasing(name, storage)
-    return entry?.isErasing != true
   }
 
   package func names(
     in namespace: String, after key: String?, limit: Int
-  ) async throws(StoreError) -> [StoreName] {
-    try await registry.keys(in: namespace, after: key, limit: limit)
-      .compactMap { StoreName(key: $0) }
+  ) async throws -> [StoreName] {
+    try await translating {
+      try await registry.keys(in: namespace, after: key, limit: limit)
+        .compactMap { StoreName(key: $0) }
+    }
   }
 
   /// Writes a few pages to the disk and removes them again.
   /// - Throws: `storageFull` also while only what makes room is written; `unavailable` for a directory that was moved
   ///   away, in which everything open could still be written.
-  package func checkWritable() throws(StoreError) {
-    let path = directory.probe
-    guard directory.isInPlace else {
-      throw StoreError(
-        .unavailable, "The data directory is no longer where it was opened",
-        detail: directory.path)
-    }
-    try calling { () throws(SystemError) in
+  package func checkWritable() throws {
+    try translating {
+      let path = directory.probe
+      guard directory.isInPlace else {
+        throw ServiceError(
+          .unavailable, "The data directory is no longer where it was opened",
+          detail: directory.path)
+      }
       try Disk.write([UInt8](repeating: 0, count: 16 * 4_096), to: path)
       try Disk.remove(path)
+      guard reserve.isWhole() else { throw ServiceError.full }
     }
-    guard reserve.isWhole() else { throw .full }
   }
 
   /// Besides, ends the lanes and lets other processes have the directory.
@@ -189,7 +197,7 @@ package final class FileEngine: StorageEngine {
 
   private func register(
     _ name: StoreName, epoch: String, _ storage: SQLiteStorage
-  ) async throws(StoreError) {
+  ) async throws {
     do { try await registry.set(.init(epoch: epoch), for: name.key) } catch {
       await storage.close()
       throw error
@@ -198,7 +206,7 @@ package final class FileEngine: StorageEngine {
 
   private func finishErasing(
     _ name: StoreName, _ storage: SQLiteStorage
-  ) async throws(StoreError) {
+  ) async throws {
     try await storage.erase()
     try await registry.set(nil, for: name.key)
   }

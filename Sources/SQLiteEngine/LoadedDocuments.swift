@@ -35,7 +35,7 @@ final class LoadedDocuments {
 
     /// The history.
     /// - Throws: `integrity` when it is not what was written.
-    func tree() throws(StoreError) -> RevisionTree {
+    func tree() throws -> RevisionTree {
       if let decodedTree { return decodedTree }
       let tree = try row.tree(encodedTree)
       decodedTree = tree
@@ -66,7 +66,7 @@ final class LoadedDocuments {
 
   /// A document, if it is one of these.
   /// - Throws: `integrity` for columns that were not written so.
-  func answer(for id: DocumentID) throws(StoreError) -> Answer {
+  func answer(for id: DocumentID) throws -> Answer {
     if let known = known[id] { return known.map { .found($0) } ?? .absent }
     guard ids.contains(id) else { return .notLoaded }
     let document = try rows.whole(id)
@@ -76,7 +76,7 @@ final class LoadedDocuments {
 
   /// The document that a rule changes; nil when the id was never used.
   /// - Throws: as ``answer(for:)`` does.
-  func document(_ id: DocumentID) throws(StoreError) -> Found? {
+  func document(_ id: DocumentID) throws -> Found? {
     switch try answer(for: id) {
     case .found(let document): document
     case .absent: nil

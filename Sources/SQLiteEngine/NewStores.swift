@@ -11,26 +11,24 @@ actor NewStores {
   nonisolated var unownedExecutor: UnownedSerialExecutor { lane.asUnownedSerialExecutor() }
 
   /// Makes the blank database.
-  init(_ blank: BlankDatabase, lane: Lane) throws(SQLiteError) {
+  init(_ blank: BlankDatabase, lane: Lane) throws {
     self.lane = lane
     connection = try Connection.inMemory()
     try blank.schema.create(in: connection)
   }
 
   /// The bytes of a new store's file.
-  func image(_ header: StoreHeader) throws(StoreError) -> [UInt8] {
-    try storing { () throws(SQLiteError) in
-      try connection.begin()
-      do throws(SQLiteError) {
-        try header.write(to: connection)
-        let bytes = try BlankDatabase.image(of: connection)
-        // So that no store's file has anything of the one before.
-        try connection.rollback()
-        return bytes
-      } catch {
-        try connection.rollback()
-        throw error
-      }
+  func image(_ header: StoreHeader) throws -> [UInt8] {
+    try connection.begin()
+    do {
+      try header.write(to: connection)
+      let bytes = try BlankDatabase.image(of: connection)
+      // So that no store's file has anything of the one before.
+      try connection.rollback()
+      return bytes
+    } catch {
+      try connection.rollback()
+      throw error
     }
   }
 }
@@ -46,7 +44,7 @@ struct BlankDatabase: Sendable {
   let definitions: [String]
 
   /// Makes the tables once to see what they look like.
-  init(_ schema: Schema) throws(SQLiteError) {
+  init(_ schema: Schema) throws {
     self.schema = schema
     let connection = try Connection.inMemory()
     try schema.create(in: connection)
@@ -56,8 +54,8 @@ struct BlankDatabase: Sendable {
   /// The bytes of a new file.
   /// - Parameter fill: writes the first rows.
   func image(
-    _ fill: (Connection) throws(SQLiteError) -> Void
-  ) throws(SQLiteError) -> [UInt8] {
+    _ fill: (Connection) throws -> Void
+  ) throws -> [UInt8] {
     let connection = try Connection.inMemory()
     try schema.create(in: connection)
     try fill(connection)
@@ -67,7 +65,7 @@ struct BlankDatabase: Sendable {
   }
 
   /// The bytes of a new file that holds what a database in memory does.
-  static func image(of connection: Connection) throws(SQLiteError) -> [UInt8] {
+  static func image(of connection: Connection) throws -> [UInt8] {
     var bytes = try connection.serialize()
     // A database in memory can't have a log; these two bytes say that the file has one, which spares
     // the transaction of a change afterwards. https://sqlite.org/fileformat.html#file_format_version_numbers

@@ -16,9 +16,9 @@ protocol PendingUpdate: AnyObject, Sendable {
   var isDone: Bool { get }
   /// Runs the rule and keeps its answer; may run again.
   /// - Throws: what the rule throws; `storage` where it breaks the port's rules.
-  func run(_ changes: inout StoreChanges) throws(StoreError)
+  func run(_ changes: inout StoreChanges) throws
   /// Gives it its outcome, after the commit.
-  func finish(_ outcome: Result<Void, StoreError>)
+  func finish(_ outcome: Result<Void, any Error>)
 }
 
 /// An update with its rule.
@@ -26,13 +26,13 @@ final class RuleUpdate<Value: Sendable>: PendingUpdate {
   let ids: Set<DocumentID>
   let now: Timestamp
   let work = Work.current
-  private let rule: @Sendable (inout StoreChanges) throws(StoreError) -> Value
+  private let rule: @Sendable (inout StoreChanges) throws -> Value
   private let state = NIOLockedValueBox(State())
 
   private struct State {
     /// What the rule answered when it last ran.
     var value: Value?
-    var outcome: Result<Value, StoreError>?
+    var outcome: Result<Value, any Error>?
     /// Who waits for the outcome.
     var caller: CheckedContinuation<Void, Never>?
   }
@@ -40,7 +40,7 @@ final class RuleUpdate<Value: Sendable>: PendingUpdate {
   /// An update that has not run.
   init(
     loading ids: Set<DocumentID>, now: Timestamp,
-    rule: @escaping @Sendable (inout StoreChanges) throws(StoreError) -> Value
+    rule: @escaping @Sendable (inout StoreChanges) throws -> Value
   ) {
     self.ids = ids
     self.now = now
@@ -49,19 +49,19 @@ final class RuleUpdate<Value: Sendable>: PendingUpdate {
 
   var isDone: Bool { state.withLockedValue { $0.outcome != nil } }
 
-  func run(_ changes: inout StoreChanges) throws(StoreError) {
+  func run(_ changes: inout StoreChanges) throws {
     let value = try rule(&changes)
     guard !changes.changesTwice else {
-      throw StoreError(.storage, "An update changes a document twice")
+      throw ServiceError(.storage, "An update changes a document twice")
     }
     state.withLockedValue { $0.value = value }
   }
 
-  func finish(_ outcome: Result<Void, StoreError>) {
+  func finish(_ outcome: Result<Void, any Error>) {
     let caller = state.withLockedValue { state in
       switch (outcome, state.value) {
       case (.success, let value?): state.outcome = .success(value)
-      case (.success, nil): state.outcome = .failure(.closed)
+      case (.success, nil): state.outcome = .failure(ServiceError.closed)
       case (.failure(let error), _): state.outcome = .failure(error)
       }
       defer { state.caller = nil }
@@ -83,8 +83,8 @@ final class RuleUpdate<Value: Sendable>: PendingUpdate {
   }
 
   /// What became of it.
-  func outcome() throws(StoreError) -> Value {
-    guard let outcome = state.withLockedValue({ $0.outcome }) else { throw .closed }
+  func outcome() throws -> Value {
+    guard let outcome = state.withLockedValue({ $0.outcome }) else { throw ServiceError.closed }
     return try outcome.get()
   }
 }

@@ -23,7 +23,7 @@ actor Registry {
     let key: String
     /// The next state; nil removes the entry.
     let entry: Entry?
-    private let outcome = NIOLockedValueBox<Result<Void, StoreError>?>(nil)
+    private let outcome = NIOLockedValueBox<Result<Void, ServiceError>?>(nil)
 
     init(_ key: String, _ entry: Entry?) {
       self.key = key
@@ -33,9 +33,9 @@ actor Registry {
     var isDone: Bool { outcome.withLockedValue { $0 != nil } }
     /// Whether it is part of an erasure.
     var freesSpace: Bool { entry?.isErasing ?? true }
-    func finish(_ result: Result<Void, StoreError>) { outcome.withLockedValue { $0 = result } }
-    func result() throws(StoreError) {
-      guard let result = outcome.withLockedValue({ $0 }) else { throw .closed }
+    func finish(_ result: Result<Void, ServiceError>) { outcome.withLockedValue { $0 = result } }
+    func result() throws {
+      guard let result = outcome.withLockedValue({ $0 }) else { throw ServiceError.closed }
       try result.get()
     }
   }
@@ -65,29 +65,27 @@ actor Registry {
 
   /// Opens the registry; a new data directory gets an empty one.
   /// - Throws: `damaged` also when it is missing although there are stores.
-  func start(in directory: DataDirectory) throws(StoreError) {
+  func start(in directory: DataDirectory) throws {
     if try !file.exists() {
-      guard try calling({ () throws(SystemError) in try Disk.entry(at: directory.stores) }) == nil
-      else { throw .damaged("\(file.path): the registry is missing") }
-      let image = try storing { () throws(SQLiteError) in try blank.image { _ in } }
-      try calling { () throws(SystemError) in try file.create(image) }
+      guard try Disk.entry(at: directory.stores) == nil
+      else { throw ServiceError.damaged("\(file.path): the registry is missing") }
+      let image = try blank.image { _ in }
+      try file.create(image)
     }
     _ = try opened()
   }
 
   /// What is known of a store; nil for one that does not exist.
   /// - Throws: `integrity`.
-  func entry(_ key: String) throws(StoreError) -> Entry? {
+  func entry(_ key: String) throws -> Entry? {
     let connection = try opened()
-    let found = try storing { () throws(SQLiteError) in
-      try connection.statement(
-        "SELECT epoch, is_erasing, checksum FROM stores WHERE key = ?1"
-      ).first(.text(key)) { row throws(SQLiteError) in
-        (
-          entry: Entry(epoch: (try? row.string(0)) ?? "", isErasing: row.int64(1) != 0),
-          checksum: row.int64(2)
-        )
-      }
+    let found = try connection.statement(
+      "SELECT epoch, is_erasing, checksum FROM stores WHERE key = ?1"
+    ).first(.text(key)) { row in
+      (
+        entry: Entry(epoch: (try? row.string(0)) ?? "", isErasing: row.int64(1) != 0),
+        checksum: row.int64(2)
+      )
     }
     guard let found else { return nil }
     if found.checksum == Self.checksum(key, found.entry) { return found.entry }
@@ -96,21 +94,21 @@ actor Registry {
 
   /// An entry of which one byte has turned, computed back and written right, if it can be.
   /// - Throws: `integrity`.
-  private func mendedEntry(_ key: String) throws(StoreError) -> Entry {
+  private func mendedEntry(_ key: String) throws -> Entry {
     let connection = try opened()
-    let row = try storing { () throws(SQLiteError) in
-      try connection.statement("SELECT epoch, is_erasing, checksum FROM stores WHERE key = ?1")
-        .first(.text(key)) { row throws(SQLiteError) in
-          RowValues(
-            kind: .entry,
-            values: [.text(Array(key.utf8)), .text(row.bytes(0)), .integer(row.int64(1))],
-            checksum: row.int64(2))
-        }
+    let row = try connection.statement(
+      "SELECT epoch, is_erasing, checksum FROM stores WHERE key = ?1"
+    )
+    .first(.text(key)) { row in
+      RowValues(
+        kind: .entry,
+        values: [.text(Array(key.utf8)), .text(row.bytes(0)), .integer(row.int64(1))],
+        checksum: row.int64(2))
     }
     guard let mended = row?.mended(), mended.bytes(0).elementsEqual(key.utf8),
       let epoch = String(validating: mended.bytes(1), as: UTF8.self),
       (0...1).contains(mended.integer(2))
-    else { throw .integrity("an entry of the registry fails its checksum") }
+    else { throw ServiceError.integrity("an entry of the registry fails its checksum") }
     let entry = Entry(epoch: epoch, isErasing: mended.integer(2) == 1)
     // A disk that takes no writes now is no reason not to use what is known.
     try? commit([Write(key, entry)])
@@ -120,25 +118,23 @@ actor Registry {
   /// The keys of a namespace that exist, in byte order.
   func keys(
     in namespace: String, after key: String?, limit: Int
-  ) throws(StoreError) -> [String] {
+  ) throws -> [String] {
     let connection = try opened()
-    return try storing { () throws(SQLiteError) in
-      // A key is its namespace alone or goes on with "/", which "0" follows.
-      try connection.statement(
-        """
-        SELECT key FROM stores WHERE key >= ?1 AND key < ?2 AND key > ?3 AND is_erasing = 0
-        ORDER BY key LIMIT ?4
-        """
-      ).all(
-        .text(namespace), .text(namespace + "0"), .text(key ?? ""), .integer(max(limit, 0))
-      ) { row throws(SQLiteError) in try row.string(0) }
-    }
+    // A key is its namespace alone or goes on with "/", which "0" follows.
+    return try connection.statement(
+      """
+      SELECT key FROM stores WHERE key >= ?1 AND key < ?2 AND key > ?3 AND is_erasing = 0
+      ORDER BY key LIMIT ?4
+      """
+    ).all(
+      .text(namespace), .text(namespace + "0"), .text(key ?? ""), .integer(max(limit, 0))
+    ) { row in try row.string(0) }
   }
 
   /// Sets or removes an entry, durably.
-  nonisolated func set(_ entry: Entry?, for key: String) async throws(StoreError) {
+  nonisolated func set(_ entry: Entry?, for key: String) async throws {
     let write = Write(key, entry)
-    guard inbox.append(write) else { throw .closed }
+    guard inbox.append(write) else { throw ServiceError.closed }
     await commitWaiting(until: write)
     try write.result()
   }
@@ -153,10 +149,11 @@ actor Registry {
   private func commitWaiting(until write: Write) {
     guard !write.isDone else { return }
     let batch = inbox.take(atMost: .max)
-    do throws(StoreError) {
+    do {
       try commitAndFinish(batch)
       connection?.copyLongLog()
     } catch {
+      let error = ServiceError(engine: error)
       let erasures = batch.filter { $0.freesSpace && error.code == .storageFull }
       for write in batch where !erasures.contains(where: { $0 === write }) {
         write.finish(.failure(error))
@@ -169,18 +166,19 @@ actor Registry {
   /// needed is given back by copying it into the file.
   private func commitOnFullDisk(_ erasures: [Write]) {
     reserve.release()
-    do throws(StoreError) {
+    do {
       try commitAndFinish(erasures)
       // A log that can't be copied now is at the next opening.
       hasOldLog = try connection?.copiesLog() == false
     } catch {
+      let error = ServiceError(engine: error)
       for write in erasures where !write.isDone { write.finish(.failure(error)) }
     }
     _ = reserve.isWhole()
   }
 
-  private func commitAndFinish(_ batch: [Write]) throws(StoreError) {
-    do throws(StoreError) { try commit(batch) } catch {
+  private func commitAndFinish(_ batch: [Write]) throws {
+    do { try commit(batch) } catch {
       // Whatever failed, the file is read from the disk again before it is written again.
       try? connection?.close()
       connection = nil
@@ -189,33 +187,29 @@ actor Registry {
     for write in batch { write.finish(.success(())) }
   }
 
-  private func commit(_ batch: [Write]) throws(StoreError) {
+  private func commit(_ batch: [Write]) throws {
     let connection = try openedForWriting()
-    try storing { () throws(SQLiteError) in
-      try connection.begin()
-      for write in batch {
-        guard let entry = write.entry else {
-          try connection.statement("DELETE FROM stores WHERE key = ?1").run(.text(write.key))
-          continue
-        }
-        try connection.statement(
-          "INSERT OR REPLACE INTO stores(key, epoch, is_erasing, checksum) VALUES (?1, ?2, ?3, ?4)"
-        ).run(
-          .text(write.key), .text(entry.epoch), .integer(entry.isErasing ? 1 : 0),
-          .integer(Self.checksum(write.key, entry)))
+    try connection.begin()
+    for write in batch {
+      guard let entry = write.entry else {
+        try connection.statement("DELETE FROM stores WHERE key = ?1").run(.text(write.key))
+        continue
       }
-      try connection.commit()
+      try connection.statement(
+        "INSERT OR REPLACE INTO stores(key, epoch, is_erasing, checksum) VALUES (?1, ?2, ?3, ?4)"
+      ).run(
+        .text(write.key), .text(entry.epoch), .integer(entry.isErasing ? 1 : 0),
+        .integer(Self.checksum(write.key, entry)))
     }
+    try connection.commit()
   }
 
   /// The open file.
-  func opened() throws(StoreError) -> Connection {
+  func opened() throws -> Connection {
     if let connection { return connection }
-    guard !isClosed else { throw .closed }
-    let opened = try Connection.opening(file, as: blank) { connection throws(StoreError) in
-      try storing { () throws(SQLiteError) in
-        try connection.statement("SELECT key FROM stores LIMIT 1").first { _ in }
-      }
+    guard !isClosed else { throw ServiceError.closed }
+    let opened = try Connection.opening(file, as: blank) { connection in
+      try connection.statement("SELECT key FROM stores LIMIT 1").first { _ in }
     }
     connection = opened.connection
     isReadOnly = opened.isReadOnly
@@ -223,12 +217,12 @@ actor Registry {
     return opened.connection
   }
 
-  private func openedForWriting() throws(StoreError) -> Connection {
+  private func openedForWriting() throws -> Connection {
     if isReadOnly { connection = nil }
     let connection = try opened()
-    guard !isReadOnly else { throw .readOnly }
+    guard !isReadOnly else { throw ServiceError.readOnly }
     if hasOldLog {
-      guard try connection.copiesLog() else { throw .full }
+      guard try connection.copiesLog() else { throw ServiceError.full }
       hasOldLog = false
     }
     return connection

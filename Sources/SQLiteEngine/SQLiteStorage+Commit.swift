@@ -35,13 +35,14 @@ extension SQLiteStorage {
   /// disk none does: a second fsync may call a success what the first one lost.
   /// - Returns: those that have to wait for the next commit, since this one took long enough.
   private func commit(_ batch: [any PendingUpdate]) -> ArraySlice<any PendingUpdate> {
-    do throws(StoreError) {
+    do {
       try prepareToWrite()
       return batch.dropFirst(try transactOrUndo(batch))
     } catch {
+      let error = ServiceError.translated(error)
       if batch.count > 1, failure == nil, rows != nil {
         for update in batch { _ = commit([update]) }
-      } else if error.code == .storageFull, failure == nil {
+      } else if (error as? ServiceError)?.code == .storageFull, failure == nil {
         for update in batch { commitOnFullDisk(update) }
       } else {
         for update in batch { finish(update, error) }
@@ -52,9 +53,9 @@ extension SQLiteStorage {
 
   /// Runs a batch in one transaction, which is undone when that fails.
   /// - Returns: how many it took, at least one; the others have to wait.
-  func transactOrUndo(_ batch: [any PendingUpdate]) throws(StoreError) -> Int {
-    guard let rows else { throw .closed }
-    do throws(StoreError) {
+  func transactOrUndo(_ batch: [any PendingUpdate]) throws -> Int {
+    guard let rows else { throw ServiceError.closed }
+    do {
       return try transact(batch, rows)
     } catch {
       undo(rows, after: error)
@@ -63,7 +64,8 @@ extension SQLiteStorage {
   }
 
   /// Gives an update the error that keeps it from being written.
-  func finish(_ update: any PendingUpdate, _ error: StoreError) {
+  func finish(_ update: any PendingUpdate, _ error: any Error) {
+    let error = ServiceError.translated(error)
     counters.countFailure(error)
     update.finish(.failure(error))
   }
@@ -71,34 +73,32 @@ extension SQLiteStorage {
   /// No savepoints: a rule that throws has written nothing yet, and a write that fails ends the batch.
   private func transact(
     _ batch: [any PendingUpdate], _ rows: StoreRows
-  ) throws(StoreError) -> Int {
+  ) throws -> Int {
     let connection = rows.connection
     let begun = ContinuousClock.now
-    try storing(connection.begin)
+    try connection.begin()
     var writer = StoreWriter(rows: rows, header: header)
-    var outcomes: [Result<Void, StoreError>] = []
+    var outcomes: [Result<Void, any Error>] = []
     outcomes.reserveCapacity(batch.count)
     for update in batch {
       guard outcomes.isEmpty || ContinuousClock.now - begun < Self.longestCommit else { break }
       if update.work?.hasEnded ?? false {
-        outcomes.append(.failure(.ended))
+        outcomes.append(.failure(ServiceError.ended))
         continue
       }
       outcomes.append(
-        try Work.paying(update.work) { () throws(StoreError) in
+        try Work.paying(update.work) {
           try run(update, &writer, rows)
         })
       latest = max(latest, update.now)
     }
     let next = writer.header
     if writer.hasWritten {
-      try storing { () throws(SQLiteError) in
-        if next != header { try next.write(to: connection) }
-        try LanePool.blocking { () throws(SQLiteError) in try connection.commit() }
-      }
+      if next != header { try next.write(to: connection) }
+      try LanePool.blocking { try connection.commit() }
       counters.countCommit(of: outcomes.count { (try? $0.get()) != nil })
     } else {
-      try storing(connection.rollback)
+      try connection.rollback()
     }
     header = next
     for (update, outcome) in zip(batch, outcomes) { update.finish(outcome) }
@@ -109,33 +109,35 @@ extension SQLiteStorage {
   /// - Throws: what ends the whole transaction; what the rule throws is its outcome.
   private func run(
     _ update: any PendingUpdate, _ writer: inout StoreWriter, _ rows: StoreRows
-  ) throws(StoreError) -> Result<Void, StoreError> {
+  ) throws -> Result<Void, any Error> {
     let loaded = LoadedDocuments(update.ids, in: rows)
     let view = SQLiteView(
       rows: rows, header: writer.header, now: update.now, loaded: loaded)
     var changes = StoreChanges(of: view)
-    do throws(StoreError) {
+    do {
       try update.run(&changes)
       try requireTransaction(on: rows.connection)
       return .success(try writer.write(changes, of: loaded, at: update.now))
     } catch {
       guard !writer.isWriting else { throw error }
       try requireTransaction(on: rows.connection)
-      return .failure(error)
+      return .failure(ServiceError.translated(error))
     }
   }
 
   /// SQLite ends a transaction by itself after some errors of the disk; a rule that swallowed such an
   /// error must not have its writes committed one by one.
-  private func requireTransaction(on connection: Connection) throws(StoreError) {
+  private func requireTransaction(on connection: Connection) throws {
     guard !connection.inTransaction else { return }
-    throw StoreError(.storage, "The storage could not be read or written", detail: "rolled back")
+    throw ServiceError(.storage, "The storage could not be read or written", detail: "rolled back")
   }
 
   /// Undoes what was written, and decides whether anything may follow.
-  func undo(_ rows: StoreRows, after error: StoreError) {
-    if error.code == .storage { failure = error }
+  func undo(_ rows: StoreRows, after error: any Error) {
+    if let error = ServiceError.translated(error) as? ServiceError, error.code == .storage {
+      failure = error
+    }
     rows.forgetTransaction()
-    do { try rows.connection.rollback() } catch { failure = StoreError(error) }
+    do { try rows.connection.rollback() } catch { failure = ServiceError(engine: error) }
   }
 }

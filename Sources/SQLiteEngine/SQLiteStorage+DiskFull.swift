@@ -8,21 +8,21 @@ import Stores
 extension SQLiteStorage {
   /// Sees to it that the file can be written.
   /// - Throws: `readOnly`; `storageFull` also while there is room for nothing but deletions.
-  func prepareToWrite() throws(StoreError) {
+  func prepareToWrite() throws {
     if let failure { throw failure }
     if isReadOnly { try openForWriting() }
-    if hasOldLog { guard try emptyLog() else { throw .full } }
-    guard reserve.isWhole() else { throw .full }
+    if hasOldLog { guard try emptyLog() else { throw ServiceError.full } }
+    guard reserve.isWhole() else { throw ServiceError.full }
   }
 
   /// Writes an update for which there was no room, if it makes some: the log is copied and cut, before and
   /// after, and the reserve lends what pages the log needs meanwhile.
   func commitOnFullDisk(_ update: any PendingUpdate) {
-    do throws(StoreError) {
+    do {
       _ = try emptyLog()
-      guard try deletesOrFreesSpace(update) else { throw .full }
+      guard try deletesOrFreesSpace(update) else { throw ServiceError.full }
       reserve.release()
-      guard try emptyLog() || !hasOldLog else { throw .full }
+      guard try emptyLog() || !hasOldLog else { throw ServiceError.full }
       _ = try transactOrUndo([update])
       _ = try emptyLog()
       _ = reserve.isWhole()
@@ -34,11 +34,12 @@ extension SQLiteStorage {
 
   /// Copies the log into the file and cuts it to nothing.
   /// - Returns: false where there is no room for that.
-  func emptyLog() throws(StoreError) -> Bool {
-    guard let rows else { throw .closed }
-    do throws(StoreError) {
+  func emptyLog() throws -> Bool {
+    guard let rows else { throw ServiceError.closed }
+    do {
       guard try LanePool.blocking(rows.connection.copiesLog) else { return false }
     } catch {
+      let error = ServiceError(engine: error)
       if error.code == .storage { failure = error }
       throw error
     }
@@ -48,14 +49,14 @@ extension SQLiteStorage {
 
   /// Whether an update neither adds a document nor makes the winners longer, nor writes notes alone, or is part
   /// of an erasure. Runs its rule and undoes what it wrote.
-  private func deletesOrFreesSpace(_ update: any PendingUpdate) throws(StoreError) -> Bool {
-    guard let rows else { throw .closed }
-    try storing(rows.connection.begin)
+  private func deletesOrFreesSpace(_ update: any PendingUpdate) throws -> Bool {
+    guard let rows else { throw ServiceError.closed }
+    try rows.connection.begin()
     var writer = StoreWriter(rows: rows, header: header)
     let loaded = LoadedDocuments(update.ids, in: rows)
     let view = SQLiteView(rows: rows, header: header, now: update.now, loaded: loaded)
     var changes = StoreChanges(of: view)
-    do throws(StoreError) {
+    do {
       try update.run(&changes)
       try writer.write(changes, of: loaded, at: update.now)
     } catch {
@@ -63,7 +64,7 @@ extension SQLiteStorage {
       throw error
     }
     rows.forgetTransaction()
-    try storing(rows.connection.rollback)
+    try rows.connection.rollback()
     let isNoted = changes.mutations.isEmpty && changes.purges.isEmpty && !changes.isEmpty
     return changes.freesSpace
       || !isNoted && writer.header.live <= header.live && writer.header.bytes <= header.bytes
@@ -71,19 +72,20 @@ extension SQLiteStorage {
 
   /// Opens the file anew when its disk takes writes again. Where that fails, nothing works until the store is
   /// opened anew.
-  private func openForWriting() throws(StoreError) {
-    guard !Disk.isReadOnly(file.directory) else { throw .readOnly }
+  private func openForWriting() throws {
+    guard !Disk.isReadOnly(file.directory) else { throw ServiceError.readOnly }
     copy = nil
-    do throws(StoreError) {
-      if let rows { try storing(rows.connection.close) }
+    do {
+      if let rows { try rows.connection.close() }
       rows = nil
       _ = try open(epoch: header.epoch)
     } catch {
-      failure = StoreError(
-        .storage, "The storage could not be read or written", detail: error.detail)
+      failure = ServiceError(
+        .storage, "The storage could not be read or written",
+        detail: ServiceError(engine: error).detail)
     }
     if let failure { throw failure }
-    if isReadOnly { throw .readOnly }
+    if isReadOnly { throw ServiceError.readOnly }
   }
 }
 

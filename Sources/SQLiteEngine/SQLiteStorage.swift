@@ -42,7 +42,7 @@ actor SQLiteStorage: StoreStorage {
   /// Whether the log of a crash must be copied before anything is written.
   var hasOldLog = false
   /// Why nothing works until the file is opened anew.
-  var failure: StoreError?
+  var failure: ServiceError?
   /// The copy that a backup is making; given up before the file is closed or written anew.
   var copy: StoreCopy?
 
@@ -63,15 +63,16 @@ actor SQLiteStorage: StoreStorage {
   }
 
   func read<Value: Sendable>(
-    _ query: @escaping @Sendable (any StoreView) throws(StoreError) -> Value
-  ) async throws(StoreError) -> Value {
-    do throws(StoreError) {
+    _ query: @escaping @Sendable (any StoreView) throws -> Value
+  ) async throws -> Value {
+    do {
       if let failure { throw failure }
-      guard let rows else { throw .closed }
+      guard let rows else { throw ServiceError.closed }
       // Nobody waits for the answer any more.
-      if Slice.isEnded { throw .ended }
+      if Slice.isEnded { throw ServiceError.ended }
       return try query(SQLiteView(rows: rows, header: header, now: latest))
     } catch {
+      let error = ServiceError.translated(error)
       counters.countFailure(error)
       throw error
     }
@@ -79,11 +80,11 @@ actor SQLiteStorage: StoreStorage {
 
   nonisolated func update<Value: Sendable>(
     loading ids: Set<DocumentID>, at now: Timestamp,
-    _ rule: @escaping @Sendable (inout StoreChanges) throws(StoreError) -> Value
-  ) async throws(StoreError) -> Value {
+    _ rule: @escaping @Sendable (inout StoreChanges) throws -> Value
+  ) async throws -> Value {
     let update = RuleUpdate(loading: ids, now: now, rule: rule)
     guard inbox.append(update) else {
-      throw StoreError(.overloaded, "Too many changes of this database wait; try again soon")
+      throw ServiceError(.overloaded, "Too many changes of this database wait; try again soon")
     }
     // Whoever is the first goes to the lane; whoever comes meanwhile shares the next commit.
     if !isCommitting.exchange(true, ordering: .sequentiallyConsistent) { await commitWaiting() }
@@ -97,13 +98,13 @@ actor SQLiteStorage: StoreStorage {
     guard let rows else { return }
     copy = nil
     self.rows = nil
-    try? LanePool.blocking { () throws(SQLiteError) in try rows.connection.close() }
+    try? LanePool.blocking { try rows.connection.close() }
   }
 }
 
-extension StoreError {
+extension ServiceError {
   /// The error of calls that come after the storage was closed.
-  static let closed = StoreError(.unavailable, "The database is closed")
+  static let closed = ServiceError(.unavailable, "The database is closed")
 }
 
 /// Short reads on the caller's own thread: two hops between threads cost several times what such a read does.
@@ -114,8 +115,8 @@ extension SQLiteStorage {
   /// Reads that come in numbers are the lane's: a row of them on one thread, with SQLite's code in that
   /// processor's cache, took a sixth less time than each on the thread of its request.
   nonisolated func readInline<Value: Sendable>(
-    _ query: @escaping @Sendable (any StoreView) throws(StoreError) -> Value
-  ) async throws(StoreError) -> Value {
+    _ query: @escaping @Sendable (any StoreView) throws -> Value
+  ) async throws -> Value {
     let others = inlineReads.add(1, ordering: .relaxed).oldValue
     defer { inlineReads.subtract(1, ordering: .relaxed) }
     if others == 0, let outcome = readHere(query) { return try outcome.get() }
@@ -125,14 +126,14 @@ extension SQLiteStorage {
   /// - Returns: nil where the read is to be done on the lane. So is one that found something wrong below: what
   ///   follows from that is decided there.
   private nonisolated func readHere<Value: Sendable>(
-    _ query: @Sendable (any StoreView) throws(StoreError) -> Value
-  ) -> Result<Value, StoreError>? {
-    let outcome: Result<Value, StoreError>?? = place.stepIn {
+    _ query: @Sendable (any StoreView) throws -> Value
+  ) -> Result<Value, any Error>? {
+    let outcome: Result<Value, any Error>?? = place.stepIn {
       assumeIsolated { storage in
         guard storage.failure == nil, let rows = storage.rows else { return nil }
         let view = SQLiteView(rows: rows, header: storage.header, now: storage.latest)
         return CachedPages.only {
-          do throws(StoreError) {
+          do {
             return .success(try query(view))
           } catch {
             return .failure(error)
@@ -141,7 +142,10 @@ extension SQLiteStorage {
       }
     }
     guard let outcome, let outcome else { return nil }
-    if case .failure(let error) = outcome, error.code != .rejected { return nil }
+    if case .failure(let error) = outcome {
+      let error = ServiceError.translated(error)
+      guard !(ServiceError(error)?.code.isOfStorage ?? false) else { return nil }
+    }
     return outcome
   }
 }
@@ -153,18 +157,18 @@ extension SQLiteStorage {
   /// - Returns: the file's own epoch.
   /// - Throws: `damaged` for a file that is missing, empty, another store's or not sound; `unavailable`,
   ///   `storage`, `storageFull`, `readOnly`.
-  func open(epoch: String?) throws(StoreError) -> String {
+  func open(epoch: String?) throws -> String {
     let key = key
     // What a crash left of a file that was being written anew is of no use, and nothing depends on it.
     try? file.removeDraft()
     adopt(
-      try Connection.opening(file, as: blank) { connection throws(StoreError) in
+      try Connection.opening(file, as: blank) { connection in
         let header = try StoreHeader(readingOrMendingFrom: connection)
         guard header.key.utf8.elementsEqual(key.utf8) else {
-          throw .damaged("the file is another store's")
+          throw ServiceError.damaged("the file is another store's")
         }
         guard epoch?.utf8.elementsEqual(header.epoch.utf8) ?? true else {
-          throw .damaged("the file is of another life of this store")
+          throw ServiceError.damaged("the file is of another life of this store")
         }
         return header
       })
@@ -180,28 +184,26 @@ extension SQLiteStorage {
   }
 
   /// Whether there is a file.
-  func fileExists() throws(StoreError) -> Bool { try file.exists() }
+  func fileExists() throws -> Bool { try file.exists() }
 
   /// Makes the file, durably, and opens it. It is not looked through, as a file that was found is: these are
   /// the bytes that were written just now, and there is no log.
   /// - Throws: `storageFull` also while there is room for nothing but deletions.
-  func create(_ image: [UInt8], in directory: DataDirectory) throws(StoreError) {
-    guard reserve.isWhole() else { throw .full }
-    try LanePool.blocking { () throws(StoreError) in
-      try calling { () throws(SystemError) in
-        try directory.makeDirectory(of: file)
-        try file.create(image)
-      }
+  func create(_ image: [UInt8], in directory: DataDirectory) throws {
+    guard reserve.isWhole() else { throw ServiceError.full }
+    try LanePool.blocking {
+      try directory.makeDirectory(of: file)
+      try file.create(image)
     }
     counters.countCreation()
     adopt(
-      try Connection.openingSound(file, as: blank) { connection throws(StoreError) in
+      try Connection.openingSound(file, as: blank) { connection in
         try StoreHeader(readingFrom: connection)
       })
   }
 
   /// Removes the file and those beside it; may be repeated.
-  func erase() throws(StoreError) {
-    try LanePool.blocking { () throws(StoreError) in try calling(file.erase) }
+  func erase() throws {
+    try LanePool.blocking { try file.erase() }
   }
 }

@@ -13,12 +13,12 @@ struct SQLiteView: StoreView {
   /// What an update has read of the documents that it may change; nil outside updates.
   var loaded: LoadedDocuments?
 
-  func document(_ id: DocumentID) throws(StoreError) -> Document? {
+  func document(_ id: DocumentID) throws -> Document? {
     guard let found = try winner(id) else { return nil }
     return try found.row.document(found.body)
   }
 
-  func tree(_ id: DocumentID) throws(StoreError) -> RevisionTree? {
+  func tree(_ id: DocumentID) throws -> RevisionTree? {
     switch try loaded?.answer(for: id) {
     case .found(let found): return try found.tree()
     case .absent: return nil
@@ -28,7 +28,7 @@ struct SQLiteView: StoreView {
     return try found.row.tree(found.tree)
   }
 
-  func body(_ id: DocumentID, _ revision: RevisionID) throws(StoreError) -> [UInt8]? {
+  func body(_ id: DocumentID, _ revision: RevisionID) throws -> [UInt8]? {
     guard let found = try winner(id) else { return nil }
     guard found.row.revision != revision else { return try found.row.document(found.body).body }
     guard let tree = try tree(id), let node = tree[revision] else { return nil }
@@ -37,7 +37,7 @@ struct SQLiteView: StoreView {
 
   func body(
     _ id: DocumentID, of node: RevisionTree.Node, in tree: RevisionTree
-  ) throws(StoreError) -> [UInt8]? {
+  ) throws -> [UInt8]? {
     guard loaded == nil, let row = try rows.head(id), row.revision != node.revision else {
       return try body(id, node.revision)
     }
@@ -47,120 +47,108 @@ struct SQLiteView: StoreView {
   /// A leaf always has a body: without one its row is lost, which is damage and no compaction.
   private func body(
     of node: RevisionTree.Node, in row: StoredDocument, _ tree: RevisionTree
-  ) throws(StoreError) -> [UInt8]? {
+  ) throws -> [UInt8]? {
     let revision = node.revision
-    let body = try storing { () throws(SQLiteError) in try rows.body(of: row.first, revision) }
+    let body = try rows.body(of: row.first, revision)
     guard let body else {
       guard !node.isLeaf else {
-        throw .integrity("the body of a leaf of change \(row.sequence) is missing")
+        throw ServiceError.integrity("the body of a leaf of change \(row.sequence) is missing")
       }
       // A digest in which a bit has turned is no revision's: that row may be the one looked for.
-      let digests = try storing { () throws(SQLiteError) in
-        try rows.bodyDigests(of: row.first, generation: revision.generation)
-      }
+      let digests = try rows.bodyDigests(of: row.first, generation: revision.generation)
       let stored = digests.map { RevisionID(generation: revision.generation, digest: $0) }
       guard tree.places(of: stored).count == Set(stored).count else {
-        throw .integrity("a stored body of change \(row.sequence) is no revision's")
+        throw ServiceError.integrity("a stored body of change \(row.sequence) is no revision's")
       }
       return nil
     }
     guard Checksum.body(row.id, revision, body.bytes) == body.checksum else {
-      throw .integrity("a stored body of change \(row.sequence) fails its checksum")
+      throw ServiceError.integrity("a stored body of change \(row.sequence) fails its checksum")
     }
     return body.bytes
   }
 
   func documents(
-    _ range: DocumentRange, _ visit: (Document) throws(StoreError) -> Bool
-  ) throws(StoreError) {
-    try rows.walk(range) { row, body throws(StoreError) in try visit(row.document(body)) }
+    _ range: DocumentRange, _ visit: (Document) throws -> Bool
+  ) throws {
+    try rows.walk(range) { row, body in try visit(row.document(body)) }
   }
 
-  func changes(after sequence: Int64, limit: Int) throws(StoreError) -> [Change] {
+  func changes(after sequence: Int64, limit: Int) throws -> [Change] {
     try rows.changes(after: sequence, limit: max(limit, 0)).map(\.change)
   }
 
   func changes(
     ofType type: String, after sequence: Int64, limit: Int
-  ) throws(StoreError) -> [Change] {
+  ) throws -> [Change] {
     try rows.changes(ofType: type, after: sequence, limit: max(limit, 0)).map(\.change)
   }
 
-  func changes(upTo sequence: Int64, limit: Int) throws(StoreError) -> [Change] {
+  func changes(upTo sequence: Int64, limit: Int) throws -> [Change] {
     try rows.changes(upTo: sequence, limit: max(limit, 0)).map(\.change)
   }
 
-  func changeCount(after sequence: Int64) throws(StoreError) -> Int64 {
+  func changeCount(after sequence: Int64) throws -> Int64 {
     let all = header.live + header.deleted
     if sequence <= 0 { return all }
     if sequence >= header.newest { return 0 }
-    return try storing { () throws(SQLiteError) in
-      try rows.count(after: sequence, last: header.newest, documents: all)
-    }
+    return try rows.count(after: sequence, last: header.newest, documents: all)
   }
 
   func count(
     _ range: DocumentRange, among ids: Int
-  ) throws(StoreError) -> (count: Int, last: DocumentID?) {
-    try storing { () throws(SQLiteError) in try rows.count(range, among: ids) }
+  ) throws -> (count: Int, last: DocumentID?) {
+    try rows.count(range, among: ids)
   }
 
   func locals(
-    _ range: DocumentRange, _ visit: (LocalID, LocalDocument) throws(StoreError) -> Bool
-  ) throws(StoreError) {
+    _ range: DocumentRange, _ visit: (LocalID, LocalDocument) throws -> Bool
+  ) throws {
     try rows.walkLocals(range, at: now, visit)
   }
 
-  func localUsage(of prefix: String) throws(StoreError) -> (count: Int64, bytes: Int64) {
-    try storing { () throws(SQLiteError) in try rows.localUsage(of: prefix, at: now) }
+  func localUsage(of prefix: String) throws -> (count: Int64, bytes: Int64) {
+    try rows.localUsage(of: prefix, at: now)
   }
 
-  func expiredLocals(at moment: Timestamp, limit: Int) throws(StoreError) -> [LocalID] {
-    try storing { () throws(SQLiteError) in
-      try rows.expiredLocals(at: moment, limit: max(limit, 0))
-    }
+  func expiredLocals(at moment: Timestamp, limit: Int) throws -> [LocalID] {
+    try rows.expiredLocals(at: moment, limit: max(limit, 0))
   }
 
-  func indexedSequence(_ index: IndexID) throws(StoreError) -> Int64? {
+  func indexedSequence(_ index: IndexID) throws -> Int64? {
     try rows.indexedSequence(index)
   }
 
-  func indexes() throws(StoreError) -> [IndexID] { try rows.indexNames() }
+  func indexes() throws -> [IndexID] { try rows.indexNames() }
 
   func entries(
-    _ index: IndexID, _ range: IndexRange, _ visit: (IndexEntry) throws(StoreError) -> Bool
-  ) throws(StoreError) {
+    _ index: IndexID, _ range: IndexRange, _ visit: (IndexEntry) throws -> Bool
+  ) throws {
     try rows.walk(index, range, visit)
   }
 
-  func local(_ id: LocalID) throws(StoreError) -> LocalDocument? {
+  func local(_ id: LocalID) throws -> LocalDocument? {
     try rows.local(id, at: now)
   }
 
-  func fileBytes() throws(StoreError) -> Int64 {
-    try storing { () throws(SQLiteError) in
-      try rows.connection.pageCount() * rows.connection.pageSize()
-    }
+  func fileBytes() throws -> Int64 {
+    try rows.connection.pageCount() * rows.connection.pageSize()
   }
 
-  func holds(moreThan limit: Int64) throws(StoreError) -> Bool {
-    try storing { () throws(SQLiteError) in
-      try rows.fileSize.exceeds(limit, in: rows.connection)
-    }
+  func holds(moreThan limit: Int64) throws -> Bool {
+    try rows.fileSize.exceeds(limit, in: rows.connection)
   }
 
-  func storedBytes(of id: DocumentID) throws(StoreError) -> Int64 {
+  func storedBytes(of id: DocumentID) throws -> Int64 {
     guard let found = try winner(id) else { return 0 }
-    return try storing { () throws(SQLiteError) in
-      Int64(found.body.count) + (try rows.bodyBytes(of: found.row.first))
-    }
+    return Int64(found.body.count) + (try rows.bodyBytes(of: found.row.first))
   }
 
-  func info() throws(StoreError) -> StoreInfo { header.info }
+  func info() throws -> StoreInfo { header.info }
 
   private func winner(
     _ id: DocumentID
-  ) throws(StoreError) -> (row: StoredDocument, body: [UInt8])? {
+  ) throws -> (row: StoredDocument, body: [UInt8])? {
     switch try loaded?.answer(for: id) {
     case .found(let found): (found.row, found.body)
     case .absent: nil

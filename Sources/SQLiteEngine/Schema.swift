@@ -14,7 +14,7 @@ struct Schema: Sendable {
   var version: Int32 { Int32(truncatingIfNeeded: steps.count) }
 
   /// Makes the tables in an empty database.
-  func create(in connection: Connection) throws(SQLiteError) {
+  func create(in connection: Connection) throws {
     try connection.setApplicationID(applicationID)
     try take(from: 0, in: connection)
   }
@@ -24,15 +24,14 @@ struct Schema: Sendable {
   /// - Throws: `damaged` for a file of another kind, `unavailable` for one that a newer version of this
   ///   service wrote: what it holds could not be kept.
   @discardableResult
-  func requireKnown(_ connection: Connection) throws(StoreError) -> Int32 {
-    let (kind, found) = try storing { () throws(SQLiteError) in
-      (try connection.applicationID(), try connection.userVersion())
-    }
+  func requireKnown(_ connection: Connection) throws -> Int32 {
+    let (kind, found) = (try connection.applicationID(), try connection.userVersion())
     guard kind == applicationID, found > 0 else {
-      throw .damaged("not a file of this kind: application id \(kind), version \(found)")
+      throw ServiceError.damaged(
+        "not a file of this kind: application id \(kind), version \(found)")
     }
     guard found <= version else {
-      throw StoreError(
+      throw ServiceError(
         .unavailable, "The database was written by a newer version of this service",
         detail: "schema \(found), this version knows \(version)")
     }
@@ -41,31 +40,29 @@ struct Schema: Sendable {
 
   /// Brings a file to this version, in one transaction.
   /// - Throws: as ``requireKnown(_:)`` does, and what writing throws.
-  func migrate(_ connection: Connection) throws(StoreError) {
+  func migrate(_ connection: Connection) throws {
     let found = try requireKnown(connection)
     guard found < version else { return }
-    try storing { () throws(SQLiteError) in
-      try connection.begin()
-      do throws(SQLiteError) {
-        try take(from: found, in: connection)
-        try connection.commit()
-      } catch {
-        try connection.rollback()
-        throw error
-      }
+    try connection.begin()
+    do {
+      try take(from: found, in: connection)
+      try connection.commit()
+    } catch {
+      try connection.rollback()
+      throw error
     }
   }
 
-  private func take(from found: Int32, in connection: Connection) throws(SQLiteError) {
+  private func take(from found: Int32, in connection: Connection) throws {
     for step in steps.dropFirst(Int(found)) { try connection.execute(step) }
     try connection.setUserVersion(version)
   }
 
   /// The definitions of all tables and indexes, by name.
-  static func definitions(in connection: Connection) throws(SQLiteError) -> [String] {
+  static func definitions(in connection: Connection) throws -> [String] {
     try connection.statement("SELECT name, coalesce(sql, '') FROM sqlite_schema ORDER BY name").all
     {
-      row throws(SQLiteError) in
+      row in
       try row.string(0) + ": " + row.string(1)
     }
   }

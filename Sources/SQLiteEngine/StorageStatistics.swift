@@ -13,7 +13,7 @@ package struct StorageStatistics: Sendable, Equatable {
   /// Stores made.
   package var creations = 0
   /// Calls that failed for what is below the service, the disk or a file, by kind: none of a client's doing.
-  package var failures: [StoreError.Code: Int] = [:]
+  package var failures: [ServiceError.Code: Int] = [:]
   /// Damaged values that were computed back.
   package var mended = 0
   /// Damaged revisions that were set aside.
@@ -30,7 +30,7 @@ final class StorageCounters: Sendable {
   private let updates = Atomic<Int>(0)
   private let openings = Atomic<Int>(0)
   private let creations = Atomic<Int>(0)
-  private let failures = NIOLockedValueBox<[StoreError.Code: Int]>([:])
+  private let failures = NIOLockedValueBox<[ServiceError.Code: Int]>([:])
   private let damage = NIOLockedValueBox(Found())
 
   /// What looks for damage came to.
@@ -58,13 +58,9 @@ final class StorageCounters: Sendable {
   func countCreation() { creations.wrappingAdd(1, ordering: .relaxed) }
 
   /// A call failed; what is not the disk's or a file's doing is not counted.
-  func countFailure(_ error: StoreError) {
-    switch error.code {
-    case .damaged, .integrity, .unavailable, .storage, .storageFull, .readOnly:
-      failures.withLockedValue { $0[error.code, default: 0] += 1 }
-    case .ended, .absent, .exists, .overloaded, .quotaExceeded, .rejected:
-      break
-    }
+  func countFailure(_ error: any Error) {
+    guard let error = ServiceError(error), error.code.isOfStorage else { return }
+    failures.withLockedValue { $0[error.code, default: 0] += 1 }
   }
 
   /// A store was looked through.

@@ -50,67 +50,59 @@ extension StoreHeader {
   /// Reads the row.
   /// - Throws: `damaged` when it is missing or fails its checksum, or when the last document's number
   ///   is another, as it would be with a log that belongs to another moment of the file.
-  init(readingFrom connection: Connection) throws(StoreError) {
-    let row = try storing { () throws(SQLiteError) in
-      try connection.statement(
-        """
-        SELECT store, epoch, last_sequence, live, deleted, bytes, checksum,
-          (SELECT max(sequence) FROM documents) FROM header WHERE one = 1
-        """
-      ).first { row throws(SQLiteError) in
-        (
-          header: StoreHeader(
-            key: try row.string(0), epoch: try row.string(1), lastSequence: row.int64(2),
-            newest: row.int64(2), live: row.int64(3), deleted: row.int64(4), bytes: row.int64(5)),
-          checksum: row.int64(6), newest: row.int64(7)
-        )
-      }
+  init(readingFrom connection: Connection) throws {
+    let row = try connection.statement(
+      """
+      SELECT store, epoch, last_sequence, live, deleted, bytes, checksum,
+        (SELECT max(sequence) FROM documents) FROM header WHERE one = 1
+      """
+    ).first { row in
+      (
+        header: StoreHeader(
+          key: try row.string(0), epoch: try row.string(1), lastSequence: row.int64(2),
+          newest: row.int64(2), live: row.int64(3), deleted: row.int64(4), bytes: row.int64(5)),
+        checksum: row.int64(6), newest: row.int64(7)
+      )
     }
-    guard var row else { throw .damaged("the header row is missing") }
+    guard var row else { throw ServiceError.damaged("the header row is missing") }
     if let newest = try Self.newest(in: connection) { row.header.newest = newest }
     let stored = try Self.otherBodyBytes(in: connection)
     row.header.otherBodyBytes = stored ?? 0
     guard row.checksum == row.header.checksum else {
-      throw .damaged("the header row fails its checksum")
+      throw ServiceError.damaged("the header row fails its checksum")
     }
     guard row.newest == row.header.newest else {
-      throw .damaged("the newest document and the header disagree")
+      throw ServiceError.damaged("the newest document and the header disagree")
     }
     self = row.header
     if stored == nil { otherBodyBytes = try Self.countedOtherBodyBytes(in: connection) }
   }
 
   /// The column of that name, which files of the first version don't have; nil there and where it is null.
-  private static func newest(in connection: Connection) throws(StoreError) -> Int64? {
-    try storing { () throws(SQLiteError) in
-      guard try connection.userVersion() > 1 else { return nil }
-      return try connection.statement("SELECT newest FROM header WHERE newest IS NOT NULL").first {
-        row throws(SQLiteError) in row.int64(0)
-      }
+  private static func newest(in connection: Connection) throws -> Int64? {
+    guard try connection.userVersion() > 1 else { return nil }
+    return try connection.statement("SELECT newest FROM header WHERE newest IS NOT NULL").first {
+      row in row.int64(0)
     }
   }
 
   /// The column `kept`, which files before version 3 don't have; nil there and where it is null.
-  private static func otherBodyBytes(in connection: Connection) throws(StoreError) -> Int64? {
-    try storing { () throws(SQLiteError) in
-      guard try connection.userVersion() > 2 else { return nil }
-      return try connection.statement("SELECT kept FROM header WHERE kept IS NOT NULL").first {
-        row throws(SQLiteError) in row.int64(0)
-      }
+  private static func otherBodyBytes(in connection: Connection) throws -> Int64? {
+    guard try connection.userVersion() > 2 else { return nil }
+    return try connection.statement("SELECT kept FROM header WHERE kept IS NOT NULL").first {
+      row in row.int64(0)
     }
   }
 
   /// Counts ``otherBodyBytes`` anew. Reads all of `bodies`, once in the life of an older file that is written.
-  private static func countedOtherBodyBytes(in connection: Connection) throws(StoreError) -> Int64 {
-    try storing { () throws(SQLiteError) in
-      try connection.statement("SELECT coalesce(sum(length(body)), 0) FROM bodies").first {
-        row throws(SQLiteError) in row.int64(0)
-      } ?? 0
-    }
+  private static func countedOtherBodyBytes(in connection: Connection) throws -> Int64 {
+    try connection.statement("SELECT coalesce(sum(length(body)), 0) FROM bodies").first {
+      row in row.int64(0)
+    } ?? 0
   }
 
   /// Writes the row, in the caller's transaction.
-  func write(to connection: Connection) throws(SQLiteError) {
+  func write(to connection: Connection) throws {
     try connection.statement(
       """
       INSERT OR REPLACE INTO header(

@@ -14,13 +14,13 @@ extension StoreRows {
 
   /// What a revision says; nil when it is not stored. Not verified.
   /// - Parameter first: the document's name among the bodies.
-  func body(of first: Int64, _ revision: RevisionID) throws(SQLiteError) -> StoredBody? {
+  func body(of first: Int64, _ revision: RevisionID) throws -> StoredBody? {
     try connection.statement(
       """
       SELECT body_checksum, body FROM bodies WHERE first = ?1 AND generation = ?2 AND digest = ?3
       """
     ).first(.integer(first), .integer(revision.generation), .text(revision.digest.text)) {
-      row throws(SQLiteError) in
+      row in
       StoredBody(bytes: row.bytes(1), checksum: row.int64(0))
     }
   }
@@ -30,7 +30,7 @@ extension StoreRows {
   /// - Returns: by how many bytes the table has grown.
   func insert(
     _ body: StoredBody, of first: Int64, _ revision: RevisionID, insteadOf place: BodyPlace? = nil
-  ) throws(SQLiteError) -> Int64 {
+  ) throws -> Int64 {
     // A revision that had been forgotten and comes back may have left its body behind.
     let removed = try removeBody(of: first, revision)
     if let place {
@@ -66,13 +66,13 @@ extension StoreRows {
   }
 
   /// The stored bodies of a document below a generation; none is read.
-  func bodies(of first: Int64, below generation: Int) throws(SQLiteError) -> [BodyPlace] {
+  func bodies(of first: Int64, below generation: Int) throws -> [BodyPlace] {
     try connection.statement(
       """
       SELECT number, generation, digest, length(body) FROM bodies
       WHERE first = ?1 AND generation < ?2
       """
-    ).all(.integer(first), .integer(generation)) { row throws(SQLiteError) in
+    ).all(.integer(first), .integer(generation)) { row in
       BodyPlace(
         number: row.int64(0),
         // One that is no text any more is no revision's.
@@ -82,35 +82,35 @@ extension StoreRows {
   }
 
   /// The digests of a document's stored bodies of one generation.
-  func bodyDigests(of first: Int64, generation: Int) throws(SQLiteError) -> [String] {
+  func bodyDigests(of first: Int64, generation: Int) throws -> [String] {
     try connection.statement("SELECT digest FROM bodies WHERE first = ?1 AND generation = ?2")
-      .all(.integer(first), .integer(generation)) { row throws(SQLiteError) in
+      .all(.integer(first), .integer(generation)) { row in
         (try? row.string(0)) ?? ""
       }
   }
 
   /// Bytes of a document's bodies here; none is read.
-  func bodyBytes(of first: Int64) throws(SQLiteError) -> Int64 {
+  func bodyBytes(of first: Int64) throws -> Int64 {
     try connection.statement(
       "SELECT coalesce(sum(length(body)), 0) FROM bodies WHERE first = ?1"
-    ).first(.integer(first)) { row throws(SQLiteError) in row.int64(0) } ?? 0
+    ).first(.integer(first)) { row in row.int64(0) } ?? 0
   }
 
   /// Removes what a revision says.
   /// - Returns: how many bytes that was; 0 where nothing was stored.
-  func removeBody(of first: Int64, _ revision: RevisionID) throws(SQLiteError) -> Int64 {
+  func removeBody(of first: Int64, _ revision: RevisionID) throws -> Int64 {
     try connection.statement(
       """
       DELETE FROM bodies WHERE first = ?1 AND generation = ?2 AND digest = ?3 RETURNING length(body)
       """
     ).all(.integer(first), .integer(revision.generation), .text(revision.digest.text)) {
-      row throws(SQLiteError) in row.int64(0)
+      row in row.int64(0)
     }.reduce(0, +)
   }
 
   /// Removes a body.
   /// - Returns: how many bytes that was.
-  func removeBody(at place: BodyPlace) throws(SQLiteError) -> Int64 {
+  func removeBody(at place: BodyPlace) throws -> Int64 {
     try connection.statement("DELETE FROM bodies WHERE number = ?1").run(.integer(place.number))
     return place.count
   }

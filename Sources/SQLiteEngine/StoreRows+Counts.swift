@@ -5,9 +5,9 @@ import Stores
 /// Counts of `documents`, by its indexes alone: no body is read.
 extension StoreRows {
   /// The number of the last document, 0 for none.
-  func newestSequence() throws(SQLiteError) -> Int64 {
+  func newestSequence() throws -> Int64 {
     try connection.statement("SELECT coalesce(max(sequence), 0) FROM documents").first {
-      row throws(SQLiteError) in row.int64(0)
+      row in row.int64(0)
     } ?? 0
   }
 
@@ -17,7 +17,7 @@ extension StoreRows {
   /// The index of the ids has each row's number and takes a twentieth of the table's pages, bodies of 1 KB
   /// assumed. So it is walked whole, unless so few numbers are left, or have come since a count that is known,
   /// that this part of the table is shorter.
-  func count(after sequence: Int64, last: Int64, documents: Int64) throws(SQLiteError) -> Int64 {
+  func count(after sequence: Int64, last: Int64, documents: Int64) throws -> Int64 {
     let known = counts.nearest(upTo: sequence) ?? (sequence: 0, count: documents)
     let count: Int64
     if Self.isShort(from: known.sequence, to: sequence, of: documents) {
@@ -30,7 +30,7 @@ extension StoreRows {
           """
           SELECT count(*) FROM documents INDEXED BY sqlite_autoindex_documents_1 WHERE sequence > ?1
           """
-        ).first(.integer(sequence)) { row throws(SQLiteError) in row.int64(0) } ?? 0
+        ).first(.integer(sequence)) { row in row.int64(0) } ?? 0
     }
     counts.remember((sequence, count), insteadOf: known.sequence)
     return count
@@ -41,23 +41,23 @@ extension StoreRows {
     return !overflows && cost < documents
   }
 
-  private func count(after start: Int64, upTo end: Int64) throws(SQLiteError) -> Int64 {
+  private func count(after start: Int64, upTo end: Int64) throws -> Int64 {
     try connection.statement(
       "SELECT count(*) FROM documents WHERE sequence > ?1 AND sequence <= ?2"
-    ).first(.integer(start), .integer(end)) { row throws(SQLiteError) in row.int64(0) } ?? 0
+    ).first(.integer(start), .integer(end)) { row in row.int64(0) } ?? 0
   }
 
   /// Counts among the first so many ids of a range, without those of tombstones unless these are wanted.
   /// - Returns: besides, the last of those ids, if there are so many.
   func count(
     _ range: DocumentRange, among ids: Int
-  ) throws(SQLiteError) -> (count: Int, last: DocumentID?) {
+  ) throws -> (count: Int, last: DocumentID?) {
     // Text sorts before every blob, so an empty blob stands behind the last id; and no id equals one.
     let end = range.end.map { Binding.text($0) } ?? .bytes([])
     let without: Binding = range.includesEnd ? .bytes([]) : end
     let start = Binding.text(range.start ?? "")
     let found = try (range.descending ? lastIDs : firstIDs)
-      .first(start, end, without, .integer(ids)) { row throws(SQLiteError) in
+      .first(start, end, without, .integer(ids)) { row in
         (
           count: Int(row.int64(0)),
           last: row.isNull(1) ? nil : DocumentID(stored: try row.string(1))
@@ -73,13 +73,13 @@ extension StoreRows {
       WHERE is_deleted = 1 AND id >= ?1 AND id <= ?2 AND id <> ?3
       """
     ).first(range.descending ? reached : start, range.descending ? end : reached, without) {
-      row throws(SQLiteError) in Int(row.int64(0))
+      row in Int(row.int64(0))
     }
     return (found.count - (deleted ?? 0), next)
   }
 
   private var firstIDs: Statement {
-    get throws(SQLiteError) {
+    get throws {
       try connection.statement(
         """
         SELECT count(*), max(id) FROM (
@@ -90,7 +90,7 @@ extension StoreRows {
   }
 
   private var lastIDs: Statement {
-    get throws(SQLiteError) {
+    get throws {
       try connection.statement(
         """
         SELECT count(*), min(id) FROM (

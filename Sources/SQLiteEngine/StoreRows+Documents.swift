@@ -6,49 +6,43 @@ import Stores
 extension StoreRows {
   /// A document's columns and its body; nil when the id was never used.
   /// - Throws: `integrity` for columns that were not written so.
-  func document(_ id: DocumentID) throws(StoreError) -> (row: StoredDocument, body: [UInt8])? {
-    let found = try storing { () throws(SQLiteError) in
-      try connection.statement(
-        """
-        SELECT sequence, id, first, generation, digest, is_deleted, type, created, updated,
-          body_checksum, tree_checksum, checksum, body
-        FROM documents WHERE id = ?1
-        """
-      ).first(.text(id.text)) { row throws(SQLiteError) in StoredDocument.reading(row) }
-    }
+  func document(_ id: DocumentID) throws -> (row: StoredDocument, body: [UInt8])? {
+    let found = try connection.statement(
+      """
+      SELECT sequence, id, first, generation, digest, is_deleted, type, created, updated,
+        body_checksum, tree_checksum, checksum, body
+      FROM documents WHERE id = ?1
+      """
+    ).first(.text(id.text)) { row in StoredDocument.reading(row) }
     guard let found else { return nil }
     return (try found.verified(), found.content)
   }
 
   /// A document's columns; nil when the id was never used.
   /// - Throws: `integrity` for columns that were not written so.
-  func head(_ id: DocumentID) throws(StoreError) -> StoredDocument? {
-    let found = try storing { () throws(SQLiteError) in
-      try connection.statement(
-        """
-        SELECT sequence, id, first, generation, digest, is_deleted, type, created, updated,
-          body_checksum, tree_checksum, checksum
-        FROM documents WHERE id = ?1
-        """
-      ).first(.text(id.text)) { row throws(SQLiteError) in StoredDocument.reading(row) }
-    }
+  func head(_ id: DocumentID) throws -> StoredDocument? {
+    let found = try connection.statement(
+      """
+      SELECT sequence, id, first, generation, digest, is_deleted, type, created, updated,
+        body_checksum, tree_checksum, checksum
+      FROM documents WHERE id = ?1
+      """
+    ).first(.text(id.text)) { row in StoredDocument.reading(row) }
     return try found?.verified()
   }
 
   /// A document with its body and its tree, as the writer needs it; nil when the id was never used.
   /// - Throws: `integrity` for columns that were not written so.
-  func whole(_ id: DocumentID) throws(StoreError) -> LoadedDocuments.Found? {
+  func whole(_ id: DocumentID) throws -> LoadedDocuments.Found? {
     if let known = recent[id] { return known }
-    let found = try storing { () throws(SQLiteError) in
-      try connection.statement(
-        """
-        SELECT sequence, id, first, generation, digest, is_deleted, type, created, updated,
-          body_checksum, tree_checksum, checksum, body, tree
-        FROM documents WHERE id = ?1
-        """
-      ).first(.text(id.text)) { row throws(SQLiteError) in
-        (document: StoredDocument.reading(row), tree: row.bytes(13))
-      }
+    let found = try connection.statement(
+      """
+      SELECT sequence, id, first, generation, digest, is_deleted, type, created, updated,
+        body_checksum, tree_checksum, checksum, body, tree
+      FROM documents WHERE id = ?1
+      """
+    ).first(.text(id.text)) { row in
+      (document: StoredDocument.reading(row), tree: row.bytes(13))
     }
     guard let found else { return nil }
     return LoadedDocuments.Found(
@@ -57,73 +51,65 @@ extension StoreRows {
 
   /// A document's columns and its encoded tree; nil when the id was never used.
   /// - Throws: `integrity` for columns that were not written so.
-  func history(_ id: DocumentID) throws(StoreError) -> (row: StoredDocument, tree: [UInt8])? {
-    let found = try storing { () throws(SQLiteError) in
-      try connection.statement(
-        """
-        SELECT sequence, id, first, generation, digest, is_deleted, type, created, updated,
-          body_checksum, tree_checksum, checksum, tree
-        FROM documents WHERE id = ?1
-        """
-      ).first(.text(id.text)) { row throws(SQLiteError) in StoredDocument.reading(row) }
-    }
+  func history(_ id: DocumentID) throws -> (row: StoredDocument, tree: [UInt8])? {
+    let found = try connection.statement(
+      """
+      SELECT sequence, id, first, generation, digest, is_deleted, type, created, updated,
+        body_checksum, tree_checksum, checksum, tree
+      FROM documents WHERE id = ?1
+      """
+    ).first(.text(id.text)) { row in StoredDocument.reading(row) }
     guard let found else { return nil }
     return (try found.verified(), found.content)
   }
 
   /// Documents after a number, in order.
-  func changes(after sequence: Int64, limit: Int) throws(StoreError) -> [StoredDocument] {
-    let rows = try storing { () throws(SQLiteError) in
-      try connection.statement(
-        """
-        SELECT sequence, id, first, generation, digest, is_deleted, type, created, updated,
-          body_checksum, tree_checksum, checksum
-        FROM documents WHERE sequence > ?1 ORDER BY sequence LIMIT ?2
-        """
-      ).all(.integer(sequence), .integer(limit)) { row throws(SQLiteError) in
-        StoredDocument.reading(row)
-      }
+  func changes(after sequence: Int64, limit: Int) throws -> [StoredDocument] {
+    let rows = try connection.statement(
+      """
+      SELECT sequence, id, first, generation, digest, is_deleted, type, created, updated,
+        body_checksum, tree_checksum, checksum
+      FROM documents WHERE sequence > ?1 ORDER BY sequence LIMIT ?2
+      """
+    ).all(.integer(sequence), .integer(limit)) { row in
+      StoredDocument.reading(row)
     }
-    return try rows.map { row throws(StoreError) in try row.verified() }
+    return try rows.map { row in try row.verified() }
   }
 
   /// Documents up to a number, that one included, newest first.
-  func changes(upTo sequence: Int64, limit: Int) throws(StoreError) -> [StoredDocument] {
-    let rows = try storing { () throws(SQLiteError) in
-      try connection.statement(
-        """
-        SELECT sequence, id, first, generation, digest, is_deleted, type, created, updated,
-          body_checksum, tree_checksum, checksum
-        FROM documents WHERE sequence <= ?1 ORDER BY sequence DESC LIMIT ?2
-        """
-      ).all(.integer(sequence), .integer(limit)) { row throws(SQLiteError) in
-        StoredDocument.reading(row)
-      }
+  func changes(upTo sequence: Int64, limit: Int) throws -> [StoredDocument] {
+    let rows = try connection.statement(
+      """
+      SELECT sequence, id, first, generation, digest, is_deleted, type, created, updated,
+        body_checksum, tree_checksum, checksum
+      FROM documents WHERE sequence <= ?1 ORDER BY sequence DESC LIMIT ?2
+      """
+    ).all(.integer(sequence), .integer(limit)) { row in
+      StoredDocument.reading(row)
     }
-    return try rows.map { row throws(StoreError) in try row.verified() }
+    return try rows.map { row in try row.verified() }
   }
 
   /// Live documents of one type after a number, in order.
   func changes(
     ofType type: String, after sequence: Int64, limit: Int
-  ) throws(StoreError) -> [StoredDocument] {
-    let rows = try storing { () throws(SQLiteError) in
-      try connection.statement(
-        """
-        SELECT sequence, id, first, generation, digest, is_deleted, type, created, updated,
-          body_checksum, tree_checksum, checksum
-        FROM documents WHERE type = ?1 AND is_deleted = 0 AND sequence > ?2
-        ORDER BY sequence LIMIT ?3
-        """
-      ).all(.text(type), .integer(sequence), .integer(limit)) { row throws(SQLiteError) in
-        StoredDocument.reading(row)
-      }
+  ) throws -> [StoredDocument] {
+    let rows = try connection.statement(
+      """
+      SELECT sequence, id, first, generation, digest, is_deleted, type, created, updated,
+        body_checksum, tree_checksum, checksum
+      FROM documents WHERE type = ?1 AND is_deleted = 0 AND sequence > ?2
+      ORDER BY sequence LIMIT ?3
+      """
+    ).all(.text(type), .integer(sequence), .integer(limit)) { row in
+      StoredDocument.reading(row)
     }
-    return try rows.map { row throws(StoreError) in try row.verified() }
+    return try rows.map { row in try row.verified() }
   }
 
   /// Adds a document's row. Its old one has been removed.
-  func insert(_ row: StoredDocument, body: [UInt8], tree: [UInt8]?) throws(SQLiteError) {
+  func insert(_ row: StoredDocument, body: [UInt8], tree: [UInt8]?) throws {
     try connection.statement(
       """
       INSERT INTO documents(
@@ -141,7 +127,7 @@ extension StoreRows {
   }
 
   /// Removes a document's row.
-  func remove(_ row: StoredDocument) throws(SQLiteError) {
+  func remove(_ row: StoredDocument) throws {
     try connection.statement("DELETE FROM documents WHERE sequence = ?1")
       .run(.integer(row.sequence))
   }

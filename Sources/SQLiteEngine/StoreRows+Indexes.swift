@@ -6,36 +6,34 @@ import Stores
 extension StoreRows {
   /// How far an index has been built; nil for one that is not there.
   /// - Throws: `integrity`.
-  func indexedSequence(_ index: IndexID) throws(StoreError) -> Int64? {
-    let found = try storing { () throws(SQLiteError) in
-      try connection.statement("SELECT number, sequence, checksum FROM indexes WHERE name = ?1")
-        .first(.text(index.text)) { row throws(SQLiteError) in
-          (number: row.int64(0), sequence: row.int64(1), checksum: row.int64(2))
-        }
+  func indexedSequence(_ index: IndexID) throws -> Int64? {
+    let found = try connection.statement(
+      "SELECT number, sequence, checksum FROM indexes WHERE name = ?1"
+    )
+    .first(.text(index.text)) { row in
+      (number: row.int64(0), sequence: row.int64(1), checksum: row.int64(2))
     }
     guard let found else { return nil }
     guard found.checksum == Self.checksum(index, found.number, found.sequence) else {
-      throw .integrity("what is known of an index fails its checksum")
+      throw ServiceError.integrity("what is known of an index fails its checksum")
     }
     return found.sequence < 0 ? nil : found.sequence
   }
 
   /// The names of the indexes, in byte order.
   /// - Throws: `integrity` for one that is no text.
-  func indexNames() throws(StoreError) -> [IndexID] {
-    let names = try storing { () throws(SQLiteError) in
-      try connection.statement("SELECT name FROM indexes ORDER BY name").all {
-        row throws(SQLiteError) in try? row.string(0)
-      }
+  func indexNames() throws -> [IndexID] {
+    let names = try connection.statement("SELECT name FROM indexes ORDER BY name").all {
+      row in try? row.string(0)
     }
-    return try names.map { name throws(StoreError) in
-      guard let name else { throw .integrity("the name of an index is no text") }
+    return try names.map { name in
+      guard let name else { throw ServiceError.integrity("the name of an index is no text") }
       return IndexID(name)
     }
   }
 
   /// Writes into an index, or removes it.
-  func apply(_ edit: IndexEdit) throws(SQLiteError) {
+  func apply(_ edit: IndexEdit) throws {
     switch edit {
     case .remove(let index, let entries):
       guard let number = try number(of: index) else { return }
@@ -46,7 +44,7 @@ extension StoreRows {
         """
       ).run(.integer(number), .integer(entries))
       let hasMore = try connection.statement("SELECT 1 FROM entries WHERE number = ?1 LIMIT 1")
-        .first(.integer(number)) { _ throws(SQLiteError) in true }
+        .first(.integer(number)) { _ in true }
       if hasMore == true {
         try note(index, number, Self.nowhere)
       } else {
@@ -77,7 +75,7 @@ extension StoreRows {
 
   private func note(
     _ index: IndexID, _ number: Int64, _ sequence: Int64
-  ) throws(SQLiteError) {
+  ) throws {
     try connection.statement(
       "INSERT OR REPLACE INTO indexes(number, name, sequence, checksum) VALUES (?1, ?2, ?3, ?4)"
     ).run(
@@ -86,38 +84,35 @@ extension StoreRows {
   }
 
   /// Forgets a document in every index.
-  func removeEntries(of id: DocumentID) throws(SQLiteError) {
+  func removeEntries(of id: DocumentID) throws {
     try connection.statement("DELETE FROM entries WHERE id = ?1").run(.text(id.text))
   }
 
   /// Walks entries in order, until `visit` answers false.
   /// - Throws: `integrity` for an entry whose content is wanted and that fails its checksum.
   func walk(
-    _ index: IndexID, _ range: IndexRange, _ visit: (IndexEntry) throws(StoreError) -> Bool
-  ) throws(StoreError) {
-    guard let number = try storing({ () throws(SQLiteError) in try number(of: index) }) else {
+    _ index: IndexID, _ range: IndexRange, _ visit: (IndexEntry) throws -> Bool
+  ) throws {
+    guard let number = try number(of: index) else {
       return
     }
-    let statement = try storing { () throws(SQLiteError) in
-      let statement = try entries(range)
-      try statement.bind(number, at: 1)
-      try statement.bind(range.start, at: 2)
-      try statement.bind(range.descending ? "" : range.id, at: 3)
-      if let end = range.end {
-        try statement.bind(end, at: 4)
-        try statement.bind(range.descending ? range.id : "", at: 5)
-      }
-      return statement
+    let statement = try entries(range)
+    try statement.bind(number, at: 1)
+    try statement.bind(range.start, at: 2)
+    try statement.bind(range.descending ? "" : range.id, at: 3)
+    if let end = range.end {
+      try statement.bind(end, at: 4)
+      try statement.bind(range.descending ? range.id : "", at: 5)
     }
     defer { statement.reset() }
-    while try storing(statement.step) {
+    while try statement.step() {
       guard let id = try? statement.row.string(1) else {
-        throw .integrity("an entry of an index has no text for its document's id")
+        throw ServiceError.integrity("an entry of an index has no text for its document's id")
       }
       var content: [UInt8]?
       if range.wantsContent {
         guard Self.isSound(statement.row, of: number) else {
-          throw .integrity("an entry of an index fails its checksum")
+          throw ServiceError.integrity("an entry of an index fails its checksum")
         }
         content = statement.row.isNull(3) ? nil : statement.row.bytes(3)
       }
@@ -128,7 +123,7 @@ extension StoreRows {
     }
   }
 
-  private func entries(_ range: IndexRange) throws(SQLiteError) -> Statement {
+  private func entries(_ range: IndexRange) throws -> Statement {
     // No id is empty, so that "" stands before all entries of a key.
     switch (range.end == nil, range.descending) {
     case (true, false):
@@ -159,19 +154,19 @@ extension StoreRows {
     }
   }
 
-  private func number(of index: IndexID) throws(SQLiteError) -> Int64? {
+  private func number(of index: IndexID) throws -> Int64? {
     try connection.statement("SELECT number FROM indexes WHERE name = ?1")
-      .first(.text(index.text)) { row throws(SQLiteError) in row.int64(0) }
+      .first(.text(index.text)) { row in row.int64(0) }
   }
 
-  private func newNumber() throws(SQLiteError) -> Int64 {
+  private func newNumber() throws -> Int64 {
     try connection.statement("SELECT coalesce(max(number), 0) + 1 FROM indexes").first {
-      row throws(SQLiteError) in row.int64(0)
+      row in row.int64(0)
     } ?? 1
   }
 
   /// How many entries fail their checksums. Reads all of them.
-  func damagedEntries() throws(SQLiteError) -> Int {
+  func damagedEntries() throws -> Int {
     var count = 0
     let statement = try connection.statement(
       "SELECT key, id, checksum, content, number FROM entries")

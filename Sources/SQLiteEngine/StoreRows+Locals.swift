@@ -22,20 +22,18 @@ extension StoreRows {
 
   /// A local document; nil when there is none or it has expired at `now`.
   /// - Throws: `integrity`.
-  func local(_ id: LocalID, at now: Timestamp) throws(StoreError) -> LocalDocument? {
-    let found = try storing { () throws(SQLiteError) in
-      try connection.statement(
-        "SELECT revision, expires, checksum, body FROM locals WHERE id = ?1"
-      ).first(.text(id.text)) { row throws(SQLiteError) in
-        (
-          document: LocalDocument(revision: row.int64(0), body: row.bytes(3)),
-          expires: row.isNull(1) ? nil : row.int64(1), checksum: row.int64(2)
-        )
-      }
+  func local(_ id: LocalID, at now: Timestamp) throws -> LocalDocument? {
+    let found = try connection.statement(
+      "SELECT revision, expires, checksum, body FROM locals WHERE id = ?1"
+    ).first(.text(id.text)) { row in
+      (
+        document: LocalDocument(revision: row.int64(0), body: row.bytes(3)),
+        expires: row.isNull(1) ? nil : row.int64(1), checksum: row.int64(2)
+      )
     }
     guard let found else { return nil }
     guard found.checksum == Self.checksum(id, found.document, expires: found.expires) else {
-      throw .integrity("a local document fails its checksum")
+      throw ServiceError.integrity("a local document fails its checksum")
     }
     if let expires = found.expires, expires <= now.milliseconds { return nil }
     return found.document
@@ -45,13 +43,15 @@ extension StoreRows {
   /// - Throws: `integrity`.
   func walkLocals(
     _ range: DocumentRange, at now: Timestamp,
-    _ visit: (LocalID, LocalDocument) throws(StoreError) -> Bool
-  ) throws(StoreError) {
+    _ visit: (LocalID, LocalDocument) throws -> Bool
+  ) throws {
     var rest = range
     while true {
-      let ids = try storing { () throws(SQLiteError) in try localIDs(rest) }
+      let ids = try localIDs(rest)
       for text in ids {
-        guard let text else { throw .integrity("the id of a local document is no text") }
+        guard let text else {
+          throw ServiceError.integrity("the id of a local document is no text")
+        }
         guard rest.contains(text) else { continue }
         let id = LocalID(stored: text)
         guard let document = try local(id, at: now) else { continue }
@@ -63,7 +63,7 @@ extension StoreRows {
   }
 
   /// The first ids of a range, nil for what is no text; that of a far end that is left out may be among them.
-  private func localIDs(_ range: DocumentRange) throws(SQLiteError) -> [String?] {
+  private func localIDs(_ range: DocumentRange) throws -> [String?] {
     let statement =
       try range.descending
       ? connection.statement(
@@ -73,14 +73,14 @@ extension StoreRows {
     return try statement.all(
       .text(range.start ?? ""), range.end.map { .text($0) } ?? .bytes([]),
       .integer(Self.idsAtOnce)
-    ) { row throws(SQLiteError) in try? row.string(0) }
+    ) { row in try? row.string(0) }
   }
 
   /// Local documents with a prefix that ends with a slash, but for expired ones, and the bytes of their bodies; no
   /// body is read.
   func localUsage(
     of prefix: String, at now: Timestamp
-  ) throws(SQLiteError) -> (count: Int64, bytes: Int64) {
+  ) throws -> (count: Int64, bytes: Int64) {
     // The byte after a slash is a nought: the ids between are those with the prefix.
     try connection.statement(
       """
@@ -89,20 +89,20 @@ extension StoreRows {
       """
     ).first(
       .text(prefix), .text(prefix.dropLast() + "0"), .integer(now.milliseconds)
-    ) { row throws(SQLiteError) in (count: row.int64(0), bytes: row.int64(1)) } ?? (0, 0)
+    ) { row in (count: row.int64(0), bytes: row.int64(1)) } ?? (0, 0)
   }
 
   /// Ids of local documents that have expired at a moment.
-  func expiredLocals(at moment: Timestamp, limit: Int) throws(SQLiteError) -> [LocalID] {
+  func expiredLocals(at moment: Timestamp, limit: Int) throws -> [LocalID] {
     try connection.statement(
       "SELECT id FROM locals WHERE expires IS NOT NULL AND expires <= ?1 LIMIT ?2"
-    ).all(.integer(moment.milliseconds), .integer(limit)) { row throws(SQLiteError) in
+    ).all(.integer(moment.milliseconds), .integer(limit)) { row in
       LocalID(stored: try row.string(0))
     }
   }
 
   /// Writes or removes a local document.
-  func apply(_ edit: LocalEdit) throws(SQLiteError) {
+  func apply(_ edit: LocalEdit) throws {
     guard let document = edit.document else {
       try connection.statement("DELETE FROM locals WHERE id = ?1").run(.text(edit.id.text))
       return
@@ -119,7 +119,7 @@ extension StoreRows {
   }
 
   /// Removes some of the local documents that have expired at `now`.
-  func removeExpiredLocals(at now: Timestamp) throws(SQLiteError) {
+  func removeExpiredLocals(at now: Timestamp) throws {
     try connection.statement(
       """
       DELETE FROM locals WHERE id IN (

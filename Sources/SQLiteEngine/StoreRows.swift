@@ -33,19 +33,16 @@ extension StoreRows {
   ///
   /// The far end is compared here rather than in SQL, so that one statement serves every range.
   func walk(
-    _ range: DocumentRange, _ visit: (StoredDocument, [UInt8]) throws(StoreError) -> Bool
-  ) throws(StoreError) {
-    let statement = try storing { () throws(SQLiteError) in
-      let statement = try range.descending ? descending : ascending
-      // Text sorts before every blob, so an empty blob stands behind the last id.
-      let last = range.end.map { Binding.text($0) } ?? .bytes([])
-      let start = range.descending ? last : .text(range.start ?? "")
-      try statement.bind(start, at: 1)
-      try statement.bind(range.includesDeleted ? 1 : 0, at: 2)
-      return statement
-    }
+    _ range: DocumentRange, _ visit: (StoredDocument, [UInt8]) throws -> Bool
+  ) throws {
+    let statement = try range.descending ? descending : ascending
+    // Text sorts before every blob, so an empty blob stands behind the last id.
+    let last = range.end.map { Binding.text($0) } ?? .bytes([])
+    let start = range.descending ? last : .text(range.start ?? "")
+    try statement.bind(start, at: 1)
+    try statement.bind(range.includesDeleted ? 1 : 0, at: 2)
     defer { statement.reset() }
-    while try storing(statement.step) {
+    while try statement.step() {
       let found = StoredDocument.reading(statement.row)
       let row = try found.verified()
       guard range.reaches(row.id) else { return }
@@ -55,7 +52,7 @@ extension StoreRows {
   }
 
   private var ascending: Statement {
-    get throws(SQLiteError) {
+    get throws {
       try connection.statement(
         """
         SELECT sequence, id, first, generation, digest, is_deleted, type, created, updated,
@@ -66,7 +63,7 @@ extension StoreRows {
   }
 
   private var descending: Statement {
-    get throws(SQLiteError) {
+    get throws {
       try connection.statement(
         """
         SELECT sequence, id, first, generation, digest, is_deleted, type, created, updated,

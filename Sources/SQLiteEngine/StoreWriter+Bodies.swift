@@ -28,14 +28,14 @@ extension StoreWriter {
   /// the mutation put a tombstone or a descendant on the winner; that one's body leaves `bodies`.
   mutating func content(
     of winner: RevisionID, _ mutation: Mutation, _ old: LoadedDocuments.Found?
-  ) throws(StoreError) -> (body: StoreRows.StoredBody, type: String?) {
+  ) throws -> (body: StoreRows.StoredBody, type: String?) {
     if winner == mutation.revision, let body = Self.body(of: mutation) {
       return (body, mutation.body?.type)
     }
     if let added = mutation.further.last(where: { $0.revision == winner }) {
       return (Self.body(of: added, mutation.id), added.body.type)
     }
-    guard let old else { throw .integrity("the winner's body was never stored") }
+    guard let old else { throw ServiceError.integrity("the winner's body was never stored") }
     if winner == old.row.revision {
       let body = StoreRows.StoredBody(bytes: old.body, checksum: old.row.bodyChecksum)
       return (body, old.row.type)
@@ -46,33 +46,25 @@ extension StoreWriter {
   /// What a leaf says that had lost and wins now; its body leaves `bodies`.
   mutating func promoted(
     _ winner: RevisionID, of id: DocumentID, first: Int64
-  ) throws(StoreError) -> (body: StoreRows.StoredBody, type: String?) {
-    let stored = try storing { () throws(SQLiteError) in
-      try rows.body(of: first, winner)
-    }
+  ) throws -> (body: StoreRows.StoredBody, type: String?) {
+    let stored = try rows.body(of: first, winner)
     guard let stored, stored.checksum == Checksum.body(id, winner, stored.bytes) else {
-      throw .integrity("the body of a leaf is missing or fails its checksum")
+      throw ServiceError.integrity("the body of a leaf is missing or fails its checksum")
     }
-    let type = try applying { () throws(DocumentError) in
-      try DocumentBody(parsing: stored.bytes, limits: .stored).type
-    }
-    header.otherBodyBytes -= try storing { () throws(SQLiteError) in
-      try rows.removeBody(of: first, winner)
-    }
+    let type = try DocumentBody(parsing: stored.bytes, limits: .stored).type
+    header.otherBodyBytes -= try rows.removeBody(of: first, winner)
     return (stored, type)
   }
 
   /// Removes the bodies of a document's revisions that are no leaves.
-  mutating func dropHistory(of old: LoadedDocuments.Found) throws(StoreError) {
+  mutating func dropHistory(of old: LoadedDocuments.Found) throws {
     let leaves = Set(try old.tree().leaves.map(\.revision))
-    header.otherBodyBytes -= try storing { () throws(SQLiteError) in
-      var removed: Int64 = 0
-      for place in try rows.bodies(of: old.row.first, below: .max)
-      where !leaves.contains(place.revision) {
-        removed += try rows.removeBody(at: place)
-      }
-      return removed
+    var removed: Int64 = 0
+    for place in try rows.bodies(of: old.row.first, below: .max)
+    where !leaves.contains(place.revision) {
+      removed += try rows.removeBody(at: place)
     }
+    header.otherBodyBytes -= removed
   }
 
   /// A body that is to stand beside the winner's, and whose it is.
@@ -89,7 +81,7 @@ extension StoreWriter {
   /// - Returns: by how many bytes the table has grown.
   func exchangeBodies(
     of first: Int64, for losing: [LosingBody], _ mutation: Mutation, hasOthers: Bool
-  ) throws(SQLiteError) -> Int64 {
+  ) throws -> Int64 {
     let isMeasured =
       ancestors > 0 && mutation.body != nil && mutation.further.isEmpty && !mutation.hasJoined
       && !mutation.letsGo

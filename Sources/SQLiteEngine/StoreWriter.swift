@@ -26,7 +26,7 @@ struct StoreWriter {
   /// - Parameter loaded: what the rule read.
   mutating func write(
     _ changes: StoreChanges, of loaded: LoadedDocuments, at now: Timestamp
-  ) throws(StoreError) {
+  ) throws {
     guard !changes.isEmpty else { return }
     hasWritten = true
     isWriting = true
@@ -42,15 +42,11 @@ struct StoreWriter {
       if let old = try loaded.document(id) { try dropHistory(of: old) }
     }
     if !changes.locals.isEmpty {
-      try storing { () throws(SQLiteError) in
-        try rows.removeExpiredLocals(at: now)
-        for edit in changes.locals { try rows.apply(edit) }
-      }
+      try rows.removeExpiredLocals(at: now)
+      for edit in changes.locals { try rows.apply(edit) }
     }
     if !changes.indexes.isEmpty {
-      try storing { () throws(SQLiteError) in
-        for edit in changes.indexes { try rows.apply(edit) }
-      }
+      for edit in changes.indexes { try rows.apply(edit) }
     }
     isWriting = false
   }
@@ -59,9 +55,9 @@ struct StoreWriter {
   /// winner's body; the body of the old winner, or of the new revision if it loses, goes to `bodies`.
   private mutating func write(
     _ mutation: Mutation, replacing old: LoadedDocuments.Found?, at now: Timestamp
-  ) throws(StoreError) {
+  ) throws {
     guard let winner = mutation.tree.winner else {
-      throw StoreError(DocumentError(.damaged, "A document needs at least one revision"))
+      throw ServiceError(DocumentError(.damaged, "A document needs at least one revision"))
     }
     let sequence = header.lastSequence + 1
     let first = old?.row.first ?? sequence
@@ -74,12 +70,10 @@ struct StoreWriter {
       updated: now.milliseconds, bodyChecksum: content.body.checksum,
       treeChecksum: tree.map { Checksum.tree(mutation.id, winner.revision, $0) })
     let losing = losing(mutation, to: winner.revision, old)
-    header.otherBodyBytes += try storing { () throws(SQLiteError) in
-      let grown = try exchangeBodies(of: first, for: losing, mutation, hasOthers: old != nil)
-      if let old { try rows.remove(old.row) }
-      try rows.insert(row, body: content.body.bytes, tree: tree)
-      return grown
-    }
+    let grown = try exchangeBodies(of: first, for: losing, mutation, hasOthers: old != nil)
+    if let old { try rows.remove(old.row) }
+    try rows.insert(row, body: content.body.bytes, tree: tree)
+    header.otherBodyBytes += grown
     header.lastSequence = sequence
     header.newest = sequence
     count(row, content.body.bytes, replacing: old)
@@ -141,14 +135,14 @@ extension StoreWriter {
   /// sequence advances by one, and bodies that no revision has any more are gone.
   mutating func write(
     _ purge: Purge, replacing old: LoadedDocuments.Found, at now: Timestamp
-  ) throws(StoreError) {
+  ) throws {
     rows.recent.forget(purge.id)
     guard let winner = purge.tree.winner else {
       try remove(old.row)
       count(removed: old.row, old.body)
       rows.counts.move(from: old.row.sequence, to: nil)
       header.lastSequence += 1
-      header.newest = try storing(rows.newestSequence)
+      header.newest = try rows.newestSequence()
       return
     }
     let sequence = header.lastSequence + 1
@@ -162,34 +156,30 @@ extension StoreWriter {
       treeChecksum: tree.map { Checksum.tree(purge.id, winner.revision, $0) })
     // An ancestor that the purged leaf was near may be too far from those that are left.
     let kept = purge.tree.revisions(withinSteps: ancestors)
-    header.otherBodyBytes += try storing { () throws(SQLiteError) in
-      var grown: Int64 = 0
-      if old.row.revision != winner.revision, kept.contains(old.row.revision) {
-        let body = StoreRows.StoredBody(bytes: old.body, checksum: old.row.bodyChecksum)
-        grown += try rows.insert(body, of: first, old.row.revision)
-      }
-      try rows.remove(old.row)
-      for place in try rows.bodies(of: first, below: .max) where !kept.contains(place.revision) {
-        grown -= try rows.removeBody(at: place)
-      }
-      try rows.insert(row, body: content.body.bytes, tree: tree)
-      return grown
+    var grown: Int64 = 0
+    if old.row.revision != winner.revision, kept.contains(old.row.revision) {
+      let body = StoreRows.StoredBody(bytes: old.body, checksum: old.row.bodyChecksum)
+      grown += try rows.insert(body, of: first, old.row.revision)
     }
+    try rows.remove(old.row)
+    for place in try rows.bodies(of: first, below: .max) where !kept.contains(place.revision) {
+      grown -= try rows.removeBody(at: place)
+    }
+    try rows.insert(row, body: content.body.bytes, tree: tree)
+    header.otherBodyBytes += grown
     header.lastSequence = sequence
     header.newest = sequence
     count(row, content.body.bytes, replacing: old)
   }
 
-  private mutating func remove(_ row: StoredDocument) throws(StoreError) {
-    header.otherBodyBytes -= try storing { () throws(SQLiteError) in
-      var removed: Int64 = 0
-      try rows.remove(row)
-      for place in try rows.bodies(of: row.first, below: .max) {
-        removed += try rows.removeBody(at: place)
-      }
-      try rows.removeEntries(of: row.id)
-      return removed
+  private mutating func remove(_ row: StoredDocument) throws {
+    var removed: Int64 = 0
+    try rows.remove(row)
+    for place in try rows.bodies(of: row.first, below: .max) {
+      removed += try rows.removeBody(at: place)
     }
+    try rows.removeEntries(of: row.id)
+    header.otherBodyBytes -= removed
   }
 
   private mutating func count(removed row: StoredDocument, _ body: [UInt8]) {
@@ -200,7 +190,7 @@ extension StoreWriter {
   /// What the winner says that is left: the winner of before, or a leaf that had lost.
   private mutating func content(
     of winner: RevisionID, _ id: DocumentID, _ old: LoadedDocuments.Found
-  ) throws(StoreError) -> (body: StoreRows.StoredBody, type: String?) {
+  ) throws -> (body: StoreRows.StoredBody, type: String?) {
     guard winner != old.row.revision else {
       return (StoreRows.StoredBody(bytes: old.body, checksum: old.row.bodyChecksum), old.row.type)
     }

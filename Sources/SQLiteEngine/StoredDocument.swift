@@ -52,9 +52,9 @@ extension StoredDocument {
 
     /// The columns, if they are what was written.
     /// - Throws: `integrity`.
-    func verified() throws(StoreError) -> StoredDocument {
+    func verified() throws -> StoredDocument {
       guard isSound else {
-        throw .integrity("the row of change \(row.sequence) fails its checksum")
+        throw ServiceError.integrity("the row of change \(row.sequence) fails its checksum")
       }
       return row
     }
@@ -82,9 +82,9 @@ extension StoredDocument {
 
   /// The document with its body.
   /// - Throws: `integrity` when the body is not what was written.
-  func document(_ body: [UInt8]) throws(StoreError) -> Document {
+  func document(_ body: [UInt8]) throws -> Document {
     guard Checksum.body(id, revision, body) == bodyChecksum else {
-      throw .integrity("the body of change \(sequence) fails its checksum")
+      throw ServiceError.integrity("the body of change \(sequence) fails its checksum")
     }
     return Document(
       id: id, revision: revision, isDeleted: isDeleted, sequence: sequence,
@@ -95,24 +95,19 @@ extension StoredDocument {
   /// The history.
   /// - Parameter encoded: the row's tree; not looked at where there is none.
   /// - Throws: `integrity` when the tree is not what was written.
-  func tree(_ encoded: [UInt8]) throws(StoreError) -> RevisionTree {
+  func tree(_ encoded: [UInt8]) throws -> RevisionTree {
     guard let treeChecksum else {
       var tree = RevisionTree()
-      _ = try applying { () throws(DocumentError) in
-        try tree.insert(revision, below: nil, isDeleted: isDeleted)
-      }
+      _ = try tree.insert(revision, below: nil, isDeleted: isDeleted)
       return tree
     }
     guard Checksum.tree(id, revision, encoded) == treeChecksum else {
-      throw .integrity("the tree of change \(sequence) fails its checksum")
+      throw ServiceError.integrity("the tree of change \(sequence) fails its checksum")
     }
-    let decoded: Result<RevisionTree, DocumentError> = encoded.withUnsafeBytes { bytes in
-      do throws(DocumentError) {
-        return .success(try RevisionTree(decoding: bytes))
-      } catch {
-        return .failure(error)
-      }
+    do {
+      return try encoded.withUnsafeBytes { bytes in try RevisionTree(decoding: bytes) }
+    } catch {
+      throw ServiceError(engine: error)
     }
-    return try applying { () throws(DocumentError) in try decoded.get() }
   }
 }

@@ -54,7 +54,7 @@ package final class MemoryEngine: StorageEngine {
   }
 
   /// Makes every later update of a store throw, until it is opened again.
-  package func failWrites(to name: StoreName, with error: StoreError) {
+  package func failWrites(to name: StoreName, with error: ServiceError) {
     let file = state.withLockedValue { $0.files[name] }
     file?.writeFault.withLockedValue { $0 = error }
   }
@@ -66,15 +66,15 @@ package final class MemoryEngine: StorageEngine {
 
   package func open(
     _ name: StoreName, creating: Bool
-  ) async throws(StoreError) -> (any StoreStorage)? {
+  ) async throws -> (any StoreStorage)? {
     await beforeOpening(name)
-    return try state.withLockedRule { state throws(StoreError) -> MemoryStorage? in
+    return try state.withLockedValue { state -> MemoryStorage? in
       guard !state.damaged.contains(name) else {
-        throw StoreError(.damaged, "The store is damaged")
+        throw ServiceError(.damaged, "The store is damaged")
       }
       guard !state.open.contains(name) else {
         state.tally.violations += 1
-        throw StoreError(.storage, "The store is open already")
+        throw ServiceError(.storage, "The store is open already")
       }
       if state.files[name] == nil, !creating {
         state.tally.absent += 1
@@ -92,11 +92,11 @@ package final class MemoryEngine: StorageEngine {
     }
   }
 
-  package func erase(_ name: StoreName) async throws(StoreError) -> Bool {
-    try state.withLockedRule { state throws(StoreError) in
+  package func erase(_ name: StoreName) async throws -> Bool {
+    try state.withLockedValue { state in
       guard !state.open.contains(name) else {
         state.tally.violations += 1
-        throw StoreError(.storage, "The store is open")
+        throw ServiceError(.storage, "The store is open")
       }
       state.damaged.remove(name)
       return state.files.removeValue(forKey: name) != nil
@@ -105,7 +105,7 @@ package final class MemoryEngine: StorageEngine {
 
   package func names(
     in namespace: String, after key: String?, limit: Int
-  ) async throws(StoreError) -> [StoreName] {
+  ) async throws -> [StoreName] {
     let names = state.withLockedValue { Array($0.files.keys) }
     return Array(
       names.filter { $0.namespace.equalsBytes(of: namespace) }
@@ -114,9 +114,9 @@ package final class MemoryEngine: StorageEngine {
         .prefix(max(0, limit)))
   }
 
-  package func checkWritable() throws(StoreError) {
+  package func checkWritable() throws {
     guard state.withLockedValue({ $0.isReadOnly }) else { return }
-    throw StoreError(.readOnly, "The disk is read-only")
+    throw ServiceError(.readOnly, "The disk is read-only")
   }
 
   package func close() async {}
@@ -135,7 +135,7 @@ package final class MemoryStorage: StoreStorage {
   /// A store's content and the errors that a test wants of it.
   final class File: Sendable {
     let state = NIOLockedValueBox(MemoryState())
-    let writeFault = NIOLockedValueBox<StoreError?>(nil)
+    let writeFault = NIOLockedValueBox<ServiceError?>(nil)
   }
 
   /// What readers have asked so far.
@@ -151,8 +151,8 @@ package final class MemoryStorage: StoreStorage {
   }
 
   package func read<Value: Sendable>(
-    _ query: @escaping @Sendable (any StoreView) throws(StoreError) -> Value
-  ) async throws(StoreError) -> Value {
+    _ query: @escaping @Sendable (any StoreView) throws -> Value
+  ) async throws -> Value {
     try requireOpen()
     let snapshot = file.state.withLockedValue { $0 }
     reads.count(\.states)
@@ -161,11 +161,11 @@ package final class MemoryStorage: StoreStorage {
 
   package func update<Value: Sendable>(
     loading ids: Set<DocumentID>, at now: Timestamp,
-    _ rule: @escaping @Sendable (inout StoreChanges) throws(StoreError) -> Value
-  ) async throws(StoreError) -> Value {
+    _ rule: @escaping @Sendable (inout StoreChanges) throws -> Value
+  ) async throws -> Value {
     try requireOpen()
     if let fault = file.writeFault.withLockedValue({ $0 }) { throw fault }
-    return try file.state.withLockedRule { state throws(StoreError) in
+    return try file.state.withLockedValue { state in
       var changes = StoreChanges(of: MemoryView(state: state, now: now))
       let value = try rule(&changes)
       try state.commit(changes, at: now)
@@ -174,27 +174,15 @@ package final class MemoryStorage: StoreStorage {
     }
   }
 
-  package func compact() async throws(StoreError) { try requireOpen() }
+  package func compact() async throws { try requireOpen() }
 
   package func close() async {
     guard !isClosed.exchange(true, ordering: .acquiringAndReleasing) else { return }
     onClose()
   }
 
-  private func requireOpen() throws(StoreError) {
+  private func requireOpen() throws {
     guard isClosed.load(ordering: .acquiring) else { return }
-    throw StoreError(.unavailable, "The store is closed")
-  }
-}
-
-extension NIOLockedValueBox {
-  /// Runs a rule under the lock and passes on what it throws, by its type.
-  func withLockedRule<Answer>(
-    _ rule: (inout Value) throws(StoreError) -> Answer
-  ) throws(StoreError) -> Answer {
-    let result = withLockedValue { value -> Result<Answer, StoreError> in
-      do throws(StoreError) { return .success(try rule(&value)) } catch { return .failure(error) }
-    }
-    return try result.get()
+    throw ServiceError(.unavailable, "The store is closed")
   }
 }

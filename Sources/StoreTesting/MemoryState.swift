@@ -43,9 +43,9 @@ struct MemoryState: Sendable {
 
   /// Commits what a rule recorded.
   /// - Throws: `storage` when it breaks the port's rules; nothing has changed then.
-  mutating func commit(_ changes: StoreChanges, at now: Timestamp) throws(StoreError) {
+  mutating func commit(_ changes: StoreChanges, at now: Timestamp) throws {
     guard !changes.changesTwice, changes.mutations.allSatisfy({ $0.tree.winner != nil })
-    else { throw StoreError(.storage, "An update changes a document twice") }
+    else { throw ServiceError(.storage, "An update changes a document twice") }
     let ancestors = changes.keepsHistory ? StoreLimits.storedAncestors : 0
     for mutation in changes.mutations { apply(mutation, keeping: ancestors, at: now) }
     for purge in changes.purges { apply(purge, keeping: ancestors, at: now) }

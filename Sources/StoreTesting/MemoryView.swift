@@ -9,7 +9,7 @@ package struct MemoryView: StoreView {
   /// Counts what is read; nil where nobody asks.
   var reads: ReadCounter?
 
-  package func document(_ id: DocumentID) throws(StoreError) -> Document? {
+  package func document(_ id: DocumentID) throws -> Document? {
     reads?.count(\.documents)
     guard let record = state.records[id], let winner = record.tree.winner else { return nil }
     return Document(
@@ -17,23 +17,23 @@ package struct MemoryView: StoreView {
       created: record.created, updated: record.updated, body: record.winningBody?.bytes ?? [])
   }
 
-  package func tree(_ id: DocumentID) throws(StoreError) -> RevisionTree? {
+  package func tree(_ id: DocumentID) throws -> RevisionTree? {
     reads?.count(\.trees)
     return state.records[id]?.tree
   }
 
-  package func body(_ id: DocumentID, _ revision: RevisionID) throws(StoreError) -> [UInt8]? {
+  package func body(_ id: DocumentID, _ revision: RevisionID) throws -> [UInt8]? {
     guard let record = state.records[id] else { return nil }
     if let body = record.bodies[revision] { return body.bytes }
     guard record.tree[revision]?.isLeaf != true else {
-      throw StoreError(.integrity, "The body of a leaf is missing")
+      throw ServiceError(.integrity, "The body of a leaf is missing")
     }
     return nil
   }
 
   package func documents(
-    _ range: DocumentRange, _ visit: (Document) throws(StoreError) -> Bool
-  ) throws(StoreError) {
+    _ range: DocumentRange, _ visit: (Document) throws -> Bool
+  ) throws {
     let ids = state.order[places(of: range)]
     for id in range.descending ? Array(ids.reversed()) : Array(ids) {
       guard let document = try document(id), range.includesDeleted || !document.isDeleted else {
@@ -56,7 +56,7 @@ package struct MemoryView: StoreView {
     return first..<max(first, last)
   }
 
-  package func changes(after sequence: Int64, limit: Int) throws(StoreError) -> [Change] {
+  package func changes(after sequence: Int64, limit: Int) throws -> [Change] {
     var changes: [Change] = []
     for entry in state.log[firstEntry(after: sequence)...] where changes.count < limit {
       guard let record = state.records[entry.id], record.sequence == entry.sequence,
@@ -72,7 +72,7 @@ package struct MemoryView: StoreView {
 
   package func changes(
     ofType type: String, after sequence: Int64, limit: Int
-  ) throws(StoreError) -> [Change] {
+  ) throws -> [Change] {
     let all = try changes(after: sequence, limit: .max).filter { change in
       !change.isDeleted
         && state.records[change.id]?.winningBody?.type?.equalsBytes(of: type) ?? false
@@ -80,18 +80,18 @@ package struct MemoryView: StoreView {
     return Array(all.prefix(limit))
   }
 
-  package func changes(upTo sequence: Int64, limit: Int) throws(StoreError) -> [Change] {
+  package func changes(upTo sequence: Int64, limit: Int) throws -> [Change] {
     let all = try changes(after: 0, limit: .max).filter { $0.sequence <= sequence }
     return Array(all.reversed().prefix(max(0, limit)))
   }
 
-  package func changeCount(after sequence: Int64) throws(StoreError) -> Int64 {
+  package func changeCount(after sequence: Int64) throws -> Int64 {
     Int64(try changes(after: sequence, limit: .max).count)
   }
 
   package func count(
     _ range: DocumentRange, among ids: Int
-  ) throws(StoreError) -> (count: Int, last: DocumentID?) {
+  ) throws -> (count: Int, last: DocumentID?) {
     let places = places(of: range)
     let all = state.order[places]
     let first = range.descending ? all.suffix(ids) : all.prefix(ids)
@@ -101,8 +101,8 @@ package struct MemoryView: StoreView {
   }
 
   package func locals(
-    _ range: DocumentRange, _ visit: (LocalID, LocalDocument) throws(StoreError) -> Bool
-  ) throws(StoreError) {
+    _ range: DocumentRange, _ visit: (LocalID, LocalDocument) throws -> Bool
+  ) throws {
     let ids = state.locals.keys.filter { range.contains($0.text) }
       .sorted { $0.text.precedesBytes(of: $1.text) }
     for id in range.descending ? ids.reversed() : ids {
@@ -113,7 +113,7 @@ package struct MemoryView: StoreView {
 
   package func localUsage(
     of prefix: String
-  ) throws(StoreError) -> (count: Int64, bytes: Int64) {
+  ) throws -> (count: Int64, bytes: Int64) {
     var usage: (count: Int64, bytes: Int64) = (0, 0)
     for (id, local) in state.locals where id.text.utf8.starts(with: prefix.utf8) {
       if let now, local.isExpired(at: now) { continue }
@@ -125,21 +125,21 @@ package struct MemoryView: StoreView {
 
   package func expiredLocals(
     at moment: Timestamp, limit: Int
-  ) throws(StoreError) -> [LocalID] {
+  ) throws -> [LocalID] {
     Array(state.locals.filter { $0.value.isExpired(at: moment) }.keys.prefix(max(0, limit)))
   }
 
-  package func indexedSequence(_ index: IndexID) throws(StoreError) -> Int64? {
+  package func indexedSequence(_ index: IndexID) throws -> Int64? {
     state.indexes[index]?.sequence
   }
 
-  package func indexes() throws(StoreError) -> [IndexID] {
+  package func indexes() throws -> [IndexID] {
     state.indexes.keys.sorted { $0.text.precedesBytes(of: $1.text) }
   }
 
   package func entries(
-    _ index: IndexID, _ range: IndexRange, _ visit: (IndexEntry) throws(StoreError) -> Bool
-  ) throws(StoreError) {
+    _ index: IndexID, _ range: IndexRange, _ visit: (IndexEntry) throws -> Bool
+  ) throws {
     let entries = (state.indexes[index]?.entries ?? []).filter { entry in
       let isLeftOut =
         !range.descending && entry.key == range.start && !range.id.precedesBytes(of: entry.id.text)
@@ -154,24 +154,24 @@ package struct MemoryView: StoreView {
     }
   }
 
-  package func local(_ id: LocalID) throws(StoreError) -> LocalDocument? {
+  package func local(_ id: LocalID) throws -> LocalDocument? {
     guard let local = state.locals[id] else { return nil }
     if let now, local.isExpired(at: now) { return nil }
     return local.document
   }
 
-  package func fileBytes() throws(StoreError) -> Int64 { 0 }
+  package func fileBytes() throws -> Int64 { 0 }
 
   /// The bodies alone.
-  package func holds(moreThan bytes: Int64) throws(StoreError) -> Bool {
+  package func holds(moreThan bytes: Int64) throws -> Bool {
     state.info.storedBytes > bytes
   }
 
-  package func storedBytes(of id: DocumentID) throws(StoreError) -> Int64 {
+  package func storedBytes(of id: DocumentID) throws -> Int64 {
     state.records[id]?.storedBytes ?? 0
   }
 
-  package func info() throws(StoreError) -> StoreInfo { state.info }
+  package func info() throws -> StoreInfo { state.info }
 
   /// Sequence numbers stand without a gap from 1, so the place follows from the number.
   private func firstEntry(after sequence: Int64) -> Int {

@@ -56,7 +56,7 @@ extension StorageConformance {
         _ = try await storage.graft(id, [try RevisionID("1-0")], #"{"losing":1}"#)
         let (tree, info) = (try await storage.tree(id), try await storage.info())
         let others = try await storage.storedBytes(of: other)
-        try await storage.update(loading: [id, none], at: .start) { changes throws(StoreError) in
+        try await storage.update(loading: [id, none], at: .start) { changes in
           for id in [id, none] { changes.dropHistory(of: id) }
         }
         for revision in chain.dropLast() {
@@ -105,7 +105,7 @@ extension StorageConformance {
 extension StoreStorage {
   /// Bytes of a document's bodies.
   fileprivate func storedBytes(of id: DocumentID) async throws -> Int64 {
-    try await read { view throws(StoreError) in try view.storedBytes(of: id) }
+    try await read { view in try view.storedBytes(of: id) }
   }
 }
 
@@ -149,7 +149,7 @@ extension StorageConformance {
     },
     Claim("counts stay exact when documents change, come and go between them") { bench in
       try await bench.withStorage { storage in
-        let ids = try (0..<150).map { number throws(DocumentError) in
+        let ids = try (0..<150).map { number in
           try DocumentID("n\(number)")
         }
         for id in ids { try await storage.put(id, "{}") }
@@ -177,7 +177,7 @@ extension StorageConformance {
             group.addTask {
               let id = try DocumentID("\(number)")
               return try await storage.update(loading: [id], at: .start) {
-                changes throws(StoreError) in
+                changes in
                 let view = changes.view
                 try changes.put(id, base: nil, body: .empty)
                 let last = try view.info().lastSequence

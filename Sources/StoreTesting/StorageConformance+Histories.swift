@@ -65,21 +65,18 @@ extension StorageConformance {
         let late = Timestamp(seconds: 1_800_000_100)
         let names = ["x", "y", "z"].map { RevisionID(generation: 2, digest: $0) }
         let line = try await storage.update(loading: [id], at: late) {
-          changes throws(StoreError) -> [RevisionID] in
+          changes -> [RevisionID] in
           var edits = DocumentEdits(
             id, in: try changes.tree(id), limit: HistoryLimits(revisions: 1_000))
-          let line = try applying { () throws(DocumentError) -> [RevisionID] in
-            for (number, name) in names.enumerated() {
-              _ = try edits.insert(
-                [name, root], body: DocumentBody(parsing: Array("{\"b\":\(number)}".utf8)),
-                isDeleted: false, known: nil)
-            }
-            var line = [names[2]]
-            for number in 0..<count {
-              let body = try DocumentBody(parsing: Array("{\"n\":\(number)}".utf8))
-              line.append(try edits.put(base: line.last, body: body, isDeleted: false))
-            }
-            return line
+          for (number, name) in names.enumerated() {
+            _ = try edits.insert(
+              [name, root], body: DocumentBody(parsing: Array("{\"b\":\(number)}".utf8)),
+              isDeleted: false, known: nil)
+          }
+          var line = [names[2]]
+          for number in 0..<count {
+            let body = try DocumentBody(parsing: Array("{\"n\":\(number)}".utf8))
+            line.append(try edits.put(base: line.last, body: body, isDeleted: false))
           }
           changes.write(edits.finish())
           return line
@@ -105,13 +102,11 @@ extension StorageConformance {
         let id = try DocumentID("a")
         let first = try await storage.put(id, #"{"n":0}"#)
         let late = Timestamp(seconds: 1_800_000_100)
-        try await storage.update(loading: [id], at: late) { changes throws(StoreError) in
+        try await storage.update(loading: [id], at: late) { changes in
           var edits = DocumentEdits(
             id, in: try changes.tree(id), limit: HistoryLimits(revisions: 1_000))
-          try applying { () throws(DocumentError) in
-            let gone = try edits.put(base: first, body: .empty, isDeleted: true)
-            _ = try edits.put(base: gone, body: .empty, isDeleted: false)
-          }
+          let gone = try edits.put(base: first, body: .empty, isDeleted: true)
+          _ = try edits.put(base: gone, body: .empty, isDeleted: false)
           changes.write(edits.finish())
         }
         try require(try await storage.document(id)?.created, is: late, "its birth")
@@ -150,7 +145,7 @@ extension StorageConformance {
         var wanted = RevisionTree()
         for branch in 0..<HistoryLimits.standard.liveLeaves {
           let history = try ["3-leaf\(branch)", "2-mid\(branch % 4)", "1-root"].map {
-            text throws(DocumentError) in try RevisionID(text)
+            text in try RevisionID(text)
           }
           _ = try await storage.graft(id, history, "{\"b\":\(branch)}", isDeleted: branch == 9)
           try wanted.graft(history, isDeleted: branch == 9)

@@ -89,7 +89,7 @@ extension StorageConformance {
         let index = IndexID("replaced")
         try await storage.edit(
           try advance(index, [("a", [1]), ("b", [2]), ("c", [3]), ("d", [4])], upTo: 4))
-        let ids = try ["a", "b", "x"].map { text throws(DocumentError) in try DocumentID(text) }
+        let ids = try ["a", "b", "x"].map { text in try DocumentID(text) }
         let moved = IndexEntry(id: ids[0], key: [9])
         try await storage.edit(.advance(index, documents: ids, entries: [moved], sequence: 6))
         try require(try await storage.ids(in: index), is: ["c", "d", "a"], "entries")
@@ -105,7 +105,7 @@ extension StorageConformance {
         let contents: [(id: String, content: [UInt8]?)] = [
           ("a", nil), ("b", []), ("c", [0, 255, 0]), ("d", [UInt8](repeating: 7, count: 5_000)),
         ]
-        let entries = try contents.map { id, content throws(DocumentError) in
+        let entries = try contents.map { id, content in
           IndexEntry(id: try DocumentID(id), key: [1], content: content)
         }
         let ids = entries.map(\.id)
@@ -174,16 +174,16 @@ extension StorageConformance {
         let id = try DocumentID("taken")
         try await storage.put(id, "{}")
         do {
-          try await storage.update(loading: [id], at: .start) { changes throws(StoreError) in
+          try await storage.update(loading: [id], at: .start) { changes in
             changes.write(.remove(index, entries: 9))
             guard try changes.view.document(id) == nil else {
-              throw StoreError(DocumentError.conflict)
+              throw DocumentError.conflict
             }
           }
           throw ConformanceFailure(description: "the error is lost")
-        } catch is StoreError {}
+        } catch is DocumentError {}
         try require(try await storage.ids(in: index), is: ["a"], "entries")
-        let seen = try await storage.update(loading: [], at: .start) { changes throws(StoreError) in
+        let seen = try await storage.update(loading: [], at: .start) { changes in
           try changes.view.indexedSequence(index)
         }
         try require(seen, is: 1, "the index in an update")
@@ -195,7 +195,7 @@ extension StorageConformance {
   static func advance(
     _ index: IndexID, _ entries: [(String, [UInt8])], upTo sequence: Int64
   ) throws -> IndexEdit {
-    let entries = try entries.map { id, key throws(DocumentError) in
+    let entries = try entries.map { id, key in
       IndexEntry(id: try DocumentID(id), key: key)
     }
     return .advance(index, documents: entries.map(\.id), entries: entries, sequence: sequence)

@@ -221,7 +221,7 @@ extension StorageConformance {
       do {
         try await storage.compact()
         throw ConformanceFailure(description: "it was")
-      } catch let error as StoreError { try require(error.code, is: .unavailable, "code") }
+      } catch let error as ServiceError { try require(error.code, is: .unavailable, "code") }
     },
   ]
 
@@ -229,13 +229,13 @@ extension StorageConformance {
   private static func everything(
     _ storage: any StoreStorage, _ index: IndexID, _ local: LocalID
   ) async throws -> [String] {
-    try await storage.read { view throws(StoreError) in
+    try await storage.read { view in
       var found = ["\(try view.info())", "\(try view.changes(after: 0, limit: 999))"]
-      try view.documents(DocumentRange(includesDeleted: true)) { document throws(StoreError) in
+      try view.documents(DocumentRange(includesDeleted: true)) { document in
         found.append("\(document)")
         return true
       }
-      try view.entries(index, IndexRange()) { entry throws(StoreError) in
+      try view.entries(index, IndexRange()) { entry in
         found.append("\(entry)")
         return true
       }

@@ -27,14 +27,14 @@ extension StorageConformance {
       try await bench.withStorage { storage in
         let (id, note) = (try DocumentID("a"), LocalID(receipt: "once"))
         let seen = try await storage.update(loading: [id], at: .start) {
-          changes throws(StoreError) in
+          changes in
           let before = try changes.local(note) != nil
           try changes.put(id, base: nil, body: .empty)
           changes.write(LocalEdit(note, LocalDocument(revision: 1, body: [7])))
           return [before, try changes.local(note) != nil, try changes.tree(id) != nil]
         }
         try require(seen, is: [false, true, true], "the note before; note and document after")
-        let both = try await storage.read { view throws(StoreError) in
+        let both = try await storage.read { view in
           [try view.local(note) != nil, try view.document(id) != nil]
         }
         try require(both, is: [true, true], "note and document")
@@ -51,14 +51,14 @@ extension StorageConformance {
         for (moment, isThere) in [(59, true), (61, false)] {
           let seen = try await storage.update(
             loading: [], at: .start.adding(seconds: Int64(moment))
-          ) { changes throws(StoreError) in
+          ) { changes in
             [try changes.local(short) != nil, try changes.local(long) != nil]
           }
           try require(seen, is: [isThere, true], "after \(moment) seconds")
         }
         try await storage.setLocal(short, document, expires: end.adding(seconds: 60))
         let again = try await storage.update(loading: [], at: end.adding(seconds: 1)) {
-          changes throws(StoreError) in try changes.local(short) != nil
+          changes in try changes.local(short) != nil
         }
         try require(again, is: true, "written again with a later end")
       }
@@ -72,13 +72,13 @@ extension StorageConformance {
         }
         try await storage.setLocal(LocalID(receipt: "stays"), document)
         for (moment, limit, count) in [(59, 9, 0), (60, 2, 2), (60, 9, 3)] {
-          let ids = try await storage.read { view throws(StoreError) in
+          let ids = try await storage.read { view in
             try view.expiredLocals(at: .start.adding(seconds: Int64(moment)), limit: limit)
           }
           try require(ids.count, is: count, "\(limit) after \(moment) seconds")
         }
         try await storage.setLocal(LocalID(receipt: "1"), nil)
-        let ids = try await storage.read { view throws(StoreError) in
+        let ids = try await storage.read { view in
           try view.expiredLocals(at: end, limit: 9).map(\.text).sorted()
         }
         try require(ids, is: ["receipt/0", "receipt/2"], "what is left")
@@ -134,7 +134,7 @@ extension StorageConformance {
   ]
 
   private static func usage(_ storage: any StoreStorage) async throws -> [Int64] {
-    try await storage.read { view throws(StoreError) in
+    try await storage.read { view in
       let usage = try view.localUsage(of: LocalID.clientPrefix)
       return [usage.count, usage.bytes]
     }
@@ -144,10 +144,10 @@ extension StorageConformance {
   private static func locals(
     _ storage: any StoreStorage, _ range: DocumentRange, at now: Timestamp, limit: Int = .max
   ) async throws -> [Int64] {
-    try await storage.update(loading: [], at: now) { changes throws(StoreError) in
+    try await storage.update(loading: [], at: now) { changes in
       let view = changes.view
       var found: [Int64] = []
-      try view.locals(range) { id, document throws(StoreError) in
+      try view.locals(range) { id, document in
         guard try view.local(id) == document, document.body == [UInt8(document.revision)] else {
           return false
         }

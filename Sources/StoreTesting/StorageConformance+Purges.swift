@@ -125,9 +125,9 @@ extension StorageConformance {
     },
     Claim("one update writes and purges, and a throwing one does neither") { bench in
       try await bench.withStorage { storage in
-        let ids = try ["a", "b", "c"].map { text throws(DocumentError) in try DocumentID(text) }
+        let ids = try ["a", "b", "c"].map { text in try DocumentID(text) }
         for id in ids { try await storage.put(id, "{}") }
-        try await storage.update(loading: Set(ids), at: .start) { changes throws(StoreError) in
+        try await storage.update(loading: Set(ids), at: .start) { changes in
           changes.write(try mutation(ids[0], in: changes.view))
           changes.purge(Purge(id: ids[1], tree: RevisionTree()))
         }
@@ -135,14 +135,14 @@ extension StorageConformance {
         try require(try await storage.changes().map(\.id), is: [ids[2], ids[0]], "the feed")
         try require(try await storage.info().lastSequence, is: 5, "last sequence")
         do {
-          try await storage.update(loading: [ids[2]], at: .start) { changes throws(StoreError) in
+          try await storage.update(loading: [ids[2]], at: .start) { changes in
             changes.purge(Purge(id: ids[2], tree: RevisionTree()))
             guard try changes.view.document(ids[2]) == nil else {
-              throw StoreError(DocumentError.conflict)
+              throw DocumentError.conflict
             }
           }
           throw ConformanceFailure(description: "the error is lost")
-        } catch is StoreError {}
+        } catch is DocumentError {}
         try require(try await storage.document(ids[2])?.id, is: ids[2], "the document")
         try await storage.purge(try DocumentID("never"))
         try require(try await storage.info().lastSequence, is: 5, "after a purge of nothing")
@@ -154,7 +154,7 @@ extension StorageConformance {
         try await storage.put(id, "{}")
         for purges in [false, true] {
           do {
-            try await storage.update(loading: [id], at: .start) { changes throws(StoreError) in
+            try await storage.update(loading: [id], at: .start) { changes in
               changes.write(try mutation(id, in: changes.view))
               if purges {
                 changes.purge(Purge(id: id, tree: RevisionTree()))
@@ -163,7 +163,7 @@ extension StorageConformance {
               }
             }
             throw ConformanceFailure(description: "it was taken")
-          } catch let error as StoreError { try require(error.code, is: .storage, "code") }
+          } catch let error as ServiceError { try require(error.code, is: .storage, "code") }
         }
         try require(try await storage.info().lastSequence, is: 1, "last sequence")
       }
@@ -175,7 +175,7 @@ extension StorageConformance {
         let side = try RevisionID("2-side")
         _ = try await storage.graft(id, [side, root], #"{"s":1}"#)
         let depth = StoreLimits.storedAncestors + 5
-        let chain = try (2...depth).reversed().map { number throws(DocumentError) in
+        let chain = try (2...depth).reversed().map { number in
           try RevisionID("\(number)-c")
         }
         _ = try await storage.graft(id, chain + [root], #"{"c":1}"#)
@@ -191,10 +191,8 @@ extension StorageConformance {
 
   private static func mutation(
     _ id: DocumentID, in view: any StoreView
-  ) throws(StoreError) -> Mutation {
+  ) throws -> Mutation {
     let (tree, base) = (try view.tree(id), try view.document(id)?.revision)
-    return try applying { () throws(DocumentError) in
-      try Edit.put(id, in: tree, base: base, body: .empty)
-    }
+    return try Edit.put(id, in: tree, base: base, body: .empty)
   }
 }

@@ -7,9 +7,9 @@ extension StorageConformance {
   static let sequences: [Claim] = [
     Claim("each recorded document takes the next sequence number, in order") { bench in
       try await bench.withStorage { storage in
-        let ids = try ["b", "a", "c"].map { text throws(DocumentError) in try DocumentID(text) }
+        let ids = try ["b", "a", "c"].map { text in try DocumentID(text) }
         let count = try await storage.update(loading: Set(ids), at: .start) {
-          changes throws(StoreError) in
+          changes in
           for id in ids { try changes.put(id, base: nil, body: .empty) }
           return changes.mutations.count
         }
@@ -22,7 +22,7 @@ extension StorageConformance {
     Claim("ancestors that a graft brings along take no sequence number") { bench in
       try await bench.withStorage { storage in
         let id = try DocumentID("a")
-        let history = try ["4-d", "3-c", "2-b", "1-a"].map { text throws(DocumentError) in
+        let history = try ["4-d", "3-c", "2-b", "1-a"].map { text in
           try RevisionID(text)
         }
         let changes = try await storage.graft(id, history, #"{"x":1}"#)
@@ -39,7 +39,7 @@ extension StorageConformance {
       bench in
       try await bench.withStorage { storage in
         let id = try DocumentID("a")
-        let ids = try ["4-d", "3-c", "2-b", "1-a"].map { text throws(DocumentError) in
+        let ids = try ["4-d", "3-c", "2-b", "1-a"].map { text in
           try RevisionID(text)
         }
         _ = try await storage.graft(id, [ids[3]], #"{"type":"old"}"#)
@@ -89,7 +89,7 @@ extension StorageConformance {
       try await bench.withStorage { storage in
         let id = try DocumentID("a")
         let length = StoreLimits.storedAncestors + 2
-        let path = try (0..<length).map { place throws(DocumentError) in
+        let path = try (0..<length).map { place in
           try RevisionID("\(length - place)-x")
         }
         _ = try await storage.graft(id, Array(path.suffix(1)), #"{"old":true}"#)
@@ -106,7 +106,7 @@ extension StorageConformance {
     Claim("a rule that records nothing takes no sequence number") { bench in
       try await bench.withStorage { storage in
         let id = try DocumentID("a")
-        let answer = try await storage.update(loading: [id], at: .start) { _ throws(StoreError) in 7
+        let answer = try await storage.update(loading: [id], at: .start) { _ in 7
         }
         try require(answer, is: 7, "the answer")
         try require(try await storage.changes(), is: [], "changes")

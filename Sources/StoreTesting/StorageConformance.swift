@@ -117,19 +117,18 @@ extension StorageConformance {
         try await storage.setLocal(note, LocalDocument(revision: 1, body: [1]))
         let before = try await storage.info()
         do {
-          try await storage.update(loading: [id], at: .start) { changes throws(StoreError) in
+          try await storage.update(loading: [id], at: .start) { changes in
             changes.write(LocalEdit(note, nil))
             try changes.put(
-              try applying { () throws(DocumentError) in try DocumentID("c") }, base: nil,
+              try DocumentID("c"), base: nil,
               body: .empty)
             guard try changes.view.document(id) == nil else {
-              throw StoreError(DocumentError.conflict)
+              throw DocumentError.conflict
             }
           }
           throw ConformanceFailure(description: "the error is lost")
-        } catch let error as StoreError {
-          try require(error.code, is: .rejected, "code")
-          try require(error.document?.code, is: .conflict, "the rule's code")
+        } catch let error as DocumentError {
+          try require(error.code, is: .conflict, "the rule's code")
         }
         try require(try await storage.info(), is: before, "counts")
         try require(try await storage.document(id)?.revision, is: revision, "the document")
@@ -145,12 +144,12 @@ extension StorageConformance {
             group.addTask {
               let id = try DocumentID("\(number)")
               do {
-                try await storage.update(loading: [id], at: .start) { changes throws(StoreError) in
+                try await storage.update(loading: [id], at: .start) { changes in
                   try changes.put(id, base: nil, body: .empty)
-                  guard !number.isMultiple(of: 3) else { throw StoreError(DocumentError.conflict) }
+                  guard !number.isMultiple(of: 3) else { throw DocumentError.conflict }
                 }
                 return true
-              } catch is StoreError { return false }
+              } catch is DocumentError { return false }
             }
           }
           return try await group.reduce(into: 0) { $0 += $1 ? 1 : 0 }
@@ -183,7 +182,7 @@ extension StorageConformance {
         let (a, b) = (try DocumentID("a"), try DocumentID("b"))
         try await storage.put(a, #"{"type":"t"}"#)
         let seen = try await storage.update(loading: [b], at: .start) {
-          changes throws(StoreError) in
+          changes in
           try changes.put(b, base: nil, body: .empty)
           let (sequence, ids) = (
             try changes.view.info().lastSequence, try changes.view.ids(ofType: "t")
@@ -198,7 +197,7 @@ extension StorageConformance {
       try await bench.withStorage { storage in
         let (a, b) = (try DocumentID("a"), try DocumentID("b"))
         let revision = try await storage.put(a, #"{"n":1}"#)
-        try await storage.update(loading: [], at: .start) { changes throws(StoreError) in
+        try await storage.update(loading: [], at: .start) { changes in
           let found = try changes.view.document(a)
           try changes.put(a, base: found?.revision, body: .empty)
           try changes.put(b, base: nil, body: .empty)
@@ -210,15 +209,13 @@ extension StorageConformance {
   ]
 
   private static func increment(_ id: DocumentID, in storage: any StoreStorage) async throws {
-    try await storage.update(loading: [id], at: .start) { changes throws(StoreError) in
+    try await storage.update(loading: [id], at: .start) { changes in
       let old = try changes.view.document(id)
-      let body = try applying { () throws(DocumentError) in
-        let count = try old.map { old throws(DocumentError) in
-          try DocumentBody(parsing: old.body).bytes.filter { (0x30...0x39).contains($0) }
-        }
-        let next = (count.flatMap { Int(String(decoding: $0, as: UTF8.self)) } ?? 0) + 1
-        return try DocumentBody(parsing: Array("{\"n\":\(next)}".utf8))
+      let count = try old.map { old in
+        try DocumentBody(parsing: old.body).bytes.filter { (0x30...0x39).contains($0) }
       }
+      let next = (count.flatMap { Int(String(decoding: $0, as: UTF8.self)) } ?? 0) + 1
+      let body = try DocumentBody(parsing: Array("{\"n\":\(next)}".utf8))
       try changes.put(id, base: old?.revision, body: body)
     }
   }

@@ -14,11 +14,9 @@ extension StoreStorage {
     created: Timestamp? = nil, keepsHistory: Bool = true, at now: Timestamp = .start
   ) async throws -> RevisionID {
     let body = try DocumentBody(parsing: Array(text.utf8))
-    return try await update(loading: [id], at: now) { changes throws(StoreError) in
+    return try await update(loading: [id], at: now) { changes in
       let tree = try changes.tree(id)
-      var mutation = try applying { () throws(DocumentError) in
-        try Edit.put(id, in: tree, base: base, body: body, isDeleted: isDeleted)
-      }
+      var mutation = try Edit.put(id, in: tree, base: base, body: body, isDeleted: isDeleted)
       mutation.created = created
       changes.write(mutation)
       changes.keepsHistory = keepsHistory
@@ -44,12 +42,10 @@ extension StoreStorage {
     at now: Timestamp = .start
   ) async throws -> [Change] {
     let body = try DocumentBody(parsing: Array(text.utf8))
-    let last = try await update(loading: [id], at: now) { changes throws(StoreError) in
+    let last = try await update(loading: [id], at: now) { changes in
       let tree = try changes.tree(id)
-      let mutation = try applying { () throws(DocumentError) in
-        try Edit.insert(
-          id, in: tree, history: history, body: body, isDeleted: isDeleted, known: nil)
-      }
+      let mutation = try Edit.insert(
+        id, in: tree, history: history, body: body, isDeleted: isDeleted, known: nil)
       changes.write(mutation)
       return try changes.view.info().lastSequence
     }
@@ -61,46 +57,46 @@ extension StoreStorage {
     _ id: LocalID, _ document: LocalDocument?, expires: Timestamp? = nil,
     at now: Timestamp = .start
   ) async throws {
-    try await update(loading: [], at: now) { changes throws(StoreError) in
+    try await update(loading: [], at: now) { changes in
       changes.write(LocalEdit(id, document, expires: expires))
     }
   }
 
   func document(_ id: DocumentID) async throws -> Document? {
-    try await read { view throws(StoreError) in try view.document(id) }
+    try await read { view in try view.document(id) }
   }
 
   func tree(_ id: DocumentID) async throws -> RevisionTree? {
-    try await read { view throws(StoreError) in try view.tree(id) }
+    try await read { view in try view.tree(id) }
   }
 
   /// A body as text.
   func body(_ id: DocumentID, _ revision: RevisionID) async throws -> String? {
-    try await read { view throws(StoreError) in try view.body(id, revision) }
+    try await read { view in try view.body(id, revision) }
       .map { String(decoding: $0, as: UTF8.self) }
   }
 
   func local(_ id: LocalID) async throws -> LocalDocument? {
-    try await read { view throws(StoreError) in try view.local(id) }
+    try await read { view in try view.local(id) }
   }
 
   func info() async throws -> StoreInfo {
-    try await read { view throws(StoreError) in try view.info() }
+    try await read { view in try view.info() }
   }
 
   func changes(after sequence: Int64 = 0, limit: Int = 1_000_000) async throws -> [Change] {
-    try await read { view throws(StoreError) in try view.changes(after: sequence, limit: limit) }
+    try await read { view in try view.changes(after: sequence, limit: limit) }
   }
 
   func ids(ofType type: String) async throws -> [String] {
-    try await read { view throws(StoreError) in try view.ids(ofType: type) }.map(\.text)
+    try await read { view in try view.ids(ofType: type) }.map(\.text)
   }
 
   /// The ids that a range finds, at most so many.
   func ids(in range: DocumentRange, limit: Int = .max) async throws -> [String] {
-    try await read { view throws(StoreError) in
+    try await read { view in
       var ids: [String] = []
-      try view.documents(range) { document throws(StoreError) in
+      try view.documents(range) { document in
         ids.append(document.id.text)
         return ids.count < limit
       }
@@ -115,22 +111,22 @@ extension StoreStorage {
   func purge(
     _ id: DocumentID, to tree: RevisionTree = RevisionTree(), at now: Timestamp = .start
   ) async throws {
-    try await update(loading: [id], at: now) { changes throws(StoreError) in
+    try await update(loading: [id], at: now) { changes in
       changes.purge(Purge(id: id, tree: tree))
     }
   }
 
   func changes(upTo sequence: Int64, limit: Int = 1_000_000) async throws -> [Change] {
-    try await read { view throws(StoreError) in try view.changes(upTo: sequence, limit: limit) }
+    try await read { view in try view.changes(upTo: sequence, limit: limit) }
   }
 
   func changeCount(after sequence: Int64) async throws -> Int64 {
-    try await read { view throws(StoreError) in try view.changeCount(after: sequence) }
+    try await read { view in try view.changeCount(after: sequence) }
   }
 
   /// Counts a range in parts of so many ids.
   func count(_ range: DocumentRange, among ids: Int) async throws -> Int {
-    try await read { view throws(StoreError) in
+    try await read { view in
       var (count, rest) = (0, range)
       while true {
         let part = try view.count(rest, among: ids)
@@ -143,24 +139,24 @@ extension StoreStorage {
 
   /// Edits indexes.
   func edit(_ edits: IndexEdit...) async throws {
-    try await update(loading: [], at: .start) { changes throws(StoreError) in
+    try await update(loading: [], at: .start) { changes in
       for edit in edits { changes.write(edit) }
     }
   }
 
   func indexedSequence(_ index: IndexID) async throws -> Int64? {
-    try await read { view throws(StoreError) in try view.indexedSequence(index) }
+    try await read { view in try view.indexedSequence(index) }
   }
 
   func indexes() async throws -> [IndexID] {
-    try await read { view throws(StoreError) in try view.indexes() }
+    try await read { view in try view.indexes() }
   }
 
   /// An index's entries in a range.
   func entries(of index: IndexID, _ range: IndexRange) async throws -> [IndexEntry] {
-    try await read { view throws(StoreError) in
+    try await read { view in
       var entries: [IndexEntry] = []
-      try view.entries(index, range) { entry throws(StoreError) in
+      try view.entries(index, range) { entry in
         entries.append(entry)
         return true
       }
@@ -172,9 +168,9 @@ extension StoreStorage {
   func ids(
     in index: IndexID, _ range: IndexRange = IndexRange(), limit: Int = .max
   ) async throws -> [String] {
-    try await read { view throws(StoreError) in
+    try await read { view in
       var ids: [String] = []
-      try view.entries(index, range) { entry throws(StoreError) in
+      try view.entries(index, range) { entry in
         ids.append(entry.id.text)
         return ids.count < limit
       }

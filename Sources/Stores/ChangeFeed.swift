@@ -113,15 +113,15 @@ package struct CommitFollower: Sendable {
   /// itself must not concern it for ever.
   package let concerns: @Sendable (Mutation) -> Bool
   /// Runs after such a commit, with the documents that concern it. What it throws is left to the next time: the commit before it stands.
-  package let follow: @Sendable (DocumentStore, [DocumentID]) async throws(StoreError) -> Void
+  package let follow: @Sendable (DocumentStore, [DocumentID]) async throws -> Void
   /// Puts together again what can be derived, after revisions were lost to damage.
-  package let restore: @Sendable (DocumentStore, [Damage]) async throws(StoreError) -> Void
+  package let restore: @Sendable (DocumentStore, [Damage]) async throws -> Void
 
   /// A rule that follows commits.
   package init(
     concerns: @escaping @Sendable (Mutation) -> Bool,
-    follow: @escaping @Sendable (DocumentStore, [DocumentID]) async throws(StoreError) -> Void,
-    restore: @escaping @Sendable (DocumentStore, [Damage]) async throws(StoreError) -> Void = {
+    follow: @escaping @Sendable (DocumentStore, [DocumentID]) async throws -> Void,
+    restore: @escaping @Sendable (DocumentStore, [Damage]) async throws -> Void = {
       _, _ in
     }
   ) {

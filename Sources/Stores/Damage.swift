@@ -89,12 +89,12 @@ extension LocalID {
 
 extension StoreView {
   /// What the store has lost to damage and nobody has written anew, ``Damage/maximumNamed`` at most.
-  package func damage() throws(StoreError) -> [Damage] {
+  package func damage() throws -> [Damage] {
     var notes: [Damage] = []
     // The byte after a slash is a nought.
     let range = DocumentRange(
       start: LocalID.damagePrefix, end: String(LocalID.damagePrefix.dropLast()) + "0")
-    try locals(range) { _, note throws(StoreError) in
+    try locals(range) { _, note in
       if let damage = Damage(note) { notes.append(damage) }
       return notes.count < 2 * Damage.maximumNamed
     }
@@ -152,9 +152,9 @@ extension DocumentStore {
   /// The accounts' store is never guessed at: an older body could be an older password, and a name whose account was
   /// set aside would be free.
   @discardableResult
-  package func mend(pause: Duration = .zero) async throws(StoreError) -> Mending {
+  package func mend(pause: Duration = .zero) async throws -> Mending {
     let extent = name == .system ? Mending.Extent.withoutLoss : .everything
-    let mending = try await noting { () throws(StoreError) in
+    let mending = try await noting {
       try await storage.mend(extent, at: now(), pause: pause)
     }
     guard mending.hasChanged else { return mending }
@@ -166,9 +166,9 @@ extension DocumentStore {
 
   /// Runs work, and once more where damage was in its way that could be mended.
   func mending<Value: Sendable>(
-    _ work: () async throws(StoreError) -> Value
-  ) async throws(StoreError) -> Value {
-    do throws(StoreError) { return try await noting(work) } catch {
+    _ work: () async throws -> Value
+  ) async throws -> Value {
+    do { return try await noting(work) } catch {
       guard await hasMended(after: error) else { throw error }
     }
     return try await noting(work)
@@ -176,9 +176,9 @@ extension DocumentStore {
 
   /// Calls the engine, and takes note of errors after which the store is to be opened anew.
   func noting<Value: Sendable>(
-    _ work: () async throws(StoreError) -> Value
-  ) async throws(StoreError) -> Value {
-    do throws(StoreError) { return try await work() } catch {
+    _ work: () async throws -> Value
+  ) async throws -> Value {
+    do { return try await work() } catch {
       health.note(error)
       throw error
     }
@@ -186,8 +186,8 @@ extension DocumentStore {
 
   /// Whether damage was the reason for an error and is out of the way now. What belongs to the accounts waits for the
   /// scrub: to look through all of it for one log-in would be dear.
-  func hasMended(after error: StoreError) async -> Bool {
-    guard error.code == .integrity, name != .system else { return false }
+  func hasMended(after error: any Error) async -> Bool {
+    guard ServiceError(error)?.code == .integrity, name != .system else { return false }
     return (try? await mend().hasChanged) ?? false
   }
 }
@@ -205,8 +205,8 @@ final class StorageHealth: Sendable {
   /// Takes note of an error that leaves the state in memory in doubt. After a failed fsync the
   /// system may have dropped the pages and call the next fsync a success, so only the disk's word
   /// counts.
-  func note(_ error: StoreError) {
-    switch error.code {
+  func note(_ error: any Error) {
+    switch ServiceError(error)?.code {
     case .storage, .integrity, .damaged: failed.store(true, ordering: .releasing)
     default: break
     }
@@ -255,18 +255,18 @@ extension DocumentStore {
   /// - Parameter moment: when they are over.
   /// - Returns: how many went, and how many receipts of batches and purged documents' marks are left.
   /// - Throws: as ``update(loading:_:)``; `ended`.
-  package func removeExpired(at moment: Timestamp) async throws(StoreError) -> Remains {
+  package func removeExpired(at moment: Timestamp) async throws -> Remains {
     var remains = Remains()
     let limit = Self.expiredAtOnce
     while try await hasExpired(at: moment) {
-      remains.removed[.receipts, default: 0] += try await update { changes throws(StoreError) in
+      remains.removed[.receipts, default: 0] += try await update { changes in
         let ids = try changes.view.expiredLocals(at: moment, limit: limit)
         for id in ids { changes.write(LocalEdit(id, nil)) }
         return ids.count
       }
-      do { try await Slice.giveWay() } catch { throw .ended }
+      try await Slice.giveWay()
     }
-    let kept = try await read { view throws(StoreError) in
+    let kept = try await read { view in
       (
         receipts: Int(clamping: try view.localUsage(of: LocalID.batchPrefix).count),
         purges: Int(clamping: try view.localUsage(of: LocalID.purgedPrefix).count)
@@ -276,8 +276,8 @@ extension DocumentStore {
     return remains
   }
 
-  private func hasExpired(at moment: Timestamp) async throws(StoreError) -> Bool {
-    try await read { view throws(StoreError) in
+  private func hasExpired(at moment: Timestamp) async throws -> Bool {
+    try await read { view in
       try !view.expiredLocals(at: moment, limit: 1).isEmpty
     }
   }

@@ -7,23 +7,9 @@ extension DatabaseManager {
   /// Do not lease a store inside a lease of the same store: where the outer one stands in the way
   /// of an erasure, the inner one waits for it in vain.
   /// - Parameter creating: whether to make an absent store, durably, before `use` runs.
-  /// - Parameter use: given nil when the store is absent and `creating` is false. Write
-  ///   `{ store throws(StoreError) in … }` for this typed form; a closure that throws anything
-  ///   takes the untyped one.
-  /// - Throws: what `use` throws and, made into its error, what opening throws: `damaged`,
-  ///   `unavailable` (no slot came free in time, the task was cancelled, the service stops),
-  ///   `storage`, `storageFull`, `readOnly`.
-  nonisolated(nonsending) package func withStore<Value, Failure: StoreFailure>(
-    _ name: StoreName, creating: Bool,
-    _ use: (DocumentStore?) async throws(Failure) -> Value
-  ) async throws(Failure) -> Value {
-    let lease: OpenStore?
-    do { lease = try await self.lease(name, creating: creating) } catch { throw Failure(error) }
-    defer { release(lease) }
-    return try await use(lease?.store)
-  }
-
-  /// Lends a store to a closure that throws anything; see the typed form.
+  /// - Parameter use: given nil when the store is absent and `creating` is false.
+  /// - Throws: what `use` throws, and what opening throws: `damaged`, `unavailable` (no slot came free in time, the
+  ///   task was cancelled, the service stops), `storage`, `storageFull`, `readOnly`.
   nonisolated(nonsending) package func withStore<Value>(
     _ name: StoreName, creating: Bool, _ use: (DocumentStore?) async throws -> Value
   ) async throws -> Value {
@@ -33,43 +19,22 @@ extension DatabaseManager {
   }
 
   /// Lends a store, making it if absent; see ``withStore(_:creating:_:)``.
-  nonisolated(nonsending) package func withStore<Value, Failure: StoreFailure>(
-    _ name: StoreName, _ use: (DocumentStore) async throws(Failure) -> Value
-  ) async throws(Failure) -> Value {
-    try await withStore(name, creating: true) { store throws(Failure) in
-      guard let store else { throw Failure(.notMade) }
-      return try await use(store)
-    }
-  }
-
-  /// Lends a store to a closure that throws anything, making the store if absent.
   nonisolated(nonsending) package func withStore<Value>(
     _ name: StoreName, _ use: (DocumentStore) async throws -> Value
   ) async throws -> Value {
     try await withStore(name, creating: true) { store in
-      guard let store else { throw StoreError.notMade }
+      guard let store else { throw ServiceError.notMade }
       return try await use(store)
     }
   }
 
   /// Lends a store that exists; see ``withStore(_:creating:_:)``.
   /// - Throws: besides, `absent`.
-  nonisolated(nonsending) package func withExisting<Value, Failure: StoreFailure>(
-    _ name: StoreName, _ use: (DocumentStore) async throws(Failure) -> Value
-  ) async throws(Failure) -> Value {
-    try await withStore(name, creating: false) { store throws(Failure) in
-      guard let store else { throw Failure(.absent) }
-      return try await use(store)
-    }
-  }
-
-  /// Lends a store that exists to a closure that throws anything.
-  /// - Throws: besides, ``StoreError`` with code `absent`.
   nonisolated(nonsending) package func withExisting<Value>(
     _ name: StoreName, _ use: (DocumentStore) async throws -> Value
   ) async throws -> Value {
     try await withStore(name, creating: false) { store in
-      guard let store else { throw StoreError.absent }
+      guard let store else { throw ServiceError.absent }
       return try await use(store)
     }
   }
@@ -78,12 +43,11 @@ extension DatabaseManager {
   /// all stores takes no place from those that people come back to.
   /// - Parameter use: given nil when the store is absent.
   /// - Throws: as ``withStore(_:creating:_:)`` does.
-  nonisolated(nonsending) package func visit<Value, Failure: StoreFailure>(
-    _ name: StoreName, _ use: (DocumentStore?) async throws(Failure) -> Value
-  ) async throws(Failure) -> Value {
+  nonisolated(nonsending) package func visit<Value>(
+    _ name: StoreName, _ use: (DocumentStore?) async throws -> Value
+  ) async throws -> Value {
     let isLast = !isInUse(name)
-    let lease: OpenStore?
-    do { lease = try await self.lease(name, creating: false) } catch { throw Failure(error) }
+    let lease = try await lease(name, creating: false)
     defer { release(lease, isLast: isLast) }
     return try await use(lease?.store)
   }
@@ -97,8 +61,8 @@ extension DatabaseManager {
   /// - Parameter use: given nil when the store is absent.
   /// - Throws: what `use` throws, and as ``withStore(_:creating:_:)`` does.
   nonisolated(nonsending) package func withStorage<Value>(
-    _ name: StoreName, _ use: ((any StoreStorage)?) async throws(StoreError) -> Value
-  ) async throws(StoreError) -> Value {
+    _ name: StoreName, _ use: ((any StoreStorage)?) async throws -> Value
+  ) async throws -> Value {
     let lease = try await lease(name, creating: false)
     defer { release(lease) }
     return try await use(lease?.store.storage)
@@ -107,13 +71,13 @@ extension DatabaseManager {
   /// Takes a lease at once where the store is open, or waits for one; nil for an absent store.
   nonisolated(nonsending) private func lease(
     _ name: StoreName, creating: Bool
-  ) async throws(StoreError) -> OpenStore? {
+  ) async throws -> OpenStore? {
     if let open = state.withLockedValue({ $0.stores.lease(name) }) { return open }
     switch await answer(to: .lease(creating: creating), for: name) {
     case .leased(let open): return open
     case .absent: return nil
     case .failed(let error): throw error
-    case .erased, .stopped: throw .stopping
+    case .erased, .stopped: throw ServiceError.stopping
     }
   }
 
@@ -183,7 +147,7 @@ extension DatabaseManager {
       settle(state.withLockedValue { $0.stores.closed(name) })
     case .erase(let name):
       state.withLockedValue { $0.feeds.remove(name) }?.finish()
-      let result: Result<Bool, StoreError>
+      let result: Result<Bool, any Error>
       do { result = .success(try await engine.erase(name)) } catch { result = .failure(error) }
       settle(state.withLockedValue { $0.stores.erased(name, result) })
     }
@@ -191,7 +155,7 @@ extension DatabaseManager {
 
   nonisolated private func open(
     _ name: StoreName, creating: Bool
-  ) async -> Result<OpenStore?, StoreError> {
+  ) async -> Result<OpenStore?, any Error> {
     do {
       guard let storage = try await engine.open(name, creating: creating) else {
         return .success(nil)
@@ -217,7 +181,7 @@ extension DatabaseManager {
     state.withLockedValue { $0.waiting[ticket] != nil }
   }
 
-  nonisolated private func withdraw(_ ticket: UInt64, from name: StoreName, _ error: StoreError) {
+  nonisolated private func withdraw(_ ticket: UInt64, from name: StoreName, _ error: ServiceError) {
     settle(state.withLockedValue { $0.stores.withdraw(ticket, for: name, error) })
   }
 

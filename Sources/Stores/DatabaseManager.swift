@@ -95,12 +95,12 @@ package actor DatabaseManager {
   /// - Returns: false when it was absent.
   /// - Throws: what the engine throws; `unavailable` when the service stops or the task is
   ///   cancelled.
-  package func erase(_ name: StoreName, isNoted: Bool = true) async throws(StoreError) -> Bool {
+  package func erase(_ name: StoreName, isNoted: Bool = true) async throws -> Bool {
     if isNoted { try await engine.noteErasure(of: name) }
     switch await answer(to: .erase, for: name) {
     case .erased(let wasThere): return wasThere
     case .failed(let error): throw error
-    case .leased, .absent, .stopped: throw .stopping
+    case .leased, .absent, .stopped: throw ServiceError.stopping
     }
   }
 

@@ -33,9 +33,9 @@ package struct DocumentStore: Sendable {
 
   /// Reads one state of the store; see ``StoreStorage/read(_:)``.
   package func read<Value: Sendable>(
-    _ query: @escaping @Sendable (any StoreView) throws(StoreError) -> Value
-  ) async throws(StoreError) -> Value {
-    try await mending { () throws(StoreError) in try await storage.read(query) }
+    _ query: @escaping @Sendable (any StoreView) throws -> Value
+  ) async throws -> Value {
+    try await mending { try await storage.read(query) }
   }
 
   /// Reads in slices, for what a stranger sizes: `step` is called again and again, each time with what the call
@@ -44,19 +44,14 @@ package struct DocumentStore: Sendable {
   /// - Throws: what `step` throws; `ended`.
   package func read<Progress: Sendable, Value: Sendable>(
     inSlices progress: Progress,
-    _ step: @escaping @Sendable (inout Progress, any StoreView) throws(StoreError) -> Value?
-  ) async throws(StoreError) -> Value {
+    _ step: @escaping @Sendable (inout Progress, any StoreView) throws -> Value?
+  ) async throws -> Value {
     // In a box, so that what grows from call to call is never copied.
     let reached = NIOLockedValueBox(progress)
     while true {
-      do throws(StoreError) {
-        let value = try await storage.read { view throws(StoreError) in
-          let outcome: Result<Value?, StoreError> = reached.withLockedValue { progress in
-            do throws(StoreError) { return .success(try step(&progress, view)) } catch {
-              return .failure(error)
-            }
-          }
-          return try outcome.get()
+      do {
+        let value = try await storage.read { view in
+          try reached.withLockedValue { progress in try step(&progress, view) }
         }
         if let value { return value }
       } catch {
@@ -65,16 +60,16 @@ package struct DocumentStore: Sendable {
         reached.withLockedValue { $0 = progress }
       }
       // The store's thread was left, so others have had their turn; the task's own may go on for long.
-      do { try await Slice.giveWay() } catch { throw .ended }
-      if Slice.isEnded { throw .ended }
+      try await Slice.giveWay()
+      if Slice.isEnded { throw ServiceError.ended }
     }
   }
 
   /// Reads a document or two of one state of the store; see ``StoreStorage/readInline(_:)``.
   package func readInline<Value: Sendable>(
-    _ query: @escaping @Sendable (any StoreView) throws(StoreError) -> Value
-  ) async throws(StoreError) -> Value {
-    try await mending { () throws(StoreError) in try await storage.readInline(query) }
+    _ query: @escaping @Sendable (any StoreView) throws -> Value
+  ) async throws -> Value {
+    try await mending { try await storage.readInline(query) }
   }
 
   /// Commits what a rule records; see ``StoreStorage/update(loading:at:_:)``.
@@ -83,12 +78,12 @@ package struct DocumentStore: Sendable {
   @discardableResult
   package func update<Value: Sendable>(
     loading ids: Set<DocumentID> = [],
-    _ rule: @escaping @Sendable (inout StoreChanges) throws(StoreError) -> Value
-  ) async throws(StoreError) -> Value {
+    _ rule: @escaping @Sendable (inout StoreChanges) throws -> Value
+  ) async throws -> Value {
     let (limits, moment) = (limits, now())
     let concerns = follower.concerns
-    let (value, wakes, followed) = try await mending { () throws(StoreError) in
-      try await storage.update(loading: ids, at: moment) { changes throws(StoreError) in
+    let (value, wakes, followed) = try await mending {
+      try await storage.update(loading: ids, at: moment) { changes in
         changes.historyLimits = limits.history
         let value = try rule(&changes)
         try PurgeMarks.note(in: &changes, at: moment)
@@ -106,24 +101,24 @@ package struct DocumentStore: Sendable {
   }
 
   /// Gives disk space back; see ``StoreStorage/compact()``.
-  package func compact() async throws(StoreError) {
-    try await noting { () throws(StoreError) in try await storage.compact() }
+  package func compact() async throws {
+    try await noting { try await storage.compact() }
   }
 
   /// Wake-ups after commits: read again by sequence number after each. The first comes at once.
   package func wakeUps() -> AsyncStream<Void> { feed.wakeUps() }
 
   /// The winner, a tombstone included.
-  package func document(_ id: DocumentID) async throws(StoreError) -> Document? {
-    try await readInline { view throws(StoreError) in try view.document(id) }
+  package func document(_ id: DocumentID) async throws -> Document? {
+    try await readInline { view in try view.document(id) }
   }
 
   /// Puts a revision on a document; see ``StoreChanges/put(_:base:body:isDeleted:)``.
   @discardableResult
   package func put(
     _ id: DocumentID, base: RevisionID?, body: DocumentBody
-  ) async throws(StoreError) -> RevisionID {
-    try await update(loading: [id]) { changes throws(StoreError) in
+  ) async throws -> RevisionID {
+    try await update(loading: [id]) { changes in
       try changes.put(id, base: base, body: body)
     }
   }
@@ -132,8 +127,8 @@ package struct DocumentStore: Sendable {
   @discardableResult
   package func delete(
     _ id: DocumentID, base: RevisionID?
-  ) async throws(StoreError) -> RevisionID {
-    try await update(loading: [id]) { changes throws(StoreError) in
+  ) async throws -> RevisionID {
+    try await update(loading: [id]) { changes in
       try changes.delete(id, base: base)
     }
   }

@@ -135,7 +135,7 @@ extension OpenStores {
     /// The store is gone; false when there was none.
     case erased(Bool)
     /// Nothing came of it.
-    case failed(StoreError)
+    case failed(any Error)
     /// Every store is closed.
     case stopped
   }

@@ -50,7 +50,7 @@ struct OpenStores<Store: Sendable>: Sendable {
   mutating func ask(_ request: Request, for name: StoreName, as ticket: Ticket) -> Outcome {
     var outcome = Outcome()
     guard !isStopping else {
-      outcome.answers.append((ticket, .failed(.stopping)))
+      outcome.answers.append((ticket, .failed(ServiceError.stopping)))
       return outcome
     }
     entries[name, default: Entry()].queue.append(Waiter(ticket: ticket, request: request))
@@ -60,7 +60,7 @@ struct OpenStores<Store: Sendable>: Sendable {
 
   /// Takes a caller out of the line and answers with `error`; nothing if its answer was given
   /// before.
-  mutating func withdraw(_ ticket: Ticket, for name: StoreName, _ error: StoreError) -> Outcome {
+  mutating func withdraw(_ ticket: Ticket, for name: StoreName, _ error: ServiceError) -> Outcome {
     var outcome = Outcome()
     guard let place = entries[name]?.queue.firstIndex(where: { $0.ticket == ticket }) else {
       return outcome
@@ -96,7 +96,7 @@ struct OpenStores<Store: Sendable>: Sendable {
   }
 
   /// The engine has opened a store, found it absent or failed.
-  mutating func opened(_ name: StoreName, _ result: Result<Store?, StoreError>) -> Outcome {
+  mutating func opened(_ name: StoreName, _ result: Result<Store?, any Error>) -> Outcome {
     var outcome = Outcome()
     guard case .opening(let creating)? = entries[name]?.phase else { return outcome }
     switch result {
@@ -111,7 +111,7 @@ struct OpenStores<Store: Sendable>: Sendable {
       }
       shut(name, &outcome)
     case .success(nil):
-      answerLeases(of: name, .failed(.notMade), while: { $0 != .erase }, &outcome)
+      answerLeases(of: name, .failed(ServiceError.notMade), while: { $0 != .erase }, &outcome)
       shut(name, &outcome)
     case .failure(let error):
       answerLeases(of: name, .failed(error), while: { $0 != .erase }, &outcome)
@@ -134,7 +134,7 @@ struct OpenStores<Store: Sendable>: Sendable {
   }
 
   /// The engine has erased a store or failed to.
-  mutating func erased(_ name: StoreName, _ result: Result<Bool, StoreError>) -> Outcome {
+  mutating func erased(_ name: StoreName, _ result: Result<Bool, any Error>) -> Outcome {
     var outcome = Outcome()
     guard case .erasing(let ticket)? = entries[name]?.phase else { return outcome }
     switch result {
@@ -165,7 +165,7 @@ struct OpenStores<Store: Sendable>: Sendable {
     isStopping = true
     stoppers.append(ticket)
     for name in Array(entries.keys) {
-      answerLeases(of: name, .failed(.stopping), while: { _ in true }, &outcome)
+      answerLeases(of: name, .failed(ServiceError.stopping), while: { _ in true }, &outcome)
       advance(name, &outcome)
     }
     stopIfDone(&outcome)
@@ -195,14 +195,14 @@ struct OpenStores<Store: Sendable>: Sendable {
   }
 }
 
-extension StoreError {
+extension ServiceError {
   /// The error of every lease while the service stops.
-  static let stopping = StoreError(.unavailable, "The service is stopping")
+  static let stopping = ServiceError(.unavailable, "The service is stopping")
   /// The error of a store that an engine was told to make and did not.
-  static let notMade = StoreError(.storage, "The store could not be made")
+  static let notMade = ServiceError(.storage, "The store could not be made")
   /// The error of a caller that waited for a store as long as it may.
-  static let crowded = StoreError(
+  static let crowded = ServiceError(
     .unavailable, "Too many stores are in use at this moment; try again soon")
   /// The error of a caller that gave up.
-  static let withdrawn = StoreError(.unavailable, "The request was cancelled while it waited")
+  static let withdrawn = ServiceError(.unavailable, "The request was cancelled while it waited")
 }

@@ -24,7 +24,7 @@ package struct Purge: Sendable {
 
 extension StoreView {
   /// How often the store has forgotten revisions: who keeps a copy of it can't learn of that from the feed.
-  package func purgeCount() throws(StoreError) -> Int64 {
+  package func purgeCount() throws -> Int64 {
     try local(.purgeCount)?.revision ?? 0
   }
 }
@@ -41,14 +41,14 @@ package struct PurgeMarks {
   package let isEmpty: Bool
 
   /// The marks in one state.
-  package init(_ view: any StoreView) throws(StoreError) {
+  package init(_ view: any StoreView) throws {
     self.view = view
     isEmpty = try view.purgeCount() == 0
   }
 
   /// The marks of a document's purged revisions; none where nothing was purged lately.
   /// - Throws: `integrity` for marks that can't be read.
-  package func of(_ id: DocumentID) throws(StoreError) -> PurgedRevisions {
+  package func of(_ id: DocumentID) throws -> PurgedRevisions {
     guard !isEmpty else { return PurgedRevisions() }
     return try Self.stored(id, in: view)
   }
@@ -57,13 +57,13 @@ package struct PurgeMarks {
   /// - Parameter tree: the document's tree; of one that is there nil is the answer.
   package func former(
     _ id: DocumentID, _ tree: RevisionTree?
-  ) throws(StoreError) -> RevisionID? {
+  ) throws -> RevisionID? {
     guard tree == nil else { return nil }
     return try of(id).latest
   }
 
   /// Records, besides the purges of an update, that there were some, and what they take away.
-  static func note(in changes: inout StoreChanges, at now: Timestamp) throws(StoreError) {
+  static func note(in changes: inout StoreChanges, at now: Timestamp) throws {
     guard !changes.purges.isEmpty else { return }
     let count = LocalDocument(
       revision: try changes.view.purgeCount() &+ 1, body: Array("{}".utf8))
@@ -76,7 +76,7 @@ package struct PurgeMarks {
   /// The note that makes known what a purge takes away; nil where none is to be left.
   private static func note(
     _ purge: Purge, in view: any StoreView, at now: Timestamp
-  ) throws(StoreError) -> LocalEdit? {
+  ) throws -> LocalEdit? {
     guard purge.leavesMarks, let tree = try view.tree(purge.id) else { return nil }
     var purged = try stored(purge.id, in: view)
     purged.add(from: tree, leaving: purge.tree, on: now.day)
@@ -89,10 +89,10 @@ package struct PurgeMarks {
 
   private static func stored(
     _ id: DocumentID, in view: any StoreView
-  ) throws(StoreError) -> PurgedRevisions {
+  ) throws -> PurgedRevisions {
     guard let local = try view.local(.purged(id)) else { return PurgedRevisions() }
     do { return try PurgedRevisions(local.body) } catch {
-      throw StoreError(.integrity, "The marks of purged revisions can't be read")
+      throw ServiceError(.integrity, "The marks of purged revisions can't be read")
     }
   }
 }
@@ -101,7 +101,7 @@ extension StoreView {
   /// What a document goes on from that is not there; see ``PurgeMarks/former(_:_:)``.
   package func former(
     _ id: DocumentID, _ tree: RevisionTree?
-  ) throws(StoreError) -> RevisionID? {
+  ) throws -> RevisionID? {
     guard tree == nil else { return nil }
     return try PurgeMarks(self).former(id, nil)
   }

@@ -10,7 +10,7 @@ enum Quota {
   /// - Throws: `quotaExceeded`.
   static func check(
     _ changes: inout StoreChanges, against limits: StoreLimits
-  ) throws(StoreError) {
+  ) throws {
     changes.keepsHistory = try check(
       changes.mutations, purges: changes.purges, against: limits, in: changes.view)
     try check(changes.locals, against: limits, in: changes.view)
@@ -22,7 +22,7 @@ enum Quota {
   ///   beyond the limits.
   private static func check(
     _ mutations: [Mutation], purges: [Purge], against limits: StoreLimits, in view: any StoreView
-  ) throws(StoreError) -> Bool {
+  ) throws -> Bool {
     guard !limits.isUnbounded, !mutations.isEmpty || !purges.isEmpty else { return true }
     try checkOverall(mutations, against: limits, in: view)
     let info = try view.info()
@@ -33,13 +33,13 @@ enum Quota {
     guard mutations.contains(where: isGrowth) else { return keepsHistory }
     let documents = try info.documentCount + added(mutations, purges, in: view)
     guard documents <= limits.documents || documents <= info.documentCount else {
-      throw StoreError(
+      throw ServiceError(
         .quotaExceeded, "This store is full: it holds at most \(limits.documents) documents")
     }
     guard !keepsHistory else { return true }
     let bytes = try info.storedBytes + grown(mutations, purges, in: view)
     guard bytes <= limits.bytes || bytes <= info.storedBytes else {
-      throw StoreError(
+      throw ServiceError(
         .quotaExceeded, "This store is full: it holds at most \(limits.bytes) bytes")
     }
     return false
@@ -49,13 +49,13 @@ enum Quota {
   /// the store holds in all: beyond it no id is new and no history longer than by an edit or two.
   private static func checkOverall(
     _ mutations: [Mutation], against limits: StoreLimits, in view: any StoreView
-  ) throws(StoreError) {
+  ) throws {
     guard try view.holds(moreThan: limits.overallBytes) else { return }
     for mutation in mutations {
       guard let known = try view.tree(mutation.id),
         mutation.tree.nodes.count <= known.nodes.count + editedNodes
       else {
-        throw StoreError(
+        throw ServiceError(
           .quotaExceeded,
           "This store is full: with tombstones and histories it holds at most "
             + "\(limits.overallBytes) bytes")
@@ -96,7 +96,7 @@ enum Quota {
   /// By how many there are more live documents.
   private static func added(
     _ mutations: [Mutation], _ purges: [Purge], in view: any StoreView
-  ) throws(StoreError) -> Int64 {
+  ) throws -> Int64 {
     var documents: Int64 = 0
     for (id, tree) in mutations.map({ ($0.id, $0.tree) }) + purges.map({ ($0.id, $0.tree) }) {
       documents += (tree.winner?.isDeleted ?? true) ? 0 : 1
@@ -108,7 +108,7 @@ enum Quota {
   /// By how many bytes there are more when no written document keeps its history.
   private static func grown(
     _ mutations: [Mutation], _ purges: [Purge], in view: any StoreView
-  ) throws(StoreError) -> Int64 {
+  ) throws -> Int64 {
     var bytes: Int64 = 0
     for mutation in mutations {
       bytes -= try view.storedBytes(of: mutation.id)
@@ -127,7 +127,7 @@ enum Quota {
 
   private static func length(
     of leaf: RevisionID, after mutation: Mutation, in view: any StoreView
-  ) throws(StoreError) -> Int {
+  ) throws -> Int {
     if let body = mutation.body(of: leaf) { return body.bytes.count }
     if mutation.closed.contains(leaf) { return emptyBytes }
     return try view.body(mutation.id, leaf)?.count ?? 0
@@ -151,7 +151,7 @@ extension Quota {
   /// - Throws: `quotaExceeded` when clients' local documents, or receipts, become more or longer, beyond the limits.
   static func check(
     _ edits: [LocalEdit], against limits: StoreLimits, in view: any StoreView
-  ) throws(StoreError) {
+  ) throws {
     guard !limits.isUnbounded else { return }
     let clients = edits.filter { isNamed($0, LocalID.clientPrefix) }
     let receipts = edits.filter { isNamed($0, LocalID.batchPrefix) }
@@ -167,7 +167,7 @@ extension Quota {
     guard
       after.receipts.count <= StoreLimits.receipts || after.receipts.count <= before.receipts.count
     else {
-      throw StoreError(
+      throw ServiceError(
         .quotaExceeded,
         "This store keeps the answers to at most \(StoreLimits.receipts) idempotency keys, each for a "
           + "day: send the request without a key, or later")
@@ -176,7 +176,7 @@ extension Quota {
     guard after.clients.count <= limits.documents || after.clients.count <= before.clients.count,
       bytes <= limits.bytes || bytes <= before.clients.bytes + before.receipts.bytes
     else {
-      throw StoreError(
+      throw ServiceError(
         .quotaExceeded,
         "This store is full of local documents: it holds at most \(limits.documents), "
           + "\(limits.bytes) bytes together with the answers to idempotency keys")
@@ -189,7 +189,7 @@ extension Quota {
 
   private static func usage(
     _ prefix: String, in view: any StoreView
-  ) throws(StoreError) -> Usage {
+  ) throws -> Usage {
     let usage = try view.localUsage(of: prefix)
     return Usage(count: usage.count, bytes: usage.bytes)
   }
@@ -199,7 +199,7 @@ extension Quota.Usage {
   /// What it comes to with these edits.
   fileprivate func adding(
     _ edits: [LocalEdit], in view: any StoreView
-  ) throws(StoreError) -> Self {
+  ) throws -> Self {
     var sum = self
     for edit in edits {
       let old = try view.local(edit.id)

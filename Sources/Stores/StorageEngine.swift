@@ -11,25 +11,25 @@ package protocol StorageEngine: Sendable {
   /// - Parameter creating: whether to make the store if it is absent, durably, before answering.
   /// - Returns: nil when the store is absent and `creating` is false.
   /// - Throws: `damaged`, `unavailable`, `storage`, `storageFull`, `readOnly`.
-  func open(_ name: StoreName, creating: Bool) async throws(StoreError) -> (any StoreStorage)?
+  func open(_ name: StoreName, creating: Bool) async throws -> (any StoreStorage)?
 
   /// Notes, durably and for whoever restores a backup, that a store is about to be erased for good. Nothing to do for
   /// one that is absent, and for an engine without backups.
-  func noteErasure(of name: StoreName) async throws(StoreError)
+  func noteErasure(of name: StoreName) async throws
 
   /// Removes a store that is not open, its files and its entry, so that nothing can be read back.
   /// - Returns: false when it was absent.
-  func erase(_ name: StoreName) async throws(StoreError) -> Bool
+  func erase(_ name: StoreName) async throws -> Bool
 
   /// The registered stores of one namespace (see ``StoreName/namespace``), by key in byte order.
   /// - Parameter key: start after this key; nil from the first.
   func names(
     in namespace: String, after key: String?, limit: Int
-  ) async throws(StoreError) -> [StoreName]
+  ) async throws -> [StoreName]
 
   /// Whether a write would find a disk that takes it; for readiness. Blocks for as long as the disk takes, whatever
   /// else the engine does: for a thread that does nothing else. One call at a time.
-  func checkWritable() throws(StoreError)
+  func checkWritable() throws
 
   /// How much damage is known that nobody could mend without a loss, since the start; for readiness.
   var knownDamage: Int { get }
@@ -39,7 +39,7 @@ package protocol StorageEngine: Sendable {
 }
 
 extension StorageEngine {
-  package func noteErasure(of name: StoreName) async throws(StoreError) {}
+  package func noteErasure(of name: StoreName) async throws {}
   package var knownDamage: Int { 0 }
 }
 
@@ -50,15 +50,15 @@ package protocol StoreStorage: Sendable {
   /// Reads one state of the store.
   /// - Throws: what `query` throws; `damaged`, `integrity`, `storage`, `unavailable`.
   func read<Value: Sendable>(
-    _ query: @escaping @Sendable (any StoreView) throws(StoreError) -> Value
-  ) async throws(StoreError) -> Value
+    _ query: @escaping @Sendable (any StoreView) throws -> Value
+  ) async throws -> Value
 
   /// Reads a document or two of one state of the store, as ``read(_:)``; an engine may do that on the caller's
   /// thread as long as it need not wait for anything.
   /// - Parameter query: takes microseconds; may run a second time when its first answer is thrown away.
   func readInline<Value: Sendable>(
-    _ query: @escaping @Sendable (any StoreView) throws(StoreError) -> Value
-  ) async throws(StoreError) -> Value
+    _ query: @escaping @Sendable (any StoreView) throws -> Value
+  ) async throws -> Value
 
   /// Runs `rule` inside a transaction and commits what it records: all of it, durably, or nothing.
   ///
@@ -75,13 +75,13 @@ package protocol StoreStorage: Sendable {
   @discardableResult
   func update<Value: Sendable>(
     loading ids: Set<DocumentID>, at now: Timestamp,
-    _ rule: @escaping @Sendable (inout StoreChanges) throws(StoreError) -> Value
-  ) async throws(StoreError) -> Value
+    _ rule: @escaping @Sendable (inout StoreChanges) throws -> Value
+  ) async throws -> Value
 
   /// Gives the disk space of what was removed back to the system, without changing what the store holds.
   /// Nothing to do for an engine without a disk, or when there is little to give back.
   /// - Throws: `storageFull`, `readOnly`, `storage`, `damaged`, `unavailable`; nothing is lost then.
-  func compact() async throws(StoreError)
+  func compact() async throws
 
   /// Looks at all that is stored, piece by piece, and mends what is not what was written; see ``Mending``. Others have
   /// their turn between the pieces. Nothing to do for an engine that can't be damaged.
@@ -89,7 +89,7 @@ package protocol StoreStorage: Sendable {
   /// - Throws: `damaged` for what no mending helps, `storage`, `storageFull`, `readOnly`, `unavailable`.
   func mend(
     _ extent: Mending.Extent, at now: Timestamp, pause: Duration
-  ) async throws(StoreError) -> Mending
+  ) async throws -> Mending
 
   /// Gives the store's files back to the system. Whoever calls it sees to it that nothing follows.
   func close() async
@@ -97,10 +97,10 @@ package protocol StoreStorage: Sendable {
 
 extension StoreStorage {
   package func readInline<Value: Sendable>(
-    _ query: @escaping @Sendable (any StoreView) throws(StoreError) -> Value
-  ) async throws(StoreError) -> Value { try await read(query) }
+    _ query: @escaping @Sendable (any StoreView) throws -> Value
+  ) async throws -> Value { try await read(query) }
 
   package func mend(
     _ extent: Mending.Extent, at now: Timestamp, pause: Duration
-  ) async throws(StoreError) -> Mending { Mending() }
+  ) async throws -> Mending { Mending() }
 }

@@ -3,7 +3,7 @@ package import Documents
 /// One update of a store in the making: what a rule reads, and what it records to be written.
 ///
 /// ```swift
-/// let revision = try await store.update(loading: [id]) { changes throws(StoreError) in
+/// let revision = try await store.update(loading: [id]) { changes in
 ///   try changes.put(id, base: base, body: body)
 /// }
 /// ```
@@ -63,31 +63,29 @@ package struct StoreChanges {
   package mutating func write(_ index: IndexEdit) { indexes.append(index) }
 
   /// The history of a document, with what is recorded of it.
-  package func tree(_ id: DocumentID) throws(StoreError) -> RevisionTree? {
+  package func tree(_ id: DocumentID) throws -> RevisionTree? {
     if let mutation = mutations.last(where: { $0.id == id }) { return mutation.tree }
     return try view.tree(id)
   }
 
   /// A local document, with what is recorded of it.
-  package func local(_ id: LocalID) throws(StoreError) -> LocalDocument? {
+  package func local(_ id: LocalID) throws -> LocalDocument? {
     if let edit = locals.last(where: { $0.id == id }) { return edit.document }
     return try view.local(id)
   }
 
   /// Puts a revision on a document; see ``Edit/put(_:in:base:after:body:isDeleted:limit:)``.
   /// - Returns: the new revision.
-  /// - Throws: `rejected` with the document's error, such as `conflict` where `base` is no leaf.
+  /// - Throws: ``DocumentError``, such as `conflict` where `base` is no leaf.
   @discardableResult
   package mutating func put(
     _ id: DocumentID, base: RevisionID?, body: DocumentBody, isDeleted: Bool = false
-  ) throws(StoreError) -> RevisionID {
+  ) throws -> RevisionID {
     let tree = try view.tree(id)
     let former = try view.former(id, tree)
-    let mutation = try applying { () throws(DocumentError) in
-      try Edit.put(
-        id, in: tree, base: base, after: former, body: body, isDeleted: isDeleted,
-        limit: historyLimits)
-    }
+    let mutation = try Edit.put(
+      id, in: tree, base: base, after: former, body: body, isDeleted: isDeleted,
+      limit: historyLimits)
     write(mutation)
     return mutation.revision
   }
@@ -98,11 +96,9 @@ package struct StoreChanges {
   @discardableResult
   package mutating func delete(
     _ id: DocumentID, base: RevisionID?
-  ) throws(StoreError) -> RevisionID {
+  ) throws -> RevisionID {
     let tree = try view.tree(id)
-    let mutation = try applying { () throws(DocumentError) in
-      try Edit.delete(id, in: tree, base: base, limit: historyLimits)
-    }
+    let mutation = try Edit.delete(id, in: tree, base: base, limit: historyLimits)
     write(mutation)
     return mutation.revision
   }

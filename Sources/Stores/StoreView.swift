@@ -6,81 +6,81 @@ package import Documents
 /// Inside an update the view shows what earlier updates of the same commit wrote.
 package protocol StoreView {
   /// The winner, a tombstone included; nil when the id was never used. One indexed read.
-  func document(_ id: DocumentID) throws(StoreError) -> Document?
+  func document(_ id: DocumentID) throws -> Document?
   /// The whole history.
-  func tree(_ id: DocumentID) throws(StoreError) -> RevisionTree?
+  func tree(_ id: DocumentID) throws -> RevisionTree?
   /// What a revision says; nil when the revision is unknown or its body was compacted away.
-  func body(_ id: DocumentID, _ revision: RevisionID) throws(StoreError) -> [UInt8]?
+  func body(_ id: DocumentID, _ revision: RevisionID) throws -> [UInt8]?
   /// The same for who has the document's tree of this state at hand, which is not read again then.
   func body(
     _ id: DocumentID, of node: RevisionTree.Node, in tree: RevisionTree
-  ) throws(StoreError) -> [UInt8]?
+  ) throws -> [UInt8]?
   /// Winners by id in byte order, tombstones included where asked, until `visit` answers false.
   func documents(
-    _ range: DocumentRange, _ visit: (Document) throws(StoreError) -> Bool
-  ) throws(StoreError)
+    _ range: DocumentRange, _ visit: (Document) throws -> Bool
+  ) throws
   /// Documents that changed after a sequence number, each once, at its last change, in order.
   /// - Parameter limit: how many rows at most.
-  func changes(after sequence: Int64, limit: Int) throws(StoreError) -> [Change]
+  func changes(after sequence: Int64, limit: Int) throws -> [Change]
   /// The same of live documents whose body's `type` is this.
   func changes(
     ofType type: String, after sequence: Int64, limit: Int
-  ) throws(StoreError) -> [Change]
+  ) throws -> [Change]
   /// Documents that changed up to a sequence number, that one included, each once, at its last change,
   /// newest first.
   /// - Parameter limit: how many rows at most.
-  func changes(upTo sequence: Int64, limit: Int) throws(StoreError) -> [Change]
+  func changes(upTo sequence: Int64, limit: Int) throws -> [Change]
   /// How many rows ``changes(after:limit:)`` has behind a sequence number. Counts them: not for every
   /// page of a walk.
-  func changeCount(after sequence: Int64) throws(StoreError) -> Int64
+  func changeCount(after sequence: Int64) throws -> Int64
   /// How many winners are among the first so many ids of a range, in its direction, tombstones included where
   /// asked. Counts them, without their bodies.
   /// - Returns: besides, the last of those ids, if there are so many; nil when the range has no more.
   func count(
     _ range: DocumentRange, among ids: Int
-  ) throws(StoreError) -> (count: Int, last: DocumentID?)
+  ) throws -> (count: Int, last: DocumentID?)
   /// A local document; nil when absent (or expired).
-  func local(_ id: LocalID) throws(StoreError) -> LocalDocument?
+  func local(_ id: LocalID) throws -> LocalDocument?
   /// Local documents by id in byte order, or downwards, until `visit` answers false. Expired ones are
   /// left out.
   func locals(
-    _ range: DocumentRange, _ visit: (LocalID, LocalDocument) throws(StoreError) -> Bool
-  ) throws(StoreError)
+    _ range: DocumentRange, _ visit: (LocalID, LocalDocument) throws -> Bool
+  ) throws
   /// Local documents whose ids start so (``LocalID/clientPrefix``, ``LocalID/batchPrefix``) and that have not expired:
   /// how many, and the bytes of their bodies. Counts them.
-  func localUsage(of prefix: String) throws(StoreError) -> (count: Int64, bytes: Int64)
+  func localUsage(of prefix: String) throws -> (count: Int64, bytes: Int64)
   /// Local documents whose time is over at a moment and that are still kept, in no order.
   /// - Parameter limit: how many at most.
-  func expiredLocals(at moment: Timestamp, limit: Int) throws(StoreError) -> [LocalID]
+  func expiredLocals(at moment: Timestamp, limit: Int) throws -> [LocalID]
   /// How far an index has been built, as a sequence number; nil for an index that is not there, or not whole any
   /// more.
-  func indexedSequence(_ index: IndexID) throws(StoreError) -> Int64?
+  func indexedSequence(_ index: IndexID) throws -> Int64?
   /// The indexes that are there, in byte order.
-  func indexes() throws(StoreError) -> [IndexID]
+  func indexes() throws -> [IndexID]
   /// Entries of an index by key in byte order (by id in byte order where keys are equal), or downwards in
   /// both, until `visit` answers false. None for an index that is not there.
   func entries(
-    _ index: IndexID, _ range: IndexRange, _ visit: (IndexEntry) throws(StoreError) -> Bool
-  ) throws(StoreError)
+    _ index: IndexID, _ range: IndexRange, _ visit: (IndexEntry) throws -> Bool
+  ) throws
   /// Bytes that the store takes on the disk, beside its log; 0 for one without a file.
-  func fileBytes() throws(StoreError) -> Int64
+  func fileBytes() throws -> Int64
   /// Whether all that the store holds, histories, tombstones and indexes included but for its file's free room,
   /// takes more bytes than that. Inside an update a file that was short enough when the commit began still is.
-  func holds(moreThan bytes: Int64) throws(StoreError) -> Bool
+  func holds(moreThan bytes: Int64) throws -> Bool
   /// Bytes of all bodies that are kept of a document, the winner's included; 0 for an id that was never used.
-  func storedBytes(of id: DocumentID) throws(StoreError) -> Int64
+  func storedBytes(of id: DocumentID) throws -> Int64
   /// Counts and the last sequence number.
-  func info() throws(StoreError) -> StoreInfo
+  func info() throws -> StoreInfo
 }
 
 extension StoreView {
   package func body(
     _ id: DocumentID, of node: RevisionTree.Node, in tree: RevisionTree
-  ) throws(StoreError) -> [UInt8]? { try body(id, node.revision) }
+  ) throws -> [UInt8]? { try body(id, node.revision) }
 
   /// The ids of live documents whose body's `type` is this, in byte order: for types of which there are few, or
   /// where nobody waits.
-  package func ids(ofType type: String) throws(StoreError) -> [DocumentID] {
+  package func ids(ofType type: String) throws -> [DocumentID] {
     var (ids, last): ([DocumentID], Int64) = ([], 0)
     while true {
       let page = try changes(ofType: type, after: last, limit: 1_000)

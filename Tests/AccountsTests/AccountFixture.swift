@@ -45,7 +45,7 @@ final class AccountFixture: Sendable {
         hashes.add()
         return work()
       },
-      adoptGuest: { [adoptions] guest, user throws(StoreError) in
+      adoptGuest: { [adoptions] guest, user in
         try adoptions.adopt(guest, user)
       }, issuerDocuments: documents)
   }
@@ -104,11 +104,11 @@ private final class HashCount: Sendable {
 }
 
 /// The code that some work fails with; nil when it succeeds.
-func failure(_ work: () async throws -> Void) async throws -> AccountError.Code? {
+func failure(_ work: () async throws -> Void) async throws -> ServiceError.Code? {
   do {
     try await work()
     return nil
-  } catch let error as AccountError {
+  } catch let error as ServiceError {
     return error.code
   }
 }

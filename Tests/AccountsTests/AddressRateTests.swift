@@ -1,4 +1,5 @@
 import StoreTesting
+import Stores
 import TestSupport
 import Testing
 
@@ -30,10 +31,10 @@ struct AddressRateTests {
   @Test func theAnswerSaysWhenToComeAgain() throws {
     let rate = AddressRate(count: 2, seconds: 60)
     try rate.take(address, at: start)
-    do throws(AccountError) {
+    do {
       try rate.take(address, at: start)
       Issue.record("The second was taken")
-    } catch {
+    } catch let error as ServiceError {
       let wait = try #require(error.retryAfterSeconds)
       #expect(wait == 60)
       #expect(!isTaken(rate, start + .seconds(wait) - .nanoseconds(1)))
@@ -58,10 +59,10 @@ struct AddressRateTests {
 
   /// How long the next guest has to wait; nil when it was made.
   private func wait(_ fixture: AccountFixture) async throws -> Int? {
-    do throws(AccountError) {
+    do {
       _ = try await fixture.service.createGuest(from: address)
       return nil
-    } catch {
+    } catch let error as ServiceError {
       #expect(error.code == .tooMany)
       return error.retryAfterSeconds
     }

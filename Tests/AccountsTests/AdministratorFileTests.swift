@@ -94,7 +94,7 @@ struct AdministratorFileTests {
     let directory = try TemporaryDirectory()
     try directory.write(text, to: "administrator.json")
     let file = try Self.file(in: directory)
-    let error = #expect(throws: AccountError.self) { try file.password() }
+    let error = #expect(throws: ServiceError.self) { try file.password() }
     #expect(error?.code == .keys)
     #expect(try directory.text("administrator.json") == text)
   }
@@ -104,7 +104,7 @@ struct AdministratorFileTests {
     let file = try Self.file(in: directory)
     try file.noteShown(try file.password())
     try directory.setMode(0o640, of: "administrator.json")
-    let error = #expect(throws: AccountError.self) { try file.password() }
+    let error = #expect(throws: ServiceError.self) { try file.password() }
     #expect(error?.code == .keys)
     #expect(error?.reason.contains("administrator's file") == true)
   }

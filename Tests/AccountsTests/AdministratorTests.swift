@@ -68,7 +68,7 @@ struct AdministratorTests {
     "12345678", "aaaaaaaaaaaa", "hotel-bookmarks", "Operator",
   ])
   func aWeakPasswordIsRefused(password: String) {
-    let error = #expect(throws: AccountError.self) {
+    let error = #expect(throws: ServiceError.self) {
       try Administrator(name: "operator", password: Secret(password))
     }
     #expect(error?.code == .invalidPassword)
@@ -76,7 +76,7 @@ struct AdministratorTests {
 
   @Test(arguments: ["", "a/b", "a:b", "::"])
   func aNameThatNobodyCanHaveIsRefused(name: String) {
-    let error = #expect(throws: AccountError.self) {
+    let error = #expect(throws: ServiceError.self) {
       try Administrator(name: name, password: AccountFixture.password)
     }
     #expect(error?.code == .invalidName)
@@ -84,7 +84,7 @@ struct AdministratorTests {
 
   @Test func theAdministratorsPasswordIsLockedLikeAnybodys() async throws {
     let fixture = try await make()
-    var codes: [AccountError.Code?] = []
+    var codes: [ServiceError.Code?] = []
     for _ in 0..<6 {
       codes.append(
         try await failure {

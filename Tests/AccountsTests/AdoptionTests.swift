@@ -52,7 +52,7 @@ struct AdoptionTests {
     for name in names {
       _ = try await fixture.service.addUser(username: name, password: AccountFixture.password)
     }
-    let codes = try await withThrowingTaskGroup(of: AccountError.Code?.self) { group in
+    let codes = try await withThrowingTaskGroup(of: ServiceError.Code?.self) { group in
       for name in names + names {
         group.addTask {
           try await failure { _ = try await fixture.logIn(name, guestToken: guest.token) }
@@ -96,7 +96,7 @@ struct AdoptionTests {
   @Test func f04AnInterruptedAdoptionIsDoneAtTheNextLogIn() async throws {
     let fixture = try await AccountFixture.make()
     let guest = try await fixture.guest()
-    fixture.adoptions.fail(with: StoreError(.unavailable, "Not now"))
+    fixture.adoptions.fail(with: ServiceError(.unavailable, "Not now"))
     // The account and the claim are made: what can't be done yet keeps nobody out.
     _ = try await fixture.signUp("demo", guest: guest.principal)
     #expect(fixture.adoptions.done.isEmpty)
@@ -133,11 +133,11 @@ struct AdoptionTests {
     let fixture = try await AccountFixture.make()
     let id = try await fixture.service.addUser(username: "demo", password: AccountFixture.password)
     let guest = try await fixture.guest()
-    fixture.adoptions.fail(with: StoreError(.unavailable, "Not now"))
+    fixture.adoptions.fail(with: ServiceError(.unavailable, "Not now"))
     let interrupted = try await failure {
       _ = try await fixture.logIn("demo", guestToken: guest.token)
     }
-    #expect(interrupted == .store)
+    #expect(interrupted == .unavailable)
     fixture.adoptions.fail(with: nil)
     _ = try await fixture.logIn("demo", guestToken: guest.token)
     #expect(fixture.adoptions.done == [Adoptions.Adoption(guest: guest.principal.id, user: id)])

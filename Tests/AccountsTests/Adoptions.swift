@@ -11,7 +11,7 @@ final class Adoptions: Sendable {
 
   private struct State {
     var done: [Adoption] = []
-    var failure: StoreError?
+    var failure: ServiceError?
     var isWhole = true
   }
 
@@ -21,15 +21,15 @@ final class Adoptions: Sendable {
   var done: [Adoption] { state.withLock { $0.done } }
 
   /// Makes every later adoption fail, or none.
-  func fail(with error: StoreError?) { state.withLock { $0.failure = error } }
+  func fail(with error: ServiceError?) { state.withLock { $0.failure = error } }
 
   /// Makes later adoptions leave something in the guest's store, or nothing.
   func leaveSomething(_ isLeft: Bool) { state.withLock { $0.isWhole = !isLeft } }
 
   /// Notes an adoption.
   /// - Returns: whether nothing was left.
-  func adopt(_ guest: AccountID, _ user: AccountID) throws(StoreError) -> Bool {
-    try state.withLock { state throws(StoreError) in
+  func adopt(_ guest: AccountID, _ user: AccountID) throws -> Bool {
+    try state.withLock { state in
       if let failure = state.failure { throw failure }
       state.done.append(Adoption(guest: guest, user: user))
       return state.isWhole

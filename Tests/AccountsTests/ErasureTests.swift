@@ -16,8 +16,8 @@ struct ErasureTests {
     try await fixture.service.erase(session.principal)
     #expect(try await stores(fixture, "user").isEmpty)
     let name = try UserName("canary-name")
-    let left = try await fixture.manager.withExisting(.system) { store throws(StoreError) in
-      try await store.read { view throws(StoreError) in
+    let left = try await fixture.manager.withExisting(.system) { store in
+      try await store.read { view in
         let document = try view.document(AccountKeys.user(name))
         return (document?.isDeleted, document?.body, try view.local(AccountKeys.credentials(name)))
       }
@@ -107,7 +107,7 @@ struct ErasureTests {
 
   private func write(_ fixture: AccountFixture, _ name: StoreName) async throws {
     let body = try DocumentBody(["type": "hotel"])
-    _ = try await fixture.manager.withStore(name) { store throws(StoreError) in
+    _ = try await fixture.manager.withStore(name) { store in
       try await store.put(DocumentID(stored: "hotel"), base: nil, body: body)
     }
   }

@@ -62,7 +62,7 @@ struct ExchangeTests {
 
   @Test func ofManyWithOneTokenAtOnceOneIsLetIn() async throws {
     let token = forge.token("EdDSA")
-    let codes = try await withThrowingTaskGroup(of: AccountError.Code?.self) { group in
+    let codes = try await withThrowingTaskGroup(of: ServiceError.Code?.self) { group in
       for number in 0..<8 {
         let address = ClientAddress("192.0.2.\(number)")
         group.addTask { try await failure { _ = try await exchange(token, from: address) } }
@@ -118,7 +118,7 @@ struct ExchangeTests {
 
   @Test func f04AnInterruptedAdoptionIsDoneAtTheNextLogIn() async throws {
     let guest = try await fixture.guest()
-    fixture.adoptions.fail(with: StoreError(.unavailable, "Not now"))
+    fixture.adoptions.fail(with: ServiceError(.unavailable, "Not now"))
     let session = try await exchange(forge.token(), guestToken: guest.token)
     #expect(fixture.adoptions.done.isEmpty)
     let after = try await fixture.restarted()
@@ -164,7 +164,7 @@ struct ExchangeTests {
     do {
       _ = try await exchange(forge.token())
       Issue.record("nobody could have verified that")
-    } catch let error as AccountError {
+    } catch let error as ServiceError {
       #expect(error.code == .issuerUnavailable)
       #expect(error.retryAfterSeconds == 30)
     }
@@ -190,7 +190,7 @@ struct ExchangeTests {
       $0.issuers = [IssuerForge.trusted]
       $0.passwordsPerMinute = 4
     }
-    var codes: [AccountError.Code?] = []
+    var codes: [ServiceError.Code?] = []
     for _ in 0..<4 { codes.append(try await failure { _ = try await exchange("x", at: fixture) }) }
     #expect(codes.first == .invalidToken)
     #expect(codes.last == .tooMany)

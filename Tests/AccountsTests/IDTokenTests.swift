@@ -1,4 +1,5 @@
 import Documents
+import Stores
 import TestSupport
 import Testing
 
@@ -108,11 +109,11 @@ struct IDTokenTests {
     changes: [String: String?], isGood: Bool
   ) throws {
     let claims = try IDToken(try IssuerForge().token(claims: changes)).claims
-    let code: AccountError.Code?
-    do throws(AccountError) {
+    let code: ServiceError.Code?
+    do {
       _ = try claims.check(for: IssuerForge.trusted, at: Self.now, age: 3_600, skew: 60)
       code = nil
-    } catch {
+    } catch let error as ServiceError {
       code = error.code
     }
     #expect(code == (isGood ? nil : .invalidToken))
@@ -160,12 +161,12 @@ struct IDTokenTests {
     String(repeating: "[", count: 100_000),
   ])
   func whatIsNoKeySetIsRefused(text: String) {
-    #expect(throws: AccountError.self) { _ = try IssuerKeySet(Array(text.utf8)) }
+    #expect(throws: ServiceError.self) { _ = try IssuerKeySet(Array(text.utf8)) }
   }
 
   private func refused(_ token: String) throws {
-    let error = #expect(throws: AccountError.self) { _ = try IDToken(token) }
+    let error = #expect(throws: ServiceError.self) { _ = try IDToken(token) }
     #expect(error?.code == .invalidToken)
-    #expect(error?.reason == AccountError.invalidToken("").reason)
+    #expect(error?.reason == ServiceError.invalidToken("").reason)
   }
 }

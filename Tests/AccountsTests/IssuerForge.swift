@@ -2,6 +2,7 @@ import Crypto
 import CryptoExtras
 import Documents
 import Foundation
+import Stores
 import Synchronization
 import TestSupport
 
@@ -110,7 +111,7 @@ final class IssuerSite: IssuerDocuments {
   private struct State {
     var documents: [String: [UInt8]]
     var asked: [String] = []
-    var failures: [AccountError] = []
+    var failures: [ServiceError] = []
     var isHeld = false
   }
 
@@ -125,7 +126,7 @@ final class IssuerSite: IssuerDocuments {
   /// What was asked for, in order.
   var asked: [String] { state.withLock { $0.asked } }
   /// Why keys could not be had, in order.
-  var failures: [AccountError] { state.withLock { $0.failures } }
+  var failures: [ServiceError] { state.withLock { $0.failures } }
 
   /// Puts other documents in place.
   func publish(_ documents: [String: [UInt8]]) { state.withLock { $0.documents = documents } }
@@ -134,16 +135,17 @@ final class IssuerSite: IssuerDocuments {
   /// Lets answers wait, or go on.
   func hold(_ isHeld: Bool) { state.withLock { $0.isHeld = isHeld } }
 
-  func document(at url: String, of issuer: TrustedIssuer) async throws(AccountError) -> [UInt8] {
+  func document(at url: String, of issuer: TrustedIssuer) async throws -> [UInt8] {
     state.withLock { $0.asked.append(url) }
-    while state.withLock({ $0.isHeld }) { await Task.yield() }
+    while state.withLock({ $0.isHeld }) { try? await Task.sleep(for: .milliseconds(1)) }
     guard let document = state.withLock({ $0.documents[url] }) else {
-      throw .issuerUnavailable("down")
+      throw ServiceError.issuerUnavailable("down")
     }
     return document
   }
 
-  func failed(_ error: AccountError, of issuer: TrustedIssuer) {
+  func failed(_ error: any Error, of issuer: TrustedIssuer) {
+    guard let error = ServiceError(error) else { return }
     state.withLock { $0.failures.append(error) }
   }
 }

@@ -1,3 +1,4 @@
+import Stores
 import Testing
 
 @testable import Accounts
@@ -65,12 +66,12 @@ struct LockoutsTests {
 
   /// How long the next attempt has to wait; nil when it need not.
   private func wait(_ key: Lockouts.Key, at now: ContinuousClock.Instant) -> Int? {
-    do throws(AccountError) {
+    do {
       try lockouts.begin(key, at: now)
       lockouts.end(key, .unknown, at: now)
       return nil
     } catch {
-      return error.retryAfterSeconds
+      return ServiceError(error)?.retryAfterSeconds
     }
   }
 }

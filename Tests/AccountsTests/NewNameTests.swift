@@ -1,4 +1,5 @@
 import Documents
+import Stores
 import Testing
 
 @testable import Accounts
@@ -27,7 +28,7 @@ struct NewNameTests {
     "a\u{5D0}", "\u{5D0}a", "1\u{5D0}", "\u{5D0}\u{661}1", "\u{378}a", "\u{FF0F}a",
   ])
   func nameOutsideTheIdentifierClassIsRefused(name: String) {
-    #expect(throws: AccountError.self) { try UserName(ofNewcomer: name) }
+    #expect(throws: ServiceError.self) { try UserName(ofNewcomer: name) }
   }
 
   @Test func nameThatMapsToATakenOneIsTakenAndLogsIn() async throws {

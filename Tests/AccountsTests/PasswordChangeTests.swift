@@ -67,7 +67,7 @@ import Testing
   @Test func ofTwoChangesAtOnceOneWins() async throws {
     let fixture = try await AccountFixture.make()
     let person = try await fixture.signUp("demo").principal
-    let codes = try await withThrowingTaskGroup(of: AccountError.Code?.self) { group in
+    let codes = try await withThrowingTaskGroup(of: ServiceError.Code?.self) { group in
       for number in 0..<4 {
         group.addTask {
           try await failure {
@@ -77,7 +77,7 @@ import Testing
           }
         }
       }
-      var codes: [AccountError.Code?] = []
+      var codes: [ServiceError.Code?] = []
       for try await code in group { codes.append(code) }
       return codes
     }

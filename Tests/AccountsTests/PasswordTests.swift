@@ -10,15 +10,15 @@ struct PasswordTests {
   @Test func anUnknownUserGetsTheWordsAndTheWorkOfAWrongPassword() async throws {
     let fixture = try await AccountFixture.make()
     _ = try await fixture.signUp("demo")
-    var errors: [AccountError] = []
+    var errors: [ServiceError] = []
     var work: [Int] = []
     for name in ["demo", "nobody"] {
       let before = fixture.hashCount
-      do throws(AccountError) {
+      do {
         _ = try await fixture.service.logIn(
           username: name, password: Secret("wrong horse"), guestToken: nil,
           from: AccountFixture.home)
-      } catch {
+      } catch let error as ServiceError {
         errors.append(error)
       }
       work.append(fixture.hashCount - before)
@@ -79,7 +79,7 @@ struct PasswordTests {
   @Test func manyConnectionsWithTheRightPasswordLockNobodyOut() async throws {
     let fixture = try await AccountFixture.make()
     _ = try await fixture.signUp("demo")
-    let codes = try await withThrowingTaskGroup(of: AccountError.Code?.self) { group in
+    let codes = try await withThrowingTaskGroup(of: ServiceError.Code?.self) { group in
       for _ in 0..<50 {
         group.addTask {
           try await failure {
@@ -142,7 +142,7 @@ struct PasswordTests {
   @Test(arguments: [60, 3_600, 315_360_000, -3_600, -315_360_000] as [Int64])
   func s18NoStepOfTheWallClockGivesAGuess(seconds: Int64) async throws {
     let fixture = try await AccountFixture.make { $0.passwordsPerMinute = 20 }
-    func codes() async throws -> [AccountError.Code?] {
+    func codes() async throws -> [ServiceError.Code?] {
       [
         try await attempt(fixture, "demo", from: AccountFixture.home),
         try await attempt(fixture, "other", from: AccountFixture.abroad),
@@ -163,7 +163,7 @@ struct PasswordTests {
 
   private func attempt(
     _ fixture: AccountFixture, _ name: String, from address: ClientAddress
-  ) async throws -> AccountError.Code? {
+  ) async throws -> ServiceError.Code? {
     try await failure {
       _ = try await fixture.service.logIn(
         username: name, password: Secret("wrong horse"), guestToken: nil, from: address)

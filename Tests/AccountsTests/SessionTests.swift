@@ -122,7 +122,7 @@ struct SessionTests {
 
   @Test func s08GuestsFromOnePrefixAreLimited() async throws {
     let fixture = try await AccountFixture.make { $0.guestsPerHour = 10 }
-    func make(_ address: String) async throws -> AccountError.Code? {
+    func make(_ address: String) async throws -> ServiceError.Code? {
       try await failure { _ = try await fixture.service.createGuest(from: ClientAddress(address)) }
     }
     for host in 1...5 { #expect(try await make("2001:db8::\(host)") == nil) }

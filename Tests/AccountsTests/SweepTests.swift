@@ -61,15 +61,15 @@ struct SweepTests {
 
     func write(_ name: StoreName) async throws {
       let body = try DocumentBody(["type": "hotel"])
-      _ = try await fixture.manager.withStore(name) { store throws(StoreError) in
+      _ = try await fixture.manager.withStore(name) { store in
         try await store.put(DocumentID(stored: "hotel"), base: nil, body: body)
       }
     }
 
     /// The documents of the system store, tombstones included.
     func notes() async throws -> Int {
-      try await fixture.manager.withStore(.system) { store throws(StoreError) in
-        try await store.read { view throws(StoreError) in
+      try await fixture.manager.withStore(.system) { store in
+        try await store.read { view in
           try view.count(DocumentRange(includesDeleted: true), among: 99).count
         }
       }
@@ -118,7 +118,7 @@ struct SweepTests {
     let guest = try await sweeping.guest()
     sweeping.pass(days: 29)
     sweeping.fixture.engine.failWrites(
-      to: guest.principal.store, with: StoreError(.storage, "The disk is gone"))
+      to: guest.principal.store, with: ServiceError(.storage, "The disk is gone"))
     #expect(await sweeping.fixture.service.renewed(guest.principal) == nil)
   }
 

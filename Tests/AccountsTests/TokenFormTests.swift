@@ -150,10 +150,10 @@ struct TokenFormTests {
   private func expectInvalid(
     _ fixture: AccountFixture, _ token: String, at location: SourceLocation = #_sourceLocation
   ) async throws {
-    do throws(AccountError) {
+    do {
       _ = try await fixture.service.authenticate(bearer: token)
       Issue.record("The token was taken", sourceLocation: location)
-    } catch {
+    } catch let error as ServiceError {
       #expect(error.code == .invalidToken, sourceLocation: location)
       #expect(error.reason == "The token is not valid.", sourceLocation: location)
     }

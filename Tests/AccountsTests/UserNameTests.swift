@@ -24,7 +24,7 @@ struct UserNameTests {
     String(repeating: "e\u{301}", count: 120), String(repeating: "a", count: 1 << 20),
   ])
   func illegalNames(name: String) {
-    #expect(throws: AccountError.self) { try UserName(name) }
+    #expect(throws: ServiceError.self) { try UserName(name) }
   }
 
   @Test func theLengthIsThatOfNormalFormC() throws {

@@ -123,7 +123,7 @@ struct BulkDocumentsTests {
     let answer = try await couch.bulk(
       #"{"docs":[{"_id":"a","_rev":"\#(revision)","_deleted":true,"why":1}]}"#)
     #expect(answer.json.array?.first?["rev"]?.string?.hasPrefix("2-") == true)
-    await #expect(throws: CouchError(404, "not_found", "deleted")) { try await couch.get("a") }
+    await #expect(throws: DocumentError.deleted) { try await couch.get("a") }
   }
 
   @Test func emptyRequestIsAnEmptyAnswer() async throws {

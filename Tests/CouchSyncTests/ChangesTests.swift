@@ -147,7 +147,7 @@ struct ChangesTests {
     let parameters = query([("since", "now"), ("last-event-id", "0")])
     #expect(try ChangesQuery(parameters).since == .start)
     #expect(try ChangesQuery(parameters, lastEvent: "now").since == .now)
-    #expect(throws: CouchError.self) { try ChangesQuery(parameters, lastEvent: "") }
+    #expect(throws: ServiceError.self) { try ChangesQuery(parameters, lastEvent: "") }
   }
 
   @Test(arguments: [

@@ -89,7 +89,7 @@ struct Couch: Sendable {
 
   /// The token of a place in this database.
   func token(_ sequence: Int64) async throws -> String {
-    let info = try await store.read { view throws(StoreError) in try view.info() }
+    let info = try await store.read { view in try view.info() }
     return SinceToken.at(sequence, in: info, of: StoreTag(store.name)).text
   }
 }
@@ -109,13 +109,9 @@ func refusal(_ call: () async throws -> some Any) async -> String {
   do {
     _ = try await call()
     return "none"
-  } catch let error as CouchError {
-    return "\(error.status) \(error.error)"
-  } catch let error as DocumentError {
-    let error = CouchError(error)
-    return "\(error.status) \(error.error)"
   } catch {
-    return "another error"
+    guard let couch = ServiceError(error)?.couch else { return "another error" }
+    return "\(couch.status) \(couch.error)"
   }
 }
 

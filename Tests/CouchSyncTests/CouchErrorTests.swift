@@ -5,11 +5,10 @@ import Testing
 
 struct CouchErrorTests {
   @Test func everyStoreErrorHasAStatusAndAWord() {
-    for code in StoreError.Code.allCases {
-      let error = CouchError(StoreError(code, "Why", detail: "secret"))
-      #expect((400..<600).contains(error.status), "\(code)")
-      #expect(!error.error.isEmpty)
-      #expect(!String(decoding: error.body, as: UTF8.self).contains("secret"))
+    for code in ServiceError.Code.allCases {
+      let error = ServiceError(code, "Why", detail: "secret")
+      #expect((400..<600).contains(error.couch.status), "\(code)")
+      #expect(!error.couch.error.isEmpty)
     }
   }
 
@@ -22,23 +21,17 @@ struct CouchErrorTests {
       (.revisionCollision, 409, "rev_collision"), (.damaged, 500, "integrity_error"),
     ] as [(DocumentError.Code, Int, String)])
   func documentErrorHasCouchDBsWord(code: DocumentError.Code, status: Int, word: String) {
-    let error = CouchError(StoreError(DocumentError(code, "Why")))
-    #expect(error.status == status)
-    #expect(error.error == word)
+    let error = ServiceError(DocumentError(code, "Why"))
+    #expect(error.couch.status == status)
+    #expect(error.couch.error == word)
   }
 
   @Test func existingAndAbsentDatabasesHaveCouchDBsWords() {
-    #expect(
-      CouchError(StoreError.absent) == CouchError(404, "not_found", "Database does not exist."))
-    let exists = CouchError(StoreError(.exists, "Exists"))
-    #expect(exists.status == 412)
-    #expect(exists.error == "file_exists")
-  }
-
-  @Test func bodyIsCouchDBsObject() {
-    let body = CouchError(409, "conflict", "Say \"no\".").body
-    #expect(
-      String(decoding: body, as: UTF8.self) == #"{"error":"conflict","reason":"Say \"no\"."}"#)
+    let absent = ServiceError.absent
+    #expect(absent.couch == (404, "not_found") && absent.reason == "Database does not exist.")
+    let exists = ServiceError(.exists, "Exists")
+    #expect(exists.couch.status == 412)
+    #expect(exists.couch.error == "file_exists")
   }
 
   @Test(arguments: [

@@ -172,7 +172,7 @@ struct CoveringIndexTests {
     let couch = try await Couch(engine, .system)
     try await couch.index(#"{"index":{"fields":["n"]}}"#)
     for (id, n) in [("a", 3), ("b", 1)] { try await couch.put(id, #"{"n":\#(n)}"#) }
-    engine.failWrites(to: .system, with: StoreError(.readOnly, "No"))
+    engine.failWrites(to: .system, with: ServiceError(.readOnly, "No"))
     let found = try await answer(couch, #""selector":{"n":{"$gt":0}},"fields":["n"]"#)
     #expect(found.read == 2)
     #expect(found.documents == #"{"docs":[{"n":1},{"n":3}"#)

@@ -1,5 +1,6 @@
 import CouchSync
 import Documents
+import Stores
 import Testing
 
 struct DocumentGetTests {
@@ -16,7 +17,7 @@ struct DocumentGetTests {
 
   @Test func absentDocumentIsMissing() async throws {
     let couch = try await Couch()
-    await #expect(throws: CouchError(404, "not_found", "missing")) { try await couch.get("a") }
+    await #expect(throws: DocumentError.missing) { try await couch.get("a") }
     #expect(
       await refusal { try await couch.get("a", ("rev", "1-a"), ("latest", "true")) }
         == "404 not_found")
@@ -26,7 +27,7 @@ struct DocumentGetTests {
     let couch = try await Couch()
     let first = try await couch.put("a", #"{"x":1}"#)
     let second = try await couch.delete("a", rev: first)
-    await #expect(throws: CouchError(404, "not_found", "deleted")) { try await couch.get("a") }
+    await #expect(throws: DocumentError.deleted) { try await couch.get("a") }
     #expect(
       try await couch.get("a", ("rev", second)).text
         == #"{"_id":"a","_rev":""# + second + #"","_deleted":true}"#)

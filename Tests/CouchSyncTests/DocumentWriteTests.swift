@@ -26,7 +26,7 @@ struct DocumentWriteTests {
     let first = try await couch.put("a")
     try await couch.put("a", #"{"x":1}"#, rev: first)
     for stale in [first, "1-unknown", nil] {
-      await #expect(throws: CouchError(409, "conflict", "Document update conflict.")) {
+      await #expect(throws: DocumentError.conflict) {
         try await couch.put("a", rev: stale)
       }
     }
@@ -166,7 +166,7 @@ struct DocumentWriteTests {
 
   @Test func deleteNeedsTheLeafsRevision() async throws {
     let couch = try await Couch()
-    await #expect(throws: CouchError(404, "not_found", "missing")) {
+    await #expect(throws: DocumentError.missing) {
       try await couch.delete("a", rev: nil)
     }
     let first = try await couch.put("a")
@@ -174,7 +174,7 @@ struct DocumentWriteTests {
     #expect(await refusal { try await couch.delete("a", rev: "1-x") } == "409 conflict")
     #expect(await refusal { try await couch.delete("a", rev: "x") } == "400 bad_request")
     #expect(try await couch.delete("a", rev: first).hasPrefix("2-"))
-    await #expect(throws: CouchError(404, "not_found", "deleted")) {
+    await #expect(throws: DocumentError.deleted) {
       try await couch.delete("a", rev: nil)
     }
   }
@@ -220,7 +220,7 @@ struct DocumentWriteTests {
     let (source, target) = (try DocumentName("a"), try CopyTarget("b", revision: nil))
     #expect(await refusal { try await couch.database.copy(source, to: target) } == "404 not_found")
     try await couch.delete("a", rev: couch.put("a"))
-    await #expect(throws: CouchError(404, "not_found", "deleted")) {
+    await #expect(throws: DocumentError.deleted) {
       try await couch.database.copy(source, to: target)
     }
     #expect(

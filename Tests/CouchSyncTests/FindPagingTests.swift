@@ -1,6 +1,7 @@
 import CouchSync
 import Documents
 import StoreTesting
+import Stores
 import TestSupport
 import Testing
 
@@ -94,7 +95,7 @@ struct FindPagingTests {
         if page.isEmpty { return all }
         all += page
         mark = next
-      } catch let error as CouchError where error.error == "no_usable_index" { return nil }
+      } catch let error as ServiceError where error.code == .noUsableIndex { return nil }
       try #require(all.count <= 10_000)
     }
   }

@@ -1,5 +1,6 @@
 import CouchSync
 import Documents
+import Stores
 import Testing
 
 struct FindRequestTests {
@@ -52,7 +53,7 @@ struct FindRequestTests {
       do {
         _ = try FindRequest(json(body))
         return ""
-      } catch let error as CouchError {
+      } catch let error as ServiceError {
         return error.reason
       }
     }

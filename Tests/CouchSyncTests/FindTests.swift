@@ -42,7 +42,7 @@ extension Couch {
 
   /// The names of the indexes whose data is there.
   func builtIndexes() async throws -> Int {
-    try await store.read { view throws(StoreError) in try view.indexes() }.count
+    try await store.read { view in try view.indexes() }.count
   }
 }
 

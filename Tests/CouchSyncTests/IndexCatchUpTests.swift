@@ -19,12 +19,12 @@ private final class Meddler: StoreStorage {
   }
 
   func read<Value: Sendable>(
-    _ query: @escaping @Sendable (any StoreView) throws(StoreError) -> Value
-  ) async throws(StoreError) -> Value {
+    _ query: @escaping @Sendable (any StoreView) throws -> Value
+  ) async throws -> Value {
     let read = reads.add(1, ordering: .relaxed).newValue
     if isLasting ? read >= first : read == first {
       try await storage.update(loading: [], at: Timestamp(milliseconds: 0)) {
-        changes throws(StoreError) in
+        changes in
         for index in try changes.view.indexes() { changes.write(.remove(index, entries: 1)) }
       }
     }
@@ -33,12 +33,12 @@ private final class Meddler: StoreStorage {
 
   func update<Value: Sendable>(
     loading ids: Set<DocumentID>, at now: Timestamp,
-    _ rule: @escaping @Sendable (inout StoreChanges) throws(StoreError) -> Value
-  ) async throws(StoreError) -> Value {
+    _ rule: @escaping @Sendable (inout StoreChanges) throws -> Value
+  ) async throws -> Value {
     try await storage.update(loading: ids, at: now, rule)
   }
 
-  func compact() async throws(StoreError) {}
+  func compact() async throws {}
   func close() async {}
 }
 
@@ -100,7 +100,7 @@ struct IndexCatchUpTests {
     var tree = RevisionTree()
     for revision in keeping { _ = try tree.graft([RevisionID(revision)], isDeleted: false) }
     let purge = Purge(id: id, tree: tree)
-    try await couch.store.update(loading: [id]) { changes throws(StoreError) in changes.purge(purge)
+    try await couch.store.update(loading: [id]) { changes in changes.purge(purge)
     }
   }
 
@@ -186,15 +186,16 @@ struct IndexCatchUpTests {
     }
   }
 
-  @Test(arguments: [StoreError.Code.storageFull, .readOnly])
-  func queryIsAnsweredWithoutTheIndexWhereNothingCanBeWritten(code: StoreError.Code) async throws {
+  @Test(arguments: [ServiceError.Code.storageFull, .readOnly])
+  func queryIsAnsweredWithoutTheIndexWhereNothingCanBeWritten(code: ServiceError.Code) async throws
+  {
     let engine = MemoryEngine()
     let couch = try await Couch(engine, name)
     try await couch.index(#"{"index":{"fields":["n"]}}"#)
     for (id, n) in [("a", 3), ("b", 1), ("c", 2), ("d", 1)] {
       try await couch.put(id, #"{"n":\#(n)}"#)
     }
-    engine.failWrites(to: name, with: StoreError(code, "No"))
+    engine.failWrites(to: name, with: ServiceError(code, "No"))
     let query = #""selector":{"n":{"$gt":0}},"sort":[{"n":"desc"}],"limit":2"#
     let first = try await couch.find("{\(query)}")
     #expect(first.found == "a c")
@@ -211,7 +212,7 @@ struct IndexCatchUpTests {
     try await couch.put("a", #"{"n":1}"#)
     #expect(try await couch.found(#"{"selector":{"n":1}}"#) == "a")
     try await couch.put("b", #"{"n":1}"#)
-    engine.failWrites(to: name, with: StoreError(.readOnly, "No"))
+    engine.failWrites(to: name, with: ServiceError(.readOnly, "No"))
     #expect(try await couch.found(#"{"selector":{"n":1}}"#) == "a b")
   }
 
@@ -220,7 +221,7 @@ struct IndexCatchUpTests {
     let couch = try await Couch(engine, name)
     try await couch.index(#"{"index":{"fields":["n"]}}"#)
     try await couch.put("a", #"{"n":1}"#)
-    engine.failWrites(to: name, with: StoreError(.storage, "No"))
+    engine.failWrites(to: name, with: ServiceError(.storage, "No"))
     #expect(await refusal { try await couch.find(#"{"selector":{"n":1}}"#) } == "503 storage_error")
   }
 
@@ -245,7 +246,7 @@ struct IndexCatchUpTests {
     let count = 3 * 500 + 70
     let documents = (0..<count).map { #"{"_id":"d\#($0)","n":\#($0 * 7_919 % count)}"# }
     _ = try await couch.bulk(#"{"docs":[\#(documents.joined(separator: ","))]}"#)
-    engine.failWrites(to: name, with: StoreError(.readOnly, "No"))
+    engine.failWrites(to: name, with: ServiceError(.readOnly, "No"))
     let answer = try await couch.find(
       #"{"selector":{"n":{"$gte":0}},"sort":["n"],"limit":5000,"fields":["n"]}"#)
     let numbers = (answer.json["docs"]?.array ?? []).compactMap { $0["n"]?.int }

@@ -11,7 +11,7 @@ struct LocalDocumentListTests {
       let id = try LocalID(client: "_local/\(name)")
       _ = try await couch.database.putLocal(id, LocalWrite(json(#"{"n":"\#(name)"}"#)))
     }
-    try await couch.store.update { changes throws(StoreError) in
+    try await couch.store.update { changes in
       let note = LocalDocument(revision: 1, body: Array("secret".utf8))
       changes.write(LocalEdit(LocalID(receipt: "note"), note))
     }

@@ -1,5 +1,6 @@
 import CouchSync
 import Documents
+import Stores
 import Testing
 
 struct LocalDocumentTests {
@@ -59,7 +60,7 @@ struct LocalDocumentTests {
 
   @Test func absentLocalDocumentIsNotFoundInCouchDBsWords() async throws {
     let couch = try await Couch()
-    await #expect(throws: CouchError(404, "not_found", "missing")) {
+    await #expect(throws: ServiceError.missing) {
       try await get(couch, "_local/a")
     }
   }

@@ -1,5 +1,6 @@
 import CouchSync
 import Documents
+import Stores
 import Testing
 
 struct OpenRevisionsTests {
@@ -38,8 +39,8 @@ struct OpenRevisionsTests {
     let texts = Array(repeating: text, count: 20).joined(separator: ",")
     let revision = try await couch.put("a", #"{"x":[\#(texts)]}"#)
     let asked = "[" + Array(repeating: "\"\(revision)\"", count: 68).joined(separator: ",") + "]"
-    let error = await #expect(throws: CouchError.self) { try await open(couch, asked) }
-    #expect(error?.status == 413)
+    let error = await #expect(throws: ServiceError.self) { try await open(couch, asked) }
+    #expect(error?.couch.status == 413)
     #expect(try await open(couch, #"["\#(revision)","\#(revision)"]"#).json.array?.count == 2)
   }
 

@@ -141,10 +141,10 @@ struct PurgeTests {
       return "{" + (0..<count).map { #""\#($0)":[\#(revisions)]"# }.joined(separator: ",") + "}"
     }
     _ = try await purge(couch, documents(100, 10))
-    await #expect(throws: CouchError(400, "bad_request", "Exceeded maximum number of documents.")) {
+    await #expect(throws: ServiceError(.badRequest, "Exceeded maximum number of documents.")) {
       try await purge(couch, documents(101, 1))
     }
-    await #expect(throws: CouchError(400, "bad_request", "Exceeded maximum number of revisions.")) {
+    await #expect(throws: ServiceError(.badRequest, "Exceeded maximum number of revisions.")) {
       try await purge(couch, documents(1, 1_001))
     }
   }

@@ -1,5 +1,6 @@
 import CouchSync
 import Documents
+import Stores
 import Testing
 
 struct QueryPlanTests {
@@ -79,7 +80,7 @@ struct QueryPlanTests {
     do {
       _ = try await couch.find(#"{"selector":{"a":1},"sort":["a"]}"#)
       Issue.record("The query was answered")
-    } catch let error as CouchError {
+    } catch let error as ServiceError {
       #expect(
         error.reason == "No index exists for this sort, try indexing by the sort fields.")
     }

@@ -22,7 +22,7 @@ struct ReplicationTests {
   private func write(_ couch: Couch, _ generator: inout SeededGenerator) async throws {
     let id = "doc\(Int.random(in: 0..<6, using: &generator))"
     let value = Int.random(in: 0..<1_000, using: &generator)
-    let tree = try await couch.store.read { view throws(StoreError) in
+    let tree = try await couch.store.read { view in
       try view.tree(DocumentID(stored: id))
     }
     guard let leaf = tree?.leaves.randomElement(using: &generator) else {

@@ -1,5 +1,6 @@
 import CouchSync
 import Documents
+import Stores
 import Testing
 
 /// Copies one database's changes into another by the protocol's verbs, in the order in which PouchDB and
@@ -38,7 +39,7 @@ struct Replicator {
       let (theirs, mine) = (found.json["last_seq"], ours.json["last_seq"])
       return theirs == mine ? theirs?.string ?? "0" : "0"
     } catch {
-      #expect(error == CouchError(404, "not_found", "missing"))
+      #expect(ServiceError(error)?.code == .missing)
       return "0"
     }
   }

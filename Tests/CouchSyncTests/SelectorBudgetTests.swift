@@ -1,5 +1,6 @@
 import CouchSync
 import Documents
+import Stores
 import Testing
 
 struct SelectorBudgetTests {
@@ -31,7 +32,7 @@ struct SelectorBudgetTests {
     _ = selector.matches(try node(["x": .string(text(400_000))]), &budget)
     #expect(budget.isSpent)
     let spent = SelectorBudget.spent
-    #expect(spent.status == 400 && spent.error == "selector_too_costly")
+    #expect(spent.code == .selectorTooCostly)
   }
 
   @Test func budgetIsForTheWholeQuery() throws {

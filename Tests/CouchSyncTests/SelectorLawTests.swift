@@ -1,5 +1,6 @@
 import CouchSync
 import Documents
+import Stores
 import Testing
 
 struct SelectorLawTests {
@@ -82,8 +83,8 @@ struct SelectorLawTests {
         _ = try selector.bounds(of: FieldPath("a"))?.isEmpty
         #expect(try Selector(node(selector.json)).json.bytes == selector.json.bytes)
         taken += 1
-      } catch let error as CouchError {
-        #expect(error.status == 400)
+      } catch let error as ServiceError {
+        #expect(error.couch.status == 400)
       }
     }
     #expect(taken > 100)

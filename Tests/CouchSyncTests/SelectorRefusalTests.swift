@@ -1,5 +1,6 @@
 import CouchSync
 import Documents
+import Stores
 import Testing
 
 struct SelectorRefusalTests {
@@ -63,10 +64,10 @@ struct SelectorRefusalTests {
       ("(?>a)b", "an atomic group"), ("a++b", "a possessive quantifier"), (#"a\\Z"#, #"\Z"#),
     ] as [(String, String)])
   func constructThatRE2LacksIsNamed(pattern: String, name: String) throws {
-    let error = #expect(throws: CouchError.self) {
+    let error = #expect(throws: ServiceError.self) {
       try Selector(json(#"{"a":{"$not":{"$regex":"\#(pattern)"}}}"#))
     }
-    #expect(error?.status == 400 && error?.error == "invalid_selector")
+    #expect(error?.code == .invalidSelector)
     #expect(error?.reason.contains("has \(name), which is not offered") == true)
   }
 
@@ -93,7 +94,7 @@ struct SelectorRefusalTests {
         "Bad argument for operator $or: \"" + String(repeating: "a", count: 99) + "…"
       ),
     ] {
-      let error = #expect(throws: CouchError.self) { try Selector(json(selector)) }
+      let error = #expect(throws: ServiceError.self) { try Selector(json(selector)) }
       #expect(error?.reason == reason)
     }
   }

@@ -80,12 +80,8 @@ struct APIFixture: Sendable {
     let accounts = AccountService(
       stores: stores, keys: try SigningKeys.temporary(now: clock.now), settings: settings,
       now: { clock.now }, uptime: { clock.uptime }, hashing: { work in work() },
-      adoptGuest: { guest, user throws(StoreError) in
-        do throws(HotelError) {
-          return try await hotels.adopt(guest: .guest(guest), into: .user(user)).isWhole
-        } catch {
-          throw error.store ?? StoreError(.rejected, error.reason)
-        }
+      adoptGuest: { guest, user in
+        try await hotels.adopt(guest: .guest(guest), into: .user(user)).isWhole
       })
     return HTTPService(
       accounts: accounts, hotels: hotels, search: search,

@@ -39,7 +39,7 @@ import Testing
     let record = Record()
     var places: [CouchFeedPlace] = []
     for _ in 0..<CouchFeeds.perPrincipal { places.append(try await feeds.enter(reader(record))) }
-    await #expect(throws: CouchError.self) { try await feeds.enter(reader(record)) }
+    await #expect(throws: ServiceError.self) { try await feeds.enter(reader(record)) }
     // An answer that does not wait needs no such place.
     let other = try await feeds.enter(reader(record, waits: false))
     #expect(feeds.count == CouchFeeds.perPrincipal + 1)
@@ -61,7 +61,7 @@ import Testing
     let record = Record()
     var places: [CouchFeedPlace] = []
     for _ in 0..<CouchFeeds.perPrincipal { places.append(try await feeds.enter(reader(record))) }
-    await #expect(throws: CouchError.self) {
+    await #expect(throws: ServiceError.self) {
       try await feeds.enter(reader(record, database: "another"))
     }
     places.append(try await feeds.enter(reader(record, principal: "q")))

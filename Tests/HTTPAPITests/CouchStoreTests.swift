@@ -18,12 +18,12 @@ import Testing
     let member = Principal(kind: .user, id: id, username: "member", store: .user(id))
     try await say(#"{"members":{"names":["member"]}}"#, in: stores)
     let store = try await access.store("plans", for: member)
-    let error = await #expect(throws: CouchError.self) {
-      try await store.writing { _ throws(CouchError) in
+    let error = await #expect(throws: ServiceError.self) {
+      try await store.writing { _ in
         do { try await say("{}", in: stores) } catch { Issue.record(error) }
       }
     }
-    #expect(error?.status == 404)
+    #expect(error?.code == .absent)
   }
 
   private func say(_ security: String, in stores: DatabaseManager) async throws {

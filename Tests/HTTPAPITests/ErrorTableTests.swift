@@ -35,9 +35,8 @@ import Testing
     for code in DocumentError.Code.allCases {
       let (status, word) = try #require(table[code])
       expect(DocumentError(code, "why"), status, word)
-      if code != .damaged { expect(StoreError(DocumentError(code, "why")), status, word) }
+      expect(ServiceError(DocumentError(code, "why")), status, word)
     }
-    expect(StoreError(DocumentError(.damaged, "why")), 500, "integrity_error")
   }
 
   @Test func parserErrorsKeepTheirWord() {
@@ -52,55 +51,61 @@ import Testing
     expect(JSONError(code: .tooLarge, offset: 1), 413, "document_too_large")
   }
 
-  @Test func storeErrorsHaveTheirStatusAndWord() throws {
-    let table: [StoreError.Code: (Int, String)] = [
-      .absent: (404, "not_found"), .exists: (412, "file_exists"), .damaged: (503, "store_damaged"),
-      .integrity: (500, "integrity_error"), .unavailable: (503, "unavailable"),
-      .storage: (503, "storage_error"), .storageFull: (507, "insufficient_storage"),
-      .readOnly: (503, "read_only"), .overloaded: (429, "overloaded"),
-      .ended: (503, "unavailable"), .quotaExceeded: (507, "quota_exceeded"),
-      .rejected: (400, "bad_request"),
-    ]
-    for code in StoreError.Code.allCases {
-      let (status, word) = try #require(table[code])
-      let error = StoreError(code, "why", detail: "a file's name")
-      expect(error, status, word)
-      expect(HotelError(error), status, word)
-      expect(AccountError(error), status, word)
-    }
+  /// What `/v1` says of each code; those of Mango and of databases' names occur under `/couch` only.
+  private static let table: [ServiceError.Code: (Int, String)] = [
+    .absent: (404, "not_found"), .exists: (412, "file_exists"), .damaged: (503, "store_damaged"),
+    .integrity: (500, "integrity_error"), .unavailable: (503, "unavailable"),
+    .storage: (503, "storage_error"), .storageFull: (507, "insufficient_storage"),
+    .readOnly: (503, "read_only"), .overloaded: (429, "overloaded"), .ended: (503, "unavailable"),
+    .quotaExceeded: (507, "quota_exceeded"),
+    .conflict: (409, "conflict"), .missing: (404, "not_found"), .deleted: (404, "not_found"),
+    .invalidID: (400, "illegal_docid"), .invalidRevision: (400, "bad_request"),
+    .invalidDocument: (400, "doc_validation"), .documentTooLarge: (413, "document_too_large"),
+    .attachmentsUnsupported: (415, "bad_content_type"), .tooManyLeaves: (409, "too_many_leaves"),
+    .revisionCollision: (409, "rev_collision"),
+    .invalidJSON: (400, "invalid_json"), .invalidUTF8: (400, "invalid_utf8"),
+    .duplicateKey: (400, "duplicate_key"), .tooDeep: (400, "too_deep"),
+    .tooManyMembers: (400, "too_many_members"), .stringTooLong: (400, "string_too_long"),
+    .numberOutOfRange: (400, "number_out_of_range"), .jsonTooLarge: (413, "document_too_large"),
+    .tooManyValues: (413, "too_large"),
+    .badRequest: (400, "bad_request"), .tooLarge: (413, "too_large"),
+    .forbidden: (403, "forbidden"),
+    .notImplemented: (501, "not_implemented"), .tooManyRequests: (429, "too_many_requests"),
+    .precondition: (412, "precondition_failed"), .unknownHotel: (404, "not_found"),
+    .occupied: (409, "conflict"), .receiptMismatch: (422, "idempotency_key_reused"),
+    .invalidName: (400, "invalid_username"), .invalidPassword: (400, "invalid_password"),
+    .noPassword: (403, "forbidden"), .taken: (409, "conflict"),
+    .badCredentials: (401, "unauthorized"), .invalidToken: (401, "unauthorized"),
+    .expiredToken: (401, "unauthorized"), .lockedOut: (429, "too_many_requests"),
+    .tooMany: (429, "too_many_requests"), .guestSpent: (410, "guest_spent"),
+    .unknownUser: (404, "not_found"), .hashingBusy: (503, "unavailable"),
+    .issuerUnavailable: (503, "issuer_unavailable"), .keys: (503, "unavailable"),
+  ]
+
+  @Test(arguments: ServiceError.Code.allCases)
+  func everyCodeHasItsStatusAndWord(code: ServiceError.Code) throws {
+    let error = ServiceError(code, "why", retryAfterSeconds: 7, detail: "a file's name")
+    let said = ErrorTable.problem(for: error)
+    if let (status, word) = Self.table[code] { expect(error, status, word) }
+    #expect((400..<600).contains(said.status.code))
+    #expect(said.error.utf8.allSatisfy { (0x61...0x7A).contains($0) || $0 == 0x5F || $0 == 0x38 })
+    #expect(!said.reason.contains("file"))
+    #expect((said.headers[.wwwAuthenticate] != nil) == (said.status == .unauthorized))
+    if said.status == .tooManyRequests { #expect(said.headers[.retryAfter] == "7") }
   }
 
-  @Test func hotelErrorsHaveTheirStatusAndWord() throws {
-    let table: [HotelError.Code: (Int, String)] = [
-      .store: (404, "not_found"), .precondition: (412, "precondition_failed"),
-      .invalidBatch: (400, "doc_validation"), .invalidHotel: (400, "doc_validation"),
-      .tooLarge: (413, "document_too_large"), .occupied: (409, "conflict"),
-      .receiptMismatch: (422, "idempotency_key_reused"), .unknownHotel: (404, "not_found"),
+  @Test func databasesSayAnErrorAsCouchDBDoes() {
+    let table: [(ServiceError, Int, String, String)] = [
+      (.absent, 404, "not_found", "Database does not exist."),
+      (ServiceError(.overloaded, "why"), 429, "too_many_requests", "why"),
+      (ServiceError(.invalidJSON, "why"), 400, "bad_request", "why"),
+      (ServiceError(.jsonTooLarge, "why"), 413, "too_large", "why"),
+      (ServiceError(.noUsableIndex, "why"), 400, "no_usable_index", "why"),
+      (ServiceError(.quotaExceeded, "why"), 507, "quota_exceeded", "why"),
     ]
-    for code in HotelError.Code.allCases {
-      let (status, word) = try #require(table[code])
-      expect(HotelError(code, "why"), status, word)
-    }
-  }
-
-  @Test func accountErrorsHaveTheirStatusAndWord() throws {
-    let table: [AccountError.Code: (Int, String)] = [
-      .invalidName: (400, "invalid_username"), .invalidPassword: (400, "invalid_password"),
-      .noPassword: (403, "forbidden"),
-      .taken: (409, "conflict"), .badCredentials: (401, "unauthorized"),
-      .invalidToken: (401, "unauthorized"), .expiredToken: (401, "unauthorized"),
-      .lockedOut: (429, "too_many_requests"), .tooMany: (429, "too_many_requests"),
-      .guestSpent: (410, "guest_spent"), .unknownUser: (404, "not_found"),
-      .hashingBusy: (503, "unavailable"), .store: (404, "not_found"), .keys: (503, "unavailable"),
-      .issuerUnavailable: (503, "issuer_unavailable"),
-    ]
-    for code in AccountError.Code.allCases {
-      let (status, word) = try #require(table[code])
-      let error = AccountError(code, "why", retryAfterSeconds: 7, detail: "a key file's name")
-      expect(error, status, word)
-      let headers = ErrorTable.problem(for: error).headers
-      #expect((headers[.wwwAuthenticate] != nil) == (status == 401))
-      if status == 429 { #expect(headers[.retryAfter] == "7") }
+    for (error, status, word, reason) in table {
+      let problem = ErrorTable.problem(for: error, in: .couch)
+      #expect(problem.status.code == status && problem.error == word && problem.reason == reason)
     }
   }
 
@@ -117,8 +122,9 @@ import Testing
 
   @Test func whatMayPassSoonSaysWhen() {
     let passing: [any Error] = [
-      StoreError(.unavailable, "why"), StoreError(.storage, "why"), StoreError(.overloaded, "why"),
-      SearchError(.unavailable, "why"), AccountError.hashingBusy, CancellationError(),
+      ServiceError(.unavailable, "why"), ServiceError(.storage, "why"),
+      ServiceError(.overloaded, "why"),
+      SearchError(.unavailable, "why"), ServiceError.hashingBusy, CancellationError(),
     ]
     for error in passing {
       #expect(ErrorTable.problem(for: error).headers[.retryAfter] == "1", "\(error)")

@@ -64,15 +64,15 @@ import Testing
     health.note(upstream: "It is silent")
     #expect(text(health, .ready).contains(#""status":"degraded""#))
     health.note(upstream: nil)
-    _ = health.note(stores: StoreError(.storageFull, "No room"))
+    _ = health.note(stores: ServiceError(.storageFull, "No room"))
     #expect(text(health, .ready).contains(#""status":"degraded","stores":"No room""#))
     #expect(health.answer(.up).status == .ok)
-    let name = health.note(stores: StoreError(.unavailable, "It was moved"))
+    let name = health.note(stores: ServiceError(.unavailable, "It was moved"))
     #expect(text(health, .ready).contains(#""status":"unavailable","stores":"It was moved""#))
     #expect(health.answer(.up).status == .serviceUnavailable)
     #expect(health.answer(.up).fields[.xRequestID] == name && name != nil)
     // The same failure is not a new one.
-    #expect(health.note(stores: StoreError(.unavailable, "It was moved")) == nil)
+    #expect(health.note(stores: ServiceError(.unavailable, "It was moved")) == nil)
   }
 
   @Test func serverThatStopsIsNotReadyAndAlive() {

@@ -80,11 +80,11 @@ import Testing
   }
 
   @Test(arguments: [
-    (StoreError.Code.storageFull, 507, "insufficient_storage"), (.overloaded, 429, "overloaded"),
+    (ServiceError.Code.storageFull, 507, "insufficient_storage"), (.overloaded, 429, "overloaded"),
     (.readOnly, 503, "read_only"), (.storage, 503, "storage_error"),
     (.integrity, 500, "integrity_error"),
   ])
-  func failedWriteIsSaid(code: StoreError.Code, status: Int, error: String) async throws {
+  func failedWriteIsSaid(code: ServiceError.Code, status: Int, error: String) async throws {
     let writes: [(HTTPRequest.Method, String, String?)] = [
       (.put, "/v1/bookmarks/b", "{}"), (.delete, "/v1/bookmarks/a", nil),
       (.post, "/v1/bookmarks", #"{"remove":["a"]}"#),
@@ -95,7 +95,7 @@ import Testing
         try await api.bookmark("a", token)
         let id = try #require(try await api.call(.get, "/v1/me", token: token)["id"])
         let store = StoreName.guest(try #require(AccountID(id)))
-        api.engine.failWrites(to: store, with: StoreError(code, "why", detail: "secret detail"))
+        api.engine.failWrites(to: store, with: ServiceError(code, "why", detail: "secret detail"))
         let reply = try await api.call(method, path, token: token, body: body)
         #expect(reply.status == status, "\(path)")
         #expect(reply.error == error, "\(path)")

@@ -57,12 +57,12 @@ import Testing
   private static func kind(
     _ name: String, _ password: String, _ accounts: AccountService
   ) async throws -> Principal.Kind? {
-    do throws(AccountError) {
+    do {
       return try await accounts.authenticate(
         username: name, password: Secret(password), from: address
       ).kind
     } catch {
-      #expect(error.code == .badCredentials)
+      #expect(ServiceError(error)?.code == .badCredentials)
       return nil
     }
   }

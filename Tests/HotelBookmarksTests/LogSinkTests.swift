@@ -28,9 +28,9 @@ import Testing
     #expect(reader.written.isEmpty)
     let kept = 3 * LogSink.maximumBytes / line.count - sink.droppedCount
     reader.isReading.signal()
-    while reader.written.count < kept { await Task.yield() }
+    while reader.written.count < kept { try? await Task.sleep(for: .milliseconds(1)) }
     sink.append([0x62])
-    while reader.written.last != [0x62] { await Task.yield() }
+    while reader.written.last != [0x62] { try? await Task.sleep(for: .milliseconds(1)) }
     await sink.finish(within: .seconds(600))
     #expect(reader.written.count == kept + 1)
   }

@@ -70,24 +70,24 @@ import Testing
   @Test func failureIsOneLine() {
     let errors: [any Error] = [
       Wordy(), SettingsError(description: "port must be\na number"),
-      AccountError(.keys, "No keys.", detail: "a\nb"), AccountError.taken,
-      StoreError(.storage, "why", detail: "a\nb"), IOError(errnoCode: 98, reason: "bind"),
+      ServiceError(.keys, "No keys.", detail: "a\nb"), ServiceError.taken,
+      ServiceError(.storage, "why", detail: "a\nb"), IOError(errnoCode: 98, reason: "bind"),
     ]
     for error in errors {
       let line = StartFailure.line(error)
       #expect(!line.isEmpty)
       #expect(!line.contains { $0.isNewline })
     }
-    #expect(StartFailure.line(AccountError(.keys, "No keys.", detail: "a b")) == "No keys. (a b)")
+    #expect(StartFailure.line(ServiceError(.keys, "No keys.", detail: "a b")) == "No keys. (a b)")
     #expect(StartFailure.line(SettingsError(description: "words")) == "words")
     #expect(StartFailure.line(Wordy()) == "one two three four")
   }
 
   @Test func configurationFailuresAreTheOperatorsToMend() {
     #expect(StartFailure.isConfiguration(SettingsError(description: "")))
-    #expect(StartFailure.isConfiguration(AccountError(.keys, "")))
-    #expect(!StartFailure.isConfiguration(AccountError.taken))
-    #expect(!StartFailure.isConfiguration(StoreError(.storage, "")))
+    #expect(StartFailure.isConfiguration(ServiceError(.keys, "")))
+    #expect(!StartFailure.isConfiguration(ServiceError.taken))
+    #expect(!StartFailure.isConfiguration(ServiceError(.storage, "")))
     #expect(!StartFailure.isConfiguration(Wordy()))
   }
 }

@@ -37,11 +37,11 @@ import Testing
     }
   }
 
-  private static func code(_ work: () async throws -> Void) async throws -> AccountError.Code? {
+  private static func code(_ work: () async throws -> Void) async throws -> ServiceError.Code? {
     do {
       try await work()
       return nil
-    } catch let error as AccountError {
+    } catch let error as ServiceError {
       return error.code
     }
   }

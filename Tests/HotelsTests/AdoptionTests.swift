@@ -68,7 +68,7 @@ import Testing
   @Test func guestWhoNeverWroteBringsNothing() async throws {
     let fixture = try HotelFixture()
     #expect(try await adopt(fixture) == 0)
-    await #expect(throws: StoreError.self) { try await fixture.info() }
+    await #expect(throws: ServiceError.self) { try await fixture.info() }
   }
 
   @Test func unbookmarkedHotelGoesOnFromTheUsersTombstone() async throws {
@@ -149,9 +149,9 @@ import Testing
     }
     // All of it has come: nothing comes again, not even what was purged.
     let purged = try #require(try await fixture.tree("note")?.winner?.revision)
-    try await fixture.stores.withStore(fixture.user) { store throws(StoreError) in
+    try await fixture.stores.withStore(fixture.user) { store in
       let note = DocumentID(stored: "note")
-      try await store.update(loading: [note]) { changes throws(StoreError) in
+      try await store.update(loading: [note]) { changes in
         let tree = try changes.tree(note) ?? RevisionTree()
         changes.purge(Purge(id: note, tree: tree.purging([purged])))
       }
@@ -195,7 +195,7 @@ import Testing
   /// Puts a tombstone on one of the user's leaves.
   private func resolve(_ fixture: HotelFixture, _ leaf: String) async throws {
     let leaf = try RevisionID(leaf)
-    try await fixture.stores.withStore(fixture.user) { store throws(StoreError) in
+    try await fixture.stores.withStore(fixture.user) { store in
       _ = try await store.delete(DocumentID(stored: "note"), base: leaf)
     }
   }

@@ -53,7 +53,7 @@ import Testing
     try await fixture.add(ids: "a")
     #expect(
       await code { _ = try await change(fixture, #"{"add":[{"id":"b","v":1},{"id":"c","v":1}]}"#) }
-        == .store)
+        == .quotaExceeded)
     #expect(try await fixture.ids() == ["a"])
   }
 
@@ -63,7 +63,8 @@ import Testing
       _ = try await change(fixture, #"{"add":[{"id":"a","v":1}]}"#, receipt: receipt("\(number)"))
     }
     let text = #"{"remove":["a"]}"#
-    #expect(await code { _ = try await change(fixture, text, receipt: receipt("new")) } == .store)
+    #expect(
+      await code { _ = try await change(fixture, text, receipt: receipt("new")) } == .quotaExceeded)
     #expect(try await fixture.ids() == ["a"])
     #expect(
       try await change(fixture, #"{"add":[{"id":"a","v":1}]}"#, receipt: receipt("0")).isReplay)
@@ -77,7 +78,7 @@ import Testing
     let answer = try await fixture.service.change(batch(#"{"remove":["a"]}"#), in: fixture.guest)
     #expect(answer.results.map(\.status) == [404])
     #expect(answer.undo.isEmpty)
-    await #expect(throws: StoreError.self) { try await fixture.info(in: fixture.guest) }
+    await #expect(throws: ServiceError.self) { try await fixture.info(in: fixture.guest) }
   }
 
   @Test func repeatedKeyIsAnsweredAndNotDoneAgain() async throws {

@@ -1,14 +1,15 @@
 import Documents
 import Hotels
+import Stores
 import Testing
 
 @Suite struct BookmarkBatchTests {
-  private func refusal(_ text: String) -> HotelError? {
+  private func refusal(_ text: String) -> ServiceError? {
     do {
       _ = try batch(text)
       return nil
     } catch {
-      return error as? HotelError
+      return error as? ServiceError
     }
   }
 
@@ -34,12 +35,12 @@ import Testing
     #"{"restore":[{"id":"a","rev":"1-a","more":1}]}"#,
   ])
   func otherShapesAreRefused(text: String) {
-    #expect(refusal(text)?.code == .invalidBatch)
+    #expect(refusal(text)?.code == .invalidDocument)
   }
 
   @Test func itemThatIsNoHotelIsNamedByItsPlace() {
     let error = refusal(#"{"add":[{"id":"a"},3]}"#)
-    #expect(error?.code == .invalidHotel)
+    #expect(error?.code == .invalidDocument)
     #expect(error?.reason.hasPrefix("add[1]") == true)
   }
 
@@ -48,7 +49,7 @@ import Testing
   ])
   func hotelWithoutAnIDIsNoHotel(item: String) {
     let error = refusal(#"{"add":[\#(item)]}"#)
-    #expect(error?.code == .invalidHotel)
+    #expect(error?.code == .invalidDocument)
     #expect(error?.reason.hasPrefix("add[0]: A hotel") == true)
   }
 
@@ -68,7 +69,7 @@ import Testing
   ])
   func idThatStandsTwiceIsNamed(text: String) {
     let error = refusal(text)
-    #expect(error?.code == .invalidBatch)
+    #expect(error?.code == .invalidDocument)
     #expect(error?.reason.contains("twice") == true)
   }
 
@@ -76,8 +77,8 @@ import Testing
     let hundred = (0..<100).map { #"{"id":"a\#($0)"}"# }.joined(separator: ",")
     func ids(_ count: Int) -> String { (0..<count).map { "\"r\($0)\"" }.joined(separator: ",") }
     #expect(try batch("{\"add\":[\(hundred)],\"remove\":[\(ids(100))]}").remove.count == 100)
-    #expect(refusal("{\"add\":[\(hundred)],\"remove\":[\(ids(101))]}")?.code == .invalidBatch)
-    #expect(refusal("{\"remove\":[\(ids(201))]}")?.code == .invalidBatch)
+    #expect(refusal("{\"add\":[\(hundred)],\"remove\":[\(ids(101))]}")?.code == .invalidDocument)
+    #expect(refusal("{\"remove\":[\(ids(201))]}")?.code == .invalidDocument)
   }
 
   @Test func receiptKeyHasOneTo255Bytes() {

@@ -95,7 +95,7 @@ import Testing
   @Test func mergesAreNotFollowed() async throws {
     let runs = Mutex(0)
     let follower = CommitFollower(concerns: BookmarkMerge.concerns) {
-      store, ids throws(StoreError) in
+      store, ids in
       runs.withLock { $0 += 1 }
       try await Self.follower.follow(store, ids)
     }
@@ -112,8 +112,8 @@ import Testing
   @Test func failedMergeLeavesTheCommitAndIsTriedAgain() async throws {
     let fails = Mutex(true)
     let follower = CommitFollower(concerns: BookmarkMerge.concerns) {
-      store, ids throws(StoreError) in
-      guard !fails.withLock({ $0 }) else { throw StoreError(.storageFull, "full") }
+      store, ids in
+      guard !fails.withLock({ $0 }) else { throw ServiceError(.storageFull, "full") }
       try await Self.follower.follow(store, ids)
     }
     let fixture = try HotelFixture(follower: follower)

@@ -27,7 +27,7 @@ import Testing
   func anotherTypeIsRefused(type: String) async throws {
     let fixture = try HotelFixture()
     #expect(
-      await code { try await fixture.add(#"{"id":"h","type":\#(type)}"#) } == .invalidHotel)
+      await code { try await fixture.add(#"{"id":"h","type":\#(type)}"#) } == .invalidDocument)
     #expect(try await fixture.ids() == [])
   }
 
@@ -40,12 +40,13 @@ import Testing
     let typed = #","type":"hotel""#
     try await fixture.add(facts(BookmarkLimits.hotelBytes, typed))
     #expect(
-      await code { try await fixture.add(facts(BookmarkLimits.hotelBytes + 1, typed)) } == .tooLarge
+      await code { try await fixture.add(facts(BookmarkLimits.hotelBytes + 1, typed)) }
+        == .documentTooLarge
     )
     // Without its type, the hotel grows by it.
     let room = BookmarkLimits.hotelBytes - typed.utf8.count
     try await fixture.add(facts(room, ""))
-    #expect(await code { try await fixture.add(facts(room + 1, "")) } == .tooLarge)
+    #expect(await code { try await fixture.add(facts(room + 1, "")) } == .documentTooLarge)
   }
 
   @Test func bookmarkIsWrittenAsTheInterfaceSays() throws {

@@ -51,7 +51,7 @@ struct HotelFixture: Sendable {
 
   /// A document of a store.
   func document(_ id: String, in name: StoreName? = nil) async throws -> Document? {
-    try await stores.withExisting(name ?? user) { store throws(StoreError) in
+    try await stores.withExisting(name ?? user) { store in
       try await store.document(DocumentID(stored: id))
     }
   }
@@ -67,7 +67,7 @@ struct HotelFixture: Sendable {
     _ id: String, _ text: String, base: RevisionID? = nil, in name: StoreName? = nil
   ) async throws -> RevisionID {
     let body = try body(text)
-    return try await stores.withStore(name ?? user) { store throws(StoreError) in
+    return try await stores.withStore(name ?? user) { store in
       try await store.put(DocumentID(stored: id), base: base, body: body)
     }
   }
@@ -79,13 +79,11 @@ struct HotelFixture: Sendable {
   ) async throws {
     let (id, body) = (DocumentID(stored: id), try body(text))
     let path = try history.map { try RevisionID($0) }
-    try await stores.withStore(name ?? user) { store throws(StoreError) in
-      try await store.update(loading: [id]) { changes throws(StoreError) in
+    try await stores.withStore(name ?? user) { store in
+      try await store.update(loading: [id]) { changes in
         let tree = try changes.tree(id)
-        let mutation = try applying { () throws(DocumentError) in
-          try Edit.insert(
-            id, in: tree, history: path, body: body, isDeleted: isDeleted, known: nil)
-        }
+        let mutation = try Edit.insert(
+          id, in: tree, history: path, body: body, isDeleted: isDeleted, known: nil)
         changes.write(mutation)
       }
     }
@@ -93,8 +91,8 @@ struct HotelFixture: Sendable {
 
   /// Counts of a store.
   func info(in name: StoreName? = nil) async throws -> StoreInfo {
-    try await stores.withExisting(name ?? user) { store throws(StoreError) in
-      try await store.read { view throws(StoreError) in try view.info() }
+    try await stores.withExisting(name ?? user) { store in
+      try await store.read { view in try view.info() }
     }
   }
 
@@ -103,8 +101,8 @@ struct HotelFixture: Sendable {
     _ id: String, _ revision: String, in name: StoreName? = nil
   ) async throws -> String? {
     let revision = try RevisionID(revision)
-    return try await stores.withExisting(name ?? user) { store throws(StoreError) in
-      try await store.read { view throws(StoreError) in
+    return try await stores.withExisting(name ?? user) { store in
+      try await store.read { view in
         try view.body(DocumentID(stored: id), revision)
       }
     }?.text
@@ -112,25 +110,25 @@ struct HotelFixture: Sendable {
 
   /// The change feed.
   func changes(in name: StoreName? = nil) async throws -> [Change] {
-    try await stores.withExisting(name ?? user) { store throws(StoreError) in
-      try await store.read { view throws(StoreError) in try view.changes(after: 0, limit: 1_000) }
+    try await stores.withExisting(name ?? user) { store in
+      try await store.read { view in try view.changes(after: 0, limit: 1_000) }
     }
   }
 
   /// A document's tree.
   func tree(_ id: String, in name: StoreName? = nil) async throws -> RevisionTree? {
-    try await stores.withExisting(name ?? user) { store throws(StoreError) in
-      try await store.read { view throws(StoreError) in try view.tree(DocumentID(stored: id)) }
+    try await stores.withExisting(name ?? user) { store in
+      try await store.read { view in try view.tree(DocumentID(stored: id)) }
     }
   }
 }
 
 /// The code of the error that a call throws; nil when it throws none.
-func code(of call: () async throws -> Void) async -> HotelError.Code? {
+func code(of call: () async throws -> Void) async -> ServiceError.Code? {
   do {
     try await call()
     return nil
   } catch {
-    return (error as? HotelError)?.code
+    return (error as? ServiceError)?.code
   }
 }

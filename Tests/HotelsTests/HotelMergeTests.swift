@@ -72,16 +72,14 @@ import Testing
   @Test func branchesThatComeTogetherAreMergedInParts() async throws {
     let fixture = try HotelFixture(follower: Self.follower)
     let id = DocumentID(stored: "h")
-    try await fixture.stores.withStore(fixture.user) { store throws(StoreError) in
-      try await store.update(loading: [id]) { changes throws(StoreError) in
+    try await fixture.stores.withStore(fixture.user) { store in
+      try await store.update(loading: [id]) { changes in
         var edits = DocumentEdits(id, in: try changes.tree(id), limit: .standard)
-        try applying { () throws(DocumentError) in
-          for device in 0..<200 {
-            let text = Array(#"{"type":"hotel","of\#(device)":"x"}"#.utf8)
-            _ = try edits.insert(
-              [try RevisionID("2-d\(device)"), try RevisionID("1-a")],
-              body: try DocumentBody(parsing: text), isDeleted: false, known: nil)
-          }
+        for device in 0..<200 {
+          let text = Array(#"{"type":"hotel","of\#(device)":"x"}"#.utf8)
+          _ = try edits.insert(
+            [try RevisionID("2-d\(device)"), try RevisionID("1-a")],
+            body: try DocumentBody(parsing: text), isDeleted: false, known: nil)
         }
         changes.write(edits.finish())
       }
@@ -116,16 +114,14 @@ import Testing
     let fixture = try HotelFixture(follower: Self.follower)
     let text = String(repeating: "x", count: HotelMerge.bytesAtOnce / 8)
     let id = DocumentID(stored: "h")
-    try await fixture.stores.withStore(fixture.user) { store throws(StoreError) in
-      try await store.update(loading: [id]) { changes throws(StoreError) in
+    try await fixture.stores.withStore(fixture.user) { store in
+      try await store.update(loading: [id]) { changes in
         var edits = DocumentEdits(id, in: try changes.tree(id), limit: .standard)
-        try applying { () throws(DocumentError) in
-          for device in 0..<20 {
-            let body = Array(#"{"type":"hotel","same":"\#(text)","of\#(device)":"x"}"#.utf8)
-            _ = try edits.insert(
-              [try RevisionID("1-d\(device)")], body: try DocumentBody(parsing: body),
-              isDeleted: false, known: nil)
-          }
+        for device in 0..<20 {
+          let body = Array(#"{"type":"hotel","same":"\#(text)","of\#(device)":"x"}"#.utf8)
+          _ = try edits.insert(
+            [try RevisionID("1-d\(device)")], body: try DocumentBody(parsing: body),
+            isDeleted: false, known: nil)
         }
         changes.write(edits.finish())
       }

@@ -145,8 +145,8 @@ import Testing
     do {
       try await fixture.add(#"{"id":"c"}"#, in: fixture.guest)
       Issue.record("the store takes more than its quota")
-    } catch let error as HotelError {
-      #expect(error.store?.code == .quotaExceeded)
+    } catch let error as ServiceError {
+      #expect(error.code == .quotaExceeded)
     }
     #expect(try await fixture.ids(in: fixture.guest) == ["b", "a"])
     _ = try await fixture.service.unbookmark(hotelID("a"), in: fixture.guest)

@@ -1,5 +1,6 @@
 import Documents
 import Hotels
+import Stores
 import Testing
 
 /// Bookmarking by id: what a person made of a bookmark stays, what the upstream gave follows it.

@@ -34,8 +34,8 @@ import Testing
 
   private func purge(_ text: String, _ fixture: HotelFixture) async throws {
     let id = DocumentID(stored: text)
-    try await fixture.stores.withExisting(fixture.user) { store throws(StoreError) in
-      try await store.update(loading: [id]) { changes throws(StoreError) in
+    try await fixture.stores.withExisting(fixture.user) { store in
+      try await store.update(loading: [id]) { changes in
         changes.purge(Purge(id: id, tree: RevisionTree()))
       }
     }

@@ -1,5 +1,6 @@
 import Documents
 import Hotels
+import Stores
 import Testing
 
 @Suite struct RevisionConditionTests {
@@ -15,7 +16,7 @@ import Testing
       (.absent, one),
     ]
     for (condition, present) in failing {
-      let error = #expect(throws: HotelError.self) { try condition.check(present) }
+      let error = #expect(throws: ServiceError.self) { try condition.check(present) }
       #expect(error?.code == .precondition)
     }
   }

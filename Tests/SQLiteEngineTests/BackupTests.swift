@@ -85,7 +85,7 @@ import Testing
     #expect((before...after).contains(info.lastSequence))
     // Writes came one after the other, so that an instant has all up to one and none after it.
     #expect(info.documentCount == info.lastSequence)
-    let changes = try await copy.read { view throws(StoreError) in
+    let changes = try await copy.read { view in
       try view.changes(after: 0, limit: 2_000)
     }
     #expect(changes.map(\.sequence) == Array(1...info.lastSequence))
@@ -258,15 +258,15 @@ import Testing
     for number in 0..<400 { try await storage.put("document-\(number)", #"{"x":"\#(filler)"}"#) }
     for number in 0..<400 {
       let id = try DocumentID("document-\(number)")
-      try await storage.update(loading: [id], at: made) { changes throws(StoreError) in
+      try await storage.update(loading: [id], at: made) { changes in
         changes.purge(Purge(id: id, tree: RevisionTree()))
       }
     }
-    let copy = Task { () async -> StoreError.Code? in
-      do throws(StoreError) {
+    let copy = Task { () async -> ServiceError.Code? in
+      do {
         _ = try await engine.copy(storage, to: directory.path + "/copy")
         return nil
-      } catch { return error.code }
+      } catch { return ServiceError(error)?.code }
     }
     try await storage.compact()
     let code = await copy.value

@@ -15,10 +15,10 @@ private let turns = ProcessInfo.processInfo.environment["BOOKMARKS_NIGHTLY"] == 
   /// All that a store answers, as text.
   private func answers(_ storage: any StoreStorage) async throws -> [String] {
     let local = try LocalID(client: "_local/checkpoint")
-    return try await storage.read { view throws(StoreError) in
+    return try await storage.read { view in
       var answers: [String] = ["\(try view.info())"]
       var ids: [DocumentID] = []
-      try view.documents(DocumentRange(includesDeleted: true)) { document throws(StoreError) in
+      try view.documents(DocumentRange(includesDeleted: true)) { document in
         ids.append(document.id)
         answers.append("\(document)")
         return true
@@ -38,7 +38,7 @@ private let turns = ProcessInfo.processInfo.environment["BOOKMARKS_NIGHTLY"] == 
       answers.append(Self.indexes)
       for index in try view.indexes() {
         answers.append("\(index) \(String(describing: try view.indexedSequence(index)))")
-        try view.entries(index, IndexRange(wantsContent: true)) { entry throws(StoreError) in
+        try view.entries(index, IndexRange(wantsContent: true)) { entry in
           answers.append("\(entry)")
           return true
         }
@@ -64,24 +64,24 @@ private let turns = ProcessInfo.processInfo.environment["BOOKMARKS_NIGHTLY"] == 
     try await storage.graft("document-3", ["2-b", "1-a"], #"{"type":"hotel","other":true}"#)
     let local = try LocalID(client: "_local/checkpoint")
     try await storage.update(loading: [], at: Timestamp(milliseconds: 5)) {
-      changes throws(StoreError) in
+      changes in
       let document = LocalDocument(revision: 1, body: Array(#"{"last_seq":4}"#.utf8))
       changes.write(LocalEdit(local, document, expires: Timestamp(milliseconds: 99)))
     }
-    let entries = try (0..<24).map { number throws(DocumentError) in
+    let entries = try (0..<24).map { number in
       IndexEntry(
         id: try DocumentID("document-\(number)"), key: [UInt8(number) / 5, 7],
         content: number % 4 == 0 ? nil : Array(#"{"n":\(number)}"#.utf8))
     }
     let gone = try DocumentID("document-23")
     try await storage.update(loading: [gone], at: Timestamp(milliseconds: 6)) {
-      changes throws(StoreError) in
+      changes in
       changes.write(
         .advance(
           IndexID("by-number"), documents: entries.map(\.id), entries: entries, sequence: 31))
     }
     try await storage.update(loading: [gone], at: Timestamp(milliseconds: 7)) {
-      changes throws(StoreError) in changes.purge(Purge(id: gone, tree: RevisionTree()))
+      changes in changes.purge(Purge(id: gone, tree: RevisionTree()))
     }
   }
 
@@ -121,7 +121,7 @@ private let turns = ProcessInfo.processInfo.environment["BOOKMARKS_NIGHTLY"] == 
         do throws(any Error) {
           let found = try await answers(storage)
           #expect(found == expected || found == withoutIndexes(expected), "byte \(place)")
-        } catch let error as StoreError {
+        } catch let error as ServiceError {
           #expect([.damaged, .integrity].contains(error.code), "byte \(place): \(error)")
           if error.code == .integrity {
             #expect(Self.names(error.detail), "byte \(place): \(error)")
@@ -129,8 +129,8 @@ private let turns = ProcessInfo.processInfo.environment["BOOKMARKS_NIGHTLY"] == 
           found += 1
         }
         await storage.close()
-      } catch let error as StoreError {
-        #expect(error.code == .damaged, "byte \(place): \(error)")
+      } catch let error as ServiceError {
+        #expect(ServiceError(error)?.code == .damaged, "byte \(place): \(error)")
         found += 1
       }
     }
@@ -153,11 +153,11 @@ private let turns = ProcessInfo.processInfo.environment["BOOKMARKS_NIGHTLY"] == 
       bytes[place] ^= UInt8.random(in: 1...255, using: &generator)
       try write(bytes, to: file)
       let storage: any StoreStorage
-      do throws(StoreError) {
+      do {
         guard let opened = try await engine.open(name, creating: false) else { continue }
         storage = opened
       } catch {
-        #expect(error.code == .damaged, "byte \(place): \(error)")
+        #expect(ServiceError(error)?.code == .damaged, "byte \(place): \(error)")
         continue
       }
       let now = Timestamp(milliseconds: 8)

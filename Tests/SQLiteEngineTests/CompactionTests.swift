@@ -17,7 +17,7 @@ import Testing
     }
     let ids = try (kept..<count).map { try DocumentID("d\($0)") }
     try await storage.update(loading: Set(ids), at: Timestamp(milliseconds: 2)) {
-      changes throws(StoreError) in
+      changes in
       for id in ids { changes.purge(Purge(id: id, tree: RevisionTree())) }
     }
   }
@@ -120,7 +120,7 @@ import Testing
     let file = try path(of: user(1), in: directory)
     try FileManager.default.createDirectory(
       atPath: file + ".new", withIntermediateDirectories: false)
-    await #expect(throws: StoreError.self) { try await storage.compact() }
+    await #expect(throws: ServiceError.self) { try await storage.compact() }
     #expect(try await storage.body("d1") != nil)
     try await storage.put("later", "{}")
     try FileManager.default.removeItem(atPath: file + ".new")

@@ -26,7 +26,7 @@ import Testing
   /// What opening the first store answers after its file was changed; the second one must still open.
   private func refusal(
     _ change: (_ path: String, _ directory: TemporaryDirectory) throws -> Void
-  ) async throws -> StoreError.Code? {
+  ) async throws -> ServiceError.Code? {
     let directory = try await prepared()
     let file = try path(of: user(1), in: directory)
     try change(file, directory)
@@ -149,7 +149,7 @@ import Testing
       do throws(any Error) {
         #expect(
           try await storage.body("document-\(document)") == String(decoding: needle, as: UTF8.self))
-      } catch let error as StoreError {
+      } catch let error as ServiceError {
         #expect(error.code == .integrity)
         failures += 1
       }

@@ -7,7 +7,7 @@ import Testing
 
 @Suite struct ErrorTests {
   @Test(arguments: [
-    (SQLiteError.Code.corrupt, Int32(11), Int32(0), StoreError.Code.damaged),
+    (SQLiteError.Code.corrupt, Int32(11), Int32(0), ServiceError.Code.damaged),
     (.notADatabase, 26, 0, .damaged),
     (.constraint, 2_067, 0, .damaged),
     (.other, 1, 0, .damaged),
@@ -24,22 +24,22 @@ import Testing
     (.misuse, 21, 0, .storage),
   ])
   func everyFailureOfSQLiteHasItsMeaning(
-    code: SQLiteError.Code, extended: Int32, number: Int32, meaning: StoreError.Code
+    code: SQLiteError.Code, extended: Int32, number: Int32, meaning: ServiceError.Code
   ) {
     let error = SQLiteError(
       code, extendedCode: extended, systemErrno: number, message: "/secret/path")
-    #expect(StoreError(error).code == meaning)
-    #expect(!StoreError(error).reason.contains("secret"))
+    #expect(ServiceError(error).code == meaning)
+    #expect(!ServiceError(error).reason.contains("secret"))
   }
 
   @Test func failedSystemCallsAreNeverAbsence() {
     for (number, meaning) in [
-      (ENOENT, StoreError.Code.unavailable), (EMFILE, .unavailable), (EACCES, .unavailable),
+      (ENOENT, ServiceError.Code.unavailable), (EMFILE, .unavailable), (EACCES, .unavailable),
       (ENOTDIR, .unavailable), (ENOSPC, .storageFull), (EFBIG, .storageFull), (EROFS, .readOnly),
       (EIO, .storage),
     ] {
       errno = number
-      #expect(StoreError(SystemError("open", "/x")).code == meaning)
+      #expect(ServiceError(SystemError("open", "/x")).code == meaning)
     }
   }
 }

@@ -26,12 +26,12 @@ extension StorageEngine {
   }
 
   /// The code of the error with which a store doesn't open.
-  func refusal(of name: StoreName, creating: Bool = true) async -> StoreError.Code? {
-    do throws(StoreError) {
+  func refusal(of name: StoreName, creating: Bool = true) async -> ServiceError.Code? {
+    do {
       await (try open(name, creating: creating))?.close()
       return nil
     } catch {
-      return error.code
+      return ServiceError(error)?.code
     }
   }
 }
@@ -45,11 +45,9 @@ extension StoreStorage {
     let id = try DocumentID(id)
     let body = try DocumentBody(parsing: Array(body.utf8))
     return try await update(loading: [id], at: Timestamp(milliseconds: now)) {
-      changes throws(StoreError) in
+      changes in
       let tree = try changes.tree(id)
-      let mutation = try applying { () throws(DocumentError) in
-        try Edit.put(id, in: tree, base: base, body: body)
-      }
+      let mutation = try Edit.put(id, in: tree, base: base, body: body)
       changes.write(mutation)
       return mutation.revision
     }
@@ -60,12 +58,10 @@ extension StoreStorage {
     let id = try DocumentID(id)
     let body = try DocumentBody(parsing: Array(body.utf8))
     let revisions = try history.map { try RevisionID($0) }
-    try await update(loading: [id], at: Timestamp(milliseconds: 1)) { changes throws(StoreError) in
+    try await update(loading: [id], at: Timestamp(milliseconds: 1)) { changes in
       let tree = try changes.tree(id)
-      let mutation = try applying { () throws(DocumentError) in
-        try Edit.insert(
-          id, in: tree, history: revisions, body: body, isDeleted: false, known: nil)
-      }
+      let mutation = try Edit.insert(
+        id, in: tree, history: revisions, body: body, isDeleted: false, known: nil)
       changes.write(mutation)
     }
   }
@@ -73,12 +69,12 @@ extension StoreStorage {
   /// What the winner says.
   func body(_ id: String) async throws -> String? {
     let id = try DocumentID(id)
-    return try await read { view throws(StoreError) in try view.document(id) }
+    return try await read { view in try view.document(id) }
       .map { String(decoding: $0.body, as: UTF8.self) }
   }
 
   /// The counts.
   func info() async throws -> StoreInfo {
-    try await read { view throws(StoreError) in try view.info() }
+    try await read { view in try view.info() }
   }
 }

@@ -13,7 +13,7 @@ import Testing
     let storage = try await engine.store(.system)
     for number in 0..<50 {
       let revision = try await storage.put("document-\(number)", #"{"n":\#(number)}"#)
-      let seen = try await storage.readInline { view throws(StoreError) in
+      let seen = try await storage.readInline { view in
         try view.document(DocumentID(stored: "document-\(number)"))
       }
       #expect(seen?.revision == revision)
@@ -28,10 +28,10 @@ import Testing
     let engine = try await FileEngine.open(directory: directory.path, lanes: 1)
     let storage = try await engine.store(.system)
     let gate = DispatchSemaphore(value: 0)
-    let holder = Task { try await storage.read { _ throws(StoreError) in gate.wait() } }
+    let holder = Task { try await storage.read { _ in gate.wait() } }
     let inlineReads = (0..<4).map { _ in
       Task {
-        try await storage.readInline { view throws(StoreError) in try view.info().lastSequence }
+        try await storage.readInline { view in try view.info().lastSequence }
       }
     }
     gate.signal()
@@ -46,8 +46,8 @@ import Testing
     let engine = try await FileEngine.open(directory: directory.path, lanes: 1)
     let storage = try await engine.store(.system)
     await storage.close()
-    await #expect(throws: StoreError.self) {
-      try await storage.readInline { view throws(StoreError) in try view.info().lastSequence }
+    await #expect(throws: ServiceError.self) {
+      try await storage.readInline { view in try view.info().lastSequence }
     }
     await engine.close()
   }

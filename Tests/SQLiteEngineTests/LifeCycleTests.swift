@@ -143,7 +143,7 @@ import Testing
           group.addTask {
             for number in stride(from: lane, to: count, by: 8) {
               let body = try DocumentBody(parsing: Array(#"{"n":\#(number)}"#.utf8))
-              try await manager.withStore(user(number)) { store throws(StoreError) in
+              try await manager.withStore(user(number)) { store in
                 guard round > 0 else {
                   try await store.put(id, base: nil, body: body)
                   return

@@ -35,7 +35,7 @@ import Testing
     let directory = try TemporaryDirectory()
     let file = DatabaseFile(directory: directory.path, name: "store.sqlite")
     try file.create(image)
-    let opened = try Connection.opening(file, as: blank) { connection throws(StoreError) in
+    let opened = try Connection.opening(file, as: blank) { connection in
       try StoreHeader(readingFrom: connection)
     }
     #expect(opened.header == header)

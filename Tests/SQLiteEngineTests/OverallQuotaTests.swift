@@ -36,25 +36,23 @@ import Testing
 
   private func tombstone(
     _ id: String, of revisions: Int, in store: DocumentStore, word: String = "a"
-  ) async -> StoreError.Code? {
+  ) async -> ServiceError.Code? {
     await code {
       let id = try DocumentID(id)
       let history = try (0..<revisions).map { step in
         try RevisionID("\(revisions - step)-\(word)\(step)0123456789")
       }
-      try await store.update(loading: [id]) { changes throws(StoreError) in
+      try await store.update(loading: [id]) { changes in
         let tree = try changes.tree(id)
-        let mutation = try applying { () throws(DocumentError) in
-          try Edit.insert(
-            id, in: tree, history: history, body: .empty, isDeleted: true, known: nil)
-        }
+        let mutation = try Edit.insert(
+          id, in: tree, history: history, body: .empty, isDeleted: true, known: nil)
         changes.write(mutation)
       }
     }
   }
 
-  private func code(_ work: () async throws -> Void) async -> StoreError.Code? {
-    do { try await work() } catch { return (error as? StoreError)?.code }
+  private func code(_ work: () async throws -> Void) async -> ServiceError.Code? {
+    do { try await work() } catch { return (error as? ServiceError)?.code }
     return nil
   }
 }

@@ -113,12 +113,10 @@ import Testing
     let text = String(repeating: "x", count: bytes ?? 0)
     let body = try DocumentBody(parsing: Array((bytes == nil ? "{}" : #"{"t":"\#(text)"}"#).utf8))
     return RuleUpdate(loading: [id], now: Timestamp(milliseconds: 1)) {
-      changes throws(StoreError) in
+      changes in
       let tree = try changes.tree(id)
-      let mutation = try applying { () throws(DocumentError) in
-        try Edit.put(
-          id, in: tree, base: tree?.winner?.revision, body: body, isDeleted: bytes == nil)
-      }
+      let mutation = try Edit.put(
+        id, in: tree, base: tree?.winner?.revision, body: body, isDeleted: bytes == nil)
       changes.write(mutation)
       return mutation.revision
     }
@@ -135,15 +133,15 @@ import Testing
     // It grows: it is tried, and refused.
     let longer = try update(1_000)
     await storage.commitOnFullDisk(longer)
-    #expect(throws: StoreError.self) { try longer.outcome() }
+    #expect(throws: ServiceError.self) { try longer.outcome() }
     base = try await storage.put(id.text, #"{"n":30}"#, base: base)
     // It makes room: it is tried, and then written, once.
     let deletion = try update(nil)
     await storage.commitOnFullDisk(deletion)
     let tombstone = try deletion.outcome()
     #expect(tombstone.generation == 32)
-    let tree = try await storage.read { [id] view throws(StoreError) in try view.tree(id) }
-    let last = try await storage.read { view throws(StoreError) in try view.info().lastSequence }
+    let tree = try await storage.read { [id] view in try view.tree(id) }
+    let last = try await storage.read { view in try view.info().lastSequence }
     #expect(last == 32)
     #expect(tree?.winner?.revision == tombstone)
     #expect(tree?.nodes.count == 32)

@@ -18,7 +18,7 @@ import Testing
     let file = DatabaseFile(directory: directory.path, name: "store.sqlite")
     let header = StoreHeader(key: "system", epoch: "e")
     try file.create(
-      try BlankDatabase(schema).image { connection throws(SQLiteError) in
+      try BlankDatabase(schema).image { connection in
         guard schema.version > 2 else { return try Self.writeFirstHeader(to: connection) }
         try header.write(to: connection)
       })
@@ -29,7 +29,7 @@ import Testing
   /// - Parameter counts: the last sequence, live documents, tombstones, bytes.
   private static func writeFirstHeader(
     _ counts: [Int64] = [0, 0, 0, 0], to connection: Connection
-  ) throws(SQLiteError) {
+  ) throws {
     var checksum = Checksum(.header)
     checksum.append("system")
     checksum.append("e")
@@ -46,7 +46,7 @@ import Testing
 
   private func open(_ file: DatabaseFile, _ schema: Schema) throws -> [String] {
     let opened = try Connection.opening(file, as: BlankDatabase(schema)) {
-      connection throws(StoreError) in try StoreHeader(readingFrom: connection)
+      connection in try StoreHeader(readingFrom: connection)
     }
     #expect(opened.header.key == "system")
     defer { try? opened.connection.close() }
@@ -75,7 +75,7 @@ import Testing
     do throws(any Error) {
       _ = try open(file, .store)
       Issue.record("was opened")
-    } catch let error as StoreError {
+    } catch let error as ServiceError {
       #expect(error.code == .unavailable)
     }
     #expect(try contents(file.path) == before)
@@ -88,7 +88,7 @@ import Testing
     do throws(any Error) {
       _ = try open(file, .store)
       Issue.record("was opened")
-    } catch let error as StoreError {
+    } catch let error as ServiceError {
       #expect(error.code == .damaged)
     }
   }
@@ -100,7 +100,7 @@ import Testing
     let first = Schema(applicationID: Schema.store.applicationID, steps: steps)
     let body = Array(#"{"type":"t"}"#.utf8)
     try file.create(
-      try BlankDatabase(first).image { connection throws(SQLiteError) in
+      try BlankDatabase(first).image { connection in
         let rows = StoreRows(connection)
         for (sequence, id) in [(3, "a"), (7, "b")] as [(Int64, String)] {
           let (id, revision) = (DocumentID(stored: id), RevisionID(generation: 1, digest: "x"))
@@ -120,7 +120,7 @@ import Testing
   /// Opens a file that was ``firstVersion(_:)`` and looks for what it held.
   private func expectFirstVersion(in file: DatabaseFile) throws {
     let opened = try Connection.opening(file, as: BlankDatabase(.store)) {
-      connection throws(StoreError) in try StoreHeader(readingFrom: connection)
+      connection in try StoreHeader(readingFrom: connection)
     }
     defer { try? opened.connection.close() }
     let rows = StoreRows(opened.connection)
@@ -159,7 +159,7 @@ import Testing
         """
       ])
     for _ in 0..<2 {
-      #expect(throws: StoreError.self) { try open(file, failing) }
+      #expect(throws: SQLiteError.self) { try open(file, failing) }
       #expect(try contents(file.path) == before)
       let reader = try Connection.inspecting(path: file.path, hasLog: try file.requireSound())
       #expect(try reader.userVersion() == 1)
@@ -175,7 +175,7 @@ import Testing
     let steps = Array(Schema.store.steps.prefix(3))
     let third = Schema(applicationID: Schema.store.applicationID, steps: steps)
     try file.create(
-      try BlankDatabase(third).image { connection throws(SQLiteError) in
+      try BlankDatabase(third).image { connection in
         try StoreHeader(key: "system", epoch: "e").write(to: connection)
         try connection.execute(
           """
@@ -185,12 +185,12 @@ import Testing
       })
     for _ in 0..<2 {
       let opened = try Connection.opening(file, as: BlankDatabase(.store)) {
-        connection throws(StoreError) in try StoreHeader(readingFrom: connection)
+        connection in try StoreHeader(readingFrom: connection)
       }
       let rows = StoreRows(opened.connection)
       #expect(try rows.indexNames().isEmpty)
       let left = try opened.connection.statement("SELECT count(*) FROM entries").first {
-        row throws(SQLiteError) in row.int64(0)
+        row in row.int64(0)
       }
       #expect(left == 0)
       try opened.connection.close()
@@ -203,7 +203,7 @@ import Testing
     let steps = Array(Schema.store.steps.prefix(2))
     let second = Schema(applicationID: Schema.store.applicationID, steps: steps)
     try file.create(
-      try BlankDatabase(second).image { connection throws(SQLiteError) in
+      try BlankDatabase(second).image { connection in
         let rows = StoreRows(connection)
         for length in [10, 30] {
           let body = StoreRows.StoredBody(
@@ -214,7 +214,7 @@ import Testing
       })
     for written in [false, true, true] {
       let opened = try Connection.opening(file, as: BlankDatabase(.store)) {
-        connection throws(StoreError) in try StoreHeader(readingFrom: connection)
+        connection in try StoreHeader(readingFrom: connection)
       }
       #expect(opened.header.info.keptBytes == 40)
       if written { try opened.header.write(to: opened.connection) }
@@ -223,7 +223,7 @@ import Testing
   }
 
   private func plan(_ sql: StaticString, _ connection: Connection) throws -> [String] {
-    try connection.statement(sql).all { row throws(SQLiteError) in try row.string(3) }
+    try connection.statement(sql).all { row in try row.string(3) }
   }
 
   @Test func countsReadIndexesAlone() throws {
@@ -273,13 +273,13 @@ import Testing
     let plans = [
       try connection.statement(
         "EXPLAIN QUERY PLAN SELECT body FROM documents WHERE id = ?1"
-      ).all { row throws(SQLiteError) in try row.string(3) },
+      ).all { row in try row.string(3) },
       try connection.statement(
         "EXPLAIN QUERY PLAN SELECT id FROM documents WHERE type = ?1 AND is_deleted = 0 ORDER BY id"
-      ).all { row throws(SQLiteError) in try row.string(3) },
+      ).all { row in try row.string(3) },
       try connection.statement(
         "EXPLAIN QUERY PLAN SELECT body FROM bodies WHERE first = ?1 AND generation = ?2"
-      ).all { row throws(SQLiteError) in try row.string(3) },
+      ).all { row in try row.string(3) },
     ]
     #expect(plans[0].count == 1)
     for plan in plans {

@@ -9,7 +9,7 @@ import Testing
   /// Holds a store's lane until the gate opens; updates pile up meanwhile.
   private func hold(_ storage: any StoreStorage, _ gate: DispatchSemaphore) -> Task<Void, any Error>
   {
-    Task { try await storage.read { _ throws(StoreError) in gate.wait() } }
+    Task { try await storage.read { _ in gate.wait() } }
   }
 
   @Test func waitingUpdatesShareCommitsAndOneTooManyIsRefused() async throws {
@@ -26,7 +26,7 @@ import Testing
           do throws(any Error) {
             try await storage.put("document-\(number)", #"{"n":\#(number)}"#)
             return true
-          } catch let error as StoreError {
+          } catch let error as ServiceError {
             #expect(error.code == .overloaded)
             return false
           }
@@ -41,7 +41,7 @@ import Testing
     #expect(engine.statistics.updates == StoreLimits.pendingUpdates)
     // How many share one is the clock's: a commit takes no further update after 10 ms. `Scripts/bench` measures it.
     #expect(engine.statistics.commits < StoreLimits.pendingUpdates)
-    let changes = try await storage.read { view throws(StoreError) in
+    let changes = try await storage.read { view in
       try view.changes(after: 0, limit: 1_000)
     }
     #expect(changes.map(\.sequence) == Array(1...Int64(StoreLimits.pendingUpdates)))
@@ -61,8 +61,8 @@ import Testing
           do throws(any Error) {
             try await storage.put("shared", #"{"n":\#(number)}"#, base: base)
             return true
-          } catch let error as StoreError {
-            #expect(error.document?.code == .conflict)
+          } catch let error as DocumentError {
+            #expect(error.code == .conflict)
             return false
           }
         }
@@ -95,10 +95,10 @@ import Testing
         let mutation = Mutation(id: id, tree: tree, revision: try RevisionID("1-a"), body: .empty)
         do throws(any Error) {
           try await storage.update(loading: [id], at: Timestamp(milliseconds: 1)) {
-            changes throws(StoreError) in changes.write(mutation)
+            changes in changes.write(mutation)
           }
           Issue.record("was written")
-        } catch let error as StoreError {
+        } catch let error as ServiceError {
           #expect(error.code == .integrity)
         }
       }
@@ -117,7 +117,7 @@ import Testing
     let engine = try await FileEngine.open(directory: directory.path)
     let storage = try await engine.store(.system)
     let answer = try await storage.update(loading: [], at: Timestamp(milliseconds: 1)) {
-      _ throws(StoreError) in 7
+      _ in 7
     }
     #expect(answer == 7)
     #expect(engine.statistics.commits == 0)

@@ -40,9 +40,9 @@ import Testing
     return pages.count { $0 & 1 == 1 }
   }
 
-  private func length(_ number: Int, _ connection: Connection) throws(SQLiteError) -> Int? {
+  private func length(_ number: Int, _ connection: Connection) throws -> Int? {
     try connection.statement("SELECT text FROM notes WHERE number = ?1").first(.integer(number)) {
-      row throws(SQLiteError) in row.bytes(0).count
+      row throws in row.bytes(0).count
     }
   }
 

@@ -3,22 +3,22 @@ import Testing
 
 @Suite struct InterruptionTests {
   /// A statement that would run for ever, and ends when it is interrupted.
-  private func runForEver(_ connection: Connection) throws(SQLiteError) {
+  private func runForEver(_ connection: Connection) throws {
     try connection.statement(
       "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT count(*) FROM n"
     ).run()
   }
 
-  private func code(_ body: () throws(SQLiteError) -> Void) -> SQLiteError.Code? {
-    do { try body() } catch { return error.code }
+  private func code(_ body: () throws -> Void) -> SQLiteError.Code? {
+    do { try body() } catch { return (error as? SQLiteError)?.code }
     return nil
   }
 
   @Test func statementEndsAtItsTime() throws {
     let connection = try Connection.withItems()
     let end = ContinuousClock.now + .milliseconds(20)
-    let ended = code { () throws(SQLiteError) in
-      try connection.bounded(until: end, or: InterruptionFlag()) { () throws(SQLiteError) in
+    let ended = code {
+      try connection.bounded(until: end, or: InterruptionFlag()) {
         try runForEver(connection)
       }
     }
@@ -31,7 +31,7 @@ import Testing
     let running = Task.detached {
       let connection = try Connection.inMemory()
       let end = ContinuousClock.now + .seconds(600)
-      try connection.bounded(until: end, or: flag) { () throws(SQLiteError) in
+      try connection.bounded(until: end, or: flag) {
         try runForEver(connection)
       }
     }
@@ -48,7 +48,7 @@ import Testing
     var hasBegun = false
     let later = ContinuousClock.now + .seconds(600)
     for (end, flag) in [(later, flag), (ContinuousClock.now, InterruptionFlag())] {
-      let ended = code { () throws(SQLiteError) in
+      let ended = code {
         try connection.bounded(until: end, or: flag) { hasBegun = true }
       }
       #expect(ended == .interrupted && !hasBegun)

@@ -47,7 +47,7 @@ import Testing
     }
     #expect(feed.readerCount == 0)
     let task = Task { for await _ in feed.wakeUps() {} }
-    while feed.readerCount == 0 { await Task.yield() }
+    while feed.readerCount == 0 { try? await Task.sleep(for: .milliseconds(1)) }
     task.cancel()
     await task.value
     #expect(feed.readerCount == 0)
@@ -63,7 +63,7 @@ import Testing
       }
       return false
     }
-    while feed.readerCount == 0 { await Task.yield() }
+    while feed.readerCount == 0 { try? await Task.sleep(for: .milliseconds(1)) }
     let writer = Task { while !Task.isCancelled { feed.wake(); await Task.yield() } }
     #expect(await reader.value)
     writer.cancel()

@@ -15,7 +15,7 @@ import Testing
     try await withThrowingTaskGroup(of: Void.self) { group in
       for number in 0..<200 {
         group.addTask {
-          try await manager.withStore(.system) { store throws(StoreError) in
+          try await manager.withStore(.system) { store in
             _ = try await store.put(DocumentID(stored: "\(number)"), base: nil, body: .empty)
           }
         }
@@ -27,7 +27,7 @@ import Testing
     #expect(engine.tally.created == 1)
     try await manager.withExisting(.system) { store async throws in
       #expect(
-        try await store.read { view throws(StoreError) in try view.info() }.documentCount == 200)
+        try await store.read { view in try view.info() }.documentCount == 200)
     }
     await manager.close()
     #expect(engine.tally.open == 0)
@@ -40,7 +40,7 @@ import Testing
       for number in 0..<600 {
         let name = names[number % names.count]
         group.addTask {
-          try await manager.withStore(name) { store throws(StoreError) in
+          try await manager.withStore(name) { store in
             let id = DocumentID(stored: "\(number)")
             _ = try await store.put(id, base: nil, body: .empty)
             await Task.yield()
@@ -54,8 +54,8 @@ import Testing
     #expect(engine.tally.created == 12)
     #expect(engine.tally.violations == 0)
     for name in names {
-      let count = try await manager.withExisting(name) { store throws(StoreError) in
-        try await store.read { view throws(StoreError) in try view.info() }.documentCount
+      let count = try await manager.withExisting(name) { store in
+        try await store.read { view in try view.info() }.documentCount
       }
       #expect(count == 50)
     }
@@ -66,12 +66,12 @@ import Testing
     let manager = manager(of: engine, maximumOpen: 4)
     let names = try stores(2_000)
     for name in names {
-      try await manager.withStore(name) { store throws(StoreError) in
+      try await manager.withStore(name) { store in
         _ = try await store.put(id, base: nil, body: .empty)
       }
     }
     for name in names.shuffled(seed: 3).prefix(500) {
-      let document = try await manager.withExisting(name) { store throws(StoreError) in
+      let document = try await manager.withExisting(name) { store in
         try await store.document(id)
       }
       #expect(document != nil)
@@ -88,7 +88,7 @@ import Testing
     let manager = manager(of: engine, maximumOpen: 4)
     let isAbsent = try await manager.withStore(.system, creating: false) { $0 == nil }
     #expect(isAbsent)
-    await #expect(throws: StoreError.self) {
+    await #expect(throws: ServiceError.self) {
       try await manager.withExisting(.system) { store in _ = try await store.document(id) }
     }
     #expect(manager.openCount == 0)
@@ -114,11 +114,11 @@ import Testing
     await manager.close()
   }
 
-  @Test(arguments: [StoreError.Code.storage, .integrity, .damaged])
-  func f05AStoreThatFailedBelowIsOpenedAnew(_ code: StoreError.Code) async throws {
+  @Test(arguments: [ServiceError.Code.storage, .integrity, .damaged])
+  func f05AStoreThatFailedBelowIsOpenedAnew(_ code: ServiceError.Code) async throws {
     let manager = manager(of: engine, maximumOpen: 4)
     try await manager.withStore(.system) { store async throws in
-      engine.failWrites(to: .system, with: StoreError(code, "failed"))
+      engine.failWrites(to: .system, with: ServiceError(code, "failed"))
       #expect(await self.code { try await store.put(id, base: nil, body: .empty) } == code)
       // Nested: the store is still leased, so it is not closed under this caller.
       #expect(try await store.document(id) == nil)
@@ -134,7 +134,7 @@ import Testing
     let manager = manager(of: engine, maximumOpen: 4)
     for _ in 0..<2 {
       _ = await code {
-        try await manager.withStore(.system) { store throws(StoreError) in
+        try await manager.withStore(.system) { store in
           try await store.put(id, base: RevisionID(generation: 7, digest: "a"), body: .empty)
         }
       }
@@ -143,20 +143,15 @@ import Testing
     await manager.close()
   }
 
-  @Test func theTypedFormThrowsTheUseCasesOwnError() async throws {
-    struct Failure: StoreFailure, Equatable {
-      var code: StoreError.Code?
-      init() {}
-      init(_ error: StoreError) { code = error.code }
-    }
+  @Test func whatTheBorrowerThrowsPassesAsItIs() async throws {
+    struct Failure: Error, Equatable {}
     let manager = manager(of: engine, maximumOpen: 4)
     await #expect(throws: Failure()) {
-      try await manager.withStore(.system) { _ throws(Failure) in throw Failure() }
+      try await manager.withStore(.system) { _ in throw Failure() }
     }
-    engine.setDamaged(.system)
     await manager.close()
-    await #expect(throws: Failure(StoreError(.unavailable, ""))) {
-      try await manager.withStore(.system, creating: false) { _ throws(Failure) in }
+    await #expect { try await manager.withStore(.system, creating: false) { _ in } } throws: {
+      ($0 as? ServiceError)?.code == .unavailable
     }
   }
 
@@ -173,8 +168,8 @@ import Testing
     try (0..<count).map { .named(try #require(DatabaseName("s\($0)"))) }
   }
 
-  private func code(_ use: () async throws -> some Any) async -> StoreError.Code? {
-    do { _ = try await use() } catch { return (error as? StoreError)?.code }
+  private func code(_ use: () async throws -> some Any) async -> ServiceError.Code? {
+    do { _ = try await use() } catch { return (error as? ServiceError)?.code }
     return nil
   }
 }

@@ -90,7 +90,7 @@ import Testing
     let erasure = try await manager.withStore(.system) { store async throws in
       _ = try await store.put(id, base: nil, body: .empty)
       let erasure = Task { try await manager.erase(.system) }
-      while manager.waitingCount == 0 { await Task.yield() }
+      while manager.waitingCount == 0 { try? await Task.sleep(for: .milliseconds(1)) }
       // The lease that is out goes on.
       #expect(try await store.document(id) != nil)
       return erasure
@@ -109,15 +109,15 @@ import Testing
     let (erasure, absent, made) = try await manager.withStore(.system) { store async throws in
       _ = try await store.put(id, base: nil, body: .empty)
       let erasure = Task { try await manager.erase(.system) }
-      while manager.waitingCount < 1 { await Task.yield() }
+      while manager.waitingCount < 1 { try? await Task.sleep(for: .milliseconds(1)) }
       let absent = Task {
         try await manager.withStore(.system, creating: false) { $0 == nil }
       }
-      while manager.waitingCount < 2 { await Task.yield() }
+      while manager.waitingCount < 2 { try? await Task.sleep(for: .milliseconds(1)) }
       let made = Task { [id] in
         try await manager.withStore(.system) { try await $0.document(id) == nil }
       }
-      while manager.waitingCount < 3 { await Task.yield() }
+      while manager.waitingCount < 3 { try? await Task.sleep(for: .milliseconds(1)) }
       return (erasure, absent, made)
     }
     #expect(try await erasure.value)
@@ -138,7 +138,7 @@ import Testing
             _ = try await manager.erase(name)
             return
           }
-          try await manager.withStore(name) { store throws(StoreError) in
+          try await manager.withStore(name) { store in
             _ = try await store.put(DocumentID(stored: "\(number)"), base: nil, body: .empty)
           }
         }
@@ -177,7 +177,7 @@ import Testing
     await clock.waitForSleepers(1)
     #expect(engine.tally.open == 1)
     clock.advance(by: .seconds(5))
-    while engine.tally.open > 0 { await Task.yield() }
+    while engine.tally.open > 0 { try? await Task.sleep(for: .milliseconds(1)) }
     loop.cancel()
     await loop.value
     await manager.close()
@@ -208,8 +208,8 @@ import Testing
     .named(try #require(DatabaseName("other\(number)")))
   }
 
-  private func code(_ use: () async throws -> some Any) async -> StoreError.Code? {
-    do { _ = try await use() } catch { return (error as? StoreError)?.code }
+  private func code(_ use: () async throws -> some Any) async -> ServiceError.Code? {
+    do { _ = try await use() } catch { return (error as? ServiceError)?.code }
     return nil
   }
 }

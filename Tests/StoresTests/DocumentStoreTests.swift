@@ -51,7 +51,7 @@ import Testing
       _ = await reader.next()
       let base = RevisionID(generation: 9, digest: "x")
       #expect(await rule { try await store.put(id, base: base, body: .empty) } == .conflict)
-      try await store.update { _ throws(StoreError) in 1 }
+      try await store.update { _ in 1 }
       await manager.feed(for: .system).finish()
       #expect(await reader.next() == nil)
     }
@@ -74,7 +74,7 @@ import Testing
       _ = await reader.next()
       #expect(try await purgeCount(store) == 0)
       for expected in Int64(1)...2 {
-        try await store.update(loading: [id]) { [id] changes throws(StoreError) in
+        try await store.update(loading: [id]) { [id] changes in
           changes.purge(Purge(id: id, tree: RevisionTree()))
         }
         #expect(await reader.next() != nil)
@@ -85,7 +85,7 @@ import Testing
   }
 
   private func purgeCount(_ store: DocumentStore) async throws -> Int64 {
-    try await store.read { view throws(StoreError) in try view.purgeCount() }
+    try await store.read { view in try view.purgeCount() }
   }
 
   private func withStore(_ use: (DocumentStore) async throws -> Void) async throws {
@@ -95,7 +95,7 @@ import Testing
   }
 
   private func rule(_ use: () async throws -> some Any) async -> DocumentError.Code? {
-    do { _ = try await use() } catch { return (error as? StoreError)?.document?.code }
+    do { _ = try await use() } catch { return (error as? DocumentError)?.code }
     return nil
   }
 }

@@ -114,7 +114,7 @@ import Testing
     table.ask("a", as: 2)
     table.ask("b", as: 3)
     _ = table.drain()
-    table.failed("a", StoreError(.damaged, ""))
+    table.failed("a", ServiceError(.damaged, ""))
     #expect(table.drain() == ["1: damaged", "2: damaged", "open b"])
     table.opened("b", 1)
     table.release("b")

@@ -124,7 +124,7 @@ import Testing
     try await withStore(documents: 1) { store async throws in
       let (old, new) = (DocumentID(stored: "old"), DocumentID(stored: "new"))
       let base = try await put(store, "old")
-      try await store.update(loading: [old, new]) { changes throws(StoreError) in
+      try await store.update(loading: [old, new]) { changes in
         try changes.put(new, base: nil, body: .empty)
         try changes.delete(old, base: base)
       }
@@ -155,7 +155,7 @@ import Testing
     _ store: DocumentStore, _ id: DocumentID, _ leaves: Set<RevisionID>, putting other: DocumentID?
   ) async throws {
     try await store.update(loading: Set([id, other].compactMap { $0 })) {
-      changes throws(StoreError) in
+      changes in
       if let rest = try changes.tree(id)?.purging(leaves) {
         changes.purge(Purge(id: id, tree: rest))
       }
@@ -188,7 +188,7 @@ import Testing
       #expect(await code { try await setLocal(store, "_local/b", 1) } == .quotaExceeded)
       #expect(await code { try await setLocal(store, "receipt/batch/0", 3) } == .quotaExceeded)
       #expect(
-        try await store.read { view throws(StoreError) in
+        try await store.read { view in
           try view.localUsage(of: LocalID.batchPrefix).count
         } == 1_000)
     }
@@ -196,7 +196,7 @@ import Testing
 
   /// Writes a local document of so many bytes, or removes it.
   private func setLocal(_ store: DocumentStore, _ id: String, _ length: Int?) async throws {
-    try await store.update { changes throws(StoreError) in
+    try await store.update { changes in
       let document = length.map {
         LocalDocument(revision: 1, body: [UInt8](repeating: 1, count: $0))
       }
@@ -237,21 +237,20 @@ import Testing
     _ store: DocumentStore, _ id: DocumentID, _ history: [RevisionID], _ text: String
   ) async throws {
     let body = try DocumentBody(parsing: Array(text.utf8))
-    try await store.update(loading: [id]) { changes throws(StoreError) in
+    try await store.update(loading: [id]) { changes in
       let tree = try changes.tree(id)
-      let mutation = try applying { () throws(DocumentError) in
-        try Edit.insert(id, in: tree, history: history, body: body, isDeleted: false, known: nil)
-      }
+      let mutation = try Edit.insert(
+        id, in: tree, history: history, body: body, isDeleted: false, known: nil)
       changes.write(mutation)
     }
   }
 
   private func info(_ store: DocumentStore) async throws -> StoreInfo {
-    try await store.read { view throws(StoreError) in try view.info() }
+    try await store.read { view in try view.info() }
   }
 
-  private func code(_ use: () async throws -> some Any) async -> StoreError.Code? {
-    do { _ = try await use() } catch { return (error as? StoreError)?.code }
+  private func code(_ use: () async throws -> some Any) async -> ServiceError.Code? {
+    do { _ = try await use() } catch { return (error as? ServiceError)?.code }
     return nil
   }
 }

@@ -99,7 +99,7 @@ struct RandomPlay {
     case .open(let name, let creating):
       if open.contains(name) { broken.append("opened twice: \(name.key)") }
       if Int.random(in: 0..<8, using: &generator) == 0 {
-        take(stores.opened(name, .failure(StoreError(.damaged, ""))))
+        take(stores.opened(name, .failure(ServiceError(.damaged, ""))))
         return
       }
       if creating { existing.insert(name) }

@@ -29,7 +29,7 @@ struct Table {
     note(stores.opened(Self.name(store), .success(number)))
   }
 
-  mutating func failed(_ store: String, _ error: StoreError) {
+  mutating func failed(_ store: String, _ error: ServiceError) {
     note(stores.opened(Self.name(store), .failure(error)))
   }
 
@@ -69,7 +69,8 @@ struct Table {
       case .leased(let store): words.append("\(ticket): leased \(store)")
       case .absent: words.append("\(ticket): absent")
       case .erased(let wasThere): words.append("\(ticket): erased \(wasThere)")
-      case .failed(let error): words.append("\(ticket): \(error.code.rawValue)")
+      case .failed(let error):
+        words.append("\(ticket): \((error as? ServiceError).map { "\($0.code)" } ?? "?")")
       case .stopped: words.append("\(ticket): stopped")
       }
     }

@@ -9,7 +9,7 @@ extension CouchDatabase {
   /// Source: CouchDB, "POST /{db}/_find".
   /// - Throws: 400 `no_usable_index`, `invalid_index`, `invalid_bookmark`, `selector_too_costly`; 413 when
   ///   the answer would be longer than ``CouchLimits/answerBytes``; 503 when there is no memory for it; what is wrong with the store.
-  package func find(_ request: FindRequest) async throws(CouchError) -> CouchAnswer {
+  package func find(_ request: FindRequest) async throws -> CouchAnswer {
     let clock = ContinuousClock()
     let begun = clock.now
     let request = try await request.prepared()
@@ -22,7 +22,7 @@ extension CouchDatabase {
       let page = try await walk.next(run.pageSize, &run.budget)
       guard !page.isEmpty else { break }
       try await run.take(page)
-      guard holdsAnswer(run.byteCount) else { throw CouchError(Self.noMemory) }
+      guard holdsAnswer(run.byteCount) else { throw Self.noMemory }
     }
     return run.answer(examined: walk.examined, time: clock.now - begun)
   }
@@ -30,7 +30,7 @@ extension CouchDatabase {
   /// `POST /{db}/_explain`: how a query would be served.
   ///
   /// Source: CouchDB, "POST /{db}/_explain".
-  package func explain(_ request: FindRequest) async throws(CouchError) -> CouchAnswer {
+  package func explain(_ request: FindRequest) async throws -> CouchAnswer {
     let definitions = try await indexCatalogue().definitions
     return CouchAnswer(QueryExplanation(QueryPlanner(definitions, request)).json(name).bytes)
   }
@@ -45,7 +45,7 @@ extension CouchDatabase {
   /// - Throws: 400 `query_parse_error`.
   package func queryIndexes(
     _ parameters: CouchParameters = CouchParameters()
-  ) async throws(CouchError) -> CouchAnswer {
+  ) async throws -> CouchAnswer {
     let limit = try parameters.count("limit")
     let skip = try parameters.count("skip") ?? 0
     let definitions = try await indexCatalogue().definitions
@@ -62,26 +62,25 @@ extension CouchDatabase {
   ///
   /// Source: CouchDB, "POST /{db}/_index".
   /// - Throws: 400 `invalid_ddoc_lang`; 413 beyond ``QueryLimits/definitions``.
-  package func createIndex(_ request: IndexRequest) async throws(CouchError) -> CouchAnswer {
+  package func createIndex(_ request: IndexRequest) async throws -> CouchAnswer {
     let (definition, view) = (request.definition, request.definition.view(as: request.given))
     let catalogue = try await indexCatalogue()
     let isFull =
       catalogue.definitions.count >= QueryLimits.definitions && !catalogue.contains(definition)
-    let isNew = try await changingDesign(definition.design) { design, store throws(StoreError) in
-      guard design.set(definition.name, view) else { return .success(false) }
+    let isNew = try await changingDesign(definition.design) { design, store in
+      guard design.set(definition.name, view) else { return false }
       guard !isFull else {
-        return .failure(
-          .tooLarge("A database has at most \(QueryLimits.definitions) indexes"))
+        throw ServiceError.tooLarge("A database has at most \(QueryLimits.definitions) indexes")
       }
       let isThere = try store.document(definition.design).map { !$0.isDeleted } ?? false
       var designs = RangeCount(IndexSources.range, limit: QueryLimits.designDocuments + 1)
       while try !designs.read(store) {}
       guard designs.count - (isThere ? 1 : 0) < QueryLimits.designDocuments else {
         let limit = QueryLimits.designDocuments
-        return .failure(
-          .tooLarge("A database with indexes has at most \(limit) design documents"))
+        throw ServiceError.tooLarge(
+          "A database with indexes has at most \(limit) design documents")
       }
-      return .success(true)
+      return true
     }
     let answer: JSONValue = [
       "result": isNew ? "created" : "exists",
@@ -99,8 +98,8 @@ extension CouchDatabase {
   /// - Throws: 404 `not_found`.
   package func deleteIndex(
     design: String, type: String, name: String
-  ) async throws(CouchError) -> CouchAnswer {
-    guard type.equalsBytes(of: "json") else { throw .missing }
+  ) async throws -> CouchAnswer {
+    guard type.equalsBytes(of: "json") else { throw ServiceError.missing }
     try await removeIndexes(of: IndexRequest.designID(design)) { $0.name.equalsBytes(of: name) }
     let answer: JSONValue = ["ok": true]
     return CouchAnswer(answer.bytes)
@@ -111,18 +110,19 @@ extension CouchDatabase {
   /// Source: CouchDB, "POST /{db}/_index/_bulk_delete".
   /// - Throws: 400 `invalid_bulk_docs`; 413 beyond ``QueryLimits/bulkDeletes``; what is wrong with the
   ///   store, not with a document.
-  package func deleteIndexes(_ body: JSONNode) async throws(CouchError) -> CouchAnswer {
+  package func deleteIndexes(_ body: JSONNode) async throws -> CouchAnswer {
     try QueryOption.check(body, allows: ["docids", "w"])
     let node = try QueryOption.required("docids", in: body)
     _ = try QueryOption.count("w", in: body, default: 1, least: 1)
     let names = node.elements.map(\.string)
     guard node.kind == .array, !names.contains(nil) else {
-      throw CouchError(
-        400, "invalid_bulk_docs",
+      throw ServiceError(
+        .invalidBulkDocs,
         "Bulk Delete requires an array of non-null docids. Docids: \(QueryOption.shown(node))")
     }
     guard names.count <= QueryLimits.bulkDeletes else {
-      throw .tooLarge("A request names at most \(QueryLimits.bulkDeletes) design documents")
+      throw ServiceError.tooLarge(
+        "A request names at most \(QueryLimits.bulkDeletes) design documents")
     }
     var success: [JSONValue] = []
     var fail: [JSONValue] = []
@@ -132,8 +132,10 @@ extension CouchDatabase {
         try await removeIndexes(of: IndexRequest.designID(name)) { _ in true }
         success.append(["id": .string(id), "ok": true])
       } catch {
-        guard (400...499).contains(error.status) else { throw error }
-        fail.append(["id": .string(id), "error": .string(error.error)])
+        guard let couch = ServiceError(error)?.couch, (400...499).contains(couch.status) else {
+          throw error
+        }
+        fail.append(["id": .string(id), "error": .string(couch.error)])
       }
     }
     let answer: JSONValue = ["success": .array(success), "fail": .array(fail)]
@@ -142,48 +144,36 @@ extension CouchDatabase {
 
   private func removeIndexes(
     of id: DocumentID, where isMeant: (IndexDefinition) -> Bool
-  ) async throws(CouchError) {
-    let found = try await reading { view throws(StoreError) in try view.document(id) }
-    guard let found, !found.isDeleted else { throw .missing }
+  ) async throws {
+    let found = try await store.read { view in try view.document(id) }
+    guard let found, !found.isDeleted else { throw ServiceError.missing }
     let names = IndexDefinition.all(in: id, found.body).filter(isMeant).map(\.name)
     // Also a design document of another language: there is no such index.
-    guard !names.isEmpty else { throw .missing }
-    _ = try await changingDesign(id) { design, view throws(StoreError) in
-      guard !names.isEmpty else { return .failure(.missing) }
+    guard !names.isEmpty else { throw ServiceError.missing }
+    _ = try await changingDesign(id) { design, view in
       guard try view.document(id)?.revision == found.revision else {
-        return .failure(CouchError(.conflict))
+        throw DocumentError.conflict
       }
       design.remove(names)
-      return .success(true)
+      return true
     }
   }
 
   /// Changes a design document in one transaction; one that ends up empty is deleted.
-  /// - Parameter change: answers whether there is anything to store, or why not.
+  /// - Parameter change: answers whether there is anything to store.
   /// - Returns: what `change` answered.
   private func changingDesign(
     _ id: DocumentID,
-    _ change:
-      @escaping @Sendable (inout QueryDesign, any StoreView) throws(StoreError)
-      -> Result<Bool, CouchError>
-  ) async throws(CouchError) -> Bool {
-    let outcome = try await updating([id]) {
-      changes throws(StoreError) -> Result<Bool, CouchError> in
+    _ change: @escaping @Sendable (inout QueryDesign, any StoreView) throws -> Bool
+  ) async throws -> Bool {
+    try await updating([id]) { changes in
       let document = try changes.view.document(id)
-      var design: QueryDesign
-      do throws(CouchError) { design = try QueryDesign(document) } catch {
-        return .failure(error)
-      }
-      let result = try change(&design, changes.view)
-      guard case .success(true) = result else { return result }
-      let body: DocumentBody
-      do throws(CouchError) { body = try design.isEmpty ? .empty : design.body() } catch {
-        return .failure(error)
-      }
+      var design = try QueryDesign(document)
+      guard try change(&design, changes.view) else { return false }
+      let body = try design.isEmpty ? .empty : design.body()
       let base = document.flatMap { $0.isDeleted ? nil : $0.revision }
       try changes.put(id, base: base, body: body, isDeleted: design.isEmpty)
-      return result
+      return true
     }
-    return try outcome.get()
   }
 }

@@ -1,4 +1,5 @@
 package import Documents
+import Stores
 
 /// The way to a value inside a document, such as `address.city`.
 ///
@@ -16,7 +17,7 @@ package struct FieldPath: Hashable, Sendable {
   /// Reads a path.
   /// - Throws: 400 `invalid_field_name` for an empty name, a `\` at the end, and more names than
   ///   ``maximumNames``.
-  package init(_ text: String) throws(CouchError) {
+  package init(_ text: String) throws {
     var names: [String] = []
     var name: [UInt8] = []
     var isEscaped = false
@@ -27,13 +28,15 @@ package struct FieldPath: Hashable, Sendable {
       } else if byte == Self.backslash {
         isEscaped = true
       } else {
-        guard !name.isEmpty, names.count < Self.maximumNames else { throw .invalidFieldName(text) }
+        guard !name.isEmpty, names.count < Self.maximumNames else {
+          throw ServiceError.invalidFieldName(text)
+        }
         names.append(String(decoding: name, as: UTF8.self))
         name = []
       }
     }
     guard !name.isEmpty, !isEscaped, names.count < Self.maximumNames else {
-      throw .invalidFieldName(text)
+      throw ServiceError.invalidFieldName(text)
     }
     names.append(String(decoding: name, as: UTF8.self))
     self.text = text
@@ -42,14 +45,14 @@ package struct FieldPath: Hashable, Sendable {
 
   /// The path that goes on where another ends.
   /// - Throws: 400 `invalid_field_name` for more names than ``maximumNames``.
-  init(_ outer: FieldPath?, _ inner: FieldPath) throws(CouchError) {
+  init(_ outer: FieldPath?, _ inner: FieldPath) throws {
     guard let outer else {
       self = inner
       return
     }
     text = outer.text + "." + inner.text
     names = outer.names + inner.names
-    guard names.count <= Self.maximumNames else { throw .invalidFieldName(text) }
+    guard names.count <= Self.maximumNames else { throw ServiceError.invalidFieldName(text) }
   }
 
   private init(text: String, names: [String]) {

@@ -1,4 +1,5 @@
 import Documents
+import Stores
 
 /// The fields of a document that a query asks for, nested as in the document.
 ///
@@ -9,22 +10,22 @@ struct FieldProjection: Sendable {
 
   /// Reads `["a","b.c"]`; nil for an empty array, which asks for whole documents.
   /// - Throws: 400 `invalid_fields`, `invalid_field`.
-  init?(_ node: JSONNode) throws(CouchError) {
+  init?(_ node: JSONNode) throws {
     guard node.kind == .array else {
-      throw CouchError(
-        400, "invalid_fields",
+      throw ServiceError(
+        .invalidFields,
         "Fields must be an array of strings, not: \(QueryOption.shown(node))")
     }
     guard node.count <= QueryLimits.projectedFields else {
-      throw CouchError(
-        400, "invalid_fields", "A query asks for at most \(QueryLimits.projectedFields) fields")
+      throw ServiceError(
+        .invalidFields, "A query asks for at most \(QueryLimits.projectedFields) fields")
     }
     guard node.count > 0 else { return nil }
     var fields: [FieldPath] = []
     for element in node.elements {
       guard let text = element.string else {
-        throw CouchError(
-          400, "invalid_field",
+        throw ServiceError(
+          .invalidField,
           "Invalid JSON for field spec: \(QueryOption.shown(element))")
       }
       fields.append(try FieldPath(text))

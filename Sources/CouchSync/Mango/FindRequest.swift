@@ -41,17 +41,17 @@ package struct FindRequest: Sendable {
 
   /// Reads a body.
   /// - Throws: 400 with CouchDB's words for the option that is wrong.
-  package init(_ body: JSONNode) throws(CouchError) {
+  package init(_ body: JSONNode) throws {
     try QueryOption.check(body, allows: Self.names)
     selector = try QueryOption.selector(QueryOption.required("selector", in: body))
-    useIndex = try body["use_index"].flatMap { node throws(CouchError) in try UseIndex(node) }
+    useIndex = try body["use_index"].flatMap { node in try UseIndex(node) }
     bookmarkText = try Self.bookmark(in: body)
     bookmark = try QueryCursor(bookmarkText)
     limit = try QueryOption.count("limit", in: body, default: Self.standardLimit)
     skip = try QueryOption.count("skip", in: body, default: 0)
     sort =
-      try body["sort"].map { node throws(CouchError) in try QuerySort(node) } ?? .unordered
-    projection = try body["fields"].flatMap { node throws(CouchError) in
+      try body["sort"].map { node in try QuerySort(node) } ?? .unordered
+    projection = try body["fields"].flatMap { node in
       try FieldProjection(node)
     }
     var extras = DocumentExtras()
@@ -64,13 +64,13 @@ package struct FindRequest: Sendable {
 
   /// The same with its selector's long lists in order.
   /// - Throws: 503 when nobody waits for the answer any more.
-  func prepared() async throws(CouchError) -> FindRequest {
+  func prepared() async throws -> FindRequest {
     var request = self
     request.selector = try await selector.prepared()
     return request
   }
 
-  private static func bookmark(in body: JSONNode) throws(CouchError) -> String {
+  private static func bookmark(in body: JSONNode) throws -> String {
     guard let node = body["bookmark"], !node.isNull else { return QueryCursor.start }
     guard let text = node.string else {
       throw QueryCursor.invalid(QueryOption.shown(node))
@@ -78,14 +78,14 @@ package struct FindRequest: Sendable {
     return text.isEmpty ? QueryCursor.start : text
   }
 
-  private static func clusterOptions(in body: JSONNode) throws(CouchError) -> JSONObject {
+  private static func clusterOptions(in body: JSONNode) throws -> JSONObject {
     guard body["partition"]?.stringEquals("") ?? true else {
-      throw .badRequest("`partition` is not supported on this db")
+      throw ServiceError.badRequest("`partition` is not supported on this db")
     }
     let stale = body["stale"]
     let isStale = stale?.stringEquals("ok") ?? false
     guard stale == nil || isStale || stale?.bool == false else {
-      throw CouchError(400, "invalid_ok_or_false_value", "`stale` is \"ok\" or false")
+      throw ServiceError(.invalidStaleValue, "`stale` is \"ok\" or false")
     }
     let quorum = try QueryOption.count("r", in: body, default: 1, least: 1)
     return [
@@ -109,7 +109,7 @@ struct UseIndex: Sendable {
   /// Reads `"ddoc"`, `"ddoc/name"`, `["ddoc"]` or `["ddoc","name"]`, with or without `_design/`; nil for
   /// null and an empty array.
   /// - Throws: 400 `invalid_index_name`.
-  init?(_ node: JSONNode) throws(CouchError) {
+  init?(_ node: JSONNode) throws {
     if node.isNull || (node.kind == .array && node.count == 0) { return nil }
     let parts: [String]?
     if let text = node.string {
@@ -119,8 +119,7 @@ struct UseIndex: Sendable {
       parts = names.contains(nil) ? nil : names.compactMap { $0 }
     }
     guard let parts, (1...2).contains(parts.count) else {
-      throw CouchError(
-        400, "invalid_index_name", "Invalid index name: \(QueryOption.shown(node))")
+      throw ServiceError(.invalidIndexName, "Invalid index name: \(QueryOption.shown(node))")
     }
     design = Self.name(of: parts[0])
     name = parts.count == 2 ? parts[1] : nil
@@ -167,19 +166,20 @@ struct UseIndex: Sendable {
 enum QueryOption {
   /// Checks that a body is an object that has no other members than these.
   /// - Throws: 400 `bad_request`, `invalid_key`.
-  static func check(_ body: JSONNode, allows names: [String]) throws(CouchError) {
-    guard body.kind == .object else { throw .badRequest("Request body must be a JSON object") }
+  static func check(_ body: JSONNode, allows names: [String]) throws {
+    guard body.kind == .object else {
+      throw ServiceError.badRequest("Request body must be a JSON object")
+    }
     for member in body.members where !names.contains(where: { member.nameEquals($0) }) {
-      throw CouchError(
-        400, "invalid_key", "Invalid key \(member.name.prefix(64)) for this request.")
+      throw ServiceError(.invalidKey, "Invalid key \(member.name.prefix(64)) for this request.")
     }
   }
 
   /// A member that must be there.
   /// - Throws: 400 `missing_required_key`.
-  static func required(_ name: String, in body: JSONNode) throws(CouchError) -> JSONNode {
+  static func required(_ name: String, in body: JSONNode) throws -> JSONNode {
     guard let node = body[name] else {
-      throw CouchError(400, "missing_required_key", "Missing required key: \(name)")
+      throw ServiceError(.missingRequiredKey, "Missing required key: \(name)")
     }
     return node
   }
@@ -188,10 +188,10 @@ enum QueryOption {
   /// - Throws: 400 `invalid_boolean`.
   static func flag(
     _ name: String, in body: JSONNode, default standard: Bool
-  ) throws(CouchError) -> Bool {
+  ) throws -> Bool {
     guard let node = body[name] else { return standard }
     guard let flag = node.bool else {
-      throw CouchError(400, "invalid_boolean", "Invalid boolean value: \(shown(node))")
+      throw ServiceError(.invalidBoolean, "Invalid boolean value: \(shown(node))")
     }
     return flag
   }
@@ -200,14 +200,14 @@ enum QueryOption {
   /// - Throws: 400 `invalid_non_neg_integer`, `invalid_pos_integer`.
   static func count(
     _ name: String, in body: JSONNode, default standard: Int, least: Int = 0
-  ) throws(CouchError) -> Int {
+  ) throws -> Int {
     guard let node = body[name] else { return standard }
     guard let count = node.int, count >= least else {
       throw least > 0
-        ? CouchError(
-          400, "invalid_pos_integer", "\(shown(node)) is not an integer greater than zero")
-        : CouchError(
-          400, "invalid_non_neg_integer",
+        ? ServiceError(
+          .invalidPositiveInteger, "\(shown(node)) is not an integer greater than zero")
+        : ServiceError(
+          .invalidNonNegativeInteger,
           "\(shown(node)) is not an integer greater than or equal to zero")
     }
     return count
@@ -215,20 +215,20 @@ enum QueryOption {
 
   /// A member that is a string; nil when absent.
   /// - Throws: 400 `invalid_string`.
-  static func text(_ name: String, in body: JSONNode) throws(CouchError) -> String? {
+  static func text(_ name: String, in body: JSONNode) throws -> String? {
     guard let node = body[name] else { return nil }
     guard let text = node.string else {
-      throw CouchError(400, "invalid_string", "Invalid string: \(shown(node))")
+      throw ServiceError(.invalidString, "Invalid string: \(shown(node))")
     }
     return text
   }
 
   /// A selector.
   /// - Throws: 400 `invalid_selector_json` for anything but an object; what ``Selector`` throws.
-  static func selector(_ node: JSONNode) throws(CouchError) -> Selector {
+  static func selector(_ node: JSONNode) throws -> Selector {
     guard node.kind == .object else {
-      throw CouchError(
-        400, "invalid_selector_json", "Selector must be a JSON object, not: \(shown(node))")
+      throw ServiceError(
+        .invalidSelectorJSON, "Selector must be a JSON object, not: \(shown(node))")
     }
     return try Selector(node)
   }

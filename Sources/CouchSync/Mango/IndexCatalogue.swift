@@ -1,4 +1,5 @@
 import Documents
+import Lanes
 import Stores
 
 /// The design documents of one state of a store, and the names of the indexes whose data is there.
@@ -24,9 +25,9 @@ struct IndexSources: Sendable {
   static let range = DocumentRange(start: "_design/", end: "_design0", includesEnd: false)
 
   /// Reads a state.
-  init(_ view: any StoreView) throws(StoreError) {
+  init(_ view: any StoreView) throws {
     var designs: [Design] = []
-    try view.documents(Self.range) { document throws(StoreError) in
+    try view.documents(Self.range) { document in
       let body = document.body.count > QueryLimits.designBytes ? [] : document.body
       designs.append(Design(id: document.id, revision: document.revision, body: body))
       return designs.count < QueryLimits.designDocuments
@@ -52,17 +53,17 @@ struct IndexCatalogue: Sendable {
 
   /// Reads what design documents say, at most ``QueryLimits/triedDefinitions``; gives way between two.
   /// - Throws: 503 when nobody waits for the answer any more.
-  init(_ sources: IndexSources) async throws(CouchError) {
+  init(_ sources: IndexSources) async throws {
     var definitions: [IndexDefinition] = []
     var tried = 0
     for design in sources.designs where definitions.count < QueryLimits.definitions {
-      try await CouchError.givingWay()
+      try await Slice.giveWay()
       for view in IndexDefinition.views(in: design.body)
       where definitions.count < QueryLimits.definitions && tried < QueryLimits.triedDefinitions {
         tried += 1
         let definition = try? IndexDefinition(view: view.value, name: view.name, design: design.id)
         if let definition { definitions.append(try await definition.prepared()) }
-        try await CouchError.givingWay()
+        try await Slice.giveWay()
       }
     }
     let defined = Set(definitions.map(\.id))
@@ -83,11 +84,11 @@ struct IndexCatalogue: Sendable {
 extension CouchDatabase {
   /// The definitions that count now. Removes some of the data of one index that is defined no more, if
   /// there is any: the rest, and what a full disk refuses, is left to later queries.
-  func indexCatalogue() async throws(CouchError) -> IndexCatalogue {
-    let sources = try await reading { view throws(StoreError) in try IndexSources(view) }
+  func indexCatalogue() async throws -> IndexCatalogue {
+    let sources = try await store.read { view in try IndexSources(view) }
     let catalogue = try await IndexCatalogue(sources)
     guard let stray = catalogue.stray else { return catalogue }
-    _ = try? await store.update { changes throws(StoreError) in
+    _ = try? await store.update { changes in
       // Its definition may have come back since.
       guard try IndexSources(changes.view).isSame(as: sources) else { return }
       changes.write(.remove(stray, entries: QueryLimits.removedEntries))

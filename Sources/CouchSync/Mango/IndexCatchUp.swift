@@ -20,7 +20,7 @@ private struct IndexStep: Sendable {
 
   /// Reads on until the slice is over, by one change at least.
   /// - Returns: whether the step is whole.
-  mutating func read(_ index: IndexID, _ view: any StoreView) throws(StoreError) -> Bool {
+  mutating func read(_ index: IndexID, _ view: any StoreView) throws -> Bool {
     if !hasBegun {
       from = try view.indexedSequence(index)
       end = try view.info().lastSequence
@@ -51,13 +51,13 @@ private struct IndexStep: Sendable {
   /// What the index is to take in, and how far that brings it. Stops where the budget is spent.
   func edit(
     _ definition: IndexDefinition, _ budget: inout SelectorBudget
-  ) async throws(CouchError) -> (edit: IndexEdit, reached: Int64) {
+  ) async throws -> (edit: IndexEdit, reached: Int64) {
     var documents: [DocumentID] = []
     var entries: [IndexEntry] = []
     var sequence = from ?? 0
     for change in changes {
       if let document = change.document {
-        try await CouchError.givingWay()
+        try await Slice.giveWay()
         let parsed = try document.parsed()
         let entry: IndexEntry?
         do { entry = try await definition.entry(for: change.id, parsed, &budget) } catch {
@@ -85,7 +85,7 @@ extension CouchDatabase {
   /// - Throws: 400 `selector_too_costly` for a filter; what is wrong with the store.
   func bringUpToDate(
     _ definition: IndexDefinition, _ budget: inout SelectorBudget
-  ) async throws(CouchError) -> Bool {
+  ) async throws -> Bool {
     let id = definition.id
     var target: Int64?
     var known: Int64 = -1
@@ -99,16 +99,16 @@ extension CouchDatabase {
       let (edit, reached) = try await step.edit(definition, &budget)
       let from = step.from
       do {
-        let isFirst = try await store.update { changes throws(StoreError) in
+        let isFirst = try await store.update { changes in
           let isFirst = try changes.view.indexedSequence(id) == from
           if isFirst { changes.write(edit) }
           return isFirst
         }
         known = isFirst ? reached : from ?? -1
       } catch {
-        switch error.code {
+        switch ServiceError(error)?.code {
         case .storageFull, .readOnly, .overloaded, .quotaExceeded: return false
-        default: throw CouchError(error)
+        default: throw error
         }
       }
       if budget.isSpent { throw SelectorBudget.spent }
@@ -120,7 +120,7 @@ extension CouchDatabase {
   /// - Throws: 400 `selector_too_costly` for a filter; what is wrong with the store.
   func entries(
     of definition: IndexDefinition, in range: IndexRange, _ budget: inout SelectorBudget
-  ) async throws(CouchError) -> [IndexEntry] {
+  ) async throws -> [IndexEntry] {
     let all = QueryPlan(
       index: .documents, part: .documents(DocumentRange()), isDescending: false)
     var walk = QueryWalk(self, all, after: nil)
@@ -130,7 +130,7 @@ extension CouchDatabase {
       let page = try await walk.next(QueryLimits.pageDocuments, &budget)
       guard !page.isEmpty else { break }
       for candidate in page {
-        try await CouchError.givingWay()
+        try await Slice.giveWay()
         let entry = try await definition.entry(
           for: candidate.place.id, try candidate.parsed(), &budget)
         if let entry, range.contains(entry.key) {
@@ -142,13 +142,10 @@ extension CouchDatabase {
   }
 
   /// Reads the next step.
-  private func indexStep(_ id: IndexID) async throws(CouchError) -> IndexStep {
-    do {
-      return try await store.read(inSlices: IndexStep()) {
-        step, view throws(StoreError) -> IndexStep? in
-        try step.read(id, view) ? step : nil
-      }
-    } catch { throw CouchError(error) }
+  private func indexStep(_ id: IndexID) async throws -> IndexStep {
+    try await store.read(inSlices: IndexStep()) { step, view in
+      try step.read(id, view) ? step : nil
+    }
   }
 }
 

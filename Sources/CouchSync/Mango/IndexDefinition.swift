@@ -27,12 +27,12 @@ struct IndexDefinition: Sendable {
   /// - Throws: 400 `invalid_index` for no field or a field that comes twice.
   init(
     design: DocumentID, name: String, sort: QuerySort, filter: Selector?
-  ) throws(CouchError) {
+  ) throws {
     guard !sort.fields.isEmpty else {
-      throw CouchError(400, "invalid_index", "An index needs at least one field.")
+      throw ServiceError(.invalidIndex, "An index needs at least one field.")
     }
     guard Set(sort.fields).count == sort.fields.count else {
-      throw CouchError(400, "invalid_index", "An index has each field once.")
+      throw ServiceError(.invalidIndex, "An index has each field once.")
     }
     self.design = design
     self.name = name
@@ -48,15 +48,15 @@ struct IndexDefinition: Sendable {
 
   /// The same with its filter's long lists in order.
   /// - Throws: 503 when nobody waits for the answer any more.
-  func prepared() async throws(CouchError) -> IndexDefinition {
+  func prepared() async throws -> IndexDefinition {
     var definition = self
     definition.filter = try await filter?.prepared()
     return definition
   }
 
   /// The SHA-256 digest of an object.
-  static func digest(_ content: JSONValue) throws(CouchError) -> [UInt8] {
-    do { return try DocumentBody(content).digest } catch { throw CouchError(error) }
+  static func digest(_ content: JSONValue) throws -> [UInt8] {
+    return try DocumentBody(content).digest
   }
 
   /// The beginning of the digest in ``id``.
@@ -80,7 +80,7 @@ struct IndexDefinition: Sendable {
   /// - Throws: 400 `selector_too_costly`; 503 when nobody waits for the answer any more.
   func entry(
     for id: DocumentID, _ document: JSONNode, _ budget: inout SelectorBudget
-  ) async throws(CouchError) -> IndexEntry? {
+  ) async throws -> IndexEntry? {
     var values: [JSONNode] = []
     for field in sort.fields {
       guard let value = field.value(in: document) else { return nil }
@@ -150,15 +150,15 @@ extension IndexDefinition {
   /// `{"map":{"fields":{"a":"asc"},"partial_filter_selector":{}},"reduce":"_count","options":{"def":…}}`.
   /// CouchDB 2.1 called the filter `selector`.
   /// - Throws: what is wrong with it.
-  init(view: JSONNode, name: String, design: DocumentID) throws(CouchError) {
+  init(view: JSONNode, name: String, design: DocumentID) throws {
     guard let map = view["map"], map.kind == .object, let fields = map["fields"],
       view["options"]?.kind == .object
-    else { throw CouchError(400, "invalid_index", "The view defines no index.") }
+    else { throw ServiceError(.invalidIndex, "The view defines no index.") }
     let filter = map["partial_filter_selector"] ?? map["selector"]
     try self.init(
       design: design, name: name,
       sort: fields.kind == .array ? QuerySort(fields) : QuerySort(members: fields),
-      filter: filter.flatMap { $0.count == 0 ? nil : $0 }.map { node throws(CouchError) in
+      filter: filter.flatMap { $0.count == 0 ? nil : $0 }.map { node in
         try QueryOption.selector(node)
       })
   }

@@ -15,25 +15,25 @@ package struct IndexRequest: Sendable {
   /// Reads a body. Without `name` or `ddoc` they are made from the definition, so that the same definition
   /// made twice is one index; under two names it is two, each with a design document of its own.
   /// - Throws: 400 with CouchDB's words for what is wrong; 501 for an index of another type than `json`.
-  package init(_ body: JSONNode) throws(CouchError) {
+  package init(_ body: JSONNode) throws {
     try QueryOption.check(body, allows: Self.names)
     let index = try QueryOption.required("index", in: body)
     try Self.checkType(body)
     try Self.checkOptions(body)
     guard index.kind == .object else {
-      throw CouchError(
-        400, "invalid_index", "JSON indexes must be an object, not: \(QueryOption.shown(index))")
+      throw ServiceError(
+        .invalidIndex, "JSON indexes must be an object, not: \(QueryOption.shown(index))")
     }
     try QueryOption.check(index, allows: ["fields", "partial_filter_selector"])
     let sort = try QuerySort(QueryOption.required("fields", in: index))
-    let filter = try index["partial_filter_selector"].map { node throws(CouchError) in
+    let filter = try index["partial_filter_selector"].map { node in
       try QueryOption.selector(node)
     }
     given = index.value
     let named = try QueryOption.text("name", in: body)
     let automatic = try Self.automaticName(of: given, named)
     let name = named ?? automatic
-    guard !name.isEmpty else { throw .badRequest("An index's name must not be empty") }
+    guard !name.isEmpty else { throw ServiceError.badRequest("An index's name must not be empty") }
     let design = UseIndex.name(of: try QueryOption.text("ddoc", in: body) ?? automatic)
     definition = try IndexDefinition(
       design: try Self.designID(design), name: name, sort: sort,
@@ -42,32 +42,31 @@ package struct IndexRequest: Sendable {
 
   /// The id of a design document, from a name with `_design/` or without.
   /// - Throws: 400 `illegal_docid`.
-  static func designID(_ name: String) throws(CouchError) -> DocumentID {
-    do { return try DocumentID("_design/" + UseIndex.name(of: name)) } catch {
-      throw CouchError(error)
-    }
+  static func designID(_ name: String) throws -> DocumentID {
+    return try DocumentID("_design/" + UseIndex.name(of: name))
   }
 
-  private static func checkType(_ body: JSONNode) throws(CouchError) {
+  private static func checkType(_ body: JSONNode) throws {
     switch try QueryOption.text("type", in: body) {
     case nil, "json": return
     case "text", "nouveau":
-      throw CouchError(501, "not_implemented", "Of indexes, those of type json are offered")
+      throw ServiceError(.notImplemented, "Of indexes, those of type json are offered")
     case let type?:
-      throw CouchError(400, "invalid_index", "Invalid type for index: \(type.prefix(64))")
+      throw ServiceError(.invalidIndex, "Invalid type for index: \(type.prefix(64))")
     }
   }
 
-  private static func checkOptions(_ body: JSONNode) throws(CouchError) {
+  private static func checkOptions(_ body: JSONNode) throws {
     _ = try QueryOption.count("w", in: body, default: 1, least: 1)
     guard let partitioned = body["partitioned"] else { return }
     switch partitioned.bool {
     case false: return
     case true:
-      throw .badRequest("partitioned option cannot be true in a non-partitioned database.")
+      throw ServiceError.badRequest(
+        "partitioned option cannot be true in a non-partitioned database.")
     case nil:
-      throw CouchError(
-        400, "invalid_partitioned_value",
+      throw ServiceError(
+        .invalidPartitionedValue,
         "`partitioned` is true or false, not: \(QueryOption.shown(partitioned))")
     }
   }
@@ -75,7 +74,7 @@ package struct IndexRequest: Sendable {
   /// 40 hexadecimal digits, as many as CouchDB's, for the definition and the name that it is given.
   private static func automaticName(
     of given: JSONValue, _ name: String?
-  ) throws(CouchError) -> String {
+  ) throws -> String {
     // Names of an object stand in no order for a digest, but an index's fields do.
     let text = JSONValue.string(String(decoding: given.bytes, as: UTF8.self))
     var content: JSONObject = ["index": text]
@@ -95,19 +94,17 @@ struct QueryDesign: Sendable {
 
   /// Reads a stored document; one that is absent or deleted is empty.
   /// - Throws: 400 `invalid_ddoc_lang` for one that is not for queries.
-  init(_ document: Document?) throws(CouchError) {
+  init(_ document: Document?) throws {
     guard let document, !document.isDeleted else {
       self = .empty
       return
     }
     let value: JSONValue
-    do { value = try JSONValue(parsing: document.body, limits: .stored) } catch {
-      throw CouchError(error)
-    }
+    value = try JSONValue(parsing: document.body, limits: .stored)
     guard let root = value.object, root["language"] == "query" else {
       let language = value["language"].map { String(decoding: $0.bytes.prefix(64), as: UTF8.self) }
-      throw CouchError(
-        400, "invalid_ddoc_lang",
+      throw ServiceError(
+        .invalidDesignLanguage,
         "Existing design doc has an invalid language: \(language ?? "none")")
     }
     self.init(root: root)
@@ -134,11 +131,11 @@ struct QueryDesign: Sendable {
 
   /// What is to be stored.
   /// - Throws: 413 for a document that queries would pass over.
-  func body() throws(CouchError) -> DocumentBody {
+  func body() throws -> DocumentBody {
     let body: DocumentBody
-    do { body = try DocumentBody(.object(root)) } catch { throw CouchError(error) }
+    body = try DocumentBody(.object(root))
     guard body.bytes.count <= QueryLimits.designBytes else {
-      throw .tooLarge(
+      throw ServiceError.tooLarge(
         "A design document with indexes has at most \(QueryLimits.designBytes) bytes")
     }
     return body

@@ -36,7 +36,7 @@ struct QueryCursor: Sendable, Equatable {
 
   /// Reads a text that an answer gave; nil for the beginning, which is `nil` or empty.
   /// - Throws: 400 `invalid_bookmark`.
-  init?(_ text: String) throws(CouchError) {
+  init?(_ text: String) throws {
     if text.isEmpty || text.equalsBytes(of: Self.start) { return nil }
     guard text.utf8.count <= Self.maximumBytes, let bytes = Hex.bytes(text.utf8),
       let read = Self.read(bytes[...])
@@ -45,10 +45,10 @@ struct QueryCursor: Sendable, Equatable {
   }
 
   /// The error of a text that is none, or of another query's, in CouchDB's words.
-  static func invalid(_ text: String) -> CouchError {
+  static func invalid(_ text: String) -> ServiceError {
     let shown = JSONValue.string(String(decoding: text.utf8.prefix(128), as: UTF8.self))
-    return CouchError(
-      400, "invalid_bookmark",
+    return ServiceError(
+      .invalidBookmark,
       "Invalid bookmark value: \(String(decoding: shown.bytes, as: UTF8.self))")
   }
 

@@ -32,7 +32,7 @@ struct QueryPlanner {
   /// The plan.
   /// - Throws: 400 `no_usable_index` when nothing has the order asked for, or the query is not to fall
   ///   back to what is left; `invalid_index`; `invalid_bookmark` when the bookmark is of another way.
-  func plan() throws(CouchError) -> QueryPlan {
+  func plan() throws -> QueryPlan {
     let usable = ranked
     guard !usable.isEmpty else { throw Self.noSortIndex }
     var pool = usable.filter { isNamed($0) }
@@ -131,21 +131,21 @@ struct QueryPlanner {
     return nil
   }
 
-  private func checkFallback(_ usable: [QueryIndex]) throws(CouchError) {
+  private func checkFallback(_ usable: [QueryIndex]) throws {
     guard !request.allowsFallback else { return }
     if let wish = request.useIndex {
-      throw CouchError(
-        400, "invalid_index",
+      throw ServiceError(
+        .invalidIndex,
         "_design/\(wish.design)\(wish.name.map { ", " + $0 } ?? "") specified by `use_index` "
           + "could not be found or it is not suitable.")
     }
     guard usable.count == 1, case .documents = usable[0] else { return }
-    throw CouchError(
-      400, "no_usable_index", "You must specify a valid index with the `use_index` parameter.")
+    throw ServiceError(
+      .noUsableIndex, "You must specify a valid index with the `use_index` parameter.")
   }
 
-  private static let noSortIndex = CouchError(
-    400, "no_usable_index", "No index exists for this sort, try indexing by the sort fields.")
+  private static let noSortIndex = ServiceError(
+    .noUsableIndex, "No index exists for this sort, try indexing by the sort fields.")
 
   private static func isBetter(
     _ left: (definition: IndexDefinition, fit: IndexFit),

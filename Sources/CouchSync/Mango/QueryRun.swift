@@ -41,9 +41,9 @@ struct QueryRun {
   /// Takes those that match.
   /// - Throws: 400 `selector_too_costly`; 413 when the answer is longer than
   ///   ``CouchLimits/answerBytes``; 503 when nobody waits for it any more.
-  mutating func take(_ candidates: [QueryCandidate]) async throws(CouchError) {
+  mutating func take(_ candidates: [QueryCandidate]) async throws {
     for candidate in candidates where wantsMore {
-      try await CouchError.givingWay()
+      try await Slice.giveWay()
       taken += 1
       if !candidate.isCovered { documents += 1 }
       if isPassedOver {
@@ -66,7 +66,7 @@ struct QueryRun {
       results += 1
       text.settle()
       guard !text.isTooLong else {
-        throw .tooLarge("The answer is too long: ask for fewer with `limit`")
+        throw ServiceError.tooLarge("The answer is too long: ask for fewer with `limit`")
       }
     }
   }
@@ -94,7 +94,7 @@ struct QueryRun {
   /// document is what it said when the filter let it in.
   private mutating func matches(
     _ document: JSONNode, isCovered: Bool
-  ) async throws(CouchError) -> Bool {
+  ) async throws -> Bool {
     guard try await request.selector.matches(document, givingWay: &budget) else { return false }
     guard !isCovered, let filter = plan.index.definition?.filter else { return true }
     return try await filter.matches(document, givingWay: &budget)
@@ -134,10 +134,10 @@ struct QueryCandidate: Sendable {
 
   /// The document, read.
   /// - Throws: 500 `integrity_error` for bytes that are no document.
-  func parsed() throws(CouchError) -> JSONNode {
+  func parsed() throws -> JSONNode {
     do { return try ParsedJSON(json, limits: .stored).root } catch {
-      throw CouchError(
-        500, "integrity_error", "A stored document can't be read", detail: error.debugDescription)
+      throw ServiceError(
+        .integrity, "A stored document can't be read", detail: error.debugDescription)
     }
   }
 }
@@ -177,7 +177,7 @@ struct QueryPage: Sendable {
   /// - Parameter document: what stands there; nil, a tombstone or a design document leave the place empty.
   mutating func add(
     _ place: IndexEntry, _ document: Document?, in view: any StoreView
-  ) throws(StoreError) {
+  ) throws {
     examined += 1
     last = place
     guard let document, !document.isDeleted, !document.id.isDesign else { return }

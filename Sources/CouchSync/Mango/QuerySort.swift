@@ -1,4 +1,5 @@
 import Documents
+import Stores
 
 /// An order that a query asks for, or an index has: fields, all in one direction.
 ///
@@ -21,15 +22,14 @@ struct QuerySort: Sendable {
   /// Reads `["a",{"b":"asc"}]`.
   /// - Throws: 400 `invalid_sort_json` for anything but an array of at most
   ///   ``QueryLimits/indexFields``, `invalid_sort_field`, `unsupported_mixed_sort`.
-  init(_ node: JSONNode) throws(CouchError) {
+  init(_ node: JSONNode) throws {
     guard node.kind == .array else {
-      throw CouchError(
-        400, "invalid_sort_json",
+      throw ServiceError(
+        .invalidSortJSON,
         "Sort must be an array of sort specs, not: \(QueryOption.shown(node))")
     }
     guard node.count <= QueryLimits.indexFields else {
-      throw CouchError(
-        400, "invalid_sort_json", "Sort has at most \(QueryLimits.indexFields) fields")
+      throw ServiceError(.invalidSortJSON, "Sort has at most \(QueryLimits.indexFields) fields")
     }
     var pairs: [(FieldPath, isDescending: Bool)] = []
     for element in node.elements { pairs.append(try Self.pair(element)) }
@@ -38,20 +38,20 @@ struct QuerySort: Sendable {
 
   /// Reads `{"a":"asc","b":"asc"}`, as an index keeps its fields.
   /// - Throws: as ``init(_:)-(JSONNode)``.
-  init(members node: JSONNode) throws(CouchError) {
+  init(members node: JSONNode) throws {
     guard node.kind == .object, node.count <= QueryLimits.indexFields else {
-      throw CouchError(400, "invalid_sort_json", "Index fields must be an object of directions")
+      throw ServiceError(.invalidSortJSON, "Index fields must be an object of directions")
     }
     var pairs: [(FieldPath, isDescending: Bool)] = []
     for member in node.members { pairs.append(try Self.pair(member)) }
     try self.init(pairs)
   }
 
-  private init(_ pairs: [(FieldPath, isDescending: Bool)]) throws(CouchError) {
+  private init(_ pairs: [(FieldPath, isDescending: Bool)]) throws {
     let isDescending = pairs.first?.isDescending ?? false
     guard pairs.allSatisfy({ $0.isDescending == isDescending }) else {
-      throw CouchError(
-        400, "unsupported_mixed_sort",
+      throw ServiceError(
+        .unsupportedMixedSort,
         "Sorts currently only support a single direction for all fields.")
     }
     self.init(fields: pairs.map(\.0), isDescending: isDescending)
@@ -59,7 +59,7 @@ struct QuerySort: Sendable {
 
   private static func pair(
     _ node: JSONNode
-  ) throws(CouchError) -> (FieldPath, isDescending: Bool) {
+  ) throws -> (FieldPath, isDescending: Bool) {
     if let text = node.string, !text.isEmpty { return (try FieldPath(text), false) }
     var members = node.members
     guard node.kind == .object, node.count == 1, let member = members.next() else {
@@ -70,7 +70,7 @@ struct QuerySort: Sendable {
 
   private static func pair(
     _ member: JSONMember
-  ) throws(CouchError) -> (FieldPath, isDescending: Bool) {
+  ) throws -> (FieldPath, isDescending: Bool) {
     let isDescending = member.value.stringEquals("desc")
     guard isDescending || member.value.stringEquals("asc"), !member.name.isEmpty else {
       throw invalid(String(member.name.prefix(64)))
@@ -78,8 +78,8 @@ struct QuerySort: Sendable {
     return (try FieldPath(member.name), isDescending)
   }
 
-  private static func invalid(_ field: String) -> CouchError {
-    CouchError(400, "invalid_sort_field", "Invalid sort field: \(field)")
+  private static func invalid(_ field: String) -> ServiceError {
+    ServiceError(.invalidSortField, "Invalid sort field: \(field)")
   }
 
   /// The word for the direction.

@@ -38,14 +38,14 @@ struct QueryWalk {
 
   /// Gets ready: brings an index up to date, or looks up what a short list names.
   /// - Parameter budget: what an index's filter may cost.
-  mutating func begin(_ budget: inout SelectorBudget) async throws(CouchError) {
+  mutating func begin(_ budget: inout SelectorBudget) async throws {
     switch plan.part {
     case .nothing: break
     case .documents(let range): source = .documents(range.withoutDesigns)
     case .these(let ids): list(ids.map { IndexEntry(id: $0, key: []) })
     case .type(let type):
-      let found = try await database.reading(inSlices: TypedDocuments()) {
-        found, view throws(StoreError) in try found.read(type, view) ? found.entries : nil
+      let found = try await database.store.read(inSlices: TypedDocuments()) {
+        found, view in try found.read(type, view) ? found.entries : nil
       }
       let sorted = try await found.sortedInSlices { $0.precedes($1) }
       list(sorted.indices.filter { $0 == 0 || sorted[$0] != sorted[$0 - 1] }.map { sorted[$0] })
@@ -64,7 +64,7 @@ struct QueryWalk {
   /// - Parameter count: places to look at, at most.
   mutating func next(
     _ count: Int, _ budget: inout SelectorBudget
-  ) async throws(CouchError) -> [QueryCandidate] {
+  ) async throws -> [QueryCandidate] {
     while true {
       if case .index(let definition, let range) = source, listed.isEmpty {
         try await refill(count, definition, range, &budget)
@@ -79,7 +79,7 @@ struct QueryWalk {
       last = reached
       examined += page.examined
       if !page.candidates.isEmpty { return page.candidates }
-      try await CouchError.givingWay()
+      try await Slice.giveWay()
     }
   }
 
@@ -87,13 +87,13 @@ struct QueryWalk {
 
   private func documents(
     _ ranges: [DocumentRange], _ count: Int
-  ) async throws(CouchError) -> QueryPage {
+  ) async throws -> QueryPage {
     let (last, extras) = (last, extras)
     let rest = ranges.compactMap { $0.rest(after: last?.id) }
-    return try await database.reading { view throws(StoreError) in
+    return try await database.store.read { view in
       var page = QueryPage(count: count, extras: extras)
       for range in rest where !page.isFull {
-        try view.documents(range) { document throws(StoreError) in
+        try view.documents(range) { document in
           // A range can't leave out its start, so the walk up does here.
           if document.id == last?.id { return true }
           try page.add(IndexEntry(id: document.id, key: []), document, in: view)
@@ -113,7 +113,7 @@ struct QueryWalk {
     listed = ordered.drop { place in last.map { !isBehind(place, $0) } ?? false }
   }
 
-  private mutating func listedDocuments(_ count: Int) async throws(CouchError) -> QueryPage {
+  private mutating func listedDocuments(_ count: Int) async throws -> QueryPage {
     let (places, extras) = (Array(listed.prefix(count)), extras)
     guard !places.isEmpty else { return QueryPage(count: 0) }
     var page = QueryPage(count: count, extras: extras)
@@ -122,7 +122,7 @@ struct QueryWalk {
         if let document = place.coveredDocument { page.add(place, covered: document) }
       }
     } else {
-      page = try await database.reading { view throws(StoreError) in
+      page = try await database.store.read { view in
         var page = QueryPage(count: count, extras: extras)
         for place in places where !page.isFull {
           if let document = place.coveredDocument {
@@ -142,14 +142,14 @@ struct QueryWalk {
   private mutating func refill(
     _ count: Int, _ definition: IndexDefinition, _ range: IndexRange,
     _ budget: inout SelectorBudget
-  ) async throws(CouchError) {
+  ) async throws {
     let (id, last) = (definition.id, last)
     let wanted = examined == 0 ? count : QueryLimits.pageEntries
     let rest = range.rest(after: last)
-    let entries = try await database.reading { view throws(StoreError) -> [IndexEntry]? in
+    let entries = try await database.store.read { view -> [IndexEntry]? in
       guard try view.indexedSequence(id) != nil else { return nil }
       var entries: [IndexEntry] = []
-      try view.entries(id, rest) { entry throws(StoreError) in
+      try view.entries(id, rest) { entry in
         entries.append(entry)
         return entries.count < wanted && !Slice.isOver
       }
@@ -176,7 +176,7 @@ private struct TypedDocuments: Sendable {
 
   /// Goes on in a state of the store until the slice is over.
   /// - Returns: whether all are found.
-  mutating func read(_ type: String, _ view: any StoreView) throws(StoreError) -> Bool {
+  mutating func read(_ type: String, _ view: any StoreView) throws -> Bool {
     while true {
       let page = try view.changes(ofType: type, after: last, limit: QueryLimits.catchUpBatch)
       guard let reached = page.last?.sequence else { return true }

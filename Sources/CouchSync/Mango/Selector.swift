@@ -1,4 +1,5 @@
 package import Documents
+import Stores
 
 /// A query's conditions on documents, in CouchDB's selector language.
 ///
@@ -18,15 +19,15 @@ package struct Selector: Sendable {
   ///   `invalid_operator`, `not_supported`, `invalid_field_name`; `invalid_selector` for a
   ///   condition on no field, and a regular expression that is too large or has what RE2 does not
   ///   have; `bad_request` beyond ``SelectorLimits``.
-  package init(_ node: JSONNode) throws(CouchError) {
-    guard node.kind == .object else { throw .invalidSelector(node) }
+  package init(_ node: JSONNode) throws {
+    guard node.kind == .object else { throw ServiceError.invalidSelector(node) }
     guard node.count > 0 else {
       clause = nil
       return
     }
     var parser = SelectorParser(node)
     let clause = try parser.clause(node, path: nil, depth: 0).normalized
-    if case .field(nil, _) = clause { throw .missingFieldName }
+    if case .field(nil, _) = clause { throw ServiceError.missingFieldName }
     self.clause = clause
   }
 
@@ -189,14 +190,14 @@ extension Selector {
   /// The same with its long lists put in order, with pauses for others: a selector that is matched without that does
   /// it anew for each value.
   /// - Throws: 503 when nobody waits for the answer any more.
-  package func prepared() async throws(CouchError) -> Selector {
+  package func prepared() async throws -> Selector {
     guard let clause else { return self }
     return Selector(try await clause.prepared())
   }
 }
 
 extension SelectorClause {
-  fileprivate func prepared() async throws(CouchError) -> SelectorClause {
+  fileprivate func prepared() async throws -> SelectorClause {
     switch self {
     case .all(let clauses): .all(try await Self.prepared(clauses))
     case .any(let clauses): .any(try await Self.prepared(clauses))
@@ -207,7 +208,7 @@ extension SelectorClause {
 
   private static func prepared(
     _ clauses: [SelectorClause]
-  ) async throws(CouchError) -> [SelectorClause] {
+  ) async throws -> [SelectorClause] {
     var prepared: [SelectorClause] = []
     for clause in clauses { prepared.append(try await clause.prepared()) }
     return prepared
@@ -215,7 +216,7 @@ extension SelectorClause {
 }
 
 extension SelectorCondition {
-  fileprivate func prepared() async throws(CouchError) -> SelectorCondition {
+  fileprivate func prepared() async throws -> SelectorCondition {
     switch self {
     case .isIn(let values): .isIn(try await values.prepared())
     case .isNotIn(let values): .isNotIn(try await values.prepared())

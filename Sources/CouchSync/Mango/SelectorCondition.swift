@@ -177,7 +177,7 @@ struct SelectorValues: Sendable {
 
   /// The same with its values in order.
   /// - Throws: 503 when nobody waits for the answer any more.
-  func prepared() async throws(CouchError) -> SelectorValues {
+  func prepared() async throws -> SelectorValues {
     guard order == nil else { return self }
     var values = self
     values.order = Self.once(

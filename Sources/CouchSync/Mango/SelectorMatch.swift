@@ -1,6 +1,7 @@
 import Documents
 import Lanes
 import RegularExpressions
+package import Stores
 
 /// A document that is being matched against a selector, in pieces: what is left to do stands on a stack, so that
 /// matching ends between any two conditions, elements of an array or parts of a long text, and goes on there.
@@ -223,8 +224,8 @@ extension JSONMember {
 /// of a query; it is counted from ``begin()`` to ``finish()``, between which nothing is waited for.
 package struct SelectorBudget: Sendable {
   /// What a query is told whose budget is spent.
-  package static let spent = CouchError(
-    400, "selector_too_costly",
+  package static let spent = ServiceError(
+    .selectorTooCostly,
     "The selector takes too long: a regular expression over 50 ms in one text, or all over 5 s")
 
   /// Whether the budget is spent, and what was matched last means nothing.

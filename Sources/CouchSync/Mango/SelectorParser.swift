@@ -1,5 +1,6 @@
 import Documents
 import RegularExpressions
+import Stores
 
 /// Reads a selector: checks it, makes implied operators explicit and joins the names of nested
 /// fields.
@@ -37,7 +38,7 @@ struct SelectorParser {
   /// - Throws: 400; see ``Selector/init(_:)``.
   mutating func clause(
     _ node: JSONNode, path: FieldPath?, depth: Int
-  ) throws(CouchError) -> SelectorClause {
+  ) throws -> SelectorClause {
     guard node.kind == .object, node.count > 0 else {
       return .field(path, .compares(.equal, node))
     }
@@ -51,10 +52,10 @@ struct SelectorParser {
   /// Reads a member of an object of conditions.
   private mutating func clause(
     _ member: JSONMember, path: FieldPath?, depth: Int
-  ) throws(CouchError) -> SelectorClause {
+  ) throws -> SelectorClause {
     try count()
     guard depth <= SelectorLimits.depth else {
-      throw .selectorTooLarge("\(SelectorLimits.depth) levels")
+      throw ServiceError.selectorTooLarge("\(SelectorLimits.depth) levels")
     }
     let (name, argument) = (member.name, member.value)
     guard name.utf8.first != UInt8(ascii: "$") else {
@@ -62,7 +63,7 @@ struct SelectorParser {
     }
     guard !name.isEmpty else {
       // What CouchDB shows for a condition on an element of an array, and takes back.
-      guard path == nil else { throw .missingFieldName }
+      guard path == nil else { throw ServiceError.missingFieldName }
       return try clause(argument, path: nil, depth: depth)
     }
     return try clause(argument, path: FieldPath(path, FieldPath(name)), depth: depth)
@@ -71,13 +72,13 @@ struct SelectorParser {
   /// Reads an operator that joins selectors, or else a condition.
   private mutating func combination(
     _ name: String, _ argument: JSONNode, path: FieldPath?, depth: Int
-  ) throws(CouchError) -> SelectorClause {
+  ) throws -> SelectorClause {
     switch name {
     case "$and": return .all(try clauses(name, argument, path: path, depth: depth))
     case "$or": return .any(try clauses(name, argument, path: path, depth: depth))
     case "$nor": return .not(.any(try clauses(name, argument, path: path, depth: depth)))
     case "$not":
-      guard argument.kind == .object else { throw .badArgument(name, argument) }
+      guard argument.kind == .object else { throw ServiceError.badArgument(name, argument) }
       return .not(try clause(argument, path: path, depth: depth))
     default: return .field(path, try condition(name, argument, depth: depth))
     }
@@ -86,8 +87,8 @@ struct SelectorParser {
   /// Reads the selectors of `$and`, `$or` or `$nor`.
   private mutating func clauses(
     _ name: String, _ argument: JSONNode, path: FieldPath?, depth: Int
-  ) throws(CouchError) -> [SelectorClause] {
-    guard argument.kind == .array else { throw .badArgument(name, argument) }
+  ) throws -> [SelectorClause] {
+    guard argument.kind == .array else { throw ServiceError.badArgument(name, argument) }
     var clauses: [SelectorClause] = []
     for element in argument.elements {
       if element.kind != .object || element.count == 0 { try count() }
@@ -96,28 +97,29 @@ struct SelectorParser {
     return clauses
   }
 
-  private mutating func count() throws(CouchError) {
+  private mutating func count() throws {
     nodes += 1
     guard nodes <= SelectorLimits.nodes else {
-      throw .selectorTooLarge("\(SelectorLimits.nodes) operators and fields")
+      throw ServiceError.selectorTooLarge("\(SelectorLimits.nodes) operators and fields")
     }
   }
 }
 
 extension SelectorParser {
   /// Counts the values of a list.
-  mutating func count(values added: Int) throws(CouchError) {
+  mutating func count(values added: Int) throws {
     values += added
     guard values <= SelectorLimits.values else {
-      throw .selectorTooLarge("\(SelectorLimits.values) values in its lists")
+      throw ServiceError.selectorTooLarge("\(SelectorLimits.values) values in its lists")
     }
   }
 
   /// Counts a regular expression.
-  mutating func count(pattern: String) throws(CouchError) {
+  mutating func count(pattern: String) throws {
     patternUnits += pattern.utf16.count
     guard patternUnits <= SelectorLimits.patternUnits else {
-      throw .selectorTooLarge("\(SelectorLimits.patternUnits) characters of regular expressions")
+      throw ServiceError.selectorTooLarge(
+        "\(SelectorLimits.patternUnits) characters of regular expressions")
     }
   }
 }
@@ -127,32 +129,34 @@ extension SelectorParser {
   /// - Parameter depth: operators and fields around its argument.
   mutating func condition(
     _ name: String, _ argument: JSONNode, depth: Int
-  ) throws(CouchError) -> SelectorCondition {
+  ) throws -> SelectorCondition {
     if let comparison = SelectorComparison(rawValue: name) {
       return .compares(comparison, argument)
     }
     switch name {
     case "$exists":
-      guard let wanted = argument.bool else { throw .badArgument(name, argument) }
+      guard let wanted = argument.bool else { throw ServiceError.badArgument(name, argument) }
       return .exists(wanted)
     case "$type":
-      guard let type = argument.string else { throw .badArgument(name, argument) }
+      guard let type = argument.string else { throw ServiceError.badArgument(name, argument) }
       return .isType(type)
     case "$in": return .isIn(try list(name, argument))
     case "$nin": return .isNotIn(try list(name, argument))
     case "$all": return .containsAll(try list(name, argument))
     case "$size":
       guard let size = argument.number, size.isInteger, !size.isNegative || size.int == 0 else {
-        throw .badArgument(name, argument)
+        throw ServiceError.badArgument(name, argument)
       }
       return .hasSize(size)
     case "$mod":
-      guard let remainder = SelectorRemainder(argument) else { throw .badArgument(name, argument) }
+      guard let remainder = SelectorRemainder(argument) else {
+        throw ServiceError.badArgument(name, argument)
+      }
       return .hasRemainder(remainder)
     case "$regex": return try pattern(name, argument)
     case "$beginsWith":
       // CouchDB's word for any other argument.
-      guard let prefix = argument.string else { throw .invalidOperator(name) }
+      guard let prefix = argument.string else { throw ServiceError.invalidOperator(name) }
       return .beginsWith(prefix)
     default: return try nested(name, argument, depth: depth)
     }
@@ -161,14 +165,14 @@ extension SelectorParser {
   /// Reads an operator whose argument is a selector for a part of the value.
   private mutating func nested(
     _ name: String, _ argument: JSONNode, depth: Int
-  ) throws(CouchError) -> SelectorCondition {
+  ) throws -> SelectorCondition {
     switch name {
     case "$elemMatch", "$allMatch", "$keyMapMatch": break
     case "$text", "$where", "$geoWithin", "$geoIntersects", "$near", "$nearSphere":
-      throw .unsupportedOperator(name)
-    default: throw .invalidOperator(name)
+      throw ServiceError.unsupportedOperator(name)
+    default: throw ServiceError.invalidOperator(name)
     }
-    guard argument.kind == .object else { throw .badArgument(name, argument) }
+    guard argument.kind == .object else { throw ServiceError.badArgument(name, argument) }
     let clause = try clause(argument, path: nil, depth: depth)
     switch name {
     case "$elemMatch": return .hasElement(clause)
@@ -179,16 +183,16 @@ extension SelectorParser {
 
   private mutating func list(
     _ name: String, _ argument: JSONNode
-  ) throws(CouchError) -> SelectorValues {
-    guard argument.kind == .array else { throw .badArgument(name, argument) }
+  ) throws -> SelectorValues {
+    guard argument.kind == .array else { throw ServiceError.badArgument(name, argument) }
     try count(values: argument.count)
     return SelectorValues(argument)
   }
 
   private mutating func pattern(
     _ name: String, _ argument: JSONNode
-  ) throws(CouchError) -> SelectorCondition {
-    guard let text = argument.string else { throw .badArgument(name, argument) }
+  ) throws -> SelectorCondition {
+    guard let text = argument.string else { throw ServiceError.badArgument(name, argument) }
     try count(pattern: text)
     do throws(RegularExpressionError) {
       let scanned = try ScannedPattern(text)
@@ -197,60 +201,59 @@ extension SelectorParser {
       return .matchesPattern(text, try RegularExpression(scanned, memory: patternMemory))
     } catch {
       switch error {
-      case .malformed: throw .badArgument(name, argument)
-      case .notOffered(let construct): throw .patternNotOffered(construct)
-      case .tooLarge: throw .patternTooLarge
+      case .malformed: throw ServiceError.badArgument(name, argument)
+      case .notOffered(let construct): throw ServiceError.patternNotOffered(construct)
+      case .tooLarge: throw ServiceError.patternTooLarge
       }
     }
   }
 }
 
-extension CouchError {
+extension ServiceError {
   /// 400 for a path with an empty name, a `\` at its end, or too many names.
-  static func invalidFieldName(_ text: String) -> CouchError {
-    CouchError(400, "invalid_field_name", "Invalid field name: " + shortened(Array(text.utf8)))
+  static func invalidFieldName(_ text: String) -> ServiceError {
+    ServiceError(.invalidFieldName, "Invalid field name: " + shortened(Array(text.utf8)))
   }
 
   /// 400 for a selector that is no object.
-  static func invalidSelector(_ node: JSONNode) -> CouchError {
-    CouchError(
-      400, "invalid_selector_json",
+  static func invalidSelector(_ node: JSONNode) -> ServiceError {
+    ServiceError(
+      .invalidSelectorJSON,
       "Selector must be a JSON object, not: " + shortened(node.minified))
   }
 
   /// 400 for a condition that belongs to no field.
-  static let missingFieldName = CouchError(
-    400, "invalid_selector", "One or more conditions is missing a field name.")
+  static let missingFieldName = ServiceError(
+    .invalidSelector, "One or more conditions is missing a field name.")
 
   /// 400 for an argument that an operator does not take.
-  static func badArgument(_ name: String, _ node: JSONNode) -> CouchError {
-    CouchError(
-      400, "bad_arg", "Bad argument for operator \(name): " + shortened(node.minified))
+  static func badArgument(_ name: String, _ node: JSONNode) -> ServiceError {
+    ServiceError(.invalidArgument, "Bad argument for operator \(name): " + shortened(node.minified))
   }
 
   /// 400 for a construct of Perl's regular expressions that RE2 does not have.
-  static func patternNotOffered(_ construct: String) -> CouchError {
-    CouchError(
-      400, "invalid_selector",
+  static func patternNotOffered(_ construct: String) -> ServiceError {
+    ServiceError(
+      .invalidSelector,
       "A regular expression has \(construct), which is not offered: expressions are RE2's")
   }
 
   /// 400 for regular expressions whose programs are too large.
-  static let patternTooLarge = CouchError(
-    400, "invalid_selector", "The regular expressions are too large: fewer repetitions or classes")
+  static let patternTooLarge = ServiceError(
+    .invalidSelector, "The regular expressions are too large: fewer repetitions or classes")
 
   /// 400 for an operator that CouchDB knows and does not have, or has for text indexes alone.
-  static func unsupportedOperator(_ name: String) -> CouchError {
-    CouchError(400, "not_supported", "Unsupported operator: \(name)")
+  static func unsupportedOperator(_ name: String) -> ServiceError {
+    ServiceError(.notSupported, "Unsupported operator: \(name)")
   }
 
   /// 400 for an operator that nobody knows.
-  static func invalidOperator(_ name: String) -> CouchError {
-    CouchError(400, "invalid_operator", "Invalid operator: " + shortened(Array(name.utf8)))
+  static func invalidOperator(_ name: String) -> ServiceError {
+    ServiceError(.invalidOperator, "Invalid operator: " + shortened(Array(name.utf8)))
   }
 
   /// 400 for a selector beyond one of ``SelectorLimits``.
-  static func selectorTooLarge(_ rule: String) -> CouchError {
+  static func selectorTooLarge(_ rule: String) -> ServiceError {
     .badRequest("A selector has at most " + rule)
   }
 

@@ -1,84 +1,74 @@
-import Accounts
+import CouchSync
 import Documents
 import HTTPTypes
 import Hotels
 import Hummingbird
-import Lanes
 import NIOCore
 import Stores
 
-/// The one mapping of every layer's errors to a status and words.
+/// The one mapping of errors to a status and words: `/couch` says each code of ``ServiceError`` as CouchDB does
+/// (``ServiceError/couch``), `/v1` and `/api` do so too but for the rows of ``row(_:)``.
 enum ErrorTable {
   /// How many seconds a client should wait when nothing better is known.
   private static let retrySeconds = 1
 
   /// The problem that an error is for a client. Anything unknown is a 500 that says nothing.
-  static func problem(for error: any Error) -> Problem {
+  static func problem(for error: any Error, in dialect: Problem.Dialect = .problem) -> Problem {
     switch error {
-    case let problem as Problem: problem
-    case let error as HotelError: hotel(error)
-    case let error as StoreError: store(error)
-    case let error as DocumentError: document(error)
-    case let error as JSONError where error.code == .tooManyValues:
-      Problem(.contentTooLarge, "too_large", error.reason)
-    case let error as JSONError: document(DocumentError(error))
-    case let error as AccountError: account(error)
-    case let error as SearchError: search(error)
-    case is CancellationError, is WorkEnded:
-      Problem(
+    case let problem as Problem: return problem
+    case let error as SearchError: return search(error)
+    case is CancellationError:
+      return Problem(
         .serviceUnavailable, "unavailable", "The server is stopping", retryAfter: retrySeconds)
-    case let error as any HTTPResponseError: framework(error.status)
+    case let error as any HTTPResponseError: return framework(error.status)
     default:
-      Problem(
-        .internalServerError, "internal_error", "The server failed to answer",
-        detail: String(reflecting: type(of: error)))
+      guard let error = ServiceError(error) else {
+        return Problem(
+          .internalServerError, "internal_error", "The server failed to answer",
+          detail: String(reflecting: type(of: error)))
+      }
+      return problem(of: error, in: dialect)
     }
   }
 
-  private static func document(_ error: DocumentError) -> Problem {
+  /// The problem that one of the service's own errors is.
+  private static func problem(of error: ServiceError, in dialect: Problem.Dialect) -> Problem {
+    let (status, word) = dialect == .couch ? error.couch : row(error)
+    let reason =
+      switch error.code {
+      // Foreign and absent are the same bytes.
+      case .absent where dialect != .couch: Problem.notFound.reason
+      case .keys: "Tokens can't be made now"
+      default: error.reason
+      }
+    var fields: HTTPFields = [:]
+    // What may be gone soon is told so: CouchDB's replicator and PouchDB back off by themselves.
+    if waits(error, status, in: dialect) {
+      fields[.retryAfter] = String(max(1, error.retryAfterSeconds ?? retrySeconds))
+    }
+    if status == 401 { fields.append(contentsOf: Authentication.challenge) }
+    return Problem(
+      status == 507 ? insufficientStorage : HTTPResponse.Status(integerLiteral: status),
+      word, reason, headers: fields, detail: error.detail)
+  }
+
+  /// What `/v1` and `/api` say.
+  private static func row(_ error: ServiceError) -> (status: Int, error: String) {
     switch error.code {
-    case .conflict: Problem(.conflict, "conflict", error.reason)
-    case .missing, .deleted: Problem(.notFound, "not_found", error.reason)
-    case .invalidID: Problem(.badRequest, "illegal_docid", error.reason)
-    case .invalidRevision: Problem(.badRequest, "bad_request", error.reason)
-    case .invalidDocument: Problem(.badRequest, "doc_validation", error.reason)
-    case .invalidJSON:
-      Problem(.badRequest, error.json?.code.rawValue ?? "invalid_json", error.reason)
-    case .tooLarge: Problem(.contentTooLarge, "document_too_large", error.reason)
-    case .attachmentsUnsupported:
-      Problem(.unsupportedMediaType, "bad_content_type", error.reason)
-    case .tooManyLeaves: Problem(.conflict, "too_many_leaves", error.reason)
-    case .revisionCollision: Problem(.conflict, "rev_collision", error.reason)
-    case .damaged: Problem(.internalServerError, "integrity_error", error.reason)
+    case .overloaded, .invalidJSON, .invalidUTF8: (error.couch.status, error.code.rawValue)
+    case .jsonTooLarge: (413, ServiceError.Code.documentTooLarge.rawValue)
+    default: error.couch
     }
   }
 
-  private static func store(_ error: StoreError) -> Problem {
+  /// Whether trying again later makes sense.
+  private static func waits(
+    _ error: ServiceError, _ status: Int, in dialect: Problem.Dialect
+  ) -> Bool {
+    guard status == 429 || status == 503 else { return false }
     switch error.code {
-    case .absent: .notFound
-    case .exists: Problem(.preconditionFailed, "file_exists", error.reason)
-    case .damaged:
-      Problem(.serviceUnavailable, "store_damaged", error.reason, detail: error.detail)
-    case .integrity:
-      Problem(.internalServerError, "integrity_error", error.reason, detail: error.detail)
-    case .unavailable:
-      Problem(
-        .serviceUnavailable, "unavailable", error.reason, retryAfter: retrySeconds,
-        detail: error.detail)
-    case .storage:
-      Problem(
-        .serviceUnavailable, "storage_error", error.reason, retryAfter: retrySeconds,
-        detail: error.detail)
-    case .readOnly:
-      Problem(.serviceUnavailable, "read_only", error.reason, detail: error.detail)
-    case .storageFull:
-      Problem(insufficientStorage, "insufficient_storage", error.reason, detail: error.detail)
-    case .overloaded:
-      Problem(.tooManyRequests, "overloaded", error.reason, retryAfter: retrySeconds)
-    case .ended: Problem(.serviceUnavailable, "unavailable", error.reason, retryAfter: retrySeconds)
-    case .quotaExceeded: Problem(insufficientStorage, "quota_exceeded", error.reason)
-    case .rejected:
-      error.document.map(document) ?? Problem(.badRequest, "bad_request", error.reason)
+    case .damaged, .readOnly, .keys: return dialect == .couch
+    default: return true
     }
   }
 
@@ -106,51 +96,6 @@ enum ErrorTable {
   /// Source: RFC 4918, section 11.5.
   static let insufficientStorage = HTTPResponse.Status(
     code: 507, reasonPhrase: "Insufficient Storage")
-}
-
-extension ErrorTable {
-  /// What the bookmark rules refuse.
-  static func hotel(_ error: HotelError) -> Problem {
-    switch error.code {
-    case .precondition: Problem(.preconditionFailed, "precondition_failed", error.reason)
-    case .receiptMismatch:
-      Problem(.unprocessableContent, "idempotency_key_reused", error.reason)
-    case .invalidBatch, .invalidHotel: Problem(.badRequest, "doc_validation", error.reason)
-    case .tooLarge: Problem(.contentTooLarge, "document_too_large", error.reason)
-    case .unknownHotel: Problem(.notFound, "not_found", error.reason)
-    case .occupied: Problem(.conflict, "conflict", error.reason)
-    case .store: error.store.map { problem(for: $0) } ?? .notFound
-    }
-  }
-}
-
-extension ErrorTable {
-  /// What accounts refuse.
-  static func account(_ error: AccountError) -> Problem {
-    let wait = error.retryAfterSeconds ?? 1
-    return switch error.code {
-    case .invalidName: Problem(.badRequest, "invalid_username", error.reason)
-    case .invalidPassword: Problem(.badRequest, "invalid_password", error.reason)
-    case .noPassword: Problem(.forbidden, "forbidden", error.reason)
-    case .taken: Problem(.conflict, "conflict", error.reason)
-    case .badCredentials, .invalidToken, .expiredToken:
-      Problem(
-        .unauthorized, "unauthorized", error.reason, headers: Authentication.challenge)
-    case .lockedOut, .tooMany:
-      Problem(.tooManyRequests, "too_many_requests", error.reason, retryAfter: wait)
-    case .guestSpent: Problem(.gone, "guest_spent", error.reason)
-    case .unknownUser: Problem(.notFound, "not_found", error.reason)
-    case .hashingBusy:
-      Problem(.serviceUnavailable, "unavailable", error.reason, retryAfter: wait)
-    case .issuerUnavailable:
-      Problem(
-        .serviceUnavailable, "issuer_unavailable", error.reason, retryAfter: wait,
-        detail: error.detail)
-    case .store: error.store.map { problem(for: $0) } ?? .notFound
-    case .keys:
-      Problem(.serviceUnavailable, "unavailable", "Tokens can't be made now", detail: error.detail)
-    }
-  }
 }
 
 extension Problem {

@@ -66,7 +66,7 @@ extension HTTPService {
     let condition = try Self.condition(call)
     let (additions, failure) = try await lookUp([try await hotelToPut(call, id: id)])
     guard let addition = additions.first else { throw Problem.notFound }
-    do throws(HotelError) {
+    do {
       return Self.answer(
         try await hotels.bookmark(addition, in: store, condition: condition))
     } catch {
@@ -149,7 +149,7 @@ extension HTTPService {
     let receipt = try Self.receipt(call, body: bytes)
     let failure: SearchError?
     (batch.add, failure) = try await lookUp(batch.add)
-    do throws(HotelError) {
+    do {
       return .json(try await hotels.change(batch, in: store, receipt: receipt).bytes)
     } catch {
       throw Self.refusal(error, instead: failure)

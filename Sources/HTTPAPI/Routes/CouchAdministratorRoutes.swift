@@ -33,8 +33,8 @@ extension HTTPService {
       },
       administrator(.get, "/_active_tasks") { _, _ in Self.list([]) { $1.string($0) } },
       caller(.post, "/_replicate") { _, _ in
-        throw CouchError(
-          501, "not_implemented",
+        throw ServiceError(
+          .notImplemented,
           "This server runs no replications. Start them at the other end: PouchDB, or a CouchDB's "
             + "_replicate or _replicator with this database's URL as source or target")
       },
@@ -46,7 +46,7 @@ extension HTTPService {
     _ run: @escaping @Sendable (Call, Principal) async throws -> Response
   ) -> Route {
     .signedIn(method, "/couch" + path) { call, caller in
-      try await CouchProblem.translating { try await run(call, caller) }
+      try await run(call, caller)
     }
   }
 
@@ -55,7 +55,7 @@ extension HTTPService {
     _ run: @escaping @Sendable (Call, Principal) async throws -> Response
   ) -> Route {
     caller(method, path) { call, caller in
-      guard caller.kind == .administrator else { throw CouchProblem.notAdministrator }
+      guard caller.kind == .administrator else { throw ServiceError.notAdministrator }
       return try await run(call, caller)
     }
   }
@@ -66,11 +66,11 @@ extension HTTPService {
     let name = try call.parameter("db")
     if caller.kind == .administrator {
       guard try !call.couchParameters().flag("partitioned") else {
-        throw CouchProblem.notOffered("Partitioned databases are")
+        throw ServiceError.notOffered("Partitioned databases are")
       }
       try await databases.make(name)
     } else {
-      guard name.equalsBytes(of: caller.storeName) else { throw CouchProblem.notAdministrator }
+      guard name.equalsBytes(of: caller.storeName) else { throw ServiceError.notAdministrator }
       try await databases.store(name, for: caller).make()
     }
     var fields = Response.couchFields
@@ -81,12 +81,12 @@ extension HTTPService {
   private func dropDatabase(_ call: Call, _ caller: Principal) async throws -> Response {
     let name = try call.parameter("db")
     guard caller.kind == .administrator else {
-      guard name.equalsBytes(of: caller.storeName) else { throw CouchProblem.notAdministrator }
-      throw CouchError(
-        403, "forbidden", "Your own store goes with your account: DELETE /v1/me erases both.")
+      guard name.equalsBytes(of: caller.storeName) else { throw ServiceError.notAdministrator }
+      throw ServiceError(
+        .forbidden, "Your own store goes with your account: DELETE /v1/me erases both.")
     }
     guard try call.couchParameters()["rev"] == nil else {
-      throw CouchError.badRequest(
+      throw ServiceError.badRequest(
         "You tried to DELETE a database with a ?rev= parameter. "
           + "Did you mean to DELETE a document instead?")
     }
@@ -95,7 +95,7 @@ extension HTTPService {
   }
 
   /// The databases that the administrator made, in byte order; nobody's own store is among them.
-  private func databaseNames() async throws(StoreError) -> [String] {
+  private func databaseNames() async throws -> [String] {
     var names: [String] = []
     var last: String?
     while true {
@@ -106,15 +106,19 @@ extension HTTPService {
     }
   }
 
-  private static func keys(in body: JSONNode) throws(CouchError) -> [String] {
-    guard let keys = body["keys"] else { throw .badRequest("`keys` member must exist.") }
-    guard keys.kind == .array else { throw .badRequest("`keys` member must be an array.") }
+  private static func keys(in body: JSONNode) throws -> [String] {
+    guard let keys = body["keys"] else {
+      throw ServiceError.badRequest("`keys` member must exist.")
+    }
+    guard keys.kind == .array else {
+      throw ServiceError.badRequest("`keys` member must be an array.")
+    }
     guard keys.count <= DatabaseNamesQuery.maximumKeys else {
-      throw .badRequest("`keys` has at most \(DatabaseNamesQuery.maximumKeys) names.")
+      throw ServiceError.badRequest("`keys` has at most \(DatabaseNamesQuery.maximumKeys) names.")
     }
     var names: [String] = []
     for key in keys.elements {
-      guard let name = key.string else { throw .badRequest("`keys` must be names.") }
+      guard let name = key.string else { throw ServiceError.badRequest("`keys` must be names.") }
       names.append(name)
     }
     return names
@@ -124,13 +128,12 @@ extension HTTPService {
   private func databasesInfo(_ names: [String], _ caller: Principal) async throws -> Response {
     var rows: [(name: String, info: [UInt8]?)] = []
     for name in names {
-      do throws(CouchError) {
+      do {
         let answer = try await databases.store(name, for: caller).reading {
-          database throws(CouchError) in try await database.info()
+          database in try await database.info()
         }
         rows.append((name, answer.body))
-      } catch {
-        guard error == CouchProblem.noDatabase else { throw error }
+      } catch let error as ServiceError where error == .noDatabase {
         rows.append((name, nil))
       }
     }
@@ -167,14 +170,14 @@ extension HTTPService {
     [
       couch(.get, "/_security") { _, store in
         .couch(
-          try await store.reading { database throws(CouchError) in try await database.security() })
+          try await store.reading { database in try await database.security() })
       },
       couch(.put, "/_security") { call, store in
         try await store.require(.secure)
         let bytes = try await call.body(upTo: JSONLimits.small.maximumBytes)
         let security = try SecurityDocument(try CouchBody.parse(bytes, limits: .small))
         return .couch(
-          try await store.writing(needing: .secure) { database throws(CouchError) in
+          try await store.writing(needing: .secure) { database in
             try await database.setSecurity(security)
           })
       },
@@ -182,14 +185,14 @@ extension HTTPService {
         try await store.require(.purge)
         let request = try PurgeRequest(try await call.couchObject())
         return .couch(
-          try await store.writing(needing: .purge) { database throws(CouchError) in
+          try await store.writing(needing: .purge) { database in
             try await database.purge(request)
           })
       },
       couch(.post, "/_compact") { _, store in try await Self.compact(store) },
       couch(.post, "/_compact/{design}") { call, store in
         let design = try DocumentID("_design/" + call.parameter("design"))
-        _ = try await store.reading(needing: .compact) { database throws(CouchError) in
+        _ = try await store.reading(needing: .compact) { database in
           try await database.document(design)
         }
         // Indexes that no definition names any more go with their definitions.
@@ -201,7 +204,7 @@ extension HTTPService {
       },
       couch(.get, "/_revs_limit") { _, store in
         .couch(
-          try await store.reading { database throws(CouchError) in
+          try await store.reading { database in
             try await database.revisionsLimit()
           })
       },
@@ -210,7 +213,7 @@ extension HTTPService {
         let bytes = try await call.body(upTo: JSONLimits.small.maximumBytes)
         let limit = try CouchBody.parse(bytes, limits: .small)
         return .couch(
-          try await store.writing(needing: .purge) { database throws(CouchError) in
+          try await store.writing(needing: .purge) { database in
             try await database.setRevisionsLimit(limit)
           })
       },
@@ -221,12 +224,12 @@ extension HTTPService {
 
   private static func compact(_ store: CouchStore) async throws -> Response {
     .couch(
-      try await store.reading(needing: .compact) { database throws(CouchError) in
+      try await store.reading(needing: .compact) { database in
         try await database.compact()
       })
   }
 
-  private var noPurgedInfos: CouchError {
-    CouchError(501, "not_implemented", "No list of purges is kept that could have a limit")
+  private var noPurgedInfos: ServiceError {
+    ServiceError(.notImplemented, "No list of purges is kept that could have a limit")
   }
 }

@@ -2,6 +2,7 @@ import CouchSync
 import Hummingbird
 import Lanes
 import NIOCore
+import Stores
 
 /// Writes a `_changes` answer that is longer than a page or that waits. It holds no lease while it waits; it
 /// ends when the client goes away, when the store is erased, when the server stops, and within a second when
@@ -61,8 +62,8 @@ struct CouchChangesStream: Sendable {
         guard try await mayGoOn(&writer, &moments) else { break }
       }
       let next: ChangesPage
-      do { next = try await read(query) } catch let problem as Problem
-        where problem.status == .notFound
+      do { next = try await read(query) } catch
+        where ServiceError(error)?.couch.status == 404
       {
         // The store has gone, or the permission has, since it was looked for.
         if feed.kind == .normal { throw Cut() }
@@ -85,9 +86,7 @@ struct CouchChangesStream: Sendable {
   }
 
   private func read(_ query: ChangesQuery) async throws -> ChangesPage {
-    try await CouchProblem.translating {
-      try await store.reading { database throws(CouchError) in try await database.changes(query) }
-    }
+    try await store.reading { database in try await database.changes(query) }
   }
 
   /// Waits for a change, with signs of life; false when the feed is to end.

@@ -14,12 +14,12 @@ extension HTTPService {
   var couchDatabaseRoutes: [Route] {
     [
       couch(.get, "") { _, store in
-        .couch(try await store.reading { database throws(CouchError) in try await database.info() })
+        .couch(try await store.reading { database in try await database.info() })
       },
       couch(.post, "") { call, store in
         let parameters = try call.couchParameters()
         let body = try await call.couchPosted(store.documentLimits)
-        let answer = try await store.writing { database throws(CouchError) in
+        let answer = try await store.writing { database in
           try await database.post(body)
         }
         return written(answer, parameters, call)
@@ -34,7 +34,7 @@ extension HTTPService {
       },
       couch(.post, "/_bulk_docs") { call, store in
         let request = try await call.couchBulk(store.documentLimits)
-        let answer = try await store.writing { database throws(CouchError) in
+        let answer = try await store.writing { database in
           try await database.bulkDocuments(request)
         }
         warn(of: answer, call)
@@ -82,7 +82,7 @@ extension HTTPService {
     _ query: AllDocumentsQuery, _ store: CouchStore
   ) async throws -> Response {
     .couch(
-      try await store.reading { database throws(CouchError) in
+      try await store.reading { database in
         try await database.allDocuments(query)
       })
   }
@@ -99,16 +99,16 @@ struct CouchDatabaseAccess: Sendable {
   let now: @Sendable () -> Timestamp
 
   /// The database of a name.
-  /// - Throws: ``CouchProblem/noDatabase`` for one that is absent and, alike, for one that the caller may not
+  /// - Throws: `noDatabase` for one that is absent and, alike, for one that the caller may not
   ///   use; what opening a store throws.
-  func store(_ text: String, for caller: Principal) async throws(CouchError) -> CouchStore {
+  func store(_ text: String, for caller: Principal) async throws -> CouchStore {
     if caller.kind != .administrator, text.equalsBytes(of: caller.storeName) {
       return CouchStore(
         stores: stores, name: caller.store, database: text, caller: caller, now: now)
     }
     // No name is looked up for a guest, whom no security document can name.
     guard caller.kind != .guest, let name = DatabaseName(text) else {
-      throw CouchProblem.noDatabase
+      throw ServiceError.noDatabase
     }
     let store = CouchStore(
       stores: stores, name: .named(name), database: text, caller: caller, now: now)
@@ -118,48 +118,46 @@ struct CouchDatabaseAccess: Sendable {
 
   /// The server's own id, the same as long as its data are: PouchDB's checkpoints are named after it. Nil before the
   /// first account.
-  func serverID() async throws(CouchError) -> String? {
+  func serverID() async throws -> String? {
     try await stores.withStore(.system, creating: false) {
-      store throws(CouchError) -> String? in
+      store -> String? in
       guard let store else { return nil }
-      do throws(StoreError) {
-        let epoch = try await store.readInline { view throws(StoreError) in try view.info().epoch }
-        return Hex.digest(of: "server " + epoch, digits: 32)
-      } catch { throw CouchError(error) }
+      let epoch = try await store.readInline { view in try view.info().epoch }
+      return Hex.digest(of: "server " + epoch, digits: 32)
     }
   }
 
   /// Makes a database, for the administrator. Of several who ask at once, one is told that it was made.
   /// - Throws: 400 `illegal_database_name`, 412 `file_exists`, what making a store throws.
-  func make(_ text: String) async throws(CouchError) {
+  func make(_ text: String) async throws {
     let name = try Self.name(text)
-    try await stores.withStore(.named(name)) { store throws(CouchError) in
+    try await stores.withStore(.named(name)) { store in
       try await CouchDatabase(name: text, store: store).begin()
     }
   }
 
   /// Deletes a database with everything in it, for the administrator.
   /// - Throws: 404 `not_found`, what erasing a store throws.
-  func drop(_ text: String) async throws(CouchError) {
-    guard let name = DatabaseName(text) else { throw CouchProblem.noDatabase }
+  func drop(_ text: String) async throws {
+    guard let name = DatabaseName(text) else { throw ServiceError.noDatabase }
     let wasThere: Bool
-    do { wasThere = try await stores.erase(.named(name)) } catch { throw CouchError(error) }
-    guard wasThere else { throw CouchProblem.noDatabase }
+    wasThere = try await stores.erase(.named(name))
+    guard wasThere else { throw ServiceError.noDatabase }
   }
 
   /// Source of the words: CouchDB 3, `chttpd:error_info/1`.
-  private static func name(_ text: String) throws(CouchError) -> DatabaseName {
+  private static func name(_ text: String) throws -> DatabaseName {
     if let name = DatabaseName(text) { return name }
     if DatabaseName.isPersonal(text) {
-      throw CouchProblem.illegalName(
+      throw ServiceError.illegalName(
         "Names of this form are those of people's own stores, which make themselves.")
     }
     if text.utf8.count > DatabaseName.maximumBytes {
-      throw CouchError(
-        400, "database_name_too_long",
+      throw ServiceError(
+        .databaseNameTooLong,
         "A database's name has at most \(DatabaseName.maximumBytes) bytes.")
     }
-    throw CouchProblem.illegalName(
+    throw ServiceError.illegalName(
       """
       Name: '\(text)'. Only lowercase characters (a-z), digits (0-9), and any of the characters \
       _, $, (, ), +, -, and / are allowed. Must begin with a letter.

@@ -2,6 +2,7 @@ import CouchSync
 import Documents
 import HTTPTypes
 import Hummingbird
+import Stores
 
 /// One document: replicated, design or local.
 ///
@@ -25,28 +26,27 @@ extension HTTPService {
       [
         couch(.get, path) { _, _ in throw Self.noAttachment },
         couch(.put, path) { _, _ in
-          throw CouchError(415, "bad_content_type", "Attachments are not supported")
+          throw ServiceError(.attachmentsUnsupported, "Attachments are not supported")
         },
         couch(.delete, path) { _, _ in throw Self.noAttachment },
       ]
     }
   }
 
-  private static let noAttachment = CouchError(
-    404, "not_found", "Document is missing attachment")
+  private static let noAttachment = ServiceError(.missing, "Document is missing attachment")
 
   private static func read(_ call: Call, _ store: CouchStore) async throws -> Response {
     let parameters = try call.couchParameters()
     switch try DocumentName(call) {
     case .local(let id):
       return .couch(
-        try await store.reading { database throws(CouchError) in try await database.local(id) })
+        try await store.reading { database in try await database.local(id) })
     case .document(let id):
       let query = try DocumentQuery(parameters)
       if let wanted = try OpenRevisions.parameter(parameters) {
         return try await openRevisions(of: id, wanted, query, call, store)
       }
-      let answer = try await store.reading { database throws(CouchError) in
+      let answer = try await store.reading { database in
         try await database.document(id, query)
       }
       if let revision = answer.revision?.description,
@@ -73,7 +73,7 @@ extension HTTPService {
       (form, type) = (.multipart(boundary: boundary), "multipart/mixed; boundary=\"\(boundary)\"")
     }
     return .couch(
-      try await store.reading { [form] database throws(CouchError) in
+      try await store.reading { [form] database in
         try await database.openRevisions(id, wanted, query, as: form)
       }, type: type)
   }
@@ -85,14 +85,14 @@ extension HTTPService {
     switch name {
     case .local(let id):
       let write = try LocalWrite(body, limits: store.documentLimits)
-      let answer = try await store.writing { database throws(CouchError) in
+      let answer = try await store.writing { database in
         try await database.putLocal(id, write)
       }
       return written(answer, parameters, call)
     case .document(let id):
       let base = try BaseRevision(query: parameters["rev"], ifMatch: call[.ifMatch])
       let isNewEdit = try parameters.flag("new_edits", default: true)
-      let answer = try await store.writing { database throws(CouchError) in
+      let answer = try await store.writing { database in
         try await database.put(id, body, base: base, isNewEdit: isNewEdit)
       }
       warn(of: answer, call)
@@ -105,13 +105,13 @@ extension HTTPService {
     switch try DocumentName(call) {
     case .local(let id):
       return .couch(
-        try await store.reading { database throws(CouchError) in
+        try await store.reading { database in
           try await database.deleteLocal(id, revision: parameters["rev"])
         })
     case .document(let id):
       let base = try BaseRevision(query: parameters["rev"], ifMatch: call[.ifMatch])
       return .couch(
-        try await store.reading { database throws(CouchError) in
+        try await store.reading { database in
           try await database.delete(id, base: base)
         })
     }
@@ -121,7 +121,7 @@ extension HTTPService {
     let base = try BaseRevision(
       query: call.couchParameters()["rev"], ifMatch: call[.ifMatch])
     let (source, target) = (try DocumentName(call), try CopyTarget(call))
-    let answer = try await store.reading { database throws(CouchError) in
+    let answer = try await store.reading { database in
       try await database.copy(source, revision: base.revision, to: target)
     }
     return .couch(answer, location: location(of: answer, call))
@@ -135,11 +135,11 @@ extension CopyTarget {
   /// - Throws: 400 `bad_request` without the header; 400 for a malformed one.
   init(_ call: Call) throws {
     guard let field = call[.destination] else {
-      throw CouchError.badRequest("Destination header is mandatory for COPY.")
+      throw ServiceError.badRequest("Destination header is mandatory for COPY.")
     }
     let scheme = field.lowercased()
     guard !scheme.hasPrefix("http://"), !scheme.hasPrefix("https://") else {
-      throw CouchError.badRequest("Destination URL must be relative.")
+      throw ServiceError.badRequest("Destination URL must be relative.")
     }
     let path = field.utf8.prefix { $0 != UInt8(ascii: "?") }
     let query = try Call.pairs(field.utf8.dropFirst(path.count + 1))

@@ -1,5 +1,6 @@
 import CouchSync
 import Documents
+import Stores
 import Synchronization
 
 /// How `_changes` waits for what has not happened yet, and how its rows are framed.
@@ -34,13 +35,14 @@ struct CouchFeed: Sendable {
 
   /// Reads `feed`, `heartbeat` and `timeout` (milliseconds); what is out of bounds counts as the bound.
   /// - Throws: 400 `query_parse_error`, for a heartbeat `bad_request` as CouchDB.
-  init(_ parameters: CouchParameters) throws(CouchError) {
+  init(_ parameters: CouchParameters) throws {
     switch parameters["feed"] {
     case nil: kind = .normal
     case "live": kind = .continuous
     case let text?:
       guard let kind = Kind(rawValue: text) else {
-        throw .badQuery("`feed` is `normal`, `longpoll`, `continuous`, `live` or `eventsource`")
+        throw ServiceError.badQuery(
+          "`feed` is `normal`, `longpoll`, `continuous`, `live` or `eventsource`")
       }
       self.kind = kind
     }
@@ -50,13 +52,14 @@ struct CouchFeed: Sendable {
     timeout = heartbeat == nil ? .milliseconds(wait ?? Self.longestWait) : nil
   }
 
-  private static func beat(_ parameters: CouchParameters) throws(CouchError) -> Duration? {
+  private static func beat(_ parameters: CouchParameters) throws -> Duration? {
     switch parameters["heartbeat"] {
     case nil: return nil
     case "true": return .milliseconds(longestBeat)
     default:
       guard let beat = try? parameters.count("heartbeat"), beat > 0 else {
-        throw .badRequest("The heartbeat value should be a positive integer (in milliseconds).")
+        throw ServiceError.badRequest(
+          "The heartbeat value should be a positive integer (in milliseconds).")
       }
       return .milliseconds(min(max(beat, shortestBeat), longestBeat))
     }

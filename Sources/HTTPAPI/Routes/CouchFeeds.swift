@@ -49,7 +49,7 @@ final class CouchFeeds: Sendable {
 
   /// Takes a place.
   /// - Throws: 429 when so many of the reader's wait, or from the reader's address, that another is refused.
-  func enter(_ reader: CouchFeedReader) async throws(CouchError) -> CouchFeedPlace {
+  func enter(_ reader: CouchFeedReader) async throws -> CouchFeedPlace {
     let changes = await stores.feed(for: reader.store)
     let signal = CouchFeedSignal(reader)
     let isIn = state.withLock { state in
@@ -67,8 +67,8 @@ final class CouchFeeds: Sendable {
       return true
     }
     guard isIn else {
-      throw CouchError(
-        429, "too_many_requests",
+      throw ServiceError(
+        .tooManyRequests,
         "At most \(Self.perPrincipal) of your feeds may wait at once, and \(Self.perAddress) of guests from one "
           + "address")
     }

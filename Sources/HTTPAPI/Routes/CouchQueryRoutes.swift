@@ -13,35 +13,35 @@ extension HTTPService {
       couch(.post, "/_find") { call, store in
         let request = try FindRequest(try await call.couchObject())
         return .couch(
-          try await store.reading { database throws(CouchError) in
+          try await store.reading { database in
             try await database.find(request)
           })
       },
       couch(.post, "/_explain") { call, store in
         let request = try FindRequest(try await call.couchObject())
         return .couch(
-          try await store.reading { database throws(CouchError) in
+          try await store.reading { database in
             try await database.explain(request)
           })
       },
       couch(.get, "/_index") { call, store in
         let parameters = try call.couchParameters()
         return .couch(
-          try await store.reading { database throws(CouchError) in
+          try await store.reading { database in
             try await database.queryIndexes(parameters)
           })
       },
       couch(.post, "/_index") { call, store in
         let request = try IndexRequest(try await call.couchObject())
         return .couch(
-          try await store.writing(needing: .design) { database throws(CouchError) in
+          try await store.writing(needing: .design) { database in
             try await database.createIndex(request)
           })
       },
       couch(.post, "/_index/_bulk_delete") { call, store in
         let body = try await call.couchObject()
         return .couch(
-          try await store.reading(needing: .design) { database throws(CouchError) in
+          try await store.reading(needing: .design) { database in
             try await database.deleteIndexes(body)
           })
       },
@@ -88,7 +88,7 @@ extension HTTPService {
     _ query: AllDocumentsQuery, _ store: CouchStore
   ) async throws -> Response {
     .couch(
-      try await store.reading { database throws(CouchError) in
+      try await store.reading { database in
         try await database.allDocuments(query)
       })
   }
@@ -98,7 +98,7 @@ extension HTTPService {
   ) async throws -> Response {
     let queries = try AllDocumentsQuery.list(try await call.couchObject(), scope: scope)
     return .couch(
-      try await store.reading { database throws(CouchError) in
+      try await store.reading { database in
         try await database.allDocuments(queries)
       })
   }
@@ -108,7 +108,7 @@ extension HTTPService {
     let design = try call.parameter("design")
     let (type, name) = (try call.parameter("type"), try call.parameter("name"))
     return .couch(
-      try await store.reading(needing: .design) { database throws(CouchError) in
+      try await store.reading(needing: .design) { database in
         try await database.deleteIndex(design: design, type: type, name: name)
       })
   }

@@ -14,21 +14,21 @@ extension HTTPService {
         let request = try BulkGetRequest(
           try await call.couchObject(), try call.couchParameters())
         return .couch(
-          try await store.reading { database throws(CouchError) in
+          try await store.reading { database in
             try await database.bulkGet(request)
           })
       },
       couch(.post, "/_revs_diff") { call, store in
         let request = try RevisionsRequest(try await call.couchObject())
         return .couch(
-          try await store.reading { database throws(CouchError) in
+          try await store.reading { database in
             try await database.revisionsDifference(request)
           })
       },
       couch(.post, "/_missing_revs") { call, store in
         let request = try RevisionsRequest(try await call.couchObject())
         return .couch(
-          try await store.reading { database throws(CouchError) in
+          try await store.reading { database in
             try await database.missingRevisions(request)
           })
       },
@@ -48,7 +48,7 @@ extension HTTPService {
     let query = try await ChangesQuery(
       parameters, body: body, lastEvent: feed.kind == .eventsource ? call[.lastEventID] : nil
     ).prepared()
-    let page = try await store.reading { database throws(CouchError) in
+    let page = try await store.reading { database in
       try await database.changes(query)
     }
     if feed.isAnswered(by: page, query) { return .couch(page.answer) }

@@ -23,11 +23,9 @@ extension HTTPService {
     _ run: @escaping @Sendable (Call, CouchStore) async throws -> Response
   ) -> Route {
     .signedIn(method, "/couch/{db}" + path) { call, caller in
-      try await CouchProblem.translating {
-        var store = try await databases.store(try call.parameter("db"), for: caller)
-        store.hold = call.context.hold
-        return try await run(call, store)
-      }
+      var store = try await databases.store(try call.parameter("db"), for: caller)
+      store.hold = call.context.hold
+      return try await run(call, store)
     }
   }
 
@@ -38,7 +36,7 @@ extension HTTPService {
   private var couchServerRoutes: [Route] {
     [
       .open(.get, "/couch") { _ in
-        let uuid = try await CouchProblem.translating { try await databases.serverID() }
+        let uuid = try await databases.serverID()
         return .json(headers: Response.couchFields) { writer in
           writer.member("couchdb", "Welcome")
           writer.member("version", "3.5.0")
@@ -54,18 +52,16 @@ extension HTTPService {
       },
       .open(.get, "/couch/_up") { _ in health.answer(.up).response },
       .open(.get, "/couch/_uuids") { call in
-        try await CouchProblem.translating {
-          var generator = SystemRandomNumberGenerator()
-          let answer = try CouchUUIDs.answer(try call.couchParameters(), using: &generator)
-          return .json(
-            answer.body,
-            headers: [
-              .cacheControl: "no-cache",
-              .eTag:
-                "\"\(Hex.digest(of: String(decoding: answer.body, as: UTF8.self), digits: 32))\"",
-              .expires: "Thu, 01 Jan 1970 00:00:00 GMT",
-            ])
-        }
+        var generator = SystemRandomNumberGenerator()
+        let answer = try CouchUUIDs.answer(try call.couchParameters(), using: &generator)
+        return .json(
+          answer.body,
+          headers: [
+            .cacheControl: "no-cache",
+            .eTag:
+              "\"\(Hex.digest(of: String(decoding: answer.body, as: UTF8.self), digits: 32))\"",
+            .expires: "Thu, 01 Jan 1970 00:00:00 GMT",
+          ])
       },
     ]
   }
@@ -89,7 +85,7 @@ extension HTTPService {
     couch(method, "/_design/{design}" + path) { call, store in
       let function = try DesignFunction(
         kind, try call.parameter("function"), in: try call.parameter("design"))
-      return try await store.reading { database throws(CouchError) in
+      return try await store.reading { database in
         try await database.run(function)
       }
     }

@@ -3,6 +3,7 @@ import CouchSync
 import Documents
 import HTTPTypes
 import Hummingbird
+import Stores
 
 /// CouchDB's cookie sessions over the same accounts and tokens as everything else.
 ///
@@ -13,7 +14,7 @@ extension HTTPService {
     [
       .anyone(.get, "/couch/_session") { call, caller in Self.couchSession(call, caller) },
       .open(.post, "/couch/_session") { call in
-        try await CouchProblem.translating { try await couchLogIn(call) }
+        try await couchLogIn(call)
       },
       .anyone(.delete, "/couch/_session") { _, caller in
         if let caller { try await accounts.logOut(caller) }
@@ -85,7 +86,7 @@ extension HTTPService {
       password = body["password"]?.string
     }
     guard let name, let password else {
-      throw CouchError.badRequest("request body must contain a username and a password")
+      throw ServiceError.badRequest("request body must contain a username and a password")
     }
     return (name, Secret(password))
   }

@@ -26,9 +26,9 @@ struct CouchStore: Sendable {
   ///   that is absent or may not be used; 403 without the right.
   func writing<Value>(
     needing right: CouchRole.Right = .use,
-    _ use: (CouchDatabase) async throws(CouchError) -> Value
-  ) async throws(CouchError) -> Value {
-    try await stores.withStore(name, creating: isOwn) { store throws(CouchError) in
+    _ use: (CouchDatabase) async throws -> Value
+  ) async throws -> Value {
+    try await stores.withStore(name, creating: isOwn) { store in
       let value = try await use(try await database(store, needing: right))
       // Once more, as for an account: what was taken away meanwhile is not answered as if it were still there.
       if !isOwn, caller.kind != .administrator, right != .secure {
@@ -42,26 +42,26 @@ struct CouchStore: Sendable {
   /// - Throws: as ``writing(needing:_:)``.
   func reading<Value>(
     needing right: CouchRole.Right = .use,
-    _ use: (CouchDatabase) async throws(CouchError) -> Value
-  ) async throws(CouchError) -> Value {
-    try await stores.withStore(name, creating: false) { store throws(CouchError) in
+    _ use: (CouchDatabase) async throws -> Value
+  ) async throws -> Value {
+    try await stores.withStore(name, creating: false) { store in
       try await use(try await database(store, needing: right))
     }
   }
 
   /// Looks for the right before anything is read of the request.
   /// - Throws: as ``writing(needing:_:)``.
-  func require(_ right: CouchRole.Right) async throws(CouchError) {
-    try await reading(needing: right) { _ throws(CouchError) in }
+  func require(_ right: CouchRole.Right) async throws {
+    try await reading(needing: right) { _ in }
   }
 
   /// Makes the caller's own store.
   /// - Throws: 412 `file_exists` when it is there.
-  func make() async throws(CouchError) {
-    try await stores.withStore(name, creating: false) { store throws(CouchError) in
-      guard store == nil else { throw CouchProblem.databaseExists }
+  func make() async throws {
+    try await stores.withStore(name, creating: false) { store in
+      guard store == nil else { throw ServiceError.databaseExists }
     }
-    try await writing { _ throws(CouchError) in }
+    try await writing { _ in }
   }
 
   /// Whether the caller still may read, for what lives longer than a request.
@@ -69,7 +69,7 @@ struct CouchStore: Sendable {
   func isStillAllowed(_ accounts: AccountService) async throws -> Bool {
     guard try await accounts.isStillGood(caller) else { return false }
     guard !isOwn else { return true }
-    return try await stores.withStore(name, creating: false) { store throws(CouchError) in
+    return try await stores.withStore(name, creating: false) { store in
       try await role(in: store) != nil
     }
   }
@@ -95,7 +95,7 @@ struct CouchStore: Sendable {
   private var isOwn: Bool { caller.kind != .administrator && name == caller.store }
 
   /// What the caller is to a store; nil for nothing, as for a database that is absent.
-  private func role(in store: DocumentStore?) async throws(CouchError) -> CouchRole? {
+  private func role(in store: DocumentStore?) async throws -> CouchRole? {
     if isOwn { return .owner }
     guard case .named = name, let store else { return nil }
     if caller.kind == .administrator { return .administrator }
@@ -104,9 +104,9 @@ struct CouchStore: Sendable {
 
   private func database(
     _ store: DocumentStore?, needing right: CouchRole.Right
-  ) async throws(CouchError) -> CouchDatabase {
-    guard let role = try await role(in: store) else { throw CouchProblem.noDatabase }
-    guard role.has(right) else { throw CouchProblem.missing(right) }
+  ) async throws -> CouchDatabase {
+    guard let role = try await role(in: store) else { throw ServiceError.noDatabase }
+    guard role.has(right) else { throw ServiceError.missing(right) }
     return CouchDatabase(
       name: database,
       store: store
@@ -125,8 +125,8 @@ struct CouchStore: Sendable {
 /// store is there.
 struct CouchEmptyStorage: StoreStorage {
   func read<Value: Sendable>(
-    _ query: @escaping @Sendable (any StoreView) throws(StoreError) -> Value
-  ) async throws(StoreError) -> Value {
+    _ query: @escaping @Sendable (any StoreView) throws -> Value
+  ) async throws -> Value {
     try query(CouchEmptyView())
   }
 
@@ -134,51 +134,51 @@ struct CouchEmptyStorage: StoreStorage {
   /// - Throws: `absent` for a rule that would write.
   func update<Value: Sendable>(
     loading ids: Set<DocumentID>, at now: Timestamp,
-    _ rule: @escaping @Sendable (inout StoreChanges) throws(StoreError) -> Value
-  ) async throws(StoreError) -> Value {
+    _ rule: @escaping @Sendable (inout StoreChanges) throws -> Value
+  ) async throws -> Value {
     var changes = StoreChanges(of: CouchEmptyView())
     let value = try rule(&changes)
-    guard changes.mutations.isEmpty, changes.locals.isEmpty else { throw .absent }
+    guard changes.mutations.isEmpty, changes.locals.isEmpty else { throw ServiceError.absent }
     return value
   }
 
-  func compact() async throws(StoreError) {}
+  func compact() async throws {}
 
   func close() async {}
 }
 
 /// The one state of a store that is not there.
 struct CouchEmptyView: StoreView {
-  func document(_ id: DocumentID) throws(StoreError) -> Document? { nil }
-  func tree(_ id: DocumentID) throws(StoreError) -> RevisionTree? { nil }
-  func body(_ id: DocumentID, _ revision: RevisionID) throws(StoreError) -> [UInt8]? { nil }
+  func document(_ id: DocumentID) throws -> Document? { nil }
+  func tree(_ id: DocumentID) throws -> RevisionTree? { nil }
+  func body(_ id: DocumentID, _ revision: RevisionID) throws -> [UInt8]? { nil }
   func documents(
-    _ range: DocumentRange, _ visit: (Document) throws(StoreError) -> Bool
-  ) throws(StoreError) {}
+    _ range: DocumentRange, _ visit: (Document) throws -> Bool
+  ) throws {}
   func changes(
     ofType type: String, after sequence: Int64, limit: Int
-  ) throws(StoreError) -> [Change] { [] }
-  func changes(after sequence: Int64, limit: Int) throws(StoreError) -> [Change] { [] }
-  func changes(upTo sequence: Int64, limit: Int) throws(StoreError) -> [Change] { [] }
-  func changeCount(after sequence: Int64) throws(StoreError) -> Int64 { 0 }
+  ) throws -> [Change] { [] }
+  func changes(after sequence: Int64, limit: Int) throws -> [Change] { [] }
+  func changes(upTo sequence: Int64, limit: Int) throws -> [Change] { [] }
+  func changeCount(after sequence: Int64) throws -> Int64 { 0 }
   func count(
     _ range: DocumentRange, among ids: Int
-  ) throws(StoreError) -> (count: Int, last: DocumentID?) { (0, nil) }
+  ) throws -> (count: Int, last: DocumentID?) { (0, nil) }
   func locals(
-    _ range: DocumentRange, _ visit: (LocalID, LocalDocument) throws(StoreError) -> Bool
-  ) throws(StoreError) {}
-  func localUsage(of prefix: String) throws(StoreError) -> (count: Int64, bytes: Int64) { (0, 0) }
-  func expiredLocals(at moment: Timestamp, limit: Int) throws(StoreError) -> [LocalID] { [] }
-  func indexedSequence(_ index: IndexID) throws(StoreError) -> Int64? { nil }
-  func indexes() throws(StoreError) -> [IndexID] { [] }
+    _ range: DocumentRange, _ visit: (LocalID, LocalDocument) throws -> Bool
+  ) throws {}
+  func localUsage(of prefix: String) throws -> (count: Int64, bytes: Int64) { (0, 0) }
+  func expiredLocals(at moment: Timestamp, limit: Int) throws -> [LocalID] { [] }
+  func indexedSequence(_ index: IndexID) throws -> Int64? { nil }
+  func indexes() throws -> [IndexID] { [] }
   func entries(
-    _ index: IndexID, _ range: IndexRange, _ visit: (IndexEntry) throws(StoreError) -> Bool
-  ) throws(StoreError) {}
-  func local(_ id: LocalID) throws(StoreError) -> LocalDocument? { nil }
-  func fileBytes() throws(StoreError) -> Int64 { 0 }
-  func holds(moreThan bytes: Int64) throws(StoreError) -> Bool { false }
-  func storedBytes(of id: DocumentID) throws(StoreError) -> Int64 { 0 }
-  func info() throws(StoreError) -> StoreInfo {
+    _ index: IndexID, _ range: IndexRange, _ visit: (IndexEntry) throws -> Bool
+  ) throws {}
+  func local(_ id: LocalID) throws -> LocalDocument? { nil }
+  func fileBytes() throws -> Int64 { 0 }
+  func holds(moreThan bytes: Int64) throws -> Bool { false }
+  func storedBytes(of id: DocumentID) throws -> Int64 { 0 }
+  func info() throws -> StoreInfo {
     StoreInfo(
       documentCount: 0, deletedCount: 0, lastSequence: 0, bodyBytes: 0,
       epoch: String(repeating: "0", count: 32))

@@ -130,13 +130,13 @@ extension HTTPService {
 
 /// A hotel as `/v1` writes it: its own members as they are, `id` as this service spells it, `bookmarked`.
 enum HotelJSON {
-  static func bytes(_ hotel: Hotel, isBookmarked: Bool) throws(DocumentError) -> [UInt8] {
+  static func bytes(_ hotel: Hotel, isBookmarked: Bool) throws -> [UInt8] {
     try bytes(id: hotel.id, body: hotel.body.bytes, isBookmarked: isBookmarked)
   }
 
   static func bytes(
     id: HotelID, body: [UInt8], isBookmarked: Bool
-  ) throws(DocumentError) -> [UInt8] {
+  ) throws -> [UInt8] {
     let parsed: ParsedJSON
     do { parsed = try ParsedJSON(body, limits: .document) } catch { throw DocumentError(error) }
     var writer = JSONWriter(reserving: body.count + 64)
@@ -189,8 +189,8 @@ extension HTTPService {
   }
 
   /// Why bookmarks were not changed: for a hotel that is not known, why an upstream could not say.
-  static func refusal(_ error: HotelError, instead failure: SearchError?) -> any Error {
-    if error.code == .unknownHotel, let failure { return failure }
+  static func refusal(_ error: any Error, instead failure: SearchError?) -> any Error {
+    if ServiceError(error)?.code == .unknownHotel, let failure { return failure }
     return error
   }
 

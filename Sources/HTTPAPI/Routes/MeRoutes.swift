@@ -31,7 +31,7 @@ extension HTTPService {
   /// header `Renewed-Token`, which is how a guest's thirty days slide.
   private func me(_ call: Call, _ person: Principal) async throws -> Response {
     let usage = try await stores.withStore(person.store, creating: false) { store in
-      try await store?.read { view throws(StoreError) in try view.info() }
+      try await store?.read { view in try view.info() }
     }
     let quota = StoreLimits.standard(for: person.store)
     var fields = Self.private

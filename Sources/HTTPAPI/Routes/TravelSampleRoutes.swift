@@ -165,7 +165,7 @@ struct TravelHotel {
   /// City, country, description, name and state, null where unknown.
   let facts: [(name: String, value: JSONValue)]
 
-  init(_ hotel: Hotel) throws(DocumentError) {
+  init(_ hotel: Hotel) throws {
     let parsed: ParsedJSON
     do { parsed = try ParsedJSON(hotel.body.bytes, limits: .document) } catch {
       throw DocumentError(error)

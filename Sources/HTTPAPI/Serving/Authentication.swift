@@ -2,6 +2,7 @@ import Accounts
 import Documents
 import HTTPTypes
 import Hummingbird
+import Stores
 
 extension Call {
   /// Whether the question is who calls: to CouchDB's, one whose cookie has ended is nobody.
@@ -31,8 +32,8 @@ struct Authentication: Sendable {
   }
 
   /// Whether a session was one once, or may have been.
-  private static func hasEnded(_ error: AccountError) -> Bool {
-    switch error.code {
+  private static func hasEnded(_ error: any Error) -> Bool {
+    switch ServiceError(error)?.code {
     case .invalidToken, .expiredToken, .guestSpent: true
     default: false
     }
@@ -41,11 +42,11 @@ struct Authentication: Sendable {
   /// Looks again after a write and before its answer: a guest may have become a user's meanwhile, whose
   /// bookmarks were read before the write, or the account may be gone. What is not acknowledged is sent
   /// again by the client, as who it is now.
-  /// - Throws: `AccountError` for a proof that ended; an erased account's store is erased once more.
+  /// - Throws: `ServiceError` for a proof that ended; an erased account's store is erased once more.
   func requireStillGood(_ principal: Principal) async throws {
     guard try await !accounts.isStillGood(principal) else { return }
     try await accounts.sweepUp(after: principal)
-    throw principal.kind == .guest ? AccountError.guestSpent : AccountError.invalidToken("ended")
+    throw principal.kind == .guest ? ServiceError.guestSpent : ServiceError.invalidToken("ended")
   }
 
   private func principal(authorization field: String, _ call: Call) async throws -> Principal {

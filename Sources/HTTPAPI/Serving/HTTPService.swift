@@ -125,8 +125,11 @@ extension HTTPService {
   private func renewHealth(isDue: Bool, _ logger: Logger) {
     health.beginRenewal()
     if isDue {
-      var failure: StoreError?
-      do { try engine.checkWritable() } catch { failure = error }
+      var failure: ServiceError?
+      do { try engine.checkWritable() } catch {
+        failure =
+          ServiceError(error) ?? ServiceError(.unavailable, "The storage does not answer")
+      }
       if let name = health.note(stores: failure), let failure {
         logger.error(
           "the stores take no writes",

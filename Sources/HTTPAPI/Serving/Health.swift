@@ -18,7 +18,7 @@ package final class Health: Sendable {
   package static let staleSeconds = 15
 
   private struct State {
-    var stores: StoreError?
+    var stores: ServiceError?
     var upstream: String?
     /// Damage that could not be mended without a loss.
     var damage = 0
@@ -60,7 +60,7 @@ package final class Health: Sendable {
   /// Takes what trying the stores came to.
   /// - Parameter failure: nil where they take writes.
   /// - Returns: a name for the failure where it is a new one, for the log.
-  func note(stores failure: StoreError?) -> String? {
+  func note(stores failure: ServiceError?) -> String? {
     let (now, name) = (now(), RequestRouter.requestID())
     return state.withLock { state in
       let isNew = failure.map { $0.code != state.stores?.code } ?? false
@@ -109,10 +109,10 @@ package final class Health: Sendable {
   }
 
   /// Why stores take no writes, a full disk included.
-  private static func failure(_ state: State, at now: ContinuousClock.Instant) -> StoreError? {
-    if state.isStopping { return StoreError(.unavailable, "The server is stopping") }
+  private static func failure(_ state: State, at now: ContinuousClock.Instant) -> ServiceError? {
+    if state.isStopping { return ServiceError(.unavailable, "The server is stopping") }
     guard let tried = state.tried, now - tried < .seconds(staleSeconds) else {
-      return StoreError(.unavailable, "The storage has not answered for \(staleSeconds) seconds")
+      return ServiceError(.unavailable, "The storage has not answered for \(staleSeconds) seconds")
     }
     return state.stores
   }
@@ -131,7 +131,7 @@ package final class Health: Sendable {
   /// does a full disk, for all but what grows works. Damage of one person's documents is told, and the server is as
   /// ready as it was for everybody else.
   private static func readiness(
-    _ failure: StoreError?, _ upstream: String?, damage: Int
+    _ failure: ServiceError?, _ upstream: String?, damage: Int
   ) -> OperationAnswer {
     let isUnavailable = failure.map { $0.code != .storageFull } ?? false
     let isReady = failure == nil && upstream == nil
@@ -146,11 +146,11 @@ package final class Health: Sendable {
   }
 
   /// A full disk refuses only what grows.
-  private static func up(_ failure: StoreError?, _ failureID: String) -> OperationAnswer {
+  private static func up(_ failure: ServiceError?, _ failureID: String) -> OperationAnswer {
     guard let failure, failure.code != .storageFull else {
       return json(headers: Response.couchFields) { $0.member("status", "ok") }
     }
-    let problem = CouchProblem.problem(for: failure)
+    let problem = ErrorTable.problem(for: failure, in: .couch)
     var fields = problem.fields(in: .couch)
     if !failureID.isEmpty { fields[.xRequestID] = failureID }
     return OperationAnswer(

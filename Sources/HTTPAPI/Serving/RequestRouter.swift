@@ -142,7 +142,7 @@ package struct RequestRouter: HTTPResponder {
   private func answer(
     to error: any Error, isRouted: Bool, request: Request, context: CallContext
   ) -> Response {
-    var problem = ErrorTable.problem(for: error)
+    var problem = ErrorTable.problem(for: error, in: Problem.Dialect(path: request.uri.path))
     if problem.status == .notFound, !isRouted {
       problem = methodProblem(for: request) ?? problem
     }

@@ -14,14 +14,14 @@ package struct UserAdministration: Sendable {
 
   /// Adds a user.
   /// - Returns: the user's id.
-  /// - Throws: `DataDirectoryError` where there is no data directory; `AccountError` for a name or password that can't
+  /// - Throws: `DataDirectoryError` where there is no data directory; `ServiceError` for a name or password that can't
   ///   be, ``BackupError`` with its words where a server says so.
   package func add(_ name: String, password: String) async throws -> String {
     try await perform(.add(name: name, password: password))
   }
 
   /// Gives a user another password; the user's sessions end.
-  /// - Throws: as ``add(_:password:)``; `AccountError` for an unknown user.
+  /// - Throws: as ``add(_:password:)``; `ServiceError` for an unknown user.
   package func changePassword(of name: String, to password: String) async throws {
     _ = try await perform(.changePassword(name: name, password: password))
   }
@@ -80,10 +80,10 @@ struct UserDesk: Sendable {
   /// Does what is asked for.
   /// - Parameter print: takes a line for each user of a list.
   /// - Returns: one line.
-  /// - Throws: `AccountError`.
+  /// - Throws: `ServiceError`.
   func perform(
     _ request: UserRequest, _ print: (String) async -> Void
-  ) async throws(AccountError) -> String {
+  ) async throws -> String {
     switch request {
     case .list:
       let users = try await accounts.users().sorted {
@@ -160,11 +160,11 @@ package enum UserRequest: Sendable, Equatable {
 package enum PasswordReset {
   /// Draws a password, whose hash alone is kept.
   /// - Returns: the password, to be shown once.
-  /// - Throws: `DataDirectoryError` while a server runs or where there is no data directory; `AccountError` when the file can't be written.
+  /// - Throws: `DataDirectoryError` while a server runs or where there is no data directory; `ServiceError` when the file can't be written.
   package static func run(data: String) async throws -> String {
     try FileEngine.requireDirectory(data)
     let engine = try await FileEngine.open(directory: data)
-    let result = Result { () throws(AccountError) in
+    let result = Result {
       try AdministratorFile(DataFiles.administrator(in: data)).reset()
     }
     await engine.close()
@@ -223,7 +223,7 @@ package enum PasswordFile {
 /// Looks after the keys that tokens are signed with.
 package enum KeyAdministration {
   /// Makes a new key the signing one; tokens of the earlier ones work until they expire.
-  /// - Throws: `DataDirectoryError` where there is no data directory; `AccountError` when the key file can't be read or
+  /// - Throws: `DataDirectoryError` where there is no data directory; `ServiceError` when the key file can't be read or
   ///   written.
   package static func rotate(data: String) throws {
     try FileEngine.requireDirectory(data)

@@ -30,7 +30,7 @@ extension BackupDesk {
 
   /// Looks through every store and mends what is damaged.
   /// - Parameter pause: for how long it rests after each piece of a store, and after each store.
-  /// - Throws: `StoreError`, `CancellationError`.
+  /// - Throws: `ServiceError`, `CancellationError`.
   func repair(_ reporter: ScrubReporter, pause: Duration = .zero) async throws -> Repair {
     let lane = Lane(name: "repair")
     let sum = RepairSum(on: lane)
@@ -52,15 +52,16 @@ extension BackupDesk {
   /// - Returns: nil for a store that is not there; a failure for one whose file is damaged.
   private func repair(
     _ name: StoreName, pause: Duration
-  ) async throws -> Result<Mending, StoreError>? {
-    do throws(StoreError) {
-      return try await stores.withStore(name, creating: false) { store throws(StoreError) in
+  ) async throws -> Result<Mending, ServiceError>? {
+    do {
+      return try await stores.withStore(name, creating: false) { store in
         guard let store else { return nil }
         return .success(try await store.mend(pause: pause))
       }
     } catch {
       try Task.checkCancellation()
       // One that is crowded has its turn the next time.
+      guard let error = ServiceError(error) else { throw error }
       guard error.code != .unavailable else { return nil }
       guard Self.isDamage(error) else { throw error }
       return .failure(error)
@@ -82,7 +83,7 @@ private actor RepairSum {
 
   /// Adds what was found in a store, and tells of it.
   func add(
-    _ found: Result<Mending, StoreError>?, _ place: String, _ reporter: ScrubReporter
+    _ found: Result<Mending, ServiceError>?, _ place: String, _ reporter: ScrubReporter
   ) {
     switch found {
     case nil: break

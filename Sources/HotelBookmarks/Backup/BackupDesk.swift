@@ -44,7 +44,7 @@ struct BackupDesk: Sendable {
   /// cut off; the log of erasures comes last, so that whoever was erased meanwhile is erased when the backup
   /// is restored.
   /// - Parameter path: an absolute path; see ``BackupWriter``.
-  /// - Throws: ``BackupError``, `StoreError`, `CancellationError`; nothing is left of the backup then.
+  /// - Throws: ``BackupError``, `ServiceError`, `CancellationError`; nothing is left of the backup then.
   func backUp(to path: String, _ reporter: ScrubReporter) async throws -> Summary {
     let lane = Lane(name: "backup")
     let writer = BackupWriter(to: path, on: lane)
@@ -80,7 +80,7 @@ struct BackupDesk: Sendable {
   }
 
   /// Looks through every store, by copies.
-  /// - Throws: `StoreError`, `CancellationError`.
+  /// - Throws: `ServiceError`, `CancellationError`.
   func verify(_ reporter: ScrubReporter) async throws -> ScrubCounts {
     let lane = Lane(name: "verify")
     let sum = ScrubSum(on: lane)
@@ -147,7 +147,7 @@ struct BackupDesk: Sendable {
     let engine = engine
     let path = try await writer.place(of: name)
     do {
-      let epoch = try await using(name) { storage throws(StoreError) in
+      let epoch = try await using(name) { storage in
         try await engine.copy(storage, to: path)
       }
       guard let epoch else {
@@ -158,7 +158,7 @@ struct BackupDesk: Sendable {
         await engine.scrub(copyAt: path, of: name, epoch: epoch, on: lane, reporter))
       try await writer.add(name, epoch: epoch)
       return true
-    } catch let error as StoreError where Self.isDamage(error) {
+    } catch let error as ServiceError where Self.isDamage(error) {
       try await writer.add(missing: name, reason: Self.words(error))
       let place = BackupManifest.place(of: name)
       await sum.add(finding: ScrubFinding(file: place, reason: Self.words(error)), reporter)
@@ -171,11 +171,11 @@ struct BackupDesk: Sendable {
   ) async throws {
     let engine = engine
     do {
-      let counts = try await using(name) { storage throws(StoreError) in
+      let counts = try await using(name) { storage in
         try await engine.scrub(storage, of: name, on: lane, reporter)
       }
       if let counts { await sum.add(counts) }
-    } catch let error as StoreError where Self.isDamage(error) {
+    } catch let error as ServiceError where Self.isDamage(error) {
       let place = engine.place(of: name)
       await sum.add(finding: ScrubFinding(file: place, reason: Self.words(error)), reporter)
     }
@@ -184,29 +184,31 @@ struct BackupDesk: Sendable {
   /// Uses a store, again when it is crowded or was written anew meanwhile.
   /// - Returns: nil for an absent store.
   func using<Value: Sendable>(
-    _ name: StoreName, _ work: @Sendable (any StoreStorage) async throws(StoreError) -> Value
+    _ name: StoreName, _ work: @Sendable (any StoreStorage) async throws -> Value
   ) async throws -> Value? {
     var attempt = 1
     while true {
-      do throws(StoreError) {
-        return try await stores.withStorage(name) { storage throws(StoreError) -> Value? in
+      do {
+        return try await stores.withStorage(name) { storage -> Value? in
           guard let storage else { return nil }
           return try await work(storage)
         }
       } catch {
         try Task.checkCancellation()
-        guard error.code == .unavailable, attempt < Self.attempts else { throw error }
+        guard ServiceError(error)?.code == .unavailable, attempt < Self.attempts else {
+          throw error
+        }
       }
       attempt += 1
       try await Task.sleep(for: Self.pause)
     }
   }
 
-  static func isDamage(_ error: StoreError) -> Bool {
+  static func isDamage(_ error: ServiceError) -> Bool {
     error.code == .damaged || error.code == .integrity
   }
 
-  static func words(_ error: StoreError) -> String {
+  static func words(_ error: ServiceError) -> String {
     let words = error.detail.isEmpty ? error.reason : "\(error.reason) (\(error.detail))"
     return words.split(whereSeparator: \.isNewline).joined(separator: " ")
   }

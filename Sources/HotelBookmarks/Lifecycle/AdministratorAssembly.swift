@@ -9,7 +9,7 @@ struct AdministratorAssembly: Sendable {
 
   /// Takes the password from the file that the settings name, otherwise the one that the data directory
   /// keeps, which is drawn when there is none.
-  /// - Throws: ``SettingsError`` for a name or password that can't be; `AccountError` when the data
+  /// - Throws: ``SettingsError`` for a name or password that can't be; `ServiceError` when the data
   ///   directory's file can't be used.
   init(_ settings: Settings) throws {
     let file = AdministratorFile(DataFiles.administrator(in: settings.data))
@@ -17,14 +17,14 @@ struct AdministratorAssembly: Sendable {
     if let path = settings.adminPasswordFile {
       let password = try PasswordFile.password(in: path, of: .adminPasswordFile)
       administrator = try Self.checked {
-        () throws(AccountError) in try Administrator(name: settings.adminName, password: password)
+        () in try Administrator(name: settings.adminName, password: password)
       }
       drawn = nil
     } else {
       // The name first: a wrong one must not cost a password.
-      try Self.checked { () throws(AccountError) in _ = try UserName(settings.adminName) }
+      try Self.checked { _ = try UserName(settings.adminName) }
       let password = try file.password()
-      administrator = try Self.checked { () throws(AccountError) in
+      administrator = try Self.checked {
         try Administrator(name: settings.adminName, password: password.hash)
       }
       drawn = password.fresh == nil ? nil : password
@@ -35,7 +35,7 @@ struct AdministratorAssembly: Sendable {
   var freshPassword: Secret? { drawn?.fresh }
 
   /// Notes that the password was shown.
-  /// - Throws: `AccountError`; the next start draws another password then.
+  /// - Throws: `ServiceError`; the next start draws another password then.
   func noteShown() throws {
     if let drawn { try file.noteShown(drawn) }
   }
@@ -52,11 +52,11 @@ struct AdministratorAssembly: Sendable {
 
   @discardableResult
   private static func checked<Value>(
-    _ make: () throws(AccountError) -> Value
+    _ make: () throws -> Value
   ) throws -> Value {
     do {
       return try make()
-    } catch {
+    } catch let error as ServiceError {
       switch error.code {
       case .invalidName:
         throw SettingsError(description: "adminName: \(error.reason)")

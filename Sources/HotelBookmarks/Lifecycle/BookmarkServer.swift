@@ -143,7 +143,7 @@ package enum StartFailure {
   package static func isConfiguration(_ error: any Error) -> Bool {
     switch error {
     case is CertificateFailure, is DataDirectoryError, is SettingsError: true
-    case let error as AccountError: error.code == .keys
+    case let error as ServiceError: error.code == .keys
     case let error as BackupError: error.code == .newerFormat
     default: false
     }
@@ -158,7 +158,7 @@ package enum StartFailure {
     switch error {
     case let error as DataDirectoryError: error.reason
     case let error as SettingsError: error.description
-    case let error as AccountError: join(error.reason, error.code == .keys ? error.detail : "")
+    case let error as ServiceError: join(error.reason, error.detail)
     case let error as CatalogueError:
       (error.line.map { "line \($0): " } ?? "") + join(error.reason, error.detail)
     case let error as CertificateFailure: error.description

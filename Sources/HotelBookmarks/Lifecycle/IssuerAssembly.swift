@@ -3,6 +3,7 @@ import Hotels
 import IPAddresses
 import Logging
 import SearchProxy
+import Stores
 
 /// Gets the documents of token issuers over HTTP, by the same client and the same rule on addresses as upstreams.
 struct IssuerAssembly: IssuerDocuments {
@@ -23,13 +24,13 @@ struct IssuerAssembly: IssuerDocuments {
 
   func document(
     at url: String, of issuer: TrustedIssuer
-  ) async throws(AccountError) -> [UInt8] {
+  ) async throws -> [UInt8] {
     // What a discovery document names is the issuer's word: it may lead to the issuer's own origin, or to none of
     // this machine or its link.
     let given = issuer.keysURL.flatMap { IssuerURL($0)?.origin }
     guard let url = IssuerURL(url), let own = IssuerURL(issuer.url),
       url.origin.scheme == .https || own.origin.scheme == .http || url.origin == given
-    else { throw .issuerUnavailable("its key set is not at \(IssuerURL.expected)") }
+    else { throw ServiceError.issuerUnavailable("its key set is not at \(IssuerURL.expected)") }
     do {
       return try await UpstreamClient.document(
         at: url.text,
@@ -38,14 +39,16 @@ struct IssuerAssembly: IssuerDocuments {
         timeouts: Self.timeouts, maximumBytes: AccountSettings.issuerAnswerBytes,
         name: name(of: issuer))
     } catch {
-      throw .issuerUnavailable("\(error.reason) \(error.detail)")
+      throw ServiceError.issuerUnavailable("\(error.reason) \(error.detail)")
     }
   }
 
-  func failed(_ error: AccountError, of issuer: TrustedIssuer) {
+  func failed(_ error: any Error, of issuer: TrustedIssuer) {
     logger.warning(
       "an issuer's keys can't be had",
-      metadata: ["upstream": "\(name(of: issuer))", "detail": "\(error.detail)"])
+      metadata: [
+        "upstream": "\(name(of: issuer))", "detail": "\(ServiceError(error)?.detail ?? "")",
+      ])
   }
 
   /// What metrics and logs call an issuer: its place in the setting.

@@ -59,7 +59,7 @@ struct ServiceAssembly: Sendable {
         let payer = Work.current
         return try await threads.runIfActive { Work.payingElsewhere(payer, work) }
       },
-      adoptGuest: { guest, user throws(StoreError) in
+      adoptGuest: { guest, user in
         try await Self.adopt(guest, into: user, by: hotels)
       },
       issuerDocuments: IssuerAssembly(settings, logger: logger))
@@ -67,7 +67,8 @@ struct ServiceAssembly: Sendable {
     try await administrator.checkName(accounts)
     try await accounts.prepareNames()
     for failure in try await accounts.finishErasures() {
-      logger.error("a store can't be erased yet", metadata: ["detail": "\(failure.detail)"])
+      logger.error(
+        "a store can't be erased yet", metadata: ["detail": "\(StartFailure.line(failure))"])
     }
     search = try await SearchAssembly(settings, logger: logger)
     http = HTTPService(
@@ -106,10 +107,8 @@ struct ServiceAssembly: Sendable {
 
   private static func adopt(
     _ guest: AccountID, into user: AccountID, by hotels: HotelService
-  ) async throws(StoreError) -> Bool {
-    do { return try await hotels.adopt(guest: .guest(guest), into: .user(user)).isWhole } catch {
-      throw error.store ?? StoreError(.rejected, error.reason)
-    }
+  ) async throws -> Bool {
+    try await hotels.adopt(guest: .guest(guest), into: .user(user)).isWhole
   }
 
   private func report(to metrics: PrometheusRegistry) {
@@ -119,7 +118,7 @@ struct ServiceAssembly: Sendable {
       let failures = statistics.failures.map { code, count in
         PrometheusSample(
           family: "store_failures_total", kind: .counter, suffix: "",
-          labels: "kind=\"\(code.rawValue)\"", value: Double(count))
+          labels: "kind=\"\(code)\"", value: Double(count))
       }
       let damage = [
         ("mended", statistics.mended), ("setAside", statistics.setAside),

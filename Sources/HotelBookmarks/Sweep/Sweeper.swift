@@ -61,7 +61,7 @@ struct Sweeper: Sendable {
 
   /// One round, or the rest of one.
   /// - Throws: what is wrong with the system store; a store that can't be looked after is left for the next round.
-  func sweep(_ progress: inout SweepProgress) async throws(AccountError) {
+  func sweep(_ progress: inout SweepProgress) async throws {
     progress.begin(at: now())
     var remains = Remains()
     let onTheirWay = try await accounts.guestsOnTheirWay()
@@ -81,18 +81,14 @@ struct Sweeper: Sendable {
   }
 
   /// The next stores, of one namespace; none at the end.
-  private func names(after key: String?) async throws(AccountError) -> [StoreName]? {
+  private func names(after key: String?) async throws -> [StoreName]? {
     let reached = key.flatMap(StoreName.init(key:))?.namespace
     for namespace in StoreName.namespaces {
       if let reached, namespace.precedesBytes(of: reached) { continue }
       let isReached = reached.map { $0.equalsBytes(of: namespace) } ?? false
-      do {
-        let names = try await engine.names(
-          in: namespace, after: isReached ? key : nil, limit: Self.batch)
-        if !names.isEmpty { return names }
-      } catch {
-        throw AccountError(error)
-      }
+      let names = try await engine.names(
+        in: namespace, after: isReached ? key : nil, limit: Self.batch)
+      if !names.isEmpty { return names }
     }
     return nil
   }
@@ -125,7 +121,7 @@ struct Sweeper: Sendable {
   /// - Returns: false when the task was cancelled before all was looked at.
   private func sweepNotes(
     _ state: SweepState, _ onTheirWay: Set<AccountID>, _ remains: inout Remains
-  ) async throws(AccountError) -> Bool {
+  ) async throws -> Bool {
     var last: String?
     repeat {
       let begun = uptime()
@@ -140,7 +136,7 @@ struct Sweeper: Sendable {
   }
 
   /// Notes how far sweeping has come, now and then, and where there is anything to sweep.
-  private func note(_ progress: inout SweepProgress) async throws(AccountError) {
+  private func note(_ progress: inout SweepProgress) async throws {
     guard counts.storeCount > 0, progress.isNoteDue(at: uptime()) else { return }
     try await accounts.save(progress.state)
     progress.noted(at: uptime())

@@ -29,7 +29,7 @@ struct BackupDraft {
     descriptor = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW)
     // Where a file system knows no locks nobody gets one, so that nobody removes it either.
     if descriptor >= 0 { _ = flock(descriptor, LOCK_EX | LOCK_NB) }
-    do throws(SystemError) {
+    do {
       // The lock comes before the manifest, without which it is no draft to others.
       try Disk.write([], to: path + "/" + BackupManifest.name + ".new")
       try Disk.makeDirectory(path + "/" + DataDirectory.storesName)
@@ -102,7 +102,7 @@ final class StoreCopy {
   private let backup: Backup
 
   /// Begins a copy as a new file.
-  init(of source: Connection, to path: String) throws(SQLiteError) {
+  init(of source: Connection, to path: String) throws {
     destination = try Connection(path: path, mode: .readWriteCreate)
     // Nobody looks at the copy before it is whole, and a crash makes it worthless: it needs no journal and is
     // put on the disk once, afterwards.
@@ -116,7 +116,7 @@ final class StoreCopy {
 
   /// Copies some pages.
   /// - Returns: whether any are left; the copy is finished when there are none.
-  func step() throws(SQLiteError) -> Bool {
+  func step() throws -> Bool {
     guard try !backup.step(pages: Self.pagesPerStep) else { return true }
     try backup.finish()
     try destination.close()
@@ -130,38 +130,36 @@ extension SQLiteStorage {
   /// other calls run. What a failure or a cancelled task leaves of the file is the caller's to remove.
   /// - Throws: `unavailable` when the store's file was written anew meanwhile, so that the copy must begin
   ///   again, and for a cancelled task; otherwise the error of either file.
-  nonisolated func copy(to path: String) async throws(StoreError) -> StoreHeader {
+  nonisolated func copy(to path: String) async throws -> StoreHeader {
     try await beginCopy(to: path)
     while true {
       guard !Task.isCancelled else {
         await abandonCopy()
-        throw StoreError(.unavailable, "The copy was given up")
+        throw ServiceError(.unavailable, "The copy was given up")
       }
       if let header = try await continueCopy() { return header }
     }
   }
 
-  private func beginCopy(to path: String) throws(StoreError) {
+  private func beginCopy(to path: String) throws {
     if let failure { throw failure }
-    guard let rows else { throw .closed }
-    try calling { () throws(SystemError) in
-      try Disk.remove(path)
-      // SQLite would make it for everybody who may read the directory.
-      try Disk.touch(path)
-    }
-    copy = try storing { () throws(SQLiteError) in try StoreCopy(of: rows.connection, to: path) }
+    guard let rows else { throw ServiceError.closed }
+    try Disk.remove(path)
+    // SQLite would make it for everybody who may read the directory.
+    try Disk.touch(path)
+    copy = try StoreCopy(of: rows.connection, to: path)
   }
 
   /// - Returns: the header as the copy has it, once it is whole.
-  private func continueCopy() throws(StoreError) -> StoreHeader? {
+  private func continueCopy() throws -> StoreHeader? {
     guard let running = copy else {
-      throw StoreError(.unavailable, "The copy was interrupted", detail: key)
+      throw ServiceError(.unavailable, "The copy was interrupted", detail: key)
     }
-    do throws(SQLiteError) {
+    do {
       guard try !running.step() else { return nil }
     } catch {
       copy = nil
-      throw StoreError(error)
+      throw ServiceError(engine: error)
     }
     copy = nil
     return header

@@ -40,19 +40,16 @@ package struct BackupError: Error, Sendable, CustomDebugStringConvertible {
   }
 
   /// A store's error that is the backup's: its disk is full, say.
-  init(_ error: StoreError) {
+  init(_ error: ServiceError) {
     self.init(.unreachable, "The backup can't be read or written: \(error.words)")
   }
 }
 
-/// Runs system calls where a backup's errors are expected.
+/// Runs calls of the system or the engine where a backup's errors are expected.
 @discardableResult
-func backing<Value>(_ body: () throws(SystemError) -> Value) throws(BackupError) -> Value {
-  do { return try body() } catch { throw BackupError(error) }
-}
-
-/// Runs an engine's calls where a backup's errors are expected.
-@discardableResult
-func copying<Value>(_ body: () throws(StoreError) -> Value) throws(BackupError) -> Value {
-  do { return try body() } catch { throw BackupError(error) }
+func backing<Value>(_ body: () throws -> Value) throws(BackupError) -> Value {
+  do { return try body() } catch {
+    if let error = error as? SystemError { throw BackupError(error) }
+    throw BackupError(ServiceError(engine: error))
+  }
 }

@@ -143,7 +143,7 @@ extension BackupManifest {
   ) throws(BackupError) -> (header: Header, count: Int) {
     var reading = Reading()
     var failure: BackupError?
-    let isThere = try backing { () throws(SystemError) in
+    let isThere = try backing {
       try Disk.read(backup + "/" + name) { piece in
         do throws(BackupError) { try reading.take(piece, visit) } catch { failure = error }
         return failure == nil

@@ -41,7 +41,7 @@ package actor BackupWriter {
   /// Makes the draft's directory, readable by its owner alone. Drafts beside it that a kill left behind go.
   /// - Throws: `occupied` when there is something under the final name, `unreachable`.
   package func begin(made: Timestamp, by version: String) throws(BackupError) {
-    let names: [String] = try backing { () throws(SystemError) in
+    let names: [String] = try backing {
       guard let entry = try Disk.entry(at: place) else { return [] }
       return entry.isDirectory ? try Disk.names(in: place) ?? [] : [place]
     }
@@ -49,7 +49,7 @@ package actor BackupWriter {
       throw BackupError(.occupied, "There is something at \(place) already")
     }
     BackupDraft.removeAbandoned(in: place.parent)
-    lock = try backing { () throws(SystemError) in try BackupDraft(at: draft) }
+    lock = try backing { try BackupDraft(at: draft) }
     directories = [draft, draft + "/" + DataDirectory.storesName]
     var writer = JSONWriter()
     writer.beginObject()
@@ -65,7 +65,7 @@ package actor BackupWriter {
   package func place(of name: StoreName) throws(BackupError) -> String {
     let file = BackupManifest.file(of: name, in: draft)
     if directories.insert(file.directory).inserted {
-      try backing { () throws(SystemError) in try Disk.makeDirectory(file.directory) }
+      try backing { try Disk.makeDirectory(file.directory) }
     }
     return file.path
   }
@@ -78,7 +78,7 @@ package actor BackupWriter {
 
   /// Notes that a store could not be copied because it is damaged.
   package func add(missing name: StoreName, reason: String) throws(BackupError) {
-    try backing { () throws(SystemError) in
+    try backing {
       try Disk.remove(BackupManifest.file(of: name, in: draft).path)
     }
     // A reason is for people: what is too long for a line of the manifest is cut.
@@ -87,7 +87,7 @@ package actor BackupWriter {
 
   /// Forgets the place of a store that is gone.
   package func drop(_ name: StoreName) throws(BackupError) {
-    try backing { () throws(SystemError) in
+    try backing {
       try Disk.remove(BackupManifest.file(of: name, in: draft).path)
     }
   }
@@ -95,11 +95,11 @@ package actor BackupWriter {
   /// Takes a file of the data directory into the backup; one that is not there is left out.
   package func add(_ extra: BackupManifest.Extra, from directory: String) throws(BackupError) {
     let path = draft + "/" + extra.rawValue
-    let isThere = try backing { () throws(SystemError) in
+    let isThere = try backing {
       try Disk.copy(directory + "/" + extra.rawValue, to: path)
     }
     guard isThere else { return }
-    try backing { () throws(SystemError) in try Disk.synchronize(path) }
+    try backing { try Disk.synchronize(path) }
     try add(.file(extra, try counted(path)))
   }
 
@@ -114,7 +114,7 @@ package actor BackupWriter {
     try append(writer.bytes + [UInt8(ascii: "\n")])
     try flush()
     try await TreeSynchronization.run(below: draft + "/" + DataDirectory.storesName)
-    try backing { () throws(SystemError) in
+    try backing {
       let path = draft + "/" + BackupManifest.name
       try Disk.synchronize(path + ".new")
       try Disk.rename(path + ".new", to: path)
@@ -136,7 +136,7 @@ package actor BackupWriter {
   }
 
   private func counted(_ path: String) throws(BackupError) -> BackupManifest.Sum {
-    let sum = try backing { () throws(SystemError) in try BackupManifest.sum(of: path) }
+    let sum = try backing { try BackupManifest.sum(of: path) }
     guard let sum else { throw BackupError(.unreachable, "\(path) is gone") }
     files += 1
     bytes += sum.bytes
@@ -155,7 +155,7 @@ package actor BackupWriter {
   }
 
   private func flush() throws(BackupError) {
-    try backing { () throws(SystemError) in
+    try backing {
       try Disk.append(manifest, to: draft + "/" + BackupManifest.name + ".new")
     }
     manifest = []
@@ -171,14 +171,18 @@ extension FileEngine {
   package func place(of name: StoreName) -> String { directory.file(for: name.key).place }
 
   /// How many stores there are.
-  package func storeCount() async throws(StoreError) -> Int {
-    try await registry.count()
+  package func storeCount() async throws -> Int {
+    try await translating {
+      try await registry.count()
+    }
   }
 
   /// What SQLite finds wrong with the registry.
-  package func registryFindings() async throws(StoreError) -> [ScrubFinding] {
-    try await registry.findings().map {
-      ScrubFinding(file: DataDirectory.registryName, reason: "integrity check: " + $0)
+  package func registryFindings() async throws -> [ScrubFinding] {
+    try await translating {
+      try await registry.findings().map {
+        ScrubFinding(file: DataDirectory.registryName, reason: "integrity check: " + $0)
+      }
     }
   }
 
@@ -189,9 +193,11 @@ extension FileEngine {
   ///   there of the copy then is the caller's to remove.
   package func copy(
     _ storage: any StoreStorage, to path: String
-  ) async throws(StoreError) -> String {
-    guard let storage = storage as? SQLiteStorage else { throw .closed }
-    return try await storage.copy(to: path).epoch
+  ) async throws -> String {
+    try await translating {
+      guard let storage = storage as? SQLiteStorage else { throw ServiceError.closed }
+      return try await storage.copy(to: path).epoch
+    }
   }
 
   /// Looks through the copy of a store that a backup has taken.
@@ -217,15 +223,15 @@ extension FileEngine {
   /// - Throws: as ``copy(_:to:)`` does.
   package func scrub(
     _ storage: any StoreStorage, of name: StoreName, on lane: Lane, _ reporter: ScrubReporter
-  ) async throws(StoreError) -> ScrubCounts {
+  ) async throws -> ScrubCounts {
     let draft = DatabaseFile(directory: directory.path, name: "scrub.sqlite")
     let work = LaneWork(lane)
-    let remove: @Sendable () throws(StoreError) -> Void = { () throws(StoreError) in
-      try calling { () throws(SystemError) in try Disk.remove(draft.path) }
+    let remove: @Sendable () throws -> Void = {
+      try Disk.remove(draft.path)
     }
     try await work.run(remove)
-    let result: Result<ScrubCounts, StoreError>
-    do throws(StoreError) {
+    let result: Result<ScrubCounts, any Error>
+    do {
       let epoch = try await copy(storage, to: draft.path)
       let (blank, place) = (blank, directory.file(for: name.key).place)
       result = .success(
@@ -233,7 +239,7 @@ extension FileEngine {
           StoreScrub.run(
             draft, of: .init(key: name.key, epoch: epoch), as: blank, name: place, reporter)
         })
-    } catch { result = .failure(error) }
+    } catch { result = .failure(ServiceError.translated(error)) }
     try? await work.run(remove)
     return try result.get()
   }
@@ -241,18 +247,16 @@ extension FileEngine {
 
 extension Registry {
   /// What SQLite finds wrong with the file.
-  func findings() throws(StoreError) -> [String] {
+  func findings() throws -> [String] {
     let connection = try opened()
-    return try storing { () throws(SQLiteError) in try connection.integrityCheck(.full) }
+    return try connection.integrityCheck(.full)
   }
 
   /// How many stores exist.
-  func count() throws(StoreError) -> Int {
+  func count() throws -> Int {
     let connection = try opened()
-    let count = try storing { () throws(SQLiteError) in
-      try connection.statement("SELECT count(*) FROM stores WHERE is_erasing = 0").first {
-        row throws(SQLiteError) in row.int64(0)
-      }
+    let count = try connection.statement("SELECT count(*) FROM stores WHERE is_erasing = 0").first {
+      row in row.int64(0)
     }
     return Int(clamping: count ?? 0)
   }

@@ -72,16 +72,16 @@ extension String {
 
 extension FileEngine {
   /// Notes that somebody's store is erased, durably; on a full disk in the room held back for deletions.
-  func logErasure(of name: StoreName) async throws(StoreError) {
+  func logErasure(of name: StoreName) async throws {
     let (path, reserve) = (directory.path + "/" + BackupManifest.Extra.erasures.rawValue, reserve)
-    try await LaneWork(registryLane).run { () throws(StoreError) in
-      do throws(SystemError) {
+    try await LaneWork(registryLane).run {
+      do {
         try ErasureLog.append(name, to: path)
       } catch {
-        let cause = StoreError(error)
+        let cause = ServiceError(engine: error)
         guard cause.code == .storageFull else { throw cause }
         reserve.release()
-        try calling { () throws(SystemError) in try ErasureLog.append(name, to: path) }
+        try ErasureLog.append(name, to: path)
       }
     }
   }

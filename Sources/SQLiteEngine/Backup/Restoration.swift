@@ -50,7 +50,7 @@ package actor Restoration {
     try await LaneWork(lane).run { () throws(any Error) in
       let backup = try Self.real(backup)
       try BackupManifest.read(in: backup)
-      let names = try backing { () throws(SystemError) in try Disk.names(in: path) ?? [] }
+      let names = try backing { try Disk.names(in: path) ?? [] }
       guard names.allSatisfy({ ["lost+found", "lock"].contains($0) }) else {
         throw BackupError(.occupied, "\(path) is not empty; restore into a new directory")
       }
@@ -81,7 +81,7 @@ package actor Restoration {
   /// Copies all that the backup holds, checking each file against the manifest. A store whose copy is not
   /// sound is registered without a file, so that it answers that it is damaged, and is not simply empty.
   package func copy() throws(BackupError) -> Summary {
-    try backing { () throws(SystemError) in
+    try backing {
       try Disk.makeDirectory(draft)
       try Disk.synchronizeDirectory(directory.path)
       try Disk.makeDirectory(draft + "/" + DataDirectory.storesName)
@@ -119,15 +119,15 @@ package actor Restoration {
       }
     case .file(let extra, let sum):
       let path = draft + "/" + extra.rawValue
-      let found = try backing { () throws(SystemError) in
+      let found = try backing {
         _ = try Disk.copy(backup + "/" + extra.rawValue, to: path)
         return try BackupManifest.sum(of: path)
       }
       if found == sum {
-        try backing { () throws(SystemError) in try Disk.synchronize(path) }
+        try backing { try Disk.synchronize(path) }
         summary.bytes += sum.bytes
       } else {
-        try backing { () throws(SystemError) in try Disk.remove(path) }
+        try backing { try Disk.remove(path) }
         find(extra.rawValue, "the file is not what was backed up; it was left out")
       }
     case .missing(let name, let reason):
@@ -148,12 +148,12 @@ package actor Restoration {
   package func takeErasures(from logs: [String]) throws(BackupError) -> Set<String> {
     let path = draft + "/" + BackupManifest.Extra.erasures.rawValue
     var known: Set<String> = []
-    _ = try backing { () throws(SystemError) in
+    _ = try backing {
       try ErasureLog.visit(path) { known.insert($0.key) }
     }
     var added: [String] = []
     for log in logs {
-      let isThere = try backing { () throws(SystemError) in
+      let isThere = try backing {
         let isDirectory = try Disk.entry(at: log)?.isDirectory ?? false
         let file = isDirectory ? log + "/" + BackupManifest.Extra.erasures.rawValue : log
         return try ErasureLog.visit(file) {
@@ -166,7 +166,7 @@ package actor Restoration {
       }
     }
     guard !added.isEmpty else { return known }
-    try backing { () throws(SystemError) in
+    try backing {
       if try Disk.entry(at: path) == nil { try Disk.touch(path) }
       try Disk.append(Array((added.joined(separator: "\n") + "\n").utf8), to: path)
       try Disk.synchronize(path)
@@ -176,7 +176,7 @@ package actor Restoration {
 
   /// Moves everything to its place and lets services have the directory.
   package func finish() throws(BackupError) {
-    try backing { () throws(SystemError) in
+    try backing {
       for name in try Disk.names(in: draft) ?? [] {
         if name == "lock" {
           try Disk.remove(draft + "/" + name)

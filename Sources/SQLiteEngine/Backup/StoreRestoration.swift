@@ -18,17 +18,13 @@ final class StoreRestoration {
   init(_ draft: String) throws(BackupError) {
     self.draft = draft
     let file = DatabaseFile(directory: draft, name: DataDirectory.registryName)
-    (blank, registry) = try copying { () throws(StoreError) in
-      let image = try storing { () throws(SQLiteError) in
-        try BlankDatabase(.registry).image { _ in }
-      }
-      try calling { () throws(SystemError) in try file.create(image) }
-      return try storing { () throws(SQLiteError) in
-        (try BlankDatabase(.store), try Self.unsynchronized(file.path))
-      }
+    (blank, registry) = try backing {
+      let image = try BlankDatabase(.registry).image { _ in }
+      try file.create(image)
+      return (try BlankDatabase(.store), try Self.unsynchronized(file.path))
     }
-    try copying { () throws(StoreError) in
-      try storing { () throws(SQLiteError) in try registry.begin() }
+    try backing {
+      try registry.begin()
     }
   }
 
@@ -39,24 +35,25 @@ final class StoreRestoration {
     _ name: StoreName, epoch: String, from source: DatabaseFile, _ sum: BackupManifest.Sum
   ) throws(BackupError) -> String? {
     let file = DataDirectory.file(for: name.key, below: draft + "/" + DataDirectory.storesName)
-    try backing { () throws(SystemError) in try makeDirectory(file.directory) }
+    try backing { try makeDirectory(file.directory) }
     let isThere: Bool
-    do throws(SystemError) {
+    do {
       isThere = try Disk.copy(source.path, to: file.path)
     } catch {
       guard error.path == source.path else { throw BackupError(error) }
       try discard(name, file)
       return error.debugDescription
     }
-    let found = try backing { () throws(SystemError) in try BackupManifest.sum(of: file.path) }
+    let found = try backing { try BackupManifest.sum(of: file.path) }
     guard isThere, found == sum else {
       try discard(name, file)
       return isThere ? "the file fails its checksum" : "the file is missing"
     }
     let fresh = Self.freshEpoch()
-    do throws(StoreError) {
+    do {
       try beginAnew(file, key: name.key, epoch: epoch, fresh: fresh)
     } catch {
+      let error = ServiceError(engine: error)
       guard [.damaged, .integrity].contains(error.code) else { throw BackupError(error) }
       try discard(name, file)
       return error.words
@@ -81,13 +78,11 @@ final class StoreRestoration {
 
   /// Puts the registry on the disk; the stores are not.
   func finish() throws(BackupError) {
-    try copying { () throws(StoreError) in
-      try storing { () throws(SQLiteError) in
-        try registry.commit()
-        try Self.close(registry)
-      }
+    try backing {
+      try registry.commit()
+      try Self.close(registry)
     }
-    try backing { () throws(SystemError) in
+    try backing {
       try Disk.synchronize(draft + "/" + DataDirectory.registryName)
       try Disk.synchronizeDirectory(draft + "/" + DataDirectory.storesName)
       try Disk.synchronizeDirectory(draft)
@@ -96,25 +91,23 @@ final class StoreRestoration {
 
   private func beginAnew(
     _ file: DatabaseFile, key: String, epoch: String, fresh: String
-  ) throws(StoreError) {
-    let connection = try storing { () throws(SQLiteError) in try Self.unsynchronized(file.path) }
+  ) throws {
+    let connection = try Self.unsynchronized(file.path)
     try blank.schema.migrate(connection)
     var header = try StoreHeader(readingFrom: connection)
     guard header.key.equalsBytes(of: key), header.epoch.equalsBytes(of: epoch) else {
-      throw .damaged("the file is another store's")
+      throw ServiceError.damaged("the file is another store's")
     }
     header.epoch = fresh
     let next = header
-    try storing { () throws(SQLiteError) in
-      try connection.begin()
-      try next.write(to: connection)
-      try connection.commit()
-      try Self.close(connection)
-    }
+    try connection.begin()
+    try next.write(to: connection)
+    try connection.commit()
+    try Self.close(connection)
   }
 
   private func discard(_ name: StoreName, _ file: DatabaseFile) throws(BackupError) {
-    try backing { () throws(SystemError) in try file.erase() }
+    try backing { try file.erase() }
     try registerMissing(name)
   }
 
@@ -122,15 +115,13 @@ final class StoreRestoration {
     let entry = Registry.Entry(epoch: epoch)
     count += 1
     let isFull = count.isMultiple(of: Self.entriesPerCommit)
-    try copying { () throws(StoreError) in
-      try storing { () throws(SQLiteError) in
-        try registry.statement(
-          "INSERT INTO stores(key, epoch, is_erasing, checksum) VALUES (?1, ?2, 0, ?3)"
-        ).run(.text(name.key), .text(epoch), .integer(Registry.checksum(name.key, entry)))
-        guard isFull else { return }
-        try registry.commit()
-        try registry.begin()
-      }
+    try backing {
+      try registry.statement(
+        "INSERT INTO stores(key, epoch, is_erasing, checksum) VALUES (?1, ?2, 0, ?3)"
+      ).run(.text(name.key), .text(epoch), .integer(Registry.checksum(name.key, entry)))
+      guard isFull else { return }
+      try registry.commit()
+      try registry.begin()
     }
   }
 
@@ -147,13 +138,13 @@ final class StoreRestoration {
 
   /// Copies the log into the file, which closing would do without a word where it fails: a commit that is not
   /// synchronised has not met the disk yet.
-  private static func close(_ connection: Connection) throws(SQLiteError) {
+  private static func close(_ connection: Connection) throws {
     try connection.checkpoint(.truncate)
     try connection.close()
   }
 
   /// Opens a file that is worthless until it is done, and is put on the disk then.
-  private static func unsynchronized(_ path: String) throws(SQLiteError) -> Connection {
+  private static func unsynchronized(_ path: String) throws -> Connection {
     let connection = try Connection(path: path, mode: .readWrite, exclusive: true)
     try connection.execute("PRAGMA synchronous = OFF")
     try connection.execute("PRAGMA mmap_size = 0")

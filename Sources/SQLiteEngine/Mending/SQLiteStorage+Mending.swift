@@ -7,12 +7,13 @@ import Stores
 extension SQLiteStorage {
   func mend(
     _ extent: Mending.Extent, at now: Timestamp, pause: Duration
-  ) async throws(StoreError) -> Mending {
-    do throws(StoreError) {
+  ) async throws -> Mending {
+    do {
       let outcome = try await mendAll(extent, at: now, pause: pause)
       counters.count(outcome, in: file.place)
       return outcome
     } catch {
+      let error = ServiceError.translated(error)
       counters.countFailure(error)
       throw error
     }
@@ -22,9 +23,9 @@ extension SQLiteStorage {
   /// pieces others have their turn.
   private func mendAll(
     _ extent: Mending.Extent, at now: Timestamp, pause: Duration
-  ) async throws(StoreError) -> Mending {
+  ) async throws -> Mending {
     var outcome = try mendStructure()
-    outcome += try mending(extent, at: now) { mending throws(StoreError) in
+    outcome += try mending(extent, at: now) { mending in
       try mending.mendIndexes(all: pause == .zero)
     }
     var place: [UInt8]? = []
@@ -32,7 +33,7 @@ extension SQLiteStorage {
       let piece = try look(extent, at: now).damagedLocals(after: start)
       place = piece.last
       if piece.isDamaged {
-        outcome += try mending(extent, at: now) { mending throws(StoreError) in
+        outcome += try mending(extent, at: now) { mending in
           try mending.mendLocals()
         }
         place = nil
@@ -43,7 +44,7 @@ extension SQLiteStorage {
     while let start = last {
       let piece = try look(extent, at: now).damaged(after: start)
       if !piece.numbers.isEmpty {
-        outcome += try mending(extent, at: now) { mending throws(StoreError) in
+        outcome += try mending(extent, at: now) { mending in
           for number in piece.numbers { try mending.mend(at: number) }
         }
       }
@@ -54,15 +55,15 @@ extension SQLiteStorage {
   }
 
   /// Others have their turn.
-  private static func rest(_ pause: Duration) async throws(StoreError) {
+  private static func rest(_ pause: Duration) async throws {
     guard pause > .zero else { return await Task.yield() }
     // It ends at once when its task does.
-    guard (try? await Task.sleep(for: pause)) != nil else { throw .ended }
+    guard (try? await Task.sleep(for: pause)) != nil else { throw ServiceError.ended }
   }
 
   private func look(
     _ extent: Mending.Extent, at now: Timestamp
-  ) throws(StoreError) -> StoreMending {
+  ) throws -> StoreMending {
     guard let rows else { throw failure ?? .closed }
     return StoreMending(rows: rows, extent: extent, now: now, header: header)
   }
@@ -70,26 +71,24 @@ extension SQLiteStorage {
   /// Runs what mends in one transaction, which is committed where anything was written.
   private func mending(
     _ extent: Mending.Extent, at now: Timestamp,
-    _ work: (inout StoreMending) throws(StoreError) -> Void
-  ) throws(StoreError) -> Mending {
-    guard !isReadOnly else { throw .readOnly }
+    _ work: (inout StoreMending) throws -> Void
+  ) throws -> Mending {
+    guard !isReadOnly else { throw ServiceError.readOnly }
     try prepareToWrite()
-    guard let rows else { throw .closed }
+    guard let rows else { throw ServiceError.closed }
     var mending = StoreMending(rows: rows, extent: extent, now: now, header: header)
-    do throws(StoreError) {
-      try storing(rows.connection.begin)
+    do {
+      try rows.connection.begin()
       try work(&mending)
       guard mending.outcome.hasChanged else {
-        try storing(rows.connection.rollback)
+        try rows.connection.rollback()
         return mending.outcome
       }
       if !mending.outcome.lost.isEmpty { try mending.notePurges() }
       try rows.recount(&mending.header)
       let next = mending.header
-      try storing { () throws(SQLiteError) in
-        try next.write(to: rows.connection)
-        try LanePool.blocking { () throws(SQLiteError) in try rows.connection.commit() }
-      }
+      try next.write(to: rows.connection)
+      try LanePool.blocking { try rows.connection.commit() }
     } catch {
       undo(rows, after: error)
       throw error
@@ -100,15 +99,13 @@ extension SQLiteStorage {
   }
 
   /// Small files are looked through by SQLite itself as at each opening, and their indexes made anew.
-  private func mendStructure() throws(StoreError) -> Mending {
+  private func mendStructure() throws -> Mending {
     if let failure { throw failure }
-    guard let rows else { throw .closed }
-    guard try storing(rows.connection.pageCount) <= Connection.checkedPages else {
+    guard let rows else { throw ServiceError.closed }
+    guard try rows.connection.pageCount() <= Connection.checkedPages else {
       return Mending()
     }
-    let findings = try storing { () throws(SQLiteError) in
-      try rows.connection.integrityCheck(.full)
-    }
+    let findings = try rows.connection.integrityCheck(.full)
     guard !findings.isEmpty else { return Mending() }
     try prepareToWrite()
     try rows.connection.mendIndexes(after: findings)
@@ -126,35 +123,34 @@ extension Connection {
   /// In one transaction, which leaves the file as it was where the check finds something still.
   /// - Parameter findings: what the check found.
   /// - Throws: `damaged` with these where that does not help.
-  func mendIndexes(after findings: [String]) throws(StoreError) {
+  func mendIndexes(after findings: [String]) throws {
     let rows = StoreRows(self)
-    let isMended = try attempt { () throws(SQLiteError) in
+    let isMended = try attempt {
       let locals = try rows.localsAsFound()
       try rows.dropIndexes()
       try rows.replaceLocals(with: locals)
       try execute("REINDEX")
     }
-    guard isMended else { throw .damaged(findings.prefix(3).joined(separator: "; ")) }
+    guard isMended else { throw ServiceError.damaged(findings.prefix(3).joined(separator: "; ")) }
   }
 
   /// Runs work in a transaction, and commits it if the check finds nothing wrong any more.
-  private func attempt(_ work: () throws(SQLiteError) -> Void) throws(StoreError) -> Bool {
-    try storing { () throws(SQLiteError) in
-      do throws(SQLiteError) {
-        try begin()
-        try work()
-        if try integrityCheck(.full).isEmpty {
-          try commit()
-          return true
-        }
-      } catch {
-        guard error.isDamage || error.code == .constraint else {
-          try rollback()
-          throw error
-        }
+  private func attempt(_ work: () throws -> Void) throws -> Bool {
+    do {
+      try begin()
+      try work()
+      if try integrityCheck(.full).isEmpty {
+        try commit()
+        return true
       }
-      try rollback()
-      return false
+    } catch {
+      guard let error = error as? SQLiteError, error.isDamage || error.code == .constraint
+      else {
+        try rollback()
+        throw error
+      }
     }
+    try rollback()
+    return false
   }
 }

@@ -6,18 +6,16 @@ import Stores
 extension StoreMending {
   /// Looks at the local documents behind an id.
   /// - Returns: whether one of them is damaged, and how far it came; nil at the end.
-  func damagedLocals(after id: [UInt8]) throws(StoreError) -> (isDamaged: Bool, last: [UInt8]?) {
-    let piece = try storing { () throws(SQLiteError) in
-      try rows.localsAsFound(after: id, limit: Self.localsAtOnce)
-    }
+  func damagedLocals(after id: [UInt8]) throws -> (isDamaged: Bool, last: [UInt8]?) {
+    let piece = try rows.localsAsFound(after: id, limit: Self.localsAtOnce)
     let isDamaged = piece.contains { !$0.isSound }
     return (isDamaged, piece.count == Self.localsAtOnce ? piece.last?.bytes(0) : nil)
   }
 
   /// Mends local documents, and drops those that can't be. A checkpoint that is gone makes a client compare all
   /// once more, a receipt that is gone makes a batch run again.
-  mutating func mendLocals() throws(StoreError) {
-    let found = try storing(rows.localsAsFound)
+  mutating func mendLocals() throws {
+    let found = try rows.localsAsFound()
     guard found.contains(where: { !$0.isSound }) else { return }
     var kept: [RowValues] = []
     for local in found {
@@ -33,35 +31,33 @@ extension StoreMending {
         outcome.left += 1
       }
     }
-    try storing { () throws(SQLiteError) in try rows.replaceLocals(with: kept) }
+    try rows.replaceLocals(with: kept)
     if extent == .everything { try notePurges() }
   }
 
   /// Counts one more purge, so that whoever keeps a copy of the store begins anew. Where the count is lost, it goes on
   /// from a number that it can't have reached: each purge has taken a sequence number.
-  mutating func notePurges() throws(StoreError) {
+  mutating func notePurges() throws {
     let known = try rows.local(.purgeCount, at: now)?.revision
     let count = LocalDocument(
       revision: known.map { $0 &+ 1 } ?? header.lastSequence &+ 1, body: Array("{}".utf8))
-    try storing { () throws(SQLiteError) in
-      try rows.apply(LocalEdit(.purgeCount, count))
-    }
+    try rows.apply(LocalEdit(.purgeCount, count))
   }
 
   /// Drops all query indexes where what is known of one is damaged: they are made anew when they are asked.
   /// - Parameter all: whether to look at their entries, too, which takes some 50 milliseconds for each ten thousand.
-  mutating func mendIndexes(all: Bool) throws(StoreError) {
-    do throws(StoreError) {
+  mutating func mendIndexes(all: Bool) throws {
+    do {
       for index in try rows.indexNames() { _ = try rows.indexedSequence(index) }
-      if all, try storing(rows.hasStrayEntries) {
-        throw .integrity("an entry of an index leads to no document")
+      if all, try rows.hasStrayEntries() {
+        throw ServiceError.integrity("an entry of an index leads to no document")
       }
-      if all, try storing(rows.damagedEntries) > 0 {
-        throw .integrity("an entry of an index fails its checksum")
+      if all, try rows.damagedEntries() > 0 {
+        throw ServiceError.integrity("an entry of an index fails its checksum")
       }
     } catch {
-      guard error.code == .integrity else { throw error }
-      try storing(rows.dropIndexes)
+      guard ServiceError(engine: error).code == .integrity else { throw error }
+      try rows.dropIndexes()
       outcome.dropped += 1
     }
   }
@@ -69,20 +65,20 @@ extension StoreMending {
 
 extension StoreRows {
   /// The local documents, whatever they say, in whatever order.
-  func localsAsFound() throws(SQLiteError) -> [RowValues] {
+  func localsAsFound() throws -> [RowValues] {
     try connection.statement("SELECT id, revision, expires, checksum, body FROM locals").all {
-      row throws(SQLiteError) in Self.localAsFound(row)
+      row in Self.localAsFound(row)
     }
   }
 
   /// Some of them, by id.
-  func localsAsFound(after id: [UInt8], limit: Int) throws(SQLiteError) -> [RowValues] {
+  func localsAsFound(after id: [UInt8], limit: Int) throws -> [RowValues] {
     try connection.statement(
       """
       SELECT id, revision, expires, checksum, body FROM locals
       WHERE id > CAST(?1 AS TEXT) ORDER BY id LIMIT ?2
       """
-    ).all(.bytes(id), .integer(limit)) { row throws(SQLiteError) in Self.localAsFound(row) }
+    ).all(.bytes(id), .integer(limit)) { row in Self.localAsFound(row) }
   }
 
   private static func localAsFound(_ row: borrowing Row) -> RowValues {
@@ -95,7 +91,7 @@ extension StoreRows {
   }
 
   /// Writes all local documents anew, in the right order.
-  func replaceLocals(with locals: [RowValues]) throws(SQLiteError) {
+  func replaceLocals(with locals: [RowValues]) throws {
     try connection.statement("DELETE FROM locals").run()
     for local in locals {
       var expires = Binding.null
@@ -112,14 +108,14 @@ extension StoreRows {
   }
 
   /// Whether an entry of a query index leads to no document.
-  func hasStrayEntries() throws(SQLiteError) -> Bool {
+  func hasStrayEntries() throws -> Bool {
     try connection.statement(
       "SELECT 1 FROM entries WHERE id NOT IN (SELECT id FROM documents) LIMIT 1"
     ).first { _ in true } ?? false
   }
 
   /// Removes all query indexes.
-  func dropIndexes() throws(SQLiteError) {
+  func dropIndexes() throws {
     try connection.statement("DELETE FROM entries").run()
     try connection.statement("DELETE FROM indexes").run()
   }
@@ -128,9 +124,11 @@ extension StoreRows {
 extension StoreHeader {
   /// Reads the row; one in which a byte has turned is computed back, and written right at the next commit.
   /// - Throws: as ``init(readingFrom:)`` does.
-  init(readingOrMendingFrom connection: Connection) throws(StoreError) {
-    do throws(StoreError) { try self.init(readingFrom: connection) } catch {
-      guard error.code == .damaged, let mended = try Self.mended(in: connection) else {
+  init(readingOrMendingFrom connection: Connection) throws {
+    do { try self.init(readingFrom: connection) } catch {
+      guard ServiceError(engine: error).code == .damaged,
+        let mended = try Self.mended(in: connection)
+      else {
         throw error
       }
       self = mended
@@ -138,19 +136,17 @@ extension StoreHeader {
   }
 
   /// The row computed back; nil where that is not possible, or it does not go with the documents.
-  private static func mended(in connection: Connection) throws(StoreError) -> StoreHeader? {
-    let row = try storing { () throws(SQLiteError) in
-      guard try connection.userVersion() > 2 else { return HeaderRow?.none }
-      return try connection.statement(
-        """
-        SELECT store, epoch, last_sequence, live, deleted, bytes, newest, kept, checksum,
-          (SELECT max(sequence) FROM documents) FROM header
-        """
-      ).first { row throws(SQLiteError) in
-        HeaderRow(
-          texts: [row.bytes(0), row.bytes(1)], counts: (2..<6).map { row.int64($0) },
-          newest: row.int64(6), kept: row.int64(7), checksum: row.int64(8), last: row.int64(9))
-      }
+  private static func mended(in connection: Connection) throws -> StoreHeader? {
+    guard try connection.userVersion() > 2 else { return nil }
+    let row = try connection.statement(
+      """
+      SELECT store, epoch, last_sequence, live, deleted, bytes, newest, kept, checksum,
+        (SELECT max(sequence) FROM documents) FROM header
+      """
+    ).first { row in
+      HeaderRow(
+        texts: [row.bytes(0), row.bytes(1)], counts: (2..<6).map { row.int64($0) },
+        newest: row.int64(6), kept: row.int64(7), checksum: row.int64(8), last: row.int64(9))
     }
     guard let row else { return nil }
     // Two of the numbers are part of the sum only where they say something.

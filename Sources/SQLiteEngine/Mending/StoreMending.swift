@@ -41,22 +41,19 @@ struct StoreMending {
 
   /// Looks at the documents behind a number until the slice is over.
   /// - Returns: the numbers of those that are damaged, and how far it came; nil at the end.
-  func damaged(after start: Int64) throws(StoreError) -> (numbers: [Int64], last: Int64?) {
-    let statement = try storing { () throws(SQLiteError) in
-      let statement = try rows.connection.statement(
-        """
-        SELECT sequence, id, first, generation, digest, is_deleted, type, created, updated,
-          body_checksum, tree_checksum, checksum, body, tree
-        FROM documents WHERE sequence > ?1 ORDER BY sequence
-        """)
-      try statement.bind(start, at: 1)
-      return statement
-    }
+  func damaged(after start: Int64) throws -> (numbers: [Int64], last: Int64?) {
+    let statement = try rows.connection.statement(
+      """
+      SELECT sequence, id, first, generation, digest, is_deleted, type, created, updated,
+        body_checksum, tree_checksum, checksum, body, tree
+      FROM documents WHERE sequence > ?1 ORDER BY sequence
+      """)
+    try statement.bind(start, at: 1)
     defer { statement.reset() }
     var numbers: [Int64] = []
     var lengths: [Int] = []
     var (count, bytes) = (0, 0)
-    while try storing(statement.step) {
+    while try statement.step() {
       let last = statement.row.int64(0)
       if try !isSound(statement.row, &lengths) { numbers.append(last) }
       bytes += lengths.reduce(0, +)
@@ -69,22 +66,22 @@ struct StoreMending {
     return (numbers, nil)
   }
 
-  private func isSound(_ row: borrowing Row, _ lengths: inout [Int]) throws(StoreError) -> Bool {
+  private func isSound(_ row: borrowing Row, _ lengths: inout [Int]) throws -> Bool {
     let found = StoredDocument.reading(row)
-    do throws(StoreError) {
+    do {
       let document = try found.verified()
       try rows.check(document, found.content, tree: row.bytes(13), into: &lengths)
       return try rows.isIndexed(document)
     } catch {
-      guard error.code == .integrity else { throw error }
+      guard ServiceError(engine: error).code == .integrity else { throw error }
       return false
     }
   }
 
   /// Mends a document.
-  mutating func mend(at number: Int64) throws(StoreError) {
+  mutating func mend(at number: Int64) throws {
     guard var found = try rows.damagedDocument(at: number) else { return }
-    let wasIndexed = try found.head.document.map { document throws(StoreError) in
+    let wasIndexed = try found.head.document.map { document in
       try rows.isIndexed(document)
     }
     if !found.head.isSound || wasIndexed != true {
@@ -111,21 +108,19 @@ struct StoreMending {
     try setAside(found, at: number)
   }
 
-  private mutating func reindex() throws(StoreError) {
+  private mutating func reindex() throws {
     guard !hasReindexed else { return }
-    try storing { () throws(SQLiteError) in try rows.connection.execute("REINDEX") }
+    try rows.connection.execute("REINDEX")
     hasReindexed = true
   }
 
   /// Takes what is lost out of the document, or the document out of the store.
   private mutating func setAside(
     _ found: DamagedDocument, at number: Int64
-  ) throws(StoreError) {
+  ) throws {
     guard let row = found.head.document, found.head.isSound else {
-      try storing { () throws(SQLiteError) in
-        try rows.connection.statement("DELETE FROM documents WHERE sequence = ?1")
-          .run(.integer(number))
-      }
+      try rows.connection.statement("DELETE FROM documents WHERE sequence = ?1")
+        .run(.integer(number))
       header.lastSequence += 1
       try note(
         id: found.head.text(1), revision: found.head.revisionText, restored: nil, found.body.content
@@ -133,9 +128,7 @@ struct StoreMending {
       return
     }
     for (number, other) in found.others where !other.isSound {
-      try storing { () throws(SQLiteError) in
-        try rows.connection.statement("DELETE FROM bodies WHERE number = ?1").run(.integer(number))
-      }
+      try rows.connection.statement("DELETE FROM bodies WHERE number = ?1").run(.integer(number))
     }
     guard !found.lacksOnlyAncestors else {
       outcome.dropped += 1
@@ -155,13 +148,13 @@ struct StoreMending {
 
   private mutating func note(
     id: String, revision: String, restored: RevisionID?, _ bytes: [UInt8]
-  ) throws(StoreError) {
+  ) throws {
     let damage = Damage(id: id, revision: revision, restored: restored, found: now)
     notes += 1
     let edit = LocalEdit(
       LocalID(damage: header.lastSequence, part: notes), damage.note(with: bytes),
       expires: now.adding(seconds: Damage.keptSeconds))
-    try storing { () throws(SQLiteError) in try rows.apply(edit) }
+    try rows.apply(edit)
     outcome.lost.append(damage)
   }
 }

@@ -14,9 +14,10 @@ package struct DirectoryScrub: Sendable {
   /// A scrub for any number of directories.
   /// - Throws: `registry` when SQLite can't be used at all.
   package init() throws(DataDirectoryError) {
-    do throws(StoreError) {
-      blank = try storing { () throws(SQLiteError) in try BlankDatabase(.store) }
+    do {
+      blank = try BlankDatabase(.store)
     } catch {
+      let error = ServiceError(engine: error)
       throw DataDirectoryError(
         .registry, "SQLite can't be used: \(error.reason)", detail: error.detail)
     }
@@ -46,10 +47,10 @@ package struct DirectoryScrub: Sendable {
     }
     let registry = DatabaseFile(directory: path, name: DataDirectory.registryName)
     let stores = path + "/" + DataDirectory.storesName
-    do throws(StoreError) {
-      let (isThere, hasStores) = try calling { () throws(SystemError) in
-        (try Disk.entry(at: registry.path) != nil, try Disk.entry(at: stores) != nil)
-      }
+    do {
+      let (isThere, hasStores) = (
+        try Disk.entry(at: registry.path) != nil, try Disk.entry(at: stores) != nil
+      )
       if isThere {
         let reader = try RegistryReader(registry)
         for finding in try reader.findings() {
@@ -72,7 +73,7 @@ package struct DirectoryScrub: Sendable {
       } else if hasStores {
         find(registry.name, "the registry is missing")
       }
-    } catch { find(registry.name, error.words) }
+    } catch { find(registry.name, ServiceError(engine: error).words) }
     counts += strays(below: stores, known, reporter)
     return counts
   }
@@ -83,7 +84,7 @@ package struct DirectoryScrub: Sendable {
     below stores: String, _ known: Set<UInt64>, _ reporter: ScrubReporter
   ) -> ScrubCounts {
     var counts = ScrubCounts()
-    do throws(SystemError) {
+    do {
       for outer in try Disk.names(in: stores) ?? [] {
         for inner in try Disk.names(in: stores + "/" + outer) ?? [] {
           let directory = "\(stores)/\(outer)/\(inner)"
@@ -160,7 +161,7 @@ extension DirectoryScrub {
 
   /// How a file is not what the manifest says; nil if it is.
   private static func difference(_ path: String, _ sum: BackupManifest.Sum) -> String? {
-    do throws(SystemError) {
+    do {
       guard let found = try BackupManifest.sum(of: path) else { return "the file is missing" }
       guard found.bytes == sum.bytes else {
         return "the file has \(found.bytes) bytes, the manifest says \(sum.bytes)"
@@ -232,7 +233,7 @@ extension DataDirectory {
     defer { free(resolved) }
     let real = String(cString: resolved)
     let entry: Disk.Entry?
-    do throws(SystemError) { entry = try Disk.entry(at: real) } catch { throw unreachable(error) }
+    do { entry = try Disk.entry(at: real) } catch { throw unreachable(error) }
     guard entry?.isDirectory == true else {
       throw DataDirectoryError(.notADirectory, "\(real) is not a directory")
     }
@@ -246,36 +247,31 @@ struct RegistryReader {
 
   /// Opens the file.
   /// - Throws: `damaged`, `unavailable`.
-  init(_ file: DatabaseFile) throws(StoreError) {
+  init(_ file: DatabaseFile) throws {
     connection = try Connection.inspecting(file, as: .registry)
   }
 
   /// What SQLite finds wrong with it; empty if nothing.
-  func findings() throws(StoreError) -> [String] {
-    try storing { () throws(SQLiteError) in try connection.integrityCheck(.full) }
+  func findings() throws -> [String] {
+    try connection.integrityCheck(.full)
   }
 
   /// How many entries there are.
-  func count() throws(StoreError) -> Int {
-    let count = try storing { () throws(SQLiteError) in
-      try connection.statement("SELECT count(*) FROM stores").first { row throws(SQLiteError) in
-        row.int64(0)
-      }
+  func count() throws -> Int {
+    let count = try connection.statement("SELECT count(*) FROM stores").first { row in
+      row.int64(0)
     }
     return Int(clamping: count ?? 0)
   }
 
   /// Visits every entry, by key; one that fails its checksum, or is no store's, is nil.
-  func visit(_ body: (_ key: String, Registry.Entry?) -> Void) throws(StoreError) {
-    let statement = try storing { () throws(SQLiteError) in
-      try connection.statement("SELECT key, epoch, is_erasing, checksum FROM stores ORDER BY key")
-    }
+  func visit(_ body: (_ key: String, Registry.Entry?) -> Void) throws {
+    let statement = try connection.statement(
+      "SELECT key, epoch, is_erasing, checksum FROM stores ORDER BY key")
     defer { statement.reset() }
-    while try storing(statement.step) {
+    while try statement.step() {
       let row = statement.row
-      let (key, epoch) = try storing { () throws(SQLiteError) in
-        (try row.string(0), try row.string(1))
-      }
+      let (key, epoch) = (try row.string(0), try row.string(1))
       let entry = Registry.Entry(epoch: epoch, isErasing: row.int64(2) != 0)
       let isSound =
         row.int64(3) == Registry.checksum(key, entry) && StoreName(key: key) != nil

@@ -36,17 +36,17 @@ struct StoreScrub {
   ) -> ScrubCounts {
     var failed = ScrubCounts()
     failed.stores = 1
-    do throws(StoreError) {
+    do {
       let connection = try Connection.inspecting(file, as: blank.schema)
-      let version = try storing { () throws(SQLiteError) in try connection.userVersion() }
+      let version = try connection.userVersion()
       var scrub = StoreScrub(
         rows: StoreRows(connection), version: version, name: name, reporter: reporter)
       scrub.counts.stores = 1
       scrub.all(of: owner, as: blank)
-      try storing { () throws(SQLiteError) in try connection.close() }
+      try connection.close()
       return scrub.counts
     } catch {
-      reporter.finding(ScrubFinding(file: name, reason: error.words))
+      reporter.finding(ScrubFinding(file: name, reason: ServiceError(engine: error).words))
       failed.findings = 1
       return failed
     }
@@ -60,16 +60,16 @@ struct StoreScrub {
   }
 
   private mutating func all(of owner: Owner, as blank: BlankDatabase) {
-    attempt { scrub throws(StoreError) in try scrub.structure(as: blank) }
-    attempt { scrub throws(StoreError) in try scrub.documentsAndCounts(of: owner) }
-    attempt { scrub throws(StoreError) in try scrub.bodiesOfNobody() }
-    attempt { scrub throws(StoreError) in try scrub.locals() }
-    if version > 1 { attempt { scrub throws(StoreError) in try scrub.indexes() } }
+    attempt { scrub in try scrub.structure(as: blank) }
+    attempt { scrub in try scrub.documentsAndCounts(of: owner) }
+    attempt { scrub in try scrub.bodiesOfNobody() }
+    attempt { scrub in try scrub.locals() }
+    if version > 1 { attempt { scrub in try scrub.indexes() } }
   }
 
   /// Goes on after damage: what else is wrong is worth knowing.
-  private mutating func attempt(_ part: (inout StoreScrub) throws(StoreError) -> Void) {
-    do throws(StoreError) { try part(&self) } catch { find(error.words) }
+  private mutating func attempt(_ part: (inout StoreScrub) throws -> Void) {
+    do { try part(&self) } catch { find(ServiceError(engine: error).words) }
   }
 
   /// Reports damage, up to a number of lines.
@@ -94,18 +94,14 @@ struct StoreScrub {
   mutating func countDocument() { counts.documents += 1 }
 
   /// The tables' definitions, and SQLite's checks of all pages and of indexes against their tables.
-  private mutating func structure(as blank: BlankDatabase) throws(StoreError) {
+  private mutating func structure(as blank: BlankDatabase) throws {
     if version == blank.schema.version {
-      let found = try storing { () throws(SQLiteError) in
-        try Schema.definitions(in: rows.connection)
-      }
+      let found = try Schema.definitions(in: rows.connection)
       if !found.elementsEqual(blank.definitions, by: { $0.utf8.elementsEqual($1.utf8) }) {
         find("the tables' definitions are not this version's")
       }
     }
-    let findings = try storing { () throws(SQLiteError) in
-      try rows.connection.integrityCheck(.full)
-    }
+    let findings = try rows.connection.integrityCheck(.full)
     for finding in findings { find("integrity check: " + finding) }
   }
 }
@@ -116,17 +112,15 @@ extension Connection {
   ///   version.
   static func inspecting(
     _ file: DatabaseFile, as schema: Schema
-  ) throws(StoreError) -> Connection {
+  ) throws -> Connection {
     let hasLog = try file.requireSound()
-    let connection = try storing { () throws(SQLiteError) in
-      try Connection.inspecting(path: file.path, hasLog: hasLog)
-    }
+    let connection = try Connection.inspecting(path: file.path, hasLog: hasLog)
     try schema.requireKnown(connection)
     return connection
   }
 }
 
-extension StoreError {
+extension ServiceError {
   /// The error for an operator: the detail where there is one.
   var words: String {
     let detail = detail.split(whereSeparator: \.isNewline).joined(separator: " ")
@@ -144,24 +138,22 @@ extension StoreScrub {
   }
 
   /// Looks at every document, and then at what the header says of them.
-  mutating func documentsAndCounts(of owner: Owner) throws(StoreError) {
+  mutating func documentsAndCounts(of owner: Owner) throws {
     var sums = Sums()
-    let statement = try storing { () throws(SQLiteError) in
-      try rows.connection.statement(
-        """
-        SELECT sequence, id, first, generation, digest, is_deleted, type, created, updated,
-          body_checksum, tree_checksum, checksum, body, tree
-        FROM documents ORDER BY sequence
-        """)
-    }
+    let statement = try rows.connection.statement(
+      """
+      SELECT sequence, id, first, generation, digest, is_deleted, type, created, updated,
+        body_checksum, tree_checksum, checksum, body, tree
+      FROM documents ORDER BY sequence
+      """)
     defer { statement.reset() }
-    while try storing(statement.step) {
+    while try statement.step() {
       countDocument()
       let sequence = statement.row.int64(0)
-      do throws(StoreError) {
+      do {
         try document(in: statement.row, &sums)
       } catch {
-        find("change \(sequence): \(error.words)")
+        find("change \(sequence): \(ServiceError(engine: error).words)")
       }
     }
     try header(of: owner, sums)
@@ -169,7 +161,7 @@ extension StoreScrub {
 
   private mutating func document(
     in row: borrowing Row, _ sums: inout Sums
-  ) throws(StoreError) {
+  ) throws {
     let found = StoredDocument.reading(row)
     let stored = try found.verified()
     sums.bytes += Int64(found.content.count)
@@ -177,24 +169,20 @@ extension StoreScrub {
     var lengths: [Int] = []
     defer { for length in lengths { count(body: length) } }
     try rows.check(stored, found.content, tree: row.bytes(13), into: &lengths)
-    let body = try applying { () throws(DocumentError) in
-      try DocumentBody(parsing: found.content, limits: .stored)
-    }
+    let body = try DocumentBody(parsing: found.content, limits: .stored)
     guard body.type.map({ Array($0.utf8) }) == stored.type.map({ Array($0.utf8) }) else {
-      throw .integrity("the row's type is not the body's")
+      throw ServiceError.integrity("the row's type is not the body's")
     }
   }
 
-  private func keptBytes() throws(StoreError) -> Int64 {
-    try storing { () throws(SQLiteError) in
-      try rows.connection.statement("SELECT coalesce(sum(length(body)), 0) FROM bodies").first {
-        row throws(SQLiteError) in row.int64(0)
-      } ?? 0
-    }
+  private func keptBytes() throws -> Int64 {
+    try rows.connection.statement("SELECT coalesce(sum(length(body)), 0) FROM bodies").first {
+      row in row.int64(0)
+    } ?? 0
   }
 
   /// Whose file it is, and whether it counts what is there.
-  private mutating func header(of owner: Owner, _ sums: Sums) throws(StoreError) {
+  private mutating func header(of owner: Owner, _ sums: Sums) throws {
     let header = try StoreHeader(readingFrom: rows.connection)
     if let key = owner.key, !key.equalsBytes(of: header.key) {
       find("the file is another store's")
@@ -218,61 +206,53 @@ extension StoreScrub {
 /// What stands beside the documents.
 extension StoreScrub {
   /// Bodies that no document can have, and documents that share a name among the bodies.
-  mutating func bodiesOfNobody() throws(StoreError) {
-    let (orphans, shared) = try storing { () throws(SQLiteError) in
-      (
-        try number(
-          "SELECT count(*) FROM bodies WHERE first NOT IN (SELECT first FROM documents)"),
-        try number("SELECT count(*) - count(DISTINCT first) FROM documents")
-      )
-    }
+  mutating func bodiesOfNobody() throws {
+    let (orphans, shared) = (
+      try number(
+        "SELECT count(*) FROM bodies WHERE first NOT IN (SELECT first FROM documents)"),
+      try number("SELECT count(*) - count(DISTINCT first) FROM documents")
+    )
     if orphans > 0 { find("\(orphans) stored bodies belong to no document") }
     if shared > 0 { find("\(shared) documents share the number of a first change with another") }
   }
 
   /// Local documents.
-  mutating func locals() throws(StoreError) {
-    let ids = try storing { () throws(SQLiteError) in
-      try rows.connection.statement("SELECT id FROM locals ORDER BY id").all {
-        row throws(SQLiteError) in LocalID(stored: try row.string(0))
-      }
+  mutating func locals() throws {
+    let ids = try rows.connection.statement("SELECT id FROM locals ORDER BY id").all {
+      row in LocalID(stored: try row.string(0))
     }
     for id in ids {
-      do throws(StoreError) {
+      do {
         // At the beginning of time none has expired.
         _ = try rows.local(id, at: Timestamp(milliseconds: .min))
-      } catch { find(error.words) }
+      } catch { find(ServiceError(engine: error).words) }
     }
   }
 
   /// What is known of indexes, entries of no index or no document, and those that fail their checksums, which files
   /// before version 4 don't have. A key in which a bit has turned is another in the one of the two trees that hold it,
   /// which SQLite's own check finds, too.
-  mutating func indexes() throws(StoreError) {
-    let last = try storing { () throws(SQLiteError) in
-      try number("SELECT last_sequence FROM header")
-    }
+  mutating func indexes() throws {
+    let last = try number("SELECT last_sequence FROM header")
     for index in try rows.indexNames() {
-      do throws(StoreError) {
+      do {
         guard let sequence = try rows.indexedSequence(index), sequence <= last else {
-          throw .integrity("an index has seen changes that there are not")
+          throw ServiceError.integrity("an index has seen changes that there are not")
         }
-      } catch { find(error.words) }
+      } catch { find(ServiceError(engine: error).words) }
     }
-    let (lost, stray) = try storing { () throws(SQLiteError) in
-      (
-        try number(
-          "SELECT count(*) FROM entries WHERE number NOT IN (SELECT number FROM indexes)"),
-        try number("SELECT count(*) FROM entries WHERE id NOT IN (SELECT id FROM documents)")
-      )
-    }
+    let (lost, stray) = (
+      try number(
+        "SELECT count(*) FROM entries WHERE number NOT IN (SELECT number FROM indexes)"),
+      try number("SELECT count(*) FROM entries WHERE id NOT IN (SELECT id FROM documents)")
+    )
     if lost > 0 { find("\(lost) entries belong to no index") }
     if stray > 0 { find("\(stray) entries lead to no document") }
-    let damaged = version > 3 ? try storing(rows.damagedEntries) : 0
+    let damaged = version > 3 ? try rows.damagedEntries() : 0
     if damaged > 0 { find("\(damaged) entries of indexes fail their checksums") }
   }
 
-  private func number(_ sql: StaticString) throws(SQLiteError) -> Int64 {
-    try rows.connection.statement(sql).first { row throws(SQLiteError) in row.int64(0) } ?? 0
+  private func number(_ sql: StaticString) throws -> Int64 {
+    try rows.connection.statement(sql).first { row in row.int64(0) } ?? 0
   }
 }

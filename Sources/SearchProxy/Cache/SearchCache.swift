@@ -55,10 +55,10 @@ package actor SearchCache {
 
   /// The answer that is kept under a key; nil for none.
   func block(_ key: String, at now: Timestamp) -> Kept? {
-    let row = using { file throws(SQLiteError) in try file.block(key) } ?? nil
+    let row = using { file in try file.block(key) } ?? nil
     guard let row, let block = HotelBlock(row.body) else { return nil }
     if now.milliseconds - row.used > Self.useInterval {
-      _ = using { file throws(SQLiteError) in try file.note(useOf: key, at: now) }
+      _ = using { file in try file.note(useOf: key, at: now) }
     }
     return Kept(block: block, stored: row.stored)
   }
@@ -69,7 +69,7 @@ package actor SearchCache {
     _ block: HotelBlock, of upstream: String, under key: String, at now: Timestamp
   ) -> Bool {
     let limit = maximumBytes
-    return using { file throws(SQLiteError) -> Bool in
+    return using { file -> Bool in
       try file.keep(block, of: upstream, under: key, at: now)
       try file.shrink(to: limit, hotels: Self.maximumHotels)
       return true
@@ -79,7 +79,7 @@ package actor SearchCache {
   /// Keeps a hotel that an upstream was asked for by its id.
   func keep(_ hotel: Hotel, of upstream: String, at now: Timestamp) {
     let limit = maximumBytes
-    _ = using { file throws(SQLiteError) in
+    _ = using { file in
       try file.keep(hotel, of: upstream, at: now)
       try file.shrink(to: limit, hotels: Self.maximumHotels)
     }
@@ -87,7 +87,7 @@ package actor SearchCache {
 
   /// A hotel as an upstream has shown it last; nil for one that it has not shown lately.
   func hotel(_ id: HotelID, of upstream: String) -> (hotel: Hotel, stored: Timestamp)? {
-    let row = using { file throws(SQLiteError) in try file.hotel(id.text, of: upstream) } ?? nil
+    let row = using { file in try file.hotel(id.text, of: upstream) } ?? nil
     guard let row, let body = try? DocumentBody(parsing: row.body) else { return nil }
     return (Hotel(id: id, body: body), row.stored)
   }
@@ -101,10 +101,10 @@ package actor SearchCache {
 
   /// Runs something on the file; nil when it fails. A damaged file is thrown away.
   private func using<Value>(
-    _ body: (SearchCacheFile) throws(SQLiteError) -> Value
+    _ body: (SearchCacheFile) throws -> Value
   ) -> Value? {
     guard !isClosed else { return nil }
-    do throws(SQLiteError) {
+    do {
       let value = try body(try opened())
       isFailing = false
       return value
@@ -114,21 +114,26 @@ package actor SearchCache {
     }
   }
 
-  private func opened() throws(SQLiteError) -> SearchCacheFile {
+  private func opened() throws -> SearchCacheFile {
     if let file { return file }
     let opened = try SearchCacheFile(path: path)
     file = opened
     return opened
   }
 
-  private func recover(from error: SQLiteError) {
-    let detail: Logger.Metadata = [UpstreamLogKey.detail.rawValue: "\(error.debugDescription)"]
+  private func recover(from error: any Error) {
+    let detail: Logger.Metadata = [
+      UpstreamLogKey.detail.rawValue: "\(String(reflecting: error))"
+    ]
+    let error = error as? SQLiteError
     // A lock or a full disk passes, and reads may work all the while.
-    guard !error.isStorageFull, error.code != .busy, error.code != .locked else {
+    if let error, error.isStorageFull || error.code == .busy || error.code == .locked {
       return note("Search cache can't be written", detail)
     }
     file = nil
-    guard !error.isUnavailable else { return note("Search cache can't be used", detail) }
+    guard !(error?.isUnavailable ?? false) else {
+      return note("Search cache can't be used", detail)
+    }
     SearchCacheFile.remove(path)
     logger.warning("Search cache begins anew", metadata: detail)
   }

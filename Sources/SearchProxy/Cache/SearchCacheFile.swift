@@ -25,7 +25,7 @@ final class SearchCacheFile {
 
   /// Opens the file, or makes it.
   /// - Throws: ``SQLiteError``, also for a file of something else or of another version.
-  init(path: String) throws(SQLiteError) {
+  init(path: String) throws {
     let connection = try Connection(path: path, mode: .readWriteCreate, busyTimeout: 1_000)
     try connection.enableWriteAheadLog()
     try connection.execute("PRAGMA synchronous=NORMAL")
@@ -66,11 +66,10 @@ final class SearchCacheFile {
   }
 
   /// An answer's row; nil for none, or one that fails its checksum.
-  func block(_ key: String) throws(SQLiteError) -> (stored: Timestamp, used: Int64, body: [UInt8])?
-  {
+  func block(_ key: String) throws -> (stored: Timestamp, used: Int64, body: [UInt8])? {
     let row = try connection.statement(
       "SELECT stored, used, checksum, body FROM blocks WHERE key = ?1"
-    ).first(.text(key)) { row throws(SQLiteError) in
+    ).first(.text(key)) { row in
       (stored: row.int64(0), used: row.int64(1), checksum: row.int64(2), body: row.bytes(3))
     }
     guard let row, row.checksum == Self.checksum(row.body) else { return nil }
@@ -78,7 +77,7 @@ final class SearchCacheFile {
   }
 
   /// Notes that an answer was used.
-  func note(useOf key: String, at now: Timestamp) throws(SQLiteError) {
+  func note(useOf key: String, at now: Timestamp) throws {
     try connection.statement("UPDATE blocks SET used = ?2 WHERE key = ?1")
       .run(.text(key), .integer(now.milliseconds))
   }
@@ -86,11 +85,11 @@ final class SearchCacheFile {
   /// Keeps an answer and its hotels.
   func keep(
     _ block: HotelBlock, of upstream: String, under key: String, at now: Timestamp
-  ) throws(SQLiteError) {
-    try atOnce { sums throws(SQLiteError) in
+  ) throws {
+    try atOnce { sums in
       let body = block.bytes
       let old = try connection.statement("SELECT length(body) FROM blocks WHERE key = ?1")
-        .first(.text(key)) { row throws(SQLiteError) in row.int64(0) }
+        .first(.text(key)) { row in row.int64(0) }
       try connection.statement(
         """
         INSERT OR REPLACE INTO blocks(key, stored, used, checksum, body)
@@ -104,17 +103,17 @@ final class SearchCacheFile {
   }
 
   /// Keeps a hotel.
-  func keep(_ hotel: Hotel, of upstream: String, at now: Timestamp) throws(SQLiteError) {
-    try atOnce { sums throws(SQLiteError) in try put(hotel, of: upstream, at: now, &sums) }
+  func keep(_ hotel: Hotel, of upstream: String, at now: Timestamp) throws {
+    try atOnce { sums in try put(hotel, of: upstream, at: now, &sums) }
   }
 
   /// A hotel's row; nil for none, or one that fails its checksum.
   func hotel(
     _ id: String, of upstream: String
-  ) throws(SQLiteError) -> (stored: Timestamp, body: [UInt8])? {
+  ) throws -> (stored: Timestamp, body: [UInt8])? {
     let row = try connection.statement(
       "SELECT stored, checksum, body FROM hotels WHERE upstream = ?1 AND id = ?2"
-    ).first(.text(upstream), .text(id)) { row throws(SQLiteError) in
+    ).first(.text(upstream), .text(id)) { row in
       (stored: row.int64(0), checksum: row.int64(1), body: row.bytes(2))
     }
     guard let row, row.checksum == Self.checksum(row.body) else { return nil }
@@ -124,13 +123,13 @@ final class SearchCacheFile {
   /// Drops the answers that were used and the hotels that were shown least recently, until what is left fits
   /// with a tenth to spare.
   /// - Parameter limit: bytes of the one, and of the other.
-  func shrink(to limit: Int64, hotels hotelLimit: Int64) throws(SQLiteError) {
+  func shrink(to limit: Int64, hotels hotelLimit: Int64) throws {
     if sums.blockBytes > limit {
-      try atOnce { sums throws(SQLiteError) in
+      try atOnce { sums in
         while sums.blockBytes > limit - limit / 10 {
           let oldest = try connection.statement(
             "SELECT rowid, length(body) FROM blocks ORDER BY used LIMIT 1"
-          ).first { row throws(SQLiteError) in (row: row.int64(0), bytes: row.int64(1)) }
+          ).first { row in (row: row.int64(0), bytes: row.int64(1)) }
           guard let oldest else { return }
           try connection.statement("DELETE FROM blocks WHERE rowid = ?1").run(.integer(oldest.row))
           sums.blockBytes -= oldest.bytes
@@ -138,11 +137,11 @@ final class SearchCacheFile {
       }
     }
     guard sums.hotelBytes > limit || sums.hotels > hotelLimit else { return }
-    try atOnce { sums throws(SQLiteError) in
+    try atOnce { sums in
       while sums.hotelBytes > limit - limit / 10 || sums.hotels > hotelLimit - hotelLimit / 10 {
         let oldest = try connection.statement(
           "SELECT rowid, length(body) FROM hotels ORDER BY stored LIMIT 1"
-        ).first { row throws(SQLiteError) in (row: row.int64(0), bytes: row.int64(1)) }
+        ).first { row in (row: row.int64(0), bytes: row.int64(1)) }
         guard let oldest else { return }
         try connection.statement("DELETE FROM hotels WHERE rowid = ?1").run(.integer(oldest.row))
         sums.hotelBytes -= oldest.bytes
@@ -153,10 +152,10 @@ final class SearchCacheFile {
 
   private func put(
     _ hotel: Hotel, of upstream: String, at now: Timestamp, _ sums: inout Sums
-  ) throws(SQLiteError) {
+  ) throws {
     let old = try connection.statement(
       "SELECT length(body) FROM hotels WHERE upstream = ?1 AND id = ?2"
-    ).first(.text(upstream), .text(hotel.id.text)) { row throws(SQLiteError) in row.int64(0) }
+    ).first(.text(upstream), .text(hotel.id.text)) { row in row.int64(0) }
     try connection.statement(
       """
       INSERT OR REPLACE INTO hotels(upstream, id, stored, checksum, body)
@@ -171,10 +170,10 @@ final class SearchCacheFile {
 
   /// Makes a change in one transaction, and the sums follow when it is done.
   private func atOnce(
-    _ change: (inout Sums) throws(SQLiteError) -> Void
-  ) throws(SQLiteError) {
+    _ change: (inout Sums) throws -> Void
+  ) throws {
     try connection.begin()
-    do throws(SQLiteError) {
+    do {
       var sums = sums
       try change(&sums)
       try connection.commit()
@@ -187,8 +186,8 @@ final class SearchCacheFile {
 
   private static func number(
     _ sql: StaticString, in connection: Connection
-  ) throws(SQLiteError) -> Int64 {
-    try connection.statement(sql).first { row throws(SQLiteError) in row.int64(0) } ?? 0
+  ) throws -> Int64 {
+    try connection.statement(sql).first { row in row.int64(0) } ?? 0
   }
 
   /// FNV-1a (Fowler, Noll, Vo), 64 bits.

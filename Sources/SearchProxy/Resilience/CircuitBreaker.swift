@@ -1,3 +1,5 @@
+import Lanes
+
 /// Whether an upstream may be asked: a pure state machine, told of every call and of the time.
 ///
 /// It is closed while calls succeed; opens when too many of the last seconds' failed, or the last ones in a

@@ -1,4 +1,5 @@
 import Documents
+import Stores
 
 @testable import CouchSync
 @testable import Hotels
@@ -36,10 +37,9 @@ enum BodyFuzzing {
   private static func refusedOrTaken(_ body: () throws -> Void) {
     do {
       try body()
-    } catch let error as CouchError {
-      claim((400...501).contains(error.status) && error.status != 500, "a client's error")
     } catch {
-      claim(error is DocumentError, "an error of a known kind")
+      let status = ServiceError(error)?.couch.status ?? 0
+      claim((400...501).contains(status) && status != 500, "a client's error")
     }
   }
 

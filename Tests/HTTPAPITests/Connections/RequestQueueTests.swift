@@ -157,7 +157,7 @@ import Testing
       #expect(!held)
       _ = request.method
     }
-    while try await !line.reads() { await Task.yield() }
+    while try await !line.reads() { try? await Task.sleep(for: .milliseconds(1)) }
     try await line.receive(Self.body("a"), .end(nil))
     try await line.receive(Self.head, .end(nil))
     let next = try await line.queue.next()

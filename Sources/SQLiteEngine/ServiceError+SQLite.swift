@@ -2,7 +2,7 @@ import Glibc
 import SQLite
 import Stores
 
-extension StoreError {
+extension ServiceError {
   /// What a failed call of SQLite means for a store.
   ///
   /// "Can't open" is never "absent": it is also what SQLite says when the process is out of descriptors
@@ -34,19 +34,19 @@ extension StoreError {
   }
 
   /// The error of a write that finds no room, or only that which is held back for deletions.
-  static let full = StoreError(.storageFull, "There is no room left to store this")
+  static let full = ServiceError(.storageFull, "There is no room left to store this")
 
   /// The error of a write to a disk that takes none.
-  static let readOnly = StoreError(.readOnly, "The storage takes no writes at present")
+  static let readOnly = ServiceError(.readOnly, "The storage takes no writes at present")
 
   /// The error of a store whose file is not what was written.
-  static func damaged(_ detail: String) -> StoreError {
-    StoreError(.damaged, "The database is damaged; it needs to be restored", detail: detail)
+  static func damaged(_ detail: String) -> ServiceError {
+    ServiceError(.damaged, "The database is damaged; it needs to be restored", detail: detail)
   }
 
   /// The error of a row that fails its checksum.
-  static func integrity(_ detail: String) -> StoreError {
-    StoreError(.integrity, "A stored value is damaged", detail: detail)
+  static func integrity(_ detail: String) -> ServiceError {
+    ServiceError(.integrity, "A stored value is damaged", detail: detail)
   }
 }
 
@@ -54,12 +54,6 @@ extension SQLiteError {
   /// Whether an fsync failed: whatever its reason, even a full disk, what is on the disk is in doubt
   /// (`SQLITE_IOERR_FSYNC` and `SQLITE_IOERR_DIR_FSYNC`, <https://sqlite.org/rescode.html>).
   fileprivate var isFailedSync: Bool { extendedCode == 1_034 || extendedCode == 1_290 }
-}
-
-/// Runs calls of SQLite where a store's errors are expected.
-@discardableResult
-func storing<Value>(_ body: () throws(SQLiteError) -> Value) throws(StoreError) -> Value {
-  do { return try body() } catch { throw StoreError(error) }
 }
 
 /// A call of the operating system that failed.
@@ -84,7 +78,7 @@ struct SystemError: Error, CustomDebugStringConvertible {
   var debugDescription: String { "\(call)(\(path)): \(String(cString: strerror(number)))" }
 }
 
-extension StoreError {
+extension ServiceError {
   /// What a failed system call means for a store: never that the store is absent.
   init(_ error: SystemError) {
     let detail = error.debugDescription
@@ -101,7 +95,35 @@ extension StoreError {
   }
 }
 
-/// Runs system calls where a store's errors are expected.
-func calling<Value>(_ body: () throws(SystemError) -> Value) throws(StoreError) -> Value {
-  do { return try body() } catch { throw StoreError(error) }
+extension ServiceError {
+  /// What an error means to the engine's callers: SQLite's and the system's become the service's, what a rule or a
+  /// query threw stays what it is.
+  static func translated(_ error: any Error) -> any Error {
+    switch error {
+    case let error as SQLiteError: ServiceError(error)
+    case let error as SystemError: ServiceError(error)
+    default: error
+    }
+  }
+
+  /// What an error of the engine's own work is.
+  init(engine error: any Error) {
+    let error = Self.translated(error)
+    self =
+      ServiceError(error)
+      ?? ServiceError(
+        .storage, "The storage could not be read or written", detail: String(reflecting: error))
+  }
+}
+
+/// Does what a port promises, and throws no errors but those that its callers know.
+func translating<Value>(_ work: () throws -> Value) throws -> Value {
+  do { return try work() } catch { throw ServiceError.translated(error) }
+}
+
+/// Does what a port promises, and throws no errors but those that its callers know.
+nonisolated(nonsending) func translating<Value>(
+  _ work: () async throws -> Value
+) async throws -> Value {
+  do { return try await work() } catch { throw ServiceError.translated(error) }
 }

@@ -1,0 +1,101 @@
+import Documents
+import Lanes
+package import Stores
+
+extension ServiceError {
+  /// What a CouchDB client is told of an error: the `/couch` column of `ErrorTable`. It stands here because answers
+  /// of `_bulk_docs` and `_bulk_get` carry the words within.
+  ///
+  /// Source: CouchDB, "HTTP status codes" and "JSON structure reference: CouchDB error status".
+  package var couch: (status: Int, error: String) {
+    switch code {
+    case .badRequest, .invalidRevision, .invalidJSON, .invalidUTF8: (400, "bad_request")
+    case .invalidQuery, .invalidArgument, .invalidID, .invalidDocument, .duplicateKey, .tooDeep,
+      .tooManyMembers, .stringTooLong, .numberOutOfRange, .invalidDatabaseName,
+      .databaseNameTooLong, .invalidBookmark, .invalidBoolean, .invalidBulkDocs,
+      .invalidDesignLanguage, .invalidField, .invalidFieldName, .invalidFields, .invalidIndex,
+      .invalidIndexName, .invalidKey, .invalidNonNegativeInteger, .invalidStaleValue,
+      .invalidOperator, .invalidPartitionedValue, .invalidPositiveInteger, .invalidSelector,
+      .invalidSelectorJSON, .invalidSortField, .invalidSortJSON, .invalidString,
+      .missingRequiredKey, .noUsableIndex, .notSupported, .selectorTooCostly, .unsupportedMixedSort,
+      .invalidName, .invalidPassword:
+      (400, code.rawValue)
+    case .badCredentials, .invalidToken, .expiredToken: (401, "unauthorized")
+    case .forbidden, .noPassword: (403, "forbidden")
+    case .absent, .missing, .deleted, .unknownHotel, .unknownUser: (404, "not_found")
+    case .conflict, .occupied, .taken: (409, "conflict")
+    case .tooManyLeaves, .revisionCollision: (409, code.rawValue)
+    case .guestSpent: (410, code.rawValue)
+    case .exists, .precondition: (412, code.rawValue)
+    case .tooLarge, .jsonTooLarge, .tooManyValues: (413, "too_large")
+    case .documentTooLarge: (413, code.rawValue)
+    case .attachmentsUnsupported: (415, code.rawValue)
+    case .notAtomic: (417, "not_implemented")
+    case .receiptMismatch: (422, code.rawValue)
+    case .overloaded, .tooManyRequests, .lockedOut, .tooMany: (429, "too_many_requests")
+    case .integrity: (500, code.rawValue)
+    case .notImplemented: (501, code.rawValue)
+    case .damaged, .storage, .readOnly, .issuerUnavailable: (503, code.rawValue)
+    case .unavailable, .ended, .hashingBusy, .keys: (503, "unavailable")
+    case .storageFull, .quotaExceeded: (507, code.rawValue)
+    }
+  }
+
+  /// The refusal as it stands in an array of a peer's revisions (`new_edits=false`).
+  ///
+  /// What no repetition could make acceptable is `forbidden` there: PouchDB reports such a document as
+  /// denied and goes on, while any other word makes it push the same batch again for ever.
+  var forReplication: ServiceError {
+    switch code {
+    case .attachmentsUnsupported, .badRequest, .invalidRevision, .invalidJSON, .invalidUTF8,
+      .documentTooLarge, .invalidID, .invalidDocument, .revisionCollision, .tooManyLeaves:
+      ServiceError(.forbidden, reason, detail: detail)
+    default: self
+    }
+  }
+
+  /// Writes CouchDB's two members into an open object.
+  func appendMembers(to writer: inout JSONWriter) {
+    writer.member("error", couch.error)
+    writer.member("reason", reason)
+  }
+}
+
+extension ServiceError {
+  /// 400 for a request that can't be understood.
+  package static func badRequest(_ reason: String) -> ServiceError {
+    ServiceError(.badRequest, reason)
+  }
+
+  /// 400 for a parameter of a query that can't be understood.
+  package static func badQuery(_ reason: String) -> ServiceError {
+    ServiceError(.invalidQuery, reason)
+  }
+
+  /// 404 for a document or revision that was never seen, in CouchDB's words.
+  package static let missing = ServiceError(.missing, "missing")
+
+  /// 412 for making a database that is there, in CouchDB's words.
+  package static let databaseExists = ServiceError(
+    .exists, "The database could not be created, the file already exists.")
+
+  /// 413 for an answer or a request beyond one of ``CouchLimits``.
+  package static func tooLarge(_ reason: String) -> ServiceError {
+    ServiceError(.tooLarge, reason)
+  }
+}
+
+extension Selector {
+  /// Whether a document, with its `_id`, matches; gives way to others while it finds out.
+  /// - Throws: 400 `selector_too_costly`; `WorkEnded` when nobody waits for the answer any more.
+  func matches(_ root: JSONNode, givingWay budget: inout SelectorBudget) async throws -> Bool {
+    guard !matchesAll else { return true }
+    var match = match(root)
+    while true {
+      let isMatch = match.next(&budget)
+      guard !budget.isSpent else { throw SelectorBudget.spent }
+      if let isMatch { return isMatch }
+      try await Slice.giveWay()
+    }
+  }
+}
