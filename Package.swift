@@ -67,7 +67,8 @@ let package = Package(
   ],
   targets: [
     // Floor 0: values and rules.
-    floor("Documents", [crypto]),
+    floor("JSON", []),
+    floor("Documents", ["JSON", crypto]),
     floor("IPAddresses", []),
     .target(name: "CLanes"),
     floor("Lanes", ["CLanes", deque]),
@@ -84,27 +85,27 @@ let package = Package(
     floor("Compression", ["CZlib"]),
 
     // Floor 1: stores.
-    floor("Stores", ["Documents", "Lanes", deque, nioLocks]),
+    floor("Stores", ["JSON", "Documents", "Lanes", deque, nioLocks]),
     floor("TestSupport", ["Documents", nioLocks]),
     floor("StoreTesting", ["Documents", "Stores", "TestSupport", nioLocks]),
 
     // Floor 2: use cases.
-    floor("CouchSync", ["Documents", "Lanes", "Stores", "ICU", "RegularExpressions"]),
-    floor("Hotels", ["Documents", "Lanes", "Stores", crypto, metrics]),
+    floor("CouchSync", ["JSON", "Documents", "Lanes", "Stores", "ICU", "RegularExpressions"]),
+    floor("Hotels", ["JSON", "Documents", "Lanes", "Stores", crypto, metrics]),
     floor(
       "Accounts",
       [
-        "Documents", "IPAddresses", "Lanes", "Stores", "ICU", crypto, cryptoExtras,
+        "JSON", "Documents", "IPAddresses", "Lanes", "Stores", "ICU", crypto, cryptoExtras,
       ]),
 
     // Floor 3: adapters.
-    floor("SQLiteEngine", ["Documents", "Lanes", "Stores", "SQLite", crypto, nioLocks]),
+    floor("SQLiteEngine", ["JSON", "Documents", "Lanes", "Stores", "SQLite", crypto, nioLocks]),
     .target(name: "CCatalogue", exclude: ["hotels.ndjson", "NOTICE.md"]),
-    floor("Catalogue", ["Documents", "Hotels", "Lanes", "SQLite", "CCatalogue"]),
+    floor("Catalogue", ["JSON", "Documents", "Hotels", "Lanes", "SQLite", "CCatalogue"]),
     floor(
       "SearchProxy",
       [
-        "Documents", "Hotels", "IPAddresses", "Lanes", "SQLite", logging, metrics, nioCore,
+        "JSON", "Documents", "Hotels", "IPAddresses", "Lanes", "SQLite", logging, metrics, nioCore,
         nioPosix,
         nioSSL,
         .product(name: "NIOHTTP1", package: "swift-nio"),
@@ -113,7 +114,7 @@ let package = Package(
     floor(
       "HTTPAPI",
       [
-        "Documents", "IPAddresses", "Lanes", "Stores", "Hotels", "Accounts", "CouchSync",
+        "JSON", "Documents", "IPAddresses", "Lanes", "Stores", "Hotels", "Accounts", "CouchSync",
         "Compression", crypto, logging, metrics, hummingbird, httpTypes, lifecycle, nioCore,
         nioPosix, nioHTTPTypes,
         nioSSL,
@@ -130,7 +131,7 @@ let package = Package(
     floor(
       "HotelBookmarks",
       [
-        "Documents", "IPAddresses", "Lanes", "Stores", "Hotels", "Accounts", "SQLite",
+        "JSON", "Documents", "IPAddresses", "Lanes", "Stores", "Hotels", "Accounts", "SQLite",
         "SQLiteEngine",
         "Catalogue", "SearchProxy", "HTTPAPI", "CContract", crypto, logging, metrics, coreMetrics,
         lifecycle,
@@ -151,7 +152,8 @@ let package = Package(
       ],
       swiftSettings: settings),
 
-    tests("Documents", ["Documents"]),
+    tests("JSON", ["JSON", "TestSupport"]),
+    tests("Documents", ["Documents", "JSON", "TestSupport"]),
     tests("IPAddresses", ["IPAddresses"]),
     tests("Lanes", ["Lanes"]),
     tests("SQLite", ["SQLite", "TestSupport"]),
@@ -161,24 +163,31 @@ let package = Package(
     tests("Stores", ["Documents", "Lanes", "Stores", "StoreTesting", nioLocks, "TestSupport"]),
     tests(
       "CouchSync",
-      ["Documents", "Lanes", "Stores", "CouchSync", "ICU", "StoreTesting", "TestSupport"]),
-    tests("Hotels", ["Documents", "Lanes", "Stores", "Hotels", "StoreTesting", "TestSupport"]),
+      ["JSON", "Documents", "Lanes", "Stores", "CouchSync", "ICU", "StoreTesting", "TestSupport"]),
+    tests(
+      "Hotels", ["JSON", "Documents", "Lanes", "Stores", "Hotels", "StoreTesting", "TestSupport"]),
     tests(
       "Accounts",
-      ["Documents", "Stores", "Accounts", "StoreTesting", crypto, cryptoExtras, "TestSupport"]),
+      [
+        "JSON", "Documents", "Stores", "Accounts", "StoreTesting", crypto, cryptoExtras,
+        "TestSupport",
+      ]),
     tests(
       "SQLiteEngine",
       [
         "Documents", "Lanes", "Stores", "SQLite", "SQLiteEngine", "StoreTesting", "TestSupport",
         nioLocks,
       ]),
-    tests("Catalogue", ["Documents", "Hotels", "Lanes", "Catalogue", "SQLite", "TestSupport"]),
     tests(
-      "SearchProxy", ["Documents", "Hotels", "IPAddresses", "SearchProxy", "SQLite", "TestSupport"]),
+      "Catalogue", ["JSON", "Documents", "Hotels", "Lanes", "Catalogue", "SQLite", "TestSupport"]),
+    tests(
+      "SearchProxy",
+      ["JSON", "Documents", "Hotels", "IPAddresses", "SearchProxy", "SQLite", "TestSupport"]),
     tests(
       "HTTPAPI",
       [
-        "Documents", "Stores", "Hotels", "Accounts", "Catalogue", "CouchSync", "Compression",
+        "JSON", "Documents", "Stores", "Hotels", "Accounts", "Catalogue", "CouchSync",
+        "Compression",
         "HTTPAPI", "IPAddresses", "SQLiteEngine", "StoreTesting", hummingbird, httpTypes, logging,
         nioCore,
         nioHTTPTypes,
@@ -190,7 +199,8 @@ let package = Package(
     tests(
       "HotelBookmarks",
       [
-        "HotelBookmarks", "Documents", "IPAddresses", "Stores", "Accounts", "Hotels", "SearchProxy",
+        "HotelBookmarks", "JSON", "Documents", "IPAddresses", "Stores", "Accounts", "Hotels",
+        "SearchProxy",
         "SQLiteEngine", "StoreTesting", logging, coreMetrics, nioCore, "TestSupport",
       ]),
   ],
@@ -214,7 +224,7 @@ if Context.environment["BOOKMARKS_BENCHMARKS"] != nil {
     .executableTarget(
       name: "InProcess",
       dependencies: [
-        "Documents", "Stores", "SQLiteEngine", nioLocks,
+        "JSON", "Documents", "Stores", "SQLiteEngine", nioLocks,
         .product(name: "Benchmark", package: "benchmark"),
       ],
       path: "Benchmarks/InProcess", swiftSettings: settings),
@@ -234,7 +244,8 @@ if Context.environment["BOOKMARKS_FUZZING"] != nil {
   let sanitizers = ["-sanitize=fuzzer,address"]
   let instrumented = settings + [.unsafeFlags(sanitizers + ["-O"])]
   let whole = [
-    "Documents", "IPAddresses", "Lanes", "ICU", "RegularExpressions", "Compression", "Stores",
+    "JSON", "Documents", "IPAddresses", "Lanes", "ICU", "RegularExpressions", "Compression",
+    "Stores",
     "CouchSync", "Hotels",
   ]
   func readers(_ name: String, _ dependencies: [Target.Dependency], _ files: [String]) -> Target {
@@ -249,13 +260,13 @@ if Context.environment["BOOKMARKS_FUZZING"] != nil {
   }
   package.targets += [
     readers(
-      "Accounts", ["Documents", "IPAddresses", "Stores", "ICU"],
+      "Accounts", ["JSON", "Documents", "IPAddresses", "Stores", "ICU"],
       [
         "ServiceError+Accounts", "ClientAddress", "CompactToken", "IDToken", "Principal", "Secret",
         "TokenClaims", "TrustedIssuer", "UserName",
       ]),
     readers(
-      "SearchProxy", ["Documents", "Hotels"],
+      "SearchProxy", ["JSON", "Documents", "Hotels"],
       [
         "SearchTerm", "TravelSampleAnswer", "UpstreamURL", "Upstreams/CouchbaseDialect",
         "Upstreams/OpenSearchDialect", "Upstreams/QueryDialect",
@@ -269,7 +280,8 @@ if Context.environment["BOOKMARKS_FUZZING"] != nil {
     .executableTarget(
       name: "Fuzzing",
       dependencies: [
-        "Documents", "Stores", "CouchSync", "Hotels", "Compression", "Accounts", "SearchProxy",
+        "JSON", "Documents", "Stores", "CouchSync", "Hotels", "Compression", "Accounts",
+        "SearchProxy",
         "HTTPAPI", "CFuzzer",
       ],
       path: "Tests/Fuzzing/Targets", swiftSettings: instrumented,

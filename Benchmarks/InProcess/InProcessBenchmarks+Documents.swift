@@ -1,5 +1,6 @@
 import Benchmark
 import Documents
+import JSON
 
 extension InProcessBenchmarks {
   /// A hotel of 1.1 KB, as a bookmark keeps it.

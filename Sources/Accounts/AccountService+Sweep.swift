@@ -1,4 +1,5 @@
 package import Documents
+import JSON
 package import Stores
 
 /// Removing what nobody can use any more. Each call is a small piece of it; whoever calls sees to the pace.

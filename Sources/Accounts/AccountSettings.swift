@@ -1,4 +1,4 @@
-import Documents
+import JSON
 
 /// What the composition root may set about accounts. Seconds unless a name says otherwise.
 package struct AccountSettings: Sendable {

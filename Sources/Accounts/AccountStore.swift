@@ -1,4 +1,5 @@
 import Documents
+import JSON
 import Stores
 
 /// Accounts in the system store: every change is one transaction.

@@ -1,6 +1,7 @@
 import Crypto
 import Documents
 import ICU
+import JSON
 package import Stores
 
 /// The administrator, whom the configuration names and no document can: no role is ever read from a

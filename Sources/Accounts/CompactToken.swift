@@ -1,4 +1,4 @@
-import Documents
+import JSON
 import Stores
 
 /// A token of ours taken apart, unverified, in the one spelling in which it is made here: a ``CompactForm`` with

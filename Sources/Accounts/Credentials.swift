@@ -1,4 +1,5 @@
 package import Documents
+import JSON
 import Stores
 
 /// A user's name and password: a local document, which leaves no earlier revision behind.

@@ -1,4 +1,5 @@
 import Documents
+import JSON
 import Stores
 
 /// When a guest was last here, as the guest's own store notes it: a moment after which no token was issued, or a later

@@ -1,4 +1,5 @@
 import Documents
+import JSON
 import Stores
 
 /// Another issuer's ID token taken apart, unverified (OpenID Connect Core 1.0, section 2): a ``CompactForm`` with

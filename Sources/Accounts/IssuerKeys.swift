@@ -2,6 +2,7 @@ import Crypto
 import CryptoExtras
 import Documents
 import FoundationEssentials
+import JSON
 package import Stores
 
 /// An issuer's keys, gotten when they are first needed and kept for a while.

@@ -1,6 +1,7 @@
 import CryptoExtras
 import Documents
 import FoundationEssentials
+import JSON
 import Lanes
 import Stores
 

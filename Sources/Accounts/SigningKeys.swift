@@ -1,5 +1,6 @@
 import Crypto
 package import Documents
+import JSON
 import Stores
 import Synchronization
 

@@ -1,4 +1,5 @@
 import Documents
+import JSON
 import Stores
 
 /// What a token says (RFC 7519 section 4). Times are whole seconds since 1970.

@@ -1,4 +1,5 @@
 import Documents
+import JSON
 import Stores
 
 /// What the system store's document of a user says; nothing that would tell who it is.

@@ -1,5 +1,6 @@
 import Documents
 import Hotels
+import JSON
 import SQLite
 
 /// Writes a new catalogue's file: one transaction from the first hotel to the last.

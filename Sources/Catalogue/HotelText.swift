@@ -1,4 +1,5 @@
 import Documents
+import JSON
 
 /// What of a hotel searches look at, field by field.
 struct HotelText: Sendable {

@@ -1,5 +1,6 @@
 import Documents
 import Hotels
+import JSON
 import SQLite
 
 /// One import from its first byte to the new catalogue in place. All calls block; not `Sendable`.

@@ -1,5 +1,6 @@
 import Documents
 package import Hotels
+import JSON
 import Lanes
 import SQLite
 

@@ -1,4 +1,5 @@
 import Documents
+import JSON
 import Stores
 
 /// An answer's text as it grows, in pieces: one of many megabytes is never moved, copied or joined in one go.

@@ -1,4 +1,5 @@
-package import Documents
+import Documents
+package import JSON
 import Lanes
 import Stores
 

@@ -1,4 +1,5 @@
 package import Documents
+package import JSON
 import Stores
 
 /// What `_changes` is asked for, and how far it has been answered. How long to wait for more is up to the

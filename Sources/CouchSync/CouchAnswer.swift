@@ -1,4 +1,5 @@
 package import Documents
+package import JSON
 package import Stores
 
 /// A verb's answer, ready to be sent.

@@ -1,4 +1,5 @@
 package import Documents
+package import JSON
 import Stores
 
 extension CouchDatabase {

@@ -1,4 +1,5 @@
 package import Documents
+import JSON
 package import Stores
 
 /// One store as a CouchDB database: the dialect's verbs, without HTTP. A value; good for as long as the

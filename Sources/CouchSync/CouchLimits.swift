@@ -1,4 +1,4 @@
-package import Documents
+package import JSON
 package import Stores
 
 /// What the dialect's verbs take and give at most.

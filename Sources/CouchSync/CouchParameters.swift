@@ -1,4 +1,5 @@
 package import Documents
+package import JSON
 import Stores
 
 /// A request's parameters by name, as text: those of the query, percent-decoded, and those that `POST`

@@ -1,4 +1,5 @@
 import Documents
+import JSON
 import Stores
 
 /// `GET /_uuids`: random ids for clients that name their documents before they send them.

@@ -1,4 +1,4 @@
-import Documents
+import JSON
 import Lanes
 package import Stores
 

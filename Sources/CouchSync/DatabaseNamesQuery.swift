@@ -1,4 +1,5 @@
 import Documents
+import JSON
 
 /// Which databases `_all_dbs` and `_dbs_info` are asked for: `descending`, `limit`, `skip`, `key`,
 /// `startkey`, `endkey` (each JSON, also with `_`), `inclusive_end` and `keys`.

@@ -1,4 +1,5 @@
 package import Documents
+import JSON
 import Stores
 
 /// Reads one document's revisions as JSON: stored bytes with the asked members spliced in. The document is read and

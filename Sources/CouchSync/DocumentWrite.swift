@@ -1,4 +1,5 @@
 package import Documents
+import JSON
 import Stores
 
 /// One document that is to be written, checked as far as it can be without the store.

@@ -1,4 +1,5 @@
-package import Documents
+import Documents
+package import JSON
 package import Stores
 
 /// Who may use a database that the administrator made: CouchDB's security object.

@@ -1,4 +1,5 @@
 private import Crypto
+package import JSON
 
 /// A document as a store answers it: its winning revision (or the one asked for), body as stored.
 package struct Document: Sendable {

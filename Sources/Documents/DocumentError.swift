@@ -1,3 +1,5 @@
+package import JSON
+
 /// Why a document, an id or a revision was refused. The reason may be shown to a client.
 package struct DocumentError: Error, Sendable, Equatable, CustomDebugStringConvertible {
   /// What went wrong; closed, so that each adapter maps every case.

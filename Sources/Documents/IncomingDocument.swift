@@ -1,3 +1,5 @@
+package import JSON
+
 /// A document as a client sent it: the reserved fields read and checked, the rest as its body.
 ///
 /// Source: CouchDB, "Documents: special fields".

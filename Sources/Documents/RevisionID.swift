@@ -1,3 +1,5 @@
+package import JSON
+
 /// A revision's id, `N-<digest>`: a generation from 1 and a digest, 32 lower-case hex digits when
 /// this project made it. A peer's may be any short word (`1-a`), as CouchDB accepts with
 /// `new_edits=false`.
@@ -154,6 +156,22 @@ package enum RevisionDigest: Hashable, Comparable, Sendable {
     case (.hash(let high, let low), .hash(let otherHigh, let otherLow)):
       (high, low) < (otherHigh, otherLow)
     default: left.text.precedesBytes(of: right.text)
+    }
+  }
+}
+
+extension JSONWriter {
+  /// Writes a revision's digest as a string.
+  package mutating func digest(_ value: RevisionDigest) {
+    plainString { bytes in value.append(to: &bytes) }
+  }
+
+  /// Writes a revision's id as a string.
+  package mutating func revision(_ value: RevisionID) {
+    plainString { bytes in
+      bytes.append(contentsOf: String(value.generation).utf8)
+      bytes.append(UInt8(ascii: "-"))
+      value.digest.append(to: &bytes)
     }
   }
 }

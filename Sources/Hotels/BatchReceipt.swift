@@ -1,5 +1,6 @@
 import Crypto
 import Documents
+import JSON
 import Stores
 
 /// What is kept of a batch for its retries: the answer, and what tells the request from another.

@@ -1,4 +1,5 @@
 package import Documents
+import JSON
 import Stores
 
 /// A bookmark: an id in the store's list whose hotel document is live.

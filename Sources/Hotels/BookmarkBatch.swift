@@ -1,4 +1,5 @@
-package import Documents
+import Documents
+package import JSON
 import Stores
 
 /// Several changes of a store's bookmarks that happen together or not at all.

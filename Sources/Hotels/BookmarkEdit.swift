@@ -1,4 +1,5 @@
 import Documents
+import JSON
 import Stores
 
 /// One change of a store's bookmarks in the making: pure, over one state of the store. The list and the

@@ -1,4 +1,5 @@
 package import Documents
+package import JSON
 
 /// The list of bookmarks: `{"type":"bookmarkedhotels","hotels":[ids, oldest first]}`. A value.
 package struct BookmarkList: Sendable, Equatable {

@@ -1,5 +1,6 @@
 import Crypto
 import Documents
+import JSON
 import Lanes
 import Stores
 

@@ -1,6 +1,7 @@
 import Crypto
 package import Documents
 import Glibc
+package import JSON
 import Stores
 
 /// A hotel as somebody described it: its id, and its JSON text untouched.

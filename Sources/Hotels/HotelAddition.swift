@@ -1,4 +1,5 @@
-package import Documents
+import Documents
+package import JSON
 import Stores
 
 /// A hotel that somebody wants to bookmark: as it is given, or as it is known.

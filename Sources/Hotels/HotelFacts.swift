@@ -1,4 +1,5 @@
 package import Documents
+package import JSON
 
 /// The rule that brings an upstream's newer facts into a bookmarked hotel without touching what the person
 /// made of it: a three-way merge, member by member, against the facts as they were.

@@ -1,4 +1,5 @@
 import Documents
+import JSON
 import Stores
 
 /// The rule that makes one revision of a hotel's conflicting ones: a three-way merge, member by member, against the

@@ -1,4 +1,5 @@
 import Documents
+import JSON
 package import Stores
 
 /// What became of a guest's store.

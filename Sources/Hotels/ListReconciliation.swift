@@ -1,4 +1,5 @@
 import Documents
+import JSON
 import Stores
 
 /// Whatever lists a store holds, seen as the one canonical list, and the edits that make it so.

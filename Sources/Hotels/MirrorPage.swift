@@ -1,4 +1,5 @@
 import Documents
+import JSON
 import Stores
 
 /// What a copy of somebody's bookmarks lacks, or as much of it as one answer holds.

@@ -1,4 +1,3 @@
-import Documents
 import Lanes
 import SQLite
 import Stores

@@ -1,5 +1,5 @@
-import Documents
 import Hotels
+import JSON
 
 /// The content of a travel-sample answer: `{"data":[…]}`, in the second generation with a
 /// `context`, which says what was done for people to read and so counts for nothing here.

@@ -1,5 +1,3 @@
-import Documents
-
 extension UpstreamOrigin {
   /// The URL that a `Location` (RFC 9110 section 10.2.2) names, if it stays on this origin; nil for
   /// another scheme, host or port, user information, a relative path, and bytes that no URL may

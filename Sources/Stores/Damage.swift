@@ -1,4 +1,5 @@
 package import Documents
+import JSON
 import Lanes
 import Synchronization
 

@@ -1,4 +1,5 @@
 package import Documents
+package import JSON
 import Lanes
 
 /// Why something was not done as asked: the one error of everything above the rules about documents.

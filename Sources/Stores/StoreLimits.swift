@@ -1,4 +1,5 @@
 package import Documents
+import JSON
 
 /// What a store takes. Every limit is shown by `GET /v1/limits`.
 package struct StoreLimits: Sendable, Equatable {

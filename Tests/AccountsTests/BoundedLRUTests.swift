@@ -1,4 +1,3 @@
-import Documents
 import StoreTesting
 import Stores
 import TestSupport

@@ -2,6 +2,7 @@ import Crypto
 import CryptoExtras
 import Documents
 import Foundation
+import JSON
 import Stores
 import Synchronization
 import TestSupport

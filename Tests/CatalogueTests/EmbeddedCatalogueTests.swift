@@ -1,6 +1,7 @@
 import Catalogue
 import Documents
 import Hotels
+import JSON
 import SQLite
 import TestSupport
 import Testing

@@ -1,7 +1,7 @@
 import Catalogue
-import Documents
 import Foundation
 import Hotels
+import JSON
 import Testing
 
 /// Holds the catalogue against recorded answers of a travel-sample, where somebody has them: a

@@ -1,6 +1,7 @@
 import Catalogue
 import Documents
 import Hotels
+import JSON
 import Testing
 
 @Suite struct PagingTests {

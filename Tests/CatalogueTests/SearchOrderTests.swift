@@ -1,6 +1,6 @@
 import Catalogue
-import Documents
 import Hotels
+import JSON
 import Testing
 
 /// In which order hotels come, how many there are, and what stands for a word that few have.

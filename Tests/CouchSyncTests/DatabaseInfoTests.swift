@@ -1,5 +1,5 @@
 import CouchSync
-import Documents
+import JSON
 import StoreTesting
 import TestSupport
 import Testing

@@ -1,5 +1,5 @@
 import CouchSync
-import Documents
+import JSON
 
 /// Reproducible random JSON (SplitMix64), small and of few letters so that values often meet.
 struct JSONCollationRandom: RandomNumberGenerator {

@@ -1,5 +1,6 @@
 import CouchSync
 import Documents
+import JSON
 import Stores
 import Testing
 

@@ -1,5 +1,5 @@
 import CouchSync
-import Documents
+import JSON
 import Testing
 
 /// Whether a selector lets a document through, both as JSON text.

@@ -1,5 +1,4 @@
 import CouchSync
-import Documents
 import Testing
 
 /// What each operator asks of a field `x`, and what `$not` of it does.

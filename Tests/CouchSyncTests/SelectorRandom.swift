@@ -1,5 +1,5 @@
 import CouchSync
-import Documents
+import JSON
 
 /// Reproducible random selectors and documents on the fields `_id`, `a`, `b` and `a.b`.
 struct SelectorRandom {

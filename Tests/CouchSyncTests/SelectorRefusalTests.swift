@@ -1,5 +1,4 @@
 import CouchSync
-import Documents
 import Stores
 import Testing
 

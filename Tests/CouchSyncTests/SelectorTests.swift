@@ -1,5 +1,4 @@
 import CouchSync
-import Documents
 import Testing
 
 /// How conditions are joined, and what absent fields do to them.

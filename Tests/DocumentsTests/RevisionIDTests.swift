@@ -1,4 +1,5 @@
 import Documents
+import TestSupport
 import Testing
 
 @Suite struct RevisionIDTests {
@@ -87,7 +88,7 @@ import Testing
   }
 
   @Test func randomIDsAreThirtyTwoHexDigits() {
-    var generator = JSONRandom(seed: 1)
+    var generator = SeededGenerator(seed: 1)
     let ids = (0..<100).map { _ in DocumentID.random(using: &generator) }
     #expect(Set(ids).count == 100)
     #expect(ids.allSatisfy { Hex.bytes($0.text.utf8)?.count == 16 })

@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 @testable import Documents
@@ -27,7 +28,7 @@ import Testing
   func treeThatIsReadyForManyEditsFindsAndCountsTheSame(_ seed: UInt64) throws {
     var (plain, ready) = (RevisionTree(), RevisionTree())
     ready.prepareForMany()
-    var generator = JSONRandom(seed: seed)
+    var generator = SeededGenerator(seed: seed)
     // More than the table begins with, so that it grows; words and hashes.
     for number in 0..<100 {
       let parent = plain.nodes.randomElement(using: &generator)?.revision
@@ -51,7 +52,7 @@ import Testing
   @Test(arguments: 0..<40)
   func editsAtOnceAgreeWithOneAfterTheOther(_ seed: UInt64) throws {
     let limit = HistoryLimits.standard
-    var generator = JSONRandom(seed: seed)
+    var generator = SeededGenerator(seed: seed)
     let source = try Self.tree(seed &+ 100)
     let id = DocumentID(stored: "a")
     var tree: RevisionTree?
@@ -117,7 +118,7 @@ import Testing
 
   /// A tree of several roots, with branches.
   private static func tree(_ seed: UInt64) throws -> RevisionTree {
-    var generator = JSONRandom(seed: seed)
+    var generator = SeededGenerator(seed: seed)
     var tree = RevisionTree()
     for number in 0..<30 {
       let parent = tree.nodes.randomElement(using: &generator)?.revision

@@ -1,4 +1,5 @@
 import Documents
+import TestSupport
 import Testing
 
 @Suite struct RevisionTreeCodingTests {
@@ -49,7 +50,7 @@ import Testing
   }
 
   @Test func randomBytesNeverTrap() throws {
-    var generator = JSONRandom(seed: 7)
+    var generator = SeededGenerator(seed: 7)
     for _ in 0..<20_000 {
       var bytes = (0..<Int.random(in: 0...40, using: &generator)).map { _ in
         UInt8.random(in: 0...255, using: &generator)

@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 @testable import Documents
@@ -6,7 +7,7 @@ import Testing
 @Suite struct RevisionTreePropertyTests {
   @Test(arguments: 0..<40)
   func y01ReplicasThatExchangeInAnyOrderEndEqual(_ seed: UInt64) throws {
-    var generator = JSONRandom(seed: seed)
+    var generator = SeededGenerator(seed: seed)
     var replicas = [Replica(), Replica(), Replica()]
     for _ in 0..<30 {
       let place = Int.random(in: 0..<3, using: &generator)
@@ -31,7 +32,7 @@ import Testing
 
   @Test(arguments: 0..<60)
   func pruneLosesNoLeafAndKeepsParentsFirst(_ seed: UInt64) throws {
-    var generator = JSONRandom(seed: seed)
+    var generator = SeededGenerator(seed: seed)
     let tree = try randomTree(using: &generator)
     for limit in 1...12 {
       var pruned = tree
@@ -51,7 +52,7 @@ import Testing
 
   @Test(arguments: 0..<60)
   func codingIsIdentity(_ seed: UInt64) throws {
-    var generator = JSONRandom(seed: seed)
+    var generator = SeededGenerator(seed: seed)
     var tree = try randomTree(using: &generator)
     for limit in [1_000, 9, 3, 1] {
       tree.prune(to: limit)
@@ -63,7 +64,7 @@ import Testing
 
   @Test(arguments: 0..<40)
   func graftsOfOneTreeInAnyOrderRebuildIt(_ seed: UInt64) throws {
-    var generator = JSONRandom(seed: seed)
+    var generator = SeededGenerator(seed: seed)
     let tree = try randomTree(using: &generator)
     var rebuilt = RevisionTree()
     // Whoever grafts in another order joins branches; tombstones inside a branch are not told.
@@ -82,7 +83,7 @@ import Testing
   /// as long as nothing was forgotten in between (FAULTS J09).
   @Test(arguments: 0..<60)
   func j09HistoriesThatAreCutOffMakeOneTreeInAnyOrder(_ seed: UInt64) throws {
-    var generator = JSONRandom(seed: seed)
+    var generator = SeededGenerator(seed: seed)
     let tree = try randomTree(using: &generator)
     let arrivals = (0..<120).compactMap { _ in tree.nodes.randomElement(using: &generator) }
       .map { node in
@@ -111,7 +112,7 @@ import Testing
     }
   }
 
-  private func randomTree(using generator: inout JSONRandom) throws -> RevisionTree {
+  private func randomTree(using generator: inout SeededGenerator) throws -> RevisionTree {
     var replica = Replica()
     for _ in 0..<Int.random(in: 1...60, using: &generator) { try replica.edit(using: &generator) }
     return replica.tree
@@ -125,7 +126,7 @@ private struct Replica {
   var bodies: [RevisionID: DocumentBody] = [:]
 
   /// Edits a random leaf, deletes one, branches off somewhere or starts a new root.
-  mutating func edit(using generator: inout JSONRandom) throws {
+  mutating func edit(using generator: inout SeededGenerator) throws {
     let body = try DocumentBody.text("{\"n\":\(UInt8.random(in: 0...255, using: &generator))}")
     let isDeleted = Int.random(in: 0..<5, using: &generator) == 0
     let mutation: Mutation?
@@ -144,7 +145,7 @@ private struct Replica {
   }
 
   /// Takes the other's leaves, in random order, as a replicator brings them.
-  mutating func pull(from other: Replica, using generator: inout JSONRandom) throws {
+  mutating func pull(from other: Replica, using generator: inout SeededGenerator) throws {
     for leaf in other.tree.leaves.shuffled(using: &generator) {
       take(
         try Edit.insert(

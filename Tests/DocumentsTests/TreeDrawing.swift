@@ -1,4 +1,5 @@
 import Documents
+import JSON
 
 /// A revision tree as text: `1-a(2-b† 2-c(3-d*))`. A revision, `†` where it is a tombstone, `*`
 /// where it is the winner, its children in brackets; several roots stand side by side.

@@ -1,6 +1,5 @@
 import Accounts
 import Catalogue
-import Documents
 import HTTPTypes
 import Hotels
 import Hummingbird

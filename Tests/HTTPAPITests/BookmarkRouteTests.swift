@@ -1,6 +1,7 @@
 import Documents
 import HTTPTypes
 import Hotels
+import JSON
 import TestSupport
 import Testing
 

@@ -1,6 +1,6 @@
-import Documents
 import Foundation
 import HTTPTypes
+import JSON
 import Yams
 
 /// `openapi.yaml` of this repository, and what an answer must be by it.

@@ -1,7 +1,7 @@
 import Compression
 import CouchSync
-import Documents
 import HTTPTypes
+import JSON
 import NIOCore
 import Testing
 

@@ -1,7 +1,7 @@
 import Compression
-import Documents
 import HTTPTypes
 import HummingbirdTesting
+import JSON
 import NIOCore
 
 /// An answer as a client has it.

@@ -1,4 +1,4 @@
-import Documents
+import JSON
 
 /// Checks JSON against the part of JSON Schema that the contract is written in.
 ///

@@ -1,4 +1,4 @@
-import Documents
+import JSON
 import Testing
 
 /// The check that every other test relies on finds what is wrong.

@@ -1,5 +1,5 @@
-import Documents
 import Hotels
+import JSON
 import Synchronization
 
 /// An upstream that finds all the hotels it was given whatever is looked for, or fails as a test wants.

@@ -2,6 +2,7 @@ import Accounts
 import Documents
 import HTTPAPI
 import IPAddresses
+import JSON
 import Logging
 import SearchProxy
 import Stores

@@ -1,6 +1,7 @@
 import Accounts
 import Documents
 import Foundation
+import JSON
 import NIOCore
 import SQLiteEngine
 import Stores

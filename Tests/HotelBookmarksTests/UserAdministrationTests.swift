@@ -1,5 +1,4 @@
 import Accounts
-import Documents
 import SQLiteEngine
 import Stores
 import Synchronization

@@ -1,5 +1,6 @@
 import Documents
 import Hotels
+import JSON
 import Testing
 
 /// A hotel's id that is known to be legal.

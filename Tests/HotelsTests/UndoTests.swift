@@ -1,5 +1,6 @@
 import Documents
 import Hotels
+import JSON
 import Stores
 import TestSupport
 import Testing

@@ -1,4 +1,3 @@
-import Documents
 import SQLiteEngine
 import Stores
 import TestSupport

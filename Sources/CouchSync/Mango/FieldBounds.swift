@@ -1,4 +1,4 @@
-package import Documents
+package import JSON
 
 /// A range of values in the order of ``JSONCollation``; for `_id` of strings in the order of their
 /// bytes.

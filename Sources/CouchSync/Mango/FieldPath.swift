@@ -1,4 +1,5 @@
-package import Documents
+import Documents
+package import JSON
 import Stores
 
 /// The way to a value inside a document, such as `address.city`.

@@ -1,4 +1,5 @@
 import Documents
+import JSON
 import Stores
 
 /// The fields of a document that a query asks for, nested as in the document.

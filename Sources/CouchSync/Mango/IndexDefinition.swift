@@ -1,4 +1,5 @@
 import Documents
+import JSON
 import Stores
 
 /// An index that a design document defines: which documents it holds, and what it sorts them by.

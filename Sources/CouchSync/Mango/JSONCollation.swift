@@ -1,5 +1,6 @@
-package import Documents
+import Documents
 import ICU
+package import JSON
 
 /// The order of JSON values in CouchDB's views and queries: `null`, `false`, `true`, numbers,
 /// strings, arrays, objects.

@@ -1,4 +1,5 @@
 import Documents
+import JSON
 import Stores
 
 /// The place at which a query goes on: which way it walks, and the last document that it counted.

@@ -1,4 +1,5 @@
 import Documents
+import JSON
 import Stores
 
 /// How a query would be served, as `_explain` tells it.

@@ -1,4 +1,3 @@
-import Documents
 import RegularExpressions
 
 /// What queries and their indexes take at most.

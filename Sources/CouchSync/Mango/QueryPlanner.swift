@@ -1,4 +1,5 @@
 import Documents
+import JSON
 import Stores
 
 /// Chooses the index that serves a query.

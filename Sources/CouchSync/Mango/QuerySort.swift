@@ -1,4 +1,4 @@
-import Documents
+import JSON
 import Stores
 
 /// An order that a query asks for, or an index has: fields, all in one direction.

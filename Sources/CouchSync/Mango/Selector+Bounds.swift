@@ -1,4 +1,4 @@
-import Documents
+import JSON
 
 extension SelectorClause {
   /// Whether whatever matches has the field.

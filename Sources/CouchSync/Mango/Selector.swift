@@ -1,4 +1,5 @@
-package import Documents
+import Documents
+package import JSON
 import Stores
 
 /// A query's conditions on documents, in CouchDB's selector language.

@@ -1,4 +1,4 @@
-import Documents
+import JSON
 import RegularExpressions
 
 /// What is asked of one value.

@@ -1,4 +1,3 @@
-import Documents
 import HTTPTypes
 import NIOCore
 import NIOHTTP1

@@ -1,4 +1,3 @@
-import Documents
 import NIOCore
 import NIOHTTP1
 

@@ -1,8 +1,8 @@
 import CouchSync
-import Documents
 import HTTPTypes
 import Hotels
 import Hummingbird
+import JSON
 import NIOCore
 import Stores
 

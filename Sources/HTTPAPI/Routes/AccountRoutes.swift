@@ -2,6 +2,7 @@ import Accounts
 import Documents
 import HTTPTypes
 import Hummingbird
+import JSON
 import Stores
 
 extension HTTPService {

@@ -4,6 +4,7 @@ import Documents
 import HTTPTypes
 import Hotels
 import Hummingbird
+import JSON
 import Stores
 
 extension HTTPService {

@@ -3,6 +3,7 @@ import CouchSync
 import Documents
 import HTTPTypes
 import Hummingbird
+import JSON
 import Stores
 
 /// Making, listing and deleting databases, which the administrator alone may do, and what else CouchDB's

@@ -3,6 +3,7 @@ import CouchSync
 import Documents
 import HTTPTypes
 import Hummingbird
+import JSON
 import Logging
 import Stores
 

@@ -3,6 +3,7 @@ import CouchSync
 import Documents
 import HTTPTypes
 import Hummingbird
+import JSON
 import Stores
 
 /// The sync protocol under `/couch`: a CouchDB 3 root where everybody has one database, their own store, and

@@ -3,6 +3,7 @@ import CouchSync
 import Documents
 import HTTPTypes
 import Hummingbird
+import JSON
 import Stores
 
 /// CouchDB's cookie sessions over the same accounts and tokens as everything else.

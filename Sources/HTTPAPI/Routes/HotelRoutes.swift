@@ -3,6 +3,7 @@ import Documents
 import HTTPTypes
 import Hotels
 import Hummingbird
+import JSON
 import Lanes
 import Stores
 

@@ -2,6 +2,7 @@ import Accounts
 import CouchSync
 import Documents
 import Hotels
+import JSON
 import Lanes
 import Stores
 

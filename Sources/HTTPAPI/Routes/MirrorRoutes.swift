@@ -1,6 +1,5 @@
 import Accounts
 import Compression
-import Documents
 import HTTPTypes
 import Hotels
 import Hummingbird

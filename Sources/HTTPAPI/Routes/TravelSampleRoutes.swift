@@ -3,6 +3,7 @@ import Documents
 import HTTPTypes
 import Hotels
 import Hummingbird
+import JSON
 
 extension HTTPService {
   /// The travel-sample back ends' routes, both generations, so that their apps run unmodified.

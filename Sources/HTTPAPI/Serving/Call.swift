@@ -3,6 +3,7 @@ import Compression
 import Documents
 import HTTPTypes
 package import Hummingbird
+import JSON
 import Lanes
 package import Logging
 package import NIOCore

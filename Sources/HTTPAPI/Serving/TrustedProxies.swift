@@ -1,5 +1,4 @@
 package import Accounts
-import Documents
 package import IPAddresses
 package import NIOCore
 

@@ -1,5 +1,4 @@
 import Catalogue
-import Documents
 import Glibc
 import Lanes
 import SQLiteEngine

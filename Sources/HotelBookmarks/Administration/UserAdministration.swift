@@ -1,6 +1,6 @@
 import Accounts
-import Documents
 import Glibc
+import JSON
 import NIOPosix
 import SQLiteEngine
 import Stores

@@ -1,4 +1,4 @@
-import Documents
+import JSON
 import Lanes
 import SQLite
 

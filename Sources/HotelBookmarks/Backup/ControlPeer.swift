@@ -1,5 +1,5 @@
-import Documents
 import Glibc
+import JSON
 
 /// One connection of the control socket: lines in, lines out. No call blocks but ``sendBlocking(_:)``.
 struct ControlPeer: Sendable {

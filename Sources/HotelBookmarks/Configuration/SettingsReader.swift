@@ -3,6 +3,7 @@ import Configuration
 import Documents
 import HTTPAPI
 import IPAddresses
+import JSON
 import Logging
 import SearchProxy
 import Stores

@@ -1,5 +1,6 @@
 import Accounts
 import Documents
+import JSON
 import Lanes
 import SQLite
 

@@ -1,5 +1,6 @@
 package import Documents
 import Glibc
+import JSON
 import Lanes
 package import Logging
 import NIOConcurrencyHelpers

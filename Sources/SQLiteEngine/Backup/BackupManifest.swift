@@ -1,5 +1,6 @@
 private import Crypto
 import Documents
+import JSON
 import SQLite
 package import Stores
 

@@ -1,6 +1,7 @@
 private import Crypto
 package import Documents
 import Glibc
+import JSON
 package import Lanes
 import SQLite
 package import Stores

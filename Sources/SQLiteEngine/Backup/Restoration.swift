@@ -1,4 +1,3 @@
-import Documents
 import Glibc
 package import Lanes
 import SQLite

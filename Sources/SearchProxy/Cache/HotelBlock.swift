@@ -1,5 +1,6 @@
 import Documents
 import Hotels
+import JSON
 
 /// A hundred hotels of one search, from one place on: what is asked of an upstream and kept. Pages of any
 /// size are cut from blocks, so that paging asks the upstream once and stays in one order.

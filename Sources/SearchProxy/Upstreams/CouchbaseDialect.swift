@@ -1,5 +1,5 @@
-import Documents
 import Hotels
+import JSON
 
 /// Couchbase's Search Service: a conjunction of disjunctions of phrases, stored fields in the hits.
 ///

@@ -1,5 +1,5 @@
-import Documents
 import Hotels
+import JSON
 
 /// OpenSearch and Elasticsearch: phrases over several fields each, whole documents in the hits.
 ///

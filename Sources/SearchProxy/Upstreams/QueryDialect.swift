@@ -1,5 +1,6 @@
 import Documents
 import Hotels
+import JSON
 
 /// How a search engine that takes queries as JSON over HTTP is asked, and how its answers read.
 protocol QueryDialect: Sendable {

@@ -1,5 +1,6 @@
 import Documents
 package import Hotels
+import JSON
 package import Logging
 
 /// A search engine as an upstream, whichever dialect it speaks.

@@ -1,4 +1,4 @@
-import Documents
+import JSON
 
 @testable import Accounts
 @testable import HTTPAPI

@@ -1,5 +1,6 @@
 import Documents
 import Foundation
+import JSON
 
 /// JSON: taken exactly when the grammar and the limits take it, and written again as the same value.
 enum JSONFuzzing {

@@ -1,3 +1,5 @@
+import JSON
+
 @testable import Documents
 
 /// Revisions: ids in one spelling and one order, stored trees byte for byte, peers' histories in any order.

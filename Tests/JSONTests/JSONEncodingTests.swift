@@ -1,4 +1,4 @@
-import Documents
+import JSON
 import Testing
 
 /// Which bytes are UTF-8, and that nothing else is.

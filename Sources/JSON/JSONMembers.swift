@@ -55,7 +55,7 @@ package struct JSONElements: Sequence, IteratorProtocol, Sendable {
 /// A member of an object in a ``ParsedJSON``.
 package struct JSONMember: Sendable {
   /// A member's place in the text.
-  struct Place: Sendable {
+  package struct Place: Sendable {
     private let nameStart: UInt32
     private let nameEnd: UInt32
     /// Where its value stands.
@@ -85,7 +85,7 @@ package struct JSONMember: Sendable {
   let text: JSONText
 
   /// Where it stands.
-  let place: Place
+  package let place: Place
 
   private var namePlace: JSONText.Place {
     JSONText.Place(

@@ -1,4 +1,4 @@
-import Documents
+import JSON
 import Testing
 
 /// Repeated member names. JSONTestSuite counts `y_object_duplicated_key` and its like as well formed;

@@ -17,7 +17,7 @@ final class JSONText: Sendable {
   }
 
   /// A value's place in the text.
-  struct Place: Sendable {
+  package struct Place: Sendable {
     /// The offset of its first byte.
     let start: UInt32
     /// The offset behind its last one.

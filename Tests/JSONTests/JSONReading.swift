@@ -1,4 +1,4 @@
-import Documents
+import JSON
 
 /// Short ways to read a text in the JSON tests.
 enum JSONReading {

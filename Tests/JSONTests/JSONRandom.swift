@@ -1,22 +1,14 @@
-import Documents
+import JSON
+import TestSupport
 
-/// Reproducible random numbers (SplitMix64) and JSON values.
+/// Reproducible JSON values.
 struct JSONRandom: RandomNumberGenerator {
-  private var state: UInt64
+  private var numbers: SeededGenerator
 
-  /// The same seed gives the same numbers.
-  init(seed: UInt64) {
-    state = seed
-  }
+  /// The same seed gives the same values.
+  init(seed: UInt64) { numbers = SeededGenerator(seed: seed) }
 
-  /// The next 64 random bits.
-  mutating func next() -> UInt64 {
-    state &+= 0x9E37_79B9_7F4A_7C15
-    var bits = state
-    bits = (bits ^ (bits >> 30)) &* 0xBF58_476D_1CE4_E5B9
-    bits = (bits ^ (bits >> 27)) &* 0x94D0_49BB_1331_11EB
-    return bits ^ (bits >> 31)
-  }
+  mutating func next() -> UInt64 { numbers.next() }
 
   /// A random value of at most so many levels.
   mutating func value(depth: Int) -> JSONValue {

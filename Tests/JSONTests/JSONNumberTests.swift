@@ -1,4 +1,4 @@
-import Documents
+import JSON
 import Testing
 
 /// The number classes of JSONTestSuite, and the exactness of what is kept.

@@ -146,7 +146,7 @@ extension JSONNode {
 
   /// An object of some of this one's members.
   /// - Parameter isCanonical: whether as ``appendCanonical(to:)`` writes it, or as ``appendMinified(to:)``.
-  func object(of members: [JSONMember.Place], isCanonical: Bool) -> [UInt8] {
+  package func object(of members: [JSONMember.Place], isCanonical: Bool) -> [UInt8] {
     var output: [UInt8] = []
     output.reserveCapacity(place.range.count)
     JSONOutput(text: text, isCanonical: isCanonical).append(members: members, to: &output)

@@ -1,4 +1,4 @@
-import Documents
+import JSON
 import Testing
 
 /// What can be asked of a node.

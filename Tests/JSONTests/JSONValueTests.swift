@@ -1,4 +1,4 @@
-import Documents
+import JSON
 import Testing
 
 /// Values apart from a text, and the writer.

@@ -1,4 +1,4 @@
-import Documents
+import JSON
 import Testing
 
 /// Properties that hold for any value and any bytes.

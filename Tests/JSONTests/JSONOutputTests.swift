@@ -1,4 +1,4 @@
-import Documents
+import JSON
 import Testing
 
 /// Minified and canonical bytes.

@@ -1,4 +1,4 @@
-import Documents
+import JSON
 import Testing
 
 /// A text that must be refused, and the byte that is named.

@@ -77,21 +77,12 @@ package struct JSONWriter: Sendable {
     Self.appendString(value, to: &bytes)
   }
 
-  /// Writes a revision's digest as a string. Nothing in one has to be escaped.
-  package mutating func digest(_ value: RevisionDigest) {
+  /// Writes a string from bytes that need no escaping.
+  /// - Parameter write: appends them.
+  package mutating func plainString(_ write: (inout [UInt8]) -> Void) {
     separate()
     bytes.append(JSONByte.quote)
-    value.append(to: &bytes)
-    bytes.append(JSONByte.quote)
-  }
-
-  /// Writes a revision's id as a string.
-  package mutating func revision(_ value: RevisionID) {
-    separate()
-    bytes.append(JSONByte.quote)
-    bytes.append(contentsOf: String(value.generation).utf8)
-    bytes.append(JSONByte.minus)
-    value.digest.append(to: &bytes)
+    write(&bytes)
     bytes.append(JSONByte.quote)
   }
 

@@ -1,6 +1,7 @@
+import JSON
 import Testing
 
-@testable import Documents
+@testable import JSON
 
 /// Each limit at its value and one past it.
 @Suite struct JSONLimitTests {
