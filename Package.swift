@@ -86,11 +86,13 @@ let package = Package(
 
     // Floor 1: stores.
     floor("Stores", ["JSON", "Documents", "Lanes", deque, nioLocks]),
-    floor("TestSupport", ["Documents", nioLocks]),
+    floor("TestSupport", ["JSON", "Documents", nioLocks]),
     floor("StoreTesting", ["Documents", "Stores", "TestSupport", nioLocks]),
 
     // Floor 2: use cases.
-    floor("CouchSync", ["JSON", "Documents", "Lanes", "Stores", "ICU", "RegularExpressions"]),
+    floor(
+      "CouchQuery", ["JSON", "Documents", "Lanes", "Stores", "ICU", "RegularExpressions"]),
+    floor("CouchSync", ["JSON", "Documents", "Lanes", "Stores", "CouchQuery"]),
     floor("Hotels", ["JSON", "Documents", "Lanes", "Stores", crypto, metrics]),
     floor(
       "Accounts",
@@ -114,7 +116,8 @@ let package = Package(
     floor(
       "HTTPAPI",
       [
-        "JSON", "Documents", "IPAddresses", "Lanes", "Stores", "Hotels", "Accounts", "CouchSync",
+        "JSON", "Documents", "IPAddresses", "Lanes", "Stores", "Hotels", "Accounts", "CouchQuery",
+        "CouchSync",
         "Compression", crypto, logging, metrics, hummingbird, httpTypes, lifecycle, nioCore,
         nioPosix, nioHTTPTypes,
         nioSSL,
@@ -162,8 +165,14 @@ let package = Package(
     tests("Compression", ["Compression"]),
     tests("Stores", ["Documents", "Lanes", "Stores", "StoreTesting", nioLocks, "TestSupport"]),
     tests(
+      "CouchQuery",
+      ["JSON", "Documents", "Stores", "CouchQuery", "ICU", "TestSupport"]),
+    tests(
       "CouchSync",
-      ["JSON", "Documents", "Lanes", "Stores", "CouchSync", "ICU", "StoreTesting", "TestSupport"]),
+      [
+        "JSON", "Documents", "Lanes", "Stores", "CouchQuery", "CouchSync", "StoreTesting",
+        "TestSupport",
+      ]),
     tests(
       "Hotels", ["JSON", "Documents", "Lanes", "Stores", "Hotels", "StoreTesting", "TestSupport"]),
     tests(
@@ -186,7 +195,7 @@ let package = Package(
     tests(
       "HTTPAPI",
       [
-        "JSON", "Documents", "Stores", "Hotels", "Accounts", "Catalogue", "CouchSync",
+        "JSON", "Documents", "Stores", "Hotels", "Accounts", "Catalogue", "CouchQuery", "CouchSync",
         "Compression",
         "HTTPAPI", "IPAddresses", "SQLiteEngine", "StoreTesting", hummingbird, httpTypes, logging,
         nioCore,
@@ -280,7 +289,8 @@ if Context.environment["BOOKMARKS_FUZZING"] != nil {
     .executableTarget(
       name: "Fuzzing",
       dependencies: [
-        "JSON", "Documents", "Stores", "CouchSync", "Hotels", "Compression", "Accounts",
+        "JSON", "Documents", "Stores", "CouchQuery", "CouchSync", "Hotels", "Compression",
+        "Accounts",
         "SearchProxy",
         "HTTPAPI", "CFuzzer",
       ],

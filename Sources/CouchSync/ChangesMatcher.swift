@@ -1,3 +1,4 @@
+import CouchQuery
 import Documents
 import JSON
 import Lanes

@@ -1,3 +1,4 @@
+package import CouchQuery
 package import Documents
 package import JSON
 import Stores

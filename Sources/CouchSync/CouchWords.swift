@@ -1,5 +1,4 @@
 import JSON
-import Lanes
 package import Stores
 
 extension ServiceError {
@@ -62,40 +61,10 @@ extension ServiceError {
 }
 
 extension ServiceError {
-  /// 400 for a request that can't be understood.
-  package static func badRequest(_ reason: String) -> ServiceError {
-    ServiceError(.badRequest, reason)
-  }
-
-  /// 400 for a parameter of a query that can't be understood.
-  package static func badQuery(_ reason: String) -> ServiceError {
-    ServiceError(.invalidQuery, reason)
-  }
-
   /// 404 for a document or revision that was never seen, in CouchDB's words.
   package static let missing = ServiceError(.missing, "missing")
 
   /// 412 for making a database that is there, in CouchDB's words.
   package static let databaseExists = ServiceError(
     .exists, "The database could not be created, the file already exists.")
-
-  /// 413 for an answer or a request beyond one of ``CouchLimits``.
-  package static func tooLarge(_ reason: String) -> ServiceError {
-    ServiceError(.tooLarge, reason)
-  }
-}
-
-extension Selector {
-  /// Whether a document, with its `_id`, matches; gives way to others while it finds out.
-  /// - Throws: 400 `selector_too_costly`; `WorkEnded` when nobody waits for the answer any more.
-  func matches(_ root: JSONNode, givingWay budget: inout SelectorBudget) async throws -> Bool {
-    guard !matchesAll else { return true }
-    var match = match(root)
-    while true {
-      let isMatch = match.next(&budget)
-      guard !budget.isSpent else { throw SelectorBudget.spent }
-      if let isMatch { return isMatch }
-      try await Slice.giveWay()
-    }
-  }
 }

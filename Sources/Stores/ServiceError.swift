@@ -204,6 +204,21 @@ extension ServiceError {
   /// The error of a store that does not exist.
   package static let absent = ServiceError(.absent, "Database does not exist.")
 
+  /// 400 for a request that can't be understood.
+  package static func badRequest(_ reason: String) -> ServiceError {
+    ServiceError(.badRequest, reason)
+  }
+
+  /// 400 for a parameter of a query that can't be understood.
+  package static func badQuery(_ reason: String) -> ServiceError {
+    ServiceError(.invalidQuery, reason)
+  }
+
+  /// 413 for an answer or a request beyond a limit.
+  package static func tooLarge(_ reason: String) -> ServiceError {
+    ServiceError(.tooLarge, reason)
+  }
+
   /// What any thrown error is.
   /// - Returns: nil for one that the service does not know.
   package init?(_ error: any Error) {

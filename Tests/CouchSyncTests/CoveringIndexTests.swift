@@ -1,7 +1,8 @@
-import CouchSync
+import CouchQuery
 import JSON
 import StoreTesting
 import Stores
+import TestSupport
 import Testing
 
 /// Queries that an index answers alone.

@@ -1,3 +1,4 @@
+import CouchQuery
 import CouchSync
 import JSON
 import Testing

@@ -1,3 +1,4 @@
+import CouchQuery
 import CouchSync
 import Documents
 import JSON

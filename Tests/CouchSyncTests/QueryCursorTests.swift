@@ -1,4 +1,4 @@
-import CouchSync
+import CouchQuery
 import JSON
 import StoreTesting
 import TestSupport

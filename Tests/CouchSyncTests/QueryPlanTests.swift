@@ -1,4 +1,3 @@
-import CouchSync
 import JSON
 import Stores
 import Testing

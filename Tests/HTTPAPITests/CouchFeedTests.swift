@@ -1,4 +1,3 @@
-import CouchSync
 import HTTPTypes
 import Testing
 

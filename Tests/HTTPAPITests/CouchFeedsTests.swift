@@ -1,5 +1,4 @@
 import Accounts
-import CouchSync
 import Documents
 import StoreTesting
 import Stores

@@ -1,5 +1,4 @@
 import Accounts
-import CouchSync
 import ServiceLifecycle
 import Stores
 import Synchronization

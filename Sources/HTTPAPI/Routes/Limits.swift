@@ -1,4 +1,5 @@
 import Accounts
+import CouchQuery
 import CouchSync
 import Documents
 import Hotels

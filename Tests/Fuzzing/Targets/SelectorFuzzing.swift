@@ -1,3 +1,4 @@
+import CouchQuery
 import JSON
 
 @testable import CouchSync

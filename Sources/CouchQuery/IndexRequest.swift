@@ -1,4 +1,4 @@
-import Documents
+package import Documents
 package import JSON
 import Stores
 
@@ -7,9 +7,9 @@ import Stores
 /// Source: CouchDB, "POST /{db}/_index".
 package struct IndexRequest: Sendable {
   /// The definition.
-  let definition: IndexDefinition
+  package let definition: IndexDefinition
   /// The definition as the client wrote it.
-  let given: JSONValue
+  package let given: JSONValue
 
   private static let names = ["index", "type", "name", "ddoc", "w", "partitioned"]
 
@@ -43,7 +43,7 @@ package struct IndexRequest: Sendable {
 
   /// The id of a design document, from a name with `_design/` or without.
   /// - Throws: 400 `illegal_docid`.
-  static func designID(_ name: String) throws -> DocumentID {
+  package static func designID(_ name: String) throws -> DocumentID {
     return try DocumentID("_design/" + UseIndex.name(of: name))
   }
 
@@ -85,7 +85,7 @@ package struct IndexRequest: Sendable {
 }
 
 /// A design document whose views are index definitions, as it is changed.
-struct QueryDesign: Sendable {
+package struct QueryDesign: Sendable {
   private var root: JSONObject
 
   /// A design document without definitions.
@@ -95,7 +95,7 @@ struct QueryDesign: Sendable {
 
   /// Reads a stored document; one that is absent or deleted is empty.
   /// - Throws: 400 `invalid_ddoc_lang` for one that is not for queries.
-  init(_ document: Document?) throws {
+  package init(_ document: Document?) throws {
     guard let document, !document.isDeleted else {
       self = .empty
       return
@@ -112,7 +112,7 @@ struct QueryDesign: Sendable {
   }
 
   /// Puts a view in; false when it is there as it is, its members' order included.
-  mutating func set(_ name: String, _ view: JSONValue) -> Bool {
+  package mutating func set(_ name: String, _ view: JSONValue) -> Bool {
     var views = root["views"]?.object ?? [:]
     guard views[name]?.bytes != view.bytes else { return false }
     views[name] = view
@@ -121,18 +121,18 @@ struct QueryDesign: Sendable {
   }
 
   /// Takes views out.
-  mutating func remove(_ names: [String]) {
+  package mutating func remove(_ names: [String]) {
     var views = root["views"]?.object ?? [:]
     for name in names { views[name] = nil }
     root["views"] = views.isEmpty ? nil : .object(views)
   }
 
   /// Whether nothing is left but the language.
-  var isEmpty: Bool { root.count == 1 }
+  package var isEmpty: Bool { root.count == 1 }
 
   /// What is to be stored.
   /// - Throws: 413 for a document that queries would pass over.
-  func body() throws -> DocumentBody {
+  package func body() throws -> DocumentBody {
     let body: DocumentBody
     body = try DocumentBody(.object(root))
     guard body.bytes.count <= QueryLimits.designBytes else {

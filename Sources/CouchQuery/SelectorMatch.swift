@@ -1,4 +1,4 @@
-import JSON
+package import JSON
 import Lanes
 import RegularExpressions
 package import Stores
@@ -215,7 +215,7 @@ extension SelectorMatch {
 extension JSONMember {
   /// The name as a value, so that conditions can be asked of it.
   fileprivate var nameNode: JSONNode? {
-    try? ParsedJSON(Array(rawName), limits: CouchLimits.bulk).root
+    try? ParsedJSON(Array(rawName), limits: .request).root
   }
 }
 
@@ -272,5 +272,22 @@ package struct SelectorBudget: Sendable {
   /// Says that a regular expression took too long.
   mutating func spend() {
     isSpent = true
+  }
+}
+
+extension Selector {
+  /// Whether a document, with its `_id`, matches; gives way to others while it finds out.
+  /// - Throws: 400 `selector_too_costly`; `WorkEnded` when nobody waits for the answer any more.
+  package func matches(_ root: JSONNode, givingWay budget: inout SelectorBudget) async throws
+    -> Bool
+  {
+    guard !matchesAll else { return true }
+    var match = match(root)
+    while true {
+      let isMatch = match.next(&budget)
+      guard !budget.isSpent else { throw SelectorBudget.spent }
+      if let isMatch { return isMatch }
+      try await Slice.giveWay()
+    }
   }
 }

@@ -1,6 +1,7 @@
-import CouchSync
+import CouchQuery
 import JSON
 import Stores
+import TestSupport
 import Testing
 
 struct SelectorBudgetTests {

@@ -1,5 +1,6 @@
-import CouchSync
+import CouchQuery
 import JSON
+import TestSupport
 import Testing
 
 struct JSONCollationTests {

@@ -1,6 +1,6 @@
 import Documents
 import JSON
-import Stores
+package import Stores
 
 /// The place at which a query goes on: which way it walks, and the last document that it counted.
 ///
@@ -8,9 +8,9 @@ import Stores
 /// for an index the first 8 bytes of its digest; the length of the id in two bytes, high one first; the id;
 /// for an index the key at which the document stood. A place is no secret and gives no right: whatever
 /// is found from there must match the query itself.
-struct QueryCursor: Sendable, Equatable {
+package struct QueryCursor: Sendable, Equatable {
   /// Which way a query walks.
-  enum Way: Sendable, Equatable {
+  package enum Way: Sendable, Equatable {
     /// All documents by id.
     case documents
     /// The documents of given types, by id.
@@ -22,7 +22,7 @@ struct QueryCursor: Sendable, Equatable {
   /// Which way the query walked.
   let way: Way
   /// The last document that counted; with its key where the way is an index.
-  let place: IndexEntry
+  package let place: IndexEntry
 
   /// The longest text: an id and a key of full length.
   static let maximumBytes = 2 * (12 + DocumentID.maximumBytes + QueryLimits.keyBytes)
@@ -30,7 +30,7 @@ struct QueryCursor: Sendable, Equatable {
   static let start = "nil"
 
   /// A place on a way.
-  init(_ way: Way, _ place: IndexEntry) {
+  package init(_ way: Way, _ place: IndexEntry) {
     self.way = way
     self.place = place
   }
@@ -54,7 +54,7 @@ struct QueryCursor: Sendable, Equatable {
   }
 
   /// The bookmark as clients see it.
-  var text: String {
+  package var text: String {
     var bytes: [UInt8] = [1]
     switch way {
     case .documents: bytes.append(0)

@@ -1,17 +1,16 @@
-import CouchSync
-import JSON
+package import JSON
 
 /// Reproducible random JSON (SplitMix64), small and of few letters so that values often meet.
-struct JSONCollationRandom: RandomNumberGenerator {
+package struct JSONCollationRandom: RandomNumberGenerator {
   private var state: UInt64
 
   /// The same seed gives the same values.
-  init(seed: UInt64) {
+  package init(seed: UInt64) {
     state = seed
   }
 
   /// The next 64 random bits.
-  mutating func next() -> UInt64 {
+  package mutating func next() -> UInt64 {
     state &+= 0x9E37_79B9_7F4A_7C15
     var bits = state
     bits = (bits ^ (bits >> 30)) &* 0xBF58_476D_1CE4_E5B9
@@ -20,17 +19,17 @@ struct JSONCollationRandom: RandomNumberGenerator {
   }
 
   /// A number from 0 to one less than another.
-  mutating func below(_ end: Int) -> Int {
+  package mutating func below(_ end: Int) -> Int {
     Int.random(in: 0..<end, using: &self)
   }
 
   /// One of some things.
-  mutating func one<Element>(of all: [Element]) -> Element {
+  package mutating func one<Element>(of all: [Element]) -> Element {
     all[below(all.count)]
   }
 
   /// A value of at most so many levels.
-  mutating func value(depth: Int = 3) -> JSONValue {
+  package mutating func value(depth: Int = 3) -> JSONValue {
     switch below(depth > 0 ? 9 : 6) {
     case 0: return .null
     case 1: return .bool(.random(using: &self))
@@ -45,7 +44,7 @@ struct JSONCollationRandom: RandomNumberGenerator {
   }
 
   /// A number, often an equal one written in another way.
-  mutating func number() -> JSONValue {
+  package mutating func number() -> JSONValue {
     let sign = one(of: ["", "-"])
     let digits = one(of: ["0", "1", "2", "10", "12", "100", "9007199254740993", "9007199254740992"])
     let fraction = one(of: ["", "", ".0", ".5", ".50", ".05", ".000000000000000000001"])
@@ -54,7 +53,7 @@ struct JSONCollationRandom: RandomNumberGenerator {
   }
 
   /// Up to four characters that collations treat in particular ways.
-  mutating func text() -> String {
+  package mutating func text() -> String {
     let known = Array(
       "aaabABlzZ09 -·eéß\u{301}\u{0}\u{1}\u{AD}\u{E01}\u{E40}\u{FFFE}\u{FFFF}\u{1F3E8}"
         .unicodeScalars)
@@ -65,6 +64,6 @@ struct JSONCollationRandom: RandomNumberGenerator {
 }
 
 /// A value as the root of a text of its own.
-func node(_ value: JSONValue) throws -> JSONNode {
-  try ParsedJSON(value.bytes, limits: CouchLimits.bulk).root
+package func node(_ value: JSONValue) throws -> JSONNode {
+  try ParsedJSON(value.bytes, limits: .request).root
 }

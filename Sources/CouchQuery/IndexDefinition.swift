@@ -1,23 +1,23 @@
-import Documents
-import JSON
-import Stores
+package import Documents
+package import JSON
+package import Stores
 
 /// An index that a design document defines: which documents it holds, and what it sorts them by.
 ///
 /// Source: CouchDB, "POST /{db}/_index"; a definition is a view of a design document whose language is
 /// `query`, so that it replicates.
-struct IndexDefinition: Sendable {
+package struct IndexDefinition: Sendable {
   /// The design document.
-  let design: DocumentID
+  package let design: DocumentID
   /// The index's name in the design document.
-  let name: String
+  package let name: String
   /// What the index sorts by; a document without one of these fields is not in it.
   let sort: QuerySort
   /// Which documents it holds besides; nil for all.
-  private(set) var filter: Selector?
+  package private(set) var filter: Selector?
   /// The name of the index's data: definitions that say the same share it, and another order of strings
   /// is another index.
-  let id: IndexID
+  package let id: IndexID
 
   /// What the names of all indexes' data start with.
   static let namePrefix = "mango-"
@@ -79,7 +79,7 @@ struct IndexDefinition: Sendable {
   /// A document's place in the index; nil for a document that is not in it.
   /// - Parameter budget: what the filter may cost.
   /// - Throws: 400 `selector_too_costly`; 503 when nobody waits for the answer any more.
-  func entry(
+  package func entry(
     for id: DocumentID, _ document: JSONNode, _ budget: inout SelectorBudget
   ) async throws -> IndexEntry? {
     var values: [JSONNode] = []
@@ -114,7 +114,7 @@ extension IndexDefinition {
 
 extension IndexEntry {
   /// The document as far as the entry tells of it; nil for an entry that keeps nothing.
-  var coveredDocument: [UInt8]? {
+  package var coveredDocument: [UInt8]? {
     guard let content else { return nil }
     var bytes: [UInt8] = []
     bytes.reserveCapacity(content.count + id.text.utf8.count + 16)
@@ -131,7 +131,7 @@ extension IndexDefinition {
   /// passed over, as are all of a document that is not for queries.
   /// - Parameter body: the design document's stored body.
   /// - Parameter most: definitions to read at most, those that turn out to be none included.
-  static func all(
+  package static func all(
     in design: DocumentID, _ body: [UInt8], most: Int = QueryLimits.triedDefinitions
   ) -> [IndexDefinition] {
     views(in: body).prefix(most)
@@ -166,7 +166,7 @@ extension IndexDefinition {
 
   /// The view that defines the index.
   /// - Parameter given: the definition as the client wrote it.
-  func view(as given: JSONValue) -> JSONValue {
+  package func view(as given: JSONValue) -> JSONValue {
     [
       "map": [
         "fields": sort.object, "partial_filter_selector": filter?.json ?? [:],

@@ -6,7 +6,7 @@ extension Array where Element: Sendable {
 
   /// The elements in order, equal ones in theirs: runs are sorted one by one, then merged, with pauses for others.
   /// - Throws: 503 when nobody waits for the answer any more.
-  func sortedInSlices(
+  package func sortedInSlices(
     _ precedes: @Sendable (Element, Element) -> Bool
   ) async throws -> [Element] {
     var runs: [[Element]] = []

@@ -1,3 +1,4 @@
+import CouchQuery
 import Documents
 import Lanes
 import Stores

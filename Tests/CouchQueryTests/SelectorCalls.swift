@@ -1,5 +1,7 @@
-import CouchSync
+import CouchQuery
 import JSON
+import Stores
+import TestSupport
 import Testing
 
 /// Whether a selector lets a document through, both as JSON text.
@@ -21,4 +23,20 @@ func selects(_ selector: JSONValue, _ document: JSONValue) throws -> Bool {
 /// A selector as `_explain` shows it.
 func normalized(_ selector: String) throws -> String {
   String(decoding: try Selector(json(selector)).json.bytes, as: UTF8.self)
+}
+
+/// Parses a text.
+func json(_ text: String) throws -> JSONNode {
+  try ParsedJSON(Array(text.utf8), limits: .request).root
+}
+
+/// The status and the word of a refusal, such as `400 invalid_operator`; `none` for a success.
+func refusal(_ call: () throws -> some Any) -> String {
+  do {
+    _ = try call()
+    return "none"
+  } catch {
+    guard let error = ServiceError(error) else { return "another error" }
+    return "400 \(error.code.rawValue)"
+  }
 }

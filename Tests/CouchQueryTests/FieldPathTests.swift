@@ -1,5 +1,6 @@
-import CouchSync
+import CouchQuery
 import JSON
+import TestSupport
 import Testing
 
 struct FieldPathTests {
@@ -19,7 +20,7 @@ struct FieldPathTests {
     String(repeating: "a.", count: 64) + "a",
   ])
   func pathWithoutANameIsRefused(text: String) async {
-    #expect(await refusal { try FieldPath(text) } == "400 invalid_field_name")
+    #expect(refusal { try FieldPath(text) } == "400 invalid_field_name")
   }
 
   @Test func pathIsAsLongAsADocumentIsDeep() throws {

@@ -1,4 +1,3 @@
-import CouchSync
 import Testing
 
 /// What each operator asks of a field `x`, and what `$not` of it does.

@@ -1,11 +1,11 @@
 import Documents
-import JSON
+package import JSON
 import Stores
 
 /// How a query would be served, as `_explain` tells it.
 ///
 /// Source: CouchDB, "POST /{db}/_explain" and "index selection".
-struct QueryExplanation {
+package struct QueryExplanation {
   private let planner: QueryPlanner
   private let request: FindRequest
   /// Indexes that can serve the query, the best first.
@@ -14,7 +14,7 @@ struct QueryExplanation {
   private let pool: [QueryIndex]
 
   /// Explains a planner's choice. A choice that `_find` would refuse is explained as well.
-  init(_ planner: QueryPlanner) {
+  package init(_ planner: QueryPlanner) {
     self.planner = planner
     request = planner.request
     ranked = planner.ranked
@@ -24,7 +24,7 @@ struct QueryExplanation {
 
   /// The explanation.
   /// - Parameter database: the database's name.
-  func json(_ database: String) -> JSONValue {
+  package func json(_ database: String) -> JSONValue {
     let plan = pool.first.map { planner.plan($0) }
     var members: JSONObject = [
       "dbname": .string(database),
@@ -60,7 +60,7 @@ struct QueryExplanation {
       "partition": "",
     ]
     options.append("r", request.clusterOptions["r"] ?? 1)
-    options.append("conflicts", .bool(request.extras.conflicts))
+    options.append("conflicts", .bool(request.showsConflicts))
     for name in ["stale", "update", "stable"] {
       options.append(name, request.clusterOptions[name] ?? .null)
     }
@@ -82,7 +82,7 @@ struct QueryExplanation {
     arguments.append("direction", plan.isDescending ? "rev" : "fwd")
     arguments.append("stable", request.clusterOptions["stable"] ?? false)
     arguments.append("update", request.clusterOptions["update"] ?? true)
-    arguments.append("conflicts", request.extras.conflicts ? true : "undefined")
+    arguments.append("conflicts", request.showsConflicts ? true : "undefined")
     return arguments
   }
 

@@ -27,9 +27,9 @@ package enum QueryLimits {
   /// Bytes of documents after which such a step ends: 8 MiB.
   package static let catchUpBytes = 8 << 20
   /// Changes that are read from a store at once while an index is brought up to date.
-  static let catchUpBatch = 200
+  package static let catchUpBatch = 200
   /// Entries of an index that is defined no more that are removed in one commit.
-  static let removedEntries = 500
+  package static let removedEntries = 500
   /// Definitions that are read, those that turn out to define nothing included: some can take a while to find out.
   package static let triedDefinitions = 64
   /// Design documents that are searched for definitions: the first ones by id.

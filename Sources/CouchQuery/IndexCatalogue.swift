@@ -1,12 +1,12 @@
 import Documents
-import JSON
+package import JSON
 import Lanes
-import Stores
+package import Stores
 
 /// The design documents of one state of a store, and the names of the indexes whose data is there.
 ///
 /// What the documents say is read apart from the store: a filter that they hold can take long.
-struct IndexSources: Sendable {
+package struct IndexSources: Sendable {
   /// One design document.
   struct Design: Sendable {
     /// Its id.
@@ -23,10 +23,10 @@ struct IndexSources: Sendable {
   let indexes: [IndexID]
 
   /// The ids of all design documents: "0" follows "/".
-  static let range = DocumentRange(start: "_design/", end: "_design0", includesEnd: false)
+  package static let range = DocumentRange(start: "_design/", end: "_design0", includesEnd: false)
 
   /// Reads a state.
-  init(_ view: any StoreView) throws {
+  package init(_ view: any StoreView) throws {
     var designs: [Design] = []
     try view.documents(Self.range) { document in
       let body = document.body.count > QueryLimits.designBytes ? [] : document.body
@@ -38,23 +38,23 @@ struct IndexSources: Sendable {
   }
 
   /// Whether another state has the same design documents.
-  func isSame(as other: IndexSources) -> Bool {
+  package func isSame(as other: IndexSources) -> Bool {
     designs.elementsEqual(other.designs) { $0.id == $1.id && $0.revision == $1.revision }
   }
 }
 
 /// The index definitions of one state of a store that count, and the data of indexes that none of them
 /// defines.
-struct IndexCatalogue: Sendable {
+package struct IndexCatalogue: Sendable {
   /// By design document and name in byte order, ``QueryLimits/definitions`` at most. Whatever replication
   /// brings along, a query has no more than this to choose from.
-  let definitions: [IndexDefinition]
+  package let definitions: [IndexDefinition]
   /// An index whose data is there without a definition, if any.
-  let stray: IndexID?
+  package let stray: IndexID?
 
   /// Reads what design documents say, at most ``QueryLimits/triedDefinitions``; gives way between two.
   /// - Throws: 503 when nobody waits for the answer any more.
-  init(_ sources: IndexSources) async throws {
+  package init(_ sources: IndexSources) async throws {
     var definitions: [IndexDefinition] = []
     var tried = 0
     for design in sources.designs where definitions.count < QueryLimits.definitions {
@@ -75,31 +75,15 @@ struct IndexCatalogue: Sendable {
   }
 
   /// Whether a design document and a name belong to one of the definitions.
-  func contains(_ definition: IndexDefinition) -> Bool {
+  package func contains(_ definition: IndexDefinition) -> Bool {
     definitions.contains { known in
       known.design == definition.design && known.name.equalsBytes(of: definition.name)
     }
   }
 }
 
-extension CouchDatabase {
-  /// The definitions that count now. Removes some of the data of one index that is defined no more, if
-  /// there is any: the rest, and what a full disk refuses, is left to later queries.
-  func indexCatalogue() async throws -> IndexCatalogue {
-    let sources = try await store.read { view in try IndexSources(view) }
-    let catalogue = try await IndexCatalogue(sources)
-    guard let stray = catalogue.stray else { return catalogue }
-    _ = try? await store.update { changes in
-      // Its definition may have come back since.
-      guard try IndexSources(changes.view).isSame(as: sources) else { return }
-      changes.write(.remove(stray, entries: QueryLimits.removedEntries))
-    }
-    return catalogue
-  }
-}
-
 /// What a query can be served from.
-enum QueryIndex: Sendable {
+package enum QueryIndex: Sendable {
   /// All documents by id: CouchDB's `_all_docs`.
   case documents
   /// The engine's own index of documents by their `type`, which no CouchDB has.
@@ -108,7 +92,7 @@ enum QueryIndex: Sendable {
   case defined(IndexDefinition)
 
   /// The index as `_index` and `_explain` show it.
-  var json: JSONValue {
+  package var json: JSONValue {
     switch self {
     case .documents: Self.special("_all_docs", field: "_id")
     case .types: Self.special("type", field: "type")
@@ -117,13 +101,13 @@ enum QueryIndex: Sendable {
   }
 
   /// The definition, for an index that has one.
-  var definition: IndexDefinition? {
+  package var definition: IndexDefinition? {
     guard case .defined(let definition) = self else { return nil }
     return definition
   }
 
   /// Which way a query walks that is served from here.
-  var way: QueryCursor.Way {
+  package var way: QueryCursor.Way {
     switch self {
     case .documents: .documents
     case .types: .types

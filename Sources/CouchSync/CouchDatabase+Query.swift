@@ -1,3 +1,4 @@
+package import CouchQuery
 import Documents
 package import JSON
 import Stores
@@ -17,7 +18,9 @@ extension CouchDatabase {
     let definitions = try await indexCatalogue().definitions
     let plan = try QueryPlanner(definitions, request).plan()
     var run = QueryRun(request, plan)
-    var walk = QueryWalk(self, plan, after: request.bookmark?.place, extras: request.extras)
+    var extras = DocumentExtras()
+    extras.conflicts = request.showsConflicts
+    var walk = QueryWalk(self, plan, after: request.bookmark?.place, extras: extras)
     if run.wantsMore { try await walk.begin(&run.budget) }
     while run.wantsMore {
       let page = try await walk.next(run.pageSize, &run.budget)
@@ -176,5 +179,21 @@ extension CouchDatabase {
       try changes.put(id, base: base, body: body, isDeleted: design.isEmpty)
       return true
     }
+  }
+}
+
+extension CouchDatabase {
+  /// The definitions that count now. Removes some of the data of one index that is defined no more, if
+  /// there is any: the rest, and what a full disk refuses, is left to later queries.
+  func indexCatalogue() async throws -> IndexCatalogue {
+    let sources = try await store.read { view in try IndexSources(view) }
+    let catalogue = try await IndexCatalogue(sources)
+    guard let stray = catalogue.stray else { return catalogue }
+    _ = try? await store.update { changes in
+      // Its definition may have come back since.
+      guard try IndexSources(changes.view).isSame(as: sources) else { return }
+      changes.write(.remove(stray, entries: QueryLimits.removedEntries))
+    }
+    return catalogue
   }
 }

@@ -1,4 +1,3 @@
-import CouchSync
 import Testing
 
 struct SelectorOutputTests {

@@ -1,17 +1,16 @@
-import CouchSync
-import JSON
+package import JSON
 
 /// Reproducible random selectors and documents on the fields `_id`, `a`, `b` and `a.b`.
-struct SelectorRandom {
+package struct SelectorRandom {
   private var random: JSONCollationRandom
 
   /// The same seed gives the same ones.
-  init(seed: UInt64) {
+  package init(seed: UInt64) {
     random = JSONCollationRandom(seed: seed)
   }
 
   /// A document; with all of the fields, or with any of them.
-  mutating func document(whole: Bool) -> JSONValue {
+  package mutating func document(whole: Bool) -> JSONValue {
     var document = JSONObject()
     document["_id"] = .string("i" + random.text())
     if whole || random.below(4) > 0 {
@@ -24,7 +23,7 @@ struct SelectorRandom {
   }
 
   /// A selector whose lists are not empty.
-  mutating func selector(depth: Int = 3) -> JSONValue {
+  package mutating func selector(depth: Int = 3) -> JSONValue {
     switch random.below(depth > 0 ? 9 : 5) {
     case 0...3: return [random.one(of: ["_id", "a", "b", "a.b"]): condition(depth: depth)]
     case 4: return ["a": ["b": condition(depth: depth)]]
@@ -67,7 +66,7 @@ struct SelectorRandom {
   }
 
   /// Any JSON, with operators and fields for names: seldom a selector.
-  mutating func nonsense(depth: Int = 5) -> JSONValue {
+  package mutating func nonsense(depth: Int = 5) -> JSONValue {
     guard depth > 0, random.below(4) > 0 else { return random.value(depth: 1) }
     if random.below(4) == 0 {
       return .array((0..<random.below(4)).map { _ in nonsense(depth: depth - 1) })

@@ -1,11 +1,11 @@
-import Documents
+package import Documents
 import JSON
-import Stores
+package import Stores
 
 /// Chooses the index that serves a query.
 ///
 /// Source: CouchDB, "POST /{db}/_find: index selection".
-struct QueryPlanner {
+package struct QueryPlanner {
   /// Why an index can't serve a query, in CouchDB's words.
   enum Mismatch: String {
     /// It leaves out documents that the selector doesn't.
@@ -24,7 +24,7 @@ struct QueryPlanner {
   let facts: SelectorFacts
 
   /// A planner for one query.
-  init(_ definitions: [IndexDefinition], _ request: FindRequest) {
+  package init(_ definitions: [IndexDefinition], _ request: FindRequest) {
     self.definitions = definitions
     self.request = request
     facts = SelectorFacts(request.selector)
@@ -33,7 +33,7 @@ struct QueryPlanner {
   /// The plan.
   /// - Throws: 400 `no_usable_index` when nothing has the order asked for, or the query is not to fall
   ///   back to what is left; `invalid_index`; `invalid_bookmark` when the bookmark is of another way.
-  func plan() throws -> QueryPlan {
+  package func plan() throws -> QueryPlan {
     let usable = ranked
     guard !usable.isEmpty else { throw Self.noSortIndex }
     var pool = usable.filter { isNamed($0) }
@@ -104,7 +104,7 @@ struct QueryPlanner {
   /// Source: `mango_cursor_view:required_fields`, `mango_idx_view:covers`.
   private func isCovered(by index: QueryIndex) -> Bool {
     guard let definition = index.definition, let projection = request.projection,
-      request.extras.isEmpty, !facts.asksOfDocument
+      !request.showsConflicts, !facts.asksOfDocument
     else { return false }
     return definition.covers(projection.fields + facts.fields)
   }
@@ -190,9 +190,9 @@ extension QueryPlanner {
 }
 
 /// How a query is served: from which index, which part of it, in which direction.
-struct QueryPlan: Sendable {
+package struct QueryPlan: Sendable {
   /// The part of an index that is walked.
-  enum Part: Sendable {
+  package enum Part: Sendable {
     /// Nothing: no document can match.
     case nothing
     /// Documents with these ids, design documents left out.
@@ -206,11 +206,19 @@ struct QueryPlan: Sendable {
   }
 
   /// The index.
-  let index: QueryIndex
+  package let index: QueryIndex
   /// The part.
-  let part: Part
+  package let part: Part
   /// Whether the walk goes down.
-  let isDescending: Bool
+  package let isDescending: Bool
   /// Whether the index's entries tell all that is asked, so that no document need be read.
-  var isCovered = false
+  package var isCovered = false
+
+  /// A plan.
+  package init(index: QueryIndex, part: Part, isDescending: Bool, isCovered: Bool = false) {
+    self.index = index
+    self.part = part
+    self.isDescending = isDescending
+    self.isCovered = isCovered
+  }
 }

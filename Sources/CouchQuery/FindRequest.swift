@@ -7,25 +7,25 @@ import Stores
 /// Source: CouchDB, "POST /{db}/_find".
 package struct FindRequest: Sendable {
   /// Which documents.
-  private(set) var selector: Selector
+  package private(set) var selector: Selector
   /// The index that is wished for.
-  let useIndex: UseIndex?
+  package let useIndex: UseIndex?
   /// Where to go on; nil from the beginning.
-  let bookmark: QueryCursor?
+  package let bookmark: QueryCursor?
   /// The bookmark as it came, or what stands for the beginning.
-  let bookmarkText: String
+  package let bookmarkText: String
   /// Documents at most.
-  let limit: Int
+  package let limit: Int
   /// Documents to leave out first.
-  let skip: Int
+  package let skip: Int
   /// In which order.
   let sort: QuerySort
   /// Which fields of each document; nil for whole documents.
-  let projection: FieldProjection?
+  package let projection: FieldProjection?
   /// What comes with each document, and can be selected by.
-  let extras: DocumentExtras
+  package let showsConflicts: Bool
   /// Whether the answer tells what it took.
-  let wantsStatistics: Bool
+  package let wantsStatistics: Bool
   /// Whether another index than the one wished for, or none, will do.
   let allowsFallback: Bool
   /// Options that ask for something that only a cluster has; they are checked, shown by `_explain`, and
@@ -55,9 +55,7 @@ package struct FindRequest: Sendable {
     projection = try body["fields"].flatMap { node in
       try FieldProjection(node)
     }
-    var extras = DocumentExtras()
-    extras.conflicts = try QueryOption.flag("conflicts", in: body, default: false)
-    self.extras = extras
+    showsConflicts = try QueryOption.flag("conflicts", in: body, default: false)
     wantsStatistics = try QueryOption.flag("execution_stats", in: body, default: false)
     allowsFallback = try QueryOption.flag("allow_fallback", in: body, default: true)
     clusterOptions = try Self.clusterOptions(in: body)
@@ -65,7 +63,7 @@ package struct FindRequest: Sendable {
 
   /// The same with its selector's long lists in order.
   /// - Throws: 503 when nobody waits for the answer any more.
-  func prepared() async throws -> FindRequest {
+  package func prepared() async throws -> FindRequest {
     var request = self
     request.selector = try await selector.prepared()
     return request
@@ -101,7 +99,7 @@ package struct FindRequest: Sendable {
 /// The index that a query's writer wishes for.
 ///
 /// Source: CouchDB, "POST /{db}/_find: use_index".
-struct UseIndex: Sendable {
+package struct UseIndex: Sendable {
   /// The design document's name, without `_design/`.
   let design: String
   /// The index's name; nil for any of the design document.
@@ -134,20 +132,20 @@ struct UseIndex: Sendable {
   }
 
   /// A design document's name without `_design/`.
-  static func name(of design: String) -> String {
+  package static func name(of design: String) -> String {
     let prefix = "_design/".utf8
     guard design.utf8.starts(with: prefix) else { return design }
     return String(Substring(design.utf8.dropFirst(prefix.count)))
   }
 
   /// Whether a definition is meant.
-  func names(_ definition: IndexDefinition) -> Bool {
+  package func names(_ definition: IndexDefinition) -> Bool {
     design.equalsBytes(of: Self.name(of: definition.design.text))
       && (name.map { $0.equalsBytes(of: definition.name) } ?? true)
   }
 
   /// What the answer says when the index was not used.
-  var warning: String {
+  package var warning: String {
     if let name {
       "_design/\(design), \(name) was not used because it is not a valid index for this query."
     } else {
@@ -164,10 +162,10 @@ struct UseIndex: Sendable {
 /// Reads the members of a query's body, with CouchDB's words for what is wrong.
 ///
 /// Source: CouchDB, `mango_opts`.
-enum QueryOption {
+package enum QueryOption {
   /// Checks that a body is an object that has no other members than these.
   /// - Throws: 400 `bad_request`, `invalid_key`.
-  static func check(_ body: JSONNode, allows names: [String]) throws {
+  package static func check(_ body: JSONNode, allows names: [String]) throws {
     guard body.kind == .object else {
       throw ServiceError.badRequest("Request body must be a JSON object")
     }
@@ -178,7 +176,7 @@ enum QueryOption {
 
   /// A member that must be there.
   /// - Throws: 400 `missing_required_key`.
-  static func required(_ name: String, in body: JSONNode) throws -> JSONNode {
+  package static func required(_ name: String, in body: JSONNode) throws -> JSONNode {
     guard let node = body[name] else {
       throw ServiceError(.missingRequiredKey, "Missing required key: \(name)")
     }
@@ -199,7 +197,7 @@ enum QueryOption {
 
   /// A member that is a whole number from `least`, which is 0 or 1.
   /// - Throws: 400 `invalid_non_neg_integer`, `invalid_pos_integer`.
-  static func count(
+  package static func count(
     _ name: String, in body: JSONNode, default standard: Int, least: Int = 0
   ) throws -> Int {
     guard let node = body[name] else { return standard }
@@ -235,7 +233,7 @@ enum QueryOption {
   }
 
   /// The beginning of a value, for an error's reason.
-  static func shown(_ node: JSONNode) -> String {
+  package static func shown(_ node: JSONNode) -> String {
     String(decoding: node.minified.prefix(64), as: UTF8.self)
   }
 }

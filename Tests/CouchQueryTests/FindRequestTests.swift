@@ -1,4 +1,4 @@
-import CouchSync
+import CouchQuery
 import Stores
 import Testing
 
@@ -35,7 +35,7 @@ struct FindRequestTests {
       (#"{"selector":{},"partition":"p"}"#, "bad_request"),
     ])
   func malformedRequestIsRefusedInCouchDBsWords(body: String, error: String) async throws {
-    #expect(await refusal { try FindRequest(json(body)) } == "400 \(error)")
+    #expect(refusal { try FindRequest(json(body)) } == "400 \(error)")
   }
 
   @Test func optionsOfAClusterAreTaken() throws {
@@ -69,11 +69,11 @@ struct FindRequestTests {
   @Test func longListsAreRefused() async throws {
     let fields = (0...QueryLimits.projectedFields).map { "\"f\($0)\"" }.joined(separator: ",")
     #expect(
-      await refusal { try FindRequest(json(#"{"selector":{},"fields":[\#(fields)]}"#)) }
+      refusal { try FindRequest(json(#"{"selector":{},"fields":[\#(fields)]}"#)) }
         == "400 invalid_fields")
     let sort = (0...QueryLimits.indexFields).map { "\"f\($0)\"" }.joined(separator: ",")
     #expect(
-      await refusal { try FindRequest(json(#"{"selector":{},"sort":[\#(sort)]}"#)) }
+      refusal { try FindRequest(json(#"{"selector":{},"sort":[\#(sort)]}"#)) }
         == "400 invalid_sort_json")
   }
 }

@@ -1,11 +1,11 @@
 import Documents
-import JSON
+package import JSON
 import Stores
 
 /// The fields of a document that a query asks for, nested as in the document.
 ///
 /// Source: CouchDB, "POST /{db}/_find: filtering fields".
-struct FieldProjection: Sendable {
+package struct FieldProjection: Sendable {
   /// The fields, in the order in which they were asked for.
   let fields: [FieldPath]
 
@@ -38,7 +38,7 @@ struct FieldProjection: Sendable {
   init(_ fields: [FieldPath]) { self.fields = fields }
 
   /// Writes an object of the fields that a document has.
-  func append(_ document: JSONNode, to writer: inout JSONWriter) {
+  package func append(_ document: JSONNode, to writer: inout JSONWriter) {
     var tree = Branch()
     for field in fields {
       if let value = field.value(in: document) { tree.put(value, at: field.names[...]) }

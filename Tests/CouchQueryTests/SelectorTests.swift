@@ -1,4 +1,3 @@
-import CouchSync
 import Testing
 
 /// How conditions are joined, and what absent fields do to them.
