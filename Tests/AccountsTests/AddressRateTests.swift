@@ -10,8 +10,8 @@ struct AddressRateTests {
   private let address = ClientAddress("192.0.2.1")
   private let start = ContinuousClock.now
 
-  @Test(arguments: UInt64(1)...10)
-  func s18NoWindowEverHoldsMoreThanTheLimit(seed: UInt64) {
+  @Test(.bug(id: "S18"), arguments: UInt64(1)...10)
+  func noWindowEverHoldsMoreThanTheLimit(seed: UInt64) {
     var generator = SeededGenerator(seed: seed)
     let (count, seconds) = (Int.random(in: 2...12, using: &generator), Int64(60))
     let rate = AddressRate(count: count, seconds: seconds)
@@ -43,8 +43,8 @@ struct AddressRateTests {
   }
 
   /// Regression: the wall clock was asked, and one step ahead gave a whole new burst.
-  @Test(arguments: [1, 3_600, 315_360_000, -3_600, -315_360_000] as [Int64])
-  func s18NoStepOfTheWallClockGivesOrTakesAnything(seconds: Int64) async throws {
+  @Test(.bug(id: "S18"), arguments: [1, 3_600, 315_360_000, -3_600, -315_360_000] as [Int64])
+  func noStepOfTheWallClockGivesOrTakesAnything(seconds: Int64) async throws {
     let fixture = try await AccountFixture.make { $0.guestsPerHour = 4 }
     for _ in 0..<2 { #expect(try await wait(fixture) == nil) }
     #expect(try await wait(fixture) == 1_800)

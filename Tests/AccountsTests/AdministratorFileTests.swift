@@ -39,7 +39,7 @@ struct AdministratorFileTests {
     #expect(try await !Self.opens(Secret(password.exposed + "x"), second.hash))
   }
 
-  @Test func f04APasswordThatNobodySawIsDrawnAnew() async throws {
+  @Test(.bug(id: "F04")) func aPasswordThatNobodySawIsDrawnAnew() async throws {
     let directory = try TemporaryDirectory()
     let first = try Self.file(in: directory).password()
     let second = try Self.file(in: directory).password()
@@ -48,7 +48,7 @@ struct AdministratorFileTests {
     #expect(try await Self.opens(fresh, second.hash))
   }
 
-  @Test func s14TheFileHasTheHashAloneAndIsItsOwnersAlone() throws {
+  @Test(.bug(id: "S14")) func theFileHasTheHashAloneAndIsItsOwnersAlone() throws {
     let directory = try TemporaryDirectory()
     let password = try Self.file(in: directory).password()
     let text = try directory.text("administrator.json")

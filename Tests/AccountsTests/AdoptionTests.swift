@@ -30,7 +30,7 @@ struct AdoptionTests {
       Set(fixture.adoptions.done) == [Adoptions.Adoption(guest: guest.principal.id, user: id)])
   }
 
-  @Test func s07AGuestBecomesOneUserOnly() async throws {
+  @Test(.bug(id: "S07")) func aGuestBecomesOneUserOnly() async throws {
     let fixture = try await AccountFixture.make()
     let guest = try await fixture.guest()
     _ = try await fixture.service.addUser(username: "first", password: AccountFixture.password)
@@ -44,7 +44,7 @@ struct AdoptionTests {
     #expect(Set(fixture.adoptions.done.map(\.user)).count == 1)
   }
 
-  @Test func s07OfManyUsersAtOnceOneGetsTheGuest() async throws {
+  @Test(.bug(id: "S07")) func ofManyUsersAtOnceOneGetsTheGuest() async throws {
     let fixture = try await AccountFixture.make()
     let guest = try await fixture.guest()
     let names = (0..<8).map { "user\($0)" }
@@ -64,7 +64,7 @@ struct AdoptionTests {
     #expect(Set(fixture.adoptions.done.map(\.user)).count == 1)
   }
 
-  @Test func s07AdoptionNeedsBothProofs() async throws {
+  @Test(.bug(id: "S07")) func adoptionNeedsBothProofs() async throws {
     let fixture = try await AccountFixture.make()
     let guest = try await fixture.guest()
     let session = try await fixture.signUp("demo")
@@ -92,7 +92,7 @@ struct AdoptionTests {
     #expect(fixture.adoptions.done.isEmpty)
   }
 
-  @Test func f04AnInterruptedAdoptionIsDoneAtTheNextLogIn() async throws {
+  @Test(.bug(id: "F04")) func anInterruptedAdoptionIsDoneAtTheNextLogIn() async throws {
     let fixture = try await AccountFixture.make()
     let guest = try await fixture.guest()
     fixture.adoptions.fail(with: ServiceError(.unavailable, "Not now"))
@@ -128,7 +128,7 @@ struct AdoptionTests {
     #expect(fixture.adoptions.done == [adoption, adoption, adoption])
   }
 
-  @Test func f04AnInterruptedAdoptionIsRepeatedWithTheGuestsToken() async throws {
+  @Test(.bug(id: "F04")) func anInterruptedAdoptionIsRepeatedWithTheGuestsToken() async throws {
     let fixture = try await AccountFixture.make()
     let id = try await fixture.service.addUser(username: "demo", password: AccountFixture.password)
     let guest = try await fixture.guest()

@@ -86,7 +86,7 @@ struct ErasureTests {
     #expect(try await stores(fixture, "guest") == [guest.principal.store])
   }
 
-  @Test func f04AnInterruptedErasureIsFinishedAtTheNextStart() async throws {
+  @Test(.bug(id: "F04")) func anInterruptedErasureIsFinishedAtTheNextStart() async throws {
     let fixture = try await AccountFixture.make()
     let session = try await fixture.signUp("demo")
     try await write(fixture, session.principal.store)

@@ -72,7 +72,7 @@ struct ExchangeTests {
     #expect(codes.count { $0 == .invalidToken } == 7)
   }
 
-  @Test func s09AnAccountThatWasMadeInAVictimsNameStaysAnothers() async throws {
+  @Test(.bug(id: "S09")) func anAccountThatWasMadeInAVictimsNameStaysAnothers() async throws {
     let name = try await exchange(forge.token()).principal.username ?? ""
     #expect(try await failure { _ = try await fixture.signUp(name) } == .invalidName)
     #expect(try await failure { _ = try await fixture.logIn(name) } == .badCredentials)
@@ -115,7 +115,7 @@ struct ExchangeTests {
     #expect(fixture.adoptions.done == [adoption])
   }
 
-  @Test func f04AnInterruptedAdoptionIsDoneAtTheNextLogIn() async throws {
+  @Test(.bug(id: "F04")) func anInterruptedAdoptionIsDoneAtTheNextLogIn() async throws {
     let guest = try await fixture.guest()
     fixture.adoptions.fail(with: ServiceError(.unavailable, "Not now"))
     let session = try await exchange(forge.token(), guestToken: guest.token)
@@ -128,7 +128,7 @@ struct ExchangeTests {
       ])
   }
 
-  @Test func s07AdoptionNeedsBothProofs() async throws {
+  @Test(.bug(id: "S07")) func adoptionNeedsBothProofs() async throws {
     let guest = try await fixture.guest()
     let wrong = try await failure {
       _ = try await exchange(forge.token(claims: ["aud": #""other""#]), bearer: guest.token)

@@ -27,28 +27,32 @@ struct IDTokenTests {
     }
   }
 
-  @Test(arguments: [
-    #""none""#, #""None""#, #""HS256""#, #""RS384""#, #""PS256""#, #""rs256""#, #""ES256 ""#,
-    "null",
-    "256", #"["ES256"]"#, nil,
-  ])
-  func s01OtherAlgorithmsAreRefused(algorithm: String?) throws {
+  @Test(
+    .bug(id: "S01"),
+    arguments: [
+      #""none""#, #""None""#, #""HS256""#, #""RS384""#, #""PS256""#, #""rs256""#, #""ES256 ""#,
+      "null",
+      "256", #"["ES256"]"#, nil,
+    ])
+  func otherAlgorithmsAreRefused(algorithm: String?) throws {
     let forge = try IssuerForge()
     try refused(forge.token(header: ["alg": algorithm]))
   }
 
-  @Test(arguments: ["jku", "jwk", "x5u", "x5c", "crit", "b64", "zip", "enc"])
-  func s02HeadersThatBringKeysAreRefused(name: String) throws {
+  @Test(.bug(id: "S02"), arguments: ["jku", "jwk", "x5u", "x5c", "crit", "b64", "zip", "enc"])
+  func headersThatBringKeysAreRefused(name: String) throws {
     let forge = try IssuerForge()
     for value in [#""https://evil.example""#, "[]", "null", #"["exp"]"#] {
       try refused(forge.token(header: [name: value]))
     }
   }
 
-  @Test(arguments: [
-    nil, #""""#, "7", "null", "[]", "\"\(String(repeating: "k", count: 257))\"",
-  ])
-  func s02AKeysNameIsATextOfBoundedLength(kid: String?) throws {
+  @Test(
+    .bug(id: "S02"),
+    arguments: [
+      nil, #""""#, "7", "null", "[]", "\"\(String(repeating: "k", count: 257))\"",
+    ])
+  func aKeysNameIsATextOfBoundedLength(kid: String?) throws {
     try refused(try IssuerForge().token(header: ["kid": kid]))
   }
 
@@ -62,7 +66,7 @@ struct IDTokenTests {
     _ = try IDToken(forge.token(header: ["x5t": #""a""#]))
   }
 
-  @Test func s01RepeatedMembersAndOtherFormsAreRefused() throws {
+  @Test(.bug(id: "S01")) func repeatedMembersAndOtherFormsAreRefused() throws {
     let forge = try IssuerForge()
     try refused(forge.token(claims: [#"x":1,"x"#: "2"]))
     try refused(forge.token(header: [#"x":1,"x"#: "2"]))
@@ -74,6 +78,7 @@ struct IDTokenTests {
   }
 
   @Test(
+    .bug(id: "S03"),
     arguments: [
       ["exp": nil], ["iat": nil], ["sub": nil], ["iss": nil], ["aud": nil],
       ["exp": #""1800000300""#],
@@ -82,11 +87,12 @@ struct IDTokenTests {
       ["aud": #"["app",7]"#], ["aud": #"{"app":1}"#], ["iat": "1800000300"],
       ["sub": "\"\(String(repeating: "s", count: 256))\""],
     ] as [[String: String?]])
-  func s03ClaimsMustBeThereAndOfTheirType(changes: [String: String?]) throws {
+  func claimsMustBeThereAndOfTheirType(changes: [String: String?]) throws {
     try refused(try IssuerForge().token(claims: changes))
   }
 
   @Test(
+    .bug(id: "S03"),
     arguments: [
       (["aud": #"["app"]"#], true), (["aud": #"["app","web"]"#], false),
       (["aud": #"["app","web"]"#, "azp": #""web""#], true), (["azp": #""app""#], true),
@@ -104,7 +110,7 @@ struct IDTokenTests {
       (["iat": "1799996340", "exp": "1800009999"], false),
       (["exp": "1800086400"], true), (["exp": "1800086401"], false),
     ] as [([String: String?], Bool)])
-  func s03ClaimsAreHeldAgainstTheIssuerAndTheClock(
+  func claimsAreHeldAgainstTheIssuerAndTheClock(
     changes: [String: String?], isGood: Bool
   ) throws {
     let claims = try IDToken(try IssuerForge().token(claims: changes)).claims
@@ -119,6 +125,7 @@ struct IDTokenTests {
   }
 
   @Test(
+    .bug(id: "S01"),
     arguments: [
       ("RS256", ["use": #""enc""#]), ("RS256", ["alg": #""RS512""#]), ("RS256", ["kty": #""oct""#]),
       ("RS256", ["alg": #""HS256""#]), ("RS256", ["d": #""AA""#]), ("RS256", ["e": #""AQ""#]),
@@ -131,7 +138,7 @@ struct IDTokenTests {
       ("ES256", ["x": "\"\(String(repeating: "A", count: 43))\""]), ("ES256", ["y": nil]),
       ("EdDSA", ["crv": #""X25519""#]), ("EdDSA", ["x": #""AA""#]), ("EdDSA", ["alg": #""ES256""#]),
     ] as [(String, [String: String?])])
-  func s01KeysThatAreNoneOrWeakArePassedOver(
+  func keysThatAreNoneOrWeakArePassedOver(
     algorithm: String, changes: [String: String?]
   ) throws {
     let forge = try IssuerForge()
@@ -143,7 +150,7 @@ struct IDTokenTests {
     #expect(set[good] != nil)
   }
 
-  @Test func s01AKeyIsGoodForItsOwnAlgorithmAlone() throws {
+  @Test(.bug(id: "S01")) func aKeyIsGoodForItsOwnAlgorithmAlone() throws {
     let forge = try IssuerForge()
     let set = try IssuerKeySet(forge.keySet([forge.key("RS256", kid: "k")]))
     for algorithm in ["ES256", "EdDSA"] {

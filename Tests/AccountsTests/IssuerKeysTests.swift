@@ -28,7 +28,7 @@ struct IssuerKeysTests {
     #expect(site.asked.count == 2)
   }
 
-  @Test func s02AFloodOfUnknownKeysIsOneRequestInThirtySeconds() async throws {
+  @Test(.bug(id: "S02")) func aFloodOfUnknownKeysIsOneRequestInThirtySeconds() async throws {
     #expect(try await has("ES256"))
     for second in 1...90 {
       for number in 0..<20 {
@@ -40,7 +40,7 @@ struct IssuerKeysTests {
     #expect(try await has("RS256"))
   }
 
-  @Test func s02ManyAtOnceShareOneRequest() async throws {
+  @Test(.bug(id: "S02")) func manyAtOnceShareOneRequest() async throws {
     site.hold(true)
     let names = try (0..<50).map { try name("ES256", kid: $0 % 2 == 0 ? "ES256" : "\($0)") }
     try await withThrowingTaskGroup(of: Bool.self) { group in
@@ -66,7 +66,7 @@ struct IssuerKeysTests {
     #expect(site.asked.count == 1)
   }
 
-  @Test func s04ARotatedKeyIsFoundAndTheOldOneEnds() async throws {
+  @Test(.bug(id: "S04")) func aRotatedKeyIsFoundAndTheOldOneEnds() async throws {
     #expect(try await has("ES256"))
     site.publish(keys: forge.keySet([forge.key("ES256", kid: "next")]))
     #expect(try await !has("ES256", kid: "next"))
@@ -75,7 +75,7 @@ struct IssuerKeysTests {
     #expect(try await !has("ES256"))
   }
 
-  @Test func s04AKeyThatTheIssuerTookBackEndsWithinTenMinutes() async throws {
+  @Test(.bug(id: "S04")) func aKeyThatTheIssuerTookBackEndsWithinTenMinutes() async throws {
     #expect(try await has("ES256"))
     site.publish(keys: forge.keySet([]))
     clock.advance(seconds: IssuerKeys.freshSeconds - 1)
@@ -114,7 +114,7 @@ struct IssuerKeysTests {
     #expect(site.failures.map(\.code) == [.issuerUnavailable])
   }
 
-  @Test func f21AClockThatIsSetBackAsksNoOftenerAndStillAsks() async throws {
+  @Test(.bug(id: "F21")) func aClockThatIsSetBackAsksNoOftenerAndStillAsks() async throws {
     #expect(try await has("ES256"))
     clock.advance(seconds: -86_400)
     #expect(try await !has("ES256", kid: "unknown"))

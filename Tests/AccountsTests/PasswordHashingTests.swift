@@ -5,7 +5,7 @@ import Testing
 
 /// How passwords are hashed, and what happens when that can't be.
 struct PasswordHashingTests {
-  @Test func s10TheRefusalSaysThatTheServiceIsBusy() async throws {
+  @Test(.bug(id: "S10")) func theRefusalSaysThatTheServiceIsBusy() async throws {
     let parameters = try #require(ScryptParameters(rounds: 2, blockSize: 1, parallelism: 1))
     let (begun, begin) = AsyncStream.makeStream(of: Void.self)
     let (released, release) = AsyncStream.makeStream(of: Void.self)

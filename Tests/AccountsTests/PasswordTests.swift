@@ -27,7 +27,7 @@ struct PasswordTests {
     #expect(work == [1, 1])
   }
 
-  @Test func s10NoPasswordThatCantBeAnybodysIsHashed() async throws {
+  @Test(.bug(id: "S10")) func noPasswordThatCantBeAnybodysIsHashed() async throws {
     let fixture = try await AccountFixture.make()
     _ = try await fixture.signUp("demo")
     let before = fixture.hashCount
@@ -105,7 +105,7 @@ struct PasswordTests {
     #expect(after.hashCount == 3)
   }
 
-  @Test func s10LockingOutTouchesOneNameFromOneAddress() async throws {
+  @Test(.bug(id: "S10")) func lockingOutTouchesOneNameFromOneAddress() async throws {
     let fixture = try await AccountFixture.make()
     _ = try await fixture.signUp("demo")
     _ = try await fixture.signUp("other")
@@ -126,7 +126,7 @@ struct PasswordTests {
     #expect(try await fixture.logIn("demo").principal.username == "demo")
   }
 
-  @Test func s10OneAddressGetsOnlySoManyHashes() async throws {
+  @Test(.bug(id: "S10")) func oneAddressGetsOnlySoManyHashes() async throws {
     let fixture = try await AccountFixture.make { $0.passwordsPerMinute = 10 }
     for place in 0..<5 {
       #expect(
@@ -138,8 +138,8 @@ struct PasswordTests {
   }
 
   /// Regression: the wall clock was asked, and one step ahead opened every lock.
-  @Test(arguments: [60, 3_600, 315_360_000, -3_600, -315_360_000] as [Int64])
-  func s18NoStepOfTheWallClockGivesAGuess(seconds: Int64) async throws {
+  @Test(.bug(id: "S18"), arguments: [60, 3_600, 315_360_000, -3_600, -315_360_000] as [Int64])
+  func noStepOfTheWallClockGivesAGuess(seconds: Int64) async throws {
     let fixture = try await AccountFixture.make { $0.passwordsPerMinute = 20 }
     func codes() async throws -> [ServiceError.Code?] {
       [

@@ -6,7 +6,7 @@ import Testing
 
 /// Secrets that nobody reads by accident.
 struct SecretTests {
-  @Test func s14ASecretPrintsNowhere() async throws {
+  @Test(.bug(id: "S14")) func aSecretPrintsNowhere() async throws {
     let canary = "canary-4711"
     let secret = Secret(canary)
     var dumped = ""
@@ -22,7 +22,7 @@ struct SecretTests {
     #expect(secret.exposed == canary)
   }
 
-  @Test func s14NoKeyPrints() async throws {
+  @Test(.bug(id: "S14")) func noKeyPrints() async throws {
     let fixture = try await AccountFixture.make()
     let forge = try TokenForge(fixture)
     var text = "\(forge.key)" + String(reflecting: forge.key)
@@ -31,7 +31,7 @@ struct SecretTests {
     #expect(!text.contains(forge.key.secret.exposed))
   }
 
-  @Test func s14AnErrorNamesNeitherUserNorPassword() async throws {
+  @Test(.bug(id: "S14")) func anErrorNamesNeitherUserNorPassword() async throws {
     let fixture = try await AccountFixture.make()
     do {
       _ = try await fixture.service.logIn(

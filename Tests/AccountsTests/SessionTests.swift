@@ -120,7 +120,7 @@ struct SessionTests {
     #expect(fixture.engine.tally.created == 0)
   }
 
-  @Test func s08GuestsFromOnePrefixAreLimited() async throws {
+  @Test(.bug(id: "S08")) func guestsFromOnePrefixAreLimited() async throws {
     let fixture = try await AccountFixture.make { $0.guestsPerHour = 10 }
     func make(_ address: String) async throws -> ServiceError.Code? {
       try await failure { _ = try await fixture.service.createGuest(from: ClientAddress(address)) }

@@ -26,7 +26,7 @@ struct SignUpTests {
     #expect(try await fixture.logIn("DEMO").principal.username == "Demo")
   }
 
-  @Test func h15TwoSpellingsOfAnAccentAreOneUser() async throws {
+  @Test(.bug(id: "H15")) func twoSpellingsOfAnAccentAreOneUser() async throws {
     let fixture = try await AccountFixture.make()
     let composed = try await fixture.signUp("caf\u{E9}")
     let taken = try await failure { _ = try await fixture.signUp("cafe\u{301}") }
@@ -35,13 +35,15 @@ struct SignUpTests {
   }
 
   /// Names that look like another's, or like nothing, are nobody's.
-  @Test(arguments: [
-    "de\u{200B}mo", "de\u{200D}mo", "de\u{200C}mo", "\u{FEFF}demo", "de\u{AD}mo", "demo\u{2060}",
-    "de\u{34F}mo", "demo\u{FE0F}", "\u{E0064}demo", "\u{3164}a", "a\u{115F}", "\u{600}1",
-    "de\u{A0}mo", "de\u{3000}mo", "de\u{2009}mo", "de\u{202F}mo", "de\u{2800}mo",
-    " demo", "demo ", "demo  user", "de\u{202E}mo", "de\u{2066}mo",
-  ])
-  func h15NamesThatCantBeToldApartAreRefused(name: String) async throws {
+  @Test(
+    .bug(id: "H15"),
+    arguments: [
+      "de\u{200B}mo", "de\u{200D}mo", "de\u{200C}mo", "\u{FEFF}demo", "de\u{AD}mo", "demo\u{2060}",
+      "de\u{34F}mo", "demo\u{FE0F}", "\u{E0064}demo", "\u{3164}a", "a\u{115F}", "\u{600}1",
+      "de\u{A0}mo", "de\u{3000}mo", "de\u{2009}mo", "de\u{202F}mo", "de\u{2800}mo",
+      " demo", "demo ", "demo  user", "de\u{202E}mo", "de\u{2066}mo",
+    ])
+  func namesThatCantBeToldApartAreRefused(name: String) async throws {
     let fixture = try await AccountFixture.make()
     let refused = try await failure { _ = try await fixture.signUp(name) }
     #expect(refused == .invalidName)
@@ -52,7 +54,7 @@ struct SignUpTests {
     #expect(fixture.hashCount == 0)
   }
 
-  @Test func h15TheReasonNamesTheCharacter() {
+  @Test(.bug(id: "H15")) func theReasonNamesTheCharacter() {
     func reason(_ name: String) -> String? {
       do { _ = try UserName(ofNewcomer: name) } catch { return ServiceError(error)?.reason }
       return nil
@@ -61,15 +63,17 @@ struct SignUpTests {
     #expect(reason("a\u{A0}b") == "A name must not contain blanks but the plain one: U+00A0.")
   }
 
-  @Test(arguments: ["Demo User", "caf\u{E9}", "名前 二", "ab c d", "\u{E01}\u{E32}", "नमस्ते"])
-  func h15NamesInOtherScriptsAreTaken(name: String) async throws {
+  @Test(
+    .bug(id: "H15"),
+    arguments: ["Demo User", "caf\u{E9}", "名前 二", "ab c d", "\u{E01}\u{E32}", "नमस्ते"])
+  func namesInOtherScriptsAreTaken(name: String) async throws {
     let fixture = try await AccountFixture.make()
     #expect(try await fixture.signUp(name).principal.username == name)
   }
 
   /// The rule is for newcomers: whoever had such a name before goes on using it.
-  @Test(arguments: ["de\u{200D}mo", " demo", "de\u{A0}mo"])
-  func h15AccountsOfBeforeLogInAndChangeTheirPassword(name: String) async throws {
+  @Test(.bug(id: "H15"), arguments: ["de\u{200D}mo", " demo", "de\u{A0}mo"])
+  func accountsOfBeforeLogInAndChangeTheirPassword(name: String) async throws {
     let fixture = try await AccountFixture.make()
     let hash = try await fixture.service.hashing.hash(
       PasswordRule.normalized(AccountFixture.password))
@@ -100,7 +104,7 @@ struct SignUpTests {
     #expect(codes.count { $0 == .taken } == 19)
   }
 
-  @Test func s10PasswordsHaveEightTo1024Bytes() async throws {
+  @Test(.bug(id: "S10")) func passwordsHaveEightTo1024Bytes() async throws {
     let fixture = try await AccountFixture.make()
     for (place, (password, expected))
       in ([

@@ -123,7 +123,7 @@ struct SweepTests {
     #expect(await sweeping.fixture.service.renewed(guest.principal) == nil)
   }
 
-  @Test func f21ClockThatRunsAheadErasesNobody() async throws {
+  @Test(.bug(id: "F21")) func clockThatRunsAheadErasesNobody() async throws {
     let sweeping = try await Sweeping()
     let guest = try await sweeping.guest()
     #expect(try await sweeping.sweep() == 0)
@@ -140,7 +140,8 @@ struct SweepTests {
       try await sweeping.fixture.service.authenticate(bearer: guest.token).id == guest.principal.id)
   }
 
-  @Test func f21StoreMadeUnderAClockThatWasBehindIsNotOldOnceItIsRight() async throws {
+  @Test(.bug(id: "F21")) func storeMadeUnderAClockThatWasBehindIsNotOldOnceItIsRight() async throws
+  {
     let sweeping = try await Sweeping()
     sweeping.fixture.clock.step(seconds: -20_000 * Self.day)
     _ = try await sweeping.guest()
@@ -216,7 +217,7 @@ struct SweepTests {
     #expect(try await sweeping.guests() == [other.principal.store])
   }
 
-  @Test func f04InterruptedErasureTakesTheGuestsStoresAtTheNextStart() async throws {
+  @Test(.bug(id: "F04")) func interruptedErasureTakesTheGuestsStoresAtTheNextStart() async throws {
     let sweeping = try await Sweeping()
     let guest = try await sweeping.guest()
     let session = try await sweeping.fixture.signUp("demo", guest: guest.principal)

@@ -15,31 +15,33 @@ struct TokenFormTests {
     #expect(principal.store == .guest(principal.id))
   }
 
-  @Test(arguments: [
-    "none", "None", "NONE", "HS384", "HS512", "RS256", "ES256", "EdDSA", "hs256", "HS256 ", "",
-  ])
-  func s01AnotherAlgorithmIsRefused(algorithm: String) async throws {
+  @Test(
+    .bug(id: "S01"),
+    arguments: [
+      "none", "None", "NONE", "HS384", "HS512", "RS256", "ES256", "EdDSA", "hs256", "HS256 ", "",
+    ])
+  func anotherAlgorithmIsRefused(algorithm: String) async throws {
     let fixture = try await AccountFixture.make()
     let forge = try TokenForge(fixture)
     try await expectInvalid(
       fixture, forge.token(header: forge.header(["alg": "\"\(algorithm)\""])))
   }
 
-  @Test func s01NoneWithoutSignatureIsRefused() async throws {
+  @Test(.bug(id: "S01")) func noneWithoutSignatureIsRefused() async throws {
     let fixture = try await AccountFixture.make()
     let forge = try TokenForge(fixture)
     let header = forge.encode(forge.header(["alg": #""none""#]))
     try await expectInvalid(fixture, header + "." + forge.encode(forge.claims()) + ".")
   }
 
-  @Test func s01AnotherKeyUnderOurIdIsRefused() async throws {
+  @Test(.bug(id: "S01")) func anotherKeyUnderOurIdIsRefused() async throws {
     let fixture = try await AccountFixture.make()
     let forge = try TokenForge(fixture)
     let other = try #require(SigningKey.random(at: fixture.clock.now))
     try await expectInvalid(fixture, forge.token(by: other))
   }
 
-  @Test func s01EveryChangedBitOfTheSignatureIsRefused() async throws {
+  @Test(.bug(id: "S01")) func everyChangedBitOfTheSignatureIsRefused() async throws {
     let fixture = try await AccountFixture.make()
     let forge = try TokenForge(fixture)
     let parts = forge.token().split(separator: ".")
@@ -51,7 +53,7 @@ struct TokenFormTests {
     }
   }
 
-  @Test func s01WrongNumberOfPartsIsRefused() async throws {
+  @Test(.bug(id: "S01")) func wrongNumberOfPartsIsRefused() async throws {
     let fixture = try await AccountFixture.make()
     let token = try TokenForge(fixture).token()
     let parts = token.split(separator: ".").map(String.init)
@@ -63,7 +65,7 @@ struct TokenFormTests {
     }
   }
 
-  @Test func s01AnotherSpellingOfTheSameBytesIsRefused() async throws {
+  @Test(.bug(id: "S01")) func anotherSpellingOfTheSameBytesIsRefused() async throws {
     let fixture = try await AccountFixture.make()
     let forge = try TokenForge(fixture)
     let token = forge.token()
@@ -77,7 +79,7 @@ struct TokenFormTests {
     }
   }
 
-  @Test func s01RepeatedMembersAreRefused() async throws {
+  @Test(.bug(id: "S01")) func repeatedMembersAreRefused() async throws {
     let fixture = try await AccountFixture.make()
     let forge = try TokenForge(fixture)
     func twice(_ text: String, _ member: String) -> String {
@@ -94,18 +96,20 @@ struct TokenFormTests {
       fixture, forge.token(header: twice(forge.header(), #""alg":"none""#)))
   }
 
-  @Test(arguments: [
-    "crit": #"["exp"]"#, "jku": #""https://example.com/keys""#, "x5u": #""https://example.com""#,
-    "jwk": #"{"kty":"oct","k":"AA"}"#, "x5c": "[]", "cty": #""JWT""#, "zip": #""DEF""#,
-    "b64": "false",
-  ])
-  func s01AnyFurtherHeaderIsRefused(name: String, value: String) async throws {
+  @Test(
+    .bug(id: "S01"),
+    arguments: [
+      "crit": #"["exp"]"#, "jku": #""https://example.com/keys""#, "x5u": #""https://example.com""#,
+      "jwk": #"{"kty":"oct","k":"AA"}"#, "x5c": "[]", "cty": #""JWT""#, "zip": #""DEF""#,
+      "b64": "false",
+    ])
+  func anyFurtherHeaderIsRefused(name: String, value: String) async throws {
     let fixture = try await AccountFixture.make()
     let forge = try TokenForge(fixture)
     try await expectInvalid(fixture, forge.token(header: forge.header([name: value])))
   }
 
-  @Test func s01AHeaderThatIsNoObjectIsRefused() async throws {
+  @Test(.bug(id: "S01")) func aHeaderThatIsNoObjectIsRefused() async throws {
     let fixture = try await AccountFixture.make()
     let forge = try TokenForge(fixture)
     for header in [
@@ -117,18 +121,20 @@ struct TokenFormTests {
     }
   }
 
-  @Test(arguments: [
-    nil, "null", "1", "[]", #""""#, #""0000000000000000""#, #""../../etc/passwd""#,
-    #""' OR 1=1 --""#, #""%00""#, #""\u0000""#,
-    "\"" + String(repeating: "a", count: 5_000) + "\"",
-  ])
-  func s02AKeyThatIsNotOursIsRefused(kid: String?) async throws {
+  @Test(
+    .bug(id: "S02"),
+    arguments: [
+      nil, "null", "1", "[]", #""""#, #""0000000000000000""#, #""../../etc/passwd""#,
+      #""' OR 1=1 --""#, #""%00""#, #""\u0000""#,
+      "\"" + String(repeating: "a", count: 5_000) + "\"",
+    ])
+  func aKeyThatIsNotOursIsRefused(kid: String?) async throws {
     let fixture = try await AccountFixture.make()
     let forge = try TokenForge(fixture)
     try await expectInvalid(fixture, forge.token(header: forge.header(["kid": kid])))
   }
 
-  @Test func s02TheSameKeyIdInOtherLettersIsRefused() async throws {
+  @Test(.bug(id: "S02")) func theSameKeyIdInOtherLettersIsRefused() async throws {
     let fixture = try await AccountFixture.make()
     let forge = try TokenForge(fixture)
     let upper = "\"\(forge.key.id.text.uppercased())a\""

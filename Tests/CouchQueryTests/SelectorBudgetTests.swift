@@ -20,14 +20,14 @@ struct SelectorBudgetTests {
     return text
   }
 
-  @Test func j12CatastrophicPatternIsSoonAnswered() throws {
+  @Test(.bug(id: "J12")) func catastrophicPatternIsSoonAnswered() throws {
     let selector = try Selector(json(#"{"x":{"$regex":"(a+)+$"}}"#))
     let document = try node(["x": .string(String(repeating: "a", count: 400_000) + "!")])
     var budget = SelectorBudget(total: .seconds(600), patternLimit: .seconds(600))
     #expect(!selector.matches(document, &budget) && !budget.isSpent)
   }
 
-  @Test func j12PatternThatTakesLongInOneTextSpendsTheBudget() throws {
+  @Test(.bug(id: "J12")) func patternThatTakesLongInOneTextSpendsTheBudget() throws {
     let selector = try Selector(json(Self.worst))
     var budget = SelectorBudget(patternLimit: .milliseconds(1))
     _ = selector.matches(try node(["x": .string(text(400_000))]), &budget)

@@ -71,8 +71,8 @@ struct SelectorLawTests {
     }
   }
 
-  @Test(arguments: 10...13)
-  func j12NonsenseIsRefusedOrTaken(seed: UInt64) throws {
+  @Test(.bug(id: "J12"), arguments: 10...13)
+  func nonsenseIsRefusedOrTaken(seed: UInt64) throws {
     var random = SelectorRandom(seed: seed)
     var taken = 0
     for _ in 0..<3_000 {

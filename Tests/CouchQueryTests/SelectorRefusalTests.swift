@@ -12,30 +12,36 @@ struct SelectorRefusalTests {
     #expect(refused(selector) == "400 invalid_selector_json")
   }
 
-  @Test(arguments: [
-    #"{"a":{"$foo":1}}"#, #"{"$foo":1}"#, #"{"a":{"$":1}}"#, #"{"a":{"b":{"$Eq":1}}}"#,
-    #"{"$and":[{"a":{"$bar":1}}]}"#, #"{"a":{"$elemMatch":{"$bar":1}}}"#,
-    #"{"$default":{"$text":1}}"#,
-    #"{"a":{"$beginsWith":1}}"#, #"{"a":{"$beginsWith":null}}"#, #"{"$nor\u0000":[]}"#,
-  ])
-  func j12UnknownOperatorIsRefused(selector: String) {
+  @Test(
+    .bug(id: "J12"),
+    arguments: [
+      #"{"a":{"$foo":1}}"#, #"{"$foo":1}"#, #"{"a":{"$":1}}"#, #"{"a":{"b":{"$Eq":1}}}"#,
+      #"{"$and":[{"a":{"$bar":1}}]}"#, #"{"a":{"$elemMatch":{"$bar":1}}}"#,
+      #"{"$default":{"$text":1}}"#,
+      #"{"a":{"$beginsWith":1}}"#, #"{"a":{"$beginsWith":null}}"#, #"{"$nor\u0000":[]}"#,
+    ])
+  func unknownOperatorIsRefused(selector: String) {
     #expect(refused(selector) == "400 invalid_operator")
   }
 
-  @Test(arguments: [
-    #"{"$or":{"length":1,"0":{"a":1}}}"#, #"{"$and":{"a":1}}"#, #"{"$nor":"a"}"#, #"{"$or":null}"#,
-    #"{"$not":[]}"#, #"{"$not":1}"#, #"{"a":{"$in":{"0":1,"length":1}}}"#, #"{"a":{"$in":1}}"#,
-    #"{"a":{"$nin":"x"}}"#, #"{"a":{"$all":1}}"#, #"{"a":{"$exists":1}}"#,
-    #"{"a":{"$exists":null}}"#,
-    #"{"a":{"$type":1}}"#, #"{"a":{"$size":-1}}"#, #"{"a":{"$size":1.0}}"#, #"{"a":{"$size":"1"}}"#,
-    #"{"a":{"$size":-99999999999999999999}}"#, #"{"a":{"$mod":[0,1]}}"#, #"{"a":{"$mod":[2]}}"#,
-    #"{"a":{"$mod":[2,1,0]}}"#, #"{"a":{"$mod":[2.0,1]}}"#, #"{"a":{"$mod":[2,1e0]}}"#,
-    #"{"a":{"$mod":2}}"#, #"{"a":{"$mod":["2",1]}}"#, #"{"a":{"$mod":[9223372036854775808,1]}}"#,
-    #"{"a":{"$regex":1}}"#, #"{"a":{"$regex":"("}}"#, #"{"a":{"$regex":"[a"}}"#,
-    #"{"a":{"$elemMatch":[]}}"#, #"{"a":{"$elemMatch":1}}"#, #"{"a":{"$allMatch":"x"}}"#,
-    #"{"a":{"$keyMapMatch":null}}"#, #"{"a":{"$elemMatch":{"$or":{"b":1}}}}"#,
-  ])
-  func j12WrongArgumentIsRefused(selector: String) {
+  @Test(
+    .bug(id: "J12"),
+    arguments: [
+      #"{"$or":{"length":1,"0":{"a":1}}}"#, #"{"$and":{"a":1}}"#, #"{"$nor":"a"}"#,
+      #"{"$or":null}"#,
+      #"{"$not":[]}"#, #"{"$not":1}"#, #"{"a":{"$in":{"0":1,"length":1}}}"#, #"{"a":{"$in":1}}"#,
+      #"{"a":{"$nin":"x"}}"#, #"{"a":{"$all":1}}"#, #"{"a":{"$exists":1}}"#,
+      #"{"a":{"$exists":null}}"#,
+      #"{"a":{"$type":1}}"#, #"{"a":{"$size":-1}}"#, #"{"a":{"$size":1.0}}"#,
+      #"{"a":{"$size":"1"}}"#,
+      #"{"a":{"$size":-99999999999999999999}}"#, #"{"a":{"$mod":[0,1]}}"#, #"{"a":{"$mod":[2]}}"#,
+      #"{"a":{"$mod":[2,1,0]}}"#, #"{"a":{"$mod":[2.0,1]}}"#, #"{"a":{"$mod":[2,1e0]}}"#,
+      #"{"a":{"$mod":2}}"#, #"{"a":{"$mod":["2",1]}}"#, #"{"a":{"$mod":[9223372036854775808,1]}}"#,
+      #"{"a":{"$regex":1}}"#, #"{"a":{"$regex":"("}}"#, #"{"a":{"$regex":"[a"}}"#,
+      #"{"a":{"$elemMatch":[]}}"#, #"{"a":{"$elemMatch":1}}"#, #"{"a":{"$allMatch":"x"}}"#,
+      #"{"a":{"$keyMapMatch":null}}"#, #"{"a":{"$elemMatch":{"$or":{"b":1}}}}"#,
+    ])
+  func wrongArgumentIsRefused(selector: String) {
     #expect(refused(selector) == "400 bad_arg")
   }
 
@@ -98,8 +104,8 @@ struct SelectorRefusalTests {
     }
   }
 
-  @Test(arguments: [(16, "none"), (17, "400 bad_request")] as [(Int, String)])
-  func j12DepthIsLimited(depth: Int, outcome: String) {
+  @Test(.bug(id: "J12"), arguments: [(16, "none"), (17, "400 bad_request")] as [(Int, String)])
+  func depthIsLimited(depth: Int, outcome: String) {
     func nested(_ start: String, _ end: String) -> String {
       String(repeating: start, count: depth - 1) + #"{"a":1}"#
         + String(repeating: end, count: depth - 1)
@@ -111,8 +117,8 @@ struct SelectorRefusalTests {
       refused(#"{"a":"# + nested(#"{"$elemMatch":"#, "}") + "}") == "400 bad_request")
   }
 
-  @Test(arguments: [(128, "none"), (129, "400 bad_request")] as [(Int, String)])
-  func j12NodesAreLimited(count: Int, outcome: String) {
+  @Test(.bug(id: "J12"), arguments: [(128, "none"), (129, "400 bad_request")] as [(Int, String)])
+  func nodesAreLimited(count: Int, outcome: String) {
     let fields = (0..<count).map { #""f\#($0)":1"# }.joined(separator: ",")
     #expect(refused("{\(fields)}") == outcome)
     let clauses = (1..<count).map { #"{"f":\#($0)}"# }.joined(separator: ",")

@@ -24,13 +24,15 @@ struct BulkDocumentsTests {
     #expect(try await couch.get("a").status == 200)
   }
 
-  @Test(arguments: [
-    (#"{"_id":"_bad"}"#, "400 illegal_docid"), ("7", "400 bad_request"),
-    (#"{"_id":5}"#, "400 illegal_docid"), (#"{"_id":""}"#, "400 illegal_docid"),
-    (#"{"_id":"c","_rev":"x"}"#, "400 bad_request"), (#"{"_foo":1}"#, "400 doc_validation"),
-    (#"{"_deleted":1}"#, "400 doc_validation"), (#"{"_revisions":1}"#, "400 doc_validation"),
-  ])
-  func j11MalformedDocumentStopsTheWholeRequest(document: String, expected: String) async throws {
+  @Test(
+    .bug(id: "J11"),
+    arguments: [
+      (#"{"_id":"_bad"}"#, "400 illegal_docid"), ("7", "400 bad_request"),
+      (#"{"_id":5}"#, "400 illegal_docid"), (#"{"_id":""}"#, "400 illegal_docid"),
+      (#"{"_id":"c","_rev":"x"}"#, "400 bad_request"), (#"{"_foo":1}"#, "400 doc_validation"),
+      (#"{"_deleted":1}"#, "400 doc_validation"), (#"{"_revisions":1}"#, "400 doc_validation"),
+    ])
+  func malformedDocumentStopsTheWholeRequest(document: String, expected: String) async throws {
     let couch = try await Couch()
     for flag in [true, false] {
       let body = #"{"new_edits":\#(flag),"docs":[{"_id":"a","_rev":"1-a"},\#(document)]}"#
@@ -39,8 +41,8 @@ struct BulkDocumentsTests {
     #expect(try await couch.ids() == "")
   }
 
-  @Test(arguments: [true, false])
-  func j11DocumentThatCanNeverBeStoredIsForbiddenAlone(isNewEdit: Bool) async throws {
+  @Test(.bug(id: "J11"), arguments: [true, false])
+  func documentThatCanNeverBeStoredIsForbiddenAlone(isNewEdit: Bool) async throws {
     let couch = try await Couch()
     let long = String(repeating: "x", count: DocumentID.maximumBytes + 1)
     let answer = try await couch.bulk(
@@ -134,7 +136,8 @@ struct BulkDocumentsTests {
     #expect(try await couch.bulk(#"{"docs":[],"new_edits":false}"#).text == "[]")
   }
 
-  @Test func j09ReplicatedRevisionsAreTakenAsTheyAreAndRepeatsAreNoOps() async throws {
+  @Test(.bug(id: "J09")) func replicatedRevisionsAreTakenAsTheyAreAndRepeatsAreNoOps() async throws
+  {
     let couch = try await Couch()
     let body = """
       {"new_edits":false,"docs":[
@@ -151,7 +154,7 @@ struct BulkDocumentsTests {
     #expect(try await couch.changes(("style", "all_docs")).rows == before.rows)
   }
 
-  @Test func j09HistoriesArriveOutOfOrder() async throws {
+  @Test(.bug(id: "J09")) func historiesArriveOutOfOrder() async throws {
     let couch = try await Couch()
     try await couch.graft("a", "3-c", body: #","x":3"#)
     try await couch.graft("a", "3-c", "2-b", "1-a", body: #","x":3"#)
@@ -163,7 +166,7 @@ struct BulkDocumentsTests {
     #expect(answer.json["_conflicts"] == nil)
   }
 
-  @Test func j09SameRevisionWithAnotherBodyIsACollision() async throws {
+  @Test(.bug(id: "J09")) func sameRevisionWithAnotherBodyIsACollision() async throws {
     let couch = try await Couch()
     try await couch.graft("a", "1-a", body: #","x":1"#)
     try await couch.graft("a", "1-a", body: #", "x" : 1"#)

@@ -54,15 +54,17 @@ struct ChangesSelectorTests {
     #expect(both.values[0]["changes"] == [["rev": "1-b"], ["rev": "1-a"]])
   }
 
-  @Test(arguments: [
-    "1", "[]", #"{"$none":1}"#, #"{"a":{"$regex":"("}}"#, #"{"$or":{"length":2}}"#,
-  ])
-  func j12MalformedSelectorIsRefused(selector: String) async throws {
+  @Test(
+    .bug(id: "J12"),
+    arguments: [
+      "1", "[]", #"{"$none":1}"#, #"{"a":{"$regex":"("}}"#, #"{"$or":{"length":2}}"#,
+    ])
+  func malformedSelectorIsRefused(selector: String) async throws {
     let couch = try await Couch()
     #expect(await refusal { try await selected(couch, selector) } == "400 bad_request")
   }
 
-  @Test func j12PatternThatBacktrackingWouldNeverEndIsAnswered() async throws {
+  @Test(.bug(id: "J12")) func patternThatBacktrackingWouldNeverEndIsAnswered() async throws {
     let couch = try await Couch()
     try await couch.put("first")
     try await couch.put("a", #"{"text":"\#(String(repeating: "a", count: 40))b"}"#)

@@ -82,8 +82,8 @@ struct DocumentGetTests {
     #expect(answer.json["_deleted_conflicts"] == nil)
   }
 
-  @Test(arguments: ["", "x", "0-a", "1-", "99999999999999999999-a", "01-a"])
-  func j07MalformedRevisionIsABadRequest(text: String) async throws {
+  @Test(.bug(id: "J07"), arguments: ["", "x", "0-a", "1-", "99999999999999999999-a", "01-a"])
+  func malformedRevisionIsABadRequest(text: String) async throws {
     let couch = try await Couch()
     try await couch.put("a")
     #expect(await refusal { try await couch.get("a", ("rev", text)) } == "400 bad_request")

@@ -68,32 +68,36 @@ struct DocumentWriteTests {
     #expect(try await couch.put("a").hasPrefix("3-"))
   }
 
-  @Test(arguments: [
-    (#"{"_id":"b","_rev":"1-a"}"#, "409 conflict"), (#"{"_foo":1}"#, "400 doc_validation"),
-    (#"{"_rev":"0-a"}"#, "400 bad_request"), (#"{"_rev":1}"#, "400 bad_request"),
-    (#"{"_rev":"18446744073709551616-a"}"#, "400 bad_request"),
-    (#"{"_rev":"1-ABCDEF0123456789ABCDEF0123456789"}"#, "400 bad_request"),
-    ("[]", "400 bad_request"), (#"{"_deleted":1}"#, "400 doc_validation"),
-    (#"{"_id":"_x"}"#, "400 illegal_docid"), (#"{"_id":""}"#, "400 illegal_docid"),
-    (#"{"_attachments":{"f":{"data":""}}}"#, "415 bad_content_type"),
-  ])
-  func j07DocumentThatContradictsItselfIsRefused(body: String, expected: String) async throws {
+  @Test(
+    .bug(id: "J07"),
+    arguments: [
+      (#"{"_id":"b","_rev":"1-a"}"#, "409 conflict"), (#"{"_foo":1}"#, "400 doc_validation"),
+      (#"{"_rev":"0-a"}"#, "400 bad_request"), (#"{"_rev":1}"#, "400 bad_request"),
+      (#"{"_rev":"18446744073709551616-a"}"#, "400 bad_request"),
+      (#"{"_rev":"1-ABCDEF0123456789ABCDEF0123456789"}"#, "400 bad_request"),
+      ("[]", "400 bad_request"), (#"{"_deleted":1}"#, "400 doc_validation"),
+      (#"{"_id":"_x"}"#, "400 illegal_docid"), (#"{"_id":""}"#, "400 illegal_docid"),
+      (#"{"_attachments":{"f":{"data":""}}}"#, "415 bad_content_type"),
+    ])
+  func documentThatContradictsItselfIsRefused(body: String, expected: String) async throws {
     let couch = try await Couch()
     #expect(await refusal { try await put(couch, body) } == expected)
   }
 
-  @Test(arguments: [
-    #"{"_rev":"1-b","_revisions":{"start":1,"ids":["b","a"]}}"#,
-    #"{"_rev":"2-b","_revisions":{"start":2,"ids":[]}}"#,
-    #"{"_rev":"2-b","_revisions":{"start":"2","ids":["b"]}}"#,
-    #"{"_rev":"2-b","_revisions":[]}"#,
-  ])
-  func j08HistoryThatDoesNotMatchIsRefused(body: String) async throws {
+  @Test(
+    .bug(id: "J08"),
+    arguments: [
+      #"{"_rev":"1-b","_revisions":{"start":1,"ids":["b","a"]}}"#,
+      #"{"_rev":"2-b","_revisions":{"start":2,"ids":[]}}"#,
+      #"{"_rev":"2-b","_revisions":{"start":"2","ids":["b"]}}"#,
+      #"{"_rev":"2-b","_revisions":[]}"#,
+    ])
+  func historyThatDoesNotMatchIsRefused(body: String) async throws {
     let couch = try await Couch()
     #expect(await refusal { try await put(couch, body, isNewEdit: false) } == "400 doc_validation")
   }
 
-  @Test func j08HistoryWinsOverARevisionThatDisagrees() async throws {
+  @Test(.bug(id: "J08")) func historyWinsOverARevisionThatDisagrees() async throws {
     let couch = try await Couch()
     let answer = try await put(
       couch, #"{"_rev":"2-b","_revisions":{"start":2,"ids":["c","a"]}}"#, isNewEdit: false)
@@ -122,7 +126,7 @@ struct DocumentWriteTests {
     #expect(try await couch.put("a").hasPrefix("3-"))
   }
 
-  @Test func j08LongHistoryIsTrimmed() async throws {
+  @Test(.bug(id: "J08")) func longHistoryIsTrimmed() async throws {
     let couch = try await Couch()
     let ids = (0..<5_000).map { "\"d\($0)\"" }.joined(separator: ",")
     _ = try await put(
@@ -230,7 +234,7 @@ struct DocumentWriteTests {
       } == "404 not_found")
   }
 
-  @Test func j10BranchesBeyondTheLimitAreRefused() async throws {
+  @Test(.bug(id: "J10")) func branchesBeyondTheLimitAreRefused() async throws {
     let couch = try await Couch()
     for leaf in 0..<HistoryLimits.standard.liveLeaves { try await couch.graft("a", "1-b\(leaf)") }
     let answer = try await couch.bulk(

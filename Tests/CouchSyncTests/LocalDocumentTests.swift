@@ -109,12 +109,12 @@ struct LocalDocumentTests {
     #expect(await refusal { try await put(couch, "_local/a", body) } == expected)
   }
 
-  @Test(arguments: ["_local/", "_local", "local/a", "", "receipt/a"])
-  func j14IdThatIsNotLocalIsRefused(id: String) async {
+  @Test(.bug(id: "J14"), arguments: ["_local/", "_local", "local/a", "", "receipt/a"])
+  func idThatIsNotLocalIsRefused(id: String) async {
     #expect(await refusal { try LocalID(client: id) } == "400 illegal_docid")
   }
 
-  @Test func j14DotsInALocalIDAreJustDots() async throws {
+  @Test(.bug(id: "J14")) func dotsInALocalIDAreJustDots() async throws {
     let couch = try await Couch()
     _ = try await put(couch, "_local/../a", #"{"x":1}"#)
     #expect(try await get(couch, "_local/../a").json["x"] == 1)

@@ -28,7 +28,7 @@ struct PurgeTests {
     #expect(difference.text == "{}")
   }
 
-  @Test func y04PeerThatSleptOverAPurgeBringsNothingBack() async throws {
+  @Test(.bug(id: "Y04")) func peerThatSleptOverAPurgeBringsNothingBack() async throws {
     let couch = try await Couch()
     let revision = try await couch.put("a", #"{"x":1}"#)
     let second = try await couch.put("a", #"{"x":2}"#, rev: revision)

@@ -35,19 +35,21 @@ struct SinceTokenTests {
     #expect(position.isRewound == isRewound)
   }
 
-  @Test(arguments: [
-    "", "\"", "\"\"", "5", "00", "-1", "+1", " 5-0123456789abcdef", "5-0123456789abcdef ", "NOW",
-    "05-0123456789abcdef", "-0123456789abcdef", "5-", "5-0123456789abcde", "5-0123456789ABCDEF",
-    "5-0123456789abcdef0", "9223372036854775808-0123456789abcdef", "٥-0123456789abcdef",
-    "5--123456789abcdef", "null", "[5,\"x\"]", "5-0123456789abcdeg",
-    String(repeating: "0", count: 200),
-  ])
-  func j13GarbageIsRefused(text: String) async {
+  @Test(
+    .bug(id: "J13"),
+    arguments: [
+      "", "\"", "\"\"", "5", "00", "-1", "+1", " 5-0123456789abcdef", "5-0123456789abcdef ", "NOW",
+      "05-0123456789abcdef", "-0123456789abcdef", "5-", "5-0123456789abcde", "5-0123456789ABCDEF",
+      "5-0123456789abcdef0", "9223372036854775808-0123456789abcdef", "٥-0123456789abcdef",
+      "5--123456789abcdef", "null", "[5,\"x\"]", "5-0123456789abcdeg",
+      String(repeating: "0", count: 200),
+    ])
+  func garbageIsRefused(text: String) async {
     #expect(await refusal { try SinceToken(text) } == "400 bad_request")
   }
 
-  @Test(arguments: ["0-fedcba9801234567", "5-fedcba9801234567"])
-  func j13TokenOfAnotherStoreIsRefused(text: String) async {
+  @Test(.bug(id: "J13"), arguments: ["0-fedcba9801234567", "5-fedcba9801234567"])
+  func tokenOfAnotherStoreIsRefused(text: String) async {
     #expect(await refusal { try SinceToken(text).check(isOf: tag) } == "400 bad_request")
   }
 

@@ -20,12 +20,15 @@ import Testing
   }
 
   /// Whatever the order in which a document's revisions come, the tree is the same.
-  @Test(arguments: [
-    ["1-a", "2-b 1-a", "3-c 2-b 1-a", "2-d 1-a"], ["3-c 2-b 1-a", "2-d 1-a", "2-b 1-a", "1-a"],
-    ["2-d 1-a", "1-a", "3-c 2-b 1-a", "3-c 2-b 1-a"], ["3-c", "2-d 1-a", "2-b 1-a", "3-c 2-b 1-a"],
-    ["3-c", "2-d", "1-a", "2-d 1-a", "2-b 1-a", "3-c 2-b"],
-  ])
-  func j09RevisionsComeInAnyOrderAndTwice(_ arrivals: [String]) throws {
+  @Test(
+    .bug(id: "J09"),
+    arguments: [
+      ["1-a", "2-b 1-a", "3-c 2-b 1-a", "2-d 1-a"], ["3-c 2-b 1-a", "2-d 1-a", "2-b 1-a", "1-a"],
+      ["2-d 1-a", "1-a", "3-c 2-b 1-a", "3-c 2-b 1-a"],
+      ["3-c", "2-d 1-a", "2-b 1-a", "3-c 2-b 1-a"],
+      ["3-c", "2-d", "1-a", "2-d 1-a", "2-b 1-a", "3-c 2-b"],
+    ])
+  func revisionsComeInAnyOrderAndTwice(_ arrivals: [String]) throws {
     var tree: RevisionTree?
     for arrival in arrivals + arrivals {
       if let mutation = try insert(arrival, in: tree) { tree = mutation.tree }
@@ -34,7 +37,7 @@ import Testing
   }
 
   /// A revision that is known adds no body, whatever its history tells.
-  @Test func j09LongerHistoryOfAKnownRevisionAddsNoBody() throws {
+  @Test(.bug(id: "J09")) func longerHistoryOfAKnownRevisionAddsNoBody() throws {
     let tree = try TreeDrawing.tree("1-a 3-c†")
     let mutation = try #require(
       try insert("3-c 2-b 1-a", isDeleted: true, in: tree, known: "{}"))
@@ -46,7 +49,7 @@ import Testing
   }
 
   /// What a peer keeps longer than this store does is forgotten at once, and is no change.
-  @Test func j09AncestorsBeyondTheLimitAreNoMutation() throws {
+  @Test(.bug(id: "J09")) func ancestorsBeyondTheLimitAreNoMutation() throws {
     let tree = try TreeDrawing.tree("3-c(4-d)")
     for history in ["4-d 3-c 2-b 1-a", "3-c 2-b 1-a"] {
       let mutation = try Edit.insert(
@@ -61,7 +64,7 @@ import Testing
   }
 
   /// A full document still learns: no branch is opened by a revision that is known.
-  @Test func j09LongerHistoriesAreTakenAtTheCap() throws {
+  @Test(.bug(id: "J09")) func longerHistoriesAreTakenAtTheCap() throws {
     var tree = RevisionTree()
     for branch in 0..<HistoryLimits.standard.liveLeaves {
       try tree.graft(RevisionID.list("3-\(branch)"), isDeleted: false)
@@ -71,13 +74,13 @@ import Testing
     #expect(grown.leaves.count == HistoryLimits.standard.liveLeaves)
   }
 
-  @Test func j09PartialAncestryIsJoinedByTheNextRevision() throws {
+  @Test(.bug(id: "J09")) func partialAncestryIsJoinedByTheNextRevision() throws {
     var tree = try #require(try insert("3-c 2-b", in: nil)).tree
     tree = try #require(try insert("4-d 3-c 2-b 1-a", in: tree)).tree
     #expect(TreeDrawing.draw(tree) == "1-a(2-b(3-c(4-d*)))")
   }
 
-  @Test func j09KnownRevisionWithAnotherBodyIsCollision() throws {
+  @Test(.bug(id: "J09")) func knownRevisionWithAnotherBodyIsCollision() throws {
     let tree = try TreeDrawing.tree("1-a(2-b 2-c†)")
     let body = #"{"n":1.0}"#
     #expect(
@@ -92,13 +95,13 @@ import Testing
     #expect(try insert("1-a", #"{"n":1}"#, in: tree) == nil)
   }
 
-  @Test func j09HistoryThatContradictsTheTreeChangesNoParent() throws {
+  @Test(.bug(id: "J09")) func historyThatContradictsTheTreeChangesNoParent() throws {
     let tree = try TreeDrawing.tree("1-a(2-b)")
     let mutation = try insert("3-c 2-b 1-z", in: tree)
     #expect(mutation.map { TreeDrawing.draw($0.tree) } == "1-a(2-b(3-c*))")
   }
 
-  @Test func j08TenThousandIDsAreTrimmedWhereTheyAreStored() throws {
+  @Test(.bug(id: "J08")) func tenThousandIDsAreTrimmedWhereTheyAreStored() throws {
     let ids = (0..<10_000).map { "\"i\($0)\"" }.joined(separator: ",")
     let document = try IncomingDocument.text(
       "{\"_rev\":\"10000-i0\",\"_revisions\":{\"start\":10000,\"ids\":[\(ids)]}}")
@@ -109,7 +112,9 @@ import Testing
     #expect(mutation?.tree.winner?.revision.description == "10000-i0")
   }
 
-  @Test(.timeLimit(.minutes(10))) func j10ThousandBranchesAreRefusedBeyondTheCap() throws {
+  @Test(.bug(id: "J10"), .timeLimit(.minutes(10))) func thousandBranchesAreRefusedBeyondTheCap()
+    throws
+  {
     var tree: RevisionTree?
     var refused = 0
     for branch in 0..<1_000 {
@@ -127,7 +132,7 @@ import Testing
 
   /// Long histories side by side: the tree is gone through a few times for each revision, not once for each of
   /// its ancestors.
-  @Test(.timeLimit(.minutes(10))) func j10LongBranchesStayQuick() throws {
+  @Test(.bug(id: "J10"), .timeLimit(.minutes(10))) func longBranchesStayQuick() throws {
     var tree = RevisionTree()
     for branch in 0..<16 {
       try tree.graft(

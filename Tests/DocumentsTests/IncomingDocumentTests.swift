@@ -26,42 +26,46 @@ import Testing
     #expect(document.body == .empty)
   }
 
-  @Test(arguments: [
-    #""_deleted":false"#, #""_revs_info":[]"#, #""_conflicts":["1-a"]"#, #""_local_seq":7"#,
-    #""_deleted_conflicts":[]"#, #""_attachments":{}"#,
-  ])
-  func j07WhatCouchDBWritesIsTakenBack(_ member: String) throws {
+  @Test(
+    .bug(id: "J07"),
+    arguments: [
+      #""_deleted":false"#, #""_revs_info":[]"#, #""_conflicts":["1-a"]"#, #""_local_seq":7"#,
+      #""_deleted_conflicts":[]"#, #""_attachments":{}"#,
+    ])
+  func whatCouchDBWritesIsTakenBack(_ member: String) throws {
     let document = try IncomingDocument.text("{\(member),\"x\":1}")
     #expect(document.body.bytes == Array(#"{"x":1}"#.utf8))
   }
 
-  @Test(arguments: [
-    (#"{"_id":1}"#, DocumentError.Code.invalidID),
-    (#"{"_id":null}"#, .invalidID),
-    (#"{"_id":""}"#, .invalidID),
-    (#"{"_id":"_x"}"#, .invalidID),
-    (#"{"_id":"a\u0000"}"#, .invalidID),
-    (#"{"_rev":1}"#, .invalidRevision),
-    (#"{"_rev":null}"#, .invalidRevision),
-    (#"{"_rev":""}"#, .invalidRevision),
-    (#"{"_rev":"x"}"#, .invalidRevision),
-    (#"{"_rev":"0-a"}"#, .invalidRevision),
-    (#"{"_rev":"18446744073709551616-a"}"#, .invalidRevision),
-    (#"{"_rev":"1-0123456789ABCDEF0123456789ABCDEF"}"#, .invalidRevision),
-    (#"{"_deleted":"yes"}"#, .invalidDocument),
-    (#"{"_deleted":null}"#, .invalidDocument),
-    (#"{"_deleted":1}"#, .invalidDocument),
-    (#"{"_attachments":{"a":{}}}"#, .attachmentsUnsupported),
-    (#"{"_attachments":[]}"#, .attachmentsUnsupported),
-    (#"{"_unknown":1}"#, .invalidDocument),
-    (#"{"_":1}"#, .invalidDocument),
-    (#"{"\u005fid2":1}"#, .invalidDocument),
-    (#"{"_ID":"a"}"#, .invalidDocument),
-    ("[]", .invalidDocument),
-    ("null", .invalidDocument),
-    (#""text""#, .invalidDocument),
-  ])
-  func j07ReservedFieldsAreChecked(_ text: String, _ wanted: DocumentError.Code) {
+  @Test(
+    .bug(id: "J07"),
+    arguments: [
+      (#"{"_id":1}"#, DocumentError.Code.invalidID),
+      (#"{"_id":null}"#, .invalidID),
+      (#"{"_id":""}"#, .invalidID),
+      (#"{"_id":"_x"}"#, .invalidID),
+      (#"{"_id":"a\u0000"}"#, .invalidID),
+      (#"{"_rev":1}"#, .invalidRevision),
+      (#"{"_rev":null}"#, .invalidRevision),
+      (#"{"_rev":""}"#, .invalidRevision),
+      (#"{"_rev":"x"}"#, .invalidRevision),
+      (#"{"_rev":"0-a"}"#, .invalidRevision),
+      (#"{"_rev":"18446744073709551616-a"}"#, .invalidRevision),
+      (#"{"_rev":"1-0123456789ABCDEF0123456789ABCDEF"}"#, .invalidRevision),
+      (#"{"_deleted":"yes"}"#, .invalidDocument),
+      (#"{"_deleted":null}"#, .invalidDocument),
+      (#"{"_deleted":1}"#, .invalidDocument),
+      (#"{"_attachments":{"a":{}}}"#, .attachmentsUnsupported),
+      (#"{"_attachments":[]}"#, .attachmentsUnsupported),
+      (#"{"_unknown":1}"#, .invalidDocument),
+      (#"{"_":1}"#, .invalidDocument),
+      (#"{"\u005fid2":1}"#, .invalidDocument),
+      (#"{"_ID":"a"}"#, .invalidDocument),
+      ("[]", .invalidDocument),
+      ("null", .invalidDocument),
+      (#""text""#, .invalidDocument),
+    ])
+  func reservedFieldsAreChecked(_ text: String, _ wanted: DocumentError.Code) {
     #expect(code(text) == wanted)
   }
 
@@ -72,6 +76,7 @@ import Testing
   }
 
   @Test(
+    .bug(id: "J08"),
     arguments: [
       ("[]", DocumentError.Code.invalidDocument),
       ("null", .invalidDocument),
@@ -91,12 +96,12 @@ import Testing
       (#"{"start":1,"ids":["1-a"],"x":0}"#, nil),
       (#"{"start":1,"ids":["a b"]}"#, .invalidRevision),
     ] as [(String, DocumentError.Code?)])
-  func j08RevisionsAreChecked(_ revisions: String, _ wanted: DocumentError.Code?) {
+  func revisionsAreChecked(_ revisions: String, _ wanted: DocumentError.Code?) {
     #expect(code("{\"_revisions\":\(revisions)}") == wanted)
   }
 
-  @Test(arguments: ["2-b", "3-a", "2-a"])
-  func j08RevisionsWinOverTheRevision(_ revision: String) throws {
+  @Test(.bug(id: "J08"), arguments: ["2-b", "3-a", "2-a"])
+  func revisionsWinOverTheRevision(_ revision: String) throws {
     let document = try IncomingDocument.text(
       #"{"_rev":"\#(revision)","_revisions":{"start":2,"ids":["a","b"]}}"#)
     #expect(try document.revision == RevisionID("2-a"))
@@ -110,7 +115,7 @@ import Testing
     #expect(document.body != (try IncomingDocument.text(#"{"y":2}"#)).body)
   }
 
-  @Test func j08LongHistoriesAreTrimmed() throws {
+  @Test(.bug(id: "J08")) func longHistoriesAreTrimmed() throws {
     let ids = (0..<9_000).map { "\"i\($0)\"" }.joined(separator: ",")
     let document = try IncomingDocument.text("{\"_revisions\":{\"start\":10000,\"ids\":[\(ids)]}}")
     let history = try #require(document.history)

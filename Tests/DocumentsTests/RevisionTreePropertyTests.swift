@@ -5,8 +5,8 @@ import Testing
 
 /// Random trees and random edits: the same seeds, the same trees, on every machine.
 @Suite struct RevisionTreePropertyTests {
-  @Test(arguments: 0..<40)
-  func y01ReplicasThatExchangeInAnyOrderEndEqual(_ seed: UInt64) throws {
+  @Test(.bug(id: "Y01"), arguments: 0..<40)
+  func replicasThatExchangeInAnyOrderEndEqual(_ seed: UInt64) throws {
     var generator = SeededGenerator(seed: seed)
     var replicas = [Replica(), Replica(), Replica()]
     for _ in 0..<30 {
@@ -81,8 +81,8 @@ import Testing
 
   /// Peers keep different numbers of ancestors, send any revision they have, and send it again: one tree,
   /// as long as nothing was forgotten in between (FAULTS J09).
-  @Test(arguments: 0..<60)
-  func j09HistoriesThatAreCutOffMakeOneTreeInAnyOrder(_ seed: UInt64) throws {
+  @Test(.bug(id: "J09"), arguments: 0..<60)
+  func historiesThatAreCutOffMakeOneTreeInAnyOrder(_ seed: UInt64) throws {
     var generator = SeededGenerator(seed: seed)
     let tree = try randomTree(using: &generator)
     let arrivals = (0..<120).compactMap { _ in tree.nodes.randomElement(using: &generator) }

@@ -105,7 +105,7 @@ import Testing
   }
 
   /// S05: what somebody may not use is answered like what is not there, to the byte.
-  @Test(arguments: operations) func s05ForeignDatabaseIsAnsweredAsAnAbsentOne(
+  @Test(.bug(id: "S05"), arguments: operations) func foreignDatabaseIsAnsweredAsAnAbsentOne(
     operation: Operation
   ) async throws {
     try await AccountAPIFixture.open { api in
@@ -133,7 +133,7 @@ import Testing
   }
 
   /// J14: a member writes no design document by any way.
-  @Test func j14MembersWriteNoDesignDocumentsByAnyWay() async throws {
+  @Test(.bug(id: "J14")) func membersWriteNoDesignDocumentsByAnyWay() async throws {
     try await AccountAPIFixture.open { api in
       let path = AccountAPIFixture.path
       let put = try await api.call(.administrator, .put, path + "/_design/app", body: "{}")
@@ -219,8 +219,8 @@ import Testing
 
   /// A feed of somebody who may read no longer ends, within half a second and what a busy machine adds, and shows
   /// nothing of what comes after; one of the others goes on.
-  @Test(arguments: ["longpoll", "continuous", "eventsource"])
-  func y05FeedEndsWithThePermission(kind: String) async throws {
+  @Test(.bug(id: "Y05"), arguments: ["longpoll", "continuous", "eventsource"])
+  func feedEndsWithThePermission(kind: String) async throws {
     try await AccountAPIFixture.open { api in
       let path = AccountAPIFixture.path + "/_changes?feed=\(kind)&heartbeat=60000"
       let isContinuous = kind == "continuous"

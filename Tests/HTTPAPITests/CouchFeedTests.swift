@@ -143,7 +143,7 @@ import Testing
     }
   }
 
-  @Test func j13TokenOfAnotherStoreIsRefused() async throws {
+  @Test(.bug(id: "J13")) func tokenOfAnotherStoreIsRefused() async throws {
     try await APIFixture.open { api in
       let (_, _, since) = try await database(api)
       let other = try await api.guest()
@@ -173,7 +173,7 @@ import Testing
     }
   }
 
-  @Test func y05FeedEndsWithTheSession() async throws {
+  @Test(.bug(id: "Y05")) func feedEndsWithTheSession() async throws {
     try await APIFixture.open { api in
       let (token, path, since) = try await database(api)
       async let answer = api.send(

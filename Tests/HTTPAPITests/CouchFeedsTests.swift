@@ -189,7 +189,7 @@ import Testing
     #expect(ContinuousClock.now - start >= .milliseconds(250))
   }
 
-  @Test func y06ClientThatDoesNotReadIsCutOff() throws {
+  @Test(.bug(id: "Y06")) func clientThatDoesNotReadIsCutOff() throws {
     let record = Record()
     let signal = CouchFeedSignal(try reader(record))
     let start = ContinuousClock.now

@@ -10,7 +10,7 @@ import Testing
 
 /// A database as one caller may use it.
 @Suite struct CouchStoreTests {
-  @Test func y05WriteIsNotAnsweredAsAllowedToWhoLostTheRightMeanwhile() async throws {
+  @Test(.bug(id: "Y05")) func writeIsNotAnsweredAsAllowedToWhoLostTheRightMeanwhile() async throws {
     let stores = DatabaseManager(
       engine: MemoryEngine(), maximumOpen: 4, now: { Timestamp(seconds: 0) })
     let access = CouchDatabaseAccess(stores: stores, now: { Timestamp(seconds: 0) })

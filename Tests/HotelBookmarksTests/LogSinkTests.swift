@@ -18,7 +18,7 @@ import Testing
     }
   }
 
-  @Test func f24StoppedReaderHoldsUpNobodyAndDropsAreCounted() async {
+  @Test(.bug(id: "F24")) func stoppedReaderHoldsUpNobodyAndDropsAreCounted() async {
     let reader = Reader()
     let sink = LogSink { reader.write($0) }
     let line = [UInt8](repeating: 0x61, count: 1_024)

@@ -107,8 +107,8 @@ private let seeds =
     return first
   }
 
-  @Test(arguments: seeds)
-  func y01AddsAndRemovesSurviveAFork(seed: UInt64) throws {
+  @Test(.bug(id: "Y01"), arguments: seeds)
+  func addsAndRemovesSurviveAFork(seed: UInt64) throws {
     var schedule = try Schedule(seed: seed)
     for _ in 0..<Int.random(in: 1...12, using: &schedule.random) {
       try schedule.edit(schedule.place)
@@ -119,8 +119,8 @@ private let seeds =
   }
 
   /// Copies that edit, pull and merge whenever they like.
-  @Test(arguments: seeds)
-  func y01AddsAndRemovesSurviveAnySchedule(seed: UInt64) throws {
+  @Test(.bug(id: "Y01"), arguments: seeds)
+  func addsAndRemovesSurviveAnySchedule(seed: UInt64) throws {
     var schedule = try Schedule(seed: seed &+ 1_000_000)
     try schedule.run(Int.random(in: 5...60, using: &schedule.random))
     try schedule.exchangeAll()
@@ -129,8 +129,8 @@ private let seeds =
   }
 
   /// As sync does it: what is pulled brings the lists of leaves, not those of their ancestors.
-  @Test(arguments: seeds)
-  func y01AddsSurviveWhereFormerListsAreNotKnown(seed: UInt64) throws {
+  @Test(.bug(id: "Y01"), arguments: seeds)
+  func addsSurviveWhereFormerListsAreNotKnown(seed: UInt64) throws {
     var schedule = try Schedule(seed: seed &+ 2_000_000)
     for place in schedule.copies.indices { schedule.copies[place].pullsLeavesOnly = true }
     try schedule.run(Int.random(in: 5...60, using: &schedule.random))
@@ -151,8 +151,8 @@ private let seeds =
 
   /// Servers that merge what they pull. What the last of them that had an id took away stays away, whatever is
   /// exchanged, merged and changed later, also with phones' copies of before.
-  @Test(arguments: seeds)
-  func y01RemovedEverywhereStaysAway(seed: UInt64) throws {
+  @Test(.bug(id: "Y01"), arguments: seeds)
+  func removedEverywhereStaysAway(seed: UInt64) throws {
     var schedule = try Schedule(seed: seed &+ 3_000_000)
     try schedule.run(Int.random(in: 5...40, using: &schedule.random))
     // Each copy merges what it has, and forgets half of what any had.
@@ -171,8 +171,8 @@ private let seeds =
   }
 
   /// One server that merges whatever arrives, and phones that sync with it and merge nothing.
-  @Test(arguments: seeds)
-  func y01PhonesAndTheirServerLoseNeitherAddsNorRemoves(seed: UInt64) throws {
+  @Test(.bug(id: "Y01"), arguments: seeds)
+  func phonesAndTheirServerLoseNeitherAddsNorRemoves(seed: UInt64) throws {
     var schedule = try Schedule(seed: seed &+ 4_000_000)
     for _ in 0..<Int.random(in: 5...60, using: &schedule.random) {
       let phone = schedule.place
@@ -188,8 +188,8 @@ private let seeds =
   }
 
   /// Servers that merge whatever arrives and sync among each other in any way.
-  @Test(arguments: seeds)
-  func y01ServersAmongEachOtherLoseNeitherAddsNorRemoves(seed: UInt64) throws {
+  @Test(.bug(id: "Y01"), arguments: seeds)
+  func serversAmongEachOtherLoseNeitherAddsNorRemoves(seed: UInt64) throws {
     var schedule = try Schedule(seed: seed &+ 5_000_000)
     for _ in 0..<Int.random(in: 5...60, using: &schedule.random) {
       let place = schedule.place

@@ -6,7 +6,7 @@ import Testing
 @testable import Hotels
 
 @Suite struct MirrorPurgeTests {
-  @Test func y04CopyOfADeviceThatSleptOverAPurgeHasToBeginAgain() async throws {
+  @Test(.bug(id: "Y04")) func copyOfADeviceThatSleptOverAPurgeHasToBeginAgain() async throws {
     let fixture = try HotelFixture()
     try await fixture.add(ids: "stays", "goes")
     let token = try #require(try await fixture.service.mirror(of: fixture.user, since: nil)).token
@@ -19,7 +19,7 @@ import Testing
     #expect(anew.hotels.count == 1)
   }
 
-  @Test func y04BookmarkOfAPurgedHotelIsANewRevisionForNinetyDays() async throws {
+  @Test(.bug(id: "Y04")) func bookmarkOfAPurgedHotelIsANewRevisionForNinetyDays() async throws {
     let fixture = try HotelFixture()
     try await fixture.add(ids: "a")
     for (generation, days) in [(2, 0), (3, 89), (1, 91)] {

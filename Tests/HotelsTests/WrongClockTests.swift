@@ -27,7 +27,7 @@ import Testing
     }
   }
 
-  @Test func y02ClocksDecadesApartMakeTheSameRevisions() async throws {
+  @Test(.bug(id: "Y02")) func clocksDecadesApartMakeTheSameRevisions() async throws {
     let halls = try halls()
     for fixture in [halls.behind, halls.ahead] {
       try await fixture.add(ids: "a", "b", "c")
@@ -41,7 +41,7 @@ import Testing
     }
   }
 
-  @Test func y02LaterEditCountsWhateverTheClocksSay() async throws {
+  @Test(.bug(id: "Y02")) func laterEditCountsWhateverTheClocksSay() async throws {
     let (behind, ahead) = try halls()
     try await ahead.add(ids: "a", "b")
     try await ahead.put("note", #"{"n":1}"#)
@@ -63,7 +63,7 @@ import Testing
   }
 
   /// Where both have edited, the revisions decide, whichever way they travel.
-  @Test func y02ConflictsHaveTheSameWinnerOnBothSides() async throws {
+  @Test(.bug(id: "Y02")) func conflictsHaveTheSameWinnerOnBothSides() async throws {
     let (behind, ahead) = try halls()
     try await behind.put("note", #"{"of":"behind"}"#)
     try await ahead.put("note", #"{"of":"ahead"}"#)

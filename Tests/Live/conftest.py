@@ -11,6 +11,7 @@ NIGHTLY = bool(os.environ.get("BOOKMARKS_NIGHTLY"))
 
 
 def pytest_configure(config):
+    config.addinivalue_line("markers", "fault(code): the line of the list of faults that the test holds")
     config.addinivalue_line("markers", "nightly: takes minutes over a debug build, so it runs at night")
 
 

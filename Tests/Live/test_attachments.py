@@ -18,8 +18,9 @@ def refused(answer):
     assert "ttachments are not" in reason or "must be application/json" in reason, reason
 
 
+@pytest.mark.fault("S12")
 @pytest.mark.parametrize("attachment", [INLINE, STUB, FOLLOWS, {}, "x", None], ids=str)
-def test_S12_document_with_an_attachment_is_not_stored(untouched, attachment):
+def test_document_with_an_attachment_is_not_stored(untouched, attachment):
     document = {"_id": "a", "_attachments": {"page.html": attachment}}
     refused(untouched.call("PUT", "/a", json=document))
     refused(untouched.call("POST", json=document))
@@ -34,10 +35,11 @@ def test_S12_document_with_an_attachment_is_not_stored(untouched, attachment):
     assert untouched.call("GET", "/_local/a").status_code == 404
 
 
+@pytest.mark.fault("S12")
 @pytest.mark.parametrize("kind", [
     "text/html", "image/svg+xml", "application/octet-stream", "application/json", None])
 @pytest.mark.parametrize("path", ["/a/page.html", "/a/b%2Fc.svg", "/_design/d/page.html"])
-def test_S12_address_of_an_attachment_takes_none(untouched, path, kind):
+def test_address_of_an_attachment_takes_none(untouched, path, kind):
     headers = {"Content-Type": kind} if kind else {}
     answer = untouched.raw("PUT", path, data=b"<svg onload='alert(1)'/>", headers=headers)
     refused(answer)
@@ -45,11 +47,12 @@ def test_S12_address_of_an_attachment_takes_none(untouched, path, kind):
     assert answer.headers["X-Content-Type-Options"] == "nosniff"
 
 
+@pytest.mark.fault("H18")
 @pytest.mark.parametrize("ranges", [
     None, "bytes=-0", "bytes=5-2", "bytes=0-0", "bytes=99999-", "bytes=-5",
     "bytes=" + ",".join(f"{n}-{n}" for n in range(1_000)), "lines=1-2", "bytes=x"],
     ids=lambda ranges: str(ranges)[:12])
-def test_H18_there_is_no_attachment_to_read_a_range_of(untouched, ranges):
+def test_there_is_no_attachment_to_read_a_range_of(untouched, ranges):
     headers = {"Range": ranges} if ranges else {}
     for path in ("/a/page.html", "/_design/d/page.html"):
         answer = untouched.raw("GET", path, headers=headers)
@@ -57,8 +60,9 @@ def test_H18_there_is_no_attachment_to_read_a_range_of(untouched, ranges):
         assert untouched.raw("HEAD", path, headers=headers).status_code == 404
 
 
+@pytest.mark.fault("H18")
 @pytest.mark.parametrize("ranges", ["bytes=-0", "bytes=5-2", "bytes=0-0,2-3", "bytes=0-"])
-def test_H18_document_is_answered_whole_whatever_range_is_asked_for(database, ranges):
+def test_document_is_answered_whole_whatever_range_is_asked_for(database, ranges):
     database.put("a", text="hello")
     whole = database.raw("GET", "/a")
     answer = database.raw("GET", "/a", headers={"Range": ranges})
@@ -88,9 +92,10 @@ PARTS = {
 }
 
 
+@pytest.mark.fault("H19")
 @pytest.mark.parametrize("kind", ["related", "mixed", "form-data"])
 @pytest.mark.parametrize("name", PARTS)
-def test_H19_document_in_parts_is_refused_whole(untouched, name, kind):
+def test_document_in_parts_is_refused_whole(untouched, name, kind):
     boundary, body = PARTS[name]
     headers = {"Content-Type": f"multipart/{kind}" + (f'; boundary="{boundary}"' if boundary else "")}
     for method, path in (("PUT", "/a"), ("PUT", "/a?new_edits=false"), ("POST", ""), ("POST", "/_bulk_docs")):

@@ -58,7 +58,8 @@ def fill(server, count=20):
     return tokens
 
 
-def test_F25_drill_backup_under_load_crash_restore_and_sync_goes_on(tmp_path_factory, capsys):
+@pytest.mark.fault("F25")
+def test_drill_backup_under_load_crash_restore_and_sync_goes_on(tmp_path_factory, capsys):
     directory = tmp_path_factory.mktemp("drill")
     with site_pair(tmp_path_factory) as (here, there):
         source, target = here.user(), there.user()
@@ -139,7 +140,8 @@ def test_backup_without_a_server_is_the_same(start, tmp_path):
     assert server.call("GET", "/v1/bookmarks/hotel-0", token).status_code == 200
 
 
-def test_F08_restoration_of_which_a_write_fails_says_so(start, tmp_path):
+@pytest.mark.fault("F08")
+def test_restoration_of_which_a_write_fails_says_so(start, tmp_path):
     """Each write to a database fails in turn, the last ones too, which closing would not tell of."""
     server = start()
     fill(server, 2)
@@ -190,8 +192,9 @@ def drafts(directory):
     return {path.name for path in directory.glob("*.partial-*")}
 
 
+@pytest.mark.fault("F08")
 @pytest.mark.parametrize("victim", ["server", "command"])
-def test_F08_kill_in_the_middle_leaves_no_backup_under_the_final_name(start, tmp_path, victim):
+def test_kill_in_the_middle_leaves_no_backup_under_the_final_name(start, tmp_path, victim):
     server = start()
     fill(server, 150)
     target = tmp_path / "backup"
@@ -214,7 +217,8 @@ def test_F08_kill_in_the_middle_leaves_no_backup_under_the_final_name(start, tmp
     assert not drafts(tmp_path)
 
 
-def test_F08_drafts_of_a_killed_backup_go_with_the_next_one_and_nothing_else_does(start, tmp_path):
+@pytest.mark.fault("F08")
+def test_drafts_of_a_killed_backup_go_with_the_next_one_and_nothing_else_does(start, tmp_path):
     server = start()
     fill(server, 150)
     for _ in range(20):
@@ -246,7 +250,8 @@ def test_F08_drafts_of_a_killed_backup_go_with_the_next_one_and_nothing_else_doe
     assert drafts(tmp_path) == others - {running.name}
 
 
-def test_F08_disk_full_during_a_backup_leaves_nothing(start, tmp_path):
+@pytest.mark.fault("F08")
+def test_disk_full_during_a_backup_leaves_nothing(start, tmp_path):
     server = start()
     tokens = fill(server, 30)
     small = SmallDisk(tmp_path / "small", "600k")
@@ -259,7 +264,8 @@ def test_F08_disk_full_during_a_backup_leaves_nothing(start, tmp_path):
         small.close()
 
 
-def test_F26_erased_stays_erased_where_the_log_of_erasures_is_given(start, tmp_path):
+@pytest.mark.fault("F26")
+def test_erased_stays_erased_where_the_log_of_erasures_is_given(start, tmp_path):
     server = start()
     user = {"username": "ada", "password": "a good password"}
     ada = server.call("POST", "/v1/users", json=user).json()["token"]
@@ -291,7 +297,8 @@ def test_F26_erased_stays_erased_where_the_log_of_erasures_is_given(start, tmp_p
         server.stop()
 
 
-def test_F27_newer_formats_are_refused(start, tmp_path):
+@pytest.mark.fault("F27")
+def test_newer_formats_are_refused(start, tmp_path):
     server = start()
     fill(server, 1)
     run("backup", tmp_path / "backup", "--data", server.data)
@@ -317,7 +324,8 @@ def damage(server, token):
     return file
 
 
-def test_F13_verify_finds_damage_offline_and_through_the_server(start, tmp_path):
+@pytest.mark.fault("F13")
+def test_verify_finds_damage_offline_and_through_the_server(start, tmp_path):
     server = start()
     tokens = fill(server, 5)
     assert ": sound: 5 stores" in run("verify", server.data)

@@ -16,7 +16,8 @@ def limit(database, name):
     return next(limit["value"] for limit in limits if limit["name"] == name)
 
 
-def test_J11_document_that_can_not_be_stored_does_not_stop_the_others(database):
+@pytest.mark.fault("J11")
+def test_document_that_can_not_be_stored_does_not_stop_the_others(database):
     written = database.bulk(
         {"_id": "a"}, {"_id": "b", "_attachments": {"f": {"data": "aGk="}}}, {"_id": "a"}, {"n": 1},
         {"_id": "e", "_rev": UNKNOWN}, {"_id": "f"})
@@ -71,12 +72,13 @@ def test_bulk_is_bounded_in_documents(database):
     assert database.call("POST", "/_bulk_docs", json={"docs": []}).json() == []
 
 
+@pytest.mark.fault("J08")
 @pytest.mark.parametrize("revisions", [
     {"start": 2, "ids": []}, {"start": 2}, {"ids": ["b", "a"]}, {"start": "2", "ids": ["b", "a"]},
     {"start": 2, "ids": ["b", 1]}, {"start": 1, "ids": ["b", "a"]},
     {"start": 2.5, "ids": ["b", "a"]},
     {"start": 2**60, "ids": ["b"]}, [], "x", 1], ids=str)
-def test_J08_history_that_does_not_fit_is_refused(untouched, revisions):
+def test_history_that_does_not_fit_is_refused(untouched, revisions):
     document = {"_id": "a", "_rev": "2-b", "_revisions": revisions}
     body = {"docs": [document], "new_edits": False}
     assert failed(untouched.call("POST", "/_bulk_docs", json=body)) == (400, "doc_validation")
@@ -85,7 +87,8 @@ def test_J08_history_that_does_not_fit_is_refused(untouched, revisions):
     assert untouched.documents() == {}
 
 
-def test_J08_history_is_trimmed_to_the_limit(database):
+@pytest.mark.fault("J08")
+def test_history_is_trimmed_to_the_limit(database):
     ids = [f"{number:032x}" for number in range(10_000)]
     kept = database.call("GET", "/_revs_limit").json()
     body = {"_id": "a", "_rev": "10000-" + ids[0], "_revisions": {"start": 10_000, "ids": ids}}
@@ -97,7 +100,8 @@ def test_J08_history_is_trimmed_to_the_limit(database):
     assert read["start"] == 10_001 and len(read["ids"]) == kept and rev.startswith("10001-")
 
 
-def test_J09_replay_in_any_order_leads_to_the_same_tree(shared):
+@pytest.mark.fault("J09")
+def test_replay_in_any_order_leads_to_the_same_tree(shared):
     leaves = ["3-c 2-b 1-a", "3-d 2-b 1-a", "2-e 1-a", "4-f 3-c 2-b 1-a", "4-g 3-g", "1-z"]
     trees = set()
     for order in (leaves, leaves[::-1], leaves[::2] + leaves[1::2], leaves * 2):
@@ -112,7 +116,8 @@ def test_J09_replay_in_any_order_leads_to_the_same_tree(shared):
     assert winner == {"rev": "4-g"}
 
 
-def test_J09_histories_that_are_cut_off_make_one_tree_in_any_order(shared):
+@pytest.mark.fault("J09")
+def test_histories_that_are_cut_off_make_one_tree_in_any_order(shared):
     """As in CouchDB: a longer history of a known revision joins the branches."""
     cut = ["5-e", "3-c 2-b", "3-d", "1-a", "2-b 1-a", "5-e 4-c 3-c", "3-d 2-b", "3-c 2-b 1-a"]
     trees = set()
@@ -126,7 +131,8 @@ def test_J09_histories_that_are_cut_off_make_one_tree_in_any_order(shared):
         [["d", "b", "a"], ["e", "c", "c", "b", "a"]]], trees
 
 
-def test_J09_longer_history_of_a_known_revision_is_one_change(database):
+@pytest.mark.fault("J09")
+def test_longer_history_of_a_known_revision_is_one_change(database):
     database.graft("a", "3-c 2-b")
     before = database.changes()["results"]
     database.graft("a", "3-c 2-b 1-a")
@@ -139,7 +145,8 @@ def test_J09_longer_history_of_a_known_revision_is_one_change(database):
     assert "_conflicts" not in database.call("GET", "/a?conflicts=true").json()
 
 
-def test_J09_same_revision_with_another_body_is_refused(database):
+@pytest.mark.fault("J09")
+def test_same_revision_with_another_body_is_refused(database):
     database.graft("a", "1-a", n=1)
     answer = database.call("PUT", "/a?new_edits=false", json={"_rev": "1-a", "n": 2})
     assert failed(answer) == (409, "rev_collision")
@@ -148,7 +155,8 @@ def test_J09_same_revision_with_another_body_is_refused(database):
     assert database.call("GET", "/a").json()["n"] == 1
 
 
-def test_J10_leaves_of_one_document_are_bounded(shared):
+@pytest.mark.fault("J10")
+def test_leaves_of_one_document_are_bounded(shared):
     database = Database(shared, Account(shared).token)
     most = limit(database, "leaves")
     names = sorted(uuid.uuid4().hex for _ in range(most + 10))

@@ -98,6 +98,7 @@ def test_since_is_where_to_go_on(busy, form):
     assert ids(busy, "since=" + now["last_seq"]) == ["e"]
 
 
+@pytest.mark.fault("J13")
 @pytest.mark.parametrize("since", [
     "x", "-1", "1", "1-", "-", "1-zzzzzzzzzzzzzzzz", "1-000000000000000", "01-0000000000000000",
     "1.5-0000000000000000",
@@ -105,19 +106,21 @@ def test_since_is_where_to_go_on(busy, form):
     "1-" + "a" * 4000,
     "1-g1AAAAF9eJzLYWBg4MhgTmHgz8tPSTV0MDQy1zMAQsMcoARTIkOS"], ids=lambda since: since[:20]
     or "empty")
-def test_J13_since_that_is_no_sequence_is_400(read, since):
+def test_since_that_is_no_sequence_is_400(read, since):
     refused = read.call("GET", "/_changes?since=" + since)
     assert refused.status_code == 400 and refused.json()["reason"]
 
 
-def test_J13_since_from_the_future_starts_over(read):
+@pytest.mark.fault("J13")
+def test_since_from_the_future_starts_over(read):
     last = answer(read)["last_seq"]
     number, mark = last.split("-")
     ahead = f"{int(number) + 1000}-{mark}"
     assert answer(read, "since=" + ahead) == answer(read)
 
 
-def test_J13_since_of_another_store_is_400(shared, read):
+@pytest.mark.fault("J13")
+def test_since_of_another_store_is_400(shared, read):
     other = Database(shared)
     other.put("a")
     theirs = other.changes()["last_seq"]
@@ -125,7 +128,8 @@ def test_J13_since_of_another_store_is_400(shared, read):
     assert failed(refused) == (400, "bad_request")
 
 
-def test_J13_since_of_an_erased_store_starts_over(administrator):
+@pytest.mark.fault("J13")
+def test_since_of_an_erased_store_starts_over(administrator):
     database = administrator.create()
     database.put("a")
     old = database.changes()["last_seq"]
@@ -157,9 +161,10 @@ def test_malformed_parameters_are_400(read, query):
     assert refused.status_code == 400 and refused.json()["error"] and refused.json()["reason"]
 
 
+@pytest.mark.fault("H16")
 @pytest.mark.parametrize("query", [
     "limit=x&limit=2", "since=x&since=now", "feed=longpoll&feed=normal", "style=x&style=all_docs"])
-def test_H16_last_of_a_parameter_given_twice_counts(read, query):
+def test_last_of_a_parameter_given_twice_counts(read, query):
     assert read.call("GET", "/_changes?" + query).status_code == 200
 
 

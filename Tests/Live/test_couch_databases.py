@@ -144,7 +144,8 @@ def test_member_reads_and_writes_but_no_designs(administrator, person):
     assert theirs.call("GET", "/a").status_code == 200
 
 
-def test_J14_design_documents_of_a_member_are_403(administrator, person):
+@pytest.mark.fault("J14")
+def test_design_documents_of_a_member_are_403(administrator, person):
     database = administrator.create()
     share(database, members=[person.name])
     theirs = as_person(person, database)

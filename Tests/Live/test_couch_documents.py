@@ -59,9 +59,10 @@ def test_revisions_that_contradict_each_other_are_400(database):
     assert same.status_code == 201
 
 
+@pytest.mark.fault("H17")
 @pytest.mark.parametrize("header", [
     "*", 'W/"1-a"', '"1-a", "1-b"', "", '""', '"', "none", '"1"', "1-", "-1-a", '"1-a', "0-a"])
-def test_H17_if_match_that_is_no_revision_is_400(database, header):
+def test_if_match_that_is_no_revision_is_400(database, header):
     database.rev("a")
     for method, options in (("PUT", {"json": {}}), ("DELETE", {})):
         answer = database.call(method, "/a", headers={"If-Match": header}, **options)
@@ -178,9 +179,10 @@ def test_malformed_parameters_of_a_read_are_400(database, query):
     assert answer.status_code == 400 and answer.json()["reason"]
 
 
+@pytest.mark.fault("H16")
 @pytest.mark.parametrize(
     "query", ["rev=x&rev={rev}", "revs=x&revs=false", "open_revs=x&open_revs=all"])
-def test_H16_last_of_a_parameter_given_twice_counts(database, query):
+def test_last_of_a_parameter_given_twice_counts(database, query):
     rev = database.rev("a")
     assert database.call("GET", "/a?" + query.format(rev=rev)).status_code == 200
 

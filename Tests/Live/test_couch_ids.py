@@ -29,8 +29,9 @@ def exact(database, method, path, body=None, headers=None):
     return answer.status, json.loads(answer.read() or b"{}"), answer
 
 
+@pytest.mark.fault("H14")
 @pytest.mark.parametrize("name", ODD, ids=lambda name: ascii(name)[:24])
-def test_H14_odd_ids_come_back_as_they_are(database, name):
+def test_odd_ids_come_back_as_they_are(database, name):
     status, made, answer = exact(database, "PUT", encoded(name), b"{}")
     assert (status, made["id"]) == (201, name)
     assert "\n" not in answer.headers["Location"]
@@ -47,29 +48,32 @@ def test_H14_odd_ids_come_back_as_they_are(database, name):
     assert (gone[0], gone[1]["id"]) == (200, name)
 
 
+@pytest.mark.fault("H13")
 @pytest.mark.parametrize("path,name", [
     ("/a%2Fb", "a/b"), ("/a%2fB", "a/B"), ("/a+b", "a b"), ("/a%2Bb", "a+b"), ("/%2E", "."), ("/%2e%2E", ".."), ("/%252f", "%2f"),
     ("/a%20b", "a b"), ("/%61", "a"), ("/a;v=1", "a;v=1"), ("/%C3%A9", "é")])
-def test_H13_path_is_decoded_once_and_plus_is_a_space(database, path, name):
+def test_path_is_decoded_once_and_plus_is_a_space(database, path, name):
     status, made, _ = exact(database, "PUT", path, b"{}")
     assert (status, made["id"]) == (201, name)
     assert exact(database, "GET", path)[1]["_id"] == name
     assert set(database.documents()) == {name}
 
 
+@pytest.mark.fault("H13")
 @pytest.mark.parametrize("path", [
     "/%00", "/a%00b", "/%ff", "/%c3%28", "/%ed%a0%80", "/%zz", "/%", "/a%2", "/./a", "/../a", "/.", "/..",
     "/a/../b"])
-def test_H13_broken_escapes_and_dot_segments_are_400(untouched, path):
+def test_broken_escapes_and_dot_segments_are_400(untouched, path):
     for method in ("GET", "PUT", "DELETE"):
         status, body, _ = exact(untouched, method, path, b"{}" if method == "PUT" else None)
         assert status == 400 and body["error"] and body["reason"]
 
 
+@pytest.mark.fault("H14")
 @pytest.mark.parametrize(
     "name", ["_x", "_", "_designs/x", "_design", "_design/", "_local", "_local/", "x" * 513,
                                   "é" * 256 + "x"], ids=lambda name: name[:12])
-def test_H14_ids_that_are_not_allowed_are_400(untouched, name):
+def test_ids_that_are_not_allowed_are_400(untouched, name):
     answer = untouched.call("PUT", encoded(name), json={})
     assert failed(answer) in ((400, "illegal_docid"), (400, "bad_request")), answer.text
     if not name.startswith("_local"):
@@ -92,7 +96,8 @@ def test_id_that_is_no_text_is_400(untouched, value):
     assert failed(several) == (400, "illegal_docid")
 
 
-def test_H15_composed_and_decomposed_letters_are_two_documents(database):
+@pytest.mark.fault("H15")
+def test_composed_and_decomposed_letters_are_two_documents(database):
     first, second = database.rev("café", n=1), database.rev("cafe\u0301", n=2)
     assert database.call("GET", encoded("café")).json() == {"_id": "café", "_rev": first, "n": 1}
     assert database.call(
@@ -102,18 +107,20 @@ def test_H15_composed_and_decomposed_letters_are_two_documents(database):
     assert database.call("PUT", encoded("café"), json=body).json()["id"] == "café"
 
 
-def test_J07_id_of_the_path_counts_and_that_of_the_body_must_be_one(database):
+@pytest.mark.fault("J07")
+def test_id_of_the_path_counts_and_that_of_the_body_must_be_one(database):
     assert failed(database.call("PUT", "/a", json={"_id": "_b"})) == (400, "illegal_docid")
     assert database.call("PUT", "/a", json={"_id": "b"}).json()["id"] == "a"
     assert database.call("PUT", "/x%2Fy", json={"_id": "x/y"}).status_code == 201
     assert database.call("PUT", "/_design%2Fd", json={"_id": "_design/d"}).status_code == 201
 
 
+@pytest.mark.fault("J07")
 @pytest.mark.parametrize("member", [
     {"_unknown": 1}, {"_": 1}, {"_security": {}}, {"__proto__": 1}, {"_deleted": "yes"},
     {"_deleted": 1},
     {"_revisions": 1}, {"_attachments": []}, {"_attachments": "x"}], ids=str)
-def test_J07_unknown_or_malformed_reserved_members_are_400(untouched, member):
+def test_unknown_or_malformed_reserved_members_are_400(untouched, member):
     answer = untouched.call("PUT", "/a", json=member)
     assert answer.status_code in (400, 415) and answer.json()["reason"], answer.text
     if next(iter(member)) not in ("_attachments",):
@@ -134,13 +141,14 @@ def test_reserved_members_that_come_back_are_ignored(database):
     assert rev != again.json()["rev"]
 
 
+@pytest.mark.fault("J07")
 @pytest.mark.parametrize("rev", [
     "x", "", "1", "1-", "-a", "0-a", "01-a", "-1-a", "+1-a", "1.0-a", f"{2**64}-a",
     f"{2**53 + 1}-a",
     "9" * 40 + "-a", "1-" + "A" * 32, "1-" + "a" * 65, "1-a b", "1-é", "1-\u0000", " 1-a", 1, None,
     [], {}],
     ids=lambda rev: ascii(rev)[:16])
-def test_J07_malformed_revisions_are_400(untouched, rev):
+def test_malformed_revisions_are_400(untouched, rev):
     for query in ("", "?new_edits=false"):
         answer = untouched.call("PUT", "/a" + query, json={"_rev": rev})
         assert failed(answer) in ((400, "bad_request"), (400, "doc_validation")), answer.text
@@ -152,6 +160,7 @@ def test_J07_malformed_revisions_are_400(untouched, rev):
     assert untouched.changes()["results"] == []
 
 
+@pytest.mark.fault("J01")
 @pytest.mark.parametrize("body,error", [
     (b'{"a":1,"a":2}', "duplicate_key"), (b'{"a":1,"\\u0061":2}', "duplicate_key"),
     (b'{"x":{"a":1,"a":2}}', "duplicate_key"), (b'{"_id":"a","_id":"b"}', "duplicate_key"),
@@ -169,7 +178,7 @@ def test_J07_malformed_revisions_are_400(untouched, rev):
     (b"[]", "bad_request"), (b'"text"', "bad_request"), (b"null", "bad_request"),
     (b"1", "bad_request")],
     ids=lambda value: ascii(value)[:28])
-def test_J01_to_J06_bodies_that_are_no_documents_are_400(untouched, body, error):
+def test_to_J06_bodies_that_are_no_documents_are_400(untouched, body, error):
     answer = untouched.call("PUT", "/a", data=body, headers=JSON)
     assert answer.status_code == 400 and answer.json()["reason"], answer.text
     assert error in (None, answer.json()["error"]), answer.text
@@ -183,10 +192,11 @@ def test_J01_to_J06_bodies_that_are_no_documents_are_400(untouched, body, error)
     assert untouched.documents() == {}
 
 
+@pytest.mark.fault("J01")
 @pytest.mark.parametrize("body,place", [
     (b'{"a":1,"a":2}', "/a"), (b'{"a":1,"\\u0061":2}', "/a"), (b'{"x":{"a":1,"a":2}}', "/x/a"),
     (b'{"x":[1,{"a":1,"a":2}]}', "/x/1/a"), (b'{"a/b":1,"a/b":2}', "/a~1b")])
-def test_J01_repeated_key_is_named_by_its_place(untouched, body, place):
+def test_repeated_key_is_named_by_its_place(untouched, body, place):
     answer = untouched.call("PUT", "/a", data=body, headers=JSON)
     assert failed(answer) == (400, "duplicate_key") and f" {place} " in answer.json()["reason"]
     several = untouched.call(
@@ -199,7 +209,8 @@ def test_J01_repeated_key_is_named_by_its_place(untouched, body, place):
     assert untouched.documents() == {}
 
 
-def test_J02_largest_document_is_stored_and_a_larger_one_is_not(database):
+@pytest.mark.fault("J02")
+def test_largest_document_is_stored_and_a_larger_one_is_not(database):
     limits = {limit["name"]: limit["value"] for limit in database.server.call(
         "GET", "/v1/limits").json()["limits"]}
     longest = limits["stringBytes"]
@@ -215,7 +226,8 @@ def test_J02_largest_document_is_stored_and_a_larger_one_is_not(database):
     assert database.call("PUT", "/c", data=deep, headers=JSON).status_code == 201
 
 
-def test_J04_numbers_come_back_as_they_were_written(database):
+@pytest.mark.fault("J04")
+def test_numbers_come_back_as_they_were_written(database):
     body = b'{"a":1.0,"b":-0,"c":1e2,"d":12345678901234567890,"e":0.1' + b"0" * 40 + b'1,"f":1E-300}'
     first = database.call("PUT", "/a", data=body, headers=JSON).json()["rev"]
     assert body[1:-1] in database.call("GET", "/a").content
@@ -228,7 +240,8 @@ def test_J04_numbers_come_back_as_they_were_written(database):
     assert body[1:-1] in database.call("GET", "/_changes?include_docs=true").content
 
 
-def test_J06_escaped_nul_and_every_character_come_back(database):
+@pytest.mark.fault("J06")
+def test_escaped_nul_and_every_character_come_back(database):
     text = "\0\x01\x1f\x7f\"\\/\u2028\u2029\ud7ff\ue000\uffff\U0001f3e8\U0010ffff"
     database.put("a", text=text)
     assert database.call("GET", "/a").json()["text"] == text

@@ -93,17 +93,19 @@ def test_selector_finds(hotels, selector, expected):
     assert ids(hotels, selector) == expected
 
 
+@pytest.mark.fault("J12")
 @pytest.mark.parametrize("body,error", [
     (b"", "bad_request"), (b"[]", "bad_request"), (b"{", "bad_request"),
     (b"{}", "missing_required_key"),
     (b'{"selector":{"a":1,"a":2}}', "duplicate_key"),
     (b'{"selector":{},"selector":{}}', "duplicate_key")])
-def test_J12_bodies_that_are_no_query_are_400(hotels, body, error):
+def test_bodies_that_are_no_query_are_400(hotels, body, error):
     for path in ("/_find", "/_explain"):
         refused = hotels.call("POST", path, data=body, headers={"Content-Type": "application/json"})
         assert failed(refused) == (400, error) and refused.json()["reason"]
 
 
+@pytest.mark.fault("J12")
 @pytest.mark.parametrize("selector", [
     None, True, 1.5, "text", [], [{"a": 1}], {"a": {"$no": 1}}, {"$no": 1}, {"$gt": 2}, {"": 1},
     {"a": {"$": 1}},
@@ -118,24 +120,26 @@ def test_J12_bodies_that_are_no_query_are_400(hotels, body, error):
     {"a": {"$elemMatch": 1}},
     {"a": {"$where": "1"}}, {"$text": "x"}, {"a": {"$not_an_op": 2}}, {"a": {"b": {"$exists": 1}}}],
     ids=str)
-def test_J12_selectors_that_are_none_are_400(hotels, selector):
+def test_selectors_that_are_none_are_400(hotels, selector):
     for path in ("/_find", "/_explain"):
         refused = hotels.call("POST", path, json={"selector": selector})
         assert refused.status_code == 400 and refused.json()["reason"], refused.text
 
 
+@pytest.mark.fault("J12")
 @pytest.mark.parametrize("pattern, construct", [
     ("a(?=b)", "look-ahead"), ("(?<!a)b", "look-behind"), (r"(a)\1", "a back-reference"),
     ("(?>a)b", "an atomic group"), ("a++b", "a possessive quantifier"), ("(?R)", "recursion")])
-def test_J12_constructs_that_are_not_offered_are_named(hotels, pattern, construct):
+def test_constructs_that_are_not_offered_are_named(hotels, pattern, construct):
     for path in ("/_find", "/_explain"):
         refused = hotels.call("POST", path, json={"selector": {"a": {"$regex": pattern}}})
         assert failed(refused) == (400, "invalid_selector"), refused.text
         assert construct in refused.json()["reason"] and "not offered" in refused.json()["reason"]
 
 
+@pytest.mark.fault("J12")
 @pytest.mark.parametrize("pattern", ["a{0,999}" * 100, r"(\pL{9}){9}", "((.{9}){9}){9}" * 9])
-def test_J12_programs_that_take_long_to_make_are_refused(hotels, pattern):
+def test_programs_that_take_long_to_make_are_refused(hotels, pattern):
     refused = hotels.call("POST", "/_find", json={"selector": {"a": {"$regex": pattern}}})
     assert failed(refused) == (400, "invalid_selector"), refused.text
 
@@ -166,21 +170,23 @@ def nested(depth, inner=1):
     return selector
 
 
+@pytest.mark.fault("J12")
 @pytest.mark.parametrize("selector", [
     nested(17), nested(60), {"$or": [{"a": n} for n in range(129)]},
     {f"f{n}": n for n in range(129)},
     {"a": {"$regex": "x" * 5000}}, {".".join(["a"] * 5000): 1}],
     ids=["17", "60", "or", "fields", "regex", "path"])
-def test_J12_selectors_that_are_too_large_are_400(hotels, selector):
+def test_selectors_that_are_too_large_are_400(hotels, selector):
     refused = hotels.call("POST", "/_find", json={"selector": selector})
     assert refused.status_code == 400 and refused.json()["reason"]
     assert find(hotels, nested(10))["docs"] == []
 
 
+@pytest.mark.fault("J12")
 @pytest.mark.parametrize(
     "pattern", ["(a+)+$", "(a|a)*$", "(a*)*b", "(.*a){20}$", "^(([a-z])+.)+[A-Z]([a-z])+$",
                 "(a|!)*a(a|!){200}c"])
-def test_J12_costly_regular_expression_is_cut_off(shared, pattern):
+def test_costly_regular_expression_is_cut_off(shared, pattern):
     database = Database(shared)
     database.bulk(*({"_id": str(n), "text": "a" * 30_000 + "!"} for n in range(20)))
     begun = time.monotonic()

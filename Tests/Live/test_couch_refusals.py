@@ -93,9 +93,10 @@ def test_attachments_are_refused_in_each_way_they_come(database):
     assert set(database.documents()) == {"a", "c"}
 
 
+@pytest.mark.fault("H11")
 @pytest.mark.parametrize("method", ["PATCH", "TRACE", "PROPFIND", "LOCK", "FOO", "get"])
 @pytest.mark.parametrize("path", ["", "/a", "/_all_docs", "/_local/x"])
-def test_H11_other_methods_are_405_with_those_that_are_allowed(database, method, path):
+def test_other_methods_are_405_with_those_that_are_allowed(database, method, path):
     database.put("a")
     connection = http.client.HTTPConnection(database.server.url.removeprefix("http://"), timeout=30)
     headers = {"Authorization": "Bearer " + database.token, "X-HTTP-Method-Override": "GET"}
@@ -118,7 +119,8 @@ def test_methods_that_are_allowed_are_named(database, path, allowed):
     assert allowed <= set(answer.headers["Allow"].split(", "))
 
 
-def test_H11_method_is_overridden_in_a_post_alone(database):
+@pytest.mark.fault("H11")
+def test_method_is_overridden_in_a_post_alone(database):
     database.put("a")
     for header in ("X-HTTP-Method-Override", "X-HTTP-Method", "X-Method-Override"):
         answer = database.call("GET", "/a", headers={header: "DELETE"})
@@ -128,8 +130,9 @@ def test_H11_method_is_overridden_in_a_post_alone(database):
     assert database.call("GET", "/a").status_code == 200
 
 
+@pytest.mark.fault("H12")
 @pytest.mark.parametrize("path", POSTS)
-def test_H12_other_content_types_are_415(untouched, path):
+def test_other_content_types_are_415(untouched, path):
     for kind in ("text/plain", "application/x-www-form-urlencoded", "application/xml", "x",
                  "application/json; charset=utf-16", "application/json; charset=latin1",
                  "application/jsonp"):
@@ -138,19 +141,21 @@ def test_H12_other_content_types_are_415(untouched, path):
         assert refused.json()["error"] and refused.json()["reason"]
 
 
+@pytest.mark.fault("H12")
 @pytest.mark.parametrize("kind", [
     "application/json", "application/json; charset=utf-8", 'application/json; charset="UTF-8"',
     "APPLICATION/JSON",
     "application/vnd.x+json", None])
-def test_H12_json_is_json_however_it_is_called(database, kind):
+def test_json_is_json_however_it_is_called(database, kind):
     headers = {"Content-Type": kind} if kind else {}
     assert database.call("POST", data=b'{"n":1}', headers=headers).status_code == 201
     assert database.call("POST", "/_revs_diff", data=b"{}", headers=headers).status_code == 200
 
 
+@pytest.mark.fault("H12")
 @pytest.mark.parametrize(
     "accept", ["*/*", "application/json", "text/plain", "text/html", "image/png", "x", ""])
-def test_H12_answers_are_json_whatever_is_accepted(database, accept):
+def test_answers_are_json_whatever_is_accepted(database, accept):
     database.put("a")
     answer = database.call("GET", "/a", headers={"Accept": accept})
     assert answer.status_code == 200
@@ -200,8 +205,9 @@ def test_broken_gzip_is_400(untouched, body):
     assert untouched.documents() == {}
 
 
+@pytest.mark.fault("H08")
 @pytest.mark.parametrize("coding", ["br", "deflate", "compress", "gzip, gzip", "x", "zstd"])
-def test_H08_other_codings_are_415(database, coding):
+def test_other_codings_are_415(database, coding):
     body = gzip.compress(gzip.compress(b"{}"))
     refused = database.call("PUT", "/a", data=body, headers={**JSON, "Content-Encoding": coding})
     assert refused.status_code == 415 and refused.json()["reason"]
@@ -209,7 +215,8 @@ def test_H08_other_codings_are_415(database, coding):
     assert same.status_code in (201, 415)
 
 
-def test_H08_gzip_bomb_is_413(untouched):
+@pytest.mark.fault("H08")
+def test_gzip_bomb_is_413(untouched):
     """What unpacks to a hundred megabytes is not unpacked."""
     bomb = gzip.compress(b" " * (100 << 20), 1)
     for method, path in (("PUT", "/a"), ("POST", "/_bulk_docs"), ("POST", "/_find")):

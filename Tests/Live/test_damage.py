@@ -105,8 +105,9 @@ ONE_BYTE = [
 ]
 
 
+@pytest.mark.fault("F13")
 @pytest.mark.parametrize("table,column,where", ONE_BYTE)
-def test_F13_one_wrong_byte_anywhere_is_computed_back(start, rotten, table, column, where):
+def test_one_wrong_byte_anywhere_is_computed_back(start, rotten, table, column, where):
     token, _, file, store = rotten
     server = start()
     expected = everything(server, token, store)
@@ -120,7 +121,8 @@ def test_F13_one_wrong_byte_anywhere_is_computed_back(start, rotten, table, colu
     assert subprocess.run([BINARY, "verify", server.data], timeout=60).returncode == 0
 
 
-def test_F13_lost_document_takes_nothing_else_with_it(start, rotten):
+@pytest.mark.fault("F13")
+def test_lost_document_takes_nothing_else_with_it(start, rotten):
     token, other, file, store = rotten
     assert rot(file, "documents", "body", DOCUMENT, bytes_wrong=3) == 1
     server = start()
@@ -149,8 +151,9 @@ def test_F13_lost_document_takes_nothing_else_with_it(start, rotten):
     assert put(server, token, "n3", "by hand").status_code == 200
 
 
+@pytest.mark.fault("F13")
 @pytest.mark.parametrize("method,status", [("PUT", 201), ("DELETE", 404)])
-def test_F13_the_person_can_write_or_delete_what_is_lost_at_once(start, rotten, method, status):
+def test_the_person_can_write_or_delete_what_is_lost_at_once(start, rotten, method, status):
     token, _, file, _ = rotten
     rot(file, "documents", "body", DOCUMENT, bytes_wrong=3)
     server = start()
@@ -160,7 +163,8 @@ def test_F13_the_person_can_write_or_delete_what_is_lost_at_once(start, rotten, 
     assert listed(server, token) == set(HOTELS) - ({"n3"} if method == "DELETE" else set())
 
 
-def test_F13_an_older_body_stands_for_one_that_is_lost(start, rotten):
+@pytest.mark.fault("F13")
+def test_an_older_body_stands_for_one_that_is_lost(start, rotten):
     token, _, file, store = rotten
     rot(file, "documents", "body", "id = 'n4'", bytes_wrong=3)
     server = start()
@@ -174,7 +178,8 @@ def test_F13_an_older_body_stands_for_one_that_is_lost(start, rotten):
     assert "damaged" not in server.call("GET", "/v1/bookmarks", token).json()
 
 
-def test_F13_another_branch_stands_for_one_that_is_lost(start, rotten):
+@pytest.mark.fault("F13")
+def test_another_branch_stands_for_one_that_is_lost(start, rotten):
     token, _, file, store = rotten
     rot(file, "documents", "body", "id = 'n5'", bytes_wrong=3)
     server = start()
@@ -182,7 +187,8 @@ def test_F13_another_branch_stands_for_one_that_is_lost(start, rotten):
     assert listed(server, token) == set(HOTELS) - {"n5"}, "what is left of it is no hotel"
 
 
-def test_F13_a_lost_history_leaves_the_winner(start, rotten):
+@pytest.mark.fault("F13")
+def test_a_lost_history_leaves_the_winner(start, rotten):
     token, _, file, store = rotten
     rot(file, "documents", "tree", "id = 'n5'", bytes_wrong=3)
     server = start()
@@ -191,7 +197,8 @@ def test_F13_a_lost_history_leaves_the_winner(start, rotten):
     assert put(server, token, "n5", "goes on").status_code == 200
 
 
-def test_F13_the_list_is_put_together_from_the_hotels(start, rotten):
+@pytest.mark.fault("F13")
+def test_the_list_is_put_together_from_the_hotels(start, rotten):
     token, _, file, store = rotten
     server = start()
     before = [row["id"] for row in server.call("GET", "/v1/bookmarks?limit=100", token).json()["bookmarks"]]
@@ -205,7 +212,8 @@ def test_F13_the_list_is_put_together_from_the_hotels(start, rotten):
     assert server.call("DELETE", "/v1/bookmarks/n3", token).status_code == 204
 
 
-def test_F13_lost_notes_and_indexes_are_made_anew(start, rotten):
+@pytest.mark.fault("F13")
+def test_lost_notes_and_indexes_are_made_anew(start, rotten):
     token, _, file, store = rotten
     rot(file, "locals", "body", "1", bytes_wrong=3)
     rot(file, "indexes", "sequence", "1", bytes_wrong=2)
@@ -218,7 +226,8 @@ def test_F13_lost_notes_and_indexes_are_made_anew(start, rotten):
     assert len(server.call("POST", store + "/_find", token, json=find).json()["docs"]) == 10
 
 
-def test_F13_index_whose_entries_rotted_is_made_anew_before_it_answers(start, rotten):
+@pytest.mark.fault("F13")
+def test_index_whose_entries_rotted_is_made_anew_before_it_answers(start, rotten):
     token, _, file, store = rotten
     server = start()
     find = {"selector": {"name": {"$gt": None}}, "fields": ["_id", "name"], "use_index": "by-name",
@@ -239,7 +248,8 @@ def test_F13_index_whose_entries_rotted_is_made_anew_before_it_answers(start, ro
     assert subprocess.run([BINARY, "verify", server.data], timeout=60).returncode == 0
 
 
-def test_F13_any_byte_of_a_page_of_an_index_is_made_anew(start, rotten):
+@pytest.mark.fault("F13")
+def test_any_byte_of_a_page_of_an_index_is_made_anew(start, rotten):
     token, _, file, store = rotten
     sound = file.read_bytes()
     with sqlite3.connect(f"file:{file}?immutable=1", uri=True) as base:

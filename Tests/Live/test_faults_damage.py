@@ -50,18 +50,21 @@ def assert_damaged(start, two, error=DAMAGED):
     return server
 
 
-def test_F11_empty_file(start, two):
+@pytest.mark.fault("F11")
+def test_empty_file(start, two):
     two[1][0].write_bytes(b"")
     assert_damaged(start, two)
 
 
-def test_F11_missing_file(start, two):
+@pytest.mark.fault("F11")
+def test_missing_file(start, two):
     two[1][0].unlink()
     assert_damaged(start, two)
 
 
+@pytest.mark.fault("F12")
 @pytest.mark.parametrize("place", [0, 4_096, 12_288])
-def test_F12_garbage(start, two, place):
+def test_garbage(start, two, place):
     file = two[1][0]
     data = bytearray(file.read_bytes())
     data[place:place + 4_096] = bytes(n * 7 % 256 for n in range(len(data[place:place + 4_096])))
@@ -69,13 +72,15 @@ def test_F12_garbage(start, two, place):
     assert_damaged(start, two)
 
 
-def test_F12_truncated_half(start, two):
+@pytest.mark.fault("F12")
+def test_truncated_half(start, two):
     file = two[1][0]
     file.write_bytes(file.read_bytes()[:file.stat().st_size // 2])
     assert_damaged(start, two)
 
 
-def test_F12_file_cut_short_while_it_is_open(start, two):
+@pytest.mark.fault("F12")
+def test_file_cut_short_while_it_is_open(start, two):
     """Neither a crash (SIGBUS) nor an empty answer; the others don't notice."""
     (token, other), (file, _), _ = two
     server = start()
@@ -97,7 +102,8 @@ def test_F12_file_cut_short_while_it_is_open(start, two):
     assert "unaffected" in listed(server, other)
 
 
-def test_F13_turned_bit_in_a_body_is_turned_back(start, two):
+@pytest.mark.fault("F13")
+def test_turned_bit_in_a_body_is_turned_back(start, two):
     """What is worse than one wrong byte: test_damage.py."""
     (token, other), (file, _), _ = two
     data = bytearray(file.read_bytes())
@@ -112,7 +118,8 @@ def test_F13_turned_bit_in_a_body_is_turned_back(start, two):
     assert len(listed(server, other)) == 12
 
 
-def test_F14_file_of_another_person_is_never_served(start, two):
+@pytest.mark.fault("F14")
+def test_file_of_another_person_is_never_served(start, two):
     _, (file, theirs), _ = two
     shutil.copy(theirs, file)
     assert_damaged(start, two)
@@ -129,7 +136,8 @@ def with_log(start, two):
     return log
 
 
-def test_F15_log_that_was_removed_leaves_an_earlier_state_whole(start, two):
+@pytest.mark.fault("F15")
+def test_log_that_was_removed_leaves_an_earlier_state_whole(start, two):
     log = with_log(start, two)
     log.unlink()
     (token, other), _, _ = two
@@ -139,7 +147,8 @@ def test_F15_log_that_was_removed_leaves_an_earlier_state_whole(start, two):
     assert len(listed(server, other)) == 12
 
 
-def test_F15_log_of_another_database_is_never_mixed_in(start, two):
+@pytest.mark.fault("F15")
+def test_log_of_another_database_is_never_mixed_in(start, two):
     log = with_log(start, two)
     (_, other), (file, theirs), _ = two
     server = start()
@@ -154,8 +163,9 @@ def test_F15_log_of_another_database_is_never_mixed_in(start, two):
     assert file.read_bytes() == before
 
 
+@pytest.mark.fault("F15")
 @pytest.mark.parametrize("cut", [1, 5_000, 40])
-def test_F15_log_cut_short_leaves_a_state_of_before_or_after(start, two, cut):
+def test_log_cut_short_leaves_a_state_of_before_or_after(start, two, cut):
     log = with_log(start, two)
     with open(log, "r+b") as file:
         file.truncate(max(0, log.stat().st_size - cut))
@@ -163,7 +173,8 @@ def test_F15_log_cut_short_leaves_a_state_of_before_or_after(start, two, cut):
     assert listed(start(), two[0][0]) in (old, old | {"in-the-log"})
 
 
-def test_F15_index_of_a_log_that_was_left_over_is_ignored(start, two):
+@pytest.mark.fault("F15")
+def test_index_of_a_log_that_was_left_over_is_ignored(start, two):
     (token, _), (file, _), _ = two
     file.with_name(file.name + "-shm").write_bytes(b"\x5a" * 32_768)
     server = start()

@@ -35,7 +35,8 @@ def make(server, count):
     return tokens
 
 
-def test_F16_many_stores_under_200_descriptors_without_an_error(start):
+@pytest.mark.fault("F16")
+def test_many_stores_under_200_descriptors_without_an_error(start):
     server = start("--guests-per-hour", "1000000", limits=descriptors(200))
     tokens = make(server, 5_000 if NIGHTLY else 150)
     order = random.Random(16)
@@ -53,7 +54,8 @@ def test_F16_many_stores_under_200_descriptors_without_an_error(start):
     assert len(os.listdir(f"/proc/{server.process.pid}/fd")) <= 200
 
 
-def test_F16_exhausted_descriptors_are_survived_by_who_accepts_connections(start):
+@pytest.mark.fault("F16")
+def test_exhausted_descriptors_are_survived_by_who_accepts_connections(start):
     server = start(limits=descriptors(200))
     [token] = make(server, 1)
     host, port = server.url.removeprefix("http://").split(":")
@@ -88,7 +90,8 @@ def test_F16_exhausted_descriptors_are_survived_by_who_accepts_connections(start
         assert set(pool.map(lambda _: tuple(listed(server, token)), range(30))) == {("one",)}
 
 
-def test_F16_store_that_no_descriptor_is_left_for_is_503_with_a_time_to_come_again(start):
+@pytest.mark.fault("F16")
+def test_store_that_no_descriptor_is_left_for_is_503_with_a_time_to_come_again(start):
     """Its opening is made to fail: where descriptors are really all taken, libdispatch ends the process now and
     then (`_dispatch_workq_monitor_pools`)."""
     first = start()
@@ -105,7 +108,8 @@ def test_F16_store_that_no_descriptor_is_left_for_is_503_with_a_time_to_come_aga
     assert listed(server, token) == {"one"}
 
 
-def test_F17_start_with_many_stores_looks_at_none_of_them(start, tmp_path):
+@pytest.mark.fault("F17")
+def test_start_with_many_stores_looks_at_none_of_them(start, tmp_path):
     """What is read at the start does not grow with the stores, by the kernel's own count of reads."""
     few, many = (20, 100_000) if NIGHTLY else (20, 2_000)
     reads = []
@@ -219,8 +223,9 @@ def follow(server, account):
         pass
 
 
+@pytest.mark.fault("F18")
 @pytest.mark.parametrize("connections, mebibytes, stays", [(24, 2, True), (32, 15, False)])
-def test_F18_bulk_writes_and_feeds_stay_within_little_memory_or_lose_nothing(
+def test_bulk_writes_and_feeds_stay_within_little_memory_or_lose_nothing(
         start, connections, mebibytes, stays):
     """256 MiB for a server under bulk writes and feeds. Bodies alone may take as much as that: who sends them
     is refused, or the kernel ends the server, and then it was a crash."""

@@ -1,4 +1,5 @@
 """F07 to F09: a full disk takes deletions and gives answers; a read-only one gives answers."""
+import pytest
 from couch import Administrator, Database
 from faults import Injected, ReadOnly, listed, metric, put, refused, store_file
 
@@ -23,7 +24,8 @@ def fill(disk, server, token):
     return kept
 
 
-def test_F07_full_disk_refuses_what_grows_and_takes_deletions(start, small_disk):
+@pytest.mark.fault("F07")
+def test_full_disk_refuses_what_grows_and_takes_deletions(start, small_disk):
     disk = small_disk(SIZE)
     administrator = Administrator(disk.path)
     server, database = administrator.server, administrator.create()
@@ -56,7 +58,8 @@ def test_F07_full_disk_refuses_what_grows_and_takes_deletions(start, small_disk)
     assert listed(server, token) == kept | {"more"} and listed(server, new) == {"first"}
 
 
-def test_F07_accounts_and_databases_are_erased_on_a_full_disk(start, small_disk):
+@pytest.mark.fault("F07")
+def test_accounts_and_databases_are_erased_on_a_full_disk(start, small_disk):
     disk = small_disk(SIZE)
     administrator = Administrator(disk.path)
     server, database = administrator.server, administrator.create()
@@ -90,7 +93,8 @@ def test_F07_accounts_and_databases_are_erased_on_a_full_disk(start, small_disk)
     assert server.call("GET", "/v1/bookmarks", user).status_code == 401
 
 
-def test_F07_stores_of_a_server_that_starts_on_a_full_disk_are_read(start, small_disk):
+@pytest.mark.fault("F07")
+def test_stores_of_a_server_that_starts_on_a_full_disk_are_read(start, small_disk):
     disk = small_disk(SIZE)
     server = start(data=disk.path / "data")
     token = server.guest()
@@ -110,7 +114,8 @@ def test_F07_stores_of_a_server_that_starts_on_a_full_disk_are_read(start, small
     assert put(server, token, "more").status_code == 201
 
 
-def test_F07_no_space_for_one_write_leaves_reads_and_other_stores_alone(start):
+@pytest.mark.fault("F07")
+def test_no_space_for_one_write_leaves_reads_and_other_stores_alone(start):
     """The same by injection, for machines where nothing can be mounted."""
     server = start()
     token, other = server.guest(), server.guest()
@@ -128,7 +133,8 @@ def test_F07_no_space_for_one_write_leaves_reads_and_other_stores_alone(start):
     assert listed(start(), token) == {"before", "after"}
 
 
-def test_F08_bulk_on_a_full_disk_is_stored_whole_or_reported(start, small_disk):
+@pytest.mark.fault("F08")
+def test_bulk_on_a_full_disk_is_stored_whole_or_reported(start, small_disk):
     disk = small_disk(SIZE)
     server = start(data=disk.path / "data")
     database = Database(server)
@@ -146,7 +152,8 @@ def test_F08_bulk_on_a_full_disk_is_stored_whole_or_reported(start, small_disk):
     assert "first" in stored
 
 
-def test_F08_checkpoint_on_a_full_disk_loses_nothing(start):
+@pytest.mark.fault("F08")
+def test_checkpoint_on_a_full_disk_loses_nothing(start):
     """The log's copying fails for want of room; what was acknowledged stands in the log."""
     server = start()
     token = server.guest()
@@ -167,7 +174,8 @@ def test_F08_checkpoint_on_a_full_disk_loses_nothing(start):
     assert listed(start(), token) - {"long"} == kept
 
 
-def test_F09_read_only_disk_is_read_and_says_so(start):
+@pytest.mark.fault("F09")
+def test_read_only_disk_is_read_and_says_so(start):
     server = start()
     token, other = server.guest(), server.guest()
     for person in (token, other):
@@ -189,7 +197,8 @@ def test_F09_read_only_disk_is_read_and_says_so(start):
     assert listed(start(), token) == {"one", "two"}
 
 
-def test_F09_log_of_a_crash_is_read_on_a_read_only_disk(start):
+@pytest.mark.fault("F09")
+def test_log_of_a_crash_is_read_on_a_read_only_disk(start):
     server = start()
     token = server.guest()
     assert put(server, token, "one").status_code == 201
@@ -202,7 +211,8 @@ def test_F09_log_of_a_crash_is_read_on_a_read_only_disk(start):
     assert listed(server, token) == {"one", "two"}
 
 
-def test_F09_file_that_takes_no_writes_is_never_absent(start):
+@pytest.mark.fault("F09")
+def test_file_that_takes_no_writes_is_never_absent(start):
     """By injection: an opening for writing that is refused is 503, not 404 and not an empty list."""
     server = start()
     token = server.guest()

@@ -32,16 +32,19 @@ def refusal(data, **options):
     return line
 
 
-def test_F10_directory_that_cannot_be_made(tmp_path):
+@pytest.mark.fault("F10")
+def test_directory_that_cannot_be_made(tmp_path):
     assert "can't be used" in refusal(tmp_path / "absent" / "data")
 
 
-def test_F10_directory_that_is_a_file(tmp_path):
+@pytest.mark.fault("F10")
+def test_directory_that_is_a_file(tmp_path):
     (tmp_path / "data").write_text("")
     assert "is not a directory" in refusal(tmp_path / "data")
 
 
-def test_F10_directory_of_another_user(tmp_path):
+@pytest.mark.fault("F10")
+def test_directory_of_another_user(tmp_path):
     if os.getuid() != 0:
         pytest.skip("only root gives a directory to another user")
     data = tmp_path / "data"
@@ -58,7 +61,8 @@ def test_F10_directory_of_another_user(tmp_path):
         assert "belongs to user 0" in refusal(data, user=12_345, cwd="/")
 
 
-def test_F10_data_that_moves_away_is_an_error_and_never_absent(start):
+@pytest.mark.fault("F10")
+def test_data_that_moves_away_is_an_error_and_never_absent(start):
     server = start()
     token, other = server.guest(), server.guest()
     for person in (token, other):
@@ -76,7 +80,8 @@ def test_F10_data_that_moves_away_is_an_error_and_never_absent(start):
     assert listed(server, token) == {"one"} == listed(server, other)
 
 
-def test_F19_second_process_is_refused_and_the_first_goes_on(start):
+@pytest.mark.fault("F19")
+def test_second_process_is_refused_and_the_first_goes_on(start):
     server = start()
     token = server.guest()
     assert put(server, token, "one").status_code == 201
@@ -108,7 +113,8 @@ def writers(server):
     return found
 
 
-def test_F20_one_connection_writes_a_file_whatever_is_going_on(start, tmp_path):
+@pytest.mark.fault("F20")
+def test_one_connection_writes_a_file_whatever_is_going_on(start, tmp_path):
     """Through openings, evictions, erasures, compactions, backups and `verify`, seen from outside."""
     server = start("--open-stores", "4", "--guests-per-hour", "1000000")
     tokens = [server.guest() for _ in range(12)]
@@ -171,7 +177,8 @@ def test_F20_one_connection_writes_a_file_whatever_is_going_on(start, tmp_path):
     assert not [name for name in seen if name.endswith("-shm") and "/stores/" in name]
 
 
-def test_F20_shell_that_reads_beside_the_server_is_refused_and_harms_nothing(start):
+@pytest.mark.fault("F20")
+def test_shell_that_reads_beside_the_server_is_refused_and_harms_nothing(start):
     server = start()
     token = server.guest()
     assert put(server, token, "one").status_code == 201
@@ -185,7 +192,8 @@ def test_F20_shell_that_reads_beside_the_server_is_refused_and_harms_nothing(sta
     assert listed(start(), token) == {"one", "two"}
 
 
-def test_F27_store_of_a_newer_schema_is_refused_with_a_clear_message_and_kept(start):
+@pytest.mark.fault("F27")
+def test_store_of_a_newer_schema_is_refused_with_a_clear_message_and_kept(start):
     server = start()
     token, other = server.guest(), server.guest()
     for person in (token, other):
@@ -207,7 +215,8 @@ def test_F27_store_of_a_newer_schema_is_refused_with_a_clear_message_and_kept(st
     assert listed(start(), token) == {"one"}
 
 
-def test_F27_registry_of_a_newer_schema_refuses_to_start(start):
+@pytest.mark.fault("F27")
+def test_registry_of_a_newer_schema_refuses_to_start(start):
     server = start()
     put(server, server.guest(), "one")
     server.stop()
@@ -226,7 +235,8 @@ def shell(file, statement):
     return done.stdout.strip().splitlines()[-1] if done.stdout.strip() else ""
 
 
-def test_F27_data_of_an_earlier_schema_is_taken_over(start):
+@pytest.mark.fault("F27")
+def test_data_of_an_earlier_schema_is_taken_over(start):
     """A store as the second version of the tables made it: without what later ones added. Y08: a feed goes on
     over it from where it was."""
     server = start()

@@ -61,7 +61,8 @@ def feeds(server, database):
     return connections
 
 
-def test_F23_stop_amid_feeds_uploads_and_half_sent_requests_loses_no_acknowledged_write(start, rounds):
+@pytest.mark.fault("F23")
+def test_stop_amid_feeds_uploads_and_half_sent_requests_loses_no_acknowledged_write(start, rounds):
     server = start()
     token = server.guest()
     acknowledged, number = set(), 0
@@ -165,7 +166,8 @@ def full(start):
     return server, database, f"/couch/{database.name}/_all_docs?include_docs=true&limit=150"
 
 
-def test_F23_answers_that_nobody_takes_and_bodies_without_end_hold_the_end_up_for_a_while_only(full):
+@pytest.mark.fault("F23")
+def test_answers_that_nobody_takes_and_bodies_without_end_hold_the_end_up_for_a_while_only(full):
     """Regression: each of them held it up for a minute or more."""
     server, database, path = full
     held = [slow_reader(server, database, path), slow_reader(server, database, path, "Connection: close\r\n"),
@@ -178,8 +180,9 @@ def test_F23_answers_that_nobody_takes_and_bodies_without_end_hold_the_end_up_fo
         connection.close()
 
 
+@pytest.mark.fault("F23")
 @pytest.mark.parametrize("fields", ["", "Connection: close\r\n"])
-def test_F23_answer_on_its_way_comes_whole(full, fields):
+def test_answer_on_its_way_comes_whole(full, fields):
     """Regression: what a client had not taken yet of a written answer was cut off."""
     server, database, path = full
     connection = slow_reader(server, database, path, fields)
@@ -230,7 +233,8 @@ class Unread:
             os.close(self.write)
 
 
-def test_F24_log_that_nobody_reads_blocks_no_request_and_drops_are_counted(start, tmp_path):
+@pytest.mark.fault("F24")
+def test_log_that_nobody_reads_blocks_no_request_and_drops_are_counted(start, tmp_path):
     first = start()
     token, other = first.guest(), first.guest()
     for person in (token, other):
@@ -261,7 +265,8 @@ def test_F24_log_that_nobody_reads_blocks_no_request_and_drops_are_counted(start
         assert server.stop() == 0
 
 
-def test_F24_banner_that_nobody_reads_blocks_no_request(tmp_path):
+@pytest.mark.fault("F24")
+def test_banner_that_nobody_reads_blocks_no_request(tmp_path):
     server = Unread(tmp_path / "data", "stdout")
     try:
         token = server.guest()
@@ -271,7 +276,8 @@ def test_F24_banner_that_nobody_reads_blocks_no_request(tmp_path):
         assert server.stop() == 0
 
 
-def test_F24_log_lines_come_through_whole_when_the_reader_comes_back(start):
+@pytest.mark.fault("F24")
+def test_log_lines_come_through_whole_when_the_reader_comes_back(start):
     server = start("--log-format", "json")
     token = server.guest()
     assert put(server, token, "one").status_code == 201
@@ -287,7 +293,8 @@ def test_F24_log_lines_come_through_whole_when_the_reader_comes_back(start):
     assert all(re.match(r"\d{4}-", line["time"]) for line in lines)
 
 
-def test_F23_requests_are_taken_for_a_while_after_sigterm(start):
+@pytest.mark.fault("F23")
+def test_requests_are_taken_for_a_while_after_sigterm(start):
     server = start("--drain-seconds", "8")
     token = server.guest()
     server.process.terminate()

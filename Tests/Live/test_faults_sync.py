@@ -28,8 +28,9 @@ def follow(database, stop, seen):
             return
 
 
+@pytest.mark.fault("Y08")
 @pytest.mark.parametrize("size", [100, 40_000])
-def test_Y08_feed_during_compactions_is_contiguous(shared, size):
+def test_feed_during_compactions_is_contiguous(shared, size):
     account = Database(shared)
     stop, feeds = threading.Event(), [[] for _ in range(3)]
     readers = [threading.Thread(target=follow, args=(account, stop, seen)) for seen in feeds]
@@ -75,7 +76,8 @@ def purge(administrator, database, name):
     assert answer.status_code == 201, answer.text
 
 
-def test_Y04_sync_client_that_slept_over_a_purge_goes_on_and_brings_nothing_back(administrator):
+@pytest.mark.fault("Y04")
+def test_sync_client_that_slept_over_a_purge_goes_on_and_brings_nothing_back(administrator):
     database = administrator.create()
     for name in ("stays", "goes"):
         database.rev(name, n=1)
@@ -98,7 +100,8 @@ def test_Y04_sync_client_that_slept_over_a_purge_goes_on_and_brings_nothing_back
     assert int(page["last_seq"].split("-")[0]) > int(since.split("-")[0])
 
 
-def test_S17_a_hundred_parallel_writers_never_exceed_a_guests_bytes(shared):
+@pytest.mark.fault("S17")
+def test_a_hundred_parallel_writers_never_exceed_a_guests_bytes(shared):
     database = Database(shared)
     body = {"text": "x" * 30_000}
 
@@ -117,7 +120,8 @@ def test_S17_a_hundred_parallel_writers_never_exceed_a_guests_bytes(shared):
     assert usage["bytes"] + stored > GUEST_BYTES or 429 in answers
 
 
-def test_S17_conflicts_and_history_count_and_deletions_make_room(shared):
+@pytest.mark.fault("S17")
+def test_conflicts_and_history_count_and_deletions_make_room(shared):
     database = Database(shared)
     text = "x" * 40_000
     stored = 0
@@ -138,7 +142,8 @@ def test_S17_conflicts_and_history_count_and_deletions_make_room(shared):
     assert database.put("another", text=text).status_code == 201
 
 
-def test_S17_history_of_edits_never_stands_in_the_way_of_documents(shared):
+@pytest.mark.fault("S17")
+def test_history_of_edits_never_stands_in_the_way_of_documents(shared):
     token = shared.guest()
     database = Database(shared, token)
     rev, text = None, "x" * 20_000

@@ -64,7 +64,8 @@ def newcomer(server):
     raise AssertionError(answer.text)
 
 
-def test_F21_steps_change_no_number_no_revision_and_no_stored_bookmark(start, clock):
+@pytest.mark.fault("F21")
+def test_steps_change_no_number_no_revision_and_no_stored_bookmark(start, clock):
     server = start(environment=clock.environment, under=["env"])
     database = Database(server)
     first = database.rev("a", n=0)
@@ -91,7 +92,8 @@ def test_F21_steps_change_no_number_no_revision_and_no_stored_bookmark(start, cl
     assert rows[-1]["id"] == "last"
 
 
-def test_F21_tokens_are_judged_by_the_clock_with_a_minute_of_grace(start, clock):
+@pytest.mark.fault("F21")
+def test_tokens_are_judged_by_the_clock_with_a_minute_of_grace(start, clock):
     server = start(environment=clock.environment, under=["env"])
     for step, status in ((MONTH - HOUR, 200), (MONTH + 5, 200), (MONTH + HOUR, 401), (TEN_YEARS, 401),
                          (HOUR, 200), (-30, 200), (-HOUR, 401), (-TEN_YEARS, 401)):
@@ -106,7 +108,8 @@ def test_F21_tokens_are_judged_by_the_clock_with_a_minute_of_grace(start, clock)
             assert server.call("GET", "/v1/me", token).status_code == 200, step
 
 
-def test_F21_steps_while_writers_write_skip_nothing(start, clock):
+@pytest.mark.fault("F21")
+def test_steps_while_writers_write_skip_nothing(start, clock):
     server = start(environment=clock.environment, under=["env"])
     database = Database(server)
     stop = threading.Event()
@@ -144,7 +147,8 @@ def test_F21_steps_while_writers_write_skip_nothing(start, clock):
     assert {row["id"] for row in rows} == set(written)
 
 
-def test_F21_backward_step_forgets_no_idempotency_key(start, clock):
+@pytest.mark.fault("F21")
+def test_backward_step_forgets_no_idempotency_key(start, clock):
     server = start(environment=clock.environment, under=["env"])
     clock.step(HOUR)
     token = server.guest()
@@ -160,7 +164,8 @@ def test_F21_backward_step_forgets_no_idempotency_key(start, clock):
                     headers={"Idempotency-Key": "two"})
 
 
-def test_F22_process_that_stood_still_goes_on_alone_and_lost_nothing(start):
+@pytest.mark.fault("F22")
+def test_process_that_stood_still_goes_on_alone_and_lost_nothing(start):
     server = start()
     token = server.guest()
     acknowledged = {"before"}

@@ -20,7 +20,8 @@ def two_people(server):
     return people
 
 
-def test_F05_failed_fsync_is_not_acknowledged_and_the_store_is_read_from_disk_again(start):
+@pytest.mark.fault("F05")
+def test_failed_fsync_is_not_acknowledged_and_the_store_is_read_from_disk_again(start):
     server = start()
     token, other = two_people(server)
     openings = metric(server, "store_openings_total")
@@ -43,7 +44,8 @@ def test_F05_failed_fsync_is_not_acknowledged_and_the_store_is_read_from_disk_ag
     assert listed(server, other) == {"before", "unaffected"}
 
 
-def test_F05_failed_fsync_of_a_shared_commit_fails_each_of_its_writes(start):
+@pytest.mark.fault("F05")
+def test_failed_fsync_of_a_shared_commit_fails_each_of_its_writes(start):
     server = start()
     token, other = two_people(server)
     # The fsync takes its time, so that the other writes gather behind it and share the next.
@@ -68,7 +70,8 @@ def test_F05_failed_fsync_of_a_shared_commit_fails_each_of_its_writes(start):
     assert listed(start(), token) == found
 
 
-def test_F05_failed_fsync_of_the_registry_makes_no_store_and_the_next_write_does(start):
+@pytest.mark.fault("F05")
+def test_failed_fsync_of_the_registry_makes_no_store_and_the_next_write_does(start):
     server = start()
     token, other = server.guest(), server.guest()
     assert put(server, other, "before").status_code == 201
@@ -85,11 +88,12 @@ def test_F05_failed_fsync_of_the_registry_makes_no_store_and_the_next_write_does
     assert listed(server, other) == {"before", "unaffected"}
 
 
+@pytest.mark.fault("F06")
 @pytest.mark.parametrize("rule, error", [
     ("pwrite64:error=EIO", (503, "storage_error")),
     ("pwrite64:retval=0", (507, "insufficient_storage")),
 ])
-def test_F06_failed_write_harms_nobody_else(start, rule, error):
+def test_failed_write_harms_nobody_else(start, rule, error):
     server = start()
     token, other = two_people(server)
     with Injected(server, rule, paths=its_files(server, token)):
@@ -105,7 +109,8 @@ def test_F06_failed_write_harms_nobody_else(start, rule, error):
     assert listed(server, other) == {"before", "unaffected"}
 
 
-def test_F06_write_that_the_system_cuts_short_is_not_acknowledged(start):
+@pytest.mark.fault("F06")
+def test_write_that_the_system_cuts_short_is_not_acknowledged(start):
     # At the limit on a file's size a write is really cut short: the rest of a page is missing.
     server = start()
     token, other = two_people(server)
@@ -123,7 +128,8 @@ def test_F06_write_that_the_system_cuts_short_is_not_acknowledged(start):
     assert listed(start(), token) == {"before", "long", "after"}
 
 
-def test_F06_failed_read_is_an_error_and_never_an_empty_answer(start):
+@pytest.mark.fault("F06")
+def test_failed_read_is_an_error_and_never_an_empty_answer(start):
     server = start()
     token, other = two_people(server)
     server.stop()
@@ -135,7 +141,8 @@ def test_F06_failed_read_is_an_error_and_never_an_empty_answer(start):
     assert listed(server, token) == {"before"}
 
 
-def test_F05_failed_fsync_of_the_system_store_makes_no_account(start):
+@pytest.mark.fault("F05")
+def test_failed_fsync_of_the_system_store_makes_no_account(start):
     server = start()
     system = file_of(server.data, "system")
     body = {"username": "someone", "password": "long enough"}

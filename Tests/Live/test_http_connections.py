@@ -38,9 +38,10 @@ def close(connections):
         connection.close()
 
 
+@pytest.mark.fault("H05")
 @pytest.mark.parametrize("flag,sources", [
     ("--connections", (None, None)), ("--connections-per-address", ("127.0.0.1", "127.0.0.1"))])
-def test_H05_connection_past_the_limit_is_told_so_and_closed(start, flag, sources):
+def test_connection_past_the_limit_is_told_so_and_closed(start, flag, sources):
     server = start(flag, "5")
     held = filled(server, 5, sources[0])
     with connect(server, source=sources[1]) as one_more:
@@ -71,13 +72,15 @@ def guests(server, count, caller, source=None):
     return found
 
 
-def test_S13_forged_callers_share_one_limit(start):
+@pytest.mark.fault("S13")
+def test_forged_callers_share_one_limit(start):
     server = start("--guests-per-hour", "6")
     statuses = [guests(server, 1, f"198.51.100.{number}")[0] for number in range(12)]
     assert statuses.count(201) <= 6 and statuses[-1] == 429
 
 
-def test_S13_callers_behind_a_trusted_proxy_have_their_own(start):
+@pytest.mark.fault("S13")
+def test_callers_behind_a_trusted_proxy_have_their_own(start):
     server = start("--guests-per-hour", "6", "--trusted-proxies", "127.0.0.2,10.0.0.0/8")
     for number in range(4):
         # What the caller wrote stands first, what the proxies saw last.
@@ -89,7 +92,8 @@ def test_S13_callers_behind_a_trusted_proxy_have_their_own(start):
     assert guests(server, 1, "203.0.113.2", source="127.0.0.1") == [429]
 
 
-def test_S08_guests_have_a_rate_and_make_no_files(start):
+@pytest.mark.fault("S08")
+def test_guests_have_a_rate_and_make_no_files(start):
     server = start("--guests-per-hour", "100")
     before = {path for path in server.data.rglob("*") if path.is_file()}
     with requests.Session() as session:
@@ -100,7 +104,8 @@ def test_S08_guests_have_a_rate_and_make_no_files(start):
     assert {path for path in server.data.rglob("*") if path.is_file()} <= before
 
 
-def test_S10_five_hundred_log_ins_leave_others_in_peace(start):
+@pytest.mark.fault("S10")
+def test_five_hundred_log_ins_leave_others_in_peace(start):
     server = start()
     account = Account(server)
     token = server.guest()
@@ -134,30 +139,33 @@ def test_S10_five_hundred_log_ins_leave_others_in_peace(start):
     assert any(holds() for _ in range(3)), "log-ins hold others up"
 
 
+@pytest.mark.fault("H16")
 @pytest.mark.parametrize("query,name", [
     ("limit=1&limit=2", "limit"), ("limit=-1", "limit"), ("limit=1e9", "limit"), ("limit=+1", "limit"),
     ("limit=9223372036854775808", "limit"), ("limit=abc", "limit"), ("limit=", "limit"), ("limit=1.0", "limit"),
     ("limit=%EF%BC%91", "limit"), ("offset=1000000000", "offset"), ("limit=1&limi%74=2", "limit")])
-def test_H16_wrong_parameters_are_400_by_name(shared, query, name):
+def test_wrong_parameters_are_400_by_name(shared, query, name):
     answer = shared.call("GET", "/v1/hotels?" + query, shared.guest())
     assert answer.status_code == 400 and name in answer.json()["reason"], answer.text
 
 
+@pytest.mark.fault("H16")
 @pytest.mark.parametrize("query,status", [
     ("limit=abc", 400), ("limit=-1", 400), ("limit=9223372036854775808", 400), ("since=garbage", 400),
     ("heartbeat=abc", 400), ("feed=nonsense", 400)])
-def test_H16_wrong_parameters_of_the_dialect_are_400(untouched, query, status):
+def test_wrong_parameters_of_the_dialect_are_400(untouched, query, status):
     answer = untouched.call("GET", "/_changes?" + query)
     assert answer.status_code == status, answer.text
 
 
+@pytest.mark.fault("H17")
 @pytest.mark.parametrize("field,value,status", [
     ("If-Match", '"stale"', 412), ("If-Match", "*", 200), ("If-Match", "W/{tag}", 412),
     ("If-Match", "{tag}", 200),
     ("If-Match", '"stale", {tag}', 200), ("If-Match", "garbage", 400), ("If-Match", '"', 400),
     ("If-Match", '"a" "b"', 400), ("If-Match", "", 400), ("If-None-Match", "*", 412),
     ("If-None-Match", '"x"', 400)])
-def test_H17_conditional_writes(shared, field, value, status):
+def test_conditional_writes(shared, field, value, status):
     token = shared.guest()
     tag = shared.call("PUT", "/v1/bookmarks/x", token, json={"name": "a"}).headers["ETag"]
     answer = shared.call("PUT", "/v1/bookmarks/x", token, json={"name": "b"},
@@ -165,16 +173,18 @@ def test_H17_conditional_writes(shared, field, value, status):
     assert answer.status_code == status, answer.text
 
 
+@pytest.mark.fault("H17")
 @pytest.mark.parametrize("value,status", [
     ("{tag}", 304), ("W/{tag}", 304), ("*", 304), ('"x"', 200), ('"x", {tag}', 304), ("garbage", 400)])
-def test_H17_conditional_reads(shared, value, status):
+def test_conditional_reads(shared, value, status):
     token = shared.guest()
     tag = shared.call("PUT", "/v1/bookmarks/x", token, json={"name": "a"}).headers["ETag"]
     answer = shared.call("GET", "/v1/bookmarks/x", token, headers={"If-None-Match": value.format(tag=tag)})
     assert answer.status_code == status, answer.text
 
 
-def test_H20_pages_of_listed_origins_alone_may_read(start):
+@pytest.mark.fault("H20")
+def test_pages_of_listed_origins_alone_may_read(start):
     app = "https://app.example"
     server = start("--origins", app)
     for origin in ("null", "https://evil-app.example", "https://app.example.evil", app + ":1", app.upper(),
@@ -202,7 +212,8 @@ def stores(server):
     return {path.name.partition(".")[0] for path in files(server) if server.data / "stores" in path.parents}
 
 
-def test_S20_feed_of_an_erased_store_ends_and_nothing_of_it_stays(start):
+@pytest.mark.fault("S20")
+def test_feed_of_an_erased_store_ends_and_nothing_of_it_stays(start):
     server = start()
     assert Database(server, Account(server).token).put("other").status_code == 201
     before = stores(server)

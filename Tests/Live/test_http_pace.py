@@ -41,7 +41,8 @@ def drip(connection, data):
     return connection.recv(1 << 16)
 
 
-def test_H05_slow_heads_and_bodies_are_408(shared):
+@pytest.mark.fault("H05")
+def test_slow_heads_and_bodies_are_408(shared):
     """Also H07: a body that is shorter than its length. Silence before the first byte is no slow head."""
     token = shared.guest()
     drips = {
@@ -71,7 +72,8 @@ def test_H05_slow_heads_and_bodies_are_408(shared):
     assert shared.call("GET", "/v1/bookmarks", token).json()["bookmarks"] == []
 
 
-def test_H05_body_that_pauses_shortly_is_taken(shared):
+@pytest.mark.fault("H05")
+def test_body_that_pauses_shortly_is_taken(shared):
     with connect(shared) as connection:
         connection.sendall(head(shared, "Content-Length: 2\r\n") + b"{")
         time.sleep(2)
@@ -89,7 +91,8 @@ def writes(server):
     return sorted(taken)
 
 
-def test_H05_slow_clients_harm_nobody(start):
+@pytest.mark.fault("H05")
+def test_slow_clients_harm_nobody(start):
     """Slow heads, slow bodies and clients that read nothing, beside one that works."""
     server = start("--guests-per-hour", "100000", "--connections", str(3 * SLOW + 100))
     database = Database(server, Account(server).token)
@@ -120,7 +123,8 @@ def test_H05_slow_clients_harm_nobody(start):
     assert any(holds() for _ in range(3)), "slow clients hold another one up"
 
 
-def test_H06_leave_to_send_is_given_when_the_body_is_wanted(shared):
+@pytest.mark.fault("H06")
+def test_leave_to_send_is_given_when_the_body_is_wanted(shared):
     with connect(shared) as connection:
         connection.sendall(head(shared, "Expect: 100-continue\r\nContent-Length: 2\r\n"))
         first = connection.recv(1 << 16)
@@ -129,15 +133,17 @@ def test_H06_leave_to_send_is_given_when_the_body_is_wanted(shared):
         assert receive(connection).statuses == [201]
 
 
+@pytest.mark.fault("H06")
 @pytest.mark.parametrize("fields,token,status", [
     ("Content-Length: 65537\r\n", None, 413), ("Content-Length: 99999999999\r\n", None, 413),
     ("Content-Length: 2\r\n", "none", 401), ("Content-Encoding: br\r\nContent-Length: 2\r\n", None, 415)])
-def test_H06_refusal_comes_before_the_body(shared, fields, token, status):
+def test_refusal_comes_before_the_body(shared, fields, token, status):
     answer = send(shared, head(shared, "Expect: 100-continue\r\n" + fields, token))
     assert answer.statuses == [status], answer
 
 
-def test_H06_body_of_the_limit_is_taken_and_other_expectations_are_417(shared):
+@pytest.mark.fault("H06")
+def test_body_of_the_limit_is_taken_and_other_expectations_are_417(shared):
     body = b"{" + b" " * (64 * 1024 - 2) + b"}"
     answer = send(shared, head(shared, f"Content-Length: {len(body)}\r\n") + body)
     assert answer.statuses == [201], answer
@@ -151,19 +157,21 @@ def bomb(megabytes):
     return b"".join(packer.compress(zeros) for _ in range(megabytes)) + packer.flush()
 
 
+@pytest.mark.fault("H08")
 @pytest.mark.parametrize("body,coding,status", [
     (bomb(64), "gzip", 413), (gzip.compress(bomb(8)), "gzip, gzip", 415), (b"{}", "br", 415),
     (b"{}", "deflate", 415), (b"{}", "zstd", 415), (b"{}", "gzip", 400),
     (gzip.compress(b'{"name":"x"}')[:-9], "gzip", 400), (gzip.compress(b'{"name":"x"}'), "gzip", 201),
     (gzip.compress(b'{"name":"x"}'), "X-GZIP", 201), (b'{"name":"x"}', "identity", 201)],
     ids=["bomb", "twice", "br", "deflate", "zstd", "not gzip", "cut", "good", "old name", "identity"])
-def test_H08_packed_bodies(shared, body, coding, status):
+def test_packed_bodies(shared, body, coding, status):
     answer = shared.call("PUT", "/v1/bookmarks/x", shared.guest(), data=body,
                          headers={"Content-Encoding": coding, "Content-Type": "application/json"})
     assert answer.status_code == status, answer.text
 
 
-def test_H08_bombs_do_not_fill_memory(start):
+@pytest.mark.fault("H08")
+def test_bombs_do_not_fill_memory(start):
     server = start()
     database = Database(server)
     body = bomb(4000 if NIGHTLY else 300)
@@ -182,26 +190,29 @@ def memory(server):
         return int(file.read().split()[1]) * 4096
 
 
+@pytest.mark.fault("H12")
 @pytest.mark.parametrize("kind,status", [
     (None, 201), ("application/json", 201), ("application/json; charset=utf-8", 201),
     ('Application/JSON;charset="UTF-8"', 201), ("application/vnd.hotel+json", 201),
     ("application/json; charset=utf-16", 415), ("text/plain", 415), ("multipart/form-data", 415),
     ("application/x-www-form-urlencoded", 415), ("nonsense", 415)])
-def test_H12_content_types(shared, kind, status):
+def test_content_types(shared, kind, status):
     fields = f"Content-Type: {kind}\r\n" if kind else ""
     answer = send(shared, head(shared, fields + "Content-Length: 2\r\n") + b"{}")
     assert answer.statuses == [status], answer
 
 
+@pytest.mark.fault("H12")
 @pytest.mark.parametrize("accept", [None, "*/*", "application/json", "application/*", "text/html", "nonsense"])
-def test_H12_json_is_answered_whatever_is_accepted(shared, accept):
+def test_json_is_answered_whatever_is_accepted(shared, accept):
     fields = f"Accept: {accept}\r\n" if accept else ""
     answer = send(shared, f"GET /v1/limits HTTP/1.1\r\nHost: x\r\n{fields}\r\n")
     assert answer.statuses == [200] and answer.field("content-type") == "application/json"
     json.loads(answer.data.partition(b"\r\n\r\n")[2])
 
 
-def test_H05_long_answers_are_counted_until_they_are_read(start):
+@pytest.mark.fault("H05")
+def test_long_answers_are_counted_until_they_are_read(start):
     """A client that reads nothing of a long answer: what is not on its way to it is in the account of such
     answers, and goes from it with the connection."""
     server = start()
@@ -227,7 +238,8 @@ def test_H05_long_answers_are_counted_until_they_are_read(start):
     until(lambda: waiting() == 0)
 
 
-def test_H08_unpacked_bodies_are_taken_and_their_memory_is_given_back(start):
+@pytest.mark.fault("H08")
+def test_unpacked_bodies_are_taken_and_their_memory_is_given_back(start):
     """Each some 100 KiB packed and 8 MiB unpacked, many at a time: all are stored, or told to come again."""
     server = start()
     database = Database(server, Account(server).token)

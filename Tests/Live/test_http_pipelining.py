@@ -1,4 +1,5 @@
 """Requests that are sent ahead of answers: FAULTS H10."""
+import pytest
 from wire import LIMITS, ended
 
 BODY = '{"name":"x"}'
@@ -9,7 +10,8 @@ def put(token, hotel):
             f"Content-Length: {len(BODY)}\r\n\r\n{BODY}").encode()
 
 
-def test_H10_nothing_behind_an_answer_that_closes_is_done(shared):
+@pytest.mark.fault("H10")
+def test_nothing_behind_an_answer_that_closes_is_done(shared):
     """A chunked body that is no JSON was answered 400 with close, and what came behind it was stored all the same
     (RFC 9112, section 9.6)."""
     token = shared.guest()

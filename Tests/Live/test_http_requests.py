@@ -22,6 +22,7 @@ def put(server, fields, body=""):
             f"{fields}\r\n{body}")
 
 
+@pytest.mark.fault("H01")
 @pytest.mark.parametrize("fields,body", [
     ("Content-Length: 3\r\nTransfer-Encoding: chunked\r\n", "0\r\n\r\n"),
     ("Transfer-Encoding: chunked\r\nContent-Length: 3\r\n", "0\r\n\r\n"),
@@ -39,26 +40,29 @@ def put(server, fields, body=""):
     ("Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n", "0\r\n\r\n"),
     ("Transfer-Encoding: \x0bchunked\r\n", "0\r\n\r\n"),
     ("Transfer-Encoding : chunked\r\n", "0\r\n\r\n")], ids=lambda value: repr(value)[:50])
-def test_H01_doubtful_length_is_400_once_and_closes(shared, fields, body):
+def test_doubtful_length_is_400_once_and_closes(shared, fields, body):
     answer = ended(shared, POST + fields + "\r\n" + body + SMUGGLED)
     assert answer.statuses == [400] and answer.closed, answer
     assert answer.errors in (["bad_request"], ["invalid_header"]), answer
 
 
-def test_H01_chunks_in_http_1_0_are_400(shared):
+@pytest.mark.fault("H01")
+def test_chunks_in_http_1_0_are_400(shared):
     answer = ended(shared, POST.replace("1.1", "1.0")
                    + "Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n" + SMUGGLED)
     assert answer.statuses == [400] and answer.closed, answer
 
 
+@pytest.mark.fault("H01")
 @pytest.mark.parametrize("chunks", ["1\na\r\n0\r\n\r\n", "0x1\r\na\r\n0\r\n\r\n", "fffffffffffffffff\r\na",
                                     "-1\r\n", "1\r\nab\r\n0\r\n\r\n", " 1\r\na\r\n0\r\n\r\n"])
-def test_H01_broken_chunk_is_400_and_closes(shared, chunks):
+def test_broken_chunk_is_400_and_closes(shared, chunks):
     answer = ended(shared, put(shared, "Transfer-Encoding: chunked\r\n", chunks + SMUGGLED))
     assert answer.statuses == [400] and answer.closed, answer
 
 
-def test_H01_body_that_breaks_after_its_answer_gets_no_second_one(shared):
+@pytest.mark.fault("H01")
+def test_body_that_breaks_after_its_answer_gets_no_second_one(shared):
     with connect(shared) as connection:
         connection.sendall((POST + "Transfer-Encoding: chunked\r\n\r\n").encode())
         assert receive(connection).statuses == [201]  # this route reads no body
@@ -66,7 +70,8 @@ def test_H01_body_that_breaks_after_its_answer_gets_no_second_one(shared):
         assert receive(connection).statuses == []
 
 
-def test_H11_options_of_the_server_name_every_method(shared):
+@pytest.mark.fault("H11")
+def test_options_of_the_server_name_every_method(shared):
     answer = send(shared, "OPTIONS * HTTP/1.1\r\nHost: x\r\n\r\n")
     assert answer.statuses == [204], answer
     assert answer.field("allow") == "COPY, DELETE, GET, HEAD, OPTIONS, POST, PUT"
@@ -75,31 +80,35 @@ def test_H11_options_of_the_server_name_every_method(shared):
     assert send(shared, "OPTIONS ** HTTP/1.1\r\nHost: x\r\n\r\n").statuses == [400]
 
 
+@pytest.mark.fault("H02")
 @pytest.mark.parametrize("fields,status", [
     ("", 400), ("Host:\r\n", 400), ("Host: a\r\nHost: b\r\n", 400), ("Host: a\r\nhost: a\r\n", 400),
     ("Host: a/b\r\n", 400), ("Host: u@a\r\n", 400), ("Host: a b\r\n", 400), ("Host: a,b\r\n", 400),
     ("Host: a.example:8080\r\n", 200), ("HOST: [::1]:80\r\n", 200)])
-def test_H02_there_is_one_host(shared, fields, status):
+def test_there_is_one_host(shared, fields, status):
     assert send(shared, f"{GET}{fields}\r\n").statuses == [status]
 
 
+@pytest.mark.fault("H02")
 @pytest.mark.parametrize("target,host", [
     ("http://target.example/v1/me", "target.example"), ("HTTP://target.example:81/v1/me", "target.example:81"),
     ("/v1/me", "other.example")])
-def test_H02_host_of_the_target_goes_first(shared, target, host):
+def test_host_of_the_target_goes_first(shared, target, host):
     answer = send(shared, f"GET {target} HTTP/1.1\r\nHost: other.example\r\n"
                   f"Authorization: Bearer {shared.guest()}\r\n\r\n")
     me = json.loads(answer.data.partition(b"\r\n\r\n")[2])
     assert answer.statuses == [200] and me["couch"].startswith(f"http://{host}/couch/guest-"), answer
 
 
+@pytest.mark.fault("H02")
 @pytest.mark.parametrize("target,status", [
     ("http://target.example", 200), ("http://target.example?x=1", 200), ("http://u:p@x/v1/limits", 400),
     ("http:///v1/limits", 400), ("ftp://x/v1/limits", 400), ("v1/limits", 400), ("x:80", 400), ("*", 400)])
-def test_H02_other_forms_of_a_target(shared, target, status):
+def test_other_forms_of_a_target(shared, target, status):
     assert send(shared, f"GET {target} HTTP/1.1\r\nHost: x\r\n\r\n").statuses == [status]
 
 
+@pytest.mark.fault("H03")
 @pytest.mark.parametrize("request_", [
     "GET /v1/limits HTTP/1.1\nHost: x\n\n", GET + "Host: x\nX: y\r\n\r\n",
     GET + "Host: x\r\nX: a\r\n b\r\n\r\n",
@@ -109,7 +118,7 @@ def test_H02_other_forms_of_a_target(shared, target, status):
     "GET\t/v1/limits HTTP/1.1\r\nHost: x\r\n\r\n", "GET /v1/limits HTTP/1.2\r\nHost: x\r\n\r\n",
     "GET /v1/limits HTTP/2.0\r\nHost: x\r\n\r\n", "GET /v1/limits\r\n\r\n", "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
     "\x16\x03\x01\x02\0\x01\0\x01\xfc\x03\x03", "\0\0\0\0\r\n\r\n"], ids=lambda value: repr(value)[-40:])
-def test_H03_malformed_head_is_400_with_a_reason_and_closes(shared, request_):
+def test_malformed_head_is_400_with_a_reason_and_closes(shared, request_):
     answer = ended(shared, request_ + SMUGGLED)
     assert answer.statuses == [400] and answer.errors == ["bad_request"] and answer.closed, answer
     assert answer.field("content-type") == "application/problem+json"
@@ -126,6 +135,7 @@ def sized(count):
     return GET + "Host: x\r\nX: " + "a" * (count - used) + "\r\n\r\n"
 
 
+@pytest.mark.fault("H04")
 @pytest.mark.parametrize("request_,status,error", [
     (fields(64), 200, None), (fields(65), 431, "headers_too_large"), (fields(10000), 431, "headers_too_large"),
     (sized(16 * 1024), 200, None), (sized(16 * 1024 + 1), 431, "headers_too_large"),
@@ -136,12 +146,13 @@ def sized(count):
     (GET.replace("limits", "a" * 100_000) + "Host: x\r\n\r\n", 414, "uri_too_long")],
     ids=["64 fields", "65 fields", "10000 fields", "16 KiB", "16 KiB + 1", "100 kB", "URI 8 KiB",
          "URI 8 KiB + 1", "URI 17 kB", "URI 100 kB"])
-def test_H04_heads_have_limits(shared, request_, status, error):
+def test_heads_have_limits(shared, request_, status, error):
     answer = send(shared, request_)
     assert answer.statuses == [status] and answer.errors == ([error] if error else []), answer
 
 
-def test_H04_limits_are_told(shared):
+@pytest.mark.fault("H04")
+def test_limits_are_told(shared):
     limits = {row["name"]: row["value"] for row in shared.call("GET", "/v1/limits").json()["limits"]}
     assert (limits["headerFields"], limits["headerBytes"], limits["uriBytes"]) == (64, 16384, 8192)
     for name in ("headerSeconds", "bodyGraceSeconds", "bodyBytesPerSecond", "bodySeconds", "requestSeconds",
@@ -150,10 +161,11 @@ def test_H04_limits_are_told(shared):
         assert limits[name] > 0
 
 
+@pytest.mark.fault("H07")
 @pytest.mark.parametrize("fields,body", [
     ("Content-Length: 100\r\n", "{}"), ("Transfer-Encoding: chunked\r\n", "2\r\n{}\r\n"),
     ("Transfer-Encoding: chunked\r\n", "5\r\n{}"), ("Content-Length: 2\r\n", "{")])
-def test_H07_body_that_breaks_off_is_400_and_stores_nothing(shared, fields, body):
+def test_body_that_breaks_off_is_400_and_stores_nothing(shared, fields, body):
     token = shared.guest()
     answer = send(shared, f"PUT /v1/bookmarks/x HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {token}\r\n"
                   f"{fields}\r\n{body}", half=True)
@@ -161,12 +173,14 @@ def test_H07_body_that_breaks_off_is_400_and_stores_nothing(shared, fields, body
     assert shared.call("GET", "/v1/bookmarks", token).json()["bookmarks"] == []
 
 
-def test_H07_what_follows_a_body_is_another_request(shared):
+@pytest.mark.fault("H07")
+def test_what_follows_a_body_is_another_request(shared):
     answer = ended(shared, put(shared, "Content-Length: 2\r\n", "{}{}"))
     assert answer.statuses == [201, 400] and answer.closed, answer
 
 
-def test_H07_endless_chunks_are_413(shared):
+@pytest.mark.fault("H07")
+def test_endless_chunks_are_413(shared):
     with connect(shared) as connection:
         connection.sendall(put(shared, "Transfer-Encoding: chunked\r\n").encode())
         with pytest.raises(OSError):
@@ -179,7 +193,8 @@ def test_H07_endless_chunks_are_413(shared):
         assert answer.statuses == [413] and answer.field("connection") == "close", answer
 
 
-def test_H10_a_thousand_requests_ahead_are_answered_in_order(shared):
+@pytest.mark.fault("H10")
+def test_a_thousand_requests_ahead_are_answered_in_order(shared):
     methods = ["GET", "POST", "HEAD"]
     wanted = [(200 if method != "POST" else 405) for method in methods] * 334
     data = "".join(f"{method} /v1/limits HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n"
@@ -188,43 +203,49 @@ def test_H10_a_thousand_requests_ahead_are_answered_in_order(shared):
     assert answer.statuses == wanted + [200]
 
 
-def test_H10_half_closed_connection_gets_its_answer(shared):
+@pytest.mark.fault("H10")
+def test_half_closed_connection_gets_its_answer(shared):
     assert send(shared, LIMITS, half=True).statuses == [200]
     answer = send(shared, put(shared, "Content-Length: 2\r\n", "{}"), half=True)
     assert answer.statuses == [201]
 
 
+@pytest.mark.fault("H10")
 @pytest.mark.parametrize("field", ["close", "Close", "keep-alive, close"])
-def test_H10_close_ends_the_connection_after_the_answer(shared, field):
+def test_close_ends_the_connection_after_the_answer(shared, field):
     answer = ended(shared, GET + f"Host: x\r\nConnection: {field}\r\n\r\n" + SMUGGLED)
     assert answer.statuses == [200] and answer.field("connection") == "close" and answer.closed, answer
 
 
+@pytest.mark.fault("H10")
 @pytest.mark.parametrize("path", ["/v1/limits", "/couch"])
-def test_H10_http_1_0_is_answered_without_chunks_and_closed(shared, path):
+def test_http_1_0_is_answered_without_chunks_and_closed(shared, path):
     answer = ended(shared, f"GET {path} HTTP/1.0\r\n\r\n")
     assert answer.statuses == [200] and answer.closed and answer.data.startswith(b"HTTP/1.0 200")
     assert answer.field("transfer-encoding") is None
 
 
-def test_H10_upgrade_is_ignored_and_the_connection_ends(shared):
+@pytest.mark.fault("H10")
+def test_upgrade_is_ignored_and_the_connection_ends(shared):
     answer = ended(shared, GET + "Host: x\r\nConnection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\n"
                    "HTTP2-Settings: AAMAAABkAAQAAP__\r\n\r\n")
     assert answer.statuses == [200] and answer.field("connection") == "close", answer
 
 
+@pytest.mark.fault("H11")
 @pytest.mark.parametrize("method,status,allowed", [
     ("TRACE", 405, "GET, HEAD, OPTIONS"), ("PROPFIND", 405, "GET, HEAD, OPTIONS"),
     ("DELETE", 405, "GET, HEAD, OPTIONS"), ("CONNECT", 405, "GET, HEAD, OPTIONS"),
     ("BREW", 405, "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS"),
     ("get", 405, "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS"), ("OPTIONS", 204, "GET, HEAD, OPTIONS")])
-def test_H11_other_methods_are_told_which_there_are(shared, method, status, allowed):
+def test_other_methods_are_told_which_there_are(shared, method, status, allowed):
     answer = send(shared, f"{method} /v1/limits HTTP/1.1\r\nHost: x\r\n\r\n")
     assert answer.statuses == [status] and answer.field("allow") == allowed, answer
 
 
+@pytest.mark.fault("H11")
 @pytest.mark.parametrize("field", ["X-HTTP-Method-Override", "X-HTTP-Method", "X-Method-Override"])
-def test_H11_method_in_a_field_is_ignored(shared, field):
+def test_method_in_a_field_is_ignored(shared, field):
     token = shared.guest()
     shared.call("PUT", "/v1/bookmarks/x", token, json={})
     answer = send(shared, f"GET /v1/bookmarks/x HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {token}\r\n"
@@ -233,6 +254,7 @@ def test_H11_method_in_a_field_is_ignored(shared, field):
     assert shared.call("GET", "/v1/bookmarks/x", token).status_code == 200
 
 
+@pytest.mark.fault("H13")
 @pytest.mark.parametrize("path,status", [
     ("//v1/limits", 404), ("/v1//limits", 404), ("/v1/limits/", 200),
     ("/./v1/limits", 400), ("/v1/../v1/limits", 400),
@@ -240,15 +262,16 @@ def test_H11_method_in_a_field_is_ignored(shared, field):
     ("/v1/hotels/%zz", 400), ("/v1/hotels/%f", 400), ("/v1/hotels/%00", 400), ("/v1/hotels/%ff", 400),
     ("/v1/hotels/%c0%af", 400), ("/v1/limits#x", 400), ("/v1/limits\xe9", 400), ("/v1%2flimits", 404),
     ("/v1\\limits", 404), ("/..%2f..%2fetc/passwd", 404)])
-def test_H13_paths_are_taken_as_they_stand(shared, path, status):
+def test_paths_are_taken_as_they_stand(shared, path, status):
     answer = send(shared, f"GET {path} HTTP/1.1\r\nHost: x\r\n\r\n")
     assert answer.statuses == [status], answer
 
 
+@pytest.mark.fault("H13")
 @pytest.mark.parametrize("segment,identifier", [
     ("a%2Fb", "a/b"), ("a%2fb", "a/b"), ("%252f", "%2f"), ("%252e%252e", "%2e%2e"), ("..a", "..a"),
     ("a%20b", "a b"), ("a+b", "a+b"), ("%2E%2E%2Fx", "../x")])
-def test_H13_ids_are_decoded_once(shared, segment, identifier):
+def test_ids_are_decoded_once(shared, segment, identifier):
     token = shared.guest()
     head = f"HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {token}\r\n"
     assert send(shared, f"PUT /v1/bookmarks/{segment} {head}Content-Length: 2\r\n\r\n{{}}").statuses == [201]

@@ -82,7 +82,8 @@ def test_whole_life_of_a_bookmark_over_http_2(secure):
         assert streams.answer("DELETE", "/v1/bookmarks/x", token)[0] == 204
 
 
-def test_H05_long_answer_of_a_stream_is_counted_until_it_is_read(secure):
+@pytest.mark.fault("H05")
+def test_long_answer_of_a_stream_is_counted_until_it_is_read(secure):
     """A stream's window of 64 KiB is closed until its client reads."""
     with Streams(secure) as streams, Streams(secure) as others:
         body = json.dumps({"username": "reader", "password": "long enough"}).encode()
@@ -126,16 +127,18 @@ def test_cookie_is_for_tls_alone(secure):
         assert status == 201 and "; Secure" in fields["set-cookie"]
 
 
+@pytest.mark.fault("H04")
 @pytest.mark.parametrize("fields,status", [
     ([("x", "a")] * 60, 200), ([("x", "a")] * 65, 431), ([("expect", "tea")], 200), ([("host", "other")], 200)])
-def test_H04_fields_of_a_stream_have_limits(secure, fields, status):
+def test_fields_of_a_stream_have_limits(secure, fields, status):
     with Streams(secure) as streams:
         assert streams.answer("GET", "/v1/limits", *fields)[0] == status
 
 
+@pytest.mark.fault("H13")
 @pytest.mark.parametrize("path,status", [
     ("/v1/../v1/limits", 400), ("/v1/limits?" + "a" * 8182, 414), ("v1/limits", 400), ("*", 400)])
-def test_H13_targets_of_a_stream_are_checked(secure, path, status):
+def test_targets_of_a_stream_are_checked(secure, path, status):
     with Streams(secure) as streams:
         stream = streams.ask("GET", path)
         streams.read(lambda: stream in streams.done)
@@ -155,7 +158,8 @@ def cpu(server):
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
-def test_H09_rapid_reset_ends_the_connection(secure):
+@pytest.mark.fault("H09")
+def test_rapid_reset_ends_the_connection(secure):
     before = cpu(secure)
     with Streams(secure) as streams:
         for number in range(20_000):
@@ -215,24 +219,27 @@ def flooded(server, first, data, count):
     return goodbyes(came)
 
 
+@pytest.mark.fault("H09")
 @pytest.mark.parametrize("kind,flags,payload", [
     (9, 0, b""), (9, 0, b"\x00\x01a\x01b" * 100)], ids=["empty", "full"])
-def test_H09_flood_of_continuations_ends_the_connection(secure, kind, flags, payload):
+def test_flood_of_continuations_ends_the_connection(secure, kind, flags, payload):
     first = frame(1, 0, 1, b"\x82\x87\x84\x41\x09localhost")
     # The reason is lost where the end of the connection overtakes it.
     assert any(flooded(secure, first, frame(kind, flags, 1, payload), 1 << 16) == [11] for _ in range(5))
 
 
+@pytest.mark.fault("H09")
 @pytest.mark.parametrize("data,reasons", [
     (frame(4, 0, 0, b""), [11]), (frame(6, 0, 0, b"12345678"), []), (frame(0, 0, 1, b""), [11]),
     (frame(2, 0, 1, b"\0\0\0\0\1"), [11])], ids=["settings", "pings", "empty data", "priorities"])
-def test_H09_flood_of_frames_ends_the_connection(secure, data, reasons):
+def test_flood_of_frames_ends_the_connection(secure, data, reasons):
     """Hummingbird closes before it has sent what it has to say of pings (2.28.1, `optionallyFlush`)."""
     first = frame(1, 4, 1, b"\x83\x87\x84\x41\x09localhost")
     assert any(flooded(secure, first, data * 64, 1 << 12) in (reasons, [11]) for _ in range(5))
 
 
-def test_H09_streams_at_once_have_a_limit(secure):
+@pytest.mark.fault("H09")
+def test_streams_at_once_have_a_limit(secure):
     with Streams(secure) as streams:
         streams.read(lambda: streams.h2.remote_settings.max_concurrent_streams < 1 << 20)
         assert streams.h2.remote_settings.max_concurrent_streams == 100
@@ -242,7 +249,8 @@ def test_H09_streams_at_once_have_a_limit(secure):
         assert streams.ended is not None or streams.resets
 
 
-def test_H09_window_of_nothing_holds_its_own_stream_alone(secure):
+@pytest.mark.fault("H09")
+def test_window_of_nothing_holds_its_own_stream_alone(secure):
     with Streams(secure) as streams:
         streams.h2.update_settings({h2.settings.SettingCodes.INITIAL_WINDOW_SIZE: 0})
         streams.flush()
@@ -271,7 +279,8 @@ def test_renewed_certificate_is_taken_without_a_restart(secure, tmp_path):
         assert serial() != first
 
 
-def test_F23_clients_that_read_nothing_hold_the_end_up_for_a_while_only(start, tmp_path):
+@pytest.mark.fault("F23")
+def test_clients_that_read_nothing_hold_the_end_up_for_a_while_only(start, tmp_path):
     """Regression: HTTP/2's goodbye waits for a client's word, for ever."""
     pair = certificate(tmp_path, "stopped")
     server = start("--tls-certificate-file", str(pair[0]), "--tls-key-file", str(pair[1]))

@@ -3,6 +3,7 @@ acknowledged.
 
 `BOOKMARKS_SEED` sets the seed that a failure prints, `BOOKMARKS_KILLS` how many kills there are.
 """
+import pytest
 import asyncio
 import json
 import os
@@ -157,7 +158,8 @@ def restarted(start):
     return server, time.monotonic() - began
 
 
-def test_F01_kills_under_64_writers_lose_nothing_that_was_acknowledged(start):
+@pytest.mark.fault("F01")
+def test_kills_under_64_writers_lose_nothing_that_was_acknowledged(start):
     print(f"BOOKMARKS_SEED={SEED}")
     load, judge, times = Load(random.Random(SEED)), Judge(Always), []
     server, _ = restarted(start)
@@ -180,7 +182,8 @@ def test_F01_kills_under_64_writers_lose_nothing_that_was_acknowledged(start):
     assert max(times) < READY and statistics.median(times) <= USUALLY_READY
 
 
-def test_F01_without_their_logs_losses_are_reported(start):
+@pytest.mark.fault("F01")
+def test_without_their_logs_losses_are_reported(start):
     """That the check can fail: after a kill the stores' logs are taken away."""
     load, judge = Load(random.Random(SEED)), Judge(Always)
     server, _ = restarted(start)

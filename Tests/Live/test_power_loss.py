@@ -113,14 +113,16 @@ def kinds_of(problems):
     return {problem.kind for problem in problems}
 
 
-def test_F02_power_loss_at_any_call_loses_nothing_of_any_store(recording, judge, rebuilt):
+@pytest.mark.fault("F02")
+def test_power_loss_at_any_call_loses_nothing_of_any_store(recording, judge, rebuilt):
     problems, states = layers(recording, judge, rebuilt, DIRECTORIES)
     print(f"{states} states of stores in {judge.opened} directories, {len(recording.steps)} steps")
     assert not problems, shown(problems)
     assert states > 20 * DIRECTORIES
 
 
-def test_F04_no_old_log_stands_beside_a_compacted_file(recording, judge, rebuilt):
+@pytest.mark.fault("F04")
+def test_no_old_log_stands_beside_a_compacted_file(recording, judge, rebuilt):
     """Compacting gave the new file its name while the old file's log, emptied and removed, could
     come back with a power cut: it was taken for the new file's own and damaged it."""
     problems, states = layers(recording, judge, rebuilt, 30, exchanges=60)
@@ -128,14 +130,17 @@ def test_F04_no_old_log_stands_beside_a_compacted_file(recording, judge, rebuilt
     assert states >= COMPACTED + 1
 
 
-def test_F03_F04_accounts_adoptions_and_erasures_are_whole(recording, judge, rebuilt):
+@pytest.mark.fault("F03")
+@pytest.mark.fault("F04")
+def test_accounts_adoptions_and_erasures_are_whole(recording, judge, rebuilt):
     problems = moments(recording, judge, Moments(recording, MOMENTS), rebuilt)
     print(f"{judge.opened} whole directories, {judge.read} states of stores")
     assert not problems, shown(problems)
     assert judge.opened == MOMENTS
 
 
-def test_F04_a_second_cut_while_coming_back_from_the_first_loses_nothing(recording, judge, rebuilt):
+@pytest.mark.fault("F04")
+def test_a_second_cut_while_coming_back_from_the_first_loses_nothing(recording, judge, rebuilt):
     first = Moments(recording, FIRST, after=len(recording.steps) // 3)
     problems, count = [], 0
     for place, kind, data, digests in first.lay_out(rebuilt):
@@ -155,14 +160,16 @@ def test_F04_a_second_cut_while_coming_back_from_the_first_loses_nothing(recordi
     assert count == FIRST * SECOND
 
 
-def test_F02_without_the_log_synchronised_losses_are_reported(recording, judge, rebuilt):
+@pytest.mark.fault("F02")
+def test_without_the_log_synchronised_losses_are_reported(recording, judge, rebuilt):
     """What `synchronous=NORMAL` does: the log is synchronised before it is copied, not at a
     commit."""
     problems, _ = layers(recording, judge, rebuilt, 5, recording.commits())
     assert kinds_of(problems) == {"lost"}, shown(problems)
 
 
-def test_F03_without_directories_synchronised_losses_are_reported(recording, judge, rebuilt):
+@pytest.mark.fault("F03")
+def test_without_directories_synchronised_losses_are_reported(recording, judge, rebuilt):
     laid = Moments(recording, 2, recording.namings(), ("nothing",), after=len(recording.steps) // 2)
     problems = moments(recording, judge, laid, rebuilt)
     assert "lost" in kinds_of(problems), shown(problems)

@@ -57,8 +57,9 @@ def lose(fate, source, target, foreign):
 FATES = ["kept", "lost on the source", "lost on the target", "lost on both", "another device's"]
 
 
+@pytest.mark.fault("Y03")
 @pytest.mark.parametrize("turn", range(len(FATES)) if NIGHTLY else [0])
-def test_Y03_crash_between_any_two_steps_loses_nothing(sites, turn):
+def test_crash_between_any_two_steps_loses_nothing(sites, turn):
     """A replicator ends before each of its steps in turn; the next one starts with what became of the
     logs: each fate in turn too."""
     source, other = sites[0].guest(), sites[1].guest()
@@ -91,8 +92,9 @@ def three_sessions(sites):
     return source, target, entries
 
 
+@pytest.mark.fault("Y03")
 @pytest.mark.parametrize("side", [0, 1])
-def test_Y03_log_that_is_behind_leads_to_the_latest_common_session(sites, side):
+def test_log_that_is_behind_leads_to_the_latest_common_session(sites, side):
     source, target, entries = three_sessions(sites)
     behind = (source, target)[side]
     assert [entry["session_id"] for entry in log_of(behind).document["history"]] == [
@@ -105,8 +107,9 @@ def test_Y03_log_that_is_behind_leads_to_the_latest_common_session(sites, side):
     assert counts(target.near()) == settled
 
 
+@pytest.mark.fault("Y03")
 @pytest.mark.parametrize("fate", FATES[1:])
-def test_Y03_lost_log_means_all_of_it_again_and_no_effect(sites, fate):
+def test_lost_log_means_all_of_it_again_and_no_effect(sites, fate):
     source, target, _ = three_sessions(sites)
     foreign = three_sessions(sites)[1] if fate == FATES[-1] else target
     settled, held = counts(target.near()), Replica(target.near())
@@ -118,7 +121,8 @@ def test_Y03_lost_log_means_all_of_it_again_and_no_effect(sites, fate):
     assert replicate(source, target)["start_last_seq"] == last["recorded_seq"]
 
 
-def test_Y03_two_devices_under_one_log_bring_everything(sites):
+@pytest.mark.fault("Y03")
+def test_two_devices_under_one_log_bring_everything(sites):
     """Both go on from each other's checkpoint, in turn and crashing at random."""
     source, target = (site.guest() for site in sites)
     chance = random.Random(3)
@@ -135,8 +139,9 @@ def test_Y03_two_devices_under_one_log_bring_everything(sites):
     theirs.assert_equals(ours)
 
 
+@pytest.mark.fault("Y03")
 @pytest.mark.parametrize("side", [0, 1])
-def test_Y03_side_that_was_set_back_to_a_copy_catches_up(sites, side, tmp_path):
+def test_side_that_was_set_back_to_a_copy_catches_up(sites, side, tmp_path):
     """The directory of either side is replaced by an older copy, logs and all."""
     source, target = (site.guest() for site in sites)
     site, copy = sites[side], tmp_path / "copy"

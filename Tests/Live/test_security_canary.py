@@ -29,7 +29,8 @@ def server(start):
     return start("--log-level", "trace", "--guests-per-hour", "1000000")
 
 
-def test_s14_content_is_in_no_log_and_no_metric(server):
+@pytest.mark.fault("S14")
+def test_content_is_in_no_log_and_no_metric(server):
     canary, token = word(), server.guest()
     store = server.call("GET", "/v1/me", token).json()["store"]
     for operation in OPERATIONS:
@@ -58,7 +59,8 @@ def test_s14_content_is_in_no_log_and_no_metric(server):
     assert store not in log and token not in log
 
 
-def test_s14_searches_that_fail_are_in_no_log_and_no_metric(start):
+@pytest.mark.fault("S14")
+def test_searches_that_fail_are_in_no_log_and_no_metric(start):
     canary = word()
     server = start("--log-level", "trace", "--upstream", "http://127.0.0.1:9")
     for query in (f"description={canary}", f"location={canary}", f"description=%2F{canary}"):
@@ -89,7 +91,8 @@ def secrets_of(canary, name):
     yield {"data": json.dumps(password)[:-1], "headers": {"Content-Type": "application/json"}}
 
 
-def test_s14_secrets_are_in_no_answer_no_log_and_no_metric(server):
+@pytest.mark.fault("S14")
+def test_secrets_are_in_no_answer_no_log_and_no_metric(server):
     canary, name = word(), "user-" + uuid.uuid4().hex
     for operation in OPERATIONS:
         if operation.name in ("couchGetChanges", "couchPostChanges"):
@@ -108,7 +111,8 @@ def test_s14_secrets_are_in_no_answer_no_log_and_no_metric(server):
     assert pair not in log
 
 
-def test_s14_passwords_and_tokens_are_in_no_file_and_in_no_backup(server, tmp_path):
+@pytest.mark.fault("S14")
+def test_passwords_and_tokens_are_in_no_file_and_in_no_backup(server, tmp_path):
     canary, guest = word(), server.guest()
     body = {"username": "somebody", "password": canary}
     answers = [server.call("POST", "/v1/users", guest, json=body)]

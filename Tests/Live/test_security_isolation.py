@@ -38,8 +38,9 @@ def people(shared):
     assert victim.documents() == before
 
 
+@pytest.mark.fault("S05")
 @pytest.mark.parametrize("operation", STORED, ids=repr)
-def test_s05_anothers_store_is_an_absent_one(shared, people, operation):
+def test_anothers_store_is_an_absent_one(shared, people, operation):
     victim, intruder = people
     absent = "guest-" + uuid.uuid4().hex
     for token in (intruder.token, shared.guest(), None):
@@ -53,8 +54,9 @@ def test_s05_anothers_store_is_an_absent_one(shared, people, operation):
         assert "of the victim" not in there.text
 
 
+@pytest.mark.fault("S05")
 @pytest.mark.parametrize("operation", SIGNED_IN, ids=repr)
-def test_s05_nothing_is_done_without_credentials(shared, operation):
+def test_nothing_is_done_without_credentials(shared, operation):
     bad = {"Authorization": "Bearer " + "x" * 200}
     for headers in ({}, bad, {"Cookie": "AuthSession=" + "x" * 200}):
         answer = shared.call(
@@ -66,7 +68,8 @@ def test_s05_nothing_is_done_without_credentials(shared, operation):
             assert "Cookie" in headers and operation.method != "GET"
 
 
-def test_s05_owner_and_intruder_are_told_apart(shared, people):
+@pytest.mark.fault("S05")
+def test_owner_and_intruder_are_told_apart(shared, people):
     """So that the comparison above can fail."""
     victim, intruder = people
     mine, foreign = (
@@ -76,7 +79,8 @@ def test_s05_owner_and_intruder_are_told_apart(shared, people):
     assert seen(mine, victim.name) != seen(foreign, victim.name)
 
 
-def test_s05_every_operation_was_asked():
+@pytest.mark.fault("S05")
+def test_every_operation_was_asked():
     open_ones = {
         operation.name for operation in OPERATIONS if not operation.needs_credentials}
     assert {operation.name for operation in SIGNED_IN} | open_ones == {
@@ -84,7 +88,8 @@ def test_s05_every_operation_was_asked():
     assert len(STORED) > 50 and len(SIGNED_IN) > 60
 
 
-def test_s06_places_in_anothers_store_are_of_no_use(shared, people):
+@pytest.mark.fault("S06")
+def test_places_in_anothers_store_are_of_no_use(shared, people):
     victim, intruder = people
     since = victim.changes()["last_seq"]
     own = Database(shared, intruder.token)
@@ -100,7 +105,8 @@ def test_s06_places_in_anothers_store_are_of_no_use(shared, people):
     assert shared.call("GET", f"/v1/mirror?since={token}", intruder.token).status_code == 410
 
 
-def test_s06_anothers_idempotency_key_replays_nothing(shared):
+@pytest.mark.fault("S06")
+def test_anothers_idempotency_key_replays_nothing(shared):
     one, other = shared.guest(), shared.guest()
     headers = {"Idempotency-Key": "the same key of both"}
     body = {"add": [{"id": "a", "name": "of the first"}]}
@@ -111,7 +117,8 @@ def test_s06_anothers_idempotency_key_replays_nothing(shared):
     assert shared.call("GET", "/v1/bookmarks", other).json()["bookmarks"] == []
 
 
-def test_s06_a_store_named_in_a_body_or_query_is_not_gone_to(shared, people):
+@pytest.mark.fault("S06")
+def test_a_store_named_in_a_body_or_query_is_not_gone_to(shared, people):
     victim, intruder = people
     own = Database(shared, intruder.token)
     for name in (victim.name, "../" + victim.name, f"{own.name}/../{victim.name}"):
@@ -125,7 +132,8 @@ def test_s06_a_store_named_in_a_body_or_query_is_not_gone_to(shared, people):
         assert "of the victim" not in found.text
 
 
-def test_s06_anothers_revisions_in_a_batch_lead_nowhere(shared, people):
+@pytest.mark.fault("S06")
+def test_anothers_revisions_in_a_batch_lead_nowhere(shared, people):
     victim, _ = people
     own, before = Database(shared), victim.documents()
     rev = before["x"]["_rev"]
@@ -147,7 +155,8 @@ def test_s06_anothers_revisions_in_a_batch_lead_nowhere(shared, people):
     assert victim.documents() == before
 
 
-def test_s06_a_cookie_opens_its_owners_store_alone_and_goes_after_authorization(shared, people):
+@pytest.mark.fault("S06")
+def test_a_cookie_opens_its_owners_store_alone_and_goes_after_authorization(shared, people):
     victim, intruder = people
     own, absent = Database(shared, intruder.token), "guest-" + uuid.uuid4().hex
     rev = victim.call("GET", "/x").json()["_rev"]

@@ -97,7 +97,8 @@ def test_guest_goes_into_the_account_once(issuer, serve, in_body):
     assert bookmarks(server, sign_in(server, issuer.token("another")).json()["token"]) == []
 
 
-def test_s09_account_made_in_a_victims_name_stays_anothers(issuer, serve):
+@pytest.mark.fault("S09")
+def test_account_made_in_a_victims_name_stays_anothers(issuer, serve):
     server = serve(issuer)
     hijacked = []
     for name in ("victim@example.com", "victim", "somebody"):
@@ -130,7 +131,9 @@ def test_erased_account_comes_back_empty(issuer, serve):
     assert bookmarks(server, second["token"]) == []
 
 
-def test_s01_s03_every_bad_token_gets_the_same_answer(issuer, serve):
+@pytest.mark.fault("S01")
+@pytest.mark.fault("S03")
+def test_every_bad_token_gets_the_same_answer(issuer, serve):
     server = serve(issuer)
     sign_in(server, issuer.token())
     now, stranger = int(time.time()), Issuer(["RS256", "ES256"])
@@ -179,7 +182,8 @@ def test_server_without_issuers_trusts_nobody(shared, issuer):
     assert not issuer.site.calls
 
 
-def test_s02_flood_of_key_names_is_one_request_in_thirty_seconds(issuer, serve):
+@pytest.mark.fault("S02")
+def test_flood_of_key_names_is_one_request_in_thirty_seconds(issuer, serve):
     server = serve(issuer)
     sign_in(server, issuer.token())
     began, stop = time.monotonic(), threading.Event()
@@ -205,7 +209,8 @@ def test_s02_flood_of_key_names_is_one_request_in_thirty_seconds(issuer, serve):
     assert issuer.asked("/realm/.well-known/openid-configuration") <= attempts
 
 
-def test_s04_rotated_keys_are_found_and_old_ones_end(issuer, serve):
+@pytest.mark.fault("S04")
+def test_rotated_keys_are_found_and_old_ones_end(issuer, serve):
     server = serve(issuer)
     sign_in(server, issuer.token(kid="ES256"))
     issuer.add("ES256", "next")
@@ -255,8 +260,9 @@ HOSTILE = {
 }
 
 
+@pytest.mark.fault("U04")
 @pytest.mark.parametrize("kind", HOSTILE)
-def test_u04_answers_that_are_no_key_set_let_nobody_in(issuer, serve, kind):
+def test_answers_that_are_no_key_set_let_nobody_in(issuer, serve, kind):
     server = serve(issuer)
     issuer.key_set = lambda: HOSTILE[kind](issuer)
     began = time.monotonic()
@@ -270,6 +276,7 @@ def test_u04_answers_that_are_no_key_set_let_nobody_in(issuer, serve, kind):
     assert server.call("GET", "/healthz").status_code == 200
 
 
+@pytest.mark.fault("U05")
 @pytest.mark.parametrize("document", [
     {"issuer": "{url}/", "jwks_uri": "{url}/keys"}, {"jwks_uri": "{url}/keys"}, {"issuer": "{url}"},
     {"issuer": "{url}", "jwks_uri": "file:///etc/passwd"},
@@ -279,7 +286,7 @@ def test_u04_answers_that_are_no_key_set_let_nobody_in(issuer, serve, kind):
     {"issuer": "{url}", "jwks_uri": "https://localhost:{port}/realm/keys"},
     {"issuer": "{url}", "jwks_uri": "http://user@127.0.0.1:{port}/realm/keys"},
     {"issuer": "{url}", "jwks_uri": 7}])
-def test_u05_discovery_leads_nowhere_else(issuer, serve, document):
+def test_discovery_leads_nowhere_else(issuer, serve, document):
     server = serve(issuer)
     issuer.discovery = answer({
         name: value.format(url=issuer.url, port=issuer.site.port) if isinstance(value, str) else value

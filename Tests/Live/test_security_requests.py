@@ -35,10 +35,11 @@ def browser(shared):
     assert [bookmark["id"] for bookmark in listed] == ["kept"]
 
 
+@pytest.mark.fault("S11")
 @pytest.mark.parametrize("origin", [
     None, "null", "http://evil.example", "http://127.0.0.1:1", "https://127.0.0.1"])
 @pytest.mark.parametrize("form", FORGED)
-def test_S11_write_by_cookie_from_another_page_is_403(shared, browser, form, origin):
+def test_write_by_cookie_from_another_page_is_403(shared, browser, form, origin):
     session, store = browser
     kind, body = FORGED[form]
     headers = {name: value for name, value in (("Content-Type", kind), ("Origin", origin)) if value}
@@ -50,8 +51,9 @@ def test_S11_write_by_cookie_from_another_page_is_403(shared, browser, form, ori
         assert (answer.status_code, answer.json()["error"]) == (403, "forbidden"), (method, path, answer.text)
 
 
+@pytest.mark.fault("S11")
 @pytest.mark.parametrize("form", ["a form", "a form with a file", "JSON as text"])
-def test_S11_form_from_this_page_is_no_json(shared, browser, form):
+def test_form_from_this_page_is_no_json(shared, browser, form):
     session, store = browser
     kind, body = FORGED[form]
     for method, path in (("PUT", "/v1/bookmarks/x"), ("POST", "/v1/bookmarks"), ("POST", "/couch/{db}/_bulk_docs")):
@@ -66,8 +68,9 @@ ADMINISTRATION = [
     ("PUT", "/{db}/_revs_limit", 5)]
 
 
+@pytest.mark.fault("S16")
 @pytest.mark.parametrize("who", ["nobody", "guest", "user", "wrong password", "wrong name"])
-def test_S16_administration_is_the_administrators_alone(administrator, who):
+def test_administration_is_the_administrators_alone(administrator, who):
     """There is no interface of its own: operations that are the administrator's stand among the others."""
     server, database = administrator.server, administrator.create()
     rev = database.rev("a")
@@ -89,7 +92,8 @@ def test_S16_administration_is_the_administrators_alone(administrator, who):
     assert "new-database" not in administrator.call("GET", "/_all_dbs").json()
 
 
-def test_S16_no_credentials_lead_from_the_administrator_to_a_persons_store(administrator):
+@pytest.mark.fault("S16")
+def test_no_credentials_lead_from_the_administrator_to_a_persons_store(administrator):
     server = administrator.server
     token = server.guest()
     store = server.call("GET", "/v1/me", token).json()["store"]
@@ -111,7 +115,8 @@ def batch(server, token, key, **changes):
 ONE, OTHER = {"add": [{"id": "one", "name": "One"}]}, {"remove": ["one"]}
 
 
-def test_S19_key_that_comes_again_with_the_same_body_replays(start):
+@pytest.mark.fault("S19")
+def test_key_that_comes_again_with_the_same_body_replays(start):
     server = start()
     token = server.guest()
     first = batch(server, token, "k", **ONE)
@@ -125,14 +130,16 @@ def test_S19_key_that_comes_again_with_the_same_body_replays(start):
     assert server.call("GET", "/v1/bookmarks", token).json()["bookmarks"] == []
 
 
-def test_S19_key_with_another_body_is_422_and_changes_nothing(shared):
+@pytest.mark.fault("S19")
+def test_key_with_another_body_is_422_and_changes_nothing(shared):
     token = shared.guest()
     assert batch(shared, token, "k", **ONE).status_code == 200
     assert batch(shared, token, "k", **OTHER).status_code == 422
     assert [b["id"] for b in shared.call("GET", "/v1/bookmarks", token).json()["bookmarks"]] == ["one"]
 
 
-def test_S19_keys_of_two_people_are_two(shared):
+@pytest.mark.fault("S19")
+def test_keys_of_two_people_are_two(shared):
     people = [shared.guest(), shared.guest()]
     assert [batch(shared, token, "k", **changes).status_code
             for token, changes in zip(people, (ONE, {"add": [{"id": "two", "name": "Two"}]}))] == [200, 200]
@@ -141,7 +148,8 @@ def test_S19_keys_of_two_people_are_two(shared):
         assert [bookmark["id"] for bookmark in listed] == [name]
 
 
-def test_S19_same_key_at_once_is_done_once(shared):
+@pytest.mark.fault("S19")
+def test_same_key_at_once_is_done_once(shared):
     """No 409 for one that is in flight: the store takes one after the other, and the later ones replay."""
     database = Database(shared)
     with concurrent.futures.ThreadPoolExecutor(16) as pool:

@@ -17,8 +17,9 @@ from stub_upstream import answer, drip, hotels
 FAULTS = ["refuse", "swallow", "reset", "cut", "drip", "delay", "garbage", "blackhole", "hang"]
 
 
+@pytest.mark.fault("U01")
 @pytest.mark.parametrize("kind", FAULTS)
-def test_U01_whatever_breaks_a_search_is_answered_in_time(start, tmp_path, kind):
+def test_whatever_breaks_a_search_is_answered_in_time(start, tmp_path, kind):
     upstream = start(data=tmp_path / "upstream")
     with contextlib.closing(FaultyProxy(upstream.url, seed=7)) as proxy:
         front = start("--upstream", proxy.url, data=tmp_path / "front")
@@ -48,7 +49,8 @@ def test_U01_whatever_breaks_a_search_is_answered_in_time(start, tmp_path, kind)
             assert proxy.faults > 0
 
 
-def test_U01_name_that_nobody_knows_is_answered_in_time(start):
+@pytest.mark.fault("U01")
+def test_name_that_nobody_knows_is_answered_in_time(start):
     front = start("--upstream", "http://no-such-host.invalid")
     token = bookmarked(front)
     began = time.monotonic()
@@ -57,7 +59,8 @@ def test_U01_name_that_nobody_knows_is_answered_in_time(start):
     assert time.monotonic() - began < PATIENCE
 
 
-def test_U02_storm_opens_the_breaker_and_recovery_is_found(start, stub):
+@pytest.mark.fault("U02")
+def test_storm_opens_the_breaker_and_recovery_is_found(start, stub):
     is_well = []
 
     def script(*_):
@@ -79,7 +82,8 @@ def test_U02_storm_opens_the_breaker_and_recovery_is_found(start, stub):
     assert metric(front, "upstream_guard_total", decision="retried") <= 0.1 * first + 1
 
 
-def test_U03_thousand_identical_searches_make_one_call(start, stub):
+@pytest.mark.fault("U03")
+def test_thousand_identical_searches_make_one_call(start, stub):
     def script(*_):
         time.sleep(0.3)
         return hotels(1, 2)
@@ -117,8 +121,9 @@ HOSTILE = {
 }
 
 
+@pytest.mark.fault("U04")
 @pytest.mark.parametrize("kind", HOSTILE)
-def test_U04_hostile_answer_is_an_error_and_is_not_kept(start, stub, kind):
+def test_hostile_answer_is_an_error_and_is_not_kept(start, stub, kind):
     replies = [HOSTILE[kind]]
     upstream = stub(lambda *_: replies[0])
     front = start("--upstream", upstream.url)
@@ -128,7 +133,8 @@ def test_U04_hostile_answer_is_an_error_and_is_not_kept(start, stub, kind):
     assert answered(front, "inn").json()["source"] == "upstream"
 
 
-def test_U04_body_of_100_megabytes_costs_neither_time_nor_memory(start, stub):
+@pytest.mark.fault("U04")
+def test_body_of_100_megabytes_costs_neither_time_nor_memory(start, stub):
     def script(*_):
         yield b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n\r\n{\"data\":["
         for _ in range(100):
@@ -152,18 +158,20 @@ def peak_kilobytes(server):
         return int(re.search(r"VmHWM:\s+(\d+) kB", status.read()).group(1))
 
 
+@pytest.mark.fault("U05")
 @pytest.mark.parametrize("target", [
     "http://169.254.169.254/latest/meta-data/", "file:///etc/passwd", "//evil.example/",
     "http://127.0.0.1:1/", "https://127.0.0.1/", "http://user@127.0.0.1/"])
-def test_U05_redirect_elsewhere_is_not_followed(start, stub, target):
+def test_redirect_elsewhere_is_not_followed(start, stub, target):
     upstream = stub(lambda *_: answer(b"", 302, "text/plain", Location=target))
     front = start("--upstream", upstream.url)
     answered(front, "inn", status=502)
     assert metric(front, "ssrf_blocked_total") >= 1
 
 
+@pytest.mark.fault("U05")
 @pytest.mark.parametrize("host", ["localhost", "127.0.0.1"])
-def test_U05_name_that_leads_to_an_address_that_is_not_allowed_gets_nothing(start, stub, host):
+def test_name_that_leads_to_an_address_that_is_not_allowed_gets_nothing(start, stub, host):
     upstream = stub(lambda *_: hotels(1))
     url = f"http://{host}:{upstream.port}"
     front = start("--upstream", url, "--upstream-networks", "10.0.0.0/8,fd00::/8")
@@ -176,9 +184,10 @@ def test_U05_name_that_leads_to_an_address_that_is_not_allowed_gets_nothing(star
     assert answered(front, "inn").json()["source"] == "upstream"
 
 
+@pytest.mark.fault("U06")
 @pytest.mark.parametrize("text", [
     "../admin?x=", "a\r\nX-Evil: 1", "#fragment", 'hotel" OR 1', "a/b", "%2e%2e", "é\u202e", "*"])
-def test_U06_text_is_one_value_whatever_is_in_it(start, stub, text):
+def test_text_is_one_value_whatever_is_in_it(start, stub, text):
     upstream = stub(lambda *_: hotels(1))
     front = start("--upstream", upstream.url)
     answered(front, text, location="x")
@@ -188,7 +197,8 @@ def test_U06_text_is_one_value_whatever_is_in_it(start, stub, text):
         assert "/../" not in target
 
 
-def test_U06_text_that_is_too_long_or_no_text_is_refused_with_its_name(start, stub):
+@pytest.mark.fault("U06")
+def test_text_that_is_too_long_or_no_text_is_refused_with_its_name(start, stub):
     upstream = stub(lambda *_: hotels(1))
     front = start("--upstream", upstream.url)
     long = search(front, "x" * 10_000)
@@ -197,7 +207,8 @@ def test_U06_text_that_is_too_long_or_no_text_is_refused_with_its_name(start, st
     assert not upstream.calls
 
 
-def test_U07_drip_is_ended_by_the_deadline(start, stub):
+@pytest.mark.fault("U07")
+def test_drip_is_ended_by_the_deadline(start, stub):
     upstream = stub(lambda *_: drip(hotels(1, 2, 3), 120))
     front = start("--upstream", upstream.url)
     began = time.monotonic()
@@ -205,7 +216,8 @@ def test_U07_drip_is_ended_by_the_deadline(start, stub):
     assert time.monotonic() - began < PATIENCE
 
 
-def test_U08_nothing_of_a_person_reaches_the_upstream_or_another_person(start, stub):
+@pytest.mark.fault("U08")
+def test_nothing_of_a_person_reaches_the_upstream_or_another_person(start, stub):
     upstream = stub(lambda *_: hotels(1, 2))
     front = start("--upstream", upstream.url)
     people = [front.guest(), front.guest()]
@@ -226,7 +238,8 @@ def test_U08_nothing_of_a_person_reaches_the_upstream_or_another_person(start, s
                                 "content-length"}
 
 
-def test_U09_bookmarked_hotels_are_all_found_when_nothing_else_answers(start, stub):
+@pytest.mark.fault("U09")
+def test_bookmarked_hotels_are_all_found_when_nothing_else_answers(start, stub):
     upstream = stub(lambda *_: hotels(1))
     upstream.close()
     front = start("--upstream", upstream.url)
@@ -334,9 +347,10 @@ def test_search_engine_is_asked_with_its_own_credentials(start, stub, tmp_path, 
     assert "travel-sample.inventory.hotels" in target
 
 
+@pytest.mark.fault("U05")
 @pytest.mark.parametrize("kind", ENGINE)
 @pytest.mark.parametrize("status", [301, 307, 308])
-def test_U05_query_with_credentials_is_not_sent_elsewhere(start, stub, tmp_path, kind, status):
+def test_query_with_credentials_is_not_sent_elsewhere(start, stub, tmp_path, kind, status):
     elsewhere = stub(lambda *_: answer(ENGINE[kind]))
     targets = [elsewhere.url + "/x", "/elsewhere"]
     upstream = stub(lambda *_: answer(b"", status, "text/plain", Location=targets[0]))

@@ -125,7 +125,8 @@ def test_dead_upstream_for_a_whole_load_run(start, stub, tmp_path):
     assert len(upstream.calls) <= 2 * len(TEXTS)
 
 
-def test_U10_upstream_that_is_back_after_an_hour_is_asked_about_once_for_each_text(start, stub):
+@pytest.mark.fault("U10")
+def test_upstream_that_is_back_after_an_hour_is_asked_about_once_for_each_text(start, stub):
     """While it is away everybody gets what was kept; both times all people look for all texts at once."""
     texts, is_dead = [f"text {number}" for number in range(100 if NIGHTLY else 24)], []
 
@@ -233,8 +234,9 @@ REFUSED = {
 }
 
 
+@pytest.mark.fault("H16")
 @pytest.mark.parametrize("name", REFUSED)
-def test_H16_bounds_of_paging_are_refused_by_name(shared, name):
+def test_bounds_of_paging_are_refused_by_name(shared, name):
     for value in REFUSED[name]:
         reply = shared.call("GET", "/v1/hotels", params={"description": "inn", name: value})
         assert reply.status_code == 400 and name in reply.json()["reason"], value

@@ -32,8 +32,9 @@ def check(front):
     front.state("degraded")
 
 
+@pytest.mark.fault("U01")
 @pytest.mark.parametrize("kind", CERTIFICATES)
-def test_U01_certificate_that_nobody_should_trust_is_not_trusted(start, stub, tmp_path, kind):
+def test_certificate_that_nobody_should_trust_is_not_trusted(start, stub, tmp_path, kind):
     context, certificate = server_context(tmp_path, **CERTIFICATES[kind])
     upstream = stub(lambda *_: hotels(1), context=context)
     url = f"https://localhost:{upstream.port}"
@@ -56,8 +57,9 @@ def test_certificate_of_an_operators_own_authority_is_trusted(start, stub, tmp_p
     front.state("ready")
 
 
+@pytest.mark.fault("U01")
 @pytest.mark.parametrize("kind", ["expired", "not yet valid", "another host"])
-def test_U01_own_authority_excuses_nothing_else(start, stub, tmp_path, kind):
+def test_own_authority_excuses_nothing_else(start, stub, tmp_path, kind):
     context, certificate = server_context(tmp_path, **CERTIFICATES[kind])
     upstream = stub(lambda *_: hotels(1), context=context)
     url = f"https://localhost:{upstream.port}"
@@ -74,13 +76,15 @@ def test_file_without_an_authority_refuses_to_start(tmp_path, content):
         Server(tmp_path / "data", "--upstream", "https://localhost:1", "--upstream-ca-file", str(file))
 
 
-def test_U01_plain_http_where_tls_should_be_is_a_failure(start, stub):
+@pytest.mark.fault("U01")
+def test_plain_http_where_tls_should_be_is_a_failure(start, stub):
     upstream = stub(lambda *_: hotels(1))
     url = f"https://localhost:{upstream.port}"
     check(start("--upstream", url))
 
 
-def test_U01_tls_where_plain_http_should_be_is_a_failure(start, stub, tmp_path):
+@pytest.mark.fault("U01")
+def test_tls_where_plain_http_should_be_is_a_failure(start, stub, tmp_path):
     context, _ = server_context(tmp_path)
     upstream = stub(lambda *_: hotels(1), context=context)
     url = f"http://localhost:{upstream.port}"
@@ -88,9 +92,10 @@ def test_U01_tls_where_plain_http_should_be_is_a_failure(start, stub, tmp_path):
     assert not upstream.calls
 
 
+@pytest.mark.fault("U01")
 @pytest.mark.parametrize("reply", [
     b"", b"HTTP/1.1 200 OK\r\n\r\n{}", b"\x15\x03\x01\x00\x02\x02\x28", bytes(range(256)) * 40, None])
-def test_U01_handshake_that_breaks_is_a_failure(start, reply):
+def test_handshake_that_breaks_is_a_failure(start, reply):
     class Handler(socketserver.BaseRequestHandler):
         def handle(self):
             self.request.recv(65_536)

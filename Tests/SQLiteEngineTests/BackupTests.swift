@@ -60,7 +60,7 @@ import Testing
     } catch { return (error as? BackupError)?.code }
   }
 
-  @Test func f25CopyUnderWritersIsOneInstant() async throws {
+  @Test(.bug(id: "F25")) func copyUnderWritersIsOneInstant() async throws {
     let directory = try TemporaryDirectory()
     let engine = try await FileEngine.open(directory: directory.path + "/data")
     let storage = try await engine.store(user(1))
@@ -93,7 +93,7 @@ import Testing
     await restored.close()
   }
 
-  @Test func f25RestoredStoreBeginsANewLife() async throws {
+  @Test(.bug(id: "F25")) func restoredStoreBeginsANewLife() async throws {
     let directory = try TemporaryDirectory()
     let backup = try await prepared(directory)
     let summary = try await restore(backup, to: directory.path + "/restored")
@@ -138,7 +138,7 @@ import Testing
     }
   }
 
-  @Test func f27BackupOfANewerVersionIsRefused() async throws {
+  @Test(.bug(id: "F27")) func backupOfANewerVersionIsRefused() async throws {
     let directory = try TemporaryDirectory()
     let backup = try await prepared(directory)
     let text = String(decoding: try contents(backup + "/manifest.ndjson"), as: UTF8.self)
@@ -168,7 +168,7 @@ import Testing
     await engine.close()
   }
 
-  @Test func f04DirectoryOfARestorationThatWasCutShortIsRefused() async throws {
+  @Test(.bug(id: "F04")) func directoryOfARestorationThatWasCutShortIsRefused() async throws {
     let directory = try TemporaryDirectory()
     let backup = try await prepared(directory)
     let lane = Lane(name: "restore")
@@ -188,7 +188,7 @@ import Testing
     await lane.stop()
   }
 
-  @Test func f08BackupThatFailsLeavesNothing() async throws {
+  @Test(.bug(id: "F08")) func backupThatFailsLeavesNothing() async throws {
     let directory = try TemporaryDirectory()
     let lane = Lane(name: "backup")
     let writer = BackupWriter(to: directory.path + "/backup", on: lane)
@@ -199,7 +199,7 @@ import Testing
     await lane.stop()
   }
 
-  @Test func f08DraftThatIsWrittenStaysAndOneThatIsNotGoes() async throws {
+  @Test(.bug(id: "F08")) func draftThatIsWrittenStaysAndOneThatIsNotGoes() async throws {
     let directory = try TemporaryDirectory()
     let (one, other) = (Lane(name: "one"), Lane(name: "other"))
     let running = BackupWriter(to: directory.path + "/one", on: one)
@@ -224,7 +224,7 @@ import Testing
     for lane in [one, other] { await lane.stop() }
   }
 
-  @Test func f26ErasuresAreLoggedAndLogsAreJoined() async throws {
+  @Test(.bug(id: "F26")) func erasuresAreLoggedAndLogsAreJoined() async throws {
     let directory = try TemporaryDirectory()
     let backup = try await prepared(directory)
     let engine = try await FileEngine.open(directory: directory.path + "/data")

@@ -103,7 +103,7 @@ private let turns = ProcessInfo.processInfo.environment["BOOKMARKS_NIGHTLY"] == 
     ["of change ", "a local document ", "of an index "].contains { detail.contains($0) }
   }
 
-  @Test func f13AnyTurnedBitIsFoundOrHarmless() async throws {
+  @Test(.bug(id: "F13")) func anyTurnedBitIsFoundOrHarmless() async throws {
     let directory = try TemporaryDirectory()
     let engine = try await FileEngine.open(directory: directory.path, lanes: 1)
     let name = try user(1)
@@ -138,7 +138,9 @@ private let turns = ProcessInfo.processInfo.environment["BOOKMARKS_NIGHTLY"] == 
     await engine.close()
   }
 
-  @Test func f13WhateverByteTurnsTheMendedStoreIsSoundAndHasLostNothingElse() async throws {
+  @Test(.bug(id: "F13")) func whateverByteTurnsTheMendedStoreIsSoundAndHasLostNothingElse()
+    async throws
+  {
     let directory = try TemporaryDirectory()
     let engine = try await FileEngine.open(directory: directory.path, lanes: 1)
     let name = try user(1)

@@ -39,15 +39,15 @@ import Testing
     return refusals[0]
   }
 
-  @Test func f11EmptyFileIsDamaged() async throws {
+  @Test(.bug(id: "F11")) func emptyFileIsDamaged() async throws {
     #expect(try await refusal { file, _ in try write([], to: file) } == .damaged)
   }
 
-  @Test func f11MissingFileIsDamaged() async throws {
+  @Test(.bug(id: "F11")) func missingFileIsDamaged() async throws {
     #expect(try await refusal { file, _ in try remove(file) } == .damaged)
   }
 
-  @Test func f12GarbageHeaderIsDamaged() async throws {
+  @Test(.bug(id: "F12")) func garbageHeaderIsDamaged() async throws {
     let code = try await refusal { file, _ in
       var bytes = try contents(file)
       for place in 0..<100 { bytes[place] = UInt8(place) }
@@ -56,7 +56,7 @@ import Testing
     #expect(code == .damaged)
   }
 
-  @Test func f12GarbagePageIsDamaged() async throws {
+  @Test(.bug(id: "F12")) func garbagePageIsDamaged() async throws {
     for page in 1..<9 {
       let code = try await refusal { file, _ in
         var bytes = try contents(file)
@@ -69,15 +69,15 @@ import Testing
     }
   }
 
-  @Test(arguments: [50, 600, 4_096, 10_000, 20_480])
-  func f12TruncatedFileIsDamaged(size: Int) async throws {
+  @Test(.bug(id: "F12"), arguments: [50, 600, 4_096, 10_000, 20_480])
+  func truncatedFileIsDamaged(size: Int) async throws {
     let code = try await refusal { file, _ in
       try write(Array(try contents(file).prefix(size)), to: file)
     }
     #expect(code == .damaged)
   }
 
-  @Test func f14SwappedFileIsDamaged() async throws {
+  @Test(.bug(id: "F14")) func swappedFileIsDamaged() async throws {
     let code = try await refusal { file, directory in
       try write(try contents(try path(of: user(2), in: directory)), to: file)
     }
@@ -98,14 +98,14 @@ import Testing
     await engine.close()
   }
 
-  @Test func f15RollbackJournalBesideTheFileIsNeverPlayedBack() async throws {
+  @Test(.bug(id: "F15")) func rollbackJournalBesideTheFileIsNeverPlayedBack() async throws {
     let code = try await refusal { file, _ in
       try write([UInt8](repeating: 0xD9, count: 512), to: file + "-journal")
     }
     #expect(code == .damaged)
   }
 
-  @Test func f15LeftOverIndexOfALogIsIgnored() async throws {
+  @Test(.bug(id: "F15")) func leftOverIndexOfALogIsIgnored() async throws {
     let code = try await refusal { file, _ in
       try write([UInt8](repeating: 0x5A, count: 32_768), to: file + "-shm")
     }
@@ -121,7 +121,7 @@ import Testing
     #expect(code == .damaged)
   }
 
-  @Test func f16FileThatCannotBeReachedIsUnavailableAndNeverAbsent() async throws {
+  @Test(.bug(id: "F16")) func fileThatCannotBeReachedIsUnavailableAndNeverAbsent() async throws {
     let code = try await refusal { file, _ in
       let directory = (file as NSString).deletingLastPathComponent
       try remove(directory)
@@ -130,7 +130,7 @@ import Testing
     #expect(code == .unavailable)
   }
 
-  @Test func f13DamagedBodyIsAnIntegrityErrorAndTheOthersAreRead() async throws {
+  @Test(.bug(id: "F13")) func damagedBodyIsAnIntegrityErrorAndTheOthersAreRead() async throws {
     let directory = try await prepared()
     let file = try path(of: user(1), in: directory)
     var bytes = try contents(file)

@@ -15,7 +15,7 @@ import Testing
     }
   }
 
-  @Test func f19SecondEngineIsRefusedUntilTheFirstIsClosed() async throws {
+  @Test(.bug(id: "F19")) func secondEngineIsRefusedUntilTheFirstIsClosed() async throws {
     let directory = try TemporaryDirectory()
     let engine = try await FileEngine.open(directory: directory.path)
     #expect(await refusal(directory.path) == .inUse)
@@ -33,7 +33,7 @@ import Testing
     #expect(file[.posixPermissions] as? Int == 0o600)
   }
 
-  @Test func f10UnusableDirectoriesAreRefused() async throws {
+  @Test(.bug(id: "F10")) func unusableDirectoriesAreRefused() async throws {
     let directory = try TemporaryDirectory()
     #expect(await refusal(directory.path + "/no/such") == .unreachable)
     #expect(await refusal("") == .unreachable)
@@ -69,7 +69,7 @@ import Testing
     #expect(!file.contains("secret"))
   }
 
-  @Test func f10NetworkFileSystemIsFoundByItsMount() {
+  @Test(.bug(id: "F10")) func networkFileSystemIsFoundByItsMount() {
     let mounts = """
       /dev/vda / ext4 rw 0 0
       server:/data /srv/my\\040data nfs4 rw 0 0

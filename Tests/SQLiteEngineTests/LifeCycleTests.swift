@@ -34,7 +34,7 @@ import Testing
     return value
   }
 
-  @Test func f03FileThatWasNeverRegisteredIsTakenOverWithItsData() async throws {
+  @Test(.bug(id: "F03")) func fileThatWasNeverRegisteredIsTakenOverWithItsData() async throws {
     let directory = try TemporaryDirectory()
     let name = try user(1)
     try await withEngine(directory) { engine in
@@ -67,7 +67,7 @@ import Testing
     }
   }
 
-  @Test func f03EntryWithoutAFileIsDamagedAndNeverMadeAnew() async throws {
+  @Test(.bug(id: "F03")) func entryWithoutAFileIsDamagedAndNeverMadeAnew() async throws {
     let directory = try TemporaryDirectory()
     try await withEngine(directory) { _ in }
     try await register(.init(epoch: "0"), for: user(1), in: directory)
@@ -78,7 +78,7 @@ import Testing
     }
   }
 
-  @Test func f03WhatACrashLeftHalfWrittenIsReplaced() async throws {
+  @Test(.bug(id: "F03")) func whatACrashLeftHalfWrittenIsReplaced() async throws {
     let directory = try TemporaryDirectory()
     let name = try user(1)
     try await withEngine(directory) { await (try await $0.store(name)).close() }
@@ -111,7 +111,7 @@ import Testing
     #expect(directory.files() == ["format", "lock", "registry.sqlite", "reserve"])
   }
 
-  @Test func f04ErasureThatWasCutShortIsFinished() async throws {
+  @Test(.bug(id: "F04")) func erasureThatWasCutShortIsFinished() async throws {
     let directory = try TemporaryDirectory()
     let name = try user(1)
     try await withEngine(directory) { engine in

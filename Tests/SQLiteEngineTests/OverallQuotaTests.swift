@@ -10,7 +10,7 @@ import Testing
   private static let limits = StoreLimits(
     documents: 1_000, bytes: 20_000, history: HistoryLimits(revisions: 1_000))
 
-  @Test func s17TombstonesWithLongHistoriesComeToAnEnd() async throws {
+  @Test(.bug(id: "S17")) func tombstonesWithLongHistoriesComeToAnEnd() async throws {
     let directory = try TemporaryDirectory()
     let engine = try await FileEngine.open(directory: directory.path, lanes: 1)
     let storage = try await engine.store(user(1))

@@ -122,7 +122,7 @@ import Testing
     }
   }
 
-  @Test func f07WhatIsTriedOnAFullDiskIsForgotten() async throws {
+  @Test(.bug(id: "F07")) func whatIsTriedOnAFullDiskIsForgotten() async throws {
     let directory = try TemporaryDirectory()
     let engine = try await FileEngine.open(directory: directory.path, lanes: 1)
     let storage = try #require(try await engine.store(.system) as? SQLiteStorage)

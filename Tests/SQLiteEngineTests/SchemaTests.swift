@@ -68,7 +68,7 @@ import Testing
     }
   }
 
-  @Test func f27FileOfANewerVersionIsRefusedAndKept() throws {
+  @Test(.bug(id: "F27")) func fileOfANewerVersionIsRefusedAndKept() throws {
     let directory = try TemporaryDirectory()
     let file = try file(directory, next)
     let before = try contents(file.path)
@@ -146,7 +146,7 @@ import Testing
   }
 
   /// The last of several steps fails, at what the file holds.
-  @Test func f04MigrationThatFailsLeavesTheFileAsItWas() throws {
+  @Test(.bug(id: "F04")) func migrationThatFailsLeavesTheFileAsItWas() throws {
     let directory = try TemporaryDirectory()
     let file = try firstVersion(directory)
     let before = try contents(file.path)
@@ -197,7 +197,7 @@ import Testing
     }
   }
 
-  @Test func s17BodiesOfAFileOfTheSecondVersionAreCounted() throws {
+  @Test(.bug(id: "S17")) func bodiesOfAFileOfTheSecondVersionAreCounted() throws {
     let directory = try TemporaryDirectory()
     let file = DatabaseFile(directory: directory.path, name: "store.sqlite")
     let steps = Array(Schema.store.steps.prefix(2))

@@ -104,6 +104,7 @@ import Testing
   }
 
   @Test(
+    .bug(id: "F13"),
     arguments: [
       "UPDATE documents SET body = CAST(body || x'20' AS BLOB) WHERE id = 'document-5'",
       "UPDATE documents SET type = 'other' WHERE id = 'document-5'",
@@ -117,7 +118,7 @@ import Testing
       "UPDATE entries SET content = CAST('{\"n\":6}' AS BLOB)", "UPDATE entries SET content = NULL",
       "UPDATE locals SET revision = 7", "DROP INDEX documents_by_type",
     ] as [StaticString])
-  func f13DamageOfOneStoreIsFoundThereAlone(sql: StaticString) async throws {
+  func damageOfOneStoreIsFoundThereAlone(sql: StaticString) async throws {
     let directory = try await prepared()
     try change(user(1), in: directory, sql)
     let findings = try findings(in: directory)
@@ -140,7 +141,7 @@ import Testing
       reasons.contains { $0.contains("documents") } && reasons.contains { $0.contains("bytes") })
   }
 
-  @Test func f11MissingEmptyAndSwappedFilesAreFound() async throws {
+  @Test(.bug(id: "F11")) func missingEmptyAndSwappedFilesAreFound() async throws {
     for change in 0..<4 {
       let directory = try await prepared()
       let file = try path(of: user(1), in: directory)
@@ -154,7 +155,7 @@ import Testing
     }
   }
 
-  @Test func f27DirectoryOfANewerVersionIsRefused() async throws {
+  @Test(.bug(id: "F27")) func directoryOfANewerVersionIsRefused() async throws {
     let directory = try await prepared()
     let file = directory.path + "/format"
     let version = try #require(Int(String(decoding: try contents(file).dropLast(), as: UTF8.self)))
@@ -196,7 +197,7 @@ import Testing
     }
   }
 
-  @Test func f13AnyTurnedBitIsFoundOrHarmless() async throws {
+  @Test(.bug(id: "F13")) func anyTurnedBitIsFoundOrHarmless() async throws {
     let directory = try await prepared()
     let file = try path(of: user(1), in: directory)
     let (sound, expected) = (try contents(file), try rows(file))

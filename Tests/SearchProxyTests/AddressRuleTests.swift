@@ -7,11 +7,14 @@ import Testing
 /// Where connections to an upstream may lead.
 @Suite struct AddressRuleTests {
   /// FAULTS U05.
-  @Test(arguments: [
-    "127.0.0.1", "127.255.0.9", "0.0.0.0", "169.254.169.254", "224.0.0.1", "255.255.255.255", "::",
-    "::1", "fe80::1", "ff02::1", "::ffff:127.0.0.1", "::ffff:169.254.169.254", "fd00:ec2::254",
-  ])
-  func u05NameMayNotLeadToThisMachineOrItsLink(address: String) throws {
+  @Test(
+    .bug(id: "U05"),
+    arguments: [
+      "127.0.0.1", "127.255.0.9", "0.0.0.0", "169.254.169.254", "224.0.0.1", "255.255.255.255",
+      "::",
+      "::1", "fe80::1", "ff02::1", "::ffff:127.0.0.1", "::ffff:169.254.169.254", "fd00:ec2::254",
+    ])
+  func nameMayNotLeadToThisMachineOrItsLink(address: String) throws {
     let rule = try rule("http://hotels.example")
     #expect(!rule.allows(address))
     #expect(!rule.allows(nil))
@@ -39,8 +42,8 @@ import Testing
   }
 
   /// FAULTS U05, DNS rebinding: what counts is where the connection has led.
-  @Test(arguments: ["http://localhost", "http://127.0.0.1"])
-  func u05NothingIsSentToAnAddressThatIsNotAllowed(url: String) async throws {
+  @Test(.bug(id: "U05"), arguments: ["http://localhost", "http://127.0.0.1"])
+  func nothingIsSentToAnAddressThatIsNotAllowed(url: String) async throws {
     let server = try ScriptedServer { _ in .json(Golden.v2) }
     defer { server.stop() }
     let base = try UpstreamURL("\(url):\(server.port)")

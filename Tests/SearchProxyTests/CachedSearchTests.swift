@@ -87,7 +87,7 @@ import Testing
   }
 
   /// FAULTS U03.
-  @Test func U03_thousandIdenticalSearchesMakeOneCall() async throws {
+  @Test(.bug(id: "U03")) func thousandIdenticalSearchesMakeOneCall() async throws {
     try await withCache { fixture in
       fixture.upstream.hold()
       try await withThrowingTaskGroup(of: Int.self) { group in

@@ -19,7 +19,7 @@ import Testing
   }
 
   /// FAULTS U02.
-  @Test func U02_deadUpstreamIsAskedTwentyTimesAtMostAndSeldomTwice() async throws {
+  @Test(.bug(id: "U02")) func deadUpstreamIsAskedTwentyTimesAtMostAndSeldomTwice() async throws {
     let upstream = try CountingSearch(hotels: 1)
     upstream.fail(.refused)
     let guarded = guarded(upstream)
@@ -30,7 +30,7 @@ import Testing
   }
 
   /// FAULTS U02, issue "Done when": a minute of storm, a search each 10 ms.
-  @Test func U02_stormOfAMinuteIsAskedLittleMoreThanItHadToBe() async throws {
+  @Test(.bug(id: "U02")) func stormOfAMinuteIsAskedLittleMoreThanItHadToBe() async throws {
     let upstream = try CountingSearch(hotels: 1)
     upstream.fail(.refused)
     let time = ManualInstant(.now)

@@ -7,7 +7,7 @@ import Testing
 @Suite struct OutageTests {
   /// FAULTS U10: an hour by clocks that the test turns. All searches are answered, the upstream is asked little
   /// more often than once for each that had to be, and is not overrun when it returns.
-  @Test func U10_hourOfOutageIsAnsweredAndItsEndIsQuiet() async throws {
+  @Test(.bug(id: "U10")) func hourOfOutageIsAnsweredAndItsEndIsQuiet() async throws {
     try await withCache(isGuarded: true) { fixture in
       let texts = (0..<24).map { "d\($0)" }
       for text in texts { _ = try await fixture.search(description: text) }
@@ -63,7 +63,7 @@ import Testing
   }
 
   /// Those behind the scenes had been asked for without a bound when the upstream came back.
-  @Test func U10_refreshesBehindTheScenesAreFewWhileItRecovers() async throws {
+  @Test(.bug(id: "U10")) func refreshesBehindTheScenesAreFewWhileItRecovers() async throws {
     try await withCache(isRecovering: { true }) { fixture in
       let texts = (0..<40).map { "d\($0)" }
       for text in texts { _ = try await fixture.search(description: text) }

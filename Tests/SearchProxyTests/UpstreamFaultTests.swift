@@ -4,58 +4,64 @@ import Testing
 
 /// An upstream that fails is never an empty page.
 @Suite struct UpstreamFaultTests {
-  @Test(arguments: [
-    "<html><body>Internal Server Error</body></html>", "", "null", "[]", #""x""#, #"{"data":{}}"#,
-    #"{"data":"x"}"#, #"{"data":[1,2]}"#, #"{"data":[{}]}"#, #"{"data":null,"error":"down"}"#,
-    #"{"failure":"FTS index not found"}"#, #"{"message":"no"}"#, #"{"data":[{"id":1},]}"#,
-    #"{"data":[],"data":[]}"#, #"{"data":[NaN]}"#, "\u{FEFF}{}", #"{"data":["\ud800"]}"#,
-  ])
-  func u04ContentThatIsNoAnswerIsABadAnswer(body: String) async throws {
+  @Test(
+    .bug(id: "U04"),
+    arguments: [
+      "<html><body>Internal Server Error</body></html>", "", "null", "[]", #""x""#, #"{"data":{}}"#,
+      #"{"data":"x"}"#, #"{"data":[1,2]}"#, #"{"data":[{}]}"#, #"{"data":null,"error":"down"}"#,
+      #"{"failure":"FTS index not found"}"#, #"{"message":"no"}"#, #"{"data":[{"id":1},]}"#,
+      #"{"data":[],"data":[]}"#, #"{"data":[NaN]}"#, "\u{FEFF}{}", #"{"data":["\ud800"]}"#,
+    ])
+  func contentThatIsNoAnswerIsABadAnswer(body: String) async throws {
     #expect(try await failure(of: .json(body)) == .badAnswer)
   }
 
-  @Test func u04InvalidUTF8IsABadAnswer() async throws {
+  @Test(.bug(id: "U04")) func invalidUTF8IsABadAnswer() async throws {
     let body = Array(#"{"data":[{"name":""#.utf8) + [0xC3, 0x28] + Array(#""}]}"#.utf8)
     let reply = ScriptedReply.answer(200, ["content-type: application/json"], body)
     #expect(try await failure(of: reply) == .badAnswer)
   }
 
-  @Test func u04ContentTooDeepIsABadAnswer() async throws {
+  @Test(.bug(id: "U04")) func contentTooDeepIsABadAnswer() async throws {
     let body = #"{"data":"# + String(repeating: "[", count: 10_000)
     #expect(try await failure(of: .json(body)) == .badAnswer)
   }
 
-  @Test(arguments: ["text/html", "text/html; charset=utf-8", "text/plain", "application/jsonx"])
-  func u04AnotherMediaTypeIsABadAnswerWhateverTheContent(type: String) async throws {
+  @Test(
+    .bug(id: "U04"),
+    arguments: ["text/html", "text/html; charset=utf-8", "text/plain", "application/jsonx"])
+  func anotherMediaTypeIsABadAnswerWhateverTheContent(type: String) async throws {
     let reply = ScriptedReply.answer(200, ["content-type: \(type)"], Array(Golden.v1.utf8))
     #expect(try await failure(of: reply) == .badAnswer)
   }
 
-  @Test(arguments: [201, 204, 300, 303, 304, 400, 401, 403, 404, 405, 410, 500, 501, 505])
-  func u01StatusThatIsNoAnswerIsABadAnswer(status: Int) async throws {
+  @Test(
+    .bug(id: "U01"),
+    arguments: [201, 204, 300, 303, 304, 400, 401, 403, 404, 405, 410, 500, 501, 505])
+  func statusThatIsNoAnswerIsABadAnswer(status: Int) async throws {
     let page = Array(Golden.notFoundPage.utf8)
     let hasContent = status != 204 && status != 304
     let reply = ScriptedReply.answer(status, ["content-type: text/html"], hasContent ? page : [])
     #expect(try await failure(of: reply) == .badAnswer)
   }
 
-  @Test(arguments: [429, 502, 503, 504])
-  func u02StatusOfOverloadIsUnavailable(status: Int) async throws {
+  @Test(.bug(id: "U02"), arguments: [429, 502, 503, 504])
+  func statusOfOverloadIsUnavailable(status: Int) async throws {
     let reply = ScriptedReply.answer(status, ["retry-after: 1", "content-type: text/html"])
     #expect(try await failure(of: reply) == .unavailable)
   }
 
-  @Test func u04DeclaredLengthPastTheLimitIsABadAnswer() async throws {
+  @Test(.bug(id: "U04")) func declaredLengthPastTheLimitIsABadAnswer() async throws {
     let head = ScriptedReply.head(200, ["content-length: 4097"])
     #expect(try await failure(of: .stall(head), maximumAnswerBytes: 4096) == .badAnswer)
   }
 
-  @Test func u04ContentWithoutAnEndIsABadAnswer() async throws {
+  @Test(.bug(id: "U04")) func contentWithoutAnEndIsABadAnswer() async throws {
     let head = ScriptedReply.head(200, ["content-type: application/json"])
     #expect(try await failure(of: .flood(head), maximumAnswerBytes: 100_000) == .badAnswer)
   }
 
-  @Test func u04ContentAtTheLimitIsTakenAndOneByteMoreIsNot() async throws {
+  @Test(.bug(id: "U04")) func contentAtTheLimitIsTakenAndOneByteMoreIsNot() async throws {
     let body = #"{"data":[{"id":"hotel_1"}]}"#
     let size = body.utf8.count
     #expect(try await failure(of: .json(body), maximumAnswerBytes: size) == nil)
@@ -64,9 +70,10 @@ import Testing
 
   /// FAULTS H08.
   @Test(
+    .bug(id: "U04"),
     arguments: [Compressed.answer, Compressed.bomb],
     ["gzip", "GZIP", "deflate", "br", "gzip, gzip", "identity, gzip", "x-unknown", "identity;q=1"])
-  func u04CompressedContentIsABadAnswerAndNeverInflated(
+  func compressedContentIsABadAnswerAndNeverInflated(
     body: [UInt8], coding: String
   ) async throws {
     let fields = ["content-type: application/json", "content-encoding: \(coding)"]
@@ -74,7 +81,7 @@ import Testing
   }
 
   /// A second field line was passed over.
-  @Test func u04CodingInASecondLineIsABadAnswer() async throws {
+  @Test(.bug(id: "U04")) func codingInASecondLineIsABadAnswer() async throws {
     let fields = [
       "content-type: application/json", "content-encoding: identity", "content-encoding: gzip",
     ]
@@ -82,7 +89,7 @@ import Testing
     #expect(try await failure(of: reply) == .badAnswer)
   }
 
-  @Test func u04ContentInAnUnknownTransferCodingIsABadAnswer() async throws {
+  @Test(.bug(id: "U04")) func contentInAnUnknownTransferCodingIsABadAnswer() async throws {
     let head = ScriptedReply.head(
       200, ["content-type: application/json", "transfer-encoding: gzip, chunked"])
     let size = Array((String(Compressed.answer.count, radix: 16) + "\r\n").utf8)
@@ -90,30 +97,30 @@ import Testing
     #expect(try await failure(of: .raw(head + body)) == .badAnswer)
   }
 
-  @Test func u04HeadWithoutAnEndIsABadAnswer() async throws {
+  @Test(.bug(id: "U04")) func headWithoutAnEndIsABadAnswer() async throws {
     let head = Array("HTTP/1.1 200 OK\r\nx: y".utf8)
     #expect(try await failure(of: .flood(head)) == .badAnswer)
   }
 
-  @Test func u01AnswerThatBreaksOffIsABadAnswer() async throws {
+  @Test(.bug(id: "U01")) func answerThatBreaksOffIsABadAnswer() async throws {
     let head = ScriptedReply.head(200, ["content-length: 100"])
     #expect(try await failure(of: .raw(head + Array("{".utf8))) == .badAnswer)
   }
 
-  @Test func u01NoHTTPIsABadAnswer() async throws {
+  @Test(.bug(id: "U01")) func noHTTPIsABadAnswer() async throws {
     #expect(try await failure(of: .raw(Array("220 mail ready\r\n\r\n".utf8))) == .badAnswer)
   }
 
-  @Test func u01ConnectionClosedWithoutAnAnswerIsUnavailable() async throws {
+  @Test(.bug(id: "U01")) func connectionClosedWithoutAnAnswerIsUnavailable() async throws {
     #expect(try await failure(of: .raw([])) == .unavailable)
   }
 
-  @Test func u01RefusedConnectionIsUnavailable() async throws {
+  @Test(.bug(id: "U01")) func refusedConnectionIsUnavailable() async throws {
     let port = try ScriptedSocket.closedPort()
     #expect(try await failureAsking("http://127.0.0.1:\(port)") == .unavailable)
   }
 
-  @Test func u01UnknownHostIsUnavailable() async throws {
+  @Test(.bug(id: "U01")) func unknownHostIsUnavailable() async throws {
     // Where nobody answers for names, the resolver or the limit ends it.
     let code = try await failureAsking(
       "http://no-such-host.invalid",
@@ -121,7 +128,7 @@ import Testing
     #expect(code == .unavailable || code == .timeout)
   }
 
-  @Test func u01PlainServerBehindTLSIsUnavailable() async throws {
+  @Test(.bug(id: "U01")) func plainServerBehindTLSIsUnavailable() async throws {
     let server = try ScriptedServer { _ in .raw([]) }
     defer { server.stop() }
     // The server waits for a line's end, which may never come in a TLS greeting, so a limit may end
@@ -132,7 +139,7 @@ import Testing
     #expect(code == .unavailable || code == .timeout)
   }
 
-  @Test func u01NoHeadInTimeIsATimeout() async throws {
+  @Test(.bug(id: "U01")) func noHeadInTimeIsATimeout() async throws {
     let timeouts = UpstreamTimeouts(
       connect: .seconds(600), firstByte: .milliseconds(50), total: .seconds(600))
     #expect(try await failure(of: .stall([]), timeouts: timeouts) == .timeout)
@@ -140,12 +147,12 @@ import Testing
     #expect(try await failure(of: .stall(half), timeouts: timeouts) == .timeout)
   }
 
-  @Test func u01ContentThatStopsIsATimeout() async throws {
+  @Test(.bug(id: "U01")) func contentThatStopsIsATimeout() async throws {
     let head = ScriptedReply.head(200, ["content-length: 100"])
     #expect(try await failure(of: .stall(head), timeouts: brief) == .timeout)
   }
 
-  @Test func u07ContentThatDripsIsATimeout() async throws {
+  @Test(.bug(id: "U07")) func contentThatDripsIsATimeout() async throws {
     let head = ScriptedReply.head(200, ["content-type: application/json"])
     #expect(try await failure(of: .drip(head), timeouts: brief) == .timeout)
   }

@@ -100,7 +100,7 @@ import Testing
     await manager.close()
   }
 
-  @Test func f11ADamagedStoreIsToldAndNotRemembered() async throws {
+  @Test(.bug(id: "F11")) func aDamagedStoreIsToldAndNotRemembered() async throws {
     let manager = manager(of: engine, maximumOpen: 4)
     engine.setDamaged(.system)
     for _ in 0..<2 {
@@ -114,8 +114,8 @@ import Testing
     await manager.close()
   }
 
-  @Test(arguments: [ServiceError.Code.storage, .integrity, .damaged])
-  func f05AStoreThatFailedBelowIsOpenedAnew(_ code: ServiceError.Code) async throws {
+  @Test(.bug(id: "F05"), arguments: [ServiceError.Code.storage, .integrity, .damaged])
+  func aStoreThatFailedBelowIsOpenedAnew(_ code: ServiceError.Code) async throws {
     let manager = manager(of: engine, maximumOpen: 4)
     try await manager.withStore(.system) { store async throws in
       engine.failWrites(to: .system, with: ServiceError(code, "failed"))

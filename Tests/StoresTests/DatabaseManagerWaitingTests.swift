@@ -83,7 +83,7 @@ import Testing
     await manager.close()
   }
 
-  @Test func s20ErasureWaitsForLeasesAndEndsTheFeed() async throws {
+  @Test(.bug(id: "S20")) func erasureWaitsForLeasesAndEndsTheFeed() async throws {
     let manager = manager(of: engine, maximumOpen: 2, clock: clock)
     let feed = await manager.feed(for: .system)
     let readers = feed.wakeUps()

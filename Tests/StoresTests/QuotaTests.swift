@@ -7,7 +7,7 @@ import Testing
 @Suite struct QuotaTests {
   private let engine = MemoryEngine()
 
-  @Test func s17TheLastDocumentFitsAndTheNextDoesNot() async throws {
+  @Test(.bug(id: "S17")) func theLastDocumentFitsAndTheNextDoesNot() async throws {
     try await withStore(documents: 3) { store async throws in
       for number in 0..<3 { try await put(store, "\(number)") }
       #expect(await code { try await put(store, "3") } == .quotaExceeded)
@@ -16,7 +16,7 @@ import Testing
     }
   }
 
-  @Test func s17TheLastByteFitsAndTheNextDoesNot() async throws {
+  @Test(.bug(id: "S17")) func theLastByteFitsAndTheNextDoesNot() async throws {
     try await withStore(bytes: 20) { store async throws in
       let first = try await put(store, "a", #"{"x":12345}"#)
       try await put(store, "b", #"{"x":123}"#)
@@ -30,7 +30,7 @@ import Testing
     }
   }
 
-  @Test func s17AHundredParallelWritersNeverExceedTheLimit() async throws {
+  @Test(.bug(id: "S17")) func aHundredParallelWritersNeverExceedTheLimit() async throws {
     try await withStore(documents: 10) { store async throws in
       let kept = await withTaskGroup(of: Bool.self) { group in
         for number in 0..<100 {
@@ -77,7 +77,7 @@ import Testing
     }
   }
 
-  @Test func s17LosingLeavesCountAndAreNotTakenBeyondTheLimit() async throws {
+  @Test(.bug(id: "S17")) func losingLeavesCountAndAreNotTakenBeyondTheLimit() async throws {
     try await withStore(bytes: 20) { store async throws in
       let id = DocumentID(stored: "a")
       try await graft(store, id, [try RevisionID("1-b")], #"{"x":123}"#)
@@ -89,7 +89,7 @@ import Testing
     }
   }
 
-  @Test func s17HistoryMakesWayForDocuments() async throws {
+  @Test(.bug(id: "S17")) func historyMakesWayForDocuments() async throws {
     try await withStore(bytes: 100) { store async throws in
       var base: RevisionID?
       for number in 0..<40 {
@@ -106,7 +106,7 @@ import Testing
     }
   }
 
-  @Test func s17AHundredParallelWritersNeverExceedTheBytes() async throws {
+  @Test(.bug(id: "S17")) func aHundredParallelWritersNeverExceedTheBytes() async throws {
     try await withStore(bytes: 95) { store async throws in
       let body = try DocumentBody(parsing: Array(#"{"x":123}"#.utf8))
       await withTaskGroup(of: Void.self) { group in

@@ -79,7 +79,7 @@ import Testing
     #expect(admission.refusedCount == 1)
   }
 
-  @Test func f16OfAFloodAFewAreToldAndTheOthersTakeNoDescriptor() {
+  @Test(.bug(id: "F16")) func ofAFloodAFewAreToldAndTheOthersTakeNoDescriptor() {
     let ledger = ConnectionLedger(maximum: 0, maximumLingering: 2)
     #expect(ledger.beginLingering())
     #expect(ledger.beginLingering())
@@ -110,19 +110,21 @@ import Testing
   private static let proxies = TrustedProxies(
     ["10.0.0.0/8", "192.0.2.7", "fd00::/8"].compactMap { CIDRBlock($0) })
 
-  @Test(arguments: [
-    ("203.0.113.9", "198.51.100.1", "203.0.113.9"), ("10.1.1.1", "198.51.100.1", "198.51.100.1"),
-    ("10.1.1.1", "203.0.113.5, 198.51.100.1", "198.51.100.1"),
-    ("10.1.1.1", "203.0.113.5, 198.51.100.1, 192.0.2.7", "198.51.100.1"),
-    ("10.1.1.1", "10.2.2.2, 192.0.2.7", "10.2.2.2"), ("10.1.1.1", "", "10.1.1.1"),
-    ("fd00::1", "2001:db8::5", "2001:db8::/64"), ("10.1.1.1", "203.0.113.5, garbage", "unknown"),
-  ])
-  func S13_callerIsTheLastWhomNoTrustedProxyIs(peer: String, field: String, caller: String) {
+  @Test(
+    .bug(id: "S13"),
+    arguments: [
+      ("203.0.113.9", "198.51.100.1", "203.0.113.9"), ("10.1.1.1", "198.51.100.1", "198.51.100.1"),
+      ("10.1.1.1", "203.0.113.5, 198.51.100.1", "198.51.100.1"),
+      ("10.1.1.1", "203.0.113.5, 198.51.100.1, 192.0.2.7", "198.51.100.1"),
+      ("10.1.1.1", "10.2.2.2, 192.0.2.7", "10.2.2.2"), ("10.1.1.1", "", "10.1.1.1"),
+      ("fd00::1", "2001:db8::5", "2001:db8::/64"), ("10.1.1.1", "203.0.113.5, garbage", "unknown"),
+    ])
+  func callerIsTheLastWhomNoTrustedProxyIs(peer: String, field: String, caller: String) {
     let wanted = caller == "2001:db8::/64" ? ClientAddress("2001:db8::") : ClientAddress(caller)
     #expect(Self.proxies.caller(peer: peer, forwarded: field) == wanted)
   }
 
-  @Test func S13_fieldIsIgnoredWithoutTrustedProxies() {
+  @Test(.bug(id: "S13")) func fieldIsIgnoredWithoutTrustedProxies() {
     #expect(
       TrustedProxies().caller(peer: "10.1.1.1", forwarded: "198.51.100.1")
         == ClientAddress("10.1.1.1"))

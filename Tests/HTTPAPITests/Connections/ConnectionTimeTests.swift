@@ -8,7 +8,7 @@ import Testing
 
 /// FAULTS H05 with the clock in hand: each limit is tried just before it and at it.
 @Suite struct ConnectionTimeTests {
-  @Test func H05_headMayTakeTheHeaderLimitAndNoLonger() throws {
+  @Test(.bug(id: "H05")) func headMayTakeTheHeaderLimitAndNoLonger() throws {
     let wire = try Wire()
     try wire.receive("GET / HT")
     wire.wait(wire.limits.header.less)
@@ -19,7 +19,7 @@ import Testing
     #expect(answer.contains(#""error":"request_timeout""#))
   }
 
-  @Test func H05_bytesOfAHeadBuyNoTime() throws {
+  @Test(.bug(id: "H05")) func bytesOfAHeadBuyNoTime() throws {
     let wire = try Wire()
     for byte in "GET / HTTP" {
       try wire.receive(String(byte))
@@ -52,7 +52,7 @@ import Testing
     #expect(try wire.sent().contains(" 408 "))
   }
 
-  @Test func H05_bodyThatStopsIsToldToTheRoute() throws {
+  @Test(.bug(id: "H05")) func bodyThatStopsIsToldToTheRoute() throws {
     let wire = try Wire()
     try wire.receive(Wire.put)
     wire.wait(wire.limits.bodyGrace.less)
@@ -66,7 +66,7 @@ import Testing
     #expect(!wire.channel.isActive)
   }
 
-  @Test func H05_bodyAtTheRateIsTakenAndOneBelowItIsNot() throws {
+  @Test(.bug(id: "H05")) func bodyAtTheRateIsTakenAndOneBelowItIsNot() throws {
     for (bytes, isTaken) in [(1_024, true), (1_000, false)] {
       let wire = try Wire()
       try wire.receive(Wire.put.replacing("100000", with: "10000000"))
@@ -94,7 +94,7 @@ import Testing
     #expect(seconds == RequestLimits.bodySeconds)
   }
 
-  @Test func F23_bodyHasLittleTimeOnceTheServerStops() throws {
+  @Test(.bug(id: "F23")) func bodyHasLittleTimeOnceTheServerStops() throws {
     let wire = try Wire()
     try wire.receive(Wire.put)
     wire.channel.pipeline.fireUserInboundEventTriggered(ChannelShouldQuiesceEvent())
@@ -107,7 +107,7 @@ import Testing
     #expect(seconds == RequestLimits.bodyGraceSeconds)
   }
 
-  @Test func F23_answerOwedIsGivenThenTheConnectionEnds() throws {
+  @Test(.bug(id: "F23")) func answerOwedIsGivenThenTheConnectionEnds() throws {
     let wire = try Wire()
     try wire.receive(Wire.get + Wire.get)
     wire.channel.pipeline.fireUserInboundEventTriggered(ChannelShouldQuiesceEvent())
@@ -119,7 +119,7 @@ import Testing
     #expect(!wire.channel.isActive)
   }
 
-  @Test func F23_connectionThatOwesNothingEndsAtOnce() throws {
+  @Test(.bug(id: "F23")) func connectionThatOwesNothingEndsAtOnce() throws {
     for bytes in ["", "GET / HT", Wire.get] {
       let wire = try Wire()
       try wire.receive(bytes)
@@ -129,7 +129,7 @@ import Testing
     }
   }
 
-  @Test func F23_connectionIsCutWhateverIsOnIt() throws {
+  @Test(.bug(id: "F23")) func connectionIsCutWhateverIsOnIt() throws {
     for isTaken in [true, false] {
       let wire = try Wire()
       try wire.receive(Wire.get)
@@ -144,7 +144,7 @@ import Testing
     }
   }
 
-  @Test func H05_clientThatTakesNothingOfTheLastAnswerIsCut() throws {
+  @Test(.bug(id: "H05")) func clientThatTakesNothingOfTheLastAnswerIsCut() throws {
     let wire = try Wire()
     let dam = Dam()
     try wire.channel.pipeline.syncOperations.addHandler(dam, position: .first)
@@ -182,7 +182,7 @@ import Testing
     #expect(try wire.sent() == "" && wire.channel.isActive)
   }
 
-  @Test func H05_clientThatTakesNothingIsCut() throws {
+  @Test(.bug(id: "H05")) func clientThatTakesNothingIsCut() throws {
     let wire = try Wire()
     try wire.receive(Wire.get)
     wire.channel.write(HTTPResponsePart.head(.init(status: .ok)), promise: nil)

@@ -74,7 +74,7 @@ import Testing
     #expect(admission.runningCount == 0)
   }
 
-  @Test func H05_slowBodyHoldsNoPlace() throws {
+  @Test(.bug(id: "H05")) func slowBodyHoldsNoPlace() throws {
     let admission = Admission(atOnce: 1)
     let (slow, other) = (try Wire(admission: admission), try Wire(admission: admission))
     try slow.receive("PUT / HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\n{")
@@ -175,7 +175,7 @@ import Testing
     #expect(admission.heldBytes == 0)
   }
 
-  @Test func H08_whatABodyBecomesIsAccountedForUntilItsHandlerHasEnded() throws {
+  @Test(.bug(id: "H08")) func whatABodyBecomesIsAccountedForUntilItsHandlerHasEnded() throws {
     let admission = Admission(memory: 1_000_000)
     let wire = try Wire(admission: admission)
     wire.route.isRunning = true
@@ -217,7 +217,7 @@ import Testing
     #expect(refusal.hasPrefix("HTTP/1.1 503 ") && refusal.hasSuffix("\r\n\r\n"))
   }
 
-  @Test func H06_leaveToSendIsGivenOnceAndOnlyWhereItIsWaitedFor() throws {
+  @Test(.bug(id: "H06")) func leaveToSendIsGivenOnceAndOnlyWhereItIsWaitedFor() throws {
     let wire = try Wire()
     try wire.receive(Wire.put)
     #expect(try wire.sent() == "")
@@ -241,7 +241,7 @@ import Testing
     #expect(!wire.channel.isActive)
   }
 
-  @Test func H02_hostAndTargetAreAsTheClientMeant() throws {
+  @Test(.bug(id: "H02")) func hostAndTargetAreAsTheClientMeant() throws {
     let cases: [(String, String?, String?)] = [
       ("GET /a?b HTTP/1.1\r\nHost: x\r\n", "x", "/a?b"),
       ("GET http://y/a?b HTTP/1.1\r\nHost: x\r\n", "y", "/a?b"),

@@ -123,8 +123,8 @@ import Testing
     #expect(admission.answerBytes == 0)
   }
 
-  @Test(arguments: [(8, true), (7, false)])
-  func H05_hasToBeTakenAtTheRate(kibibytes: Int, isFastEnough: Bool) throws {
+  @Test(.bug(id: "H05"), arguments: [(8, true), (7, false)])
+  func hasToBeTakenAtTheRate(kibibytes: Int, isFastEnough: Bool) throws {
     let admission = Admission()
     let (wire, dam) = try dammed(admission)
     answer(wire, bytes: 64 * Self.size)
