@@ -13,7 +13,7 @@ import Testing
   @Test(.bug(id: "Y05")) func writeIsNotAnsweredAsAllowedToWhoLostTheRightMeanwhile() async throws {
     let stores = DatabaseManager(
       engine: MemoryEngine(), maximumOpen: 4, now: { Timestamp(seconds: 0) })
-    let access = CouchDatabaseAccess(stores: stores, now: { Timestamp(seconds: 0) })
+    let access = CouchDatabaseAccess(stores: stores)
     try await access.make("plans")
     let id = try #require(AccountID(String(repeating: "a", count: 32)))
     let member = Principal(kind: .user, id: id, username: "member", store: .user(id))

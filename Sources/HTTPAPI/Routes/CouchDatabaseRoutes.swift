@@ -96,8 +96,6 @@ extension HTTPService {
 struct CouchDatabaseAccess: Sendable {
   /// The stores.
   let stores: DatabaseManager
-  /// The clock.
-  let now: @Sendable () -> Timestamp
 
   /// The database of a name.
   /// - Throws: `noDatabase` for one that is absent and, alike, for one that the caller may not
@@ -105,14 +103,14 @@ struct CouchDatabaseAccess: Sendable {
   func store(_ text: String, for caller: Principal) async throws -> CouchStore {
     if caller.kind != .administrator, text.equalsBytes(of: caller.storeName) {
       return CouchStore(
-        stores: stores, name: caller.store, database: text, caller: caller, now: now)
+        stores: stores, name: caller.store, database: text, caller: caller)
     }
     // No name is looked up for a guest, whom no security document can name.
     guard caller.kind != .guest, let name = DatabaseName(text) else {
       throw ServiceError.noDatabase
     }
     let store = CouchStore(
-      stores: stores, name: .named(name), database: text, caller: caller, now: now)
+      stores: stores, name: .named(name), database: text, caller: caller)
     try await store.require(.use)
     return store
   }

@@ -31,7 +31,7 @@ extension HTTPService {
   }
 
   /// Who may use which database.
-  var databases: CouchDatabaseAccess { CouchDatabaseAccess(stores: stores, now: now) }
+  var databases: CouchDatabaseAccess { CouchDatabaseAccess(stores: stores) }
 
   /// The server itself.
   private var couchServerRoutes: [Route] {

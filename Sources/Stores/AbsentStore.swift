@@ -1,0 +1,76 @@
+import Documents
+
+extension DatabaseManager {
+  /// What stands for a store that has not been made yet: reads find nothing, and what would write is refused as
+  /// `absent`. A guest's or user's store is made at the first write, and until then it is read as an empty one.
+  ///
+  /// Its epoch is no store's, so that a sequence that a client keeps from it is known as outdated once the
+  /// store is there.
+  package nonisolated func absent(_ name: StoreName) -> DocumentStore {
+    DocumentStore(
+      name: name, storage: AbsentStorage(), feed: ChangeFeed(), limits: limits(name), now: now)
+  }
+}
+
+/// The storage of ``DatabaseManager/absent(_:)``.
+private struct AbsentStorage: StoreStorage {
+  func read<Value: Sendable>(
+    _ query: @escaping @Sendable (any StoreView) throws -> Value
+  ) async throws -> Value {
+    try query(AbsentView())
+  }
+
+  /// Refuses as the rules do for an empty store; purges and indexes have nothing to act upon.
+  /// - Throws: `absent` for a rule that would write.
+  func update<Value: Sendable>(
+    loading ids: Set<DocumentID>, at now: Timestamp,
+    _ rule: @escaping @Sendable (inout StoreChanges) throws -> Value
+  ) async throws -> Value {
+    var changes = StoreChanges(of: AbsentView())
+    let value = try rule(&changes)
+    guard changes.mutations.isEmpty, changes.locals.isEmpty else { throw ServiceError.absent }
+    return value
+  }
+
+  func compact() async throws {}
+
+  func close() async {}
+}
+
+/// The one state of a store that is not there.
+private struct AbsentView: StoreView {
+  func document(_ id: DocumentID) throws -> Document? { nil }
+  func tree(_ id: DocumentID) throws -> RevisionTree? { nil }
+  func body(_ id: DocumentID, _ revision: RevisionID) throws -> [UInt8]? { nil }
+  func documents(
+    _ range: DocumentRange, _ visit: (Document) throws -> Bool
+  ) throws {}
+  func changes(
+    ofType type: String, after sequence: Int64, limit: Int
+  ) throws -> [Change] { [] }
+  func changes(after sequence: Int64, limit: Int) throws -> [Change] { [] }
+  func changes(upTo sequence: Int64, limit: Int) throws -> [Change] { [] }
+  func changeCount(after sequence: Int64) throws -> Int64 { 0 }
+  func count(
+    _ range: DocumentRange, among ids: Int
+  ) throws -> (count: Int, last: DocumentID?) { (0, nil) }
+  func locals(
+    _ range: DocumentRange, _ visit: (LocalID, LocalDocument) throws -> Bool
+  ) throws {}
+  func localUsage(of prefix: String) throws -> (count: Int64, bytes: Int64) { (0, 0) }
+  func expiredLocals(at moment: Timestamp, limit: Int) throws -> [LocalID] { [] }
+  func indexedSequence(_ index: IndexID) throws -> Int64? { nil }
+  func indexes() throws -> [IndexID] { [] }
+  func entries(
+    _ index: IndexID, _ range: IndexRange, _ visit: (IndexEntry) throws -> Bool
+  ) throws {}
+  func local(_ id: LocalID) throws -> LocalDocument? { nil }
+  func fileBytes() throws -> Int64 { 0 }
+  func holds(moreThan bytes: Int64) throws -> Bool { false }
+  func storedBytes(of id: DocumentID) throws -> Int64 { 0 }
+  func info() throws -> StoreInfo {
+    StoreInfo(
+      documentCount: 0, deletedCount: 0, lastSequence: 0, bodyBytes: 0,
+      epoch: String(repeating: "0", count: 32))
+  }
+}
