@@ -255,7 +255,7 @@ if Context.environment["BOOKMARKS_FUZZING"] != nil {
   let whole = [
     "JSON", "Documents", "IPAddresses", "Lanes", "ICU", "RegularExpressions", "Compression",
     "Stores",
-    "CouchSync", "Hotels",
+    "CouchQuery", "CouchSync", "Hotels",
   ]
   func readers(_ name: String, _ dependencies: [Target.Dependency], _ files: [String]) -> Target {
     .target(
