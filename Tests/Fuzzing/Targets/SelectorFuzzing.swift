@@ -1,6 +1,6 @@
-import CouchQuery
 import JSON
 
+@testable import CouchQuery
 @testable import CouchSync
 
 /// Selectors: the first line is one, the further lines are documents.

@@ -1,6 +1,6 @@
-import CouchQuery
 import Documents
 
+@testable import CouchQuery
 @testable import CouchSync
 @testable import Hotels
 @testable import Stores
