@@ -13,6 +13,13 @@ package final class Connection {
   private(set) var handle: OpaquePointer?
   /// The prepared statements, by the address of the literal that is their SQL.
   private var statements: [UInt: Statement] = [:]
+  private var joinedStatements: [JoinedKey: Statement] = [:]
+
+  /// What a statement of two literals is known by: their addresses.
+  private struct JoinedKey: Hashable {
+    let head: UInt
+    let tail: UInt
+  }
   /// What SQLite says after each commit of how long the log is; see ``loggedFrames``.
   let frames = UnsafeMutablePointer<Int32>.allocate(capacity: 1)
   /// How many copies are being made from or into this database.
@@ -116,6 +123,32 @@ package final class Connection {
     return made
   }
 
+  /// The statement that begins with `head` and goes on with `tail`, for those that have a long beginning in common.
+  /// - Throws: as ``statement(_:)`` does.
+  package func statement(
+    _ head: StaticString, _ tail: StaticString
+  ) throws(SQLiteError) -> Statement {
+    // Both addresses, for the same literal has the same one wherever it stands.
+    let key = JoinedKey(
+      head: UInt(bitPattern: try pointer(head)), tail: UInt(bitPattern: try pointer(tail)))
+    if let known = joinedStatements[key] { return known }
+    let text = head.description + " " + tail.description
+    var made: Result<Statement, SQLiteError>?
+    let database = try open
+    text.withCString { bytes in
+      do throws(SQLiteError) {
+        made = .success(
+          try Statement(preparing: bytes, byteCount: text.utf8.count, on: database))
+      } catch {
+        made = .failure(error)
+      }
+    }
+    guard let made else { throw SQLiteError(.misuse, message: "the SQL can't be read") }
+    let statement = try made.get()
+    joinedStatements[key] = statement
+    return statement
+  }
+
   /// SQLite's handle of an open connection, or `misuse`.
   var open: OpaquePointer {
     get throws(SQLiteError) {
@@ -139,6 +172,8 @@ package final class Connection {
   private func finalizeStatements() {
     for statement in statements.values { statement.finalize() }
     statements.removeAll()
+    for statement in joinedStatements.values { statement.finalize() }
+    joinedStatements.removeAll()
   }
 
   private func pointer(_ sql: StaticString) throws(SQLiteError) -> UnsafePointer<CChar> {

@@ -8,11 +8,7 @@ extension StoreRows {
   /// - Throws: `integrity` for columns that were not written so.
   func document(_ id: DocumentID) throws -> (row: StoredDocument, body: [UInt8])? {
     let found = try connection.statement(
-      """
-      SELECT sequence, id, first, generation, digest, is_deleted, type, created, updated,
-        body_checksum, tree_checksum, checksum, body
-      FROM documents WHERE id = ?1
-      """
+      StoredDocument.selected, ", body FROM documents WHERE id = ?1"
     ).first(.text(id.text)) { row in StoredDocument.reading(row) }
     guard let found else { return nil }
     return (try found.verified(), found.content)
@@ -22,11 +18,7 @@ extension StoreRows {
   /// - Throws: `integrity` for columns that were not written so.
   func head(_ id: DocumentID) throws -> StoredDocument? {
     let found = try connection.statement(
-      """
-      SELECT sequence, id, first, generation, digest, is_deleted, type, created, updated,
-        body_checksum, tree_checksum, checksum
-      FROM documents WHERE id = ?1
-      """
+      StoredDocument.selected, "FROM documents WHERE id = ?1"
     ).first(.text(id.text)) { row in StoredDocument.reading(row) }
     return try found?.verified()
   }
@@ -36,11 +28,7 @@ extension StoreRows {
   func whole(_ id: DocumentID) throws -> LoadedDocuments.Found? {
     if let known = recent[id] { return known }
     let found = try connection.statement(
-      """
-      SELECT sequence, id, first, generation, digest, is_deleted, type, created, updated,
-        body_checksum, tree_checksum, checksum, body, tree
-      FROM documents WHERE id = ?1
-      """
+      StoredDocument.selected, ", body, tree FROM documents WHERE id = ?1"
     ).first(.text(id.text)) { row in
       (document: StoredDocument.reading(row), tree: row.bytes(13))
     }
@@ -53,11 +41,7 @@ extension StoreRows {
   /// - Throws: `integrity` for columns that were not written so.
   func history(_ id: DocumentID) throws -> (row: StoredDocument, tree: [UInt8])? {
     let found = try connection.statement(
-      """
-      SELECT sequence, id, first, generation, digest, is_deleted, type, created, updated,
-        body_checksum, tree_checksum, checksum, tree
-      FROM documents WHERE id = ?1
-      """
+      StoredDocument.selected, ", tree FROM documents WHERE id = ?1"
     ).first(.text(id.text)) { row in StoredDocument.reading(row) }
     guard let found else { return nil }
     return (try found.verified(), found.content)
@@ -66,11 +50,7 @@ extension StoreRows {
   /// Documents after a number, in order.
   func changes(after sequence: Int64, limit: Int) throws -> [StoredDocument] {
     let rows = try connection.statement(
-      """
-      SELECT sequence, id, first, generation, digest, is_deleted, type, created, updated,
-        body_checksum, tree_checksum, checksum
-      FROM documents WHERE sequence > ?1 ORDER BY sequence LIMIT ?2
-      """
+      StoredDocument.selected, "FROM documents WHERE sequence > ?1 ORDER BY sequence LIMIT ?2"
     ).all(.integer(sequence), .integer(limit)) { row in
       StoredDocument.reading(row)
     }
@@ -80,11 +60,7 @@ extension StoreRows {
   /// Documents up to a number, that one included, newest first.
   func changes(upTo sequence: Int64, limit: Int) throws -> [StoredDocument] {
     let rows = try connection.statement(
-      """
-      SELECT sequence, id, first, generation, digest, is_deleted, type, created, updated,
-        body_checksum, tree_checksum, checksum
-      FROM documents WHERE sequence <= ?1 ORDER BY sequence DESC LIMIT ?2
-      """
+      StoredDocument.selected, "FROM documents WHERE sequence <= ?1 ORDER BY sequence DESC LIMIT ?2"
     ).all(.integer(sequence), .integer(limit)) { row in
       StoredDocument.reading(row)
     }
@@ -96,12 +72,8 @@ extension StoreRows {
     ofType type: String, after sequence: Int64, limit: Int
   ) throws -> [StoredDocument] {
     let rows = try connection.statement(
-      """
-      SELECT sequence, id, first, generation, digest, is_deleted, type, created, updated,
-        body_checksum, tree_checksum, checksum
-      FROM documents WHERE type = ?1 AND is_deleted = 0 AND sequence > ?2
-      ORDER BY sequence LIMIT ?3
-      """
+      StoredDocument.selected,
+      "FROM documents WHERE type = ?1 AND is_deleted = 0 AND sequence > ?2 ORDER BY sequence LIMIT ?3"
     ).all(.text(type), .integer(sequence), .integer(limit)) { row in
       StoredDocument.reading(row)
     }

@@ -54,22 +54,16 @@ extension StoreRows {
   private var ascending: Statement {
     get throws {
       try connection.statement(
-        """
-        SELECT sequence, id, first, generation, digest, is_deleted, type, created, updated,
-          body_checksum, tree_checksum, checksum, body
-        FROM documents WHERE id >= ?1 AND is_deleted <= ?2 ORDER BY id
-        """)
+        StoredDocument.selected,
+        ", body FROM documents WHERE id >= ?1 AND is_deleted <= ?2 ORDER BY id")
     }
   }
 
   private var descending: Statement {
     get throws {
       try connection.statement(
-        """
-        SELECT sequence, id, first, generation, digest, is_deleted, type, created, updated,
-          body_checksum, tree_checksum, checksum, body
-        FROM documents WHERE id <= ?1 AND is_deleted <= ?2 ORDER BY id DESC
-        """)
+        StoredDocument.selected,
+        ", body FROM documents WHERE id <= ?1 AND is_deleted <= ?2 ORDER BY id DESC")
     }
   }
 }

@@ -60,8 +60,15 @@ extension StoredDocument {
     }
   }
 
-  /// Reads a row of the columns `sequence, id, first, generation, digest, is_deleted, type, created,
-  /// updated, body_checksum, tree_checksum, checksum` and, perhaps, one more.
+  /// How a statement begins that finds rows for ``reading(_:)``; `body`, `tree` or both may follow.
+  static var selected: StaticString {
+    """
+    SELECT sequence, id, first, generation, digest, is_deleted, type, created, updated,
+      body_checksum, tree_checksum, checksum
+    """
+  }
+
+  /// Reads a row of the columns of ``selected`` and, perhaps, one more.
   static func reading(_ row: borrowing Row) -> Unverified {
     let flag = row.int64(5)
     // Text that is no UTF-8 any more is damage of this row, as is any other that was not written so.

@@ -43,11 +43,7 @@ struct StoreMending {
   /// - Returns: the numbers of those that are damaged, and how far it came; nil at the end.
   func damaged(after start: Int64) throws -> (numbers: [Int64], last: Int64?) {
     let statement = try rows.connection.statement(
-      """
-      SELECT sequence, id, first, generation, digest, is_deleted, type, created, updated,
-        body_checksum, tree_checksum, checksum, body, tree
-      FROM documents WHERE sequence > ?1 ORDER BY sequence
-      """)
+      StoredDocument.selected, ", body, tree FROM documents WHERE sequence > ?1 ORDER BY sequence")
     try statement.bind(start, at: 1)
     defer { statement.reset() }
     var numbers: [Int64] = []

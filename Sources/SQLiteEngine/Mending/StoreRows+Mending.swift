@@ -15,11 +15,7 @@ extension StoreRows {
   /// All that the file has of a document, by the number of its row.
   func damagedDocument(at number: Int64) throws -> DamagedDocument? {
     let found = try connection.statement(
-      """
-      SELECT sequence, id, first, generation, digest, is_deleted, type, created, updated,
-        body_checksum, tree_checksum, checksum, body, tree
-      FROM documents WHERE sequence = ?1
-      """
+      StoredDocument.selected, ", body, tree FROM documents WHERE sequence = ?1"
     ).first(.integer(number)) { row in
       DamagedDocument(
         head: RowValues(

@@ -142,11 +142,7 @@ extension StoreScrub {
   mutating func documentsAndCounts(of owner: Owner) throws {
     var sums = Sums()
     let statement = try rows.connection.statement(
-      """
-      SELECT sequence, id, first, generation, digest, is_deleted, type, created, updated,
-        body_checksum, tree_checksum, checksum, body, tree
-      FROM documents ORDER BY sequence
-      """)
+      StoredDocument.selected, ", body, tree FROM documents ORDER BY sequence")
     defer { statement.reset() }
     while try statement.step() {
       countDocument()
