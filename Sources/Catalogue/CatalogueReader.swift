@@ -1,6 +1,7 @@
 import CCatalogue
 import Documents
 import Hotels
+import JSON
 import Lanes
 import SQLite
 
@@ -151,10 +152,10 @@ actor CatalogueReader {
   }
 
   private static func hotel(_ row: OpenCatalogue.HotelRow) throws(SearchError) -> Hotel {
-    guard let id = HotelID(row.id), let body = try? DocumentBody(parsing: row.body) else {
+    guard let id = HotelID(row.id), (try? ParsedJSON(row.body, limits: .document)) != nil else {
       throw SearchError(.unavailable, "The hotel catalogue is damaged.", detail: "a hotel's row")
     }
-    return Hotel(id: id, body: body)
+    return Hotel(id: id, body: DocumentBody(readingBack: row.body))
   }
 }
 

@@ -64,11 +64,14 @@ package struct Document: Sendable {
 package struct DocumentBody: Sendable, Hashable {
   /// The object's text, `{…}`.
   package let bytes: [UInt8]
+  /// What the bytes say; nil for a body that was read back, until somebody asks.
+  private let facts: Facts?
+
   /// SHA-256 of the canonical form (RFC 8785's order and escapes, numbers as written): equal for
   /// bodies that differ in order, spacing or escapes only.
-  package let digest: [UInt8]
+  package var digest: [UInt8] { (facts ?? Facts(readingBack: bytes)).digest }
   /// The value of the member `type` when it is a string: what kind of thing the document is.
-  package let type: String?
+  package var type: String? { (facts ?? Facts(readingBack: bytes)).type }
 
   /// Members whose names start with `_` that CouchDB stores as any other: a replicator's notes in its own document,
   /// and who may read one.
@@ -112,11 +115,42 @@ package struct DocumentBody: Sendable, Hashable {
     try self.init(parsing: value.bytes, limits: .request)
   }
 
+  /// Takes the ``bytes`` of a body that was kept, for whoever wants them alone: ``digest`` and ``type`` are found anew
+  /// at each call.
+  package init(readingBack bytes: [UInt8]) {
+    self.bytes = bytes
+    facts = nil
+  }
+
   private init(bytes: [UInt8], canonical: [UInt8], type: String?) {
     self.bytes = bytes
-    self.digest = Array(SHA256.hash(data: canonical))
-    self.type = type
+    facts = Facts(digest: Array(SHA256.hash(data: canonical)), type: type)
   }
+
+  /// What follows from a body's bytes.
+  private struct Facts: Sendable {
+    let digest: [UInt8]
+    let type: String?
+
+    init(digest: [UInt8], type: String?) {
+      self.digest = digest
+      self.type = type
+    }
+
+    /// Of bytes that are no object, as damage makes them, they are the digest's text.
+    init(readingBack bytes: [UInt8]) {
+      let body = try? DocumentBody(parsing: bytes)
+      self = body?.facts ?? Facts(digest: Array(SHA256.hash(data: bytes)), type: nil)
+    }
+  }
+
+  /// Bodies of the same bytes are equal.
+  package static func == (left: DocumentBody, right: DocumentBody) -> Bool {
+    left.bytes == right.bytes
+  }
+
+  /// The bytes count.
+  package func hash(into hasher: inout Hasher) { hasher.combine(bytes) }
 
   /// The id of the revision that puts this body below `parent`: the same wherever it is computed.
   ///

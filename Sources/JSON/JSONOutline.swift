@@ -1,7 +1,7 @@
 /// Where the parts of one array or object stand in a text, found by brackets and strings alone.
 ///
-/// It takes apart a text that the parser refuses for one of its values, so that the others can be read. Nothing is
-/// checked within a part: whoever uses one has it parsed. It needs no stack, however deep the text is nested.
+/// It takes apart a text that the parser refuses for one of its values, so that the others can be read, and one that
+/// was checked before. Nothing is checked within a part: whoever does not know it has it parsed. It needs no stack, however deep the text is nested.
 package struct JSONOutline: Sendable {
   /// One element or member.
   package struct Part: Sendable {

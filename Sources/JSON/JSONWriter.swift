@@ -86,6 +86,12 @@ package struct JSONWriter: Sendable {
     bytes.append(JSONByte.quote)
   }
 
+  /// Writes members that are JSON text already: names, colons and values.
+  package mutating func members(raw text: some Collection<UInt8>) {
+    separate()
+    bytes.append(contentsOf: text)
+  }
+
   /// Writes an integer.
   package mutating func int(_ value: Int) {
     separate()

@@ -23,6 +23,18 @@ import Testing
     #expect(String(decoding: body.bytes, as: UTF8.self) == wanted ?? text)
   }
 
+  @Test(arguments: [#"{"type":"hotel","b":1,"a":"\u00e9"}"#, "{}", #"{"type":1}"#])
+  func bodyThatIsReadBackIsWhatItWas(text: String) throws {
+    let body = try DocumentBody.text(text)
+    let back = DocumentBody(readingBack: body.bytes)
+    #expect(back == body && back.digest == body.digest && back.type == body.type)
+  }
+
+  @Test func damagedBodyThatIsReadBackIsNoOther() throws {
+    let back = DocumentBody(readingBack: Array(#"{"a":"#.utf8))
+    #expect(try back.digest != DocumentBody.text("{}").digest && back.type == nil)
+  }
+
   @Test func digestIgnoresOrderSpaceAndEscapesAlone() throws {
     let body = try DocumentBody.text(#"{"a":1,"b":"é"}"#)
     for text in [

@@ -18,6 +18,22 @@ import Testing
     }
   }
 
+  @Test func answerThatWasReadAMomentAgoIsNotReadAgain() async throws {
+    try await withCache { fixture in
+      _ = try await fixture.search()
+      let read = try await fixture.search()
+      let other = try Connection(path: fixture.path, mode: .readWrite, busyTimeout: 1_000)
+      try other.execute("DELETE FROM blocks")
+      let again = try await fixture.search()
+      #expect(again.source == .cache)
+      #expect(again.hotels.map(\.body) == read.hotels.map(\.body))
+      // Its use is noted once a minute, and then it is looked for in the file.
+      fixture.pass(seconds: 61)
+      #expect(try await fixture.search().source == .upstream)
+      try other.close()
+    }
+  }
+
   @Test func unwritableFileLeavesSearchesAsTheyAre() async throws {
     try await withCache(path: "/nowhere/at/all/cache.sqlite") { fixture in
       for _ in 0..<3 {

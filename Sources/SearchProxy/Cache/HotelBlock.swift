@@ -33,9 +33,9 @@ struct HotelBlock: Sendable {
     var hotels: [Hotel] = []
     for row in rows.elements {
       guard let id = row["id"]?.string.flatMap(HotelID.init), let facts = row["hotel"],
-        let body = try? DocumentBody(facts)
+        facts.kind == .object
       else { return nil }
-      hotels.append(Hotel(id: id, body: body))
+      hotels.append(Hotel(id: id, body: DocumentBody(readingBack: facts.minified)))
     }
     (self.hotels, self.hasMore) = (hotels, hasMore)
   }

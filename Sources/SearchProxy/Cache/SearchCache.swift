@@ -17,6 +17,8 @@ package actor SearchCache {
   package static let defaultMaximumBytes: Int64 = 32 << 20
   /// Hotels kept by id, at most.
   package static let maximumHotels: Int64 = 20_000
+  /// Bytes of answers that are kept in memory besides, as they were read: 4 MiB. One more, and all others go.
+  static let recentBytes = 4 << 20
   /// An answer's last use is noted when the noted one is older than this, in milliseconds.
   private static let useInterval: Int64 = 60_000
 
@@ -35,6 +37,9 @@ package actor SearchCache {
   private var file: SearchCacheFile?
   private var isClosed = false
   private var isFailing = false
+  /// Answers that were read from the file, with the use that it knows of, in milliseconds.
+  private var recent: [String: (kept: Kept, used: Int64)] = [:]
+  private var recentSize = 0
 
   package nonisolated var unownedExecutor: UnownedSerialExecutor {
     lane.asUnownedSerialExecutor()
@@ -55,12 +60,33 @@ package actor SearchCache {
 
   /// The answer that is kept under a key; nil for none.
   func block(_ key: String, at now: Timestamp) -> Kept? {
+    if let known = recent[key], now.milliseconds - known.used <= Self.useInterval {
+      return known.kept
+    }
     let row = using { file in try file.block(key) } ?? nil
     guard let row, let block = HotelBlock(row.body) else { return nil }
-    if now.milliseconds - row.used > Self.useInterval {
+    let kept = Kept(block: block, stored: row.stored)
+    var used = row.used
+    if now.milliseconds - used > Self.useInterval {
       _ = using { file in try file.note(useOf: key, at: now) }
+      used = now.milliseconds
     }
-    return Kept(block: block, stored: row.stored)
+    remember(kept, used: used, under: key, size: row.body.count)
+    return kept
+  }
+
+  private func remember(_ kept: Kept, used: Int64, under key: String, size: Int) {
+    if recent[key] == nil { recentSize += size }
+    if recentSize > Self.recentBytes {
+      forgetRecent()
+      recentSize = size
+    }
+    recent[key] = (kept, used)
+  }
+
+  private func forgetRecent() {
+    recent = [:]
+    recentSize = 0
   }
 
   /// Keeps an answer.
@@ -69,6 +95,7 @@ package actor SearchCache {
     _ block: HotelBlock, of upstream: String, under key: String, at now: Timestamp
   ) -> Bool {
     let limit = maximumBytes
+    recent[key] = nil
     return using { file -> Bool in
       try file.keep(block, of: upstream, under: key, at: now)
       try file.shrink(to: limit, hotels: Self.maximumHotels)
@@ -135,6 +162,7 @@ package actor SearchCache {
       return note("Search cache can't be used", detail)
     }
     SearchCacheFile.remove(path)
+    forgetRecent()
     logger.warning("Search cache begins anew", metadata: detail)
   }
 
