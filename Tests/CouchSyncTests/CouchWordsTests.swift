@@ -4,7 +4,7 @@ import JSON
 import Stores
 import Testing
 
-struct CouchErrorTests {
+struct CouchWordsTests {
   @Test func everyStoreErrorHasAStatusAndAWord() {
     for code in ServiceError.Code.allCases {
       let error = ServiceError(code, "Why", detail: "secret")
