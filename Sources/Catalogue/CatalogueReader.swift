@@ -79,7 +79,7 @@ actor CatalogueReader {
     let following = query.offset + query.limit
     let hasMore = found.rows.count > query.limit && following <= HotelQuery.maximumOffset
     var hotels: [Hotel] = []
-    for row in found.rows.prefix(query.limit) { hotels.append(try Self.hotel(row)) }
+    for row in found.rows.prefix(query.limit) { hotels.append(try Self.shown(row)) }
     return HotelPage(hotels: hotels, next: hasMore ? following : nil, total: found.total)
   }
 
@@ -89,7 +89,11 @@ actor CatalogueReader {
     guard let row = try reading({ try catalogue.row(id) }) else {
       return nil
     }
-    return try Self.hotel(row)
+    // It may be stored next, and then its digest is asked for more than once.
+    guard let id = HotelID(row.id), let body = try? DocumentBody(parsing: row.body) else {
+      throw Self.damagedRow
+    }
+    return Hotel(id: id, body: body)
   }
 
   /// Throws unless the file that there is now can be searched.
@@ -151,12 +155,16 @@ actor CatalogueReader {
     }
   }
 
-  private static func hotel(_ row: OpenCatalogue.HotelRow) throws(SearchError) -> Hotel {
+  /// A hotel for an answer, of which nothing but its bytes is wanted.
+  private static func shown(_ row: OpenCatalogue.HotelRow) throws(SearchError) -> Hotel {
     guard let id = HotelID(row.id), (try? ParsedJSON(row.body, limits: .document)) != nil else {
-      throw SearchError(.unavailable, "The hotel catalogue is damaged.", detail: "a hotel's row")
+      throw damagedRow
     }
     return Hotel(id: id, body: DocumentBody(readingBack: row.body))
   }
+
+  private static let damagedRow = SearchError(
+    .unavailable, "The hotel catalogue is damaged.", detail: "a hotel's row")
 }
 
 /// The hotels that this program carries, as one JSON object a line; see the notice beside them.

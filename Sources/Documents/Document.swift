@@ -137,7 +137,7 @@ package struct DocumentBody: Sendable, Hashable {
       self.type = type
     }
 
-    /// Of bytes that are no object, as damage makes them, they are the digest's text.
+    /// Where damage has left bytes that are no object, the digest is that of the bytes.
     init(readingBack bytes: [UInt8]) {
       let body = try? DocumentBody(parsing: bytes)
       self = body?.facts ?? Facts(digest: Array(SHA256.hash(data: bytes)), type: nil)

@@ -15,7 +15,7 @@ final class CacheFixture: Sendable {
   private let cache: SearchCache
 
   init(
-    hotels: Int, path: String, maximumBytes: Int64, isGuarded: Bool,
+    hotels: Int, path: String, maximumBytes: Int64, recentBytes: Int, isGuarded: Bool,
     isRecovering: @escaping @Sendable () -> Bool
   ) throws {
     let upstream = try CountingSearch(hotels: hotels)
@@ -24,7 +24,8 @@ final class CacheFixture: Sendable {
       isGuarded
       ? GuardedSearch(upstream, name: "test", settings: .patient, now: { instant.now }) : nil
     self.guarded = guarded
-    let cache = SearchCache(path: path, maximumBytes: maximumBytes)
+    let cache = SearchCache(
+      path: path, maximumBytes: maximumBytes, recentBytes: recentBytes)
     let time = TestClock()
     self.upstream = upstream
     self.path = path
@@ -67,14 +68,16 @@ final class CacheFixture: Sendable {
 
 /// Runs a test over a cache in a directory of its own.
 func withCache(
-  hotels: Int = 5, path: String? = nil, maximumBytes: Int64 = 1 << 20, isGuarded: Bool = false,
+  hotels: Int = 5, path: String? = nil, maximumBytes: Int64 = 1 << 20,
+  recentBytes: Int = SearchCache.recentBytes, isGuarded: Bool = false,
   isRecovering: @escaping @Sendable () -> Bool = { false },
   _ body: (CacheFixture) async throws -> Void
 ) async throws {
   let directory = try TemporaryDirectory()
   let fixture = try CacheFixture(
     hotels: hotels, path: path ?? directory.file("cache.sqlite"),
-    maximumBytes: maximumBytes, isGuarded: isGuarded, isRecovering: isRecovering)
+    maximumBytes: maximumBytes, recentBytes: recentBytes, isGuarded: isGuarded,
+    isRecovering: isRecovering)
   let outcome: Result<Void, any Error>
   do { outcome = .success(try await body(fixture)) } catch { outcome = .failure(error) }
   await fixture.close()

@@ -34,6 +34,23 @@ import Testing
     }
   }
 
+  @Test func answersBeyondTheMemorysBoundAreReadFromTheFile() async throws {
+    // Room for one of the two answers.
+    try await withCache(recentBytes: 400) { fixture in
+      for description in ["first", "second"] {
+        _ = try await fixture.search(description: description)
+        #expect(try await fixture.search(description: description).source == .cache)
+      }
+      let other = try Connection(path: fixture.path, mode: .readWrite, busyTimeout: 1_000)
+      let sizes = try other.statement("SELECT length(body) FROM blocks").all { row in row.int64(0) }
+      #expect(sizes.allSatisfy { $0 <= 400 } && sizes.reduce(0, +) > 400, "\(sizes)")
+      try other.execute("DELETE FROM blocks")
+      #expect(try await fixture.search(description: "second").source == .cache)
+      #expect(try await fixture.search(description: "first").source == .upstream)
+      try other.close()
+    }
+  }
+
   @Test func unwritableFileLeavesSearchesAsTheyAre() async throws {
     try await withCache(path: "/nowhere/at/all/cache.sqlite") { fixture in
       for _ in 0..<3 {

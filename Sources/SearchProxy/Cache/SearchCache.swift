@@ -17,8 +17,9 @@ package actor SearchCache {
   package static let defaultMaximumBytes: Int64 = 32 << 20
   /// Hotels kept by id, at most.
   package static let maximumHotels: Int64 = 20_000
-  /// Bytes of answers that are kept in memory besides, as they were read: 4 MiB. One more, and all others go.
-  static let recentBytes = 4 << 20
+  /// Bytes of answers, 4 MiB, that are kept in memory too once they were read from the file. An answer that goes beyond
+  /// that takes the place of all others.
+  package static let recentBytes = 4 << 20
   /// An answer's last use is noted when the noted one is older than this, in milliseconds.
   private static let useInterval: Int64 = 60_000
 
@@ -32,13 +33,14 @@ package actor SearchCache {
 
   private let path: String
   private let maximumBytes: Int64
+  private let recentBytes: Int
   private let lane: Lane
   private let logger: Logger
   private var file: SearchCacheFile?
   private var isClosed = false
   private var isFailing = false
   /// Answers that were read from the file, with the use that it knows of, in milliseconds.
-  private var recent: [String: (kept: Kept, used: Int64)] = [:]
+  private var recent: [String: (kept: Kept, used: Int64, size: Int)] = [:]
   private var recentSize = 0
 
   package nonisolated var unownedExecutor: UnownedSerialExecutor {
@@ -48,12 +50,15 @@ package actor SearchCache {
   /// A cache in a file, which is opened at the first use.
   /// - Parameter path: the file; made if absent, in a directory that exists.
   /// - Parameter maximumBytes: see ``defaultMaximumBytes``.
+  /// - Parameter recentBytes: see ``recentBytes``.
   package init(
     path: String, maximumBytes: Int64 = SearchCache.defaultMaximumBytes,
+    recentBytes: Int = SearchCache.recentBytes,
     logger: Logger = Logger(label: "hotel-bookmarks.search-cache")
   ) {
     self.path = path
     self.maximumBytes = maximumBytes
+    self.recentBytes = recentBytes
     self.logger = logger
     lane = Lane(name: "search-cache")
   }
@@ -76,12 +81,14 @@ package actor SearchCache {
   }
 
   private func remember(_ kept: Kept, used: Int64, under key: String, size: Int) {
-    if recent[key] == nil { recentSize += size }
-    if recentSize > Self.recentBytes {
-      forgetRecent()
-      recentSize = size
-    }
-    recent[key] = (kept, used)
+    forgetRecent(key)
+    if recentSize + size > recentBytes { forgetRecent() }
+    recent[key] = (kept, used, size)
+    recentSize += size
+  }
+
+  private func forgetRecent(_ key: String) {
+    recentSize -= recent.removeValue(forKey: key)?.size ?? 0
   }
 
   private func forgetRecent() {
@@ -95,7 +102,7 @@ package actor SearchCache {
     _ block: HotelBlock, of upstream: String, under key: String, at now: Timestamp
   ) -> Bool {
     let limit = maximumBytes
-    recent[key] = nil
+    forgetRecent(key)
     return using { file -> Bool in
       try file.keep(block, of: upstream, under: key, at: now)
       try file.shrink(to: limit, hotels: Self.maximumHotels)
