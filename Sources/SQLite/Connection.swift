@@ -13,6 +13,7 @@ package final class Connection {
   private(set) var handle: OpaquePointer?
   /// The prepared statements, by the address of the literal that is their SQL.
   private var statements: [UInt: Statement] = [:]
+  /// Those whose SQL is two literals.
   private var joinedStatements: [JoinedKey: Statement] = [:]
 
   /// What a statement of two literals is known by: their addresses.
@@ -125,28 +126,17 @@ package final class Connection {
 
   /// The statement that begins with `head` and goes on with `tail`, for those that have a long beginning in common.
   /// - Throws: as ``statement(_:)`` does.
-  package func statement(
-    _ head: StaticString, _ tail: StaticString
-  ) throws(SQLiteError) -> Statement {
+  package func statement(_ head: StaticString, _ tail: StaticString) throws -> Statement {
     // Both addresses, for the same literal has the same one wherever it stands.
     let key = JoinedKey(
       head: UInt(bitPattern: try pointer(head)), tail: UInt(bitPattern: try pointer(tail)))
     if let known = joinedStatements[key] { return known }
-    let text = head.description + " " + tail.description
-    var made: Result<Statement, SQLiteError>?
-    let database = try open
-    text.withCString { bytes in
-      do throws(SQLiteError) {
-        made = .success(
-          try Statement(preparing: bytes, byteCount: text.utf8.count, on: database))
-      } catch {
-        made = .failure(error)
-      }
+    let (text, database) = (head.description + " " + tail.description, try open)
+    let made = try text.withCString { bytes in
+      try Statement(preparing: bytes, byteCount: text.utf8.count, on: database)
     }
-    guard let made else { throw SQLiteError(.misuse, message: "the SQL can't be read") }
-    let statement = try made.get()
-    joinedStatements[key] = statement
-    return statement
+    joinedStatements[key] = made
+    return made
   }
 
   /// SQLite's handle of an open connection, or `misuse`.

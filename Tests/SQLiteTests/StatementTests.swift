@@ -22,6 +22,16 @@ import Testing
     #expect(try count() == 0)
   }
 
+  @Test func statementOfTwoLiteralsIsPreparedOnceForEachPair() throws {
+    let connection = try Connection.inMemory()
+    func number(_ head: StaticString) throws -> Statement { try connection.statement(head, "AS n") }
+    let (one, two) = (try number("SELECT 1"), try number("SELECT 2"))
+    #expect(try one.first { row in row.int64(0) } == 1)
+    #expect(try two.first { row in row.int64(0) } == 2)
+    #expect(try connection.statement("SELECT 1", "AS n") === one)
+    #expect(throws: SQLiteError.self) { try connection.statement("SELECT 1", "FROM nowhere") }
+  }
+
   @Test func statementSurvivesAChangeOfTheSchema() throws {
     let connection = try Connection.withItems()
     try connection.add("a")
