@@ -271,7 +271,7 @@ if Context.environment["BOOKMARKS_FUZZING"] != nil {
     readers(
       "Accounts", ["JSON", "Documents", "IPAddresses", "Stores", "ICU"],
       [
-        "ServiceError+Accounts", "ClientAddress", "CompactToken", "IDToken", "Principal", "Secret",
+        "ClientAddress", "CompactToken", "IDToken", "Principal", "Secret",
         "TokenClaims", "TrustedIssuer", "UserName",
       ]),
     readers(

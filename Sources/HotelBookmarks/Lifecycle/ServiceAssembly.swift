@@ -60,7 +60,7 @@ struct ServiceAssembly: Sendable {
         return try await threads.runIfActive { Work.payingElsewhere(payer, work) }
       },
       adoptGuest: { guest, user in
-        try await Self.adopt(guest, into: user, by: hotels)
+        try await hotels.adopt(guest: .guest(guest), into: .user(user)).isWhole
       },
       issuerDocuments: IssuerAssembly(settings, logger: logger))
     users = UserDesk(accounts)
@@ -103,12 +103,6 @@ struct ServiceAssembly: Sendable {
         if case .named = name { databases } else { .standard(for: name) }
       },
       now: SystemClock.now, follower: BookmarkMerge.follower(now: SystemClock.now))
-  }
-
-  private static func adopt(
-    _ guest: AccountID, into user: AccountID, by hotels: HotelService
-  ) async throws -> Bool {
-    try await hotels.adopt(guest: .guest(guest), into: .user(user)).isWhole
   }
 
   private func report(to metrics: PrometheusRegistry) {
