@@ -99,6 +99,7 @@ let package = Package(
       [
         "JSON", "Documents", "IPAddresses", "Lanes", "Stores", "ICU", crypto, cryptoExtras,
       ]),
+    floor("Lists", ["JSON", "Documents", "Lanes", "Stores", "Hotels", "Accounts", crypto]),
 
     // Floor 3: adapters.
     floor("SQLiteEngine", ["JSON", "Documents", "Lanes", "Stores", "SQLite", crypto, nioLocks]),
@@ -116,9 +117,9 @@ let package = Package(
     floor(
       "HTTPAPI",
       [
-        "JSON", "Documents", "IPAddresses", "Lanes", "Stores", "Hotels", "Accounts", "CouchQuery",
-        "CouchSync",
-        "Compression", crypto, logging, metrics, hummingbird, httpTypes, lifecycle, nioCore,
+        "JSON", "Documents", "IPAddresses", "Lanes", "Stores", "Hotels", "Accounts", "Lists",
+        "CouchQuery", "CouchSync", "Compression", crypto, logging, metrics, hummingbird, httpTypes,
+        lifecycle, nioCore,
         nioPosix, nioHTTPTypes,
         nioSSL,
         .product(name: "HummingbirdCore", package: "hummingbird"),
@@ -134,8 +135,8 @@ let package = Package(
     floor(
       "HotelBookmarks",
       [
-        "JSON", "Documents", "IPAddresses", "Lanes", "Stores", "Hotels", "Accounts", "SQLite",
-        "SQLiteEngine",
+        "JSON", "Documents", "IPAddresses", "Lanes", "Stores", "Hotels", "Accounts", "Lists",
+        "SQLite", "SQLiteEngine",
         "Catalogue", "SearchProxy", "HTTPAPI", "CContract", crypto, logging, metrics, coreMetrics,
         lifecycle,
         hummingbird,
@@ -182,6 +183,12 @@ let package = Package(
         "TestSupport",
       ]),
     tests(
+      "Lists",
+      [
+        "JSON", "Documents", "Stores", "Hotels", "Accounts", "Lists", "StoreTesting", crypto,
+        "TestSupport",
+      ]),
+    tests(
       "SQLiteEngine",
       [
         "Documents", "Lanes", "Stores", "SQLite", "SQLiteEngine", "StoreTesting", "TestSupport",
@@ -195,8 +202,8 @@ let package = Package(
     tests(
       "HTTPAPI",
       [
-        "JSON", "Documents", "Stores", "Hotels", "Accounts", "Catalogue", "CouchQuery", "CouchSync",
-        "Compression",
+        "JSON", "Documents", "Stores", "Hotels", "Accounts", "Lists", "Catalogue", "CouchQuery",
+        "CouchSync", "Compression",
         "HTTPAPI", "IPAddresses", "SQLiteEngine", "StoreTesting", hummingbird, httpTypes, logging,
         nioCore,
         nioHTTPTypes,

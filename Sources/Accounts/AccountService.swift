@@ -49,19 +49,21 @@ package final class AccountService: Sendable {
   /// - Parameter uptime: what rates and locks are measured by, which no step of the wall clock moves.
   /// - Parameter hashing: runs blocking work on a bounded pool.
   /// - Parameter adoptGuest: carries a guest's bookmarks into a user's store.
+  /// - Parameter lists: what the end of an account does to shared lists.
   /// - Parameter issuerDocuments: gets what the settings' issuers publish; nil where there are no issuers.
   package init(
     stores: DatabaseManager, keys: SigningKeys, settings: AccountSettings,
     now: @escaping @Sendable () -> Timestamp,
     uptime: @escaping @Sendable () -> ContinuousClock.Instant = { .now },
     hashing: @escaping BlockingRun,
-    adoptGuest: @escaping AdoptGuest, issuerDocuments: (any IssuerDocuments)? = nil
+    adoptGuest: @escaping AdoptGuest, lists: ListErasure = .none,
+    issuerDocuments: (any IssuerDocuments)? = nil
   ) {
     self.settings = settings
     self.now = now
     self.uptime = uptime
     self.adoptGuest = adoptGuest
-    accounts = AccountStore(stores: stores)
+    accounts = AccountStore(stores: stores, lists: lists)
     tokens = TokenSigner(keys: keys, settings: settings)
     self.hashing = PasswordHashing(
       run: hashing, atOnce: settings.hashesAtOnce, waiting: settings.hashesWaiting,
@@ -94,7 +96,8 @@ extension AccountService {
       case .user(let id):
         stores.insert(name)
         users.insert(id)
-      case .list, .named, .system: break
+      case .list(let id): stores.formUnion(try await accounts.endList(id).union([name]))
+      case .named, .system: break
       }
     }
     if !users.isEmpty { stores.formUnion(try await accounts.endUsers(users)) }
@@ -162,8 +165,10 @@ extension AccountService {
   /// store is erased. What a failure leaves to be done is noted and done by ``finishErasures()``.
   ///
   /// There is nothing to erase of the administrator, who has neither documents nor a store.
+  /// - Parameter handsListsOn: whether shared lists that the user owns go to another member, instead of ending.
   /// - Throws: the store's errors; `guestSpent` for a guest who has become a user meanwhile.
-  package func erase(_ principal: Principal) async throws {
+  package func erase(_ principal: Principal, handingListsOn handsListsOn: Bool = false) async throws
+  {
     let ended: [StoreName]
     switch principal.kind {
     case .guest:
@@ -171,13 +176,18 @@ extension AccountService {
       if ended.isEmpty { throw ServiceError.guestSpent }
     case .user:
       let name = try UserName(given: principal.username ?? "")
-      ended = try await accounts.endUser(name, id: principal.id)
+      ended = try await accounts.endUser(
+        name, id: principal.id, handingListsOn: handsListsOn)
     case .administrator:
       return
     }
     proofs.end { $0.id == principal.id }
     for store in ended { try await accounts.erase(store) }
   }
+
+  /// Erases a store that is noted to be erased (``Stores/StoreChanges/noteErasure(of:)``) and forgets the note.
+  /// - Throws: the store's errors; it is done at the next start then.
+  package func erase(store: StoreName) async throws { try await accounts.erase(store) }
 
   /// Erases the store of somebody erased once more: a write that had been let in before may have made it
   /// anew. Nothing for anybody else.

@@ -1,7 +1,7 @@
 import Documents
 import JSON
 import Lanes
-import Stores
+package import Stores
 
 extension AccountStore {
   /// Ends a guest and notes that the store is to be erased.
@@ -36,16 +36,22 @@ extension AccountStore {
 
   /// Ends a user, whose name and password are gone with this, and notes that the user's store is to be erased; see
   /// ``erase(_:)``.
-  func endUser(_ name: UserName, id: AccountID) async throws -> [StoreName] {
+  /// - Parameter handsOn: whether lists that the user owns go to another member, instead of ending.
+  func endUser(
+    _ name: UserName, id: AccountID, handingListsOn handsOn: Bool = false
+  ) async throws -> [StoreName] {
     let former = name.widthMapped.map(AccountKeys.formerName)
     return try await endUser(
-      AccountKeys.user(name), AccountKeys.credentials(name), former: former, id: id)
+      AccountKeys.user(name), AccountKeys.credentials(name), former: former, id: id,
+      handingListsOn: handsOn)
   }
 
   private func endUser(
-    _ userID: DocumentID, _ local: LocalID, former: LocalID? = nil, id: AccountID
+    _ userID: DocumentID, _ local: LocalID, former: LocalID? = nil, id: AccountID,
+    handingListsOn handsOn: Bool = false
   ) async throws -> [StoreName] {
-    try await update(loading: [userID, AccountKeys.erasure(.user(id))]) {
+    let lists = lists
+    return try await update(loading: [userID, AccountKeys.erasure(.user(id))]) {
       changes -> [StoreName] in
       guard let user = try UserDocument(changes.view.document(userID)), user.id == id else {
         return []
@@ -54,7 +60,7 @@ extension AccountStore {
       changes.write(LocalEdit(local, nil))
       if let former { changes.write(LocalEdit(former, nil)) }
       try changes.noteErasure(of: .user(id))
-      return [.user(id)]
+      return [.user(id)] + (try lists.leave(&changes, id, handsOn))
     }
   }
 
@@ -111,20 +117,24 @@ extension AccountStore {
     for guest in guests { _ = try await stores.erase(.guest(guest)) }
     wasThere = try await stores.erase(store)
     let id = AccountKeys.erasure(store)
-    try await update(loading: [id]) { changes in
-      guard let note = try changes.view.document(id), !note.isDeleted else { return }
-      try changes.replace(id, by: nil)
-    }
+    try await update(loading: [id]) { changes in try changes.dropErasure(of: store) }
     return wasThere
   }
 }
 
 extension StoreChanges {
   /// Records that a store is to be erased. A full disk takes the update, as the erasure follows.
-  fileprivate mutating func noteErasure(of store: StoreName) throws {
+  package mutating func noteErasure(of store: StoreName) throws {
     freesSpace = true
     try replace(
       AccountKeys.erasure(store), by: ["type": "erasure", "store": .string(store.key)])
+  }
+
+  /// Records that a store is not to be erased after all.
+  package mutating func dropErasure(of store: StoreName) throws {
+    let id = AccountKeys.erasure(store)
+    guard let note = try view.document(id), !note.isDeleted else { return }
+    try replace(id, by: nil)
   }
 }
 

@@ -6,6 +6,8 @@ import Stores
 struct AccountStore: Sendable {
   /// The stores.
   let stores: DatabaseManager
+  /// What the end of an account does to lists.
+  let lists: ListErasure
 
   /// Whether a proof that was good once still is.
   enum Standing: Sendable {

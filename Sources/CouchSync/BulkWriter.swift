@@ -18,13 +18,16 @@ struct BulkWriter {
 
   /// Where the documents go.
   let store: DocumentStore
+  /// What their writer may not do.
+  let rule: WriteRule
   /// What became of each, by its place in the request; nil for a place where nothing was to be written.
   private(set) var outcomes: [Outcome?]
 
   /// A writer into a store.
   /// - Parameter count: the places of the request.
-  init(_ store: DocumentStore, count: Int) {
+  init(_ store: DocumentStore, rule: WriteRule, count: Int) {
     self.store = store
+    self.rule = rule
     outcomes = Array(repeating: nil, count: count)
   }
 
@@ -96,7 +99,7 @@ struct BulkWriter {
 
   /// Commits the first of some items: as many as are decided in the time of a commit, one at least.
   private func attempt(_ items: ArraySlice<Item>) async throws -> [Outcome] {
-    let store = store
+    let (store, rule) = (store, rule)
     return try await store.update(loading: Set(items.map(\.write.id))) {
       changes in
       let view = changes.view
@@ -116,6 +119,10 @@ struct BulkWriter {
           places[id] = place
         }
         do {
+          if let refusal = try rule.refusal(of: item.write, in: view) {
+            outcomes.append(.failure(refusal))
+            continue
+          }
           let revision = try item.write.apply(to: &edits[place], in: view, marks)
           outcomes.append(.success(revision?.description ?? ""))
         } catch let error as DocumentError where error.code != .damaged {
@@ -151,7 +158,7 @@ extension CouchDatabase {
       try await Slice.giveWay()
     }
     guard !request.isAllOrNothing else { return Self.notAtomic(entries) }
-    var bulk = BulkWriter(store, count: entries.count)
+    var bulk = BulkWriter(store, rule: rule, count: entries.count)
     try await bulk.write(entries)
     if !request.isNewEdit, let refusal = bulk.refusal { throw refusal }
     var writer = JSONWriter(reserving: entries.count * 96 + 2)

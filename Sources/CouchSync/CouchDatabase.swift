@@ -15,22 +15,26 @@ package struct CouchDatabase: Sendable {
   let newID: @Sendable () -> DocumentID
   /// Whether design documents may be written.
   let mayDesign: Bool
+  /// What else the writer may not do.
+  let rule: WriteRule
   /// Whether there is memory for an answer that has grown to so many bytes.
   let holdsAnswer: @Sendable (Int) -> Bool
 
   /// A database over a store.
   /// - Parameter mayDesign: whether design documents may be written; CouchDB lets no mere member do that.
+  /// - Parameter rule: what else the writer may not do.
   /// - Parameter holdsAnswer: accounts for an answer that has grown to so many bytes; answers whether there is
   ///   memory for it.
   /// - Parameter newID: draws an id for a document that comes without one.
   package init(
-    name: String, store: DocumentStore, mayDesign: Bool = true,
+    name: String, store: DocumentStore, mayDesign: Bool = true, rule: WriteRule = .none,
     holdsAnswer: @escaping @Sendable (Int) -> Bool = { _ in true },
     newID: @escaping @Sendable () -> DocumentID = CouchDatabase.randomID
   ) {
     self.name = name
     self.store = store
     self.mayDesign = mayDesign
+    self.rule = rule
     self.holdsAnswer = holdsAnswer
     self.newID = newID
   }
@@ -45,19 +49,23 @@ package struct CouchDatabase: Sendable {
   package var documentLimits: DocumentLimits { DocumentLimits(store.quota) }
 
   /// Commits what a rule records.
-  /// - Throws: besides, 403 `forbidden` for a design document that may not be written.
+  /// - Throws: besides, 403 `forbidden` for a document that may not be written.
   @discardableResult
   func updating<Value: Sendable>(
     _ ids: Set<DocumentID> = [],
     _ rule: @escaping @Sendable (inout StoreChanges) throws -> Value
   ) async throws -> Value {
     for id in ids { if let refusal = refusal(of: id) { throw refusal } }
-    return try await store.update(loading: ids, rule)
+    return try await store.update(loading: ids) { [writeRule = self.rule] changes in
+      let value = try rule(&changes)
+      try writeRule.check(changes)
+      return value
+    }
   }
 
-  /// 403 `forbidden` for a design document that may not be written; nil for any other.
+  /// 403 `forbidden` for a document that may not be written; nil for any other.
   func refusal(of id: DocumentID) -> ServiceError? {
-    guard !mayDesign, id.isDesign else { return nil }
+    guard !mayDesign, id.isDesign else { return rule.refusal(id) }
     return ServiceError(.forbidden, "You are not a db or server admin.")
   }
 }

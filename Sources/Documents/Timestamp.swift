@@ -47,6 +47,57 @@ package struct Timestamp: Sendable, Hashable, Comparable {
     ].joined()
   }
 
+  /// Reads RFC 3339, `2026-11-21T02:09:00Z`, `2026-11-21T02:09:00.25+01:00`: to the millisecond, later digits dropped;
+  /// nil for any other text, and for a day that no month has. A leap second counts as the next second.
+  package init?(rfc3339 text: String) {
+    let bytes = Array(text.utf8)
+    guard bytes.count >= 20, bytes[4] == 0x2D, bytes[7] == 0x2D, bytes[10] | 0x20 == 0x74,
+      bytes[13] == 0x3A, bytes[16] == 0x3A, let year = Self.number(bytes[0..<4]),
+      let month = Self.number(bytes[5..<7]), let day = Self.number(bytes[8..<10]),
+      let hour = Self.number(bytes[11..<13]), let minute = Self.number(bytes[14..<16]),
+      let second = Self.number(bytes[17..<19]), (1...12).contains(month), day >= 1, hour < 24,
+      minute < 60, second <= 60
+    else { return nil }
+    var rest = bytes[19...]
+    var fraction: [UInt8] = []
+    if rest.first == 0x2E {
+      fraction = Array(rest.dropFirst().prefix { (0x30...0x39).contains($0) })
+      guard !fraction.isEmpty else { return nil }
+      rest = rest.dropFirst(fraction.count + 1)
+    }
+    guard let offset = Self.offset(rest) else { return nil }
+    let milliseconds = Self.number((fraction + [0x30, 0x30, 0x30]).prefix(3)) ?? 0
+    let days = Self.dayNumber(year, month, day)
+    guard Self.civil(days) == (year, month, day) else { return nil }
+    let seconds = days * 86_400 + hour * 3_600 + minute * 60 + second - offset
+    self.init(milliseconds: seconds * 1_000 + milliseconds)
+  }
+
+  /// Seconds that a zone is ahead of UTC: `Z`, `+01:00`.
+  private static func offset(_ zone: ArraySlice<UInt8>) -> Int64? {
+    let bytes = Array(zone)
+    if bytes.count == 1 { return bytes[0] | 0x20 == 0x7A ? 0 : nil }
+    guard bytes.count == 6, bytes[3] == 0x3A, bytes[0] == 0x2B || bytes[0] == 0x2D,
+      let hours = number(bytes[1..<3]), let minutes = number(bytes[4..<6]), hours < 24, minutes < 60
+    else { return nil }
+    return (bytes[0] == 0x2D ? -1 : 1) * (hours * 3_600 + minutes * 60)
+  }
+
+  private static func number(_ digits: ArraySlice<UInt8>) -> Int64? {
+    guard digits.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
+    return digits.reduce(0) { $0 * 10 + Int64($1 - 0x30) }
+  }
+
+  /// The day number of a proleptic Gregorian date, 0 being 1970-01-01.
+  /// Source: Howard Hinnant, "chrono-Compatible Low-Level Date Algorithms", days_from_civil.
+  private static func dayNumber(_ year: Int64, _ month: Int64, _ day: Int64) -> Int64 {
+    let shifted = month <= 2 ? year - 1 : year
+    let era = shifted.floored(by: 400)
+    let yearOfEra = shifted - era * 400
+    let dayOfYear = (153 * (month + (month > 2 ? -3 : 9)) + 2) / 5 + day - 1
+    return era * 146_097 + yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear - 719_468
+  }
+
   private static func digits(_ value: Int64, _ width: Int) -> String {
     let text = String(value)
     return String(repeating: "0", count: max(0, width - text.utf8.count)) + text

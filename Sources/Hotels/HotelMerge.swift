@@ -1,4 +1,4 @@
-import Documents
+package import Documents
 import JSON
 import Stores
 
@@ -101,7 +101,7 @@ extension Edit {
   /// - Returns: the edit, its revision being one of the new tombstones, the winner where that is one of
   ///   them; nil when no leaf is live.
   /// - Throws: `invalidRevision` for a leaf in the last generation.
-  static func deleteAllLeaves(
+  package static func deleteAllLeaves(
     _ id: DocumentID, in tree: RevisionTree, but kept: Set<RevisionID> = [], limit: HistoryLimits
   ) throws -> Mutation? {
     var tree = tree

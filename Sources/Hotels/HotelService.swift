@@ -74,7 +74,18 @@ package struct HotelService: Sendable {
   ) async throws -> Value? {
     let ids = Set(hotels.map(\.documentID))
     let now = now()
+    // A list's store is made with the list: made by a write, it would bring a list back that has just ended.
+    if case .list = name { return try await changeExisting(name, ids, at: now, rule) }
     return try await run(name, creating: creating) { store in
+      try await store.change(ids, at: now, rule)
+    }
+  }
+
+  private func changeExisting<Value: Sendable>(
+    _ name: StoreName, _ ids: Set<DocumentID>, at now: Timestamp,
+    _ rule: @escaping BookmarkRule<Value>
+  ) async throws -> Value {
+    try await stores.withExisting(name) { store in
       try await store.change(ids, at: now, rule)
     }
   }

@@ -14,15 +14,33 @@ package enum RevisionCondition: Sendable, Equatable {
   /// None at all, the hotel is not bookmarked: `If-None-Match: *`.
   case absent
 
-  /// Compares the demand to the present revision, nil for a hotel that is not bookmarked.
+  /// Compares the demand to the present revision of a note, or whatever else; nil where there is none.
+  /// - Parameter what: names it in the refusal.
   /// - Throws: `precondition`.
-  package func check(_ present: RevisionID?) throws {
+  package func check(_ present: RevisionID?, of what: String) throws {
     switch self {
     case .none: return
     case .matches(let revisions):
       guard let present, revisions.contains(present) else {
-        throw ServiceError(.precondition, "The bookmark's revision is not the one in If-Match")
+        throw ServiceError(.precondition, "The \(what)'s revision is not the one in If-Match")
       }
+    case .exists:
+      guard present != nil else {
+        throw ServiceError(.precondition, "There is no such \(what), and If-Match demands one")
+      }
+    case .absent:
+      guard present == nil else {
+        throw ServiceError(.precondition, "The \(what) exists, and If-None-Match forbids it")
+      }
+    }
+  }
+
+  /// Compares the demand to the present revision of a bookmark, nil for a hotel that is not bookmarked.
+  /// - Throws: `precondition`.
+  package func check(_ present: RevisionID?) throws {
+    switch self {
+    case .none: return
+    case .matches: try check(present, of: "bookmark")
     case .exists:
       guard present != nil else {
         throw ServiceError(.precondition, "The hotel is not bookmarked, and If-Match demands it")

@@ -156,6 +156,12 @@ extension ServiceError {
     /// The idempotency key was used for another request.
     case receiptMismatch = "idempotency_key_reused"
 
+    // Lists.
+    /// A guest asks for what only accounts have.
+    case accountNeeded = "account_needed"
+    /// The invitation was used, withdrawn or has expired.
+    case invitationGone = "invitation_gone"
+
     // Accounts.
     /// The name can't be a user's.
     case invalidName = "invalid_username"

@@ -4,6 +4,7 @@ import HTTPTypes
 import Hotels
 import Hummingbird
 import HummingbirdTesting
+import Lists
 import Logging
 import NIOCore
 import StoreTesting
@@ -81,9 +82,10 @@ struct APIFixture: Sendable {
       now: { clock.now }, uptime: { clock.uptime }, hashing: { work in work() },
       adoptGuest: { guest, user in
         try await hotels.adopt(guest: .guest(guest), into: .user(user)).isWhole
-      })
+      }, lists: .ofLists)
     return HTTPService(
-      accounts: accounts, hotels: hotels, search: search,
+      accounts: accounts, hotels: hotels,
+      lists: ListService(stores: stores, accounts: accounts, now: { clock.now }), search: search,
       mirrorSearch: ScratchCatalogue(), stores: stores, engine: engine,
       crossOrigin: CrossOrigin(origins: origins), contract: Array("openapi: 3.1.0\n".utf8),
       metricsText: { Array("stores_open 0\n".utf8) }, publicURL: publicURL, now: { clock.now })

@@ -2,7 +2,6 @@ import Accounts
 import CouchSync
 import Documents
 import JSON
-import StoreTesting
 import Stores
 import Testing
 
@@ -11,9 +10,8 @@ import Testing
 /// A database as one caller may use it.
 @Suite struct CouchStoreTests {
   @Test(.bug(id: "Y05")) func writeIsNotAnsweredAsAllowedToWhoLostTheRightMeanwhile() async throws {
-    let stores = DatabaseManager(
-      engine: MemoryEngine(), maximumOpen: 4, now: { Timestamp(seconds: 0) })
-    let access = CouchDatabaseAccess(stores: stores)
+    let service = try await APIFixture.service()
+    let (stores, access) = (service.stores, service.databases)
     try await access.make("plans")
     let id = try #require(AccountID(String(repeating: "a", count: 32)))
     let member = Principal(kind: .user, id: id, username: "member", store: .user(id))

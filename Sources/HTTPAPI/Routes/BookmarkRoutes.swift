@@ -15,21 +15,21 @@ extension HTTPService {
         try await listBookmarks(call, in: person.store)
       },
       .person(.post, "/v1/bookmarks") { call, person in
-        try await changeBookmarks(call, in: person.store)
+        try await changeBookmarks(call, in: WrittenStore(of: person))
       },
       .person(.get, "/v1/bookmarks/{hotelID}") { call, person in
         try await readBookmark(call, in: person.store)
       },
       .person(.put, "/v1/bookmarks/{hotelID}") { call, person in
-        try await putBookmark(call, in: person.store)
+        try await putBookmark(call, in: WrittenStore(of: person))
       },
       .person(.delete, "/v1/bookmarks/{hotelID}") { call, person in
-        try await deleteBookmark(call, in: person.store)
+        try await deleteBookmark(call, in: WrittenStore(of: person))
       },
     ]
   }
 
-  private func listBookmarks(_ call: Call, in store: StoreName) async throws -> Response {
+  func listBookmarks(_ call: Call, in store: StoreName) async throws -> Response {
     let query = try call.query("limit", "after")
     let limit = try query.int("limit", in: 1...HotelQuery.maximumLimit, default: 50)
     var after: BookmarkCursor?
@@ -52,7 +52,7 @@ extension HTTPService {
     return try await .packed(page.bytes, headers: Self.tagged(page.tag), for: call)
   }
 
-  private func readBookmark(_ call: Call, in store: StoreName) async throws -> Response {
+  func readBookmark(_ call: Call, in store: StoreName) async throws -> Response {
     let id = try Self.hotelID(call)
     guard let bookmark = try await hotels.bookmark(id, in: store) else { throw Problem.notFound }
     let tag = bookmark.revision.description
@@ -62,32 +62,35 @@ extension HTTPService {
     return .json(Self.bytes(bookmark), headers: Self.tagged(tag))
   }
 
-  private func putBookmark(_ call: Call, in store: StoreName) async throws -> Response {
+  func putBookmark(_ call: Call, in store: WrittenStore) async throws -> Response {
     let id = try Self.hotelID(call)
     let condition = try Self.condition(call)
     let (additions, failure) = try await lookUp([try await hotelToPut(call, id: id)])
     guard let addition = additions.first else { throw Problem.notFound }
+    try await store.requireStillAllowed()
     do {
       return Self.answer(
-        try await hotels.bookmark(addition, in: store, condition: condition))
+        try await hotels.bookmark(addition, in: store.name, condition: condition), in: store)
     } catch {
       throw Self.refusal(error, instead: failure)
     }
   }
 
-  private func deleteBookmark(_ call: Call, in store: StoreName) async throws -> Response {
+  func deleteBookmark(_ call: Call, in store: WrittenStore) async throws -> Response {
     let id = try Self.hotelID(call)
     let condition = try Self.condition(call)
-    guard try await hotels.unbookmark(id, in: store, condition: condition) != nil else {
+    guard try await hotels.unbookmark(id, in: store.name, condition: condition) != nil else {
       throw Problem.notFound
     }
     return .empty(.noContent)
   }
 
-  private static func answer(_ outcome: BookmarkOutcome) -> Response {
+  private static func answer(_ outcome: BookmarkOutcome, in store: WrittenStore) -> Response {
     let bookmark = outcome.bookmark
     var fields = tagged(bookmark.revision.description)
-    if outcome.isCreated { fields[.location] = "/v1/bookmarks/" + bookmark.id.text.urlSegment }
+    if outcome.isCreated {
+      fields[.location] = store.path + "/bookmarks/" + bookmark.id.text.urlSegment
+    }
     var bytes: [UInt8] = []
     bookmark.append(to: &bytes, isReplaced: outcome.isReplaced)
     return .json(bytes, status: outcome.isCreated ? .created : .ok, headers: fields)
@@ -144,14 +147,15 @@ extension HTTPService {
 extension HTTPService {
   /// Several bookmarks at once, all or nothing. With an `Idempotency-Key` the answer is kept in the store, in
   /// the same transaction, and a retry gets it again.
-  func changeBookmarks(_ call: Call, in store: StoreName) async throws -> Response {
+  func changeBookmarks(_ call: Call, in store: WrittenStore) async throws -> Response {
     let bytes = try await call.body(upTo: JSONLimits.document.maximumBytes)
     var batch = try BookmarkBatch(parsing: try await call.json(bytes, .document))
     let receipt = try Self.receipt(call, body: bytes)
     let failure: SearchError?
     (batch.add, failure) = try await lookUp(batch.add)
+    try await store.requireStillAllowed()
     do {
-      return .json(try await hotels.change(batch, in: store, receipt: receipt).bytes)
+      return .json(try await hotels.change(batch, in: store.name, receipt: receipt).bytes)
     } catch {
       throw Self.refusal(error, instead: failure)
     }
@@ -166,5 +170,31 @@ extension HTTPService {
         "Idempotency-Key must have 1 to \(BookmarkLimits.receiptKeyBytes) bytes")
     }
     return request
+  }
+}
+
+/// A store that a request writes to, and whether its caller still may: a body may take a minute to arrive, an upstream
+/// seconds to answer, and a permission may end meanwhile.
+struct WrittenStore: Sendable {
+  /// Which store.
+  let name: StoreName
+  /// What the path of the store's bookmarks starts with.
+  let path: String
+  /// Looks for the permission once more.
+  let requireStillAllowed: @Sendable () async throws -> Void
+
+  /// A store with its permission.
+  init(
+    _ name: StoreName, path: String,
+    _ requireStillAllowed: @escaping @Sendable () async throws -> Void
+  ) {
+    self.name = name
+    self.path = path
+    self.requireStillAllowed = requireStillAllowed
+  }
+
+  /// Somebody's own store, which is theirs as long as the request's proof is good.
+  init(of person: Principal) {
+    self.init(person.store, path: "/v1") {}
   }
 }

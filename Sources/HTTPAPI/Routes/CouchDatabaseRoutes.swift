@@ -4,6 +4,7 @@ import Documents
 import HTTPTypes
 import Hummingbird
 import JSON
+import Lists
 import Logging
 import Stores
 
@@ -91,11 +92,13 @@ extension HTTPService {
 
 /// Finds the database that a path names, as far as the caller may use it.
 ///
-/// A guest has one database, their own. A user has their own and those of the administrator whose security
-/// document names them. The administrator has those that they made, and nobody's own.
+/// A guest has one database, their own. A user has their own, those of the lists that they are on, and those of the
+/// administrator whose security document names them. The administrator has those that they made, and nobody's own.
 struct CouchDatabaseAccess: Sendable {
   /// The stores.
   let stores: DatabaseManager
+  /// Who is on which list.
+  let lists: ListService
 
   /// The database of a name.
   /// - Throws: `noDatabase` for one that is absent and, alike, for one that the caller may not
@@ -103,16 +106,33 @@ struct CouchDatabaseAccess: Sendable {
   func store(_ text: String, for caller: Principal) async throws -> CouchStore {
     if caller.kind != .administrator, text.equalsBytes(of: caller.storeName) {
       return CouchStore(
-        stores: stores, name: caller.store, database: text, caller: caller)
+        stores: stores, lists: lists, name: caller.store, database: text, caller: caller)
+    }
+    if caller.kind == .user, let list = Self.list(text) {
+      return try await used(.list(list), text, caller)
     }
     // No name is looked up for a guest, whom no security document can name.
     guard caller.kind != .guest, let name = DatabaseName(text) else {
       throw ServiceError.noDatabase
     }
+    return try await used(.named(name), text, caller)
+  }
+
+  /// A database that is not the caller's own.
+  private func used(
+    _ name: StoreName, _ text: String, _ caller: Principal
+  ) async throws -> CouchStore {
     let store = CouchStore(
-      stores: stores, name: .named(name), database: text, caller: caller)
+      stores: stores, lists: lists, name: name, database: text, caller: caller)
     try await store.require(.use)
     return store
+  }
+
+  /// The list whose database has a name: `list-<id>`.
+  private static func list(_ text: String) -> AccountID? {
+    let prefix = "list-".utf8
+    guard text.utf8.starts(with: prefix) else { return nil }
+    return AccountID(String(Substring(text.utf8.dropFirst(prefix.count))))
   }
 
   /// The server's own id, the same as long as its data are: PouchDB's checkpoints are named after it. Nil before the

@@ -31,7 +31,7 @@ extension HTTPService {
   }
 
   /// Who may use which database.
-  var databases: CouchDatabaseAccess { CouchDatabaseAccess(stores: stores) }
+  var databases: CouchDatabaseAccess { CouchDatabaseAccess(stores: stores, lists: lists) }
 
   /// The server itself.
   private var couchServerRoutes: [Route] {

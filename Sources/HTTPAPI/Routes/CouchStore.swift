@@ -1,6 +1,7 @@
 import Accounts
 import CouchSync
 import Documents
+import Lists
 import Stores
 
 /// One database as one caller may use it, leased for each verb.
@@ -10,6 +11,8 @@ import Stores
 struct CouchStore: Sendable {
   /// The stores.
   let stores: DatabaseManager
+  /// Who is on which list.
+  let lists: ListService
   /// Which store.
   let name: StoreName
   /// What clients call it.
@@ -30,7 +33,7 @@ struct CouchStore: Sendable {
       let value = try await use(try await database(store, needing: right))
       // Once more, as for an account: what was taken away meanwhile is not answered as if it were still there.
       if !isOwn, caller.kind != .administrator, right != .secure {
-        _ = try await database(store, needing: right)
+        _ = try await database(store, needing: .use)
       }
       return value
     }
@@ -95,7 +98,12 @@ struct CouchStore: Sendable {
   /// What the caller is to a store; nil for nothing, as for a database that is absent.
   private func role(in store: DocumentStore?) async throws -> CouchRole? {
     if isOwn { return .owner }
-    guard case .named = name, let store else { return nil }
+    guard let store else { return nil }
+    if case .list(let id) = name {
+      guard caller.kind == .user else { return nil }
+      return try await lists.role(of: caller.id, in: id).map { .onList(id, $0) }
+    }
+    guard case .named = name else { return nil }
     if caller.kind == .administrator { return .administrator }
     return CouchRole(of: caller, in: try await SecurityDocument.stored(in: store))
   }
@@ -108,7 +116,7 @@ struct CouchStore: Sendable {
     return CouchDatabase(
       name: database,
       store: store ?? stores.absent(name),
-      mayDesign: role.has(.design),
+      mayDesign: role.has(.design), rule: role.rule,
       holdsAnswer: { [hold] in hold?.holdAnswer($0) ?? true })
   }
 }
@@ -120,6 +128,8 @@ struct CouchStore: Sendable {
 enum CouchRole: Sendable {
   /// The guest or user whose own store it is.
   case owner
+  /// Somebody on a shared list.
+  case onList(AccountID, ListRole)
   /// A user whom the security document names among the members.
   case member
   /// A user whom the security document names among the database's administrators.
@@ -157,12 +167,28 @@ enum CouchRole: Sendable {
 
   /// Whether one who is this may do that.
   func has(_ right: Right) -> Bool {
-    switch right {
-    case .use: true
-    case .design, .compact: self != .member
-    case .purge: self == .databaseAdministrator || self == .administrator
-    case .secure: self == .administrator
+    switch (right, self) {
+    case (.use, _): true
+    case (.design, .onList(_, let role)), (.compact, .onList(_, let role)): role == .owner
+    case (.design, .member), (.compact, .member): false
+    case (.design, _), (.compact, _): true
+    case (.purge, .databaseAdministrator), (.purge, .administrator): true
+    case (.secure, .administrator): true
+    case (.purge, _), (.secure, _): false
     }
+  }
+
+  /// What one who is this may not write besides.
+  var rule: WriteRule {
+    guard case .onList(let list, let role) = self else { return .none }
+    let rule = ListWriteRule(list, role: role)
+    return WriteRule(
+      refusal: { rule.refusal(of: $0) },
+      refusalOfRevision: { revision, view in
+        try rule.refusal(
+          of: revision.id, after: revision.parent, body: revision.body,
+          isDeleted: revision.isDeleted, in: view)
+      })
   }
 
   /// Names are one person's where ``UserName`` says so; what is no user's name names nobody.

@@ -5,6 +5,7 @@ import Documents
 import Hotels
 import JSON
 import Lanes
+import Lists
 import Stores
 
 /// Every limit with its unit, as `GET /v1/limits` shows them.
@@ -74,7 +75,20 @@ enum Limits {
   }
 
   private static let rows: [(String, Int, String)] =
-    documents + stores + requests + sync + feeds + queries
+    documents + stores + lists + requests + sync + feeds + queries
+
+  private static let lists: [(String, Int, String)] = [
+    ("listsPerAccount", ListLimits.perAccount, "lists that an account is on"),
+    ("listMembers", ListLimits.members, "members of a list"),
+    ("listInvitations", ListLimits.openInvitations, "open invitations to a list"),
+    (
+      "listInvitationSeconds", Int(ListLimits.longestInvitationSeconds),
+      "seconds that an invitation may be open"
+    ),
+    ("listPage", ListLimits.page, "lists or notes of one answer"),
+    ("listTitleBytes", ListLimits.titleBytes, "bytes"),
+    ("listMarkdownBytes", ListLimits.markdownBytes, "bytes"),
+  ]
 
   private static let documents: [(String, Int, String)] = [
     ("documentBytes", JSONLimits.document.maximumBytes, "bytes"),

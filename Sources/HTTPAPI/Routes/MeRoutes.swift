@@ -3,6 +3,7 @@ import Documents
 import HTTPTypes
 import Hummingbird
 import JSON
+import Lists
 import Stores
 
 extension HTTPService {
@@ -10,10 +11,7 @@ extension HTTPService {
   var meRoutes: [Route] {
     [
       .person(.get, "/v1/me") { call, person in try await me(call, person) },
-      .person(.delete, "/v1/me") { _, person in
-        try await accounts.erase(person)
-        return .empty(.noContent)
-      },
+      .person(.delete, "/v1/me") { call, person in try await erase(call, person) },
       .signedIn(.put, "/v1/me/password") { call, person in
         let body = try await call.json(.small)
         let token = try await accounts.changePassword(
@@ -59,6 +57,18 @@ extension HTTPService {
     writer.member("documents", Int(documents))
     writer.member("bytes", Int(bytes))
     writer.endObject()
+  }
+
+  /// Erases the caller; the lists that they own end with them, or go to another member where the query says so.
+  private func erase(_ call: Call, _ person: Principal) async throws -> Response {
+    let wish = try call.query("lists")["lists"] ?? "delete"
+    guard ["delete", "handOn"].contains(wish) else {
+      throw Problem(.badRequest, "invalid_parameter", "lists must be delete or handOn")
+    }
+    try await accounts.erase(person, handingListsOn: wish == "handOn")
+    // The account is gone whether the others' devices are told at once or later.
+    do { _ = try await lists.finish() } catch { return .empty(.noContent) }
+    return .empty(.noContent)
   }
 
   private func couchURL(of person: Principal, _ call: Call) -> String {

@@ -12,7 +12,7 @@ extension HTTPService {
     [.person(.get, "/v1/mirror") { call, person in try await mirror(call, of: person.store) }]
   }
 
-  private func mirror(_ call: Call, of store: StoreName) async throws -> Response {
+  func mirror(_ call: Call, of store: StoreName) async throws -> Response {
     let query = try call.query("since")
     var since: MirrorToken?
     if let text = query["since"] {

@@ -2,6 +2,7 @@ package import Accounts
 package import Documents
 package import Hotels
 package import Hummingbird
+package import Lists
 package import Logging
 import NIOCore
 package import Stores
@@ -13,6 +14,8 @@ package struct HTTPService: Sendable {
   package let accounts: AccountService
   /// Bookmarks.
   package let hotels: HotelService
+  /// Shared lists.
+  package let lists: ListService
   /// The upstream, whichever it is.
   package let search: any HotelSearching
   /// Searches a person's own bookmarks when the upstream does not answer.
@@ -52,7 +55,8 @@ package struct HTTPService: Sendable {
 
   /// A service of these parts.
   package init(
-    accounts: AccountService, hotels: HotelService, search: any HotelSearching,
+    accounts: AccountService, hotels: HotelService, lists: ListService,
+    search: any HotelSearching,
     mirrorSearch: any MirrorSearching, stores: DatabaseManager, engine: any StorageEngine,
     crossOrigin: CrossOrigin = CrossOrigin(),
     contract: [UInt8], metricsText: @escaping @Sendable () -> [UInt8], publicURL: String? = nil,
@@ -64,6 +68,7 @@ package struct HTTPService: Sendable {
   ) {
     self.accounts = accounts
     self.hotels = hotels
+    self.lists = lists
     self.search = search
     self.mirrorSearch = mirrorSearch
     self.stores = stores
@@ -86,6 +91,7 @@ package struct HTTPService: Sendable {
   /// Every operation that there is.
   package var routes: [Route] {
     operationRoutes + accountRoutes + meRoutes + hotelRoutes + bookmarkRoutes + mirrorRoutes
+      + listRoutes
       + travelSampleRoutes
       + couchRoutes
   }

@@ -6,6 +6,7 @@ import FoundationEssentials
 import HTTPAPI
 import Hotels
 import Lanes
+import Lists
 import Logging
 import NIOPosix
 import SQLiteEngine
@@ -62,17 +63,18 @@ struct ServiceAssembly: Sendable {
       adoptGuest: { guest, user in
         try await hotels.adopt(guest: .guest(guest), into: .user(user)).isWhole
       },
-      issuerDocuments: IssuerAssembly(settings, logger: logger))
+      lists: .ofLists, issuerDocuments: IssuerAssembly(settings, logger: logger))
+    let lists = ListService(stores: stores, accounts: accounts, now: now)
     users = UserDesk(accounts)
     try await administrator.checkName(accounts)
     try await accounts.prepareNames()
-    for failure in try await accounts.finishErasures() {
+    for failure in try await accounts.finishErasures() + lists.finish() {
       logger.error(
         "a store can't be erased yet", metadata: ["detail": "\(StartFailure.line(failure))"])
     }
     search = try await SearchAssembly(settings, logger: logger)
     http = HTTPService(
-      accounts: accounts, hotels: hotels, search: search.search,
+      accounts: accounts, hotels: hotels, lists: lists, search: search.search,
       mirrorSearch: search.mirror, stores: stores, engine: engine,
       crossOrigin: connections.crossOrigin, contract: Contract.text,
       metricsText: { metrics.text }, publicURL: settings.publicURL,

@@ -1,0 +1,119 @@
+import Accounts
+import Documents
+import HTTPTypes
+import Hotels
+import Hummingbird
+import JSON
+import Lists
+import Stores
+
+/// What is on a list: bookmarks, as below `/v1/bookmarks`, and notes.
+extension HTTPService {
+  /// `…/bookmarks…` and `…/notes…`.
+  var listContentRoutes: [Route] {
+    [
+      readingList("/bookmarks") { call, list in try await listBookmarks(call, in: .list(list)) },
+      writingList(.post, "/bookmarks") { call, list in
+        try await changeBookmarks(call, in: list.store)
+      },
+      readingList("/bookmarks/{hotelID}") { call, list in
+        try await readBookmark(call, in: .list(list))
+      },
+      writingList(.put, "/bookmarks/{hotelID}") { call, list in
+        try await putBookmark(call, in: list.store)
+      },
+      writingList(.delete, "/bookmarks/{hotelID}") { call, list in
+        try await deleteBookmark(call, in: list.store)
+      },
+      readingList("/mirror") { call, list in try await mirror(call, of: .list(list)) },
+      readingList("/notes") { call, list in try await listNotes(call, list) },
+      readingList("/notes/{title}") { call, list in try await readNote(call, list) },
+      writingList(.put, "/notes/{title}") { call, list in try await putNote(call, list) },
+      writingList(.delete, "/notes/{title}") { call, list in
+        try await lists.removeNote(
+          try call.parameter("title"), of: list.id, condition: try Self.condition(call))
+        return .empty(.noContent)
+      },
+    ]
+  }
+
+  /// A list that a request writes to.
+  struct WrittenList: Sendable {
+    let id: AccountID
+    let store: WrittenStore
+  }
+
+  /// A route below a list that reads, for those who are on it.
+  private func readingList(
+    _ path: String, _ run: @escaping @Sendable (Call, AccountID) async throws -> Response
+  ) -> Route {
+    .person(.get, "/v1/lists/{listID}" + path) { call, person in
+      try await run(call, try await listID(call, person))
+    }
+  }
+
+  /// A route below a list that writes, for those who may.
+  private func writingList(
+    _ method: HTTPRequest.Method, _ path: String,
+    _ run: @escaping @Sendable (Call, WrittenList) async throws -> Response
+  ) -> Route {
+    .person(method, "/v1/lists/{listID}" + path) { call, person in
+      let id = try await listID(call, person)
+      try await lists.requireWriter(person.id, of: id)
+      let store = WrittenStore(.list(id), path: "/v1/lists/" + id.text) {
+        try await lists.requireWriter(person.id, of: id)
+      }
+      return try await run(call, WrittenList(id: id, store: store))
+    }
+  }
+
+  private func listNotes(_ call: Call, _ list: AccountID) async throws -> Response {
+    let query = try call.query("limit", "after")
+    let limit = try query.int("limit", in: 1...ListLimits.page, default: 20)
+    let after = try query.text("after", maximumBytes: ListLimits.titleBytes)
+    let page = try await lists.notes(of: list, after: after, limit: limit)
+    var writer = JSONWriter()
+    writer.beginObject()
+    writer.array("notes", of: page.notes) { note, writer in
+      writer.beginObject()
+      Self.write(note, to: &writer)
+      writer.endObject()
+    }
+    if let next = page.next { writer.member("next", next) }
+    writer.endObject()
+    return try await .packed(writer.bytes, headers: [:], for: call)
+  }
+
+  private func readNote(_ call: Call, _ list: AccountID) async throws -> Response {
+    let note = try await lists.note(try call.parameter("title"), of: list)
+    let fields = Self.tagged(note.revision.description)
+    if let known = try EntityTags(call, .ifNoneMatch, strong: false),
+      known.matches(note.revision.description)
+    {
+      return .empty(.notModified, headers: fields)
+    }
+    return .json(headers: fields) { Self.write(note, to: &$0) }
+  }
+
+  private func putNote(_ call: Call, _ list: WrittenList) async throws -> Response {
+    let title = try call.parameter("title")
+    let condition = try Self.condition(call)
+    let body = try ListBody(try await call.json(.document), known: ["markdown"])
+    guard let markdown = try body.text("markdown") else {
+      throw Problem(.badRequest, "bad_request", "The body needs markdown, a string")
+    }
+    try await list.store.requireStillAllowed()
+    let (note, isNew) = try await lists.putNote(title, markdown, on: list.id, condition: condition)
+    var fields = Self.tagged(note.revision.description)
+    if isNew { fields[.location] = list.store.path + "/notes/" + title.urlSegment }
+    return .json(isNew ? .created : .ok, headers: fields) { Self.write(note, to: &$0) }
+  }
+
+  private static func write(_ note: ListNote, to writer: inout JSONWriter) {
+    writer.member("title", note.title)
+    writer.member("rev", note.revision.description)
+    writer.member("markdown", note.markdown)
+    writer.member("createdAt", note.createdAt.rfc3339)
+    writer.member("updatedAt", note.updatedAt.rfc3339)
+  }
+}

@@ -1,0 +1,85 @@
+import Accounts
+import Documents
+import HTTPTypes
+import Hummingbird
+import JSON
+import Lists
+import Stores
+
+/// Who is on a list, and invitations to it.
+extension HTTPService {
+  /// `…/members/{username}`.
+  var memberRoutes: [Route] {
+    [
+      .person(.put, "/v1/lists/{listID}/members/{username}") { call, person in
+        let id = try await listID(call, person)
+        let role = try ListBody(try await call.json(.small), known: ["role"]).role()
+        try await lists.putMember(
+          try call.parameter("username"), role: role, on: id, by: person.id)
+        return .empty(.noContent)
+      },
+      .person(.delete, "/v1/lists/{listID}/members/{username}") { call, person in
+        try await lists.removeMember(
+          try call.parameter("username"), from: try await listID(call, person), by: person.id)
+        return .empty(.noContent)
+      },
+    ]
+  }
+
+  /// Invitations: to make, list and withdraw them, and to accept one.
+  var invitationRoutes: [Route] {
+    [
+      .person(.get, "/v1/lists/{listID}/invitations") { call, person in
+        let id = try await listID(call, person)
+        let open = try await lists.invitations(to: id, for: person.id)
+        return .json(headers: Self.private) { writer in
+          writer.array("invitations", of: open) { invitation, writer in
+            writer.beginObject()
+            Self.write(invitation, to: &writer)
+            writer.endObject()
+          }
+        }
+      },
+      .person(.post, "/v1/lists/{listID}/invitations") { call, person in
+        try await invite(call, person)
+      },
+      .person(.delete, "/v1/lists/{listID}/invitations/{invitationID}") { call, person in
+        let id = try await listID(call, person)
+        guard let invitation = AccountID(try call.parameter("invitationID")) else {
+          throw Problem.notFound
+        }
+        try await lists.withdraw(invitation, to: id, by: person.id)
+        return .empty(.noContent)
+      },
+      .person(.post, "/v1/invitations/{token}/accept") { call, person in
+        guard person.kind == .user, let username = person.username else {
+          throw ServiceError.accountNeeded
+        }
+        let list = try await lists.accept(
+          try call.parameter("token"), by: person.id, username)
+        return answer(list, .ok, headers: Self.tagged(list.tag), call)
+      },
+    ]
+  }
+
+  private func invite(_ call: Call, _ person: Principal) async throws -> Response {
+    let id = try await listID(call, person)
+    let body = try ListBody(try await call.json(.small), known: ["role", "expiresAt"])
+    let (invitation, token) = try await lists.invite(
+      to: id, as: try body.role(), until: try body.moment("expiresAt"), by: person.id)
+    var fields = Self.private
+    fields[.location] = "/v1/lists/\(id.text)/invitations/\(invitation.id.text)"
+    return .json(.created, headers: fields) { writer in
+      Self.write(invitation, to: &writer)
+      writer.member("token", token)
+      writer.member("accept", address(of: call) + "/v1/invitations/\(token)/accept")
+    }
+  }
+
+  private static func write(_ invitation: Invitation, to writer: inout JSONWriter) {
+    writer.member("id", invitation.id.text)
+    writer.member("role", invitation.role.rawValue)
+    writer.member("createdAt", invitation.createdAt.rfc3339)
+    writer.member("expiresAt", invitation.expiresAt.rfc3339)
+  }
+}

@@ -1,0 +1,206 @@
+import Accounts
+import Documents
+import HTTPTypes
+import Hummingbird
+import JSON
+import Lists
+import Stores
+
+/// Shared lists: making, reading, changing and ending them.
+///
+/// Whoever is not on a list (a guest is on none) is answered as if it were not there.
+extension HTTPService {
+  /// Every operation below `/v1/lists`, and accepting an invitation.
+  var listRoutes: [Route] {
+    [
+      .person(.get, "/v1/lists") { call, person in try await myLists(call, person) },
+      .person(.post, "/v1/lists") { call, person in try await makeList(call, person) },
+      .person(.get, "/v1/lists/{listID}") { call, person in
+        try await readList(call, person)
+      },
+      .person(.patch, "/v1/lists/{listID}") { call, person in
+        try await changeList(call, person)
+      },
+      .person(.delete, "/v1/lists/{listID}") { call, person in
+        let id = try await listID(call, person)
+        try await requireTag(call, of: id, person)
+        try await lists.end(id, by: person.id)
+        return .empty(.noContent)
+      },
+    ] + memberRoutes + invitationRoutes + listContentRoutes
+  }
+
+  /// The list that a path names.
+  /// - Throws: 404 for what is no list's id, for one that is absent and, alike, for one that the caller is not on.
+  func listID(_ call: Call, _ person: Principal) async throws -> AccountID {
+    guard person.kind == .user, let id = AccountID(try call.parameter("listID")),
+      try await lists.role(of: person.id, in: id) != nil
+    else { throw Problem.notFound }
+    return id
+  }
+
+  private func myLists(_ call: Call, _ person: Principal) async throws -> Response {
+    let query = try call.query("limit", "after")
+    let limit = try query.int("limit", in: 1...ListLimits.page, default: 20)
+    var after: AccountID?
+    if let text = query["after"] {
+      guard let id = AccountID(text) else {
+        throw Problem(
+          .badRequest, "invalid_parameter", "after must be the next of an earlier answer")
+      }
+      after = id
+    }
+    guard person.kind == .user else { return .json { $0.array("lists", of: [Int]()) { _, _ in } } }
+    let page = try await lists.lists(of: person.id, after: after, limit: limit)
+    return .json { writer in
+      writer.array("lists", of: page.lists) { list, writer in
+        writer.beginObject()
+        write(list, call, to: &writer)
+        writer.endObject()
+      }
+      if let next = page.next { writer.member("next", next.text) }
+    }
+  }
+
+  private func makeList(_ call: Call, _ person: Principal) async throws -> Response {
+    guard let owner = ListMember(person, as: .owner, at: now()) else {
+      throw ServiceError.accountNeeded
+    }
+    let body = try ListBody(try await call.json(.document), known: ["title", "markdown"])
+    guard let title = try body.text("title") else {
+      throw Problem(.badRequest, "bad_request", "The body needs title, a string")
+    }
+    let list = try await lists.make(
+      title: title, markdown: try body.text("markdown") ?? "", owner: owner)
+    var fields = Self.tagged(list.tag)
+    fields[.location] = "/v1/lists/" + list.id.text
+    return answer(list, .created, headers: fields, call)
+  }
+
+  private func readList(_ call: Call, _ person: Principal) async throws -> Response {
+    let list = try await lists.list(try await listID(call, person), for: person.id)
+    if let known = try EntityTags(call, .ifNoneMatch, strong: false), known.matches(list.tag) {
+      return .empty(.notModified, headers: Self.tagged(list.tag))
+    }
+    return answer(list, .ok, headers: Self.tagged(list.tag), call)
+  }
+
+  private func changeList(_ call: Call, _ person: Principal) async throws -> Response {
+    let id = try await listID(call, person)
+    let body = try ListBody(try await call.json(.document), known: ["title", "markdown", "owner"])
+    let (title, markdown) = (try body.text("title"), try body.text("markdown"))
+    let owner = try body.text("owner")
+    guard title != nil || markdown != nil || owner != nil else {
+      throw Problem(.badRequest, "bad_request", "The body needs title, markdown or owner")
+    }
+    try await requireTag(call, of: id, person)
+    if title != nil || markdown != nil {
+      try await lists.change(id, by: person.id, title: title, markdown: markdown)
+    }
+    if let owner { try await lists.handOn(id, to: owner, by: person.id) }
+    let list = try await lists.list(id, for: person.id)
+    return answer(list, .ok, headers: Self.tagged(list.tag), call)
+  }
+
+  /// - Throws: 412 when `If-Match` demands another state of the list.
+  private func requireTag(_ call: Call, of id: AccountID, _ person: Principal) async throws {
+    guard let wanted = try EntityTags(call, .ifMatch, strong: true) else { return }
+    guard wanted.matches(try await lists.list(id, for: person.id).tag) else {
+      throw ServiceError(.precondition, "The list has changed, and If-Match demands another state")
+    }
+  }
+
+  /// A list as an answer.
+  func answer(
+    _ list: SharedList, _ status: HTTPResponse.Status, headers: HTTPFields, _ call: Call
+  ) -> Response {
+    .json(status, headers: headers) { writer in write(list, call, to: &writer) }
+  }
+
+  private func write(_ list: SharedList, _ call: Call, to writer: inout JSONWriter) {
+    writer.member("id", list.id.text)
+    writer.member("title", list.title)
+    writer.member("markdown", list.markdown)
+    writer.member("owner", list.members.owner?.username ?? "")
+    writer.member("role", list.role.rawValue)
+    writer.array("members", of: list.members.all) { member, writer in
+      writer.beginObject()
+      writer.member("username", member.username)
+      writer.member("role", member.role.rawValue)
+      writer.member("joinedAt", member.joinedAt.rfc3339)
+      writer.endObject()
+    }
+    writer.member("createdAt", list.members.createdAt.rfc3339)
+    writer.member("updatedAt", list.updatedAt.rfc3339)
+    writer.member("couch", address(of: call) + "/couch/list-" + list.id.text)
+  }
+}
+
+extension ListMember {
+  /// A user as a member; nil for a guest, who can be none.
+  init?(_ person: Principal, as role: ListRole, at now: Timestamp) {
+    guard person.kind == .user, let username = person.username else { return nil }
+    self.init(account: person.id, username: username, role: role, joinedAt: now)
+  }
+}
+
+/// An object with members of known names.
+struct ListBody: Sendable {
+  private let node: JSONNode
+
+  /// Takes a body.
+  /// - Throws: ``Problem`` 400 for no object, and for a member of another name.
+  init(_ node: JSONNode, known: [String]) throws(Problem) {
+    guard node.kind == .object else {
+      throw Problem(.badRequest, "bad_request", "The body must be an object")
+    }
+    for member in node.members where !known.contains(where: { member.nameEquals($0) }) {
+      throw Problem(
+        .badRequest, "bad_request", "The body may have \(known.joined(separator: ", ")) alone")
+    }
+    self.node = node
+  }
+
+  /// A member that is a string; nil where there is none.
+  /// - Throws: ``Problem`` 400 for any other value.
+  func text(_ name: String) throws(Problem) -> String? {
+    guard let member = node[name] else { return nil }
+    guard let text = member.string else {
+      throw Problem(.badRequest, "bad_request", "\(name) must be a string")
+    }
+    return text
+  }
+
+  /// A member that is a role of somebody who does not own the list.
+  /// - Throws: ``Problem`` 400 for anything else.
+  func role() throws(Problem) -> ListRole {
+    guard let role = try text("role").flatMap(ListRole.init), role != .owner else {
+      throw Problem(.badRequest, "bad_request", "role must be editor or reader")
+    }
+    return role
+  }
+
+  /// A member that is a moment; nil where there is none.
+  /// - Throws: ``Problem`` 400 for anything else.
+  func moment(_ name: String) throws(Problem) -> Timestamp? {
+    guard let text = try text(name) else { return nil }
+    guard let moment = Timestamp(rfc3339: text) else {
+      throw Problem(
+        .badRequest, "bad_request", "\(name) must be a time as in 2026-11-21T02:09:00Z")
+    }
+    return moment
+  }
+}
+
+extension JSONWriter {
+  /// Writes a member that is an array.
+  mutating func array<Element>(
+    _ name: String, of elements: some Sequence<Element>,
+    _ write: (Element, inout JSONWriter) -> Void
+  ) {
+    self.name(name)
+    beginArray()
+    for element in elements { write(element, &self) }
+    endArray()
+  }
+}

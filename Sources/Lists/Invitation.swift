@@ -1,0 +1,175 @@
+import Accounts
+import Crypto
+package import Documents
+import JSON
+package import Stores
+
+/// A link that puts whoever follows it first on a list.
+///
+/// The system store keeps two local documents of it: `invitation/<SHA-256 of the token>`, `{"id","list","role",
+/// "createdAt","expiresAt","usedBy"?,"isWithdrawn"?}`, and, as long as it is open, `invitations/<list>/<id>`,
+/// `{"hash"}`. Nobody can read the token back. The first stays for a while after its end, so that whoever comes too
+/// late is told so.
+package struct Invitation: Sendable, Equatable {
+  /// Seconds that an invitation is known after its end: seven days.
+  private static let memorySeconds: Int64 = 7 * 86_400
+
+  /// Names the invitation, to withdraw it.
+  package let id: AccountID
+  /// The list.
+  package let list: AccountID
+  /// What it makes of who accepts it.
+  package let role: ListRole
+  /// When it was made.
+  package let createdAt: Timestamp
+  /// From when on nobody can accept it.
+  package let expiresAt: Timestamp
+  /// Who has accepted it.
+  var usedBy: AccountID?
+  /// Whether the owner took it back.
+  var isWithdrawn = false
+  /// The SHA-256 of the token in hex.
+  let hash: String
+
+  /// A new invitation.
+  init(
+    to list: AccountID, as role: ListRole, token: String, at now: Timestamp, expiresAt: Timestamp,
+    using generator: inout some RandomNumberGenerator
+  ) {
+    id = .random(using: &generator)
+    self.list = list
+    self.role = role
+    createdAt = now
+    self.expiresAt = expiresAt
+    hash = Self.hash(of: token)
+  }
+
+  /// Reads an invitation.
+  init?(_ note: LocalDocument, hash: String) throws {
+    let root = try ListDirectory.root(of: note)
+    guard let id = root["id"]?.string.flatMap(AccountID.init),
+      let list = root["list"]?.string.flatMap(AccountID.init),
+      let role = root["role"]?.string.flatMap(ListRole.init)
+    else { return nil }
+    (self.id, self.list, self.role, self.hash) = (id, list, role, hash)
+    createdAt = ListDirectory.time("createdAt", in: root)
+    expiresAt = ListDirectory.time("expiresAt", in: root)
+    usedBy = root["usedBy"]?.string.flatMap(AccountID.init)
+    isWithdrawn = root["isWithdrawn"]?.bool ?? false
+  }
+
+  /// Whether somebody can still accept it.
+  func isOpen(at now: Timestamp) -> Bool { usedBy == nil && !isWithdrawn && now < expiresAt }
+
+  /// What is stored.
+  var value: JSONValue {
+    var object: JSONObject = [
+      "id": .string(id.text), "list": .string(list.text), "role": .string(role.rawValue),
+      "createdAt": .time(createdAt), "expiresAt": .time(expiresAt),
+    ]
+    if let usedBy { object.append("usedBy", .string(usedBy.text)) }
+    if isWithdrawn { object.append("isWithdrawn", true) }
+    return .object(object)
+  }
+
+  /// When it is forgotten.
+  var forgottenAt: Timestamp { expiresAt.adding(seconds: Self.memorySeconds) }
+
+  static func hash(of token: String) -> String {
+    Hex.string(Array(SHA256.hash(data: Array(token.utf8))))
+  }
+
+  /// The invitation that a token is for; nil for none.
+  static func stored(token: String, in view: any StoreView) throws -> Invitation? {
+    let hash = hash(of: token)
+    return try view.local(ListKeys.invitation(hash)).flatMap { try Invitation($0, hash: hash) }
+  }
+
+  /// The invitations to a list that nobody has accepted or withdrawn, in the order of their ids.
+  static func all(of list: AccountID, in view: any StoreView) throws -> [Invitation] {
+    var hashes: [String] = []
+    try view.locals(ListKeys.range(ListKeys.invitations(to: list))) { _, note in
+      if let hash = try ListDirectory.root(of: note)["hash"]?.string { hashes.append(hash) }
+      return true
+    }
+    return try hashes.compactMap { hash in
+      try view.local(ListKeys.invitation(hash)).flatMap { try Invitation($0, hash: hash) }
+    }
+  }
+}
+
+extension StoreChanges {
+  /// Notes an open invitation.
+  /// - Throws: `absent` for a list that is absent; `quotaExceeded` where too many are open.
+  mutating func invite(_ invitation: Invitation, at now: Timestamp) throws {
+    guard try view.local(ListKeys.list(invitation.list)) != nil else { throw ServiceError.absent }
+    let open = try Invitation.all(of: invitation.list, in: view).filter { $0.isOpen(at: now) }
+    guard open.count < ListLimits.openInvitations else {
+      throw ServiceError(
+        .quotaExceeded,
+        "At most \(ListLimits.openInvitations) invitations to a list are open at once: withdraw one"
+      )
+    }
+    let id = ListKeys.invitation(invitation.id, to: invitation.list)
+    note(id, ["hash": .string(invitation.hash)], expires: invitation.expiresAt)
+    write(invitation)
+  }
+
+  /// Puts who comes with a token on its list. Whoever is on it already stays what they are, and leaves the invitation
+  /// open; who has accepted it before is answered as the first time.
+  /// - Returns: the list.
+  /// - Throws: `missing` for a token that was never given; `invitationGone`; `quotaExceeded`.
+  mutating func accept(
+    token: String, by account: AccountID, _ username: String, at now: Timestamp
+  ) throws -> AccountID {
+    guard var invitation = try Invitation.stored(token: token, in: view) else {
+      throw ServiceError(.missing, "No such invitation")
+    }
+    let list = invitation.list
+    guard let members = try ListDirectory.members(of: list, in: view) else {
+      throw ServiceError.invitationGone
+    }
+    let isMember = members.member(account) != nil
+    if isMember, invitation.usedBy == account || invitation.isOpen(at: now) { return list }
+    guard invitation.isOpen(at: now) else { throw ServiceError.invitationGone }
+    _ = try putMember(account, username, role: invitation.role, on: list, at: now)
+    invitation.usedBy = account
+    close(invitation)
+    return list
+  }
+
+  /// Takes an open invitation back.
+  /// - Throws: `missing` for one that is not open.
+  mutating func withdraw(
+    _ id: AccountID, to list: AccountID, at now: Timestamp
+  ) throws {
+    let all = try Invitation.all(of: list, in: view)
+    guard var invitation = all.first(where: { $0.id == id && $0.isOpen(at: now) }) else {
+      throw ServiceError(.missing, "No such invitation")
+    }
+    invitation.isWithdrawn = true
+    close(invitation)
+  }
+
+  /// Forgets an invitation.
+  mutating func erase(_ invitation: Invitation) {
+    write(LocalEdit(ListKeys.invitation(invitation.hash), nil))
+    write(LocalEdit(ListKeys.invitation(invitation.id, to: invitation.list), nil))
+  }
+
+  private mutating func close(_ invitation: Invitation) {
+    write(LocalEdit(ListKeys.invitation(invitation.id, to: invitation.list), nil))
+    write(invitation)
+  }
+
+  private mutating func write(_ invitation: Invitation) {
+    note(
+      ListKeys.invitation(invitation.hash), invitation.value, expires: invitation.forgottenAt)
+  }
+}
+
+extension ServiceError {
+  /// The answer to a token that was good once.
+  static let invitationGone = ServiceError(
+    .invitationGone, "This invitation was used, withdrawn or has expired: ask for another")
+}

@@ -1,0 +1,168 @@
+import Accounts
+import Documents
+import JSON
+import Stores
+
+/// Who is on which list: notes of the system store, so that one commit changes both sides of a membership, takes an
+/// invitation or ends an account. What a list says is in the list's own store.
+///
+/// All are local documents. They have no history, so that an erased account leaves nothing behind:
+/// - `list/<list>`: that the list is there, `{"version","createdAt"}`;
+/// - `list-member/<list>/<account>`: who is on it, `{"name","role","joinedAt"}`;
+/// - `lists-of/<account>/<list>`: the same by account, `{"role"}`; what each request reads;
+/// - `list-stale/<list>`: that the list's store does not show its members yet, `{"version"}`;
+/// - `invitation/<hash>` and `invitations/<list>/<invitation>`: see ``Invitation``.
+struct ListDirectory: Sendable {
+  /// The stores.
+  let stores: DatabaseManager
+
+  /// What somebody is to a list; nil for nothing, as for a list that is absent. One indexed read.
+  func role(of account: AccountID, in list: AccountID) async throws -> ListRole? {
+    try await read(orAbsent: nil) { view in
+      try view.local(ListKeys.membership(account, list)).flatMap(Self.role)
+    }
+  }
+
+  /// The members of a list; nil for a list that is absent.
+  func members(of list: AccountID) async throws -> ListMembers? {
+    try await read(orAbsent: nil) { view in try Self.members(of: list, in: view) }
+  }
+
+  /// The lists of an account in the order of their ids.
+  /// - Parameter last: start after this list.
+  func lists(
+    of account: AccountID, after last: AccountID?, limit: Int
+  ) async throws -> [(id: AccountID, role: ListRole)] {
+    try await read(orAbsent: []) { view in
+      try Self.lists(of: account, after: last, limit: limit, in: view)
+    }
+  }
+
+  /// The lists whose stores do not show their members yet.
+  func staleLists(limit: Int) async throws -> [AccountID] {
+    try await read(orAbsent: []) { view in
+      var lists: [AccountID] = []
+      try view.locals(ListKeys.range(ListKeys.stalePrefix)) { id, _ in
+        if let list = ListKeys.last(of: id) { lists.append(list) }
+        return lists.count < limit
+      }
+      return lists
+    }
+  }
+
+  /// Reads the system store; `absent` where there is none yet.
+  func read<Value: Sendable>(
+    orAbsent absent: Value, _ query: @escaping @Sendable (any StoreView) throws -> Value
+  ) async throws -> Value {
+    try await stores.withStore(.system, creating: false) { store in
+      guard let store else { return absent }
+      return try await store.read(query)
+    }
+  }
+
+  /// Changes the system store.
+  @discardableResult
+  func update<Value: Sendable>(
+    _ rule: @escaping @Sendable (inout StoreChanges) throws -> Value
+  ) async throws -> Value {
+    try await stores.withStore(.system) { store in try await store.update(rule) }
+  }
+}
+
+/// What the notes say.
+extension ListDirectory {
+  static func role(_ note: LocalDocument) throws -> ListRole? {
+    try root(of: note)["role"]?.string.flatMap(ListRole.init)
+  }
+
+  /// The members of a list; nil for a list that is absent.
+  static func members(of list: AccountID, in view: any StoreView) throws -> ListMembers? {
+    guard let note = try view.local(ListKeys.list(list)) else { return nil }
+    let root = try root(of: note)
+    var all: [ListMember] = []
+    try view.locals(ListKeys.range(ListKeys.members(of: list))) { id, note in
+      if let account = ListKeys.last(of: id), let member = try Self.member(account, note) {
+        all.append(member)
+      }
+      return true
+    }
+    return ListMembers(
+      version: root["version"]?.int ?? 0, createdAt: time("createdAt", in: root), all: all)
+  }
+
+  static func lists(
+    of account: AccountID, after last: AccountID?, limit: Int, in view: any StoreView
+  ) throws -> [(id: AccountID, role: ListRole)] {
+    var lists: [(id: AccountID, role: ListRole)] = []
+    var range = ListKeys.range(ListKeys.lists(of: account))
+    if let last { range.start = ListKeys.membership(account, last).text + "\u{0}" }
+    guard limit > 0 else { return [] }
+    try view.locals(range) { id, note in
+      if let list = ListKeys.last(of: id), let role = try role(note) { lists.append((list, role)) }
+      return lists.count < limit
+    }
+    return lists
+  }
+
+  private static func member(
+    _ account: AccountID, _ note: LocalDocument
+  ) throws -> ListMember? {
+    let root = try root(of: note)
+    guard let name = root["name"]?.string, let role = root["role"]?.string.flatMap(ListRole.init)
+    else { return nil }
+    return ListMember(
+      account: account, username: name, role: role, joinedAt: time("joinedAt", in: root))
+  }
+
+  static func time(_ name: String, in root: JSONNode) -> Timestamp {
+    Timestamp(milliseconds: Int64(root[name]?.int ?? 0))
+  }
+
+  /// - Throws: `integrity` for what this service did not write.
+  static func root(of note: LocalDocument) throws -> JSONNode {
+    do { return try ParsedJSON(note.body, limits: .small).root } catch {
+      throw ServiceError(.integrity, "A list can't be read")
+    }
+  }
+}
+
+/// The ids of the notes on lists in the system store.
+enum ListKeys {
+  /// What the ids of stale lists start with.
+  static let stalePrefix = "list-stale/"
+
+  static func list(_ list: AccountID) -> LocalID { LocalID(receipt: "list/" + list.text) }
+
+  static func members(of list: AccountID) -> String { "list-member/" + list.text + "/" }
+
+  static func member(_ account: AccountID, of list: AccountID) -> LocalID {
+    LocalID(receipt: members(of: list) + account.text)
+  }
+
+  static func lists(of account: AccountID) -> String { "lists-of/" + account.text + "/" }
+
+  static func membership(_ account: AccountID, _ list: AccountID) -> LocalID {
+    LocalID(receipt: lists(of: account) + list.text)
+  }
+
+  static func stale(_ list: AccountID) -> LocalID { LocalID(receipt: stalePrefix + list.text) }
+
+  static func invitation(_ hash: String) -> LocalID { LocalID(receipt: "invitation/" + hash) }
+
+  static func invitations(to list: AccountID) -> String { "invitations/" + list.text + "/" }
+
+  static func invitation(_ id: AccountID, to list: AccountID) -> LocalID {
+    LocalID(receipt: invitations(to: list) + id.text)
+  }
+
+  /// All ids that start so; the prefix ends with a slash, and `0` is the byte behind that.
+  static func range(_ prefix: String) -> DocumentRange {
+    let start = LocalID.receiptPrefix + prefix
+    return DocumentRange(start: start, end: String(start.dropLast()) + "0", includesEnd: false)
+  }
+
+  /// The account, list or invitation that an id ends with.
+  static func last(of id: LocalID) -> AccountID? {
+    AccountID(String(decoding: id.text.utf8.suffix(32), as: UTF8.self))
+  }
+}

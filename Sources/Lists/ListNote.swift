@@ -1,0 +1,210 @@
+package import Documents
+package import Hotels
+import JSON
+import Lanes
+package import Stores
+
+/// A note of a list: a document of the list's store with the id `{list}:{title}`, as TouchWiki's `page`:
+/// `{"type":"page","wiki_id","title","markdown","created_at","updated_at"}`. Members that this service does not know
+/// stay as they are.
+package struct ListNote: Sendable, Equatable {
+  /// The `type`.
+  package static let type = "page"
+
+  /// The title, which with the list's id makes the document's id.
+  package let title: String
+  /// The text, in markdown.
+  package let markdown: String
+  /// The winner's revision.
+  package let revision: RevisionID
+  /// When this life of the note began, and when it was last written, by the server's clock.
+  package let createdAt: Timestamp
+  package let updatedAt: Timestamp
+
+  /// Reads a note; nil for a tombstone, and for a document that is no note of the list.
+  init?(_ document: Document, of list: String) throws {
+    guard !document.isDeleted, let title = Self.title(of: document.id, in: list) else { return nil }
+    guard let root = try? ParsedJSON(document.body, limits: .stored).root else {
+      throw ServiceError(.integrity, "The note can't be read")
+    }
+    guard root["type"]?.stringEquals(Self.type) == true else { return nil }
+    self.title = title
+    markdown = root["markdown"]?.string ?? ""
+    revision = document.revision
+    createdAt = document.created
+    updatedAt = document.updated
+  }
+
+  /// The id of a note's document.
+  /// - Throws: `invalidDocument` for what can't be a title.
+  static func id(_ title: String, in list: String) throws -> DocumentID {
+    try DocumentID(list + ":" + ListText.title(title))
+  }
+
+  /// The title that an id stands for; nil for the id of anything else.
+  static func title(of id: DocumentID, in list: String) -> String? {
+    let (bytes, prefix) = (id.text.utf8, list.utf8.count + 1)
+    guard bytes.count > prefix, bytes.starts(with: (list + ":").utf8) else { return nil }
+    return String(Substring(bytes.dropFirst(prefix)))
+  }
+
+  /// The ids of all notes of a list, from behind a title.
+  static func range(in list: String, after title: String?) -> DocumentRange {
+    let start = title.map { list + ":" + $0 + "\u{0}" } ?? list + ":"
+    return DocumentRange(start: start, end: list + ";", includesEnd: false)
+  }
+
+  /// A note's body, over what the document says.
+  static func body(
+    _ title: String, _ markdown: String, in list: String, over former: JSONObject?,
+    at now: Timestamp
+  ) throws -> DocumentBody {
+    var members = former ?? ["type": .string(type), "wiki_id": .string(list)]
+    members["title"] = .string(title)
+    members["markdown"] = .string(markdown)
+    if members["created_at"] == nil { members["created_at"] = .string(now.rfc3339) }
+    members["updated_at"] = .string(now.rfc3339)
+    return try DocumentBody(.object(members))
+  }
+}
+
+/// Notes of a list. Who may do it has been asked before.
+extension ListService {
+  /// Puts a note's text.
+  /// - Returns: the note, and whether it is new.
+  /// - Throws: `absent`, `precondition`, `invalidDocument`, `documentTooLarge`, `quotaExceeded`; `occupied` where a
+  ///   document that is no note has the id.
+  package func putNote(
+    _ title: String, _ markdown: String, on list: AccountID, condition: RevisionCondition
+  ) async throws -> (note: ListNote, isNew: Bool) {
+    let (name, now) = (list.text, now())
+    let id = try ListNote.id(title, in: name)
+    let text = try ListText.markdown(markdown)
+    return try await stores.withExisting(.list(list)) { store in
+      let isNew = try await store.update(loading: [id]) { changes in
+        try changes.putNote(id, title, text, in: name, condition, at: now)
+      }
+      guard let note = try await Self.note(id, of: name, in: store) else {
+        throw ServiceError.noNote
+      }
+      return (note, isNew)
+    }
+  }
+
+  /// Removes a note: a tombstone on each of its live leaves.
+  /// - Throws: `absent`, `missing`, `precondition`.
+  package func removeNote(
+    _ title: String, of list: AccountID, condition: RevisionCondition
+  ) async throws {
+    let name = list.text
+    let id = try ListNote.id(title, in: name)
+    try await stores.withExisting(.list(list)) { store in
+      try await store.update(loading: [id]) { changes in
+        let note = try changes.view.document(id).flatMap { try ListNote($0, of: name) }
+        try condition.check(note?.revision, of: "note")
+        guard note != nil, let tree = try changes.view.tree(id) else { throw ServiceError.noNote }
+        changes.write(try Edit.deleteAllLeaves(id, in: tree, limit: changes.historyLimits))
+      }
+    }
+  }
+
+  /// One note.
+  /// - Throws: `absent`, `missing`.
+  package func note(_ title: String, of list: AccountID) async throws -> ListNote {
+    guard let id = try? ListNote.id(title, in: list.text) else { throw ServiceError.noNote }
+    let note = try await stores.withExisting(.list(list)) { store in
+      try await Self.note(id, of: list.text, in: store)
+    }
+    guard let note else { throw ServiceError.noNote }
+    return note
+  }
+
+  /// A list's notes in the order of their titles' bytes, without their texts.
+  /// - Parameter last: start after this title.
+  /// - Returns: besides, where to go on; nil at the end.
+  package func notes(
+    of list: AccountID, after last: String?, limit: Int
+  ) async throws -> (notes: [ListNote], next: String?) {
+    let reader = ListNotesReader(list.text, after: last, limit: limit)
+    return try await stores.withExisting(.list(list)) { store in
+      try await store.read(inSlices: reader) { reader, view in
+        try reader.read(view) ? (reader.notes, reader.next) : nil
+      }
+    }
+  }
+
+  private static func note(
+    _ id: DocumentID, of list: String, in store: DocumentStore
+  ) async throws -> ListNote? {
+    try await store.readInline { view in
+      try view.document(id).flatMap { try ListNote($0, of: list) }
+    }
+  }
+}
+
+extension StoreChanges {
+  /// Records a note's text, unless it says that already.
+  /// - Returns: whether the note is new.
+  fileprivate mutating func putNote(
+    _ id: DocumentID, _ title: String, _ markdown: String, in list: String,
+    _ condition: RevisionCondition, at now: Timestamp
+  ) throws -> Bool {
+    let document = try view.document(id)
+    let known = try document.flatMap { try ListNote($0, of: list) }
+    if let document, !document.isDeleted, known == nil {
+      throw ServiceError(.occupied, "A document that is no note has this id")
+    }
+    try condition.check(known?.revision, of: "note")
+    if known?.markdown.equalsBytes(of: markdown) == true { return false }
+    let former = known == nil ? nil : try document.flatMap(Self.members)
+    let body = try ListNote.body(title, markdown, in: list, over: former, at: now)
+    try put(id, base: known?.revision, body: body)
+    return known == nil
+  }
+
+  private static func members(_ document: Document) throws -> JSONObject? {
+    try JSONValue(parsing: document.body, limits: .stored).object
+  }
+}
+
+/// Reads a page of a list's notes, in slices.
+struct ListNotesReader: Sendable {
+  private let list: String
+  private let limit: Int
+  private var range: DocumentRange?
+  /// The notes so far.
+  private(set) var notes: [ListNote] = []
+  /// Where to go on; nil at the end.
+  private(set) var next: String?
+
+  /// A page that begins after a title.
+  init(_ list: String, after last: String?, limit: Int) {
+    self.list = list
+    self.limit = limit
+    range = ListNote.range(in: list, after: last)
+  }
+
+  /// Goes on in a state of the store until the slice is over.
+  /// - Returns: whether the page is whole.
+  mutating func read(_ view: any StoreView) throws -> Bool {
+    guard let walked = range else { return true }
+    var rest: DocumentRange?
+    try view.documents(walked) { document in
+      guard notes.count < limit else {
+        next = notes.last?.title
+        return false
+      }
+      if let note = try ListNote(document, of: list) { notes.append(note) }
+      guard Slice.isOver else { return true }
+      rest = walked.behind(document.id.text)
+      return false
+    }
+    range = rest
+    return rest == nil
+  }
+}
+
+extension ServiceError {
+  /// The answer about a note that is not there.
+  static let noNote = ServiceError(.missing, "The list has no note of this title")
+}

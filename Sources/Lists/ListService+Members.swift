@@ -1,0 +1,144 @@
+import Accounts
+package import Documents
+import JSON
+package import Stores
+
+/// Who is on a list. The owner is looked for again inside of each update: a list may be handed on meanwhile.
+extension ListService {
+  /// Puts a user on a list, or gives a member another role.
+  /// - Throws: `absent`; `forbidden` for anybody but the owner, and for a change of the owner; `missing` for a name that
+  ///   nobody has; `quotaExceeded`.
+  package func putMember(
+    _ username: String, role: ListRole, on list: AccountID, by owner: AccountID
+  ) async throws {
+    try await requireOwner(owner, of: list)
+    let (account, name) = try await account(named: username, on: list)
+    let now = now()
+    let isChanged = try await directory.update { changes in
+      guard try changes.role(of: owner, in: list) == .owner else { throw ServiceError.absent }
+      return try changes.putMember(account, name, role: role, on: list, at: now)
+    }
+    if isChanged { await tryToShow(list) }
+  }
+
+  /// Takes a member off a list: the owner anybody else, everybody themselves.
+  /// - Throws: `absent`; `forbidden` for others, and for the owner, who stays; `missing` for nobody on the list.
+  package func removeMember(
+    _ username: String, from list: AccountID, by account: AccountID
+  ) async throws {
+    let role = try await requireMember(account, of: list)
+    let member = try await directory.members(of: list)?.member(named: UserName(given: username))
+    guard role == .owner || member?.account == account else { throw ServiceError.ownersOnly }
+    guard let member else { throw ServiceError.noMember }
+    try await directory.update { changes in
+      let present = try changes.role(of: account, in: list)
+      guard present == .owner || present != nil && member.account == account else {
+        throw ServiceError.absent
+      }
+      try changes.removeMember(member.account, from: list)
+    }
+    await tryToShow(list)
+  }
+
+  /// Hands a list on to one of its members; who owned it stays as an editor.
+  /// - Throws: `absent`; `forbidden` for anybody but the owner; `missing` for nobody on the list.
+  package func handOn(
+    _ list: AccountID, to username: String, by owner: AccountID
+  ) async throws {
+    try await requireOwner(owner, of: list)
+    let member = try await directory.members(of: list)?.member(named: UserName(given: username))
+    guard let member else { throw ServiceError.noMember }
+    try await directory.update { changes in
+      guard try changes.role(of: owner, in: list) == .owner else { throw ServiceError.absent }
+      try changes.handOn(list, to: member.account)
+    }
+    await tryToShow(list)
+  }
+
+  /// What an open invitation is for who may follow it: the token is shown this once.
+  /// - Parameter expiresAt: nil for ``ListLimits/invitationSeconds`` from now.
+  /// - Throws: `absent`; `forbidden` for anybody but the owner; `invalidDocument` for a role or a time that can't be;
+  ///   `quotaExceeded`.
+  package func invite(
+    to list: AccountID, as role: ListRole, until expiresAt: Timestamp?, by owner: AccountID
+  ) async throws -> (invitation: Invitation, token: String) {
+    try await requireOwner(owner, of: list)
+    let now = now()
+    let end = expiresAt ?? now.adding(seconds: ListLimits.invitationSeconds)
+    guard role != .owner else {
+      throw ServiceError(.invalidDocument, "role must be editor or reader")
+    }
+    guard now < end, end <= now.adding(seconds: ListLimits.longestInvitationSeconds) else {
+      throw ServiceError(
+        .invalidDocument,
+        "expiresAt must be a time within \(ListLimits.longestInvitationSeconds / 86_400) days")
+    }
+    var generator = SystemRandomNumberGenerator()
+    let token =
+      Hex.string(generator.next(), generator.next())
+      + Hex.string(generator.next(), generator.next())
+    let invitation = Invitation(
+      to: list, as: role, token: token, at: now, expiresAt: end, using: &generator)
+    try await directory.update { changes in
+      guard try changes.role(of: owner, in: list) == .owner else { throw ServiceError.absent }
+      try changes.invite(invitation, at: now)
+    }
+    return (invitation, token)
+  }
+
+  /// The open invitations to a list, in the order of their ids.
+  /// - Throws: `absent`; `forbidden` for anybody but the owner.
+  package func invitations(
+    to list: AccountID, for owner: AccountID
+  ) async throws -> [Invitation] {
+    try await requireOwner(owner, of: list)
+    let now = now()
+    return try await directory.read(orAbsent: []) { view in
+      try Invitation.all(of: list, in: view).filter { $0.isOpen(at: now) }
+    }
+  }
+
+  /// Takes an open invitation back.
+  /// - Throws: `absent`; `forbidden` for anybody but the owner; `missing` for one that is not open.
+  package func withdraw(
+    _ invitation: AccountID, to list: AccountID, by owner: AccountID
+  ) async throws {
+    try await requireOwner(owner, of: list)
+    let now = now()
+    try await directory.update { changes in
+      try changes.withdraw(invitation, to: list, at: now)
+    }
+  }
+
+  /// Puts who comes with an invitation's token on its list; see ``StoreChanges/accept(token:by:_:at:)``.
+  /// - Throws: `missing` for a token that was never given; `invitationGone`; `quotaExceeded`.
+  package func accept(
+    _ token: String, by account: AccountID, _ username: String
+  ) async throws -> SharedList {
+    let now = now()
+    let list = try await directory.update { changes in
+      try changes.accept(token: token, by: account, username, at: now)
+    }
+    await tryToShow(list)
+    return try await self.list(list, for: account)
+  }
+
+  /// The change of the members stands whether the list's store shows it at once or later.
+  private func tryToShow(_ list: AccountID) async {
+    do { try await show(list) } catch { return }
+  }
+
+  /// A member, or a user who is to become one.
+  private func account(
+    named username: String, on list: AccountID
+  ) async throws -> (id: AccountID, name: String) {
+    let name = try UserName(given: username)
+    if let member = try await directory.members(of: list)?.member(named: name) {
+      return (member.account, member.username)
+    }
+    guard let account = try await accounts.accountID(ofUser: username) else {
+      throw ServiceError(.missing, "No user has this name")
+    }
+    return (account, name.text)
+  }
+}

@@ -1,0 +1,196 @@
+package import Accounts
+package import Documents
+import JSON
+package import Stores
+
+/// Shared lists: who is on them, and what they say of themselves.
+///
+/// Who is on a list stands in the system store (``ListDirectory``), so that joining, leaving and erasing an account are
+/// one commit each, and every request asks there. The list's own store shows it in its `wiki` document, for devices.
+/// A list's store is made before the list is known, with a note to erase it, so that a crash leaves nothing behind.
+package struct ListService: Sendable {
+  let stores: DatabaseManager
+  let directory: ListDirectory
+  let accounts: AccountService
+  let now: @Sendable () -> Timestamp
+
+  /// A service over all stores.
+  /// - Parameter now: the stores' clock.
+  package init(
+    stores: DatabaseManager, accounts: AccountService, now: @escaping @Sendable () -> Timestamp
+  ) {
+    self.stores = stores
+    self.accounts = accounts
+    self.now = now
+    directory = ListDirectory(stores: stores)
+  }
+
+  /// What somebody is to a list; nil for nothing, as for a list that is absent. To be asked for each request.
+  package func role(of account: AccountID, in list: AccountID) async throws -> ListRole? {
+    try await directory.role(of: account, in: list)
+  }
+
+  /// Makes a list.
+  /// - Throws: `invalidDocument`, `documentTooLarge`, `quotaExceeded`; the stores' errors.
+  package func make(
+    title: String, markdown: String, owner: ListMember
+  ) async throws -> SharedList {
+    var generator = SystemRandomNumberGenerator()
+    let (list, now) = (AccountID.random(using: &generator), now())
+    let body = try ListDocument.body(
+      title: ListText.title(title), markdown: ListText.markdown(markdown), owner: owner.username,
+      at: now)
+    let store = StoreName.list(list)
+    try await directory.update { changes in try changes.noteErasure(of: store) }
+    try await stores.withStore(store) { store in
+      _ = try await store.put(ListDocument.id(of: list), base: nil, body: body)
+    }
+    do {
+      try await directory.update { changes in
+        try changes.makeList(list, ownedBy: owner.account, owner.username, at: now)
+        try changes.dropErasure(of: store)
+      }
+    } catch {
+      try? await accounts.erase(store: store)
+      throw error
+    }
+    try await show(list)
+    return try await self.list(list, for: owner.account)
+  }
+
+  /// A list.
+  /// - Throws: `absent` for a list that is absent or that the account is not on.
+  package func list(_ id: AccountID, for account: AccountID) async throws -> SharedList {
+    guard let members = try await directory.members(of: id),
+      let role = members.member(account)?.role
+    else { throw ServiceError.absent }
+    let document = try await stores.withExisting(.list(id)) { store in
+      try await store.readInline { view in try ListDocument(id, in: view) }
+    }
+    guard let document else { throw ServiceError.absent }
+    return SharedList(id, document, members, role: role)
+  }
+
+  /// The lists that an account is on, in the order of their ids.
+  /// - Parameter last: start after this list.
+  /// - Returns: besides, where to go on; nil at the end.
+  package func lists(
+    of account: AccountID, after last: AccountID?, limit: Int
+  ) async throws -> (lists: [SharedList], next: AccountID?) {
+    let found = try await directory.lists(of: account, after: last, limit: limit + 1)
+    var lists: [SharedList] = []
+    for (id, _) in found.prefix(limit) {
+      // One that ends meanwhile is left out.
+      do { lists.append(try await list(id, for: account)) } catch let error as ServiceError {
+        guard error.code == .absent else { throw error }
+      }
+    }
+    return (lists, found.count > limit ? found.dropLast().last?.id : nil)
+  }
+
+  /// Gives a list another title or description.
+  /// - Parameter tag: the ``SharedList/tag`` that the list must have; nil for any.
+  /// - Throws: `absent`; `forbidden` for a reader; `precondition`; `invalidDocument`, `documentTooLarge`.
+  package func change(
+    _ id: AccountID, by account: AccountID, title: String?, markdown: String?
+  ) async throws {
+    let title = try title.map(ListText.title)
+    let markdown = try markdown.map(ListText.markdown)
+    try await requireWriter(account, of: id)
+    let (document, now) = (ListDocument.id(of: id), now())
+    try await stores.withExisting(.list(id)) { store in
+      try await store.update(loading: [document]) { changes in
+        guard let known = try ListDocument(id, in: changes.view) else { throw ServiceError.absent }
+        guard let body = try known.changed(title: title, markdown: markdown, at: now) else {
+          return
+        }
+        try changes.put(document, base: known.revision, body: body)
+      }
+    }
+  }
+
+  /// Ends a list, durably before its store is erased.
+  /// - Throws: `absent`; `forbidden` for anybody but the owner.
+  package func end(_ id: AccountID, by account: AccountID) async throws {
+    try await requireOwner(account, of: id)
+    let ended = try await directory.update { changes in
+      guard try changes.role(of: account, in: id) == .owner else { throw ServiceError.absent }
+      return try changes.endList(id)
+    }
+    for store in ended { try await accounts.erase(store: store) }
+  }
+
+  /// - Throws: `absent` for a list that is absent or that the account is not on; `forbidden` for a reader.
+  @discardableResult
+  package func requireWriter(_ account: AccountID, of list: AccountID) async throws -> ListRole {
+    let role = try await requireMember(account, of: list)
+    guard role.mayWrite else { throw ServiceError.readersRead }
+    return role
+  }
+
+  /// - Throws: `absent` for a list that is absent or that the account is not on.
+  package func requireMember(_ account: AccountID, of list: AccountID) async throws -> ListRole {
+    guard let role = try await directory.role(of: account, in: list) else {
+      throw ServiceError.absent
+    }
+    return role
+  }
+
+  /// - Throws: `absent` for a list that is absent or that the account is not on; `forbidden` for all but the owner.
+  func requireOwner(_ account: AccountID, of list: AccountID) async throws {
+    guard try await requireMember(account, of: list) == .owner else {
+      throw ServiceError.ownersOnly
+    }
+  }
+}
+
+/// Bringing the members into the list's own store.
+extension ListService {
+  /// Lists that ``finish()`` looks up at a time.
+  private static let atOnce = 100
+
+  /// Writes a list's members into its document, and forgets the note that they are not there yet. What fails is done
+  /// at the next change or the next start.
+  package func show(_ list: AccountID) async throws {
+    guard let members = try await directory.members(of: list) else { return }
+    let id = ListDocument.id(of: list)
+    try await stores.withStore(.list(list), creating: false) { store in
+      try await store?.update(loading: [id]) { changes in
+        guard let document = try ListDocument(list, in: changes.view),
+          let body = try document.showing(members)
+        else { return }
+        try changes.put(id, base: document.revision, body: body)
+        // The names of those who are gone are in no earlier revision either.
+        changes.dropHistory(of: id)
+      }
+    }
+    try await directory.update { changes in
+      guard let note = try changes.view.local(ListKeys.stale(list)),
+        try ListDirectory.root(of: note)["version"]?.int == members.version
+      else { return }
+      changes.write(LocalEdit(ListKeys.stale(list), nil))
+    }
+  }
+
+  /// Shows the members of all lists that a stop or a failure has left stale; once at every start.
+  /// - Returns: why some could not be; they are left for the next start.
+  package func finish() async throws -> [any Error] {
+    var failures: [any Error] = []
+    var tried: Set<AccountID> = []
+    while true {
+      let lists = try await directory.staleLists(limit: Self.atOnce + tried.count)
+        .filter { tried.insert($0).inserted }
+      guard !lists.isEmpty else { return failures }
+      for list in lists {
+        do { try await show(list) } catch { failures.append(error) }
+      }
+    }
+  }
+}
+
+extension StoreChanges {
+  /// What somebody is to a list.
+  func role(of account: AccountID, in list: AccountID) throws -> ListRole? {
+    try view.local(ListKeys.membership(account, list)).flatMap(ListDirectory.role)
+  }
+}

@@ -1,0 +1,117 @@
+import Accounts
+import Documents
+import JSON
+import StoreTesting
+import Stores
+import TestSupport
+import Testing
+
+@testable import Lists
+
+@Suite(.timeLimit(.minutes(5))) struct ListServiceTests {
+  @Test func aListThatIsNotKnownYetIsErasedAtTheNextStart() async throws {
+    let fixture = try ListFixture()
+    let owner = try await fixture.account("ann")
+    // The owner is on as many lists as may be: the store is made, and the list refused.
+    try await fixture.lists.directory.update { changes in
+      for number in 0..<ListLimits.perAccount {
+        var generator = SeededGenerator(seed: UInt64(number))
+        changes.note(
+          ListKeys.membership(owner, .random(using: &generator)), ["role": "reader"])
+      }
+    }
+    await #expect(throws: ServiceError.self) { _ = try await fixture.list(of: owner, "ann") }
+    let left = try await fixture.engine.names(in: "list", after: nil, limit: 10)
+    #expect(left.isEmpty)
+  }
+
+  @Test func aStopBeforeTheMembersAreShownIsMadeGoodAtTheNextStart() async throws {
+    let fixture = try ListFixture()
+    let (owner, friend) = (try await fixture.account("ann"), try await fixture.account("ben"))
+    let list = try await fixture.list(of: owner, "ann")
+    let now = fixture.clock.now
+    try await fixture.lists.directory.update { changes in
+      _ = try changes.putMember(friend, "ben", role: .reader, on: list, at: now)
+    }
+    #expect(try await fixture.document(list)?.members["members"] == [])
+    #expect(try await fixture.lists.finish().isEmpty)
+    #expect(try await fixture.document(list)?.members["members"] == ["ben"])
+    #expect(try await fixture.lists.directory.staleLists(limit: 1) == [])
+  }
+
+  @Test func anAccountThatEndsTakesItsNameOutOfAllLists() async throws {
+    let fixture = try ListFixture()
+    let (owner, friend) = (try await fixture.account("ann"), try await fixture.account("ben"))
+    let list = try await fixture.list(of: owner, "ann")
+    try await fixture.lists.putMember("ben", role: .editor, on: list, by: owner)
+    let person = Principal(kind: .user, id: friend, username: "ben", store: .user(friend))
+    try await fixture.accounts.erase(person)
+    #expect(try await fixture.lists.finish().isEmpty)
+    let text = try await fixture.stores.withExisting(.list(list)) { store in
+      try await store.read { view in
+        let id = ListDocument.id(of: list)
+        return try view.tree(id)?.nodes.compactMap { try view.body(id, $0.revision) }
+          .map { String(decoding: $0, as: UTF8.self) }.joined() ?? ""
+      }
+    }
+    #expect(text.contains("ann") && !text.contains("ben"))
+    #expect(try await fixture.lists.role(of: friend, in: list) == nil)
+  }
+
+  @Test func invitationsAreKnownByTheirHashAlone() async throws {
+    let fixture = try ListFixture()
+    let owner = try await fixture.account("ann")
+    let list = try await fixture.list(of: owner, "ann")
+    let (_, token) = try await fixture.lists.invite(to: list, as: .reader, until: nil, by: owner)
+    let notes = try await fixture.lists.directory.read(orAbsent: "") { view in
+      var text = ""
+      try view.locals(DocumentRange()) { id, note in
+        text += id.text + String(decoding: note.body, as: UTF8.self)
+        return true
+      }
+      return text
+    }
+    #expect(notes.contains(Invitation.hash(of: token)) && !notes.contains(token))
+  }
+
+  @Test func aListThatHasEndedLeavesNoNoteBehind() async throws {
+    let fixture = try ListFixture()
+    let (owner, friend) = (try await fixture.account("ann"), try await fixture.account("ben"))
+    let list = try await fixture.list(of: owner, "ann")
+    try await fixture.lists.putMember("ben", role: .editor, on: list, by: owner)
+    _ = try await fixture.lists.invite(to: list, as: .reader, until: nil, by: owner)
+    try await fixture.lists.end(list, by: owner)
+    let ids: [String] = try await fixture.lists.directory.read(orAbsent: []) { view in
+      var ids: [String] = []
+      try view.locals(DocumentRange()) { id, _ in
+        ids.append(id.text)
+        return true
+      }
+      return ids
+    }
+    #expect(ids.filter { $0.contains(list.text) || $0.contains("invitation/") } == [])
+    #expect(try await fixture.engine.names(in: "list", after: nil, limit: 1).isEmpty)
+    await #expect(throws: ServiceError.self) {
+      try await fixture.lists.list(list, for: friend)
+    }
+  }
+
+  @Test func concurrentFollowersOfOneInvitationAreOneMember() async throws {
+    let fixture = try ListFixture()
+    let owner = try await fixture.account("ann")
+    let list = try await fixture.list(of: owner, "ann")
+    let (_, token) = try await fixture.lists.invite(to: list, as: .reader, until: nil, by: owner)
+    var friends: [(AccountID, String)] = []
+    for number in 0..<8 {
+      friends.append((try await fixture.account("friend\(number)"), "friend\(number)"))
+    }
+    let joined = await withTaskGroup(of: Bool.self) { group in
+      for (id, name) in friends {
+        group.addTask { (try? await fixture.lists.accept(token, by: id, name)) != nil }
+      }
+      return await group.reduce(0) { $0 + ($1 ? 1 : 0) }
+    }
+    #expect(joined == 1)
+    #expect(try await fixture.lists.directory.members(of: list)?.all.count == 2)
+  }
+}
