@@ -72,12 +72,12 @@ struct CompactForm: Sendable {
 }
 
 /// Base64 for URLs without padding (RFC 4648 section 5, RFC 7515 section 2), one spelling for each value.
-enum Base64URL {
+package enum Base64URL {
   private static let digits = Array(
     "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".utf8)
 
   /// Appends the digits of some bytes.
-  static func append(_ bytes: [UInt8], to output: inout [UInt8]) {
+  package static func append(_ bytes: [UInt8], to output: inout [UInt8]) {
     var (buffer, bits) = (UInt32(0), UInt32(0))
     for byte in bytes {
       buffer = (buffer << 8 | UInt32(byte)) & 0xFFFF
@@ -92,7 +92,7 @@ enum Base64URL {
 
   /// The bytes that digits stand for; nil for padding, other characters, a digit too many, and bits set
   /// beyond the last byte.
-  static func decode(_ text: some Collection<UInt8>) -> [UInt8]? {
+  package static func decode(_ text: some Collection<UInt8>) -> [UInt8]? {
     guard text.count % 4 != 1 else { return nil }
     var output: [UInt8] = []
     output.reserveCapacity(text.count / 4 * 3 + 2)

@@ -79,7 +79,7 @@ package struct ListMembers: Sendable, Equatable {
 /// The limits of lists, as `GET /v1/limits` shows them.
 package enum ListLimits {
   /// Lists that one account is on, its own included.
-  package static let perAccount = 500
+  package static let perAccount = 250
   /// Members of a list, the owner included.
   package static let members = 1_000
   /// Invitations of a list that are open at once.

@@ -37,6 +37,7 @@ extension ListService {
       }
       try changes.removeMember(member.account, from: list)
     }
+    memberships.changed([member.account])
     await tryToShow(list)
   }
 

@@ -13,6 +13,8 @@ package struct ListService: Sendable {
   let directory: ListDirectory
   let accounts: AccountService
   let now: @Sendable () -> Timestamp
+  /// Tells observers that their lists have become others.
+  package let memberships = MembershipWatch()
 
   /// A service over all stores.
   /// - Parameter now: the stores' clock.
@@ -113,10 +115,12 @@ package struct ListService: Sendable {
   /// - Throws: `absent`; `forbidden` for anybody but the owner.
   package func end(_ id: AccountID, by account: AccountID) async throws {
     try await requireOwner(account, of: id)
-    let ended = try await directory.update { changes in
+    let (ended, members) = try await directory.update { changes in
       guard try changes.role(of: account, in: id) == .owner else { throw ServiceError.absent }
-      return try changes.endList(id)
+      let members = try ListDirectory.members(of: id, in: changes.view)?.all ?? []
+      return (try changes.endList(id), members)
     }
+    memberships.changed(members.map(\.account))
     for store in ended { try await accounts.erase(store: store) }
   }
 
@@ -153,6 +157,7 @@ extension ListService {
   /// at the next change or the next start.
   package func show(_ list: AccountID) async throws {
     guard let members = try await directory.members(of: list) else { return }
+    memberships.changed(members.all.map(\.account))
     let id = ListDocument.id(of: list)
     try await stores.withStore(.list(list), creating: false) { store in
       try await store?.update(loading: [id]) { changes in

@@ -160,6 +160,10 @@ final class CouchFeedSignal: Sendable {
   private struct State {
     /// The first page was read before anybody could tell of commits.
     var hasChanged = true
+    /// Where something was committed, for an observer.
+    var changed: Set<StoreName> = []
+    /// Which stores are gone, for an observer.
+    var lost: Set<StoreName> = []
     var end: End?
     var endMoment: ContinuousClock.Instant?
     var due: ContinuousClock.Instant?
@@ -184,6 +188,35 @@ final class CouchFeedSignal: Sendable {
   func change() {
     state.withLock { $0.hasChanged = true }
     continuation.yield()
+  }
+
+  /// Something was committed in one of the stores that the reader reads.
+  func change(in store: StoreName) {
+    if reader.observes { state.withLock { _ = $0.changed.insert(store) } }
+    change()
+  }
+
+  /// A store that the reader reads is gone. An observer goes on with the others, and finds out by itself.
+  func lose(_ store: StoreName) {
+    guard reader.observes else { return end(.erased) }
+    state.withLock { _ = $0.lost.insert(store) }
+    change()
+  }
+
+  /// Which stores are gone since this was asked last.
+  func takeLost() -> Set<StoreName> {
+    state.withLock { state in
+      defer { state.lost = [] }
+      return state.lost
+    }
+  }
+
+  /// Where something was committed since this was asked last.
+  func takeChanged() -> Set<StoreName> {
+    state.withLock { state in
+      defer { state.changed = [] }
+      return state.changed
+    }
   }
 
   /// The answer is to end; the first reason counts.

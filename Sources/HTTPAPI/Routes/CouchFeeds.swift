@@ -53,15 +53,7 @@ final class CouchFeeds: Sendable {
     let signal = CouchFeedSignal(reader)
     let isIn = state.withLock { state in
       guard !reader.waits || state.waiting.enter(reader) else { return false }
-      var line = state.lines[reader.store] ?? Line()
-      if line.wakeUps == nil {
-        state.lastNumber += 1
-        line.number = state.lastNumber
-        line.wakeUps = wakeUps(of: changes, for: reader.store, line.number)
-      }
-      line.signals[ObjectIdentifier(signal)] = signal
-      state.lines[reader.store] = line
-      state.everybody = nil
+      put(signal, reader.store, changes, &state)
       startClocks(&state)
       return true
     }
@@ -74,22 +66,68 @@ final class CouchFeeds: Sendable {
     return CouchFeedPlace(signal, in: self)
   }
 
-  /// Gives a place back; once more does nothing.
-  func leave(_ signal: CouchFeedSignal) {
-    let store = signal.reader.store
+  /// Wakes an observer for one more store, as long as it keeps its place.
+  func follow(_ store: StoreName, _ signal: CouchFeedSignal) async {
+    let changes = await stores.feed(for: store)
     state.withLock { state in
-      guard state.lines[store]?.signals.removeValue(forKey: ObjectIdentifier(signal)) != nil
-      else { return }
-      state.everybody = nil
-      if signal.reader.waits { state.waiting.leave(signal.reader) }
-      guard let line = state.lines[store], line.signals.isEmpty else { return }
-      line.wakeUps?.cancel()
-      state.lines[store] = nil
+      guard state.lines[signal.reader.store]?.signals[ObjectIdentifier(signal)] != nil else {
+        return
+      }
+      put(signal, store, changes, &state)
     }
   }
 
+  /// Wakes an observer for a store no longer.
+  func unfollow(_ store: StoreName, _ signal: CouchFeedSignal) {
+    state.withLock { state in _ = take(signal, store, &state) }
+  }
+
+  /// Gives a place back; once more does nothing.
+  func leave(_ signal: CouchFeedSignal) {
+    state.withLock { state in
+      guard take(signal, signal.reader.store, &state) else { return }
+      if signal.reader.waits { state.waiting.leave(signal.reader) }
+      guard signal.reader.observes else { return }
+      for store in Array(state.lines.keys) { _ = take(signal, store, &state) }
+    }
+  }
+
+  private func put(
+    _ signal: CouchFeedSignal, _ store: StoreName, _ changes: ChangeFeed, _ state: inout State
+  ) {
+    var line = state.lines[store] ?? Line()
+    if line.wakeUps == nil {
+      state.lastNumber += 1
+      line.number = state.lastNumber
+      line.wakeUps = wakeUps(of: changes, for: store, line.number)
+    }
+    line.signals[ObjectIdentifier(signal)] = signal
+    state.lines[store] = line
+    state.everybody = nil
+  }
+
+  /// - Returns: whether the signal was in the store's line.
+  private func take(
+    _ signal: CouchFeedSignal, _ store: StoreName, _ state: inout State
+  ) -> Bool {
+    guard state.lines[store]?.signals.removeValue(forKey: ObjectIdentifier(signal)) != nil
+    else { return false }
+    state.everybody = nil
+    if let line = state.lines[store], line.signals.isEmpty {
+      line.wakeUps?.cancel()
+      state.lines[store] = nil
+    }
+    return true
+  }
+
   /// How many answers are being written.
-  var count: Int { state.withLock { $0.lines.values.reduce(0) { $0 + $1.signals.count } } }
+  var count: Int {
+    state.withLock { state in
+      state.lines.reduce(0) { sum, line in
+        sum + line.value.signals.values.count { $0.reader.store == line.key }
+      }
+    }
+  }
 
   // What wakes the writers.
 
@@ -98,10 +136,10 @@ final class CouchFeeds: Sendable {
   ) -> Task<Void, Never> {
     Task { [weak self] in
       for await _ in changes.wakeUps() {
-        self?.signals(store, number).forEach { $0.change() }
+        self?.signals(store, number).forEach { $0.change(in: store) }
       }
       // Nobody is in the line any more when it was given up; otherwise the store is gone.
-      self?.takeOver(store, number).forEach { $0.end(.erased) }
+      self?.takeOver(store, number).forEach { $0.lose(store) }
     }
   }
 
@@ -140,7 +178,12 @@ final class CouchFeeds: Sendable {
         state[keyPath: isRunning] = false
         return nil
       }
-      let everybody = state.everybody ?? state.lines.values.flatMap { $0.signals.values }
+      let everybody =
+        state.everybody
+        ?? state.lines.flatMap { store, line in
+          // An observer stands in several lines, and counts in its own store's.
+          line.signals.values.filter { $0.reader.store == store }
+        }
       state.everybody = everybody
       return everybody
     }
@@ -225,6 +268,12 @@ final class CouchFeedPlace: Sendable {
 
   deinit { feeds.leave(signal) }
 
+  /// Wakes an observer for one more store.
+  func follow(_ store: StoreName) async { await feeds.follow(store, signal) }
+
+  /// Wakes an observer for a store no longer.
+  func unfollow(_ store: StoreName) { feeds.unfollow(store, signal) }
+
   /// Gives the place back.
   func leave() { feeds.leave(signal) }
 }
@@ -235,6 +284,8 @@ struct CouchFeedReader: Sendable {
   let store: StoreName
   /// Whether the answer waits for changes; otherwise it is only longer than a page.
   let waits: Bool
+  /// Whether it reads several stores, of which ``store`` is the reader's own.
+  var observes = false
   /// What stands for the reader, whichever proof they show: whose feeds these count among.
   let principal: String
   /// Where a guest reads from; nil for a user and the administrator, who count for themselves wherever they are.

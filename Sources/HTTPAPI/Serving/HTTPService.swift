@@ -91,7 +91,7 @@ package struct HTTPService: Sendable {
   /// Every operation that there is.
   package var routes: [Route] {
     operationRoutes + accountRoutes + meRoutes + hotelRoutes + bookmarkRoutes + mirrorRoutes
-      + listRoutes
+      + listRoutes + observerRoutes
       + travelSampleRoutes
       + couchRoutes
   }

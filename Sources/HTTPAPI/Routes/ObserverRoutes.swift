@@ -1,0 +1,202 @@
+import Accounts
+import Documents
+import HTTPTypes
+import Hummingbird
+import Lanes
+import Lists
+import NIOCore
+import Stores
+import Synchronization
+
+/// What changes, as it changes: one stream for one's own store and the lists that one is on.
+///
+/// Source: the HTML standard, "Server-sent events".
+extension HTTPService {
+  /// `GET /v1/changes`.
+  var observerRoutes: [Route] {
+    [.person(.get, "/v1/changes") { call, person in try await observe(call, person) }]
+  }
+
+  private func observe(_ call: Call, _ person: Principal) async throws -> Response {
+    let observer = try await observer(call, person)
+    let place = try await feeds.enter(reader(call, person))
+    for store in observer.stores where store != person.store { await place.follow(store) }
+    ClientWatch.tell(call.context.channel) { [signal = place.signal] in signal.end(.clientLeft) }
+    let memberships = MembershipFlag()
+    let watcher =
+      person.kind == .user
+      ? lists.memberships.watch(person.id) { [signal = place.signal] in
+        memberships.raise()
+        signal.change()
+      } : nil
+    let stream = ObserverStream(
+      observer: observer, place: place, memberships: memberships, watcher: watcher)
+    return Response(
+      status: .ok,
+      headers: [.contentType: "text/event-stream", .cacheControl: "no-cache"],
+      body: ResponseBody { writer in try await stream.write(to: &writer) })
+  }
+
+  private func observer(_ call: Call, _ person: Principal) async throws -> Observer {
+    let query = try call.query("id", "type", "list", "since")
+    var list: AccountID?
+    if let text = query["list"] {
+      guard person.kind == .user, let id = AccountID(text) else { throw Problem.notFound }
+      list = id
+    }
+    let filter = Observer.Filter(
+      id: try query["id"].map { try DocumentID($0) },
+      type: try query.text("type", maximumBytes: DocumentID.maximumBytes), list: list)
+    let account = person.kind == .user ? person.id : nil
+    let since = call[.lastEventID].flatMap { $0.isEmpty ? nil : $0 } ?? query["since"] ?? "now"
+    switch since {
+    case "now":
+      return try await .fromNow(lists, account: account, own: person.store, filter)
+    case "0":
+      return try await .fromStart(lists, account: account, own: person.store, filter)
+    default:
+      guard let token = ObserverToken(since) else {
+        throw Problem(
+          .badRequest, "invalid_parameter",
+          "Last-Event-ID or since must be the id of an event of this stream, 0 or now")
+      }
+      return try await .going(
+        on: token, lists, account: account, own: person.store, filter)
+    }
+  }
+
+  private func reader(_ call: Call, _ person: Principal) -> CouchFeedReader {
+    let (accounts, channel) = (accounts, call.context.channel)
+    let own = CouchStore(
+      stores: stores, lists: lists, name: person.store, database: person.storeName,
+      caller: person)
+    var reader = CouchFeedReader(
+      store: person.store, waits: true, principal: own.principal,
+      address: own.isForGuest ? call.address : nil, permission: own.permission,
+      mayRead: { try await own.isStillAllowed(accounts) },
+      hangUp: { channel.close(promise: nil) })
+    reader.observes = true
+    return reader
+  }
+}
+
+/// Whether somebody's lists may have become others since it was looked.
+final class MembershipFlag: Sendable {
+  private let isRaised = Atomic(true)
+
+  /// They may have.
+  func raise() { isRaised.store(true, ordering: .releasing) }
+
+  /// Looks, and forgets.
+  func take() -> Bool { isRaised.exchange(false, ordering: .acquiringAndReleasing) }
+}
+
+/// Writes an observer's events until its client goes away, its proof ends or the server stops.
+struct ObserverStream: Sendable {
+  /// How often a sign of life is sent when nothing happens: 15 seconds.
+  static let heartbeat = Duration.seconds(15)
+  /// What a browser waits before it comes again, in milliseconds.
+  static let retryMilliseconds = 1_000
+
+  /// What is observed, from where on.
+  let observer: Observer
+  /// The place among the feeds.
+  let place: CouchFeedPlace
+  /// Whether to look for lists that were joined or left.
+  let memberships: MembershipFlag
+  /// Raises the flag; nil for a guest.
+  let watcher: MembershipWatcher?
+
+  /// Writes everything.
+  /// - Throws: what reading throws and what the connection throws; the client comes again with its last event.
+  @concurrent func write(to writer: inout any ResponseBodyWriter) async throws {
+    defer { place.leave() }
+    var observer = observer
+    // An event without data is none, but its id counts: who comes again before anything has changed misses nothing.
+    try await send(
+      "retry: \(Self.retryMilliseconds)\nid: \(observer.text)\n\n", to: &writer)
+    var followed = Set(observer.stores)
+    var changed = followed
+    while place.signal.end == nil {
+      if memberships.take() {
+        let events = try await observer.lookAtMemberships()
+        let stores = Set(observer.stores)
+        for store in followed.subtracting(stores) { place.unfollow(store) }
+        for store in stores.subtracting(followed) { await place.follow(store) }
+        changed.formUnion(stores.subtracting(followed))
+        followed = stores
+        try await send(events, to: &writer)
+      }
+      for store in changed where followed.contains(store) {
+        try await read(store, of: &observer, to: &writer)
+      }
+      if observer.isOver { break }
+      Work.current?.beginAnew()
+      guard try await isWoken(&writer) else { break }
+      changed = place.signal.takeChanged()
+      // A store that is gone may have been made anew.
+      for store in place.signal.takeLost() where followed.contains(store) {
+        await place.follow(store)
+        changed.insert(store)
+      }
+    }
+    try await writer.finish(nil)
+  }
+
+  @concurrent private func read(
+    _ store: StoreName, of observer: inout Observer, to writer: inout any ResponseBodyWriter
+  ) async throws {
+    while place.signal.end == nil {
+      let (events, isComplete) = try await observer.read(store)
+      try await send(events, to: &writer)
+      if isComplete { return }
+      try await Slice.giveWay()
+    }
+  }
+
+  /// Waits for a change, with signs of life; false when the stream is to end.
+  @concurrent private func isWoken(_ writer: inout any ResponseBodyWriter) async throws -> Bool {
+    while true {
+      switch await place.signal.next(by: .now + Self.heartbeat) {
+      case .change: return true
+      case .end: return false
+      case .due: try await send(": heartbeat\n\n", to: &writer)
+      }
+    }
+  }
+
+  @concurrent private func send(
+    _ events: [ObserverEvent], to writer: inout any ResponseBodyWriter
+  ) async throws {
+    var buffer = ByteBuffer()
+    for event in events {
+      buffer.writeString("event: \(event.name.rawValue)\nid: \(event.token)\ndata: ")
+      buffer.writeBytes(event.data)
+      buffer.writeString("\n\n")
+    }
+    try await send(buffer, to: &writer)
+  }
+
+  @concurrent private func send(
+    _ text: String, to writer: inout any ResponseBodyWriter
+  ) async throws {
+    try await send(ByteBuffer(string: text), to: &writer)
+  }
+
+  /// Writes in pieces, each of which the client has to take in time.
+  @concurrent private func send(
+    _ bytes: ByteBuffer, to writer: inout any ResponseBodyWriter
+  ) async throws {
+    var rest = bytes
+    while rest.readableBytes > 0,
+      let piece = rest.readSlice(
+        length: min(rest.readableBytes, CouchChangesStream.chunkBytes))
+    {
+      if case .notAllowed = place.signal.end { return }
+      place.signal.beginWrite()
+      defer { place.signal.endWrite() }
+      Work.current?.moves(bytes: piece.readableBytes)
+      try await writer.write(piece)
+    }
+  }
+}
