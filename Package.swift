@@ -288,7 +288,7 @@ if Context.environment["BOOKMARKS_FUZZING"] != nil {
         "Upstreams/OpenSearchDialect", "Upstreams/QueryDialect",
       ]),
     readers(
-      "HTTPAPI", ["Accounts", httpTypes],
+      "HTTPAPI", ["JSON", "Accounts", httpTypes],
       ["Errors/Problem"]
         + ["QueryParameters", "RequestTarget", "SentCredentials"]
         .map { "Serving/" + $0 }),

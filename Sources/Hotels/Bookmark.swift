@@ -17,16 +17,20 @@ package struct Bookmark: Sendable {
   package let hotel: [UInt8]
   /// Whether the body says the hotel's id. One that came by sync may not.
   let hasID: Bool
+  /// Whether it is a draft, which its author alone sees.
+  package var isDraft = false
 
   /// A bookmark as read.
   package init(
-    id: HotelID, revision: RevisionID, bookmarkedAt: Timestamp, hotel: [UInt8], hasID: Bool = true
+    id: HotelID, revision: RevisionID, bookmarkedAt: Timestamp, hotel: [UInt8],
+    hasID: Bool = true, isDraft: Bool = false
   ) {
     self.id = id
     self.revision = revision
     self.bookmarkedAt = bookmarkedAt
     self.hotel = hotel
     self.hasID = hasID
+    self.isDraft = isDraft
   }
 
   /// Appends `{"id":"…","rev":"…","bookmarkedAt":"…","hotel":{…}}`. The hotel's bytes are not touched but for its
@@ -40,7 +44,10 @@ package struct Bookmark: Sendable {
     bytes += revision.description.utf8
     bytes += #"","bookmarkedAt":""#.utf8
     bytes += bookmarkedAt.rfc3339.utf8
-    bytes += (isReplaced ? #"","replaced":true,"hotel":"# : #"","hotel":"#).utf8
+    bytes.append(UInt8(ascii: "\""))
+    if isReplaced { bytes += #","replaced":true"#.utf8 }
+    if isDraft { bytes += #","draft":true"#.utf8 }
+    bytes += #","hotel":"#.utf8
     bytes += hasID ? hotel : named()
     bytes.append(UInt8(ascii: "}"))
   }

@@ -117,6 +117,29 @@ package struct BookmarkPage: Sendable {
     self.damage = damage
   }
 
+  /// The page as the author of drafts sees it: a draft stands for the bookmark of its hotel, or removes it; one of a hotel
+  /// that is not bookmarked is the newest, on the first page.
+  /// - Parameter drafts: by hotel; nil for a removal.
+  /// - Parameter mark: stands for the drafts in the page's tag.
+  package func with(
+    drafts: [(id: HotelID, bookmark: (Bookmark?) -> Bookmark?)], mark: String, isFirst: Bool,
+    isBookmarked: (HotelID) -> Bool
+  ) -> BookmarkPage {
+    var laid: [Bookmark] = []
+    for bookmark in bookmarks {
+      guard let draft = drafts.first(where: { $0.id == bookmark.id }) else {
+        laid.append(bookmark)
+        continue
+      }
+      if let drafted = draft.bookmark(bookmark) { laid.append(drafted) }
+    }
+    if isFirst {
+      let new = drafts.filter { !isBookmarked($0.id) }.compactMap { $0.bookmark(nil) }
+      laid = new.sorted { $0.bookmarkedAt > $1.bookmarkedAt } + laid
+    }
+    return BookmarkPage(bookmarks: laid, next: next, tag: tag + "-" + mark, damage: damage)
+  }
+
   /// The page's JSON: `{"bookmarks":[…],"next":"…"}`, without `next` at the end, and with `damaged` where there is any.
   package var bytes: [UInt8] {
     var bytes = Array(#"{"bookmarks":["#.utf8)

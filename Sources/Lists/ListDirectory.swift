@@ -11,6 +11,8 @@ import Stores
 /// - `list-member/<list>/<account>`: who is on it, `{"name","role","joinedAt"}`;
 /// - `lists-of/<account>/<list>`: the same by account, `{"role"}`; what each request reads;
 /// - `list-stale/<list>`: that the list's store does not show its members yet, `{"version"}`;
+/// - `list-drafts/<list>/<account>`: that drafts of who was on a list are to go, `{"list"}`;
+/// - `publishing/<hash>/<account>`: that a draft is being published, `{"list","document"}`;
 /// - `invitation/<hash>` and `invitations/<list>/<invitation>`: see ``Invitation``.
 struct ListDirectory: Sendable {
   /// The stores.
@@ -146,6 +148,22 @@ enum ListKeys {
   }
 
   static func stale(_ list: AccountID) -> LocalID { LocalID(receipt: stalePrefix + list.text) }
+
+  /// What the ids of notes on drafts that are to go start with.
+  static let endedDraftsPrefix = "list-drafts/"
+  /// What the ids of notes on drafts that are being published start with.
+  static let publishingPrefix = "publishing/"
+
+  static func endedDrafts(of author: AccountID, on list: AccountID) -> LocalID {
+    LocalID(receipt: endedDraftsPrefix + list.text + "/" + author.text)
+  }
+
+  static func publishing(
+    _ document: DocumentID, on list: AccountID, by author: AccountID
+  ) -> LocalID {
+    let digest = Hex.digest(of: list.text + document.text, digits: 32)
+    return LocalID(receipt: publishingPrefix + digest + "/" + author.text)
+  }
 
   static func invitation(_ hash: String) -> LocalID { LocalID(receipt: "invitation/" + hash) }
 

@@ -20,6 +20,18 @@ package struct ListNote: Sendable, Equatable {
   /// When this life of the note began, and when it was last written, by the server's clock.
   package let createdAt: Timestamp
   package let updatedAt: Timestamp
+  /// Whether it is a draft, which its author alone sees.
+  package private(set) var isDraft = false
+
+  /// A note as a draft has it.
+  init(
+    draft title: String, markdown: String, revision: RevisionID, createdAt: Timestamp,
+    updatedAt: Timestamp
+  ) {
+    isDraft = true
+    (self.title, self.markdown, self.revision) = (title, markdown, revision)
+    (self.createdAt, self.updatedAt) = (createdAt, updatedAt)
+  }
 
   /// Reads a note; nil for a tombstone, and for a document that is no note of the list.
   init?(_ document: Document, of list: String) throws {
@@ -121,16 +133,30 @@ extension ListService {
 
   /// A list's notes in the order of their titles' bytes, without their texts.
   /// - Parameter last: start after this title.
+  /// - Parameter author: whose drafts are laid over.
   /// - Returns: besides, where to go on; nil at the end.
   package func notes(
-    of list: AccountID, after last: String?, limit: Int
+    of list: AccountID, after last: String?, limit: Int, for author: AccountID
   ) async throws -> (notes: [ListNote], next: String?) {
     let reader = ListNotesReader(list.text, after: last, limit: limit)
-    return try await stores.withExisting(.list(list)) { store in
+    let (published, next) = try await stores.withExisting(.list(list)) { store in
       try await store.read(inSlices: reader) { reader, view in
         try reader.read(view) ? (reader.notes, reader.next) : nil
       }
     }
+    var notes = published
+    for draft in try await drafts(on: list, of: author) {
+      guard case .note(let title) = draft.subject,
+        last?.precedesBytes(of: title) ?? true,
+        next.map({ title.precedesBytes(of: $0) || title.equalsBytes(of: $0) }) ?? true
+      else { continue }
+      let index = notes.firstIndex { $0.title.equalsBytes(of: title) }
+      let drafted = draft.note(over: index.map { notes[$0] })
+      if let index { notes.remove(at: index) }
+      if let drafted { notes.append(drafted) }
+    }
+    notes.sort { $0.title.precedesBytes(of: $1.title) }
+    return (notes, next)
   }
 
   private static func note(
@@ -145,7 +171,7 @@ extension ListService {
 extension StoreChanges {
   /// Records a note's text, unless it says that already.
   /// - Returns: whether the note is new.
-  fileprivate mutating func putNote(
+  mutating func putNote(
     _ id: DocumentID, _ title: String, _ markdown: String, in list: String,
     _ condition: RevisionCondition, at now: Timestamp
   ) throws -> Bool {

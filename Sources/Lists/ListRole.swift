@@ -84,6 +84,8 @@ package enum ListLimits {
   package static let members = 1_000
   /// Invitations of a list that are open at once.
   package static let openInvitations = 100
+  /// Drafts of one member on a list.
+  package static let drafts = 200
   /// Lists or notes of one answer.
   package static let page = 50
   /// Bytes of a list's or a note's title.

@@ -153,6 +153,7 @@ extension StoreChanges {
   }
 
   private mutating func erase(_ account: AccountID, from list: AccountID) {
+    note(ListKeys.endedDrafts(of: account, on: list), ["list": .string(list.text)])
     write(LocalEdit(ListKeys.member(account, of: list), nil))
     write(LocalEdit(ListKeys.membership(account, list), nil))
   }

@@ -38,6 +38,7 @@ extension ListService {
       try changes.removeMember(member.account, from: list)
     }
     memberships.changed([member.account])
+    await tryToRemoveDrafts(on: list, of: member.account)
     await tryToShow(list)
   }
 

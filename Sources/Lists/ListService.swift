@@ -1,5 +1,6 @@
 package import Accounts
 package import Documents
+package import Hotels
 import JSON
 package import Stores
 
@@ -12,6 +13,7 @@ package struct ListService: Sendable {
   let stores: DatabaseManager
   let directory: ListDirectory
   let accounts: AccountService
+  let hotels: HotelService
   let now: @Sendable () -> Timestamp
   /// Tells observers that their lists have become others.
   package let memberships = MembershipWatch()
@@ -19,9 +21,11 @@ package struct ListService: Sendable {
   /// A service over all stores.
   /// - Parameter now: the stores' clock.
   package init(
-    stores: DatabaseManager, accounts: AccountService, now: @escaping @Sendable () -> Timestamp
+    stores: DatabaseManager, accounts: AccountService, hotels: HotelService,
+    now: @escaping @Sendable () -> Timestamp
   ) {
     self.stores = stores
+    self.hotels = hotels
     self.accounts = accounts
     self.now = now
     directory = ListDirectory(stores: stores)
@@ -122,6 +126,12 @@ package struct ListService: Sendable {
     }
     memberships.changed(members.map(\.account))
     for store in ended { try await accounts.erase(store: store) }
+    for member in members { await tryToRemoveDrafts(on: id, of: member.account) }
+  }
+
+  /// The end of a membership stands whether the drafts go at once or at the next start.
+  func tryToRemoveDrafts(on list: AccountID, of author: AccountID) async {
+    do { try await removeDrafts(on: list, of: author) } catch { return }
   }
 
   /// - Throws: `absent` for a list that is absent or that the account is not on; `forbidden` for a reader.
@@ -177,9 +187,14 @@ extension ListService {
     }
   }
 
-  /// Shows the members of all lists that a stop or a failure has left stale; once at every start.
-  /// - Returns: why some could not be; they are left for the next start.
+  /// Does what a stop or a failure has left to be done: shows the members of lists, removes drafts that were published or
+  /// whose list has ended. Once at every start, and after the end of an account.
+  /// - Returns: what could not be done; it is left for the next start.
   package func finish() async throws -> [any Error] {
+    try await showStaleLists() + finishPublications() + removeEndedDrafts()
+  }
+
+  private func showStaleLists() async throws -> [any Error] {
     var failures: [any Error] = []
     var tried: Set<AccountID> = []
     while true {

@@ -85,7 +85,9 @@ struct APIFixture: Sendable {
       }, lists: .ofLists)
     return HTTPService(
       accounts: accounts, hotels: hotels,
-      lists: ListService(stores: stores, accounts: accounts, now: { clock.now }), search: search,
+      lists: ListService(
+        stores: stores, accounts: accounts, hotels: hotels, now: { clock.now }),
+      search: search,
       mirrorSearch: ScratchCatalogue(), stores: stores, engine: engine,
       crossOrigin: CrossOrigin(origins: origins), contract: Array("openapi: 3.1.0\n".utf8),
       metricsText: { Array("stores_open 0\n".utf8) }, publicURL: publicURL, now: { clock.now })

@@ -1,5 +1,6 @@
 import Accounts
 import Documents
+import Hotels
 import StoreTesting
 import Stores
 import TestSupport
@@ -25,7 +26,9 @@ struct ListFixture: Sendable {
       stores: stores, keys: try SigningKeys.temporary(now: clock.now), settings: settings,
       now: { clock.now }, hashing: { work in work() }, adoptGuest: { _, _ in true },
       lists: .ofLists)
-    lists = ListService(stores: stores, accounts: accounts, now: { clock.now })
+    lists = ListService(
+      stores: stores, accounts: accounts,
+      hotels: HotelService(stores: stores, now: { clock.now }), now: { clock.now })
     (self.engine, self.stores, self.clock) = (engine, stores, clock)
   }
 

@@ -129,7 +129,6 @@ def test_nothing_is_missed_or_told_twice_over_breaks_and_a_restart(start):
         time.sleep(0.05)
         told += [data["id"] for _, data in stream.events]
         last = stream.last
-        stream.answer.close()
     assert sorted(told) == sorted([f"{kind}{n}" for kind in ("own", "list") for n in range(6)])
 
 

@@ -150,6 +150,10 @@ extension Problem {
     writer.member("error", error)
     writer.member("reason", reason)
     if dialect != .couch { writer.member("requestId", requestID) }
+    for (name, value) in members.members {
+      writer.name(name)
+      writer.value(value)
+    }
     if dialect == .travel {
       writer.member("failure", reason)
       writer.member("message", reason)

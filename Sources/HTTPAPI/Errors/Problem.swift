@@ -1,4 +1,5 @@
 package import HTTPTypes
+package import JSON
 
 /// An answer that says what went wrong and what to change.
 ///
@@ -14,6 +15,8 @@ package struct Problem: Error, Sendable {
   package var headers: HTTPFields
   /// What an operator needs, for the log alone.
   package var detail: String
+  /// What the answer says besides; the names are none of a problem's own.
+  package var members: JSONObject = [:]
 
   /// A problem with its words.
   package init(

@@ -30,16 +30,7 @@ extension HTTPService {
   }
 
   func listBookmarks(_ call: Call, in store: StoreName) async throws -> Response {
-    let query = try call.query("limit", "after")
-    let limit = try query.int("limit", in: 1...HotelQuery.maximumLimit, default: 50)
-    var after: BookmarkCursor?
-    if let text = query["after"] {
-      guard let cursor = BookmarkCursor(text) else {
-        throw Problem(
-          .badRequest, "invalid_parameter", "after must be the next of an earlier answer")
-      }
-      after = cursor
-    }
+    let (limit, after) = try Self.page(call)
     if let known = try EntityTags(call, .ifNoneMatch, strong: false) {
       let tag = try await hotels.tag(in: store)
       if known.matches(tag) {
@@ -50,6 +41,18 @@ extension HTTPService {
     }
     let page = try await hotels.bookmarks(in: store, limit: limit, after: after)
     return try await .packed(page.bytes, headers: Self.tagged(page.tag), for: call)
+  }
+
+  /// Which page is asked for.
+  static func page(_ call: Call) throws(Problem) -> (limit: Int, after: BookmarkCursor?) {
+    let query = try call.query("limit", "after")
+    let limit = try query.int("limit", in: 1...HotelQuery.maximumLimit, default: 50)
+    guard let text = query["after"] else { return (limit, nil) }
+    guard let cursor = BookmarkCursor(text) else {
+      throw Problem(
+        .badRequest, "invalid_parameter", "after must be the next of an earlier answer")
+    }
+    return (limit, cursor)
   }
 
   func readBookmark(_ call: Call, in store: StoreName) async throws -> Response {
@@ -97,7 +100,7 @@ extension HTTPService {
   }
 
   /// The hotel in the body, or, without one, the one that is known by its id.
-  private func hotelToPut(_ call: Call, id: HotelID) async throws -> HotelAddition {
+  func hotelToPut(_ call: Call, id: HotelID) async throws -> HotelAddition {
     let bytes = try await call.body(upTo: BookmarkLimits.hotelBytes)
     guard !bytes.isEmpty else { return HotelAddition(known: id) }
     let node = try await call.json(bytes, .small)

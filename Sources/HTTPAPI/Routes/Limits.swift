@@ -85,6 +85,7 @@ enum Limits {
       "listInvitationSeconds", Int(ListLimits.longestInvitationSeconds),
       "seconds that an invitation may be open"
     ),
+    ("listDrafts", ListLimits.drafts, "drafts of one member on a list"),
     ("listPage", ListLimits.page, "lists or notes of one answer"),
     ("listTitleBytes", ListLimits.titleBytes, "bytes"),
     ("listMarkdownBytes", ListLimits.markdownBytes, "bytes"),

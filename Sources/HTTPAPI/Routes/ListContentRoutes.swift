@@ -12,43 +12,56 @@ extension HTTPService {
   /// `…/bookmarks…` and `…/notes…`.
   var listContentRoutes: [Route] {
     [
-      readingList("/bookmarks") { call, list in try await listBookmarks(call, in: .list(list)) },
+      readingList("/bookmarks") { call, list, person in
+        try await listBookmarks(call, of: list, for: person)
+      },
       writingList(.post, "/bookmarks") { call, list in
         try await changeBookmarks(call, in: list.store)
       },
-      readingList("/bookmarks/{hotelID}") { call, list in
-        try await readBookmark(call, in: .list(list))
+      readingList("/bookmarks/{hotelID}") { call, list, person in
+        try await readBookmark(call, of: list, for: person)
       },
       writingList(.put, "/bookmarks/{hotelID}") { call, list in
-        try await putBookmark(call, in: list.store)
+        guard try isDraft(call) else { return try await putBookmark(call, in: list.store) }
+        return try await saveBookmark(call, list, of: list.writer, isRemoved: false)
       },
       writingList(.delete, "/bookmarks/{hotelID}") { call, list in
-        try await deleteBookmark(call, in: list.store)
+        guard try isDraft(call) else { return try await deleteBookmark(call, in: list.store) }
+        return try await saveBookmark(call, list, of: list.writer, isRemoved: true)
       },
-      readingList("/mirror") { call, list in try await mirror(call, of: .list(list)) },
-      readingList("/notes") { call, list in try await listNotes(call, list) },
-      readingList("/notes/{title}") { call, list in try await readNote(call, list) },
+      readingList("/mirror") { call, list, _ in
+        try await mirror(call, of: .list(list))
+      },
+      readingList("/notes") { call, list, person in
+        try await listNotes(call, list, person)
+      },
+      readingList("/notes/{title}") { call, list, person in
+        try await readNote(call, list, person)
+      },
       writingList(.put, "/notes/{title}") { call, list in try await putNote(call, list) },
       writingList(.delete, "/notes/{title}") { call, list in
+        if try isDraft(call) { return try await saveNote(nil, call, list, of: list.writer) }
         try await lists.removeNote(
           try call.parameter("title"), of: list.id, condition: try Self.condition(call))
         return .empty(.noContent)
       },
-    ]
+    ] + draftRoutes
   }
 
   /// A list that a request writes to.
   struct WrittenList: Sendable {
     let id: AccountID
+    let writer: Principal
     let store: WrittenStore
   }
 
   /// A route below a list that reads, for those who are on it.
   private func readingList(
-    _ path: String, _ run: @escaping @Sendable (Call, AccountID) async throws -> Response
+    _ path: String,
+    _ run: @escaping @Sendable (Call, AccountID, Principal) async throws -> Response
   ) -> Route {
     .person(.get, "/v1/lists/{listID}" + path) { call, person in
-      try await run(call, try await listID(call, person))
+      try await run(call, try await listID(call, person), person)
     }
   }
 
@@ -63,15 +76,17 @@ extension HTTPService {
       let store = WrittenStore(.list(id), path: "/v1/lists/" + id.text) {
         try await lists.requireWriter(person.id, of: id)
       }
-      return try await run(call, WrittenList(id: id, store: store))
+      return try await run(call, WrittenList(id: id, writer: person, store: store))
     }
   }
 
-  private func listNotes(_ call: Call, _ list: AccountID) async throws -> Response {
+  private func listNotes(
+    _ call: Call, _ list: AccountID, _ person: Principal
+  ) async throws -> Response {
     let query = try call.query("limit", "after")
     let limit = try query.int("limit", in: 1...ListLimits.page, default: 20)
     let after = try query.text("after", maximumBytes: ListLimits.titleBytes)
-    let page = try await lists.notes(of: list, after: after, limit: limit)
+    let page = try await lists.notes(of: list, after: after, limit: limit, for: person.id)
     var writer = JSONWriter()
     writer.beginObject()
     writer.array("notes", of: page.notes) { note, writer in
@@ -84,8 +99,10 @@ extension HTTPService {
     return try await .packed(writer.bytes, headers: [:], for: call)
   }
 
-  private func readNote(_ call: Call, _ list: AccountID) async throws -> Response {
-    let note = try await lists.note(try call.parameter("title"), of: list)
+  private func readNote(
+    _ call: Call, _ list: AccountID, _ person: Principal
+  ) async throws -> Response {
+    let note = try await note(try call.parameter("title"), of: list, for: person)
     let fields = Self.tagged(note.revision.description)
     if let known = try EntityTags(call, .ifNoneMatch, strong: false),
       known.matches(note.revision.description)
@@ -98,20 +115,23 @@ extension HTTPService {
   private func putNote(_ call: Call, _ list: WrittenList) async throws -> Response {
     let title = try call.parameter("title")
     let condition = try Self.condition(call)
+    let isDraft = try isDraft(call)
     let body = try ListBody(try await call.json(.document), known: ["markdown"])
     guard let markdown = try body.text("markdown") else {
       throw Problem(.badRequest, "bad_request", "The body needs markdown, a string")
     }
     try await list.store.requireStillAllowed()
+    if isDraft { return try await saveNote(markdown, call, list, of: list.writer) }
     let (note, isNew) = try await lists.putNote(title, markdown, on: list.id, condition: condition)
     var fields = Self.tagged(note.revision.description)
     if isNew { fields[.location] = list.store.path + "/notes/" + title.urlSegment }
     return .json(isNew ? .created : .ok, headers: fields) { Self.write(note, to: &$0) }
   }
 
-  private static func write(_ note: ListNote, to writer: inout JSONWriter) {
+  static func write(_ note: ListNote, to writer: inout JSONWriter) {
     writer.member("title", note.title)
     writer.member("rev", note.revision.description)
+    if note.isDraft { writer.member("draft", true) }
     writer.member("markdown", note.markdown)
     writer.member("createdAt", note.createdAt.rfc3339)
     writer.member("updatedAt", note.updatedAt.rfc3339)

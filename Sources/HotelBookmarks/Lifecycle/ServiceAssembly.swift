@@ -64,7 +64,7 @@ struct ServiceAssembly: Sendable {
         try await hotels.adopt(guest: .guest(guest), into: .user(user)).isWhole
       },
       lists: .ofLists, issuerDocuments: IssuerAssembly(settings, logger: logger))
-    let lists = ListService(stores: stores, accounts: accounts, now: now)
+    let lists = ListService(stores: stores, accounts: accounts, hotels: hotels, now: now)
     users = UserDesk(accounts)
     try await administrator.checkName(accounts)
     try await accounts.prepareNames()

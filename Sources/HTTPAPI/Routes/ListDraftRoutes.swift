@@ -1,0 +1,214 @@
+import Accounts
+import Documents
+import HTTPTypes
+import Hotels
+import Hummingbird
+import JSON
+import Lists
+import Stores
+
+/// One's own unpublished changes of a list.
+extension HTTPService {
+  /// `…/drafts…` and `…/publish`.
+  var draftRoutes: [Route] {
+    [
+      .person(.get, "/v1/lists/{listID}/drafts") { call, person in
+        let id = try await listID(call, person)
+        let drafts = try await lists.drafts(on: id, of: person.id)
+        return .json { writer in
+          writer.array("drafts", of: drafts) { draft, writer in Self.write(draft, to: &writer) }
+        }
+      },
+      .person(.delete, "/v1/lists/{listID}/bookmarks/{hotelID}/draft") { call, person in
+        try await discard(.bookmark(try Self.hotelID(call)), call, person)
+      },
+      .person(.delete, "/v1/lists/{listID}/notes/{title}/draft") { call, person in
+        try await discard(.note(try call.parameter("title")), call, person)
+      },
+      .person(.post, "/v1/lists/{listID}/bookmarks/{hotelID}/publish") { call, person in
+        try await publish(.bookmark(try Self.hotelID(call)), call, person)
+      },
+      .person(.post, "/v1/lists/{listID}/notes/{title}/publish") { call, person in
+        try await publish(.note(try call.parameter("title")), call, person)
+      },
+    ]
+  }
+
+  /// Whether a write is to be seen by its author alone.
+  func isDraft(_ call: Call) throws -> Bool {
+    switch try call.query("draft")["draft"] {
+    case nil, "false": return false
+    case "true": return true
+    default: throw Problem(.badRequest, "invalid_parameter", "draft must be true or false")
+    }
+  }
+
+  /// Keeps a bookmark, or its removal, to its author.
+  func saveBookmark(
+    _ call: Call, _ list: WrittenList, of person: Principal, isRemoved: Bool
+  ) async throws -> Response {
+    let id = try Self.hotelID(call)
+    let condition = try Self.condition(call)
+    guard !isRemoved else {
+      try await requireBookmark(id, list, of: person)
+      _ = try await lists.save(
+        .bookmark(id), nil, on: list.id, of: person.id, condition: condition)
+      return .empty(.noContent)
+    }
+    let (additions, failure) = try await lookUp([try await hotelToPut(call, id: id)])
+    guard let addition = additions.first else { throw Problem.notFound }
+    try await list.store.requireStillAllowed()
+    let body: DocumentBody
+    do { body = try addition.bodyOfDraft() } catch { throw Self.refusal(error, instead: failure) }
+    let (draft, isNew) = try await lists.save(
+      .bookmark(id), body, on: list.id, of: person.id, condition: condition)
+    guard let bookmark = draft.bookmark(over: nil) else { throw Problem.notFound }
+    var bytes: [UInt8] = []
+    bookmark.append(to: &bytes)
+    return .json(
+      bytes, status: isNew ? .created : .ok,
+      headers: Self.tagged(bookmark.revision.description))
+  }
+
+  /// Keeps a note, or its removal, to its author.
+  /// - Parameter markdown: nil to remove it.
+  func saveNote(
+    _ markdown: String?, _ call: Call, _ list: WrittenList, of person: Principal
+  ) async throws -> Response {
+    let title = try call.parameter("title")
+    let condition = try Self.condition(call)
+    if markdown == nil { _ = try await note(title, of: list.id, for: person) }
+    let content: JSONValue? = markdown.map { ["markdown": .string($0)] }
+    let (draft, isNew) = try await lists.save(
+      .note(title), try content.map { try DocumentBody($0) }, on: list.id, of: person.id,
+      condition: condition)
+    guard let note = draft.note(over: nil) else { return .empty(.noContent) }
+    return .json(
+      isNew ? .created : .ok, headers: Self.tagged(note.revision.description)
+    ) { Self.write(note, to: &$0) }
+  }
+
+  /// A list's bookmarks as somebody sees them, with their own drafts.
+  func listBookmarks(
+    _ call: Call, of list: AccountID, for person: Principal
+  ) async throws -> Response {
+    let drafts = try await lists.drafts(on: list, of: person.id)
+    let bookmarks = drafts.compactMap { draft -> (id: HotelID, draft: ListDraft)? in
+      guard case .bookmark(let id) = draft.subject else { return nil }
+      return (id, draft)
+    }
+    guard !bookmarks.isEmpty else { return try await listBookmarks(call, in: .list(list)) }
+    let (limit, after) = try Self.page(call)
+    let page = try await hotels.bookmarks(in: .list(list), limit: limit, after: after)
+    let known = try await hotels.bookmarked(among: bookmarks.map(\.id), in: .list(list))
+    let revisions = bookmarks.map { $0.draft.revision?.description ?? "" }.joined()
+    let laid = page.with(
+      drafts: bookmarks.map { ($0.id, $0.draft.bookmark(over:)) },
+      mark: Hex.digest(of: revisions, digits: 16), isFirst: after == nil,
+      isBookmarked: { known.contains($0) })
+    if let tags = try EntityTags(call, .ifNoneMatch, strong: false), tags.matches(laid.tag) {
+      return .empty(.notModified, headers: Self.tagged(laid.tag))
+    }
+    return try await .packed(laid.bytes, headers: Self.tagged(laid.tag), for: call)
+  }
+
+  /// A list's bookmark as somebody sees it.
+  func readBookmark(
+    _ call: Call, of list: AccountID, for person: Principal
+  ) async throws -> Response {
+    let id = try Self.hotelID(call)
+    guard let draft = try await lists.draft(.bookmark(id), on: list, of: person.id) else {
+      return try await readBookmark(call, in: .list(list))
+    }
+    let published = try await hotels.bookmark(id, in: .list(list))
+    guard let bookmark = draft.bookmark(over: published) else { throw Problem.notFound }
+    let tag = bookmark.revision.description
+    if let known = try EntityTags(call, .ifNoneMatch, strong: false), known.matches(tag) {
+      return .empty(.notModified, headers: Self.tagged(tag))
+    }
+    return .json(Self.bytes(bookmark), headers: Self.tagged(tag))
+  }
+
+  /// A list's note as somebody sees it.
+  /// - Throws: `missing`.
+  func note(
+    _ title: String, of list: AccountID, for person: Principal
+  ) async throws -> ListNote {
+    guard let draft = try? await lists.draft(.note(title), on: list, of: person.id) else {
+      return try await lists.note(title, of: list)
+    }
+    guard let note = draft.note(over: try? await lists.note(title, of: list)) else {
+      throw Problem.notFound
+    }
+    return note
+  }
+
+  private func requireBookmark(
+    _ id: HotelID, _ list: WrittenList, of person: Principal
+  ) async throws {
+    let draft = try await lists.draft(.bookmark(id), on: list.id, of: person.id)
+    if let draft, draft.content != nil { return }
+    guard draft == nil, try await hotels.bookmark(id, in: list.store.name) != nil else {
+      throw Problem.notFound
+    }
+  }
+
+  private func discard(
+    _ subject: ListDraft.Subject, _ call: Call, _ person: Principal
+  ) async throws -> Response {
+    try await lists.discard(subject, on: try await listID(call, person), of: person.id)
+    return .empty(.noContent)
+  }
+
+  private func publish(
+    _ subject: ListDraft.Subject, _ call: Call, _ person: Principal
+  ) async throws -> Response {
+    let id = try await listID(call, person)
+    try await lists.requireWriter(person.id, of: id)
+    switch try await lists.publish(subject, on: id, of: person.id) {
+    case .bookmark(let bookmark?):
+      return .json(
+        Self.bytes(bookmark), headers: Self.tagged(bookmark.revision.description))
+    case .note(let note?):
+      return .json(headers: Self.tagged(note.revision.description)) {
+        Self.write(note, to: &$0)
+      }
+    case .bookmark(nil), .note(nil): return .json { $0.member("deleted", true) }
+    case .conflict(let base, let theirs, let mine):
+      throw Self.conflict(base, theirs, mine)
+    }
+  }
+
+  /// 409 with all three texts, for the author to put together.
+  private static func conflict(
+    _ base: String?, _ theirs: ListNote?, _ mine: String?
+  ) -> Problem {
+    var problem = Problem(
+      .conflict, "conflict",
+      "Somebody has changed the same lines: save the draft anew, put together from these")
+    problem.members = [
+      "base": base.map { .string($0) } ?? .null,
+      "theirs": theirs.map { .string($0.markdown) } ?? .null,
+      "theirsRev": theirs.map { .string($0.revision.description) } ?? .null,
+      "mine": mine.map { .string($0) } ?? .null,
+    ]
+    return problem
+  }
+
+  private static func write(_ draft: ListDraft, to writer: inout JSONWriter) {
+    writer.beginObject()
+    switch draft.subject {
+    case .bookmark(let id):
+      writer.member("kind", "bookmark")
+      writer.member("id", id.text)
+    case .note(let title):
+      writer.member("kind", "note")
+      writer.member("title", title)
+    }
+    if let revision = draft.revision { writer.member("rev", revision.description) }
+    if let base = draft.base { writer.member("base", base.description) }
+    if draft.content == nil { writer.member("deleted", true) }
+    writer.member("updatedAt", draft.updatedAt.rfc3339)
+    writer.endObject()
+  }
+}

@@ -1,0 +1,144 @@
+package import Documents
+package import Hotels
+import JSON
+package import Stores
+
+/// One's own drafts on a list. Who may make them has been asked before.
+extension ListService {
+  /// Saves a change for its author alone.
+  /// - Parameter content: what the bookmark or the note is to say; nil to remove it.
+  /// - Parameter condition: on the revision that the author sees: the draft's, or else the list's.
+  /// - Returns: the draft, and whether there was none before.
+  /// - Throws: `precondition`, `quotaExceeded`, `invalidDocument`, `absent`.
+  package func save(
+    _ subject: ListDraft.Subject, _ content: DocumentBody?, on list: AccountID,
+    of author: AccountID, condition: RevisionCondition
+  ) async throws -> (draft: ListDraft, isNew: Bool) {
+    let published = try await publishedRevision(subject, on: list)
+    let isFirst = try await draft(subject, on: list, of: author) == nil
+    if isFirst, try await drafts(on: list, of: author).count >= ListLimits.drafts {
+      throw ServiceError(
+        .quotaExceeded, "At most \(ListLimits.drafts) drafts on a list: publish or discard some")
+    }
+    let id = try ListDraft.id(of: try subject.document(in: list), on: list)
+    let isNew = try await stores.withStore(.user(author)) { store in
+      try await store.update(loading: [id]) { changes in
+        let stored = try changes.view.document(id)
+        let known = stored.flatMap { ListDraft($0, of: list) }
+        try condition.check(known.map { $0.content == nil ? nil : $0.revision } ?? published)
+        let draft = try ListDraft(
+          of: subject, on: list, base: known == nil ? published : known?.base,
+          content: content?.bytes)
+        let base = stored.flatMap { $0.isDeleted ? nil : $0.revision }
+        try changes.put(id, base: base, body: draft.body())
+        return known == nil
+      }
+    }
+    guard let draft = try await draft(subject, on: list, of: author) else {
+      throw ServiceError.noDraft
+    }
+    return (draft, isNew)
+  }
+
+  /// One draft; nil for none.
+  package func draft(
+    _ subject: ListDraft.Subject, on list: AccountID, of author: AccountID
+  ) async throws -> ListDraft? {
+    let id = try ListDraft.id(of: try subject.document(in: list), on: list)
+    return try await stores.withStore(.user(author), creating: false) { store in
+      try await store?.readInline { view in
+        try view.document(id).flatMap { ListDraft($0, of: list) }
+      } ?? nil
+    }
+  }
+
+  /// All drafts of somebody on a list, in the order of their documents' ids.
+  package func drafts(on list: AccountID, of author: AccountID) async throws -> [ListDraft] {
+    try await stores.withStore(.user(author), creating: false) { store in
+      try await store?.read(inSlices: ListDraftsReader(on: list)) { reader, view in
+        try reader.read(view) ? reader.drafts : nil
+      } ?? []
+    }
+  }
+
+  /// Throws a draft away.
+  /// - Throws: `missing` where there is none.
+  package func discard(
+    _ subject: ListDraft.Subject, on list: AccountID, of author: AccountID
+  ) async throws {
+    guard let draft = try await draft(subject, on: list, of: author) else {
+      throw ServiceError.noDraft
+    }
+    try await remove(draft, of: author)
+  }
+
+  /// Removes a draft that is as it was read; one that has changed since stays.
+  func remove(_ draft: ListDraft, of author: AccountID) async throws {
+    let id = try ListDraft.id(of: draft.document, on: draft.list)
+    try await stores.withStore(.user(author), creating: false) { store in
+      try await store?.update(loading: [id]) { changes in
+        guard let stored = try changes.view.document(id), !stored.isDeleted,
+          stored.revision == draft.revision
+        else { return }
+        try changes.delete(id, base: stored.revision)
+      }
+    }
+  }
+
+  /// The revision of the list's own document; nil for none.
+  private func publishedRevision(
+    _ subject: ListDraft.Subject, on list: AccountID
+  ) async throws -> RevisionID? {
+    let id = try subject.document(in: list)
+    return try await stores.withExisting(.list(list)) { store in
+      try await store.readInline { view in
+        try view.document(id).flatMap { $0.isDeleted ? nil : $0.revision }
+      }
+    }
+  }
+}
+
+/// Drafts end with their list, and with their author's membership.
+extension ListService {
+  /// Removes all drafts of somebody on a list that has ended for them, and forgets the note that this is to be done.
+  func removeDrafts(on list: AccountID, of author: AccountID) async throws {
+    while true {
+      let drafts = try await drafts(on: list, of: author)
+      guard !drafts.isEmpty else { break }
+      for draft in drafts { try await remove(draft, of: author) }
+    }
+    try await directory.update { changes in
+      guard try changes.role(of: author, in: list) == nil else { return }
+      changes.write(LocalEdit(ListKeys.endedDrafts(of: author, on: list), nil))
+    }
+  }
+
+  /// Removes the drafts that a stop or a failure has left behind.
+  func removeEndedDrafts() async throws -> [any Error] {
+    typealias Ended = (list: AccountID, author: AccountID)
+    let ended: [Ended] = try await directory.read(orAbsent: []) { view in
+      var ended: [Ended] = []
+      try view.locals(ListKeys.range(ListKeys.endedDraftsPrefix)) { id, note in
+        let list = try ListDirectory.root(of: note)["list"]?.string.flatMap(AccountID.init)
+        if let list, let author = ListKeys.last(of: id) { ended.append((list, author)) }
+        return true
+      }
+      return ended
+    }
+    var failures: [any Error] = []
+    for (list, author) in ended {
+      do {
+        // Whoever has joined again meanwhile keeps what they have.
+        if try await directory.role(of: author, in: list) == nil {
+          try await removeDrafts(on: list, of: author)
+        }
+      } catch { failures.append(error) }
+    }
+    return failures
+  }
+}
+
+extension ServiceError {
+  /// The answer about a draft that is not there.
+  static let noDraft = ServiceError(.missing, "There is no draft of it")
+}

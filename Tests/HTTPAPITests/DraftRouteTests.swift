@@ -1,0 +1,122 @@
+import HTTPTypes
+import JSON
+import Testing
+
+@testable import HTTPAPI
+
+@Suite(.timeLimit(.minutes(10))) struct DraftRouteTests {
+  private static let plan = #"{"markdown":"one\ntwo\nthree\n"}"#
+
+  @Test func aDraftIsSeenByItsAuthorAlone() async throws {
+    try await ListFixture.open { list in
+      try await list.call(.owner, .put, "/bookmarks/h1", body: #"{"name":"One"}"#)
+      try await list.call(.owner, .put, "/notes/Plan", body: Self.plan)
+      let before = try await list.couch(.owner, .get)["update_seq"]
+      let drafted = try await list.call(
+        .editor, .put, "/bookmarks/h1?draft=true", body: #"{"name":"Uno"}"#)
+      #expect(drafted.status == 201 && drafted.json["draft"] == true)
+      let new = try await list.call(
+        .editor, .put, "/bookmarks/h2?draft=true", body: #"{"name":"Two"}"#)
+      #expect(new.status == 201)
+      let note = try await list.call(
+        .editor, .put, "/notes/Plan?draft=true", body: #"{"markdown":"other"}"#)
+      #expect(note.status == 201 && note.json["draft"] == true)
+      #expect(try await list.couch(.owner, .get)["update_seq"] == before)
+      #expect(try await list.call(.owner, .get, "/bookmarks").ids == ["h1"])
+      #expect(try await list.call(.editor, .get, "/bookmarks").ids == ["h2", "h1"])
+      let mine = try await list.call(.editor, .get, "/bookmarks/h1")
+      #expect(mine.json["hotel"]?["name"]?.string == "Uno" && mine.json["draft"] == true)
+      let theirs = try await list.call(.reader, .get, "/bookmarks/h1")
+      #expect(theirs.json["hotel"]?["name"]?.string == "One" && theirs.json["draft"] == nil)
+      #expect(try await list.call(.reader, .get, "/bookmarks/h2").status == 404)
+      #expect(try await list.call(.editor, .get, "/notes/Plan")["markdown"] == "other")
+      #expect(try await list.call(.owner, .get, "/notes/Plan")["markdown"] == "one\ntwo\nthree\n")
+      #expect(try await list.call(.owner, .get, "/drafts").json["drafts"]?.array == [])
+      let drafts = try await list.call(.editor, .get, "/drafts").json["drafts"]?.array
+      #expect(drafts?.compactMap { $0["kind"]?.string } == ["note", "bookmark", "bookmark"])
+    }
+  }
+
+  @Test func publishingMakesItEverybodysAndTheDraftIsGone() async throws {
+    try await ListFixture.open { list in
+      try await list.call(.editor, .put, "/bookmarks/h1?draft=true", body: #"{"name":"One"}"#)
+      let published = try await list.call(.editor, .post, "/bookmarks/h1/publish")
+      #expect(published.status == 200)
+      #expect(try await list.call(.reader, .get, "/bookmarks").ids == ["h1"])
+      #expect(try await list.call(.editor, .get, "/drafts").json["drafts"]?.array == [])
+      #expect(try await list.call(.editor, .post, "/bookmarks/h1/publish").status == 404)
+      try await list.call(.editor, .delete, "/bookmarks/h1?draft=true")
+      #expect(try await list.call(.editor, .get, "/bookmarks").ids == [])
+      #expect(try await list.call(.reader, .get, "/bookmarks").ids == ["h1"])
+      let removed = try await list.call(.editor, .post, "/bookmarks/h1/publish")
+      #expect(removed.json["deleted"] == true)
+      #expect(try await list.call(.reader, .get, "/bookmarks").ids == [])
+    }
+  }
+
+  @Test func aBookmarksDraftIsMergedWithWhatOthersChanged() async throws {
+    try await ListFixture.open { list in
+      try await list.call(
+        .owner, .put, "/bookmarks/h1", body: #"{"name":"One","city":"Rome","phone":"1"}"#)
+      try await list.call(
+        .editor, .put, "/bookmarks/h1?draft=true",
+        body: #"{"name":"Uno","city":"Rome","phone":"1"}"#)
+      try await list.call(
+        .owner, .put, "/bookmarks/h1", body: #"{"name":"Ein","city":"Rome","phone":"2"}"#)
+      let hotel = try await list.call(.editor, .post, "/bookmarks/h1/publish").json["hotel"]
+      #expect(hotel?["name"]?.string == "Uno" && hotel?["phone"]?.string == "2")
+    }
+  }
+
+  @Test func aNotesDraftIsMergedByLinesOrAConflictWithAllThreeTexts() async throws {
+    try await ListFixture.open { list in
+      try await list.call(.owner, .put, "/notes/Plan", body: Self.plan)
+      try await list.call(
+        .editor, .put, "/notes/Plan?draft=true", body: #"{"markdown":"one\ntwo\n3\n"}"#)
+      try await list.call(.owner, .put, "/notes/Plan", body: #"{"markdown":"1\ntwo\nthree\n"}"#)
+      let merged = try await list.call(.editor, .post, "/notes/Plan/publish")
+      #expect(merged.status == 200 && merged["markdown"] == "1\ntwo\n3\n")
+      try await list.call(
+        .editor, .put, "/notes/Plan?draft=true", body: #"{"markdown":"1\nzwei\n3\n"}"#)
+      try await list.call(.owner, .put, "/notes/Plan", body: #"{"markdown":"1\ndue\n3\n"}"#)
+      let conflict = try await list.call(.editor, .post, "/notes/Plan/publish")
+      #expect(conflict.status == 409 && conflict.error == "conflict")
+      #expect(conflict["base"] == "1\ntwo\n3\n" && conflict["theirs"] == "1\ndue\n3\n")
+      #expect(conflict["mine"] == "1\nzwei\n3\n")
+      #expect(try await list.call(.editor, .get, "/drafts").json["drafts"]?.array?.count == 1)
+      #expect(try await list.call(.editor, .delete, "/notes/Plan/draft").status == 204)
+      #expect(try await list.call(.editor, .get, "/notes/Plan")["markdown"] == "1\ndue\n3\n")
+    }
+  }
+
+  @Test func draftsEndWithTheMembershipAndWithTheList() async throws {
+    try await ListFixture.open { list in
+      for person in [ListFixture.Person.editor, .owner] {
+        try await list.call(person, .put, "/bookmarks/h1?draft=true", body: #"{"name":"One"}"#)
+      }
+      let own = { (person: ListFixture.Person) in
+        let store =
+          try await list.api.call(.get, "/v1/me", token: list.token(person))["store"] ?? ""
+        return try await list.api.call(
+          .get, "/couch/\(store)/_all_docs", token: list.token(person)
+        ).json["rows"]?.array?.count
+      }
+      #expect(try await own(.editor) == 1)
+      #expect(try await list.call(.owner, .delete, "/members/editor").status == 204)
+      #expect(try await own(.editor) == 0)
+      #expect(try await own(.owner) == 1)
+      #expect(try await list.call(.owner, .delete).status == 204)
+      #expect(try await own(.owner) == 0)
+    }
+  }
+
+  @Test func aReaderHasNoDrafts() async throws {
+    try await ListFixture.open { list in
+      let put = try await list.call(
+        .reader, .put, "/bookmarks/h1?draft=true", body: #"{"name":"One"}"#)
+      #expect(put.status == 403)
+      #expect(try await list.call(.editor, .put, "/bookmarks/h1?draft=maybe").status == 400)
+      #expect(try await list.call(.stranger, .get, "/drafts").status == 404)
+    }
+  }
+}

@@ -1,0 +1,80 @@
+import TestSupport
+import Testing
+
+@testable import Lists
+
+@Suite(.timeLimit(.minutes(5))) struct LineMergeTests {
+  @Test(arguments: [
+    ("a\nb\nc\n", "A\nb\nc\n", "a\nb\nC\n", "A\nb\nC\n"),
+    ("a\nb\nc\n", "a\nb\nc\nd\n", "0\na\nb\nc\n", "0\na\nb\nc\nd\n"),
+    ("a\nb\nc\nd\n", "a\nc\nd\n", "a\nb\nc\nD\n", "a\nc\nD\n"),
+    ("a\nb\nc\n", "a\nX\nc\n", "a\nX\nc\n", "a\nX\nc\n"),
+    ("a\nb\nc", "a\nb\nc\nd", "A\nb\nc", "A\nb\nc\nd"),
+    ("a\n", "", "a\n", ""), ("", "a", "", "a"), ("a", "a", "b", "b"),
+  ])
+  func whatOneSideChangedSurvives(_ base: String, _ theirs: String, _ mine: String, _ both: String)
+  {
+    #expect(LineMerge.merged(base: base, theirs: theirs, mine: mine) == both)
+    #expect(LineMerge.merged(base: base, theirs: mine, mine: theirs) == both)
+  }
+
+  @Test(arguments: [
+    ("a\nb\nc\n", "a\nX\nc\n", "a\nY\nc\n"), ("a\nb\nc\n", "a\nc\n", "a\nB\nc\n"),
+    ("a\nb\n", "a\nx\nb\n", "a\ny\nb\n"), ("a\nb\n", "A\nb\n", "a\nB\n"), ("", "a", "b"),
+  ])
+  func changesOfTheSameOrNeighbouringLinesAreAConflict(
+    _ base: String, _ theirs: String, _ mine: String
+  ) {
+    #expect(LineMerge.merged(base: base, theirs: theirs, mine: mine) == nil)
+  }
+
+  @Test func aSideThatChangedNothingNeverStandsInTheWay() {
+    var generator = SeededGenerator(seed: 3)
+    for _ in 0..<500 {
+      let base = text(&generator)
+      let other = edited(base, &generator)
+      #expect(LineMerge.merged(base: base, theirs: base, mine: other) == other)
+      #expect(LineMerge.merged(base: base, theirs: other, mine: base) == other)
+      #expect(LineMerge.merged(base: base, theirs: other, mine: other) == other)
+    }
+  }
+
+  @Test func changesFarApartAreBothInTheMergedText() {
+    var generator = SeededGenerator(seed: 4)
+    for _ in 0..<500 {
+      let (first, second) = (text(&generator), text(&generator))
+      let middle = "==\n--\n==\n"
+      let (left, right) = (edited(first, &generator), edited(second, &generator))
+      let merged = LineMerge.merged(
+        base: first + middle + second, theirs: left + middle + second,
+        mine: first + middle + right)
+      #expect(merged == left + middle + right)
+    }
+  }
+
+  @Test func aTextOfTooManyDifferencesIsAConflictAndNotAnHourOfWork() {
+    let base = (0..<9_000).map { "\($0)\n" }.joined()
+    let theirs = (0..<9_000).map { "x\($0)\n" }.joined()
+    let mine = (0..<9_000).map { $0 % 2 == 0 ? "y\n" : "\($0)\n" }.joined()
+    #expect(LineMerge.merged(base: base, theirs: theirs, mine: mine) == nil)
+  }
+
+  private func text(_ generator: inout SeededGenerator) -> String {
+    (0..<Int.random(in: 0...12, using: &generator))
+      .map { _ in ["a", "b", "c", "d"].randomElement(using: &generator).map { $0 + "\n" } ?? "" }
+      .joined()
+  }
+
+  private func edited(_ text: String, _ generator: inout SeededGenerator) -> String {
+    var lines = text.split(separator: "\n").map(String.init)
+    for _ in 0..<Int.random(in: 0...3, using: &generator) {
+      let place = Int.random(in: 0...lines.count, using: &generator)
+      if place < lines.count, Bool.random(using: &generator) {
+        lines.remove(at: place)
+      } else {
+        lines.insert("new", at: place)
+      }
+    }
+    return lines.map { $0 + "\n" }.joined()
+  }
+}
