@@ -44,6 +44,14 @@ struct SQLiteView: StoreView {
     return try body(of: node, in: row, tree)
   }
 
+  func kept(_ id: DocumentID, _ revision: RevisionID) throws -> KeptRevision? {
+    guard let row = try rows.head(id) else { return nil }
+    let found =
+      row.revision == revision
+      ? try rows.arrival(of: id) : try rows.arrival(of: row.first, revision)
+    return try found.map { KeptRevision(arrival: try $0.arrival(of: revision, in: row)) }
+  }
+
   /// A leaf always has a body: without one its row is lost, which is damage and no compaction.
   private func body(
     of node: RevisionTree.Node, in row: StoredDocument, _ tree: RevisionTree
