@@ -23,6 +23,14 @@ extension HotelService {
   package func adopt(
     guest: StoreName, into user: StoreName
   ) async throws -> Adoption {
+    guard case .user(let id) = user else { return try await carry(guest, into: user) }
+    // Who signs up or logs in is nobody yet.
+    return try await Author.$current.withValue(.user(id)) { try await carry(guest, into: user) }
+  }
+
+  private func carry(
+    _ guest: StoreName, into user: StoreName
+  ) async throws -> Adoption {
     let carried = try await read(guest, inSlices: CarriedStore()) {
       carried, view in try carried.read(view) ? carried : nil
     }
