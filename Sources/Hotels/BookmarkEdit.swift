@@ -11,7 +11,8 @@ struct BookmarkEdit {
   let now: Timestamp
   /// Local documents to write in the same transaction.
   var locals: [LocalEdit] = []
-  private let limit: HistoryLimits
+  /// How much history documents keep.
+  let limit: HistoryLimits
   private let lists: ListReconciliation
   private var mutations: [Mutation] = []
   /// Ids that leave their places.
@@ -185,10 +186,16 @@ struct BookmarkEdit {
   }
 
   /// The new bookmark is the newest: an id that waited in the list for its hotel moves to the end.
-  private mutating func join(_ id: HotelID) {
+  mutating func join(_ id: HotelID) {
     leaving.insert(id)
     joining.append(id)
   }
+
+  /// Takes an id off the list; its document is another rule's.
+  mutating func unlist(_ id: HotelID) { leaving.insert(id) }
+
+  /// Records a document's next state.
+  mutating func write(_ mutation: Mutation) { mutations.append(mutation) }
 
   /// Puts a hotel's document.
   mutating func put(

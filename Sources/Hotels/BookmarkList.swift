@@ -209,6 +209,9 @@ package enum BookmarkLimits {
   package static let listBytes = 1024 * 1024
   /// Hotels and ids in one batch, together.
   package static let batchItems = 200
+  /// By how many hotels, those that come and those that go, a list that is restored may differ from the present one:
+  /// they change in one commit.
+  package static let restoredHotels = 1_000
   /// The most bookmarks in one page.
   package static let pageItems = 200
   /// Ids of the list that one page looks at before it ends early: bounds the reads of a page when a list
