@@ -138,6 +138,8 @@ enum Limits {
     ("hotelBytes", BookmarkLimits.hotelBytes, "bytes"),
     ("batchBytes", JSONLimits.document.maximumBytes, "bytes"),
     ("batchItems", BookmarkLimits.batchItems, "hotels"),
+    ("restoredHotels", BookmarkLimits.restoredHotels, "hotels that come or go with a list"),
+    ("historyRevisions", HistoryPage.maximumRevisions, "revisions per page"),
     ("searchTextBytes", HotelQuery.maximumTextBytes, "bytes"),
     ("searchWords", HotelQuery.maximumWords, "different words"),
     ("searchMilliseconds", HotelQuery.maximumMilliseconds, "milliseconds in the own catalogue"),

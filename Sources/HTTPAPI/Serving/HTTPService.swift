@@ -85,8 +85,8 @@ package struct HTTPService: Sendable {
 
   /// Every operation that there is.
   package var routes: [Route] {
-    operationRoutes + accountRoutes + meRoutes + hotelRoutes + bookmarkRoutes + mirrorRoutes
-      + travelSampleRoutes
+    operationRoutes + accountRoutes + meRoutes + hotelRoutes + bookmarkRoutes + historyRoutes
+      + mirrorRoutes + travelSampleRoutes
       + couchRoutes
   }
 
