@@ -32,7 +32,7 @@ package struct MemoryView: StoreView {
   }
 
   package func kept(_ id: DocumentID, _ revision: RevisionID) throws -> KeptRevision? {
-    guard let record = state.records[id], record.bodies[revision] != nil else { return nil }
+    guard let record = state.records[id], try body(id, revision) != nil else { return nil }
     return KeptRevision(arrival: record.arrivals[revision])
   }
 

@@ -37,6 +37,8 @@ struct HistoryReader: Sendable {
   private var page: [PastRevision] = []
   private var hasBegun = false
   private var hasMore = false
+  /// Revisions near enough to a leaf: beyond them no body is kept, so none is looked for.
+  private var near: Set<RevisionID> = []
   private var next = 0
 
   /// Nothing read yet.
@@ -55,7 +57,9 @@ struct HistoryReader: Sendable {
       hasBegun = true
     }
     while next < page.count {
-      page[next].kept = try view.kept(id, page[next].revision)
+      if near.contains(page[next].revision) {
+        page[next].kept = try view.kept(id, page[next].revision)
+      }
       next += 1
       if Slice.isOver, next < page.count { return nil }
     }
@@ -63,6 +67,7 @@ struct HistoryReader: Sendable {
   }
 
   private mutating func list(_ tree: RevisionTree) {
+    near = tree.revisions(withinSteps: StoreLimits.storedAncestors)
     let places = newest(in: tree)
     hasMore = places.count > limit
     let winner = tree.winner?.revision
