@@ -121,7 +121,7 @@ extension AccountStore {
 
 extension StoreChanges {
   /// Records that a store is to be erased. A full disk takes the update, as the erasure follows.
-  fileprivate mutating func noteErasure(of store: StoreName) throws {
+  mutating func noteErasure(of store: StoreName) throws {
     freesSpace = true
     try replace(
       AccountKeys.erasure(store), by: ["type": "erasure", "store": .string(store.key)])

@@ -24,7 +24,7 @@ extension ServiceError {
     case .absent, .missing, .deleted, .unknownHotel, .unknownUser: (404, "not_found")
     case .conflict, .occupied, .taken: (409, "conflict")
     case .tooManyLeaves, .revisionCollision: (409, code.rawValue)
-    case .guestSpent: (410, code.rawValue)
+    case .guestSpent, .undoOver: (410, code.rawValue)
     case .exists, .precondition: (412, code.rawValue)
     case .tooLarge, .jsonTooLarge, .tooManyValues: (413, "too_large")
     case .documentTooLarge: (413, code.rawValue)

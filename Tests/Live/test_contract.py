@@ -17,6 +17,8 @@ def test_every_operation_answers_as_documented(shared):
         ("GET", "/v1/me", {"token": guest}), ("GET", "/v1/me", {}),
         ("PUT", "/v1/me/password", {"token": guest, "json": {"currentPassword": "one", "password": "another one"}}),
         ("PUT", "/v1/me/password", {"token": guest, "json": {}}),
+        ("GET", "/v1/me/adoptions", {"token": guest}),
+        ("DELETE", "/v1/me/adoptions/" + "0" * 32, {"token": guest}),
         ("POST", "/v1/password-resets", {"json": {"token": "nobody's", "password": "another one"}}),
         ("GET", "/v1/hotels?description=pool", {}), ("GET", "/v1/hotels?limit=0", {}),
         ("GET", "/v1/hotels/hotel_25510", {}), ("GET", "/v1/hotels/none", {}),
