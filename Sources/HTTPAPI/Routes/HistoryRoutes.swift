@@ -10,22 +10,23 @@ extension HTTPService {
   /// Documents' histories, and bringing earlier revisions back.
   var historyRoutes: [Route] {
     [
-      .person(.get, "/v1/documents/{id}/revisions") { call, person in
+      .person(.get, "/v1/documents/{documentID}/revisions") { call, person in
         try await listRevisions(call, in: person.store, for: person)
       },
-      .person(.get, "/v1/documents/{id}/revisions/{rev}") { call, person in
+      .person(.get, "/v1/documents/{documentID}/revisions/{rev}") { call, person in
         try await readRevision(call, in: person.store)
       },
-      .person(.post, "/v1/documents/{id}/restore") { call, person in
+      .person(.post, "/v1/documents/{documentID}/restore") { call, person in
         try await restoreRevision(call, in: person.store)
       },
     ]
   }
 
-  private func listRevisions(
+  /// A page of a document's history.
+  func listRevisions(
     _ call: Call, in store: StoreName, for person: Principal
   ) async throws -> Response {
-    let id = try DocumentID(call.parameter("id"))
+    let id = try DocumentID(call.parameter("documentID"))
     let query = try call.query("limit", "after")
     let limit = try query.int("limit", in: 1...HistoryPage.maximumRevisions, default: 50)
     let after = try query["after"].map { try RevisionID($0) }
@@ -43,8 +44,9 @@ extension HTTPService {
     }
   }
 
-  private func readRevision(_ call: Call, in store: StoreName) async throws -> Response {
-    let id = try DocumentID(call.parameter("id"))
+  /// What a revision says.
+  func readRevision(_ call: Call, in store: StoreName) async throws -> Response {
+    let id = try DocumentID(call.parameter("documentID"))
     let revision = try RevisionID(call.parameter("rev"))
     let document = try await stores.withStore(store, creating: false) { store in
       try await store?.revision(revision, of: id)
@@ -61,8 +63,9 @@ extension HTTPService {
     return .json(bytes, headers: fields)
   }
 
-  private func restoreRevision(_ call: Call, in store: StoreName) async throws -> Response {
-    let id = try DocumentID(call.parameter("id"))
+  /// Brings a revision back.
+  func restoreRevision(_ call: Call, in store: StoreName) async throws -> Response {
+    let id = try DocumentID(call.parameter("documentID"))
     let condition = try Self.condition(call)
     let request = try RestoreRequest(parsing: try await call.json(.small))
     let outcome = try await hotels.restore(request, of: id, in: store, condition: condition)
