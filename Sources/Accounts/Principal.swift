@@ -66,3 +66,14 @@ extension ServiceError {
   package static let hashingBusy = ServiceError(
     .hashingBusy, "Too many log-ins at once; try again in a moment.", retryAfterSeconds: 1)
 }
+
+extension Principal {
+  /// Who stands with the revisions that they bring.
+  package var author: Author {
+    switch kind {
+    case .guest: .guest(id)
+    case .user: .user(id)
+    case .administrator: .administrator
+    }
+  }
+}

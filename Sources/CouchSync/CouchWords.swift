@@ -25,7 +25,7 @@ extension ServiceError {
     case .conflict, .occupied, .taken: (409, "conflict")
     case .tooManyLeaves, .revisionCollision: (409, code.rawValue)
     case .accountNeeded: (403, code.rawValue)
-    case .guestSpent, .invitationGone: (410, code.rawValue)
+    case .guestSpent, .invitationGone, .undoOver: (410, code.rawValue)
     case .exists, .precondition: (412, code.rawValue)
     case .tooLarge, .jsonTooLarge, .tooManyValues: (413, "too_large")
     case .documentTooLarge: (413, code.rawValue)

@@ -11,7 +11,10 @@ struct BookmarkEdit {
   let now: Timestamp
   /// Local documents to write in the same transaction.
   var locals: [LocalEdit] = []
-  private let limit: HistoryLimits
+  /// Documents that are to keep the bodies of their leaves alone.
+  var withoutHistory: [DocumentID] = []
+  /// How much history documents keep.
+  let limit: HistoryLimits
   private let lists: ListReconciliation
   private var mutations: [Mutation] = []
   /// Ids that leave their places.
@@ -104,17 +107,19 @@ struct BookmarkEdit {
   /// Takes another store's bookmark over, with its time, unless the hotel is bookmarked here. A live
   /// document of the hotel stays as it is.
   /// - Parameter facts: what the upstream said of the hotel, as noted there; see ``FactsNote``.
-  /// - Returns: whether there is a new bookmark.
+  /// - Returns: what came; nil where there is no new bookmark.
   mutating func adopt(
     _ bookmark: Bookmark, noted facts: [UInt8]?
-  ) throws -> Bool {
+  ) throws -> AdoptionReceipt.Came? {
     let id = bookmark.id
     let stored = try StoredHotel(id, in: view)
     switch stored {
-    case .other: return false
-    case .live:
-      guard !list.contains(id) else { return false }
+    case .other: return nil
+    case .live(let present):
+      guard !list.contains(id) else { return nil }
       join(id)
+      let place = AdoptionReceipt.Place(id: id.documentID, revision: present.revision)
+      return AdoptionReceipt.Came(place: place, isListedOnly: true)
     case .absent:
       let body = try DocumentBody(parsing: bookmark.hotel, limits: .request)
       join(id)
@@ -122,27 +127,38 @@ struct BookmarkEdit {
         try FactsNote.edit(facts, of: id, replaces: false, in: view)
       }
       if let note { locals.append(note) }
-      _ = try put(id, body, base: nil, created: bookmark.bookmarkedAt)
+      let new = try put(id, body, base: nil, created: bookmark.bookmarkedAt)
+      return AdoptionReceipt.Came(
+        place: AdoptionReceipt.Place(id: id.documentID, revision: new.revision))
     }
-    return true
+  }
+
+  /// What taking a revision over came to.
+  enum Taken {
+    /// It came.
+    case taken
+    /// It was here, or had been.
+    case known
+    /// The document has too many conflicting revisions to take it.
+    case refused
   }
 
   /// Takes another store's revision over as it is; nothing when it is known here.
-  /// - Returns: false when the document has too many conflicting revisions to take it.
-  mutating func take(_ revision: CarriedStore.Revision) throws -> Bool {
+  mutating func take(_ revision: CarriedStore.Revision) throws -> Taken {
     let (id, history) = (revision.id, revision.history)
     let tree = try view.tree(id)
-    guard let newest = history.first, tree?[newest] == nil else { return true }
+    guard let newest = history.first, tree?[newest] == nil else { return .known }
     let purged = try PurgeMarks(view).of(id)
-    guard !purged.knows(newest) else { return true }
+    guard !purged.knows(newest) else { return .known }
     do {
       let mutation = try Edit.insert(
         id, in: tree, history: history, body: revision.body, isDeleted: false, known: nil,
         limit: limit)
-      if let mutation { mutations.append(mutation) }
-      return true
+      guard let mutation else { return .known }
+      mutations.append(mutation)
+      return .taken
     } catch  where error.code == .tooManyLeaves {
-      return false
+      return .refused
     }
   }
 
@@ -185,10 +201,16 @@ struct BookmarkEdit {
   }
 
   /// The new bookmark is the newest: an id that waited in the list for its hotel moves to the end.
-  private mutating func join(_ id: HotelID) {
+  mutating func join(_ id: HotelID) {
     leaving.insert(id)
     joining.append(id)
   }
+
+  /// Takes an id off the list; its document is another rule's.
+  mutating func unlist(_ id: HotelID) { leaving.insert(id) }
+
+  /// Records a document's next state.
+  mutating func write(_ mutation: Mutation) { mutations.append(mutation) }
 
   /// Puts a hotel's document.
   mutating func put(

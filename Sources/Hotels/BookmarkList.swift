@@ -209,6 +209,13 @@ package enum BookmarkLimits {
   package static let listBytes = 1024 * 1024
   /// Hotels and ids in one batch, together.
   package static let batchItems = 200
+  /// By how many hotels, those that come and those that go, a list that is restored may differ from the present one:
+  /// they change in one commit.
+  package static let restoredHotels = 1_000
+  /// For how long what was taken over from a guest can be undone, in seconds: 24 hours.
+  package static let undoSeconds: Int64 = 86_400
+  /// How many revisions of a guest's are noted at most, so that they can go again.
+  package static let undoneRevisions = 4_096
   /// The most bookmarks in one page.
   package static let pageItems = 200
   /// Ids of the list that one page looks at before it ends early: bounds the reads of a page when a list

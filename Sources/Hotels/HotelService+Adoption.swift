@@ -23,6 +23,14 @@ extension HotelService {
   package func adopt(
     guest: StoreName, into user: StoreName
   ) async throws -> Adoption {
+    guard case .user(let id) = user else { return try await carry(guest, into: user) }
+    // Who signs up or logs in is nobody yet.
+    return try await Author.$current.withValue(.user(id)) { try await carry(guest, into: user) }
+  }
+
+  private func carry(
+    _ guest: StoreName, into user: StoreName
+  ) async throws -> Adoption {
     let carried = try await read(guest, inSlices: CarriedStore()) {
       carried, view in try carried.read(view) ? carried : nil
     }
@@ -37,11 +45,10 @@ extension HotelService {
     guard first.receipt.waiting?.isEmpty != true else {
       return Adoption(bookmarks: first.count, isWhole: true)
     }
-    let waiting = try await take(carried.others, waitingIn: first.receipt, into: user)
-    let receipt = AdoptionReceipt(bookmarks: first.receipt.bookmarks, waiting: waiting)
-    if receipt != first.receipt {
+    let waiting = try await take(carried.others, waitingIn: first.receipt, of: id, into: user)
+    if waiting != first.receipt.waiting {
       _ = try await change(user, creating: true, []) { edit in
-        try edit.keep(receipt, as: id)
+        try edit.change(receipt: id) { $0.waiting = waiting }
       }
     }
     return Adoption(bookmarks: first.count, isWhole: waiting.isEmpty)
@@ -50,7 +57,8 @@ extension HotelService {
   /// Takes the revisions that a receipt says are waiting, an update for each rank of them.
   /// - Returns: those for which there was no room.
   private func take(
-    _ ranks: [[CarriedStore.Revision]], waitingIn receipt: AdoptionReceipt, into user: StoreName
+    _ ranks: [[CarriedStore.Revision]], waitingIn receipt: AdoptionReceipt, of id: LocalID,
+    into user: StoreName
   ) async throws -> Set<AdoptionReceipt.Place> {
     var left: Set<AdoptionReceipt.Place> = []
     for revisions in ranks {
@@ -59,11 +67,9 @@ extension HotelService {
       }
       guard !wanted.isEmpty else { continue }
       let refused = try await change(user, creating: true, []) { edit in
-        var refused: [AdoptionReceipt.Place] = []
-        for revision in wanted {
-          if try !edit.take(revision), let place = revision.place { refused.append(place) }
-        }
-        return refused
+        let taken = try edit.take(wanted)
+        if !taken.came.isEmpty { try edit.change(receipt: id) { $0.add(taken.came) } }
+        return taken.refused
       }
       left.formUnion(refused ?? [])
     }
@@ -78,84 +84,45 @@ extension BookmarkEdit {
     _ carried: CarriedStore, receipt id: LocalID
   ) throws -> (count: Int, receipt: AdoptionReceipt) {
     if let known = try local(id) { return (0, AdoptionReceipt(known)) }
-    var count = 0
-    for bookmark in carried.bookmarks
-    where try adopt(bookmark, noted: carried.notes[bookmark.id]) { count += 1 }
-    var isWhole = carried.others.count < 2
-    for winner in carried.others.first ?? [] where try !take(winner) { isWhole = false }
-    let receipt = AdoptionReceipt(bookmarks: count, waiting: isWhole ? [] : nil)
-    try keep(receipt, as: id)
-    return (count, receipt)
-  }
-
-  /// Writes a receipt over the one that is there.
-  fileprivate mutating func keep(
-    _ receipt: AdoptionReceipt, as id: LocalID
-  ) throws {
-    let revision = (try local(id)?.revision ?? 0) + 1
-    locals.append(LocalEdit(id, LocalDocument(revision: revision, body: receipt.body)))
-  }
-}
-
-/// What a user's store keeps of a guest's that was taken over, so that nothing of it comes twice.
-///
-/// `{"adopted":bookmarks,"waiting":[[id,revision]…]}`. Without `waiting` all of it has come; it is `true` until
-/// the conflicting revisions have been tried for the first time.
-struct AdoptionReceipt: Sendable, Equatable {
-  /// One revision of one document.
-  struct Place: Sendable, Hashable {
-    let id: DocumentID
-    let revision: RevisionID
-  }
-
-  /// How many bookmarks came.
-  let bookmarks: Int
-  /// What has not come; nil for whatever the user's store does not know.
-  let waiting: Set<Place>?
-
-  /// The receipt of what came.
-  init(bookmarks: Int, waiting: Set<Place>?) {
-    self.bookmarks = bookmarks
-    self.waiting = waiting
-  }
-
-  /// Reads a receipt as ``body`` wrote it.
-  init(_ document: LocalDocument) {
-    let value = try? JSONValue(parsing: document.body, limits: .request)
-    bookmarks = value?["adopted"]?.int ?? 0
-    // What can't be read may be waiting: taking a known revision again changes nothing.
-    guard let value, value["waiting"]?.bool != true else {
-      waiting = nil
-      return
+    var receipt = AdoptionReceipt(bookmarks: 0, waiting: nil)
+    receipt.time = now
+    for bookmark in carried.bookmarks {
+      guard let came = try adopt(bookmark, noted: carried.notes[bookmark.id]) else { continue }
+      receipt.bookmarks += 1
+      receipt.add([came])
     }
-    var places: Set<Place> = []
-    for pair in value["waiting"]?.array ?? [] {
-      guard let id = pair.array?.first?.string, let text = pair.array?.last?.string,
-        let revision = try? RevisionID(text)
-      else { continue }
-      places.insert(Place(id: DocumentID(stored: id), revision: revision))
-    }
-    waiting = places
+    let winners = try take(carried.others.first ?? [])
+    receipt.add(winners.came)
+    if carried.others.count < 2, winners.refused.isEmpty { receipt.waiting = [] }
+    locals.append(LocalEdit(id, LocalDocument(revision: 1, body: receipt.body)))
+    return (receipt.bookmarks, receipt)
   }
 
-  /// The receipt's JSON.
-  var body: [UInt8] {
-    var members: JSONObject = ["adopted": .number(JSONNumber(bookmarks))]
-    if let waiting {
-      let pairs = waiting.map { [$0.id.text, $0.revision.description] }
-      if !pairs.isEmpty {
-        members["waiting"] = .array(pairs.map { .array($0.map { .string($0) }) })
+  /// Takes revisions of another store's over.
+  /// - Returns: those that came, without those that were known, and those for which there was no room.
+  fileprivate mutating func take(
+    _ revisions: [CarriedStore.Revision]
+  ) throws -> (came: [AdoptionReceipt.Came], refused: [AdoptionReceipt.Place]) {
+    var came: [AdoptionReceipt.Came] = []
+    var refused: [AdoptionReceipt.Place] = []
+    for revision in revisions {
+      guard let place = revision.place else { continue }
+      switch try take(revision) {
+      case .taken: came.append(AdoptionReceipt.Came(place: place))
+      case .refused: refused.append(place)
+      case .known: break
       }
-    } else {
-      members["waiting"] = .bool(true)
     }
-    return JSONValue.object(members).bytes
+    return (came, refused)
   }
-}
 
-extension CarriedStore.Revision {
-  /// Which revision this is.
-  var place: AdoptionReceipt.Place? {
-    history.first.map { AdoptionReceipt.Place(id: id, revision: $0) }
+  /// Changes a receipt that is there.
+  mutating func change(
+    receipt id: LocalID, _ change: (inout AdoptionReceipt) -> Void
+  ) throws {
+    guard let known = try local(id) else { return }
+    var receipt = AdoptionReceipt(known)
+    change(&receipt)
+    locals.append(LocalEdit(id, LocalDocument(revision: known.revision + 1, body: receipt.body)))
   }
 }

@@ -99,8 +99,8 @@ extension DocumentStore {
   func mergeLists(at now: Timestamp) async throws -> Bool {
     var isMerged = false
     for _ in 0..<Self.maximumMerges {
-      let outcome = try await attempt([], at: now, needsMerged: false) {
-        edit in !edit.isSettled
+      let outcome = try await Author.$current.withValue(.server) {
+        try await attempt([], at: now, needsMerged: false) { edit in !edit.isSettled }
       }
       guard outcome == true else { return isMerged }
       isMerged = true
@@ -128,6 +128,7 @@ extension DocumentStore {
       let (mutations, leftOut) = try edit.finished()
       for mutation in mutations { changes.write(mutation) }
       for local in edit.locals { changes.write(local) }
+      for id in edit.withoutHistory { changes.dropHistory(of: id) }
       return (value, leftOut)
     }
     if leftOut > 0 { Self.leftOutCounter.increment(by: leftOut) }

@@ -11,7 +11,7 @@ package import Stores
 /// then, it comes before the next change of bookmarks. Readers see the merged list in any case.
 package struct HotelService: Sendable {
   let stores: DatabaseManager
-  private let now: @Sendable () -> Timestamp
+  let now: @Sendable () -> Timestamp
 
   /// A service over all stores.
   /// - Parameter now: the clock that stamps bookmarks and ends receipts; the stores' own.
@@ -181,11 +181,13 @@ extension HotelService {
     let bookmarked = try await bookmarked(among: shown.map(\.id), in: name)
     let hotels = shown.filter { bookmarked.contains($0.id) }
     guard !hotels.isEmpty else { return 0 }
-    return try await run(name, creating: false) { store in
-      try await store.update(loading: Set(hotels.map(\.id.documentID))) {
-        changes in
-        for hotel in hotels { try Self.refresh(hotel, in: &changes) }
-        return changes.mutations.count
+    return try await Author.$current.withValue(.server) {
+      try await run(name, creating: false) { store in
+        try await store.update(loading: Set(hotels.map(\.id.documentID))) {
+          changes in
+          for hotel in hotels { try Self.refresh(hotel, in: &changes) }
+          return changes.mutations.count
+        }
       }
     } ?? 0
   }

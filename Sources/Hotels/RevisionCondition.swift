@@ -51,4 +51,20 @@ package enum RevisionCondition: Sendable, Equatable {
       }
     }
   }
+
+  /// Compares the demand to the revision that stands for any document, which may be a tombstone.
+  /// - Throws: `precondition`.
+  func check(document winner: RevisionTree.Node) throws {
+    let isMet =
+      switch self {
+      case .none: true
+      case .matches(let revisions): revisions.contains(winner.revision)
+      case .exists: !winner.isDeleted
+      case .absent: winner.isDeleted
+      }
+    guard isMet else {
+      throw ServiceError(
+        .precondition, "The document's revision is \(winner.revision), not the one asked for")
+    }
+  }
 }

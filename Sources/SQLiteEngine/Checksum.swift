@@ -26,6 +26,8 @@ struct Checksum {
     case index = 7
     /// A document's place in an index.
     case place = 8
+    /// When a revision came, and from whom.
+    case arrival = 9
   }
 
   /// What was added so far.

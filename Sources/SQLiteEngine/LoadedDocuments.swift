@@ -11,24 +11,26 @@ final class LoadedDocuments {
   final class Found {
     /// The columns before body and tree.
     let row: StoredDocument
+    /// The winner's body, not verified, as it would stand beside another winner's.
+    let content: StoreRows.StoredBody
     /// The winner's body, not verified.
-    let body: [UInt8]
+    var body: [UInt8] { content.bytes }
     /// Empty where the tree is known.
     private let encodedTree: [UInt8]
     private var decodedTree: RevisionTree?
 
     /// A document as it was read.
     /// - Parameter encodedTree: not looked at where there is one revision only.
-    init(row: StoredDocument, body: [UInt8], encodedTree: [UInt8]) {
+    init(row: StoredDocument, body: StoreRows.StoredBody, encodedTree: [UInt8]) {
       self.row = row
-      self.body = body
+      content = body
       self.encodedTree = encodedTree
     }
 
     /// A document as it was written.
-    init(row: StoredDocument, body: [UInt8], tree: RevisionTree) {
+    init(row: StoredDocument, body: StoreRows.StoredBody, tree: RevisionTree) {
       self.row = row
-      self.body = body
+      content = body
       encodedTree = []
       decodedTree = tree
     }

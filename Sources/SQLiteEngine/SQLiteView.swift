@@ -44,28 +44,49 @@ struct SQLiteView: StoreView {
     return try body(of: node, in: row, tree)
   }
 
-  /// A leaf always has a body: without one its row is lost, which is damage and no compaction.
+  func kept(_ id: DocumentID, _ revision: RevisionID) throws -> KeptRevision? {
+    guard let row = try rows.head(id) else { return nil }
+    let found =
+      row.revision == revision
+      ? try rows.arrival(of: id) : try rows.arrival(of: row.first, revision)
+    guard let found else {
+      if let tree = try tree(id), let node = tree[revision] {
+        try requireCompacted(node, in: row, tree)
+      }
+      return nil
+    }
+    return KeptRevision(arrival: try found.arrival(of: revision, in: row))
+  }
+
   private func body(
     of node: RevisionTree.Node, in row: StoredDocument, _ tree: RevisionTree
   ) throws -> [UInt8]? {
     let revision = node.revision
     let body = try rows.body(of: row.first, revision)
     guard let body else {
-      guard !node.isLeaf else {
-        throw ServiceError.integrity("the body of a leaf of change \(row.sequence) is missing")
-      }
-      // A digest in which a bit has turned is no revision's: that row may be the one looked for.
-      let digests = try rows.bodyDigests(of: row.first, generation: revision.generation)
-      let stored = digests.map { RevisionID(generation: revision.generation, digest: $0) }
-      guard tree.places(of: stored).count == Set(stored).count else {
-        throw ServiceError.integrity("a stored body of change \(row.sequence) is no revision's")
-      }
+      try requireCompacted(node, in: row, tree)
       return nil
     }
     guard Checksum.body(row.id, revision, body.bytes) == body.checksum else {
       throw ServiceError.integrity("a stored body of change \(row.sequence) fails its checksum")
     }
     return body.bytes
+  }
+
+  /// Tells a body that was compacted away from one that is lost: a leaf always has one, and each row is a revision's.
+  private func requireCompacted(
+    _ node: RevisionTree.Node, in row: StoredDocument, _ tree: RevisionTree
+  ) throws {
+    guard !node.isLeaf else {
+      throw ServiceError.integrity("the body of a leaf of change \(row.sequence) is missing")
+    }
+    // A digest in which a bit has turned is no revision's: that row may be the one looked for.
+    let generation = node.revision.generation
+    let stored = try rows.bodyDigests(of: row.first, generation: generation)
+      .map { RevisionID(generation: generation, digest: $0) }
+    guard tree.places(of: stored).count == Set(stored).count else {
+      throw ServiceError.integrity("a stored body of change \(row.sequence) is no revision's")
+    }
   }
 
   func documents(

@@ -135,6 +135,12 @@ extension Schema {
       ) STRICT, WITHOUT ROWID;
       CREATE INDEX entries_by_document ON entries(id, number);
       """,
+      // `arrival` says when a revision came and from whom; null where that is not known, as in all rows of an older
+      // file. Last in its row, so that the file is not written anew and nobody who reads a document reads it.
+      """
+      ALTER TABLE documents ADD COLUMN arrival BLOB;
+      ALTER TABLE bodies ADD COLUMN arrival BLOB;
+      """,
     ])
 }
 

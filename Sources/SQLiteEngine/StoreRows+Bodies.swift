@@ -10,6 +10,8 @@ extension StoreRows {
     let bytes: [UInt8]
     /// What it must add up to; see ``Checksum/body(_:_:_:)``.
     let checksum: Int64
+    /// When the revision came.
+    var arrival = StoredArrival.unknown
   }
 
   /// What a revision says; nil when it is not stored. Not verified.
@@ -17,11 +19,22 @@ extension StoreRows {
   func body(of first: Int64, _ revision: RevisionID) throws -> StoredBody? {
     try connection.statement(
       """
-      SELECT body_checksum, body FROM bodies WHERE first = ?1 AND generation = ?2 AND digest = ?3
+      SELECT body_checksum, body, arrival FROM bodies
+      WHERE first = ?1 AND generation = ?2 AND digest = ?3
       """
     ).first(.integer(first), .integer(revision.generation), .text(revision.digest.text)) {
       row in
-      StoredBody(bytes: row.bytes(1), checksum: row.int64(0))
+      StoredBody(
+        bytes: row.bytes(1), checksum: row.int64(0), arrival: StoredArrival(bytes: row.bytes(2)))
+    }
+  }
+
+  /// When a revision came; nil when its body is not stored.
+  func arrival(of first: Int64, _ revision: RevisionID) throws -> StoredArrival? {
+    try connection.statement(
+      "SELECT arrival FROM bodies WHERE first = ?1 AND generation = ?2 AND digest = ?3"
+    ).first(.integer(first), .integer(revision.generation), .text(revision.digest.text)) {
+      row in StoredArrival(bytes: row.bytes(0))
     }
   }
 
@@ -36,21 +49,21 @@ extension StoreRows {
     if let place {
       try connection.statement(
         """
-        UPDATE bodies SET generation = ?1, digest = ?2, body_checksum = ?3, body = ?4
-        WHERE number = ?5
+        UPDATE bodies SET generation = ?1, digest = ?2, body_checksum = ?3, body = ?4, arrival = ?5
+        WHERE number = ?6
         """
       ).run(
         .integer(revision.generation), .text(revision.digest.text), .integer(body.checksum),
-        .bytes(body.bytes), .integer(place.number))
+        .bytes(body.bytes), body.arrival.binding, .integer(place.number))
     } else {
       try connection.statement(
         """
-        INSERT INTO bodies(first, generation, digest, body_checksum, body)
-        VALUES (?1, ?2, ?3, ?4, ?5)
+        INSERT INTO bodies(first, generation, digest, body_checksum, body, arrival)
+        VALUES (?1, ?2, ?3, ?4, ?5, ?6)
         """
       ).run(
         .integer(first), .integer(revision.generation), .text(revision.digest.text),
-        .integer(body.checksum), .bytes(body.bytes))
+        .integer(body.checksum), .bytes(body.bytes), body.arrival.binding)
     }
     return Int64(body.bytes.count) - removed - (place?.count ?? 0)
   }

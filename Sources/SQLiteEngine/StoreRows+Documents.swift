@@ -28,13 +28,24 @@ extension StoreRows {
   func whole(_ id: DocumentID) throws -> LoadedDocuments.Found? {
     if let known = recent[id] { return known }
     let found = try connection.statement(
-      StoredDocument.selected, ", body, tree FROM documents WHERE id = ?1"
+      StoredDocument.selected, ", body, tree, arrival FROM documents WHERE id = ?1"
     ).first(.text(id.text)) { row in
-      (document: StoredDocument.reading(row), tree: row.bytes(13))
+      (document: StoredDocument.reading(row), tree: row.bytes(13), arrival: row.bytes(14))
     }
     guard let found else { return nil }
+    let row = try found.document.verified()
     return LoadedDocuments.Found(
-      row: try found.document.verified(), body: found.document.content, encodedTree: found.tree)
+      row: row,
+      body: StoredBody(
+        bytes: found.document.content, checksum: row.bodyChecksum,
+        arrival: StoredArrival(bytes: found.arrival)),
+      encodedTree: found.tree)
+  }
+
+  /// When a document's winner came; nil when the id was never used.
+  func arrival(of id: DocumentID) throws -> StoredArrival? {
+    try connection.statement("SELECT arrival FROM documents WHERE id = ?1")
+      .first(.text(id.text)) { row in StoredArrival(bytes: row.bytes(0)) }
   }
 
   /// A document's columns and its encoded tree; nil when the id was never used.
@@ -81,21 +92,21 @@ extension StoreRows {
   }
 
   /// Adds a document's row. Its old one has been removed.
-  func insert(_ row: StoredDocument, body: [UInt8], tree: [UInt8]?) throws {
+  func insert(_ row: StoredDocument, body: StoredBody, tree: [UInt8]?) throws {
     try connection.statement(
       """
       INSERT INTO documents(
         sequence, id, first, generation, digest, is_deleted, type, created, updated,
-        body_checksum, tree_checksum, checksum, body, tree)
-      VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)
+        body_checksum, tree_checksum, checksum, body, tree, arrival)
+      VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)
       """
     ).run(
       .integer(row.sequence), .text(row.id.text), .integer(row.first),
       .integer(row.revision.generation), .text(row.revision.digest.text),
       .integer(row.isDeleted ? 1 : 0), .text(row.type), .integer(row.created),
       .integer(row.updated), .integer(row.bodyChecksum),
-      row.treeChecksum.map { .integer($0) } ?? .null, .integer(row.checksum), .bytes(body),
-      .bytes(tree))
+      row.treeChecksum.map { .integer($0) } ?? .null, .integer(row.checksum),
+      .bytes(body.bytes), .bytes(tree), body.arrival.binding)
   }
 
   /// Removes a document's row.

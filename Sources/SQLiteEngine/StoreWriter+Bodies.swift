@@ -6,23 +6,27 @@ import Stores
 /// Which body stands with the winner, and which are kept beside it.
 extension StoreWriter {
   /// What the mutation's revision says, as it is stored; nil where it adds no revision.
-  static func body(of mutation: Mutation) -> StoreRows.StoredBody? {
+  func body(of mutation: Mutation) -> StoreRows.StoredBody? {
     guard let bytes = mutation.body?.bytes else { return nil }
     return StoreRows.StoredBody(
-      bytes: bytes, checksum: Checksum.body(mutation.id, mutation.revision, bytes))
+      bytes: bytes, checksum: Checksum.body(mutation.id, mutation.revision, bytes),
+      arrival: StoredArrival(arrival, of: mutation.revision, mutation.id))
   }
 
   /// What a further revision of several edits says, as it is stored.
-  static func body(of added: AddedRevision, _ id: DocumentID) -> StoreRows.StoredBody {
+  func body(of added: AddedRevision, _ id: DocumentID) -> StoreRows.StoredBody {
     let bytes = added.body.bytes
     return StoreRows.StoredBody(
-      bytes: bytes, checksum: Checksum.body(id, added.revision, bytes))
+      bytes: bytes, checksum: Checksum.body(id, added.revision, bytes),
+      arrival: StoredArrival(arrival, of: added.revision, id))
   }
 
   /// What a tombstone on a closed branch says, as it is stored.
-  static func tombstone(_ id: DocumentID, _ revision: RevisionID) -> StoreRows.StoredBody {
+  func tombstone(_ id: DocumentID, _ revision: RevisionID) -> StoreRows.StoredBody {
     let bytes = DocumentBody.empty.bytes
-    return StoreRows.StoredBody(bytes: bytes, checksum: Checksum.body(id, revision, bytes))
+    return StoreRows.StoredBody(
+      bytes: bytes, checksum: Checksum.body(id, revision, bytes),
+      arrival: StoredArrival(arrival, of: revision, id))
   }
 
   /// What the winner says: the mutation's revision, the winner of before, or a leaf that had lost until
@@ -30,16 +34,15 @@ extension StoreWriter {
   mutating func content(
     of winner: RevisionID, _ mutation: Mutation, _ old: LoadedDocuments.Found?
   ) throws -> (body: StoreRows.StoredBody, type: String?) {
-    if winner == mutation.revision, let body = Self.body(of: mutation) {
+    if winner == mutation.revision, let body = body(of: mutation) {
       return (body, mutation.body?.type)
     }
     if let added = mutation.further.last(where: { $0.revision == winner }) {
-      return (Self.body(of: added, mutation.id), added.body.type)
+      return (body(of: added, mutation.id), added.body.type)
     }
     guard let old else { throw ServiceError.integrity("the winner's body was never stored") }
     if winner == old.row.revision {
-      let body = StoreRows.StoredBody(bytes: old.body, checksum: old.row.bodyChecksum)
-      return (body, old.row.type)
+      return (old.content, old.row.type)
     }
     return try promoted(winner, of: mutation.id, first: old.row.first)
   }

@@ -15,6 +15,8 @@ struct StoreWriter {
   private(set) var isWriting = false
   /// How many ancestors' bodies the update that is being written keeps.
   private(set) var ancestors = StoreLimits.storedAncestors
+  /// When the revisions of the update that is being written came, and from whom.
+  private(set) var arrival = Arrival(time: Timestamp(milliseconds: 0), author: .server)
 
   /// A writer at the beginning of a transaction.
   init(rows: StoreRows, header: StoreHeader) {
@@ -31,6 +33,7 @@ struct StoreWriter {
     hasWritten = true
     isWriting = true
     ancestors = changes.keepsHistory ? StoreLimits.storedAncestors : 0
+    arrival = Arrival(time: now, author: changes.author)
     for mutation in changes.mutations {
       try write(mutation, replacing: try loaded.document(mutation.id), at: now)
     }
@@ -72,13 +75,13 @@ struct StoreWriter {
     let losing = losing(mutation, to: winner.revision, old)
     let grown = try exchangeBodies(of: first, for: losing, mutation, hasOthers: old != nil)
     if let old { try rows.remove(old.row) }
-    try rows.insert(row, body: content.body.bytes, tree: tree)
+    try rows.insert(row, body: content.body, tree: tree)
     header.otherBodyBytes += grown
     header.lastSequence = sequence
     header.newest = sequence
     count(row, content.body.bytes, replacing: old)
     rows.recent.replace(
-      LoadedDocuments.Found(row: row, body: content.body.bytes, tree: mutation.tree),
+      LoadedDocuments.Found(row: row, body: content.body, tree: mutation.tree),
       revisions: mutation.tree.nodes.count)
   }
 
@@ -89,17 +92,16 @@ struct StoreWriter {
   ) -> [LosingBody] {
     var losing: [LosingBody] = []
     if let old, old.row.revision != winner, isKept(old.row.revision, in: mutation.tree) {
-      let body = StoreRows.StoredBody(bytes: old.body, checksum: old.row.bodyChecksum)
-      losing.append((body, old.row.revision))
+      losing.append((old.content, old.row.revision))
     }
     for added in mutation.further where added.revision != winner {
-      losing.append((Self.body(of: added, mutation.id), added.revision))
+      losing.append((body(of: added, mutation.id), added.revision))
     }
-    if winner != mutation.revision, let body = Self.body(of: mutation) {
+    if winner != mutation.revision, let body = body(of: mutation) {
       losing.append((body, mutation.revision))
     }
     for revision in mutation.closed {
-      losing.append((Self.tombstone(mutation.id, revision), revision))
+      losing.append((tombstone(mutation.id, revision), revision))
     }
     return losing
   }
@@ -158,14 +160,13 @@ extension StoreWriter {
     let kept = purge.tree.revisions(withinSteps: ancestors)
     var grown: Int64 = 0
     if old.row.revision != winner.revision, kept.contains(old.row.revision) {
-      let body = StoreRows.StoredBody(bytes: old.body, checksum: old.row.bodyChecksum)
-      grown += try rows.insert(body, of: first, old.row.revision)
+      grown += try rows.insert(old.content, of: first, old.row.revision)
     }
     try rows.remove(old.row)
     for place in try rows.bodies(of: first, below: .max) where !kept.contains(place.revision) {
       grown -= try rows.removeBody(at: place)
     }
-    try rows.insert(row, body: content.body.bytes, tree: tree)
+    try rows.insert(row, body: content.body, tree: tree)
     header.otherBodyBytes += grown
     header.lastSequence = sequence
     header.newest = sequence
@@ -192,7 +193,7 @@ extension StoreWriter {
     of winner: RevisionID, _ id: DocumentID, _ old: LoadedDocuments.Found
   ) throws -> (body: StoreRows.StoredBody, type: String?) {
     guard winner != old.row.revision else {
-      return (StoreRows.StoredBody(bytes: old.body, checksum: old.row.bodyChecksum), old.row.type)
+      return (old.content, old.row.type)
     }
     return try promoted(winner, of: id, first: old.row.first)
   }

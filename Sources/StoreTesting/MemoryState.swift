@@ -7,6 +7,8 @@ struct MemoryState: Sendable {
   struct Record: Sendable {
     var tree: RevisionTree
     var bodies: [RevisionID: DocumentBody]
+    /// When the revisions came that have a body.
+    var arrivals: [RevisionID: Arrival]
     var sequence: Int64
     var created: Timestamp
     var updated: Timestamp
@@ -47,7 +49,8 @@ struct MemoryState: Sendable {
     guard !changes.changesTwice, changes.mutations.allSatisfy({ $0.tree.winner != nil })
     else { throw ServiceError(.storage, "An update changes a document twice") }
     let ancestors = changes.keepsHistory ? StoreLimits.storedAncestors : 0
-    for mutation in changes.mutations { apply(mutation, keeping: ancestors, at: now) }
+    let arrival = Arrival(time: now, author: changes.author)
+    for mutation in changes.mutations { apply(mutation, keeping: ancestors, arrival) }
     for purge in changes.purges { apply(purge, keeping: ancestors, at: now) }
     for id in changes.withoutHistory { dropHistory(of: id) }
     for (id, local) in locals where local.isExpired(at: now) { locals[id] = nil }
@@ -63,6 +66,7 @@ struct MemoryState: Sendable {
     let kept = old.tree.revisions(withinSteps: 0)
     let record = Record(
       tree: old.tree, bodies: old.bodies.filter { kept.contains($0.key) },
+      arrivals: old.arrivals.filter { kept.contains($0.key) },
       sequence: old.sequence, created: old.created, updated: old.updated)
     records[id] = record
     count(record, by: 1)
@@ -82,6 +86,7 @@ struct MemoryState: Sendable {
     let kept = purge.tree.revisions(withinSteps: ancestors)
     let record = Record(
       tree: purge.tree, bodies: old.bodies.filter { kept.contains($0.key) },
+      arrivals: old.arrivals.filter { kept.contains($0.key) },
       sequence: info.lastSequence, created: old.created, updated: now)
     records[purge.id] = record
     count(record, by: 1)
@@ -105,8 +110,9 @@ struct MemoryState: Sendable {
   }
 
   private mutating func apply(
-    _ mutation: Mutation, keeping ancestors: Int, at now: Timestamp
+    _ mutation: Mutation, keeping ancestors: Int, _ arrival: Arrival
   ) {
+    let now = arrival.time
     guard let winner = mutation.tree.winner else { return }
     let old = records[mutation.id]
     if let old {
@@ -122,11 +128,15 @@ struct MemoryState: Sendable {
     }
     if let body = mutation.body { bodies[mutation.revision] = body }
     for revision in mutation.closed { bodies[revision] = .empty }
+    var arrivals = (old?.arrivals ?? [:]).filter { bodies[$0.key] != nil }
+    let added = mutation.further.map(\.revision) + mutation.closed
+    for revision in added + (mutation.body == nil ? [] : [mutation.revision])
+    where bodies[revision] != nil { arrivals[revision] = arrival }
     // A tombstone keeps the time of the life that it ended; a document brought back begins anew.
     let isReborn =
       mutation.isReborn || old.map { $0.isDeleted && !winner.isDeleted } ?? true
     let record = Record(
-      tree: mutation.tree, bodies: bodies, sequence: info.lastSequence,
+      tree: mutation.tree, bodies: bodies, arrivals: arrivals, sequence: info.lastSequence,
       created: mutation.created ?? (isReborn ? now : old?.created) ?? now, updated: now)
     records[mutation.id] = record
     count(record, by: 1)

@@ -31,6 +31,11 @@ package struct MemoryView: StoreView {
     return nil
   }
 
+  package func kept(_ id: DocumentID, _ revision: RevisionID) throws -> KeptRevision? {
+    guard let record = state.records[id], try body(id, revision) != nil else { return nil }
+    return KeptRevision(arrival: record.arrivals[revision])
+  }
+
   package func documents(
     _ range: DocumentRange, _ visit: (Document) throws -> Bool
   ) throws {

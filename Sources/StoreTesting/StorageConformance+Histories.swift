@@ -139,6 +139,77 @@ extension StorageConformance {
         try require(try await storage.document(id)?.created, is: born, "birth after an update")
       }
     },
+    Claim("each revision keeps when it came and from whom, for as long as its body") { bench in
+      try await bench.withStorage { storage in
+        let id = try DocumentID("a")
+        let count = StoreLimits.storedAncestors + 3
+        var revisions: [RevisionID] = []
+        for number in 0..<count {
+          revisions.append(
+            try await storage.put(
+              id, "{\"n\":\(number)}", base: revisions.last, by: try author(number),
+              at: Timestamp.start.adding(seconds: Int64(number))))
+        }
+        for (number, revision) in revisions.enumerated() {
+          let arrival = Arrival(
+            time: Timestamp.start.adding(seconds: Int64(number)), author: try author(number))
+          let isKept = number >= count - 1 - StoreLimits.storedAncestors
+          try require(
+            try await storage.kept(id, revision),
+            is: isKept ? KeptRevision(arrival: arrival) : nil, "arrival of \(revision)")
+        }
+        try require(try await storage.kept(id, RevisionID("9-zz")), is: nil, "an unknown one's")
+        try require(
+          try await storage.kept(DocumentID("b"), RevisionID("1-a")), is: nil, "an unknown id's")
+      }
+    },
+    Claim("a revision that loses, wins or is closed keeps when it came") { bench in
+      try await bench.withStorage { storage in
+        let id = try DocumentID("a")
+        let (loser, winner) = (try RevisionID("1-a"), try RevisionID("1-b"))
+        let (guest, late) = (try author(2), Timestamp.start.adding(seconds: 60))
+        _ = try await storage.graft(id, [winner], "{}", by: guest)
+        _ = try await storage.graft(id, [loser], "{}", at: late)
+        let first = KeptRevision(arrival: Arrival(time: .start, author: guest))
+        let second = KeptRevision(arrival: Arrival(time: late, author: .server))
+        try require(try await storage.kept(id, winner), is: first, "the winner's arrival")
+        try require(try await storage.kept(id, loser), is: second, "the loser's arrival")
+        let gone = try await storage.put(
+          id, "{}", base: winner, isDeleted: true, by: guest, at: late)
+        try require(try await storage.document(id)?.revision, is: loser, "the winner now")
+        try require(try await storage.kept(id, winner), is: first, "the ancestor's arrival")
+        try require(try await storage.kept(id, loser), is: second, "the new winner's arrival")
+        let third = KeptRevision(arrival: Arrival(time: late, author: guest))
+        try require(try await storage.kept(id, gone), is: third, "the tombstone's arrival")
+        let tree = try required(try await storage.tree(id), "the tree")
+        try await storage.purge(id, to: tree.purging([loser]))
+        try require(try await storage.kept(id, loser), is: nil, "the purged one's arrival")
+        try require(try await storage.kept(id, gone), is: third, "arrival after a purge")
+      }
+    },
+    Claim("every revision of one mutation came at once") { bench in
+      try await bench.withStorage { storage in
+        let id = try DocumentID("a")
+        let late = Timestamp.start.adding(seconds: 60)
+        let root = try await storage.put(id, "{}")
+        let other = try RevisionID("2-x")
+        let user = try author(3)
+        let last = try await storage.update(loading: [id], at: late) { changes in
+          changes.author = user
+          var edits = DocumentEdits(id, in: try changes.tree(id), limit: .standard)
+          _ = try edits.insert([other, root], body: .empty, isDeleted: false, known: nil)
+          let last = try edits.put(base: other, body: .empty, isDeleted: false)
+          changes.write(edits.finish())
+          return last
+        }
+        let came = KeptRevision(arrival: Arrival(time: late, author: user))
+        for revision in [other, last] {
+          try require(try await storage.kept(id, revision), is: came, "arrival of \(revision)")
+        }
+        let former = KeptRevision(arrival: Arrival(time: .start, author: .server))
+        try require(try await storage.kept(id, root), is: former, "arrival of the one before")
+      }
+    },
     Claim("a tree of many branches comes back equal") { bench in
       try await bench.withStorage { storage in
         let id = try DocumentID("a")
@@ -158,4 +229,11 @@ extension StorageConformance {
       }
     },
   ]
+
+  /// Authors of all kinds, in turn.
+  private static func author(_ number: Int) throws -> Author {
+    let account = try required(
+      AccountID(String(repeating: "0", count: 30) + (number % 2 == 0 ? "7f" : "ff")), "an id")
+    return [.server, .administrator, .guest(account), .user(account)][number % 4]
+  }
 }

@@ -11,7 +11,8 @@ extension StoreStorage {
   @discardableResult
   func put(
     _ id: DocumentID, _ text: String, base: RevisionID? = nil, isDeleted: Bool = false,
-    created: Timestamp? = nil, keepsHistory: Bool = true, at now: Timestamp = .start
+    created: Timestamp? = nil, keepsHistory: Bool = true, by author: Author = .server,
+    at now: Timestamp = .start
   ) async throws -> RevisionID {
     let body = try DocumentBody(parsing: Array(text.utf8))
     return try await update(loading: [id], at: now) { changes in
@@ -20,6 +21,7 @@ extension StoreStorage {
       mutation.created = created
       changes.write(mutation)
       changes.keepsHistory = keepsHistory
+      changes.author = author
       return mutation.revision
     }
   }
@@ -39,7 +41,7 @@ extension StoreStorage {
   @discardableResult
   func graft(
     _ id: DocumentID, _ history: [RevisionID], _ text: String, isDeleted: Bool = false,
-    at now: Timestamp = .start
+    by author: Author = .server, at now: Timestamp = .start
   ) async throws -> [Change] {
     let body = try DocumentBody(parsing: Array(text.utf8))
     let last = try await update(loading: [id], at: now) { changes in
@@ -47,6 +49,7 @@ extension StoreStorage {
       let mutation = try Edit.insert(
         id, in: tree, history: history, body: body, isDeleted: isDeleted, known: nil)
       changes.write(mutation)
+      changes.author = author
       return try changes.view.info().lastSequence
     }
     return try await changes(after: last)
@@ -74,6 +77,10 @@ extension StoreStorage {
   func body(_ id: DocumentID, _ revision: RevisionID) async throws -> String? {
     try await read { view in try view.body(id, revision) }
       .map { String(decoding: $0, as: UTF8.self) }
+  }
+
+  func kept(_ id: DocumentID, _ revision: RevisionID) async throws -> KeptRevision? {
+    try await read { view in try view.kept(id, revision) }
   }
 
   func local(_ id: LocalID) async throws -> LocalDocument? {

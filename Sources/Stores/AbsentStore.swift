@@ -42,6 +42,7 @@ private struct AbsentView: StoreView {
   func document(_ id: DocumentID) throws -> Document? { nil }
   func tree(_ id: DocumentID) throws -> RevisionTree? { nil }
   func body(_ id: DocumentID, _ revision: RevisionID) throws -> [UInt8]? { nil }
+  func kept(_ id: DocumentID, _ revision: RevisionID) throws -> KeptRevision? { nil }
   func documents(
     _ range: DocumentRange, _ visit: (Document) throws -> Bool
   ) throws {}

@@ -161,7 +161,11 @@ extension DocumentStore {
     guard mending.hasChanged else { return mending }
     feed.wake()
     // What it could not do now, the next look at the document does; what was set aside stays so.
-    if !mending.lost.isEmpty { try? await follower.restore(self, mending.lost) }
+    if !mending.lost.isEmpty {
+      try? await Author.$current.withValue(.server) {
+        try await follower.restore(self, mending.lost)
+      }
+    }
     return mending
   }
 

@@ -80,11 +80,12 @@ package struct DocumentStore: Sendable {
     loading ids: Set<DocumentID> = [],
     _ rule: @escaping @Sendable (inout StoreChanges) throws -> Value
   ) async throws -> Value {
-    let (limits, moment) = (limits, now())
+    let (limits, moment, author) = (limits, now(), Author.current)
     let concerns = follower.concerns
     let (value, wakes, followed) = try await mending {
       try await storage.update(loading: ids, at: moment) { changes in
         changes.historyLimits = limits.history
+        changes.author = author
         let value = try rule(&changes)
         try PurgeMarks.note(in: &changes, at: moment)
         try Quota.check(&changes, against: limits)
@@ -96,7 +97,9 @@ package struct DocumentStore: Sendable {
     }
     if wakes { feed.wake() }
     // What it could not do now it does at the next such commit; this one stands.
-    if !followed.isEmpty { try? await follower.follow(self, followed) }
+    if !followed.isEmpty {
+      try? await Author.$current.withValue(.server) { try await follower.follow(self, followed) }
+    }
     return value
   }
 

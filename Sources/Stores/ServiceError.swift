@@ -183,6 +183,8 @@ extension ServiceError {
     case tooMany
     /// That guest has become another user's, or was erased.
     case guestSpent = "guest_spent"
+    /// What was taken over from that guest can't be undone any more.
+    case undoOver = "undo_over"
     /// No such user (command line only).
     case unknownUser
     /// More passwords are waiting to be hashed than the service takes.

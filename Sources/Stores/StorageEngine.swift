@@ -64,7 +64,8 @@ package protocol StoreStorage: Sendable {
   ///
   /// One sequence number for each document's next state, in order, none for ancestors that a graft brought
   /// along; then one for each purge of a document that is there. Concurrent updates may share one commit;
-  /// each sees what those before it wrote. `rule` may run more than once and must not have side effects.
+  /// each sees what those before it wrote. Each revision that is added keeps, for as long as its body is kept, `now`
+  /// and the author that the changes name. `rule` may run more than once and must not have side effects.
   /// - Parameter ids: documents that are read in one go before the rule runs. It may read and change others, each of
   ///   which costs a read of its own.
   /// - Parameter now: the moment that new documents are stamped with and that local documents

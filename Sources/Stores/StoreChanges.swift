@@ -13,6 +13,8 @@ package import Documents
 package struct StoreChanges {
   /// What the store holds: what updates before this one wrote, and nothing of what this one records.
   package let view: any StoreView
+  /// Who writes.
+  package var author = Author.server
   /// How much history the documents keep that ``put(_:base:body:isDeleted:)`` and ``delete(_:base:)`` write.
   package var historyLimits = HistoryLimits.standard
   /// Documents' next states, in order; each takes the next sequence number.

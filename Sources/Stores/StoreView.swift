@@ -15,6 +15,9 @@ package protocol StoreView {
   func body(
     _ id: DocumentID, of node: RevisionTree.Node, in tree: RevisionTree
   ) throws -> [UInt8]?
+  /// What is known of a revision whose body is kept; nil when it is unknown or its body was compacted away. Reads no
+  /// body.
+  func kept(_ id: DocumentID, _ revision: RevisionID) throws -> KeptRevision?
   /// Winners by id in byte order, tombstones included where asked, until `visit` answers false.
   func documents(
     _ range: DocumentRange, _ visit: (Document) throws -> Bool

@@ -62,6 +62,29 @@ struct ErasureTests {
     #expect(try await fixture.service.accountID(ofUser: "demo") == second.principal.id)
   }
 
+  @Test func aGuestThatWasTakenOverIsErasedForThatUserAlone() async throws {
+    let fixture = try await AccountFixture.make()
+    let guest = try await fixture.guest().principal
+    try await write(fixture, guest.store)
+    // Something has to wait, so that each log-in would carry it over.
+    fixture.adoptions.leaveSomething(true)
+    let user = try await fixture.signUp("demo", guest: guest).principal
+    let other = try await fixture.signUp("other").principal
+    try await fixture.service.eraseAdopted(guest.id, of: other)
+    #expect(try await stores(fixture, "guest").count == 1)
+    try await fixture.service.eraseAdopted(guest.id, of: user)
+    #expect(try await stores(fixture, "guest").isEmpty)
+    #expect(try await fixture.service.accounts.pendingErasures().isEmpty)
+    let carried = fixture.adoptions.done.count
+    _ = try await fixture.logIn("demo")
+    #expect(fixture.adoptions.done.count == carried)
+    // An erasure that is noted and not done, as a crash leaves it, is done by asking again.
+    try await write(fixture, guest.store)
+    try await fixture.service.accounts.noteErasure(of: guest.store)
+    try await fixture.service.eraseAdopted(guest.id, of: user)
+    #expect(try await stores(fixture, "guest").isEmpty)
+  }
+
   @Test func anErasedGuestsTokenIsSpent() async throws {
     let fixture = try await AccountFixture.make()
     let guest = try await fixture.guest()

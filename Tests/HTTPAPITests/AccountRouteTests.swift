@@ -1,6 +1,7 @@
 import Accounts
 import HTTPTypes
 import JSON
+import StoreTesting
 import TestSupport
 import Testing
 
@@ -173,6 +174,52 @@ import Testing
       #expect(login.status == 401)
       let again = try await api.user("anna")
       #expect(try await api.call(.get, "/v1/bookmarks", token: again).ids == [])
+    }
+  }
+}
+
+/// Taking back what came from a guest.
+@Suite struct AdoptionRouteTests {
+  @Test func whatCameFromAGuestGoesWithTheGuestsData() async throws {
+    try await APIFixture.open { api in
+      let guest = try await api.guest()
+      let id = try #require(try await api.call(.get, "/v1/me", token: guest)["id"])
+      try await api.bookmark("theirs", guest)
+      let token = try #require(try await api.signUp("ada", guest: guest)["token"])
+      try await api.bookmark("mine", token)
+      let listed = try await api.call(.get, "/v1/me/adoptions", token: token)
+      let adoption = try #require(listed.json["adoptions"]?.array?.first)
+      #expect(adoption["id"]?.string == id)
+      #expect(adoption["bookmarks"]?.int == 1)
+      for _ in 0..<2 {
+        let undone = try await api.call(.delete, "/v1/me/adoptions/" + id, token: token)
+        #expect(undone.status == 204)
+      }
+      #expect(try await api.call(.get, "/v1/bookmarks", token: token).ids == ["mine"])
+      let after = try await api.call(.get, "/v1/me/adoptions", token: token)
+      #expect(after.json["adoptions"]?.array?.isEmpty == true)
+      let names = try await api.engine.names(in: "guest", after: nil, limit: 9)
+      #expect(names.isEmpty)
+      #expect(try await api.call(.get, "/v1/me", token: guest).error == "guest_spent")
+    }
+  }
+
+  @Test func onlyTheUserCanUndoAndForADay() async throws {
+    try await APIFixture.open { api in
+      let guest = try await api.guest()
+      let id = try #require(try await api.call(.get, "/v1/me", token: guest)["id"])
+      try await api.bookmark("theirs", guest)
+      let token = try #require(try await api.signUp("ada", guest: guest)["token"])
+      let other = try await api.user("bob")
+      for target in [id, "nobody", String(repeating: "0", count: 32)] {
+        let reply = try await api.call(.delete, "/v1/me/adoptions/" + target, token: other)
+        #expect(reply.status == 404)
+      }
+      api.clock.advance(seconds: 86_400)
+      let late = try await api.call(.delete, "/v1/me/adoptions/" + id, token: token)
+      #expect(late.status == 410)
+      #expect(late.error == "undo_over")
+      #expect(try await api.call(.get, "/v1/bookmarks", token: token).ids == ["theirs"])
     }
   }
 }

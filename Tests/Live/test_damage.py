@@ -85,6 +85,7 @@ def everything(server, token, store):
         "found": sorted(doc["_id"] for doc in get(store + "/_find", "POST", json=find)["docs"]),
         "local": server.call("GET", store + "/_local/checkpoint", token).json(),
         "info": {name: value for name, value in get(store).items() if name.startswith("doc_")},
+        "history": [get(f"/v1/documents/{id}/revisions") for id in ("n3", "n4", "n5", "bookmarkedhotels")],
         "revisions": get(store + "/n4?revs=true&revs_info=true"),
         "branches": [server.call("GET", f"{store}/n5?rev={rev}", token).json()
                      for rev in ["1-00", *get(store + "/n5?conflicts=true").get("_conflicts", [])]],
@@ -94,11 +95,12 @@ def everything(server, token, store):
 DOCUMENT = "id = 'n3'"
 ONE_BYTE = [
     *[("documents", column, where) for where in (DOCUMENT, "id = 'n5'", "id = 'bookmarkedhotels'")
-      for column in ("digest", "generation", "type", "created", "updated", "body_checksum", "checksum", "body")],
+      for column in ("digest", "generation", "type", "created", "updated", "body_checksum", "checksum", "body",
+                     "arrival")],
     ("documents", "first", DOCUMENT),
     *[("documents", column, "id = 'n5'") for column in ("tree_checksum", "tree")],
     *[("bodies", column, "number = (SELECT max(number) FROM bodies)")
-      for column in ("generation", "digest", "body_checksum", "body")],
+      for column in ("generation", "digest", "body_checksum", "body", "arrival")],
     *[("locals", column, "id = '_local/checkpoint'") for column in ("revision", "checksum", "body")],
     *[("header", column, "one = 1")
       for column in ("store", "epoch", "last_sequence", "live", "deleted", "bytes", "checksum")],

@@ -29,6 +29,7 @@ private let turns = ProcessInfo.processInfo.environment["BOOKMARKS_NIGHTLY"] == 
         answers.append("\(String(describing: tree))")
         for node in tree?.nodes ?? [] {
           answers.append("\(String(describing: try view.body(id, node.revision)))")
+          answers.append("\(String(describing: try view.kept(id, node.revision)))")
         }
       }
       answers.append("\(try view.changes(after: 0, limit: 1_000))")

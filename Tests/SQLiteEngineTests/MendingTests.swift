@@ -1,4 +1,5 @@
 import Documents
+import SQLite
 import StoreTesting
 import Stores
 import TestSupport
@@ -82,6 +83,54 @@ import Testing
     #expect(tree.keeping([ids[0]]).leaves.map(\.revision) == [ids[0]])
     #expect(tree.keeping([ids[2], ids[3]]) == tree)
     #expect(tree.keeping([]).nodes.isEmpty)
+  }
+
+  /// A revision's arrival is computed back, or not known any more; what the document says is not touched.
+  @Test(arguments: [
+    (Mending.Extent.everything, "documents", 1), (.everything, "bodies", 1),
+    (.everything, "documents", 2), (.everything, "bodies", 2), (.withoutLoss, "documents", 2),
+  ])
+  func arrivalIsComputedBackOrUnknown(
+    extent: Mending.Extent, table: String, wrong: Int
+  ) async throws {
+    let directory = try TemporaryDirectory()
+    let engine = try await FileEngine.open(directory: directory.path, lanes: 1)
+    let storage = try await engine.store(user(1))
+    let first = try await storage.put("note", #"{"n":1}"#, at: 7)
+    let second = try await storage.put("note", #"{"n":2}"#, base: first, at: 8)
+    await storage.close()
+    let connection = try Connection(path: path(of: user(1), in: directory), mode: .readWrite)
+    let isWinner = table == "documents"
+    let select: StaticString =
+      isWinner ? "SELECT arrival FROM documents" : "SELECT arrival FROM bodies"
+    var bytes = try #require(try connection.statement(select).first { row in row.bytes(0) })
+    #expect(bytes.count == 17)
+    for place in 0..<wrong { bytes[9 + 3 * place] ^= 0x5A }
+    let update: StaticString =
+      isWinner ? "UPDATE documents SET arrival = ?1" : "UPDATE bodies SET arrival = ?1"
+    try connection.statement(update).run(.bytes(bytes))
+    try connection.close()
+
+    let damaged = try await engine.store(user(1))
+    let id = try DocumentID("note")
+    let (revision, other) = isWinner ? (second, first) : (first, second)
+    await #expect(throws: ServiceError.self) {
+      try await damaged.read { view in try view.kept(id, revision) }
+    }
+    let outcome = try await damaged.mend(extent, at: Timestamp(milliseconds: 9), pause: .zero)
+    #expect(outcome.lost.isEmpty)
+    #expect(outcome.mended == (wrong == 1 ? 1 : 0))
+    #expect(outcome.dropped == (wrong == 2 && extent == .everything ? 1 : 0))
+    #expect(outcome.left == (extent == .withoutLoss ? 1 : 0))
+    #expect(try await damaged.body("note") == #"{"n":2}"#)
+    let kept = try await damaged.read { view in try view.kept(id, other) }
+    #expect(kept?.arrival?.time.milliseconds == (isWinner ? 7 : 8))
+    if extent == .everything {
+      let mended = try #require(try await damaged.read { view in try view.kept(id, revision) })
+      #expect(mended.arrival?.time.milliseconds == (wrong == 2 ? nil : isWinner ? 8 : 7))
+    }
+    await damaged.close()
+    await engine.close()
   }
 
   @Test func accountsAreOnlyComputedBack() async throws {

@@ -101,20 +101,37 @@ import Testing
     let body = Array(#"{"type":"t"}"#.utf8)
     try file.create(
       try BlankDatabase(first).image { connection in
-        let rows = StoreRows(connection)
         for (sequence, id) in [(3, "a"), (7, "b")] as [(Int64, String)] {
           let (id, revision) = (DocumentID(stored: id), RevisionID(generation: 1, digest: "x"))
           let row = StoredDocument(
             sequence: sequence, id: id, first: sequence, revision: revision,
             isDeleted: sequence == 7, type: "t", created: 1, updated: 2,
             bodyChecksum: Checksum.body(id, revision, body), treeChecksum: nil)
-          try rows.insert(row, body: body, tree: nil)
+          try Self.insert(row, body, in: connection)
         }
-        try rows.apply(
+        try StoreRows(connection).apply(
           LocalEdit(LocalID(stored: "_local/l"), LocalDocument(revision: 4, body: body)))
         try Self.writeFirstHeader([7, 1, 1, 24], to: connection)
       })
     return file
+  }
+
+  /// Adds a document's row as the first version has it.
+  private static func insert(
+    _ row: StoredDocument, _ body: [UInt8], in connection: Connection
+  ) throws {
+    try connection.statement(
+      """
+      INSERT INTO documents(
+        sequence, id, first, generation, digest, is_deleted, type, created, updated,
+        body_checksum, checksum, body)
+      VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)
+      """
+    ).run(
+      .integer(row.sequence), .text(row.id.text), .integer(row.first),
+      .integer(row.revision.generation), .text(row.revision.digest.text),
+      .integer(row.isDeleted ? 1 : 0), .text(row.type), .integer(row.created),
+      .integer(row.updated), .integer(row.bodyChecksum), .integer(row.checksum), .bytes(body))
   }
 
   /// Opens a file that was ``firstVersion(_:)`` and looks for what it held.
@@ -133,6 +150,8 @@ import Testing
     #expect(try view.changes(after: 0, limit: 9).map(\.sequence) == [3, 7])
     #expect(try view.document(DocumentID("a"))?.body == Array(#"{"type":"t"}"#.utf8))
     #expect(try view.document(DocumentID("b"))?.isDeleted == true)
+    let revision = RevisionID(generation: 1, digest: "x")
+    #expect(try view.kept(DocumentID("a"), revision) == KeptRevision(arrival: nil))
     #expect(try view.count(DocumentRange(), among: 9).count == 1)
     #expect(try view.count(DocumentRange(includesDeleted: true), among: 9).count == 2)
     #expect(try view.local(LocalID(client: "_local/l"))?.revision == 4)
@@ -204,12 +223,11 @@ import Testing
     let second = Schema(applicationID: Schema.store.applicationID, steps: steps)
     try file.create(
       try BlankDatabase(second).image { connection in
-        let rows = StoreRows(connection)
-        for length in [10, 30] {
-          let body = StoreRows.StoredBody(
-            bytes: [UInt8](repeating: 1, count: length), checksum: 0)
-          _ = try rows.insert(body, of: 1, RevisionID(generation: length, digest: "x"))
-        }
+        try connection.execute(
+          """
+          INSERT INTO bodies(first, generation, digest, body_checksum, body)
+          VALUES (1, 10, 'x', 0, zeroblob(10)), (1, 30, 'x', 0, zeroblob(30))
+          """)
         try Self.writeFirstHeader(to: connection)
       })
     for written in [false, true, true] {

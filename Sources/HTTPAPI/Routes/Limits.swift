@@ -153,6 +153,12 @@ enum Limits {
     ("hotelBytes", BookmarkLimits.hotelBytes, "bytes"),
     ("batchBytes", JSONLimits.document.maximumBytes, "bytes"),
     ("batchItems", BookmarkLimits.batchItems, "hotels"),
+    (
+      "adoptionUndoSeconds", Int(BookmarkLimits.undoSeconds), "seconds since a guest was taken over"
+    ),
+    ("adoptionUndoRevisions", BookmarkLimits.undoneRevisions, "revisions that came from a guest"),
+    ("restoredHotels", BookmarkLimits.restoredHotels, "hotels that come or go with a list"),
+    ("historyRevisions", HistoryPage.maximumRevisions, "revisions per page"),
     ("searchTextBytes", HotelQuery.maximumTextBytes, "bytes"),
     ("searchWords", HotelQuery.maximumWords, "different words"),
     ("searchMilliseconds", HotelQuery.maximumMilliseconds, "milliseconds in the own catalogue"),

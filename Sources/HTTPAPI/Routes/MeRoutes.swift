@@ -1,6 +1,7 @@
 import Accounts
 import Documents
 import HTTPTypes
+import Hotels
 import Hummingbird
 import JSON
 import Lists
@@ -12,6 +13,13 @@ extension HTTPService {
     [
       .person(.get, "/v1/me") { call, person in try await me(call, person) },
       .person(.delete, "/v1/me") { call, person in try await erase(call, person) },
+      .person(.get, "/v1/me/adoptions") { _, person in try await listAdoptions(of: person) },
+      .person(.delete, "/v1/me/adoptions/{id}") { call, person in
+        guard let guest = AccountID(try call.parameter("id")) else { throw Problem.notFound }
+        try await hotels.undoAdoption(of: guest, in: person.store)
+        try await accounts.eraseAdopted(guest, of: person)
+        return .empty(.noContent)
+      },
       .signedIn(.put, "/v1/me/password") { call, person in
         let body = try await call.json(.small)
         let token = try await accounts.changePassword(
@@ -49,6 +57,24 @@ extension HTTPService {
       writer.name("quota")
       Self.write(documents: quota.documents, bytes: quota.bytes, to: &writer)
       if let expires = person.expiresAt { writer.member("expiresAt", expires.rfc3339) }
+    }
+  }
+
+  /// What came from guests and can go again.
+  private func listAdoptions(of person: Principal) async throws -> Response {
+    let adoptions = try await hotels.adoptions(in: person.store)
+    return .json { writer in
+      writer.name("adoptions")
+      writer.beginArray()
+      for adoption in adoptions {
+        writer.beginObject()
+        writer.member("id", adoption.guest.text)
+        writer.member("bookmarks", adoption.bookmarks)
+        writer.member("time", adoption.time.rfc3339)
+        writer.member("undoableUntil", adoption.undoableUntil.rfc3339)
+        writer.endObject()
+      }
+      writer.endArray()
     }
   }
 

@@ -90,9 +90,9 @@ package struct HTTPService: Sendable {
 
   /// Every operation that there is.
   package var routes: [Route] {
-    operationRoutes + accountRoutes + meRoutes + hotelRoutes + bookmarkRoutes + mirrorRoutes
-      + listRoutes + observerRoutes
-      + travelSampleRoutes
+    operationRoutes + accountRoutes + meRoutes + hotelRoutes + bookmarkRoutes + historyRoutes
+      + mirrorRoutes
+      + listRoutes + observerRoutes + travelSampleRoutes
       + couchRoutes
   }
 

@@ -7,6 +7,7 @@ import Logging
 import Metrics
 import NIOCore
 import NIOHTTP1
+import Stores
 import Synchronization
 
 /// What every request passes on its way in and out: checks of its target, its route, who calls, cross-origin
@@ -124,7 +125,9 @@ package struct RequestRouter: HTTPResponder {
     case .anyone(let run):
       let principal = try await principal(of: call, work)
       try await Slice.begin()
-      return try await run(call, principal)
+      return try await Author.$current.withValue(principal?.author ?? .server) {
+        try await run(call, principal)
+      }
     case .person(let run), .signedIn(let run):
       guard let principal = try await principal(of: call, work) else {
         throw Authentication.required
@@ -133,7 +136,9 @@ package struct RequestRouter: HTTPResponder {
       guard route.access == .signedIn || principal.kind != .administrator else {
         throw Authentication.noStore
       }
-      let response = try await run(call, principal)
+      let response = try await Author.$current.withValue(principal.author) {
+        try await run(call, principal)
+      }
       if route.isWrite { try await authentication.requireStillGood(principal) }
       return response
     }

@@ -67,6 +67,7 @@ struct StoreMending {
     do {
       let document = try found.verified()
       try rows.check(document, found.content, tree: row.bytes(13), into: &lengths)
+      try rows.checkArrivals(of: document)
       return try rows.isIndexed(document)
     } catch {
       guard ServiceError(engine: error).code == .integrity else { throw error }
@@ -96,6 +97,7 @@ struct StoreMending {
     } else if wasIndexed == false {
       outcome.mended += 1
     }
+    if found.head.isSound, let row = found.head.document { try mendArrivals(of: row) }
     guard !found.isWhole else { return }
     guard extent == .everything else {
       outcome.left += 1
@@ -131,10 +133,13 @@ struct StoreMending {
       return
     }
     let rest = found.rest(of: row)
+    let body = StoreRows.StoredBody(
+      bytes: found.body.content, checksum: row.bodyChecksum,
+      arrival: try rows.arrival(at: number) ?? .unknown)
     var writer = StoreWriter(rows: rows, header: header)
     try writer.write(
       Purge(id: row.id, tree: rest),
-      replacing: LoadedDocuments.Found(row: row, body: found.body.content, tree: rest), at: now)
+      replacing: LoadedDocuments.Found(row: row, body: body, tree: rest), at: now)
     header = writer.header
     for (revision, bytes) in found.lostBodies(of: row, keeping: rest) {
       try note(

@@ -57,8 +57,11 @@ extension StoreRows {
   /// Puts the rows of a document as they are now in the place of those that the file has.
   func replace(_ number: Int64, with document: DamagedDocument) throws {
     guard let row = document.head.document else { return }
+    let body = StoredBody(
+      bytes: document.body.content, checksum: row.bodyChecksum,
+      arrival: try arrival(at: number) ?? .unknown)
     try connection.statement("DELETE FROM documents WHERE sequence = ?1").run(.integer(number))
-    try insert(row, body: document.body.content, tree: document.tree?.content)
+    try insert(row, body: body, tree: document.tree?.content)
     for (number, other) in document.others where other.isSound {
       guard let revision = other.revision else { continue }
       try connection.statement(

@@ -166,6 +166,8 @@ extension StoreScrub {
     var lengths: [Int] = []
     defer { for length in lengths { count(body: length) } }
     try rows.check(stored, found.content, tree: row.bytes(13), into: &lengths)
+    // Files of earlier versions don't say when revisions came.
+    if version > 4 { try rows.checkArrivals(of: stored) }
     let body = try DocumentBody(parsing: found.content, limits: .stored)
     guard body.type.map({ Array($0.utf8) }) == stored.type.map({ Array($0.utf8) }) else {
       throw ServiceError.integrity("the row's type is not the body's")

@@ -1,0 +1,134 @@
+import Accounts
+import Documents
+import HTTPTypes
+import Hotels
+import Hummingbird
+import JSON
+import Stores
+
+extension HTTPService {
+  /// Documents' histories, and bringing earlier revisions back.
+  var historyRoutes: [Route] {
+    [
+      .person(.get, "/v1/documents/{documentID}/revisions") { call, person in
+        try await listRevisions(call, in: person.store, for: person)
+      },
+      .person(.get, "/v1/documents/{documentID}/revisions/{rev}") { call, person in
+        try await readRevision(call, in: person.store)
+      },
+      .person(.post, "/v1/documents/{documentID}/restore") { call, person in
+        try await restoreRevision(call, in: person.store)
+      },
+    ]
+  }
+
+  /// A page of a document's history.
+  func listRevisions(
+    _ call: Call, in store: StoreName, for person: Principal
+  ) async throws -> Response {
+    let id = try DocumentID(call.parameter("documentID"))
+    let query = try call.query("limit", "after")
+    let limit = try query.int("limit", in: 1...HistoryPage.maximumRevisions, default: 50)
+    let after = try query["after"].map { try RevisionID($0) }
+    let page = try await stores.withStore(store, creating: false) { store in
+      try await store?.history(of: id, limit: limit, after: after)
+    }
+    guard let page = page ?? nil else { throw Problem.notFound }
+    return .json { writer in
+      writer.member("id", id.text)
+      writer.name("revisions")
+      writer.beginArray()
+      for revision in page.revisions { revision.write(to: &writer, for: person) }
+      writer.endArray()
+      if let next = page.next { writer.member("next", next.description) }
+    }
+  }
+
+  /// What a revision says.
+  func readRevision(_ call: Call, in store: StoreName) async throws -> Response {
+    let id = try DocumentID(call.parameter("documentID"))
+    let revision = try RevisionID(call.parameter("rev"))
+    let document = try await stores.withStore(store, creating: false) { store in
+      try await store?.revision(revision, of: id)
+    }
+    guard let document = document ?? nil else { throw Problem.notFound }
+    let fields = Self.tagged(revision.description)
+    if let known = try EntityTags(call, .ifNoneMatch, strong: false),
+      known.matches(revision.description)
+    {
+      return .empty(.notModified, headers: fields)
+    }
+    var bytes: [UInt8] = []
+    document.append(to: &bytes)
+    return .json(bytes, headers: fields)
+  }
+
+  /// Brings a revision back.
+  func restoreRevision(_ call: Call, in store: StoreName) async throws -> Response {
+    let id = try DocumentID(call.parameter("documentID"))
+    let condition = try Self.condition(call)
+    let request = try RestoreRequest(parsing: try await call.json(.small))
+    let outcome = try await hotels.restore(request, of: id, in: store, condition: condition)
+    return .json(headers: Self.tagged(outcome.revision.description)) { writer in
+      writer.member("id", id.text)
+      writer.member("rev", outcome.revision.description)
+      writer.member("deleted", outcome.isDeleted)
+      guard !outcome.missing.isEmpty else { return }
+      writer.name("missing")
+      writer.beginArray()
+      for hotel in outcome.missing { writer.string(hotel.text) }
+      writer.endArray()
+    }
+  }
+}
+
+extension RestoreRequest {
+  /// Reads `{"rev","base"}`, of which `base` may be absent.
+  /// - Throws: ``Problem`` 400 for any other shape; ``DocumentError`` for what is no revision.
+  fileprivate init(parsing body: JSONNode) throws {
+    guard body.kind == .object,
+      body.members.allSatisfy({ $0.nameEquals("rev") || $0.nameEquals("base") }),
+      let revision = body["rev"]?.string
+    else { throw Self.malformed }
+    if let base = body["base"], base.string == nil { throw Self.malformed }
+    self.init(
+      revision: try RevisionID(revision), base: try body["base"]?.string.map { try RevisionID($0) })
+  }
+
+  private static let malformed = Problem(
+    .badRequest, "bad_request",
+    "The body must be an object with the revision as rev and, if you like, the present one as base")
+}
+
+extension PastRevision {
+  /// Writes the revision as an object. Who brought it is told by name where that is the caller.
+  fileprivate func write(to writer: inout JSONWriter, for person: Principal) {
+    writer.beginObject()
+    writer.member("rev", revision.description)
+    if let parent { writer.member("parent", parent.description) }
+    if let arrival = kept?.arrival {
+      writer.member("time", arrival.time.rfc3339)
+      writer.name("by")
+      arrival.author.write(to: &writer, for: person)
+    }
+    writer.member("current", isCurrent)
+    writer.member("deleted", isDeleted)
+    writer.member("conflicting", isConflicting)
+    writer.member("kept", kept != nil)
+    writer.endObject()
+  }
+}
+
+extension Author {
+  fileprivate func write(to writer: inout JSONWriter, for person: Principal) {
+    writer.beginObject()
+    switch self {
+    case .guest: writer.member("kind", "guest")
+    case .user: writer.member("kind", "user")
+    case .administrator: writer.member("kind", "administrator")
+    case .server: writer.member("kind", "server")
+    }
+    if self == person.author, let name = person.username { writer.member("name", name) }
+    writer.endObject()
+  }
+}

@@ -1,0 +1,123 @@
+import Documents
+import JSON
+import Stores
+
+/// Bringing earlier revisions back.
+extension BookmarkEdit {
+  /// Does a request; see ``HotelService/restore(_:of:in:condition:)``.
+  mutating func restore(
+    _ request: RestoreRequest, of id: DocumentID, _ condition: RevisionCondition
+  ) throws -> RestoreOutcome {
+    guard let tree = try view.tree(id), let winner = tree.winner,
+      let wanted = tree[request.revision]
+    else { throw Self.unknown }
+    try condition.check(document: winner)
+    guard request.base == nil || request.base == winner.revision else {
+      throw ServiceError(
+        .conflict, "The document's revision is \(winner.revision), not the base that is given")
+    }
+    guard id != BookmarkList.documentID else { return try restoreList(wanted, over: winner) }
+    guard !wanted.isDeleted else { return try restoreDeletion(of: id, tree, winner) }
+    let body = try said(wanted.revision, by: id)
+    guard body.type?.equalsBytes(of: BookmarkList.type) != true else {
+      throw ServiceError(
+        .conflict,
+        "This list was merged into \(BookmarkList.documentID): restore a revision of that one")
+    }
+    try settleList(on: id, saying: body)
+    let others = tree.liveLeaves.dropFirst().map(\.revision)
+    if others.isEmpty, !winner.isDeleted, try view.document(id)?.body == body.bytes {
+      return RestoreOutcome(winner.revision)
+    }
+    let mutation = try BookmarkMerge.write(
+      body, of: id, onto: tree, closing: others, limit: limit, at: now)
+    write(mutation)
+    return RestoreOutcome(mutation.revision)
+  }
+
+  /// A hotel comes back to the list, what is a hotel no more leaves it.
+  private mutating func settleList(on id: DocumentID, saying body: DocumentBody) throws {
+    guard let hotel = HotelID(id.text) else { return }
+    if body.type?.equalsBytes(of: Hotel.type) != true {
+      unlist(hotel)
+    } else if try bookmark(hotel) == nil {
+      join(hotel)
+    }
+  }
+
+  /// Deletes a document, and takes it off the list.
+  private mutating func restoreDeletion(
+    of id: DocumentID, _ tree: RevisionTree, _ winner: RevisionTree.Node
+  ) throws -> RestoreOutcome {
+    if let hotel = HotelID(id.text) { unlist(hotel) }
+    guard let mutation = try Edit.deleteAllLeaves(id, in: tree, limit: limit) else {
+      return RestoreOutcome(winner.revision, isDeleted: true)
+    }
+    write(mutation)
+    return RestoreOutcome(mutation.revision, isDeleted: true)
+  }
+
+  /// What a revision says.
+  /// - Throws: `missing`, also where that is not kept.
+  private func said(_ revision: RevisionID, by id: DocumentID) throws -> DocumentBody {
+    guard let document = try view.revision(revision, of: id) else { throw Self.unknown }
+    return try DocumentBody(parsing: document.body, limits: .stored)
+  }
+
+  private static var unknown: ServiceError {
+    ServiceError(.missing, "There is no such document, or it has no such revision")
+  }
+}
+
+/// Bringing the bookmarks of an earlier list back.
+extension BookmarkEdit {
+  /// Makes the bookmarks those of an earlier list. Only hotels that come or go are looked at.
+  private mutating func restoreList(
+    _ wanted: RevisionTree.Node, over winner: RevisionTree.Node
+  ) throws -> RestoreOutcome {
+    var then = BookmarkList()
+    if !wanted.isDeleted {
+      let body = try said(wanted.revision, by: BookmarkList.documentID)
+      then = try BookmarkList(parsing: body.bytes)
+    }
+    let (going, coming) = (list.subtracting(then), then.subtracting(list))
+    guard going.count + coming.count <= BookmarkLimits.restoredHotels else {
+      throw ServiceError.tooLarge(
+        "That list has \(coming.count) hotels more and \(going.count) fewer than now, and may differ by "
+          + "\(BookmarkLimits.restoredHotels): restore a later revision first, or hotels one by one"
+      )
+    }
+    for id in going { _ = try remove(id) }
+    var missing: Set<HotelID> = []
+    for id in coming where try !revive(id) { missing.insert(id) }
+    // All of them anew, in the order of then.
+    for id in then.hotels where !missing.contains(id) { join(id) }
+    let written = try finished().mutations.last { $0.id == BookmarkList.documentID }
+    return RestoreOutcome(
+      written?.revision ?? winner.revision, isDeleted: written == nil && winner.isDeleted,
+      missing: coming.filter(missing.contains))
+  }
+
+  /// Brings an unbookmarked hotel's document back as it was last, with its time.
+  /// - Returns: whether the hotel is there.
+  private mutating func revive(_ id: HotelID) throws -> Bool {
+    switch try StoredHotel(id, in: view) {
+    case .live: return true
+    case .other: return false
+    case .absent: break
+    }
+    guard let present = try view.document(id.documentID),
+      let tree = try view.tree(id.documentID), let place = tree.index(of: present.revision)
+    else { return false }
+    for node in tree.line(at: place).prefix(StoreLimits.storedAncestors + 1)
+    where !node.isDeleted {
+      guard let bytes = try view.body(id.documentID, of: node, in: tree),
+        let body = try? DocumentBody(parsing: bytes, limits: .stored),
+        body.type?.equalsBytes(of: Hotel.type) == true
+      else { continue }
+      _ = try put(id, body, base: nil, created: present.created)
+      return true
+    }
+    return false
+  }
+}

@@ -1,0 +1,95 @@
+import Documents
+import SQLite
+import Stores
+
+/// When a revision came and from whom, as the last column of its row.
+///
+/// Eight bytes of checksum, eight of milliseconds since 1970, one that says what the author is, and the sixteen of an
+/// account's id. It has a checksum of its own, so that whoever reads a document need not read it.
+struct StoredArrival: Equatable {
+  /// The column; empty where it is null.
+  let bytes: [UInt8]
+
+  /// Not known: the row is older than the column.
+  static let unknown = StoredArrival(bytes: [])
+
+  /// Bytes of the checksum before the others.
+  static let checksumBytes = 8
+
+  /// A column as read.
+  init(bytes: [UInt8]) { self.bytes = bytes }
+
+  /// What is to be stored of a revision's arrival.
+  init(_ arrival: Arrival, of revision: RevisionID, _ id: DocumentID) {
+    var content = Self.bytes(arrival.time.milliseconds)
+    switch arrival.author {
+    case .server: content.append(Kind.server.rawValue)
+    case .administrator: content.append(Kind.administrator.rawValue)
+    case .guest(let account):
+      content.append(Kind.guest.rawValue)
+      content += Hex.bytes(account.text.utf8) ?? []
+    case .user(let account):
+      content.append(Kind.user.rawValue)
+      content += Hex.bytes(account.text.utf8) ?? []
+    }
+    bytes = Self.bytes(Self.checksum(of: content, revision, id)) + content
+  }
+
+  /// The arrival; nil where it is not known.
+  /// - Throws: `integrity` for bytes that are not what was written.
+  func arrival(of revision: RevisionID, in document: StoredDocument) throws -> Arrival? {
+    guard !bytes.isEmpty else { return nil }
+    let content = Array(bytes.dropFirst(Self.checksumBytes))
+    guard content.count > 8, Self.checksum(of: content, revision, document.id) == checksum,
+      let author = Self.author(content[8], Array(content[9...]))
+    else {
+      throw ServiceError.integrity(
+        "the arrival of a revision of change \(document.sequence) fails its checksum")
+    }
+    return Arrival(
+      time: Timestamp(milliseconds: Self.number(content.prefix(8))), author: author)
+  }
+
+  /// The first eight bytes: what the others must add up to.
+  var checksum: Int64 { Self.number(bytes.prefix(Self.checksumBytes)) }
+
+  /// The value of the column.
+  var binding: Binding { bytes.isEmpty ? .null : .bytes(bytes) }
+
+  /// A checksum or a time as it is stored.
+  static func bytes(_ number: Int64) -> [UInt8] {
+    withUnsafeBytes(of: number.bigEndian) { Array($0) }
+  }
+
+  /// What an author is.
+  private enum Kind: UInt8 {
+    case server = 0
+    case administrator = 1
+    case guest = 2
+    case user = 3
+  }
+
+  private static func checksum(
+    of content: [UInt8], _ revision: RevisionID, _ id: DocumentID
+  ) -> Int64 {
+    var checksum = Checksum(.arrival)
+    checksum.append(id.text)
+    checksum.append(revision)
+    return checksum.value(over: content)
+  }
+
+  private static func author(_ kind: UInt8, _ account: [UInt8]) -> Author? {
+    let id = AccountID(Hex.string(account))
+    return switch Kind(rawValue: kind) {
+    case .server where account.isEmpty: .server
+    case .administrator where account.isEmpty: .administrator
+    case .guest: id.map { .guest($0) }
+    case .user: id.map { .user($0) }
+    case .server, .administrator, nil: nil
+    }
+  }
+
+  private static func number(_ bytes: ArraySlice<UInt8>) -> Int64 {
+    bytes.reduce(0) { $0 << 8 | Int64($1) }
+  }
+}
