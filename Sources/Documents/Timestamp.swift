@@ -47,6 +47,26 @@ package struct Timestamp: Sendable, Hashable, Comparable {
     ].joined()
   }
 
+  /// Reads what ``rfc3339`` writes, and no other text: UTC, milliseconds, years 0 to 9999.
+  package init?(rfc3339 text: String) {
+    let bytes = Array(text.utf8)
+    guard bytes.count == 24 else { return nil }
+    func number(_ range: Range<Int>) -> Int64? {
+      bytes[range].reduce(Int64?(0)) { sum, byte in
+        guard let sum, (0x30...0x39).contains(byte) else { return nil }
+        return sum * 10 + Int64(byte - 0x30)
+      }
+    }
+    guard let year = number(0..<4), let month = number(5..<7), let day = number(8..<10),
+      let hour = number(11..<13), let minute = number(14..<16), let second = number(17..<19),
+      let millisecond = number(20..<23), (1...12).contains(month)
+    else { return nil }
+    let seconds = Self.day(year, month, day) * 86_400 + hour * 3_600 + minute * 60 + second
+    milliseconds = seconds * 1_000 + millisecond
+    // What is out of its range, as a second 60, is written otherwise.
+    guard rfc3339.equalsBytes(of: text) else { return nil }
+  }
+
   private static func digits(_ value: Int64, _ width: Int) -> String {
     let text = String(value)
     return String(repeating: "0", count: max(0, width - text.utf8.count)) + text
@@ -65,6 +85,16 @@ package struct Timestamp: Sendable, Hashable, Comparable {
     let month = shiftedMonth < 10 ? shiftedMonth + 3 : shiftedMonth - 9
     let year = yearOfEra + era * 400 + (month <= 2 ? 1 : 0)
     return (year, month, dayOfYear - (153 * shiftedMonth + 2) / 5 + 1)
+  }
+
+  /// The day number of a proleptic Gregorian date, 0 being 1970-01-01.
+  /// Source: the same, days_from_civil.
+  private static func day(_ year: Int64, _ month: Int64, _ day: Int64) -> Int64 {
+    let shifted = month <= 2 ? year - 1 : year
+    let era = shifted.floored(by: 400)
+    let yearOfEra = shifted - era * 400
+    let dayOfYear = (153 * (month + (month > 2 ? -3 : 9)) + 2) / 5 + day - 1
+    return era * 146_097 + yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear - 719_468
   }
 }
 
