@@ -85,7 +85,8 @@ package struct HTTPService: Sendable {
 
   /// Every operation that there is.
   package var routes: [Route] {
-    operationRoutes + accountRoutes + meRoutes + hotelRoutes + bookmarkRoutes + mirrorRoutes
+    operationRoutes + accountRoutes + meRoutes + portabilityRoutes + hotelRoutes + bookmarkRoutes
+      + mirrorRoutes
       + travelSampleRoutes
       + couchRoutes
   }
