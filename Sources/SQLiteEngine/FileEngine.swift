@@ -122,6 +122,10 @@ package final class FileEngine: StorageEngine {
     var generator = SystemRandomNumberGenerator()
     let epoch = Hex.string(generator.next(), generator.next())
     let image = try await newStores.image(StoreHeader(key: name.key, epoch: epoch))
+    if name.namespace == StoreName.stagedNamespace {
+      // Nobody would ask again for a file that a crash leaves without an entry: as one to be removed it has an entry first.
+      try await registry.set(.init(epoch: epoch, isErasing: true), for: name.key)
+    }
     try await storage.create(image, in: directory)
     try await register(name, epoch: epoch, storage)
     return storage
