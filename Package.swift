@@ -85,7 +85,7 @@ let package = Package(
     floor("Compression", ["CZlib"]),
 
     // Floor 1: stores.
-    floor("Stores", ["JSON", "Documents", "Lanes", deque, nioLocks]),
+    floor("Stores", ["JSON", "Documents", "Lanes", crypto, deque, nioLocks]),
     floor("TestSupport", ["JSON", "Documents", nioLocks]),
     floor("StoreTesting", ["Documents", "Stores", "TestSupport", nioLocks]),
 
@@ -164,7 +164,8 @@ let package = Package(
     tests("ICU", ["ICU"]),
     tests("RegularExpressions", ["RegularExpressions"]),
     tests("Compression", ["Compression"]),
-    tests("Stores", ["Documents", "Lanes", "Stores", "StoreTesting", nioLocks, "TestSupport"]),
+    tests(
+      "Stores", ["Documents", "Lanes", "Stores", "StoreTesting", crypto, nioLocks, "TestSupport"]),
     tests(
       "CouchQuery",
       ["JSON", "Documents", "Stores", "CouchQuery", "ICU", "TestSupport"]),

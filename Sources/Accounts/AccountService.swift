@@ -97,7 +97,7 @@ extension AccountService {
         stores.insert(name)
         users.insert(id)
       case .list(let id): stores.formUnion(try await accounts.endList(id).union([name]))
-      case .named, .system: break
+      case .named, .staged, .system: break
       }
     }
     if !users.isEmpty { stores.formUnion(try await accounts.endUsers(users)) }
@@ -106,6 +106,17 @@ extension AccountService {
       if try await accounts.erase(store) { count += 1 }
     }
     return count
+  }
+}
+
+extension AccountService {
+  /// When somebody's account was made, RFC 3339; nil for a guest, of whom nothing is noted.
+  /// - Throws: the system store's errors.
+  package func creation(of principal: Principal) async throws -> String? {
+    guard principal.kind == .user, let name = try? UserName(given: principal.username ?? "") else {
+      return nil
+    }
+    return try await accounts.user(name)?.document.createdAt
   }
 }
 

@@ -43,8 +43,14 @@ package final class GzipWriter {
     }
   }
 
+  /// Takes what has been packed so far, for who gives it away piece by piece.
+  package func takePacked() -> [UInt8] {
+    defer { packed = [] }
+    return packed
+  }
+
   /// Ends the member. Nothing may be appended afterwards.
-  /// - Returns: all of it.
+  /// - Returns: all of it that was not taken before.
   package func finish() -> [UInt8] {
     step([], Z_FINISH)
     return packed

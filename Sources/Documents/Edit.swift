@@ -85,6 +85,8 @@ package struct Mutation: Sendable {
   /// When this life of the document began, where the writer knows better than the engine's clock: a
   /// bookmark that moves from one store to another keeps its time.
   package var created: Timestamp?
+  /// When the document last changed, where the writer knows better than the engine's clock, as ``created``.
+  package var updated: Timestamp?
 
   /// A document's next state.
   package init(
@@ -113,6 +115,13 @@ package struct AddedRevision: Sendable {
   package let body: DocumentBody
   /// Whether it is a tombstone.
   package let isDeleted: Bool
+
+  /// A revision by its parts.
+  package init(revision: RevisionID, body: DocumentBody, isDeleted: Bool) {
+    self.revision = revision
+    self.body = body
+    self.isDeleted = isDeleted
+  }
 }
 
 /// How much history a document may have.

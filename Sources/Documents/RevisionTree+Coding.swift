@@ -85,6 +85,27 @@ extension RevisionTree {
     guard reader.isAtEnd, hasLeavesWhereItEnds else { throw Reader.damaged }
   }
 
+  /// What is remembered of closed branches alone, as ``encoded`` ends with it; empty where that is nothing.
+  package var closedBytes: [UInt8] {
+    var bytes: [UInt8] = []
+    if !closed.isEmpty { appendClosed(to: &bytes) }
+    return bytes
+  }
+
+  /// Takes over what ``closedBytes`` told of another copy of the tree.
+  /// - Throws: ``DocumentError`` with code `damaged` for any bytes that it does not make.
+  package mutating func remember(closed bytes: [UInt8]) throws(DocumentError) {
+    let found = bytes.withUnsafeBytes { bytes in
+      Result { () throws(DocumentError) in
+        var reader = Reader(bytes: bytes)
+        let closed = try Self.closed(from: &reader)
+        guard reader.isAtEnd else { throw Reader.damaged }
+        return closed
+      }
+    }
+    closed = try found.get()
+  }
+
   private func appendClosed(to bytes: inout [UInt8]) {
     Self.append(closed.standing.count, to: &bytes)
     Self.append(closed.markCount, to: &bytes)

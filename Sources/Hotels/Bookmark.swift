@@ -130,7 +130,9 @@ package enum BookmarkOutcome: Sendable {
 /// It is a note of the service's own in the person's store. Sync clients don't see it, and can't lose it.
 enum FactsNote {
   /// Where a hotel's note is.
-  static func id(of hotel: HotelID) -> LocalID { LocalID(receipt: "facts/" + hotel.text) }
+  static func id(of hotel: HotelID) -> LocalID { LocalID(receipt: prefix + hotel.text) }
+  /// What the notes' names start with.
+  static let prefix = "facts/"
 
   /// A bookmark's body with what the upstream has changed since the note; see ``HotelFacts``.
   /// - Returns: nil when nothing would change: without a note nobody knows which members are the person's, and a

@@ -10,6 +10,12 @@ package struct Adoption: Sendable, Equatable {
   package let isWhole: Bool
 }
 
+extension PortableNotes {
+  /// What an export has of a person's store beside the documents: what upstreams said of the bookmarks, and the receipts
+  /// of what came from guests.
+  package static let ofBookmarks = PortableNotes(kept: [FactsNote.prefix], told: ["guest/"])
+}
+
 extension HotelService {
   /// Takes what a guest's store holds over into a user's, exactly once: a receipt is written in the same
   /// update as the bookmarks. The guest's store is only read.

@@ -85,6 +85,22 @@ struct DatabaseFile: Sendable {
     try Disk.synchronizeDirectory(directory)
   }
 
+  /// Moves the file, which is closed, to a place where there is none.
+  /// - Throws: `storage` when its log is not empty: what is in it would be lost.
+  func move(to other: DatabaseFile) throws {
+    let log = try Disk.entry(at: logPath)
+    guard log.map({ $0.size == 0 }) ?? true else {
+      throw ServiceError(
+        .storage, "The storage could not be read or written", detail: "\(logPath): not empty")
+    }
+    for path in companions + other.companions { try Disk.remove(path) }
+    // A log that stands there still after a power cut would be taken for the moved file's own.
+    try Disk.synchronizeDirectory(other.directory)
+    try Disk.rename(path, to: other.path)
+    try Disk.synchronizeDirectory(other.directory)
+    try Disk.synchronizeDirectory(directory)
+  }
+
   /// Removes the file and all that stands beside it, for good. May be repeated.
   func erase() throws(SystemError) {
     guard try Disk.entry(at: directory) != nil else { return }

@@ -122,6 +122,10 @@ package final class FileEngine: StorageEngine {
     var generator = SystemRandomNumberGenerator()
     let epoch = Hex.string(generator.next(), generator.next())
     let image = try await newStores.image(StoreHeader(key: name.key, epoch: epoch))
+    if name.namespace == StoreName.stagedNamespace {
+      // Nobody would ask again for a file that a crash leaves without an entry: as one to be removed it has an entry first.
+      try await registry.set(.init(epoch: epoch, isErasing: true), for: name.key)
+    }
     try await storage.create(image, in: directory)
     try await register(name, epoch: epoch, storage)
     return storage
@@ -153,12 +157,35 @@ package final class FileEngine: StorageEngine {
     }
   }
 
+  /// The header of the file is given the other's key, what was in the way is erased, and the file moves. From then on
+  /// it belongs to the other name, if only because its header says so: a file without an entry is taken over.
+  package func replace(_ name: StoreName, by other: StoreName) async throws {
+    try await translating {
+      let (source, target) = (storage(other), storage(name))
+      guard let entry = try await registry.entry(other.key), !entry.isErasing else {
+        throw ServiceError.absent
+      }
+      try await source.rename(to: name.key, epoch: entry.epoch)
+      _ = try await erase(name)
+      try await source.move(to: target.file, in: directory)
+      do { try await registry.set(.init(epoch: entry.epoch), for: name.key) } catch {
+        // It is not there for whoever asked, so it must not come up later.
+        try? await target.erase()
+        throw error
+      }
+      try await registry.set(nil, for: other.key)
+    }
+  }
+
+  /// Of staged stores those, too, whose erasure was cut short: nobody else would ask for them again.
   package func names(
     in namespace: String, after key: String?, limit: Int
   ) async throws -> [StoreName] {
     try await translating {
-      try await registry.keys(in: namespace, after: key, limit: limit)
-        .compactMap { StoreName(key: $0) }
+      try await registry.keys(
+        in: namespace, after: key, limit: limit, isWhole: namespace != StoreName.stagedNamespace
+      )
+      .compactMap { StoreName(key: $0) }
     }
   }
 

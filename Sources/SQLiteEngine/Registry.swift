@@ -116,18 +116,20 @@ actor Registry {
   }
 
   /// The keys of a namespace that exist, in byte order.
+  /// - Parameter isWhole: whether stores are left out whose files are being removed.
   func keys(
-    in namespace: String, after key: String?, limit: Int
+    in namespace: String, after key: String?, limit: Int, isWhole: Bool
   ) throws -> [String] {
     let connection = try opened()
     // A key is its namespace alone or goes on with "/", which "0" follows.
     return try connection.statement(
       """
-      SELECT key FROM stores WHERE key >= ?1 AND key < ?2 AND key > ?3 AND is_erasing = 0
+      SELECT key FROM stores WHERE key >= ?1 AND key < ?2 AND key > ?3 AND is_erasing <= ?5
       ORDER BY key LIMIT ?4
       """
     ).all(
-      .text(namespace), .text(namespace + "0"), .text(key ?? ""), .integer(max(limit, 0))
+      .text(namespace), .text(namespace + "0"), .text(key ?? ""), .integer(max(limit, 0)),
+      .integer(isWhole ? 0 : 1)
     ) { row in try row.string(0) }
   }
 

@@ -202,6 +202,35 @@ extension SQLiteStorage {
       })
   }
 
+  /// Has the file say that it is another store's, and closes it: all of it is in the one file then.
+  /// - Throws: as ``open(epoch:)``, `readOnly` and `storageFull`; where the log could not be copied, ``move(to:in:)``
+  ///   does not move the file.
+  func rename(to key: String, epoch: String) throws {
+    _ = try open(epoch: epoch)
+    guard let rows else { throw ServiceError.closed }
+    self.rows = nil
+    guard !isReadOnly else { throw ServiceError.readOnly }
+    guard !hasOldLog else { throw ServiceError.full }
+    header.key = key
+    let header = header
+    try LanePool.blocking {
+      try rows.connection.begin()
+      try header.write(to: rows.connection)
+      try rows.connection.commit()
+      try rows.connection.checkpoint(.truncate)
+      try rows.connection.close()
+    }
+  }
+
+  /// Moves the file, which is closed, to another store's place, where there is none; durable when this returns.
+  func move(to place: DatabaseFile, in directory: DataDirectory) throws {
+    let file = file
+    try LanePool.blocking {
+      try directory.makeDirectory(of: place)
+      try file.move(to: place)
+    }
+  }
+
   /// Removes the file and those beside it; may be repeated.
   func erase() throws {
     try LanePool.blocking { try file.erase() }

@@ -70,7 +70,7 @@ struct StoreWriter {
       sequence: sequence, id: mutation.id, first: first, revision: winner.revision,
       isDeleted: winner.isDeleted, type: content.type,
       created: Self.created(mutation, winner, old?.row, now).milliseconds,
-      updated: now.milliseconds, bodyChecksum: content.body.checksum,
+      updated: (mutation.updated ?? now).milliseconds, bodyChecksum: content.body.checksum,
       treeChecksum: tree.map { Checksum.tree(mutation.id, winner.revision, $0) })
     let losing = losing(mutation, to: winner.revision, old)
     let grown = try exchangeBodies(of: first, for: losing, mutation, hasOthers: old != nil)

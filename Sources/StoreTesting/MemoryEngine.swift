@@ -103,6 +103,18 @@ package final class MemoryEngine: StorageEngine {
     }
   }
 
+  package func replace(_ name: StoreName, by other: StoreName) async throws {
+    try state.withLockedValue { state in
+      guard !state.open.contains(name), !state.open.contains(other) else {
+        state.tally.violations += 1
+        throw ServiceError(.storage, "The store is open")
+      }
+      guard let file = state.files.removeValue(forKey: other) else { throw ServiceError.absent }
+      state.damaged.remove(name)
+      state.files[name] = file
+    }
+  }
+
   package func names(
     in namespace: String, after key: String?, limit: Int
   ) async throws -> [StoreName] {

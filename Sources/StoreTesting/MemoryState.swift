@@ -137,7 +137,8 @@ struct MemoryState: Sendable {
       mutation.isReborn || old.map { $0.isDeleted && !winner.isDeleted } ?? true
     let record = Record(
       tree: mutation.tree, bodies: bodies, arrivals: arrivals, sequence: info.lastSequence,
-      created: mutation.created ?? (isReborn ? now : old?.created) ?? now, updated: now)
+      created: mutation.created ?? (isReborn ? now : old?.created) ?? now,
+      updated: mutation.updated ?? now)
     records[mutation.id] = record
     count(record, by: 1)
     log.append((record.sequence, mutation.id))

@@ -25,7 +25,7 @@ package struct StorageConformance: Sendable {
   /// Every claim.
   package static let claims: [Claim] =
     sequences + counts + bytes + atomicity + documents + histories + purges + locals + indexes
-    + compaction
+    + compaction + replacing
     + lifeCycle
 
   private let makeEngine: @Sendable () async throws -> any StorageEngine

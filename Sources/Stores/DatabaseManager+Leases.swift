@@ -107,7 +107,7 @@ extension DatabaseManager {
         settle(outcome)
         // The handler has run before the ticket was in the line, if the task was cancelled already.
         if Task.isCancelled { withdraw(ticket, from: name, .withdrawn) }
-        if request != .erase, !isCertain, isWaiting(ticket) { timer = expire(ticket, for: name) }
+        if !request.isAlone, !isCertain, isWaiting(ticket) { timer = expire(ticket, for: name) }
       }
     } onCancel: {
       withdraw(ticket, from: name, .withdrawn)
@@ -149,6 +149,14 @@ extension DatabaseManager {
       state.withLockedValue { $0.feeds.remove(name) }?.finish()
       let result: Result<Bool, any Error>
       do { result = .success(try await engine.erase(name)) } catch { result = .failure(error) }
+      settle(state.withLockedValue { $0.stores.erased(name, result) })
+    case .replace(let name):
+      let result: Result<Bool, any Error>
+      do {
+        try await replaceEmpty(name)
+        state.withLockedValue { $0.feeds.remove(name) }?.finish()
+        result = .success(true)
+      } catch { result = .failure(error) }
       settle(state.withLockedValue { $0.stores.erased(name, result) })
     }
   }

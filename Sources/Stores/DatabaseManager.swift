@@ -38,6 +38,8 @@ package actor DatabaseManager {
     var feeds = ChangeFeeds()
     /// The callers that wait.
     var waiting: [UInt64: CheckedContinuation<OpenStores<OpenStore>.Answer, Never>] = [:]
+    /// The stores that are being filled.
+    var filling: Set<StoreName> = []
     /// The last ticket that was drawn.
     var lastTicket: UInt64 = 0
   }

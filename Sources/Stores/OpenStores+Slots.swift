@@ -15,7 +15,7 @@ extension OpenStores {
           if entry.leases == 0 { settle(name, entry, &outcome) }
           return
         }
-        guard head.request != .erase, !entry.isSuspect else {
+        guard !head.request.isAlone, !entry.isSuspect else {
           if entry.leases == 0 { close(name, &outcome) }
           return
         }
@@ -64,11 +64,11 @@ extension OpenStores {
         line.append(name)
       }
       grantSlots(&outcome)
-    case .erase?:
+    case .erase?, .replace?:
       leaveLine(name)
       if let ticket = entries[name]?.queue.removeFirst().ticket {
         entries[name]?.phase = .erasing(ticket)
-        outcome.work.append(.erase(name))
+        outcome.work.append(head?.request == .erase ? .erase(name) : .replace(name))
       }
     case nil:
       leaveLine(name)
@@ -124,6 +124,11 @@ extension OpenStores {
     case lease(creating: Bool)
     /// The store's end.
     case erase
+    /// Another store in its place.
+    case replace
+
+    /// Whether nobody may have the store open meanwhile.
+    var isAlone: Bool { self == .erase || self == .replace }
   }
 
   /// What a caller that waited is told.
@@ -132,7 +137,7 @@ extension OpenStores {
     case leased(Store)
     /// There is no such store, and none was to be made.
     case absent
-    /// The store is gone; false when there was none.
+    /// The store is gone, or another is in its place; false when there was none.
     case erased(Bool)
     /// Nothing came of it.
     case failed(any Error)
@@ -148,6 +153,8 @@ extension OpenStores {
     case close(StoreName, Store)
     /// Report with ``OpenStores/erased(_:_:)``.
     case erase(StoreName)
+    /// Report with ``OpenStores/erased(_:_:)``.
+    case replace(StoreName)
   }
 
   /// What follows from a step: answers to give and work to begin, in order.
@@ -212,7 +219,7 @@ extension OpenStores {
     func isCertain(_ ticket: Ticket) -> Bool {
       guard case .opening = phase else { return false }
       for waiter in queue {
-        if waiter.request == .erase { return false }
+        if waiter.request.isAlone { return false }
         if waiter.ticket == ticket { return true }
       }
       return false

@@ -111,10 +111,10 @@ struct OpenStores<Store: Sendable>: Sendable {
       }
       shut(name, &outcome)
     case .success(nil):
-      answerLeases(of: name, .failed(ServiceError.notMade), while: { $0 != .erase }, &outcome)
+      answerLeases(of: name, .failed(ServiceError.notMade), while: { !$0.isAlone }, &outcome)
       shut(name, &outcome)
     case .failure(let error):
-      answerLeases(of: name, .failed(error), while: { $0 != .erase }, &outcome)
+      answerLeases(of: name, .failed(error), while: { !$0.isAlone }, &outcome)
       shut(name, &outcome)
     }
     advance(name, &outcome)
@@ -133,7 +133,7 @@ struct OpenStores<Store: Sendable>: Sendable {
     return outcome
   }
 
-  /// The engine has erased a store or failed to.
+  /// The engine has erased a store, or put another in its place, or failed to.
   mutating func erased(_ name: StoreName, _ result: Result<Bool, any Error>) -> Outcome {
     var outcome = Outcome()
     guard case .erasing(let ticket)? = entries[name]?.phase else { return outcome }

@@ -11,8 +11,10 @@ enum Quota {
   static func check(
     _ changes: inout StoreChanges, against limits: StoreLimits
   ) throws {
-    changes.keepsHistory = try check(
-      changes.mutations, purges: changes.purges, against: limits, in: changes.view)
+    changes.keepsHistory =
+      try changes.isWhole
+      ? checkWhole(changes.mutations, against: limits, in: changes.view)
+      : check(changes.mutations, purges: changes.purges, against: limits, in: changes.view)
     try check(changes.locals, against: limits, in: changes.view)
   }
 
@@ -33,16 +35,39 @@ enum Quota {
     guard mutations.contains(where: isGrowth) else { return keepsHistory }
     let documents = try info.documentCount + added(mutations, purges, in: view)
     guard documents <= limits.documents || documents <= info.documentCount else {
-      throw ServiceError(
-        .quotaExceeded, "This store is full: it holds at most \(limits.documents) documents")
+      throw tooMany(limits)
     }
     guard !keepsHistory else { return true }
     let bytes = try info.storedBytes + grown(mutations, purges, in: view)
     guard bytes <= limits.bytes || bytes <= info.storedBytes else {
-      throw ServiceError(
-        .quotaExceeded, "This store is full: it holds at most \(limits.bytes) bytes")
+      throw tooLarge(limits)
     }
     return false
+  }
+
+  /// Documents that come with their histories, of which nothing is left out.
+  /// - Returns: true.
+  /// - Throws: `quotaExceeded` when they come to more than the limits.
+  private static func checkWhole(
+    _ mutations: [Mutation], against limits: StoreLimits, in view: any StoreView
+  ) throws -> Bool {
+    guard !limits.isUnbounded else { return true }
+    try checkOverall(mutations, against: limits, in: view)
+    let info = try view.info()
+    guard try info.documentCount + added(mutations, [], in: view) <= limits.documents else {
+      throw tooMany(limits)
+    }
+    guard info.storedBytes + longest(mutations) <= limits.bytes else { throw tooLarge(limits) }
+    return true
+  }
+
+  private static func tooMany(_ limits: StoreLimits) -> ServiceError {
+    ServiceError(
+      .quotaExceeded, "This store is full: it holds at most \(limits.documents) documents")
+  }
+
+  private static func tooLarge(_ limits: StoreLimits) -> ServiceError {
+    ServiceError(.quotaExceeded, "This store is full: it holds at most \(limits.bytes) bytes")
   }
 
   /// What has no body of its own, a history or the tombstone of a document that was never here, is bounded by what

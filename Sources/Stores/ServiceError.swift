@@ -54,6 +54,12 @@ extension ServiceError {
     case quotaExceeded = "quota_exceeded"
     /// Nobody waits for the result any more, or it may cost no more.
     case ended
+    /// The store has documents, and only an empty one may be filled.
+    case notEmpty = "account_not_empty"
+    /// The store is being filled already.
+    case beingFilled = "import_running"
+    /// A line of an export is not as it must be, or lines are missing.
+    case invalidExport = "invalid_export"
 
     // Documents, as in ``DocumentError``.
     /// The revision that the edit is based on is no leaf.
@@ -157,8 +163,6 @@ extension ServiceError {
     case receiptMismatch = "idempotency_key_reused"
 
     // Lists.
-    /// A guest asks for what only accounts have.
-    case accountNeeded = "account_needed"
     /// The invitation was used, withdrawn or has expired.
     case invitationGone = "invitation_gone"
 
@@ -189,6 +193,8 @@ extension ServiceError {
     case unknownUser
     /// More passwords are waiting to be hashed than the service takes.
     case hashingBusy
+    /// It is for users; a guest has to sign up first.
+    case accountNeeded = "account_needed"
     /// The keys of a token's issuer can't be had now.
     case issuerUnavailable = "issuer_unavailable"
     /// A file of keys or of the administrator's password can't be used.

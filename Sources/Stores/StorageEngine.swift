@@ -21,6 +21,14 @@ package protocol StorageEngine: Sendable {
   /// - Returns: false when it was absent.
   func erase(_ name: StoreName) async throws -> Bool
 
+  /// Puts a store in the place of another one: what was there is erased without a note, and what the first holds is
+  /// there under the other's name, with its own epoch. Neither is open.
+  ///
+  /// After a crash the first is there as it was or can be erased, and the other is as it was, absent, or whole with all
+  /// that the first held.
+  /// - Throws: `absent` without a first one; the other is as it was or absent then.
+  func replace(_ name: StoreName, by other: StoreName) async throws
+
   /// The registered stores of one namespace (see ``StoreName/namespace``), by key in byte order.
   /// - Parameter key: start after this key; nil from the first.
   func names(

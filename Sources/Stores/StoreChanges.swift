@@ -29,6 +29,9 @@ package struct StoreChanges {
   package private(set) var indexes: [IndexEdit] = []
   /// Whether written documents keep bodies of ancestors; without them, only leaves' bodies are left.
   package var keepsHistory = true
+  /// Whether it brings whole documents from another store, with as much history as that one kept: the quota holds for
+  /// all of it, and none of it is left out.
+  package var isWhole = false
   /// Whether it is one step of an erasure: a full disk takes it, as it takes what makes room by itself.
   package var freesSpace = false
 

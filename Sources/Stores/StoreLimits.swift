@@ -67,6 +67,7 @@ package struct StoreLimits: Sendable, Equatable {
     case .system: .unbounded
     case .user, .list: .full
     case .named: .database
+    case .staged(let name): standard(for: name)
     }
   }
 }

@@ -1,7 +1,7 @@
 import Documents
 
 /// Which store: the namespaces never meet, whatever a user is called.
-package enum StoreName: Hashable, Sendable {
+package indirect enum StoreName: Hashable, Sendable {
   /// A guest's own store.
   case guest(AccountID)
   /// A user's own store.
@@ -12,6 +12,9 @@ package enum StoreName: Hashable, Sendable {
   case system
   /// A database that the administrator made.
   case named(DatabaseName)
+  /// What is to take the place of another store once it is whole; nobody can ask for it. See
+  /// ``DatabaseManager/fill(_:_:)``.
+  case staged(StoreName)
 
   /// The text that stands for the name in the registry, in file names (hashed) and in metrics'
   /// kinds; unique over all names.
@@ -22,13 +25,17 @@ package enum StoreName: Hashable, Sendable {
     case .list(let id): "list/" + id.text
     case .system: "system"
     case .named(let name): "named/" + name.text
+    case .staged(let name): Self.stagedNamespace + "/" + name.key
     }
   }
 
-  /// All namespaces, in byte order, in which ``key`` has them, too.
+  /// The namespace of stores that are not whole yet: whatever is in it when the service starts is a leftover.
+  package static let stagedNamespace = "staged"
+
+  /// All namespaces of whole stores, in byte order, in which ``key`` has them, too.
   package static let namespaces = ["guest", "list", "named", "system", "user"]
 
-  /// The namespace alone: `guest`, `user`, `list`, `system` or `named`.
+  /// The namespace alone: one of ``namespaces``, or ``stagedNamespace``.
   package var namespace: String {
     switch self {
     case .guest: "guest"
@@ -36,6 +43,7 @@ package enum StoreName: Hashable, Sendable {
     case .list: "list"
     case .system: "system"
     case .named: "named"
+    case .staged: Self.stagedNamespace
     }
   }
 
@@ -52,6 +60,11 @@ package enum StoreName: Hashable, Sendable {
     case "named":
       guard let name = DatabaseName(rest) else { return nil }
       self = .named(name)
+    case Substring(Self.stagedNamespace):
+      guard let name = StoreName(key: rest), name.namespace != Self.stagedNamespace else {
+        return nil
+      }
+      self = .staged(name)
     case let kind:
       guard let id = AccountID(rest) else { return nil }
       switch kind {

@@ -18,6 +18,18 @@ struct GzipTests {
     #expect(try GzipReader.inflate(packed, limit: count) == bytes)
   }
 
+  @Test func whatIsTakenInBetweenIsTheBeginningOfTheWhole() throws {
+    let all = bytes(300_000)
+    let writer = try GzipWriter(level: 4)
+    var packed: [UInt8] = []
+    for start in stride(from: 0, to: all.count, by: 100_000) {
+      writer.append(all[start..<start + 100_000])
+      packed += writer.takePacked()
+    }
+    packed += writer.finish()
+    #expect(try GzipReader.inflate(packed, limit: all.count) == all)
+  }
+
   @Test(arguments: [Int.min, -1, 0, 10, Int.max])
   func levelIsBroughtIntoRange(level: Int) throws {
     let packed = try GzipWriter.deflate(bytes(1_000), level: level)

@@ -51,6 +51,18 @@ import Testing
   }
 
   @Test(arguments: 0..<60)
+  func listingIsIdentity(_ seed: UInt64) throws {
+    var generator = SeededGenerator(seed: seed)
+    var tree = try randomTree(using: &generator)
+    for limit in [1_000, 9, 3, 1] {
+      tree.prune(to: limit)
+      let listed = try RevisionTree(tree.listed, within: .standard)
+      #expect(listed == tree)
+      #expect(listed.byteCount == tree.byteCount)
+    }
+  }
+
+  @Test(arguments: 0..<60)
   func codingIsIdentity(_ seed: UInt64) throws {
     var generator = SeededGenerator(seed: seed)
     var tree = try randomTree(using: &generator)

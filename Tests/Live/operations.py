@@ -21,7 +21,8 @@ class Operation:
         self.parameters = [
             resolve(node) for node in item.get("parameters", []) + own.get("parameters", [])]
         content = resolve(own.get("requestBody", {})).get("content", {})
-        self.schema = content["application/json"]["schema"] if content else None
+        # A body of lines is none of JSON.
+        self.schema = content["application/json"]["schema"] if "application/json" in content else None
 
     def __repr__(self):
         return self.name

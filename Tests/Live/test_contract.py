@@ -15,6 +15,8 @@ def test_every_operation_answers_as_documented(shared):
         ("POST", "/v1/sessions", {"json": {"idToken": "nobody's"}}),
         ("POST", "/v1/sessions", {"json": {"idToken": "nobody's", **user}}),
         ("GET", "/v1/me", {"token": guest}), ("GET", "/v1/me", {}),
+        ("GET", "/v1/me/export", {"token": guest}), ("GET", "/v1/me/export", {}),
+        ("POST", "/v1/me/import", {"token": guest}), ("POST", "/v1/me/import", {}),
         ("PUT", "/v1/me/password", {"token": guest, "json": {"currentPassword": "one", "password": "another one"}}),
         ("PUT", "/v1/me/password", {"token": guest, "json": {}}),
         ("GET", "/v1/me/adoptions", {"token": guest}),

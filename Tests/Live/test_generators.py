@@ -51,7 +51,8 @@ def python(tmp_path_factory):
     directory = tmp_path_factory.mktemp("python")
     config = directory / "config.yaml"
     config.write_text(yaml.safe_dump({
-        "post_hooks": [], "content_type_overrides": {"application/yaml": "application/octet-stream"}}))
+        "post_hooks": [], "content_type_overrides": {
+            "application/yaml": "application/octet-stream", "application/x-ndjson": "application/octet-stream"}}))
     made = subprocess.run(
         [BIN / "openapi-python-client", "generate", "--path", CONTRACT, "--meta", "none",
          "--output-path", directory / "bookmarks_client", "--config", config],

@@ -145,6 +145,21 @@ import Testing
     #expect(table.drain() == ["3: absent", "open a"])
   }
 
+  @Test func aStoreIsReplacedWhileNobodyHasItAndTheNextCallersGetTheOther() {
+    var table = Table(slots: 2)
+    table.open("a", 1)
+    table.replace("a", as: 2)
+    table.ask("a", as: 3, creating: false)
+    #expect(table.stores.lease(name("a")) == nil)
+    #expect(table.drain() == ["close a"])
+    table.closed("a")
+    #expect(table.drain() == ["replace a"])
+    table.erased("a", true)
+    #expect(table.drain() == ["2: erased true", "open a if there"])
+    table.opened("a", 5)
+    #expect(table.drain() == ["3: leased 5"])
+  }
+
   @Test func anErasureThatIsWithdrawnLetsTheOthersGoOn() {
     var table = Table(slots: 2)
     table.ask("a", as: 1)

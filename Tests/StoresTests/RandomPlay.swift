@@ -52,7 +52,7 @@ struct RandomPlay {
     case 7..<12:
       let leased = leases.filter { $0.value > 0 }.keys.sorted { $0.key < $1.key }
       if let name = leased.randomElement(using: &generator) { release(name, failed: kind == 7) }
-    case 12: ask(.erase, name)
+    case 12: ask(Bool.random(using: &generator) ? .erase : .replace, name)
     case 13:
       guard let (ticket, name) = waiting.min(by: { $0.key < $1.key }) else { return }
       take(stores.withdraw(ticket, for: name, .withdrawn))
@@ -116,6 +116,10 @@ struct RandomPlay {
     case .erase(let name):
       if open.contains(name) { broken.append("erased while open: \(name.key)") }
       take(stores.erased(name, .success(existing.remove(name) != nil)))
+    case .replace(let name):
+      if open.contains(name) { broken.append("replaced while open: \(name.key)") }
+      existing.insert(name)
+      take(stores.erased(name, .success(true)))
     }
   }
 }

@@ -12,6 +12,7 @@ import Testing
       .guest(account), .user(account), .list(account), .system,
       .named(try #require(DatabaseName("guest/\(Self.digits)"))),
       .named(try #require(DatabaseName("system"))), .named(try #require(DatabaseName("named/a"))),
+      .staged(.user(account)), .staged(.list(account)),
     ]
     #expect(Set(names.map(\.key)).count == names.count)
     for name in names {
@@ -25,7 +26,9 @@ import Testing
     "guest/0123456789abcdef0123456789abcdef0", "guest//0123456789abcdef0123456789abcdef",
     "guest/\u{338}0123456789abcdef0123456789abcdef", "Guest/0123456789abcdef0123456789abcdef",
     "system/", "system/x", "other/0123456789abcdef0123456789abcdef", "named/", "named/A",
-    "named/../x/\u{0}", " system", "0123456789abcdef0123456789abcdef",
+    "named/../x/\u{0}", " system",
+    "staged", "staged/", "staged/staged/user/0123456789abcdef0123456789abcdef",
+    "0123456789abcdef0123456789abcdef",
   ])
   func otherKeysAreRefused(_ key: String) {
     #expect(StoreName(key: key) == nil)

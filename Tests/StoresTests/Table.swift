@@ -25,6 +25,10 @@ struct Table {
     note(stores.ask(.erase, for: Self.name(store), as: ticket))
   }
 
+  mutating func replace(_ store: String, as ticket: UInt64) {
+    note(stores.ask(.replace, for: Self.name(store), as: ticket))
+  }
+
   mutating func opened(_ store: String, _ number: Int?) {
     note(stores.opened(Self.name(store), .success(number)))
   }
@@ -80,6 +84,7 @@ struct Table {
         words.append("open \(text(name))\(creating ? "" : " if there")")
       case .close(let name, _): words.append("close \(text(name))")
       case .erase(let name): words.append("erase \(text(name))")
+      case .replace(let name): words.append("replace \(text(name))")
       }
     }
   }

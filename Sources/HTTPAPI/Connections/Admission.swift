@@ -200,6 +200,9 @@ package final class RequestHold: Sendable {
     return true
   }
 
+  /// Gives back what its body took: nobody has it any more.
+  func giveBody() { admission.give(bytes.exchange(0, ordering: .relaxed)) }
+
   /// Counts an answer that is being put together; one that is short costs no accounting.
   /// - Parameter count: the bytes that it has so far.
   /// - Returns: whether there is memory for them.

@@ -149,6 +149,11 @@ struct BodyPace {
     end = min(end, now + limits.bodyGrace)
   }
 
+  /// The body may take any time, unless the server stops.
+  mutating func goOnForEver(stopping: Bool) {
+    if !stopping { end = .distantFuture }
+  }
+
   /// The client may have waited for leave to send.
   mutating func restart(at now: NIODeadline) {
     due = now + limits.bodyGrace

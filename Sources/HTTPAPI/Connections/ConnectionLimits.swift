@@ -100,6 +100,10 @@ struct AskedRequest {
 /// (`Expect: 100-continue`, RFC 9110, section 10.1.1) is given it then and not before.
 struct BodyWanted: Sendable {}
 
+/// Tells the connection that a route takes its body as it comes: it may be of any length and take any time, as long as
+/// it comes at the rate of every body, and what has come of it is no longer in memory.
+struct BodyTakenAsItComes: Sendable {}
+
 /// Tells a connection's last handler that its last answer is written, or that there will be none: requests that
 /// wait for their turn are not begun any more (RFC 9112, section 9.6).
 struct LastAnswer: Sendable {}

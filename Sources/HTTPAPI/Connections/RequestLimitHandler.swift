@@ -41,6 +41,8 @@ final class RequestLimitHandler: ChannelDuplexHandler, RemovableChannelHandler {
   var waiting: NIODeadline?
   /// Whether the request on its way is turned away, or answered already.
   var isRefusing = false
+  /// Whether the body on its way is taken as it comes.
+  var isTakenAsItComes = false
   /// Whether the request on its way is answered already.
   private var isAnsweredAtOnce = false
   /// Whether the answer on its way is the last.
@@ -135,8 +137,10 @@ final class RequestLimitHandler: ChannelDuplexHandler, RemovableChannelHandler {
   /// Takes a place for a request that has come whole, unless it has one or is answered already.
   private func takesPlaceAgain() -> Bool {
     guard outstanding > 0, !hasAnswer, !holdsPlace else { return true }
-    // Behind a request that is not answered yet it is in line on its connection, which has one place.
-    let always = outstanding > 1 || (request.map(Problem.mustAnswer) ?? true)
+    // Behind a request that is not answered yet it is in line on its connection, which has one place. One that took
+    // its body as it came has done its work.
+    let always =
+      outstanding > 1 || isTakenAsItComes || (request.map(Problem.mustAnswer) ?? true)
     holdsPlace = admission.enter(always: always, from: address)
     return holdsPlace
   }
@@ -147,6 +151,7 @@ final class RequestLimitHandler: ChannelDuplexHandler, RemovableChannelHandler {
     let now = context.eventLoop.now
     request = head
     pace = BodyPace(limits, at: now)
+    isTakenAsItComes = false
     if outstanding == 0 {
       hasAnswer = false
       // Who does not take answers waits for them as others do.
@@ -215,6 +220,10 @@ final class RequestLimitHandler: ChannelDuplexHandler, RemovableChannelHandler {
   func triggerUserOutboundEvent(
     context: ChannelHandlerContext, event: Any, promise: EventLoopPromise<Void>?
   ) {
+    if event is BodyTakenAsItComes {
+      promise?.succeed()
+      return takeBodyAsItComes()
+    }
     guard event is BodyWanted else {
       return context.triggerUserOutboundEvent(event, promise: promise)
     }
@@ -259,13 +268,23 @@ extension RequestLimitHandler {
   /// - Returns: whether there is memory for it.
   func holdsBody(_ count: Int) -> Bool {
     // One that is answered already is read past.
-    guard count > RequestHold.freeBytes, outstanding > 1 || !hasAnswer, !asked.isEmpty else {
+    guard count > RequestHold.freeBytes, !isTakenAsItComes, outstanding > 1 || !hasAnswer,
+      !asked.isEmpty
+    else {
       return true
     }
     let last = asked.index(before: asked.endIndex)
     guard asked[last].hold.take(count - asked[last].sentBytes) else { return false }
     asked[last].sentBytes = count
     return true
+  }
+
+  /// The route of the one request takes its body as it comes: it need not end some day, and is not in memory.
+  func takeBodyAsItComes() {
+    guard !isOver, outstanding == 1, !hasAnswer, pace != nil else { return }
+    isTakenAsItComes = true
+    pace?.goOnForEver(stopping: cutoff != nil)
+    hold?.giveBody()
   }
 
   /// Forgets the oldest request and its body.

@@ -63,7 +63,8 @@ extension HTTPService {
       body: ResponseBody { writer in try await stream.write(to: &writer) })
   }
 
-  private func reader(_ call: Call, _ store: CouchStore, waits: Bool) -> CouchFeedReader {
+  /// Who reads an answer of a store that takes its time.
+  func reader(_ call: Call, _ store: CouchStore, waits: Bool) -> CouchFeedReader {
     let (accounts, channel) = (accounts, call.context.channel)
     return CouchFeedReader(
       store: store.name, waits: waits,

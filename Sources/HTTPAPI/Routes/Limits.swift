@@ -123,6 +123,9 @@ enum Limits {
     ("storeReceipts", Int(StoreLimits.receipts), "idempotency keys per store and day"),
     ("guestSeconds", Int(AccountSettings().guestLifetime), "seconds that a guest's token works"),
     ("guestKeepSeconds", Int(AccountSettings().guestKeeping), "seconds since a guest was here"),
+    ("importLineBytes", ExportFormat.lineBytes, "bytes of a line of an export"),
+    ("importLines", ExportFormat.lines, "lines of an export"),
+    ("importsAtOnce", DatabaseManager.filledAtOnce, "accounts that are filled"),
     ("pendingUpdates", StoreLimits.pendingUpdates, "updates per store"),
   ]
 

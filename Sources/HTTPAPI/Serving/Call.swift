@@ -99,6 +99,16 @@ struct Call: Sendable {
     try take(Self.bodyFactor * body.count - taken)
   }
 
+  /// Accounts for what stays in memory of a body that is taken as it comes.
+  /// - Parameter held: how much of it is accounted for, at its end how much is then.
+  /// - Throws: ``Problem`` 503 where there is no memory for it.
+  func hold(_ bytes: Int, beyond held: inout Int) throws(Problem) {
+    let wanted = Self.bodyFactor * bytes
+    guard bytes > RequestHold.freeBytes, wanted > held else { return }
+    try take(wanted - held)
+    held = wanted
+  }
+
   private func take(_ bytes: Int) throws(Problem) {
     guard context.hold?.take(bytes) ?? true else { throw ConnectionProblem.overloaded }
   }
@@ -113,17 +123,36 @@ struct Call: Sendable {
     }
   }
 
+  /// The body as it comes, of any length: whoever takes it bounds it by what it is, and accounts for what stays of it
+  /// (``hold(_:beyond:)``).
+  /// - Throws: ``Problem`` 415 for a packed one, 417.
+  func bodyAsItComes() throws(Problem) -> RequestBody {
+    guard case .identity = try ContentCoding(self) else {
+      throw Problem(
+        .unsupportedMediaType, "bad_content_type",
+        "Content-Encoding must be absent: unpack it first",
+        headers: [.acceptEncoding: "identity"])
+    }
+    try wantBody()
+    context.channel.triggerUserOutboundEvent(BodyTakenAsItComes(), promise: nil)
+    return request.body
+  }
+
+  /// Gives a client that waits for it leave to send its body.
+  private func wantBody() throws(Problem) {
+    guard let expectation = request.headers[.expect] else { return }
+    guard expectation.trimmingSpaces.lowercased() == "100-continue" else {
+      throw Problem(
+        .expectationFailed, "invalid_header", "Expect must be 100-continue or absent")
+    }
+    context.channel.triggerUserOutboundEvent(BodyWanted(), promise: nil)
+  }
+
   private func sentBody(upTo limit: Int) async throws -> [UInt8] {
     if let declared = request.headers[.contentLength].flatMap({ Int($0) }), declared > limit {
       throw Self.tooLarge(limit)
     }
-    if let expectation = request.headers[.expect] {
-      guard expectation.trimmingSpaces.lowercased() == "100-continue" else {
-        throw Problem(
-          .expectationFailed, "invalid_header", "Expect must be 100-continue or absent")
-      }
-      context.channel.triggerUserOutboundEvent(BodyWanted(), promise: nil)
-    }
+    try wantBody()
     do {
       let buffer = try await request.body.collect(upTo: limit)
       return Array(buffer.readableBytesView)

@@ -90,9 +90,8 @@ package struct HTTPService: Sendable {
 
   /// Every operation that there is.
   package var routes: [Route] {
-    operationRoutes + accountRoutes + meRoutes + hotelRoutes + bookmarkRoutes + historyRoutes
-      + mirrorRoutes
-      + listRoutes + observerRoutes + travelSampleRoutes
+    operationRoutes + accountRoutes + meRoutes + portabilityRoutes + hotelRoutes + bookmarkRoutes
+      + historyRoutes + mirrorRoutes + listRoutes + observerRoutes + travelSampleRoutes
       + couchRoutes
   }
 

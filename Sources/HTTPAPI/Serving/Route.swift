@@ -86,12 +86,17 @@ package struct Route: Sendable {
     "/v1/me", "/v1/users", "/v1/sessions", "/v1/password-resets",
   ]
 
+  /// Where an export is read in.
+  static let importTemplate = "/v1/me/import"
+
   private init(method: HTTPRequest.Method, template: String, handler: Handler) {
     self.method = method
     self.template = template
     self.handler = handler
+    // An import ends with its client; its last step alone must be finished.
     mustFinish =
-      ![.get, .head].contains(method) && Self.accountTemplates.contains { template.hasPrefix($0) }
+      ![.get, .head].contains(method) && template != Self.importTemplate
+      && Self.accountTemplates.contains { template.hasPrefix($0) }
   }
 
   /// Whether a path (percent-encoded, checked) is one of this route's.

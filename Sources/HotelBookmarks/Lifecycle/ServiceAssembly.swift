@@ -72,6 +72,11 @@ struct ServiceAssembly: Sendable {
       logger.error(
         "a store can't be erased yet", metadata: ["detail": "\(StartFailure.line(failure))"])
     }
+    for failure in try await stores.removeStaged() {
+      logger.error(
+        "an import's leftovers can't be removed yet",
+        metadata: ["detail": "\(StartFailure.line(failure))"])
+    }
     search = try await SearchAssembly(settings, logger: logger)
     http = HTTPService(
       accounts: accounts, hotels: hotels, lists: lists, search: search.search,

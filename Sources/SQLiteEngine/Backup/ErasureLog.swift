@@ -51,7 +51,7 @@ package enum ErasureLog {
   static func isPersonal(_ name: StoreName) -> Bool {
     switch name {
     case .guest, .user, .list: true
-    case .system, .named: false
+    case .system, .named, .staged: false
     }
   }
 }

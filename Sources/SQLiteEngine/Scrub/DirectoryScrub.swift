@@ -62,7 +62,9 @@ package struct DirectoryScrub: Sendable {
           done += 1
           let file = DataDirectory.file(for: key, below: stores)
           known.insert(Self.digits(of: file.name))
-          if let entry, !entry.isErasing {
+          // What is not whole is erased at the next start, whatever it holds.
+          let isStaged = StoreName(key: key)?.namespace == StoreName.stagedNamespace
+          if let entry, !entry.isErasing, !isStaged {
             counts += StoreScrub.run(
               file, of: .init(key: key, epoch: entry.epoch), as: blank, name: file.place, reporter)
           } else if entry == nil {

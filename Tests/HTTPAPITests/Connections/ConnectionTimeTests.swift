@@ -66,6 +66,25 @@ import Testing
     #expect(!wire.channel.isActive)
   }
 
+  @Test func bodyThatIsTakenAsItComesMayTakeAnyTimeAndNoMemoryButHasToKeepToTheRate() throws {
+    let admission = Admission(memory: 200_000)
+    let wire = try Wire(admission: admission)
+    try wire.receive(Wire.put.replacing("100000", with: "100000000"))
+    try wire.receive(String(repeating: "x", count: 150_000))
+    #expect(admission.heldBytes == 150_000)
+    try wire.channel.triggerUserOutboundEvent(BodyTakenAsItComes()).wait()
+    #expect(admission.heldBytes == 0)
+    for _ in 0..<300 {
+      wire.wait(.seconds(1))
+      try wire.receive(String(repeating: "x", count: 10_000))
+      try wire.channel.throwIfErrorCaught()
+    }
+    #expect(admission.heldBytes == 0)
+    wire.wait(wire.limits.bodyGrace)
+    let problem = #expect(throws: Problem.self) { try wire.channel.throwIfErrorCaught() }
+    #expect(problem?.status == .requestTimeout)
+  }
+
   @Test(.bug(id: "H05")) func bodyAtTheRateIsTakenAndOneBelowItIsNot() throws {
     for (bytes, isTaken) in [(1_024, true), (1_000, false)] {
       let wire = try Wire()

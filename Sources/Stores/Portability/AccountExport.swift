@@ -1,0 +1,128 @@
+private import Crypto
+package import Documents
+import JSON
+
+/// An export that is being read, a piece at a time: a line about the account, a section for each store, the manifest.
+///
+/// ```swift
+/// var export = AccountExport(of: account, made: now, from: stores, sections, notes)
+/// while let piece = try await export.next() { … }
+/// ```
+/// It holds one piece and one document's history at a time, and no lease between two pieces.
+package struct AccountExport: Sendable {
+  /// A store and what its section is called.
+  package typealias Section = (name: String, store: StoreName)
+
+  private let account: ExportedAccount
+  private let made: Timestamp
+  private let stores: DatabaseManager
+  private let notes: PortableNotes
+  /// The sections that are not begun, the next one last.
+  private var rest: [Section]
+  private var current: (export: StoreExport, store: StoreName)?
+  private var sum = ExportSum()
+  private var counts = ExportCounts()
+  private var hasBegun = false
+  private var isComplete = false
+
+  /// An export of which nothing is read.
+  /// - Parameter sections: the stores, in order.
+  /// - Parameter notes: which of the service's own notes go with documents.
+  package init(
+    of account: ExportedAccount, made: Timestamp, from stores: DatabaseManager,
+    _ sections: [Section], _ notes: PortableNotes
+  ) {
+    self.account = account
+    self.made = made
+    self.stores = stores
+    self.notes = notes
+    rest = sections.reversed()
+  }
+
+  /// The next piece, in the first the account's line as well; nil after the last.
+  /// - Throws: the stores' errors; `unavailable` where what was read is of no use any more, as a store has become
+  ///   another one.
+  package mutating func next() async throws -> [UInt8]? {
+    guard !isComplete else { return nil }
+    var bytes = hasBegun ? [] : header
+    hasBegun = true
+    if current == nil, let section = rest.popLast() {
+      current = (StoreExport(section: section.name, notes: notes), section.store)
+    }
+    if let (export, store) = current {
+      let (next, piece) = try await Self.piece(of: export, in: store, stores)
+      bytes += piece
+      current = next.isComplete ? nil : (next, store)
+      if next.isComplete { counts += next.counts }
+    }
+    sum.add(bytes)
+    if current == nil, rest.isEmpty {
+      isComplete = true
+      bytes += sum.manifest(counts)
+    }
+    return bytes
+  }
+
+  private static func piece(
+    of export: StoreExport, in name: StoreName, _ stores: DatabaseManager
+  ) async throws -> (StoreExport, [UInt8]) {
+    try await stores.withStore(name, creating: false) { store in
+      try await (store ?? stores.absent(name)).read(inSlices: export) {
+        export, view -> (StoreExport, [UInt8])? in
+        guard try export.read(view) else { return nil }
+        let piece = export.takePiece()
+        return (export, piece)
+      }
+    }
+  }
+
+  private var header: [UInt8] {
+    JSONWriter.line { writer in
+      writer.member("export", ExportFormat.name)
+      writer.member("version", ExportFormat.version)
+      writer.member("made", made.rfc3339)
+      writer.name("account")
+      writer.beginObject()
+      writer.member("id", account.id.text)
+      writer.member("kind", account.kind)
+      if let username = account.username { writer.member("username", username) }
+      if let created = account.created { writer.member("created", created) }
+      writer.endObject()
+    }
+  }
+}
+
+/// What the manifest says of all the lines before it.
+struct ExportSum: Sendable {
+  /// Lines.
+  private(set) var lines = 0
+  /// Their bytes.
+  private(set) var bytes = 0
+  private var hash = SHA256()
+
+  /// Nothing.
+  init() {}
+
+  /// Adds whole lines.
+  mutating func add(_ lines: [UInt8]) {
+    hash.update(data: lines)
+    bytes += lines.count
+    self.lines += lines.count { $0 == UInt8(ascii: "\n") }
+  }
+
+  /// SHA-256 in lower-case hex.
+  var digest: String { Hex.string(Array(hash.finalize())) }
+
+  /// The manifest's line.
+  func manifest(_ counts: ExportCounts) -> [UInt8] {
+    JSONWriter.line { writer in
+      writer.name("manifest")
+      writer.beginObject()
+      counts.write(to: &writer)
+      writer.member("lines", lines)
+      writer.member("bytes", bytes)
+      writer.member("sha256", digest)
+      writer.endObject()
+    }
+  }
+}

@@ -1,0 +1,190 @@
+import Documents
+import JSON
+import Lanes
+
+/// A store that is being written into an export, a piece at a time: documents by id in byte order, then notes.
+///
+/// Each document is as it is when it is reached. What is written to the store meanwhile is in the export or not, document
+/// by document; the section's two sequence numbers are the same when nothing was.
+struct StoreExport: Sendable {
+  /// What the section is called.
+  let section: String
+  /// Which notes go with the documents.
+  let notes: PortableNotes
+  /// What was written so far.
+  private(set) var counts = ExportCounts()
+  /// Whether all is written.
+  private(set) var isComplete = false
+
+  private var piece: [UInt8] = []
+  private var epoch: String?
+  private var step = Step.documents(DocumentRange(includesDeleted: true))
+
+  /// What comes next.
+  private enum Step: Sendable {
+    case documents(DocumentRange)
+    /// The bodies of a document's revisions that are left, the next one last.
+    case bodies(DocumentID, RevisionTree, [Int], then: DocumentRange)
+    case notes(Int, after: String?)
+  }
+
+  /// A section of which nothing is written.
+  init(section: String, notes: PortableNotes) {
+    self.section = section
+    self.notes = notes
+  }
+
+  /// Takes what was written since the last call.
+  mutating func takePiece() -> [UInt8] {
+    defer { piece = [] }
+    return piece
+  }
+
+  /// Goes on in a state of the store until the piece is long enough, the slice is over or all is written.
+  /// - Returns: whether the piece is to be given away.
+  /// - Throws: the view's errors; `unavailable` where the store, or a document that was not written to its end, is no
+  ///   more what it was: what was written is of no use then.
+  mutating func read(_ view: any StoreView) throws -> Bool {
+    let info = try view.info()
+    if epoch == nil {
+      epoch = info.epoch
+      write { [section] writer in
+        writer.member("section", section)
+        writer.member("sequence", Int(info.lastSequence))
+      }
+    }
+    guard epoch?.equalsBytes(of: info.epoch) ?? false else { throw Self.changed }
+    while !isComplete {
+      switch step {
+      case .documents(let range): try nextDocument(range, view)
+      case .bodies(let id, let tree, let rest, let range):
+        try nextBody(of: id, tree, rest, then: range, view)
+      case .notes(let place, let last): try nextNotes(place, after: last, info, view)
+      }
+      if piece.count >= ExportFormat.pieceBytes { return true }
+      if Slice.isOver { return isComplete }
+    }
+    return true
+  }
+
+  private mutating func nextDocument(_ range: DocumentRange, _ view: any StoreView) throws {
+    var found: Document?
+    try view.documents(range) { document in
+      found = document
+      return false
+    }
+    guard let document = found else {
+      step = .notes(0, after: nil)
+      return
+    }
+    guard let tree = try view.tree(document.id) else { throw Self.changed }
+    write { writer in
+      writer.member("id", document.id.text)
+      writer.member("created", document.created.rfc3339)
+      writer.member("updated", document.updated.rfc3339)
+      writer.history(tree)
+      let closed = tree.closedBytes
+      if !closed.isEmpty { writer.member("closed", Hex.string(closed)) }
+    }
+    if document.isDeleted { counts.tombstones += 1 } else { counts.documents += 1 }
+    write(document.body, of: document.revision)
+    // No other has one.
+    let kept = tree.revisions(withinSteps: StoreLimits.storedAncestors)
+    let rest = tree.nodes.indices.filter { place in
+      let revision = tree.nodes[place].revision
+      return revision != document.revision && kept.contains(revision)
+    }
+    // Leaves first, which must not get lost while others write: they stand last.
+    let ordered =
+      rest.filter { !tree.nodes[$0].isLeaf }.reversed() + rest.filter { tree.nodes[$0].isLeaf }
+    step = .bodies(document.id, tree, ordered, then: range.behind(document.id.text))
+  }
+
+  private mutating func nextBody(
+    of id: DocumentID, _ tree: RevisionTree, _ places: [Int], then range: DocumentRange,
+    _ view: any StoreView
+  ) throws {
+    var rest = places
+    while let place = rest.popLast() {
+      let node = tree.nodes[place]
+      if let body = try view.body(id, node.revision) {
+        write(body, of: node.revision)
+      } else if node.isLeaf {
+        throw Self.changed
+      }
+      if piece.count >= ExportFormat.pieceBytes || Slice.isOver { break }
+    }
+    step = rest.isEmpty ? .documents(range) : .bodies(id, tree, rest, then: range)
+  }
+
+  private mutating func nextNotes(
+    _ place: Int, after last: String?, _ info: StoreInfo, _ view: any StoreView
+  ) throws {
+    let prefixes = notes.kept + notes.told
+    guard prefixes.indices.contains(place) else {
+      write { [section] writer in
+        writer.member("end", section)
+        writer.member("sequence", Int(info.lastSequence))
+      }
+      isComplete = true
+      return
+    }
+    let prefix = LocalID.receiptPrefix + prefixes[place]
+    // A zero follows the slash that prefixes end with.
+    let end = String(decoding: Array(prefix.utf8.dropLast()) + [0x30], as: UTF8.self)
+    let range = DocumentRange(start: prefix, end: end, includesEnd: false)
+    var reached: String?
+    try view.locals(last.map { range.behind($0) } ?? range) { id, local in
+      writeNote(id, local)
+      guard piece.count >= ExportFormat.pieceBytes || Slice.isOver else { return true }
+      reached = id.text
+      return false
+    }
+    step = reached.map { .notes(place, after: $0) } ?? .notes(place + 1, after: nil)
+  }
+
+  private mutating func writeNote(_ id: LocalID, _ local: LocalDocument) {
+    let name = id.text.utf8.dropFirst(LocalID.receiptPrefix.utf8.count)
+    write { writer in
+      writer.member("note", String(decoding: Array(name), as: UTF8.self))
+      writer.member("revision", Int(local.revision))
+      writer.member("body", raw: local.body)
+    }
+    counts.notes += 1
+  }
+
+  private mutating func write(_ body: [UInt8], of revision: RevisionID) {
+    write { writer in
+      writer.member("rev", revision.description)
+      writer.member("body", raw: body)
+    }
+    counts.bodies += 1
+  }
+
+  private mutating func write(_ members: (inout JSONWriter) -> Void) {
+    piece += JSONWriter.line(members)
+  }
+
+  private static let changed = ServiceError(
+    .unavailable, "The store was changed while it was exported; ask again")
+}
+
+extension JSONWriter {
+  /// Writes the member `history`; see ``ExportFormat``.
+  fileprivate mutating func history(_ tree: RevisionTree) {
+    name("history")
+    beginArray()
+    for (place, listed) in tree.listed.enumerated() {
+      guard listed.isDeleted || listed.parent != (place == 0 ? nil : place - 1) else {
+        string(listed.revision.description)
+        continue
+      }
+      beginObject()
+      member("rev", listed.revision.description)
+      if let parent = listed.parent { member("parent", parent) }
+      if listed.isDeleted { member("deleted", true) }
+      endObject()
+    }
+    endArray()
+  }
+}

@@ -1,0 +1,155 @@
+"""One's own data: an export is the same in another account, and an import that is cut short leaves an empty one.
+
+`BOOKMARKS_SEED` sets the seed that a failure prints, `BOOKMARKS_KILLS` how many kills there are.
+"""
+import gzip
+import hashlib
+import json
+import os
+import random
+import socket
+import threading
+import time
+import urllib.parse
+
+import requests
+
+from conftest import NIGHTLY
+from couch import Account, Database
+from patience import until
+
+KILLS = int(os.environ.get("BOOKMARKS_KILLS") or (100 if NIGHTLY else 10))
+SEED = int(os.environ.get("BOOKMARKS_SEED") or random.randrange(1_000_000))
+DOCUMENTS = 600
+"""Documents of an export, so that reading it in takes several commits."""
+
+
+def export(server, token, **options):
+    answer = server.call("GET", "/v1/me/export", token, **options)
+    assert answer.status_code == 200, answer.text
+    return answer.content
+
+
+def told(text):
+    """What an export says of the store, without what it says of the account and the store's counter."""
+    skipped = (b'{"export"', b'{"section"', b'{"end"', b'{"manifest"', b'{"note":"guest/')
+    return [line for line in text.splitlines() if not line.startswith(skipped)]
+
+
+def bring(server, token, text, **options):
+    return server.call("POST", "/v1/me/import", token, data=text, **options)
+
+
+def filled(server):
+    """An account with conflicts, tombstones, bookmarks and many documents; and its export."""
+    account = Account(server)
+    database = Database(server, account.token)
+    for number in range(3):
+        server.call("PUT", f"/v1/bookmarks/h{number}", account.token, json={"name": f"Hotel {number} é"})
+    server.call("DELETE", "/v1/bookmarks/h1", account.token)
+    database.graft("conflict", "3-c 2-b 1-a", "2-x 1-a", "1-z")
+    database.bulk(*({"_id": f"d{number}", "n": number, "f": "x" * 900} for number in range(DOCUMENTS)))
+    return account, export(server, account.token)
+
+
+def test_export_is_whole_and_the_same_in_another_account(shared):
+    account, text = filled(shared)
+    *lines, last = text.splitlines(keepends=True)
+    manifest = json.loads(last)["manifest"]
+    assert manifest["sha256"] == hashlib.sha256(b"".join(lines)).hexdigest()
+    assert manifest["lines"] == len(lines) and manifest["bytes"] == sum(map(len, lines))
+    for line in lines:
+        json.loads(line)
+    packed = requests.get(
+        shared.url + "/v1/me/export", stream=True, timeout=60,
+        headers={"Authorization": "Bearer " + account.token, "Accept-Encoding": "gzip"})
+    assert packed.headers["Content-Encoding"] == "gzip"
+    unpacked = gzip.decompress(packed.raw.read())
+    assert told(unpacked) == told(text)
+    other = Account(shared)
+    answer = bring(shared, other.token, text)
+    assert answer.status_code == 200, answer.text
+    assert answer.json()["documents"] == manifest["documents"]
+    assert told(export(shared, other.token)) == told(text)
+    mine, theirs = (Database(shared, person.token).changes() for person in (account, other))
+    revisions = lambda found: {row["id"]: row["changes"] for row in found["results"]}
+    assert revisions(mine) == revisions(theirs)
+    assert bring(shared, other.token, text).status_code == 409
+
+
+def test_import_takes_its_body_as_it_comes_and_with_leave(shared):
+    _, text = filled(shared)
+    pieces = [text[start:start + 50_000] for start in range(0, len(text), 50_000)]
+    for send in (lambda: iter(pieces), lambda: text):
+        account = Account(shared)
+        answer = bring(shared, account.token, send(), headers={"Expect": "100-continue"})
+        assert answer.status_code == 200, answer.text
+        assert told(export(shared, account.token)) == told(text)
+
+
+def test_nobody_sees_an_import_before_its_end_nor_one_that_breaks_off(shared):
+    _, text = filled(shared)
+    account = Account(shared)
+    database = Database(shared, account.token)
+    parts = urllib.parse.urlsplit(shared.url)
+    with socket.create_connection((parts.hostname, parts.port), timeout=60) as connection:
+        head = (f"POST /v1/me/import HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {account.token}\r\n"
+                f"Content-Length: {len(text)}\r\n\r\n")
+        connection.sendall(head.encode() + text[:-2_000])
+        until(lambda: bring(shared, account.token, text).json()["error"] == "import_running")
+        assert database.changes()["results"] == []
+        assert shared.call("GET", "/v1/bookmarks", account.token).json()["bookmarks"] == []
+        assert len(export(shared, account.token).splitlines()) == 4
+    answer = until(lambda: (found := bring(shared, account.token, text)).status_code == 200 and found)
+    assert answer.json()["documents"] > DOCUMENTS
+    assert told(export(shared, account.token)) == told(text)
+
+
+def test_an_account_that_is_erased_meanwhile_gets_nothing(shared):
+    _, text = filled(shared)
+    account = Account(shared)
+
+    def pieces():
+        yield text[:50_000]
+        assert shared.call("DELETE", "/v1/me", account.token).status_code == 204
+        yield text[50_000:]
+
+    assert bring(shared, account.token, pieces()).status_code == 401
+
+
+def test_after_a_kill_at_any_moment_the_account_is_empty_or_whole(start):
+    chance = random.Random(SEED)
+    server = start()
+    account, text = filled(server)
+    token, whole, longest = account.token, 0, 0.5
+    for turn in range(KILLS):
+        other, answers = Account(server), []
+
+        def send():
+            began = time.monotonic()
+            try:
+                answers.append((bring(server, other.token, text).status_code, time.monotonic() - began))
+            except requests.RequestException:
+                pass
+
+        sender = threading.Thread(target=send)
+        sender.start()
+        # The last step is a moment at the end: half of the kills are about there.
+        wait = chance.uniform(0, longest) if turn % 2 else chance.uniform(0.85, 1.05) * longest
+        time.sleep(wait)
+        server.kill()
+        sender.join()
+        server = start()
+        found = told(export(server, other.token))
+        assert found in ([], told(text)), f"seed {SEED}: {len(found)} lines"
+        if answers:
+            assert answers[0][0] == 200 and found, f"seed {SEED}: {answers}"
+            longest = answers[0][1]
+        whole += bool(found)
+        # The accounts' own, the one that was exported, and each account that was filled: nothing is left over.
+        files = list((server.data / "stores").rglob("*.sqlite"))
+        assert len(files) == 2 + turn + bool(found), f"seed {SEED}"
+        if not found:
+            assert bring(server, other.token, text).status_code == 200, f"seed {SEED}"
+    assert told(export(server, token)) == told(text)
+    print(f"seed {SEED}: {KILLS} kills, {whole} after the end")
