@@ -27,6 +27,8 @@ package struct StoreChanges {
   package private(set) var indexes: [IndexEdit] = []
   /// Whether written documents keep bodies of ancestors; without them, only leaves' bodies are left.
   package var keepsHistory = true
+  /// What the use case answers, where that is not what the rule returns; see ``WriteReceipt``.
+  package var outcome: (any Sendable)?
   /// Whether it is one step of an erasure: a full disk takes it, as it takes what makes room by itself.
   package var freesSpace = false
 

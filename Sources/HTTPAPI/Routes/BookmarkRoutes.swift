@@ -1,5 +1,4 @@
 import Accounts
-import Crypto
 import Documents
 import HTTPTypes
 import Hotels
@@ -68,8 +67,9 @@ extension HTTPService {
     let (additions, failure) = try await lookUp([try await hotelToPut(call, id: id)])
     guard let addition = additions.first else { throw Problem.notFound }
     do {
-      return Self.answer(
-        try await hotels.bookmark(addition, in: store, condition: condition))
+      return try await .written(as: Self.answer) {
+        try await hotels.bookmark(addition, in: store, condition: condition)
+      }
     } catch {
       throw Self.refusal(error, instead: failure)
     }
@@ -78,19 +78,20 @@ extension HTTPService {
   private func deleteBookmark(_ call: Call, in store: StoreName) async throws -> Response {
     let id = try Self.hotelID(call)
     let condition = try Self.condition(call)
-    guard try await hotels.unbookmark(id, in: store, condition: condition) != nil else {
-      throw Problem.notFound
+    return try await .written(as: { (_: RevisionID) in WriteAnswer(.noContent) }) {
+      let tombstone = try await hotels.unbookmark(id, in: store, condition: condition)
+      guard let tombstone else { throw Problem.notFound }
+      return tombstone
     }
-    return .empty(.noContent)
   }
 
-  private static func answer(_ outcome: BookmarkOutcome) -> Response {
+  private static func answer(_ outcome: BookmarkOutcome) -> WriteAnswer {
     let bookmark = outcome.bookmark
     var fields = tagged(bookmark.revision.description)
     if outcome.isCreated { fields[.location] = "/v1/bookmarks/" + bookmark.id.text.urlSegment }
     var bytes: [UInt8] = []
     bookmark.append(to: &bytes, isReplaced: outcome.isReplaced)
-    return .json(bytes, status: outcome.isCreated ? .created : .ok, headers: fields)
+    return WriteAnswer(outcome.isCreated ? .created : .ok, headers: fields, body: bytes)
   }
 
   /// The hotel in the body, or, without one, the one that is known by its id.
@@ -142,29 +143,18 @@ extension HTTPService {
 }
 
 extension HTTPService {
-  /// Several bookmarks at once, all or nothing. With an `Idempotency-Key` the answer is kept in the store, in
-  /// the same transaction, and a retry gets it again.
+  /// Several bookmarks at once, all or nothing.
   func changeBookmarks(_ call: Call, in store: StoreName) async throws -> Response {
     let bytes = try await call.body(upTo: JSONLimits.document.maximumBytes)
     var batch = try BookmarkBatch(parsing: try await call.json(bytes, .document))
-    let receipt = try Self.receipt(call, body: bytes)
     let failure: SearchError?
     (batch.add, failure) = try await lookUp(batch.add)
     do {
-      return .json(try await hotels.change(batch, in: store, receipt: receipt).bytes)
+      return try await .written(as: { WriteAnswer(.ok, body: $0.bytes) }) { [batch] in
+        try await hotels.change(batch, in: store)
+      }
     } catch {
       throw Self.refusal(error, instead: failure)
     }
-  }
-
-  private static func receipt(_ call: Call, body: [UInt8]) throws(Problem) -> ReceiptRequest? {
-    guard let key = call[.idempotencyKey] else { return nil }
-    let request = ReceiptRequest(key: key, fingerprint: Array(SHA256.hash(data: body)))
-    guard let request else {
-      throw Problem(
-        .badRequest, "invalid_header",
-        "Idempotency-Key must have 1 to \(BookmarkLimits.receiptKeyBytes) bytes")
-    }
-    return request
   }
 }

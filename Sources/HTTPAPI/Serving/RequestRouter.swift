@@ -26,13 +26,15 @@ package struct RequestRouter: HTTPResponder {
   private let authentication: Authentication
   private let processors: ProcessorAccounts?
   private let showsCost: Bool
+  private let receipts: WriteReceipts
   private let unrouted = RequestMetrics(template: "none")
 
   init(
     routes: [Route], crossOrigin: CrossOrigin, proxies: TrustedProxies,
-    authentication: Authentication, health: Health, processors: ProcessorAccounts? = nil,
-    showsCost: Bool = false
+    authentication: Authentication, health: Health, receipts: WriteReceipts,
+    processors: ProcessorAccounts? = nil, showsCost: Bool = false
   ) {
+    self.receipts = receipts
     self.health = health
     self.processors = processors
     self.showsCost = showsCost
@@ -133,7 +135,7 @@ package struct RequestRouter: HTTPResponder {
       guard route.access == .signedIn || principal.kind != .administrator else {
         throw Authentication.noStore
       }
-      let response = try await run(call, principal)
+      let response = try await receipts.answer(call, principal, route, run)
       if route.isWrite { try await authentication.requireStillGood(principal) }
       return response
     }
@@ -150,17 +152,7 @@ package struct RequestRouter: HTTPResponder {
       return .empty(.noContent, headers: problem.headers)
     }
     let requestID = Self.requestID()
-    // A store that is full is its owner's affair, not the operator's.
-    if problem.status.kind == .serverError, problem.status != .notImplemented,
-      problem.error != "quota_exceeded"
-    {
-      context.logger.error(
-        "request failed",
-        metadata: [
-          LogKey.request: "\(requestID)", LogKey.status: "\(problem.status.code)",
-          LogKey.error: "\(problem.error)", LogKey.detail: "\(problem.detail)",
-        ])
-    }
+    problem.log(as: requestID, to: context.logger)
     var response = problem.response(in: .init(path: request.uri.path), requestID: requestID)
     response.headers[.xRequestID] = requestID
     return response
@@ -236,6 +228,22 @@ package struct RequestRouter: HTTPResponder {
     return Problem(
       .methodNotAllowed, "method_not_allowed", "Only \(list) are allowed here",
       headers: [.allow: list])
+  }
+}
+
+extension Problem {
+  /// Tells the operator of a failure that is the server's.
+  func log(as requestID: String, to logger: Logger) {
+    // A store that is full is its owner's affair, not the operator's.
+    guard status.kind == .serverError, status != .notImplemented, error != "quota_exceeded" else {
+      return
+    }
+    logger.error(
+      "request failed",
+      metadata: [
+        LogKey.request: "\(requestID)", LogKey.status: "\(status.code)",
+        LogKey.error: "\(error)", LogKey.detail: "\(detail)",
+      ])
   }
 }
 

@@ -90,6 +90,9 @@ struct ServiceAssembly: Sendable {
     metrics.collect { [health = http.health] in
       [PrometheusSample("health_renewals_total", .counter, Double(health.renewalCount))]
     }
+    metrics.collect { [writes = http.pendingWrites] in
+      [PrometheusSample("writes_pending", .gauge, Double(writes.count))]
+    }
   }
 
   /// The stores over an engine, as many open at once as the limit on descriptors allows.
