@@ -99,7 +99,8 @@ let package = Package(
       [
         "JSON", "Documents", "IPAddresses", "Lanes", "Stores", "ICU", crypto, cryptoExtras,
       ]),
-    floor("Lists", ["JSON", "Documents", "Lanes", "Stores", "Hotels", "Accounts", crypto]),
+    floor(
+      "Lists", ["JSON", "Documents", "Lanes", "Stores", "Hotels", "Accounts", crypto, nioLocks]),
 
     // Floor 3: adapters.
     floor("SQLiteEngine", ["JSON", "Documents", "Lanes", "Stores", "SQLite", crypto, nioLocks]),

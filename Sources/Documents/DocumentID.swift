@@ -51,8 +51,8 @@ package struct LocalID: ByteString {
   package static let clientPrefix = "_local/"
   /// What the service's own notes (idempotency keys, finished merges) start with.
   package static let receiptPrefix = "receipt/"
-  /// What the receipts of batches with an idempotency key start with.
-  package static let batchPrefix = "receipt/batch/"
+  /// What the answers to writes that are kept for their clients start with; the writer's id and a slash follow.
+  package static let answerPrefix = "receipt/answer/"
 
   /// The id with its prefix.
   package let text: String
@@ -72,8 +72,12 @@ package struct LocalID: ByteString {
     self.text = text
   }
 
-  /// The id of a batch's receipt.
-  package init(batch name: String) { text = Self.batchPrefix + name }
+  /// The id of a kept answer.
+  /// - Parameter owner: the id of whoever wrote.
+  /// - Parameter token: tells it from the owner's others.
+  package init(answer token: String, to owner: String) {
+    text = Self.answerPrefix + owner + "/" + token
+  }
 
   /// The id of one of the service's own notes.
   package init(receipt name: String) { text = Self.receiptPrefix + name }

@@ -19,6 +19,8 @@ package struct Bookmark: Sendable {
   let hasID: Bool
   /// Whether it is a draft, which its author alone sees.
   package var isDraft = false
+  /// The name of who has bookmarked it, in a store that several people share; nil in any other.
+  package var addedBy: String?
 
   /// A bookmark as read.
   package init(
@@ -47,6 +49,10 @@ package struct Bookmark: Sendable {
     bytes.append(UInt8(ascii: "\""))
     if isReplaced { bytes += #","replaced":true"#.utf8 }
     if isDraft { bytes += #","draft":true"#.utf8 }
+    if let addedBy {
+      bytes += #","addedBy":"#.utf8
+      JSONWriter.appendString(addedBy, to: &bytes)
+    }
     bytes += #","hotel":"#.utf8
     bytes += hasID ? hotel : named()
     bytes.append(UInt8(ascii: "}"))

@@ -221,8 +221,4 @@ package enum BookmarkLimits {
   /// Ids of the list that one page looks at before it ends early: bounds the reads of a page when a list
   /// names hotels that are not there.
   package static let pageScan = 2_000
-  /// The longest idempotency key, in bytes of UTF-8.
-  package static let receiptKeyBytes = 255
-  /// How long a batch's receipt is kept, in seconds: 24 hours.
-  package static let receiptSeconds: Int64 = 86_400
 }

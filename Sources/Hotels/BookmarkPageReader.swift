@@ -117,6 +117,16 @@ package struct BookmarkPage: Sendable {
     self.damage = damage
   }
 
+  /// The page with the names of who has bookmarked what.
+  package func added(by name: (HotelID) -> String?) -> BookmarkPage {
+    let named = bookmarks.map { bookmark in
+      var bookmark = bookmark
+      bookmark.addedBy = name(bookmark.id)
+      return bookmark
+    }
+    return BookmarkPage(bookmarks: named, next: next, tag: tag, damage: damage)
+  }
+
   /// The page as the author of drafts sees it: a draft stands for the bookmark of its hotel, or removes it; one of a hotel
   /// that is not bookmarked is the newest, on the first page.
   /// - Parameter drafts: by hotel; nil for a removal.

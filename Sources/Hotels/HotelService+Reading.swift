@@ -99,7 +99,8 @@ extension DocumentStore {
   func mergeLists(at now: Timestamp) async throws -> Bool {
     var isMerged = false
     for _ in 0..<Self.maximumMerges {
-      let outcome = try await Author.$current.withValue(.server) {
+      // Upkeep, whosever write it comes before.
+      let outcome = try await Upkeep.run {
         try await attempt([], at: now, needsMerged: false) { edit in !edit.isSettled }
       }
       guard outcome == true else { return isMerged }
@@ -125,6 +126,7 @@ extension DocumentStore {
       var edit = try BookmarkEdit(changes.view, now: now, limit: changes.historyLimits)
       guard edit.isSettled || !needsMerged else { return (nil, 0) }
       let value = try rule(&edit)
+      changes.outcome = value
       let (mutations, leftOut) = try edit.finished()
       for mutation in mutations { changes.write(mutation) }
       for local in edit.locals { changes.write(local) }

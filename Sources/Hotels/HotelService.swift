@@ -14,7 +14,7 @@ package struct HotelService: Sendable {
   let now: @Sendable () -> Timestamp
 
   /// A service over all stores.
-  /// - Parameter now: the clock that stamps bookmarks and ends receipts; the stores' own.
+  /// - Parameter now: the clock that stamps bookmarks; the stores' own.
   package init(stores: DatabaseManager, now: @escaping @Sendable () -> Timestamp) {
     self.stores = stores
     self.now = now
@@ -208,38 +208,17 @@ extension HotelService {
 extension HotelService {
   /// Changes several bookmarks in one update: all of it or nothing, but for those steps of an undo whose hotels
   /// somebody has changed since.
-  ///
-  /// With a receipt, the answer is kept in the same update, so that a retry (after a crash, too) gets the
-  /// answer of the first time and changes nothing.
-  /// - Throws: `invalidDocument`, `tooLarge`, `occupied`, `unknownHotel`, `receiptMismatch`, `store`.
+  /// - Throws: `invalidDocument`, `tooLarge`, `occupied`, `unknownHotel`, `store`.
   package func change(
-    _ batch: BookmarkBatch, in name: StoreName, receipt: ReceiptRequest? = nil
+    _ batch: BookmarkBatch, in name: StoreName
   ) async throws -> BatchAnswer {
     let batch = try batch.prepared()
     let mayCreate = batch.add.contains { $0.body != nil }
-    let answer = try await change(name, creating: mayCreate, batch.ids) {
-      edit in
-      let kept = try receipt.flatMap { request in try edit.local(request.id) }
-      if let receipt, let kept, let earlier = BatchReceipt(parsing: kept.body, at: edit.now) {
-        return try earlier.answer(to: receipt)
-      }
-      let answer = try edit.change(batch)
-      if let receipt { edit.keep(answer, for: receipt, replacing: kept) }
-      return answer
+    let answer = try await change(name, creating: mayCreate, batch.ids) { edit in
+      try edit.change(batch)
     }
     if answer == nil, let unknown = batch.add.first { throw unknown.isUnknown }
     return answer ?? BatchAnswer(absentStore: batch)
-  }
-}
-
-extension BookmarkEdit {
-  fileprivate mutating func keep(
-    _ answer: BatchAnswer, for receipt: ReceiptRequest, replacing kept: LocalDocument?
-  ) {
-    let expires = now.adding(seconds: receipt.lifetimeSeconds)
-    let note = BatchReceipt(answer, fingerprint: receipt.fingerprint, expires: expires)
-    let document = LocalDocument(revision: (kept?.revision ?? 0) &+ 1, body: note.bytes)
-    locals.append(LocalEdit(receipt.id, document, expires: expires))
   }
 }
 

@@ -12,6 +12,7 @@ import Stores
 /// - `lists-of/<account>/<list>`: the same by account, `{"role"}`; what each request reads;
 /// - `list-stale/<list>`: that the list's store does not show its members yet, `{"version"}`;
 /// - `list-drafts/<list>/<account>`: that drafts of who was on a list are to go, `{"list"}`;
+/// - `list-import/<account>`: see ``ListImport``;
 /// - `publishing/<hash>/<account>`: that a draft is being published, `{"list","document"}`;
 /// - `invitation/<hash>` and `invitations/<list>/<invitation>`: see ``Invitation``.
 struct ListDirectory: Sendable {
@@ -153,6 +154,13 @@ enum ListKeys {
   static let endedDraftsPrefix = "list-drafts/"
   /// What the ids of notes on drafts that are being published start with.
   static let publishingPrefix = "publishing/"
+
+  /// What the ids of notes on imports start with.
+  static let importedPrefix = "list-import/"
+
+  static func imported(by account: AccountID) -> LocalID {
+    LocalID(receipt: importedPrefix + account.text)
+  }
 
   static func endedDrafts(of author: AccountID, on list: AccountID) -> LocalID {
     LocalID(receipt: endedDraftsPrefix + list.text + "/" + author.text)

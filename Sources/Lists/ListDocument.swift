@@ -66,6 +66,13 @@ package struct ListDocument: Sendable {
     return try DocumentBody(.object(next))
   }
 
+  /// Whether it names somebody who is not among these members.
+  func names(othersThan shown: ListMembers) -> Bool {
+    let known = shown.all.map(\.username)
+    let named = (members["members"]?.array ?? []).compactMap(\.string)
+    return (named + [members["owner_id"]?.string ?? ""]).contains { !known.contains($0) }
+  }
+
   /// The document with these members; nil where it says so already.
   func showing(_ shown: ListMembers) throws -> DocumentBody? {
     var next = members

@@ -29,17 +29,27 @@ extension ListService {
     guard let draft = try await draft(subject, on: list, of: author) else {
       throw ServiceError.noDraft
     }
+    try await WriteReceipt.aside {
+      try await note(publishing: draft, by: author)
+    }
+    let publication = try await carryOut(draft, of: author)
+    try await WriteReceipt.aside {
+      if case .conflict = publication {} else { try await remove(draft, of: author) }
+      try await directory.update { changes in
+        changes.write(
+          LocalEdit(ListKeys.publishing(draft.document, on: list, by: author), nil))
+      }
+    }
+    return publication
+  }
+
+  private func note(publishing draft: ListDraft, by author: AccountID) async throws {
+    let list = draft.list
     try await directory.update { changes in
       changes.note(
         ListKeys.publishing(draft.document, on: list, by: author),
         ["list": .string(list.text), "document": .string(draft.document.text)])
     }
-    let publication = try await carryOut(draft, of: author)
-    if case .conflict = publication {} else { try await remove(draft, of: author) }
-    try await directory.update { changes in
-      changes.write(LocalEdit(ListKeys.publishing(draft.document, on: list, by: author), nil))
-    }
-    return publication
   }
 
   private func carryOut(_ draft: ListDraft, of author: AccountID) async throws -> Publication {

@@ -47,9 +47,11 @@ package struct ListService: Sendable {
       title: ListText.title(title), markdown: ListText.markdown(markdown), owner: owner.username,
       at: now)
     let store = StoreName.list(list)
-    try await directory.update { changes in try changes.noteErasure(of: store) }
-    try await stores.withStore(store) { store in
-      _ = try await store.put(ListDocument.id(of: list), base: nil, body: body)
+    try await WriteReceipt.aside {
+      try await directory.update { changes in try changes.noteErasure(of: store) }
+      try await stores.withStore(store) { store in
+        _ = try await store.put(ListDocument.id(of: list), base: nil, body: body)
+      }
     }
     do {
       try await directory.update { changes in
@@ -92,6 +94,18 @@ package struct ListService: Sendable {
       }
     }
     return (lists, found.count > limit ? found.dropLast().last?.id : nil)
+  }
+
+  /// The names of those who are on a list.
+  package func usernames(on list: AccountID) async throws -> [AccountID: String] {
+    let members = try await directory.members(of: list)?.all ?? []
+    return Dictionary(members.map { ($0.account, $0.username) }) { $1 }
+  }
+
+  /// The lists that an account owns, in the order of their ids.
+  package func lists(ownedBy account: AccountID) async throws -> [AccountID] {
+    try await directory.lists(of: account, after: nil, limit: ListLimits.perAccount)
+      .filter { $0.role == .owner }.map(\.id)
   }
 
   /// Gives a list another title or description.
@@ -166,6 +180,10 @@ extension ListService {
   /// Writes a list's members into its document, and forgets the note that they are not there yet. What fails is done
   /// at the next change or the next start.
   package func show(_ list: AccountID) async throws {
+    try await Upkeep.run { try await write(membersOf: list) }
+  }
+
+  private func write(membersOf list: AccountID) async throws {
     guard let members = try await directory.members(of: list) else { return }
     memberships.changed(members.all.map(\.account))
     let id = ListDocument.id(of: list)
@@ -176,7 +194,7 @@ extension ListService {
         else { return }
         try changes.put(id, base: document.revision, body: body)
         // The names of those who are gone are in no earlier revision either.
-        changes.dropHistory(of: id)
+        if document.names(othersThan: members) { changes.dropHistory(of: id) }
       }
     }
     try await directory.update { changes in

@@ -228,7 +228,7 @@ package struct Remains: Sendable, Equatable {
     case adoptions
     /// Tombstones of accounts, and of notes on stores that were to be erased.
     case names
-    /// Answers to idempotency keys, and what else has a time at which it ends.
+    /// Kept answers to writes, and what else has a time at which it ends.
     case receipts
     /// Branches of lists of which a mark is left.
     case branches
@@ -258,7 +258,7 @@ extension DocumentStore {
   /// Removes the local documents whose time is over. A store that is written to does so by itself; this is for one
   /// that is not.
   /// - Parameter moment: when they are over.
-  /// - Returns: how many went, and how many receipts of batches and purged documents' marks are left.
+  /// - Returns: how many went, and how many kept answers and purged documents' marks are left.
   /// - Throws: as ``update(loading:_:)``; `ended`.
   package func removeExpired(at moment: Timestamp) async throws -> Remains {
     var remains = Remains()
@@ -273,7 +273,7 @@ extension DocumentStore {
     }
     let kept = try await read { view in
       (
-        receipts: Int(clamping: try view.localUsage(of: LocalID.batchPrefix).count),
+        receipts: Int(clamping: try view.localUsage(of: LocalID.answerPrefix).count),
         purges: Int(clamping: try view.localUsage(of: LocalID.purgedPrefix).count)
       )
     }

@@ -74,31 +74,38 @@ package struct DocumentStore: Sendable {
 
   /// Commits what a rule records; see ``StoreStorage/update(loading:at:_:)``.
   /// - Parameter ids: the documents that the rule reads or changes, as far as they are known before.
-  /// - Throws: besides, `quotaExceeded` when documents would be added or grow beyond the quota.
+  ///
+  /// Of a write whose answer is kept (``WriteReceipt/current``), the answer is written besides.
+  /// - Throws: besides, `quotaExceeded` when documents would be added or grow beyond the quota;
+  ///   ``WriteReceipt/AnsweredBefore``, and `receiptMismatch`.
   @discardableResult
   package func update<Value: Sendable>(
     loading ids: Set<DocumentID> = [],
     _ rule: @escaping @Sendable (inout StoreChanges) throws -> Value
   ) async throws -> Value {
     let (limits, moment, author) = (limits, now(), Author.current)
-    let concerns = follower.concerns
-    let (value, wakes, followed) = try await mending {
+    let (concerns, receipt, name) = (follower.concerns, WriteReceipt.current, name)
+    let (value, wakes, followed, kept) = try await mending {
       try await storage.update(loading: ids, at: moment) { changes in
         changes.historyLimits = limits.history
         changes.author = author
+        try receipt?.checkEarlier(in: changes.view, of: name, at: moment)
         let value = try rule(&changes)
+        let entry = try receipt?.entry(of: value, in: changes, of: name, at: moment)
+        if let entry { changes.write(entry.edit) }
         try PurgeMarks.note(in: &changes, at: moment)
         try Quota.check(&changes, against: limits)
         return (
           value, !changes.mutations.isEmpty || !changes.purges.isEmpty,
-          changes.mutations.filter(concerns).map(\.id)
+          changes.mutations.filter(concerns).map(\.id), entry?.kept
         )
       }
     }
+    if let kept { receipt?.note(kept) }
     if wakes { feed.wake() }
     // What it could not do now it does at the next such commit; this one stands.
     if !followed.isEmpty {
-      try? await Author.$current.withValue(.server) { try await follower.follow(self, followed) }
+      try? await Upkeep.run { try await follower.follow(self, followed) }
     }
     return value
   }

@@ -162,10 +162,11 @@ enum Quota {
 }
 
 /// How many local documents clients may have, and of what size together: as many, and as many bytes, as
-/// documents, counted apart. Receipts of batches have a number of their own, and their bytes count with these.
+/// documents, counted apart. Kept answers have a number of their own for each person who writes, and their bytes count
+/// with these.
 ///
-/// A receipt is never dropped to make room for another: a key that was answered is answered again for its whole
-/// time. So it is the next key that is refused.
+/// An answer is never dropped to make room for another: a key that was answered is answered again for its whole
+/// time. So it is the next that is refused.
 extension Quota {
   /// What a kind of local documents comes to.
   fileprivate struct Usage {
@@ -173,39 +174,54 @@ extension Quota {
     var bytes: Int64
   }
 
-  /// - Throws: `quotaExceeded` when clients' local documents, or receipts, become more or longer, beyond the limits.
+  /// - Throws: `quotaExceeded` when clients' local documents, or answers, become more or longer, beyond the limits.
   static func check(
     _ edits: [LocalEdit], against limits: StoreLimits, in view: any StoreView
   ) throws {
-    guard !limits.isUnbounded else { return }
     let clients = edits.filter { isNamed($0, LocalID.clientPrefix) }
-    let receipts = edits.filter { isNamed($0, LocalID.batchPrefix) }
-    guard !clients.isEmpty || !receipts.isEmpty else { return }
+    let answers = edits.filter { isNamed($0, LocalID.answerPrefix) }
+    for owner in Set(answers.map { folder(of: $0.id) }) {
+      try checkNumber(answers.filter { isNamed($0, owner) }, of: owner, in: view)
+    }
+    guard !limits.isUnbounded, !clients.isEmpty || !answers.isEmpty else { return }
     let before = (
       clients: try usage(LocalID.clientPrefix, in: view),
-      receipts: try usage(LocalID.batchPrefix, in: view)
+      answers: try usage(LocalID.answerPrefix, in: view)
     )
     let after = (
       clients: try before.clients.adding(clients, in: view),
-      receipts: try before.receipts.adding(receipts, in: view)
+      answers: try before.answers.adding(answers, in: view)
     )
-    guard
-      after.receipts.count <= StoreLimits.receipts || after.receipts.count <= before.receipts.count
-    else {
-      throw ServiceError(
-        .quotaExceeded,
-        "This store keeps the answers to at most \(StoreLimits.receipts) idempotency keys, each for a "
-          + "day: send the request without a key, or later")
-    }
-    let bytes = after.clients.bytes + after.receipts.bytes
+    let bytes = after.clients.bytes + after.answers.bytes
     guard after.clients.count <= limits.documents || after.clients.count <= before.clients.count,
-      bytes <= limits.bytes || bytes <= before.clients.bytes + before.receipts.bytes
+      bytes <= limits.bytes || bytes <= before.clients.bytes + before.answers.bytes
     else {
       throw ServiceError(
         .quotaExceeded,
         "This store is full of local documents: it holds at most \(limits.documents), "
-          + "\(limits.bytes) bytes together with the answers to idempotency keys")
+          + "\(limits.bytes) bytes together with the answers that it keeps for idempotency keys and receipts"
+      )
     }
+  }
+
+  /// Holds one person's answers against their number, in a store without other limits, too.
+  private static func checkNumber(
+    _ answers: [LocalEdit], of owner: String, in view: any StoreView
+  ) throws {
+    let before = try usage(owner, in: view)
+    let after = try before.adding(answers, in: view)
+    guard after.count <= StoreLimits.receipts || after.count <= before.count else {
+      throw ServiceError(
+        .quotaExceeded,
+        "The answers to at most \(StoreLimits.receipts) requests with an idempotency key or a receipt are "
+          + "kept, each for a day: send the request without a key, or later")
+    }
+  }
+
+  /// The id up to its last slash.
+  private static func folder(of id: LocalID) -> String {
+    let end = id.text.utf8.lastIndex(of: UInt8(ascii: "/")) ?? id.text.startIndex
+    return String(id.text[...end])
   }
 
   private static func isNamed(_ edit: LocalEdit, _ prefix: String) -> Bool {

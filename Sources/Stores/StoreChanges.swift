@@ -32,6 +32,8 @@ package struct StoreChanges {
   /// Whether it brings whole documents from another store, with as much history as that one kept: the quota holds for
   /// all of it, and none of it is left out.
   package var isWhole = false
+  /// What the use case answers, where that is not what the rule returns; see ``WriteReceipt``.
+  package var outcome: (any Sendable)?
   /// Whether it is one step of an erasure: a full disk takes it, as it takes what makes room by itself.
   package var freesSpace = false
 

@@ -35,9 +35,13 @@ package struct StoreLimits: Sendable, Equatable {
     return isBeyond ? .max : product
   }
 
-  /// Receipts of batches with an idempotency key that a store keeps at once; a further key is refused until the oldest
-  /// are a day old. With their bytes they count as clients' local documents do.
+  /// Answers to one person's writes that a store keeps at once (see ``WriteReceipt``); a further one is refused until
+  /// the oldest are a day old. With their bytes they count as clients' local documents do.
   package static let receipts: Int64 = 1_000
+  /// How long an answer is kept, in seconds: 24 hours.
+  package static let receiptSeconds: Int64 = 86_400
+  /// The longest idempotency key, in bytes of UTF-8.
+  package static let receiptKeyBytes = 255
   /// Updates of one store that may wait at once; one more is `overloaded`.
   package static let pendingUpdates = 256
   /// Bodies of ancestors that are kept for history and restore, newest first.

@@ -49,7 +49,7 @@ package protocol StoreView {
   func locals(
     _ range: DocumentRange, _ visit: (LocalID, LocalDocument) throws -> Bool
   ) throws
-  /// Local documents whose ids start so (``LocalID/clientPrefix``, ``LocalID/batchPrefix``) and that have not expired:
+  /// Local documents whose ids start so (``LocalID/clientPrefix``, ``LocalID/answerPrefix``) and that have not expired:
   /// how many, and the bytes of their bodies. Counts them.
   func localUsage(of prefix: String) throws -> (count: Int64, bytes: Int64)
   /// Local documents whose time is over at a moment and that are still kept, in no order.

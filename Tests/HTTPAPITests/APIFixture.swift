@@ -31,9 +31,11 @@ struct APIFixture: Sendable {
 
   /// Opens a service for a test.
   /// - Parameter origins: other origins whose pages may call.
+  /// - Parameter pause: waits between two attempts at an accepted write.
   static func open(
     origins: [String] = [], publicURL: String? = nil,
     settings change: (inout AccountSettings) -> Void = { _ in },
+    pause: @escaping @Sendable (Duration) async -> Void = { _ in },
     _ test: @Sendable (APIFixture) async throws -> Void
   ) async throws {
     let (engine, clock, search) = (MemoryEngine(), TestClock(), ScriptedSearch())
@@ -42,7 +44,7 @@ struct APIFixture: Sendable {
     settings.scrypt = try #require(ScryptParameters(rounds: 2, blockSize: 1, parallelism: 1))
     change(&settings)
     let service = try await service(
-      engine, clock, search, settings, origins: origins, publicURL: publicURL)
+      engine, clock, search, settings, origins: origins, publicURL: publicURL, pause: pause)
     let application = Application(responder: PieceByPiece(router: service.router()), logger: quiet)
     try await application.test(.router) { client in
       try await test(
@@ -52,6 +54,9 @@ struct APIFixture: Sendable {
     }
     await service.stores.close()
   }
+
+  /// The writes that were accepted and are not done.
+  var pendingWrites: PendingWrites { service.pendingWrites }
 
   /// What every request passes.
   var router: RequestRouter { service.router() }
@@ -71,7 +76,8 @@ struct APIFixture: Sendable {
 
   private static func service(
     _ engine: MemoryEngine, _ clock: TestClock, _ search: ScriptedSearch,
-    _ settings: AccountSettings, origins: [String], publicURL: String?
+    _ settings: AccountSettings, origins: [String], publicURL: String?,
+    pause: @escaping @Sendable (Duration) async -> Void = { _ in }
   ) async throws -> HTTPService {
     let stores = DatabaseManager(
       engine: engine, maximumOpen: 8, now: { clock.now },
@@ -90,7 +96,8 @@ struct APIFixture: Sendable {
       search: search,
       mirrorSearch: ScratchCatalogue(), stores: stores, engine: engine,
       crossOrigin: CrossOrigin(origins: origins), contract: Array("openapi: 3.1.0\n".utf8),
-      metricsText: { Array("stores_open 0\n".utf8) }, publicURL: publicURL, now: { clock.now })
+      metricsText: { Array("stores_open 0\n".utf8) }, publicURL: publicURL, pause: pause,
+      now: { clock.now })
   }
 
   /// One exchange.

@@ -79,10 +79,4 @@ import Testing
     #expect(refusal("{\"add\":[\(hundred)],\"remove\":[\(ids(101))]}")?.code == .invalidDocument)
     #expect(refusal("{\"remove\":[\(ids(201))]}")?.code == .invalidDocument)
   }
-
-  @Test func receiptKeyHasOneTo255Bytes() {
-    #expect(ReceiptRequest(key: "", fingerprint: []) == nil)
-    #expect(ReceiptRequest(key: String(repeating: "k", count: 255), fingerprint: []) != nil)
-    #expect(ReceiptRequest(key: String(repeating: "k", count: 256), fingerprint: []) == nil)
-  }
 }

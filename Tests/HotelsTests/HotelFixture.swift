@@ -33,6 +33,13 @@ struct HotelFixture: Sendable {
     guest = .guest(try #require(AccountID(String(repeating: "b", count: 32))))
   }
 
+  /// A write of the user's whose answer is kept.
+  func receipt(_ token: String, _ request: UInt8 = 1) throws -> WriteReceipt {
+    let owner = try #require(AccountID(String(repeating: "a", count: 32)))
+    return WriteReceipt(
+      WriteReceipt.Name(owner: owner, token: token), request: [request], in: [user])
+  }
+
   /// Bookmarks a hotel of these facts.
   @discardableResult
   func add(_ text: String, in name: StoreName? = nil) async throws -> BookmarkOutcome {

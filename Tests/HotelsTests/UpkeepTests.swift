@@ -17,10 +17,12 @@ import Testing
   @Test func answersToKeysGoADayLaterWithoutAnotherWrite() async throws {
     let fixture = try HotelFixture()
     for number in 0..<60 {
-      let receipt = try #require(
-        ReceiptRequest(key: "\(number)", fingerprint: Array(repeating: 1, count: 32)))
-      _ = try await fixture.service.change(
-        batch(#"{"add":[{"id":"a","name":"A"}]}"#), in: fixture.user, receipt: receipt)
+      let receipt = try fixture.receipt("\(number)")
+      receipt.encodes { _ in KeptAnswer(status: 200) }
+      _ = try await WriteReceipt.$current.withValue(receipt) {
+        try await fixture.service.change(
+          batch(#"{"add":[{"id":"a","name":"A"}]}"#), in: fixture.user)
+      }
     }
     let early = try await keepUp(fixture)
     #expect(early.removed[.receipts] == nil && early.kept[.receipts] == 60)

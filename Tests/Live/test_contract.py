@@ -7,7 +7,10 @@ def test_every_operation_answers_as_documented(shared):
     name = "contract-" + uuid.uuid4().hex
     user = {"username": name, "password": "a good password"}
     travel = {"user": "travel-" + uuid.uuid4().hex, "password": "a good password"}
+    accepted = shared.call("PUT", "/v1/bookmarks/later", guest, json={"name": "Later"},
+                           headers={"Prefer": "respond-async"})
     calls = [
+        ("GET", accepted.headers["Location"], {"token": guest}),
         ("GET", "/", {}), ("GET", "/healthz", {}), ("GET", "/readyz", {}), ("GET", "/metrics", {}),
         ("GET", "/openapi.yaml", {}), ("GET", "/v1/limits", {}),
         ("POST", "/v1/users", {"json": user}), ("POST", "/v1/users", {"json": user}),

@@ -24,7 +24,8 @@ LANGUAGES = {
     "kotlin": ("Hotel.kt", "BookmarksApi.kt", "val name: kotlin.String?", "HashMap<String, kotlin.Any>"),
     "python": ("hotel.py", "bookmarks_api.py", "name: Optional[StrictStr]", "additional_properties: Dict[str, Any]"),
 }
-METHODS = ("listBookmarks", "putBookmark", "getBookmark", "deleteBookmark", "changeBookmarks", "getMirror")
+METHODS = ("listBookmarks", "putBookmark", "getBookmark", "deleteBookmark", "changeBookmarks", "getMirror",
+           "getReceipt")
 
 
 @pytest.fixture(scope="module")

@@ -61,7 +61,7 @@ import Testing
       "Line 3: there is no such kind"
     ),
     ([header, section, #"{"note":"facts/x","revision":0,"body":{}}"#], "Line 3: note must be"),
-    ([header, section, end, section], "Line 4: it must not stand here"),
+    ([header, section, end, section], "Line 4: section must be list/"),
   ])
   func aBadLineIsNamed(lines: [String], reason: String) async throws {
     let error = await refusal { _ = try await read(lines) }

@@ -177,20 +177,31 @@ import Testing
     }
   }
 
-  @Test func receiptsOfBatchesAreCountedAndNoneIsDroppedForAnother() async throws {
+  @Test func keptAnswersAreCountedAndNoneIsDroppedForAnother() async throws {
     try await withStore(documents: 2, bytes: 5_000) { store async throws in
-      for number in 0..<1_000 { try await setLocal(store, "receipt/batch/\(number)", 2) }
-      #expect(await code { try await setLocal(store, "receipt/batch/x", 2) } == .quotaExceeded)
+      for number in 0..<1_000 { try await setLocal(store, "receipt/answer/a/\(number)", 2) }
+      #expect(await code { try await setLocal(store, "receipt/answer/a/x", 2) } == .quotaExceeded)
       // One that is there may be written again, and clients' documents have a number of their own.
-      try await setLocal(store, "receipt/batch/0", 2)
+      try await setLocal(store, "receipt/answer/a/0", 2)
       try await setLocal(store, "_local/a", 3_000)
+      // So has each person who writes.
+      try await setLocal(store, "receipt/answer/b/0", 0)
       // Their bytes count together.
       #expect(await code { try await setLocal(store, "_local/b", 1) } == .quotaExceeded)
-      #expect(await code { try await setLocal(store, "receipt/batch/0", 3) } == .quotaExceeded)
+      #expect(await code { try await setLocal(store, "receipt/answer/a/0", 3) } == .quotaExceeded)
       #expect(
         try await store.read { view in
-          try view.localUsage(of: LocalID.batchPrefix).count
-        } == 1_000)
+          try view.localUsage(of: LocalID.answerPrefix).count
+        } == 1_001)
+    }
+  }
+
+  @Test func storeWithoutLimitsKeepsNoMoreAnswersToOnePerson() async throws {
+    try await withStore(documents: .max, bytes: .max) { store async throws in
+      for number in 0..<1_000 { try await setLocal(store, "receipt/answer/a/\(number)", 2) }
+      #expect(
+        await code { try await setLocal(store, "receipt/answer/a/x", 2) } == .quotaExceeded)
+      try await setLocal(store, "receipt/answer/b/x", 2)
     }
   }
 

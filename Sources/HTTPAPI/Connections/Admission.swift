@@ -191,6 +191,9 @@ package final class RequestHold: Sendable {
     if hasPlace.load(ordering: .relaxed) { admission.leave(from: address) }
   }
 
+  /// Another one, for what goes on when the request is answered. It has no place among the running requests.
+  func outlasting() -> RequestHold { RequestHold(admission) }
+
   /// Counts bytes of its body, as it was sent, unpacked or parsed.
   /// - Returns: whether there is memory for them.
   func take(_ count: Int) -> Bool {

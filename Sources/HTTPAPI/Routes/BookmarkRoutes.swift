@@ -1,5 +1,4 @@
 import Accounts
-import Crypto
 import Documents
 import HTTPTypes
 import Hotels
@@ -72,8 +71,9 @@ extension HTTPService {
     guard let addition = additions.first else { throw Problem.notFound }
     try await store.requireStillAllowed()
     do {
-      return Self.answer(
-        try await hotels.bookmark(addition, in: store.name, condition: condition), in: store)
+      return try await .written(as: { Self.answer($0, in: store) }) {
+        try await hotels.bookmark(addition, in: store.name, condition: condition)
+      }
     } catch {
       throw Self.refusal(error, instead: failure)
     }
@@ -82,13 +82,14 @@ extension HTTPService {
   func deleteBookmark(_ call: Call, in store: WrittenStore) async throws -> Response {
     let id = try Self.hotelID(call)
     let condition = try Self.condition(call)
-    guard try await hotels.unbookmark(id, in: store.name, condition: condition) != nil else {
-      throw Problem.notFound
+    return try await .written(as: { (_: RevisionID) in WriteAnswer(.noContent) }) {
+      let tombstone = try await hotels.unbookmark(id, in: store.name, condition: condition)
+      guard let tombstone else { throw Problem.notFound }
+      return tombstone
     }
-    return .empty(.noContent)
   }
 
-  private static func answer(_ outcome: BookmarkOutcome, in store: WrittenStore) -> Response {
+  private static func answer(_ outcome: BookmarkOutcome, in store: WrittenStore) -> WriteAnswer {
     let bookmark = outcome.bookmark
     var fields = tagged(bookmark.revision.description)
     if outcome.isCreated {
@@ -96,7 +97,7 @@ extension HTTPService {
     }
     var bytes: [UInt8] = []
     bookmark.append(to: &bytes, isReplaced: outcome.isReplaced)
-    return .json(bytes, status: outcome.isCreated ? .created : .ok, headers: fields)
+    return WriteAnswer(outcome.isCreated ? .created : .ok, headers: fields, body: bytes)
   }
 
   /// The hotel in the body, or, without one, the one that is known by its id.
@@ -148,31 +149,20 @@ extension HTTPService {
 }
 
 extension HTTPService {
-  /// Several bookmarks at once, all or nothing. With an `Idempotency-Key` the answer is kept in the store, in
-  /// the same transaction, and a retry gets it again.
+  /// Several bookmarks at once, all or nothing.
   func changeBookmarks(_ call: Call, in store: WrittenStore) async throws -> Response {
     let bytes = try await call.body(upTo: JSONLimits.document.maximumBytes)
     var batch = try BookmarkBatch(parsing: try await call.json(bytes, .document))
-    let receipt = try Self.receipt(call, body: bytes)
     let failure: SearchError?
     (batch.add, failure) = try await lookUp(batch.add)
     try await store.requireStillAllowed()
     do {
-      return .json(try await hotels.change(batch, in: store.name, receipt: receipt).bytes)
+      return try await .written(as: { WriteAnswer(.ok, body: $0.bytes) }) { [batch] in
+        try await hotels.change(batch, in: store.name)
+      }
     } catch {
       throw Self.refusal(error, instead: failure)
     }
-  }
-
-  private static func receipt(_ call: Call, body: [UInt8]) throws(Problem) -> ReceiptRequest? {
-    guard let key = call[.idempotencyKey] else { return nil }
-    let request = ReceiptRequest(key: key, fingerprint: Array(SHA256.hash(data: body)))
-    guard let request else {
-      throw Problem(
-        .badRequest, "invalid_header",
-        "Idempotency-Key must have 1 to \(BookmarkLimits.receiptKeyBytes) bytes")
-    }
-    return request
   }
 }
 

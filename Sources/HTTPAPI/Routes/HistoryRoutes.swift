@@ -11,7 +11,7 @@ extension HTTPService {
   var historyRoutes: [Route] {
     [
       .person(.get, "/v1/documents/{documentID}/revisions") { call, person in
-        try await listRevisions(call, in: person.store, for: person)
+        try await listRevisions(call, in: person.store, names: [person.id: person.username ?? ""])
       },
       .person(.get, "/v1/documents/{documentID}/revisions/{rev}") { call, person in
         try await readRevision(call, in: person.store)
@@ -23,8 +23,9 @@ extension HTTPService {
   }
 
   /// A page of a document's history.
+  /// - Parameter names: of those whom the caller may know by name.
   func listRevisions(
-    _ call: Call, in store: StoreName, for person: Principal
+    _ call: Call, in store: StoreName, names: [AccountID: String]
   ) async throws -> Response {
     let id = try DocumentID(call.parameter("documentID"))
     let query = try call.query("limit", "after")
@@ -38,7 +39,7 @@ extension HTTPService {
       writer.member("id", id.text)
       writer.name("revisions")
       writer.beginArray()
-      for revision in page.revisions { revision.write(to: &writer, for: person) }
+      for revision in page.revisions { revision.write(to: &writer, names) }
       writer.endArray()
       if let next = page.next { writer.member("next", next.description) }
     }
@@ -102,14 +103,14 @@ extension RestoreRequest {
 
 extension PastRevision {
   /// Writes the revision as an object. Who brought it is told by name where that is the caller.
-  fileprivate func write(to writer: inout JSONWriter, for person: Principal) {
+  fileprivate func write(to writer: inout JSONWriter, _ names: [AccountID: String]) {
     writer.beginObject()
     writer.member("rev", revision.description)
     if let parent { writer.member("parent", parent.description) }
     if let arrival = kept?.arrival {
       writer.member("time", arrival.time.rfc3339)
       writer.name("by")
-      arrival.author.write(to: &writer, for: person)
+      arrival.author.write(to: &writer, names)
     }
     writer.member("current", isCurrent)
     writer.member("deleted", isDeleted)
@@ -120,7 +121,7 @@ extension PastRevision {
 }
 
 extension Author {
-  fileprivate func write(to writer: inout JSONWriter, for person: Principal) {
+  fileprivate func write(to writer: inout JSONWriter, _ names: [AccountID: String]) {
     writer.beginObject()
     switch self {
     case .guest: writer.member("kind", "guest")
@@ -128,7 +129,7 @@ extension Author {
     case .administrator: writer.member("kind", "administrator")
     case .server: writer.member("kind", "server")
     }
-    if self == person.author, let name = person.username { writer.member("name", name) }
+    if case .user(let id) = self, let name = names[id] { writer.member("name", name) }
     writer.endObject()
   }
 }

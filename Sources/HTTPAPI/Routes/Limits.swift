@@ -120,7 +120,7 @@ enum Limits {
     ("guestBytes", Int(StoreLimits.guest.bytes), "bytes"),
     ("storeDocuments", Int(StoreLimits.full.documents), "documents"),
     ("storeBytes", Int(StoreLimits.full.bytes), "bytes"),
-    ("storeReceipts", Int(StoreLimits.receipts), "idempotency keys per store and day"),
+    ("storeReceipts", Int(StoreLimits.receipts), "kept answers per person, store and day"),
     ("guestSeconds", Int(AccountSettings().guestLifetime), "seconds that a guest's token works"),
     ("guestKeepSeconds", Int(AccountSettings().guestKeeping), "seconds since a guest was here"),
     ("importLineBytes", ExportFormat.lineBytes, "bytes of a line of an export"),
@@ -167,8 +167,18 @@ enum Limits {
     ("searchMilliseconds", HotelQuery.maximumMilliseconds, "milliseconds in the own catalogue"),
     ("searchLimit", HotelQuery.maximumLimit, "hotels"),
     ("searchOffset", HotelQuery.maximumOffset, "hotels"),
-    ("idempotencyKeyBytes", BookmarkLimits.receiptKeyBytes, "bytes"),
-    ("idempotencySeconds", Int(BookmarkLimits.receiptSeconds), "seconds"),
+    ("idempotencyKeyBytes", StoreLimits.receiptKeyBytes, "bytes"),
+    ("idempotencySeconds", Int(StoreLimits.receiptSeconds), "seconds"),
+    (
+      "keptBodyBytes", WriteWish.bodyBytes,
+      "bytes of a body with a key or answered before it is done"
+    ),
+    ("pendingWrites", PendingWrites.total, "writes that were answered 202 and are not done"),
+    ("pendingWritesPerPrincipal", PendingWrites.perPrincipal, "writes that were answered 202"),
+    ("pendingWriteRetries", PendingWrites.pauses.count, "attempts after the first"),
+    (
+      "pendingWriteStopSeconds", PendingWrites.stopSeconds, "seconds for them when the server stops"
+    ),
   ]
 
   private static let sync: [(String, Int, String)] = [

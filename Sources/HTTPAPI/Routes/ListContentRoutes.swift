@@ -32,6 +32,19 @@ extension HTTPService {
       readingList("/mirror") { call, list, _ in
         try await mirror(call, of: .list(list))
       },
+      readingList("/documents/{documentID}/revisions") { call, list, _ in
+        try await listRevisions(
+          call, in: .list(list), names: try await lists.usernames(on: list))
+      },
+      readingList("/documents/{documentID}/revisions/{rev}") { call, list, _ in
+        try await readRevision(call, in: .list(list))
+      },
+      writingList(.post, "/documents/{documentID}/restore") { call, list in
+        let answer = try await restoreRevision(call, in: list.store.name)
+        // An earlier state of the list's own document names those who were on it then.
+        try await lists.show(list.id)
+        return answer
+      },
       readingList("/notes") { call, list, person in
         try await listNotes(call, list, person)
       },

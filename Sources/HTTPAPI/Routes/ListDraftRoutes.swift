@@ -88,47 +88,6 @@ extension HTTPService {
     ) { Self.write(note, to: &$0) }
   }
 
-  /// A list's bookmarks as somebody sees them, with their own drafts.
-  func listBookmarks(
-    _ call: Call, of list: AccountID, for person: Principal
-  ) async throws -> Response {
-    let drafts = try await lists.drafts(on: list, of: person.id)
-    let bookmarks = drafts.compactMap { draft -> (id: HotelID, draft: ListDraft)? in
-      guard case .bookmark(let id) = draft.subject else { return nil }
-      return (id, draft)
-    }
-    guard !bookmarks.isEmpty else { return try await listBookmarks(call, in: .list(list)) }
-    let (limit, after) = try Self.page(call)
-    let page = try await hotels.bookmarks(in: .list(list), limit: limit, after: after)
-    let known = try await hotels.bookmarked(among: bookmarks.map(\.id), in: .list(list))
-    let revisions = bookmarks.map { $0.draft.revision?.description ?? "" }.joined()
-    let laid = page.with(
-      drafts: bookmarks.map { ($0.id, $0.draft.bookmark(over:)) },
-      mark: Hex.digest(of: revisions, digits: 16), isFirst: after == nil,
-      isBookmarked: { known.contains($0) })
-    if let tags = try EntityTags(call, .ifNoneMatch, strong: false), tags.matches(laid.tag) {
-      return .empty(.notModified, headers: Self.tagged(laid.tag))
-    }
-    return try await .packed(laid.bytes, headers: Self.tagged(laid.tag), for: call)
-  }
-
-  /// A list's bookmark as somebody sees it.
-  func readBookmark(
-    _ call: Call, of list: AccountID, for person: Principal
-  ) async throws -> Response {
-    let id = try Self.hotelID(call)
-    guard let draft = try await lists.draft(.bookmark(id), on: list, of: person.id) else {
-      return try await readBookmark(call, in: .list(list))
-    }
-    let published = try await hotels.bookmark(id, in: .list(list))
-    guard let bookmark = draft.bookmark(over: published) else { throw Problem.notFound }
-    let tag = bookmark.revision.description
-    if let known = try EntityTags(call, .ifNoneMatch, strong: false), known.matches(tag) {
-      return .empty(.notModified, headers: Self.tagged(tag))
-    }
-    return .json(Self.bytes(bookmark), headers: Self.tagged(tag))
-  }
-
   /// A list's note as somebody sees it.
   /// - Throws: `missing`.
   func note(

@@ -5,6 +5,7 @@ import Hotels
 import Hummingbird
 import JSON
 import Lanes
+import Lists
 import NIOCore
 import Stores
 
@@ -19,7 +20,7 @@ extension HTTPService {
           throw ServiceError(
             .accountNeeded, "An export is read into a user's account: sign up first")
         }
-        let counts = try await fill(person.store, from: call) {
+        let counts = try await fill(with: call, for: person) {
           guard try await accounts.isStillGood(person) else {
             throw ServiceError.invalidToken("ended")
           }
@@ -35,12 +36,16 @@ extension HTTPService {
     let account = ExportedAccount(
       id: person.id, kind: person.kind.rawValue, username: person.username,
       created: try await accounts.creation(of: person))
+    let owned = person.kind == .user ? try await lists.lists(ownedBy: person.id) : []
+    let sections =
+      [(name: ExportFormat.own, store: person.store)]
+      + owned.map { (name: ExportFormat.list($0), store: StoreName.list($0)) }
     var export = AccountExport(
-      of: account, made: now(), from: stores,
-      [(name: ExportFormat.own, store: person.store)], .ofBookmarks)
+      of: account, made: now(), from: stores, sections, .ofBookmarks)
     let first = try await export.next() ?? []
     let store = CouchStore(
-      stores: stores, name: person.store, database: person.storeName, caller: person)
+      stores: stores, lists: lists, name: person.store, database: person.storeName,
+      caller: person)
     let place = try await feeds.enter(reader(call, store, waits: false))
     ClientWatch.tell(call.context.channel) { [signal = place.signal] in signal.end(.clientLeft) }
     var fields = Self.private
@@ -57,11 +62,29 @@ extension HTTPService {
   /// Fills a store with what an export says.
   /// - Parameter permit: throws where the caller may not any more, before the store is there for others.
   private func fill(
-    _ name: StoreName, from call: Call, permit: () async throws -> Void
+    with call: Call, for person: Principal, permit: () async throws -> Void
   ) async throws -> ExportCounts {
     _ = try call.query()
-    return try await stores.fill(name) { store in
-      var reading = AccountImport(into: store, .ofBookmarks)
+    guard let owner = ListMember(person, as: .owner, at: now()) else { throw Problem.notFound }
+    let imported = ListImport(lists, for: owner)
+    do {
+      let counts = try await fill(with: call, person.store, imported, permit: permit)
+      try await imported.finish()
+      return counts
+    } catch {
+      // What can't be removed now is at the next start.
+      try? await imported.finish()
+      throw error
+    }
+  }
+
+  private func fill(
+    with call: Call, _ name: StoreName, _ imported: ListImport, permit: () async throws -> Void
+  ) async throws -> ExportCounts {
+    try await stores.fill(name) { store in
+      var reading = AccountImport(into: store, .ofBookmarks) { list in
+        try await imported.target(of: list)
+      }
       var held = 0
       for try await buffer in try call.bodyAsItComes() {
         Work.current?.moves(bytes: buffer.readableBytes)
@@ -72,6 +95,7 @@ extension HTTPService {
       try await permit()
       // What follows is one step.
       Work.current?.mustFinish()
+      try await imported.prepare(store)
       return counts
     }
   }

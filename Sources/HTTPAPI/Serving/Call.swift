@@ -148,7 +148,9 @@ struct Call: Sendable {
     context.channel.triggerUserOutboundEvent(BodyWanted(), promise: nil)
   }
 
-  private func sentBody(upTo limit: Int) async throws -> [UInt8] {
+  /// The whole body as it was sent.
+  /// - Throws: ``Problem`` 413 when it is larger than `limit` bytes.
+  func sentBody(upTo limit: Int) async throws -> [UInt8] {
     if let declared = request.headers[.contentLength].flatMap({ Int($0) }), declared > limit {
       throw Self.tooLarge(limit)
     }

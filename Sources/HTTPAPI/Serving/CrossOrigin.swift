@@ -70,6 +70,6 @@ package struct CrossOrigin: Sendable {
     "accept, authorization, content-encoding, content-type, if-match, if-none-match, "
     + "idempotency-key, last-event-id, prefer"
   private static let answerHeaders =
-    "age, allow, cache-status, date, etag, link, location, renewed-token, retry-after, "
-    + "server-timing, www-authenticate, x-request-id"
+    "age, allow, cache-status, date, etag, link, location, preference-applied, renewed-token, "
+    + "retry-after, server-timing, www-authenticate, x-request-id"
 }

@@ -30,6 +30,8 @@ extension HTTPField.Name {
   static let methodOverride = named("X-HTTP-Method-Override")
   /// `Prefer` (RFC 7240).
   static let prefer = named("Prefer")
+  /// `Preference-Applied` (RFC 7240, section 3).
+  static let preferenceApplied = named("Preference-Applied")
   /// `Renewed-Token`: a new token for a guest or user whose own has used up a good part of its time.
   static let renewedToken = named("Renewed-Token")
   /// `Server-Timing`: what a request cost, where that is shown.

@@ -48,12 +48,17 @@ package struct HTTPService: Sendable {
   package let now: @Sendable () -> Timestamp
   /// How the server is.
   package let health = Health()
+  /// The writes that were accepted and are not done.
+  package let pendingWrites = PendingWrites()
+  /// Waits between two attempts at an accepted write.
+  private let pause: @Sendable (Duration) async -> Void
   /// The answers of `_changes` that wait.
   let feeds: CouchFeeds
   /// Brings newer facts into bookmarks.
   let refresher: FactsRefresher
 
   /// A service of these parts.
+  /// - Parameter pause: waits between two attempts at a write that was accepted before it is done.
   package init(
     accounts: AccountService, hotels: HotelService, lists: ListService,
     search: any HotelSearching,
@@ -64,8 +69,10 @@ package struct HTTPService: Sendable {
     connectionCaps: ConnectionCaps = ConnectionCaps(), databaseLimits: StoreLimits = .database,
     processors: ProcessorAccounts? = nil,
     showsCost: Bool = false,
+    pause: @escaping @Sendable (Duration) async -> Void = { try? await Task.sleep(for: $0) },
     now: @escaping @Sendable () -> Timestamp
   ) {
+    self.pause = pause
     self.accounts = accounts
     self.hotels = hotels
     self.lists = lists
@@ -91,16 +98,29 @@ package struct HTTPService: Sendable {
   /// Every operation that there is.
   package var routes: [Route] {
     operationRoutes + accountRoutes + meRoutes + portabilityRoutes + hotelRoutes + bookmarkRoutes
-      + historyRoutes + mirrorRoutes + listRoutes + observerRoutes + travelSampleRoutes
+      + historyRoutes + mirrorRoutes + listRoutes + observerRoutes + receiptRoutes
+      + travelSampleRoutes
       + couchRoutes
   }
 
   /// What every request passes, with the ``routes`` behind it.
   package func router() -> RequestRouter {
     RequestRouter(
-      routes: routes, crossOrigin: crossOrigin, proxies: proxies,
-      authentication: Authentication(accounts: accounts, crossOrigin: crossOrigin),
-      health: health, processors: processors, showsCost: showsCost)
+      routes: routes, crossOrigin: crossOrigin, proxies: proxies, authentication: authentication,
+      health: health, receipts: receipts, processors: processors, showsCost: showsCost)
+  }
+}
+
+extension HTTPService {
+  private var authentication: Authentication {
+    Authentication(accounts: accounts, crossOrigin: crossOrigin)
+  }
+
+  /// The answers that are kept.
+  var receipts: WriteReceipts {
+    WriteReceipts(
+      stores: stores, pending: pendingWrites, authentication: authentication, pause: pause, now: now
+    )
   }
 }
 

@@ -27,13 +27,15 @@ package struct RequestRouter: HTTPResponder {
   private let authentication: Authentication
   private let processors: ProcessorAccounts?
   private let showsCost: Bool
+  private let receipts: WriteReceipts
   private let unrouted = RequestMetrics(template: "none")
 
   init(
     routes: [Route], crossOrigin: CrossOrigin, proxies: TrustedProxies,
-    authentication: Authentication, health: Health, processors: ProcessorAccounts? = nil,
-    showsCost: Bool = false
+    authentication: Authentication, health: Health, receipts: WriteReceipts,
+    processors: ProcessorAccounts? = nil, showsCost: Bool = false
   ) {
+    self.receipts = receipts
     self.health = health
     self.processors = processors
     self.showsCost = showsCost
@@ -137,7 +139,7 @@ package struct RequestRouter: HTTPResponder {
         throw Authentication.noStore
       }
       let response = try await Author.$current.withValue(principal.author) {
-        try await run(call, principal)
+        try await receipts.answer(call, principal, route, run)
       }
       if route.isWrite { try await authentication.requireStillGood(principal) }
       return response
@@ -155,17 +157,7 @@ package struct RequestRouter: HTTPResponder {
       return .empty(.noContent, headers: problem.headers)
     }
     let requestID = Self.requestID()
-    // A store that is full is its owner's affair, not the operator's.
-    if problem.status.kind == .serverError, problem.status != .notImplemented,
-      problem.error != "quota_exceeded"
-    {
-      context.logger.error(
-        "request failed",
-        metadata: [
-          LogKey.request: "\(requestID)", LogKey.status: "\(problem.status.code)",
-          LogKey.error: "\(problem.error)", LogKey.detail: "\(problem.detail)",
-        ])
-    }
+    problem.log(as: requestID, to: context.logger)
     var response = problem.response(in: .init(path: request.uri.path), requestID: requestID)
     response.headers[.xRequestID] = requestID
     return response
@@ -241,6 +233,22 @@ package struct RequestRouter: HTTPResponder {
     return Problem(
       .methodNotAllowed, "method_not_allowed", "Only \(list) are allowed here",
       headers: [.allow: list])
+  }
+}
+
+extension Problem {
+  /// Tells the operator of a failure that is the server's.
+  func log(as requestID: String, to logger: Logger) {
+    // A store that is full is its owner's affair, not the operator's.
+    guard status.kind == .serverError, status != .notImplemented, error != "quota_exceeded" else {
+      return
+    }
+    logger.error(
+      "request failed",
+      metadata: [
+        LogKey.request: "\(requestID)", LogKey.status: "\(status.code)",
+        LogKey.error: "\(error)", LogKey.detail: "\(detail)",
+      ])
   }
 }
 

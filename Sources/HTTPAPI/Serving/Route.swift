@@ -82,6 +82,15 @@ package struct Route: Sendable {
   /// account: it is carried to its end though its client has gone.
   let mustFinish: Bool
 
+  /// Whether its answers are kept for who asks for that, and whether it may be answered before it is done: every write
+  /// of `/v1` but those that answer a token or the change of a password, which nobody keeps, and the one that ends who
+  /// could ask for an answer.
+  let keepsAnswers: Bool
+
+  private static let unkeptTemplates = [
+    "/v1/guests", "/v1/users", "/v1/sessions", "/v1/password-resets", "/v1/me/password",
+  ]
+
   private static let accountTemplates = [
     "/v1/me", "/v1/users", "/v1/sessions", "/v1/password-resets",
   ]
@@ -93,6 +102,10 @@ package struct Route: Sendable {
     self.method = method
     self.template = template
     self.handler = handler
+    let isUnkept =
+      Self.unkeptTemplates.contains { template.hasPrefix($0) }
+      || (method == .delete && template == "/v1/me")
+    keepsAnswers = ![.get, .head].contains(method) && template.hasPrefix("/v1/") && !isUnkept
     // An import ends with its client; its last step alone must be finished.
     mustFinish =
       ![.get, .head].contains(method) && template != Self.importTemplate

@@ -58,7 +58,8 @@ package struct BookmarkServer: Sendable {
     let application = application(
       over: assembly, router, operationsPort: operations?.port, logger: logger)
     var services: [any Service] = [
-      StoreService(assembly: assembly), HealthService(http: assembly.http, logger: logger),
+      StoreService(assembly: assembly), WriteService(writes: assembly.http.pendingWrites),
+      HealthService(http: assembly.http, logger: logger),
       KeyService(keys: assembly.keys, logger: logger),
       AdmissionService(admission: assembly.connections.admission, pool: assembly.pool),
       ControlService(desk: assembly.backups, users: assembly.users, logger: logger),

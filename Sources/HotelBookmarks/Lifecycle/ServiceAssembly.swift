@@ -68,14 +68,14 @@ struct ServiceAssembly: Sendable {
     users = UserDesk(accounts)
     try await administrator.checkName(accounts)
     try await accounts.prepareNames()
-    for failure in try await accounts.finishErasures() + lists.finish() {
-      logger.error(
-        "a store can't be erased yet", metadata: ["detail": "\(StartFailure.line(failure))"])
-    }
     for failure in try await stores.removeStaged() {
       logger.error(
         "an import's leftovers can't be removed yet",
         metadata: ["detail": "\(StartFailure.line(failure))"])
+    }
+    for failure in try await lists.finishImports() + accounts.finishErasures() + lists.finish() {
+      logger.error(
+        "a store can't be erased yet", metadata: ["detail": "\(StartFailure.line(failure))"])
     }
     search = try await SearchAssembly(settings, logger: logger)
     http = HTTPService(
@@ -96,6 +96,9 @@ struct ServiceAssembly: Sendable {
     WorkReport(pool).report(to: metrics)
     metrics.collect { [health = http.health] in
       [PrometheusSample("health_renewals_total", .counter, Double(health.renewalCount))]
+    }
+    metrics.collect { [writes = http.pendingWrites] in
+      [PrometheusSample("writes_pending", .gauge, Double(writes.count))]
     }
   }
 

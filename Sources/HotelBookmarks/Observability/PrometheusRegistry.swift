@@ -155,5 +155,6 @@ enum MetricHelp {
     "work_served_before_overdrawn_total":
       "Pieces of work that went before those of overdrawn accounts.",
     "work_waiting": "Pieces of work that wait for a processor.",
+    "writes_pending": "Writes that were answered 202 and are not done.",
   ]
 }

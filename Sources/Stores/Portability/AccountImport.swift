@@ -19,7 +19,11 @@ package struct AccountImport {
   /// Documents that one commit takes at most.
   private static let commitDocuments = 200
 
-  private let store: DocumentStore
+  private let own: ImportTarget
+  private let openList: @Sendable (AccountID) async throws -> ImportTarget
+  /// Where the section goes that is being read.
+  private var target: ImportTarget
+  private var section = ExportFormat.own
   private let notes: PortableNotes
   /// What has come of a line.
   private var rest: [UInt8] = []
@@ -39,15 +43,23 @@ package struct AccountImport {
     case header
     case section
     case documents
-    /// Another section, of which there is none yet, or the manifest.
+    /// The section of a list, or the manifest.
     case manifest
     case over
   }
 
   /// An import of which nothing has come.
   /// - Parameter store: an empty store that nobody else uses.
-  package init(into store: DocumentStore, _ notes: PortableNotes) {
-    self.store = store
+  /// - Parameter openList: makes a store for a shared list, by its id in the export.
+  package init(
+    into store: DocumentStore, _ notes: PortableNotes,
+    openList: @escaping @Sendable (AccountID) async throws -> ImportTarget = { _ in
+      throw ServiceError(.invalidExport, "No lists are taken here")
+    }
+  ) {
+    own = ImportTarget(store)
+    target = own
+    self.openList = openList
     self.notes = notes
   }
 
@@ -91,7 +103,7 @@ package struct AccountImport {
       throw refusal("an export must have at most \(ExportFormat.lines) lines")
     }
     do {
-      let read = try await ImportedLine.read(bytes, limits: store.quota)
+      let read = try await ImportedLine.read(bytes, limits: target.quota)
       try await take(read)
       if stage != .over { sum.add(bytes) }
     } catch let fault as ImportedLine.Fault {
@@ -113,8 +125,16 @@ package struct AccountImport {
         throw ImportedLine.Fault(reason: "section must be \(ExportFormat.own)")
       }
       stage = .documents
-    case (.document(let next), .documents):
+    case (.section(let name), .manifest):
+      guard let list = ExportFormat.list(named: name) else {
+        throw ImportedLine.Fault(reason: "section must be list/ and the list's id")
+      }
+      target = try await openList(list)
+      (section, noteCount, noteBytes) = (name, 0, 0)
+      stage = .documents
+    case (.document(let sent), .documents):
       try await endDocument()
+      let next = sent.called(try target.id(sent.id))
       document = next
       if next.tree.winner?.isDeleted ?? true {
         counts.tombstones += 1
@@ -125,7 +145,7 @@ package struct AccountImport {
       guard document != nil else {
         throw ImportedLine.Fault(reason: "a rev must follow the line of its document")
       }
-      try document?.take(revision, body)
+      try document?.take(revision, try target.body(body))
       counts.bodies += 1
       // A document may have more than fits in memory.
       if document?.waitingBytes ?? 0 >= Self.commitBytes { try await passOn() }
@@ -133,10 +153,11 @@ package struct AccountImport {
       try await endDocument()
       try take(note, of: name)
     case (.end(let name), .documents):
-      guard name.equalsBytes(of: ExportFormat.own) else {
-        throw ImportedLine.Fault(reason: "end must be \(ExportFormat.own)")
+      guard name.equalsBytes(of: section) else {
+        throw ImportedLine.Fault(reason: "end must be \(section)")
       }
       try await endDocument()
+      try await commit()
       stage = .manifest
     case (.manifest(let manifest), .manifest):
       try check(manifest)
@@ -154,7 +175,7 @@ package struct AccountImport {
       throw ImportedLine.Fault(reason: "there is no such kind of note")
     }
     (noteCount, noteBytes) = (noteCount + 1, noteBytes + Int64(note.body.count))
-    guard noteCount <= store.quota.documents, noteBytes <= store.quota.bytes else {
+    guard noteCount <= target.quota.documents, noteBytes <= target.quota.bytes else {
       throw ImportedLine.Fault(reason: "there are more notes than a store may have documents")
     }
     pendingNotes.append(LocalEdit(LocalID(receipt: name), note))
@@ -196,7 +217,7 @@ package struct AccountImport {
     guard let mutation = document?.takeMutation() else { return }
     if !isBegun {
       guard !pending.contains(where: { $0.id == id }),
-        try await store.readInline({ view in try view.tree(id) }) == nil
+        try await !target.has(id)
       else { throw ImportedLine.Fault(reason: "\(id.text) came before") }
     }
     pending.append(mutation)
@@ -210,11 +231,7 @@ package struct AccountImport {
     let (mutations, edits) = (pending, pendingNotes)
     guard !mutations.isEmpty || !edits.isEmpty else { return }
     (pending, pendingNotes, pendingBytes) = ([], [], 0)
-    try await store.update(loading: Set(mutations.map(\.id))) { changes in
-      changes.isWhole = true
-      for mutation in mutations { changes.write(mutation) }
-      for edit in edits { changes.write(edit) }
-    }
+    try await target.write(mutations, edits)
   }
 
   private func refusal(_ reason: String, line number: Int? = nil) -> ServiceError {
@@ -229,7 +246,7 @@ extension AccountImport.Stage {
     case .header: "the first line must be that of the export"
     case .section: "a section must begin"
     case .documents: "documents, their bodies, notes and the section's end may come"
-    case .manifest: "the manifest must come"
+    case .manifest: "the section of a list or the manifest must come"
     case .over: "nothing may follow the manifest"
     }
   }

@@ -22,6 +22,16 @@ package enum ExportFormat {
   static let version = 1
   /// The section of the account's own store.
   package static let own = "own"
+  private static let listPrefix = "list/"
+
+  /// The section of a shared list that the account owns.
+  package static func list(_ id: AccountID) -> String { listPrefix + id.text }
+
+  /// The list whose section has a name; nil for any other section.
+  static func list(named name: String) -> AccountID? {
+    guard name.utf8.starts(with: listPrefix.utf8) else { return nil }
+    return AccountID(String(Substring(name.utf8.dropFirst(listPrefix.utf8.count))))
+  }
   /// The longest line that is read, in bytes: what a document's whole history takes at most.
   package static let lineBytes = JSONLimits.request.maximumBytes
   /// Lines that are read at most.

@@ -3,7 +3,7 @@ import Documents
 /// A document of an import while its bodies come.
 struct ImportedDocument: Sendable {
   /// Which document.
-  let id: DocumentID
+  private(set) var id: DocumentID
   /// Its whole history.
   let tree: RevisionTree
   /// When this life of it began.
@@ -27,6 +27,13 @@ struct ImportedDocument: Sendable {
     self.created = created
     self.updated = updated
     leavesMissing = tree.nodes.count { $0.isLeaf }
+  }
+
+  /// The same under another id.
+  func called(_ id: DocumentID) -> ImportedDocument {
+    var document = self
+    document.id = id
+    return document
   }
 
   /// Whether every leaf has its body.

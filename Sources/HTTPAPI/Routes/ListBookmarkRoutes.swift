@@ -1,0 +1,69 @@
+import Accounts
+import Documents
+import HTTPTypes
+import Hotels
+import Hummingbird
+import Lists
+import Stores
+
+/// A list's bookmarks, which are more than a store's own: drafts lie over them, and each tells who has added it.
+extension HTTPService {
+  /// A list's bookmarks as somebody sees them, with their own drafts and with who has bookmarked what.
+  func listBookmarks(
+    _ call: Call, of list: AccountID, for person: Principal
+  ) async throws -> Response {
+    let (limit, after) = try Self.page(call)
+    let drafts = try await lists.drafts(on: list, of: person.id)
+    let bookmarks = drafts.compactMap { draft -> (id: HotelID, draft: ListDraft)? in
+      guard case .bookmark(let id) = draft.subject else { return nil }
+      return (id, draft)
+    }
+    var page = try await hotels.bookmarks(in: .list(list), limit: limit, after: after)
+    if !bookmarks.isEmpty {
+      let known = try await hotels.bookmarked(among: bookmarks.map(\.id), in: .list(list))
+      let revisions = bookmarks.map { $0.draft.revision?.description ?? "" }.joined()
+      page = page.with(
+        drafts: bookmarks.map { ($0.id, $0.draft.bookmark(over:)) },
+        mark: Hex.digest(of: revisions, digits: 16), isFirst: after == nil,
+        isBookmarked: { known.contains($0) })
+    }
+    if let tags = try EntityTags(call, .ifNoneMatch, strong: false), tags.matches(page.tag) {
+      var fields = Self.tagged(page.tag)
+      fields[.vary] = "Accept-Encoding"
+      return .empty(.notModified, headers: fields)
+    }
+    let names = try await adders(of: page.bookmarks.map(\.id), on: list)
+    return try await .packed(
+      page.added { names[$0] }.bytes, headers: Self.tagged(page.tag), for: call)
+  }
+
+  /// A list's bookmark as somebody sees it.
+  func readBookmark(
+    _ call: Call, of list: AccountID, for person: Principal
+  ) async throws -> Response {
+    let id = try Self.hotelID(call)
+    var bookmark = try await hotels.bookmark(id, in: .list(list))
+    if let draft = try await lists.draft(.bookmark(id), on: list, of: person.id) {
+      bookmark = draft.bookmark(over: bookmark)
+    }
+    guard var bookmark else { throw Problem.notFound }
+    let tag = bookmark.revision.description
+    if let known = try EntityTags(call, .ifNoneMatch, strong: false), known.matches(tag) {
+      return .empty(.notModified, headers: Self.tagged(tag))
+    }
+    bookmark.addedBy = try await adders(of: [id], on: list)[id]
+    return .json(Self.bytes(bookmark), headers: Self.tagged(tag))
+  }
+
+  /// The names of who has bookmarked what, as far as they are on the list still.
+  private func adders(
+    of ids: [HotelID], on list: AccountID
+  ) async throws -> [HotelID: String] {
+    let authors = try await hotels.adders(of: ids, in: .list(list))
+    let names = try await lists.usernames(on: list)
+    return authors.compactMapValues { author in
+      guard case .user(let id) = author else { return nil }
+      return names[id]
+    }
+  }
+}

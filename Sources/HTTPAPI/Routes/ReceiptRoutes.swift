@@ -1,0 +1,55 @@
+import Accounts
+import HTTPTypes
+import Hummingbird
+import JSON
+import Stores
+
+extension HTTPService {
+  /// What became of writes that were answered before they were done.
+  var receiptRoutes: [Route] {
+    [
+      .person(.get, "/v1/receipts/{id}") { call, person in try await receipt(call, person) }
+    ]
+  }
+
+  private func receipt(_ call: Call, _ person: Principal) async throws -> Response {
+    guard let id = ReceiptID(try call.parameter("id"), of: person.id),
+      let state = try await receipts.state(of: id, person)
+    else { throw Problem.notFound }
+    var fields = Self.private
+    if case .pending = state { fields[.retryAfter] = "1" }
+    return .json(headers: fields) { writer in
+      writer.member("id", id.text)
+      Self.write(state, to: &writer)
+    }
+  }
+
+  private static func write(_ state: WriteReceipts.State, to writer: inout JSONWriter) {
+    switch state {
+    case .pending: writer.member("status", "pending")
+    case .committed(let answer):
+      writer.member("status", "committed")
+      writer.name("changed")
+      KeptAnswer.append(answer.changes, to: &writer)
+      writer.name("answer")
+      write(answer, to: &writer)
+    case .rejected(let answer):
+      writer.member("status", "rejected")
+      let problem = try? JSONValue(parsing: answer.body, limits: .request)
+      writer.member("reason", problem?["reason"]?.string ?? "")
+      writer.member("problem", raw: answer.body)
+    }
+  }
+
+  /// The answer that the write would have had.
+  private static func write(_ answer: KeptAnswer, to writer: inout JSONWriter) {
+    writer.beginObject()
+    writer.member("status", answer.status)
+    writer.name("headers")
+    writer.beginObject()
+    for field in answer.fields { writer.member(field.name, field.value) }
+    writer.endObject()
+    if !answer.body.isEmpty { writer.member("body", raw: answer.body) }
+    writer.endObject()
+  }
+}

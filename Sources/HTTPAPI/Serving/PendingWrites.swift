@@ -1,0 +1,199 @@
+import HTTPTypes
+import Lanes
+import Stores
+import Synchronization
+
+/// The writes that are being carried out and whose answers are kept: one of a name at a time. Those that were accepted
+/// before they are done are carried out one of a person at a time, in the order in which they came.
+///
+/// A name is here until its answer can be found elsewhere, so that whoever looks here first misses nothing.
+package final class PendingWrites: Sendable {
+  /// Accepted writes that wait or are being carried out, at most.
+  package static let total = 1_000
+  /// The same of one guest or user.
+  package static let perPrincipal = 64
+  /// How long a write waits before it is tried again, three times, after it failed for a passing reason.
+  package static let pauses: [Duration] = [
+    .milliseconds(100), .milliseconds(400), .milliseconds(1_600),
+  ]
+  /// How long a server that stops carries out what it has accepted, in seconds.
+  package static let stopSeconds = 10
+  /// Answers that found no store to be kept in and are remembered here, newest.
+  static let toldAtMost = 1_000
+
+  typealias Job = @Sendable () async -> Void
+
+  /// A write that is being carried out.
+  private struct Entry {
+    /// The digest of its request.
+    let request: [UInt8]
+    /// Its receipt; nil where a client waits for the answer.
+    let receipt: ReceiptID?
+    /// Who waits until it is done, to ask again.
+    var waiting: [CheckedContinuation<Void, Never>] = []
+  }
+
+  private struct State {
+    var entries: [WriteReceipt.Name: Entry] = [:]
+    /// What is left to do for each who has a task.
+    var lines: [AccountID: [(name: WriteReceipt.Name, job: Job)]] = [:]
+    /// How many writes each has accepted and not done.
+    var accepted: [AccountID: Int] = [:]
+    var acceptedCount = 0
+    var told: [WriteReceipt.Name: KeptAnswer] = [:]
+    var toldOrder: [WriteReceipt.Name] = []
+    var isStopping = false
+    var waiting: [CheckedContinuation<Void, Never>] = []
+  }
+
+  private let state = Mutex(State())
+
+  /// Nothing yet.
+  package init() {}
+
+  /// How many accepted writes are not done.
+  package var count: Int { state.withLock { $0.acceptedCount } }
+
+  /// Whether the server stops: nothing more is accepted before it is done, and nothing tried again.
+  var isStopping: Bool { state.withLock { $0.isStopping } }
+
+  /// Begins a write; ``end(_:)`` ends it. Waits for one of the same name that is being carried out.
+  /// - Parameter receipt: of a write that is accepted; nil where a client waits for the answer.
+  /// - Returns: the receipt of the same write where that was accepted before and is not done, and nobody wants to wait
+  ///   for it: it is not begun again.
+  /// - Throws: `receiptMismatch` for another request of that name; `ended`; ``Problem`` 429 where the person, 503 where
+  ///   the server has accepted as much as it may.
+  func begin(
+    _ name: WriteReceipt.Name, _ request: [UInt8], receipt: ReceiptID?
+  ) async throws -> ReceiptID? {
+    while let entry = try enter(name, request, receipt) {
+      if receipt != nil, let known = entry.receipt { return known }
+      await isFree(name)
+      if Slice.isEnded { throw ServiceError.ended }
+    }
+    return nil
+  }
+
+  /// - Returns: what stands in the way; nil for a write that is begun.
+  private func enter(
+    _ name: WriteReceipt.Name, _ request: [UInt8], _ receipt: ReceiptID?
+  ) throws -> Entry? {
+    try state.withLock { state in
+      if let entry = state.entries[name] {
+        guard entry.request == request else { throw ServiceError.receiptMismatch }
+        return entry
+      }
+      if receipt != nil {
+        guard state.accepted[name.owner, default: 0] < Self.perPrincipal else {
+          throw Self.tooMany
+        }
+        guard state.acceptedCount < Self.total else { throw Self.full }
+        state.accepted[name.owner, default: 0] += 1
+        state.acceptedCount += 1
+      }
+      state.entries[name] = Entry(request: request, receipt: receipt)
+      return nil
+    }
+  }
+
+  /// Waits until a write is no longer carried out.
+  private func isFree(_ name: WriteReceipt.Name) async {
+    await withCheckedContinuation { continuation in
+      let isWaiting = state.withLock { state in
+        guard state.entries[name] != nil else { return false }
+        state.entries[name]?.waiting.append(continuation)
+        return true
+      }
+      if !isWaiting { continuation.resume() }
+    }
+  }
+
+  /// Ends a write that was begun.
+  func end(_ name: WriteReceipt.Name) {
+    let waiting = state.withLock { state -> [CheckedContinuation<Void, Never>] in
+      guard let entry = state.entries.removeValue(forKey: name) else { return [] }
+      guard entry.receipt != nil else { return entry.waiting }
+      let left = state.accepted[name.owner, default: 1] - 1
+      state.accepted[name.owner] = left > 0 ? left : nil
+      state.acceptedCount -= 1
+      guard state.acceptedCount == 0 else { return entry.waiting }
+      defer { state.waiting = [] }
+      return entry.waiting + state.waiting
+    }
+    for continuation in waiting { continuation.resume() }
+  }
+
+  /// Carries an accepted write out after those of the same person, and ends it. Who called pays for it.
+  func append(_ name: WriteReceipt.Name, _ job: @escaping Job) {
+    let isFirst = state.withLock { state in
+      let isFirst = state.lines[name.owner] == nil
+      state.lines[name.owner, default: []].append((name, job))
+      return isFirst
+    }
+    guard isFirst else { return }
+    Task(executorPreference: WorkExecutor.outlasting) { [self] in
+      while let (name, job) = next(of: name.owner) {
+        await job()
+        end(name)
+      }
+    }
+  }
+
+  private func next(of owner: AccountID) -> (name: WriteReceipt.Name, job: Job)? {
+    state.withLock { state in
+      guard state.lines[owner]?.isEmpty == false else {
+        state.lines[owner] = nil
+        return nil
+      }
+      return state.lines[owner]?.removeFirst()
+    }
+  }
+
+  /// Whether a write is being carried out, or is about to be.
+  func contains(_ name: WriteReceipt.Name) -> Bool {
+    state.withLock { $0.entries[name] != nil }
+  }
+
+  /// Remembers the answer to a write that wrote nothing, where no store keeps it.
+  func tell(_ name: WriteReceipt.Name, _ answer: KeptAnswer) {
+    state.withLock { state in
+      if state.told.updateValue(answer, forKey: name) == nil { state.toldOrder.append(name) }
+      if state.toldOrder.count > Self.toldAtMost { state.told[state.toldOrder.removeFirst()] = nil }
+    }
+  }
+
+  /// An answer that was remembered.
+  func told(_ name: WriteReceipt.Name) -> KeptAnswer? { state.withLock { $0.told[name] } }
+
+  /// Accepts nothing more, and waits until what was accepted is done, ``stopSeconds`` at most. What is not done then
+  /// is not carried out, and its receipt says so.
+  package func finish() async {
+    let timer = Task {
+      guard (try? await Task.sleep(for: .seconds(Self.stopSeconds))) != nil else { return }
+      for continuation in giveUp() { continuation.resume() }
+    }
+    await withCheckedContinuation { continuation in
+      let isDone = state.withLock { state in
+        state.isStopping = true
+        if state.acceptedCount > 0 { state.waiting.append(continuation) }
+        return state.acceptedCount == 0
+      }
+      if isDone { continuation.resume() }
+    }
+    timer.cancel()
+  }
+
+  private func giveUp() -> [CheckedContinuation<Void, Never>] {
+    state.withLock { state in
+      for owner in state.lines.keys { state.lines[owner] = [] }
+      defer { state.waiting = [] }
+      return state.waiting
+    }
+  }
+
+  private static let tooMany = Problem(
+    .tooManyRequests, "too_many_requests",
+    "At most \(perPrincipal) of your writes may wait to be carried out", retryAfter: 1)
+  private static let full = Problem(
+    .serviceUnavailable, "overloaded", "Too many writes wait to be carried out", retryAfter: 1)
+}

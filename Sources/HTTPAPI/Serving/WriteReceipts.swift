@@ -1,0 +1,258 @@
+import Accounts
+import Documents
+import HTTPTypes
+import Hummingbird
+import JSON
+import Lanes
+import NIOCore
+import Stores
+
+/// The writes whose clients want more than the write: one with an idempotency key is answered again and not done
+/// again, one that prefers not to wait is accepted, carried out behind the answer, and leaves a receipt.
+///
+/// It stands between the router and every route whose answers are kept (``Route/keepsAnswers``), so that a handler
+/// knows nothing of it; see ``WriteReceipt`` for what it may say of its answer.
+struct WriteReceipts: Sendable {
+  let stores: DatabaseManager
+  let pending: PendingWrites
+  let authentication: Authentication
+  let pause: @Sendable (Duration) async -> Void
+  let now: @Sendable () -> Timestamp
+
+  /// One write.
+  private struct Write: Sendable {
+    let name: WriteReceipt.Name
+    let request: [UInt8]
+    let list: AccountID?
+    let principal: Principal
+    let call: Call
+    let route: Route
+    let run: Route.PersonHandler
+
+    /// Where its answer may be kept.
+    var stores: [StoreName] { ReceiptID.stores(own: principal.store, list: list) }
+  }
+
+  /// Answers a request of a route.
+  /// - Throws: what the handler throws; for a key also `receiptMismatch`, and ``Problem`` 400, 413, 429 and 503.
+  func answer(
+    _ call: Call, _ principal: Principal, _ route: Route, _ run: @escaping Route.PersonHandler
+  ) async throws -> Response {
+    guard route.keepsAnswers, principal.kind != .administrator, let wish = try WriteWish(call)
+    else { return try await run(call, principal) }
+    let (call, bodyBytes, request) = try await wish.read(call)
+    let write = Write(
+      name: WriteReceipt.Name(owner: principal.id, token: wish.token), request: request,
+      list: ReceiptID.list(in: call.request.uri.path), principal: principal, call: call,
+      route: route, run: run)
+    if wish.isAsync, let bodyBytes, !pending.isStopping {
+      return try await accept(write, bodyBytes: bodyBytes, mayBeKnown: wish.hasKey)
+    }
+    guard wish.hasKey else { return try await run(call, principal) }
+    _ = try await pending.begin(write.name, request, receipt: nil)
+    defer { pending.end(write.name) }
+    if let earlier = try await earlier(write) { return earlier }
+    return try await carryOut(write).response
+  }
+
+  /// The answer to an earlier request of a write's name; nil for none.
+  private func earlier(_ write: Write) async throws -> Response? {
+    for name in write.stores {
+      let answer = try await stores.withStore(name, creating: false) { store in
+        try await store?.answer(kept: write.name, to: write.request)
+      }
+      if let answer, !answer.isRejection { return WriteAnswer(answer).response }
+    }
+    return nil
+  }
+
+  /// Carries a write out and keeps its answer.
+  /// - Returns: besides, whether a store has it: one that has written nothing may leave none.
+  private func carryOut(_ write: Write) async throws -> (response: Response, isKept: Bool) {
+    let receipt = WriteReceipt(write.name, request: write.request, in: write.stores)
+    defer { receipt.end() }
+    do {
+      let response = try await WriteReceipt.$current.withValue(receipt) {
+        try await write.run(write.call, write.principal)
+      }
+      guard let kept = receipt.kept, !kept.isWhole else { return (response, receipt.kept != nil) }
+      // It is committed, whether or not its answer can be kept as well.
+      let answer = try await response.collected()
+      try? await keep(answer.kept, of: receipt, in: kept.store)
+      return (response, true)
+    } catch let earlier as WriteReceipt.AnsweredBefore {
+      return (WriteAnswer(earlier.answer).response, true)
+    } catch {
+      guard let kept = receipt.kept else { throw error }
+      // It is committed whatever failed behind it.
+      if kept.isWhole { return (WriteAnswer(kept.answer).response, true) }
+      try? await keep(nil, of: receipt, in: kept.store)
+      throw error
+    }
+  }
+
+  private func keep(
+    _ answer: KeptAnswer?, of receipt: WriteReceipt, in name: StoreName
+  ) async throws {
+    try await stores.withStore(name, creating: false) { store in
+      try await store?.keep(answer, of: receipt)
+    }
+  }
+}
+
+/// Writes that are answered before they are done.
+extension WriteReceipts {
+  /// Accepts a write.
+  /// - Parameter mayBeKnown: whether it may have been carried out before.
+  private func accept(
+    _ write: Write, bodyBytes: Int, mayBeKnown: Bool
+  ) async throws -> Response {
+    let hold = write.call.context.hold?.outlasting()
+    guard hold?.take(bodyBytes) ?? true else { throw ConnectionProblem.overloaded }
+    let id = ReceiptID(of: write.name, list: write.list, at: now())
+    if let known = try await pending.begin(write.name, write.request, receipt: id) {
+      return Self.accepted(known)
+    }
+    do {
+      if mayBeKnown, let earlier = try await earlier(write) {
+        pending.end(write.name)
+        return earlier
+      }
+    } catch {
+      pending.end(write.name)
+      throw error
+    }
+    let outlasting = Write(
+      name: write.name, request: write.request, list: write.list, principal: write.principal,
+      call: write.call.outlasting(holding: hold), route: write.route, run: write.run)
+    pending.append(write.name) { await finish(outlasting) }
+    return Self.accepted(id)
+  }
+
+  private static func accepted(_ id: ReceiptID) -> Response {
+    .json(
+      .accepted,
+      headers: [
+        .location: "/v1/receipts/" + id.text, .preferenceApplied: "respond-async",
+        .cacheControl: "no-store",
+      ]
+    ) { writer in
+      writer.member("id", id.text)
+      writer.member("status", "pending")
+    }
+  }
+
+  /// Carries an accepted write out, again where it failed for a passing reason, and keeps what became of it.
+  private func finish(_ write: Write) async {
+    for failures in 0... {
+      guard let problem = await attempt(write) else { return }
+      guard problem.isPassing, failures < PendingWrites.pauses.count, !pending.isStopping else {
+        let requestID = RequestRouter.requestID()
+        problem.log(as: requestID, to: write.call.context.logger)
+        await note(KeptAnswer(problem, requestID: requestID), to: write)
+        return
+      }
+      await pause(PendingWrites.pauses[failures])
+    }
+  }
+
+  /// - Returns: why it was not carried out; nil when it was.
+  private func attempt(_ write: Write) async -> Problem? {
+    let executor = WorkExecutor.current
+    let work = executor.map { $0.begin($0.account) }
+    defer { executor?.finish() }
+    if write.route.mustFinish { work?.mustFinish() }
+    do {
+      try await Slice.begin()
+      // A guest may have become a user's meanwhile, or the account be gone.
+      try await authentication.requireStillGood(write.principal)
+      let (response, isKept) = try await carryOut(write)
+      if !isKept, let answer = try? await response.collected() {
+        await note(answer.kept, to: write)
+      }
+      // Or since: the store that was made anew goes again.
+      try? await authentication.requireStillGood(write.principal)
+      return nil
+    } catch {
+      return work.flatMap { work in work.reason.map { EndedWork.problem($0, work) } }
+        ?? ErrorTable.problem(for: error)
+    }
+  }
+
+  /// Keeps the answer to a write that has written nothing, in the writer's own store if there is one.
+  private func note(_ answer: KeptAnswer, to write: Write) async {
+    let receipt = WriteReceipt(write.name, request: write.request, in: [])
+    let isKept = try? await stores.withStore(write.principal.store, creating: false) { store in
+      try await store?.keep(answer, of: receipt) != nil
+    }
+    if isKept != true { pending.tell(write.name, answer) }
+  }
+
+  /// The kept answer to a write: where one of several was carried out, that one.
+  private func answer(
+    of name: WriteReceipt.Name, in places: [StoreName]
+  ) async throws -> KeptAnswer? {
+    var rejection: KeptAnswer?
+    for place in places {
+      let answer = try await stores.withStore(place, creating: false) { store in
+        try await store?.answer(kept: name)
+      }
+      guard let answer else { continue }
+      guard answer.isRejection else { return answer }
+      rejection = answer
+    }
+    return rejection
+  }
+}
+
+/// What became of accepted writes.
+extension WriteReceipts {
+  /// What became of a write.
+  enum State: Sendable {
+    /// It is carried out soon, or just now.
+    case pending
+    /// It was carried out, and answered so.
+    case committed(KeptAnswer)
+    /// It was not, and why.
+    case rejected(KeptAnswer)
+  }
+
+  /// What became of the write of a receipt; nil for a receipt past its time.
+  ///
+  /// Of what was given out, is not at hand and was never committed is known that it is lost: this process would have
+  /// it at hand, and an earlier one has stopped.
+  func state(
+    of id: ReceiptID, _ principal: Principal
+  ) async throws -> State? {
+    if pending.contains(id.name) { return .pending }
+    let places = ReceiptID.stores(own: principal.store, list: id.list)
+    if let answer = try await answer(of: id.name, in: places) ?? pending.told(id.name) {
+      return answer.isRejection ? .rejected(answer) : .committed(answer)
+    }
+    let age = (now().milliseconds - id.given.milliseconds) / 1_000
+    guard age.magnitude < StoreLimits.receiptSeconds else { return nil }
+    return .rejected(KeptAnswer(Self.stopped, requestID: RequestRouter.requestID()))
+  }
+
+  private static let stopped = Problem(
+    .serviceUnavailable, "unavailable", "Not carried out: the server stopped. Send it again")
+}
+
+extension KeptAnswer {
+  /// A refusal.
+  fileprivate init(_ problem: Problem, requestID: String) {
+    let bytes = problem.bytes(in: .problem, requestID: requestID)
+    self.init(status: problem.status.code, body: Array(bytes.dropLast()))
+  }
+}
+
+extension Problem {
+  /// Whether the same request may do better in a moment.
+  fileprivate var isPassing: Bool {
+    switch status {
+    case .serviceUnavailable: headers[.retryAfter] != nil
+    case .tooManyRequests: ["overloaded", "overdrawn"].contains(error)
+    default: status == .gatewayTimeout
+    }
+  }
+}

@@ -1,0 +1,64 @@
+import Documents
+import JSON
+
+/// Where a section of an import goes.
+package struct ImportTarget: Sendable {
+  /// What the store takes.
+  let quota: StoreLimits
+  private let run:
+    @Sendable (_ use: @Sendable (DocumentStore) async throws -> Bool) async throws -> Bool
+  /// The list's id in the export, and its id here; nil for the account's own store.
+  private let list: (former: String, present: String)?
+
+  /// A store that nobody else has.
+  package init(_ store: DocumentStore) {
+    quota = store.quota
+    run = { use in try await use(store) }
+    list = nil
+  }
+
+  /// A shared list's store that nobody knows yet. Ids that have the list's id in them get its id here.
+  /// - Parameter former: the list's id in the export.
+  package init(list present: AccountID, calledBefore former: AccountID, in stores: DatabaseManager)
+  {
+    quota = stores.limits(of: .list(present))
+    run = { use in
+      try await stores.withExisting(.list(present)) { store in try await use(store) }
+    }
+    list = (former.text, present.text)
+  }
+
+  /// Whether the store has a document.
+  func has(_ id: DocumentID) async throws -> Bool {
+    try await run { store in try await store.readInline { view in try view.tree(id) } != nil }
+  }
+
+  /// Commits documents and notes.
+  func write(_ mutations: [Mutation], _ notes: [LocalEdit]) async throws {
+    _ = try await run { store in
+      try await store.update(loading: Set(mutations.map(\.id))) { changes in
+        changes.isWhole = true
+        for mutation in mutations { changes.write(mutation) }
+        for note in notes { changes.write(note) }
+      }
+      return true
+    }
+  }
+
+  /// The id that a document has here.
+  func id(_ id: DocumentID) throws -> DocumentID {
+    guard let list, id.text.utf8.starts(with: list.former.utf8) else { return id }
+    let rest = id.text.utf8.dropFirst(list.former.utf8.count)
+    guard rest.isEmpty || rest.first == UInt8(ascii: ":") else { return id }
+    return try DocumentID(list.present + String(Substring(rest)))
+  }
+
+  /// What a revision says here: a note names its list.
+  func body(_ body: DocumentBody) throws -> DocumentBody {
+    guard let list, var members = try JSONValue(parsing: body.bytes, limits: .stored).object,
+      members["wiki_id"]?.string?.equalsBytes(of: list.former) == true
+    else { return body }
+    members["wiki_id"] = .string(list.present)
+    return try DocumentBody(.object(members))
+  }
+}

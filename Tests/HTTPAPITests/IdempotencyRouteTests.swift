@@ -1,0 +1,141 @@
+import HTTPTypes
+import Hotels
+import JSON
+import Testing
+
+@testable import HTTPAPI
+
+@Suite struct IdempotencyRouteTests {
+  private static let key: HTTPFields = [.idempotencyKey: "once"]
+
+  @Test func repeatedPutGetsTheFirstAnswerWhateverHasHappenedSince() async throws {
+    try await APIFixture.open { api in
+      let token = try await api.guest()
+      let body = #"{ "name": "A", "n": 1.50 }"#
+      let first = try await api.call(
+        .put, "/v1/bookmarks/a", token: token, body: body, headers: Self.key)
+      #expect(first.status == 201)
+      try await api.call(.delete, "/v1/bookmarks/a", token: token)
+      let again = try await api.call(
+        .put, "/v1/bookmarks/a", token: token, body: body, headers: Self.key)
+      #expect(again.status == 201 && again.bytes == first.bytes)
+      for name in [HTTPField.Name.eTag, .location, .contentType, .cacheControl] {
+        #expect(again.headers[name] == first.headers[name], "\(name)")
+      }
+      #expect(try await api.call(.get, "/v1/bookmarks", token: token).ids == [])
+    }
+  }
+
+  @Test func repeatedDeleteIsNoContentAgainAndRemovesNothing() async throws {
+    try await APIFixture.open { api in
+      let token = try await api.guest()
+      try await api.bookmark("a", token)
+      let first = try await api.call(.delete, "/v1/bookmarks/a", token: token, headers: Self.key)
+      #expect(first.status == 204)
+      try await api.bookmark("a", token)
+      let again = try await api.call(.delete, "/v1/bookmarks/a", token: token, headers: Self.key)
+      #expect(again.status == 204 && again.bytes.isEmpty)
+      #expect(try await api.call(.get, "/v1/bookmarks", token: token).ids == ["a"])
+    }
+  }
+
+  @Test func putThatChangesNothingIsAnsweredAgainToo() async throws {
+    try await APIFixture.open { api in
+      let token = try await api.guest()
+      try await api.bookmark("a", token)
+      let first = try await api.call(.put, "/v1/bookmarks/a", token: token, headers: Self.key)
+      #expect(first.status == 200)
+      try await api.call(.delete, "/v1/bookmarks/a", token: token)
+      let again = try await api.call(.put, "/v1/bookmarks/a", token: token, headers: Self.key)
+      #expect(again.status == 200 && again.bytes == first.bytes)
+      #expect(try await api.call(.get, "/v1/bookmarks", token: token).ids == [])
+    }
+  }
+
+  private static let others: [(HTTPRequest.Method, String, String?, HTTPFields)] = [
+    (.put, "/v1/bookmarks/b", #"{"name":"A"}"#, [:]),
+    (.put, "/v1/bookmarks/a", #"{"name":"B"}"#, [:]),
+    (.put, "/v1/bookmarks/a?x=1", #"{"name":"A"}"#, [:]),
+    (.put, "/v1/bookmarks/a", #"{"name":"A"}"#, [.ifMatch: "*"]),
+    (.delete, "/v1/bookmarks/a", nil, [:]),
+    (.post, "/v1/bookmarks", #"{"add":[]}"#, [:]),
+  ]
+
+  @Test func anotherRequestWithTheKeyIsRefused() async throws {
+    try await APIFixture.open { api in
+      let token = try await api.guest()
+      try await api.call(
+        .put, "/v1/bookmarks/a", token: token, body: #"{"name":"A"}"#, headers: Self.key)
+      for (method, target, body, headers) in Self.others {
+        let other = try await api.call(
+          method, target, token: token, body: body, headers: headers + Self.key)
+        #expect(other.status == 422 && other.error == "idempotency_key_reused")
+      }
+      #expect(try await api.call(.get, "/v1/bookmarks", token: token).ids == ["a"])
+    }
+  }
+
+  @Test func refusalIsNotKeptSoThatTheSameRequestMaySucceedLater() async throws {
+    try await APIFixture.open { api in
+      let token = try await api.guest()
+      let refused = try await api.call(.delete, "/v1/bookmarks/a", token: token, headers: Self.key)
+      #expect(refused.status == 404)
+      try await api.bookmark("a", token)
+      let done = try await api.call(.delete, "/v1/bookmarks/a", token: token, headers: Self.key)
+      #expect(done.status == 204)
+    }
+  }
+
+  @Test func everyWriteButThoseThatAnswerSecretsKeepsItsAnswers() async throws {
+    let service = try await APIFixture.service()
+    let unkept = service.routes.filter { $0.template.hasPrefix("/v1/") && !$0.keepsAnswers }
+      .filter { ![.get, .head].contains($0.method) }.map { "\($0.method) \($0.template)" }
+    #expect(
+      Set(unkept) == [
+        "POST /v1/guests", "POST /v1/users", "POST /v1/sessions", "DELETE /v1/sessions",
+        "DELETE /v1/me", "PUT /v1/me/password", "POST /v1/password-resets",
+      ])
+    // The contract names both header fields wherever they count, and 202 with them.
+    let contract = try Contract.shared.get()
+    for route in service.routes where route.keepsAnswers {
+      let operation = try #require(contract.operation(route.method, route.template))
+      let names = operation["parameters"]?.array?.map { contract.resolve($0)["name"]?.string }
+      #expect(names?.contains("Idempotency-Key") == true, "\(route.template)")
+      #expect(names?.contains("Prefer") == true, "\(route.template)")
+      #expect(operation["responses"]?["202"] != nil, "\(route.template)")
+    }
+  }
+
+  @Test func retryWaitsForTheWriteThatIsBeingCarriedOut() async throws {
+    let door = Door()
+    try await APIFixture.open(pause: { _ in await door.pass() }) { api in
+      let token = try await api.guest()
+      api.search.fail(with: .unavailable)
+      let fields = Self.key + [.prefer: "respond-async"]
+      let accepted = try await api.call(.put, "/v1/bookmarks/a", token: token, headers: fields)
+      #expect(accepted.status == 202)
+      async let second = api.call(.put, "/v1/bookmarks/a", token: token, headers: Self.key)
+      let third = try await api.call(.put, "/v1/bookmarks/a", token: token, headers: fields)
+      #expect(third.status == 202 && third["id"] == accepted["id"])
+      let other = try await api.call(.put, "/v1/bookmarks/b", token: token, headers: fields)
+      #expect(other.status == 422)
+      try api.search.add(#"{"id":"a","name":"A"}"#)
+      api.search.fail(with: nil)
+      door.open()
+      let receipt = try await api.settled(accepted, token)
+      #expect(receipt["status"] == "committed")
+      let waited = try await second
+      #expect(waited.status == 201 && waited.json == receipt.json["answer"]?["body"])
+      let replay = try await api.call(.put, "/v1/bookmarks/a", token: token, headers: fields)
+      #expect(replay.status == 201)
+      #expect(replay.json == receipt.json["answer"]?["body"])
+    }
+  }
+}
+
+/// Two sets of fields as one.
+func + (left: HTTPFields, right: HTTPFields) -> HTTPFields {
+  var fields = left
+  fields.append(contentsOf: right)
+  return fields
+}

@@ -1,0 +1,98 @@
+import HTTPTypes
+import JSON
+import NIOCore
+import StoreTesting
+import Stores
+import Testing
+
+@testable import HTTPAPI
+
+/// Lists that one owns go with one's data.
+@Suite(.timeLimit(.minutes(10))) struct ListPortabilityTests {
+  @Test func ownedListsAreExportedAndReadInUnderNewIDs() async throws {
+    try await ListFixture.open { list in
+      try await list.call(.owner, .put, "/bookmarks/h1", body: #"{"name":"One"}"#)
+      try await list.call(.owner, .put, "/notes/Plan", body: #"{"markdown":"Go"}"#)
+      let export = try await list.api.call(.get, "/v1/me/export", token: list.token(.owner))
+      #expect(export.status == 200)
+      let other = try await list.api.user("other")
+      let imported = try await list.api.send(
+        .post, "/v1/me/import", token: other, body: ByteBuffer(bytes: export.bytes),
+        headers: [.contentType: "application/x-ndjson"])
+      #expect(imported.status == 200)
+      let lists = try await list.api.call(.get, "/v1/lists", token: other).json["lists"]?.array
+      let copy = try #require(lists?.first)
+      #expect(lists?.count == 1 && copy["title"]?.string == "Rome")
+      #expect(copy["owner"]?.string == "other" && copy["members"]?.array?.count == 1)
+      let id = try #require(copy["id"]?.string)
+      #expect(id != list.id)
+      let path = "/v1/lists/" + id
+      #expect(try await list.api.call(.get, path + "/bookmarks", token: other).ids == ["h1"])
+      let note = try await list.api.call(.get, path + "/notes/Plan", token: other)
+      #expect(note["markdown"] == "Go")
+      let page = try await list.api.call(.get, "/couch/list-\(id)/\(id):Plan", token: other)
+      #expect(page["wiki_id"] == id)
+      let wiki = try await list.api.call(.get, "/couch/list-\(id)/\(id)?meta=true", token: other)
+      #expect(!wiki.text.contains("editor"))
+      // The one that was exported is as it was.
+      #expect(try await list.call(.editor, .get)["owner"] == "owner")
+    }
+  }
+
+  @Test func aBrokenImportLeavesNoList() async throws {
+    try await ListFixture.open { list in
+      let export = try await list.api.call(.get, "/v1/me/export", token: list.token(.owner))
+      let other = try await list.api.user("other")
+      let cut = export.bytes.dropLast(200)
+      let imported = try await list.api.send(
+        .post, "/v1/me/import", token: other, body: ByteBuffer(bytes: cut),
+        headers: [.contentType: "application/x-ndjson"])
+      #expect(imported.status == 422)
+      let lists = try await list.api.call(.get, "/v1/lists", token: other).json["lists"]?.array
+      #expect(lists == [])
+      #expect(try await list.api.engine.names(in: "list", after: nil, limit: 9).count == 1)
+    }
+  }
+
+  @Test func historiesOfAListNameItsMembers() async throws {
+    try await ListFixture.open { list in
+      try await list.call(.editor, .put, "/bookmarks/h1", body: #"{"name":"One"}"#)
+      try await list.call(.owner, .put, "/bookmarks/h1", body: #"{"name":"Two"}"#)
+      let page = try await list.call(.reader, .get, "/bookmarks").json["bookmarks"]?.array
+      #expect(page?.first?["addedBy"]?.string == "editor")
+      let history = try await list.call(.reader, .get, "/documents/h1/revisions")
+      let revisions = try #require(history.json["revisions"]?.array)
+      #expect(revisions.compactMap { $0["by"]?["name"]?.string } == ["owner", "editor"])
+      let first = try #require(revisions.last?["rev"]?.string)
+      let wish = #"{"rev":"\#(first)"}"#
+      #expect(
+        try await list.call(.reader, .post, "/documents/h1/restore", body: wish).status == 403)
+      #expect(
+        try await list.call(.editor, .post, "/documents/h1/restore", body: wish).status == 200)
+      let now = try await list.call(.reader, .get, "/bookmarks/h1")
+      #expect(now.json["hotel"]?["name"]?.string == "One" && now["addedBy"] == "editor")
+    }
+  }
+
+  @Test func aKeyMakesRetriesOfListsWritesHarmless() async throws {
+    try await ListFixture.open { list in
+      let key: HTTPFields = [.idempotencyKey: "one"]
+      let body = #"{"title":"Paris"}"#
+      let first = try await list.api.call(
+        .post, "/v1/lists", token: list.token(.owner), body: body, headers: key)
+      let again = try await list.api.call(
+        .post, "/v1/lists", token: list.token(.owner), body: body, headers: key)
+      #expect(first.status == 201 && again.status == 201 && first["id"] == again["id"])
+      let lists = try await list.api.call(.get, "/v1/lists", token: list.token(.owner))
+      #expect(lists.json["lists"]?.array?.count == 2)
+      for _ in 0..<2 {
+        let removed = try await list.call(
+          .owner, .delete, "/members/reader", headers: [.idempotencyKey: "two"])
+        #expect(removed.status == 204)
+        let handed = try await list.call(
+          .owner, .patch, body: #"{"owner":"editor"}"#, headers: [.idempotencyKey: "three"])
+        #expect(handed.status == 200 && handed["owner"] == "editor")
+      }
+    }
+  }
+}

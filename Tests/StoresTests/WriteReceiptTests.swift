@@ -1,0 +1,163 @@
+import Documents
+import JSON
+import StoreTesting
+import Testing
+
+@testable import Stores
+
+@Suite struct WriteReceiptTests {
+  private let engine = MemoryEngine()
+  private let id = DocumentID(stored: "a")
+
+  @Test func answerIsWrittenWithTheWriteAndSaysWhatWasChanged() async throws {
+    try await withStore { store async throws in
+      let receipt = try receipt()
+      receipt.encodes { ($0 as? RevisionID).map { KeptAnswer(status: 201, body: $0.json) } }
+      let revision = try await carryOut(receipt) {
+        try await store.put(id, base: nil, body: .empty)
+      }
+      let kept = try #require(try await store.answer(kept: receipt.name, to: receipt.request))
+      #expect(kept.status == 201 && kept.body == revision.json)
+      #expect(kept.changes == [KeptAnswer.Change(id: id, revision: revision)])
+      #expect(receipt.kept?.isWhole == true && receipt.kept?.store == .system)
+    }
+  }
+
+  @Test func whatWasAnsweredBeforeIsNotDoneAgain() async throws {
+    try await withStore { store async throws in
+      let (first, again) = (try receipt(), try receipt())
+      for receipt in [first, again] {
+        receipt.encodes { ($0 as? Int).map { KeptAnswer(status: 200, body: Array("\($0)".utf8)) } }
+      }
+      _ = try await carryOut(first) { try await store.update { _ in 1 } }
+      await #expect(throws: WriteReceipt.AnsweredBefore.self) {
+        try await carryOut(again) {
+          try await store.update { changes in
+            try changes.put(id, base: nil, body: .empty)
+            return 2
+          }
+        }
+      }
+      #expect(try await store.document(id) == nil)
+      let other = try receipt(request: 2)
+      await #expect(throws: ServiceError.receiptMismatch) {
+        try await carryOut(other) { try await store.update { _ in 2 } }
+      }
+      await #expect(throws: ServiceError.receiptMismatch) {
+        try await store.answer(kept: other.name, to: other.request)
+      }
+    }
+  }
+
+  @Test func refusedRuleKeepsNothingAndARefusalThatIsKeptIsNoAnswerToAnother() async throws {
+    try await withStore { store async throws in
+      let receipt = try receipt()
+      receipt.encodes { _ in KeptAnswer(status: 200) }
+      await #expect(throws: ServiceError.absent) {
+        try await carryOut(receipt) {
+          try await store.update { changes in
+            try changes.put(id, base: nil, body: .empty)
+            throw ServiceError.absent
+          }
+        }
+      }
+      #expect(receipt.kept == nil)
+      #expect(try await store.answer(kept: receipt.name) == nil)
+      try await store.keep(KeptAnswer(status: 404, body: Array("{}".utf8)), of: receipt)
+      #expect(try await store.answer(kept: receipt.name)?.isRejection == true)
+      let other = try self.receipt(request: 2)
+      _ = try await carryOut(other) { try await store.put(id, base: nil, body: .empty) }
+      try await store.keep(KeptAnswer(status: 503), of: receipt)
+      #expect(try await store.answer(kept: receipt.name)?.isRejection == false)
+    }
+  }
+
+  @Test func onlyTheOutcomeThatIsAnsweredIsKeptAndOnlyOnce() async throws {
+    try await withStore { store async throws in
+      let receipt = try receipt()
+      receipt.encodes { ($0 as? String).map { KeptAnswer(status: 200, body: Array($0.utf8)) } }
+      try await carryOut(receipt) {
+        try await store.put(id, base: nil, body: .empty)
+        #expect(receipt.kept == nil)
+        try await store.update { changes in
+          changes.outcome = #""the use case's""#
+          return 1
+        }
+        try await store.update { _ in #""another""# }
+      }
+      #expect(
+        try await store.answer(kept: receipt.name)?.body == Array(#""the use case's""#.utf8))
+    }
+  }
+
+  @Test func useCaseThatSaysNothingOfItsAnswerIsNotedWithItsFirstChange() async throws {
+    try await withStore { store async throws in
+      let receipt = try receipt()
+      try await carryOut(receipt) {
+        try await store.update { _ in 1 }
+        #expect(receipt.kept == nil)
+        let revision = try await store.put(id, base: nil, body: .empty)
+        let noted = try #require(try await store.answer(kept: receipt.name))
+        #expect(noted.changes == [KeptAnswer.Change(id: id, revision: revision)])
+        #expect(receipt.kept?.isWhole == false)
+      }
+      try await store.keep(KeptAnswer(status: 201, body: Array("[1]".utf8)), of: receipt)
+      let kept = try #require(try await store.answer(kept: receipt.name))
+      #expect(kept.status == 201 && kept.changes.map(\.id) == [id])
+      try await store.keep(nil, of: receipt)
+      #expect(try await store.answer(kept: receipt.name) == nil)
+    }
+  }
+
+  @Test func otherStoresAndWhatFollowsTheRequestAreNoPartOfIt() async throws {
+    try await withStore { store async throws in
+      let foreign = try receipt(in: [])
+      _ = try await carryOut(foreign) { try await store.put(id, base: nil, body: .empty) }
+      #expect(foreign.kept == nil)
+      let late = try receipt()
+      late.end()
+      let other = DocumentID(stored: "b")
+      _ = try await carryOut(late) { try await store.put(other, base: nil, body: .empty) }
+      #expect(late.kept == nil)
+      #expect(try await store.answer(kept: late.name) == nil)
+    }
+  }
+
+  @Test func noteComesBackByteForByteAndEndsWithItsTime() throws {
+    let body = Array(#"{ "a" : 1.50,"b":"é\n" }"#.utf8)
+    var answer = KeptAnswer(
+      status: 200, fields: [KeptAnswer.Field(name: "ETag", value: "\"1-a\"")], body: body)
+    answer.changes = [
+      KeptAnswer.Change(id: id, revision: RevisionID(generation: 1, digest: "a"))
+    ]
+    let note = AnswerNote(answer, to: [1, 2], expires: Timestamp(seconds: 10))
+    let read = try #require(AnswerNote(parsing: note.bytes, at: Timestamp(seconds: 9)))
+    #expect(read.answer == answer && read.request == [1, 2])
+    #expect(AnswerNote(parsing: note.bytes, at: Timestamp(seconds: 10)) == nil)
+    #expect(AnswerNote(parsing: Array("{}".utf8), at: Timestamp(seconds: 9)) == nil)
+  }
+
+  private func receipt(
+    request: UInt8 = 1, in stores: [StoreName] = [.system]
+  ) throws -> WriteReceipt {
+    let owner = try #require(AccountID(String(repeating: "a", count: 32)))
+    return WriteReceipt(
+      WriteReceipt.Name(owner: owner, token: "token"), request: [request], in: stores)
+  }
+
+  private func carryOut<Value: Sendable>(
+    _ receipt: WriteReceipt, _ work: () async throws -> Value
+  ) async throws -> Value {
+    try await WriteReceipt.$current.withValue(receipt) { try await work() }
+  }
+
+  private func withStore(_ use: (DocumentStore) async throws -> Void) async throws {
+    let manager = manager(of: engine, maximumOpen: 1)
+    try await manager.withStore(.system) { store in try await use(store) }
+    await manager.close()
+  }
+}
+
+extension RevisionID {
+  fileprivate var json: [UInt8] { Array("\"\(self)\"".utf8) }
+}
