@@ -1,5 +1,5 @@
+import NIOConcurrencyHelpers
 package import Stores
-import Synchronization
 
 /// Tells those who wait when somebody's lists may have become others. It carries nothing: whoever is told asks again.
 package final class MembershipWatch: Sendable {
@@ -8,7 +8,7 @@ package final class MembershipWatch: Sendable {
     var watchers: [AccountID: [UInt64: @Sendable () -> Void]] = [:]
   }
 
-  private let state = Mutex(State())
+  private let state = NIOLockedValueBox(State())
 
   /// Nobody waits yet.
   package init() {}
@@ -17,7 +17,7 @@ package final class MembershipWatch: Sendable {
   package func watch(
     _ account: AccountID, _ tell: @escaping @Sendable () -> Void
   ) -> MembershipWatcher {
-    let number = state.withLock { state in
+    let number = state.withLockedValue { state in
       state.last += 1
       state.watchers[account, default: [:]][state.last] = tell
       return state.last
@@ -27,14 +27,14 @@ package final class MembershipWatch: Sendable {
 
   /// Tells whoever waits for these accounts.
   func changed(_ accounts: some Sequence<AccountID>) {
-    let watchers = state.withLock { state in
+    let watchers = state.withLockedValue { state in
       accounts.flatMap { state.watchers[$0].map { Array($0.values) } ?? [] }
     }
     for tell in watchers { tell() }
   }
 
   private func forget(_ account: AccountID, _ number: UInt64) {
-    state.withLock { state in
+    state.withLockedValue { state in
       state.watchers[account]?[number] = nil
       if state.watchers[account]?.isEmpty == true { state.watchers[account] = nil }
     }

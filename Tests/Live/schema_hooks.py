@@ -67,6 +67,8 @@ def before_call(context, case, kwargs):
             del case.query["heartbeat"]
         if str(case.query.get("timeout", "0")).isdigit():
             case.query["timeout"] = 1
+    if name == "observeChanges" and case.query is not None and str(case.query.get("timeout", "0")).isdigit():
+        case.query["timeout"] = 1
     if name in ENDING and given == own:
         token = "Bearer " + _new_guest(os.environ["SCHEMA_URL"])
         for fields in (headers, sent):

@@ -290,6 +290,8 @@ def take_back(file):
     row += b"".join(struct.pack(">q", number) for number in numbers)
     [checksum] = struct.unpack(">q", hashlib.sha256(row).digest()[:8])
     database.execute("ALTER TABLE header DROP COLUMN kept")
+    for table in ("documents", "bodies"):
+        database.execute(f"ALTER TABLE {table} DROP COLUMN arrival")
     database.execute("UPDATE header SET checksum = ?", (checksum,))
     database.executescript(
         """

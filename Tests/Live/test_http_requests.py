@@ -74,7 +74,7 @@ def test_body_that_breaks_after_its_answer_gets_no_second_one(shared):
 def test_options_of_the_server_name_every_method(shared):
     answer = send(shared, "OPTIONS * HTTP/1.1\r\nHost: x\r\n\r\n")
     assert answer.statuses == [204], answer
-    assert answer.field("allow") == "COPY, DELETE, GET, HEAD, OPTIONS, POST, PUT"
+    assert answer.field("allow") == "COPY, DELETE, GET, HEAD, OPTIONS, PATCH, POST, PUT"
     for method in ("GET", "PUT"):
         assert send(shared, f"{method} * HTTP/1.1\r\nHost: x\r\n\r\n").statuses == [400]
     assert send(shared, "OPTIONS ** HTTP/1.1\r\nHost: x\r\n\r\n").statuses == [400]

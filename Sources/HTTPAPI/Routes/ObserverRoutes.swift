@@ -18,7 +18,11 @@ extension HTTPService {
   }
 
   private func observe(_ call: Call, _ person: Principal) async throws -> Response {
-    let observer = try await observer(call, person)
+    let query = try call.query("id", "type", "list", "since", "timeout")
+    let timeout = try query["timeout"].map { _ in
+      Duration.milliseconds(try query.int("timeout", in: 0...86_400_000, default: 0))
+    }
+    let observer = try await observer(query, call, person)
     let place = try await feeds.enter(reader(call, person))
     for store in observer.stores where store != person.store { await place.follow(store) }
     ClientWatch.tell(call.context.channel) { [signal = place.signal] in signal.end(.clientLeft) }
@@ -30,15 +34,17 @@ extension HTTPService {
         signal.change()
       } : nil
     let stream = ObserverStream(
-      observer: observer, place: place, memberships: memberships, watcher: watcher)
+      observer: observer, place: place, memberships: memberships, watcher: watcher,
+      timeout: timeout)
     return Response(
       status: .ok,
       headers: [.contentType: "text/event-stream", .cacheControl: "no-cache"],
       body: ResponseBody { writer in try await stream.write(to: &writer) })
   }
 
-  private func observer(_ call: Call, _ person: Principal) async throws -> Observer {
-    let query = try call.query("id", "type", "list", "since")
+  private func observer(
+    _ query: QueryParameters, _ call: Call, _ person: Principal
+  ) async throws -> Observer {
     var list: AccountID?
     if let text = query["list"] {
       guard person.kind == .user, let id = AccountID(text) else { throw Problem.notFound }
@@ -106,6 +112,8 @@ struct ObserverStream: Sendable {
   let memberships: MembershipFlag
   /// Raises the flag; nil for a guest.
   let watcher: MembershipWatcher?
+  /// After how long without an event the stream ends; nil for never.
+  let timeout: Duration?
 
   /// Writes everything.
   /// - Throws: what reading throws and what the connection throws; the client comes again with its last event.
@@ -117,6 +125,7 @@ struct ObserverStream: Sendable {
       "retry: \(Self.retryMilliseconds)\nid: \(observer.text)\n\n", to: &writer)
     var followed = Set(observer.stores)
     var changed = followed
+    var lastEvent = ContinuousClock.now
     while place.signal.end == nil {
       if memberships.take() {
         let events = try await observer.lookAtMemberships()
@@ -126,13 +135,14 @@ struct ObserverStream: Sendable {
         changed.formUnion(stores.subtracting(followed))
         followed = stores
         try await send(events, to: &writer)
+        if !events.isEmpty { lastEvent = .now }
       }
       for store in changed where followed.contains(store) {
-        try await read(store, of: &observer, to: &writer)
+        if try await read(store, of: &observer, to: &writer) { lastEvent = .now }
       }
       if observer.isOver { break }
       Work.current?.beginAnew()
-      guard try await isWoken(&writer) else { break }
+      guard try await isWoken(&writer, by: timeout.map { lastEvent + $0 }) else { break }
       changed = place.signal.takeChanged()
       // A store that is gone may have been made anew.
       for store in place.signal.takeLost() where followed.contains(store) {
@@ -143,24 +153,34 @@ struct ObserverStream: Sendable {
     try await writer.finish(nil)
   }
 
+  /// - Returns: whether there was anything to tell.
   @concurrent private func read(
     _ store: StoreName, of observer: inout Observer, to writer: inout any ResponseBodyWriter
-  ) async throws {
+  ) async throws -> Bool {
+    var hasEvents = false
     while place.signal.end == nil {
       let (events, isComplete) = try await observer.read(store)
       try await send(events, to: &writer)
-      if isComplete { return }
+      hasEvents = hasEvents || !events.isEmpty
+      if isComplete { break }
       try await Slice.giveWay()
     }
+    return hasEvents
   }
 
   /// Waits for a change, with signs of life; false when the stream is to end.
-  @concurrent private func isWoken(_ writer: inout any ResponseBodyWriter) async throws -> Bool {
+  /// - Parameter end: when it ends without one; nil for never.
+  @concurrent private func isWoken(
+    _ writer: inout any ResponseBodyWriter, by end: ContinuousClock.Instant?
+  ) async throws -> Bool {
     while true {
-      switch await place.signal.next(by: .now + Self.heartbeat) {
+      let beat = ContinuousClock.now + Self.heartbeat
+      switch await place.signal.next(by: min(beat, end ?? beat)) {
       case .change: return true
       case .end: return false
-      case .due: try await send(": heartbeat\n\n", to: &writer)
+      case .due:
+        if let end, end <= .now { return false }
+        try await send(": heartbeat\n\n", to: &writer)
       }
     }
   }

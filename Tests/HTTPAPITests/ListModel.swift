@@ -1,0 +1,154 @@
+/// Lists as a plain value: what a service is compared to.
+struct ListModel {
+  /// A document that a draft changes.
+  enum Key: Hashable, Comparable {
+    case bookmark(String)
+    case note(String)
+  }
+
+  /// What a list says of one document, and how often it was written.
+  struct Item: Equatable {
+    var text: String
+    var revision: Int
+  }
+
+  struct Draft {
+    /// What the list said; nil for nothing.
+    let base: Item?
+    /// What it is to say; nil to remove it.
+    var text: String?
+  }
+
+  struct List {
+    var owner: String
+    /// All but the owner; true for editors.
+    var others: [String: Bool] = [:]
+    var items: [Key: Item] = [:]
+    var drafts: [String: [Key: Draft]] = [:]
+
+    func isMember(_ person: String) -> Bool { person == owner || others[person] != nil }
+    func mayWrite(_ person: String) -> Bool { person == owner || others[person] == true }
+  }
+
+  var lists: [String: List] = [:]
+  private var revision = 0
+
+  /// The status of a request by who must be on the list, and may have to write; nil to go on.
+  private func refusal(_ person: String, _ id: String, writes: Bool = true) -> Int? {
+    guard let list = lists[id], list.isMember(person) else { return 404 }
+    return writes && !list.mayWrite(person) ? 403 : nil
+  }
+
+  private func refusalOfOwners(_ person: String, _ id: String) -> Int? {
+    refusal(person, id, writes: false) ?? (lists[id]?.owner == person ? nil : 403)
+  }
+
+  mutating func putMember(_ name: String, isEditor: Bool, on id: String, by person: String) -> Int {
+    if let refusal = refusalOfOwners(person, id) { return refusal }
+    guard name != person else { return 403 }
+    lists[id]?.others[name] = isEditor
+    return 204
+  }
+
+  mutating func removeMember(_ name: String, from id: String, by person: String) -> Int {
+    if let refusal = refusal(person, id, writes: false) { return refusal }
+    guard lists[id]?.owner == person || name == person else { return 403 }
+    guard lists[id]?.owner != name else { return 403 }
+    guard lists[id]?.others.removeValue(forKey: name) != nil else { return 404 }
+    lists[id]?.drafts[name] = nil
+    return 204
+  }
+
+  mutating func handOn(_ id: String, to name: String, by person: String) -> Int {
+    if let refusal = refusalOfOwners(person, id) { return refusal }
+    guard let list = lists[id], list.isMember(name) else { return 404 }
+    guard name != person else { return 200 }
+    lists[id]?.owner = name
+    lists[id]?.others[name] = nil
+    lists[id]?.others[person] = true
+    return 200
+  }
+
+  mutating func end(_ id: String, by person: String) -> Int {
+    if let refusal = refusalOfOwners(person, id) { return refusal }
+    lists[id] = nil
+    return 204
+  }
+
+  mutating func put(_ key: Key, _ text: String, on id: String, by person: String) -> Int {
+    if let refusal = refusal(person, id) { return refusal }
+    return write(key, text, on: id) ? 201 : 200
+  }
+
+  mutating func delete(_ key: Key, on id: String, by person: String) -> Int {
+    if let refusal = refusal(person, id) { return refusal }
+    return lists[id]?.items.removeValue(forKey: key) == nil ? 404 : 204
+  }
+
+  mutating func draft(_ key: Key, _ text: String?, on id: String, by person: String) -> Int {
+    if let refusal = refusal(person, id) { return refusal }
+    guard let list = lists[id] else { return 404 }
+    let known = list.drafts[person]?[key]
+    if text == nil, (known.map { $0.text == nil } ?? (list.items[key] == nil)) { return 404 }
+    let base = known.map(\.base) ?? list.items[key]
+    lists[id]?.drafts[person, default: [:]][key] = Draft(base: base, text: text)
+    return text == nil ? 204 : known == nil ? 201 : 200
+  }
+
+  mutating func discard(_ key: Key, on id: String, by person: String) -> Int {
+    if let refusal = refusal(person, id, writes: false) { return refusal }
+    return lists[id]?.drafts[person]?.removeValue(forKey: key) == nil ? 404 : 204
+  }
+
+  mutating func publish(_ key: Key, on id: String, by person: String) -> Int {
+    if let refusal = refusal(person, id) { return refusal }
+    guard let draft = lists[id]?.drafts[person]?[key] else { return 404 }
+    let theirs = lists[id]?.items[key]
+    guard case .merged(let text) = Self.merge(key, draft, theirs) else { return 409 }
+    if let text {
+      write(key, text, on: id)
+    } else {
+      lists[id]?.items[key] = nil
+    }
+    lists[id]?.drafts[person]?[key] = nil
+    return 200
+  }
+
+  private enum Merge { case merged(String?), conflict }
+
+  /// Each text is one line, or one member of a hotel.
+  private static func merge(_ key: Key, _ draft: Draft, _ theirs: Item?) -> Merge {
+    let isUnchanged = theirs?.revision == draft.base?.revision
+    guard let mine = draft.text else {
+      if case .note = key, !isUnchanged, theirs != nil { return .conflict }
+      return .merged(nil)
+    }
+    guard !isUnchanged else { return .merged(mine) }
+    if case .bookmark = key {
+      guard let theirs, let base = draft.base else { return .merged(mine) }
+      return .merged(mine == base.text ? theirs.text : mine)
+    }
+    guard let theirs else { return .conflict }
+    if theirs.text == mine { return .merged(mine) }
+    guard let base = draft.base else { return .conflict }
+    if base.text == theirs.text { return .merged(mine) }
+    return base.text == mine ? .merged(theirs.text) : .conflict
+  }
+
+  /// - Returns: whether it is new.
+  @discardableResult
+  private mutating func write(_ key: Key, _ text: String, on id: String) -> Bool {
+    let known = lists[id]?.items[key]
+    guard known?.text != text else { return false }
+    revision += 1
+    lists[id]?.items[key] = Item(text: text, revision: revision)
+    return known == nil
+  }
+
+  /// What somebody sees of a list, their drafts laid over it.
+  func seen(_ id: String, by person: String) -> [Key: String] {
+    var seen = lists[id]?.items.mapValues(\.text) ?? [:]
+    for (key, draft) in lists[id]?.drafts[person] ?? [:] { seen[key] = draft.text }
+    return seen
+  }
+}

@@ -1,0 +1,176 @@
+import Foundation
+import HTTPTypes
+import JSON
+import TestSupport
+import Testing
+
+@testable import HTTPAPI
+
+/// Ten people who do with shared lists whatever comes to their minds, by REST and by sync: every answer and all that
+/// anybody sees is that of ``ListModel``. `BOOKMARKS_SEQUENCES` sets how many sequences there are.
+@Suite(.timeLimit(.minutes(60))) struct ListModelTests {
+  private static let sequences =
+    ProcessInfo.processInfo.environment["BOOKMARKS_SEQUENCES"].flatMap(Int.init) ?? 150
+  private static let steps = 60
+
+  @Test(arguments: 0..<sequences) func aServiceIsAsAModel(_ seed: Int) async throws {
+    try await APIFixture.open { api in
+      var player = Player(api, seed: UInt64(seed))
+      for _ in 0..<10 { try await player.join() }
+      for _ in 0..<Self.steps { try await player.step() }
+      for person in player.names { try await player.look(person) }
+    }
+  }
+}
+
+/// Plays a sequence on a service and on a model.
+private struct Player {
+  typealias Key = ListModel.Key
+
+  let api: APIFixture
+  var generator: SeededGenerator
+  var model = ListModel()
+  var tokens: [String: String] = [:]
+  var names: [String] { tokens.keys.sorted() }
+  private var ended: [String] = []
+  private var log: [String] = []
+
+  init(_ api: APIFixture, seed: UInt64) {
+    self.api = api
+    generator = SeededGenerator(seed: seed)
+  }
+
+  mutating func join() async throws {
+    let name = "person\(tokens.count)"
+    tokens[name] = try await api.user(name)
+  }
+
+  private mutating func pick<Value>(_ values: [Value]) throws -> Value {
+    try #require(values.randomElement(using: &generator))
+  }
+
+  private mutating func call(
+    _ person: String, _ method: HTTPRequest.Method, _ target: String, _ body: String? = nil
+  ) async throws -> Reply {
+    log.append("\(person) \(method.rawValue) \(target) \(body ?? "")")
+    return try await api.call(method, target, token: tokens[person], body: body)
+  }
+
+  private func compare(_ reply: Reply, _ status: Int) {
+    #expect(reply.status == status, "\(log.joined(separator: "\n")) \(reply.text)")
+  }
+
+  mutating func step() async throws {
+    let person = try pick(names)
+    api.clock.advance(seconds: 1)
+    let choice = Int.random(in: 0..<20, using: &generator)
+    if model.lists.isEmpty || choice == 0 {
+      let reply = try await call(person, .post, "/v1/lists", #"{"title":"List"}"#)
+      compare(reply, 201)
+      model.lists[try #require(reply["id"])] = ListModel.List(owner: person)
+      return
+    }
+    // Mostly one that is there and whose members do it.
+    let id = try pick(model.lists.keys.sorted() + ended.suffix(1))
+    let members = names.filter { model.lists[id]?.isMember($0) ?? false }
+    let isMember = !members.isEmpty && Int.random(in: 0..<4, using: &generator) > 0
+    let who = try isMember ? pick(members) : person
+    if choice < 6 {
+      try await changeMembers(choice, id, by: who)
+    } else {
+      try await changeItems(choice, id, by: who)
+    }
+    try await look(try pick(names))
+  }
+
+  private mutating func changeMembers(_ choice: Int, _ id: String, by who: String) async throws {
+    let (path, name) = ("/v1/lists/" + id, try pick(names))
+    switch choice {
+    case 1, 2:
+      let isEditor = Bool.random(using: &generator)
+      let body = #"{"role":"\#(isEditor ? "editor" : "reader")"}"#
+      compare(
+        try await call(who, .put, "\(path)/members/\(name)", body),
+        model.putMember(name, isEditor: isEditor, on: id, by: who))
+    case 3:
+      let target = Bool.random(using: &generator) ? who : name
+      compare(
+        try await call(who, .delete, "\(path)/members/\(target)"),
+        model.removeMember(target, from: id, by: who))
+    case 4:
+      compare(
+        try await call(who, .patch, path, #"{"owner":"\#(name)"}"#),
+        model.handOn(id, to: name, by: who))
+    default:
+      guard Int.random(in: 0..<3, using: &generator) == 0 else { return }
+      let status = model.end(id, by: who)
+      compare(try await call(who, .delete, path), status)
+      if status == 204 { ended.append(id) }
+    }
+  }
+
+  private mutating func changeItems(_ choice: Int, _ id: String, by who: String) async throws {
+    let (name, text) = (try pick(["a", "b", "c"]), try pick(["x", "y", "z"]))
+    let isNote = Bool.random(using: &generator)
+    let key: Key = isNote ? .note(name) : .bookmark(name)
+    let path = "/v1/lists/\(id)/\(isNote ? "notes" : "bookmarks")/\(name)"
+    let body = isNote ? #"{"markdown":"\#(text)"}"# : #"{"name":"\#(text)"}"#
+    switch choice {
+    case 6, 7:
+      compare(
+        try await call(who, .put, path, body), model.put(key, text, on: id, by: who))
+    case 8: compare(try await call(who, .delete, path), model.delete(key, on: id, by: who))
+    case 9, 10, 11:
+      compare(
+        try await call(who, .put, path + "?draft=true", body),
+        model.draft(key, text, on: id, by: who))
+    case 12:
+      compare(
+        try await call(who, .delete, path + "?draft=true"),
+        model.draft(key, nil, on: id, by: who))
+    case 13:
+      compare(try await call(who, .delete, path + "/draft"), model.discard(key, on: id, by: who))
+    case 14, 15, 16:
+      compare(try await call(who, .post, path + "/publish"), model.publish(key, on: id, by: who))
+    default: try await sync(name, text, id, by: who)
+    }
+  }
+
+  /// A device writes a note: reads its revision, and writes the next one.
+  private mutating func sync(
+    _ name: String, _ text: String, _ id: String, by who: String
+  ) async throws {
+    let target = "/couch/list-\(id)/\(id):\(name)"
+    let known = try await call(who, .get, target)
+    let revision = known["_rev"].map { #""_rev":"\#($0)","# } ?? ""
+    let body =
+      #"{\#(revision)"type":"page","wiki_id":"\#(id)","title":"\#(name)","markdown":"\#(text)"}"#
+    let reply = try await call(who, .put, target, body)
+    let status = model.put(.note(name), text, on: id, by: who)
+    compare(reply, status == 200 ? 201 : status)
+  }
+
+  /// Compares all that somebody sees.
+  mutating func look(_ person: String) async throws {
+    let reply = try await call(person, .get, "/v1/lists?limit=50")
+    let ids = reply.json["lists"]?.array?.compactMap { $0["id"]?.string } ?? []
+    let known = model.lists.filter { $0.value.isMember(person) }.keys.sorted()
+    #expect(ids.sorted() == known, "\(log.joined(separator: "\n"))")
+    for id in known {
+      var seen: [Key: String] = [:]
+      let bookmarks = try await call(person, .get, "/v1/lists/\(id)/bookmarks")
+      for item in bookmarks.json["bookmarks"]?.array ?? [] {
+        if let hotel = item["id"]?.string { seen[.bookmark(hotel)] = item["hotel"]?["name"]?.string }
+      }
+      let notes = try await call(person, .get, "/v1/lists/\(id)/notes")
+      for item in notes.json["notes"]?.array ?? [] {
+        if let title = item["title"]?.string { seen[.note(title)] = item["markdown"]?.string }
+      }
+      #expect(seen == model.seen(id, by: person), "\(log.joined(separator: "\n"))")
+      let drafts = try await call(person, .get, "/v1/lists/\(id)/drafts")
+      #expect(
+        drafts.json["drafts"]?.array?.count == model.lists[id]?.drafts[person]?.count ?? 0,
+        "\(log.joined(separator: "\n"))")
+    }
+  }
+}
