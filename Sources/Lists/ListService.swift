@@ -212,6 +212,12 @@ extension ListService {
     try await showStaleLists() + finishPublications() + removeEndedDrafts()
   }
 
+  /// The part of it that may be done at any time: after an account has ended by the command line, or a step has failed.
+  /// - Returns: what could not be done.
+  package func catchUp() async throws -> [any Error] {
+    try await showStaleLists() + removeEndedDrafts()
+  }
+
   private func showStaleLists() async throws -> [any Error] {
     var failures: [any Error] = []
     var tried: Set<AccountID> = []

@@ -160,7 +160,9 @@ private struct Player {
       var seen: [Key: String] = [:]
       let bookmarks = try await call(person, .get, "/v1/lists/\(id)/bookmarks")
       for item in bookmarks.json["bookmarks"]?.array ?? [] {
-        if let hotel = item["id"]?.string { seen[.bookmark(hotel)] = item["hotel"]?["name"]?.string }
+        if let hotel = item["id"]?.string {
+          seen[.bookmark(hotel)] = item["hotel"]?["name"]?.string
+        }
       }
       let notes = try await call(person, .get, "/v1/lists/\(id)/notes")
       for item in notes.json["notes"]?.array ?? [] {

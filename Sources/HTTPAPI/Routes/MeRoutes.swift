@@ -93,7 +93,7 @@ extension HTTPService {
     }
     try await accounts.erase(person, handingListsOn: wish == "handOn")
     // The account is gone whether the others' devices are told at once or later.
-    do { _ = try await lists.finish() } catch { return .empty(.noContent) }
+    do { _ = try await lists.catchUp() } catch { return .empty(.noContent) }
     return .empty(.noContent)
   }
 

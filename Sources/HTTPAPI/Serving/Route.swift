@@ -109,7 +109,17 @@ package struct Route: Sendable {
     // An import ends with its client; its last step alone must be finished.
     mustFinish =
       ![.get, .head].contains(method) && template != Self.importTemplate
-      && Self.accountTemplates.contains { template.hasPrefix($0) }
+      && (Self.accountTemplates.contains { template.hasPrefix($0) }
+        || Self.hasSteps(list: template))
+  }
+
+  /// Whether a write changes who is on a list, ends one or publishes a draft: more than one store takes part.
+  private static func hasSteps(list template: String) -> Bool {
+    guard template.hasPrefix("/v1/lists") || template.hasPrefix("/v1/invitations") else {
+      return false
+    }
+    return template.hasSuffix("/publish")
+      || !["/bookmarks", "/notes", "/documents"].contains { template.contains($0) }
   }
 
   /// Whether a path (percent-encoded, checked) is one of this route's.

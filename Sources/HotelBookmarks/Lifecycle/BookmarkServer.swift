@@ -64,6 +64,7 @@ package struct BookmarkServer: Sendable {
       AdmissionService(admission: assembly.connections.admission, pool: assembly.pool),
       ControlService(desk: assembly.backups, users: assembly.users, logger: logger),
       SweepService(sweeper: assembly.sweeper),
+      ListUpkeep(lists: assembly.http.lists, logger: logger),
       ScrubService(desk: assembly.backups, logger: logger),
     ]
     if let operations { services.append(OperationsService(listener: operations)) }
