@@ -8,6 +8,7 @@ import statistics
 import time
 import urllib.parse
 
+import observers
 from processes import BookmarkServer, Client
 from sites import Bookmarks, document
 
@@ -97,7 +98,7 @@ def many(site, count):
 
 def beside(run):
     """Feeds and replication, with the run's server."""
-    return feeds(run) + replication(run)
+    return feeds(run) + observers.observers(run) + replication(run)
 
 
 def feeds(run):

@@ -65,6 +65,9 @@ package struct ListMembers: Sendable, Equatable {
   /// All but the owner.
   package var others: [ListMember] { all.filter { $0.role != .owner } }
 
+  /// Who owns the list after its owner: the member who has been there the longest, editors first.
+  var heir: ListMember? { others.first { $0.role == .editor } ?? others.first }
+
   /// One of them by account.
   package func member(_ account: AccountID) -> ListMember? {
     all.first { $0.account == account }

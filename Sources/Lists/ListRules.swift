@@ -92,9 +92,8 @@ extension StoreChanges {
     let lists = try ListDirectory.lists(of: account, after: nil, limit: .max, in: view)
     for (list, role) in lists {
       let members = try ListDirectory.members(of: list, in: view)
-      let heir = members?.others.first { $0.role == .editor } ?? members?.others.first
       if role == .owner {
-        guard handsOn, var heir else {
+        guard handsOn, var heir = members?.heir else {
           ended += try endList(list)
           continue
         }

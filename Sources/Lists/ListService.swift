@@ -2,6 +2,7 @@ package import Accounts
 package import Documents
 package import Hotels
 import JSON
+import Lanes
 package import Stores
 
 /// Shared lists: who is on them, and what they say of themselves.
@@ -146,6 +147,19 @@ package struct ListService: Sendable {
   /// The end of a membership stands whether the drafts go at once or at the next start.
   func tryToRemoveDrafts(on list: AccountID, of author: AccountID) async {
     do { try await removeDrafts(on: list, of: author) } catch { return }
+  }
+
+  /// Ends or hands on all lists that an account owns, each in a commit of its own; before the account ends, whose own
+  /// commit takes it off the lists that are left.
+  package func settleOwned(by account: AccountID, handingOn handsOn: Bool) async throws {
+    for list in try await lists(ownedBy: account) {
+      guard handsOn, let heir = try await directory.members(of: list)?.heir else {
+        try await end(list, by: account)
+        continue
+      }
+      try await handOn(list, to: heir.username, by: account)
+      try await Slice.giveWay()
+    }
   }
 
   /// - Throws: `absent` for a list that is absent or that the account is not on; `forbidden` for a reader.

@@ -89,10 +89,11 @@ package struct Observer: Sendable {
     on token: ObserverToken, _ lists: ListService, account: AccountID?, own: StoreName,
     _ filter: Filter
   ) async throws -> Observer {
-    let observer = Observer(lists, account: account, own: own, filter, token)
-    if let list = filter.list, try await observer.memberships()[list] == nil,
-      token.lists[list] == nil
-    {
+    var observer = Observer(lists, account: account, own: own, filter, token)
+    guard let list = filter.list else { return observer }
+    // The event may be one of a stream that had other lists.
+    observer.token.lists = token.lists.filter { $0.key == list }
+    if observer.token.lists.isEmpty, try await observer.memberships().isEmpty {
       throw ServiceError.absent
     }
     return observer

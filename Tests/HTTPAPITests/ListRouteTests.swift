@@ -207,6 +207,30 @@ import Testing
     }
   }
 
+  @Test func aDeviceThatWasOfflineBringsNoFormerMemberBack() async throws {
+    try await ListFixture.open { list in
+      let path = "/" + list.id
+      let old = try await list.couch(.editor, .get, path + "?revs=true")
+      let ids = old.json["_revisions"]?["ids"]?.array?.compactMap { $0.string } ?? []
+      let start = try #require(old.json["_revisions"]?["start"]?.int)
+      #expect(try await list.call(.owner, .delete, "/members/reader").status == 204)
+      // Offline the editor has changed the title, twice, so that this branch wins.
+      let new = [String(repeating: "f", count: 32), String(repeating: "e", count: 32)] + ids
+      let history = new.map { "\"\($0)\"" }.joined(separator: ",")
+      let members = old.json["members"].map { String(decoding: $0.bytes, as: UTF8.self) } ?? ""
+      let body = #"""
+        {"docs":[{"_id":"\#(list.id)","_rev":"\#(start + 2)-\#(new[0])","type":"wiki",
+        "title":"Offline","owner_id":"owner","members":\#(members),"readers":["reader"],
+        "markdown":"","_revisions":{"start":\#(start + 2),"ids":[\#(history)]}}],
+        "new_edits":false}
+        """#
+      #expect(try await list.couch(.editor, .post, "/_bulk_docs", body: body).status == 201)
+      let wiki = try await list.couch(.owner, .get, path)
+      #expect(wiki.json["members"] == ["editor"] && wiki.json["readers"] == [])
+      #expect(try await list.call(.reader, .get).status == 404)
+    }
+  }
+
   @Test(arguments: ["delete", "handOn"])
   func anErasedOwnersListEndsOrGoesToAnEditor(_ wish: String) async throws {
     try await ListFixture.open { list in

@@ -100,6 +100,24 @@ import Testing
     #expect(try await told(&late) == ["left "])
   }
 
+  @Test func aTokenOfAllListsServesAnObserverOfOne() async throws {
+    let fixture = try ListFixture()
+    let me = try await fixture.account("ann")
+    let own = StoreName.user(me)
+    let lists = [
+      try await fixture.list(of: me, "ann"), try await fixture.list(of: me, "ann"),
+    ]
+    let all = try await Observer.fromNow(
+      fixture.lists, account: me, own: own, Observer.Filter())
+    let token = try #require(ObserverToken(all.text))
+    try await write(fixture, "a", [:], in: .list(lists[0]))
+    try await write(fixture, "b", [:], in: .list(lists[1]))
+    var one = try await Observer.going(
+      on: token, fixture.lists, account: me, own: own, Observer.Filter(list: lists[1]))
+    #expect(try await told(&one) == ["change b"])
+    #expect(!one.isOver)
+  }
+
   @Test func anEarlierStateIsToldAsRewound() async throws {
     let fixture = try ListFixture()
     let me = try await fixture.account("ann")

@@ -19,6 +19,8 @@ QUERIES = {
     "location": ["l", " ".join(hostile.LETTERS), "london"], "count": ["1000"],
 }
 """Values of query parameters. Feeds that wait are left to the tests of feeds: they work only when woken."""
+ENDLESS = {"observeChanges"}
+"""Operations that answer for ever but for a timeout."""
 PATTERNS = ["[a-z]+[0-9]$", "(a|b|ab)*c", "(x+x+)+y", "\\w{1,200}z", ".*.*.*=", "(?i)" + "(é|É)*" * 20]
 
 
@@ -67,12 +69,15 @@ def seeds(store, person):
     with every query parameter."""
     keyed, found = _keyed(store), []
     name = urllib.parse.unquote(person.path.rsplit("/", 1)[1])
+    shared = person.call("POST", "/v1/lists", {"title": "Costly"})["id"]
     for operation in OPERATIONS:
-        values = {"db": name, "docid": "tree", "hotelID": "h1", "description": "a", "location": "london"}
+        values = {"db": name, "docid": "tree", "hotelID": "h1", "description": "a", "location": "london",
+                  "listID": shared, "title": "n", "documentID": "tree"}
         full = {key: QUERIES[key][0] for key in operation.names("query") if key in QUERIES}
+        least = {"timeout": "10"} if operation.name in ENDLESS else {}
         bodies = [operation.body()] + ([keyed[operation.name]] if operation.name in keyed else [])
         for body in bodies:
-            found.append(Call(operation, values, {}, body))
+            found.append(Call(operation, values, dict(least), body))
             found.append(Call(operation, values, full, body))
     return found
 
@@ -91,7 +96,7 @@ def _query(call, store, random):
     if not names:
         return
     name = random.choice(names)
-    if name in call.query and random.random() < 0.3:
+    if name in call.query and random.random() < 0.3 and call.operation.name not in ENDLESS:
         del call.query[name]
     elif name in QUERIES:
         call.query[name] = random.choice(QUERIES[name])

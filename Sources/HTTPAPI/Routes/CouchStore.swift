@@ -3,6 +3,7 @@ import CouchSync
 import Documents
 import Lists
 import Stores
+import Synchronization
 
 /// One database as one caller may use it, leased for each verb.
 ///
@@ -29,14 +30,24 @@ struct CouchStore: Sendable {
     needing right: CouchRole.Right = .use,
     _ use: (CouchDatabase) async throws -> Value
   ) async throws -> Value {
-    try await stores.withStore(name, creating: isOwn) { store in
-      let value = try await use(try await database(store, needing: right))
+    let watch = list.map { DocumentWatch(ListDocument.id(of: $0)) }
+    let value = try await stores.withStore(name, creating: isOwn) { store in
+      let value = try await use(try await database(store, needing: right, noting: watch))
       // Once more, as for an account: what was taken away meanwhile is not answered as if it were still there.
       if !isOwn, caller.kind != .administrator, right != .secure {
         _ = try await database(store, needing: .use)
       }
       return value
     }
+    // What a device says of a list's members is what it knew; who they are is written over it, now or later.
+    if let list, watch?.isWritten == true { try? await lists.show(list) }
+    return value
+  }
+
+  /// The shared list whose database it is; nil for any other.
+  private var list: AccountID? {
+    guard case .list(let id) = name else { return nil }
+    return id
   }
 
   /// Lends the database for a verb that adds nothing; an absent store of the caller's own is as an empty one.
@@ -109,16 +120,33 @@ struct CouchStore: Sendable {
   }
 
   private func database(
-    _ store: DocumentStore?, needing right: CouchRole.Right
+    _ store: DocumentStore?, needing right: CouchRole.Right, noting written: DocumentWatch? = nil
   ) async throws -> CouchDatabase {
     guard let role = try await role(in: store) else { throw ServiceError.noDatabase }
     guard role.has(right) else { throw ServiceError.missing(right) }
     return CouchDatabase(
       name: database,
       store: store ?? stores.absent(name),
-      mayDesign: role.has(.design), rule: role.rule,
+      mayDesign: role.has(.design), rule: role.rule(noting: written),
       holdsAnswer: { [hold] in hold?.holdAnswer($0) ?? true })
   }
+}
+
+/// Whether a request writes a certain document.
+final class DocumentWatch: Sendable {
+  private let id: DocumentID
+  private let flag = Atomic(false)
+
+  /// It has not, as yet.
+  init(_ id: DocumentID) { self.id = id }
+
+  /// A document is written.
+  func note(_ id: DocumentID) {
+    if id == self.id { flag.store(true, ordering: .relaxed) }
+  }
+
+  /// Whether it was among them.
+  var isWritten: Bool { flag.load(ordering: .relaxed) }
 }
 
 /// What somebody is to a database, which decides what they may do with it.
@@ -179,13 +207,15 @@ enum CouchRole: Sendable {
   }
 
   /// What one who is this may not write besides.
-  var rule: WriteRule {
+  /// - Parameter written: is told the ids of documents that are written to a list.
+  func rule(noting written: DocumentWatch?) -> WriteRule {
     guard case .onList(let list, let role) = self else { return .none }
     let rule = ListWriteRule(list, role: role)
     return WriteRule(
       refusal: { rule.refusal(of: $0) },
       refusalOfRevision: { revision, view in
-        try rule.refusal(
+        written?.note(revision.id)
+        return try rule.refusal(
           of: revision.id, after: revision.parent, body: revision.body,
           isDeleted: revision.isDeleted, in: view)
       })

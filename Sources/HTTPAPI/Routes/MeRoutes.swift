@@ -91,7 +91,11 @@ extension HTTPService {
     guard ["delete", "handOn"].contains(wish) else {
       throw Problem(.badRequest, "invalid_parameter", "lists must be delete or handOn")
     }
-    try await accounts.erase(person, handingListsOn: wish == "handOn")
+    let handsOn = wish == "handOn"
+    if person.kind == .user {
+      try await lists.settleOwned(by: person.id, handingOn: handsOn)
+    }
+    try await accounts.erase(person, handingListsOn: handsOn)
     // The account is gone whether the others' devices are told at once or later.
     do { _ = try await lists.catchUp() } catch { return .empty(.noContent) }
     return .empty(.noContent)
