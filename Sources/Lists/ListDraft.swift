@@ -70,6 +70,8 @@ package struct ListDraft: Sendable {
     let content = root["deleted"]?.bool == true ? nil : root["content"]
     guard content?.kind ?? .object == .object, content != nil || root["deleted"]?.bool == true
     else { return nil }
+    // A note's draft without a text must not be taken for its removal.
+    if case .note = subject, let content, content["markdown"]?.string == nil { return nil }
     self.content = content?.value.bytes
     revision = stored.revision
     (createdAt, updatedAt) = (stored.created, stored.updated)
@@ -130,6 +132,7 @@ struct ListDraftsReader: Sendable {
   private var range: DocumentRange?
   /// The drafts so far, in the order of their documents' ids.
   private(set) var drafts: [ListDraft] = []
+  private var bytes = 0
 
   init(on list: AccountID) {
     self.list = list
@@ -142,8 +145,11 @@ struct ListDraftsReader: Sendable {
     guard let walked = range else { return true }
     var rest: DocumentRange?
     try view.documents(walked) { document in
-      if let draft = ListDraft(document, of: list) { drafts.append(draft) }
-      guard drafts.count < ListLimits.drafts else { return false }
+      if let draft = ListDraft(document, of: list) {
+        drafts.append(draft)
+        bytes += document.body.count
+      }
+      guard drafts.count < ListLimits.drafts, bytes < ListLimits.draftBytes else { return false }
       guard Slice.isOver else { return true }
       rest = walked.behind(document.id.text)
       return false

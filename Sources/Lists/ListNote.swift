@@ -120,18 +120,16 @@ extension ListService {
     }
   }
 
-  /// One note.
-  /// - Throws: `absent`, `missing`.
-  package func note(_ title: String, of list: AccountID) async throws -> ListNote {
-    guard let id = try? ListNote.id(title, in: list.text) else { throw ServiceError.noNote }
-    let note = try await stores.withExisting(.list(list)) { store in
+  /// One note; nil for none, and for a title that no note can have.
+  /// - Throws: `absent`.
+  package func note(_ title: String, of list: AccountID) async throws -> ListNote? {
+    guard let id = try? ListNote.id(title, in: list.text) else { return nil }
+    return try await stores.withExisting(.list(list)) { store in
       try await Self.note(id, of: list.text, in: store)
     }
-    guard let note else { throw ServiceError.noNote }
-    return note
   }
 
-  /// A list's notes in the order of their titles' bytes, without their texts.
+  /// A list's notes in the order of their titles' bytes: fewer than asked for where their texts are long.
   /// - Parameter last: start after this title.
   /// - Parameter author: whose drafts are laid over.
   /// - Returns: besides, where to go on; nil at the end.
@@ -202,6 +200,7 @@ struct ListNotesReader: Sendable {
   private(set) var notes: [ListNote] = []
   /// Where to go on; nil at the end.
   private(set) var next: String?
+  private var bytes = 0
 
   /// A page that begins after a title.
   init(_ list: String, after last: String?, limit: Int) {
@@ -216,11 +215,14 @@ struct ListNotesReader: Sendable {
     guard let walked = range else { return true }
     var rest: DocumentRange?
     try view.documents(walked) { document in
-      guard notes.count < limit else {
+      guard notes.count < limit, bytes < ListLimits.pageBytes else {
         next = notes.last?.title
         return false
       }
-      if let note = try ListNote(document, of: list) { notes.append(note) }
+      if let note = try ListNote(document, of: list) {
+        notes.append(note)
+        bytes += document.body.count
+      }
       guard Slice.isOver else { return true }
       rest = walked.behind(document.id.text)
       return false

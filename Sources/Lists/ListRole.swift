@@ -89,6 +89,10 @@ package enum ListLimits {
   package static let openInvitations = 100
   /// Drafts of one member on a list.
   package static let drafts = 200
+  /// Bytes of the drafts of one member on a list: 4 MiB. They are read together, and laid over the list.
+  package static let draftBytes = 4 << 20
+  /// Bytes of texts after which a page of notes ends: 1 MiB.
+  package static let pageBytes = 1 << 20
   /// Lists or notes of one answer.
   package static let page = 50
   /// Bytes of a list's or a note's title.

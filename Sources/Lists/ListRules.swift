@@ -40,6 +40,8 @@ extension StoreChanges {
       try requireRoom(for: account)
       let member = ListMember(account: account, username: username, role: role, joinedAt: now)
       write(member, of: list)
+      // Whoever comes back keeps the drafts that have not gone yet.
+      write(LocalEdit(ListKeys.endedDrafts(of: account, on: list), nil))
     }
     write(members, of: list)
     return true

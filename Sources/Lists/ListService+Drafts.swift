@@ -1,6 +1,7 @@
 package import Documents
 package import Hotels
 import JSON
+import Lanes
 package import Stores
 
 /// One's own drafts on a list. Who may make them has been asked before.
@@ -16,9 +17,13 @@ extension ListService {
   ) async throws -> (draft: ListDraft, isNew: Bool) {
     let published = try await publishedRevision(subject, on: list)
     let isFirst = try await draft(subject, on: list, of: author) == nil
-    if isFirst, try await drafts(on: list, of: author).count >= ListLimits.drafts {
+    let drafts = try await drafts(on: list, of: author)
+    let bytes = drafts.reduce(content?.bytes.count ?? 0) { $0 + ($1.content?.count ?? 0) }
+    guard !isFirst || drafts.count < ListLimits.drafts, bytes < ListLimits.draftBytes else {
       throw ServiceError(
-        .quotaExceeded, "At most \(ListLimits.drafts) drafts on a list: publish or discard some")
+        .quotaExceeded,
+        "At most \(ListLimits.drafts) drafts on a list, and \(ListLimits.draftBytes) bytes: publish "
+          + "or discard some")
     }
     let id = try ListDraft.id(of: try subject.document(in: list), on: list)
     let isNew = try await stores.withStore(.user(author)) { store in
@@ -40,11 +45,13 @@ extension ListService {
     return (draft, isNew)
   }
 
-  /// One draft; nil for none.
+  /// One draft; nil for none, and for a title that no note can have.
   package func draft(
     _ subject: ListDraft.Subject, on list: AccountID, of author: AccountID
   ) async throws -> ListDraft? {
-    let id = try ListDraft.id(of: try subject.document(in: list), on: list)
+    guard let document = try? subject.document(in: list),
+      let id = try? ListDraft.id(of: document, on: list)
+    else { return nil }
     return try await stores.withStore(.user(author), creating: false) { store in
       try await store?.readInline { view in
         try view.document(id).flatMap { ListDraft($0, of: list) }
@@ -105,7 +112,16 @@ extension ListService {
     while true {
       let drafts = try await drafts(on: list, of: author)
       guard !drafts.isEmpty else { break }
-      for draft in drafts { try await remove(draft, of: author) }
+      let ids = try drafts.map { try ListDraft.id(of: $0.document, on: list) }
+      try await stores.withStore(.user(author), creating: false) { store in
+        try await store?.update(loading: Set(ids)) { changes in
+          for id in ids {
+            guard let tree = try changes.view.tree(id) else { continue }
+            changes.write(try Edit.deleteAllLeaves(id, in: tree, limit: changes.historyLimits))
+          }
+        }
+      }
+      try await Slice.giveWay()
     }
     try await directory.update { changes in
       guard try changes.role(of: author, in: list) == nil else { return }

@@ -126,7 +126,7 @@ extension ListService {
   }
 
   /// The change of the members stands whether the list's store shows it at once or later.
-  private func tryToShow(_ list: AccountID) async {
+  func tryToShow(_ list: AccountID) async {
     do { try await show(list) } catch { return }
   }
 

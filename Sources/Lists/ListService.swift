@@ -63,7 +63,7 @@ package struct ListService: Sendable {
       try? await accounts.erase(store: store)
       throw error
     }
-    try await show(list)
+    await tryToShow(list)
     return try await self.list(list, for: owner.account)
   }
 
@@ -110,8 +110,7 @@ package struct ListService: Sendable {
   }
 
   /// Gives a list another title or description.
-  /// - Parameter tag: the ``SharedList/tag`` that the list must have; nil for any.
-  /// - Throws: `absent`; `forbidden` for a reader; `precondition`; `invalidDocument`, `documentTooLarge`.
+  /// - Throws: `absent`; `forbidden` for a reader; `invalidDocument`, `documentTooLarge`.
   package func change(
     _ id: AccountID, by account: AccountID, title: String?, markdown: String?
   ) async throws {
@@ -141,7 +140,8 @@ package struct ListService: Sendable {
     }
     memberships.changed(members.map(\.account))
     for store in ended { try await accounts.erase(store: store) }
-    for member in members { await tryToRemoveDrafts(on: id, of: member.account) }
+    // The others' drafts, which their owner does not size, go by ``catchUp()``.
+    await tryToRemoveDrafts(on: id, of: account)
   }
 
   /// The end of a membership stands whether the drafts go at once or at the next start.
@@ -220,7 +220,7 @@ extension ListService {
   }
 
   /// Does what a stop or a failure has left to be done: shows the members of lists, removes drafts that were published or
-  /// whose list has ended. Once at every start, and after the end of an account.
+  /// whose list has ended. Once at every start.
   /// - Returns: what could not be done; it is left for the next start.
   package func finish() async throws -> [any Error] {
     try await showStaleLists() + finishPublications() + removeEndedDrafts()

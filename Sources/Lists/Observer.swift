@@ -229,11 +229,12 @@ struct ObservedPage: Sendable {
     let info = try view.info()
     isRewound = position.isRewound(in: info)
     epoch = ObserverToken.Position.epoch(of: info)
-    reached = isRewound ? 0 : position.sequence
+    let start = isRewound ? 0 : position.sequence
+    reached = start
     var bytes = 0
     let rows = try view.changes(after: reached, limit: Observer.pageChanges)
     for row in rows {
-      if bytes > Observer.pageBytes || Slice.isOver && reached > position.sequence {
+      if bytes > Observer.pageBytes || Slice.isOver && reached > start {
         isComplete = false
         return
       }

@@ -82,6 +82,7 @@ import Testing
     try await fixture.lists.putMember("ben", role: .editor, on: list, by: owner)
     _ = try await fixture.lists.invite(to: list, as: .reader, until: nil, by: owner)
     try await fixture.lists.end(list, by: owner)
+    #expect(try await fixture.lists.catchUp().isEmpty)
     let ids: [String] = try await fixture.lists.directory.read(orAbsent: []) { view in
       var ids: [String] = []
       try view.locals(DocumentRange()) { id, _ in

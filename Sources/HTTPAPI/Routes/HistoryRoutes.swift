@@ -17,7 +17,7 @@ extension HTTPService {
         try await readRevision(call, in: person.store)
       },
       .person(.post, "/v1/documents/{documentID}/restore") { call, person in
-        try await restoreRevision(call, in: person.store)
+        try await restoreRevision(call, in: WrittenStore(of: person))
       },
     ]
   }
@@ -65,11 +65,13 @@ extension HTTPService {
   }
 
   /// Brings a revision back.
-  func restoreRevision(_ call: Call, in store: StoreName) async throws -> Response {
+  func restoreRevision(_ call: Call, in store: WrittenStore) async throws -> Response {
     let id = try DocumentID(call.parameter("documentID"))
     let condition = try Self.condition(call)
     let request = try RestoreRequest(parsing: try await call.json(.small))
-    let outcome = try await hotels.restore(request, of: id, in: store, condition: condition)
+    try await store.requireStillAllowed()
+    let outcome = try await hotels.restore(
+      request, of: id, in: store.name, condition: condition)
     return .json(headers: Self.tagged(outcome.revision.description)) { writer in
       writer.member("id", id.text)
       writer.member("rev", outcome.revision.description)

@@ -86,6 +86,8 @@ enum Limits {
       "seconds that an invitation may be open"
     ),
     ("listDrafts", ListLimits.drafts, "drafts of one member on a list"),
+    ("listDraftBytes", ListLimits.draftBytes, "bytes of them"),
+    ("listPageBytes", ListLimits.pageBytes, "bytes of texts after which a page of notes ends"),
     ("listPage", ListLimits.page, "lists or notes of one answer"),
     ("listTitleBytes", ListLimits.titleBytes, "bytes"),
     ("listMarkdownBytes", ListLimits.markdownBytes, "bytes"),

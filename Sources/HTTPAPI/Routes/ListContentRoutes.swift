@@ -40,7 +40,7 @@ extension HTTPService {
         try await readRevision(call, in: .list(list))
       },
       writingList(.post, "/documents/{documentID}/restore") { call, list in
-        let answer = try await restoreRevision(call, in: list.store.name)
+        let answer = try await restoreRevision(call, in: list.store)
         // An earlier state of the list's own document names those who were on it then.
         try await lists.show(list.id)
         return answer

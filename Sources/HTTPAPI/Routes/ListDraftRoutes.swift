@@ -89,16 +89,15 @@ extension HTTPService {
   }
 
   /// A list's note as somebody sees it.
-  /// - Throws: `missing`.
+  /// - Throws: 404 where they see none.
   func note(
     _ title: String, of list: AccountID, for person: Principal
   ) async throws -> ListNote {
-    guard let draft = try? await lists.draft(.note(title), on: list, of: person.id) else {
-      return try await lists.note(title, of: list)
+    var note = try await lists.note(title, of: list)
+    if let draft = try await lists.draft(.note(title), on: list, of: person.id) {
+      note = draft.note(over: note)
     }
-    guard let note = draft.note(over: try? await lists.note(title, of: list)) else {
-      throw Problem.notFound
-    }
+    guard let note else { throw Problem.notFound }
     return note
   }
 

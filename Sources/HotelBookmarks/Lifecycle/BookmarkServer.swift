@@ -138,6 +138,17 @@ struct StoreService: Service {
   }
 }
 
+/// Carries out what was answered 202 before the stores are closed: told to stop after the HTTP server, which accepts
+/// it, and before them.
+struct WriteService: Service {
+  let writes: PendingWrites
+
+  func run() async throws {
+    try? await gracefulShutdown()
+    await writes.finish()
+  }
+}
+
 /// What keeps a command from its work, in words for the person who started it.
 package enum StartFailure {
   /// Whether the person has to change something first: exit status 78 of sysexits.h.
