@@ -22,6 +22,10 @@ struct DatabaseFile: Sendable {
   var draft: DatabaseFile { DatabaseFile(directory: directory, name: name + ".new") }
   /// Where a new file is written before it gets its name.
   var draftPath: String { draft.path }
+  /// A damaged file of before, whose rows were put into the one that stands in its place.
+  var damagedPath: String { path + ".damaged" }
+  /// A log that was found beside the damaged file and is another file's.
+  var damagedLogPath: String { damagedPath + "-wal" }
   /// The files that SQLite may keep beside this one.
   private var companions: [String] { [logPath, indexPath, journalPath] }
 
@@ -85,6 +89,14 @@ struct DatabaseFile: Sendable {
     try Disk.synchronizeDirectory(directory)
   }
 
+  /// Gives a damaged file a second name, under which it stays when another takes its place; one that had that name
+  /// before loses it.
+  func keepDamaged() throws(SystemError) {
+    try Disk.remove(damagedPath)
+    guard link(path, damagedPath) == 0 else { throw SystemError("link", path) }
+    try Disk.synchronizeDirectory(directory)
+  }
+
   /// Moves the file, which is closed, to a place where there is none.
   /// - Throws: `storage` when its log is not empty: what is in it would be lost.
   func move(to other: DatabaseFile) throws {
@@ -104,7 +116,7 @@ struct DatabaseFile: Sendable {
   /// Removes the file and all that stands beside it, for good. May be repeated.
   func erase() throws(SystemError) {
     guard try Disk.entry(at: directory) != nil else { return }
-    for path in [path] + companions { try Disk.remove(path) }
+    for path in [path, damagedPath, damagedLogPath] + companions { try Disk.remove(path) }
     try removeDraft()
     try Disk.synchronizeDirectory(directory)
   }

@@ -197,13 +197,18 @@ actor Registry {
         try connection.statement("DELETE FROM stores WHERE key = ?1").run(.text(write.key))
         continue
       }
-      try connection.statement(
-        "INSERT OR REPLACE INTO stores(key, epoch, is_erasing, checksum) VALUES (?1, ?2, ?3, ?4)"
-      ).run(
-        .text(write.key), .text(entry.epoch), .integer(entry.isErasing ? 1 : 0),
-        .integer(Self.checksum(write.key, entry)))
+      try Self.write(entry, for: write.key, to: connection)
     }
     try connection.commit()
+  }
+
+  /// Writes an entry, in the caller's transaction.
+  static func write(_ entry: Entry, for key: String, to connection: Connection) throws {
+    try connection.statement(
+      "INSERT OR REPLACE INTO stores(key, epoch, is_erasing, checksum) VALUES (?1, ?2, ?3, ?4)"
+    ).run(
+      .text(key), .text(entry.epoch), .integer(entry.isErasing ? 1 : 0),
+      .integer(checksum(key, entry)))
   }
 
   /// The open file.

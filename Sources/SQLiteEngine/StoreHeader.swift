@@ -29,7 +29,8 @@ struct StoreHeader: Equatable, Sendable {
       keptBytes: otherBodyBytes, epoch: epoch)
   }
 
-  private var checksum: Int64 {
+  /// What the row must add up to.
+  var checksum: Int64 {
     var checksum = Checksum(.header)
     checksum.append(key)
     checksum.append(epoch)

@@ -109,8 +109,9 @@ struct RepairCommand: AsyncParsableCommand {
     abstract: "Look through all stores and mend what is damaged, also while a server runs.",
     discussion: """
       A value of which one byte is wrong is computed back. What can't be is set aside in its store for 90 days, \
-      where its owner is told of it, and an older body or another branch takes its place where there is one. The \
-      accounts are never guessed at. Prints a line for each damaged store. Exit status: 0 nothing is lost, 65 \
+      where its owner is told of it, and an older body or another branch takes its place where there is one. A store \
+      whose file can't be read is made anew of the pages that can, and the damaged file stays beside it; without a \
+      server the registry of stores, too. The accounts are never guessed at. Prints a line for each damaged store. Exit status: 0 nothing is lost, 65 \
       something is lost or damaged still, which a backup may have.
       """)
 

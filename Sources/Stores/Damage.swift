@@ -169,6 +169,13 @@ extension DocumentStore {
     return mending
   }
 
+  /// Puts together what follows from other documents, in a store that was made anew and lacks some; see ``mend(pause:)``.
+  package func restoreLost() async throws {
+    let lost = try await read { view in try view.damage() }
+    guard !lost.isEmpty else { return }
+    try await Author.$current.withValue(.server) { try await follower.restore(self, lost) }
+  }
+
   /// Runs work, and once more where damage was in its way that could be mended.
   func mending<Value: Sendable>(
     _ work: () async throws -> Value

@@ -33,7 +33,7 @@ extension DatabaseManager {
       switch await answer(to: .replace, for: name) {
       case .erased: return value
       case .failed(let error): throw error
-      case .leased, .absent, .stopped: throw ServiceError.stopping
+      case .leased, .absent, .alone, .stopped: throw ServiceError.stopping
       }
     } catch {
       // A task of its own: the caller's may have been cancelled. What stays is removed at the next start.

@@ -68,6 +68,25 @@ extension DatabaseManager {
     return try await use(lease?.store.storage)
   }
 
+  /// Works at a store's file while nobody has it open; whoever asks for the store meanwhile waits.
+  /// - Parameter work: must not ask for the store.
+  /// - Throws: what `work` throws; `unavailable` when the service stops.
+  nonisolated(nonsending) package func withClosed<Value>(
+    _ name: StoreName, _ work: () async throws -> Value
+  ) async throws -> Value {
+    switch await answer(to: .alone, for: name) {
+    case .alone: break
+    case .failed(let error): throw error
+    case .leased, .absent, .erased, .stopped: throw ServiceError.stopping
+    }
+    defer {
+      // Feeds of before would go on with numbers that mean other changes now.
+      state.withLockedValue { $0.feeds.remove(name) }?.finish()
+      settle(state.withLockedValue { $0.stores.erased(name, .success(true)) })
+    }
+    return try await work()
+  }
+
   /// Takes a lease at once where the store is open, or waits for one; nil for an absent store.
   nonisolated(nonsending) private func lease(
     _ name: StoreName, creating: Bool
@@ -77,7 +96,7 @@ extension DatabaseManager {
     case .leased(let open): return open
     case .absent: return nil
     case .failed(let error): throw error
-    case .erased, .stopped: throw ServiceError.stopping
+    case .erased, .alone, .stopped: throw ServiceError.stopping
     }
   }
 

@@ -102,7 +102,7 @@ package actor DatabaseManager {
     switch await answer(to: .erase, for: name) {
     case .erased(let wasThere): return wasThere
     case .failed(let error): throw error
-    case .leased, .absent, .stopped: throw ServiceError.stopping
+    case .leased, .absent, .alone, .stopped: throw ServiceError.stopping
     }
   }
 

@@ -64,6 +64,12 @@ extension OpenStores {
         line.append(name)
       }
       grantSlots(&outcome)
+    case .alone?:
+      leaveLine(name)
+      if let ticket = entries[name]?.queue.removeFirst().ticket {
+        entries[name]?.phase = .erasing(ticket)
+        outcome.answers.append((ticket, .alone))
+      }
     case .erase?, .replace?:
       leaveLine(name)
       if let ticket = entries[name]?.queue.removeFirst().ticket {
@@ -126,9 +132,11 @@ extension OpenStores {
     case erase
     /// Another store in its place.
     case replace
+    /// The store's file, closed.
+    case alone
 
     /// Whether nobody may have the store open meanwhile.
-    var isAlone: Bool { self == .erase || self == .replace }
+    var isAlone: Bool { self == .erase || self == .replace || self == .alone }
   }
 
   /// What a caller that waited is told.
@@ -139,6 +147,8 @@ extension OpenStores {
     case absent
     /// The store is gone, or another is in its place; false when there was none.
     case erased(Bool)
+    /// Nobody has the store open until the caller reports back with ``OpenStores/erased(_:_:)``.
+    case alone
     /// Nothing came of it.
     case failed(any Error)
     /// Every store is closed.

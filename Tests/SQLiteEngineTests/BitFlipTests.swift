@@ -1,5 +1,6 @@
 import Documents
 import Foundation
+import Lanes
 import StoreTesting
 import Stores
 import TestSupport
@@ -149,7 +150,8 @@ private let turns = ProcessInfo.processInfo.environment["BOOKMARKS_NIGHTLY"] == 
     let blank = try BlankDatabase(.store)
 
     var generator = SeededGenerator(seed: 20_261_123)
-    var mended = 0
+    let lane = Lane(name: "salvage")
+    var (mended, salvaged) = (0, 0)
     for _ in 0..<turns / 2 {
       var bytes = sound
       let place = Int.random(in: 0..<bytes.count, using: &generator)
@@ -161,7 +163,10 @@ private let turns = ProcessInfo.processInfo.environment["BOOKMARKS_NIGHTLY"] == 
         storage = opened
       } catch {
         #expect(ServiceError(error)?.code == .damaged, "byte \(place): \(error)")
-        continue
+        let salvage = try await engine.salvage(name, at: Timestamp(milliseconds: 8), on: lane)
+        #expect(salvage?.isWhole == true, "byte \(place): \(String(describing: salvage))")
+        storage = try #require(try await engine.open(name, creating: false))
+        salvaged += 1
       }
       let now = Timestamp(milliseconds: 8)
       let outcome = try await storage.mend(.everything, at: now, pause: .zero)
@@ -181,6 +186,8 @@ private let turns = ProcessInfo.processInfo.environment["BOOKMARKS_NIGHTLY"] == 
       #expect(findings.all == [], "byte \(place)")
     }
     #expect(mended > 8)
+    #expect(salvaged > 3)
+    await lane.stop()
     await engine.close()
   }
 }

@@ -72,6 +72,7 @@ struct Table {
       switch answer {
       case .leased(let store): words.append("\(ticket): leased \(store)")
       case .absent: words.append("\(ticket): absent")
+      case .alone: words.append("\(ticket): alone")
       case .erased(let wasThere): words.append("\(ticket): erased \(wasThere)")
       case .failed(let error):
         words.append("\(ticket): \((error as? ServiceError).map { "\($0.code)" } ?? "?")")

@@ -70,9 +70,12 @@ package enum BackupAdministration {
     _ data: String, _ report: Report
   ) async throws -> (words: String, isDamaged: Bool) {
     if let told = try await told(.repair, in: data, report) { return told }
+    let registry = try RegistrySalvage.run(absolute(data))
+    if let registry { report.finding("registry.sqlite: \(registry.words)") }
+    for file in registry?.unknown ?? [] { report.finding("\(file): nothing tells whose it is") }
     let outcome = try await offline(data) { desk in try await desk.repair(report.reporter) }
     report.progress(1, "")
-    return (outcome.words, outcome.isDamaged)
+    return (outcome.words, outcome.isDamaged || registry?.unknown.isEmpty == false)
   }
 
   /// What the server that uses a data directory says of a request; nil when none does.

@@ -161,6 +161,24 @@ extension StoreHeader {
   }
 }
 
+extension StoreHeader {
+  /// The row as a page of a damaged file shows it; one in which a byte has turned is computed back.
+  init?(salvaged values: [Record.Value]) {
+    let row = HeaderRow(
+      texts: [values[1].bytes ?? [], values[2].bytes ?? []],
+      counts: (3..<7).map { values[$0].integer ?? 0 },
+      newest: values.count > 8 ? values[8].integer ?? 0 : 0,
+      kept: values.count > 9 ? values[9].integer ?? 0 : 0, checksum: values[7].integer ?? 0, last: 0
+    )
+    let headers = [(true, true), (true, false), (false, true), (false, false)].lazy
+      .compactMap { row.mended(hasNewest: $0, hasKept: $1) }
+    guard let header = headers.first(where: { $0.checksum == row.checksum }) ?? headers.first else {
+      return nil
+    }
+    self = header
+  }
+}
+
 /// The header's row, whatever it says.
 private struct HeaderRow {
   let texts: [[UInt8]]

@@ -1,0 +1,106 @@
+import Stores
+
+/// Copies the log that a crash left into its file, as SQLite would if it could read the file.
+///
+/// The format: <https://sqlite.org/fileformat2.html#the_write_ahead_log>.
+struct LoggedPages {
+  private static let headerBytes = 32
+  private static let frameHeaderBytes = 24
+
+  /// Where the newest content of each page begins in the log.
+  private(set) var places: [UInt32: Int] = [:]
+  /// How many pages the file has after the last commit.
+  private(set) var pageCount: UInt32 = 0
+
+  private let isBigEndian: Bool
+  private var sums: (UInt32, UInt32) = (0, 0)
+
+  /// Copies the commits of the log into the file and empties the log. Done in part, it can be done again.
+  /// - Parameter isOurs: whether rows that the log shows are of this file. A log of another file is set aside unread.
+  /// - Throws: ``SystemError``.
+  static func copy(into file: DatabaseFile, where isOurs: ([SalvagedRow]) -> Bool) throws {
+    guard let entry = try Disk.entry(at: file.logPath), entry.size > 0 else { return }
+    let limit = Int(clamping: entry.size)
+    guard let log = try Disk.contents(of: file.logPath, atMost: limit) else { return }
+    if let pages = LoggedPages(log), pages.pageCount > 0 {
+      guard isOurs(pages.rows(in: log)) else {
+        try Disk.rename(file.logPath, to: file.damagedLogPath)
+        return try Disk.synchronizeDirectory(file.directory)
+      }
+      let target = try PagedFile(file.path, isWritten: true)
+      for (number, place) in pages.places where number <= pages.pageCount {
+        try target.write(log[place..<place + PagedFile.pageSize], at: Int(number))
+      }
+      try target.setCount(Int(pages.pageCount))
+      try target.synchronize()
+    }
+    try Disk.remove(file.logPath)
+    try Disk.synchronizeDirectory(file.directory)
+  }
+
+  /// The rows of the logged pages that need no other page.
+  private func rows(in log: [UInt8]) -> [SalvagedRow] {
+    places.flatMap { number, place -> [SalvagedRow] in
+      let page = Array(log[place..<place + PagedFile.pageSize])
+      guard let layout = PageLayout(page, number: Int(number), of: Int(pageCount)) else {
+        return []
+      }
+      return layout.cells.compactMap { cell in
+        guard layout.kind != .tableInterior, cell.local == cell.payload,
+          let record = Record(Array(page[cell.start..<cell.start + cell.local]))
+        else { return nil }
+        return SalvagedRow(.init(kind: layout.kind, number: cell.row, record: record))
+      }
+    }
+  }
+
+  /// Reads a log up to its last whole commit; nil for bytes that are none.
+  init?(_ log: [UInt8]) {
+    guard let magic = log.uint32(at: 0), magic & ~1 == 0x377F_0682,
+      log.uint32(at: 8) == UInt32(PagedFile.pageSize), log.count >= Self.headerBytes
+    else { return nil }
+    isBigEndian = magic & 1 == 1
+    add(log[0..<24])
+    guard isSum(log, at: 24) else { return nil }
+    readFrames(log)
+  }
+
+  private mutating func readFrames(_ log: [UInt8]) {
+    var pending: [UInt32: Int] = [:]
+    var start = Self.headerBytes
+    let salt = log[16..<24]
+    while start + Self.frameHeaderBytes + PagedFile.pageSize <= log.count {
+      let content = start + Self.frameHeaderBytes
+      guard let number = log.uint32(at: start), number > 0, let size = log.uint32(at: start + 4),
+        log[start + 8..<start + 16].elementsEqual(salt)
+      else { return }
+      add(log[start..<start + 8])
+      add(log[content..<content + PagedFile.pageSize])
+      guard isSum(log, at: start + 16) else { return }
+      pending[number] = content
+      if size > 0 {
+        places.merge(pending) { $1 }
+        pending = [:]
+        pageCount = size
+      }
+      start = content + PagedFile.pageSize
+    }
+  }
+
+  private mutating func add(_ bytes: ArraySlice<UInt8>) {
+    var place = bytes.startIndex
+    while let first = word(bytes, at: place), let second = word(bytes, at: place + 4) {
+      sums.0 = sums.0 &+ first &+ sums.1
+      sums.1 = sums.1 &+ second &+ sums.0
+      place += 8
+    }
+  }
+
+  private func word(_ bytes: ArraySlice<UInt8>, at place: Int) -> UInt32? {
+    bytes.uint32(at: place).map { isBigEndian ? $0 : $0.byteSwapped }
+  }
+
+  private func isSum(_ log: [UInt8], at place: Int) -> Bool {
+    log.uint32(at: place) == sums.0 && log.uint32(at: place + 4) == sums.1
+  }
+}

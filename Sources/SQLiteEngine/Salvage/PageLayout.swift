@@ -1,0 +1,161 @@
+import Stores
+
+/// The cells of a page of a B-tree, as its bytes have them (<https://sqlite.org/fileformat2.html#b_tree_pages>).
+struct PageLayout {
+  /// Kinds of pages.
+  enum Kind: UInt8 {
+    case indexInterior = 0x02
+    case tableInterior = 0x05
+    case indexLeaf = 0x0A
+    case tableLeaf = 0x0D
+
+    /// Whether it leads to other pages.
+    var isInterior: Bool { self == .indexInterior || self == .tableInterior }
+  }
+
+  /// A cell.
+  struct Cell {
+    /// The row's number in a table; 0 in an index.
+    var row: Int64 = 0
+    /// The page before it; 0 in a leaf.
+    var child: UInt32 = 0
+    /// Bytes of the record.
+    var payload = 0
+    /// Where the part of the record begins that is on this page.
+    var start = 0
+    /// How long that part is.
+    var local = 0
+    /// The page with the next part; nil where there is none.
+    var overflow: UInt32?
+  }
+
+  /// The kind.
+  let kind: Kind
+  /// The cells that can be read.
+  private(set) var cells: [Cell] = []
+  /// The last page below; 0 in a leaf.
+  private(set) var last: UInt32 = 0
+  /// Whether cells, free blocks and gaps fill the page exactly, and each cell's record has the length that it says.
+  private(set) var isSound = true
+  /// The bytes that tell where what is: a wrong one among them makes the page unreadable.
+  private(set) var structure: [Range<Int>] = []
+
+  private var used = 0
+  private var extents: [Range<Int>] = []
+  private let pageCount: Int
+
+  /// Reads a page; nil for one that is of no kind.
+  /// - Parameter number: the page's number; the first begins with the file's header.
+  init?(_ page: [UInt8], number: Int, of pageCount: Int) {
+    let start = number == 1 ? 100 : 0
+    guard page.count == PagedFile.pageSize, let kind = Kind(rawValue: page[start]),
+      let count = page.uint16(at: start + 3), let content = page.uint16(at: start + 5)
+    else { return nil }
+    self.kind = kind
+    self.pageCount = pageCount
+    let pointers = start + (kind.isInterior ? 12 : 8)
+    if kind.isInterior {
+      last = page.uint32(at: start + 8) ?? 0
+      if !isPage(last) { isSound = false }
+    }
+    structure.append(start..<pointers)
+    // A page without a cell begins at its end, which a page of 64 KiB would write as 0.
+    let end = min(pointers + 2 * count, page.count)
+    if end > content || pointers + 2 * count > page.count { isSound = false }
+    structure.append(pointers..<end)
+    for pointer in stride(from: pointers, to: end - 1, by: 2) {
+      guard let place = page.uint16(at: pointer) else { break }
+      read(page, at: place, from: max(content, end))
+    }
+    let free = freeBytes(page, from: start) + Int(page[start + 7])
+    if used + free != page.count - content || hasOverlaps { isSound = false }
+  }
+
+  private var hasOverlaps: Bool {
+    let sorted = extents.sorted { $0.lowerBound < $1.lowerBound }
+    return zip(sorted, sorted.dropFirst()).contains { $0.upperBound > $1.lowerBound }
+  }
+
+  private func isPage(_ number: UInt32) -> Bool { number >= 2 && Int(number) <= pageCount }
+
+  private mutating func read(_ page: [UInt8], at place: Int, from content: Int) {
+    guard place >= content, place < page.count else {
+      isSound = false
+      return
+    }
+    var cell = Cell()
+    var next = place
+    if kind.isInterior {
+      cell.child = page.uint32(at: place) ?? 0
+      if !isPage(cell.child) { isSound = false }
+      next += 4
+    }
+    var hasRecord = true
+    if kind == .tableInterior {
+      hasRecord = false
+    } else if let length = page.varint(at: next), length.value >= 0, length.value <= 1 << 31 {
+      cell.payload = Int(length.value)
+      next = length.end
+    } else {
+      isSound = false
+      structure.append(place..<min(next + 9, page.count))
+      return
+    }
+    if kind == .tableLeaf || kind == .tableInterior {
+      guard let row = page.varint(at: next) else {
+        isSound = false
+        return
+      }
+      cell.row = row.value
+      next = row.end
+    }
+    cell.start = next
+    cell.local = hasRecord ? Self.local(cell.payload, isTable: kind == .tableLeaf) : 0
+    var end = next + cell.local
+    if cell.local < cell.payload {
+      cell.overflow = page.uint32(at: end)
+      if cell.overflow.map({ !isPage($0) }) ?? true { isSound = false }
+      end += 4
+    }
+    let head = hasRecord ? Record.headerEnd(page, at: next, payload: cell.payload) : next
+    structure.append(place..<min(head ?? next + 24, page.count))
+    if end > page.count {
+      isSound = false
+      cell.local = max(0, page.count - next)
+    } else if head == nil {
+      isSound = false
+    }
+    let extent = place..<max(place + 4, min(end, page.count))
+    used += extent.count
+    extents.append(extent)
+    cells.append(cell)
+  }
+
+  /// How much of a record is on its page: a short one all, of a long one so much that the rest fills whole pages.
+  private static func local(_ payload: Int, isTable: Bool) -> Int {
+    let usable = PagedFile.pageSize
+    let most = isTable ? usable - 35 : (usable - 12) * 64 / 255 - 23
+    guard payload > most else { return payload }
+    let least = (usable - 12) * 32 / 255 - 23
+    let fitting = least + (payload - least) % (usable - 4)
+    return fitting <= most ? fitting : least
+  }
+
+  /// Bytes of the free blocks, each of which leads to the next.
+  private mutating func freeBytes(_ page: [UInt8], from start: Int) -> Int {
+    var (sum, last) = (0, 0)
+    var place = page.uint16(at: start + 1) ?? 0
+    while place != 0 {
+      guard place > last, let next = page.uint16(at: place), let size = page.uint16(at: place + 2)
+      else {
+        isSound = false
+        break
+      }
+      structure.append(place..<place + 4)
+      sum += size
+      last = place
+      place = next
+    }
+    return sum
+  }
+}

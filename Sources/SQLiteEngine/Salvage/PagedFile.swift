@@ -1,0 +1,94 @@
+import Glibc
+import Stores
+
+/// The pages of a database file that SQLite can't read, as bytes.
+///
+/// For one thread at a time. Calls block.
+final class PagedFile {
+  /// Bytes of a page: SQLite's default, which all files of ours have.
+  static let pageSize = 4_096
+
+  /// How many pages the file has; a last one that is cut off is not counted.
+  let count: Int
+  private let descriptor: Int32
+  private let path: String
+
+  /// Opens a file.
+  /// - Parameter isWritten: whether pages are to be written as well.
+  init(_ path: String, isWritten: Bool = false) throws(SystemError) {
+    let flags = (isWritten ? O_RDWR : O_RDONLY) | O_CLOEXEC | O_NOFOLLOW
+    let opened = open(path, flags)
+    guard opened >= 0 else { throw SystemError("open", path) }
+    var status = stat()
+    guard fstat(opened, &status) == 0 else {
+      let error = SystemError("fstat", path)
+      close(opened)
+      throw error
+    }
+    descriptor = opened
+    count = Int(status.st_size) / Self.pageSize
+    self.path = path
+  }
+
+  deinit { close(descriptor) }
+
+  /// A page; nil for one that is not there or that the disk does not give back.
+  /// - Parameter number: from 1 on.
+  func page(_ number: Int) -> [UInt8]? {
+    guard number >= 1, number <= count else { return nil }
+    var bytes = [UInt8](repeating: 0, count: Self.pageSize)
+    let read = bytes.withUnsafeMutableBytes {
+      pread(descriptor, $0.baseAddress, $0.count, off_t(number - 1) * off_t(Self.pageSize))
+    }
+    return read == Self.pageSize ? bytes : nil
+  }
+
+  /// Writes a page; not on the disk before ``synchronize()``.
+  func write(_ bytes: ArraySlice<UInt8>, at number: Int) throws(SystemError) {
+    let written = bytes.withUnsafeBytes {
+      pwrite(descriptor, $0.baseAddress, $0.count, off_t(number - 1) * off_t(Self.pageSize))
+    }
+    guard written == bytes.count else { throw SystemError("pwrite", path) }
+  }
+
+  /// Cuts the file to a number of pages, or makes it that long.
+  func setCount(_ pages: Int) throws(SystemError) {
+    guard ftruncate(descriptor, off_t(pages) * off_t(Self.pageSize)) == 0 else {
+      throw SystemError("ftruncate", path)
+    }
+  }
+
+  /// Puts what was written on the disk.
+  func synchronize() throws(SystemError) {
+    guard fsync(descriptor) == 0 else { throw SystemError("fsync", path) }
+  }
+}
+
+/// Big-endian numbers in bytes that may be anything.
+extension RandomAccessCollection where Element == UInt8, Index == Int {
+  /// Two bytes; nil beyond the end.
+  func uint16(at place: Int) -> Int? {
+    guard place >= startIndex, place + 2 <= endIndex else { return nil }
+    return Int(self[place]) << 8 | Int(self[place + 1])
+  }
+
+  /// Four bytes; nil beyond the end.
+  func uint32(at place: Int) -> UInt32? {
+    guard place >= startIndex, place + 4 <= endIndex else { return nil }
+    return self[place..<place + 4].reduce(0) { $0 << 8 | UInt32($1) }
+  }
+
+  /// A number of one to nine bytes (<https://sqlite.org/fileformat2.html#varint>), and the place behind it; nil where it
+  /// goes beyond the end.
+  func varint(at place: Int) -> (value: Int64, end: Int)? {
+    var value: UInt64 = 0
+    for offset in 0..<9 {
+      guard place + offset >= startIndex, place + offset < endIndex else { return nil }
+      let byte = self[place + offset]
+      if offset == 8 { return (Int64(bitPattern: value << 8 | UInt64(byte)), place + 9) }
+      value = value << 7 | UInt64(byte & 0x7F)
+      if byte < 0x80 { return (Int64(bitPattern: value), place + offset + 1) }
+    }
+    return nil
+  }
+}

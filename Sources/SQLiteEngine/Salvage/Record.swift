@@ -1,0 +1,84 @@
+import Stores
+
+/// The values of a row, as a page has them (<https://sqlite.org/fileformat2.html#record_format>). Texts and blobs are
+/// both bytes: which of them it is has turned where that bit has.
+struct Record {
+  /// A value.
+  enum Value: Equatable {
+    case null
+    case integer(Int64)
+    case bytes([UInt8])
+
+    /// The integer; nil for other values.
+    var integer: Int64? {
+      guard case .integer(let number) = self else { return nil }
+      return number
+    }
+    /// The bytes; nil for other values.
+    var bytes: [UInt8]? {
+      guard case .bytes(let bytes) = self else { return nil }
+      return bytes
+    }
+    /// Whether there is no value.
+    var isNull: Bool { self == .null }
+  }
+
+  /// The values, in the order in which the table has its columns.
+  let values: [Value]
+
+  /// Reads a record; nil where it says another length than it has.
+  init?(_ bytes: [UInt8]) {
+    guard let length = bytes.varint(at: 0), length.value >= 0, length.value <= Int64(bytes.count)
+    else { return nil }
+    var (place, content) = (length.end, Int(length.value))
+    var values: [Value] = []
+    while place < Int(length.value) {
+      guard let type = bytes.varint(at: place), let size = Self.size(of: type.value),
+        content + size <= bytes.count
+      else { return nil }
+      values.append(Self.value(bytes[content..<content + size], of: type.value))
+      place = type.end
+      content += size
+    }
+    self.values = values
+  }
+
+  private static func value(_ bytes: ArraySlice<UInt8>, of type: Int64) -> Value {
+    switch type {
+    case 0: return .null
+    case 1...6:
+      let first = Int64(Int8(bitPattern: bytes.first ?? 0))
+      return .integer(bytes.dropFirst().reduce(first) { $0 << 8 | Int64($1) })
+    case 8: return .integer(0)
+    case 9: return .integer(1)
+    default: return .bytes(Array(bytes))
+    }
+  }
+
+  /// Bytes of a value; nil for a type that there is not.
+  private static func size(of type: Int64) -> Int? {
+    switch type {
+    case 0, 8, 9: 0
+    case 1...4: Int(type)
+    case 5: 6
+    case 6, 7: 8
+    case 12...Int64(Int32.max): Int(type - 12) / 2
+    default: nil
+    }
+  }
+
+  /// Where the part of a record ends that says how long its values are; nil where they are not as long as the record.
+  static func headerEnd(_ page: [UInt8], at start: Int, payload: Int) -> Int? {
+    guard let length = page.varint(at: start), length.value >= 1, length.value <= 128 else {
+      return nil
+    }
+    let end = start + Int(length.value)
+    var (place, sum) = (length.end, Int(length.value))
+    while place < end {
+      guard let type = page.varint(at: place), let size = size(of: type.value) else { return nil }
+      sum += size
+      place = type.end
+    }
+    return place == end && sum == payload ? end : nil
+  }
+}

@@ -1,0 +1,133 @@
+import Documents
+import SQLite
+import Stores
+
+/// Makes a data directory's registry anew: of what is left of it, and of the stores' files, each of which says whose it
+/// is.
+///
+/// A store whose erasure had begun stays marked as one that is being removed wherever its entry can be read. Where it
+/// can't, its file is a store again until its account's erasure, which the accounts' store keeps, is done once more.
+package struct RegistrySalvage {
+  /// What came of it.
+  package struct Outcome: Sendable {
+    /// Entries of the new registry.
+    package var entries = 0
+    /// Files of stores that don't say whose they are.
+    package var unknown: [String] = []
+
+    /// In words.
+    package var words: String {
+      "it was damaged and was made anew of what is left of it and of the stores' files: \(entries) stores"
+    }
+  }
+
+  private let directory: DataDirectory
+  private let blank: BlankDatabase
+  private let storeBlank: BlankDatabase
+
+  /// Makes the registry anew if it is damaged or missing.
+  /// - Parameter path: a data directory that nobody uses.
+  /// - Returns: nil where the registry is sound.
+  /// - Throws: ``DataDirectoryError``; `storage`, `storageFull`; the old registry is in place then.
+  package static func run(_ path: String) throws -> Outcome? {
+    try FileEngine.requireDirectory(path)
+    let directory = try DataDirectory(path)
+    defer { directory.unlock() }
+    try DataDirectory.requireKnown(directory.path, version: Schema.store.version)
+    do {
+      let salvage = RegistrySalvage(
+        directory: directory, blank: try BlankDatabase(.registry),
+        storeBlank: try BlankDatabase(.store))
+      guard try !salvage.isSound() else { return nil }
+      return try salvage.run()
+    } catch { throw ServiceError.translated(error) }
+  }
+
+  /// Whether the file can be read, all of it says what was written, and none of its pages is wrong.
+  private func isSound() throws -> Bool {
+    guard try directory.registry.exists() else {
+      return try Disk.entry(at: directory.stores) == nil
+    }
+    do {
+      let reader = try RegistryReader(directory.registry)
+      var isSound = try reader.findings().isEmpty
+      try reader.visit { _, entry in if entry == nil { isSound = false } }
+      return isSound
+    } catch {
+      guard ServiceError(engine: error).code == .damaged else { throw error }
+      return false
+    }
+  }
+
+  private func run() throws -> Outcome {
+    var outcome = Outcome()
+    var entries = try readableEntries()
+    for file in try storeFiles() {
+      guard let header = header(of: file), DataDirectory.fileName(for: header.key) == file.name
+      else {
+        let isKnown = entries.keys.contains { DataDirectory.fileName(for: $0) == file.name }
+        if !isKnown { outcome.unknown.append(file.place) }
+        continue
+      }
+      if entries[header.key]?.isErasing != true {
+        entries[header.key] = Registry.Entry(epoch: header.epoch)
+      }
+    }
+    let image = try blank.image { connection in
+      for (key, entry) in entries { try Registry.write(entry, for: key, to: connection) }
+    }
+    let file = directory.registry
+    if try file.exists() { try file.keepDamaged() }
+    try file.create(image)
+    outcome.entries = entries.count
+    return outcome
+  }
+
+  /// The entries that the damaged registry shows.
+  private func readableEntries() throws -> [String: Registry.Entry] {
+    var entries: [String: Registry.Entry] = [:]
+    guard try directory.registry.exists() else { return entries }
+    try LoggedPages.copy(into: directory.registry) { rows in
+      rows.allSatisfy { row in
+        switch row {
+        case .entry, .root: true
+        case .document, .body, .local, .header: false
+        }
+      }
+    }
+    var pages = SalvagedPages(try PagedFile(directory.registry.path))
+    try pages.visit { row in
+      guard case .entry(let found)? = SalvagedRow(row),
+        let row = found.isSound ? found : found.mended(),
+        let key = String(validating: row.bytes(0), as: UTF8.self), StoreName(key: key) != nil,
+        let epoch = String(validating: row.bytes(1), as: UTF8.self)
+      else { return }
+      entries[key] = Registry.Entry(epoch: epoch, isErasing: row.integer(2) != 0)
+    }
+    return entries
+  }
+
+  private func storeFiles() throws -> [DatabaseFile] {
+    var files: [DatabaseFile] = []
+    for outer in try Disk.names(in: directory.stores) ?? [] {
+      for inner in try Disk.names(in: directory.stores + "/" + outer) ?? [] {
+        let path = "\(directory.stores)/\(outer)/\(inner)"
+        for name in try Disk.names(in: path) ?? [] where name.hasSuffix(".sqlite") {
+          files.append(DatabaseFile(directory: path, name: name))
+        }
+      }
+    }
+    return files
+  }
+
+  /// What a file says of itself, damaged or not; nil where that is lost.
+  private func header(of file: DatabaseFile) -> StoreHeader? {
+    if let connection = try? Connection.inspecting(file, as: storeBlank.schema) {
+      defer { try? connection.close() }
+      if let header = try? StoreHeader(readingOrMendingFrom: connection) { return header }
+    }
+    guard let pages = try? PagedFile(file.path) else { return nil }
+    var store = SalvagedStore(SalvagedPages(pages), now: Timestamp(milliseconds: 0))
+    return (try? store.read()).flatMap { store.header }
+  }
+}
