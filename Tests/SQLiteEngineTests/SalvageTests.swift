@@ -60,7 +60,7 @@ import Testing
     let name = try user(1)
     let made = try await filled(name)
     let size = try contents(try path(of: name, in: made)).count
-    for page in stride(from: 1, through: size / 4_096, by: 3) {
+    for page in stride(from: 1, through: size / 4_096, by: 7) {
       let directory = try made.copy()
       try await salvaging(name, in: directory, { overwrite(page, of: &$0) }) { engine, result in
         let salvage = try #require(try result.get())
@@ -85,7 +85,7 @@ import Testing
     let file = try path(of: name, in: sound)
     let bytes = try contents(file)
     var refused = 0
-    for page in 1...bytes.count / 4_096 {
+    for page in stride(from: 1, through: bytes.count / 4_096, by: 5) {
       let directory = try sound.copy()
       try await salvaging(name, in: directory, { overwrite(page, of: &$0) }) { engine, result in
         switch result {
@@ -101,7 +101,7 @@ import Testing
         }
       }
     }
-    #expect(refused > 5 && refused < bytes.count / 4_096)
+    #expect(refused > 1 && refused < bytes.count / 20_480)
   }
 
   @Test func whatALogHoldsIsNotLost() async throws {
