@@ -85,11 +85,13 @@ struct ServiceAssembly: Sendable {
       metricsText: { metrics.text }, publicURL: settings.publicURL,
       isSecure: settings.tlsCertificateFile != nil, proxies: settings.trustedProxies,
       connectionCaps: connections.caps, databaseLimits: settings.databases,
+      tombstoneDays: settings.tombstoneDays,
       processors: ProcessorAccounts(pool),
       showsCost: settings.showsCost, now: now)
     sweeper = Sweeper(
       accounts: accounts, hotels: hotels, engine: engine, counts: SweepCounts(), logger: logger,
-      now: now, uptime: { .now }, sleep: { (try? await Task.sleep(for: $0)) != nil })
+      tombstoneSeconds: Int64(settings.tombstoneDays) * 86_400, now: now, uptime: { .now },
+      sleep: { (try? await Task.sleep(for: $0)) != nil })
     sweeper.counts.report(to: metrics)
     connections.report(to: metrics)
     report(to: metrics)
