@@ -119,7 +119,10 @@ extension AccountStore {
     wasThere = try await stores.erase(store)
     let id = AccountKeys.erasure(store)
     try await update(loading: [id]) { [guests] changes in
-      for guest in guests { changes.write(GuestRest.edit(guest, until: nil)) }
+      for guest in guests {
+        changes.write(GuestRest.edit(guest, until: nil))
+        changes.write(LocalEdit(UndoNote.id(of: guest), nil))
+      }
       try changes.dropErasure(of: store)
     }
     return wasThere

@@ -73,7 +73,12 @@ struct ServiceAssembly: Sendable {
         "an import's leftovers can't be removed yet",
         metadata: ["detail": "\(StartFailure.line(failure))"])
     }
-    for failure in try await lists.finishImports() + accounts.finishErasures() + lists.finish() {
+    let undos = try await accounts.finishUndos { guest, user in
+      try await hotels.undoAdoption(of: guest, in: .user(user))
+    }
+    for failure in try await undos + lists.finishImports() + accounts.finishErasures()
+      + lists.finish()
+    {
       logger.error(
         "a store can't be erased yet", metadata: ["detail": "\(StartFailure.line(failure))"])
     }
