@@ -2,33 +2,145 @@ import Documents
 import JSON
 package import Stores
 
+/// Undoing what was taken over from a guest: one thing in two stores. It is noted before it begins and until it is
+/// done, so that what a stop cuts off is finished at the next start.
 extension AccountService {
-  /// Erases the store of a guest who became a user's, once what came from it was taken back. Done again it finishes what
-  /// was begun; what a crash leaves over is erased at the next start.
-  /// - Throws: the stores' errors.
-  package func eraseAdopted(_ guest: AccountID, of person: Principal) async throws {
-    let name = try UserName(given: person.username ?? "")
-    guard try await accounts.endAdopted(guest, by: name, id: person.id) else { return }
-    try await accounts.erase(.guest(guest))
+  /// Takes back what came from a guest, and erases the guest's store.
+  /// - Parameter takeBack: takes it out of the user's store; safe to repeat.
+  /// - Throws: what `takeBack` throws; the stores' errors, after which it is finished by asking again or at the next start.
+  package func undoAdoption(
+    of guest: AccountID, by person: Principal, _ takeBack: () async throws -> Void
+  ) async throws {
+    let account = AccountKeys.user(try UserName(given: person.username ?? ""))
+    try await WriteReceipt.aside {
+      try await accounts.noteUndo(of: guest, by: account, id: person.id)
+    }
+    try await finishUndo(of: guest, by: account, id: person.id, takeBack)
+  }
+
+  /// Finishes what was being undone when the service stopped; once at every start.
+  /// - Parameter takeBack: takes what came from a guest out of a user's store.
+  /// - Returns: what could not be done.
+  /// - Throws: the system store's errors.
+  package func finishUndos(
+    _ takeBack: (_ guest: AccountID, _ user: AccountID) async throws -> Void
+  ) async throws -> [any Error] {
+    var failures: [any Error] = []
+    for undo in try await accounts.begunUndos() {
+      do {
+        try await finishUndo(of: undo.guest, by: undo.account, id: undo.user) {
+          try await takeBack(undo.guest, undo.user)
+        }
+      } catch {
+        if !Self.isRefusal(error) { failures.append(error) }
+      }
+    }
+    return failures
+  }
+
+  private func finishUndo(
+    of guest: AccountID, by account: DocumentID, id: AccountID,
+    _ takeBack: () async throws -> Void
+  ) async throws {
+    do { try await takeBack() } catch {
+      // There is nothing to take back, or it is too late.
+      if Self.isRefusal(error) {
+        try await WriteReceipt.aside { try await accounts.dropUndo(of: guest) }
+      }
+      throw error
+    }
+    if try await accounts.endAdopted(guest, by: account, id: id) {
+      try await accounts.erase(.guest(guest))
+    }
+  }
+
+  private static func isRefusal(_ error: any Error) -> Bool {
+    [.missing, .undoOver].contains(ServiceError(error)?.code)
+  }
+}
+
+/// The note that something is being undone: the local document `adoption-undo/<guest>`, `{"user","account"}`, the account by
+/// its document, which does not spell a name out.
+enum UndoNote {
+  private static let prefix = "adoption-undo/"
+
+  static func id(of guest: AccountID) -> LocalID { LocalID(receipt: prefix + guest.text) }
+
+  /// All of them.
+  static let range = DocumentRange(
+    start: LocalID(receipt: prefix).text, end: LocalID(receipt: "adoption-undo0").text)
+
+  /// The guest whom a note is on.
+  static func guest(of id: LocalID) -> AccountID? {
+    AccountID(String(decoding: id.text.utf8.suffix(32), as: UTF8.self))
   }
 }
 
 extension AccountStore {
-  /// Takes a guest back out of an account, and notes that the guest's store is to be erased.
+  /// Something that was being undone.
+  struct BegunUndo: Sendable {
+    let guest: AccountID
+    let account: DocumentID
+    let user: AccountID
+  }
+
+  /// Notes that what came from a guest is to be taken back; nothing where the guest is not that user's.
+  fileprivate func noteUndo(
+    of guest: AccountID, by account: DocumentID, id: AccountID
+  ) async throws {
+    let body: JSONValue = ["user": .string(id.text), "account": .string(account.text)]
+    try await update(loading: [AccountKeys.guest(guest)]) { changes in
+      guard try Self.isTaken(guest, by: id, in: changes.view) else { return }
+      changes.write(
+        LocalEdit(UndoNote.id(of: guest), LocalDocument(revision: 1, body: body.bytes)))
+    }
+  }
+
+  fileprivate func dropUndo(of guest: AccountID) async throws {
+    try await update { changes in changes.write(LocalEdit(UndoNote.id(of: guest), nil)) }
+  }
+
+  fileprivate func begunUndos() async throws -> [BegunUndo] {
+    try await read(orAbsent: []) { view in
+      var begun: [BegunUndo] = []
+      try view.locals(UndoNote.range) { id, note in
+        let root = try Self.root(of: note.body)
+        if let guest = UndoNote.guest(of: id), let account = root["account"]?.string,
+          let user = root["user"]?.string.flatMap(AccountID.init)
+        {
+          begun.append(
+            BegunUndo(guest: guest, account: DocumentID(stored: account), user: user))
+        }
+        return true
+      }
+      return begun
+    }
+  }
+
+  private static func isTaken(
+    _ guest: AccountID, by user: AccountID, in view: any StoreView
+  ) throws -> Bool {
+    guard let claim = try view.document(AccountKeys.guest(guest)), !claim.isDeleted else {
+      return false
+    }
+    return try root(of: claim.body)["user"]?.stringEquals(user.text) ?? false
+  }
+
+  /// Takes a guest back out of an account, notes that the guest's store is to be erased, and forgets the note that this is
+  /// to be done.
   /// - Returns: whether the store is to be erased; false for a guest who is not that user's, or is erased already.
   fileprivate func endAdopted(
-    _ guest: AccountID, by name: UserName, id: AccountID
+    _ guest: AccountID, by userID: DocumentID, id: AccountID
   ) async throws -> Bool {
-    let (userID, guestID) = (AccountKeys.user(name), AccountKeys.guest(guest))
+    let guestID = AccountKeys.guest(guest)
     let store = StoreName.guest(guest)
     return try await update(loading: [userID, guestID, AccountKeys.erasure(store)]) {
       changes -> Bool in
-      guard let claim = try changes.view.document(guestID), !claim.isDeleted,
-        try Self.root(of: claim.body)["user"]?.stringEquals(id.text) ?? false
-      else {
+      guard try Self.isTaken(guest, by: id, in: changes.view) else {
         // An erasure that failed before is done now.
         return try changes.view.document(AccountKeys.erasure(store)).map { !$0.isDeleted } ?? false
       }
+      changes.write(LocalEdit(UndoNote.id(of: guest), nil))
       try changes.replace(guestID, by: ["type": "guest", "erased": true])
       try changes.noteErasure(of: store)
       if var user = try UserDocument(changes.view.document(userID)), user.id == id,

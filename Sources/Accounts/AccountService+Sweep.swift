@@ -22,27 +22,51 @@ extension AccountService {
     try await accounts.guestsOnTheirWay()
   }
 
+  /// The guests among some stores that need not be looked at now, by the notes of earlier rounds. One read for all.
+  /// - Parameter names: stores of one namespace, in the order of their keys.
+  /// - Throws: the system store's errors.
+  package func restingGuests(among names: [StoreName]) async throws -> Set<StoreName> {
+    guard case .guest(let first)? = names.first, case .guest(let last)? = names.last else {
+      return []
+    }
+    return try await accounts.read(orAbsent: []) { view in
+      Set(try GuestRest.guests(from: first, through: last, in: view).map { .guest($0) })
+    }
+  }
+
+  /// Notes until when guests' stores need not be looked at. One commit for all.
+  /// - Throws: the system store's errors.
+  package func rest(_ guests: [AccountID: Timestamp]) async throws {
+    guard !guests.isEmpty else { return }
+    try await accounts.update { changes in
+      for (guest, moment) in guests { changes.write(GuestRest.edit(guest, until: moment)) }
+    }
+  }
+
   /// Erases a guest's store if no token can lead to it any more: when the guest was last here so long ago as a token
-  /// lives and a week, and no account waits for what is in it. One that is in use stays in any case.
+  /// lives, and no account waits for what is in it. One that is in use stays in any case.
   /// - Parameter onTheirWay: the guests for whom an account waits.
-  /// - Returns: whether it was erased.
   /// - Throws: the stores' errors.
   package func sweep(
     guest id: AccountID, by state: SweepState, onTheirWay: Set<AccountID>
-  ) async throws -> Bool {
+  ) async throws -> GuestSweep {
     let name = StoreName.guest(id)
-    guard !accounts.stores.isInUse(name) else { return false }
-    let isOver = isOver(state)
+    guard !accounts.stores.isInUse(name) else { return .kept(until: nil) }
+    let (isOver, keeping) = (isOver(state), settings.guestKeeping)
     // A wall clock that went back must not make a new store look old once it is right again.
     let moment = max(now(), state.clock.time)
-    guard let used = try await accounts.lastUse(of: id, noting: moment), isOver(used) else {
-      return false
+    guard let used = try await accounts.lastUse(of: id, noting: moment) else {
+      return .kept(until: nil)
     }
+    guard isOver(used) else { return .kept(until: state.clock.end(of: used, for: keeping)) }
     let note = try await accounts.read(orAbsent: nil) { view in
       try view.document(AccountKeys.guest(id))?.updated
     }
-    if let note, onTheirWay.contains(id) || !isOver(note) { return false }
-    return try await accounts.stores.erase(name, isNoted: false)
+    if let note {
+      if onTheirWay.contains(id) { return .kept(until: nil) }
+      guard isOver(note) else { return .kept(until: state.clock.end(of: note, for: keeping)) }
+    }
+    return try await accounts.stores.erase(name, isNoted: false) ? .erased : .kept(until: nil)
   }
 
   /// Removes some of the system store's notes that nothing needs any more: tombstones of accounts and of erasures; and
@@ -76,6 +100,14 @@ extension AccountService {
     let (now, seconds) = (now(), settings.guestKeeping)
     return { state.clock.isOver($0, for: seconds, at: now) }
   }
+}
+
+/// What a look at a guest's store has come to.
+package enum GuestSweep: Sendable, Equatable {
+  /// It was nobody's any more.
+  case erased
+  /// It stays, and need not be looked at before a moment; in the next round, for nil.
+  case kept(until: Timestamp?)
 }
 
 /// How far the walk over all stores has come that removes what nobody can use any more, and by which time it judges.
@@ -125,6 +157,11 @@ package struct SweepState: Sendable, Equatable {
     clock.advance(to: now, afterRunning: seconds)
   }
 
+  /// Whether something that was last used or changed at a moment has not been for so many seconds.
+  package func isOver(_ moment: Timestamp, for seconds: Int64, at now: Timestamp) -> Bool {
+    clock.isOver(moment, for: seconds, at: now)
+  }
+
   /// The moment at which what has a time of its own is judged: now, unless the wall clock has run ahead.
   package func moment(at now: Timestamp) -> Timestamp { min(clock.time, now) }
 }
@@ -138,8 +175,8 @@ package struct SweepState: Sendable, Equatable {
 struct SweepClock: Sendable, Equatable {
   /// How much faster than the server runs it goes at most.
   static let haste: Int64 = 2
-  /// How far behind the wall clock it may be, in seconds: 37 days.
-  static let longestGap: Int64 = 37 * 86_400
+  /// How far behind the wall clock it may be, in seconds: 30 days.
+  static let longestGap: Int64 = 30 * 86_400
 
   /// What it shows.
   private(set) var time: Timestamp
@@ -168,6 +205,11 @@ struct SweepClock: Sendable, Equatable {
   /// Whether something that was last used at a moment has not been for so long.
   /// - Parameter now: what the wall clock shows.
   func isOver(_ used: Timestamp, for seconds: Int64, at now: Timestamp) -> Bool {
-    max(used, since).adding(seconds: seconds) <= min(time, now)
+    end(of: used, for: seconds) <= min(time, now)
+  }
+
+  /// When something that was last used at a moment will not have been for so long.
+  func end(of used: Timestamp, for seconds: Int64) -> Timestamp {
+    max(used, since).adding(seconds: seconds)
   }
 }

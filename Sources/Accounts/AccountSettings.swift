@@ -35,11 +35,9 @@ package struct AccountSettings: Sendable {
   /// The defaults.
   package init() {}
 
-  /// How long a guest's store is kept after the guest was last here: as long as a token works, and a week.
-  package var guestKeeping: Int64 { guestLifetime + Self.guestMargin }
-  /// How much longer than a guest's tokens work, in seconds, what they lead to is kept. A week: the note of when a
-  /// guest was last here may be half a day old, and clocks may be wrong.
-  package static let guestMargin: Int64 = 7 * 86_400
+  /// How long a guest's store is kept after it was last noted that the guest is here: as long as a token works
+  /// (clocks may be ``skew`` apart), and the half a day that the note may be older than the last token.
+  package var guestKeeping: Int64 { guestLifetime + skew + GuestUse.noteAge }
 
   /// How long a token works with which a user chooses another password. One day.
   package static let resetLifetime: Int64 = 86_400

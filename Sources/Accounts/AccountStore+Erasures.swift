@@ -12,6 +12,7 @@ extension AccountStore {
       // A guest who became a user's meanwhile has given the store away.
       guard try changes.view.document(guestID) == nil else { return [] }
       try changes.replace(guestID, by: ["type": "guest", "erased": true])
+      changes.write(GuestRest.edit(id, until: nil))
       try changes.noteErasure(of: store)
       return [store]
     }
@@ -117,7 +118,13 @@ extension AccountStore {
     for guest in guests { _ = try await stores.erase(.guest(guest)) }
     wasThere = try await stores.erase(store)
     let id = AccountKeys.erasure(store)
-    try await update(loading: [id]) { changes in try changes.dropErasure(of: store) }
+    try await update(loading: [id]) { [guests] changes in
+      for guest in guests {
+        changes.write(GuestRest.edit(guest, until: nil))
+        changes.write(LocalEdit(UndoNote.id(of: guest), nil))
+      }
+      try changes.dropErasure(of: store)
+    }
     return wasThere
   }
 }

@@ -1,6 +1,6 @@
 import Documents
 import JSON
-import Stores
+package import Stores
 
 /// Accounts in the system store: every change is one transaction.
 struct AccountStore: Sendable {
@@ -260,6 +260,15 @@ extension AccountStore {
 }
 
 extension StoreChanges {
+  /// Whether there is a user's account with an id, and its name as it was signed up. For rules that must not outlive it.
+  package func hasUser(_ id: AccountID, named text: String) throws -> Bool {
+    guard let name = try? UserName(given: text) else { return false }
+    return try [name, name.widthMapped].contains { name in
+      guard let name else { return false }
+      return try UserDocument(view.document(AccountKeys.user(name)))?.id == id
+    }
+  }
+
   /// Records a document's next state, whatever its present one: the rule has looked at that. Nil puts an empty
   /// tombstone.
   mutating func replace(_ id: DocumentID, by value: JSONValue?) throws {

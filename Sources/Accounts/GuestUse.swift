@@ -11,7 +11,7 @@ enum GuestUse {
   /// The local document.
   static let id = LocalID(receipt: "used")
   /// How long one note stands for what follows, in seconds: half a day.
-  private static let noteAge: Int64 = 43_200
+  static let noteAge: Int64 = 43_200
 
   /// What is noted; nil for nothing.
   static func moment(in view: any StoreView) throws -> Timestamp? {
@@ -55,5 +55,37 @@ extension AccountStore {
       try await GuestUse.note(now, in: store)
       return now
     }
+  }
+}
+
+/// Until when a guest's store need not be looked at: what spares the sweep to open them all.
+///
+/// The system store has a local document for each, `guest-rest/<guest>`, which expires at that moment. It is a hint that
+/// is made anew whenever the sweep has looked: where it is missing or has expired, the store is opened and says itself
+/// when the guest was last here. So the guest's requests write nothing here, a crash loses nothing, and the sweep reads
+/// these notes in the order in which the registry has the stores.
+enum GuestRest {
+  private static let prefix = "guest-rest/"
+  private static let note = LocalDocument(revision: 1, body: Array("{}".utf8))
+
+  /// A guest's.
+  static func id(of guest: AccountID) -> LocalID { LocalID(receipt: prefix + guest.text) }
+
+  /// The guests of a range, in the order of their ids, that have such a note.
+  static func guests(
+    from first: AccountID, through last: AccountID, in view: any StoreView
+  ) throws -> Set<AccountID> {
+    var guests: Set<AccountID> = []
+    try view.locals(DocumentRange(start: id(of: first).text, end: id(of: last).text)) { id, _ in
+      let guest = String(decoding: id.text.utf8.suffix(first.text.utf8.count), as: UTF8.self)
+      if let guest = AccountID(guest) { guests.insert(guest) }
+      return true
+    }
+    return guests
+  }
+
+  /// Notes until when a guest's store need not be looked at; nil to forget the note.
+  static func edit(_ guest: AccountID, until moment: Timestamp?) -> LocalEdit {
+    LocalEdit(id(of: guest), moment == nil ? nil : note, expires: moment)
   }
 }

@@ -3,13 +3,15 @@ package import Stores
 
 extension HotelService {
   /// Removes from a store what it kept for a time that is over, without anybody writing to it: local documents that
-  /// have expired, branches of the list that merges closed long ago, receipts of guests' stores that are gone. One
-  /// small update for each.
+  /// have expired, branches of the list that merges closed long ago, receipts of guests' stores that are gone, and in
+  /// people's own stores and lists old tombstones. One small update for each.
   /// - Parameter moment: when times are over.
+  /// - Parameter isOld: whether what was deleted at a moment may be forgotten; nil to forget nothing.
   /// - Returns: what went and what was left; nothing for an absent store.
   /// - Throws: `store`.
   package func keepUp(
-    _ name: StoreName, at moment: Timestamp
+    _ name: StoreName, at moment: Timestamp,
+    forgetting isOld: (@Sendable (Timestamp) -> Bool)? = nil
   ) async throws -> Remains {
     let receipts = try await adoptionReceipts(in: name)
     return try await stores.visit(name) { store in
@@ -21,6 +23,9 @@ extension HotelService {
         try await store.update { changes in
           for edit in edits { changes.write(edit) }
         }
+      }
+      if let isOld, name.isPersonal {
+        remains.add(try await store.forget(sparing: BookmarkList.documentID, isOld))
       }
       remains.removed[.adoptions] = receipts.gone.count
       remains.kept[.adoptions] = receipts.kept

@@ -70,7 +70,8 @@ package struct MirrorPage: Sendable {
 /// How far somebody's copy of a store has come: opaque to clients, good across restarts, and known for
 /// outdated when the store is another one now or has forgotten revisions.
 ///
-/// `1.<sequence>.<purges>.<epoch>`, numbers in decimal, the epoch as 32 hex digits.
+/// `1.<sequence>.<purges>.<epoch>`, numbers in decimal, the epoch as 32 hex digits. Where old tombstones have been
+/// forgotten, the purges are `<purges>-<forgotten>`.
 package struct MirrorToken: Sendable, Equatable, CustomStringConvertible {
   /// The longest token, in bytes.
   package static let maximumBytes = 128
@@ -79,6 +80,8 @@ package struct MirrorToken: Sendable, Equatable, CustomStringConvertible {
   let sequence: Int64
   /// How often the store had forgotten revisions by then.
   let purges: Int64
+  /// The number of the last old tombstone that the store had forgotten by then, 0 for none.
+  let forgotten: Int64
   /// Which store it is a copy of.
   let epoch: String
 
@@ -86,16 +89,18 @@ package struct MirrorToken: Sendable, Equatable, CustomStringConvertible {
   init(_ sequence: Int64, in view: any StoreView) throws {
     self.sequence = sequence
     purges = try view.purgeCount()
+    forgotten = try view.purgeLog()?.forgotten ?? 0
     epoch = try view.info().epoch
   }
 
   /// The token of a store that is not there.
   static let absent = MirrorToken(
-    sequence: 0, purges: 0, epoch: String(repeating: "0", count: 32))
+    sequence: 0, purges: 0, forgotten: 0, epoch: String(repeating: "0", count: 32))
 
-  private init(sequence: Int64, purges: Int64, epoch: String) {
+  private init(sequence: Int64, purges: Int64, forgotten: Int64, epoch: String) {
     self.sequence = sequence
     self.purges = purges
+    self.forgotten = forgotten
     self.epoch = epoch
   }
 
@@ -104,26 +109,37 @@ package struct MirrorToken: Sendable, Equatable, CustomStringConvertible {
     guard text.utf8.count <= Self.maximumBytes else { return nil }
     let parts = text.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
     guard parts.count == 4, parts[0].elementsEqual("1".utf8),
-      let sequence = Self.number(parts[1]), let purges = Self.number(parts[2]),
-      parts[3].count == 32, Hex.bytes(parts[3]) != nil
+      let sequence = Self.number(parts[1]), parts[3].count == 32, Hex.bytes(parts[3]) != nil
     else { return nil }
+    let counts = parts[2].split(separator: UInt8(ascii: "-"), omittingEmptySubsequences: false)
+    guard let purges = counts.first.flatMap(Self.number), counts.count <= 2 else { return nil }
+    var forgotten: Int64 = 0
+    if counts.count == 2 {
+      guard let number = Self.number(counts[1]), number > 0 else { return nil }
+      forgotten = number
+    }
     self.init(
-      sequence: sequence, purges: purges, epoch: String(decoding: parts[3], as: UTF8.self))
+      sequence: sequence, purges: purges, forgotten: forgotten,
+      epoch: String(decoding: parts[3], as: UTF8.self))
   }
 
-  package var description: String { "1.\(sequence).\(purges).\(epoch)" }
+  package var description: String {
+    "1.\(sequence).\(purges)\(forgotten == 0 ? "" : "-\(forgotten)").\(epoch)"
+  }
 
   /// The token of a later place in the same state.
   func moved(to sequence: Int64) -> MirrorToken {
-    MirrorToken(sequence: sequence, purges: purges, epoch: epoch)
+    MirrorToken(sequence: sequence, purges: purges, forgotten: forgotten, epoch: epoch)
   }
 
-  /// Whether the store can go on from here: it is the same one, has forgotten nothing since and has not lost
-  /// what the copy has.
+  /// Whether the store can go on from here: it is the same one, has not lost what the copy has, and has forgotten
+  /// nothing since but tombstones that the copy has read.
   func isGood(in view: any StoreView) throws -> Bool {
-    let (info, purges) = (try view.info(), try view.purgeCount())
+    let (info, log) = (try view.info(), try view.purgeLog())
+    let forgotten = log?.forgotten ?? 0
     return epoch.equalsBytes(of: info.epoch) && sequence <= info.lastSequence
-      && self.purges == purges
+      && purges == log?.count ?? 0
+      && (self.forgotten == forgotten || sequence >= forgotten)
   }
 
   private static func number(_ digits: Substring.UTF8View) -> Int64? {

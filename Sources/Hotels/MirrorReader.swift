@@ -95,6 +95,11 @@ struct MirrorReader: Sendable {
     if !isCut { last = try view.info().lastSequence }
     let list = listChanged ? try ListReconciliation(view).list : nil
     guard let first else { return .outdated }
+    if let since {
+      // A tombstone that was forgotten since the page began may not be in it.
+      let forgotten = try view.purgeLog()?.forgotten ?? 0
+      guard forgotten == first.forgotten || since.sequence >= forgotten else { return .outdated }
+    }
     return .page(
       MirrorPage(
         token: first.moved(to: last), isReset: since == nil, hasMore: isCut, hotels: hotels,

@@ -126,10 +126,10 @@ extension StoreChanges {
       throw ServiceError(.missing, "No such invitation")
     }
     let list = invitation.list
-    guard let members = try ListDirectory.members(of: list, in: view) else {
+    guard try ListDirectory.head(of: list, in: view) != nil else {
       throw ServiceError.invitationGone
     }
-    let isMember = members.member(account) != nil
+    let isMember = try role(of: account, in: list) != nil
     if isMember, invitation.usedBy == account || invitation.isOpen(at: now) { return list }
     guard invitation.isOpen(at: now) else { throw ServiceError.invitationGone }
     _ = try putMember(account, username, role: invitation.role, on: list, at: now)

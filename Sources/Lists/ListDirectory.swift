@@ -1,6 +1,7 @@
 import Accounts
 import Documents
 import JSON
+import Lanes
 import Stores
 
 /// Who is on which list: notes of the system store, so that one commit changes both sides of a membership, takes an
@@ -26,9 +27,36 @@ struct ListDirectory: Sendable {
     }
   }
 
-  /// The members of a list; nil for a list that is absent.
+  /// The members of a list, of one state, read in slices; nil for a list that is absent.
   func members(of list: AccountID) async throws -> ListMembers? {
-    try await read(orAbsent: nil) { view in try Self.members(of: list, in: view) }
+    try await stores.withStore(.system, creating: false) { store in
+      try await store?.read(inSlices: ListMembersReader(list)) { reader, view in
+        try reader.read(view)
+      }.members ?? nil
+    }
+  }
+
+  /// What stands of a list itself; nil for a list that is absent. One indexed read.
+  func head(of list: AccountID) async throws -> ListHead? {
+    try await read(orAbsent: nil) { view in try Self.head(of: list, in: view) }
+  }
+
+  /// One who is on a list; nil for anybody else. One indexed read.
+  func member(_ account: AccountID, of list: AccountID) async throws -> ListMember? {
+    try await read(orAbsent: nil) { view in try Self.member(account, of: list, in: view) }
+  }
+
+  /// The names of some of those who are on a list. An indexed read for each.
+  func usernames(
+    of accounts: Set<AccountID>, on list: AccountID
+  ) async throws -> [AccountID: String] {
+    try await read(orAbsent: [:]) { view in
+      var names: [AccountID: String] = [:]
+      for account in accounts {
+        names[account] = try Self.member(account, of: list, in: view)?.username
+      }
+      return names
+    }
   }
 
   /// The lists of an account in the order of their ids.
@@ -78,10 +106,25 @@ extension ListDirectory {
     try root(of: note)["role"]?.string.flatMap(ListRole.init)
   }
 
-  /// The members of a list; nil for a list that is absent.
+  /// What stands of a list itself; nil for a list that is absent.
+  static func head(of list: AccountID, in view: any StoreView) throws -> ListHead? {
+    try view.local(ListKeys.list(list)).map { note in
+      let root = try root(of: note)
+      return ListHead(
+        version: root["version"]?.int ?? 0, createdAt: time("createdAt", in: root))
+    }
+  }
+
+  /// One who is on a list; nil for anybody else.
+  static func member(
+    _ account: AccountID, of list: AccountID, in view: any StoreView
+  ) throws -> ListMember? {
+    try view.local(ListKeys.member(account, of: list)).flatMap { try member(account, $0) }
+  }
+
+  /// The members of a list; nil for a list that is absent. For who ends the list, and needs all of one state.
   static func members(of list: AccountID, in view: any StoreView) throws -> ListMembers? {
-    guard let note = try view.local(ListKeys.list(list)) else { return nil }
-    let root = try root(of: note)
+    guard let head = try head(of: list, in: view) else { return nil }
     var all: [ListMember] = []
     try view.locals(ListKeys.range(ListKeys.members(of: list))) { id, note in
       if let account = ListKeys.last(of: id), let member = try Self.member(account, note) {
@@ -89,8 +132,7 @@ extension ListDirectory {
       }
       return true
     }
-    return ListMembers(
-      version: root["version"]?.int ?? 0, createdAt: time("createdAt", in: root), all: all)
+    return ListMembers(head, all: all)
   }
 
   static func lists(
@@ -107,7 +149,7 @@ extension ListDirectory {
     return lists
   }
 
-  private static func member(
+  fileprivate static func member(
     _ account: AccountID, _ note: LocalDocument
   ) throws -> ListMember? {
     let root = try root(of: note)
@@ -126,6 +168,42 @@ extension ListDirectory {
     do { return try ParsedJSON(note.body, limits: .small).root } catch {
       throw ServiceError(.integrity, "A list can't be read")
     }
+  }
+}
+
+/// Reads the members of a list in slices; begins again where they have become others meanwhile.
+private struct ListMembersReader: Sendable {
+  /// What was read.
+  struct Found: Sendable {
+    /// Nil for a list that is absent.
+    let members: ListMembers?
+  }
+
+  private let list: AccountID
+  private var head: ListHead?
+  private var last: LocalID?
+  private var all: [ListMember] = []
+
+  init(_ list: AccountID) { self.list = list }
+
+  /// Goes on in a state of the store until the slice is over.
+  /// - Returns: nil when it is over before all are read.
+  mutating func read(_ view: any StoreView) throws -> Found? {
+    guard let head = try ListDirectory.head(of: list, in: view) else { return Found(members: nil) }
+    if head != self.head { (self.head, last, all) = (head, nil, []) }
+    let range = ListKeys.range(ListKeys.members(of: list))
+    var isWhole = true
+    try view.locals(last.map { range.behind($0.text) } ?? range) { id, note in
+      last = id
+      if let account = ListKeys.last(of: id),
+        let member = try ListDirectory.member(account, note)
+      {
+        all.append(member)
+      }
+      isWhole = !Slice.isOver
+      return isWhole
+    }
+    return isWhole ? Found(members: ListMembers(head, all: all)) : nil
   }
 }
 

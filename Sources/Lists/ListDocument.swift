@@ -112,8 +112,19 @@ package struct SharedList: Sendable {
     self.members = members
     self.role = role
     updatedAt = document.updated
-    tag = "\(document.revision)-\(members.version)"
+    tag = ListTag(revision: document.revision, version: members.head.version).text
   }
+}
+
+/// One state of a list, as `If-Match` demands it.
+package struct ListTag: Sendable, Equatable {
+  /// The revision of the list's own document.
+  package let revision: RevisionID
+  /// How often the members had changed.
+  package let version: Int
+
+  /// The entity-tag without quotes.
+  package var text: String { "\(revision)-\(version)" }
 }
 
 /// What stands for a text that people write: within its bytes, without control characters.

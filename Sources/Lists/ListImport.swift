@@ -64,7 +64,7 @@ package final class ListImport: Sendable {
     try await lists.finishImport(of: owner.account)
     // Of an import that ended before anything was noted.
     let made = made.withLockedValue { $0 }
-    for list in made where try await lists.directory.members(of: list) == nil {
+    for list in made where try await lists.directory.head(of: list) == nil {
       try await lists.accounts.erase(store: .list(list))
     }
   }
@@ -89,8 +89,9 @@ extension ListService {
     let mark = Array((note["mark"]?.string ?? "").utf8)
     let name = note["username"]?.string ?? ""
     let at = Timestamp(milliseconds: Int64(note["at"]?.int ?? 0))
-    let isDone = try await ListImport.mark(of: account, in: stores) == mark
-    try await directory.update { changes in
+    let isFilled = try await ListImport.mark(of: account, in: stores) == mark
+    let isDone = try await directory.update { changes in
+      let isDone = try isFilled && changes.hasUser(account, named: name)
       if isDone {
         for list in lists {
           try changes.makeList(list, ownedBy: account, name, at: at)
@@ -98,6 +99,7 @@ extension ListService {
         }
       }
       changes.write(LocalEdit(id, nil))
+      return isDone
     }
     for list in lists {
       if isDone { try await show(list) } else { try await accounts.erase(store: .list(list)) }

@@ -39,20 +39,25 @@ package struct ListMember: Sendable, Equatable {
   package func isNamed(_ name: UserName) -> Bool { (try? UserName(given: username)) == name }
 }
 
-/// Who is on a list: the owner first, then the others by when they joined.
-package struct ListMembers: Sendable, Equatable {
+/// What the system store has of a list itself.
+package struct ListHead: Sendable, Equatable {
   /// How often the members have changed; counts up.
   package let version: Int
   /// When the list was made.
   package let createdAt: Timestamp
+}
+
+/// Who is on a list: the owner first, then the others by when they joined.
+package struct ListMembers: Sendable, Equatable {
+  /// What stands of the list itself.
+  package let head: ListHead
   /// All of them.
   package let all: [ListMember]
 
   /// The members of a list.
   /// - Parameter all: in any order.
-  init(version: Int, createdAt: Timestamp, all: [ListMember]) {
-    self.version = version
-    self.createdAt = createdAt
+  init(_ head: ListHead, all: [ListMember]) {
+    self.head = head
     self.all = all.sorted { one, other in
       if (one.role == .owner) != (other.role == .owner) { return one.role == .owner }
       if one.joinedAt != other.joinedAt { return one.joinedAt < other.joinedAt }

@@ -9,67 +9,73 @@ package import Stores
 /// commit, and whoever starts the server next after a crash.
 extension StoreChanges {
   /// Makes a list of one account.
-  /// - Throws: `quotaExceeded` where the account is on too many lists.
+  /// - Throws: `quotaExceeded` where the account is on too many lists; `missing` for one that has just ended.
   mutating func makeList(
     _ list: AccountID, ownedBy owner: AccountID, _ username: String, at now: Timestamp
   ) throws {
-    try requireRoom(for: owner)
-    let members = ListMembers(version: 0, createdAt: now, all: [])
+    try requireRoom(for: owner, username)
     let member = ListMember(account: owner, username: username, role: .owner, joinedAt: now)
     write(member, of: list)
-    write(members, of: list)
+    countUp(list, from: ListHead(version: 0, createdAt: now))
   }
 
   /// Puts somebody on a list, or gives a member another role.
   /// - Returns: whether anything has changed.
-  /// - Throws: `absent` for a list that is absent; `forbidden` for the owner, who stays it; `quotaExceeded`.
+  /// - Throws: `absent` for a list that is absent; `forbidden` for the owner, who stays it; `quotaExceeded`; `missing` for
+  ///   an account that has just ended.
   mutating func putMember(
     _ account: AccountID, _ username: String, role: ListRole, on list: AccountID, at now: Timestamp
   ) throws -> Bool {
-    let members = try members(of: list)
-    if var known = members.member(account) {
+    let head = try head(of: list)
+    if var known = try ListDirectory.member(account, of: list, in: view) {
       guard known.role != role else { return false }
       guard known.role != .owner else { throw ServiceError.ownerStays }
       known.role = role
       write(known, of: list)
     } else {
-      guard members.all.count < ListLimits.members else {
+      let prefix = LocalID.receiptPrefix + ListKeys.members(of: list)
+      guard try view.localUsage(of: prefix).count < ListLimits.members else {
         throw ServiceError(
           .quotaExceeded, "The list is full: at most \(ListLimits.members) members")
       }
-      try requireRoom(for: account)
+      try requireRoom(for: account, username)
       let member = ListMember(account: account, username: username, role: role, joinedAt: now)
       write(member, of: list)
       // Whoever comes back keeps the drafts that have not gone yet.
       write(LocalEdit(ListKeys.endedDrafts(of: account, on: list), nil))
     }
-    write(members, of: list)
+    countUp(list, from: head)
     return true
   }
 
   /// Takes a member off a list.
   /// - Throws: `absent` for a list that is absent; `missing` for nobody on it; `forbidden` for the owner.
   mutating func removeMember(_ account: AccountID, from list: AccountID) throws {
-    let members = try members(of: list)
-    guard let member = members.member(account) else { throw ServiceError.noMember }
-    guard member.role != .owner else { throw ServiceError.ownerStays }
+    let head = try head(of: list)
+    guard let role = try role(of: account, in: list) else { throw ServiceError.noMember }
+    guard role != .owner else { throw ServiceError.ownerStays }
     erase(account, from: list)
-    write(members, of: list)
+    countUp(list, from: head)
   }
 
   /// Makes a member the owner; who was it stays as an editor.
-  /// - Throws: `absent`; `missing` for nobody on the list.
-  mutating func handOn(_ list: AccountID, to account: AccountID) throws {
-    let members = try members(of: list)
-    guard var next = members.member(account) else { throw ServiceError.noMember }
-    guard next.role != .owner else { return }
-    if var former = members.owner {
-      former.role = .editor
-      write(former, of: list)
+  /// - Throws: `absent` for a list that is absent, and where the former owner is not it any more; `missing` for nobody on
+  ///   the list.
+  mutating func handOn(
+    _ list: AccountID, from owner: AccountID, to account: AccountID
+  ) throws {
+    let head = try head(of: list)
+    guard var former = try ListDirectory.member(owner, of: list, in: view), former.role == .owner
+    else { throw ServiceError.absent }
+    guard var next = try ListDirectory.member(account, of: list, in: view) else {
+      throw ServiceError.noMember
     }
+    guard next.role != .owner else { return }
+    former.role = .editor
+    write(former, of: list)
     next.role = .owner
     write(next, of: list)
-    write(members, of: list)
+    countUp(list, from: head)
   }
 
   /// Ends a list: nobody is on it any more, its invitations are gone, its store is noted to be erased.
@@ -93,9 +99,8 @@ extension StoreChanges {
     var ended: [StoreName] = []
     let lists = try ListDirectory.lists(of: account, after: nil, limit: .max, in: view)
     for (list, role) in lists {
-      let members = try ListDirectory.members(of: list, in: view)
       if role == .owner {
-        guard handsOn, var heir = members?.heir else {
+        guard handsOn, var heir = try ListDirectory.members(of: list, in: view)?.heir else {
           ended += try endList(list)
           continue
         }
@@ -103,19 +108,19 @@ extension StoreChanges {
         write(heir, of: list)
       }
       erase(account, from: list)
-      if let members { write(members, of: list) }
+      if let head = try ListDirectory.head(of: list, in: view) { countUp(list, from: head) }
     }
     return ended
   }
 
-  private func members(of list: AccountID) throws -> ListMembers {
-    guard let members = try ListDirectory.members(of: list, in: view) else {
-      throw ServiceError.absent
-    }
-    return members
+  private func head(of list: AccountID) throws -> ListHead {
+    guard let head = try ListDirectory.head(of: list, in: view) else { throw ServiceError.absent }
+    return head
   }
 
-  private func requireRoom(for account: AccountID) throws {
+  /// An account that ends in this very moment gets no membership that nobody would take back.
+  private func requireRoom(for account: AccountID, _ username: String) throws {
+    guard try hasUser(account, named: username) else { throw ServiceError.noUser }
     let most = ListLimits.perAccount
     let lists = try ListDirectory.lists(of: account, after: nil, limit: most, in: view)
     guard lists.count < most else {
@@ -147,9 +152,9 @@ extension StoreChanges {
   }
 
   /// Notes that the members of a list are others than before.
-  private mutating func write(_ members: ListMembers, of list: AccountID) {
-    let version: JSONValue = .number(JSONNumber(members.version + 1))
-    note(ListKeys.list(list), ["version": version, "createdAt": .time(members.createdAt)])
+  private mutating func countUp(_ list: AccountID, from head: ListHead) {
+    let version: JSONValue = .number(JSONNumber(head.version + 1))
+    note(ListKeys.list(list), ["version": version, "createdAt": .time(head.createdAt)])
     note(ListKeys.stale(list), ["version": version])
   }
 
@@ -182,6 +187,8 @@ extension ServiceError {
     .forbidden, "The owner stays the owner: hand the list on first, or delete it")
   /// The answer about somebody who is not on the list.
   package static let noMember = ServiceError(.missing, "Nobody of this name is on the list")
+  /// The answer about a name that nobody has.
+  static let noUser = ServiceError(.missing, "No user has this name")
   /// The answer to a reader who would write.
   package static let readersRead = ServiceError(
     .forbidden, "You may read this list; its owner and its editors change it")

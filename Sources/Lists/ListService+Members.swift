@@ -27,7 +27,7 @@ extension ListService {
     _ username: String, from list: AccountID, by account: AccountID
   ) async throws {
     let role = try await requireMember(account, of: list)
-    let member = try await directory.members(of: list)?.member(named: UserName(given: username))
+    let member = try await member(named: username, on: list)
     guard role == .owner || member?.account == account else { throw ServiceError.ownersOnly }
     guard let member else { throw ServiceError.noMember }
     try await directory.update { changes in
@@ -43,16 +43,30 @@ extension ListService {
   }
 
   /// Hands a list on to one of its members; who owned it stays as an editor.
-  /// - Throws: `absent`; `forbidden` for anybody but the owner; `missing` for nobody on the list.
+  /// - Parameter condition: looked at in the update that writes.
+  /// - Throws: `absent`; `forbidden` for anybody but the owner; `missing` for nobody on the list; what the condition
+  ///   throws.
   package func handOn(
-    _ list: AccountID, to username: String, by owner: AccountID
+    _ list: AccountID, to username: String, by owner: AccountID,
+    condition: @escaping Condition = { _ in }
   ) async throws {
     try await requireOwner(owner, of: list)
-    let member = try await directory.members(of: list)?.member(named: UserName(given: username))
-    guard let member else { throw ServiceError.noMember }
+    guard let member = try await member(named: username, on: list) else {
+      throw ServiceError.noMember
+    }
+    try await handOn(list, to: member.account, by: owner, condition: condition)
+  }
+
+  func handOn(
+    _ list: AccountID, to member: AccountID, by owner: AccountID,
+    condition: @escaping Condition = { _ in }
+  ) async throws {
+    let revision = try await revision(of: list)
     try await directory.update { changes in
-      guard try changes.role(of: owner, in: list) == .owner else { throw ServiceError.absent }
-      try changes.handOn(list, to: member.account)
+      if let head = try ListDirectory.head(of: list, in: changes.view) {
+        try condition(ListTag(revision: revision, version: head.version))
+      }
+      try changes.handOn(list, from: owner, to: member)
     }
     await tryToShow(list)
   }
@@ -134,13 +148,24 @@ extension ListService {
   private func account(
     named username: String, on list: AccountID
   ) async throws -> (id: AccountID, name: String) {
-    let name = try UserName(given: username)
-    if let member = try await directory.members(of: list)?.member(named: name) {
+    if let member = try await member(named: username, on: list) {
       return (member.account, member.username)
     }
     guard let account = try await accounts.accountID(ofUser: username) else {
-      throw ServiceError(.missing, "No user has this name")
+      throw ServiceError.noUser
     }
-    return (account, name.text)
+    return (account, try UserName(given: username).text)
+  }
+
+  /// A member by name: by the account of that name, and only where there is none, as for some names of before, by the
+  /// names of all.
+  private func member(named username: String, on list: AccountID) async throws -> ListMember? {
+    let name = try UserName(given: username)
+    if let account = try await accounts.accountID(ofUser: username),
+      let member = try await directory.member(account, of: list)
+    {
+      return member
+    }
+    return try await directory.members(of: list)?.member(named: name)
   }
 }

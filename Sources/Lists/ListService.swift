@@ -97,10 +97,11 @@ package struct ListService: Sendable {
     return (lists, found.count > limit ? found.dropLast().last?.id : nil)
   }
 
-  /// The names of those who are on a list.
-  package func usernames(on list: AccountID) async throws -> [AccountID: String] {
-    let members = try await directory.members(of: list)?.all ?? []
-    return Dictionary(members.map { ($0.account, $0.username) }) { $1 }
+  /// The names of some of those who are on a list.
+  package func usernames(
+    of accounts: some Sequence<AccountID> & Sendable, on list: AccountID
+  ) async throws -> [AccountID: String] {
+    try await directory.usernames(of: Set(accounts), on: list)
   }
 
   /// The lists that an account owns, in the order of their ids.
@@ -109,32 +110,60 @@ package struct ListService: Sendable {
       .filter { $0.role == .owner }.map(\.id)
   }
 
+  /// Throws where a list is not in the state that is demanded.
+  package typealias Condition = @Sendable (ListTag) throws -> Void
+
   /// Gives a list another title or description.
-  /// - Throws: `absent`; `forbidden` for a reader; `invalidDocument`, `documentTooLarge`.
+  /// - Parameter condition: looked at in the update that writes.
+  /// - Returns: how often the members had changed when the condition was looked at.
+  /// - Throws: `absent`; `forbidden` for a reader; `invalidDocument`, `documentTooLarge`; what the condition throws.
+  @discardableResult
   package func change(
-    _ id: AccountID, by account: AccountID, title: String?, markdown: String?
-  ) async throws {
+    _ id: AccountID, by account: AccountID, title: String?, markdown: String?,
+    condition: @escaping Condition = { _ in }
+  ) async throws -> Int {
     let title = try title.map(ListText.title)
     let markdown = try markdown.map(ListText.markdown)
     try await requireWriter(account, of: id)
+    guard let head = try await directory.head(of: id) else { throw ServiceError.absent }
     let (document, now) = (ListDocument.id(of: id), now())
     try await stores.withExisting(.list(id)) { store in
       try await store.update(loading: [document]) { changes in
         guard let known = try ListDocument(id, in: changes.view) else { throw ServiceError.absent }
+        try condition(ListTag(revision: known.revision, version: head.version))
         guard let body = try known.changed(title: title, markdown: markdown, at: now) else {
           return
         }
         try changes.put(document, base: known.revision, body: body)
       }
     }
+    return head.version
+  }
+
+  /// The revision of a list's own document.
+  /// - Throws: `absent`.
+  func revision(of list: AccountID) async throws -> RevisionID {
+    let document = try await stores.withExisting(.list(list)) { store in
+      try await store.readInline { view in try ListDocument(list, in: view) }
+    }
+    guard let document else { throw ServiceError.absent }
+    return document.revision
   }
 
   /// Ends a list, durably before its store is erased.
-  /// - Throws: `absent`; `forbidden` for anybody but the owner.
-  package func end(_ id: AccountID, by account: AccountID) async throws {
+  /// - Parameter condition: looked at in the update that ends it.
+  /// - Throws: `absent`; `forbidden` for anybody but the owner; what the condition throws.
+  package func end(
+    _ id: AccountID, by account: AccountID, condition: @escaping Condition = { _ in }
+  ) async throws {
     try await requireOwner(account, of: id)
+    let revision = try await revision(of: id)
     let (ended, members) = try await directory.update { changes in
       guard try changes.role(of: account, in: id) == .owner else { throw ServiceError.absent }
+      guard let head = try ListDirectory.head(of: id, in: changes.view) else {
+        throw ServiceError.absent
+      }
+      try condition(ListTag(revision: revision, version: head.version))
       let members = try ListDirectory.members(of: id, in: changes.view)?.all ?? []
       return (try changes.endList(id), members)
     }
@@ -157,7 +186,7 @@ package struct ListService: Sendable {
         try await end(list, by: account)
         continue
       }
-      try await handOn(list, to: heir.username, by: account)
+      try await handOn(list, to: heir.account, by: account)
       try await Slice.giveWay()
     }
   }
@@ -213,7 +242,7 @@ extension ListService {
     }
     try await directory.update { changes in
       guard let note = try changes.view.local(ListKeys.stale(list)),
-        try ListDirectory.root(of: note)["version"]?.int == members.version
+        try ListDirectory.root(of: note)["version"]?.int == members.head.version
       else { return }
       changes.write(LocalEdit(ListKeys.stale(list), nil))
     }

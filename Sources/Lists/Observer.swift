@@ -15,7 +15,8 @@ package struct ObserverEvent: Sendable {
     case joined
     /// The observer is on a list no longer, or the list has ended.
     case left
-    /// A backup was brought back: what was told before may not hold, and the whole state follows.
+    /// A backup was brought back, or deletions that were not told have been forgotten: what was told before may not
+    /// hold, and the whole state follows.
     case rewound
   }
 
@@ -59,6 +60,8 @@ package struct Observer: Sendable {
   var token: ObserverToken
   /// What the observer is to its lists, as far as it was told.
   private var roles: [AccountID: ListRole] = [:]
+  /// The last old tombstone that each store had forgotten when this stream read it last.
+  private var forgotten: [StoreName: Int64] = [:]
 
   private init(
     _ lists: ListService, account: AccountID?, own: StoreName, _ filter: Filter,
@@ -147,11 +150,14 @@ package struct Observer: Sendable {
     _ store: StoreName
   ) async throws -> (events: [ObserverEvent], isComplete: Bool) {
     guard let position = try await position(in: store) else { return ([], true) }
-    let filter = filter
+    let (filter, known) = (filter, forgotten[store])
     let page = try await lists.stores.withStore(store, creating: false) { store -> ObservedPage? in
-      try await store?.read { view in try ObservedPage(after: position, filter, in: view) }
+      try await store?.read { view in
+        try ObservedPage(after: position, knowing: known, filter, in: view)
+      }
     }
     guard let page else { return ([], true) }
+    forgotten[store] = page.forgotten
     var events: [ObserverEvent] = []
     if page.isRewound {
       move(store, to: ObserverToken.Position(epoch: page.epoch, sequence: 0))
@@ -217,17 +223,23 @@ struct ObservedPage: Sendable {
   /// Whether the state does not follow the position that was asked from.
   let isRewound: Bool
   let epoch: [UInt8]
+  /// The last old tombstone that the store has forgotten, 0 for none.
+  let forgotten: Int64
   private(set) var changes: [Change] = []
   /// The last change that was looked at.
   private(set) var reached: Int64
   private(set) var isComplete = true
 
   /// Reads what has changed after a position, as far as a filter lets it through.
+  /// - Parameter known: what the store had forgotten when the same stream read the page before; nil for the first.
   init(
-    after position: ObserverToken.Position, _ filter: Observer.Filter, in view: any StoreView
+    after position: ObserverToken.Position, knowing known: Int64?, _ filter: Observer.Filter,
+    in view: any StoreView
   ) throws {
     let info = try view.info()
-    isRewound = position.isRewound(in: info)
+    forgotten = try view.purgeLog()?.forgotten ?? 0
+    let hasMissed = (1..<max(1, forgotten)).contains(position.sequence) && known != forgotten
+    isRewound = position.isRewound(in: info) || hasMissed
     epoch = ObserverToken.Position.epoch(of: info)
     let start = isRewound ? 0 : position.sequence
     reached = start

@@ -134,7 +134,7 @@ package final class FileEngine: StorageEngine {
   /// Only people's own stores are noted; see ``ErasureLog``.
   package func noteErasure(of name: StoreName) async throws {
     try await translating {
-      guard ErasureLog.isPersonal(name) else { return }
+      guard name.isPersonal else { return }
       let entry = try await registry.entry(name.key)
       guard entry?.isErasing != true else { return }
       if entry == nil, try await !storage(name).fileExists() { return }

@@ -241,6 +241,8 @@ package struct Remains: Sendable, Equatable {
     case branches
     /// Documents of whose purged revisions marks are left. Those that go count as ``receipts``.
     case purges
+    /// Documents that were forgotten for their age, in whole or in part; what is left are tombstones of any age.
+    case tombstones
   }
 
   /// What went.
@@ -248,8 +250,10 @@ package struct Remains: Sendable, Equatable {
   /// What was left.
   package var kept: [Kind: Int] = [:]
 
-  /// Nothing.
-  package init() {}
+  /// What went and what was left.
+  package init(removed: [Kind: Int] = [:], kept: [Kind: Int] = [:]) {
+    (self.removed, self.kept) = (removed, kept)
+  }
 
   /// Adds what another piece of upkeep did.
   package mutating func add(_ other: Remains) {

@@ -13,24 +13,30 @@ package struct Purge: Sendable {
 
   /// Whether marks are left: not where no peer could bring anything back.
   let leavesMarks: Bool
+  /// Whether they are old tombstones: a copy of the store that has read them already is none the worse.
+  let isForAge: Bool
 
   /// A document's tree after revisions were forgotten.
-  package init(id: DocumentID, tree: RevisionTree, leavesMarks: Bool = true) {
+  package init(
+    id: DocumentID, tree: RevisionTree, leavesMarks: Bool = true, isForAge: Bool = false
+  ) {
     self.id = id
     self.tree = tree
     self.leavesMarks = leavesMarks
+    self.isForAge = isForAge
   }
 }
 
 extension StoreView {
-  /// How often the store has forgotten revisions: who keeps a copy of it can't learn of that from the feed.
+  /// How often the store has forgotten revisions, but for old tombstones: who keeps a copy of it can't learn of that
+  /// from the feed.
   package func purgeCount() throws -> Int64 {
     try local(.purgeCount)?.revision ?? 0
   }
 }
 
 extension LocalID {
-  /// The local document whose revision counts purges.
+  /// The local document whose revision counts purges; see ``PurgeLog``.
   package static let purgeCount = LocalID(receipt: "purges")
 }
 
@@ -43,7 +49,7 @@ package struct PurgeMarks {
   /// The marks in one state.
   package init(_ view: any StoreView) throws {
     self.view = view
-    isEmpty = try view.purgeCount() == 0
+    isEmpty = try view.local(.purgeCount) == nil
   }
 
   /// The marks of a document's purged revisions; none where nothing was purged lately.
@@ -65,9 +71,11 @@ package struct PurgeMarks {
   /// Records, besides the purges of an update, that there were some, and what they take away.
   static func note(in changes: inout StoreChanges, at now: Timestamp) throws {
     guard !changes.purges.isEmpty else { return }
-    let count = LocalDocument(
-      revision: try changes.view.purgeCount() &+ 1, body: Array("{}".utf8))
-    changes.write(LocalEdit(.purgeCount, count))
+    if changes.purges.contains(where: { !$0.isForAge }) {
+      var log = try changes.view.purgeLog() ?? PurgeLog()
+      log.count &+= 1
+      changes.write(log.edit)
+    }
     for purge in changes.purges {
       if let note = try note(purge, in: changes.view, at: now) { changes.write(note) }
     }

@@ -47,6 +47,14 @@ package indirect enum StoreName: Hashable, Sendable {
     }
   }
 
+  /// Whether it is somebody's own store, or a list's: not the service's own, nor the administrator's.
+  package var isPersonal: Bool {
+    switch self {
+    case .guest, .user, .list: true
+    case .system, .named, .staged: false
+    }
+  }
+
   /// Reads ``key`` back; nil for any other text.
   package init?(key: String) {
     if key.equalsBytes(of: "system") {

@@ -70,9 +70,9 @@ struct ErasureTests {
     fixture.adoptions.leaveSomething(true)
     let user = try await fixture.signUp("demo", guest: guest).principal
     let other = try await fixture.signUp("other").principal
-    try await fixture.service.eraseAdopted(guest.id, of: other)
+    try await fixture.service.undoAdoption(of: guest.id, by: other) {}
     #expect(try await stores(fixture, "guest").count == 1)
-    try await fixture.service.eraseAdopted(guest.id, of: user)
+    try await fixture.service.undoAdoption(of: guest.id, by: user) {}
     #expect(try await stores(fixture, "guest").isEmpty)
     #expect(try await fixture.service.accounts.pendingErasures().isEmpty)
     let carried = fixture.adoptions.done.count
@@ -81,8 +81,46 @@ struct ErasureTests {
     // An erasure that is noted and not done, as a crash leaves it, is done by asking again.
     try await write(fixture, guest.store)
     try await fixture.service.accounts.noteErasure(of: guest.store)
-    try await fixture.service.eraseAdopted(guest.id, of: user)
+    try await fixture.service.undoAdoption(of: guest.id, by: user) {}
     #expect(try await stores(fixture, "guest").isEmpty)
+  }
+
+  @Test func anUndoThatIsCutOffIsFinishedAtTheNextStart() async throws {
+    var fixture = try await AccountFixture.make()
+    let guest = try await fixture.guest().principal
+    try await write(fixture, guest.store)
+    let user = try await fixture.signUp("demo", guest: guest).principal
+    struct Cut: Error {}
+    await #expect(throws: Cut.self) {
+      try await fixture.service.undoAdoption(of: guest.id, by: user) { throw Cut() }
+    }
+    fixture = try await fixture.restarted()
+    var taken: [AccountID] = []
+    let failures = try await fixture.service.finishUndos { guest, user in
+      taken += [guest, user]
+    }
+    #expect(failures.isEmpty)
+    #expect(taken == [guest.id, user.id])
+    #expect(try await stores(fixture, "guest").isEmpty)
+    // It was done, and is not done again.
+    _ = try await fixture.service.finishUndos { _, _ in taken = [] }
+    #expect(taken.count == 2)
+  }
+
+  @Test func anUndoThatIsRefusedIsForgotten() async throws {
+    let fixture = try await AccountFixture.make()
+    let guest = try await fixture.guest().principal
+    try await write(fixture, guest.store)
+    let user = try await fixture.signUp("demo", guest: guest).principal
+    await #expect(throws: ServiceError.self) {
+      try await fixture.service.undoAdoption(of: guest.id, by: user) {
+        throw ServiceError(.undoOver, "Too late")
+      }
+    }
+    var calls = 0
+    _ = try await fixture.service.finishUndos { _, _ in calls += 1 }
+    #expect(calls == 0)
+    #expect(try await stores(fixture, "guest").count == 1)
   }
 
   @Test func anErasedGuestsTokenIsSpent() async throws {

@@ -36,7 +36,7 @@ struct SweepTests {
       let waiting = try await fixture.service.guestsOnTheirWay()
       var count = 0
       for case .guest(let id) in try await guests()
-      where try await fixture.service.sweep(guest: id, by: state, onTheirWay: waiting) {
+      where try await fixture.service.sweep(guest: id, by: state, onTheirWay: waiting) == .erased {
         count += 1
       }
       return count
@@ -77,11 +77,11 @@ struct SweepTests {
     }
   }
 
-  @Test func guestsStoreGoesAWeekAfterTheLastTokenEnded() async throws {
+  @Test func guestsStoreGoesWhenTheLastTokenHasEnded() async throws {
     let sweeping = try await Sweeping()
     _ = try await sweeping.guest()
     #expect(try await sweeping.sweep() == 0)
-    sweeping.pass(days: 36)
+    sweeping.pass(days: 30)
     #expect(try await sweeping.sweep() == 0)
     sweeping.pass(days: 1)
     #expect(try await sweeping.sweep() == 1)
@@ -94,7 +94,7 @@ struct SweepTests {
     _ = try await sweeping.guest()
     sweeping.pass(days: 25)
     #expect(try await sweeping.sweep() == 0)
-    sweeping.pass(days: 36)
+    sweeping.pass(days: 30)
     #expect(try await sweeping.sweep() == 0)
     sweeping.pass(days: 1)
     #expect(try await sweeping.sweep() == 1)
@@ -110,7 +110,7 @@ struct SweepTests {
     #expect(try await sweeping.sweep() == 0)
     let again = try await sweeping.fixture.service.authenticate(bearer: renewed.token.exposed)
     #expect(again.id == guest.principal.id)
-    sweeping.pass(days: 8)
+    sweeping.pass(days: 2)
     #expect(try await sweeping.sweep() == 1)
   }
 
@@ -128,7 +128,7 @@ struct SweepTests {
     let guest = try await sweeping.guest()
     #expect(try await sweeping.sweep() == 0)
     sweeping.pass(days: 5)
-    for step in [36, 3_650] {
+    for step in [29, 3_650] {
       sweeping.fixture.clock.step(seconds: Int64(step) * Self.day)
       sweeping.state.advance(to: sweeping.fixture.clock.now, afterRunning: Self.day)
       #expect(try await sweeping.sweep() == 0)
@@ -158,7 +158,7 @@ struct SweepTests {
     try await sweeping.fixture.manager.withExisting(guest.principal.store) { _ in
       let erased = try await sweeping.fixture.service.sweep(
         guest: guest.principal.id, by: sweeping.state, onTheirWay: [])
-      #expect(!erased)
+      #expect(erased == .kept(until: nil))
     }
     #expect(try await sweeping.sweep() == 1)
   }
@@ -183,13 +183,13 @@ struct SweepTests {
     let sweeping = try await Sweeping()
     let guest = try await sweeping.guest()
     _ = try await sweeping.fixture.signUp("demo", guest: guest.principal)
-    sweeping.pass(days: 36)
+    sweeping.pass(days: 30)
     #expect(try await sweeping.sweepNotes().kept[.adoptions] == 1)
-    sweeping.pass(days: 2)
+    sweeping.pass(days: 1)
     // The store is there as yet.
     #expect(try await sweeping.sweepNotes().removed[.adoptions] == 0)
     #expect(try await sweeping.sweep() == 0)
-    sweeping.pass(days: 37)
+    sweeping.pass(days: 31)
     #expect(try await sweeping.sweep() == 1)
     #expect(try await sweeping.sweepNotes().removed[.adoptions] == 1)
     #expect(try await sweeping.notes() == 1)

@@ -1,5 +1,6 @@
 import Accounts
 import Catalogue
+import Documents
 import HTTPTypes
 import Hotels
 import Hummingbird
@@ -98,6 +99,14 @@ struct APIFixture: Sendable {
       crossOrigin: CrossOrigin(origins: origins), contract: Array("openapi: 3.1.0\n".utf8),
       metricsText: { Array("stores_open 0\n".utf8) }, publicURL: publicURL, pause: pause,
       now: { clock.now })
+  }
+
+  /// Has a store forget what was deleted so many days ago, as the sweep does.
+  /// - Returns: how many documents it has forgotten.
+  func forget(_ store: StoreName, after days: Int64) async throws -> Int? {
+    let limit = clock.now.adding(seconds: -days * 86_400)
+    return try await service.hotels.keepUp(store, at: clock.now) { $0 <= limit }
+      .removed[.tombstones]
   }
 
   /// One exchange.

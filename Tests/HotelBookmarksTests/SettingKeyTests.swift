@@ -43,6 +43,7 @@ import Testing
           "HOTEL_BOOKMARKS_DATABASE_DOCUMENT_BYTES",
         ],
         ["databaseTreeBytes", "database-tree-bytes", "HOTEL_BOOKMARKS_DATABASE_TREE_BYTES"],
+        ["tombstoneDays", "tombstone-days", "HOTEL_BOOKMARKS_TOMBSTONE_DAYS"],
         ["adminName", "admin-name", "HOTEL_BOOKMARKS_ADMIN_NAME"],
         [
           "adminPasswordFile", "admin-password-file", "HOTEL_BOOKMARKS_ADMIN_PASSWORD_FILE",

@@ -24,7 +24,8 @@ import Testing
     .issuers: "https://a.example/r#x#y, https://b.example/#z,https://a.example/r#w",
     .issuerKeys: "https://b.example/#https://keys.example/b?p=1", .issuerNetworks: "10.0.0.0/8",
     .openStores: "9", .databaseDocuments: "11", .databaseBytes: "12",
-    .databaseDocumentBytes: "2000000", .databaseTreeBytes: "3000000", .adminName: "boss",
+    .databaseDocumentBytes: "2000000", .databaseTreeBytes: "3000000", .tombstoneDays: "30",
+    .adminName: "boss",
     .adminPasswordFile: "/run/secrets/boss", .logLevel: "trace", .logFormat: "json", .showCost: "1",
     .drainSeconds: "3",
   ]
@@ -60,6 +61,7 @@ import Testing
       history: HistoryLimits(
         liveLeaves: .max, deletedLeaves: .max, treeBytes: 3_000_000),
       documentBytes: 2_000_000)
+    settings.tombstoneDays = 30
     settings.adminName = "boss"
     settings.adminPasswordFile = "/run/secrets/boss"
     settings.logLevel = .trace
@@ -165,6 +167,7 @@ import Testing
     (.databaseBytes, "1", true), (.databaseBytes, "0", false),
     (.databaseDocumentBytes, "8000000", true), (.databaseDocumentBytes, "8000001", false),
     (.databaseTreeBytes, "1048576", true), (.databaseTreeBytes, "1048575", false),
+    (.tombstoneDays, "7", true), (.tombstoneDays, "6", false),
     (.openStores, "3", false), (.openStores, "100000", true), (.openStores, "100001", false),
     (.logLevel, "critical", true), (.logLevel, "loud", false), (.logFormat, "text", true),
     (.showCost, "0", true), (.showCost, "2", false),

@@ -13,12 +13,61 @@ import Testing
 struct SweeperTests {
   @Test func guestsAreErasedOnceNoTokenCanBeLeft() async throws {
     let stage = try await Stage(guests: 250)
-    try await stage.run(days: 36)
+    try await stage.run(days: 1)
+    let openings = stage.engine.tally.opened
+    try await stage.run(days: 28)
     #expect(try await stage.guests() == 250)
-    try await stage.run(days: 3)
+    // None was opened to find that it is not due.
+    #expect(stage.engine.tally.opened - openings < 30)
+    try await stage.run(days: 4)
     #expect(try await stage.guests() == 0)
     // The accounts alone are open.
     #expect(stage.engine.tally.open == 1)
+  }
+
+  @Test func guestWhoseNoteIsMissingIsFoundAllTheSame() async throws {
+    let stage = try await Stage(guests: 3)
+    try await stage.run(days: 1)
+    guard case .guest(let guest) = try stage.name(1) else { return }
+    try await stage.stores.withStore(.system) { store in
+      try await store.update { changes in
+        changes.write(LocalEdit(LocalID(receipt: "guest-rest/" + guest.text), nil))
+      }
+    }
+    let openings = stage.engine.tally.opened
+    try await stage.run(days: 1)
+    #expect(stage.engine.tally.opened > openings)
+    try await stage.run(days: 31)
+    #expect(try await stage.guests() == 0)
+  }
+
+  @Test func guestWhoWasHereAgainIsFoundWhenTheNewTimeIsOver() async throws {
+    let stage = try await Stage(guests: 1)
+    try await stage.run(days: 29)
+    try await stage.use(0)
+    try await stage.run(days: 29)
+    #expect(try await stage.guests() == 1)
+    try await stage.run(days: 3)
+    #expect(try await stage.guests() == 0)
+  }
+
+  @Test func tombstonesGoAfterTheirDays() async throws {
+    let stage = try await Stage(guests: 0)
+    let user = StoreName.user(try #require(AccountID(String(repeating: "a", count: 32))))
+    let id = DocumentID(stored: "hotel_1")
+    try await stage.stores.withStore(user) { store in
+      let revision = try await store.put(id, base: nil, body: .empty)
+      try await store.delete(id, base: revision)
+    }
+    try await stage.run(days: 89)
+    func tombstones() async throws -> Int64 {
+      try await stage.stores.withExisting(user) { store in
+        try await store.read { view in try view.info().deletedCount }
+      }
+    }
+    #expect(try await tombstones() == 1)
+    try await stage.run(days: 3)
+    #expect(try await tombstones() == 0)
   }
 
   @Test func roundTakesNoPlaceFromWhoeverHasAStoreOpen() async throws {
@@ -33,7 +82,7 @@ struct SweeperTests {
   @Test func cancelledWalkEndsAndGoesOnWhereItWas() async throws {
     let stage = try await Stage(guests: 250)
     // In the second hundred of names, after ten minutes.
-    let sweeper = stage.sweeper(stopsAfter: 130, eachSleep: 60)
+    let sweeper = stage.sweeper(stopsAfter: 132, eachSleep: 60)
     await sweeper.run()
     #expect(sweeper.counts.storeCount == 130)
     let state = try await stage.accounts.sweepState()
@@ -68,6 +117,17 @@ struct SweeperTests {
         try #require(AccountID(String(repeating: "0", count: 32 - digits.utf8.count) + digits)))
     }
 
+    /// Notes that a guest is here now, as the renewal of a token does.
+    func use(_ number: Int) async throws {
+      let body = Array("{\"at\":\(moments.now.milliseconds)}".utf8)
+      let storage = try #require(await engine.open(name(number), creating: false))
+      try await storage.update(loading: [], at: moments.now) { changes in
+        let note = LocalDocument(revision: 2, body: body)
+        changes.write(LocalEdit(LocalID(receipt: "used"), note))
+      }
+      await storage.close()
+    }
+
     func guests() async throws -> Int {
       try await engine.names(in: "guest", after: nil, limit: 1_000).count
     }
@@ -83,7 +143,8 @@ struct SweeperTests {
       let (moments, sleeps) = (moments, Moments())
       return Sweeper(
         accounts: accounts, hotels: hotels, engine: engine, counts: SweepCounts(),
-        logger: Logger(label: "test"), now: { moments.now }, uptime: { moments.uptime },
+        logger: Logger(label: "test"), tombstoneSeconds: 90 * 86_400, now: { moments.now },
+        uptime: { moments.uptime },
         sleep: { _ in
           moments.pass(seconds)
           sleeps.pass(1)

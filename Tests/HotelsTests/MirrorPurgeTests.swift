@@ -32,6 +32,48 @@ import Testing
     }
   }
 
+  @Test(.bug(id: "Y04")) func copyThatHasReadATombstoneGoesOnWhenItIsForgotten() async throws {
+    let fixture = try HotelFixture()
+    try await fixture.add(ids: "stays", "goes", "too")
+    let slept = try #require(try await fixture.service.mirror(of: fixture.user, since: nil)).token
+    _ = try await fixture.service.unbookmark(hotelID("goes"), in: fixture.user)
+    let seen = try #require(try await fixture.service.mirror(of: fixture.user, since: slept)).token
+    fixture.clock.advance(seconds: 91 * 86_400)
+    #expect(try await forget(fixture) == 1)
+    #expect(try await fixture.service.mirror(of: fixture.user, since: slept) == nil)
+    let next = try #require(try await fixture.service.mirror(of: fixture.user, since: seen))
+    #expect(next.removed.isEmpty && next.order == nil)
+    #expect(MirrorToken(next.token.description) == next.token)
+    let anew = try #require(try await fixture.service.mirror(of: fixture.user, since: nil))
+    #expect(anew.hotels.count == 2)
+    // A later deletion, forgotten in turn, outdates neither who has read it nor who begins from nothing.
+    _ = try await fixture.service.unbookmark(hotelID("too"), in: fixture.user)
+    let last = try #require(try await fixture.service.mirror(of: fixture.user, since: anew.token))
+    fixture.clock.advance(seconds: 91 * 86_400)
+    #expect(try await forget(fixture) == 1)
+    #expect(try await fixture.service.mirror(of: fixture.user, since: next.token) == nil)
+    #expect(try await fixture.service.mirror(of: fixture.user, since: last.token) != nil)
+  }
+
+  @Test(.bug(id: "Y04")) func copyInTheMiddleOfItsFirstPagesGoesOn() async throws {
+    let fixture = try HotelFixture()
+    try await fixture.add(ids: "stays", "goes")
+    _ = try await fixture.service.unbookmark(hotelID("goes"), in: fixture.user)
+    fixture.clock.advance(seconds: 91 * 86_400)
+    #expect(try await forget(fixture) == 1)
+    // As a first page leaves off that was too short for all.
+    let token = try await fixture.stores.withExisting(fixture.user) { store in
+      try await store.read { view in try MirrorToken(1, in: view) }
+    }
+    #expect(try await fixture.service.mirror(of: fixture.user, since: token) != nil)
+  }
+
+  private func forget(_ fixture: HotelFixture) async throws -> Int? {
+    let limit = fixture.clock.now.adding(seconds: -90 * 86_400)
+    return try await fixture.service.keepUp(fixture.user, at: fixture.clock.now) { $0 <= limit }
+      .removed[.tombstones]
+  }
+
   private func purge(_ text: String, _ fixture: HotelFixture) async throws {
     let id = DocumentID(stored: text)
     try await fixture.stores.withExisting(fixture.user) { store in

@@ -59,6 +59,72 @@ import Testing
     #expect(try await fixture.lists.role(of: friend, in: list) == nil)
   }
 
+  @Test func anAccountThatHasEndedLeavesNoMembershipBehind() async throws {
+    let fixture = try ListFixture()
+    let (owner, friend) = (try await fixture.account("ann"), try await fixture.account("ben"))
+    let list = try await fixture.list(of: owner, "ann")
+    let token = try await fixture.lists.invite(to: list, as: .editor, until: nil, by: owner).token
+    let person = Principal(kind: .user, id: friend, username: "ben", store: .user(friend))
+    // A request of the account's, let in before, comes to its commit after the account has ended.
+    try await fixture.accounts.erase(person)
+    await #expect(throws: ServiceError.self) {
+      _ = try await fixture.lists.accept(token, by: friend, "ben")
+    }
+    await #expect(throws: ServiceError.self) { _ = try await fixture.list(of: friend, "ben") }
+    #expect(try await fixture.lists.role(of: friend, in: list) == nil)
+    #expect(try await fixture.lists.directory.members(of: list)?.all.count == 1)
+    #expect(try await fixture.engine.names(in: "list", after: nil, limit: 10).count == 1)
+    // The invitation is open still, for whoever has the name next.
+    let next = try await fixture.account("ben")
+    _ = try await fixture.lists.accept(token, by: next, "ben")
+  }
+
+  @Test func anotherStateThanDemandedIsFoundInTheUpdateThatWrites() async throws {
+    let fixture = try ListFixture()
+    let (owner, friend) = (try await fixture.account("ann"), try await fixture.account("ben"))
+    let list = try await fixture.list(of: owner, "ann")
+    try await fixture.lists.putMember("ben", role: .editor, on: list, by: owner)
+    let tag = try await fixture.lists.list(list, for: owner).tag
+    let condition: ListService.Condition = { state in
+      guard state.text == tag else { throw ServiceError(.precondition, "Another state") }
+    }
+    try await fixture.lists.change(
+      list, by: friend, title: "Paris", markdown: nil, condition: condition)
+    await #expect(throws: ServiceError.self) {
+      try await fixture.lists.change(
+        list, by: owner, title: "Oslo", markdown: nil, condition: condition)
+    }
+    await #expect(throws: ServiceError.self) {
+      try await fixture.lists.handOn(list, to: "ben", by: owner, condition: condition)
+    }
+    await #expect(throws: ServiceError.self) {
+      try await fixture.lists.end(list, by: owner, condition: condition)
+    }
+    let left = try await fixture.lists.list(list, for: owner)
+    #expect(left.title == "Paris" && left.role == .owner)
+  }
+
+  @Test func aThousandMembersAreReadInSlices() async throws {
+    let fixture = try ListFixture()
+    let owner = try await fixture.account("ann")
+    let list = try await fixture.list(of: owner, "ann")
+    try await fixture.lists.directory.update { changes in
+      for number in 1..<ListLimits.members {
+        var generator = SeededGenerator(seed: UInt64(number))
+        changes.note(
+          ListKeys.member(.random(using: &generator), of: list),
+          ["name": .string("m\(number)"), "role": "reader", "joinedAt": 1])
+      }
+    }
+    let members = try #require(await fixture.lists.directory.members(of: list))
+    #expect(members.all.count == ListLimits.members && members.all.first?.username == "ann")
+    #expect(try await fixture.lists.usernames(of: [owner], on: list) == [owner: "ann"])
+    _ = try await fixture.account("ben")
+    await #expect(throws: ServiceError.self) {
+      try await fixture.lists.putMember("ben", role: .reader, on: list, by: owner)
+    }
+  }
+
   @Test func invitationsAreKnownByTheirHashAlone() async throws {
     let fixture = try ListFixture()
     let owner = try await fixture.account("ann")

@@ -59,6 +59,36 @@ import Testing
     #expect(try await told(&again) == [])
   }
 
+  @Test func forgottenDeletionRewindsWhoeverWasNotToldOfIt() async throws {
+    let fixture = try ListFixture()
+    let me = try await fixture.account("ann")
+    let own = StoreName.user(me)
+    try await write(fixture, "a", ["n": 1], in: own)
+    try await write(fixture, "b", ["n": 1], in: own)
+    var awake = try await Observer.fromNow(
+      fixture.lists, account: me, own: own, Observer.Filter())
+    let slept = try #require(ObserverToken(awake.text))
+    try await write(fixture, "a", nil, in: own)
+    #expect(try await told(&awake) == ["change a deleted"])
+    let seen = try #require(ObserverToken(awake.text))
+    fixture.clock.advance(seconds: 86_400)
+    let now = fixture.clock.now
+    let removed = try await fixture.stores.withExisting(own) { store in
+      try await store.forget(sparing: DocumentID(stored: "none")) { $0 < now }
+    }
+    #expect(removed.removed[.tombstones] == 1)
+    #expect(try await told(&awake) == [])
+    for (token, expected) in [(seen, [String]()), (slept, ["rewound ", "change b"])] {
+      var again = try await Observer.going(
+        on: token, fixture.lists, account: me, own: own, Observer.Filter())
+      #expect(try await told(&again) == expected)
+      #expect(try await told(&again) == [])
+    }
+    var anew = try await Observer.fromStart(
+      fixture.lists, account: me, own: own, Observer.Filter())
+    #expect(try await told(&anew) == ["change b"])
+  }
+
   @Test func oneItemOrOneTypeIsAllThatIsAskedFor() async throws {
     let fixture = try ListFixture()
     let me = try await fixture.account("ann")

@@ -17,7 +17,9 @@ OPERATIONS = [
 DATABASE = [
     ("GET", ""), ("GET", "/_all_docs"), ("GET", "/_changes"), ("POST", "/_bulk_docs"), ("PUT", "/a"),
     ("GET", "/h1"), ("POST", "/_find"), ("GET", "/_security"), ("POST", "/_bulk_get"),
-    ("GET", "/_local/x"), ("PUT", "/_local/x"), ("POST", "/_revs_diff"), ("POST", "/_compact")]
+    ("GET", "/_local/x"), ("PUT", "/_local/x"), ("POST", "/_revs_diff"), ("POST", "/_compact")] + [
+        ("GET", f"/_changes?feed={feed}&timeout=50") for feed in ("longpoll", "eventsource")]
+OUTSIDE = ("invited", "removed", "stranger", "guest", "other guest", "administrator", "nobody", "expired")
 BODIES = {
     "/members/{username}": {"role": "reader"}, "/invitations": {"role": "reader"},
     "/notes/{title}": {"markdown": "x"}, "": {"markdown": "y"}, "/bookmarks": {"remove": []},
@@ -29,7 +31,13 @@ OWNERS = {("PUT", "/members/{username}"), ("DELETE", "/members/{username}"), ("G
 
 
 @pytest.fixture(scope="module")
-def people(shared):
+def shared(administrator):
+    """A server whose administrator is known, for this file's tests."""
+    return administrator.server
+
+
+@pytest.fixture(scope="module")
+def people(shared, administrator):
     """The list's path, and a token of everybody."""
     people = {role: Account(shared) for role in ("owner", "editor", "reader", "invited", "removed", "stranger")}
     owner = people["owner"]
@@ -47,6 +55,7 @@ def people(shared):
     tokens = {role: person.token for role, person in people.items()}
     tokens["guest"], tokens["other guest"], tokens["nobody"] = shared.guest(), shared.guest(), None
     tokens["expired"] = tokens["stranger"][:-4] + "AAAA"
+    tokens["administrator"] = administrator.auth
     return path[10:], tokens, people
 
 
@@ -59,6 +68,8 @@ def filled(path, people):
 def ask(server, method, family, suffix, which, token, people):
     body = BODIES.get(suffix) if method in ("PUT", "POST", "PATCH") else None
     options = {} if body is None else {"json": body}
+    if isinstance(token, tuple):
+        token, options["auth"] = None, token
     return server.call(method, family + which + filled(suffix, people), token, **options)
 
 
@@ -73,11 +84,13 @@ def test_whoever_is_not_on_a_list_can_not_tell_it_from_an_absent_one(shared, peo
     which, tokens, accounts = people
     family = "/couch/list-" if path.startswith("db:") else "/v1/lists/"
     suffix = path[3:] if path.startswith("db:") else path[len("/v1/lists/{listID}"):]
-    for role in ("invited", "removed", "stranger", "guest", "other guest", "nobody", "expired"):
+    for role in OUTSIDE:
         there = ask(shared, method, family, suffix, which, tokens[role], accounts)
         absent = ask(shared, method, family, suffix, ABSENT, tokens[role], accounts)
         assert told(there, which) == told(absent, ABSENT), role
-        assert there.status_code in (401, 404) or role in ("nobody", "expired"), (role, there.text)
+        # The administrator has no part in /v1, whatever is asked for there.
+        known = (403,) if role == "administrator" and not path.startswith("db:") else (401, 404)
+        assert there.status_code in known or role in ("nobody", "expired"), (role, there.text)
     reader = ask(shared, method, family, suffix, which, tokens["reader"], accounts)
     if method != "GET" and path not in ("db:/_find", "db:/_bulk_get", "db:/_revs_diff", "db:/_local/x",
                                         "db:/_bulk_docs"):
@@ -88,6 +101,15 @@ def test_whoever_is_not_on_a_list_can_not_tell_it_from_an_absent_one(shared, peo
     if (method, suffix) in OWNERS:
         editor = ask(shared, method, family, suffix, which, tokens["editor"], accounts)
         assert editor.status_code == 403, editor.text
+
+
+@pytest.mark.parametrize("role", OUTSIDE)
+def test_whoever_is_not_on_a_list_can_not_observe_it(shared, people, role):
+    which, tokens, accounts = people
+    there, absent = (
+        ask(shared, "GET", "/v1/changes?list=", "", each, tokens[role], accounts) for each in (which, ABSENT))
+    assert told(there, which) == told(absent, ABSENT)
+    assert there.status_code in (401, 403, 404), there.text
 
 
 def test_the_list_is_as_it_was(shared, people):

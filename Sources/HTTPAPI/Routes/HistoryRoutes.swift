@@ -11,7 +11,9 @@ extension HTTPService {
   var historyRoutes: [Route] {
     [
       .person(.get, "/v1/documents/{documentID}/revisions") { call, person in
-        try await listRevisions(call, in: person.store, names: [person.id: person.username ?? ""])
+        try await listRevisions(call, in: person.store) { _ in
+          [person.id: person.username ?? ""]
+        }
       },
       .person(.get, "/v1/documents/{documentID}/revisions/{rev}") { call, person in
         try await readRevision(call, in: person.store)
@@ -23,9 +25,10 @@ extension HTTPService {
   }
 
   /// A page of a document's history.
-  /// - Parameter names: of those whom the caller may know by name.
+  /// - Parameter findNames: finds the names of some users, as far as the caller may know them.
   func listRevisions(
-    _ call: Call, in store: StoreName, names: [AccountID: String]
+    _ call: Call, in store: StoreName,
+    findNames: (Set<AccountID>) async throws -> [AccountID: String]
   ) async throws -> Response {
     let id = try DocumentID(call.parameter("documentID"))
     let query = try call.query("limit", "after")
@@ -35,6 +38,8 @@ extension HTTPService {
       try await store?.history(of: id, limit: limit, after: after)
     }
     guard let page = page ?? nil else { throw Problem.notFound }
+    let names = try await findNames(
+      Set(page.revisions.compactMap { $0.kept?.arrival?.author.user }))
     return .json { writer in
       writer.member("id", id.text)
       writer.name("revisions")
@@ -123,6 +128,11 @@ extension PastRevision {
 }
 
 extension Author {
+  /// Which user; nil for anybody else.
+  var user: AccountID? {
+    if case .user(let id) = self { id } else { nil }
+  }
+
   fileprivate func write(to writer: inout JSONWriter, _ names: [AccountID: String]) {
     writer.beginObject()
     switch self {
@@ -131,7 +141,7 @@ extension Author {
     case .administrator: writer.member("kind", "administrator")
     case .server: writer.member("kind", "server")
     }
-    if case .user(let id) = self, let name = names[id] { writer.member("name", name) }
+    if let name = user.flatMap({ names[$0] }) { writer.member("name", name) }
     writer.endObject()
   }
 }

@@ -13,12 +13,16 @@ enum Limits {
   /// `{"limits":[{"name","value","unit"}…]}`.
   /// - Parameter caps: those that an operator has set.
   /// - Parameter databases: those of the administrator's databases; one that is none is left out.
-  static func json(_ caps: ConnectionCaps, databases: StoreLimits) -> [UInt8] {
+  /// - Parameter tombstoneDays: after how many days what was deleted is forgotten.
+  static func json(
+    _ caps: ConnectionCaps, databases: StoreLimits, tombstoneDays: Int
+  ) -> [UInt8] {
     var writer = JSONWriter()
     writer.beginObject()
     writer.name("limits")
     writer.beginArray()
-    for (name, value, unit) in rows + connections(caps) + self.databases(databases) {
+    let set = [("tombstoneDays", tombstoneDays, "days that tombstones are kept, and then marks")]
+    for (name, value, unit) in rows + connections(caps) + self.databases(databases) + set {
       writer.beginObject()
       writer.member("name", name)
       writer.member("value", value)

@@ -60,10 +60,10 @@ extension HTTPService {
     of ids: [HotelID], on list: AccountID
   ) async throws -> [HotelID: String] {
     let authors = try await hotels.adders(of: ids, in: .list(list))
-    let names = try await lists.usernames(on: list)
+    let users = authors.values.compactMap(\.user)
+    let names = try await lists.usernames(of: users, on: list)
     return authors.compactMapValues { author in
-      guard case .user(let id) = author else { return nil }
-      return names[id]
+      author.user.flatMap { names[$0] }
     }
   }
 }

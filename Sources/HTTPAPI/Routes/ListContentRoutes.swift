@@ -33,8 +33,9 @@ extension HTTPService {
         try await mirror(call, of: .list(list))
       },
       readingList("/documents/{documentID}/revisions") { call, list, _ in
-        try await listRevisions(
-          call, in: .list(list), names: try await lists.usernames(on: list))
+        try await listRevisions(call, in: .list(list)) { authors in
+          try await lists.usernames(of: authors, on: list)
+        }
       },
       readingList("/documents/{documentID}/revisions/{rev}") { call, list, _ in
         try await readRevision(call, in: .list(list))

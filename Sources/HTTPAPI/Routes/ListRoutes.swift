@@ -23,8 +23,7 @@ extension HTTPService {
       },
       .person(.delete, "/v1/lists/{listID}") { call, person in
         let id = try await listID(call, person)
-        try await requireTag(call, of: id, person)
-        try await lists.end(id, by: person.id)
+        try await lists.end(id, by: person.id, condition: try Self.listCondition(call))
         return .empty(.noContent)
       },
     ] + memberRoutes + invitationRoutes + listContentRoutes
@@ -93,22 +92,28 @@ extension HTTPService {
     guard title != nil || markdown != nil || owner != nil else {
       throw Problem(.badRequest, "bad_request", "The body needs title, markdown or owner")
     }
-    try await requireTag(call, of: id, person)
+    var condition = try Self.listCondition(call)
     if title != nil || markdown != nil {
-      try await lists.change(id, by: person.id, title: title, markdown: markdown)
+      let version = try await lists.change(
+        id, by: person.id, title: title, markdown: markdown, condition: condition)
+      // The document is another one by what this request has written.
+      if call[.ifMatch] != nil {
+        condition = { tag in guard tag.version == version else { throw Self.changedList } }
+      }
     }
-    if let owner { try await lists.handOn(id, to: owner, by: person.id) }
+    if let owner { try await lists.handOn(id, to: owner, by: person.id, condition: condition) }
     let list = try await lists.list(id, for: person.id)
     return answer(list, .ok, headers: Self.tagged(list.tag), call)
   }
 
-  /// - Throws: 412 when `If-Match` demands another state of the list.
-  private func requireTag(_ call: Call, of id: AccountID, _ person: Principal) async throws {
-    guard let wanted = try EntityTags(call, .ifMatch, strong: true) else { return }
-    guard wanted.matches(try await lists.list(id, for: person.id).tag) else {
-      throw ServiceError(.precondition, "The list has changed, and If-Match demands another state")
-    }
+  /// What `If-Match` demands of the list; it throws 412 for another state.
+  private static func listCondition(_ call: Call) throws -> ListService.Condition {
+    guard let wanted = try EntityTags(call, .ifMatch, strong: true) else { return { _ in } }
+    return { tag in guard wanted.matches(tag.text) else { throw changedList } }
   }
+
+  private static let changedList = ServiceError(
+    .precondition, "The list has changed, and If-Match demands another state")
 
   /// A list as an answer.
   func answer(
@@ -130,7 +135,7 @@ extension HTTPService {
       writer.member("joinedAt", member.joinedAt.rfc3339)
       writer.endObject()
     }
-    writer.member("createdAt", list.members.createdAt.rfc3339)
+    writer.member("createdAt", list.members.head.createdAt.rfc3339)
     writer.member("updatedAt", list.updatedAt.rfc3339)
     writer.member("couch", address(of: call) + "/couch/list-" + list.id.text)
   }

@@ -16,8 +16,9 @@ extension HTTPService {
       .person(.get, "/v1/me/adoptions") { _, person in try await listAdoptions(of: person) },
       .person(.delete, "/v1/me/adoptions/{id}") { call, person in
         guard let guest = AccountID(try call.parameter("id")) else { throw Problem.notFound }
-        try await hotels.undoAdoption(of: guest, in: person.store)
-        try await accounts.eraseAdopted(guest, of: person)
+        try await accounts.undoAdoption(of: guest, by: person) {
+          try await hotels.undoAdoption(of: guest, in: person.store)
+        }
         return .empty(.noContent)
       },
       .signedIn(.put, "/v1/me/password") { call, person in

@@ -16,7 +16,10 @@ extension HTTPService {
       .open(.get, "/metrics") { _ in health.answer(.metrics).response },
       .open(.get, "/openapi.yaml") { _ in .text(contract, type: "application/yaml") },
       .open(.get, "/v1/limits") {
-        [limits = Limits.json(connectionCaps, databases: databaseLimits)] _ in .json(limits)
+        [
+          limits = Limits.json(
+            connectionCaps, databases: databaseLimits, tombstoneDays: tombstoneDays)
+        ] _ in .json(limits)
       },
     ]
   }

@@ -40,6 +40,8 @@ package struct HTTPService: Sendable {
   package let connectionCaps: ConnectionCaps
   /// What the administrator's databases take, as `GET /v1/limits` shows it.
   package let databaseLimits: StoreLimits
+  /// After how many days people's stores and lists forget what was deleted.
+  package let tombstoneDays: Int
   /// Who pays for processor time; nil where nobody does, as in tests.
   package let processors: ProcessorAccounts?
   /// Whether answers say what they cost.
@@ -67,6 +69,7 @@ package struct HTTPService: Sendable {
     contract: [UInt8], metricsText: @escaping @Sendable () -> [UInt8], publicURL: String? = nil,
     isSecure: Bool = false, proxies: TrustedProxies = TrustedProxies(),
     connectionCaps: ConnectionCaps = ConnectionCaps(), databaseLimits: StoreLimits = .database,
+    tombstoneDays: Int = 90,
     processors: ProcessorAccounts? = nil,
     showsCost: Bool = false,
     pause: @escaping @Sendable (Duration) async -> Void = { try? await Task.sleep(for: $0) },
@@ -88,6 +91,7 @@ package struct HTTPService: Sendable {
     self.proxies = proxies
     self.connectionCaps = connectionCaps
     self.databaseLimits = databaseLimits
+    self.tombstoneDays = tombstoneDays
     self.processors = processors
     self.showsCost = showsCost
     self.now = now

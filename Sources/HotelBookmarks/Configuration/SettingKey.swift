@@ -26,6 +26,7 @@ package enum SettingKey: String, CaseIterable, Sendable {
   case databaseBytes
   case databaseDocumentBytes
   case databaseTreeBytes
+  case tombstoneDays
   case adminName
   case adminPasswordFile
   case logLevel
@@ -47,7 +48,7 @@ package enum SettingKey: String, CaseIterable, Sendable {
     switch self {
     case .port, .operationsPort, .guestsPerHour, .openStores, .connections, .connectionsPerAddress,
       .requestsAtOnce, .databaseDocuments, .databaseBytes, .databaseDocumentBytes,
-      .databaseTreeBytes, .showCost, .drainSeconds:
+      .databaseTreeBytes, .tombstoneDays, .showCost, .drainSeconds:
       true
     case .hostname, .data, .upstream, .upstreamCredentialsFile, .upstreamNetworks,
       .upstreamCAFile, .publicURL, .origins, .issuers, .issuerKeys, .issuerNetworks,
@@ -225,6 +226,14 @@ extension SettingKey {
       (
         "`8388608`",
         "bytes of one document's revision tree there, 1048576 to 67108864"
+      )
+    case .tombstoneDays:
+      (
+        "`90`",
+        """
+        days after which people's stores and lists forget what was deleted, 7 to 36500; a device \
+        that was away for 90 days more brings nothing back
+        """
       )
     case .adminName:
       (

@@ -57,6 +57,8 @@ package struct Settings: Sendable, Equatable {
   package var openStores: Int?
   /// What the administrator's databases take.
   package var databases = StoreLimits.database
+  /// After how many days people's own stores and lists forget what was deleted.
+  package var tombstoneDays = 90
   /// The administrator's name.
   package var adminName = Administrator.standardName
   /// A file with the administrator's password; nil for one that is drawn at the first start.

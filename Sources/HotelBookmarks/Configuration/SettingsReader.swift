@@ -47,6 +47,7 @@ package struct SettingsReader: Sendable {
     settings.guestsPerHour = try int(.guestsPerHour, in: 1...1_000_000) ?? settings.guestsPerHour
     settings.openStores = try int(.openStores, in: 4...100_000)
     try readDatabases(into: &settings)
+    settings.tombstoneDays = try int(.tombstoneDays, in: 7...36_500) ?? settings.tombstoneDays
     try readConnections(into: &settings)
     try readIssuers(into: &settings)
     settings.adminName = string(.adminName) ?? settings.adminName

@@ -73,7 +73,12 @@ struct ServiceAssembly: Sendable {
         "an import's leftovers can't be removed yet",
         metadata: ["detail": "\(StartFailure.line(failure))"])
     }
-    for failure in try await lists.finishImports() + accounts.finishErasures() + lists.finish() {
+    let undos = try await accounts.finishUndos { guest, user in
+      try await hotels.undoAdoption(of: guest, in: .user(user))
+    }
+    for failure in try await undos + lists.finishImports() + accounts.finishErasures()
+      + lists.finish()
+    {
       logger.error(
         "a store can't be erased yet", metadata: ["detail": "\(StartFailure.line(failure))"])
     }
@@ -85,11 +90,13 @@ struct ServiceAssembly: Sendable {
       metricsText: { metrics.text }, publicURL: settings.publicURL,
       isSecure: settings.tlsCertificateFile != nil, proxies: settings.trustedProxies,
       connectionCaps: connections.caps, databaseLimits: settings.databases,
+      tombstoneDays: settings.tombstoneDays,
       processors: ProcessorAccounts(pool),
       showsCost: settings.showsCost, now: now)
     sweeper = Sweeper(
       accounts: accounts, hotels: hotels, engine: engine, counts: SweepCounts(), logger: logger,
-      now: now, uptime: { .now }, sleep: { (try? await Task.sleep(for: $0)) != nil })
+      tombstoneSeconds: Int64(settings.tombstoneDays) * 86_400, now: now, uptime: { .now },
+      sleep: { (try? await Task.sleep(for: $0)) != nil })
     sweeper.counts.report(to: metrics)
     connections.report(to: metrics)
     report(to: metrics)

@@ -7,7 +7,8 @@ import Stores
 import Synchronization
 
 /// Walks over all stores, a small one at a time, and removes what nobody can use any more: guests' stores to which no
-/// token leads, notes on such guests, tombstones of accounts, and what stores keep for a time.
+/// token leads, notes on such guests, tombstones of accounts, what stores keep for a time, and old tombstones. A guest's
+/// store is opened only when the guest may not have been here for so long that it is to go.
 ///
 /// A round begins a day after the one before, and goes on where it was after a stop. Between two stores it rests for
 /// longer than it worked, so that it takes a twentieth of one processor at most.
@@ -28,6 +29,8 @@ struct Sweeper: Sendable {
   let engine: any StorageEngine
   let counts: SweepCounts
   let logger: Logger
+  /// After how many seconds what was deleted is forgotten.
+  let tombstoneSeconds: Int64
   /// The wall clock.
   let now: @Sendable () -> Timestamp
   /// The clock that nobody sets.
@@ -66,11 +69,17 @@ struct Sweeper: Sendable {
     var remains = Remains()
     let onTheirWay = try await accounts.guestsOnTheirWay()
     while let names = try await names(after: progress.state.position), !names.isEmpty {
-      for name in names {
+      let begun = uptime()
+      let resting = try await accounts.restingGuests(among: names)
+      remains.add(Remains(kept: [.guests: resting.count]))
+      guard await sleep(Self.rest(after: uptime() - begun)) else { return }
+      var rests: [AccountID: Timestamp] = [:]
+      for name in names where !resting.contains(name) {
         let begun = uptime()
-        remains.add(await visit(name, progress.state, onTheirWay))
+        remains.add(await visit(name, progress.state, onTheirWay, &rests))
         guard await sleep(Self.rest(after: uptime() - begun)) else { return }
       }
+      try await accounts.rest(rests)
       progress.reach(names.last?.key)
       progress.advance(to: now(), uptime())
       try await note(&progress)
@@ -94,20 +103,31 @@ struct Sweeper: Sendable {
   }
 
   /// Looks after one store.
+  /// - Parameter rests: gets until when a guest's store need not be looked at again.
   private func visit(
-    _ name: StoreName, _ state: SweepState, _ onTheirWay: Set<AccountID>
+    _ name: StoreName, _ state: SweepState, _ onTheirWay: Set<AccountID>,
+    _ rests: inout [AccountID: Timestamp]
   ) async -> Remains {
     var remains = Remains()
     do {
+      var rest: Timestamp?
       if case .guest(let id) = name {
-        if try await accounts.sweep(guest: id, by: state, onTheirWay: onTheirWay) {
+        switch try await accounts.sweep(guest: id, by: state, onTheirWay: onTheirWay) {
+        case .erased:
           remains.removed[.guests] = 1
           counts.visited(remains)
           return remains
+        case .kept(let moment):
+          remains.kept[.guests] = 1
+          rest = moment
         }
-        remains.kept[.guests] = 1
       }
-      remains.add(try await hotels.keepUp(name, at: state.moment(at: now())))
+      let (now, seconds) = (now(), tombstoneSeconds)
+      remains.add(
+        try await hotels.keepUp(name, at: state.moment(at: now)) { deleted in
+          state.isOver(deleted, for: seconds, at: now)
+        })
+      if case .guest(let id) = name { rests[id] = rest }
     } catch {
       counts.fail()
       if !Task.isCancelled {

@@ -38,20 +38,12 @@ package enum ErasureLog {
       var start = rest.startIndex
       while let end = rest[start...].firstIndex(of: UInt8(ascii: "\n")) {
         let key = String(decoding: rest[start..<end], as: UTF8.self)
-        if let name = StoreName(key: key), isPersonal(name) { body(name) }
+        if let name = StoreName(key: key), name.isPersonal { body(name) }
         start = end + 1
       }
       rest.removeSubrange(..<start)
       if rest.count > maximumLine { rest = [] }
       return true
-    }
-  }
-
-  /// Whether a store is somebody's own.
-  static func isPersonal(_ name: StoreName) -> Bool {
-    switch name {
-    case .guest, .user, .list: true
-    case .system, .named, .staged: false
     }
   }
 }

@@ -1,0 +1,77 @@
+import Documents
+import HTTPTypes
+import JSON
+import Stores
+import TestSupport
+import Testing
+
+@testable import HTTPAPI
+
+/// A device that slept until what it has not heard of was forgotten.
+@Suite struct ForgettingRouteTests {
+  private static let days: Int64 = 90
+
+  @Test(.bug(id: "Y04"), arguments: [false, true])
+  func deviceThatSleptBringsNothingBack(isList: Bool) async throws {
+    try await APIFixture.open { api in
+      let token = try await api.user("sleeper")
+      let place = try await place(api, token, isList)
+      try await api.call(
+        .put, place.path + "/bookmarks/h1", token: token, body: #"{"name":"One"}"#)
+      let document = try await api.call(.get, place.couch + "/h1?revs=true", token: token)
+      let revision = try #require(document["_rev"])
+      let slept = try #require(
+        try await api.call(.get, place.path + "/mirror", token: token)["token"])
+      try await api.call(.delete, place.path + "/bookmarks/h1", token: token)
+      let seen = try #require(
+        try await api.call(.get, place.path + "/mirror?since=" + slept, token: token)["token"])
+      api.clock.advance(seconds: (Self.days + 1) * 86_400)
+      #expect(try await api.forget(place.store, after: Self.days) == 1)
+      let later = try #require(
+        try await api.call(
+          .post, "/v1/sessions", body: APIFixture.credentials("sleeper"))["token"])
+      // The copy begins anew, but for one that has read the tombstone.
+      let outdated = try await api.call(
+        .get, place.path + "/mirror?since=" + slept, token: later)
+      #expect(outdated.status == 410 && outdated["error"] == "resync_required")
+      let current = try await api.call(.get, place.path + "/mirror?since=" + seen, token: later)
+      #expect(current.status == 200)
+      // A push finds that nothing is missing, and what it brings all the same stays away.
+      let missing = try await api.call(
+        .post, place.couch + "/_revs_diff", token: later, body: #"{"h1":["\#(revision)"]}"#)
+      #expect(missing.text == "{}\n" || missing.text == "{}")
+      let pushed = try await api.call(
+        .post, place.couch + "/_bulk_docs", token: later,
+        body: #"{"new_edits":false,"docs":[\#(document.text)]}"#)
+      #expect(pushed.status == 201)
+      #expect(try await api.call(.get, place.couch + "/h1", token: later).status == 404)
+      let list = try await api.call(.get, place.path + "/bookmarks", token: later)
+      #expect(list.json["bookmarks"]?.array?.isEmpty == true)
+      // Who bookmarks it again goes on from what was forgotten.
+      try await api.call(
+        .put, place.path + "/bookmarks/h1", token: later, body: #"{"name":"One"}"#)
+      let again = try #require(
+        try await api.call(.get, place.couch + "/h1", token: later)["_rev"])
+      #expect(try RevisionID(again).generation == 3)
+    }
+  }
+
+  /// Somebody's own store, or a list's.
+  private struct Place {
+    let path: String
+    let couch: String
+    let store: StoreName
+  }
+
+  private func place(_ api: APIFixture, _ token: String, _ isList: Bool) async throws -> Place {
+    guard isList else {
+      let me = try await api.call(.get, "/v1/me", token: token)
+      let id = try #require(me["id"].flatMap(AccountID.init))
+      return Place(path: "/v1", couch: "/couch/user-" + id.text, store: .user(id))
+    }
+    let made = try await api.call(
+      .post, "/v1/lists", token: token, body: #"{"title":"Rome","markdown":""}"#)
+    let id = try #require(made["id"].flatMap(AccountID.init))
+    return Place(path: "/v1/lists/" + id.text, couch: "/couch/list-" + id.text, store: .list(id))
+  }
+}

@@ -1,0 +1,86 @@
+"""PouchDB's protocol on a list's database: devices of its members in live sync, one of whom is removed meanwhile."""
+import time
+
+from couch import Account, Database
+from patience import until
+from pouch import Pouch
+from test_observers import make_list
+
+
+def server_has(owner, name):
+    rows = Database(owner.server, owner.token, name).call("GET", "/_all_docs").json()["rows"]
+    return {row["id"]: row["value"]["rev"] for row in rows}
+
+
+def draft(account, path, markdown):
+    answer = account.server.call(
+        "PUT", path + "?draft=true", account.token, json={"markdown": markdown})
+    assert answer.status_code in (200, 201), answer.text
+
+
+def in_step(device, owner):
+    until(lambda: device.documents() == server_has(owner, device.name), f"{device.name} is not in step")
+
+
+def test_removed_members_device_stops_and_the_others_stay_in_step(shared):
+    owner, editor, reader = (Account(shared) for _ in range(3))
+    path = make_list(owner, (editor, "editor"), (reader, "reader"))
+    list_id = path[10:]
+    name = "list-" + list_id
+    writing, reading = (Pouch(shared, account.token, name).live() for account in (editor, reader))
+    # The editor's own store syncs to a device of theirs, too: drafts go there and nowhere else.
+    own = Pouch(shared, editor.token, editor.store).live()
+    for number in range(20):
+        writing.put(f"h{number}", type="hotel", id=f"h{number}", name=f"Hotel {number}")
+        if number % 5 == 0:
+            draft(editor, f"{path}/notes/Plan", f"draft {number}")
+        if number % 7 == 0:
+            shared.call("PUT", f"{path}/bookmarks/r{number}", owner.token, json={"name": "by REST"})
+    in_step(writing, owner)
+    in_step(reading, owner)
+    mark = f"draft:{list_id}:"
+    until(lambda: any(each.startswith(mark) for each in own.seen), "the author's device has no draft")
+    # What a reader writes on a device stays there.
+    reading.put("mine", type="hotel", id="mine", name="Mine")
+    until(lambda: reading.denied == ["mine"], "the reader's write was not refused")
+    # The reader is removed while the editor's device goes on.
+    begun = time.monotonic()
+    assert shared.call("DELETE", f"{path}/members/{reader.name}", owner.token).status_code == 204
+    for number in range(20, 40):
+        writing.put(f"h{number}", type="hotel", id=f"h{number}", name=f"Hotel {number}")
+        draft(editor, f"{path}/notes/Plan", f"draft {number}")
+    until(lambda: reading.ended, "the removed reader's device goes on")
+    assert reading.ended[0] == 404 and reading.ended_at - begun < 1.5, reading.ended
+    assert not any(f"h{number}" in reading.seen for number in range(20, 40))
+    # The draft is everybody's once it is published, and no sooner.
+    assert f"{list_id}:Plan" not in writing.seen | reading.seen
+    assert shared.call("POST", f"{path}/notes/Plan/publish", editor.token).status_code == 200
+    until(lambda: f"{list_id}:Plan" in writing.documents(), "the published note did not come")
+    assert writing.winner(f"{list_id}:Plan")[1]["markdown"] == "draft 39"
+    in_step(writing, owner)
+    in_step(own, editor)
+    for device in (writing, reading):
+        assert not [each for each in device.seen if each.startswith("draft:")]
+    assert "mine" not in server_has(owner, name) and writing.ended is None and writing.denied == []
+    writing.ended = own.ended = "the test"
+
+
+def test_two_devices_that_were_offline_agree_on_a_list(shared):
+    """Edits of one hotel on two members' devices, pushed one after the other."""
+    owner, editor = Account(shared), Account(shared)
+    path = make_list(owner, (editor, "editor"))
+    one, other = (Pouch(shared, account.token, "list-" + path[10:]) for account in (owner, editor))
+    one.put("h1", type="hotel", id="h1", name="One")
+    one.begin()
+    one.push()
+    other.begin()
+    while other.pull():
+        pass
+    one.put("h1", type="hotel", id="h1", name="One", stars=4)
+    other.put("h1", type="hotel", id="h1", name="One", pool=True)
+    for device in (one, other, one, other):
+        device.push()
+        while device.pull():
+            pass
+    assert one.documents() == other.documents() == server_has(owner, "list-" + path[10:])
+    assert {"stars", "pool"} <= set(one.winner("h1")[1])

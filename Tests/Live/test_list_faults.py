@@ -1,0 +1,175 @@
+"""Rows of the catalogue of faults, with a shared list in the place of somebody's own store: S06, S07, S08, S17, S19, S20, Y04, Y05."""
+import time
+import uuid
+
+import pytest
+import requests
+
+from couch import Account, Database
+from patience import until
+from test_feeds import Feed, is_open, many
+from test_http_connections import stores
+from test_observers import Stream, bookmark, make_list
+
+ONE, OTHER = {"add": [{"id": "one", "name": "One"}]}, {"remove": ["one"]}
+
+
+def database(account, path):
+    return Database(account.server, account.token, "list-" + path[10:])
+
+
+def ids(account, path):
+    page = account.server.call("GET", path + "/bookmarks", account.token).json()
+    return [each["id"] for each in page["bookmarks"]]
+
+
+def batch(account, path, key, body):
+    return account.server.call(
+        "POST", path + "/bookmarks", account.token, json=body, headers={"Idempotency-Key": key})
+
+
+@pytest.mark.fault("S06")
+def test_places_in_one_list_are_of_no_use_in_another(shared):
+    owner, intruder = Account(shared), Account(shared)
+    theirs, own = make_list(owner), make_list(intruder)
+    bookmark(owner, "secret", theirs)
+    token = shared.call("GET", theirs + "/mirror", owner.token).json()["token"]
+    since = database(owner, theirs).changes()["last_seq"]
+    for path in (own, "/v1"):
+        assert shared.call("GET", f"{path}/mirror?since={token}", intruder.token).status_code == 410
+    answer = database(intruder, own).call("GET", f"/_changes?since={since}")
+    assert answer.status_code == 400 and "secret" not in answer.text
+    # An observer's place names lists that the intruder is not on: nothing is told of them.
+    place = Stream(owner).last
+    bookmark(owner, "later", theirs)
+    stream = Stream(intruder, "", place)
+    bookmark(intruder, "mine", own)
+    until(lambda: ("change", "mine") in stream.told())
+    assert "later" not in str(stream.events) and "secret" not in str(stream.events)
+
+
+@pytest.mark.fault("S07")
+def test_invitation_needs_an_account_and_is_used_once(shared):
+    owner = Account(shared)
+    path = make_list(owner)
+    token = shared.call("POST", path + "/invitations", owner.token, json={"role": "editor"}).json()["token"]
+    guest = shared.guest()
+    answer = shared.call("POST", f"/v1/invitations/{token}/accept", guest)
+    assert (answer.status_code, answer.json()["error"]) == (403, "account_needed")
+    for wrong in (token[:-1], token[::-1], uuid.uuid4().hex):
+        assert shared.call("POST", f"/v1/invitations/{wrong}/accept", owner.token).status_code == 404
+    body = {"username": "user-" + uuid.uuid4().hex, "password": Account.password}
+    user = shared.call("POST", "/v1/users", guest, json=body).json()["token"]
+    assert shared.call("POST", f"/v1/invitations/{token}/accept", user).status_code == 200
+    # The guest's token is spent, on the list as elsewhere; so is the invitation.
+    assert shared.call("GET", path, guest).status_code == 410
+    assert shared.call("POST", f"/v1/invitations/{token}/accept", Account(shared).token).status_code == 410
+
+
+@pytest.mark.fault("S08")
+def test_refused_lists_make_no_files(start):
+    server = start()
+    guest, user = server.guest(), Account(server)
+    before = stores(server)
+    for token in (guest, None):
+        assert server.call("POST", "/v1/lists", token, json={"title": "Rome"}).status_code in (401, 403)
+    assert server.call("POST", "/v1/lists", user.token, json={"title": " "}).status_code == 400
+    assert stores(server) == before
+
+
+@pytest.mark.fault("S17")
+def test_a_list_has_limits_of_its_own_and_takes_nothing_of_its_members(shared):
+    owner, editor = Account(shared), Account(shared)
+    path = make_list(owner, (editor, "editor"))
+    usage = [shared.call("GET", "/v1/me", each.token).json()["usage"] for each in (owner, editor)]
+    assert database(editor, path).bulk(*({"_id": f"d{n}", "text": "x" * 500_000} for n in range(8)))
+    assert usage == [shared.call("GET", "/v1/me", each.token).json()["usage"] for each in (owner, editor)]
+    answer = shared.call(
+        "PUT", path + "/notes/Long", editor.token, json={"markdown": "x" * (256 * 1024 + 1)})
+    assert answer.status_code == 413, answer.text
+
+
+@pytest.mark.fault("S19")
+def test_keys_on_a_list_replay_for_who_sent_them_alone(start):
+    server = start()
+    owner, editor = Account(server), Account(server)
+    path = make_list(owner, (editor, "editor"))
+    first = batch(owner, path, "k", ONE)
+    assert first.status_code == 200, first.text
+    assert batch(owner, path, "k", OTHER).status_code == 422
+    # The other member's key of the same text is another key.
+    assert batch(editor, path, "k", OTHER).status_code == 200
+    assert ids(owner, path) == []
+    server.kill()
+    owner.server = editor.server = start()
+    assert batch(owner, path, "k", ONE).content == first.content
+    assert ids(owner, path) == []
+
+
+@pytest.mark.fault("S20")
+def test_feeds_and_exports_of_a_deleted_list_end_and_nothing_of_it_stays(start):
+    server = start()
+    owner, editor = Account(server), Account(server)
+    before = stores(server)
+    path = make_list(owner, (editor, "editor"))
+    many(database(editor, path), 40, 50_000)
+    feed = Feed(database(editor, path), "feed=continuous&since=now&heartbeat=1000")
+    assert feed.head() == 200
+    stream = Stream(editor)
+    session = requests.Session()
+    export = session.get(
+        server.url + "/v1/me/export", headers={"Authorization": "Bearer " + owner.token}, stream=True,
+        timeout=60)
+    assert export.status_code == 200
+    assert server.call("DELETE", path, owner.token).status_code == 204
+    until(lambda: ("left", None) in stream.told())
+    until(lambda: not is_open(feed) or b"last_seq" in feed.file.read1(1 << 16), "the feed goes on")
+    # The export is whole, of a moment before, or has no manifest.
+    text = b""
+    try:
+        for piece in export.iter_content(1 << 16):
+            text += piece
+    except requests.RequestException:
+        assert b'"manifest"' not in text
+    until(lambda: stores(server) == before, "files of the list are left")
+    assert database(editor, path).call("GET", "/_all_docs").status_code == 404
+    feed.close()
+
+
+@pytest.mark.fault("Y04")
+def test_device_that_slept_over_a_deletion_of_a_list_brings_nothing_back(shared):
+    owner, editor = Account(shared), Account(shared)
+    path = make_list(owner, (editor, "editor"))
+    bookmark(editor, "h1", path)
+    slept = shared.call("GET", path + "/mirror", editor.token).json()["token"]
+    document = database(editor, path).call("GET", "/h1?revs=true").json()
+    assert shared.call("DELETE", path, owner.token).status_code == 204
+    answer = database(editor, path).call(
+        "POST", "/_bulk_docs", json={"docs": [document], "new_edits": False})
+    assert answer.status_code == 404
+    assert shared.call("GET", f"{path}/mirror?since={slept}", editor.token).status_code == 404
+
+
+@pytest.mark.fault("Y05")
+@pytest.mark.parametrize("feed", ["normal", "continuous", "eventsource"])
+def test_membership_that_ends_in_the_middle_of_a_page_ends_the_page(shared, feed):
+    owner, friend = Account(shared), Account(shared)
+    path = make_list(owner, (friend, "reader"))
+    many(database(owner, path), 300, 50_000)
+    reader = Feed(
+        database(friend, path), f"feed={feed}&include_docs=true&heartbeat=60000", buffer=4096)
+    assert reader.head() == 200
+    reader.file.readline()
+    assert shared.call("DELETE", f"{path}/members/{friend.name}", owner.token).status_code == 204
+    # Within a second, by a check that asks again and again; the client reads nothing meanwhile.
+    time.sleep(1.5)
+    database(owner, path).rev("later", text="not for who has left")
+    rest = b""
+    try:
+        while not rest.endswith(b"\r\n0\r\n\r\n") and (piece := reader.file.read1(1 << 20)):
+            rest += piece
+    except ConnectionResetError:
+        pass
+    # What the sockets held may come, but not the 15 MB that there are, nor an end that looks like that of all.
+    assert len(rest) < 8_000_000 and b'"pending":0' not in rest and b"not for who" not in rest
+    reader.close()
