@@ -9,11 +9,127 @@
 BYTES index_html[] = {
 #embed "../Page/Files/index.html"
 };
+BYTES app_css[] = {
+#embed "../Page/Files/app.css"
+};
+BYTES app_js[] = {
+#embed "../Page/Files/app.js"
+};
+BYTES app_webmanifest[] = {
+#embed "../Page/Files/app.webmanifest"
+};
+BYTES art_js[] = {
+#embed "../Page/Files/art.js"
+};
+BYTES base_css[] = {
+#embed "../Page/Files/base.css"
+};
+BYTES boot_js[] = {
+#embed "../Page/Files/boot.js"
+};
+BYTES cards_js[] = {
+#embed "../Page/Files/cards.js"
+};
+BYTES client_js[] = {
+#embed "../Page/Files/client.js"
+};
+BYTES dom_js[] = {
+#embed "../Page/Files/dom.js"
+};
+BYTES icon_svg[] = {
+#embed "../Page/Files/icon.svg"
+};
+BYTES markdown_js[] = {
+#embed "../Page/Files/markdown.js"
+};
+BYTES messages_js[] = {
+#embed "../Page/Files/messages.js"
+};
+BYTES router_js[] = {
+#embed "../Page/Files/router.js"
+};
+BYTES states_js[] = {
+#embed "../Page/Files/states.js"
+};
+BYTES sync_js[] = {
+#embed "../Page/Files/sync.js"
+};
+BYTES view_account_js[] = {
+#embed "../Page/Files/view-account.js"
+};
+BYTES view_bookmarks_js[] = {
+#embed "../Page/Files/view-bookmarks.js"
+};
+BYTES view_drafts_js[] = {
+#embed "../Page/Files/view-drafts.js"
+};
+BYTES view_enter_js[] = {
+#embed "../Page/Files/view-enter.js"
+};
+BYTES view_history_js[] = {
+#embed "../Page/Files/view-history.js"
+};
+BYTES view_hotel_js[] = {
+#embed "../Page/Files/view-hotel.js"
+};
+BYTES view_invitation_js[] = {
+#embed "../Page/Files/view-invitation.js"
+};
+BYTES view_list_js[] = {
+#embed "../Page/Files/view-list.js"
+};
+BYTES view_lists_js[] = {
+#embed "../Page/Files/view-lists.js"
+};
+BYTES view_members_js[] = {
+#embed "../Page/Files/view-members.js"
+};
+BYTES view_note_js[] = {
+#embed "../Page/Files/view-note.js"
+};
+BYTES view_nowhere_js[] = {
+#embed "../Page/Files/view-nowhere.js"
+};
+BYTES view_outbox_js[] = {
+#embed "../Page/Files/view-outbox.js"
+};
+BYTES view_search_js[] = {
+#embed "../Page/Files/view-search.js"
+};
 
 #define FILE(name, bytes) {name, bytes, sizeof(bytes)}
 
 static const cpage_file files[] = {
     FILE("index.html", index_html),
+    FILE("app.css", app_css),
+    FILE("app.js", app_js),
+    FILE("app.webmanifest", app_webmanifest),
+    FILE("art.js", art_js),
+    FILE("base.css", base_css),
+    FILE("boot.js", boot_js),
+    FILE("cards.js", cards_js),
+    FILE("client.js", client_js),
+    FILE("dom.js", dom_js),
+    FILE("icon.svg", icon_svg),
+    FILE("markdown.js", markdown_js),
+    FILE("messages.js", messages_js),
+    FILE("router.js", router_js),
+    FILE("states.js", states_js),
+    FILE("sync.js", sync_js),
+    FILE("view-account.js", view_account_js),
+    FILE("view-bookmarks.js", view_bookmarks_js),
+    FILE("view-drafts.js", view_drafts_js),
+    FILE("view-enter.js", view_enter_js),
+    FILE("view-history.js", view_history_js),
+    FILE("view-hotel.js", view_hotel_js),
+    FILE("view-invitation.js", view_invitation_js),
+    FILE("view-list.js", view_list_js),
+    FILE("view-lists.js", view_lists_js),
+    FILE("view-members.js", view_members_js),
+    FILE("view-note.js", view_note_js),
+    FILE("view-nowhere.js", view_nowhere_js),
+    FILE("view-outbox.js", view_outbox_js),
+    FILE("view-search.js", view_search_js),
 };
 
 size_t cpage_count(void) { return sizeof(files) / sizeof(files[0]); }
