@@ -2,6 +2,14 @@
 import uuid
 
 
+# Every URL of the web page answers something to a browser that comes there first.
+PAGES = [
+    "/", "/hotels/h", "/bookmarks", "/bookmarks/h/history", "/lists", "/lists/l", "/lists/l/notes/n",
+    "/lists/l/members", "/lists/l/drafts", "/invitations/t", "/outbox", "/account", "/log-in", "/sign-up", "/docs",
+    "/admin", "/offline.js", "/worker.js", "/page/index.html", "/page/none",
+    "/offline/none", "/shell.json"]
+
+
 def below_a_list(guest):
     """What a guest, who is on no list, is answered; test_list_isolation.py asks as everybody else."""
     path = "/v1/lists/" + "0" * 32
@@ -26,7 +34,7 @@ def test_every_operation_answers_as_documented(shared):
                            headers={"Prefer": "respond-async"})
     calls = [
         ("GET", accepted.headers["Location"], {"token": guest}),
-        ("GET", "/", {}), ("GET", "/healthz", {}), ("GET", "/readyz", {}), ("GET", "/metrics", {}),
+        *((("GET", path, {}) for path in PAGES)), ("GET", "/healthz", {}), ("GET", "/readyz", {}), ("GET", "/metrics", {}),
         ("GET", "/openapi.yaml", {}), ("GET", "/v1/limits", {}),
         ("POST", "/v1/users", {"json": user}), ("POST", "/v1/users", {"json": user}),
         ("POST", "/v1/sessions", {"json": user}),

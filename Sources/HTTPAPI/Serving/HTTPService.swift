@@ -28,6 +28,8 @@ package struct HTTPService: Sendable {
   package let crossOrigin: CrossOrigin
   /// The text of `openapi.yaml`.
   package let contract: [UInt8]
+  /// The files of the web page.
+  package let page: [PageFile]
   /// Prometheus' text of the process' metrics.
   package let metricsText: @Sendable () -> [UInt8]
   /// What URL clients reach this server by, without a slash at its end; nil to take the request's own.
@@ -64,7 +66,8 @@ package struct HTTPService: Sendable {
     search: any HotelSearching,
     mirrorSearch: any MirrorSearching, stores: DatabaseManager, engine: any StorageEngine,
     crossOrigin: CrossOrigin = CrossOrigin(),
-    contract: [UInt8], metricsText: @escaping @Sendable () -> [UInt8], publicURL: String? = nil,
+    contract: [UInt8], page: [PageFile] = [], metricsText: @escaping @Sendable () -> [UInt8],
+    publicURL: String? = nil,
     isSecure: Bool = false, proxies: TrustedProxies = TrustedProxies(),
     connectionCaps: ConnectionCaps = ConnectionCaps(), databaseLimits: StoreLimits = .database,
     processors: ProcessorAccounts? = nil,
@@ -82,6 +85,7 @@ package struct HTTPService: Sendable {
     self.engine = engine
     self.crossOrigin = crossOrigin
     self.contract = contract
+    self.page = page
     self.metricsText = metricsText
     self.publicURL = publicURL
     self.isSecure = isSecure
@@ -97,7 +101,8 @@ package struct HTTPService: Sendable {
 
   /// Every operation that there is.
   package var routes: [Route] {
-    operationRoutes + accountRoutes + meRoutes + portabilityRoutes + hotelRoutes + bookmarkRoutes
+    operationRoutes + pageRoutes + accountRoutes + meRoutes + portabilityRoutes + hotelRoutes
+      + bookmarkRoutes
       + historyRoutes + mirrorRoutes + listRoutes + observerRoutes + receiptRoutes
       + travelSampleRoutes
       + couchRoutes

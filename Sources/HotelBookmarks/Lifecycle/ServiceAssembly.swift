@@ -9,6 +9,7 @@ import Lanes
 import Lists
 import Logging
 import NIOPosix
+import Page
 import SQLiteEngine
 import SearchProxy
 import ServiceLifecycle
@@ -82,6 +83,7 @@ struct ServiceAssembly: Sendable {
       accounts: accounts, hotels: hotels, lists: lists, search: search.search,
       mirrorSearch: search.mirror, stores: stores, engine: engine,
       crossOrigin: connections.crossOrigin, contract: Contract.text,
+      page: EmbeddedFile.all.map { PageFile(name: $0.name, bytes: $0.bytes) },
       metricsText: { metrics.text }, publicURL: settings.publicURL,
       isSecure: settings.tlsCertificateFile != nil, proxies: settings.trustedProxies,
       connectionCaps: connections.caps, databaseLimits: settings.databases,
