@@ -1,6 +1,7 @@
 import Accounts
 import Documents
 import JSON
+import Lanes
 import Stores
 
 /// Who is on which list: notes of the system store, so that one commit changes both sides of a membership, takes an
@@ -29,6 +30,25 @@ struct ListDirectory: Sendable {
   /// The members of a list; nil for a list that is absent.
   func members(of list: AccountID) async throws -> ListMembers? {
     try await read(orAbsent: nil) { view in try Self.members(of: list, in: view) }
+  }
+
+  /// How many are on each of some lists: 0 for one that is absent.
+  func memberCounts(of lists: [AccountID]) async throws -> [Int] {
+    try await stores.withStore(.system, creating: false) { store in
+      guard let store else { return lists.map { _ in 0 } }
+      return try await store.read(inSlices: [Int]()) { counts, view in
+        while counts.count < lists.count {
+          var count = 0
+          try view.locals(ListKeys.range(ListKeys.members(of: lists[counts.count]))) { _, _ in
+            count += 1
+            return true
+          }
+          counts.append(count)
+          if Slice.isOver, counts.count < lists.count { return nil }
+        }
+        return counts
+      }
+    }
   }
 
   /// The lists of an account in the order of their ids.

@@ -103,6 +103,11 @@ package struct ListService: Sendable {
     return Dictionary(members.map { ($0.account, $0.username) }) { $1 }
   }
 
+  /// How many are on each of some lists, for the operator; in their order.
+  package func memberCounts(of lists: [AccountID]) async throws -> [Int] {
+    try await directory.memberCounts(of: lists)
+  }
+
   /// The lists that an account owns, in the order of their ids.
   package func lists(ownedBy account: AccountID) async throws -> [AccountID] {
     try await directory.lists(of: account, after: nil, limit: ListLimits.perAccount)

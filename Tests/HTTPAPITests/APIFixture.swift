@@ -61,6 +61,9 @@ struct APIFixture: Sendable {
   /// The writes that were accepted and are not done.
   var pendingWrites: PendingWrites { service.pendingWrites }
 
+  /// What the administrator has started.
+  var jobs: AdministrationJobs { service.administration.jobs }
+
   /// What every request passes.
   var router: RequestRouter { service.router() }
 
@@ -99,8 +102,10 @@ struct APIFixture: Sendable {
       search: search,
       mirrorSearch: ScratchCatalogue(), stores: stores, engine: engine,
       crossOrigin: CrossOrigin(origins: origins), contract: Array("openapi: 3.1.0\n".utf8),
+      contractJSON: Array(#"{"openapi":"3.1.0"}"#.utf8),
       page: [PageFile(name: "index.html", bytes: Array(shell.utf8))],
-      metricsText: { Array("stores_open 0\n".utf8) }, publicURL: publicURL, pause: pause,
+      metricsText: { Array("stores_open 0\n".utf8) }, publicURL: publicURL,
+      administration: .scripted(now: { clock.now }), pause: pause,
       now: { clock.now })
   }
 

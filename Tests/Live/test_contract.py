@@ -25,6 +25,15 @@ def below_a_list(guest):
         yield method, path + rest, {"token": guest, "json": {}}
 
 
+def administration():
+    """What nobody but the administrator learns of; test_administration.py asks as the administrator."""
+    for name in ("stores", "users", "guests", "lists", "sessions", "upstreams", "connections", "history", "jobs",
+                 "jobs/" + "0" * 32):
+        yield "GET", "/v1/admin/" + name, {}
+    for name in ("backups", "verifications", "catalogue"):
+        yield "POST", "/v1/admin/" + name, {}
+
+
 def test_every_operation_answers_as_documented(shared):
     guest = shared.guest()
     name = "contract-" + uuid.uuid4().hex
@@ -35,7 +44,7 @@ def test_every_operation_answers_as_documented(shared):
     calls = [
         ("GET", accepted.headers["Location"], {"token": guest}),
         *((("GET", path, {}) for path in PAGES)), ("GET", "/healthz", {}), ("GET", "/readyz", {}), ("GET", "/metrics", {}),
-        ("GET", "/openapi.yaml", {}), ("GET", "/v1/limits", {}),
+        ("GET", "/openapi.yaml", {}), ("GET", "/openapi.json", {}), *administration(), ("GET", "/v1/limits", {}),
         ("POST", "/v1/users", {"json": user}), ("POST", "/v1/users", {"json": user}),
         ("POST", "/v1/sessions", {"json": user}),
         ("POST", "/v1/sessions", {"json": {"idToken": "nobody's"}}),

@@ -12,6 +12,7 @@ extension HTTPService {
       .open(.get, "/readyz") { _ in health.answer(.ready).response },
       .open(.get, "/metrics") { _ in health.answer(.metrics).response },
       .open(.get, "/openapi.yaml") { _ in .text(contract, type: "application/yaml") },
+      .open(.get, "/openapi.json") { call in try contractJSON.answer(call) },
       .open(.get, "/v1/limits") {
         [limits = Limits.json(connectionCaps, databases: databaseLimits)] _ in .json(limits)
       },

@@ -30,6 +30,8 @@ package struct HTTPService: Sendable {
   package let contract: [UInt8]
   /// The files of the web page.
   package let page: [PageFile]
+  /// The same document as JSON, as the page at `/docs` reads it.
+  package let contractJSON: PageFile
   /// Prometheus' text of the process' metrics.
   package let metricsText: @Sendable () -> [UInt8]
   /// What URL clients reach this server by, without a slash at its end; nil to take the request's own.
@@ -46,6 +48,10 @@ package struct HTTPService: Sendable {
   package let processors: ProcessorAccounts?
   /// Whether answers say what they cost.
   package let showsCost: Bool
+  /// What the administrator looks at and starts.
+  package let administration: Administration
+  /// What was answered, by class of status.
+  package let answers = AnswerCounts()
   /// The clock.
   package let now: @Sendable () -> Timestamp
   /// How the server is.
@@ -66,12 +72,13 @@ package struct HTTPService: Sendable {
     search: any HotelSearching,
     mirrorSearch: any MirrorSearching, stores: DatabaseManager, engine: any StorageEngine,
     crossOrigin: CrossOrigin = CrossOrigin(),
-    contract: [UInt8], page: [PageFile] = [], metricsText: @escaping @Sendable () -> [UInt8],
+    contract: [UInt8], contractJSON: [UInt8], page: [PageFile] = [],
+    metricsText: @escaping @Sendable () -> [UInt8],
     publicURL: String? = nil,
     isSecure: Bool = false, proxies: TrustedProxies = TrustedProxies(),
     connectionCaps: ConnectionCaps = ConnectionCaps(), databaseLimits: StoreLimits = .database,
     processors: ProcessorAccounts? = nil,
-    showsCost: Bool = false,
+    showsCost: Bool = false, administration: Administration,
     pause: @escaping @Sendable (Duration) async -> Void = { try? await Task.sleep(for: $0) },
     now: @escaping @Sendable () -> Timestamp
   ) {
@@ -85,6 +92,7 @@ package struct HTTPService: Sendable {
     self.engine = engine
     self.crossOrigin = crossOrigin
     self.contract = contract
+    self.contractJSON = PageFile(name: "openapi.json", bytes: contractJSON)
     self.page = page
     self.metricsText = metricsText
     self.publicURL = publicURL
@@ -94,6 +102,7 @@ package struct HTTPService: Sendable {
     self.databaseLimits = databaseLimits
     self.processors = processors
     self.showsCost = showsCost
+    self.administration = administration
     self.now = now
     feeds = CouchFeeds(stores: stores)
     refresher = FactsRefresher(hotels)
@@ -104,15 +113,19 @@ package struct HTTPService: Sendable {
     operationRoutes + pageRoutes + accountRoutes + meRoutes + portabilityRoutes + hotelRoutes
       + bookmarkRoutes
       + historyRoutes + mirrorRoutes + listRoutes + observerRoutes + receiptRoutes
-      + travelSampleRoutes
+      + travelSampleRoutes + administratorRoutes + administratorJobRoutes
       + couchRoutes
   }
+
+  /// How many answers of `_changes`, of observers and of exports are being written.
+  package var feedCount: Int { feeds.count }
 
   /// What every request passes, with the ``routes`` behind it.
   package func router() -> RequestRouter {
     RequestRouter(
       routes: routes, crossOrigin: crossOrigin, proxies: proxies, authentication: authentication,
-      health: health, receipts: receipts, processors: processors, showsCost: showsCost)
+      health: health, receipts: receipts, processors: processors, showsCost: showsCost,
+      answers: answers)
   }
 }
 
