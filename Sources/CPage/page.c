@@ -45,6 +45,45 @@ BYTES markdown_js[] = {
 BYTES messages_js[] = {
 #embed "../Page/Files/messages.js"
 };
+BYTES offline_js[] = {
+#embed "../Page/Files/offline.js"
+};
+BYTES offline_actions_js[] = {
+#embed "../Page/Files/offline/actions.js"
+};
+BYTES offline_copy_js[] = {
+#embed "../Page/Files/offline/copy.js"
+};
+BYTES offline_database_js[] = {
+#embed "../Page/Files/offline/database.js"
+};
+BYTES offline_error_js[] = {
+#embed "../Page/Files/offline/error.js"
+};
+BYTES offline_feed_js[] = {
+#embed "../Page/Files/offline/feed.js"
+};
+BYTES offline_outbox_js[] = {
+#embed "../Page/Files/offline/outbox.js"
+};
+BYTES offline_server_js[] = {
+#embed "../Page/Files/offline/server.js"
+};
+BYTES offline_session_js[] = {
+#embed "../Page/Files/offline/session.js"
+};
+BYTES offline_shell_js[] = {
+#embed "../Page/Files/offline/shell.js"
+};
+BYTES offline_synchroniser_js[] = {
+#embed "../Page/Files/offline/synchroniser.js"
+};
+BYTES offline_tabs_js[] = {
+#embed "../Page/Files/offline/tabs.js"
+};
+BYTES offline_view_js[] = {
+#embed "../Page/Files/offline/view.js"
+};
 BYTES router_js[] = {
 #embed "../Page/Files/router.js"
 };
@@ -96,6 +135,9 @@ BYTES view_outbox_js[] = {
 BYTES view_search_js[] = {
 #embed "../Page/Files/view-search.js"
 };
+BYTES worker_js[] = {
+#embed "../Page/Files/worker.js"
+};
 
 #define FILE(name, bytes) {name, bytes, sizeof(bytes)}
 
@@ -113,6 +155,19 @@ static const cpage_file files[] = {
     FILE("icon.svg", icon_svg),
     FILE("markdown.js", markdown_js),
     FILE("messages.js", messages_js),
+    FILE("offline.js", offline_js),
+    FILE("offline/actions.js", offline_actions_js),
+    FILE("offline/copy.js", offline_copy_js),
+    FILE("offline/database.js", offline_database_js),
+    FILE("offline/error.js", offline_error_js),
+    FILE("offline/feed.js", offline_feed_js),
+    FILE("offline/outbox.js", offline_outbox_js),
+    FILE("offline/server.js", offline_server_js),
+    FILE("offline/session.js", offline_session_js),
+    FILE("offline/shell.js", offline_shell_js),
+    FILE("offline/synchroniser.js", offline_synchroniser_js),
+    FILE("offline/tabs.js", offline_tabs_js),
+    FILE("offline/view.js", offline_view_js),
     FILE("router.js", router_js),
     FILE("states.js", states_js),
     FILE("sync.js", sync_js),
@@ -130,6 +185,7 @@ static const cpage_file files[] = {
     FILE("view-nowhere.js", view_nowhere_js),
     FILE("view-outbox.js", view_outbox_js),
     FILE("view-search.js", view_search_js),
+    FILE("worker.js", worker_js),
 };
 
 size_t cpage_count(void) { return sizeof(files) / sizeof(files[0]); }

@@ -63,7 +63,7 @@ function waves(next, colour, foam) {
 function trees(next, colour) {
   return Array.from({ length: 7 }, () => {
     const x = next() * 320, size = 16 + next() * 26
-    return svg("path", { fill: colour, d: `M${round(x)} 176l${round(size / 2.6)} ${round(-size * 1.5)}l${round(size / 2.6)} ${round(size * 1.5)}z` })
+    return svg("path", { fill: colour, d: `M${round(x)} 182l${round(size / 2.6)} ${round(-size * 1.5)}l${round(size / 2.6)} ${round(size * 1.5)}z` })
   })
 }
 
