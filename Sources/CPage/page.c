@@ -138,6 +138,27 @@ BYTES view_search_js[] = {
 BYTES worker_js[] = {
 #embed "../Page/Files/worker.js"
 };
+BYTES docs_contract_js[] = {
+#embed "../Page/Files/docs-contract.js"
+};
+BYTES docs_operation_js[] = {
+#embed "../Page/Files/docs-operation.js"
+};
+BYTES docs_schema_js[] = {
+#embed "../Page/Files/docs-schema.js"
+};
+BYTES docs_try_js[] = {
+#embed "../Page/Files/docs-try.js"
+};
+BYTES docs_css[] = {
+#embed "../Page/Files/docs.css"
+};
+BYTES docs_html[] = {
+#embed "../Page/Files/docs.html"
+};
+BYTES docs_js[] = {
+#embed "../Page/Files/docs.js"
+};
 
 #define FILE(name, bytes) {name, bytes, sizeof(bytes)}
 
@@ -186,6 +207,13 @@ static const cpage_file files[] = {
     FILE("view-outbox.js", view_outbox_js),
     FILE("view-search.js", view_search_js),
     FILE("worker.js", worker_js),
+    FILE("docs-contract.js", docs_contract_js),
+    FILE("docs-operation.js", docs_operation_js),
+    FILE("docs-schema.js", docs_schema_js),
+    FILE("docs-try.js", docs_try_js),
+    FILE("docs.css", docs_css),
+    FILE("docs.html", docs_html),
+    FILE("docs.js", docs_js),
 };
 
 size_t cpage_count(void) { return sizeof(files) / sizeof(files[0]); }
