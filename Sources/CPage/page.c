@@ -159,6 +159,39 @@ BYTES docs_html[] = {
 BYTES docs_js[] = {
 #embed "../Page/Files/docs.js"
 };
+BYTES admin_api_js[] = {
+#embed "../Page/Files/admin-api.js"
+};
+BYTES admin_browser_js[] = {
+#embed "../Page/Files/admin-browser.js"
+};
+BYTES admin_document_js[] = {
+#embed "../Page/Files/admin-document.js"
+};
+BYTES admin_plots_js[] = {
+#embed "../Page/Files/admin-plots.js"
+};
+BYTES admin_server_js[] = {
+#embed "../Page/Files/admin-server.js"
+};
+BYTES admin_tables_js[] = {
+#embed "../Page/Files/admin-tables.js"
+};
+BYTES admin_tree_js[] = {
+#embed "../Page/Files/admin-tree.js"
+};
+BYTES admin_work_js[] = {
+#embed "../Page/Files/admin-work.js"
+};
+BYTES admin_css[] = {
+#embed "../Page/Files/admin.css"
+};
+BYTES admin_html[] = {
+#embed "../Page/Files/admin.html"
+};
+BYTES admin_js[] = {
+#embed "../Page/Files/admin.js"
+};
 
 #define FILE(name, bytes) {name, bytes, sizeof(bytes)}
 
@@ -214,6 +247,17 @@ static const cpage_file files[] = {
     FILE("docs.css", docs_css),
     FILE("docs.html", docs_html),
     FILE("docs.js", docs_js),
+    FILE("admin-api.js", admin_api_js),
+    FILE("admin-browser.js", admin_browser_js),
+    FILE("admin-document.js", admin_document_js),
+    FILE("admin-plots.js", admin_plots_js),
+    FILE("admin-server.js", admin_server_js),
+    FILE("admin-tables.js", admin_tables_js),
+    FILE("admin-tree.js", admin_tree_js),
+    FILE("admin-work.js", admin_work_js),
+    FILE("admin.css", admin_css),
+    FILE("admin.html", admin_html),
+    FILE("admin.js", admin_js),
 };
 
 size_t cpage_count(void) { return sizeof(files) / sizeof(files[0]); }
