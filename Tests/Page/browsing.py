@@ -94,10 +94,13 @@ class Browser:
 
     def press(self, name):
         """Presses the button or follows the link of this name."""
-        def click():
-            self.control(name).click()
-            return True
-        self.until(click, f"{name!r} can't be pressed")
+        self.until(lambda: self.click(self.control(name)), f"{name!r} can't be pressed")
+
+    def click(self, element):
+        """Brings something to the middle of the window, as a person would scroll, and clicks it."""
+        self.driver.execute_script("arguments[0].scrollIntoView({ block: 'center', behavior: 'instant' })", element)
+        element.click()
+        return True
 
     def write(self, selector, text):
         field = self.find(selector)
@@ -130,7 +133,7 @@ class Browser:
     def enter(self, name, password, button):
         self.write("#name", name)
         self.write("#password", password)
-        self.find("main form button.main").click()
+        self.click(self.find("main form button.main"))
         self.until(lambda: self.find("#who").text == name, f"not logged in by {button}")
 
     def offline(self, is_offline=True):

@@ -13,6 +13,7 @@ export async function show({ id }, signal) {
   let editing = false, title = ""
   const parts = { head: h("div"), about: h("div", { class: "section" }), hotels: h("section", { class: "section", "aria-label": "Hotels" }), notes: h("section", { class: "section" }) }
   let known = new Map()
+  const maker = noteMaker(id)
 
   async function renew() {
     const list = await client.list(id)
@@ -24,7 +25,9 @@ export async function show({ id }, signal) {
     parts.head.replaceChildren(...head(list, "hotels"))
     if (!editing) parts.about.replaceChildren(about(list, mayWrite))
     showHotels(list, bookmarks, mayWrite)
-    parts.notes.replaceChildren(...notesPart(list, notes, mayWrite))
+    if (!parts.notes.childElementCount) parts.notes.append(h("h2", null, "Notes"), h("div"), maker)
+    parts.notes.children[1].replaceChildren(notesPart(list, notes))
+    maker.hidden = !mayWrite
   }
 
   function about(list, mayWrite) {
@@ -113,18 +116,23 @@ function listCard(list, bookmark, mayWrite) {
   })
 }
 
-function notesPart(list, notes, mayWrite) {
-  const path = title => `/lists/${encodeURIComponent(list.id)}/notes/${encodeURIComponent(title)}`
+const notePath = (list, title) => `/lists/${encodeURIComponent(list)}/notes/${encodeURIComponent(title)}`
+
+function notesPart(list, notes) {
+  if (!notes.length) return h("p", { class: "muted" }, "No notes yet.")
+  return h("ul", { class: "rows" }, notes.map(note => h("li", null, h("div", { class: "what" },
+    h("p", null, h("a", { href: notePath(list.id, note.title) }, note.title), note.draft ? [" ", h("span", { class: "chip draft" }, "Draft")] : null,
+      note.pending ? [" ", h("span", { class: "chip waiting" }, "Waits to be sent")] : null),
+    h("p", { class: "muted small" }, "Changed ", time(note.updatedAt))))))
+}
+
+/** Made once, so that what is being typed stays while others change the list. */
+function noteMaker(list) {
   const name = h("input", { id: "note-title", name: "title", required: true, maxlength: 200, placeholder: "What to pack", autocomplete: "off" })
-  return [h("h2", null, "Notes"),
-    notes.length ? h("ul", { class: "rows" }, notes.map(note => h("li", null, h("div", { class: "what" },
-      h("p", null, h("a", { href: path(note.title) }, note.title), note.draft ? [" ", h("span", { class: "chip draft" }, "Draft")] : null,
-        note.pending ? [" ", h("span", { class: "chip waiting" }, "Waits to be sent")] : null),
-      h("p", { class: "muted small" }, "Changed ", time(note.updatedAt)))))) : h("p", { class: "muted" }, "No notes yet."),
-    mayWrite ? h("form", {
-      class: "form section", "aria-label": "New note", onsubmit: event => {
-        event.preventDefault()
-        if (name.value.trim()) go(`${path(name.value.trim())}?edit=1`)
-      }
-    }, h("div", null, h("label", { for: "note-title" }, "A new note"), name), h("div", { class: "row" }, h("button", null, icon("plus"), "Write it"))) : null].filter(Boolean)
+  return h("form", {
+    class: "form section", "aria-label": "New note", onsubmit: event => {
+      event.preventDefault()
+      if (name.value.trim()) go(`${notePath(list, name.value.trim())}?edit=1`)
+    }
+  }, h("div", null, h("label", { for: "note-title" }, "A new note"), name), h("div", { class: "row" }, h("button", null, icon("plus"), "Write it")))
 }

@@ -18,7 +18,8 @@ export async function show({ id }, signal) {
     parts.head.replaceChildren(...head(list, "members"))
     parts.people.replaceChildren(h("h2", { class: "unseen" }, "People"), h("ul", { class: "rows" }, list.members.map(member => row(list, member))))
     parts.end.replaceChildren(...ending(list))
-    if (list.role === "owner" && !fresh) await showInvitations(list)
+    if (list.role !== "owner") parts.invite.replaceChildren()
+    else if (!fresh && !parts.invite.contains(document.activeElement)) await showInvitations(list)
   }
 
   function row(list, member) {
