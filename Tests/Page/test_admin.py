@@ -94,7 +94,7 @@ def test_each_panel_is_there_after_the_password_and_gone_after_signing_out(brows
     page.says("plans")
     page.driver.back()
     page.says("Upstreams")
-    page.press("Sign out admin")
+    page.press("Sign out")
     page.find("#password")
     assert "embedded" not in page.find("main").text
 
@@ -135,7 +135,7 @@ def test_documents_are_paged_and_found(browser):
 
 def test_a_tree_is_drawn_and_conflicts_stand_side_by_side(browser):
     page = enter(browser())
-    show(page, "#/databases/plans/trip", "3 revisions, 1 conflicts", "Conflicts side by side")
+    show(page, "#/databases/plans/trip", "3 revisions, 1 conflict", "Conflicts side by side")
     assert len(page.all(".tree circle")) == 3 and len(page.all(".tree path")) == 2
     assert page.find(".tree .winner") and page.find(".tree .conflict")
     assert [row.text.split()[0] for row in page.all(".beside .differs th")] == ["title"]

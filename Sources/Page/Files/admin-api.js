@@ -37,6 +37,9 @@ const times = new Intl.DateTimeFormat("en-GB", { dateStyle: "medium", timeStyle:
 /** A number with its thousands apart; a dash for none. */
 export function count(value) { return value === undefined ? "–" : numbers.format(value) }
 
+/** So many of something: “1 conflict”, “2 conflicts”. */
+export function some(value, noun) { return `${count(value)} ${noun}${value === 1 ? "" : "s"}` }
+
 /** Bytes as people say them: 12.3 KiB. */
 export function bytes(value) {
   if (value === undefined) return "–"

@@ -1,8 +1,8 @@
 /** The administrator's databases: their documents by pages, and queries. */
 import { h } from "/page/dom.js"
-import { ask, bytes, count, Refusal, send } from "./admin-api.js"
+import { ask, bytes, count, Refusal, send, some } from "./admin-api.js"
 import { documentView } from "./admin-document.js"
-import { sheet } from "./admin-tables.js"
+import { paged, sheet } from "./admin-tables.js"
 
 /** Documents of a page. */
 const pageSize = 100
@@ -22,14 +22,13 @@ export function crumbs(...steps) {
     number > 0 && h("span", { "aria-hidden": "true" }, "/"), href ? h("a", { href }, words) : h("span", { "aria-current": "page" }, words)]))
 }
 
-async function databases(place) {
-  const names = await ask(`/v1/admin/stores?kind=database`)
-  place.replaceChildren(h("h1", { tabindex: "-1" }, "Databases"),
-    h("p", { class: "lead" }, "The databases that you, the administrator, have made under /couch. People's own stores are not among them, and can't be looked into."),
-    sheet("Databases", ["Database", "#Size", "#Documents", "#Sequence"], names.stores.map(each => [
-      h("a", { href: `#/databases/${encodeURIComponent(each.name)}` }, each.name), bytes(each.bytes), count(each.documents), count(each.sequence)]),
-    "There is none yet: PUT /couch/NAME makes one."),
-    names.next ? h("p", { class: "hint" }, "These are the first hundred; the panel Stores has all of them.") : "")
+function databases(place) {
+  return paged(place, {
+    title: "Databases", list: "stores", empty: "There is none yet: PUT /couch/NAME makes one.", path: () => "/v1/admin/stores?kind=database",
+    lead: "The databases that you, the administrator, have made under /couch. People's own stores are not among them, and can't be looked into.",
+    heads: ["Database", "#Size", "#Documents", "#Sequence"],
+    row: each => [h("a", { href: `#/databases/${encodeURIComponent(each.name)}` }, each.name), bytes(each.bytes), count(each.documents), count(each.sequence)],
+  })
 }
 
 async function documents(place, database) {
@@ -52,9 +51,11 @@ async function documents(place, database) {
     pages.hidden = !before.length && next === undefined
   }
   await show()
+  const finding = finder(database, link)
   place.replaceChildren(crumbs(["Databases", "#/databases"], [database]), h("h1", { tabindex: "-1" }, database),
-    h("p", { class: "lead" }, `${count(info.doc_count)} documents, ${count(info.doc_del_count)} deleted, ${bytes(info.sizes?.file)}`),
-    h("section", { class: "block" }, h("h2", null, "Documents"), result, pages), finder(database, link))
+    h("p", { class: "lead" }, `${some(info.doc_count, "document")}, ${count(info.doc_del_count)} deleted, ${bytes(info.sizes?.file)}`),
+    h("p", null, h("button", { class: "quiet", type: "button", onclick: () => finding.querySelector("textarea").focus() }, "Find in it")),
+    h("section", { class: "block" }, h("h2", null, "Documents"), result, pages), finding)
 }
 
 /** A revision in few letters. */

@@ -1,6 +1,6 @@
 /** One document: its revision tree, what a revision says, and conflicts side by side. */
 import { h } from "/page/dom.js"
-import { ask, count } from "./admin-api.js"
+import { ask, count, some } from "./admin-api.js"
 import { base, crumbs, short } from "./admin-browser.js"
 import { drawTree, kind, readTree } from "./admin-tree.js"
 import { sheet } from "./admin-tables.js"
@@ -26,7 +26,7 @@ export async function documentView(place, database, id) {
   body.textContent = JSON.stringify(without(tree.winner ?? {}), null, 2)
   place.replaceChildren(crumbs(["Databases", "#/databases"], [database, `#/databases/${encodeURIComponent(database)}`], [id]),
     h("h1", { tabindex: "-1" }, id),
-    h("p", { class: "lead" }, `${count(tree.revisions.size)} revisions, ${live.length > 1 ? `${count(live.length - 1)} conflicts` : "no conflict"}`),
+    h("p", { class: "lead" }, `${some(tree.revisions.size, "revision")}, ${live.length > 1 ? some(live.length - 1, "conflict") : "no conflict"}`),
     h("section", { class: "block" }, h("h2", null, "Revisions"), drawTree(tree, choose), legend()),
     h("div", { class: "split block" },
       h("section", null, sheet("Revisions", ["Revision", "What it is"], revisions.slice(0, listed).map(each => [

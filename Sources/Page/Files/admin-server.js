@@ -14,11 +14,13 @@ export async function overview(place, signal) {
   const facts = h("ul", { class: "facts" })
   const plots = h("div", { class: "plots" })
   const addresses = h("div")
+  const soon = h("p", { class: "lead" }, "The server takes a sample every ten seconds; the first ones are on their way.")
   const look = async () => {
     const after = samples.length ? `?after=${encodeURIComponent(samples.at(-1).at)}` : ""
     const [history, now] = await Promise.all([ask(`/v1/admin/history${after}`), ask("/v1/admin/connections")])
     seconds = history.seconds
     samples = [...samples, ...history.samples].slice(-3600 / seconds)
+    soon.hidden = samples.length > 1
     facts.replaceChildren(...Object.entries({
       "Connections": now.open, "Requests now": now.requests, "Feeds": now.feeds, "Waiting feeds": now.waitingFeeds,
       "Open stores": now.openStores, "Stores in use": now.leasedStores, "Refused connections": now.refused, "Refused requests": now.refusedRequests,
@@ -29,7 +31,7 @@ export async function overview(place, signal) {
   await look()
   place.replaceChildren(h("h1", { tabindex: "-1" }, "Server"),
     h("p", { class: "lead" }, "What it does now and did in the last hour. This panel looks again every ten seconds."),
-    facts, h("section", { class: "block" }, h("h2", null, "The last hour"), samples.length < 2 && h("p", { class: "lead" }, "The server takes a sample every ten seconds; the first ones are on their way."), plots),
+    facts, h("section", { class: "block" }, h("h2", null, "The last hour"), soon, plots),
     h("section", { class: "block" }, h("h2", null, "Where connections come from"), addresses))
   const timer = setInterval(() => look().catch(() => {}), interval)
   signal.addEventListener("abort", () => clearInterval(timer))

@@ -21,7 +21,7 @@ const figures = ["#Size", "#Documents", "#Sequence", "Last use"]
 const figured = each => [bytes(each.bytes), count(each.documents), count(each.sequence), moment(each.lastUsedAt)]
 
 /** A panel with a table that is read page by page. */
-async function paged(place, { title, lead, path, list, heads, row, empty, controls }) {
+export async function paged(place, { title, lead, path, list, heads, row, empty, controls }) {
   const body = h("div")
   const pages = h("div", { class: "pages" })
   const before = []

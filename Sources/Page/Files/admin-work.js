@@ -11,7 +11,7 @@ export async function work(place, signal, say) {
   const look = async () => {
     const { jobs: all } = await ask("/v1/admin/jobs")
     jobs.replaceChildren(...all.length ? all.map(view) : [h("p", { class: "none" }, "Nothing was started since the server began.")])
-    for (const each of jobs.querySelectorAll("progress")) each.value = Number(each.dataset.value)
+    for (const each of jobs.querySelectorAll("progress[data-value]")) each.value = Number(each.dataset.value)
     return all.some(each => each.state === "running")
   }
   let isBusy = await look()

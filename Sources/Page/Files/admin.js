@@ -25,7 +25,7 @@ await begin()
 async function begin() {
   try {
     const { userCtx } = await ask("/couch/_session")
-    if (userCtx.roles.includes("_admin")) enter(userCtx.name)
+    if (userCtx.roles.includes("_admin")) enter()
     else logIn(userCtx.name)
   } catch (error) { failed(main, error, begin) }
 }
@@ -60,7 +60,7 @@ function logIn(present) {
             await ask("/couch/_session", { method: "DELETE" })
             throw new Refusal(403, "That is somebody else, not the administrator.")
           }
-          enter(answer.name)
+          enter()
         } catch (error) {
           wrong.textContent = error.message
           password.value = ""
@@ -72,11 +72,11 @@ function logIn(present) {
   password.focus()
 }
 
-function enter(name) {
+function enter() {
   isIn = true
   nav.hidden = false
   nav.replaceChildren(...Object.entries(panels).map(([key, [words]]) => h("a", { href: `#/${key}`, "data-panel": key }, words)))
-  who.replaceChildren(h("button", { class: "quiet", type: "button", onclick: async () => { await ask("/couch/_session", { method: "DELETE" }).catch(() => {}); logIn() } }, `Sign out ${name}`))
+  who.replaceChildren(h("button", { class: "quiet", type: "button", onclick: async () => { await ask("/couch/_session", { method: "DELETE" }).catch(() => {}); logIn() } }, "Sign out"))
   show(true)
 }
 
