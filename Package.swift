@@ -105,6 +105,8 @@ let package = Package(
     // Floor 3: adapters.
     floor("SQLiteEngine", ["JSON", "Documents", "Lanes", "Stores", "SQLite", crypto, nioLocks]),
     .target(name: "CCatalogue", exclude: ["hotels.ndjson", "NOTICE.md"]),
+    .target(name: "CPage"),
+    .target(name: "Page", dependencies: ["CPage"], exclude: ["Files"], swiftSettings: settings),
     floor("Catalogue", ["JSON", "Documents", "Hotels", "Lanes", "SQLite", "CCatalogue"]),
     floor(
       "SearchProxy",
@@ -138,7 +140,8 @@ let package = Package(
       [
         "JSON", "Documents", "IPAddresses", "Lanes", "Stores", "Hotels", "Accounts", "Lists",
         "SQLite", "SQLiteEngine",
-        "Catalogue", "SearchProxy", "HTTPAPI", "CContract", crypto, logging, metrics, coreMetrics,
+        "Catalogue", "SearchProxy", "HTTPAPI", "Page", "CContract", crypto, logging, metrics,
+        coreMetrics,
         lifecycle,
         hummingbird,
         .product(name: "HummingbirdCore", package: "hummingbird"), nioCore, nioPosix,
@@ -146,6 +149,7 @@ let package = Package(
         .product(name: "UnixSignals", package: "swift-service-lifecycle"),
         .product(name: "AsyncHTTPClient", package: "async-http-client"),
         .product(name: "Configuration", package: "swift-configuration"),
+        .product(name: "Yams", package: "Yams"),
       ]),
 
     // Floor 5: the command line.

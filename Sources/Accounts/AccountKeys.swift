@@ -5,8 +5,11 @@ import Stores
 /// The ids of the system store's documents. A user's go by a hash of the name's key, so that a tombstone,
 /// which stays, does not spell a name out.
 enum AccountKeys {
+  /// What the ids of users' documents start with.
+  static let userPrefix = "user:"
+
   /// A user's document.
-  static func user(_ name: UserName) -> DocumentID { DocumentID(stored: "user:" + hash(name)) }
+  static func user(_ name: UserName) -> DocumentID { DocumentID(stored: userPrefix + hash(name)) }
 
   /// A user's name and password.
   static func credentials(_ name: UserName) -> LocalID { LocalID(receipt: "user:" + hash(name)) }

@@ -1,4 +1,4 @@
-import Documents
+package import Documents
 import Lanes
 package import Stores
 
@@ -12,11 +12,42 @@ package struct ListedUser: Sendable, Equatable {
   package let createdAt: String
 }
 
+/// A session, for the operator.
+package struct ListedSession: Sendable, Equatable {
+  /// The session's id, which proves nothing.
+  package let id: String
+  /// Whose.
+  package let principal: Principal
+  /// When its present token ends.
+  package let expiresAt: Timestamp
+}
+
 extension AccountService {
   /// Everybody who has an account, in no order that means anything.
   /// - Throws: the store's errors.
   package func users() async throws -> [ListedUser] {
     try await accounts.users()
+  }
+
+  /// A page of those who have an account, in an order that does not change while nobody comes or goes.
+  /// - Parameter last: start after this place; nil from the first.
+  /// - Returns: besides, where to go on; nil at the end.
+  /// - Throws: the store's errors.
+  package func users(
+    after last: String?, limit: Int
+  ) async throws -> (users: [ListedUser], next: String?) {
+    try await accounts.users(after: last, limit: limit)
+  }
+
+  /// The sessions whose tokens this process has seen lately and takes, in the order of their ids. A token is not kept
+  /// anywhere, so there is no list of all.
+  package func sessions(
+    after last: String?, limit: Int
+  ) -> (sessions: [ListedSession], next: String?) {
+    let all = proofs.sessions(at: now())
+    let rest = all.drop { session in last.map { !$0.precedesBytes(of: session.id) } ?? false }
+    let page = Array(rest.prefix(limit))
+    return (page, rest.count > limit ? page.last?.id : nil)
   }
 
   /// Erases a user, for the command line: as if they had asked for it themselves.
@@ -65,6 +96,45 @@ extension AccountStore {
           if Slice.isOver, walk.next < ids.count { return nil }
         }
         return walk.found
+      }
+    }
+  }
+
+  /// How far the walk over a page has come.
+  private struct PageWalk: Sendable {
+    var range: DocumentRange
+    var found: [ListedUser] = []
+    var last: String?
+  }
+
+  /// A page of those who have an account, by the hashes of their names.
+  func users(
+    after last: String?, limit: Int
+  ) async throws -> (users: [ListedUser], next: String?) {
+    let whole = DocumentRange(
+      start: AccountKeys.userPrefix, end: AccountKeys.userPrefix + "~", includesEnd: false)
+    let range = last.map { whole.behind(AccountKeys.userPrefix + $0) } ?? whole
+    return try await stores.withStore(.system, creating: false) { store in
+      guard let store else { return ([], nil) }
+      return try await store.read(inSlices: PageWalk(range: range)) { walk, view in
+        var (isCut, next) = (false, String?.none)
+        var ids: [DocumentID] = []
+        try view.documents(walk.range) { document in
+          guard walk.found.count + ids.count < limit else {
+            next = ids.last?.text ?? walk.last
+            return false
+          }
+          ids.append(document.id)
+          isCut = Slice.isOver
+          return !isCut
+        }
+        for id in ids { if let user = try Self.listed(id, in: view) { walk.found.append(user) } }
+        guard isCut, let reached = ids.last else {
+          return (walk.found, next.map { String($0.dropFirst(AccountKeys.userPrefix.count)) })
+        }
+        walk.last = reached.text
+        walk.range = walk.range.behind(reached.text)
+        return nil
       }
     }
   }

@@ -20,6 +20,9 @@ struct BoundedLRU<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   /// How many entries there are.
   var count: Int { slots.count }
 
+  /// All values, in no order that means anything.
+  var values: [Value] { slots.map(\.value) }
+
   /// An entry, which becomes the newest. Setting nil removes it.
   subscript(key: Key) -> Value? {
     mutating get {

@@ -68,6 +68,19 @@ final class ProofCache: Sendable {
     }
   }
 
+  /// The sessions whose tokens are remembered and good now, each once, by the bytes of their ids.
+  func sessions(at now: Timestamp) -> [ListedSession] {
+    let proofs = state.withLock { $0.tokens.values }
+    var sessions: [String: ListedSession] = [:]
+    for proof in proofs where now < proof.goodUntil {
+      guard let id = proof.principal.tokenID else { continue }
+      let end = proof.principal.expiresAt ?? proof.goodUntil
+      if let known = sessions[id], known.expiresAt >= end { continue }
+      sessions[id] = ListedSession(id: id, principal: proof.principal, expiresAt: end)
+    }
+    return sessions.values.sorted { $0.id.precedesBytes(of: $1.id) }
+  }
+
   /// Ends every proof that fits: it was revoked, or its account is gone.
   func end(where fits: (Principal) -> Bool) {
     state.withLock { state in

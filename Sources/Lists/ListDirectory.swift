@@ -59,6 +59,25 @@ struct ListDirectory: Sendable {
     }
   }
 
+  /// How many are on each of some lists: 0 for one that is absent.
+  func memberCounts(of lists: [AccountID]) async throws -> [Int] {
+    try await stores.withStore(.system, creating: false) { store in
+      guard let store else { return lists.map { _ in 0 } }
+      return try await store.read(inSlices: [Int]()) { counts, view in
+        while counts.count < lists.count {
+          var count = 0
+          try view.locals(ListKeys.range(ListKeys.members(of: lists[counts.count]))) { _, _ in
+            count += 1
+            return true
+          }
+          counts.append(count)
+          if Slice.isOver, counts.count < lists.count { return nil }
+        }
+        return counts
+      }
+    }
+  }
+
   /// The lists of an account in the order of their ids.
   /// - Parameter last: start after this list.
   func lists(

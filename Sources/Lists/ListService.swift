@@ -104,6 +104,11 @@ package struct ListService: Sendable {
     try await directory.usernames(of: Set(accounts), on: list)
   }
 
+  /// How many are on each of some lists, for the operator; in their order.
+  package func memberCounts(of lists: [AccountID]) async throws -> [Int] {
+    try await directory.memberCounts(of: lists)
+  }
+
   /// The lists that an account owns, in the order of their ids.
   package func lists(ownedBy account: AccountID) async throws -> [AccountID] {
     try await directory.lists(of: account, after: nil, limit: ListLimits.perAccount)

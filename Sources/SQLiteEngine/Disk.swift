@@ -12,6 +12,8 @@ enum Disk {
     let size: Int64
     /// The user it belongs to.
     let owner: uid_t
+    /// When it was last changed, in milliseconds since 1970.
+    let changed: Int64
   }
 
   /// What stands at a path, a symbolic link not followed; nil when there is nothing.
@@ -25,7 +27,8 @@ enum Disk {
     let kind = status.st_mode & S_IFMT
     return Entry(
       isDirectory: kind == S_IFDIR, isRegularFile: kind == S_IFREG, size: Int64(status.st_size),
-      owner: status.st_uid)
+      owner: status.st_uid,
+      changed: Int64(status.st_mtim.tv_sec) * 1_000 + Int64(status.st_mtim.tv_nsec) / 1_000_000)
   }
 
   /// Makes a directory for the owner alone.

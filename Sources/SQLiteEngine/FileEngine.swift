@@ -22,7 +22,7 @@ package final class FileEngine: StorageEngine {
   /// What a store's file looks like.
   let blank: BlankDatabase
   private let newStores: NewStores
-  private let counters = StorageCounters()
+  let counters = StorageCounters()
   /// Room for deletions on a full disk.
   let reserve: DiskReserve
 
@@ -235,6 +235,7 @@ package final class FileEngine: StorageEngine {
     _ name: StoreName, _ storage: SQLiteStorage
   ) async throws {
     try await storage.erase()
+    counters.figures.forget(name.key)
     try await registry.set(nil, for: name.key)
   }
 }

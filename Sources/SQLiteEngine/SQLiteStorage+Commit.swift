@@ -99,6 +99,7 @@ extension SQLiteStorage {
     } else {
       try connection.rollback()
     }
+    if next != header { counters.figures.note(next) }
     header = next
     for (update, outcome) in zip(batch, outcomes) { update.finish(outcome) }
     return outcomes.count

@@ -181,6 +181,7 @@ extension SQLiteStorage {
     isReadOnly = opened.isReadOnly
     hasOldLog = opened.hasOldLog
     counters.countOpening()
+    counters.figures.note(header)
   }
 
   /// Whether there is a file.

@@ -26,6 +26,8 @@ package struct StorageStatistics: Sendable, Equatable {
 
 /// The statistics as they grow; shared by every storage of an engine.
 final class StorageCounters: Sendable {
+  /// What stores counted when they were last open.
+  let figures = KnownCounts()
   private let commits = Atomic<Int>(0)
   private let updates = Atomic<Int>(0)
   private let openings = Atomic<Int>(0)

@@ -35,6 +35,10 @@ package protocol StorageEngine: Sendable {
     in namespace: String, after key: String?, limit: Int
   ) async throws -> [StoreName]
 
+  /// What is known of some stores without opening them; in the order of the names.
+  /// - Parameter names: a page of them, for which all files are looked at in one go.
+  func figures(of names: [StoreName]) async throws -> [StoreFigures]
+
   /// Whether a write would find a disk that takes it; for readiness. Blocks for as long as the disk takes, whatever
   /// else the engine does: for a thread that does nothing else. One call at a time.
   func checkWritable() throws
@@ -49,6 +53,9 @@ package protocol StorageEngine: Sendable {
 extension StorageEngine {
   package func noteErasure(of name: StoreName) async throws {}
   package var knownDamage: Int { 0 }
+  package func figures(of names: [StoreName]) async throws -> [StoreFigures] {
+    names.map { StoreFigures($0) }
+  }
 }
 
 /// The port that an engine fills: one open store. Low and dumb: every rule is the caller's.

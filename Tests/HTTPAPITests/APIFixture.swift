@@ -27,6 +27,9 @@ struct APIFixture: Sendable {
   private let contract: Contract
   private let client: any TestClientProtocol
 
+  /// What the page's URLs answer.
+  static let shell = "<!doctype html>" + String(repeating: "<p>a page</p>", count: 50)
+
   /// A password that is right wherever a test does not care.
   static let password = "correct:horse"
 
@@ -58,6 +61,9 @@ struct APIFixture: Sendable {
 
   /// The writes that were accepted and are not done.
   var pendingWrites: PendingWrites { service.pendingWrites }
+
+  /// What the administrator has started.
+  var jobs: AdministrationJobs { service.administration.jobs }
 
   /// What every request passes.
   var router: RequestRouter { service.router() }
@@ -97,7 +103,10 @@ struct APIFixture: Sendable {
       search: search,
       mirrorSearch: ScratchCatalogue(), stores: stores, engine: engine,
       crossOrigin: CrossOrigin(origins: origins), contract: Array("openapi: 3.1.0\n".utf8),
-      metricsText: { Array("stores_open 0\n".utf8) }, publicURL: publicURL, pause: pause,
+      contractJSON: Array(#"{"openapi":"3.1.0"}"#.utf8),
+      page: [PageFile(name: "index.html", bytes: Array(shell.utf8))],
+      metricsText: { Array("stores_open 0\n".utf8) }, publicURL: publicURL,
+      administration: .scripted(now: { clock.now }), pause: pause,
       now: { clock.now })
   }
 

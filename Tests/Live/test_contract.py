@@ -2,6 +2,14 @@
 import uuid
 
 
+# Every URL of the web page answers something to a browser that comes there first.
+PAGES = [
+    "/", "/hotels/h", "/bookmarks", "/bookmarks/h/history", "/lists", "/lists/l", "/lists/l/notes/n",
+    "/lists/l/members", "/lists/l/drafts", "/invitations/t", "/outbox", "/account", "/log-in", "/sign-up", "/docs",
+    "/admin", "/offline.js", "/worker.js", "/page/index.html", "/page/none",
+    "/offline/none", "/shell.json"]
+
+
 def below_a_list(guest):
     """What a guest, who is on no list, is answered; test_list_isolation.py asks as everybody else."""
     path = "/v1/lists/" + "0" * 32
@@ -17,6 +25,15 @@ def below_a_list(guest):
         yield method, path + rest, {"token": guest, "json": {}}
 
 
+def administration():
+    """What nobody but the administrator learns of; test_administration.py asks as the administrator."""
+    for name in ("stores", "users", "guests", "lists", "sessions", "upstreams", "connections", "history", "jobs",
+                 "jobs/" + "0" * 32):
+        yield "GET", "/v1/admin/" + name, {}
+    for name in ("backups", "verifications", "catalogue"):
+        yield "POST", "/v1/admin/" + name, {}
+
+
 def test_every_operation_answers_as_documented(shared):
     guest = shared.guest()
     name = "contract-" + uuid.uuid4().hex
@@ -26,8 +43,8 @@ def test_every_operation_answers_as_documented(shared):
                            headers={"Prefer": "respond-async"})
     calls = [
         ("GET", accepted.headers["Location"], {"token": guest}),
-        ("GET", "/", {}), ("GET", "/healthz", {}), ("GET", "/readyz", {}), ("GET", "/metrics", {}),
-        ("GET", "/openapi.yaml", {}), ("GET", "/v1/limits", {}),
+        *((("GET", path, {}) for path in PAGES)), ("GET", "/healthz", {}), ("GET", "/readyz", {}), ("GET", "/metrics", {}),
+        ("GET", "/openapi.yaml", {}), ("GET", "/openapi.json", {}), *administration(), ("GET", "/v1/limits", {}),
         ("POST", "/v1/users", {"json": user}), ("POST", "/v1/users", {"json": user}),
         ("POST", "/v1/sessions", {"json": user}),
         ("POST", "/v1/sessions", {"json": {"idToken": "nobody's"}}),

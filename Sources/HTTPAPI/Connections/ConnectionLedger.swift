@@ -43,6 +43,12 @@ package final class ConnectionLedger: Sendable {
   /// How many there are and were refused.
   package var counts: Counts { state.withLock { $0.counts } }
 
+  /// The addresses with the most connections, the most first.
+  package func busiest(_ limit: Int) -> [(address: String, connections: Int)] {
+    let all = state.withLock { $0.byAddress }
+    return all.sorted { $0.value > $1.value }.prefix(limit).map { ($0.key.prefix, $0.value) }
+  }
+
   /// Counts a connection if there is room for it.
   /// - Parameter address: where it comes from; nil for one that counts for no address, as a proxy's.
   /// - Returns: whether it may stay; then ``leave(_:)`` has to follow.

@@ -129,6 +129,9 @@ final class CouchFeeds: Sendable {
     }
   }
 
+  /// How many of them wait for changes.
+  var waitingCount: Int { state.withLock { $0.waiting.total } }
+
   // What wakes the writers.
 
   private func wakeUps(
@@ -223,7 +226,7 @@ final class CouchFeeds: Sendable {
 /// How many feeds wait, all of them and by whom they are: never by store, which one reader could fill for others.
 struct CouchFeedCounts {
   /// All.
-  private var total = 0
+  private(set) var total = 0
   private var byPrincipal: [String: Int] = [:]
   private var byAddress: [ClientAddress: Int] = [:]
 

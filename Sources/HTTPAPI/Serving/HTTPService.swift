@@ -28,6 +28,10 @@ package struct HTTPService: Sendable {
   package let crossOrigin: CrossOrigin
   /// The text of `openapi.yaml`.
   package let contract: [UInt8]
+  /// The files of the web page.
+  package let page: [PageFile]
+  /// The same document as JSON, as the page at `/docs` reads it.
+  package let contractJSON: PageFile
   /// Prometheus' text of the process' metrics.
   package let metricsText: @Sendable () -> [UInt8]
   /// What URL clients reach this server by, without a slash at its end; nil to take the request's own.
@@ -46,6 +50,10 @@ package struct HTTPService: Sendable {
   package let processors: ProcessorAccounts?
   /// Whether answers say what they cost.
   package let showsCost: Bool
+  /// What the administrator looks at and starts.
+  package let administration: Administration
+  /// What was answered, by class of status.
+  package let answers = AnswerCounts()
   /// The clock.
   package let now: @Sendable () -> Timestamp
   /// How the server is.
@@ -66,12 +74,14 @@ package struct HTTPService: Sendable {
     search: any HotelSearching,
     mirrorSearch: any MirrorSearching, stores: DatabaseManager, engine: any StorageEngine,
     crossOrigin: CrossOrigin = CrossOrigin(),
-    contract: [UInt8], metricsText: @escaping @Sendable () -> [UInt8], publicURL: String? = nil,
+    contract: [UInt8], contractJSON: [UInt8], page: [PageFile] = [],
+    metricsText: @escaping @Sendable () -> [UInt8],
+    publicURL: String? = nil,
     isSecure: Bool = false, proxies: TrustedProxies = TrustedProxies(),
     connectionCaps: ConnectionCaps = ConnectionCaps(), databaseLimits: StoreLimits = .database,
     tombstoneDays: Int = 90,
     processors: ProcessorAccounts? = nil,
-    showsCost: Bool = false,
+    showsCost: Bool = false, administration: Administration,
     pause: @escaping @Sendable (Duration) async -> Void = { try? await Task.sleep(for: $0) },
     now: @escaping @Sendable () -> Timestamp
   ) {
@@ -85,6 +95,8 @@ package struct HTTPService: Sendable {
     self.engine = engine
     self.crossOrigin = crossOrigin
     self.contract = contract
+    self.contractJSON = PageFile(name: "openapi.json", bytes: contractJSON)
+    self.page = page
     self.metricsText = metricsText
     self.publicURL = publicURL
     self.isSecure = isSecure
@@ -94,6 +106,7 @@ package struct HTTPService: Sendable {
     self.tombstoneDays = tombstoneDays
     self.processors = processors
     self.showsCost = showsCost
+    self.administration = administration
     self.now = now
     feeds = CouchFeeds(stores: stores)
     refresher = FactsRefresher(hotels)
@@ -101,17 +114,22 @@ package struct HTTPService: Sendable {
 
   /// Every operation that there is.
   package var routes: [Route] {
-    operationRoutes + accountRoutes + meRoutes + portabilityRoutes + hotelRoutes + bookmarkRoutes
+    operationRoutes + pageRoutes + accountRoutes + meRoutes + portabilityRoutes + hotelRoutes
+      + bookmarkRoutes
       + historyRoutes + mirrorRoutes + listRoutes + observerRoutes + receiptRoutes
-      + travelSampleRoutes
+      + travelSampleRoutes + administratorRoutes + administratorJobRoutes
       + couchRoutes
   }
+
+  /// How many answers of `_changes`, of observers and of exports are being written.
+  package var feedCount: Int { feeds.count }
 
   /// What every request passes, with the ``routes`` behind it.
   package func router() -> RequestRouter {
     RequestRouter(
       routes: routes, crossOrigin: crossOrigin, proxies: proxies, authentication: authentication,
-      health: health, receipts: receipts, processors: processors, showsCost: showsCost)
+      health: health, receipts: receipts, processors: processors, showsCost: showsCost,
+      answers: answers)
   }
 }
 

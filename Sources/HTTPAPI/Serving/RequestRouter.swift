@@ -28,13 +28,15 @@ package struct RequestRouter: HTTPResponder {
   private let processors: ProcessorAccounts?
   private let showsCost: Bool
   private let receipts: WriteReceipts
+  private let answers: AnswerCounts
   private let unrouted = RequestMetrics(template: "none")
 
   init(
     routes: [Route], crossOrigin: CrossOrigin, proxies: TrustedProxies,
     authentication: Authentication, health: Health, receipts: WriteReceipts,
-    processors: ProcessorAccounts? = nil, showsCost: Bool = false
+    processors: ProcessorAccounts? = nil, showsCost: Bool = false, answers: AnswerCounts
   ) {
+    self.answers = answers
     self.receipts = receipts
     self.health = health
     self.processors = processors
@@ -82,6 +84,7 @@ package struct RequestRouter: HTTPResponder {
     response.headers.append(Self.noSniffing)
     CouchHead.name(&response.headers, of: request)
     if showsCost, let work { response.headers[.serverTiming] = EndedWork.timing(work) }
+    answers.count(response.status.code)
     (found?.0.metrics ?? unrouted).record(
       status: response.status.code, duration: ContinuousClock.now - start)
     return response
@@ -128,6 +131,14 @@ package struct RequestRouter: HTTPResponder {
       let principal = try await principal(of: call, work)
       try await Slice.begin()
       return try await Author.$current.withValue(principal?.author ?? .server) {
+        try await run(call, principal)
+      }
+    case .administrator(let run):
+      // With good credentials or bad ones, everybody else is told what they are told of a path that is not there.
+      guard let principal = try? await principal(of: call, work), principal.kind == .administrator
+      else { throw Problem.notFound }
+      try await Slice.begin()
+      return try await Author.$current.withValue(principal.author) {
         try await run(call, principal)
       }
     case .person(let run), .signedIn(let run):
@@ -220,7 +231,8 @@ package struct RequestRouter: HTTPResponder {
   /// A path that exists for other methods is answered with those (RFC 9110, section 15.5.6).
   private func methodProblem(for request: Request) -> Problem? {
     let path = request.uri.path
-    let fitting = routes.filter { $0.matches(path) }
+    // Of the administrator's routes nobody is told.
+    let fitting = routes.filter { $0.access != .administrator && $0.matches(path) }
     guard let fewest = fitting.map(\.parameterCount).min() else { return nil }
     let methods = fitting.filter { $0.parameterCount == fewest }.map(\.method.rawValue)
     let list = Self.list(methods)

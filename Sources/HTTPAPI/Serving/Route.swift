@@ -15,6 +15,8 @@ package struct Route: Sendable {
     case person
     /// A guest, a user or the administrator.
     case signedIn
+    /// The administrator; everybody else is answered as if there were no such path.
+    case administrator
   }
 
   typealias OpenHandler = @Sendable (Call) async throws -> Response
@@ -26,6 +28,7 @@ package struct Route: Sendable {
     case anyone(AnyoneHandler)
     case person(PersonHandler)
     case signedIn(PersonHandler)
+    case administrator(PersonHandler)
   }
 
   /// The method.
@@ -41,6 +44,7 @@ package struct Route: Sendable {
     case .anyone: .anyone
     case .person: .person
     case .signedIn: .signedIn
+    case .administrator: .administrator
     }
   }
 
@@ -68,6 +72,12 @@ package struct Route: Sendable {
     Route(method: method, template: template, handler: .signedIn(handler))
   }
 
+  static func administrator(
+    _ method: HTTPRequest.Method, _ template: String, _ handler: @escaping PersonHandler
+  ) -> Route {
+    Route(method: method, template: template, handler: .administrator(handler))
+  }
+
   /// Whether it changes what is the caller's; ending the caller's own proof is no such change.
   var isWrite: Bool {
     ![.get, .head].contains(method)
@@ -89,6 +99,7 @@ package struct Route: Sendable {
 
   private static let unkeptTemplates = [
     "/v1/guests", "/v1/users", "/v1/sessions", "/v1/password-resets", "/v1/me/password",
+    "/v1/admin",
   ]
 
   private static let accountTemplates = [

@@ -59,7 +59,8 @@ package struct BookmarkServer: Sendable {
       over: assembly, router, operationsPort: operations?.port, logger: logger)
     var services: [any Service] = [
       StoreService(assembly: assembly), WriteService(writes: assembly.http.pendingWrites),
-      HealthService(http: assembly.http, logger: logger),
+      AdministrationService(jobs: assembly.http.administration.jobs),
+      HealthService(assembly: assembly, logger: logger),
       KeyService(keys: assembly.keys, logger: logger),
       AdmissionService(admission: assembly.connections.admission, pool: assembly.pool),
       ControlService(desk: assembly.backups, users: assembly.users, logger: logger),

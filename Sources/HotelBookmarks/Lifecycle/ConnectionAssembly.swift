@@ -88,6 +88,28 @@ struct ConnectionAssembly: Sendable {
     }
   }
 
+  /// Connections and requests, for the server's history.
+  var totals: ServerHistory.Totals {
+    var totals = ServerHistory.Totals()
+    let counts = ledger.counts
+    totals.connections = counts.open
+    totals.limited = counts.refused + admission.refusedCount
+    return totals
+  }
+
+  /// Connections and requests, for the administrator.
+  /// - Parameter addresses: how many addresses are told, at most.
+  func traffic(addresses: Int) -> Administration.Traffic {
+    var traffic = Administration.Traffic()
+    let counts = ledger.counts
+    traffic.connections = counts.open
+    traffic.refusedConnections = counts.refused
+    traffic.requests = admission.runningCount
+    traffic.refusedRequests = admission.refusedCount
+    traffic.addresses = ledger.busiest(addresses)
+    return traffic
+  }
+
   /// Shows how much there is to do.
   func report(to metrics: PrometheusRegistry) {
     metrics.collect { [admission, ledger, caps] in

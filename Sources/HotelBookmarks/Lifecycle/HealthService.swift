@@ -4,17 +4,22 @@ import Logging
 import NIOConcurrencyHelpers
 import ServiceLifecycle
 
-/// Renews what operators are told once a second: the disk and the metrics on a thread that does nothing else, so that
+/// Renews what operators are told once a second: the disk, the metrics and the server's history on a thread that does nothing else, so that
 /// no work on Swift's pool and no store can hold it up; the upstream, which makes a server degraded at most, beside it.
 struct HealthService: Service {
-  let http: HTTPService
+  let assembly: ServiceAssembly
   let logger: Logger
 
   func run() async throws {
-    let (http, logger, thread) = (http, logger, HealthThread())
+    let (assembly, http, logger, thread) = (assembly, assembly.http, logger, HealthThread())
     await withTaskCancellationOrGracefulShutdownHandler {
       await withTaskGroup(of: Void.self) { group in
-        group.addTask { await thread.run { http.renewHealth(logger) } }
+        group.addTask {
+          await thread.run {
+            http.renewHealth(logger)
+            http.administration.history.look(at: .now, SystemClock.now()) { assembly.totals }
+          }
+        }
         group.addTask {
           await cancelWhenGracefulShutdown {
             let interval = Duration.seconds(Health.intervalSeconds)

@@ -10,8 +10,13 @@ import SearchProxy
 struct SearchAssembly: Sendable {
   let search: any HotelSearching
   let mirror: ScratchCatalogue
+  /// The upstreams over HTTP, in the order in which they are asked.
+  let guarded: [GuardedSearch]
+  /// Whether the catalogue in this process is asked.
+  var hasCatalogue: Bool { catalogue != nil }
+  /// What keeps answers of upstreams over HTTP.
+  let cache: SearchCache?
   private let catalogue: HotelCatalogue?
-  private let cache: SearchCache?
   private let clients: [UpstreamClient]
 
   /// - Throws: ``SettingsError`` for a URL or a file that can't be one. A catalogue that can't be used is no
@@ -21,7 +26,7 @@ struct SearchAssembly: Sendable {
     catalogue =
       settings.upstreams.contains(.embedded) ? await Self.catalogue(settings, logger) : nil
     guard settings.upstreams.contains(where: { $0 != .embedded }) else {
-      (cache, clients) = (nil, [])
+      (cache, clients, guarded) = (nil, [], [])
       search = catalogue ?? HotelCatalogue(directory: settings.data)
       return
     }
@@ -50,6 +55,7 @@ struct SearchAssembly: Sendable {
       upstreams.append(upstream)
     }
     self.clients = clients
+    self.guarded = guarded
     let cache = SearchCache(path: DataFiles.searchCache(in: settings.data), logger: logger)
     self.cache = cache
     let breakers = guarded

@@ -9,6 +9,7 @@ import Lanes
 import Lists
 import Logging
 import NIOPosix
+import Page
 import SQLiteEngine
 import SearchProxy
 import ServiceLifecycle
@@ -83,16 +84,21 @@ struct ServiceAssembly: Sendable {
         "a store can't be erased yet", metadata: ["detail": "\(StartFailure.line(failure))"])
     }
     search = try await SearchAssembly(settings, logger: logger)
+    let administration = AdministrationAssembly(
+      settings: settings, metrics: metrics, search: search, connections: connections,
+      backups: backups, logger: logger)
     http = HTTPService(
       accounts: accounts, hotels: hotels, lists: lists, search: search.search,
       mirrorSearch: search.mirror, stores: stores, engine: engine,
       crossOrigin: connections.crossOrigin, contract: Contract.text,
+      contractJSON: try ContractJSON.bytes(ofYAML: Contract.text),
+      page: EmbeddedFile.all.map { PageFile(name: $0.name, bytes: $0.bytes) },
       metricsText: { metrics.text }, publicURL: settings.publicURL,
       isSecure: settings.tlsCertificateFile != nil, proxies: settings.trustedProxies,
       connectionCaps: connections.caps, databaseLimits: settings.databases,
       tombstoneDays: settings.tombstoneDays,
       processors: ProcessorAccounts(pool),
-      showsCost: settings.showsCost, now: now)
+      showsCost: settings.showsCost, administration: administration.administration(), now: now)
     sweeper = Sweeper(
       accounts: accounts, hotels: hotels, engine: engine, counts: SweepCounts(), logger: logger,
       tombstoneSeconds: Int64(settings.tombstoneDays) * 86_400, now: now, uptime: { .now },
@@ -152,6 +158,18 @@ struct ServiceAssembly: Sendable {
         PrometheusSample("store_creations_total", .counter, Double(statistics.creations)),
       ]
     }
+  }
+
+  /// What is counted now, for the server's history. Reads `/proc`: for a thread that may block.
+  var totals: ServerHistory.Totals {
+    var totals = connections.totals
+    http.answers.add(to: &totals)
+    totals.commits = engine.statistics.commits
+    totals.feeds = http.feedCount
+    let usage = ProcessUsage()
+    totals.processorMilliseconds = Int(usage.processorSeconds * 1_000)
+    totals.memoryBytes = Int(usage.residentBytes)
+    return totals
   }
 
   /// Gives everything back, in the order in which nothing is missing to what still runs.
@@ -217,6 +235,8 @@ enum DataFiles {
   static func searchCache(in directory: String) -> String { directory + "/search-cache.sqlite" }
   /// The hash of the administrator's password, where it was drawn here.
   static func administrator(in directory: String) -> String { directory + "/administrator.json" }
+  /// Backups that were started over HTTP. An operator may make it a link to another disk.
+  static func backups(in directory: String) -> String { directory + "/backups" }
   /// The socket that the command line speaks to a running server by; only its owner may.
   static func control(in directory: String) -> String { directory + "/control" }
 }

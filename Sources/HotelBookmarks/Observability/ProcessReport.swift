@@ -5,9 +5,6 @@ import Lanes
 /// Shows what the system knows of this process, by the names that Prometheus' client libraries give it, and which
 /// version it is.
 struct ProcessReport: Sendable {
-  /// The system's ticks in a second and bytes in a page, to read `/proc/self/stat` by.
-  private let ticks = Double(max(1, sysconf(Int32(_SC_CLK_TCK))))
-  private let page = Double(max(1, sysconf(Int32(_SC_PAGESIZE))))
   private let started = Date().timeIntervalSince1970
 
   /// Puts it among the metrics.
@@ -33,19 +30,43 @@ struct ProcessReport: Sendable {
     return [most, PrometheusSample("process_open_fds", .gauge, Double(max(0, open)))]
   }
 
+  private var usage: [PrometheusSample] {
+    let usage = ProcessUsage()
+    guard usage.virtualBytes > 0 else { return [] }
+    return [
+      PrometheusSample("process_cpu_seconds_total", .counter, usage.processorSeconds),
+      PrometheusSample("process_virtual_memory_bytes", .gauge, usage.virtualBytes),
+      PrometheusSample("process_resident_memory_bytes", .gauge, usage.residentBytes),
+    ]
+  }
+}
+
+/// What the process uses of the machine; zeros where the system does not say.
+struct ProcessUsage: Sendable {
+  /// Seconds of processors since the start.
+  private(set) var processorSeconds = 0.0
+  /// Bytes of address space.
+  private(set) var virtualBytes = 0.0
+  /// Bytes of memory in use.
+  private(set) var residentBytes = 0.0
+
+  /// The system's ticks in a second and bytes in a page, to read `/proc/self/stat` by.
+  private static let ticks = Double(max(1, sysconf(Int32(_SC_CLK_TCK))))
+  private static let page = Double(max(1, sysconf(Int32(_SC_PAGESIZE))))
+
+  /// Asks the system.
+  ///
   /// Source: proc(5), `/proc/pid/stat`: fields 14 and 15 are ticks, 23 bytes, 24 pages. The second one, the command, may
   /// hold blanks, so that they are counted from behind it.
-  private var usage: [PrometheusSample] {
+  init() {
     guard let stat = try? String(contentsOfFile: "/proc/self/stat", encoding: .utf8),
       let end = stat.lastIndex(of: ")")
-    else { return [] }
+    else { return }
     let fields = stat[end...].split(separator: " ").dropFirst().compactMap { Double($0) ?? 0 }
-    guard fields.count > 21 else { return [] }
-    return [
-      PrometheusSample("process_cpu_seconds_total", .counter, (fields[11] + fields[12]) / ticks),
-      PrometheusSample("process_virtual_memory_bytes", .gauge, fields[20]),
-      PrometheusSample("process_resident_memory_bytes", .gauge, fields[21] * page),
-    ]
+    guard fields.count > 21 else { return }
+    processorSeconds = (fields[11] + fields[12]) / Self.ticks
+    virtualBytes = fields[20]
+    residentBytes = fields[21] * Self.page
   }
 }
 

@@ -24,6 +24,14 @@ package final class PrometheusRegistry: MetricsFactory {
     return PrometheusText.bytes(of: samples)
   }
 
+  /// The counts of a family of counters or gauges, by labels as they are written in the text.
+  package func values(of family: String) -> [(labels: String, value: Int)] {
+    let samples = metrics.withLock { known in
+      known.filter { $0.key.name == family }.flatMap { $0.value.samples(named: $0.key) }
+    }
+    return samples.map { ($0.labels, Int($0.value)) }
+  }
+
   package func makeCounter(label: String, dimensions: [(String, String)]) -> any CounterHandler {
     metric(label, dimensions) { PrometheusCounter() }
   }

@@ -126,6 +126,9 @@ package actor SearchCache {
     return (Hotel(id: id, body: body), row.stored)
   }
 
+  /// How much is kept; nil where the file can't be used.
+  package func usage() -> SearchCacheUsage? { using { $0.usage } }
+
   /// Closes the file and ends the lane.
   package func close() async {
     file = nil

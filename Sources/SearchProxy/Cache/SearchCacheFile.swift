@@ -3,6 +3,16 @@ import Glibc
 import Hotels
 import SQLite
 
+/// How much a search cache holds.
+package struct SearchCacheUsage: Sendable, Equatable {
+  /// Bytes of answers.
+  package let answerBytes: Int64
+  /// Bytes of hotels that are kept by id.
+  package let hotelBytes: Int64
+  /// Hotels that are kept by id.
+  package let hotels: Int64
+}
+
 /// The file of a ``SearchCache``: its tables and their SQL.
 ///
 /// Answers are in `blocks`, by a key that names upstream, search and place; `used` orders them for eviction.
@@ -58,6 +68,12 @@ final class SearchCacheFile {
       hotelBytes: try Self.number(
         "SELECT coalesce(sum(length(body)), 0) FROM hotels", in: connection),
       hotels: try Self.number("SELECT count(*) FROM hotels", in: connection))
+  }
+
+  /// How much the tables hold.
+  var usage: SearchCacheUsage {
+    SearchCacheUsage(
+      answerBytes: sums.blockBytes, hotelBytes: sums.hotelBytes, hotels: sums.hotels)
   }
 
   /// Removes a file with its log.

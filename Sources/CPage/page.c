@@ -1,0 +1,265 @@
+#include "CPage.h"
+
+#pragma clang diagnostic ignored "-Wc23-extensions"
+
+// A file stands here with three lines, and with one in the table below. The compiler notes each as something that this
+// file depends on, so a build takes what has changed.
+#define BYTES static const unsigned char
+
+BYTES index_html[] = {
+#embed "../Page/Files/index.html"
+};
+BYTES app_css[] = {
+#embed "../Page/Files/app.css"
+};
+BYTES app_js[] = {
+#embed "../Page/Files/app.js"
+};
+BYTES app_webmanifest[] = {
+#embed "../Page/Files/app.webmanifest"
+};
+BYTES art_js[] = {
+#embed "../Page/Files/art.js"
+};
+BYTES base_css[] = {
+#embed "../Page/Files/base.css"
+};
+BYTES boot_js[] = {
+#embed "../Page/Files/boot.js"
+};
+BYTES cards_js[] = {
+#embed "../Page/Files/cards.js"
+};
+BYTES client_js[] = {
+#embed "../Page/Files/client.js"
+};
+BYTES dom_js[] = {
+#embed "../Page/Files/dom.js"
+};
+BYTES icon_svg[] = {
+#embed "../Page/Files/icon.svg"
+};
+BYTES markdown_js[] = {
+#embed "../Page/Files/markdown.js"
+};
+BYTES messages_js[] = {
+#embed "../Page/Files/messages.js"
+};
+BYTES offline_js[] = {
+#embed "../Page/Files/offline.js"
+};
+BYTES offline_actions_js[] = {
+#embed "../Page/Files/offline/actions.js"
+};
+BYTES offline_copy_js[] = {
+#embed "../Page/Files/offline/copy.js"
+};
+BYTES offline_database_js[] = {
+#embed "../Page/Files/offline/database.js"
+};
+BYTES offline_error_js[] = {
+#embed "../Page/Files/offline/error.js"
+};
+BYTES offline_feed_js[] = {
+#embed "../Page/Files/offline/feed.js"
+};
+BYTES offline_outbox_js[] = {
+#embed "../Page/Files/offline/outbox.js"
+};
+BYTES offline_server_js[] = {
+#embed "../Page/Files/offline/server.js"
+};
+BYTES offline_session_js[] = {
+#embed "../Page/Files/offline/session.js"
+};
+BYTES offline_shell_js[] = {
+#embed "../Page/Files/offline/shell.js"
+};
+BYTES offline_synchroniser_js[] = {
+#embed "../Page/Files/offline/synchroniser.js"
+};
+BYTES offline_tabs_js[] = {
+#embed "../Page/Files/offline/tabs.js"
+};
+BYTES offline_view_js[] = {
+#embed "../Page/Files/offline/view.js"
+};
+BYTES router_js[] = {
+#embed "../Page/Files/router.js"
+};
+BYTES states_js[] = {
+#embed "../Page/Files/states.js"
+};
+BYTES sync_js[] = {
+#embed "../Page/Files/sync.js"
+};
+BYTES view_account_js[] = {
+#embed "../Page/Files/view-account.js"
+};
+BYTES view_bookmarks_js[] = {
+#embed "../Page/Files/view-bookmarks.js"
+};
+BYTES view_drafts_js[] = {
+#embed "../Page/Files/view-drafts.js"
+};
+BYTES view_enter_js[] = {
+#embed "../Page/Files/view-enter.js"
+};
+BYTES view_history_js[] = {
+#embed "../Page/Files/view-history.js"
+};
+BYTES view_hotel_js[] = {
+#embed "../Page/Files/view-hotel.js"
+};
+BYTES view_invitation_js[] = {
+#embed "../Page/Files/view-invitation.js"
+};
+BYTES view_list_js[] = {
+#embed "../Page/Files/view-list.js"
+};
+BYTES view_lists_js[] = {
+#embed "../Page/Files/view-lists.js"
+};
+BYTES view_members_js[] = {
+#embed "../Page/Files/view-members.js"
+};
+BYTES view_note_js[] = {
+#embed "../Page/Files/view-note.js"
+};
+BYTES view_nowhere_js[] = {
+#embed "../Page/Files/view-nowhere.js"
+};
+BYTES view_outbox_js[] = {
+#embed "../Page/Files/view-outbox.js"
+};
+BYTES view_search_js[] = {
+#embed "../Page/Files/view-search.js"
+};
+BYTES worker_js[] = {
+#embed "../Page/Files/worker.js"
+};
+BYTES docs_contract_js[] = {
+#embed "../Page/Files/docs-contract.js"
+};
+BYTES docs_operation_js[] = {
+#embed "../Page/Files/docs-operation.js"
+};
+BYTES docs_schema_js[] = {
+#embed "../Page/Files/docs-schema.js"
+};
+BYTES docs_try_js[] = {
+#embed "../Page/Files/docs-try.js"
+};
+BYTES docs_css[] = {
+#embed "../Page/Files/docs.css"
+};
+BYTES docs_html[] = {
+#embed "../Page/Files/docs.html"
+};
+BYTES docs_js[] = {
+#embed "../Page/Files/docs.js"
+};
+BYTES admin_api_js[] = {
+#embed "../Page/Files/admin-api.js"
+};
+BYTES admin_browser_js[] = {
+#embed "../Page/Files/admin-browser.js"
+};
+BYTES admin_document_js[] = {
+#embed "../Page/Files/admin-document.js"
+};
+BYTES admin_plots_js[] = {
+#embed "../Page/Files/admin-plots.js"
+};
+BYTES admin_server_js[] = {
+#embed "../Page/Files/admin-server.js"
+};
+BYTES admin_tables_js[] = {
+#embed "../Page/Files/admin-tables.js"
+};
+BYTES admin_tree_js[] = {
+#embed "../Page/Files/admin-tree.js"
+};
+BYTES admin_work_js[] = {
+#embed "../Page/Files/admin-work.js"
+};
+BYTES admin_css[] = {
+#embed "../Page/Files/admin.css"
+};
+BYTES admin_html[] = {
+#embed "../Page/Files/admin.html"
+};
+BYTES admin_js[] = {
+#embed "../Page/Files/admin.js"
+};
+
+#define FILE(name, bytes) {name, bytes, sizeof(bytes)}
+
+static const cpage_file files[] = {
+    FILE("index.html", index_html),
+    FILE("app.css", app_css),
+    FILE("app.js", app_js),
+    FILE("app.webmanifest", app_webmanifest),
+    FILE("art.js", art_js),
+    FILE("base.css", base_css),
+    FILE("boot.js", boot_js),
+    FILE("cards.js", cards_js),
+    FILE("client.js", client_js),
+    FILE("dom.js", dom_js),
+    FILE("icon.svg", icon_svg),
+    FILE("markdown.js", markdown_js),
+    FILE("messages.js", messages_js),
+    FILE("offline.js", offline_js),
+    FILE("offline/actions.js", offline_actions_js),
+    FILE("offline/copy.js", offline_copy_js),
+    FILE("offline/database.js", offline_database_js),
+    FILE("offline/error.js", offline_error_js),
+    FILE("offline/feed.js", offline_feed_js),
+    FILE("offline/outbox.js", offline_outbox_js),
+    FILE("offline/server.js", offline_server_js),
+    FILE("offline/session.js", offline_session_js),
+    FILE("offline/shell.js", offline_shell_js),
+    FILE("offline/synchroniser.js", offline_synchroniser_js),
+    FILE("offline/tabs.js", offline_tabs_js),
+    FILE("offline/view.js", offline_view_js),
+    FILE("router.js", router_js),
+    FILE("states.js", states_js),
+    FILE("sync.js", sync_js),
+    FILE("view-account.js", view_account_js),
+    FILE("view-bookmarks.js", view_bookmarks_js),
+    FILE("view-drafts.js", view_drafts_js),
+    FILE("view-enter.js", view_enter_js),
+    FILE("view-history.js", view_history_js),
+    FILE("view-hotel.js", view_hotel_js),
+    FILE("view-invitation.js", view_invitation_js),
+    FILE("view-list.js", view_list_js),
+    FILE("view-lists.js", view_lists_js),
+    FILE("view-members.js", view_members_js),
+    FILE("view-note.js", view_note_js),
+    FILE("view-nowhere.js", view_nowhere_js),
+    FILE("view-outbox.js", view_outbox_js),
+    FILE("view-search.js", view_search_js),
+    FILE("worker.js", worker_js),
+    FILE("docs-contract.js", docs_contract_js),
+    FILE("docs-operation.js", docs_operation_js),
+    FILE("docs-schema.js", docs_schema_js),
+    FILE("docs-try.js", docs_try_js),
+    FILE("docs.css", docs_css),
+    FILE("docs.html", docs_html),
+    FILE("docs.js", docs_js),
+    FILE("admin-api.js", admin_api_js),
+    FILE("admin-browser.js", admin_browser_js),
+    FILE("admin-document.js", admin_document_js),
+    FILE("admin-plots.js", admin_plots_js),
+    FILE("admin-server.js", admin_server_js),
+    FILE("admin-tables.js", admin_tables_js),
+    FILE("admin-tree.js", admin_tree_js),
+    FILE("admin-work.js", admin_work_js),
+    FILE("admin.css", admin_css),
+    FILE("admin.html", admin_html),
+    FILE("admin.js", admin_js),
+};
+
+size_t cpage_count(void) { return sizeof(files) / sizeof(files[0]); }
+
+cpage_file cpage_at(size_t place) { return files[place]; }

@@ -1,0 +1,221 @@
+import Accounts
+import Documents
+import HTTPTypes
+import Hummingbird
+import JSON
+import Lists
+import Stores
+
+/// What the administrator sees of the server. Of people's stores: sizes, counts and times; never the name of a
+/// document or what it says. Everybody else is answered as if none of these paths were there.
+extension HTTPService {
+  /// Rows of a page, at most.
+  static let administratorRows = 100
+
+  /// `GET /v1/admin/…`.
+  var administratorRoutes: [Route] {
+    [
+      .administrator(.get, "/v1/admin/stores") { call, _ in
+        let query = try call.query("limit", "after", "kind")
+        return try await listStores(query, kind: try StoreKind(query), named: "stores")
+      },
+      .administrator(.get, "/v1/admin/guests") { call, _ in
+        try await listStores(try call.query("limit", "after"), kind: .guest, named: "guests")
+      },
+      .administrator(.get, "/v1/admin/users") { call, _ in try await listUsers(call) },
+      .administrator(.get, "/v1/admin/lists") { call, _ in try await listLists(call) },
+      .administrator(.get, "/v1/admin/sessions") { call, _ in try await listSessions(call) },
+      .administrator(.get, "/v1/admin/upstreams") { call, _ in
+        _ = try call.query()
+        return await showUpstreams()
+      },
+      .administrator(.get, "/v1/admin/connections") { call, _ in
+        _ = try call.query()
+        return showConnections()
+      },
+      .administrator(.get, "/v1/admin/history") { call, _ in try showHistory(call) },
+    ]
+  }
+
+  private static func limit(_ query: QueryParameters) throws(Problem) -> Int {
+    try query.int("limit", in: 1...administratorRows, default: administratorRows)
+  }
+
+  // MARK: Stores
+
+  private func listStores(
+    _ query: QueryParameters, kind: StoreKind?, named list: String
+  ) async throws -> Response {
+    let limit = try Self.limit(query)
+    let after = try query["after"].map { text throws(Problem) in
+      guard let name = StoreName(key: text) else { throw Self.badPlace }
+      return name
+    }
+    let names = try await names(of: kind, after: after, limit: limit + 1)
+    let figures = try await engine.figures(of: Array(names.prefix(limit)))
+    return .json(headers: Self.private) { writer in
+      writer.name(list)
+      writer.beginArray()
+      for store in figures { write(store, to: &writer) }
+      writer.endArray()
+      if names.count > limit, let last = figures.last { writer.member("next", last.name.key) }
+    }
+  }
+
+  /// The names of stores behind a place, of one kind or of all, by their keys.
+  private func names(
+    of kind: StoreKind?, after: StoreName?, limit: Int
+  ) async throws -> [StoreName] {
+    var names: [StoreName] = []
+    for namespace in kind.map({ [$0.namespace] }) ?? StoreName.namespaces where names.count < limit
+    {
+      if let after, namespace.precedesBytes(of: after.namespace) { continue }
+      let isReached = after?.namespace == namespace
+      names += try await engine.names(
+        in: namespace, after: isReached ? after?.key : nil, limit: limit - names.count)
+    }
+    return names
+  }
+
+  private func write(_ store: StoreFigures, to writer: inout JSONWriter) {
+    writer.beginObject()
+    writer.member("name", store.name.shownName)
+    writer.member("kind", StoreKind(of: store.name).rawValue)
+    writer.member("isOpen", stores.isInUse(store.name))
+    Self.write(store, to: &writer)
+    writer.endObject()
+  }
+
+  /// What is known of a store; what is not is left out.
+  private static func write(_ store: StoreFigures, to writer: inout JSONWriter) {
+    if let bytes = store.bytes { writer.member("bytes", Int(bytes)) }
+    if let counts = store.counts {
+      writer.member("documents", Int(counts.documents))
+      writer.member("deleted", Int(counts.deleted))
+      writer.member("sequence", Int(counts.lastSequence))
+    }
+    if let changed = store.changedAt { writer.member("lastUsedAt", changed.rfc3339) }
+  }
+
+  // MARK: People
+
+  private func listUsers(_ call: Call) async throws -> Response {
+    let query = try call.query("limit", "after")
+    let limit = try Self.limit(query)
+    let page = try await accounts.users(
+      after: try query.text("after", maximumBytes: 128), limit: limit)
+    let stores = try await engine.figures(of: page.users.compactMap { $0.id.map(StoreName.user) })
+    let figures = Dictionary(stores.map { ($0.name, $0) }) { $1 }
+    return .json(headers: Self.private) { writer in
+      writer.name("users")
+      writer.beginArray()
+      for user in page.users {
+        writer.beginObject()
+        if let name = user.name { writer.member("username", name) }
+        if let id = user.id { writer.member("id", id.text) }
+        if !user.createdAt.isEmpty { writer.member("createdAt", user.createdAt) }
+        if let id = user.id, let store = figures[.user(id)] { Self.write(store, to: &writer) }
+        writer.endObject()
+      }
+      writer.endArray()
+      if let next = page.next { writer.member("next", next) }
+    }
+  }
+
+  private func listLists(_ call: Call) async throws -> Response {
+    let query = try call.query("limit", "after")
+    let limit = try Self.limit(query)
+    let after = try query["after"].map { text throws(Problem) in
+      guard let id = AccountID(text) else { throw Self.badPlace }
+      return StoreName.list(id)
+    }
+    let names = try await engine.names(in: "list", after: after?.key, limit: limit + 1)
+    let ids = names.prefix(limit).compactMap { if case .list(let id) = $0 { id } else { nil } }
+    let figures = try await engine.figures(of: ids.map(StoreName.list))
+    let members = try await lists.memberCounts(of: ids)
+    return .json(headers: Self.private) { writer in
+      writer.name("lists")
+      writer.beginArray()
+      for ((id, store), count) in zip(zip(ids, figures), members) {
+        writer.beginObject()
+        writer.member("id", id.text)
+        writer.member("members", count)
+        Self.write(store, to: &writer)
+        writer.endObject()
+      }
+      writer.endArray()
+      if names.count > limit, let last = ids.last { writer.member("next", last.text) }
+    }
+  }
+
+  private func listSessions(_ call: Call) async throws -> Response {
+    let query = try call.query("limit", "after")
+    let page = accounts.sessions(
+      after: try query.text("after", maximumBytes: 128), limit: try Self.limit(query))
+    return .json(headers: Self.private) { writer in
+      writer.name("sessions")
+      writer.beginArray()
+      for session in page.sessions {
+        writer.beginObject()
+        writer.member("id", session.id)
+        writer.member("kind", session.principal.kind.rawValue)
+        writer.member("account", session.principal.id.text)
+        if let name = session.principal.username { writer.member("username", name) }
+        writer.member("expiresAt", session.expiresAt.rfc3339)
+        writer.endObject()
+      }
+      writer.endArray()
+      if let next = page.next { writer.member("next", next) }
+    }
+  }
+
+  static let badPlace = Problem(
+    .badRequest, "invalid_parameter", "after must be what next was on the page before")
+}
+
+/// The kinds of stores by the words of the administrator's pages.
+enum StoreKind: String, CaseIterable {
+  case guest, user, list, database, service
+
+  /// The kind of a store.
+  init(of name: StoreName) {
+    switch name {
+    case .guest: self = .guest
+    case .user: self = .user
+    case .list: self = .list
+    case .named: self = .database
+    case .system, .staged: self = .service
+    }
+  }
+
+  /// The kind that a query asks for; nil for all.
+  /// - Throws: ``Problem`` 400 for any other word.
+  init?(_ query: QueryParameters) throws(Problem) {
+    guard let text = query["kind"] else { return nil }
+    guard let kind = StoreKind(rawValue: text) else {
+      let words = Self.allCases.map(\.rawValue).joined(separator: ", ")
+      throw Problem(.badRequest, "invalid_parameter", "kind must be one of \(words)")
+    }
+    self = kind
+  }
+
+  /// The namespace of ``StoreName`` that it is.
+  var namespace: String {
+    switch self {
+    case .guest, .user, .list: rawValue
+    case .database: "named"
+    case .service: "system"
+    }
+  }
+}
+
+extension StoreName {
+  /// The name as the administrator reads it: a database's own, otherwise the one that the sync protocol has for it.
+  var shownName: String {
+    switch self {
+    case .guest(let id), .user(let id), .list(let id): namespace + "-" + id.text
+    case .named(let name): name.text
+    case .system, .staged: namespace
+    }
+  }
+}

@@ -1,0 +1,89 @@
+import Compression
+import Crypto
+import Documents
+import HTTPTypes
+import Hummingbird
+import NIOCore
+
+/// A file of the web page: kept in memory, plain and packed, with the entity tags of both.
+///
+/// Its answers are the same for everybody. A browser asks each time whether it is still the same (`no-cache`), which
+/// costs one 304, so that a new version of the server has no old page.
+package struct PageFile: Sendable {
+  /// Its name below `Sources/Page/Files`.
+  package let name: String
+  private let plain: ByteBuffer
+  /// Nil where packing would not make it smaller.
+  private let packed: ByteBuffer?
+  /// A digest of what it holds.
+  let tag: String
+  private let fields: HTTPFields
+
+  /// Packs a file and computes its tags.
+  package init(name: String, bytes: [UInt8]) {
+    self.name = name
+    plain = ByteBuffer(bytes: bytes)
+    let gzip = (try? GzipWriter.deflate(bytes, level: 9)) ?? bytes
+    packed = gzip.count < bytes.count ? ByteBuffer(bytes: gzip) : nil
+    tag = Hex.string(Array(SHA256.hash(data: bytes))[..<Self.tagBytes])
+    var fields = Self.standard
+    fields[.contentType] = Self.type(of: name)
+    self.fields = fields
+  }
+
+  /// Bytes of the digest that its tag has: 16, which no two versions of a file share.
+  private static let tagBytes = 16
+
+  /// The answer to a request: the file, packed for who takes that, or 304 for who has it.
+  ///
+  /// The packed form is another representation and has a strong tag of its own (RFC 9110, section 8.8.3.3).
+  /// - Throws: ``Problem`` 400 for a field that is no list of tags.
+  func answer(_ call: Call) throws(Problem) -> Response {
+    let packed = call.takesGzip ? packed : nil
+    var fields = fields
+    fields[.eTag] = packed == nil ? "\"\(tag)\"" : "\"\(tag)-gzip\""
+    if let known = try EntityTags(call, .ifNoneMatch, strong: false),
+      known.matches(packed == nil ? tag : tag + "-gzip")
+    {
+      fields[.contentType] = nil
+      return .empty(.notModified, headers: fields)
+    }
+    if packed != nil { fields[.contentEncoding] = "gzip" }
+    return Response(
+      status: .ok, headers: fields, body: ResponseBody(byteBuffer: packed ?? plain))
+  }
+
+  /// What runs and shows is this server's own; nothing is inline, and nothing is asked of another origin. The path of
+  /// an invitation has its token, so no other origin is told a path.
+  private static let standard: HTTPFields = [
+    .cacheControl: "no-cache",
+    .vary: "Accept-Encoding",
+    .referrerPolicy: "same-origin",
+    .contentSecurityPolicy:
+      "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
+      + "connect-src 'self'; worker-src 'self'; manifest-src 'self'; base-uri 'none'; "
+      + "form-action 'self'; frame-ancestors 'none'",
+  ]
+
+  private static func type(of name: String) -> String {
+    let ending = name.utf8.split(separator: UInt8(ascii: ".")).last
+      .map { String(decoding: $0, as: UTF8.self) }
+    return switch ending {
+    case "html": "text/html; charset=utf-8"
+    case "css": "text/css; charset=utf-8"
+    case "js": "text/javascript; charset=utf-8"
+    case "json": "application/json"
+    case "svg": "image/svg+xml"
+    case "webmanifest": "application/manifest+json"
+    default: "application/octet-stream"
+    }
+  }
+}
+
+extension HTTPField.Name {
+  /// `Referrer-Policy`: what other servers are told of where a request comes from (W3C Referrer Policy, section 4.1).
+  static let referrerPolicy: HTTPField.Name = {
+    guard let name = HTTPField.Name("Referrer-Policy") else { preconditionFailure("no name") }
+    return name
+  }()
+}

@@ -1,0 +1,159 @@
+import Catalogue
+import Documents
+import Glibc
+import HTTPAPI
+import Lanes
+import Logging
+import SQLite
+import SQLiteEngine
+import SearchProxy
+import ServiceLifecycle
+import Stores
+
+/// What the administrator's page shows and starts, put together of what the server has.
+struct AdministrationAssembly: Sendable {
+  let settings: Settings
+  let metrics: PrometheusRegistry
+  let search: SearchAssembly
+  let connections: ConnectionAssembly
+  let backups: BackupDesk
+  let logger: Logger
+
+  /// The parts as the HTTP side takes them.
+  func administration() -> Administration {
+    Administration(
+      history: HistoryRecorder(), jobs: AdministrationJobs(now: SystemClock.now),
+      upstreams: { upstreams }, cache: { await cache() },
+      traffic: { connections.traffic(addresses: $0) },
+      backUp: { report in try await backUp(report) },
+      verify: { report in try await verify(report) },
+      importCatalogue: { isStrict, pieces, report in
+        try await importHotels(isStrict, pieces, report)
+      })
+  }
+
+  // MARK: Upstreams
+
+  private var upstreams: [Administration.Upstream] {
+    let calls = metrics.values(of: "upstream_calls_total")
+    let own =
+      search.hasCatalogue
+      ? [Administration.Upstream(name: "embedded", breaker: nil, isRecovering: false, calls: [])]
+      : []
+    return search.guarded.map { upstream in
+      let mine = calls.filter { $0.labels.hasPrefix("upstream=\"\(upstream.name)\",") }
+      return Administration.Upstream(
+        name: upstream.name, breaker: upstream.breakerState.rawValue,
+        isRecovering: upstream.isRecovering,
+        calls: mine.map { (Self.lastLabel($0.labels), $0.value) }.sorted { $0.0 < $1.0 })
+    } + own
+  }
+
+  private func cache() async -> Administration.Cache? {
+    guard let usage = await search.cache?.usage() else { return nil }
+    let searches = metrics.values(of: "search_cache_total")
+    return Administration.Cache(
+      answerBytes: Int(usage.answerBytes), maximumBytes: Int(SearchCache.defaultMaximumBytes),
+      hotels: Int(usage.hotels),
+      searches: searches.map { (Self.lastLabel($0.labels), $0.value) }.sorted { $0.0 < $1.0 })
+  }
+
+  /// The value of the last of some labels, which are the service's own words.
+  private static func lastLabel(_ labels: String) -> String {
+    String(labels.dropLast().split(separator: "\"").last ?? "")
+  }
+
+  // MARK: Work
+
+  /// Makes a backup beside those that are there, under the time's name.
+  private func backUp(_ report: AdministrationJobs.Report) async throws -> String {
+    try await translating {
+      let directory = DataFiles.backups(in: backups.directory)
+      let lane = Lane(name: "backup-place")
+      let isThere = await BackupPlace(lane).make(directory)
+      await lane.stop()
+      guard isThere else { throw ServiceError(.unavailable, "\(directory) can't be made") }
+      let name = SystemClock.now().rfc3339.filter { $0 != ":" }
+      let summary = try await backups.backUp(to: directory + "/" + name, Self.reporter(report))
+      logger.info(
+        "a backup was made",
+        metadata: ["files": "\(summary.files)", "bytes": "\(summary.bytes)"])
+      return "\(name): \(summary.words)"
+    }
+  }
+
+  private func verify(_ report: AdministrationJobs.Report) async throws -> String {
+    try await translating {
+      Verification.words(try await backups.verify(Self.reporter(report)))
+    }
+  }
+
+  private static func reporter(_ report: AdministrationJobs.Report) -> ScrubReporter {
+    ScrubReporter {
+      report.finding("\($0.file): \($0.reason)")
+    } progress: {
+      report.progress($0, of: $1)
+    }
+  }
+
+  private func importHotels(
+    _ isStrict: Bool, _ pieces: Administration.Pieces,
+    _ report: AdministrationJobs.Report
+  ) async throws -> String {
+    let lane = Lane(name: "import")
+    let run = CatalogueImport(
+      into: settings.data, on: lane, name: "uploaded", at: SystemClock.now(),
+      onBadRow: isStrict ? .refuse : .skip
+    ) { event in
+      switch event {
+      case .progress(let state): report.progress(state.bytes, of: nil)
+      case .badRow(let row): report.finding("line \(row.line): \(row.reason)")
+      }
+    }
+    let result: Result<ImportSummary, any Error>
+    do { result = .success(try await run.run(reading: pieces)) } catch {
+      result = .failure(error)
+    }
+    await lane.stop()
+    return try await translating {
+      let summary = try result.get()
+      return "\(summary.hotels) hotels, \(summary.progress.badRows) bad rows left out"
+    }
+  }
+
+  /// Says what went wrong in words that the administrator is shown.
+  private func translating(_ work: () async throws -> String) async throws -> String {
+    do { return try await work() } catch let error as CancellationError { throw error } catch {
+      logger.warning(
+        "what the administrator started was not done",
+        metadata: ["detail": "\(StartFailure.line(error))"])
+      throw ServiceError(.unavailable, StartFailure.line(error))
+    }
+  }
+}
+
+/// Makes the directory of backups on a lane, as that may block.
+private actor BackupPlace {
+  private let lane: Lane
+
+  nonisolated var unownedExecutor: UnownedSerialExecutor { lane.asUnownedSerialExecutor() }
+
+  init(_ lane: Lane) { self.lane = lane }
+
+  /// - Returns: whether it is there, also through a symbolic link of the operator's.
+  func make(_ path: String) -> Bool {
+    if mkdir(path, 0o700) == 0 { return true }
+    var status = stat()
+    return errno == EEXIST && stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
+  }
+}
+
+/// Ends what the administrator has started when the server stops, before the stores are closed.
+struct AdministrationService: Service {
+  let jobs: AdministrationJobs
+
+  func run() async throws {
+    try? await gracefulShutdown()
+    await jobs.stop()
+  }
+}

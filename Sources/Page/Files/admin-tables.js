@@ -1,0 +1,100 @@
+/** Tables of stores, people and lists, a page of a hundred at a time. */
+import { h } from "/page/dom.js"
+import { ask, bytes, count, moment } from "./admin-api.js"
+
+/**
+ * A table.
+ * @param {string[]} heads a column's name; `#` first for one of numbers
+ * @param {Array<Array<Node|string>>} rows
+ * @param {string} empty what stands there without rows
+ */
+export function sheet(label, heads, rows, empty) {
+  if (!rows.length) return h("div", { class: "sheet" }, h("p", { class: "none" }, empty))
+  const isNumber = heads.map(each => each.startsWith("#"))
+  return h("div", { class: "sheet", tabindex: "0", role: "region", "aria-label": label }, h("table", null,
+    h("thead", null, h("tr", null, heads.map((each, place) => h("th", { scope: "col", class: isNumber[place] ? "number" : null }, each.replace(/^#/, ""))))),
+    h("tbody", null, rows.map(row => h("tr", null, row.map((cell, place) => h("td", { class: isNumber[place] ? "number" : null }, cell)))))))
+}
+
+const id = text => h("span", { class: "id" }, text ?? "–")
+const figures = ["#Size", "#Documents", "#Sequence", "Last use"]
+const figured = each => [bytes(each.bytes), count(each.documents), count(each.sequence), moment(each.lastUsedAt)]
+
+/** A panel with a table that is read page by page. */
+export async function paged(place, { title, lead, path, list, heads, row, empty, controls }) {
+  const body = h("div")
+  const pages = h("div", { class: "pages" })
+  const before = []
+  const show = async after => {
+    const mark = path().includes("?") ? "&" : "?"
+    const answer = await ask(path() + (after ? `${mark}after=${encodeURIComponent(after)}` : ""))
+    body.replaceChildren(sheet(title, heads, answer[list].map(row), empty))
+    const turn = (words, target, change) => h("button", {
+      type: "button", disabled: target === undefined,
+      onclick: async () => { change(); await show(target); body.firstChild.focus?.() },
+    }, words)
+    pages.hidden = !before.length && !answer.next
+    pages.replaceChildren(
+      turn("Previous", before.length ? before.at(-1) : undefined, () => before.pop()),
+      turn("Next", answer.next, () => before.push(after ?? "")),
+      h("span", { class: "muted" }, `Page ${before.length + 1}, ${answer[list].length} shown`))
+  }
+  await show()
+  place.replaceChildren(h("h1", { tabindex: "-1" }, title), h("p", { class: "lead" }, lead), controls?.(() => { before.length = 0; return show() }) ?? "", body, pages)
+}
+
+/** All stores. */
+export function stores(place) {
+  let kind = ""
+  const kinds = { "": "All", guest: "Guests'", user: "Users'", list: "Lists'", database: "Databases", service: "The service's own" }
+  return paged(place, {
+    title: "Stores", list: "stores", empty: "There is no store of this kind.",
+    lead: "Sizes and counts alone: what people keep is theirs. Documents and sequence are known of stores that were open since the start.",
+    path: () => `/v1/admin/stores${kind ? `?kind=${kind}` : ""}`,
+    heads: ["Store", "Kind", ...figures, "Now"],
+    row: each => [each.kind === "database" ? h("a", { href: `#/databases/${encodeURIComponent(each.name)}` }, each.name) : id(each.name), each.kind, ...figured(each),
+      h("span", { class: `state ${each.isOpen ? "good" : ""}` }, each.isOpen ? "open" : "closed")],
+    controls: again => h("div", { class: "bar" }, h("div", null, h("label", { for: "kind" }, "Kind"),
+      h("select", { id: "kind", onchange: event => { kind = event.target.value; again() } }, Object.entries(kinds).map(([value, words]) => h("option", { value }, words))))),
+  })
+}
+
+/** Everybody who has an account. */
+export function users(place) {
+  return paged(place, {
+    title: "Users", list: "users", empty: "Nobody has signed up yet.", path: () => "/v1/admin/users",
+    lead: "Everybody who has an account, in no order that means anything.",
+    heads: ["Name", "Account", "Since", ...figures],
+    row: each => [each.username ?? h("span", { class: "muted" }, "by another issuer"), id(each.id), moment(each.createdAt), ...figured(each)],
+  })
+}
+
+/** Guests who have kept anything. */
+export function guests(place) {
+  return paged(place, {
+    title: "Guests", list: "guests", empty: "No guest has kept anything yet.", path: () => "/v1/admin/guests",
+    lead: "Guests who have bookmarked something. A guest who stays away for 37 days is swept away.",
+    heads: ["Guest", ...figures, "Now"],
+    row: each => [id(each.name), ...figured(each), h("span", { class: `state ${each.isOpen ? "good" : ""}` }, each.isOpen ? "open" : "closed")],
+  })
+}
+
+/** Shared lists. */
+export function lists(place) {
+  return paged(place, {
+    title: "Lists", list: "lists", empty: "Nobody shares a list yet.", path: () => "/v1/admin/lists",
+    lead: "Shared lists, without their titles.",
+    heads: ["List", "#Members", ...figures],
+    row: each => [id(each.id), count(each.members), ...figured(each)],
+  })
+}
+
+/** Sessions that were used lately. */
+export function sessions(place) {
+  return paged(place, {
+    title: "Sessions", list: "sessions", empty: "No session was used lately.", path: () => "/v1/admin/sessions",
+    lead: "Sessions that were used here lately. Tokens are not kept anywhere, so there is no list of all.",
+    heads: ["Session", "Who", "Name", "Account", "Ends"],
+    row: each => [id(each.id), each.kind, each.username ?? "–", id(each.account), moment(each.expiresAt)],
+  })
+}

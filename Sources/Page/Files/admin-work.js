@@ -1,0 +1,83 @@
+/** What the operator starts: a backup, a look through all stores, another catalogue; one at a time, with progress. */
+import { h } from "/page/dom.js"
+import { ask, bytes, count, moment, Refusal } from "./admin-api.js"
+
+const titles = { backup: "Backup", verification: "Check of all stores", catalogue: "Import of hotels" }
+const tones = { running: "busy", done: "good", failed: "bad" }
+
+/** @param {function(string): void} say tells the reader something */
+export async function work(place, signal, say) {
+  const jobs = h("div", { class: "sheet" })
+  const look = async () => {
+    const { jobs: all } = await ask("/v1/admin/jobs")
+    jobs.replaceChildren(...all.length ? all.map(view) : [h("p", { class: "none" }, "Nothing was started since the server began.")])
+    for (const each of jobs.querySelectorAll("progress[data-value]")) each.value = Number(each.dataset.value)
+    return all.some(each => each.state === "running")
+  }
+  let isBusy = await look()
+  const start = async path => {
+    try {
+      await ask(path, { method: "POST" })
+      say("It has begun.")
+    } catch (error) { say(error.message) }
+    isBusy = await look()
+  }
+  const file = h("input", { type: "file", id: "file", accept: ".json,.ndjson,.jsonl", "aria-describedby": "file-hint" })
+  const strict = h("input", { type: "checkbox", id: "strict" })
+  const sending = h("p", { class: "hint", role: "status" })
+  const upload = h("form", {
+    class: "work", onsubmit: async event => {
+      event.preventDefault()
+      if (!file.files[0]) { sending.textContent = "Choose a file first."; return }
+      isBusy = true
+      await importFile(file.files[0], strict.checked, sending)
+      isBusy = await look()
+    },
+  }, h("h2", null, "Hotels of the catalogue"),
+  h("p", { id: "file-hint" }, "Replaces the hotels that this server searches in by those of a file: a JSON array, or a hotel a line. People go on searching in the old ones until the new ones are there."),
+  h("div", null, h("label", { for: "file" }, "File"), file),
+  h("label", { class: "check" }, strict, "One bad row refuses the file"), sending,
+  h("div", { class: "row" }, h("button", { class: "main", type: "submit" }, "Import")))
+  place.replaceChildren(h("h1", { tabindex: "-1" }, "Work"),
+    h("p", { class: "lead" }, "One piece of work runs at a time. People can use the server meanwhile."),
+    h("div", { class: "works" },
+      card("Backup", "Copies all stores, keys and the catalogue into the directory “backups” of the data directory. Every copy is looked through.", "Back up now", () => start("/v1/admin/backups")),
+      card("Check", "Looks through every store for damage and changes nothing.", "Check all stores", () => start("/v1/admin/verifications")), upload),
+    h("section", { class: "block" }, h("h2", null, "Lately"), jobs))
+  const timer = setInterval(async () => { if (isBusy) isBusy = await look().catch(() => true) }, 500)
+  signal.addEventListener("abort", () => clearInterval(timer))
+}
+
+function card(title, words, label, act) {
+  return h("section", { class: "work" }, h("h2", null, title), h("p", null, words),
+    h("div", { class: "row" }, h("button", { class: "main", type: "button", onclick: act }, label)))
+}
+
+function view(job) {
+  const done = job.kind === "catalogue" ? `${bytes(job.done)} read` : job.total ? `${count(job.done)} of ${count(job.total)} stores` : `${count(job.done)} stores`
+  const share = job.total ? job.done / job.total : undefined
+  return h("article", { class: "job", "data-state": job.state },
+    h("div", { class: "row apart" }, h("h3", null, titles[job.kind]), h("span", { class: `state ${tones[job.state]}` }, job.state)),
+    h("p", { class: "hint" }, moment(job.startedAt), job.state === "running" ? `: ${done}` : job.result ? `: ${job.result}` : ""),
+    job.state === "running" && (share === undefined ? h("progress", { "aria-label": done }) : h("progress", { max: 1, "data-value": share, "aria-label": done })),
+    job.findings.length > 0 && h("details", null, h("summary", null, `${count(job.findingCount)} findings`), h("ul", null, job.findings.map(each => h("li", null, each)))))
+}
+
+/** Sends a file; the browser tells how much of it has gone. */
+function importFile(file, isStrict, sending) {
+  return new Promise(resolve => {
+    const request = new XMLHttpRequest()
+    request.open("POST", `/v1/admin/catalogue?strict=${isStrict}`)
+    request.setRequestHeader("Content-Type", "application/x-ndjson")
+    request.upload.onprogress = event => { sending.textContent = `${bytes(event.loaded)} of ${bytes(event.total)} sent` }
+    request.onload = () => {
+      try {
+        const answer = JSON.parse(request.responseText)
+        sending.textContent = answer.state === "done" ? `Done: ${answer.result}.` : `Not imported: ${answer.result ?? answer.reason}`
+      } catch { sending.textContent = new Refusal(request.status, `The server answered ${request.status}.`).message }
+      resolve()
+    }
+    request.onerror = () => { sending.textContent = "The server can't be reached, or refused the file at once."; resolve() }
+    request.send(file)
+  })
+}

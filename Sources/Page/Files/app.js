@@ -1,0 +1,50 @@
+import { client } from "./client.js"
+import { failure } from "./states.js"
+import { toast } from "./messages.js"
+import { route, start, render } from "./router.js"
+import { syncButton } from "./sync.js"
+
+/** The app: which view stands at which URL, and what is around them. */
+
+route("/", () => import("./view-search.js"))
+route("/hotels/{id}", () => import("./view-hotel.js"))
+route("/bookmarks", () => import("./view-bookmarks.js"))
+route("/bookmarks/{id}/history", () => import("./view-history.js"))
+route("/lists", () => import("./view-lists.js"))
+route("/lists/{id}", () => import("./view-list.js"))
+route("/lists/{id}/notes/{title}", () => import("./view-note.js"))
+route("/lists/{id}/members", () => import("./view-members.js"))
+route("/lists/{id}/drafts", () => import("./view-drafts.js"))
+route("/invitations/{token}", () => import("./view-invitation.js"))
+route("/outbox", () => import("./view-outbox.js"))
+route("/account", () => import("./view-account.js"))
+route("/log-in", () => import("./view-enter.js"))
+route("/sign-up", () => import("./view-enter.js"))
+
+function showPerson() {
+  const { state, kind, username } = client.session
+  document.getElementById("who").textContent = kind === "user" ? username : "You"
+  const banner = document.getElementById("banner")
+  banner.hidden = state !== "ended"
+  if (state === "ended") banner.textContent = "You have been logged out. What you changed here is kept until you log in again."
+}
+
+let person = client.session.id
+client.addEventListener("session", () => {
+  showPerson()
+  // A guest who has just come into being has nothing to show anew; somebody else has.
+  const former = person
+  person = client.session.id
+  if (former && former !== person) render()
+})
+client.addEventListener("rejected", ({ detail }) => {
+  toast(`${detail.label ?? "A change"}: ${detail.reason ?? "it was refused"}`, {
+    label: "Look", run: () => import("./router.js").then(({ go }) => go("/outbox"))
+  })
+})
+client.addEventListener("failure", ({ detail }) => toast(detail.reason ?? detail.message))
+client.addEventListener("update", () => toast("There is a new version of this page.", { label: "Reload", run: () => location.reload() }))
+
+showPerson()
+document.getElementById("sync").append(...syncButton())
+await start().catch(error => document.getElementById("main").replaceChildren(failure(error)))

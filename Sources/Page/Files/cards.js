@@ -1,0 +1,101 @@
+import { art } from "./art.js"
+import { client } from "./client.js"
+import { h, icon } from "./dom.js"
+import { announce, toast } from "./messages.js"
+
+/** Hotels as cards, and the button that keeps one. */
+
+/** A field as text; what a device wrote by sync may be anything. */
+export const text = value => typeof value === "string" ? value.trim() : typeof value === "number" ? String(value) : ""
+
+/** What a hotel is called. */
+export const nameOf = hotel => text(hotel.name) || text(hotel.title) || text(hotel.id)
+
+/** Where it is: town, region, country. */
+export const placeOf = hotel => [hotel.city, hotel.state, hotel.country].map(text).filter(Boolean).join(", ")
+
+/** Its amenities as texts. */
+export const amenitiesOf = hotel => (Array.isArray(hotel.amenities) ? hotel.amenities : []).map(text).filter(Boolean)
+
+const kilometres = new Intl.NumberFormat("en-GB", { maximumFractionDigits: 1 })
+
+/** Amenities that a card shows at most. */
+const chipsShown = 4
+
+/** @returns {HTMLElement} */
+export function chips(names, most = names.length) {
+  const rest = names.length - most
+  return h("ul", { class: "chips", "aria-label": "What it has" },
+    names.slice(0, most).map(name => h("li", null, name)), rest > 0 ? h("li", null, `${rest} more`) : null)
+}
+
+/**
+ * A button that keeps a hotel. It answers at once; when the server refuses, it takes itself back and the reason is said.
+ * @param {object} hotel
+ * @param {boolean} isKept
+ * @param {{wide?: boolean}} [options]
+ */
+export function keepButton(hotel, isKept, { wide = false } = {}) {
+  const name = nameOf(hotel)
+  const button = h("button", { type: "button", class: wide ? "keep wide" : "keep", "data-hotel": hotel.id }, icon("bookmark"),
+    wide ? h("span") : null)
+  const show = kept => {
+    button.setAttribute("aria-pressed", String(kept))
+    if (wide) button.lastChild.textContent = kept ? "Bookmarked" : "Bookmark"
+    else button.setAttribute("aria-label", `Bookmark ${name}`)
+    button.title = kept ? "Remove the bookmark" : "Bookmark"
+  }
+  show(isKept)
+  button.shows = show
+  button.addEventListener("click", async () => {
+    const wanted = button.getAttribute("aria-pressed") !== "true"
+    show(wanted)
+    try {
+      if (wanted) {
+        const entry = await client.bookmark(hotel)
+        announce(`${name} is bookmarked`)
+        client.settled(entry.id).catch(({ isOffline }) => { if (!isOffline && entry.state !== "parked") renewKeepButtons() })
+      } else await remove(hotel.id, name)
+    } catch (error) {
+      show(!wanted)
+      toast(`${name}: ${error.reason ?? error.message}`)
+    }
+  })
+  return button
+}
+
+/** Removes a bookmark, with a way back. */
+export async function remove(id, name, options = {}) {
+  const entry = await client.unbookmark(id, options)
+  toast(`${name} is no longer bookmarked.`, entry.undoable ? {
+    label: "Undo",
+    run: () => client.undo(entry.id).then(() => announce(`${name} is bookmarked again`), error => toast(error.reason ?? error.message))
+  } : undefined)
+  client.settled(entry.id).catch(() => renewKeepButtons())
+}
+
+/** Brings every such button of the page up to what is kept: after changes elsewhere, and after refusals. */
+export async function renewKeepButtons() {
+  const kept = new Set((await client.bookmarks()).map(bookmark => bookmark.id))
+  for (const button of document.querySelectorAll("button.keep")) button.shows?.(kept.has(button.dataset.hotel))
+}
+
+/**
+ * @param {object} hotel
+ * @param {{kept?: boolean, level?: string, signs?: Node[], end?: Node[], keep?: boolean}} [options] `signs` stand above the
+ *   name, `end` are buttons below.
+ */
+export function card(hotel, { kept = false, signs = [], end = [], keep = true, level = "h3" } = {}) {
+  const name = nameOf(hotel), place = placeOf(hotel), amenities = amenitiesOf(hotel)
+  const distance = typeof hotel.distance === "number" ? `${kilometres.format(hotel.distance)} km away` : ""
+  return h("li", { class: "hotel", "data-id": hotel.id },
+    art(hotel),
+    keep ? keepButton(hotel, kept) : null,
+    h("div", { class: "text" },
+      signs.length ? h("p", { class: "row" }, signs) : null,
+      h(level, null, h("a", { href: `/hotels/${encodeURIComponent(hotel.id)}` }, name)),
+      h("p", { class: "place" }, [place, distance].filter(Boolean).join(" · ") || "Somewhere"),
+      text(hotel.description) ? h("p", { class: "about" }, text(hotel.description)) : null,
+      amenities.length ? chips(amenities, chipsShown) : null,
+      h("div", { class: "end" }, end)))
+}

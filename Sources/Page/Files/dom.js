@@ -1,0 +1,70 @@
+/**
+ * Makes elements. Text becomes text nodes and never markup, so nothing that somebody typed can run here.
+ */
+const svgSpace = "http://www.w3.org/2000/svg"
+
+/**
+ * @param {string} tag
+ * @param {Object<string, *>} [props] `on…` are listeners, `class`, `data-…` and `aria-…` attributes; true sets an empty
+ *   attribute, false, null and undefined leave it out.
+ * @param {...(Node|string|number|false|null|undefined|Array)} children
+ * @returns {HTMLElement}
+ */
+export function h(tag, props, ...children) {
+  return furnish(document.createElement(tag), props, children)
+}
+
+/** The same for a part of a drawing. */
+export function svg(tag, props, ...children) {
+  return furnish(document.createElementNS(svgSpace, tag), props, children)
+}
+
+function furnish(element, props, children) {
+  for (const [name, value] of Object.entries(props ?? {})) {
+    if (value === false || value === null || value === undefined) continue
+    if (name.startsWith("on")) element.addEventListener(name.slice(2), value)
+    else if (name === "value") element.value = value
+    else element.setAttribute(name, value === true ? "" : value)
+  }
+  element.append(...children.flat(3).filter(child => child || child === 0).map(child => child?.nodeType ? child : String(child)))
+  return element
+}
+
+const shapes = {
+  bookmark: "M7 3h10a1 1 0 0 1 1 1v17l-6-4.6L6 21V4a1 1 0 0 1 1-1z",
+  cloud: "M7 19a4.5 4.5 0 0 1-.6-9A6 6 0 0 1 18 9.6a4.8 4.8 0 0 1-.4 9.4z",
+  tick: "m9 14 2.2 2.2L15.5 12",
+  turn: "M14.6 11.4A3.4 3.4 0 1 0 15.4 14M15.4 10.2v2h-2",
+  cross: "m10 12 4 4m0-4-4 4",
+  mark: "M12 10.5v4m0 2.3v.2",
+  pin: "M12 21s7-6.2 7-11.5a7 7 0 0 0-14 0C5 14.8 12 21 12 21zM12 12a2.5 2.5 0 1 0 0-5 2.5 2.5 0 0 0 0 5z",
+  plus: "M12 5v14M5 12h14",
+  history: "M4 12a8 8 0 1 0 2.6-5.9L4 8.5M4 4v4.5h4.5M12 8v4.5l3 1.8",
+  bed: "M3 19v-9m0 5h18v4M21 15v-1.5a3 3 0 0 0-3-3h-7V15M7 13a1.8 1.8 0 1 0 0-3.6A1.8 1.8 0 0 0 7 13z"
+}
+
+/** A line drawing that says nothing to a screen reader; the words beside it do. */
+export function icon(name, props) {
+  return svg("svg", { viewBox: "0 0 24 24", "aria-hidden": "true", ...props }, svg("path", { d: shapes[name] }))
+}
+
+/** A web address that may stand in a link: `https:`, `http:` or `mailto:`; null for all others. */
+export function safeURL(text) {
+  try {
+    const url = new URL(String(text).trim())
+    return ["https:", "http:", "mailto:"].includes(url.protocol) ? url.href : null
+  } catch {
+    return null
+  }
+}
+
+const dates = new Intl.DateTimeFormat("en-GB", { dateStyle: "medium", timeStyle: "short" })
+
+/** A time as people say it; RFC 3339 stands in the element for machines. */
+export function time(text) {
+  const date = new Date(text)
+  return Number.isNaN(date.getTime()) ? "" : h("time", { datetime: text }, dates.format(date))
+}
+
+/** `1 hotel`, `2 hotels`. */
+export const plural = (count, one, many = one + "s") => `${count.toLocaleString("en-GB")} ${count === 1 ? one : many}`

@@ -1,0 +1,64 @@
+import { h } from "./dom.js"
+
+/** Says things: to screen readers, in a line at the bottom, and as questions. */
+
+let saying
+
+/** Tells a screen reader; the same words twice are told twice. */
+export function announce(text) {
+  const line = document.getElementById("announcer")
+  clearTimeout(saying)
+  line.textContent = ""
+  saying = setTimeout(() => { line.textContent = text }, 60)
+}
+
+/** How long a message stays; one with something to do stays longer, in milliseconds. */
+const shown = { plain: 6000, withAction: 12000 }
+
+/**
+ * Shows a message for some seconds; longer while the pointer or the focus is on it.
+ * @param {string} text
+ * @param {{label: string, run: () => void}} [action]
+ */
+export function toast(text, action) {
+  const close = () => box.remove()
+  let end
+  const wait = () => { clearTimeout(end); end = setTimeout(close, action ? shown.withAction : shown.plain) }
+  const hold = () => clearTimeout(end)
+  const box = h("div", { class: "toast", onmouseenter: hold, onmouseleave: wait, onfocusin: hold, onfocusout: wait },
+    h("p", null, text),
+    action ? h("button", { type: "button", onclick: () => { close(); action.run() } }, action.label) : null)
+  const place = document.getElementById("toasts")
+  while (place.childElementCount > 2) place.firstElementChild.remove()
+  place.append(box)
+  wait()
+  announce(action ? `${text} ${action.label} is possible for a few seconds.` : text)
+}
+
+/**
+ * Asks before something that cannot be taken back.
+ * @param {{title: string, text: string, yes: string, danger?: boolean, body?: Node}} question
+ * @returns {Promise<boolean>}
+ */
+export function ask({ title, text, yes, danger = false, body }) {
+  return new Promise(resolve => {
+    const dialog = h("dialog", { "aria-labelledby": "question", onclose: () => { dialog.remove(); resolve(dialog.returnValue === "yes") } },
+      h("form", { method: "dialog" },
+        h("h2", { id: "question" }, title), h("p", { class: "lead" }, text), body,
+        h("div", { class: "row" },
+          h("button", { value: "no", autofocus: true }, "Cancel"),
+          h("button", { value: "yes", class: danger ? "danger" : "main" }, yes))))
+    document.body.append(dialog)
+    dialog.showModal()
+  })
+}
+
+/** Runs something that a person asked for and says why it failed, if it did. */
+export async function attempt(work) {
+  try {
+    return await work()
+  } catch (error) {
+    toast(error?.reason ?? error?.message ?? String(error))
+    return undefined
+  }
+}

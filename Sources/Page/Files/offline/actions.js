@@ -1,0 +1,227 @@
+import { below } from "./database.js"
+import { segment } from "./server.js"
+
+/**
+ * What each kind of change is: its request, how it shows while it waits, and what its answer means for the copy. All
+ * of it is found by the entry's `action`, as entries outlive the page that made them.
+ *
+ * @typedef {object} Action
+ * @property {(entry) => string} target Changes of one target, or below it, are sent in order.
+ * @property {(entry) => [string, string]} request Method and path.
+ * @property {(state, entry) => void} [show] Changes what is read of a place; see `view.js`.
+ * @property {(transaction, entry, answer) => Promise} [keep] Changes the copy as the server confirmed.
+ * @property {(entry) => string[]} [pull] What has to be fetched before it counts as delivered.
+ */
+
+const place = entry => entry.list ?? "own"
+const root = entry => entry.list ? `/v1/lists/${segment(entry.list)}` : "/v1"
+const draft = entry => entry.draft ? "?draft=true" : ""
+const within = (entry, rest) => `${place(entry)}/${rest}`
+const content = entry => entry.list ? [`${entry.list}/bookmarks`, `${entry.list}/notes`, `${entry.list}/drafts`] : ["own"]
+
+/** @type {Object<string, Action>} */
+export const actions = {
+  bookmark: {
+    target: entry => within(entry, `bookmarks/${entry.subject}`),
+    request: entry => ["PUT", `${root(entry)}/bookmarks/${segment(entry.subject)}${draft(entry)}`],
+    show(state, entry) {
+      const known = state.bookmarks.get(entry.subject)
+      const bookmark = {
+        id: entry.subject, bookmarkedAt: entry.createdAt, hotel: entry.hotel, ...known, pending: true
+      }
+      if (entry.body) bookmark.hotel = { ...entry.body, id: entry.subject }
+      if (entry.draft) bookmark.draft = true
+      state.bookmarks.delete(entry.subject)
+      state.bookmarks = known
+        ? state.bookmarks.set(entry.subject, bookmark)
+        : new Map([[entry.subject, bookmark], ...state.bookmarks])
+    },
+    async keep(transaction, entry, answer) {
+      const order = await transaction.get("orders", place(entry)) ?? { place: place(entry), ids: [] }
+      const bookmark = { ...answer, place: place(entry) }
+      if (entry.draft) bookmark.draft = true
+      await transaction.put("bookmarks", bookmark)
+      if (order.ids.includes(entry.subject)) return
+      await transaction.put("orders", { ...order, ids: [entry.subject, ...order.ids] })
+    }
+  },
+
+  unbookmark: {
+    target: entry => within(entry, `bookmarks/${entry.subject}`),
+    // The answer to a batch tells how to undo it, and a bookmark that is gone already is no error of it.
+    request: entry => entry.draft
+      ? ["DELETE", `${root(entry)}/bookmarks/${segment(entry.subject)}?draft=true`] : ["POST", `${root(entry)}/bookmarks`],
+    show(state, entry) { state.bookmarks.delete(entry.subject) },
+    async keep(transaction, entry, answer) {
+      await transaction.delete("bookmarks", [place(entry), entry.subject])
+      if (answer?.undo?.restore?.length) {
+        entry.undo = answer.undo
+        entry.undoable = true
+      }
+    }
+  },
+
+  undo: {
+    target: entry => within(entry, `bookmarks/${entry.subject}`),
+    request: entry => ["POST", `${root(entry)}/bookmarks`],
+    show(state, entry) {
+      if (entry.former && !state.bookmarks.has(entry.subject)) {
+        state.bookmarks.set(entry.subject, { ...entry.former, pending: true })
+      }
+    },
+    pull: content
+  },
+
+  restore: {
+    target: entry => within(entry, `bookmarks/${entry.subject}`),
+    request: entry => ["POST", `${root(entry)}/documents/${segment(entry.subject)}/restore`],
+    pull: content
+  },
+
+  makeList: {
+    target: entry => entry.list,
+    request: () => ["POST", "/v1/lists"],
+    show(state, entry) {
+      state.lists.set(entry.list, {
+        id: entry.list, markdown: "", ...entry.body, owner: state.username ?? "", role: "owner",
+        members: [{ username: state.username ?? "", role: "owner", joinedAt: entry.createdAt }],
+        createdAt: entry.createdAt, updatedAt: entry.createdAt, pending: true
+      })
+    },
+    async keep(transaction, entry, answer) {
+      await transaction.put("lists", answer)
+      const aliases = await transaction.get("meta", "aliases") ?? {}
+      await transaction.setMeta("aliases", { ...aliases, [entry.list]: answer.id })
+      for (const other of await transaction.all("outbox")) {
+        if (other.list !== entry.list || other.id === entry.id) continue
+        other.list = answer.id
+        other.target = actions[other.action].target(other)
+        await transaction.put("outbox", other)
+      }
+      entry.list = answer.id
+    }
+  },
+
+  changeList: {
+    target: entry => `${entry.list}/list`,
+    request: entry => ["PATCH", root(entry)],
+    show(state, entry) {
+      const list = state.lists.get(entry.list)
+      if (list) state.lists.set(entry.list, { ...list, ...entry.body, pending: true })
+    },
+    keep: (transaction, entry, answer) => transaction.put("lists", answer)
+  },
+
+  endList: {
+    target: entry => entry.list,
+    request: entry => ["DELETE", root(entry)],
+    show(state, entry) { state.lists.delete(entry.list) },
+    keep: (transaction, entry) => forget(transaction, entry.list)
+  },
+
+  leaveList: {
+    target: entry => entry.list,
+    request: entry => ["DELETE", `${root(entry)}/members/${segment(entry.subject)}`],
+    show(state, entry) { state.lists.delete(entry.list) },
+    keep: (transaction, entry) => forget(transaction, entry.list)
+  },
+
+  setMember: {
+    target: entry => within(entry, `members/${entry.subject}`),
+    request: entry => ["PUT", `${root(entry)}/members/${segment(entry.subject)}`],
+    show(state, entry) {
+      const list = state.lists.get(entry.list)
+      if (!list) return
+      const member = { username: entry.subject, joinedAt: entry.createdAt, ...entry.body, pending: true }
+      const at = list.members.findIndex(other => other.username === entry.subject)
+      const members = at < 0 ? [...list.members, member] : list.members.with(at, { ...list.members[at], ...member })
+      state.lists.set(entry.list, { ...list, members })
+    },
+    pull: entry => [`${entry.list}/list`]
+  },
+
+  removeMember: {
+    target: entry => within(entry, `members/${entry.subject}`),
+    request: entry => ["DELETE", `${root(entry)}/members/${segment(entry.subject)}`],
+    show(state, entry) {
+      const list = state.lists.get(entry.list)
+      if (!list) return
+      state.lists.set(entry.list, { ...list, members: list.members.filter(it => it.username !== entry.subject) })
+    },
+    pull: entry => [`${entry.list}/list`]
+  },
+
+  putNote: {
+    target: entry => within(entry, `notes/${entry.subject}`),
+    request: entry => ["PUT", `${root(entry)}/notes/${segment(entry.subject)}${draft(entry)}`],
+    show(state, entry) {
+      const known = state.notes.get(entry.subject)
+      const note = {
+        title: entry.subject, createdAt: entry.createdAt, ...known, ...entry.body,
+        updatedAt: entry.createdAt, pending: true
+      }
+      if (entry.draft) note.draft = true
+      state.notes.set(entry.subject, note)
+    },
+    async keep(transaction, entry, answer) {
+      const note = { ...answer, list: entry.list }
+      if (entry.draft) note.draft = true
+      await transaction.put("notes", note)
+      // What was typed on meanwhile goes on from what was just written.
+      for (const other of await transaction.all("outbox")) {
+        if (other.target !== entry.target || other.id <= entry.id || other.attempts > 0) continue
+        if (other.base !== entry.base) continue
+        await transaction.put("outbox", { ...other, base: entry.draft ? entry.base : answer.rev })
+      }
+    }
+  },
+
+  deleteNote: {
+    target: entry => within(entry, `notes/${entry.subject}`),
+    request: entry => ["DELETE", `${root(entry)}/notes/${segment(entry.subject)}${draft(entry)}`],
+    show(state, entry) { state.notes.delete(entry.subject) },
+    keep: (transaction, entry) => transaction.delete("notes", [entry.list, entry.subject])
+  },
+
+  publish: {
+    target: entry => within(entry, `${entry.kind}s/${entry.subject}`),
+    request: entry => ["POST", `${root(entry)}/${entry.kind}s/${segment(entry.subject)}/publish`],
+    show(state, entry) {
+      const items = entry.kind === "note" ? state.notes : state.bookmarks
+      const item = items.get(entry.subject)
+      if (item) items.set(entry.subject, { ...item, draft: undefined, pending: true })
+      state.drafts = state.drafts.filter(it => it.kind !== entry.kind || it.subject !== entry.subject)
+    },
+    pull: content
+  },
+
+  discardDraft: {
+    target: entry => within(entry, `${entry.kind}s/${entry.subject}`),
+    request: entry => ["DELETE", `${root(entry)}/${entry.kind}s/${segment(entry.subject)}/draft`],
+    show(state, entry) {
+      state.drafts = state.drafts.filter(it => it.kind !== entry.kind || it.subject !== entry.subject)
+    },
+    pull: content
+  }
+}
+
+/** The header fields of an entry's request; the same at every attempt, as the key demands. */
+export function fields(entry) {
+  const headers = { "idempotency-key": entry.key }
+  if (entry.action !== "putNote" || entry.draft) return headers
+  return entry.base ? { ...headers, "if-match": `"${entry.base}"` } : { ...headers, "if-none-match": "*" }
+}
+
+/** Whether one change has to wait for an earlier one. */
+export const follows = (later, earlier) => later.target === earlier.target
+  || later.target.startsWith(earlier.target + "/") || earlier.target.startsWith(later.target + "/")
+
+/** Whether an entry is part of what is shown. */
+export const isShown = entry => ["pending", "transit", "parked"].includes(entry.state)
+
+/** Takes a list out of the copy. */
+export async function forget(transaction, list) {
+  await transaction.delete("lists", list)
+  await transaction.delete("orders", list)
+  for (const store of ["bookmarks", "notes", "drafts"]) await transaction.delete(store, below(list))
+}

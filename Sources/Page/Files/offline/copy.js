@@ -1,0 +1,121 @@
+import { forget } from "./actions.js"
+import { below } from "./database.js"
+import { call, segment } from "./server.js"
+
+/**
+ * Brings the copy up to date, part by part: `own`, `lists`, and of a list `ID/list`, `ID/bookmarks`, `ID/notes`,
+ * `ID/drafts`. Each is written in one transaction, so that a kill leaves the former state or the next.
+ */
+export class Copy {
+  #database
+  constructor(database) { this.#database = database }
+
+  /**
+   * Fetches a part.
+   * @returns {Promise<string[]>} Further parts that should follow.
+   * @throws {import("./error.js").OfflineError}
+   */
+  async pull(part) {
+    if (part === "own") return this.#pullOwn()
+    if (part === "lists") return this.#pullLists()
+    const [list, what] = part.split("/")
+    if (list.startsWith("new-")) return []
+    try {
+      await this.#pullOfList(list, what)
+    } catch (error) {
+      if (error.status !== 404) throw error
+      await this.forget(list)
+    }
+    return []
+  }
+
+  /** Takes out a list that one is on no longer. */
+  forget(list) {
+    const stores = ["lists", "orders", "bookmarks", "notes", "drafts"]
+    return this.#database.write(stores, transaction => forget(transaction, list))
+  }
+
+  /** All parts of a list. */
+  static parts = list => ["list", "bookmarks", "notes", "drafts"].map(what => `${list}/${what}`)
+
+  /** The mirror: the book's page *Mirror* has the recipe. */
+  async #pullOwn() {
+    const order = await this.#database.read(["orders"], transaction => transaction.get("orders", "own"))
+    let token = order?.token
+    for (;;) {
+      let page
+      try {
+        page = (await call("GET", "/v1/mirror" + (token ? `?since=${segment(token)}` : ""))).body
+      } catch (error) {
+        // The store was made anew or set back; or the token is another account's.
+        if (!token || ![400, 410].includes(error.status) || error.isSessionEnd) throw error
+        token = undefined
+        continue
+      }
+      await this.#database.write(["orders", "bookmarks"], transaction => applyPage(transaction, page))
+      token = page.token
+      if (!page.more) return []
+    }
+  }
+
+  async #pullLists() {
+    const lists = await pages("/v1/lists?limit=50", "lists")
+    const gone = await this.#database.write(["lists"], async transaction => {
+      const before = await transaction.all("lists")
+      await transaction.clear("lists")
+      for (const list of lists) await transaction.put("lists", list)
+      return before.filter(old => !lists.some(list => list.id === old.id))
+    })
+    for (const list of gone) await this.forget(list.id)
+    return lists.flatMap(list => Copy.parts(list.id).slice(1))
+  }
+
+  async #pullOfList(list, what) {
+    const root = `/v1/lists/${segment(list)}`
+    if (what === "list") {
+      const { body } = await call("GET", root)
+      return this.#database.write(["lists"], transaction => transaction.put("lists", body))
+    }
+    if (what === "bookmarks") {
+      const bookmarks = await pages(`${root}/bookmarks?limit=100`, "bookmarks")
+      return this.#replace("bookmarks", list, bookmarks.map(it => ({ ...it, place: list })), transaction =>
+        transaction.put("orders", { place: list, ids: bookmarks.map(it => it.id) }))
+    }
+    if (what === "notes") {
+      const notes = await pages(`${root}/notes?limit=50`, "notes")
+      return this.#replace("notes", list, notes.map(it => ({ ...it, list })))
+    }
+    const { body } = await call("GET", `${root}/drafts`)
+    return this.#replace("drafts", list, body.drafts.map(it => ({ ...it, list, subject: it.id ?? it.title })))
+  }
+
+  #replace(store, list, items, more = () => {}) {
+    return this.#database.write([store, "orders"], async transaction => {
+      await transaction.delete(store, below(list))
+      for (const item of items) await transaction.put(store, item)
+      await more(transaction)
+    })
+  }
+}
+
+async function applyPage(transaction, page) {
+  let order = await transaction.get("orders", "own") ?? { place: "own", ids: [] }
+  if (page.reset) {
+    await transaction.delete("bookmarks", below("own"))
+    order = { place: "own", ids: [] }
+  }
+  for (const hotel of page.hotels) await transaction.put("bookmarks", { ...hotel, place: "own" })
+  for (const { id } of page.removed) await transaction.delete("bookmarks", ["own", id])
+  await transaction.put("orders", { place: "own", ids: page.order ?? order.ids, token: page.token })
+}
+
+/** All pages of something. */
+async function pages(path, member) {
+  const items = []
+  for (let after = ""; ;) {
+    const { body } = await call("GET", path + after)
+    items.push(...body[member])
+    if (body.next === undefined) return items
+    after = `&after=${segment(body.next)}`
+  }
+}

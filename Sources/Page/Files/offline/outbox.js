@@ -1,0 +1,217 @@
+import { actions, fields, follows } from "./actions.js"
+import { OfflineError } from "./error.js"
+import { call, isReachable, randomID, segment } from "./server.js"
+
+/** How many delivered entries stay to be looked at and undone. */
+const kept = 20
+
+/**
+ * Changes on their way to the server. An entry is stored, with its key, before anything else happens; whoever leads the
+ * tabs sends it. A browser that is killed in between sends it once more with the same key, and the server does it once.
+ */
+export class Outbox {
+  #database; #backoff; #pull; #told; #pausedUntil = 0
+
+  /**
+   * @param {object} parts `backoff`: see `open`; `pull(key)` fetches a part of the copy; `told(entry)` hears of each
+   *   entry that was refused.
+   */
+  constructor({ database, backoff = [1000, 4000, 16000], pull, told }) {
+    this.#database = database
+    this.#backoff = backoff
+    this.#pull = pull
+    this.#told = told
+  }
+
+  /** All entries, oldest first. */
+  entries() { return this.#database.read(["outbox"], transaction => transaction.all("outbox")) }
+
+  /** Queues a change; text that is typed on before it was sent becomes one change. */
+  async add(change) {
+    return this.#database.write(["outbox", "meta"], async transaction => {
+      const aliases = await transaction.get("meta", "aliases")
+      const entry = {
+        ...change, list: aliases?.[change.list] ?? change.list, key: randomID(), state: "pending", attempts: 0,
+        failures: 0, createdAt: new Date().toISOString()
+      }
+      entry.target = actions[entry.action].target(entry)
+      const last = (await transaction.all("outbox")).filter(other => other.target === entry.target).at(-1)
+      if (entry.action === "putNote" && last?.state === "pending" && !last.attempts
+        && last.action === "putNote" && last.draft === entry.draft) {
+        const merged = { ...last, body: entry.body }
+        await transaction.put("outbox", merged)
+        return merged
+      }
+      // What goes on from a change that is not delivered yet has the same base until it is.
+      if (last?.action === "putNote" && ["pending", "transit", "parked"].includes(last.state)) entry.base = last.base
+      entry.id = await transaction.put("outbox", entry)
+      return entry
+    })
+  }
+
+  /** Sends a rejected or parked entry once more, with the same key: what was done already is not done again. */
+  sendAgain(id) {
+    return this.#edit(id, entry => ({ ...entry, ...fresh }))
+  }
+
+  /** Sends something else instead, as a request of its own. A note then goes on from what the server has now. */
+  change(id, body) {
+    return this.#edit(id, entry => ({
+      ...entry, ...fresh, body, attempts: 0, key: randomID(), theirs: undefined,
+      base: entry.theirs === undefined ? entry.base : entry.theirs?.rev
+    }))
+  }
+
+  /** Gives a change up; with a list that was never made goes what was to be on it. */
+  drop(id) {
+    return this.#database.write(["outbox"], async transaction => {
+      const entry = settled(await transaction.get("outbox", id))
+      await transaction.delete("outbox", id)
+      if (entry.action !== "makeList" || entry.state === "delivered") return entry
+      for (const other of await transaction.all("outbox")) {
+        if (other.list === entry.list) await transaction.delete("outbox", other.id)
+      }
+      return entry
+    })
+  }
+
+  /** Takes a removed bookmark's removal back. */
+  async undo(id) {
+    const entry = (await this.entries()).find(other => other.id === id)
+    if (!entry?.undoable) throw new OfflineError("not_stored", "This can't be undone any more.")
+    const { subject, list, label, former } = entry
+    if (entry.state === "pending" && !entry.attempts) return this.drop(id)
+    if (!entry.undo) return this.add({ action: "bookmark", subject, list, label, hotel: former.hotel })
+    await this.#edit(id, it => ({ ...it, undoable: false }), true)
+    return this.add({ action: "undo", subject, list, label, former, body: entry.undo })
+  }
+
+  /** What a tab that is gone had sent goes out once more. */
+  recover() {
+    return this.#database.write(["outbox"], async transaction => {
+      for (const entry of await transaction.all("outbox")) {
+        if (entry.state === "transit") await transaction.put("outbox", { ...entry, state: "pending" })
+      }
+    })
+  }
+
+  /**
+   * Sends all that is due. @param {() => void} step Is called after each change of an entry.
+   * @returns {Promise<number|undefined>} When there is more to send, in milliseconds since 1970.
+   * @throws {OfflineError} `offline`, or that the session has ended; nothing is lost.
+   */
+  async send(step) {
+    for (;;) {
+      const entry = Date.now() < this.#pausedUntil ? undefined : await this.#take()
+      if (!entry) break
+      step()
+      try { await this.#attempt(entry) } finally { step() }
+    }
+    const times = (await this.entries()).filter(it => it.state === "pending" && it.nextAttemptAt)
+      .map(it => Date.parse(it.nextAttemptAt))
+    return times.length ? Math.max(this.#pausedUntil, Math.min(...times)) : undefined
+  }
+
+  /** The next entry that is due and has not to wait for another. */
+  #take() {
+    return this.#database.write(["outbox"], async transaction => {
+      const waiting = []
+      for (const entry of await transaction.all("outbox")) {
+        if (!["pending", "transit", "parked"].includes(entry.state)) continue
+        const isDue = entry.state === "pending" && !(Date.parse(entry.nextAttemptAt) > Date.now())
+        if (isDue && !waiting.some(earlier => follows(entry, earlier))) {
+          const taken = { ...entry, state: "transit", attempts: entry.attempts + 1, nextAttemptAt: undefined }
+          await transaction.put("outbox", taken)
+          return taken
+        }
+        waiting.push(entry)
+      }
+    })
+  }
+
+  async #attempt(entry) {
+    const action = actions[entry.action]
+    const [method, path] = action.request(entry)
+    let answer = null
+    try {
+      answer = (await call(method, path, { body: entry.body, headers: fields(entry) })).body
+    } catch (error) {
+      if (!(await isDone(entry, method, error))) return this.#failed(entry, error)
+    }
+    // What is shown must not fall back to the former state for a moment.
+    for (const part of action.pull?.(entry) ?? []) await this.#pull(part).catch(() => {})
+    const stores = ["outbox", "meta", "lists", "orders", "bookmarks", "notes", "drafts"]
+    await this.#database.write(stores, async transaction => {
+      const delivered = { ...entry, state: "delivered", reason: undefined, error: undefined, status: 200 }
+      if (delivered.action === "unbookmark") delivered.undoable = false
+      await action.keep?.(transaction, delivered, answer)
+      await transaction.put("outbox", delivered)
+      const old = (await transaction.all("outbox")).filter(other => other.state === "delivered").slice(0, -kept)
+      for (const other of old) await transaction.delete("outbox", other.id)
+    })
+  }
+
+  async #failed(entry, error) {
+    const said = { status: error.status, error: error.code, reason: error.reason ?? String(error) }
+    const put = change => this.#database.write(["outbox"], transaction => transaction.put("outbox", { ...entry, ...change }))
+    if (error.isSessionEnd || (error.isOffline && !(await isReachable()))) {
+      await put({ state: "pending" })
+      throw error
+    }
+    if (error.mayPass) {
+      const failures = entry.failures + 1
+      if (failures > this.#backoff.length) return put({ ...said, failures, state: "parked" })
+      const next = Date.now() + Math.max(this.#backoff[failures - 1], error.retryAfter ?? 0)
+      if (error.status === 429) this.#pausedUntil = next
+      return put({ ...said, failures, state: "pending", nextAttemptAt: new Date(next).toISOString() })
+    }
+    const rejected = { ...entry, ...said, state: "rejected", theirs: await theirs(entry, error) }
+    await this.#database.write(["outbox"], async transaction => {
+      await transaction.put("outbox", rejected)
+      if (entry.action !== "makeList") return
+      for (const other of await transaction.all("outbox")) {
+        if (other.list !== entry.list || other.id === entry.id) continue
+        await transaction.put("outbox", { ...other, state: "rejected", reason: `The list was not made: ${said.reason}` })
+      }
+    })
+    this.#told(rejected)
+  }
+
+  #edit(id, change, isAny = false) {
+    return this.#database.write(["outbox"], async transaction => {
+      const known = await transaction.get("outbox", id)
+      const entry = change(isAny ? known : settled(known))
+      await transaction.put("outbox", entry)
+      return entry
+    })
+  }
+}
+
+/** A further round of attempts. */
+const fresh = {
+  state: "pending", failures: 0, nextAttemptAt: undefined, status: undefined, error: undefined, reason: undefined
+}
+
+function settled(entry) {
+  if (!entry) throw new OfflineError("not_stored", "There is no such change any more.")
+  if (entry.state === "transit") throw new OfflineError("in_transit", "The change is being sent just now.")
+  return entry
+}
+
+/** Whether what was to be removed is gone already. */
+async function isDone(entry, method, error) {
+  if (error.status !== 404 || method !== "DELETE") return false
+  if (["endList", "leaveList"].includes(entry.action)) return true
+  return call("GET", `/v1/lists/${segment(entry.list)}`).then(() => true, () => false)
+}
+
+/** What stands in the way of a note: the server's present one, null where there is none. */
+async function theirs(entry, error) {
+  if (error.code === "conflict" && error.problem && "theirs" in error.problem) {
+    const { theirs: markdown, theirsRev: rev } = error.problem
+    return markdown === null ? null : { markdown, rev }
+  }
+  if (entry.action !== "putNote" || error.status !== 412) return undefined
+  return call("GET", `/v1/lists/${segment(entry.list)}/notes/${segment(entry.subject)}`)
+    .then(({ body }) => ({ markdown: body.markdown, rev: body.rev }), () => null)
+}

@@ -1,0 +1,66 @@
+import { OfflineError } from "./error.js"
+
+/** After how long without an answer a request is given up, in milliseconds. */
+const timeout = 30_000
+
+/**
+ * One request to the server, with the session's cookie.
+ * @param {string} method
+ * @param {string} path
+ * @param {{body?: object, headers?: object, signal?: AbortSignal, timeout?: number}} [options]
+ * @returns {Promise<{status: number, body: any}>} The body is null where there is none.
+ * @throws {OfflineError} `offline`, or the problem that was answered. When `signal` is aborted, its reason.
+ */
+export async function call(method, path, options = {}) {
+  const headers = { accept: "application/json", ...options.headers }
+  if (options.body !== undefined) headers["content-type"] = "application/json"
+  const limit = new AbortController()
+  const timer = setTimeout(() => limit.abort(), options.timeout ?? timeout)
+  const stop = () => limit.abort()
+  options.signal?.addEventListener("abort", stop)
+  if (options.signal?.aborted) stop()
+  try {
+    const answer = await fetch(path, {
+      method, headers, signal: limit.signal, credentials: "same-origin", cache: "no-store",
+      body: options.body === undefined ? undefined : JSON.stringify(options.body)
+    })
+    const text = await answer.text()
+    if (!answer.ok) throw problem(answer, text)
+    return { status: answer.status, body: text ? JSON.parse(text) : null }
+  } catch (error) {
+    if (error instanceof OfflineError) throw error
+    if (options.signal?.aborted) throw options.signal.reason
+    throw new OfflineError("offline", "The server can't be reached.")
+  } finally {
+    clearTimeout(timer)
+    options.signal?.removeEventListener("abort", stop)
+  }
+}
+
+/** The error that an answer tells. */
+export function problem(answer, text) {
+  let said = {}
+  try { said = JSON.parse(text) } catch { /* A proxy's page: the status alone tells. */ }
+  const seconds = Number(answer.headers.get("retry-after"))
+  return new OfflineError(
+    said.error ?? `http_${answer.status}`, said.reason || answer.statusText || `Status ${answer.status}`,
+    { status: answer.status, retryAfter: seconds > 0 ? seconds * 1000 : undefined, problem: said })
+}
+
+/** Whether the server answers at all. */
+export async function isReachable() {
+  if (navigator.onLine === false) return false
+  try {
+    return (await fetch("/healthz", { cache: "no-store", signal: AbortSignal.timeout(5000) })).ok
+  } catch {
+    return false
+  }
+}
+
+/** A segment of a path. */
+export const segment = text => encodeURIComponent(text)
+
+/** 128 random bits. `crypto.randomUUID` is missing on pages that came by plain HTTP. */
+export function randomID() {
+  return Array.from(crypto.getRandomValues(new Uint8Array(16)), byte => byte.toString(16).padStart(2, "0")).join("")
+}

@@ -1,0 +1,271 @@
+import { Copy } from "./copy.js"
+import { listen } from "./feed.js"
+import { OfflineError } from "./error.js"
+import { isReachable } from "./server.js"
+
+/** Milliseconds before the server is tried again, one after the other. */
+const pauses = [500, 1000, 2000, 4000, 8000, 15_000, 30_000]
+
+/**
+ * Keeps the copy and the server together, in the tab that leads: rounds of sending and fetching, one at a time, and the
+ * stream of changes that says when the next one is due. The other tabs hear of its state.
+ */
+export class Synchroniser {
+  #database; #tabs; #session; #outbox; #copy; #told; #failed
+  #wanted = new Set(); #asks = []; #wake = () => {}; #timer; #feed = null; #fails = 0; #heardOf = null
+  /** @type {import("../offline.js").SyncState} */
+  state = {
+    mode: "continuous", phase: "idle", done: 0, total: 0, waiting: 0, stuck: 0, live: false, lastSync: null, error: null
+  }
+
+  /**
+   * @param {object} parts `told(places)`: the copy or the state has changed; `failed(error)`: something unforeseen.
+   */
+  constructor({ database, tabs, session, outbox, copy, told, failed }) {
+    this.#database = database
+    this.#tabs = tabs
+    this.#session = session
+    this.#outbox = outbox
+    this.#copy = copy
+    this.#told = told
+    this.#failed = failed
+  }
+
+  /** Reads what is known from earlier visits. */
+  async load() {
+    const [mode, lastSync] = await Promise.all([this.#database.meta("mode"), this.#database.meta("lastSync")])
+    Object.assign(this.state, { mode: mode ?? "continuous", lastSync: lastSync ?? null })
+  }
+
+  /** Changes the state, and tells every tab. */
+  set(change) {
+    const next = { ...this.state, ...change }
+    if (Object.keys(change).every(key => this.state[key] === next[key])) return
+    this.state = next
+    this.#tabs.post({ kind: "state", state: next })
+    this.#told([])
+  }
+
+  /** Another tab's word on the state; how full the outbox is each tab sees for itself. */
+  take(state) {
+    const { waiting, stuck } = this.state
+    this.state = { ...state, waiting, stuck }
+    this.#told([])
+  }
+
+  /** How full the outbox is. */
+  count(entries) {
+    const of = (...states) => entries.filter(entry => states.includes(entry.state)).length
+    this.state = { ...this.state, waiting: of("pending", "transit"), stuck: of("rejected", "parked") }
+  }
+
+  /** @param {"manual"|"continuous"} mode */
+  async setMode(mode) {
+    await this.#database.setMeta("mode", mode)
+    this.set({ mode })
+    this.modeChanged()
+  }
+
+  /** The mode is another one, by this tab or another. */
+  modeChanged() {
+    if (this.state.mode === "manual") this.#feed?.abort()
+    else this.retry()
+  }
+
+  /** Leads until the signal: nothing that goes wrong ends it but that. */
+  async lead(signal) {
+    signal.addEventListener("abort", () => this.#poke())
+    const online = () => this.retry()
+    const offline = () => {
+      this.set({ phase: "offline", live: false })
+      this.#feed?.abort()
+    }
+    addEventListener("online", online, { signal })
+    addEventListener("offline", offline, { signal })
+    if (navigator.onLine === false) this.set({ phase: "offline" })
+    try {
+      await this.#outbox.recover()
+      // Whoever begins a session asks for everything by that.
+      const isKnown = this.#session.state.state === "none" || await this.#database.meta("feed")
+      if (!isKnown) this.want("everything")
+      this.want("send")
+      while (!signal.aborted) await this.#turn(signal)
+    } catch (error) {
+      this.#failed(error)
+    } finally {
+      clearTimeout(this.#timer)
+      this.#feed?.abort()
+    }
+  }
+
+  /** Asks for something: `send`, `everything` or a part of the copy. */
+  want(what) {
+    this.#wanted.add(what)
+    this.#poke()
+  }
+
+  /** A whole round now, whatever the mode. @returns {Promise<void>} @throws {OfflineError} why it failed. */
+  now() {
+    return new Promise((resolve, reject) => {
+      this.#asks.push({ resolve, reject })
+      this.#fails = 0
+      this.want("everything")
+      this.want("send")
+    })
+  }
+
+  /** The network is back, or somebody else is here: does not wait any longer. */
+  retry() {
+    this.#fails = 0
+    this.#feed?.abort()
+    this.want("send")
+  }
+
+  /** Somebody else uses this browser: their copy is fetched, and their changes are heard. */
+  restart() {
+    this.#heardOf = null
+    this.#feed?.abort()
+    this.want("everything")
+    this.want("send")
+  }
+
+  #poke() { this.#wake() }
+
+  async #turn(signal) {
+    const isDue = () => this.#asks.length || (this.state.mode === "continuous" && this.#wanted.size)
+    if (!isDue()) {
+      await new Promise(resolve => { this.#wake = resolve })
+      return
+    }
+    const asks = this.#asks.splice(0)
+    const wanted = new Set(this.#wanted)
+    this.#wanted.clear()
+    // Where the stream stands with what is wanted by now: what it says later is for the next round.
+    const heardOf = this.#heardOf
+    try {
+      if (this.state.phase === "offline" && !(await isReachable())) {
+        throw new OfflineError("offline", "The server can't be reached.")
+      }
+      await this.#tabs.exclusive(() => this.#run(wanted, heardOf, signal))
+      this.#fails = 0
+      for (const ask of asks) ask.resolve()
+    } catch (error) {
+      for (const what of wanted) this.#wanted.add(what)
+      for (const ask of asks) ask.reject(error)
+      if (!(error instanceof OfflineError)) this.#failed(error)
+      if (error.code?.startsWith("storage_")) this.#failed(error)
+      if (error.isSessionEnd) await this.#session.end()
+      this.set(error.isOffline ? { phase: "offline", live: false } : { phase: "error", error: error.message })
+      await this.#pause(error.retryAfter, signal)
+    }
+    if (this.state.mode === "continuous" && this.state.phase === "idle") this.#follow(signal)
+  }
+
+  /** One round: who it is, what goes out, what comes in. */
+  async #run(wanted, heardOf, signal) {
+    if (!(await this.#session.ensure())) {
+      const ended = this.#session.state.state === "ended"
+      this.#wanted.clear()
+      this.set({ phase: ended ? "error" : "idle", error: ended ? "Your session has ended: log in again." : null })
+      return
+    }
+    const parts = wanted.has("everything") ? ["own", "lists"] : [...wanted].filter(what => what !== "send")
+    let [done, total] = [0, parts.length]
+    this.set({ phase: "syncing", error: null, done, total })
+    const step = () => {
+      this.#told([], true)
+      this.set({ done: done += 0.5, total: parts.length + Math.ceil(done) })
+    }
+    const next = await this.#outbox.send(step)
+    total = parts.length + done
+    while (parts.length && !signal.aborted) {
+      const part = parts.shift()
+      const more = (await this.#copy.pull(part)).filter(it => !parts.includes(it))
+      parts.push(...more)
+      total += more.length
+      this.set({ done: done += 1, total })
+      this.#told([part.endsWith("/list") ? "lists" : part.split("/")[0]], true)
+    }
+    const lastSync = new Date().toISOString()
+    await this.#database.write(["meta"], async transaction => {
+      await transaction.setMeta("lastSync", lastSync)
+      if (heardOf) await transaction.setMeta("feed", heardOf)
+    })
+    this.set({ phase: "idle", done: 0, total: 0, lastSync, error: null })
+    clearTimeout(this.#timer)
+    if (next) this.#timer = setTimeout(() => this.want("send"), Math.max(0, next - Date.now()))
+  }
+
+  async #pause(least = 0, signal) {
+    const length = Math.max(least, pauses[Math.min(this.#fails, pauses.length - 1)])
+    this.#fails += 1
+    if (this.state.mode === "manual") return
+    await new Promise(resolve => {
+      const timer = setTimeout(resolve, length)
+      this.#wake = () => {
+        // Only the network's return, a person's wish or the end of this tab cuts a pause short.
+        if (this.#fails && !signal.aborted) return
+        clearTimeout(timer)
+        resolve()
+      }
+    })
+  }
+
+  /** Follows the stream of changes; its end makes the next round, and that follows it anew. */
+  async #follow(signal) {
+    if (this.#feed || signal.aborted || this.#session.state.state !== "active") return
+    const feed = this.#feed = new AbortController()
+    signal.addEventListener("abort", () => feed.abort())
+    let pause = 0
+    try {
+      const last = this.#heardOf ?? await this.#database.meta("feed")
+      await listen({
+        last, signal: feed.signal,
+        opened: () => {
+          this.set({ live: true })
+          // What changed before the stream began is in no event of it.
+          if (!last) this.want("everything")
+        },
+        heard: event => this.#hear(event)
+      })
+      pause = 1000
+    } catch (error) {
+      pause = error.retryAfter ?? 1000
+      if (feed.signal.aborted) pause = 0
+      else if (error.isSessionEnd) await this.#session.end()
+      else if (error.status === 400 || error.status === 410) await this.#forgetPlace()
+      else if (error.isOffline) this.set({ phase: "offline" })
+      else if (!(error instanceof OfflineError)) this.#failed(error)
+    } finally {
+      this.#feed = null
+      this.set({ live: false })
+      if (!signal.aborted) setTimeout(() => this.want("send"), pause)
+    }
+  }
+
+  async #forgetPlace() {
+    this.#heardOf = null
+    await this.#database.setMeta("feed", undefined)
+    this.want("everything")
+  }
+
+  #hear({ name, id, data }) {
+    this.#heardOf = id
+    if (!data) return
+    const list = data.list
+    if (name === "draft") {
+      const of = data.document?.list ?? data.id.split(":")[1]
+      for (const what of ["bookmarks", "notes", "drafts"]) this.want(`${of}/${what}`)
+    } else if (name === "left") {
+      this.want("lists")
+    } else if (name === "joined" || (name === "rewound" && list)) {
+      for (const part of Copy.parts(list)) this.want(part)
+    } else if (!list) {
+      this.want("own")
+    } else if (data.id === list) {
+      this.want(`${list}/list`)
+    } else {
+      this.want(data.id.startsWith(list + ":") ? `${list}/notes` : `${list}/bookmarks`)
+    }
+  }
+}

@@ -1,0 +1,96 @@
+import { actions, isShown } from "./actions.js"
+import { below } from "./database.js"
+import { OfflineError } from "./error.js"
+
+/** What is read: the copy as the server confirmed it, with the outbox's changes laid over it. */
+export class View {
+  #database
+  constructor(database) { this.#database = database }
+
+  /** A list's id on the server, where it was made offline. */
+  async resolve(list) {
+    if (!list?.startsWith("new-")) return list
+    return (await this.#database.meta("aliases"))?.[list] ?? list
+  }
+
+  /** All of a place: `{lists, bookmarks, notes, drafts, entries, isComplete}`, the first three as maps. */
+  async place(name) {
+    const stores = ["meta", "lists", "orders", "bookmarks", "notes", "drafts", "outbox"]
+    return this.#database.read(stores, async transaction => {
+      const [session, lists, order, bookmarks, notes, drafts, entries] = await Promise.all([
+        transaction.get("meta", "session"), transaction.all("lists"), transaction.get("orders", name),
+        transaction.all("bookmarks", below(name)), transaction.all("notes", below(name)),
+        transaction.all("drafts", below(name)), transaction.all("outbox")
+      ])
+      const byID = new Map(bookmarks.map(bookmark => [bookmark.id, bookmark]))
+      const known = (order?.ids ?? []).filter(id => byID.has(id))
+      const state = {
+        username: session?.username, isComplete: order !== undefined, entries,
+        lists: new Map(lists.map(list => [list.id, list])),
+        bookmarks: new Map(known.map(id => [id, byID.get(id)])),
+        notes: new Map(notes.map(note => [note.title, note])), drafts
+      }
+      const ofLists = ["makeList", "changeList", "endList", "leaveList", "setMember", "removeMember"]
+      for (const entry of entries.filter(isShown)) {
+        if (ofLists.includes(entry.action) || (entry.list ?? "own") === name) actions[entry.action].show?.(state, entry)
+      }
+      return state
+    })
+  }
+
+  /** @returns {Promise<object[]>} */
+  async bookmarks(list = "own") {
+    return [...(await this.place(list)).bookmarks.values()].map(({ place: _, ...bookmark }) => bookmark)
+  }
+
+  /** @returns {Promise<object[]>} The last changed first. */
+  async lists() {
+    return [...(await this.place("own")).lists.values()].sort((one, other) => other.updatedAt < one.updatedAt ? -1 : 1)
+  }
+
+  /** @throws {OfflineError} `not_stored` */
+  async list(id) {
+    const found = (await this.place("own")).lists.get(id)
+    if (!found) throw new OfflineError("not_stored", "There is no such list, or you are not on it.", { status: 404 })
+    return found
+  }
+
+  /** @returns {Promise<object[]>} By title. */
+  async notes(list) {
+    const notes = [...(await this.place(list)).notes.values()].map(({ list: _, ...note }) => note)
+    return notes.sort((one, other) => one.title < other.title ? -1 : 1)
+  }
+
+  /** @returns {Promise<object[]>} */
+  async drafts(list) {
+    return (await this.place(list)).drafts.map(({ list: _, subject: __, ...draft }) => draft)
+  }
+
+  /** A hotel of one's bookmarks or of a list's; undefined for any other. */
+  async hotel(id) {
+    const { bookmarks } = await this.place("own")
+    if (bookmarks.has(id)) return bookmarks.get(id).hotel
+    const all = await this.#database.read(["bookmarks"], transaction => transaction.all("bookmarks"))
+    return all.find(bookmark => bookmark.id === id)?.hotel
+  }
+
+  /** Search over what is here: all words must occur, each as a beginning of one. */
+  async search({ description = "", location = "", limit = 20, offset = 0 }) {
+    const own = [...(await this.place("own")).bookmarks.values()]
+    const all = await this.#database.read(["bookmarks"], transaction => transaction.all("bookmarks"))
+    const hotels = new Map()
+    for (const { id, hotel } of [...own, ...all.filter(it => it.place !== "own")]) {
+      if (!hotels.has(id)) hotels.set(id, { ...hotel, id })
+    }
+    const what = hotel => text(hotel.name, hotel.title, hotel.description, ...[hotel.amenities ?? []].flat())
+    const where = hotel => text(hotel.address, hotel.city, hotel.state, hotel.country)
+    const found = [...hotels.values()].filter(hotel =>
+      matches(what(hotel) + " " + where(hotel), description) && matches(where(hotel), location))
+    const end = Number(offset) + Number(limit)
+    return { total: found.length, hotels: found.slice(offset, end), next: end < found.length ? end : undefined }
+  }
+}
+
+const folded = words => words.normalize("NFD").replace(/\p{M}/gu, "").toLowerCase()
+const text = (...parts) => " " + folded(parts.filter(part => typeof part === "string").join(" ")).replace(/[^\p{L}\p{N}]+/gu, " ")
+const matches = (hay, words) => folded(String(words)).split(/[^\p{L}\p{N}]+/u).filter(Boolean).every(word => hay.includes(" " + word))

@@ -1,0 +1,112 @@
+import { h } from "./dom.js"
+import { busy, failure } from "./states.js"
+import { announce } from "./messages.js"
+
+/**
+ * Views by URL. A link of this page changes the view without loading the page again; back, forward and reload work as
+ * they would with pages of a server. After each change of view the focus is on its heading.
+ *
+ * @typedef {object} View
+ * @property {string} title For the window, the history and screen readers.
+ * @property {Node} node
+ * @property {string} [place] The part of the main navigation that it belongs to.
+ * @property {boolean} [keepsFocus] The view has put the focus itself.
+ *
+ * @callback Show
+ * @param {Object<string, string>} params What the path has for the pattern's names, and `query`.
+ * @param {AbortSignal} signal Ends with the view: listeners are bound to it.
+ * @returns {Promise<View>}
+ */
+
+/** @type {{pattern: RegExp, names: string[], load: () => Promise<{show: Show}>}[]} */
+const routes = []
+let leaving = new AbortController()
+let isFirst = true
+
+/** Adds a path such as `/lists/{id}`. */
+export function route(path, load) {
+  const names = []
+  const text = path.replace(/\{(\w+)\}/g, (_, name) => { names.push(name); return "([^/]+)" })
+  routes.push({ pattern: new RegExp(`^${text}/?$`), names, load })
+}
+
+function find(path) {
+  for (const { pattern, names, load } of routes) {
+    const found = pattern.exec(path)
+    if (!found) continue
+    try {
+      return { load, params: Object.fromEntries(names.map((name, at) => [name, decodeURIComponent(found[at + 1])])) }
+    } catch { /* A broken escape is no path of ours. */ }
+  }
+  return { load: () => import("./view-nowhere.js"), params: {} }
+}
+
+/** Goes to a URL of this page. `replace` leaves the present one out of the history. */
+export function go(url, { replace = false } = {}) {
+  remember()
+  history[replace ? "replaceState" : "pushState"]({}, "", url)
+  return render()
+}
+
+/** Changes the present URL and nothing else. */
+export const rewrite = url => history.replaceState({ ...history.state }, "", url)
+
+const remember = () => history.replaceState({ ...history.state, scroll: window.scrollY }, "")
+
+/** Shows the view of the present URL once more. */
+export async function render(scroll = 0) {
+  leaving.abort()
+  leaving = new AbortController()
+  const { signal } = leaving
+  const main = document.getElementById("main")
+  const { load, params } = find(location.pathname)
+  params.query = new URLSearchParams(location.search)
+  // A view that is there within a moment shows no sign of waiting, so that nothing blinks.
+  const waiting = setTimeout(() => main.replaceChildren(busy()), 150)
+  let view
+  try {
+    view = await (await load()).show(params, signal)
+  } catch (error) {
+    view = { title: "That did not work", node: failure(error, () => render()) }
+  }
+  clearTimeout(waiting)
+  if (signal.aborted) return
+  main.replaceChildren(view.node)
+  document.title = view.title === "Hotel Bookmarks" ? view.title : `${view.title} · Hotel Bookmarks`
+  for (const link of document.querySelectorAll("[data-place]")) {
+    if (link.dataset.place === view.place) link.setAttribute("aria-current", "page")
+    else link.removeAttribute("aria-current")
+  }
+  window.scrollTo(0, scroll)
+  if (isFirst) isFirst = false
+  else if (!view.keepsFocus) focusHeading(main, view.title)
+}
+
+function focusHeading(main, title) {
+  const heading = main.querySelector("h1") ?? main
+  heading.setAttribute("tabindex", "-1")
+  heading.focus({ preventScroll: true })
+  announce(title)
+}
+
+function follow(event) {
+  const link = event.target.closest?.("a[href]")
+  if (!link || event.defaultPrevented || event.button || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return
+  const url = new URL(link.href)
+  if (url.origin !== location.origin || link.target || link.hasAttribute("download")) return
+  if (url.hash && url.pathname === location.pathname) return
+  if (!routes.some(it => it.pattern.test(url.pathname))) return
+  event.preventDefault()
+  go(url.pathname + url.search)
+}
+
+/** Begins to follow links and the history, and shows the first view. */
+export function start() {
+  history.scrollRestoration = "manual"
+  document.addEventListener("click", follow)
+  addEventListener("popstate", event => render(event.state?.scroll ?? 0))
+  return render(history.state?.scroll ?? 0)
+}
+
+/** A link as an element. */
+export const to = (href, ...children) => h("a", { href }, ...children)

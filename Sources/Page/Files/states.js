@@ -1,0 +1,41 @@
+import { h, svg } from "./dom.js"
+
+/** What a view shows in place of its content: waiting, nothing there, and failures. */
+
+/** Cards that are on their way. */
+export function ghosts(count = 6) {
+  const card = () => h("li", { class: "hotel ghost" }, svg("svg", { class: "art", viewBox: "0 0 16 9" }),
+    h("div", { class: "text" }, h("i"), h("i"), h("i")))
+  return h("ul", { class: "hotels ghosts", "aria-hidden": "true" }, Array.from({ length: count }, card))
+}
+
+/** A view that is on its way. */
+export const busy = () => h("div", { "aria-busy": "true" }, h("p", { class: "muted", role: "status" }, "One moment …"))
+
+function suitcase() {
+  return svg("svg", { viewBox: "0 0 72 48", "aria-hidden": "true" },
+    svg("path", { d: "M14 16h44a4 4 0 0 1 4 4v20a4 4 0 0 1-4 4H14a4 4 0 0 1-4-4V20a4 4 0 0 1 4-4zM27 16v-6a3 3 0 0 1 3-3h12a3 3 0 0 1 3 3v6M20 16v28M52 16v28" }),
+    svg("path", { d: "m45 26 9 3-3 9-9-3z" }))
+}
+
+/** Nothing is here yet, and what to do about it. */
+export function empty(title, text, ...actions) {
+  return h("div", { class: "empty" }, suitcase(), h("h2", null, title), h("p", { class: "muted" }, text),
+    actions.length ? h("div", { class: "row" }, actions) : null)
+}
+
+/** A failure in plain words, and a way on. */
+export function failure(error, again) {
+  const isOffline = error?.error === "offline" || error?.code === "offline"
+  return h("div", { class: "empty", role: "alert" },
+    h("h1", null, isOffline ? "You are offline" : "That did not work"),
+    h("p", { class: "muted" }, reason(error)),
+    h("div", { class: "row" }, again ? h("button", { class: "main", type: "button", onclick: again }, "Try again") : null,
+      h("a", { class: "button", href: "/bookmarks" }, "Bookmarked hotels")))
+}
+
+/** Why something failed, for people. */
+export function reason(error) {
+  const text = error?.reason ?? error?.message ?? String(error)
+  return text ? text.replace(/[^.!?]$/, "$&.") : "No reason was given."
+}

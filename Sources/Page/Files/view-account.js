@@ -1,0 +1,90 @@
+import { client, isUser } from "./client.js"
+import { h, plural, time } from "./dom.js"
+import { ask, attempt, toast } from "./messages.js"
+import { go, render } from "./router.js"
+import { reason } from "./states.js"
+
+/** Who one is here, and what one can do with what is kept. */
+export async function show(_, signal) {
+  const { session } = client
+  const [me, adoptions, bookmarks] = await Promise.all([
+    client.me().catch(error => ({ failure: error })), isUser() ? client.adoptions().catch(() => []) : [], client.bookmarks()
+  ])
+  if (signal.aborted) return undefined
+  const name = session.kind === "user" ? session.username : session.state === "active" ? "You are a guest" : "Nobody is logged in"
+  return {
+    title: "Your account", place: "account",
+    node: h("div", { class: "narrow stack" }, h("h1", null, name),
+      h("p", { class: "lead" }, session.kind === "user" ? "Your bookmarks and lists are on every device that you log in on."
+        : "Your bookmarks are kept in this browser and on the server, without a name. Sign up to have them on other devices and to share lists."),
+      session.kind === "user" ? null : h("div", { class: "row" }, h("a", { class: "button main", href: "/sign-up" }, "Sign up"), h("a", { class: "button", href: "/log-in" }, "Log in"),
+        session.state === "none" ? h("button", { type: "button", onclick: () => attempt(async () => { await client.start(); await render() }) }, "Go on as a guest") : null),
+      h("section", { class: "panel stack" }, h("h2", null, "What is kept"), usage(me, bookmarks.length), h("div", { class: "row" }, h("a", { class: "button", href: "/bookmarks" }, "Bookmarked hotels"), h("a", { class: "button", href: "/outbox" }, "Your changes"))),
+      adoptions.length ? h("section", { class: "panel stack" }, h("h2", null, "Taken over from a guest"), h("ul", { class: "rows" }, adoptions.map(adoptionRow))) : null,
+      session.kind === "user" && client.changePassword ? password() : null,
+      session.state === "active" ? h("section", { class: "panel stack" }, h("h2", null, "Take it with you"), h("p", { class: "muted" }, "A file with all that you have here. It can be read in again at this or another server."),
+        h("p", null, h("a", { class: "button", href: "/v1/me/export", download: "hotel-bookmarks.ndjson" }, "Save my data"))) : null,
+      session.state === "active" ? leaving(session) : null)
+  }
+}
+
+function usage(me, count) {
+  if (me.failure) return h("p", { class: "muted" }, `${plural(count, "bookmark")} on this device. ${reason(me.failure)}`)
+  const share = Math.max(0, Math.min(1, (me.usage?.bytes ?? 0) / (me.quota?.bytes || 1)))
+  return h("div", null, h("p", null, plural(count, "bookmark")),
+    h("p", { class: "row" }, h("progress", { max: 1, value: share, "aria-label": "Space used" })),
+    h("p", { class: "muted small" }, `${(share * 100).toLocaleString("en-GB", { maximumFractionDigits: 1 })} % of your space is used`))
+}
+
+function adoptionRow(adoption) {
+  return h("li", null, h("div", { class: "what" }, h("p", null, plural(adoption.bookmarks, "bookmark")), h("p", { class: "muted small" }, time(adoption.time), ", can be undone until ", time(adoption.undoableUntil))),
+    h("button", { type: "button", onclick: () => attempt(async () => {
+      if (!await ask({ title: "Undo this?", text: `${plural(adoption.bookmarks, "bookmark")} from the guest leave your account again.`, yes: "Undo" })) return
+      await client.undoAdoption(adoption.id)
+      toast("It is undone.")
+      await render()
+    }) }, "Undo"))
+}
+
+function password() {
+  const old = h("input", { id: "old", type: "password", required: true, autocomplete: "current-password" })
+  const next = h("input", { id: "new", type: "password", required: true, autocomplete: "new-password" })
+  return h("section", { class: "panel" }, h("h2", null, "Change the password"), h("form", { class: "form", onsubmit: event => {
+    event.preventDefault()
+    attempt(async () => {
+      await client.changePassword({ currentPassword: old.value, password: next.value })
+      old.value = next.value = ""
+      toast("The password is changed. Other devices have to log in again.")
+    })
+  } }, h("input", { class: "unseen", autocomplete: "username", value: client.session.username, readonly: true, tabindex: "-1", "aria-hidden": "true" }),
+  h("div", null, h("label", { for: "old" }, "Present password"), old), h("div", null, h("label", { for: "new" }, "New password"), next), h("div", { class: "row" }, h("button", null, "Change it"))))
+}
+
+async function logOut(isGuest) {
+  try {
+    if (isGuest && !await ask({ title: "Leave as a guest?", text: "A guest has no password: what you have bookmarked cannot be reached any more. Sign up first to keep it.", yes: "Leave it behind", danger: true })) return
+    await client.logOut()
+  } catch (error) {
+    if (error.code !== "outbox_not_empty") throw error
+    if (!await ask({ title: "Some changes are not on the server yet", text: "If you log out now they are lost.", yes: "Log out and lose them", danger: true })) return
+    await client.logOut({ discard: true })
+  }
+  toast("You are logged out. Nothing of yours is left in this browser.")
+  await go("/account", { replace: true })
+}
+
+function leaving(session) {
+  const isGuest = session.kind === "guest"
+  return h("section", { class: "panel stack" }, h("h2", null, isGuest ? "Leave" : "Log out or erase"),
+    h("p", { class: "muted" }, "Logging out removes everything of yours from this browser. Erasing removes it from the server too, for good."),
+    h("div", { class: "row" }, h("button", { type: "button", onclick: () => attempt(() => logOut(isGuest)) }, isGuest ? "Leave this browser" : "Log out"),
+      h("button", { type: "button", class: "danger", onclick: () => attempt(async () => {
+        const handOn = h("input", { type: "checkbox" })
+        const yes = await ask({ title: "Erase everything?", text: "Your bookmarks, notes and your account are gone for good. This cannot be taken back.", yes: "Erase everything", danger: true,
+          body: isGuest ? null : h("label", { class: "check" }, handOn, "Hand my lists on to others who are on them") })
+        if (!yes) return
+        await client.erase({ lists: handOn.checked ? "handOn" : "delete" })
+        toast("Everything of yours is erased.")
+        await go("/", { replace: true })
+      }) }, "Erase everything")))
+}

@@ -1,0 +1,30 @@
+import { client, isUser } from "./client.js"
+import { h } from "./dom.js"
+import { go } from "./router.js"
+import { reason } from "./states.js"
+
+/** Somebody has been given a link to a list. */
+export async function show({ token }) {
+  const told = h("p", { class: "wrong", role: "alert" })
+  const back = `?then=${encodeURIComponent(`/invitations/${encodeURIComponent(token)}`)}`
+  const join = h("button", {
+    class: "main", type: "button", onclick: async () => {
+      join.disabled = true
+      try {
+        const list = await client.acceptInvitation(token)
+        await go(`/lists/${encodeURIComponent(list.id)}`, { replace: true })
+      } catch (error) {
+        join.disabled = false
+        told.textContent = ["not_found", "invitation_gone", "gone"].includes(error.code) ? "This invitation has been used, withdrawn or is too old. Ask for a new one." : reason(error)
+      }
+    }
+  }, "Join the list")
+  return {
+    title: "You are invited", place: "lists",
+    node: h("div", { class: "empty" }, h("h1", null, "You are invited"),
+      h("p", { class: "lead" }, "Somebody would like to plan a trip with you."),
+      isUser() ? h("div", null, h("p", { class: "section" }, join), told)
+        : h("div", null, h("p", { class: "section" }, "For that you need an account. What you have bookmarked as a guest comes along."),
+          h("div", { class: "row" }, h("a", { class: "button main", href: `/sign-up${back}` }, "Sign up"), h("a", { class: "button", href: `/log-in${back}` }, "Log in"))))
+  }
+}

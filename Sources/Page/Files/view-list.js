@@ -1,0 +1,138 @@
+import { card, nameOf } from "./cards.js"
+import { client, follow } from "./client.js"
+import { h, icon, time } from "./dom.js"
+import { markdown } from "./markdown.js"
+import { attempt, toast } from "./messages.js"
+import { go } from "./router.js"
+import { empty } from "./states.js"
+import { arrange } from "./view-bookmarks.js"
+
+/** One list: its hotels and notes. Who may only read sees nothing to change it by. */
+export async function show({ id }, signal) {
+  const node = h("div")
+  let editing = false, title = ""
+  const parts = { head: h("div"), about: h("div", { class: "section" }), hotels: h("section", { class: "section", "aria-label": "Hotels" }), notes: h("section", { class: "section" }) }
+  let known = new Map()
+  const maker = noteMaker(id)
+
+  async function renew() {
+    const list = await client.list(id)
+    const [bookmarks, notes] = await Promise.all([client.bookmarks({ list: list.id }), client.notes(list.id)])
+    if (signal.aborted) return
+    if (list.id !== id) history.replaceState(history.state, "", `/lists/${encodeURIComponent(list.id)}`)
+    title = list.title
+    const mayWrite = list.role !== "reader"
+    parts.head.replaceChildren(...head(list, "hotels"))
+    if (!editing) parts.about.replaceChildren(about(list, mayWrite))
+    showHotels(list, bookmarks, mayWrite)
+    if (!parts.notes.childElementCount) parts.notes.append(h("h2", null, "Notes"), h("div"), maker)
+    parts.notes.children[1].replaceChildren(notesPart(list, notes))
+    maker.hidden = !mayWrite
+  }
+
+  function about(list, mayWrite) {
+    const change = () => {
+      editing = true
+      parts.about.replaceChildren(editor(list))
+      parts.about.querySelector("input").focus()
+    }
+    return h("div", { class: "stack" }, list.markdown ? markdown(list.markdown) : mayWrite ? h("p", { class: "muted" }, "No description yet.") : null,
+      mayWrite ? h("button", { type: "button", class: "quiet", onclick: change }, "Change title and description") : null)
+  }
+
+  function editor(list) {
+    const name = h("input", { id: "list-title", required: true, maxlength: 200, value: list.title })
+    const words = h("textarea", { id: "list-words", value: list.markdown })
+    const end = () => { editing = false; return renew() }
+    return h("form", {
+      class: "stack panel narrow", onsubmit: event => {
+        event.preventDefault()
+        attempt(async () => { await client.changeList(list.id, { title: name.value.trim(), markdown: words.value }); await end() })
+      }
+    }, h("div", null, h("label", { for: "list-title" }, "Title"), name), h("div", null, h("label", { for: "list-words" }, "Description"), words,
+      h("p", { class: "hint" }, "# Heading, **strong**, * list item, [link](https://…)")),
+    h("div", { class: "row" }, h("button", { class: "main" }, "Save"), h("button", { type: "button", onclick: end }, "Cancel")))
+  }
+
+  function showHotels(list, bookmarks, mayWrite) {
+    if (!bookmarks.length) {
+      known = new Map()
+      return parts.hotels.replaceChildren(empty("No hotels yet", mayWrite ? "Find a hotel and put it on this list." : "Nobody has put a hotel here yet.",
+        h("a", { class: "button main", href: "/" }, "Find a hotel")))
+    }
+    const next = new Map(bookmarks.map(bookmark => {
+      const look = JSON.stringify([bookmark, mayWrite]), same = known.get(bookmark.id)
+      return [bookmark.id, same?.look === look ? same : { look, node: listCard(list, bookmark, mayWrite) }]
+    }))
+    known = next
+    const rows = parts.hotels.querySelector("ul.hotels") ?? h("ul", { class: "hotels" })
+    arrange(rows, [...next.values()].map(it => it.node))
+    if (rows.parentNode !== parts.hotels) parts.hotels.replaceChildren(rows)
+  }
+
+  follow(["lists", id], signal, renew)
+  client.addEventListener("change", async event => {
+    // A list that was made here has another id once it is delivered.
+    const list = await client.list(id).catch(() => null)
+    if (list && event.detail.places.includes(list.id)) renew().catch(() => {})
+    if (!list && event.detail.places.includes("lists")) gone()
+  }, { signal })
+
+  function gone() {
+    if (signal.aborted) return
+    node.replaceChildren(empty("This list is gone", `“${title}” has ended, or you are not on it any more.`, h("a", { class: "button", href: "/lists" }, "All lists")))
+  }
+  await renew()
+  node.append(...Object.values(parts))
+  return { title, place: "lists", node }
+}
+
+/** The top of each page of a list. */
+export function head(list, current) {
+  const path = `/lists/${encodeURIComponent(list.id)}`
+  const tab = (name, href, text) => h("a", { href, "aria-current": name === current ? "page" : null }, text)
+  return [
+    h("a", { class: "crumb", href: "/lists" }, "Lists"), h("h1", null, list.title),
+    list.pending ? h("p", { class: "row" }, h("span", { class: "chip waiting" }, "Waits to be sent")) : null,
+    h("nav", { class: "tabs", "aria-label": "This list" }, tab("hotels", path, "Hotels and notes"), tab("members", `${path}/members`, "People"),
+      list.role === "reader" ? null : tab("drafts", `${path}/drafts`, "My drafts"))
+  ].filter(Boolean)
+}
+
+function listCard(list, bookmark, mayWrite) {
+  const hotel = { ...bookmark.hotel, id: bookmark.id }, name = nameOf(hotel)
+  const remove = () => attempt(async () => {
+    const entry = await client.unbookmark(bookmark.id, { list: list.id })
+    toast(`${name} is off the list.`, entry.undoable ? { label: "Undo", run: () => attempt(() => client.undo(entry.id)) } : undefined)
+  })
+  return card(hotel, {
+    keep: false,
+    signs: [bookmark.draft ? h("span", { class: "chip draft" }, "Draft: only you see it") : null, bookmark.pending ? h("span", { class: "chip waiting" }, "Waits to be sent") : null,
+      bookmark.addedBy ? h("span", { class: "small muted" }, `by ${bookmark.addedBy}`) : null].filter(Boolean),
+    end: mayWrite ? [
+      bookmark.draft ? h("button", { type: "button", onclick: () => attempt(() => client.publish(list.id, { kind: "bookmark", id: bookmark.id })), "aria-label": `Show ${name} to everybody` }, "Show to everybody") : null,
+      h("button", { type: "button", "aria-label": `Take ${name} off the list`, onclick: remove }, "Take off")
+    ].filter(Boolean) : []
+  })
+}
+
+const notePath = (list, title) => `/lists/${encodeURIComponent(list)}/notes/${encodeURIComponent(title)}`
+
+function notesPart(list, notes) {
+  if (!notes.length) return h("p", { class: "muted" }, "No notes yet.")
+  return h("ul", { class: "rows" }, notes.map(note => h("li", null, h("div", { class: "what" },
+    h("p", null, h("a", { href: notePath(list.id, note.title) }, note.title), note.draft ? [" ", h("span", { class: "chip draft" }, "Draft")] : null,
+      note.pending ? [" ", h("span", { class: "chip waiting" }, "Waits to be sent")] : null),
+    h("p", { class: "muted small" }, "Changed ", time(note.updatedAt))))))
+}
+
+/** Made once, so that what is being typed stays while others change the list. */
+function noteMaker(list) {
+  const name = h("input", { id: "note-title", name: "title", required: true, maxlength: 200, placeholder: "What to pack", autocomplete: "off" })
+  return h("form", {
+    class: "form section", "aria-label": "New note", onsubmit: event => {
+      event.preventDefault()
+      if (name.value.trim()) go(`${notePath(list, name.value.trim())}?edit=1`)
+    }
+  }, h("div", null, h("label", { for: "note-title" }, "A new note"), name), h("div", { class: "row" }, h("button", null, icon("plus"), "Write it")))
+}

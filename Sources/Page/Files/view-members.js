@@ -1,0 +1,106 @@
+import { client, follow } from "./client.js"
+import { h, time } from "./dom.js"
+import { announce, ask, attempt, toast } from "./messages.js"
+import { go } from "./router.js"
+import { head } from "./view-list.js"
+import { roleNames } from "./view-lists.js"
+
+/** Who is on a list, and inviting others by a link. */
+export async function show({ id }, signal) {
+  const node = h("div")
+  const parts = { head: h("div"), people: h("section", { class: "narrow" }), invite: h("section", { class: "section narrow" }), end: h("section", { class: "section narrow" }) }
+  let title = "", fresh
+
+  async function renew() {
+    const list = await client.list(id)
+    if (signal.aborted) return
+    title = list.title
+    parts.head.replaceChildren(...head(list, "members"))
+    parts.people.replaceChildren(h("h2", { class: "unseen" }, "People"), h("ul", { class: "rows" }, list.members.map(member => row(list, member))))
+    parts.end.replaceChildren(...ending(list))
+    if (list.role !== "owner") parts.invite.replaceChildren()
+    else if (!fresh && !parts.invite.contains(document.activeElement)) await showInvitations(list)
+  }
+
+  function row(list, member) {
+    const isSelf = member.username === client.session.username, mayChange = list.role === "owner" && member.role !== "owner"
+    const role = h("select", {
+      "aria-label": `What ${member.username} may do`, onchange: () => attempt(async () => {
+        await client.setMember(list.id, member.username, role.value)
+        announce(`${member.username}: ${roleNames[role.value]}`)
+      })
+    }, ["editor", "reader"].map(value => h("option", { value, selected: member.role === value }, roleNames[value])))
+    return h("li", null, h("span", { class: "face", "aria-hidden": "true" }, [...member.username][0]),
+      h("div", { class: "what" }, h("p", null, h("strong", null, member.username), isSelf ? " (you)" : null), h("p", { class: "muted small" }, roleNames[member.role], " · since ", time(member.joinedAt))),
+      mayChange ? [h("div", null, role),
+        h("button", { type: "button", "aria-label": `Hand the list on to ${member.username}`, onclick: () => handOn(list, member) }, "Hand on"),
+        h("button", { type: "button", class: "danger", "aria-label": `Remove ${member.username}`, onclick: () => removeMember(list, member) }, "Remove")] : null)
+  }
+
+  const handOn = (list, member) => attempt(async () => {
+    if (!await ask({ title: `Hand “${list.title}” on?`, text: `${member.username} becomes the owner. You can still change the list.`, yes: "Hand it on" })) return
+    await client.changeList(list.id, { owner: member.username })
+  })
+
+  const removeMember = (list, member) => attempt(async () => {
+    if (!await ask({ title: `Remove ${member.username}?`, text: "They will not see the list any more. What they have added stays.", yes: "Remove", danger: true })) return
+    await client.removeMember(list.id, member.username)
+  })
+
+  async function showInvitations(list) {
+    const role = h("select", { id: "role" }, h("option", { value: "editor" }, roleNames.editor), h("option", { value: "reader" }, roleNames.reader))
+    const open = await client.invitations(list.id).catch(() => null)
+    if (signal.aborted) return
+    parts.invite.replaceChildren(h("h2", null, "Invite somebody"),
+      open ? h("form", { class: "row", onsubmit: event => { event.preventDefault(); attempt(() => invite(list, role.value)) } },
+        h("div", null, h("label", { for: "role" }, "Whoever opens the link"), role), h("button", { class: "main" }, "Make a link"))
+        : h("p", { class: "muted" }, "Links can be made when you are online."),
+      h("p", { class: "hint" }, "A link works once. Give it to one person, by whatever way you talk to them."),
+      open?.length ? h("ul", { class: "rows section", "aria-label": "Open invitations" }, open.map(invitation => h("li", null,
+        h("div", { class: "what" }, h("p", null, roleNames[invitation.role]), h("p", { class: "muted small" }, "Made ", time(invitation.createdAt), ", until ", time(invitation.expiresAt))),
+        h("button", { type: "button", class: "danger", "aria-label": `Withdraw the invitation of ${invitation.createdAt}`, onclick: () => attempt(async () => { await client.withdraw(list.id, invitation.id); await showInvitations(list) }) }, "Withdraw")))) : "")
+  }
+
+  async function invite(list, role) {
+    const invitation = await client.invite(list.id, { role })
+    const link = h("input", { id: "link", readonly: true, value: `${location.origin}/invitations/${encodeURIComponent(invitation.token)}`, onfocus: () => link.select() })
+    fresh = invitation
+    parts.invite.replaceChildren(h("h2", null, "Here is the link"), h("p", { class: "muted" }, "It is shown this once, and works once, until ", time(invitation.expiresAt), "."),
+      h("div", { class: "section" }, h("label", { for: "link" }, "Link"), link),
+      h("div", { class: "row section" }, h("button", { class: "main", type: "button", onclick: () => copy(link) }, "Copy"),
+        h("button", { type: "button", onclick: () => { fresh = undefined; attempt(() => showInvitations(list)) } }, "Done")))
+    link.focus()
+    announce("The link is ready")
+  }
+
+  async function copy(link) {
+    link.select()
+    try {
+      await navigator.clipboard.writeText(link.value)
+      toast("The link is copied.")
+    } catch {
+      toast("Your browser does not copy by itself: the link is marked, copy it by hand.")
+    }
+  }
+
+  function ending(list) {
+    if (list.role === "owner") {
+      return [h("h2", null, "End the list"), h("p", { class: "muted" }, "It ends for everybody, with its hotels and notes."),
+        h("p", { class: "section" }, h("button", { type: "button", class: "danger", onclick: () => attempt(async () => {
+          if (!await ask({ title: `End “${list.title}”?`, text: "This cannot be taken back.", yes: "End it for everybody", danger: true })) return
+          await client.endList(list.id)
+          await go("/lists")
+        }) }, "End the list"))]
+    }
+    return [h("button", { type: "button", class: "danger", onclick: () => attempt(async () => {
+      if (!await ask({ title: `Leave “${list.title}”?`, text: "You need a new invitation to come back.", yes: "Leave", danger: true })) return
+      await client.leaveList(list.id)
+      await go("/lists")
+    }) }, "Leave the list")]
+  }
+
+  follow(["lists"], signal, renew)
+  await renew()
+  node.append(...Object.values(parts))
+  return { title: `People of ${title}`, place: "lists", node }
+}

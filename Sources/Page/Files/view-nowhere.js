@@ -1,0 +1,9 @@
+import { h } from "./dom.js"
+import { empty } from "./states.js"
+
+/** A URL that is none of this page's. */
+export async function show() {
+  const node = empty("There is no such page", "The address may be mistyped, or what was there has gone.", h("a", { class: "button main", href: "/" }, "Find a hotel"))
+  node.querySelector("h2").replaceWith(h("h1", null, "There is no such page"))
+  return { title: "No such page", node }
+}

@@ -1,0 +1,83 @@
+import { client, hear } from "./client.js"
+import { h, time } from "./dom.js"
+import { announce, attempt } from "./messages.js"
+import { empty } from "./states.js"
+import { words } from "./sync.js"
+
+/** Every change that was made here, and how far it is on its way to the server. */
+
+const states = { pending: "Waits", transit: "On its way", delivered: "Delivered", rejected: "Refused", parked: "Needs you" }
+
+const sentences = {
+  bookmark: (what, where) => where ? `Put ${what} on ${where}` : `Bookmark ${what}`,
+  unbookmark: (what, where) => where ? `Take ${what} off ${where}` : `Remove the bookmark of ${what}`,
+  undo: what => `Bring back ${what}`, restore: what => `Bring back an earlier state of ${what}`,
+  makeList: what => `Make the list ${what}`, changeList: (_, where) => `Change ${where}`, endList: (_, where) => `End ${where}`,
+  leaveList: (_, where) => `Leave ${where}`, setMember: (what, where) => `Change what ${what} may do on ${where}`,
+  removeMember: (what, where) => `Remove ${what} from ${where}`, putNote: (what, where) => `Write the note ${what} on ${where}`,
+  deleteNote: (what, where) => `Remove the note ${what} from ${where}`, publish: (what, where) => `Show ${what} to everybody on ${where}`,
+  discardDraft: (what, where) => `Throw the draft of ${what} away`
+}
+
+export async function show(_, signal) {
+  const summary = h("p", { class: "lead" })
+  const content = h("div", { class: "section" })
+  let editing, names = new Map()
+
+  async function renew(entries) {
+    names = new Map((await client.lists()).map(list => [list.id, list.title]))
+    if (signal.aborted || editing) return
+    summary.textContent = words(client.sync) + "."
+    const focus = content.contains(document.activeElement) ? [document.activeElement.closest("[data-entry]")?.dataset.entry, document.activeElement.textContent] : null
+    content.replaceChildren(entries.length ? h("ul", { class: "rows" }, entries.toReversed().map(row))
+      : empty("Nothing on its way", "What you change is kept here until the server has it, also when you are offline."))
+    if (focus?.[0]) {
+      const buttons = [...content.querySelectorAll(`[data-entry="${focus[0]}"] button`)]
+      ;(buttons.find(button => button.textContent === focus[1]) ?? content.querySelector(`[data-entry="${focus[0]}"]`))?.focus()
+    }
+  }
+
+  const act = (text, work) => attempt(async () => { await work(); announce(text); await renew(await client.outbox()) })
+
+  function row(entry) {
+    const what = entry.label || entry.subject ? `“${entry.label ?? entry.subject}”` : "it"
+    const where = entry.list ? `“${names.get(entry.list) ?? "a list"}”` : ""
+    const sentence = (sentences[entry.action] ?? (name => name))(what, where)
+    const isStuck = ["rejected", "parked"].includes(entry.state)
+    const canChange = isStuck && typeof entry.body?.markdown === "string" || isStuck && typeof entry.body?.title === "string"
+    return h("li", { "data-entry": entry.id, tabindex: "-1" },
+      h("div", { class: "what" }, h("p", null, sentence),
+        h("p", { class: "muted small" }, time(entry.createdAt), entry.attempts > 1 ? ` · tried ${entry.attempts} times` : null,
+          entry.state === "pending" && entry.nextAttemptAt ? [" · next try ", time(entry.nextAttemptAt)] : null),
+        entry.reason && entry.state !== "delivered" ? h("p", { class: isStuck ? "wrong" : "muted" }, entry.reason) : null,
+        entry.theirs && entry.list ? h("p", null, h("a", { href: `/lists/${encodeURIComponent(entry.list)}/notes/${encodeURIComponent(entry.subject)}` }, "Look at both and put them together")) : null),
+      h("span", { class: "state", "data-state": entry.state }, states[entry.state] ?? entry.state),
+      isStuck ? h("div", { class: "row" },
+        h("button", { type: "button", "aria-label": `Send again: ${sentence}`, onclick: () => act("It is sent again", () => client.sendAgain(entry.id)) }, "Send again"),
+        canChange ? h("button", { type: "button", "aria-label": `Change: ${sentence}`, onclick: event => change(entry, event.target.closest("li")) }, "Change") : null,
+        h("button", { type: "button", class: "danger", "aria-label": `Drop: ${sentence}`, onclick: () => act("It is dropped", () => client.drop(entry.id)) }, "Drop"))
+        : entry.state === "delivered" && entry.undoable ? h("button", { type: "button", "aria-label": `Undo: ${sentence}`, onclick: () => act("It is taken back", () => client.undo(entry.id)) }, "Undo") : null)
+  }
+
+  function change(entry, item) {
+    editing = true
+    const key = typeof entry.body.markdown === "string" ? "markdown" : "title"
+    const field = h(key === "title" ? "input" : "textarea", { id: "changed", value: entry.body[key] })
+    const end = async () => { editing = false; await renew(await client.outbox()) }
+    item.replaceChildren(h("form", { class: "stack what", onsubmit: event => {
+      event.preventDefault()
+      attempt(async () => { await client.change(entry.id, { ...entry.body, [key]: field.value }); await end() })
+    } }, h("div", null, h("label", { for: "changed" }, "Send this instead"), field),
+    h("div", { class: "row" }, h("button", { class: "main" }, "Send"), h("button", { type: "button", onclick: end }, "Cancel"))))
+    field.focus()
+  }
+
+  hear("outbox", signal, event => renew(event.detail))
+  hear("sync", signal, () => { summary.textContent = words(client.sync) + "." })
+  await renew(await client.outbox())
+  return {
+    title: "Your changes", place: "account",
+    node: h("div", { class: "narrow" }, h("h1", null, "Your changes"), summary,
+      h("p", { class: "section" }, h("button", { class: "main", type: "button", onclick: () => attempt(() => client.syncNow()) }, "Sync now")), content)
+  }
+}

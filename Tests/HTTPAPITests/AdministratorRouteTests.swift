@@ -1,0 +1,168 @@
+import HTTPTypes
+import JSON
+import Testing
+
+@testable import HTTPAPI
+
+/// What the administrator sees and starts, and that nobody else learns that it is there.
+@Suite(.timeLimit(.minutes(10))) struct AdministratorRouteTests {
+  private static let operations: [(HTTPRequest.Method, String)] = [
+    (.get, "/v1/admin/stores"), (.get, "/v1/admin/users"), (.get, "/v1/admin/guests"),
+    (.get, "/v1/admin/lists"), (.get, "/v1/admin/sessions"), (.get, "/v1/admin/upstreams"),
+    (.get, "/v1/admin/connections"), (.get, "/v1/admin/history"), (.post, "/v1/admin/backups"),
+    (.post, "/v1/admin/verifications"), (.post, "/v1/admin/catalogue"), (.get, "/v1/admin/jobs"),
+    (.get, "/v1/admin/jobs/00000000000000000000000000000000"),
+  ]
+
+  /// An answer without what differs between any two.
+  private static func words(_ reply: Reply) -> [String] {
+    let id = reply.json["requestId"]?.string ?? "none"
+    var fields = reply.headers
+    fields[values: HTTPField.Name("X-Request-Id") ?? .date] = []
+    return ["\(reply.status)", reply.text.replacing(id, with: "ID")]
+      + fields.map { "\($0.name): \($0.value)" }.sorted()
+  }
+
+  @Test func nobodyElseLearnsThatAnythingIsThere() async throws {
+    try await AccountAPIFixture.open { api in
+      for (method, path) in Self.operations {
+        for person in AccountAPIFixture.Person.allCases where person != .administrator {
+          let absent = try await api.call(person, method, "/v1/absent")
+          let reply = try await api.call(person, method, path)
+          #expect(Self.words(reply) == Self.words(absent), "\(method) \(path)")
+        }
+        for fields: HTTPFields in [
+          [:], [.authorization: "Bearer no.good"], [.authorization: "Digest x"],
+          [.cookie: "AuthSession=none"],
+        ] {
+          let absent = try await api.api.call(method, "/v1/absent", headers: fields)
+          let reply = try await api.api.call(method, path, headers: fields)
+          #expect(Self.words(reply) == Self.words(absent), "\(method) \(path) \(fields)")
+        }
+      }
+    }
+  }
+
+  @Test func otherMethodsAreNotThereForAnybody() async throws {
+    try await AccountAPIFixture.open { api in
+      for method in [HTTPRequest.Method.patch, .delete, .put] {
+        let absent = try await api.call(.guest, method, "/v1/absent")
+        #expect(
+          Self.words(try await api.call(.guest, method, "/v1/admin/stores")) == Self.words(absent))
+        #expect(try await api.call(.administrator, method, "/v1/admin/stores").status == 404)
+      }
+    }
+  }
+
+  @Test func aCookieNeedsAnOriginToStartSomething() async throws {
+    try await AccountAPIFixture.open { api in
+      let logIn = try await api.api.call(
+        .post, "/couch/_session", body: "name=admin&password=\(APIFixture.password)",
+        headers: [.contentType: "application/x-www-form-urlencoded"])
+      let cookie = String(try #require(logIn.headers[.setCookie]).prefix { $0 != ";" })
+      let path = "/v1/admin/verifications"
+      let without = try await api.api.call(.post, path, headers: [.cookie: cookie])
+      #expect(without.status == 404)
+      let foreign: HTTPFields = [.cookie: cookie, .origin: "http://elsewhere.example"]
+      #expect(try await api.api.call(.post, path, headers: foreign).status == 404)
+      let read = try await api.api.call(.get, "/v1/admin/users", headers: [.cookie: cookie])
+      #expect(read.status == 200)
+    }
+  }
+
+  @Test func storesComeInPagesThatLeaveNoneOut() async throws {
+    try await AccountAPIFixture.open { api in
+      for _ in 0..<5 {
+        let guest = try await api.api.call(.post, "/v1/guests")
+        let token = try #require(guest.json["token"]?.string)
+        try await api.api.call(.put, "/v1/bookmarks/h", token: token, body: #"{"name":"H"}"#)
+      }
+      let whole = try await api.call(.administrator, .get, "/v1/admin/stores")
+      let all = (whole.json["stores"]?.array ?? []).compactMap { $0["name"]?.string }
+      #expect(whole.json["next"] == nil && all.count > 6 && Set(all).count == all.count)
+      #expect(all.contains("plans_$()+-/1") && all.contains("system"))
+      var (paged, next) = ([String](), "")
+      repeat {
+        let page = try await api.call(.administrator, .get, "/v1/admin/stores?limit=2\(next)")
+        paged += (page.json["stores"]?.array ?? []).compactMap { $0["name"]?.string }
+        next = page.json["next"]?.string.map { "&after=" + $0.urlSegment } ?? ""
+      } while !next.isEmpty
+      #expect(paged == all)
+      let guests = try await api.call(.administrator, .get, "/v1/admin/stores?kind=guest")
+      let kinds = Set((guests.json["stores"]?.array ?? []).compactMap { $0["kind"]?.string })
+      #expect(kinds == ["guest"])
+      for query in ["limit=0", "limit=101", "after=x", "kind=x", "unknown=1"] {
+        #expect(try await api.call(.administrator, .get, "/v1/admin/stores?\(query)").status == 400)
+      }
+    }
+  }
+
+  @Test func usersComeInPagesThatLeaveNoneOut() async throws {
+    try await AccountAPIFixture.open { api in
+      for number in 0..<5 {
+        let body = #"{"username":"person-\#(number)","password":"\#(APIFixture.password)"}"#
+        #expect(try await api.api.call(.post, "/v1/users", body: body).status == 201)
+      }
+      let whole = try await api.call(.administrator, .get, "/v1/admin/users")
+      let all = (whole.json["users"]?.array ?? []).compactMap { $0["username"]?.string }
+      #expect(Set(all).isSuperset(of: (0..<5).map { "person-\($0)" }))
+      var (paged, next) = ([String](), "")
+      repeat {
+        let page = try await api.call(.administrator, .get, "/v1/admin/users?limit=2\(next)")
+        paged += (page.json["users"]?.array ?? []).compactMap { $0["username"]?.string }
+        next = page.json["next"]?.string.map { "&after=" + $0 } ?? ""
+      } while !next.isEmpty
+      #expect(paged == all)
+      let sessions = try await api.call(.administrator, .get, "/v1/admin/sessions?limit=1")
+      #expect(sessions.json["sessions"]?.array?.count == 1)
+    }
+  }
+
+  @Test func oneJobRunsAtATimeAndIsToldOf() async throws {
+    try await AccountAPIFixture.open { api in
+      let verified = try await api.call(.administrator, .post, "/v1/admin/verifications")
+      #expect(verified.status == 202)
+      let place = try #require(verified.headers[.location])
+      var job = verified
+      while job.json["state"] == "running" {
+        await Task.yield()
+        job = try await api.call(.administrator, .get, place)
+      }
+      #expect(job.json["state"] == "done" && job.json["findings"] == ["a file: a damage"])
+
+      let backup = try await api.call(.administrator, .post, "/v1/admin/backups")
+      #expect(backup.status == 202)
+      let second = try await api.call(.administrator, .post, "/v1/admin/verifications")
+      #expect(second.status == 409 && second.json["error"] == "job_running")
+      let jobs = try await api.call(.administrator, .get, "/v1/admin/jobs")
+      #expect(jobs.json["jobs"]?.array?.first?["kind"] == "backup")
+      await api.api.jobs.stop()
+      let ended = try await api.call(.administrator, .get, try #require(backup.headers[.location]))
+      #expect(ended.json["state"] == "failed")
+      let late = try await api.call(.administrator, .post, "/v1/admin/backups")
+      #expect(late.status == 503)
+    }
+  }
+
+  @Test func anImportIsAnsweredAtItsEnd() async throws {
+    try await AccountAPIFixture.open { api in
+      let path = "/v1/admin/catalogue?strict=true"
+      let done = try await api.call(.administrator, .post, path, body: #"{"id":"a"}"#)
+      #expect(done.status == 200 && done.json["result"] == "10 bytes, strictly")
+      let failed = try await api.call(.administrator, .post, "/v1/admin/catalogue")
+      #expect(failed.json["state"] == "failed" && failed.json["result"] == "There is no hotel")
+    }
+  }
+
+  @Test func upstreamsAndConnectionsAreAsTheyAre() async throws {
+    try await AccountAPIFixture.open { api in
+      let upstreams = try await api.call(.administrator, .get, "/v1/admin/upstreams")
+      #expect(upstreams.json["upstreams"]?.array?.first?["breaker"] == "open")
+      #expect(upstreams.json["cache"]?["searches"] == ["miss": 3])
+      let connections = try await api.call(.administrator, .get, "/v1/admin/connections")
+      #expect(connections.json["addresses"] == [["address": "192.0.2.1", "connections": 2]])
+      let history = try await api.call(.administrator, .get, "/v1/admin/history")
+      #expect(history.json["samples"] == [] && history.json["seconds"] == 10)
+    }
+  }
+}

@@ -1,0 +1,41 @@
+import Documents
+import HTTPTypes
+
+@testable import HTTPAPI
+
+extension Administration {
+  /// An administration whose backup waits for its end to be asked for, whose verification finds one damage, and whose
+  /// import counts bytes.
+  static func scripted(now: @escaping @Sendable () -> Timestamp) -> Administration {
+    Administration(
+      history: HistoryRecorder(), jobs: AdministrationJobs(now: now),
+      upstreams: {
+        [Upstream(name: "1-test", breaker: "open", isRecovering: false, calls: [("ok", 3)])]
+      },
+      cache: { Cache(answerBytes: 10, maximumBytes: 100, hotels: 2, searches: [("miss", 3)]) },
+      traffic: { _ in
+        var traffic = Traffic()
+        traffic.connections = 2
+        traffic.addresses = [("192.0.2.1", 2)]
+        return traffic
+      },
+      backUp: { report in
+        report.progress(1, of: 3)
+        try await Task.sleep(for: .seconds(3_600))
+        return "never"
+      },
+      verify: { report in
+        report.finding("a file: a damage")
+        return "1 damage"
+      },
+      importCatalogue: { isStrict, pieces, report in
+        var count = 0
+        for try await piece in pieces {
+          count += piece.count
+          report.progress(count, of: nil)
+        }
+        guard count > 0 else { throw Problem(.badRequest, "bad_request", "There is no hotel") }
+        return "\(count) bytes\(isStrict ? ", strictly" : "")"
+      })
+  }
+}

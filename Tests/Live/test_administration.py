@@ -1,0 +1,87 @@
+"""What the administrator sees and starts over HTTP, against a real server."""
+import pathlib
+import subprocess
+import time
+import uuid
+
+from server import BINARY
+
+
+def ask(administrator, method, path, status=200, **options):
+    answer = administrator.server.call(method, path, auth=administrator.auth, **options)
+    assert answer.status_code == status, answer.text
+    return answer.json()
+
+
+def finished(administrator, job):
+    end = time.monotonic() + 60
+    while job["state"] == "running":
+        assert time.monotonic() < end, job
+        time.sleep(0.05)
+        job = ask(administrator, "GET", "/v1/admin/jobs/" + job["id"])
+    return job
+
+
+def started(administrator, path):
+    """Starts a job once no other runs."""
+    while True:
+        answer = administrator.server.call("POST", path, auth=administrator.auth)
+        if answer.status_code != 409:
+            assert answer.status_code == 202, answer.text
+            return answer.json()
+        time.sleep(0.05)
+
+
+def test_a_store_is_known_by_numbers_alone(administrator):
+    server = administrator.server
+    guest = server.call("POST", "/v1/guests").json()
+    secret = "secret-" + uuid.uuid4().hex
+    server.call("PUT", "/v1/bookmarks/" + secret, guest["token"], json={"name": secret})
+    answer = server.call("GET", "/v1/admin/guests", auth=administrator.auth)
+    assert secret not in answer.text
+    store = next(each for each in answer.json()["guests"] if each["name"] == "guest-" + guest["id"])
+    assert store["documents"] == 2 and store["sequence"] == 2 and store["bytes"] > 0 and store["isOpen"]
+
+
+def test_a_backup_is_made_and_can_be_restored(administrator, tmp_path):
+    job = finished(administrator, started(administrator, "/v1/admin/backups"))
+    assert job["state"] == "done", job
+    assert job["done"] == job["total"] > 0
+    name = job["result"].split(":")[0]
+    place = pathlib.Path(administrator.server.data) / "backups" / name
+    made = subprocess.run([BINARY, "restore", str(place), "--data", str(tmp_path / "restored")],
+                          capture_output=True, text=True, timeout=60)
+    assert made.returncode == 0 and (tmp_path / "restored" / "registry.sqlite").exists(), made.stderr
+
+
+def test_a_check_finds_nothing_wrong(administrator):
+    job = finished(administrator, started(administrator, "/v1/admin/verifications"))
+    assert job["state"] == "done" and job["findingCount"] == 0 and job["result"].startswith("sound"), job
+
+
+def test_an_import_replaces_the_hotels_and_a_bad_one_leaves_them(administrator):
+    name = "Hotel" + uuid.uuid4().hex[:8]
+    headers = {"Content-Type": "application/x-ndjson"}
+    rows = "".join('{"id":"i%d","name":"%s %d"}\n' % (number, name, number) for number in range(2000))
+    job = ask(administrator, "POST", "/v1/admin/catalogue", data=rows + "[]\n", headers=headers)
+    assert job["state"] == "done" and job["result"].startswith("2000 hotels"), job
+    assert job["findingCount"] == 1
+    end = time.monotonic() + 10
+    while not administrator.server.call("GET", "/v1/hotels?description=" + name).json()["hotels"]:
+        assert time.monotonic() < end
+        time.sleep(0.1)
+    for path, body in (("?strict=true", "{}\n"), ("", "")):
+        job = ask(administrator, "POST", "/v1/admin/catalogue" + path, data=body, headers=headers)
+        assert job["state"] == "failed" and job["result"], job
+    assert administrator.server.call("GET", "/v1/hotels?description=" + name).json()["hotels"]
+
+
+def test_everything_else_answers_as_documented(administrator):
+    for name in ("stores?limit=1", "users?limit=1", "lists", "sessions", "upstreams", "connections", "jobs"):
+        ask(administrator, "GET", "/v1/admin/" + name)
+    end = time.monotonic() + 30
+    while not ask(administrator, "GET", "/v1/admin/history")["samples"]:
+        assert time.monotonic() < end, "no sample"
+        time.sleep(0.5)
+    for name in ("stores?kind=none", "stores?after=none", "history?after=none", "users?limit=0", "backups?x=1"):
+        ask(administrator, "POST" if name[0] == "b" else "GET", "/v1/admin/" + name, status=400)

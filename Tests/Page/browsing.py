@@ -1,0 +1,161 @@
+"""A browser as a person uses it: by what stands on the page, never by how it is made."""
+import json
+import os
+import re
+import time
+
+from selenium import webdriver
+from selenium.common.exceptions import (
+    ElementClickInterceptedException, ElementNotInteractableException, NoSuchElementException, StaleElementReferenceException)
+from selenium.webdriver.chrome.service import Service
+from selenium.webdriver.common.by import By
+from selenium.webdriver.common.keys import Keys
+
+PASSING = (ElementClickInterceptedException, ElementNotInteractableException, NoSuchElementException,
+           StaleElementReferenceException)
+
+# The browser itself notes each answer from 400 on and each address that is not reached; a page that says what has
+# happened makes no error of it.
+EXPECTED = re.compile(r"Failed to load resource|net::ERR_")
+
+
+class Browser:
+    """Chromium without a window. `seconds` is how long it waits for what a test expects."""
+
+    seconds = 10
+
+    def __init__(self, url, profile, width=1200, height=900, dark=False, calm=True):
+        options = webdriver.ChromeOptions()
+        for argument in ("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",
+                         "--disable-background-networking", "--disable-component-update", "--no-first-run",
+                         f"--user-data-dir={profile}", f"--window-size={width},{height}", "--lang=en-GB"):
+            options.add_argument(argument)
+        options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
+        driver = os.environ.get("CHROMEDRIVER", "/usr/bin/chromedriver")
+        self.driver = webdriver.Chrome(options=options, service=Service(driver))
+        self.driver.set_page_load_timeout(30)
+        self.driver.set_script_timeout(30)
+        self.url = url
+        self.complaints = []
+        features = [{"name": "prefers-color-scheme", "value": "dark" if dark else "light"},
+                    {"name": "prefers-reduced-motion", "value": "reduce" if calm else "no-preference"}]
+        self.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": features})
+        self.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", {
+            "width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 500})
+
+    def visit(self, path="/"):
+        """Goes to a path and waits for its view."""
+        self.driver.get(self.url + path)
+        self.until(lambda: self.driver.find_elements(By.CSS_SELECTOR, "main h1"), f"{path}: no heading")
+        return self
+
+    def reload(self):
+        self.driver.refresh()
+        self.until(lambda: self.driver.find_elements(By.CSS_SELECTOR, "main h1"), "no heading")
+
+    def until(self, found, what="it did not happen", seconds=None):
+        """Waits until something is true, and answers it."""
+        end = time.monotonic() + (seconds or self.seconds)
+        while True:
+            try:
+                answer = found()
+                if answer:
+                    return answer
+            except PASSING:
+                pass
+            if time.monotonic() > end:
+                raise AssertionError(f"{what}; the page says: {self.text()[:1500]}")
+            time.sleep(0.05)
+
+    def text(self):
+        return self.driver.find_element(By.TAG_NAME, "body").text
+
+    def says(self, *words, seconds=None):
+        """Waits until the page shows all these words."""
+        self.until(lambda: all(word in self.text() for word in words), f"{words} not shown", seconds)
+
+    def says_not(self, word):
+        self.until(lambda: word not in self.text(), f"{word!r} still shown")
+
+    def find(self, selector):
+        return self.until(lambda: self.driver.find_element(By.CSS_SELECTOR, selector), f"no {selector}")
+
+    def all(self, selector):
+        return self.driver.find_elements(By.CSS_SELECTOR, selector)
+
+    def control(self, name):
+        """The button or link of this name, as a screen reader would call it."""
+        def search():
+            for element in self.driver.find_elements(By.CSS_SELECTOR, "dialog[open] button, button, a[href]"):
+                if element.is_displayed() and name in (element.text.strip(), element.get_attribute("aria-label")):
+                    return element
+            return None
+        return self.until(search, f"no control {name!r}")
+
+    def press(self, name):
+        """Presses the button or follows the link of this name."""
+        self.until(lambda: self.click(self.control(name)), f"{name!r} can't be pressed")
+
+    def click(self, element):
+        """Brings something to the middle of the window, as a person would scroll, and clicks it."""
+        self.driver.execute_script("arguments[0].scrollIntoView({ block: 'center', behavior: 'instant' })", element)
+        element.click()
+        return True
+
+    def write(self, selector, text):
+        field = self.find(selector)
+        field.send_keys(Keys.CONTROL, "a")
+        field.send_keys(text)
+        return field
+
+    def choose(self, selector, value):
+        self.driver.execute_script(
+            "const it = document.querySelector(arguments[0]); it.value = arguments[1];"
+            "it.dispatchEvent(new Event('change', { bubbles: true }))", selector, value)
+
+    def bookmarked(self):
+        """Names of the bookmarked hotels, as that page shows them."""
+        return [element.text for element in self.all("ul[aria-label='Bookmarked hotels'] .hotel h2")]
+
+    def bookmark(self, hotel):
+        """Presses the bookmark of a hotel that is shown, and waits until the server has it."""
+        self.press(f"Bookmark {hotel}")
+        self.synced()
+
+    def synced(self):
+        """Waits until every change is on the server."""
+        self.until(lambda: "up to date" in self.find("#sync > button").get_attribute("aria-label"), "not synced", 20)
+
+    def sign_up(self, name, password="a good password"):
+        self.visit("/sign-up")
+        self.enter(name, password, "Sign up")
+
+    def enter(self, name, password, button):
+        self.write("#name", name)
+        self.write("#password", password)
+        self.click(self.find("main form button.main"))
+        self.until(lambda: self.find("#who").text == name, f"not logged in by {button}")
+
+    def offline(self, is_offline=True):
+        self.driver.execute_cdp_cmd("Network.enable", {})
+        self.driver.execute_cdp_cmd("Network.emulateNetworkConditions", {
+            "offline": is_offline, "latency": 0, "downloadThroughput": -1, "uploadThroughput": -1})
+
+    def picture(self, path):
+        self.driver.save_screenshot(str(path))
+
+    def kill(self):
+        """As the system would end it: nothing is tidied up."""
+        self.driver.service.process.kill()
+        os.system(f"kill -9 {self.driver.caps.get('goog:processID', '')} 2>/dev/null")
+
+    def close(self):
+        """Ends it. Answers what it complained of."""
+        try:
+            lines = [entry for entry in self.driver.get_log("browser")]
+        except Exception:
+            lines = []
+        self.driver.quit()
+        return self.complaints + [
+            json.dumps(line["message"]) for line in lines
+            if line["level"] == "SEVERE" and not EXPECTED.search(line["message"])]

@@ -1,0 +1,48 @@
+"""A real server and real browsers. What a browser has to complain of (errors of scripts, reports of the policy of
+content) fails the test that it was opened by."""
+import pathlib
+import sys
+
+import pytest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "Live"))
+
+from browsing import Browser  # noqa: E402
+from server import Server  # noqa: E402
+
+
+@pytest.fixture(scope="session")
+def shared(tmp_path_factory):
+    """One server for the tests that need nothing of their own."""
+    server = Server(tmp_path_factory.mktemp("shared") / "data", "--guests-per-hour", "10000")
+    yield server
+    server.stop()
+
+
+@pytest.fixture
+def server(shared):
+    """The server that a test's browsers visit."""
+    return shared
+
+
+@pytest.fixture
+def own_server(tmp_path):
+    """A server that a test may kill."""
+    servers = [Server(tmp_path / "data")]
+    yield servers[0]
+    servers[0].stop()
+
+
+@pytest.fixture
+def browser(server, tmp_path):
+    """Opens browsers, each with a profile of its own: `browser()`; `browser(at=server)` visits another server."""
+    opened = []
+
+    def open(at=server, **options):
+        profile = options.pop("profile", tmp_path / f"profile-{len(opened)}")
+        opened.append(Browser(at.url, profile, **options))
+        return opened[-1]
+
+    yield open
+    complaints = [line for one in opened for line in one.close()]
+    assert not complaints, complaints
