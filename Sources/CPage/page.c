@@ -51,6 +51,9 @@ BYTES offline_js[] = {
 BYTES offline_actions_js[] = {
 #embed "../Page/Files/offline/actions.js"
 };
+BYTES offline_client_js[] = {
+#embed "../Page/Files/offline/client.js"
+};
 BYTES offline_copy_js[] = {
 #embed "../Page/Files/offline/copy.js"
 };
@@ -62,6 +65,9 @@ BYTES offline_error_js[] = {
 };
 BYTES offline_feed_js[] = {
 #embed "../Page/Files/offline/feed.js"
+};
+BYTES offline_hotels_js[] = {
+#embed "../Page/Files/offline/hotels.js"
 };
 BYTES offline_outbox_js[] = {
 #embed "../Page/Files/offline/outbox.js"
@@ -211,10 +217,12 @@ static const cpage_file files[] = {
     FILE("messages.js", messages_js),
     FILE("offline.js", offline_js),
     FILE("offline/actions.js", offline_actions_js),
+    FILE("offline/client.js", offline_client_js),
     FILE("offline/copy.js", offline_copy_js),
     FILE("offline/database.js", offline_database_js),
     FILE("offline/error.js", offline_error_js),
     FILE("offline/feed.js", offline_feed_js),
+    FILE("offline/hotels.js", offline_hotels_js),
     FILE("offline/outbox.js", offline_outbox_js),
     FILE("offline/server.js", offline_server_js),
     FILE("offline/session.js", offline_session_js),

@@ -86,7 +86,9 @@ class Browser:
     def control(self, name):
         """The button or link of this name, as a screen reader would call it."""
         def search():
-            for element in self.driver.find_elements(By.CSS_SELECTOR, "dialog[open] button, button, a[href]"):
+            # Behind an open dialog nothing can be pressed.
+            inside = "dialog[open] " if self.all("dialog[open]") else ""
+            for element in self.driver.find_elements(By.CSS_SELECTOR, f"{inside}button, {inside}a[href]"):
                 if element.is_displayed() and name in (element.text.strip(), element.get_attribute("aria-label")):
                     return element
             return None

@@ -10,6 +10,7 @@ extension HTTPService {
   var accountRoutes: [Route] {
     [
       .open(.post, "/v1/guests") { call in
+        if let session = try await browserGuest(call) { return session }
         let guest = try await accounts.createGuest(from: call.address)
         return .json(.created, headers: Self.private) { writer in
           writer.member("id", guest.id.text)
@@ -21,12 +22,13 @@ extension HTTPService {
         let session = try await accounts.signUp(
           username: body.username, password: body.password,
           guest: caller?.kind == .guest ? caller : nil, from: call.address)
-        return sessionAnswer(.created, session, call)
+        return sessionAnswer(.created, session, isForCookie: body.isForCookie)
       },
       .open(.post, "/v1/sessions") { call in
         let body = try await call.json(.small)
         let session = try await body["idToken"] == nil ? logIn(body, call) : exchange(body, call)
-        return sessionAnswer(.ok, session, call)
+        let isForCookie = try CredentialsBody.isForCookie(body)
+        return sessionAnswer(.ok, session, isForCookie: isForCookie)
       },
       .open(.post, "/v1/password-resets") { call in
         let body = try await call.json(.small)
@@ -45,8 +47,9 @@ extension HTTPService {
 
   private func logIn(_ body: JSONNode, _ call: Call) async throws -> Session {
     let body = try CredentialsBody(body)
+    let guest = body.isForCookie ? try await cookieGuest(call) : nil
     return try await accounts.logIn(
-      username: body.username, password: body.password, guestToken: body.guestToken,
+      username: body.username, password: body.password, guestToken: body.guestToken ?? guest,
       from: call.address)
   }
 
@@ -62,23 +65,24 @@ extension HTTPService {
     {
       bearer = token
     }
+    let guest = try CredentialsBody.isForCookie(body) ? try await cookieGuest(call) : nil
     return try await accounts.exchange(
-      idToken: token, guestToken: try CredentialsBody.guestToken(in: body), bearer: bearer,
-      from: call.address)
+      idToken: token, guestToken: try CredentialsBody.guestToken(in: body) ?? guest,
+      bearer: bearer, from: call.address)
   }
 
   /// Answers that carry a token are kept by nobody.
   static let `private`: HTTPFields = [.cacheControl: "no-store"]
 
   private func sessionAnswer(
-    _ status: HTTPResponse.Status, _ session: Session, _ call: Call
+    _ status: HTTPResponse.Status, _ session: Session, isForCookie: Bool
   ) -> Response {
     var fields = Self.private
     fields[.setCookie] = sessionCookie(session.token)
     return .json(status, headers: fields) { writer in
       writer.member("id", session.principal.id.text)
       writer.member("username", session.principal.username ?? "")
-      Self.write(session.token, to: &writer)
+      Self.write(session.token, to: &writer, isForCookie: isForCookie)
     }
   }
 
@@ -91,8 +95,10 @@ extension HTTPService {
       + "HttpOnly; SameSite=Strict" + secure
   }
 
-  private static func write(_ token: IssuedToken, to writer: inout JSONWriter) {
-    writer.member("token", token.token.exposed)
+  static func write(
+    _ token: IssuedToken, to writer: inout JSONWriter, isForCookie: Bool = false
+  ) {
+    if !isForCookie { writer.member("token", token.token.exposed) }
     writer.member("expiresAt", token.expiresAt.rfc3339)
   }
 }
@@ -102,8 +108,10 @@ struct CredentialsBody: Sendable {
   let username: String
   let password: Secret
   let guestToken: String?
+  /// Whether the session is for the cookie alone: no script gets a token, and the guest is the cookie's.
+  let isForCookie: Bool
 
-  /// Reads `{"username","password","guestToken"?}`.
+  /// Reads `{"username","password","guestToken"?,"cookie"?}`.
   /// - Throws: ``Problem`` 400 for a field that is missing or not a string.
   init(_ body: JSONNode) throws(Problem) {
     guard body.kind == .object else {
@@ -112,6 +120,17 @@ struct CredentialsBody: Sendable {
     username = try Self.text("username", in: body)
     password = Secret(try Self.text("password", in: body))
     guestToken = try Self.guestToken(in: body)
+    isForCookie = try Self.isForCookie(body)
+  }
+
+  /// The member `cookie`; false where there is none.
+  /// - Throws: ``Problem`` 400 for what is neither true nor false.
+  static func isForCookie(_ body: JSONNode) throws(Problem) -> Bool {
+    guard let member = body["cookie"] else { return false }
+    guard let wish = member.bool else {
+      throw Problem(.badRequest, "bad_request", "cookie must be true or false")
+    }
+    return wish
   }
 
   /// The guest's token, where there is one.

@@ -28,7 +28,7 @@ extension HTTPService {
           to: Secret(try CredentialsBody.text("password", in: body)), at: call.address)
         guard let token else { return .empty(.noContent) }
         var fields = Self.private
-        fields[.renewedToken] = token.token.exposed
+        if call[.authorization] != nil { fields[.renewedToken] = token.token.exposed }
         fields[.setCookie] = sessionCookie(token)
         return .empty(.noContent, headers: fields)
       },
@@ -36,7 +36,7 @@ extension HTTPService {
   }
 
   /// Who the caller is and how full the store; a token that has used up part of its time is renewed in the
-  /// header `Renewed-Token`, which is how a guest's thirty days slide.
+  /// header `Renewed-Token`, or as the cookie where that was the proof, which is how a guest's thirty days slide.
   private func me(_ call: Call, _ person: Principal) async throws -> Response {
     let usage = try await stores.withStore(person.store, creating: false) { store in
       try await store?.read { view in try view.info() }
@@ -44,7 +44,11 @@ extension HTTPService {
     let quota = StoreLimits.standard(for: person.store)
     var fields = Self.private
     if let renewed = await accounts.renewed(person) {
-      fields[.renewedToken] = renewed.token.exposed
+      if call[.authorization] == nil {
+        fields[.setCookie] = sessionCookie(renewed)
+      } else {
+        fields[.renewedToken] = renewed.token.exposed
+      }
     }
     return .json(headers: fields) { writer in
       writer.member("id", person.id.text)

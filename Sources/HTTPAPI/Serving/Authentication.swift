@@ -32,7 +32,7 @@ struct Authentication: Sendable {
   }
 
   /// Whether a session was one once, or may have been.
-  private static func hasEnded(_ error: any Error) -> Bool {
+  static func hasEnded(_ error: any Error) -> Bool {
     switch ServiceError(error)?.code {
     case .invalidToken, .expiredToken, .guestSpent: true
     default: false
@@ -60,7 +60,8 @@ struct Authentication: Sendable {
 
   /// A browser sends the cookie by itself, so a write must come from a page of this origin or of one that
   /// is allowed (OWASP, "Cross-Site Request Forgery Prevention").
-  private func checkOrigin(_ call: Call) throws(Problem) {
+  /// - Throws: ``Problem`` 403 for a write by cookie from elsewhere.
+  func checkOrigin(_ call: Call) throws(Problem) {
     guard ![.get, .head, .options].contains(call.request.method) else { return }
     guard let origin = call[.origin] else {
       // CouchDB's replicator logs in for a cookie and knows no origins. Browsers name one on every write.

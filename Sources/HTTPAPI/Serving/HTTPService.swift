@@ -134,7 +134,8 @@ package struct HTTPService: Sendable {
 }
 
 extension HTTPService {
-  private var authentication: Authentication {
+  /// Finds out who calls.
+  var authentication: Authentication {
     Authentication(accounts: accounts, crossOrigin: crossOrigin)
   }
 

@@ -18,18 +18,22 @@ addEventListener("fetch", event => {
   const url = new URL(request.url)
   if (request.method !== "GET" || url.origin !== location.origin || elsewhere.test(url.pathname)) return
   if (request.mode === "navigate") {
-    const isFile = /\.[a-z]+$/.test(url.pathname)
-    event.respondWith(answer(isFile ? url.pathname : "/", request))
+    event.respondWith(answer([url.pathname, "/"], request))
     // Without a network the former version stays.
     event.waitUntil(update().catch(() => {}))
   } else if (url.pathname !== manifest) {
-    event.respondWith(answer(url.pathname, request))
+    event.respondWith(answer([url.pathname], request))
   }
 })
 
-async function answer(path, request) {
+/** The first of some paths that is kept; every view of the app is the page at `/`. */
+async function answer(paths, request) {
   const cache = await current()
-  return (await cache?.match(path)) ?? fetch(request)
+  for (const path of cache ? paths : []) {
+    const kept = await cache.match(path)
+    if (kept) return kept
+  }
+  return fetch(request)
 }
 
 /** The cache of the version that is whole; undefined where there is none. */

@@ -1,0 +1,400 @@
+import { Copy } from "./copy.js"
+import { Outbox } from "./outbox.js"
+import { Session } from "./session.js"
+import { Synchroniser } from "./synchroniser.js"
+import { Tabs } from "./tabs.js"
+import { View } from "./view.js"
+import { call, randomID, segment } from "./server.js"
+import { OfflineError } from "./error.js"
+import { hotel, search } from "./hotels.js"
+import { registerWorker } from "./shell.js"
+
+/**
+ * A page's way to everything here. Don't make one; {@link open} does.
+ *
+ * Events (all `CustomEvent`, told in every tab):
+ * - `change`, detail `{places}`: what reads answer may have changed; `places` holds `"own"`, ids of lists, `"lists"`
+ *   (which lists there are, their titles and members).
+ * - `outbox`, detail {@link Entry}[]: all entries, oldest first.
+ * - `rejected`, detail {@link Entry}: one was refused just now; its change is no longer shown.
+ * - `sync`, detail {@link SyncState}.
+ * - `session`, detail {@link Session}: who uses this browser has changed, also by another tab. After `none` by logging
+ *   out, nothing of the person is left.
+ * - `update`, detail `{version}`: a new version of the page is ready; a reload shows it.
+ * - `failure`, detail {@link OfflineError}: something failed in the background, such as `storage_full`.
+ */
+export class Client extends EventTarget {
+  #database; #tabs; #view; #outbox; #session; #synchroniser; #copy; #options
+
+  /** @private */
+  constructor(database, options) {
+    super()
+    this.#database = database
+    this.#options = options
+    this.#tabs = new Tabs(database, message => this.#hear(message).catch(error => this.#fail(error)))
+    this.#view = new View(database)
+    this.#copy = new Copy(database)
+    this.#outbox = new Outbox({
+      database, backoff: options.backoff, pull: part => this.#copy.pull(part),
+      told: entry => {
+        this.#tabs.post({ kind: "rejected", entry })
+        this.#tell("rejected", entry)
+      }
+    })
+    const parts = { database, tabs: this.#tabs, outbox: this.#outbox, view: this.#view }
+    this.#session = new Session({ ...parts, changed: () => this.#hear({ kind: "session", isOwn: true }) })
+    this.#synchroniser = new Synchroniser({
+      ...parts, session: this.#session, copy: this.#copy, failed: error => this.#fail(error),
+      told: (places, isOutbox) => this.#changed(places, isOutbox)
+    })
+  }
+
+  /** @private */
+  async begin() {
+    await this.#session.load()
+    await this.#synchroniser.load()
+    this.#synchroniser.count(await this.#outbox.entries())
+    this.#tabs.lead(signal => this.#synchroniser.lead(signal))
+    this.#tabs.post({ kind: "hello" })
+    if (this.#options.worker ?? true) {
+      registerWorker(version => this.#tell("update", { version })).catch(error => this.#fail(error))
+    }
+  }
+
+  // Who it is
+
+  /** @returns {Session} */
+  get session() { return this.#session.state }
+
+  /**
+   * Starts a guest where there is no session. {@link open} and every write do so by themselves.
+   * @returns {Promise<Session>} @throws {OfflineError} `offline`, `too_many_requests`.
+   */
+  start() { return this.#session.start() }
+
+  /**
+   * Makes an account; what the guest has bookmarked becomes the account's.
+   * @param {{username: string, password: string}} credentials
+   * @returns {Promise<Session>} @throws {OfflineError} `offline`, `signed_in`, and the server's, such as `conflict`.
+   */
+  signUp(credentials) { return this.#session.enter("/v1/users", credentials) }
+
+  /**
+   * Logs in; what the guest of this browser has bookmarked joins the account's, which {@link Client#undoAdoption} undoes.
+   * @param {{username: string, password: string, discard?: boolean}} credentials After another user's session has ended,
+   *   `discard` gives up what that one had not sent.
+   * @returns {Promise<Session>} @throws {OfflineError} `offline`, `signed_in`, `outbox_not_empty`, and the server's.
+   */
+  logIn(credentials) { return this.#session.enter("/v1/sessions", credentials) }
+
+  /**
+   * Logs out: nothing of the person stays in this browser, in any tab. Without a network the server is told later.
+   * @param {{discard?: boolean}} [options] `discard` gives up changes that the server does not have.
+   * @returns {Promise<void>} @throws {OfflineError} `outbox_not_empty`
+   */
+  logOut({ discard } = {}) { return this.#session.leave({ discard }) }
+
+  /**
+   * Erases the account with all that it has, here and at the server.
+   * @param {{lists?: "delete"|"handOn"}} [options] What becomes of one's own lists: they end, or go to another member.
+   * @returns {Promise<void>} @throws {OfflineError}
+   */
+  erase({ lists = "delete" } = {}) { return this.#session.leave({ erase: lists }) }
+
+  /** Chooses another password; every other session ends. @throws {OfflineError} */
+  async changePassword({ currentPassword, password }) {
+    await call("PUT", "/v1/me/password", { body: { currentPassword, password } })
+  }
+
+  /** The account: `{id, kind, username, usage, quota, expiresAt}`. @throws {OfflineError} */
+  async me() { return (await call("GET", "/v1/me")).body }
+
+  /** What was taken over from guests: `{id, bookmarks, time, undoableUntil}[]`. @throws {OfflineError} */
+  async adoptions() { return (await call("GET", "/v1/me/adoptions")).body.adoptions }
+
+  /** Takes back what came from a guest, within 24 hours. @param {string} id @throws {OfflineError} */
+  async undoAdoption(id) {
+    await call("DELETE", `/v1/me/adoptions/${segment(id)}`)
+    await this.#pull("own")
+  }
+
+  // Hotels
+
+  /**
+   * Searches hotels, at the server or in this browser's copy.
+   * @param {{description?: string, location?: string, limit?: number, offset?: number, sort?: string, near?: string}} query
+   * @param {{signal?: AbortSignal}} [options]
+   * @returns {Promise<SearchAnswer>}
+   * @throws {OfflineError} What the server refuses; the signal's reason when it is aborted.
+   */
+  search(query = {}, { signal } = {}) {
+    return search(this.#view, query, signal)
+  }
+
+  /**
+   * One hotel, from the server or this browser's copy.
+   * @param {string} id @param {{signal?: AbortSignal}} [options] @returns {Promise<Hotel>}
+   * @throws {OfflineError} `not_found`; `offline` where it is not in the copy.
+   */
+  hotel(id, { signal } = {}) {
+    return hotel(this.#view, id, signal)
+  }
+
+  // Bookmarks. Each write returns its entry of the outbox as soon as it is stored here; see `settled`.
+
+  /** One's own bookmarks, or a list's, newest first. @param {{list?: string}} [options] @returns {Promise<Bookmark[]>} */
+  async bookmarks({ list } = {}) { return this.#view.bookmarks(await this.#view.resolve(list)) }
+
+  /**
+   * Bookmarks a hotel that search has shown. @param {Hotel} hotel
+   * @param {{list?: string, draft?: boolean, facts?: boolean}} [options] `draft`: on a list, seen by oneself alone until
+   *   it is published. `facts`: send what `hotel` says too, for a hotel that the server does not know.
+   * @returns {Promise<Entry>}
+   */
+  bookmark(hotel, { list, draft, facts } = {}) {
+    const { bookmarked, ...said } = hotel
+    const body = facts ? said : undefined
+    return this.#write({ action: "bookmark", subject: hotel.id, label: hotel.name ?? hotel.id, hotel: said, list, draft, body })
+  }
+
+  /** Removes a bookmark. @param {string} id The hotel's. @param {{list?: string, draft?: boolean}} [options] @returns {Promise<Entry>} */
+  async unbookmark(id, { list, draft } = {}) {
+    const former = (await this.#view.place(await this.#view.resolve(list) ?? "own")).bookmarks.get(id)
+    const body = draft ? undefined : { remove: [id] }
+    const label = former?.hotel.name ?? id
+    return this.#write({ action: "unbookmark", subject: id, label, former, undoable: !draft && Boolean(former), list, draft, body })
+  }
+
+  /**
+   * What a document said before, newest first, a page at a time: `{id, revisions, next}`, as the book's *History* tells.
+   * @param {string} id A hotel's id, `bookmarkedhotels` for the whole list of bookmarks, or `LIST:TITLE` for a note.
+   * @param {{list?: string, after?: string, limit?: number}} [options]
+   * @throws {OfflineError} `offline`, `not_found`.
+   */
+  async history(id, { list, after, limit = 50 } = {}) {
+    const query = new URLSearchParams({ limit, ...(after && { after }) })
+    return (await call("GET", `${await this.#document(id, list)}/revisions?${query}`)).body
+  }
+
+  /** The document as a revision has it. @param {string} id @param {string} rev @param {{list?: string}} [options] */
+  async revision(id, rev, { list } = {}) {
+    return (await call("GET", `${await this.#document(id, list)}/revisions/${segment(rev)}`)).body
+  }
+
+  /** Brings an earlier revision back. @returns {Promise<Entry>} */
+  restore(id, rev, { list, label = id } = {}) {
+    return this.#write({ action: "restore", subject: id, label, list, body: { rev } })
+  }
+
+  // Lists: for users; a guest's writes are refused with `account_needed`.
+
+  /** @returns {Promise<List[]>} The last changed first. */
+  lists() { return this.#view.lists() }
+
+  /** @param {string} id @returns {Promise<List>} @throws {OfflineError} `not_stored` */
+  async list(id) { return this.#view.list(await this.#view.resolve(id)) }
+
+  /** Makes a list; its id until it is delivered is the entry's `list`. @param {{title: string, markdown?: string}} body @returns {Promise<Entry>} */
+  makeList({ title, markdown = "" }) {
+    return this.#write({ action: "makeList", list: `new-${randomID()}`, label: title, body: { title, markdown } })
+  }
+
+  /** @param {string} list @param {{title?: string, markdown?: string, owner?: string}} body @returns {Promise<Entry>} */
+  changeList(list, body) { return this.#write({ action: "changeList", list, label: body.title, body }) }
+
+  /** Ends a list, for everybody. @param {string} list @returns {Promise<Entry>} */
+  endList(list) { return this.#write({ action: "endList", list }) }
+
+  /** Leaves a list that another owns. @param {string} list @returns {Promise<Entry>} */
+  leaveList(list) { return this.#write({ action: "leaveList", list, subject: this.session.username }) }
+
+  /** @param {string} list @param {string} username @param {"editor"|"reader"} role @returns {Promise<Entry>} */
+  setMember(list, username, role) {
+    return this.#write({ action: "setMember", list, subject: username, label: username, body: { role } })
+  }
+
+  /** @param {string} list @param {string} username @returns {Promise<Entry>} */
+  removeMember(list, username) {
+    return this.#write({ action: "removeMember", list, subject: username, label: username })
+  }
+
+  /** Open invitations: `{id, role, createdAt, expiresAt}[]`. @throws {OfflineError} */
+  async invitations(list) { return (await call("GET", `${await this.#root(list)}/invitations`)).body.invitations }
+
+  /**
+   * Makes an invitation. @param {string} list @param {{role: "editor"|"reader", expiresAt?: string}} wish
+   * @returns {Promise<{id: string, token: string, role: string, expiresAt: string}>} The token is told this once.
+   * @throws {OfflineError}
+   */
+  async invite(list, wish) { return (await call("POST", `${await this.#root(list)}/invitations`, { body: wish })).body }
+
+  /** Withdraws an invitation. @throws {OfflineError} */
+  async withdraw(list, invitation) { await call("DELETE", `${await this.#root(list)}/invitations/${segment(invitation)}`) }
+
+  /** Joins a list. @param {string} token @returns {Promise<List>} @throws {OfflineError} `invitation_gone`, `account_needed`. */
+  async acceptInvitation(token) {
+    const list = (await call("POST", `/v1/invitations/${segment(token)}/accept`)).body
+    await this.#pull(...Copy.parts(list.id))
+    return list
+  }
+
+  /** @param {string} list @returns {Promise<Note[]>} By title. */
+  async notes(list) { return this.#view.notes(await this.#view.resolve(list)) }
+
+  /**
+   * Writes a note. Where somebody else has changed it meanwhile it is rejected, with `theirs`.
+   * @param {string} list @param {string} title @param {string} markdown @param {{draft?: boolean}} [options]
+   * @returns {Promise<Entry>}
+   */
+  async putNote(list, title, markdown, { draft } = {}) {
+    const known = (await this.notes(list)).find(note => note.title === title)
+    const base = known?.draft ? undefined : known?.rev
+    return this.#write({ action: "putNote", list, subject: title, label: title, draft, base, body: { markdown } })
+  }
+
+  /** @param {string} list @param {string} title @param {{draft?: boolean}} [options] @returns {Promise<Entry>} */
+  deleteNote(list, title, { draft } = {}) {
+    return this.#write({ action: "deleteNote", list, subject: title, label: title, draft })
+  }
+
+  /** One's own unpublished changes of a list. @param {string} list @returns {Promise<Draft[]>} */
+  async drafts(list) { return this.#view.drafts(await this.#view.resolve(list)) }
+
+  /** Makes a draft visible. @param {string} list @param {Draft} draft @returns {Promise<Entry>} */
+  publish(list, draft) { return this.#writeDraft("publish", list, draft) }
+
+  /** Throws a draft away. @param {string} list @param {Draft} draft @returns {Promise<Entry>} */
+  discardDraft(list, draft) { return this.#writeDraft("discardDraft", list, draft) }
+
+  // The outbox
+
+  /** @returns {Promise<Entry[]>} Oldest first; of the delivered ones the last twenty. */
+  outbox() { return this.#outbox.entries() }
+
+  /** Sends a rejected or parked change again, as it is. @param {number} id @returns {Promise<Entry>} @throws {OfflineError} `not_stored`, `in_transit` */
+  sendAgain(id) { return this.#queued(this.#outbox.sendAgain(id)) }
+
+  /** Sends something else instead. @param {number} id @param {object} body @returns {Promise<Entry>} @throws {OfflineError} as before */
+  change(id, body) { return this.#queued(this.#outbox.change(id, body)) }
+
+  /** Gives a change up. @param {number} id @returns {Promise<Entry>} @throws {OfflineError} as before */
+  drop(id) { return this.#queued(this.#outbox.drop(id)) }
+
+  /** Takes the removal of a bookmark back, with its place and time. @param {number} id @returns {Promise<Entry>} @throws {OfflineError} `not_stored` */
+  undo(id) { return this.#queued(this.#outbox.undo(id)) }
+
+  /**
+   * Waits for what becomes of a change. @param {number} id
+   * @returns {Promise<Entry>} Once it is delivered. @throws {OfflineError} the reason, once it is rejected or parked.
+   */
+  settled(id) {
+    return new Promise((resolve, reject) => {
+      const look = entries => {
+        const entry = entries.find(other => other.id === id)
+        if (entry && ["pending", "transit"].includes(entry.state)) return
+        this.removeEventListener("outbox", hear)
+        if (entry?.state === "delivered") return resolve(entry)
+        reject(new OfflineError(entry?.error ?? "not_stored", entry?.reason ?? "The change was dropped.", { status: entry?.status }))
+      }
+      const hear = event => look(event.detail)
+      this.addEventListener("outbox", hear)
+      this.outbox().then(look, reject)
+    })
+  }
+
+  // Syncing
+
+  /** @returns {SyncState} */
+  get sync() { return { ...this.#synchroniser.state } }
+
+  /** @param {"manual"|"continuous"} mode For all tabs, and kept. @returns {Promise<void>} */
+  setMode(mode) { return this.#synchroniser.setMode(mode) }
+
+  /** Sends and fetches all there is. @returns {Promise<void>} @throws {OfflineError} why it failed. */
+  syncNow() {
+    if (this.#tabs.leads) return this.#synchroniser.now()
+    return new Promise((resolve, reject) => {
+      const ask = randomID()
+      this.#asked.set(ask, { resolve, reject })
+      this.#tabs.tellLeader({ kind: "sync", ask })
+    })
+  }
+  #asked = new Map()
+
+  /** Lets go of everything, for a page that goes on without it. */
+  close() {
+    this.#tabs.close()
+    this.#database.close()
+  }
+
+  // What the parts tell each other
+
+  async #root(list) { return `/v1/lists/${segment(await this.#view.resolve(list))}` }
+
+  async #document(id, list) { return `${list ? await this.#root(list) : "/v1"}/documents/${segment(id)}` }
+
+  #write(change) {
+    this.#session.wake()
+    return this.#queued(this.#outbox.add(change))
+  }
+
+  #writeDraft(action, list, { kind, id, title }) {
+    return this.#write({ action, list, kind, subject: id ?? title, label: title ?? id })
+  }
+
+  async #queued(writing) {
+    const entry = await writing
+    this.#changed(entry.list ? [entry.list, "lists"] : ["own"], true)
+    this.#tabs.tellLeader({ kind: "send" })
+    return entry
+  }
+
+  async #pull(...parts) {
+    for (const part of parts) await this.#copy.pull(part)
+    this.#changed([...new Set(parts.map(part => part.split("/")[0])), "lists"])
+  }
+
+  #changed(places, isOutbox) {
+    if (places.length || isOutbox) this.#tabs.post({ kind: "changed", places, isOutbox })
+    this.#show(places, isOutbox).catch(error => this.#fail(error))
+  }
+
+  async #show(places, isOutbox) {
+    if (isOutbox) {
+      const entries = await this.#outbox.entries()
+      this.#synchroniser.count(entries)
+      this.#tell("outbox", entries)
+    }
+    if (places.length) this.#tell("change", { places })
+    this.#tell("sync", this.sync)
+  }
+
+  async #hear(message) {
+    const { kind } = message
+    if (kind === "changed") await this.#show(message.places, message.isOutbox)
+    else if (kind === "rejected") this.#tell("rejected", message.entry)
+    else if (kind === "state") this.#synchroniser.take(message.state)
+    else if (kind === "hello" && this.#tabs.leads) this.#tabs.post({ kind: "state", state: this.sync })
+    else if (kind === "rest") this.#session.rest()
+    else if (kind === "send" && this.#tabs.leads) this.#synchroniser.want("send")
+    else if (kind === "sync" && this.#tabs.leads) {
+      const answer = { kind: "synced", ask: message.ask }
+      await this.#synchroniser.now().catch(({ code, reason }) => Object.assign(answer, { code, reason }))
+      this.#tabs.post(answer)
+    } else if (kind === "synced" && this.#asked.has(message.ask)) {
+      const { resolve, reject } = this.#asked.get(message.ask)
+      this.#asked.delete(message.ask)
+      if (message.code) reject(new OfflineError(message.code, message.reason))
+      else resolve()
+    } else if (kind === "session") {
+      if (!message.isOwn) await this.#session.load()
+      this.#tell("session", this.session)
+      await this.#show(["own", "lists"], true)
+      if (this.#tabs.leads) this.#synchroniser.restart()
+    }
+  }
+
+  #tell(name, detail) { this.dispatchEvent(new CustomEvent(name, { detail })) }
+
+  #fail(error) { this.#tell("failure", error) }
+}

@@ -1,0 +1,33 @@
+import { OfflineError } from "./error.js"
+import { call, segment } from "./server.js"
+
+/** Whether the copy answers in the server's place. */
+const isForCopy = error => error instanceof OfflineError && (error.isOffline || error.status >= 500)
+
+/** Searches at the server, or in the copy; what is bookmarked is the copy's to say, as it knows what waits. */
+export async function search(view, query, signal) {
+  const wanted = Object.entries(query).filter(([, value]) => value !== undefined && value !== "")
+  let answer
+  try {
+    answer = (await call("GET", `/v1/hotels?${new URLSearchParams(wanted)}`, { signal })).body
+  } catch (error) {
+    if (!isForCopy(error)) throw error
+    answer = { source: "device", reason: error.reason, ...await view.search(query) }
+  }
+  const { bookmarks, entries, isComplete } = await view.place("own")
+  const isKnown = id => isComplete || entries.some(entry => !entry.list && entry.subject === id)
+  const hotels = answer.hotels.map(hotel => (
+    { ...hotel, bookmarked: isKnown(hotel.id) ? bookmarks.has(hotel.id) : Boolean(hotel.bookmarked) }))
+  return { ...answer, hotels }
+}
+
+/** One hotel, from the server or the copy. */
+export async function hotel(view, id, signal) {
+  try {
+    return (await call("GET", `/v1/hotels/${segment(id)}`, { signal })).body
+  } catch (error) {
+    const kept = isForCopy(error) ? await view.hotel(id) : undefined
+    if (kept) return kept
+    throw error
+  }
+}

@@ -1,0 +1,182 @@
+"""The outbox of `/offline.js`: what is done without a network arrives, once, whatever ends the page meanwhile."""
+import time
+
+import pytest
+from offline_browser import Refused
+from offline_fixtures import browsers, service  # noqa: F401
+
+FIRST = "return (await client.search({ description: 'pool', limit: 1 })).hotels[0]"
+
+FAILING = """
+    const real = window.fetch
+    window.tries = []
+    window.fetch = (path, options = {}) => {
+        if (options.method !== 'PUT' || !window.refusal) return real(path, options)
+        tries.push(options.headers['idempotency-key'])
+        return Promise.resolve(new Response(JSON.stringify({ error: 'overloaded', reason: 'Busy' }), window.refusal))
+    }
+    window.refusal = args.answer
+"""
+
+
+def sign_up(browser, name="ada"):
+    browser.run("await client.signUp({ username: args.name, password: 'correct horse' })", name=name)
+
+
+def test_a_bookmark_is_seen_at_once_and_arrives(browsers, service):
+    browser = browsers().open()
+    browser.settled()
+    hotel = browser.run(FIRST)
+    entry = browser.run("return await client.bookmark(args.hotel)", hotel=hotel)
+    assert entry["state"] == "pending" and entry["label"] == hotel["name"]
+    assert [it["id"] for it in browser.run("return await client.bookmarks()")] == [hotel["id"]]
+    assert browser.run("return (await client.settled(args.id)).state", id=entry["id"]) == "delivered"
+    # The server's own word, by the cookie.
+    theirs = browser.run("return await (await fetch('/v1/bookmarks')).json()")
+    assert [it["id"] for it in theirs["bookmarks"]] == [hotel["id"]]
+    mine = browser.run("return await client.bookmarks()")
+    assert mine[0]["rev"] == theirs["bookmarks"][0]["rev"] and "pending" not in mine[0]
+
+
+def test_an_offline_bookmark_survives_reload_and_kill_and_arrives_once(browsers):
+    browser = browsers().open()
+    browser.settled()
+    hotel = browser.run(FIRST)
+    browser.offline()
+    browser.until("return client.sync.phase === 'offline'")
+    browser.run("await client.bookmark(args.hotel)", hotel=hotel)
+    assert browser.run("return (await client.search({ description: 'pool' })).source") == "device"
+    browser.kill()
+
+    browser = browsers()
+    browser.offline()
+    browser.driver.get("about:blank")
+    browser.offline(False)
+    browser.open()
+    browser.settled()
+    assert [(it["action"], it["state"]) for it in browser.entries()] == [("bookmark", "delivered")]
+    browser.driver.refresh()
+    browser.attach()
+    browser.settled()
+    assert [it["id"] for it in browser.run("return await client.bookmarks()")] == [hotel["id"]]
+    history = browser.run("return (await client.history(args.id)).revisions", id=hotel["id"])
+    assert [it["current"] for it in history] == [True]
+
+
+def test_a_list_whose_answer_was_lost_is_made_once(browsers, service):
+    browser = browsers().open()
+    browser.settled()
+    sign_up(browser)
+    browser.settled()
+    service.pause()
+    browser.run("await client.makeList({ title: 'Rome' })")
+    browser.until("return (await client.outbox()).at(-1).state === 'transit'")
+    time.sleep(1)
+    browser.kill()
+    service.resume()
+    browser = browsers().open()
+    browser.settled()
+    assert [(it["state"], it["attempts"]) for it in browser.entries() if it["action"] == "makeList"] == [("delivered", 2)]
+    theirs = browser.run("return (await (await fetch('/v1/lists')).json()).lists")
+    assert [it["title"] for it in theirs] == ["Rome"]
+
+
+def test_what_is_done_on_a_list_made_offline_follows_it(browsers):
+    browser = browsers().open()
+    browser.settled()
+    sign_up(browser)
+    browser.settled()
+    hotel = browser.run(FIRST)
+    browser.offline()
+    made = browser.run("""
+        const { list } = await client.makeList({ title: 'Rome' })
+        await client.bookmark(args.hotel, { list })
+        await client.putNote(list, 'Plan', 'first')
+        await client.putNote(list, 'Plan', 'second')
+        return { list, notes: await client.notes(list), bookmarks: await client.bookmarks({ list }) }""", hotel=hotel)
+    assert [it["markdown"] for it in made["notes"]] == ["second"]
+    assert [it["id"] for it in made["bookmarks"]] == [hotel["id"]]
+    browser.offline(False)
+    browser.settled()
+    states = {it["action"]: it["state"] for it in browser.entries()}
+    assert states == {"makeList": "delivered", "bookmark": "delivered", "putNote": "delivered"}
+    theirs = browser.run("""
+        const [list] = (await (await fetch('/v1/lists')).json()).lists
+        return await (await fetch(`/v1/lists/${list.id}/notes`)).json()""")
+    assert [(it["title"], it["markdown"]) for it in theirs["notes"]] == [("Plan", "second")]
+    # The id that it had here is understood still.
+    assert browser.run("return (await client.notes(args.list)).length", list=made["list"]) == 1
+
+
+def test_a_refused_change_is_taken_back_with_its_reason(browsers):
+    browser = browsers().open()
+    browser.settled()
+    browser.run("await client.bookmark({ id: 'nosuch', name: 'Nowhere' })")
+    browser.until("return (await client.outbox())[0].state === 'rejected'")
+    [entry] = browser.entries()
+    assert entry["status"] == 404 and "nosuch" in entry["reason"]
+    assert browser.run("return await client.bookmarks()") == []
+    assert browser.run("return client.sync.stuck") == 1
+    assert browser.run("return heard.filter(([name]) => name === 'rejected').length") == 1
+    # Again, with the same result.
+    browser.run("await client.sendAgain(args.id)", id=entry["id"])
+    browser.until("const [it] = await client.outbox(); return it.state === 'rejected' && it.attempts === 2")
+    # Changed: with what is known of the hotel.
+    browser.run("await client.change(args.id, { name: 'Nowhere' })", id=entry["id"])
+    browser.run("await client.settled(args.id)", id=entry["id"])
+    assert [it["hotel"]["name"] for it in browser.run("return await client.bookmarks()")] == ["Nowhere"]
+    # Dropped.
+    other = browser.run("return await client.bookmark({ id: 'nosuch_2' })")
+    browser.until("return (await client.outbox()).at(-1).state === 'rejected'")
+    browser.run("await client.drop(args.id)", id=other["id"])
+    assert len(browser.entries()) == 1 and browser.run("return client.sync.stuck") == 0
+
+
+def test_three_retries_then_parked_and_sent_again_by_hand(browsers):
+    browser = browsers().open(backoff=[50, 100, 200])
+    browser.settled()
+    hotel = browser.run(FIRST)
+    browser.run(FAILING, answer={"status": 503})
+    entry = browser.run("return await client.bookmark(args.hotel)", hotel=hotel)
+    browser.until("return (await client.outbox())[0].state === 'parked'")
+    keys = browser.run("return tries")
+    assert len(keys) == 4 and len(set(keys)) == 1
+    [parked] = browser.entries()
+    assert (parked["attempts"], parked["status"], parked["reason"]) == (4, 503, "Busy")
+    with pytest.raises(Refused, match="overloaded"):
+        browser.run("await client.settled(args.id)", id=entry["id"])
+    # It is shown still: nobody has refused it.
+    assert len(browser.run("return await client.bookmarks()")) == 1
+    time.sleep(1)
+    assert len(browser.run("return tries")) == 4
+    browser.run("window.refusal = null; await client.sendAgain(args.id)", id=entry["id"])
+    browser.run("await client.settled(args.id)", id=entry["id"])
+    assert len(browser.run("return (await (await fetch('/v1/bookmarks')).json()).bookmarks")) == 1
+
+
+def test_retry_after_is_obeyed(browsers):
+    browser = browsers().open(backoff=[10, 10, 10])
+    browser.settled()
+    hotel = browser.run(FIRST)
+    browser.run(FAILING, answer={"status": 429, "headers": {"retry-after": "2"}})
+    entry = browser.run("return await client.bookmark(args.hotel)", hotel=hotel)
+    browser.until("return tries.length === 1")
+    time.sleep(1)
+    assert browser.run("window.refusal = null; return tries.length") == 1
+    browser.run("await client.settled(args.id)", id=entry["id"])
+
+
+def test_removing_can_be_undone_with_place_and_time(browsers):
+    browser = browsers().open()
+    browser.settled()
+    browser.run("""
+        const { hotels } = await client.search({ description: 'pool', limit: 3 })
+        for (const hotel of hotels) await client.settled((await client.bookmark(hotel)).id)""")
+    before = browser.run("return await client.bookmarks()")
+    entry = browser.run("return await client.unbookmark(args.id)", id=before[1]["id"])
+    browser.run("await client.settled(args.id)", id=entry["id"])
+    assert len(browser.run("return await client.bookmarks()")) == 2
+    undo = browser.run("return await client.undo(args.id)", id=entry["id"])
+    browser.run("await client.settled(args.id)", id=undo["id"])
+    after = browser.run("return await client.bookmarks()")
+    assert [(it["id"], it["bookmarkedAt"]) for it in after] == [(it["id"], it["bookmarkedAt"]) for it in before]
