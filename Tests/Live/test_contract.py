@@ -45,6 +45,7 @@ def test_every_operation_answers_as_documented(shared):
         ("GET", accepted.headers["Location"], {"token": guest}),
         *((("GET", path, {}) for path in PAGES)), ("GET", "/healthz", {}), ("GET", "/readyz", {}), ("GET", "/metrics", {}),
         ("GET", "/openapi.yaml", {}), ("GET", "/openapi.json", {}), *administration(), ("GET", "/v1/limits", {}),
+        ("POST", "/v1/guests", {"json": {"cookie": True}}), ("POST", "/v1/guests", {"json": {"cookie": 1}}),
         ("POST", "/v1/users", {"json": user}), ("POST", "/v1/users", {"json": user}),
         ("POST", "/v1/sessions", {"json": user}),
         ("POST", "/v1/sessions", {"json": {"idToken": "nobody's"}}),

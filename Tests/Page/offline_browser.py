@@ -46,7 +46,7 @@ class OfflineBrowser:
         self.driver = webdriver.Chrome(options=options, service=Service("/usr/bin/chromedriver"))
         self.driver.set_script_timeout(60)
         self.process = self.driver.service.process
-        self.is_killed = False
+        self.has_ended = False
 
     def open(self, path=BLANK, **options):
         """Goes to a page and opens a client there, as `client`; `heard` collects its events."""
@@ -127,13 +127,14 @@ class OfflineBrowser:
             except ProcessLookupError:
                 pass
         self._end()
-        self.is_killed = True
+        self.has_ended = True
         for lock in self.profile.glob("Singleton*"):
             lock.unlink(missing_ok=True)
 
     def close(self):
-        if not self.is_killed:
+        if not self.has_ended:
             self.driver.quit()
+        self.has_ended = True
 
     def _end(self):
         self.process.terminate()

@@ -19,6 +19,15 @@ FAILING = """
 """
 
 
+def restarted(browsers, browser):
+    """The browser once more: it writes its cookies to the disk when it ends, or after half a minute."""
+    browser.settled()
+    browser.close()
+    again = browsers().open()
+    again.settled()
+    return again
+
+
 def sign_up(browser, name="ada"):
     browser.run("await client.signUp({ username: args.name, password: 'correct horse' })", name=name)
 
@@ -39,8 +48,7 @@ def test_a_bookmark_is_seen_at_once_and_arrives(browsers, service):
 
 
 def test_an_offline_bookmark_survives_reload_and_kill_and_arrives_once(browsers):
-    browser = browsers().open()
-    browser.settled()
+    browser = restarted(browsers, browsers().open())
     hotel = browser.run(FIRST)
     browser.offline()
     browser.until("return client.sync.phase === 'offline'")
@@ -48,11 +56,7 @@ def test_an_offline_bookmark_survives_reload_and_kill_and_arrives_once(browsers)
     assert browser.run("return (await client.search({ description: 'pool' })).source") == "device"
     browser.kill()
 
-    browser = browsers()
-    browser.offline()
-    browser.driver.get("about:blank")
-    browser.offline(False)
-    browser.open()
+    browser = browsers().open()
     browser.settled()
     assert [(it["action"], it["state"]) for it in browser.entries()] == [("bookmark", "delivered")]
     browser.driver.refresh()
@@ -63,11 +67,25 @@ def test_an_offline_bookmark_survives_reload_and_kill_and_arrives_once(browsers)
     assert [it["current"] for it in history] == [True]
 
 
+def test_a_guest_whose_cookie_is_lost_keeps_the_bookmarks(browsers):
+    browser = browsers().open()
+    browser.settled()
+    hotels = browser.run("return (await client.search({ description: 'pool', limit: 2 })).hotels")
+    browser.run("for (const hotel of args.hotels) await client.settled((await client.bookmark(hotel)).id)", hotels=hotels)
+    former = browser.run("return client.session.id")
+    browser.driver.delete_all_cookies()
+    browser.open()
+    browser.settled()
+    browser.until("return (await (await fetch('/v1/bookmarks')).json()).bookmarks.length === 2")
+    assert browser.run("return client.session.id") != former
+    assert [it["id"] for it in browser.run("return await client.bookmarks()")] == [it["id"] for it in hotels[::-1]]
+
+
 def test_a_list_whose_answer_was_lost_is_made_once(browsers, service):
     browser = browsers().open()
     browser.settled()
     sign_up(browser)
-    browser.settled()
+    browser = restarted(browsers, browser)
     service.pause()
     browser.run("await client.makeList({ title: 'Rome' })")
     browser.until("return (await client.outbox()).at(-1).state === 'transit'")

@@ -111,8 +111,9 @@ export class Session {
     if (this.state.state !== "active") return
     if (this.state.kind === "user") return this.#store({ ...this.state, state: "ended" })
     const bookmarks = await this.#view.bookmarks()
-    for (const { id, hotel } of bookmarks.reverse()) {
-      await this.#outbox.add({ action: "bookmark", subject: id, hotel, label: hotel.name })
+    for (const { id, hotel, pending } of bookmarks.reverse()) {
+      // What waits in the outbox goes to the next guest by itself.
+      if (!pending) await this.#outbox.add({ action: "bookmark", subject: id, hotel, label: hotel.name })
     }
     await this.#database.write(["meta", ...copies], async transaction => {
       for (const store of copies) await transaction.clear(store)
