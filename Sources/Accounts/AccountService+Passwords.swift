@@ -1,4 +1,5 @@
 import Documents
+package import IPAddresses
 import Stores
 
 extension AccountService {

@@ -1,4 +1,5 @@
 import Documents
+package import IPAddresses
 package import Stores
 
 extension AccountService {

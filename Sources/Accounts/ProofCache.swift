@@ -1,6 +1,7 @@
 import Crypto
 import Documents
 import FoundationEssentials
+import IPAddresses
 import Lanes
 import Stores
 import Synchronization

@@ -1,8 +1,10 @@
 import Accounts
 import Compression
 import Documents
+import HTTPServer
 import HTTPTypes
 package import Hummingbird
+import IPAddresses
 import JSON
 import Lanes
 package import Logging
@@ -110,7 +112,7 @@ struct Call: Sendable {
   }
 
   private func take(_ bytes: Int) throws(Problem) {
-    guard context.hold?.take(bytes) ?? true else { throw ConnectionProblem.overloaded }
+    guard context.hold?.take(bytes) ?? true else { throw Problem(.overloaded) }
   }
 
   private static func problem(_ error: CompressionError, _ limit: Int) -> Problem {

@@ -1,6 +1,7 @@
 import Accounts
 import Catalogue
 import HTTPAPI
+import HTTPServer
 import Hummingbird
 import Logging
 import Metrics
@@ -85,7 +86,7 @@ package struct BookmarkServer: Sendable {
   /// What listens at the operators' own port, where there is one.
   private func operations(_ router: RequestRouter) async throws -> OperationsListener? {
     guard let port = settings.operationsPort else { return nil }
-    return try await OperationsListener(hostname: settings.hostname, port: port, router: router)
+    return try await OperationsListener(hostname: settings.hostname, port: port, answers: router)
   }
 
   private func application(

@@ -1,5 +1,6 @@
 import Glibc
 import HTTPAPI
+import HTTPServer
 import HummingbirdCore
 import Lanes
 import Logging
@@ -69,21 +70,20 @@ struct ConnectionAssembly: Sendable {
   private static func spare(descriptors: Int) -> Int { min(spareDescriptors, descriptors / 4) }
 
   /// The server's HTTP side.
-  /// - Parameter router: what answers requests over HTTP/1; over HTTP/2 Hummingbird asks it.
-  func server(_ router: RequestRouter) -> HTTPServerBuilder {
+  /// - Parameter answers: the service; over HTTP/2 Hummingbird asks it.
+  func server(_ answers: any RequestAnswering) -> HTTPServerBuilder {
     HTTPServerBuilder { responder in
       let (proxies, countsLoopback) = (proxies, caps.countsLoopback)
       guard let certificates else {
         return CountedConnection(
-          PlainConnection(router: router, admission: admission, crossOrigin: crossOrigin),
-          ledger: ledger, isSecure: false
+          PlainConnection(answers: answers, admission: admission),
+          ledger: ledger, isSecure: false, answers: answers
         ) { proxies.owner(of: $0, countsLoopback: countsLoopback) }
       }
       return CountedConnection(
         SecureConnection(
-          router: router, responder: responder, certificates: certificates, admission: admission,
-          crossOrigin: crossOrigin),
-        ledger: ledger, isSecure: true
+          answers: answers, responder: responder, certificates: certificates, admission: admission),
+        ledger: ledger, isSecure: true, answers: answers
       ) { proxies.owner(of: $0, countsLoopback: countsLoopback) }
     }
   }

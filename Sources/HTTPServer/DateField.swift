@@ -1,19 +1,19 @@
 import Glibc
-import HTTPTypes
+package import HTTPTypes
 import Synchronization
 
 /// The `Date` of answers, put into words once a second.
 ///
 /// Source: RFC 9110, section 5.6.7.
-final class DateField: Sendable {
+package final class DateField: Sendable {
   private let clock: @Sendable () -> Int
   private let latest = Mutex((second: Int.min, field: HTTPField(name: .date, value: "")))
 
   /// - Parameter clock: seconds since 1970, UTC.
-  init(clock: @escaping @Sendable () -> Int = { time(nil) }) { self.clock = clock }
+  package init(clock: @escaping @Sendable () -> Int = { time(nil) }) { self.clock = clock }
 
   /// The field as it is now.
-  var now: HTTPField {
+  package var now: HTTPField {
     let second = clock()
     return latest.withLock { latest in
       if latest.second != second {

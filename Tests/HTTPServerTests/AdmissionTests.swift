@@ -1,9 +1,8 @@
-import Accounts
 import IPAddresses
 import NIOCore
 import Testing
 
-@testable import HTTPAPI
+@testable import HTTPServer
 
 @Suite struct AdmissionTests {
   @Test func boundIsTheLastThatMay() {

@@ -1,3 +1,4 @@
+package import NIOCore
 import Synchronization
 
 /// Says which requests are begun: so many at once, fewer while the server falls behind, and no more bytes of
@@ -171,7 +172,7 @@ final class AddressShare: Sendable {
 /// has ended, too.
 package final class RequestHold: Sendable {
   /// Bodies up to here cost no accounting, in bytes.
-  static let freeBytes = 64 << 10
+  package static let freeBytes = 64 << 10
 
   private let admission: Admission
   private let address: AddressShare?
@@ -191,12 +192,20 @@ package final class RequestHold: Sendable {
     if hasPlace.load(ordering: .relaxed) { admission.leave(from: address) }
   }
 
+  /// What the request of a stream of HTTP/2 holds.
+  /// - Throws: `ChannelError` for a stream that is gone already.
+  package static func held(on channel: any Channel) async throws -> RequestHold? {
+    try await channel.eventLoop.submit {
+      try channel.pipeline.syncOperations.handler(type: RequestLimitHandler.self).hold
+    }.get()
+  }
+
   /// Another one, for what goes on when the request is answered. It has no place among the running requests.
-  func outlasting() -> RequestHold { RequestHold(admission) }
+  package func outlasting() -> RequestHold { RequestHold(admission) }
 
   /// Counts bytes of its body, as it was sent, unpacked or parsed.
   /// - Returns: whether there is memory for them.
-  func take(_ count: Int) -> Bool {
+  package func take(_ count: Int) -> Bool {
     guard count > 0 else { return true }
     guard admission.take(count) else { return false }
     bytes.add(count, ordering: .relaxed)
@@ -204,21 +213,21 @@ package final class RequestHold: Sendable {
   }
 
   /// Gives back what its body took: nobody has it any more.
-  func giveBody() { admission.give(bytes.exchange(0, ordering: .relaxed)) }
+  package func giveBody() { admission.give(bytes.exchange(0, ordering: .relaxed)) }
 
   /// Counts an answer that is being put together; one that is short costs no accounting.
   /// - Parameter count: the bytes that it has so far.
   /// - Returns: whether there is memory for them.
-  func holdAnswer(_ count: Int) -> Bool {
+  package func holdAnswer(_ count: Int) -> Bool {
     let held = answerBytes.load(ordering: .relaxed)
-    guard count > max(held, RequestLimitHandler.pieceBytes) else { return true }
+    guard count > max(held, RequestLimits.answerPieceBytes) else { return true }
     guard admission.takeAnswer(count - held) else { return false }
     answerBytes.add(count - held, ordering: .relaxed)
     return true
   }
 
   /// Gives back what its answer took: the connection counts it from now on.
-  func giveAnswer() { admission.giveAnswer(answerBytes.exchange(0, ordering: .relaxed)) }
+  package func giveAnswer() { admission.giveAnswer(answerBytes.exchange(0, ordering: .relaxed)) }
 
   /// Takes over the place among the running requests from a connection that is gone.
   func takePlace() { hasPlace.store(true, ordering: .relaxed) }

@@ -1,5 +1,5 @@
 import HTTPTypes
-import Hummingbird
+import HummingbirdCore
 import NIOCore
 import NIOEmbedded
 import NIOHTTP1
@@ -7,7 +7,7 @@ import NIOHTTPTypes
 import Synchronization
 import Testing
 
-@testable import HTTPAPI
+@testable import HTTPServer
 
 /// What crosses between a connection's event loop and the task that answers its requests.
 @Suite struct RequestQueueTests {
@@ -94,8 +94,8 @@ import Testing
     let line = try await Line()
     try await line.receive(Self.head, Self.body("a"))
     let request = try #require(try await line.queue.next())
-    try await line.fail(Problem.notFound)
-    await #expect(throws: Problem.self) { _ = try await Self.text(request) }
+    try await line.fail(ConnectionRefusal.overloaded)
+    await #expect(throws: ConnectionRefusal.self) { _ = try await Self.text(request) }
     let next = try await line.queue.next()
     #expect(next == nil)
   }

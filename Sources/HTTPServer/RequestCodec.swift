@@ -1,4 +1,4 @@
-import HTTPTypes
+package import HTTPTypes
 import NIOCore
 import NIOHTTP1
 import NIOHTTPTypes
@@ -67,7 +67,7 @@ final class RequestCodec: ChannelDuplexHandler, RemovableChannelHandler {
 
   private func fail(_ failure: HTTPParserError, _ context: ChannelHandlerContext) {
     state.failure = failure
-    state.refusal = ConnectionProblem.malformed
+    state.refusal = .malformed
     context.fireErrorCaught(failure)
   }
 
@@ -117,5 +117,16 @@ final class RequestCodec: ChannelDuplexHandler, RemovableChannelHandler {
     let host = rest.prefix { $0 != UInt8(ascii: "/") && $0 != UInt8(ascii: "?") }
     let path = String(Substring(rest[host.endIndex...]))
     return (String(Substring(host)), path.utf8.first == UInt8(ascii: "/") ? path : "/" + path)
+  }
+}
+
+extension HTTPFields {
+  /// A field's value, as the subscript gives it, but not copied where the field comes once.
+  package func value(of name: HTTPField.Name) -> String? {
+    guard let index = firstIndex(where: { $0.name == name }) else { return nil }
+    guard !self[self.index(after: index)...].contains(where: { $0.name == name }) else {
+      return self[name]
+    }
+    return self[index].value
   }
 }

@@ -1,5 +1,5 @@
-import Accounts
 import HTTPTypes
+import IPAddresses
 import NIOCore
 import NIOHTTPTypes
 
@@ -15,19 +15,15 @@ final class RequestLimitHandler: ChannelDuplexHandler, RemovableChannelHandler {
   typealias OutboundIn = HTTPResponsePart
   typealias OutboundOut = HTTPResponsePart
 
-  /// Bytes that are written at a time: as much as a client has to take within the stall limit.
-  static let pieceBytes = 64 << 10
   /// Bytes of a refused request that are read before the connection is given up.
   static let refusedBytes = 1 << 20
 
   let limits: ConnectionLimits
   let admission: Admission
-  /// Which pages may read what is answered here.
-  let crossOrigin: CrossOrigin
+  /// The service that answers requests.
+  let answers: any RequestAnswering
   /// The connection's state; nil for a stream of HTTP/2, which has one request.
   let connection: ConnectionState?
-  /// Answers at once what operators ask; nil for a connection on which nobody does.
-  private let router: RequestRouter?
 
   /// The request that was read last.
   private var request: HTTPRequest?
@@ -68,13 +64,12 @@ final class RequestLimitHandler: ChannelDuplexHandler, RemovableChannelHandler {
   var timer: Scheduled<Void>?
 
   init(
-    _ limits: ConnectionLimits, _ admission: Admission, _ crossOrigin: CrossOrigin,
-    _ connection: ConnectionState? = nil, _ router: RequestRouter? = nil
+    _ limits: ConnectionLimits, _ admission: Admission, _ answers: any RequestAnswering,
+    _ connection: ConnectionState? = nil
   ) {
-    self.router = router
     self.limits = limits
     self.admission = admission
-    self.crossOrigin = crossOrigin
+    self.answers = answers
     self.connection = connection
   }
 
@@ -88,7 +83,7 @@ final class RequestLimitHandler: ChannelDuplexHandler, RemovableChannelHandler {
   var answered: HTTPRequest? { asked.first?.head ?? request }
 
   func handlerAdded(context: ChannelHandlerContext) {
-    guard let text = context.channel.remoteAddress?.ipAddress, router?.isProxy(text) != true else {
+    guard let text = context.channel.remoteAddress?.ipAddress, !answers.isProxy(text) else {
       return
     }
     address = admission.share(of: ClientAddress(text).prefix)
@@ -120,7 +115,7 @@ final class RequestLimitHandler: ChannelDuplexHandler, RemovableChannelHandler {
       } else {
         if pace.count > 0, !hasAnswer { waiting = context.eventLoop.now }
         // Its place was left to others while the body was on its way; it may be taken.
-        guard takesPlaceAgain() else { return failBody(ConnectionProblem.overloaded, context) }
+        guard takesPlaceAgain() else { return failBody(.overloaded, context) }
         context.fireChannelRead(data)
       }
     }
@@ -140,7 +135,7 @@ final class RequestLimitHandler: ChannelDuplexHandler, RemovableChannelHandler {
     // Behind a request that is not answered yet it is in line on its connection, which has one place. One that took
     // its body as it came has done its work.
     let always =
-      outstanding > 1 || isTakenAsItComes || (request.map(Problem.mustAnswer) ?? true)
+      outstanding > 1 || isTakenAsItComes || (request.map(answers.isAlwaysBegun) ?? true)
     holdsPlace = admission.enter(always: always, from: address)
     return holdsPlace
   }
@@ -155,18 +150,16 @@ final class RequestLimitHandler: ChannelDuplexHandler, RemovableChannelHandler {
     if outstanding == 0 {
       hasAnswer = false
       // Who does not take answers waits for them as others do.
-      if context.channel.isWritable, let (head, body) = router?.answerAtOnce(head) {
+      if context.channel.isWritable, let (head, body) = answers.answerAtOnce(head) {
         (isRefusing, isAnsweredAtOnce) = (true, true)
         closes = connection?.isLast ?? true
         answer(head, body, context)
         return arm(context, at: now)
       }
-      // A browser takes a refused preflight for a server that allows nothing.
-      let always = Problem.mustAnswer(head) || CrossOrigin.isPreflight(head)
-      guard admission.enter(always: always, from: address) else {
+      guard admission.enter(always: answers.isAlwaysBegun(head), from: address) else {
         isRefusing = true
         closes = connection?.isLast ?? true
-        answer(ConnectionProblem.overloaded, context)
+        answer(.overloaded, context)
         return arm(context, at: now)
       }
       holdsPlace = true
@@ -190,7 +183,7 @@ final class RequestLimitHandler: ChannelDuplexHandler, RemovableChannelHandler {
       if count > Self.refusedBytes { context.close(promise: nil) }
       return
     }
-    guard holdsBody(count) else { return failBody(ConnectionProblem.overloaded, context) }
+    guard holdsBody(count) else { return failBody(.overloaded, context) }
     context.fireChannelRead(data)
   }
 
@@ -209,12 +202,12 @@ final class RequestLimitHandler: ChannelDuplexHandler, RemovableChannelHandler {
   }
 
   /// Lets the route answer what is wrong with its body.
-  func failBody(_ problem: Problem, _ context: ChannelHandlerContext) {
+  func failBody(_ refusal: ConnectionRefusal, _ context: ChannelHandlerContext) {
     pace = nil
     closes = true
     waiting = context.eventLoop.now
     connection?.isDraining = true
-    context.fireErrorCaught(problem)
+    context.fireErrorCaught(refusal)
   }
 
   func triggerUserOutboundEvent(
@@ -252,7 +245,7 @@ final class RequestLimitHandler: ChannelDuplexHandler, RemovableChannelHandler {
         promise?.succeed()
         return
       }
-      guard bytes.readableBytes > Self.pieceBytes || unwrittenBytes > 0 else {
+      guard bytes.readableBytes > RequestLimits.answerPieceBytes || unwrittenBytes > 0 else {
         return context.write(data, promise: promise)
       }
       writePieces(bytes, context, promise)

@@ -2,7 +2,7 @@ import HTTPTypes
 import Synchronization
 import Testing
 
-@testable import HTTPAPI
+@testable import HTTPServer
 
 @Suite struct DateFieldTests {
   /// The example of RFC 9110, section 5.6.7.

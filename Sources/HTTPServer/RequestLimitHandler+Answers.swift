@@ -57,8 +57,8 @@ extension RequestLimitHandler {
     closes = true
     hasAnswer = true
     waiting = nil
-    let problem = connection?.refusal ?? ConnectionProblem.malformed
-    let (head, body) = message(problem, to: asked.first?.head, closes: true)
+    let refusal = connection?.refusal ?? .malformed
+    let (head, body) = message(refusal, to: asked.first?.head, closes: true)
     write(head, context, promise)
     if asked.first?.head.method != .head {
       context.write(wrapOutboundOut(.body(body)), promise: nil)
@@ -111,7 +111,7 @@ extension RequestLimitHandler {
         return
       }
       connection.read?()
-      ConnectionProblem.linger(context, limits.linger)
+      context.close(lingering: limits.linger)
     }
     context.writeAndFlush(data, promise: sent)
   }
@@ -122,8 +122,8 @@ extension RequestLimitHandler {
   }
 
   /// Answers in the route's place.
-  func answer(_ problem: Problem, _ context: ChannelHandlerContext) {
-    let (head, body) = message(problem, to: answered, closes: closes && connection != nil)
+  func answer(_ refusal: ConnectionRefusal, _ context: ChannelHandlerContext) {
+    let (head, body) = message(refusal, to: answered, closes: closes && connection != nil)
     write(head, context, nil)
     if answered?.method != .head { context.write(wrapOutboundOut(.body(body)), promise: nil) }
     let end = wrapOutboundOut(.end(nil))
@@ -142,12 +142,12 @@ extension RequestLimitHandler {
     if closes { finish(end, context, nil) } else { context.writeAndFlush(end, promise: nil) }
   }
 
-  /// Head and body of an answer to a request, which a page of an allowed origin may read.
+  /// Head and body of a refusal.
   func message(
-    _ problem: Problem, to request: HTTPRequest?, closes: Bool
+    _ refusal: ConnectionRefusal, to request: HTTPRequest?, closes: Bool
   ) -> (head: HTTPResponse, body: ByteBuffer) {
-    var (head, body) = problem.message(to: request, closes: closes)
-    crossOrigin.decorate(&head.headerFields, origin: request?.headerFields[.origin])
+    var (head, body) = answers.answer(to: refusal, of: request)
+    if closes { head.headerFields[.connection] = "close" }
     return (head, body)
   }
 
@@ -177,7 +177,7 @@ extension RequestLimitHandler {
   }
 }
 
-/// The account of long answers on their way. One of up to ``pieceBytes`` costs none of this.
+/// The account of long answers on their way. One of up to ``RequestLimits/answerPieceBytes`` costs none of this.
 extension RequestLimitHandler {
   /// Accounts for an answer of known length.
   /// - Parameter length: its `Content-Length`.
@@ -185,7 +185,7 @@ extension RequestLimitHandler {
   func holdsAnswer(_ length: String) -> Bool {
     hold?.giveAnswer()
     // Shorter numbers are none that count.
-    guard length.utf8.count > 4, let count = Int(length), count > Self.pieceBytes,
+    guard length.utf8.count > 4, let count = Int(length), count > RequestLimits.answerPieceBytes,
       answered?.method != .head
     else { return true }
     guard admission.takeAnswer(count) else { return false }
@@ -199,7 +199,7 @@ extension RequestLimitHandler {
     _ context: ChannelHandlerContext, closes: Bool, _ promise: EventLoopPromise<Void>?
   ) {
     isReplaced = true
-    let (head, body) = message(ConnectionProblem.overloaded, to: answered, closes: closes)
+    let (head, body) = message(.overloaded, to: answered, closes: closes)
     write(head, context, promise)
     if answered?.method != .head {
       context.write(wrapOutboundOut(.body(body)), promise: nil)
@@ -217,7 +217,8 @@ extension RequestLimitHandler {
       arm(context, at: now)
     }
     var rest = bytes
-    while let piece = rest.readSlice(length: min(rest.readableBytes, Self.pieceBytes)),
+    while let piece = rest.readSlice(
+      length: min(rest.readableBytes, RequestLimits.answerPieceBytes)),
       piece.readableBytes > 0
     {
       let isLast = rest.readableBytes == 0

@@ -1,7 +1,6 @@
-import Stores
 import Testing
 
-@testable import Accounts
+@testable import IPAddresses
 
 /// Which addresses a limit takes for one.
 struct ClientAddressTests {

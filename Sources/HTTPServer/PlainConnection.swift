@@ -1,5 +1,4 @@
 import HTTPTypes
-import Hummingbird
 import HummingbirdCore
 import Lanes
 package import Logging
@@ -13,24 +12,21 @@ import NIOHTTP1
 /// ``ClientWatch``, Hummingbird's idle timer, ``RequestHandler``, and the task that answers one request after
 /// the other.
 package struct PlainConnection: ServerChildChannel {
-  private let router: RequestRouter
+  private let answers: any RequestAnswering
   private let date = DateField()
   private let limits: ConnectionLimits
   private let admission: Admission
-  private let crossOrigin: CrossOrigin
   private let isSecure: Bool
 
-  /// - Parameter router: what answers requests.
-  /// - Parameter crossOrigin: which pages may read what is answered before a route is found.
+  /// - Parameter answers: the service that answers requests.
   /// - Parameter isSecure: whether it runs over TLS.
   package init(
-    router: RequestRouter, limits: ConnectionLimits = .init(), admission: Admission,
-    crossOrigin: CrossOrigin, isSecure: Bool = false
+    answers: any RequestAnswering, limits: ConnectionLimits = .init(), admission: Admission,
+    isSecure: Bool = false
   ) {
-    self.router = router
+    self.answers = answers
     self.limits = limits
     self.admission = admission
-    self.crossOrigin = crossOrigin
     self.isSecure = isSecure
   }
 
@@ -38,8 +34,8 @@ package struct PlainConnection: ServerChildChannel {
     channel.eventLoop.makeCompletedFuture {
       let pipeline = channel.pipeline.syncOperations
       let state = ConnectionState()
-      try Self.addCodec(to: pipeline, state, limits, isSecure: isSecure)
-      try pipeline.addHandler(RequestLimitHandler(limits, admission, crossOrigin, state, router))
+      try Self.addCodec(to: pipeline, state, limits, answers, isSecure: isSecure)
+      try pipeline.addHandler(RequestLimitHandler(limits, admission, answers, state))
       try pipeline.addHandler(ClientWatch())
       try pipeline.addHandler(
         HTTPConnectionStateHandler(
@@ -53,9 +49,9 @@ package struct PlainConnection: ServerChildChannel {
   /// Adds what turns bytes into requests and answers into bytes.
   static func addCodec(
     to pipeline: ChannelPipeline.SynchronousOperations, _ state: ConnectionState,
-    _ limits: ConnectionLimits, isSecure: Bool
+    _ limits: ConnectionLimits, _ answers: any RequestAnswering, isSecure: Bool
   ) throws {
-    try pipeline.addHandler(HeaderTimeoutHandler(state, limits))
+    try pipeline.addHandler(HeaderTimeoutHandler(state, limits, answers))
     var bounds = NIOHTTPDecoderLimitConfiguration()
     bounds.maxHeaderFieldSize = RequestLimits.headerBytes
     bounds.maxHeaderListSize = RequestLimits.headerBytes
@@ -68,7 +64,7 @@ package struct PlainConnection: ServerChildChannel {
   }
 
   package func handle(value: RequestQueue, logger: Logger) async {
-    guard let executor = router.executor(for: value.channel) else {
+    guard let executor = answers.executor(for: value.channel) else {
       return await serve(value, logger)
     }
     value.note(executor)
@@ -79,11 +75,10 @@ package struct PlainConnection: ServerChildChannel {
     let channel = value.channel
     await withTaskCancellationHandler {
       do {
-        let context = CallContext(source: .init(channel: channel, logger: logger))
         while let request = try await value.next() {
-          let response = try await router.respond(
-            to: request, context: context.holding(value.hold))
-          try await answer(response, on: channel)
+          let response = try await answers.answer(
+            request, on: channel, holding: value.hold, logger: logger)
+          try await write(response, to: channel)
           WorkExecutor.current?.finish()
           // Nothing after the last answer is done (RFC 9112, section 9.6), whoever said that it is that.
           if request.headers.value(of: .connection) == "close"
@@ -94,8 +89,8 @@ package struct PlainConnection: ServerChildChannel {
         }
       } catch is HTTPParserError {
         // ``RequestLimitHandler`` finds the words.
-        try? await answer(
-          Response(status: .badRequest, headers: [.connection: "close"]), on: channel)
+        try? await write(
+          Response(status: .badRequest, headers: [.connection: "close"]), to: channel)
       } catch {
         // The client is gone or took nothing.
         return channel.close(promise: nil)
@@ -107,7 +102,7 @@ package struct PlainConnection: ServerChildChannel {
     }
   }
 
-  private func answer(_ response: Response, on channel: any Channel) async throws {
+  private func write(_ response: Response, to channel: any Channel) async throws {
     var head = response.head
     head.headerFields.append(date.now)
     try await response.body.write(

@@ -1,5 +1,5 @@
-package import Accounts
 package import HummingbirdCore
+package import IPAddresses
 package import Logging
 package import NIOCore
 import Synchronization
@@ -99,15 +99,16 @@ package struct CountedConnection<Inner: ServerChildChannel>: ServerChildChannel 
   private let refusal: ByteBuffer?
 
   /// - Parameter isSecure: whether it runs over TLS; one too many is closed without a word then.
+  /// - Parameter answers: finds the words for one too many.
   /// - Parameter address: whom a connection counts for; nil for nobody.
   package init(
-    _ inner: Inner, ledger: ConnectionLedger, isSecure: Bool,
+    _ inner: Inner, ledger: ConnectionLedger, isSecure: Bool, answers: any RequestAnswering,
     address: @escaping @Sendable (SocketAddress?) -> ClientAddress?
   ) {
     self.inner = inner
     self.ledger = ledger
     self.address = address
-    refusal = isSecure ? nil : ConnectionProblem.overloaded.buffer
+    refusal = isSecure ? nil : answers.lastAnswer(.overloaded)
   }
 
   package func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<Value> {
@@ -116,7 +117,7 @@ package struct CountedConnection<Inner: ServerChildChannel>: ServerChildChannel 
       let isTold = refusal != nil && ledger.beginLingering()
       if isTold { channel.closeFuture.whenComplete { [ledger] _ in ledger.endLingering() } }
       return channel.eventLoop.makeCompletedFuture {
-        try channel.pipeline.syncOperations.addHandler(ConnectionRefusal(isTold ? refusal : nil))
+        try channel.pipeline.syncOperations.addHandler(ConnectionRefuser(isTold ? refusal : nil))
         return Value(inner: nil, channel: channel)
       }
     }
@@ -136,7 +137,7 @@ package struct CountedConnection<Inner: ServerChildChannel>: ServerChildChannel 
 }
 
 /// Says that there are too many connections, and closes.
-private final class ConnectionRefusal: ChannelInboundHandler {
+private final class ConnectionRefuser: ChannelInboundHandler {
   typealias InboundIn = ByteBuffer
   typealias OutboundOut = ByteBuffer
 
@@ -147,7 +148,7 @@ private final class ConnectionRefusal: ChannelInboundHandler {
   func channelActive(context: ChannelHandlerContext) {
     guard let words else { return context.close(promise: nil) }
     context.writeAndFlush(wrapOutboundOut(words), promise: nil)
-    ConnectionProblem.linger(context, ConnectionLimits().linger)
+    context.close(lingering: ConnectionLimits().linger)
   }
 
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {}

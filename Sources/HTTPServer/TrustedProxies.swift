@@ -1,4 +1,3 @@
-package import Accounts
 package import IPAddresses
 package import NIOCore
 
@@ -17,7 +16,7 @@ package struct TrustedProxies: Sendable, Equatable {
   package init(_ blocks: [CIDRBlock] = []) { self.blocks = blocks }
 
   /// Whether there are none.
-  var isEmpty: Bool { blocks.isEmpty }
+  package var isEmpty: Bool { blocks.isEmpty }
 
   /// Whether an address is a trusted proxy's.
   package func contains(_ address: String?) -> Bool {
@@ -28,16 +27,20 @@ package struct TrustedProxies: Sendable, Equatable {
   /// Who calls.
   /// - Parameter peer: the address at the other end of the connection; nil for none.
   /// - Parameter forwarded: the request's `X-Forwarded-For`.
-  func caller(peer: String?, forwarded: @autoclosure () -> String?) -> ClientAddress {
+  package func caller(peer: String?, forwarded: @autoclosure () -> String?) -> ClientAddress {
     guard contains(peer), let field = forwarded() else { return ClientAddress(peer ?? "local") }
     var caller = peer ?? "local"
     for part in field.utf8.split(separator: UInt8(ascii: ",")).suffix(Self.maximumHops).reversed() {
-      let address = String(decoding: part, as: UTF8.self).trimmingSpaces
+      let address = String(
+        decoding: part.drop(while: Self.isBlank).reversed().drop(while: Self.isBlank).reversed(),
+        as: UTF8.self)
       caller = address
       if !contains(address) { break }
     }
     return ClientAddress(caller)
   }
+
+  private static func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 }
 
   /// Whom a connection counts for where connections from one address are few; nil for a proxy's, which may
   /// have as many as it needs.

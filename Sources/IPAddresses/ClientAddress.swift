@@ -1,5 +1,3 @@
-import IPAddresses
-
 /// Where a request comes from, as far as limits tell addresses apart: a whole IPv4 address, or the 64-bit
 /// prefix that one subscriber of IPv6 owns (RFC 6177, RFC 7421).
 package struct ClientAddress: Sendable, Hashable {

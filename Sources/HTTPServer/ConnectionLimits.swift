@@ -77,7 +77,7 @@ final class ConnectionState {
   /// What the parser stopped at.
   var failure: HTTPParserError?
   /// The answer to that.
-  var refusal: Problem?
+  var refusal: ConnectionRefusal?
   /// Whether whatever comes is thrown away.
   var isDraining = false
   /// Goes on reading while what comes is thrown away.
@@ -98,11 +98,17 @@ struct AskedRequest {
 
 /// Tells the connection that a route is about to read a body: a client that waits for leave to send it
 /// (`Expect: 100-continue`, RFC 9110, section 10.1.1) is given it then and not before.
-struct BodyWanted: Sendable {}
+package struct BodyWanted: Sendable {
+  /// The event.
+  package init() {}
+}
 
 /// Tells the connection that a route takes its body as it comes: it may be of any length and take any time, as long as
 /// it comes at the rate of every body, and what has come of it is no longer in memory.
-struct BodyTakenAsItComes: Sendable {}
+package struct BodyTakenAsItComes: Sendable {
+  /// The event.
+  package init() {}
+}
 
 /// Tells a connection's last handler that its last answer is written, or that there will be none: requests that
 /// wait for their turn are not begun any more (RFC 9112, section 9.6).
@@ -128,6 +134,8 @@ package enum RequestLimits {
   /// Bytes per second that a client has to take of an answer of more than 64 KiB, on average after the pause
   /// that it may make. A feed may be read as slowly as one likes, down to ``idleSeconds`` for each 64 KiB.
   package static let answerBytesPerSecond = 8_192
+  /// Bytes of a long answer that are written at a time: as much as a client has to take within ``idleSeconds``.
+  package static let answerPieceBytes = 64 << 10
   /// Seconds from a request's last byte to the first of its answer. A feed answers at once.
   package static let requestSeconds = 60
   /// Seconds that a connection is read from after its last answer, so that the answer is not lost.
@@ -154,4 +162,14 @@ package enum RequestLimits {
   package static let leastAnswerMemoryBytes = 64 << 20
   /// Streams open at once on one HTTP/2 connection.
   package static let streams = 100
+}
+
+extension ChannelHandlerContext {
+  /// Ends what is written and cuts the connection a little later, so that an answer on its way is not lost to
+  /// a reset (RFC 9112, section 9.6).
+  func close(lingering time: TimeAmount) {
+    close(mode: .output, promise: nil)
+    let channel = channel
+    eventLoop.scheduleTask(in: time) { channel.close(promise: nil) }
+  }
 }

@@ -44,7 +44,7 @@ extension RequestLimitHandler {
     ended.futureResult.assumeIsolated().whenComplete { [connection] _ in
       guard !isRead else { return context.close(promise: nil) }
       connection?.read?()
-      ConnectionProblem.linger(context, linger)
+      context.close(lingering: linger)
     }
     context.close(mode: .output, promise: ended)
   }
@@ -85,7 +85,7 @@ extension RequestLimitHandler {
       return
     } else if let pace, pace.isLate(at: now) {
       if outstanding > 0, !hasAnswer {
-        failBody(ConnectionProblem.slowBody, context)
+        failBody(.slowBody, context)
       } else {
         cut(context)
       }
@@ -93,7 +93,7 @@ extension RequestLimitHandler {
       now >= waiting + limits.answer
     {
       closes = true
-      answer(ConnectionProblem.tooLong, context)
+      answer(.slowAnswer, context)
     }
   }
 
@@ -117,6 +117,7 @@ final class HeaderTimeoutHandler: ChannelInboundHandler, RemovableChannelHandler
 
   private let state: ConnectionState
   private let limits: ConnectionLimits
+  private let answers: any RequestAnswering
   /// When the head that is on its way began.
   private var began: NIODeadline?
   /// Whether its first line has come.
@@ -125,8 +126,11 @@ final class HeaderTimeoutHandler: ChannelInboundHandler, RemovableChannelHandler
   private var count = 0
   private var timer: Scheduled<Void>?
 
-  init(_ state: ConnectionState, _ limits: ConnectionLimits) {
+  init(
+    _ state: ConnectionState, _ limits: ConnectionLimits, _ answers: any RequestAnswering
+  ) {
     self.state = state
+    self.answers = answers
     self.limits = limits
   }
 
@@ -197,20 +201,20 @@ final class HeaderTimeoutHandler: ChannelInboundHandler, RemovableChannelHandler
   /// Answers a head that is late, and ends the connection.
   private func cut(_ context: ChannelHandlerContext) {
     state.isDraining = true
-    context.writeAndFlush(wrapOutboundOut(ConnectionProblem.late.buffer), promise: nil)
-    ConnectionProblem.linger(context, limits.linger)
+    context.writeAndFlush(wrapOutboundOut(answers.lastAnswer(.slowHead)), promise: nil)
+    context.close(lingering: limits.linger)
   }
 
   /// - Parameter isStart: whether the head that was refused begins with these bytes.
   private func refusal(
     _ failure: HTTPParserError, _ bytes: ByteBuffer, isStart: Bool
-  ) -> Problem {
+  ) -> ConnectionRefusal {
     switch failure {
     case .headerOverflow:
       state.isInBody || hasLine || endsLine(bytes)
-        ? ConnectionProblem.headers : ConnectionProblem.target
-    case .invalidMethod where isStart && Self.beginsWithWord(bytes): ConnectionProblem.method
-    default: ConnectionProblem.malformed
+        ? .headers : .target
+    case .invalidMethod where isStart && Self.beginsWithWord(bytes): .method
+    default: .malformed
     }
   }
 

@@ -26,28 +26,26 @@ package struct SecureConnection: ServerChildChannel {
   private let http1: PlainConnection
   private let http2: HTTP2Channel
 
-  /// - Parameter router: what answers requests over HTTP/1.
-  /// - Parameter responder: what answers them over HTTP/2.
+  /// - Parameter answers: the service that answers requests.
+  /// - Parameter responder: what Hummingbird asks over HTTP/2.
   /// - Parameter certificates: the certificate that a new connection uses.
-  /// - Parameter crossOrigin: which pages may read what is answered before a route is found.
   package init(
-    router: RequestRouter, responder: @escaping HTTPChannelHandler.Responder,
+    answers: any RequestAnswering, responder: @escaping HTTPChannelHandler.Responder,
     certificates: Certificates,
-    limits: ConnectionLimits = .init(), admission: Admission, crossOrigin: CrossOrigin
+    limits: ConnectionLimits = .init(), admission: Admission
   ) {
     self.certificates = certificates
     self.limits = limits
     http1 = PlainConnection(
-      router: router, limits: limits, admission: admission, crossOrigin: crossOrigin, isSecure: true
-    )
+      answers: answers, limits: limits, admission: admission, isSecure: true)
     let streams = HTTP1Channel.Configuration(
       additionalChannelHandlers: [
-        RequestLimitHandler(limits, admission, crossOrigin, nil, router), ClientWatch(),
+        RequestLimitHandler(limits, admission, answers), ClientWatch(),
       ],
       idleTimeout: .seconds(Int64(RequestLimits.idleSeconds)))
     http2 = HTTP2Channel(
       responder: { (request, writer: consuming ResponseWriter, channel) in
-        guard let executor = router.executor(for: channel) else {
+        guard let executor = answers.executor(for: channel) else {
           return try await responder(request, writer, channel)
         }
         channel.closeFuture.whenComplete { _ in executor.clientLeft() }
