@@ -89,9 +89,13 @@ struct AskedRequest {
   /// Its head.
   let head: HTTPRequest
   /// Whether it is of HTTP/1.0.
-  let isOld: Bool
-  /// What it holds.
-  let hold: RequestHold
+  var isOld = false
+  /// Whether it is the last of its connection.
+  var isLast = false
+  /// Whether it is begun however much there is to do.
+  var isAlwaysBegun = false
+  /// What it holds, once it is passed on.
+  var hold: RequestHold?
   /// Bytes of its body as it was sent that are accounted for.
   var sentBytes = 0
 }

@@ -7,86 +7,41 @@ import NIOHTTPTypes
 /// server has too much to do, cuts off bodies that come too slowly and answers that are taken too slowly or not
 /// given, and ends a connection after its last answer.
 ///
-/// A request costs it a few comparisons and two looks at the clock; its timer runs at an interval and only
-/// while there is something to wait for, so that a feed that waits has none.
+/// What is to be done a ``RequestLimitStateMachine`` decides; this does it. A request costs a few comparisons and two
+/// looks at the clock; the timer runs at an interval and only while there is something to wait for, so that a feed
+/// that waits has none.
 final class RequestLimitHandler: ChannelDuplexHandler, RemovableChannelHandler {
   typealias InboundIn = HTTPRequestPart
   typealias InboundOut = HTTPRequestPart
   typealias OutboundIn = HTTPResponsePart
   typealias OutboundOut = HTTPResponsePart
 
-  /// Bytes of a refused request that are read before the connection is given up.
-  static let refusedBytes = 1 << 20
-
-  let limits: ConnectionLimits
-  let admission: Admission
+  private let limits: ConnectionLimits
   /// The service that answers requests.
-  let answers: any RequestAnswering
+  private let answers: any RequestAnswering
   /// The connection's state; nil for a stream of HTTP/2, which has one request.
-  let connection: ConnectionState?
-
-  /// The request that was read last.
-  private var request: HTTPRequest?
-  /// Requests passed on and not answered to their end, the oldest first.
-  var asked = CircularBuffer<AskedRequest>(initialCapacity: 2)
-  /// The body that is on its way.
-  var pace: BodyPace?
-  /// Whether the answer has begun.
-  var hasAnswer = false
-  /// Since when an answer is waited for.
-  var waiting: NIODeadline?
-  /// Whether the request on its way is turned away, or answered already.
-  var isRefusing = false
-  /// Whether the body on its way is taken as it comes.
-  var isTakenAsItComes = false
-  /// Whether the request on its way is answered already.
-  private var isAnsweredAtOnce = false
-  /// Whether the answer on its way is the last.
-  var closes = false
-  /// Whether nothing more is read or written but what was written last.
-  var isOver = false
-  /// Whether a place among the running requests is held.
-  var holdsPlace = false
-  /// Since when nothing can be written, or was taken.
-  var stuck: NIODeadline?
-  /// Bytes of long answers that are accounted for: not given yet, or not taken.
-  var answerBytes = 0
-  /// Of these, the bytes that the answer on its way has still to give.
-  var unwrittenBytes = 0
-  /// How a long answer is taken.
-  var answerPace: AnswerPace?
-  /// Whether the answer on its way was replaced by a problem, and its body is thrown away.
-  var isReplaced = false
-  /// What runs for where the connection comes from; nil for a proxy, which brings many people's requests.
-  var address: AddressShare?
-  /// When the connection is cut whatever is on it; nil until the server stops.
-  var cutoff: NIODeadline?
-  var timer: Scheduled<Void>?
+  private let connection: ConnectionState?
+  private var machine: RequestLimitStateMachine
+  private var timer: Scheduled<Void>?
 
   init(
     _ limits: ConnectionLimits, _ admission: Admission, _ answers: any RequestAnswering,
     _ connection: ConnectionState? = nil
   ) {
     self.limits = limits
-    self.admission = admission
     self.answers = answers
     self.connection = connection
+    machine = RequestLimitStateMachine(limits, admission, isStream: connection == nil)
   }
 
-  /// How many requests were passed on and are not answered to their end.
-  var outstanding: Int { asked.count }
-
   /// What the oldest request holds.
-  var hold: RequestHold? { asked.first?.hold }
-
-  /// The request that is answered, or that is turned away.
-  var answered: HTTPRequest? { asked.first?.head ?? request }
+  var hold: RequestHold? { machine.first?.hold }
 
   func handlerAdded(context: ChannelHandlerContext) {
     guard let text = context.channel.remoteAddress?.ipAddress, !answers.isProxy(text) else {
       return
     }
-    address = admission.share(of: ClientAddress(text).prefix)
+    machine.begin(from: ClientAddress(text).prefix)
   }
 
   func handlerRemoved(context: ChannelHandlerContext) { release() }
@@ -96,137 +51,97 @@ final class RequestLimitHandler: ChannelDuplexHandler, RemovableChannelHandler {
     context.fireChannelInactive()
   }
 
+  private func release() {
+    machine.release()
+    connection?.outstanding = machine.outstanding
+    timer?.cancel()
+    timer = nil
+  }
+
   // MARK: Requests
 
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-    guard !isOver else { return }
-    switch unwrapInboundIn(data) {
-    case .head(let request): read(request, data, context)
-    case .body(let bytes): read(bytes, data, context)
-    case .end:
-      guard let pace else { return }
-      self.pace = nil
-      if isRefusing {
-        isRefusing = false
-        // The idle timer has to hear of it; to others it is the end of nothing.
-        if isAnsweredAtOnce, connection != nil { context.fireChannelRead(data) }
-        isAnsweredAtOnce = false
-        if cutoff != nil { end(context) }
-      } else {
-        if pace.count > 0, !hasAnswer { waiting = context.eventLoop.now }
-        // Its place was left to others while the body was on its way; it may be taken.
-        guard takesPlaceAgain() else { return failBody(.overloaded, context) }
-        context.fireChannelRead(data)
-      }
-    }
-  }
-
-  /// Whether the route of the request that was read last may wait for its body: the others run without it.
-  var awaitsBody: Bool {
-    switch request?.method {
-    case .get, .head, .delete, .options: false
-    default: true
-    }
-  }
-
-  /// Takes a place for a request that has come whole, unless it has one or is answered already.
-  private func takesPlaceAgain() -> Bool {
-    guard outstanding > 0, !hasAnswer, !holdsPlace else { return true }
-    // Behind a request that is not answered yet it is in line on its connection, which has one place. One that took
-    // its body as it came has done its work.
-    let always =
-      outstanding > 1 || isTakenAsItComes || (request.map(answers.isAlwaysBegun) ?? true)
-    holdsPlace = admission.enter(always: always, from: address)
-    return holdsPlace
-  }
-
-  private func read(_ head: HTTPRequest, _ data: NIOAny, _ context: ChannelHandlerContext) {
-    // What follows a connection's last request is not looked at.
-    guard !closes || outstanding == 0 else { return }
     let now = context.eventLoop.now
-    request = head
-    pace = BodyPace(limits, at: now)
-    isTakenAsItComes = false
-    if outstanding == 0 {
-      hasAnswer = false
+    switch unwrapInboundIn(data) {
+    case .head(let head): read(head, data, context, at: now)
+    case .body(let bytes):
+      carryOut(machine.readBody(bytes.readableBytes, at: now), data, context)
+    case .end: carryOut(machine.readEnd(at: now), data, context)
+    }
+  }
+
+  private func read(
+    _ head: HTTPRequest, _ data: NIOAny, _ context: ChannelHandlerContext, at now: NIODeadline
+  ) {
+    let request = AskedRequest(
+      head: head, isOld: connection?.isOld == true, isLast: connection?.isLast == true,
+      isAlwaysBegun: answers.isAlwaysBegun(head))
+    var action = machine.readHead(request, at: now)
+    if case .ask = action {
       // Who does not take answers waits for them as others do.
       if context.channel.isWritable, let (head, body) = answers.answerAtOnce(head) {
-        (isRefusing, isAnsweredAtOnce) = (true, true)
-        closes = connection?.isLast ?? true
+        machine.answerAtOnce()
         answer(head, body, context)
         return arm(context, at: now)
       }
-      guard admission.enter(always: answers.isAlwaysBegun(head), from: address) else {
-        isRefusing = true
-        closes = connection?.isLast ?? true
-        answer(.overloaded, context)
-        return arm(context, at: now)
-      }
-      holdsPlace = true
-      waiting = now
+      action = machine.admit(at: now)
     }
-    let hold = RequestHold(admission, from: address)
-    asked.append(AskedRequest(head: head, isOld: connection?.isOld == true, hold: hold))
-    connection?.hold = hold
-    connection?.outstanding = outstanding
-    if connection?.isLast == true { closes = true }
-    context.fireChannelRead(data)
-    connection?.hold = nil
+    switch action {
+    case .ignore, .ask: return
+    case .refuse: answer(.overloaded, context)
+    case .forward(let hold):
+      connection?.hold = hold
+      connection?.outstanding = machine.outstanding
+      context.fireChannelRead(data)
+      connection?.hold = nil
+    }
     arm(context, at: now)
   }
 
-  private func read(_ bytes: ByteBuffer, _ data: NIOAny, _ context: ChannelHandlerContext) {
-    guard pace != nil else { return }
-    pace?.came(bytes.readableBytes, at: context.eventLoop.now)
-    let count = pace?.count ?? 0
-    if isRefusing {
-      if count > Self.refusedBytes { context.close(promise: nil) }
-      return
+  private func carryOut(
+    _ action: RequestLimitStateMachine.BodyAction, _ data: NIOAny,
+    _ context: ChannelHandlerContext
+  ) {
+    switch action {
+    case .ignore: break
+    case .forward: context.fireChannelRead(data)
+    case .close: context.close(promise: nil)
+    case .fail(let refusal): fail(refusal, context)
+    case .endRefused(let isPassedOn, let endsConnection):
+      if isPassedOn { context.fireChannelRead(data) }
+      if endsConnection { end(context) }
     }
-    guard holdsBody(count) else { return failBody(.overloaded, context) }
-    context.fireChannelRead(data)
+  }
+
+  /// Lets the route answer what is wrong with its body.
+  private func fail(_ refusal: ConnectionRefusal, _ context: ChannelHandlerContext) {
+    connection?.isDraining = true
+    context.fireErrorCaught(refusal)
   }
 
   func channelReadComplete(context: ChannelHandlerContext) {
-    if pace != nil {
-      pace?.isRead(false, at: context.eventLoop.now)
-      // Who is slow takes no place from others; what is being answered before it keeps the place.
-      if outstanding <= 1, awaitsBody { leavePlace() }
-    }
+    machine.readComplete(at: context.eventLoop.now)
     context.fireChannelReadComplete()
   }
 
   func read(context: ChannelHandlerContext) {
-    pace?.isRead(true, at: context.eventLoop.now)
+    machine.read(at: context.eventLoop.now)
     context.read()
-  }
-
-  /// Lets the route answer what is wrong with its body.
-  func failBody(_ refusal: ConnectionRefusal, _ context: ChannelHandlerContext) {
-    pace = nil
-    closes = true
-    waiting = context.eventLoop.now
-    connection?.isDraining = true
-    context.fireErrorCaught(refusal)
   }
 
   func triggerUserOutboundEvent(
     context: ChannelHandlerContext, event: Any, promise: EventLoopPromise<Void>?
   ) {
-    if event is BodyTakenAsItComes {
-      promise?.succeed()
-      return takeBodyAsItComes()
-    }
-    guard event is BodyWanted else {
-      return context.triggerUserOutboundEvent(event, promise: promise)
+    switch event {
+    case is BodyTakenAsItComes: machine.takeBodyAsItComes()
+    case is BodyWanted:
+      if machine.wantBody(at: context.eventLoop.now) {
+        write(HTTPResponse(status: .continue), context, nil)
+        context.flush()
+      }
+    default: return context.triggerUserOutboundEvent(event, promise: promise)
     }
     promise?.succeed()
-    guard !isOver, outstanding == 1, !hasAnswer, pace?.count == 0, connection?.isOld != true
-    else { return }
-    pace?.restart(at: context.eventLoop.now)
-    let leave = HTTPResponse(status: .continue)
-    write(leave, context, nil)
-    context.flush()
   }
 
   // MARK: Answers
@@ -234,61 +149,198 @@ final class RequestLimitHandler: ChannelDuplexHandler, RemovableChannelHandler {
   func write(
     context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?
   ) {
-    guard !isOver else {
+    guard !machine.isOver else {
       promise?.fail(ChannelError.ioOnClosedChannel)
       return
     }
+    let now = context.eventLoop.now
     switch unwrapOutboundIn(data) {
-    case .head(let head): write(head, data, context, promise)
+    case .head(let head): answer(head, context, promise)
     case .body(let bytes):
-      guard !isReplaced else {
-        promise?.succeed()
+      switch machine.answerBody(bytes.readableBytes, at: now) {
+      case .drop: promise?.succeed()
+      case .whole: context.write(data, promise: promise)
+      case .pieces: writePieces(bytes, context, promise)
+      }
+    case .end:
+      let isLast = machine.answerEnd(at: now)
+      connection?.outstanding = machine.outstanding
+      if isLast { return finish(data, context, promise) }
+      arm(context, at: now)
+      context.write(data, promise: promise)
+    }
+  }
+
+  /// Writes the head of an answer by the service.
+  private func answer(
+    _ head: HTTPResponse, _ context: ChannelHandlerContext, _ promise: EventLoopPromise<Void>?
+  ) {
+    let isParserError =
+      head.status == .badRequest && connection?.failure != nil
+      && !head.headerFields.contains(.contentType)
+    let action = machine.answerHead(head, isParserError: isParserError)
+    connection?.outstanding = machine.outstanding
+    switch action {
+    case .write(let isLast):
+      var head = head
+      if isLast { head.headerFields[.connection] = "close" }
+      if connection == nil { head.headerFields[.connection] = nil }
+      write(head, context, promise)
+    case .refuse:
+      replace(
+        connection?.refusal ?? .malformed, to: machine.first?.head, isLast: true, context, promise)
+    case .replace(let isLast):
+      replace(.overloaded, to: machine.answered, isLast: isLast, context, promise)
+    case .close:
+      promise?.succeed()
+      context.close(promise: nil)
+    }
+  }
+
+  /// Writes a refusal in place of an answer, whose end is still to come.
+  private func replace(
+    _ refusal: ConnectionRefusal, to request: HTTPRequest?, isLast: Bool,
+    _ context: ChannelHandlerContext, _ promise: EventLoopPromise<Void>?
+  ) {
+    var (head, body) = answers.answer(to: refusal, of: request)
+    if isLast, connection != nil { head.headerFields[.connection] = "close" }
+    write(head, context, promise)
+    if request?.method != .head { context.write(wrapOutboundOut(.body(body)), promise: nil) }
+  }
+
+  /// Writes a head in the version of the request that it answers.
+  private func write(
+    _ head: HTTPResponse, _ context: ChannelHandlerContext, _ promise: EventLoopPromise<Void>?
+  ) {
+    if let connection { connection.answersOld = machine.first?.isOld ?? connection.isOld }
+    context.write(wrapOutboundOut(.head(head)), promise: promise)
+  }
+
+  private func writePieces(
+    _ bytes: ByteBuffer, _ context: ChannelHandlerContext, _ promise: EventLoopPromise<Void>?
+  ) {
+    arm(context, at: context.eventLoop.now)
+    var rest = bytes
+    while let piece = rest.readSlice(
+      length: min(rest.readableBytes, RequestLimits.answerPieceBytes)), piece.readableBytes > 0
+    {
+      let isLast = rest.readableBytes == 0
+      let taken =
+        isLast && promise != nil ? promise : context.eventLoop.makePromise(of: Void.self)
+      let count = machine.give(piece.readableBytes)
+      taken?.futureResult.assumeIsolated().whenComplete { [self] _ in
+        machine.took(count, at: context.eventLoop.now)
+      }
+      context.write(wrapOutboundOut(.body(piece)), promise: taken)
+    }
+  }
+
+  /// Refuses a request in place of the route.
+  private func answer(_ refusal: ConnectionRefusal, _ context: ChannelHandlerContext) {
+    let request = machine.answered
+    var (head, body) = answers.answer(to: refusal, of: request)
+    if request?.method == .head { body.clear() }
+    answer(&head, body, context)
+  }
+
+  /// Answers in place of the route, of what is in memory anyway: none is accounted for.
+  private func answer(_ head: HTTPResponse, _ body: ByteBuffer, _ context: ChannelHandlerContext) {
+    var head = head
+    answer(&head, body, context)
+  }
+
+  private func answer(
+    _ head: inout HTTPResponse, _ body: ByteBuffer, _ context: ChannelHandlerContext
+  ) {
+    if machine.closes, connection != nil { head.headerFields[.connection] = "close" }
+    write(head, context, nil)
+    if body.readableBytes > 0 { context.write(wrapOutboundOut(.body(body)), promise: nil) }
+    let end = wrapOutboundOut(.end(nil))
+    if machine.closes {
+      finish(end, context, nil)
+    } else {
+      context.writeAndFlush(end, promise: nil)
+    }
+  }
+
+  // MARK: The end
+
+  /// Writes what is the last, and closes when it is on its way.
+  private func finish(
+    _ data: NIOAny, _ context: ChannelHandlerContext, _ promise: EventLoopPromise<Void>?
+  ) {
+    let isOpen = machine.finish(at: context.eventLoop.now)
+    dropRequests(context)
+    arm(context, at: context.eventLoop.now)
+    let sent = promise ?? context.eventLoop.makePromise(of: Void.self)
+    sent.futureResult.assumeIsolated().whenComplete { [self] _ in
+      machine.finished()
+      guard let connection else {
+        // The rest of a stream's body is not wanted (RFC 9113, section 8.1).
+        if isOpen { context.close(promise: nil) }
         return
       }
-      guard bytes.readableBytes > RequestLimits.answerPieceBytes || unwrittenBytes > 0 else {
-        return context.write(data, promise: promise)
+      connection.read?()
+      context.close(lingering: limits.linger)
+    }
+    context.writeAndFlush(data, promise: sent)
+  }
+
+  /// Ends a connection that owes nothing, once what was written is on its way.
+  private func end(_ context: ChannelHandlerContext) {
+    let isRead = machine.end()
+    dropRequests(context)
+    let ended = context.eventLoop.makePromise(of: Void.self)
+    ended.futureResult.assumeIsolated().whenComplete { [connection, limits] _ in
+      guard !isRead else { return context.close(promise: nil) }
+      connection?.read?()
+      context.close(lingering: limits.linger)
+    }
+    context.close(mode: .output, promise: ended)
+  }
+
+  /// Reads past whatever comes: no further request is begun on the connection.
+  private func dropRequests(_ context: ChannelHandlerContext) {
+    guard let connection else { return }
+    connection.isDraining = true
+    context.fireUserInboundEventTriggered(LastAnswer())
+  }
+
+  func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+    guard event is ChannelShouldQuiesceEvent, connection != nil else {
+      return context.fireUserInboundEventTriggered(event)
+    }
+    // Hummingbird's own handler, which is not told, would close the connection at once where the last answer is
+    // written but not taken.
+    if machine.stop(at: context.eventLoop.now) { end(context) }
+    arm(context, at: context.eventLoop.now)
+  }
+
+  // MARK: Time
+
+  func channelWritabilityChanged(context: ChannelHandlerContext) {
+    let now = context.eventLoop.now
+    machine.writabilityChanged(isWritable: context.channel.isWritable, at: now)
+    arm(context, at: now)
+    context.fireChannelWritabilityChanged()
+  }
+
+  /// Sees to it that the connection is looked at.
+  private func arm(_ context: ChannelHandlerContext, at now: NIODeadline) {
+    guard timer == nil, let due = machine.due else { return }
+    let time = min(limits.interval, max(due - now, .milliseconds(1)))
+    timer = context.eventLoop.assumeIsolated().scheduleTask(in: time) { [self] in
+      timer = nil
+      let now = context.eventLoop.now
+      switch machine.check(at: now) {
+      case .none: break
+      case .cut:
+        dropRequests(context)
+        context.close(promise: nil)
+      case .fail(let refusal): fail(refusal, context)
+      case .refuse(let refusal): answer(refusal, context)
       }
-      writePieces(bytes, context, promise)
-    case .end: writeEnd(data, context, promise)
+      arm(context, at: now)
     }
-  }
-}
-
-/// The account of bodies in memory; see ``RequestHold``.
-extension RequestLimitHandler {
-  /// Accounts for the body that is on its way, which is that of the request that came last.
-  /// - Parameter count: the bytes that have come.
-  /// - Returns: whether there is memory for it.
-  func holdsBody(_ count: Int) -> Bool {
-    // One that is answered already is read past.
-    guard count > RequestHold.freeBytes, !isTakenAsItComes, outstanding > 1 || !hasAnswer,
-      !asked.isEmpty
-    else {
-      return true
-    }
-    let last = asked.index(before: asked.endIndex)
-    guard asked[last].hold.take(count - asked[last].sentBytes) else { return false }
-    asked[last].sentBytes = count
-    return true
-  }
-
-  /// The route of the one request takes its body as it comes: it need not end some day, and is not in memory.
-  func takeBodyAsItComes() {
-    guard !isOver, outstanding == 1, !hasAnswer, pace != nil else { return }
-    isTakenAsItComes = true
-    pace?.goOnForEver(stopping: cutoff != nil)
-    hold?.giveBody()
-  }
-
-  /// Forgets the oldest request and its body.
-  func forgetFirst() {
-    _ = asked.popFirst()
-    connection?.outstanding = asked.count
-  }
-
-  /// Forgets all requests but the oldest ones, and their bodies.
-  func forgetRequests(behind count: Int) {
-    while asked.count > count { _ = asked.popLast() }
-    connection?.outstanding = asked.count
   }
 }
