@@ -3,6 +3,7 @@ import Catalogue
 import HTTPAPI
 import HTTPServer
 import Hummingbird
+import Lanes
 import Logging
 import Metrics
 import NIOCore
@@ -52,7 +53,14 @@ package struct BookmarkServer: Sendable {
   }
 
   private func serve(_ metrics: PrometheusRegistry, _ logger: Logger) async throws {
-    let assembly = try await ServiceAssembly(settings, metrics: metrics, logger: logger)
+    let connections = try ConnectionAssembly(settings)
+    let storeThreads = LanePool.forStores()
+    let engine = try await FileEngine.open(directory: settings.data, pool: storeThreads)
+    let assembly = try await ServiceAssembly(
+      settings, connections, engine: engine, pool: LanePool(stores: storeThreads),
+      metrics: metrics, logger: logger)
+    engine.report(to: metrics)
+    let backups = BackupDesk(engine: engine, stores: assembly.stores)
     let router = assembly.http.router()
     await assembly.http.findHealth(logger)
     let operations = try await operations(router)
@@ -63,10 +71,10 @@ package struct BookmarkServer: Sendable {
       HealthService(http: assembly.http, logger: logger),
       KeyService(keys: assembly.keys, logger: logger),
       AdmissionService(admission: assembly.connections.admission, pool: assembly.pool),
-      ControlService(desk: assembly.backups, users: assembly.users, logger: logger),
+      ControlService(desk: backups, users: assembly.users, logger: logger),
       SweepService(sweeper: assembly.sweeper),
       ListUpkeep(lists: assembly.http.lists, logger: logger),
-      ScrubService(desk: assembly.backups, logger: logger),
+      ScrubService(desk: backups, logger: logger),
     ]
     if let operations { services.append(OperationsService(listener: operations)) }
     if let certificates = assembly.connections.certificates {
