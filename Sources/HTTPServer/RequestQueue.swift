@@ -1,7 +1,9 @@
+import HTTPTypes
 import HummingbirdCore
 import Lanes
 package import NIOCore
 import NIOHTTP1
+import NIOHTTPTypes
 import Synchronization
 
 /// The requests of one HTTP/1 connection for the task that answers them one after the other: what
@@ -162,4 +164,143 @@ package final class RequestQueue: ServerChildChannelValue {
     }
     if mustRead { channel.read() }
   }
+}
+
+/// The last handler of an HTTP/1 connection: puts requests together for ``RequestQueue``.
+///
+/// A request whose body comes with its head, or that has none, is handed over whole; of another the body is a
+/// sequence, and the connection is read only as fast as that is.
+final class RequestHandler: ChannelInboundHandler, ChannelOutboundHandler {
+  typealias InboundIn = HTTPRequestPart
+  typealias OutboundIn = HTTPResponsePart
+  typealias OutboundOut = HTTPResponsePart
+
+  private typealias Body = NIOThrowingAsyncSequenceProducer<
+    ByteBuffer, any Error, NIOAsyncSequenceProducerBackPressureStrategies.HighLowWatermark,
+    BodyReader
+  >
+
+  private let queue: RequestQueue
+  private let state: ConnectionState?
+  /// The head of a request that is not handed over yet.
+  private var head: HTTPRequest?
+  /// What that request holds.
+  private var hold: RequestHold?
+  /// What has come of its body.
+  private var beginning = ByteBuffer()
+  /// The rest of the body of a request that was handed over.
+  private var rest: Body.Source?
+  private var isOver = false
+
+  /// - Parameter state: says what each request holds; nil for a connection that accounts for nothing.
+  init(_ queue: RequestQueue, _ state: ConnectionState? = nil) {
+    self.queue = queue
+    self.state = state
+  }
+
+  func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+    guard !isOver else { return }
+    switch unwrapInboundIn(data) {
+    case .head(let head):
+      self.head = head
+      hold = state?.hold
+    case .body(var bytes):
+      if head == nil {
+        deliver(bytes)
+      } else if beginning.readableBytes == 0 {
+        beginning = bytes
+      } else {
+        beginning.writeBuffer(&bytes)
+      }
+    case .end:
+      if let head {
+        self.head = nil
+        append(Request(head: head, body: RequestBody(buffer: takeBeginning())))
+      } else if let rest {
+        rest.finish()
+        self.rest = nil
+        queue.noteBody(isFull: false)
+      }
+    }
+  }
+
+  func channelReadComplete(context: ChannelHandlerContext) {
+    handOverUnfinished()
+    context.fireChannelReadComplete()
+  }
+
+  func read(context: ChannelHandlerContext) {
+    if queue.mayRead() { context.read() }
+  }
+
+  func errorCaught(context: ChannelHandlerContext, error: any Error) {
+    finish(error)
+    context.fireErrorCaught(error)
+  }
+
+  func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+    if let event = event as? ChannelEvent, event == .inputClosed {
+      finish(nil)
+      queue.clientClosed(hasGone: false)
+    }
+    if event is LastAnswer { queue.drop() }
+    context.fireUserInboundEventTriggered(event)
+  }
+
+  func channelInactive(context: ChannelHandlerContext) {
+    finish(nil)
+    queue.clientClosed(hasGone: true)
+    context.fireChannelInactive()
+  }
+
+  func handlerRemoved(context: ChannelHandlerContext) { finish(nil) }
+
+  private func finish(_ error: (any Error)?) {
+    guard !isOver else { return }
+    handOverUnfinished()
+    isOver = true
+    // A body that nobody ended has broken off, whatever the parser says of it.
+    rest?.finish(error ?? HTTPParserError.invalidEOFState)
+    rest = nil
+    queue.finish(error as? HTTPParserError)
+  }
+
+  /// Hands over a request of which more is to come.
+  private func handOverUnfinished() {
+    guard let head, !isOver else { return }
+    self.head = nil
+    let body = Body.makeSequence(
+      elementType: ByteBuffer.self, failureType: (any Error).self,
+      backPressureStrategy: .init(lowWatermark: 2, highWatermark: 10), finishOnDeinit: true,
+      delegate: BodyReader(queue: queue))
+    rest = body.source
+    if beginning.readableBytes > 0 { deliver(takeBeginning()) }
+    append(Request(head: head, body: RequestBody(asyncSequence: body.sequence)))
+  }
+
+  private func append(_ request: Request) {
+    queue.append(request, hold)
+    hold = nil
+  }
+
+  private func deliver(_ bytes: ByteBuffer) {
+    if case .stopProducing? = rest?.yield(bytes) { queue.noteBody(isFull: true) }
+  }
+
+  private func takeBeginning() -> ByteBuffer {
+    defer { beginning = ByteBuffer() }
+    return beginning
+  }
+}
+
+/// Goes on reading when a body's reader wants more of it, or will never want it.
+private struct BodyReader: NIOAsyncSequenceProducerDelegate {
+  let queue: RequestQueue
+
+  func produceMore() {
+    // On the event loop, so that it comes after what it answers.
+    queue.channel.eventLoop.execute { queue.noteBody(isFull: false) }
+  }
+
+  func didTerminate() { produceMore() }
 }
