@@ -188,6 +188,12 @@ struct Call: Sendable {
     }
   }
 
+  /// Whether an `Origin` is this server's own, as the request names it.
+  func isOwn(_ origin: String) -> Bool {
+    guard let authority = request.head.authority else { return false }
+    return ["http://" + authority, "https://" + authority].contains { $0.equalsBytes(of: origin) }
+  }
+
   /// Who the request comes from, for limits on attempts.
   var address: ClientAddress {
     proxies.caller(peer: context.remoteAddress?.ipAddress, forwarded: self[.xForwardedFor])
@@ -220,16 +226,7 @@ extension String {
     if utf8.count <= 2, utf8.allSatisfy({ $0 == 0x2E }) {
       return String(repeating: "%2E", count: utf8.count)
     }
-    var encoded = ""
-    for byte in utf8 {
-      switch byte {
-      case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x2D, 0x2E, 0x5F, 0x7E:
-        encoded.unicodeScalars.append(Unicode.Scalar(byte))
-      default:
-        encoded += "%" + Hex.string(CollectionOfOne(byte)).uppercased()
-      }
-    }
-    return encoded
+    return PathSegment.encode(self)
   }
 }
 
