@@ -118,19 +118,24 @@ let package = Package(
         .product(name: "AsyncHTTPClient", package: "async-http-client"),
       ]),
     floor(
-      "HTTPAPI",
+      "HTTPServer",
       [
-        "JSON", "Documents", "IPAddresses", "Lanes", "Stores", "Hotels", "Accounts", "Lists",
-        "CouchQuery", "CouchSync", "Compression", crypto, logging, metrics, hummingbird, httpTypes,
-        lifecycle, nioCore,
-        nioPosix, nioHTTPTypes,
-        nioSSL,
+        "IPAddresses", "Lanes", httpTypes, logging, nioCore, nioPosix, nioHTTPTypes, nioSSL,
         .product(name: "HummingbirdCore", package: "hummingbird"),
         .product(name: "HummingbirdHTTP2", package: "hummingbird"),
         .product(name: "NIOHTTP1", package: "swift-nio"),
         .product(name: "NIOHTTP2", package: "swift-nio-http2"),
         .product(name: "NIOHTTPTypesHTTP1", package: "swift-nio-extras"),
         .product(name: "NIOTLS", package: "swift-nio"),
+      ]),
+    floor(
+      "HTTPAPI",
+      [
+        "JSON", "Documents", "IPAddresses", "Lanes", "Stores", "Hotels", "Accounts", "Lists",
+        "CouchQuery", "CouchSync", "Compression", "HTTPServer", crypto, logging, metrics,
+        hummingbird, httpTypes, lifecycle, nioCore,
+        .product(name: "HummingbirdCore", package: "hummingbird"),
+        .product(name: "NIOHTTP1", package: "swift-nio"),
       ]),
 
     // Floor 4: the composition root.
@@ -140,7 +145,8 @@ let package = Package(
       [
         "JSON", "Documents", "IPAddresses", "Lanes", "Stores", "Hotels", "Accounts", "Lists",
         "SQLite", "SQLiteEngine",
-        "Catalogue", "SearchProxy", "HTTPAPI", "Page", "CContract", crypto, logging, metrics,
+        "Catalogue", "SearchProxy", "HTTPServer", "HTTPAPI", "Page", "CContract", crypto, logging,
+        metrics,
         coreMetrics,
         lifecycle,
         hummingbird,
@@ -185,8 +191,8 @@ let package = Package(
     tests(
       "Accounts",
       [
-        "JSON", "Documents", "Stores", "Accounts", "StoreTesting", crypto, cryptoExtras,
-        "TestSupport",
+        "JSON", "Documents", "IPAddresses", "Stores", "Accounts", "StoreTesting", crypto,
+        cryptoExtras, "TestSupport",
       ]),
     tests(
       "Lists",
@@ -206,11 +212,20 @@ let package = Package(
       "SearchProxy",
       ["JSON", "Documents", "Hotels", "IPAddresses", "SearchProxy", "SQLite", "TestSupport"]),
     tests(
+      "HTTPServer",
+      [
+        "HTTPServer", "IPAddresses", httpTypes, nioCore, nioHTTPTypes,
+        .product(name: "HummingbirdCore", package: "hummingbird"),
+        .product(name: "NIOEmbedded", package: "swift-nio"),
+        .product(name: "NIOHTTP1", package: "swift-nio"),
+      ]),
+    tests(
       "HTTPAPI",
       [
         "JSON", "Documents", "Stores", "Hotels", "Accounts", "Lists", "Catalogue", "CouchQuery",
         "CouchSync", "Compression",
-        "HTTPAPI", "IPAddresses", "SQLiteEngine", "StoreTesting", hummingbird, httpTypes, logging,
+        "HTTPServer", "HTTPAPI", "IPAddresses", "Lanes", "SQLiteEngine", "StoreTesting",
+        hummingbird, httpTypes, logging,
         nioCore,
         nioHTTPTypes,
         .product(name: "HummingbirdTesting", package: "hummingbird"),
@@ -221,7 +236,8 @@ let package = Package(
     tests(
       "HotelBookmarks",
       [
-        "HotelBookmarks", "JSON", "Documents", "IPAddresses", "Stores", "Accounts", "Hotels",
+        "HotelBookmarks", "HTTPServer", "JSON", "Documents", "IPAddresses", "Stores", "Accounts",
+        "Hotels",
         "SearchProxy",
         "SQLiteEngine", "StoreTesting", logging, coreMetrics, nioCore, "TestSupport",
       ]),
@@ -284,7 +300,7 @@ if Context.environment["BOOKMARKS_FUZZING"] != nil {
     readers(
       "Accounts", ["JSON", "Documents", "IPAddresses", "Stores", "ICU"],
       [
-        "ClientAddress", "CompactToken", "IDToken", "Principal", "Secret",
+        "CompactToken", "IDToken", "Principal", "Secret",
         "TokenClaims", "TrustedIssuer", "UserName",
       ]),
     readers(
@@ -302,8 +318,8 @@ if Context.environment["BOOKMARKS_FUZZING"] != nil {
     .executableTarget(
       name: "Fuzzing",
       dependencies: [
-        "JSON", "Documents", "Stores", "CouchQuery", "CouchSync", "Hotels", "Compression",
-        "Accounts",
+        "JSON", "Documents", "IPAddresses", "Stores", "CouchQuery", "CouchSync", "Hotels",
+        "Compression", "Accounts",
         "SearchProxy",
         "HTTPAPI", "CFuzzer",
       ],

@@ -1,9 +1,10 @@
 import Crypto
 import Documents
+package import IPAddresses
 import Stores
 
 extension AccountService {
-  /// RequestQueue an ID token of another issuer for a session of ours, once. The issuer and its subject are who
+  /// Exchanges an ID token of another issuer for a session of ours, once. The issuer and its subject are who
   /// somebody is: never a name or an e-mail address. Whoever comes for the first time gets an account.
   /// - Parameter guestToken: the token of a guest whose bookmarks join the account's, exactly once.
   /// - Parameter bearer: the token that the request came with; a guest's counts as `guestToken`.

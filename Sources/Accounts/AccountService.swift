@@ -1,5 +1,6 @@
 import Crypto
 package import Documents
+package import IPAddresses
 package import Stores
 import Synchronization
 

@@ -1,3 +1,4 @@
+import Crypto
 import Documents
 import JSON
 package import Stores
@@ -275,5 +276,99 @@ extension StoreChanges {
     let live = try view.tree(id)?.winner.flatMap { $0.isDeleted ? nil : $0.revision }
     let body = try value.map { try DocumentBody($0) } ?? .empty
     try put(id, base: live, body: body, isDeleted: value == nil)
+  }
+}
+
+/// What the system store's document of a user says; nothing that would tell who it is.
+struct UserDocument: Sendable {
+  /// The account.
+  let id: AccountID
+  /// Tokens of another epoch are refused; a new password begins a new one.
+  var epoch: Int
+  /// When the account was made, RFC 3339.
+  let createdAt: String
+  /// Guests whose bookmarks are on their way into this account.
+  var adopting: [AccountID]
+
+  /// A document by its parts.
+  init(id: AccountID, epoch: Int, createdAt: String, adopting: [AccountID]) {
+    self.id = id
+    self.epoch = epoch
+    self.createdAt = createdAt
+    self.adopting = adopting
+  }
+
+  /// Reads a document; nil for a tombstone.
+  /// - Throws: `integrity` for a document that this service did not write.
+  init?(_ document: Document?) throws {
+    guard let document, !document.isDeleted else { return nil }
+    let root = try AccountStore.root(of: document.body)
+    guard let id = root["id"]?.string.flatMap(AccountID.init), let epoch = root["epoch"]?.int,
+      let createdAt = root["createdAt"]?.string
+    else { throw AccountStore.unreadable }
+    let adopting = root["adopting"].map { $0.elements.compactMap(\.string) } ?? []
+    self.init(
+      id: id, epoch: epoch, createdAt: createdAt, adopting: adopting.compactMap(AccountID.init))
+  }
+
+  /// The document as JSON.
+  var value: JSONValue {
+    var object: JSONObject = [
+      "type": "user", "id": .string(id.text), "epoch": .number(JSONNumber(epoch)),
+      "createdAt": .string(createdAt),
+    ]
+    if !adopting.isEmpty {
+      object.append("adopting", .array(adopting.map { .string($0.text) }))
+    }
+    return .object(object)
+  }
+}
+
+/// The ids of the system store's documents. A user's go by a hash of the name's key, so that a tombstone,
+/// which stays, does not spell a name out.
+enum AccountKeys {
+  /// What the ids of users' documents start with.
+  static let userPrefix = "user:"
+
+  /// A user's document.
+  static func user(_ name: UserName) -> DocumentID { DocumentID(stored: userPrefix + hash(name)) }
+
+  /// A user's name and password.
+  static func credentials(_ name: UserName) -> LocalID { LocalID(receipt: "user:" + hash(name)) }
+
+  /// Notes that somebody has a name of before which, as new names are kept, would be this one.
+  static func formerName(_ name: UserName) -> LocalID {
+    LocalID(receipt: "former:" + hash(name))
+  }
+
+  /// Notes that all names of before were looked at.
+  static let formerNames = LocalID(receipt: "formers")
+
+  /// What the ids of notes on guests start with.
+  static let guestPrefix = "guest:"
+
+  /// What became of a guest.
+  static func guest(_ id: AccountID) -> DocumentID { DocumentID(stored: guestPrefix + id.text) }
+
+  /// The guest whom such a note is on; nil for any other document.
+  static func guest(of id: DocumentID) -> AccountID? {
+    guard id.text.utf8.starts(with: guestPrefix.utf8) else { return nil }
+    return AccountID(
+      String(decoding: id.text.utf8.dropFirst(guestPrefix.utf8.count), as: UTF8.self))
+  }
+
+  /// A session that was logged out.
+  static func revoked(_ session: String) -> LocalID { LocalID(receipt: "revoked:" + session) }
+
+  /// An ID token of another issuer that was exchanged, by the hash of what is signed.
+  static func exchanged(_ token: String) -> LocalID { LocalID(receipt: "exchanged:" + token) }
+
+  /// A store that is to be erased.
+  static func erasure(_ store: StoreName) -> DocumentID {
+    DocumentID(stored: "erasure:" + store.key)
+  }
+
+  private static func hash(_ name: UserName) -> String {
+    Hex.string(Array(SHA256.hash(data: Array(name.key.utf8))))
   }
 }

@@ -1,3 +1,4 @@
+import IPAddresses
 import Stores
 import Synchronization
 

@@ -1,3 +1,4 @@
+import Documents
 import Hotels
 
 /// One text of a query as a travel-sample upstream takes it: a segment of the path.

@@ -1,3 +1,5 @@
+import Documents
+
 /// Where an upstream lives: a checked `http` or `https` URL (RFC 3986) with a host, perhaps a port
 /// and a path that goes before the upstream's own paths. Only the configuration makes one, never a
 /// request.
@@ -179,36 +181,5 @@ package struct UpstreamOrigin: Sendable, Hashable, CustomStringConvertible {
     case 0x30...0x39, 0x61...0x66, UInt8(ascii: ":"), UInt8(ascii: "."): true
     default: false
     }
-  }
-}
-
-/// Any text as one segment of a URL's path.
-enum PathSegment {
-  /// The text with every byte of its UTF-8 but the unreserved ones of RFC 3986 section 2.3 as
-  /// `%XX`, so that no byte of it can end the segment, start a query or break a line.
-  static func encode(_ text: String) -> String {
-    var bytes: [UInt8] = []
-    bytes.reserveCapacity(text.utf8.count)
-    for byte in text.utf8 {
-      if isUnreserved(byte) {
-        bytes.append(byte)
-      } else {
-        bytes += [UInt8(ascii: "%"), digit(byte >> 4), digit(byte & 15)]
-      }
-    }
-    return String(decoding: bytes, as: UTF8.self)
-  }
-
-  /// Letters, digits, `-`, `.`, `_` and `~`.
-  static func isUnreserved(_ byte: UInt8) -> Bool {
-    switch byte {
-    case 0x30...0x39, 0x41...0x5A, 0x61...0x7A: true
-    case UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"), UInt8(ascii: "~"): true
-    default: false
-    }
-  }
-
-  private static func digit(_ value: UInt8) -> UInt8 {
-    value < 10 ? 0x30 &+ value : 0x41 &+ (value &- 10)
   }
 }

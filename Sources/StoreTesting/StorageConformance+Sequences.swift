@@ -3,6 +3,202 @@ import NIOConcurrencyHelpers
 import Stores
 
 extension StorageConformance {
+  /// Claims about forgetting revisions.
+  static let purges: [Claim] = [
+    Claim("where the winner is purged the next leaf wins, with its body, at a new number") {
+      bench in
+      try await bench.withStorage { storage in
+        let (a, b) = (try DocumentID("a"), try DocumentID("b"))
+        let (root, loser, winner) = (
+          try RevisionID("1-r"), try RevisionID("2-l"), try RevisionID("2-w")
+        )
+        _ = try await storage.graft(a, [root], #"{"type":"root"}"#)
+        _ = try await storage.graft(a, [loser, root], #"{"type":"l","n":12345}"#)
+        _ = try await storage.graft(a, [winner, root], #"{"type":"w"}"#)
+        try await storage.put(b, "{}")
+        let born = try await storage.document(a)?.created
+        let tree = try required(try await storage.tree(a), "the tree").purging([winner])
+        let later = Timestamp.start.adding(seconds: 60)
+        try await storage.purge(a, to: tree, at: later)
+        let document = try required(try await storage.document(a), "the document")
+        try require(document.revision, is: loser, "the winner")
+        try require(document.text, is: #"{"type":"l","n":12345}"#, "its body")
+        try require(document.sequence, is: 5, "its number")
+        try require(document.created, is: born, "its birth")
+        try require(document.updated, is: later, "its last change")
+        try require(try await storage.tree(a), is: tree, "the tree")
+        try require(try await storage.body(a, winner), is: nil, "the purged body")
+        try require(try await storage.body(a, root), is: #"{"type":"root"}"#, "the root's body")
+        try require(try await storage.changes().map(\.sequence), is: [4, 5], "the feed")
+        try require(try await storage.ids(ofType: "l"), is: ["a"], "ids by type")
+        try require(try await storage.ids(ofType: "w"), is: [], "ids by the purged type")
+        let info = try await storage.info()
+        try require(info.lastSequence, is: 5, "last sequence")
+        try require(info.documentCount, is: 2, "documents")
+        try require(info.bodyBytes, is: Int64(document.body.count + 2), "bytes")
+      }
+    },
+    Claim("where a losing leaf is purged the winner stays, at a new number") { bench in
+      try await bench.withStorage { storage in
+        let id = try DocumentID("a")
+        let (loser, winner) = (try RevisionID("1-a"), try RevisionID("1-b"))
+        _ = try await storage.graft(id, [winner], #"{"w":1}"#)
+        _ = try await storage.graft(id, [loser], #"{"l":1}"#)
+        let tree = try required(try await storage.tree(id), "the tree").purging([loser])
+        try await storage.purge(id, to: tree)
+        let document = try required(try await storage.document(id), "the document")
+        try require(document.revision, is: winner, "the winner")
+        try require(document.text, is: #"{"w":1}"#, "its body")
+        try require(document.sequence, is: 3, "its number")
+        try require(try await storage.body(id, loser), is: nil, "the purged body")
+        // Known again, it comes with its body again.
+        _ = try await storage.graft(id, [loser], #"{"l":2}"#)
+        try require(try await storage.body(id, loser), is: #"{"l":2}"#, "the body of a peer")
+      }
+    },
+    Claim("a document whose tombstone is purged lives, and one whose life is purged is dead") {
+      bench in
+      try await bench.withStorage { storage in
+        let id = try DocumentID("a")
+        let (dead, live) = (try RevisionID("1-z"), try RevisionID("1-a"))
+        _ = try await storage.graft(id, [dead], "{}", isDeleted: true)
+        _ = try await storage.graft(id, [live], #"{"x":1}"#)
+        let tree = try required(try await storage.tree(id), "the tree")
+        try await storage.purge(id, to: tree.purging([live]))
+        try require(try await storage.document(id)?.isDeleted, is: true, "deleted")
+        var info = try await storage.info()
+        try require([info.documentCount, info.deletedCount], is: [0, 1], "live and deleted")
+        _ = try await storage.graft(id, [live], #"{"x":1}"#)
+        try await storage.purge(id, to: tree.purging([dead]))
+        try require(try await storage.document(id)?.isDeleted, is: false, "deleted again")
+        info = try await storage.info()
+        try require([info.documentCount, info.deletedCount], is: [1, 0], "live and deleted again")
+      }
+    },
+    Claim("a document without leaves is gone from everywhere, and the number goes on") { bench in
+      try await bench.withStorage { storage in
+        let (id, other) = (try DocumentID("a"), try DocumentID("b"))
+        let revisions = try await storage.putChain(id, count: 3)
+        try await storage.put(other, #"{"type":"t"}"#)
+        let index = IndexID("index")
+        try await storage.edit(try advance(index, [("a", [1]), ("b", [2])], upTo: 4))
+        try await storage.purge(id)
+        try require(try await storage.document(id)?.id, is: nil, "the document")
+        try require(try await storage.tree(id), is: nil, "the tree")
+        for revision in revisions {
+          try require(try await storage.body(id, revision), is: nil, "a body")
+        }
+        try require(try await storage.changes().map(\.id), is: [other], "the feed")
+        try require(try await storage.changes(upTo: 99).map(\.id), is: [other], "the feed down")
+        let all = try await storage.ids(in: DocumentRange(includesDeleted: true))
+        try require(all, is: ["b"], "ids")
+        try require(try await storage.ids(in: index), is: ["b"], "an index")
+        let info = try await storage.info()
+        try require(info.lastSequence, is: 5, "last sequence")
+        try require([info.documentCount, info.deletedCount], is: [1, 0], "live and deleted")
+        try require(info.bodyBytes, is: Int64(#"{"type":"t"}"#.utf8.count), "bytes")
+        for sequence in Int64(0)...6 {
+          try require(
+            try await storage.changeCount(after: sequence), is: sequence < 4 ? 1 : 0,
+            "changes after \(sequence)")
+        }
+      }
+    },
+    Claim("an id whose document was purged begins anew, also after the store was closed") { bench in
+      let id = try DocumentID("a")
+      try await bench.withStorage { storage in
+        let revisions = try await storage.putChain(id, count: 30)
+        _ = try await storage.graft(id, [try RevisionID("1-x")], #"{"x":1}"#)
+        try await storage.put(id, "{}", base: revisions.last, isDeleted: true)
+        try await storage.purge(id)
+      }
+      try await bench.withStorage { storage in
+        try require(try await storage.info().lastSequence, is: 33, "last sequence")
+        try require(try await storage.info().deletedCount, is: 0, "tombstones")
+        let revision = try await storage.put(id, #"{"n":0}"#)
+        try require(revision.generation, is: 1, "its generation")
+        let document = try required(try await storage.document(id), "the document")
+        try require(document.sequence, is: 34, "its number")
+        try require(try await storage.tree(id)?.nodes.count, is: 1, "revisions")
+        try require(try await storage.body(id, try RevisionID("1-x")), is: nil, "an old body")
+        try require(try await storage.changeCount(after: 33), is: 1, "changes")
+      }
+    },
+    Claim("one update writes and purges, and a throwing one does neither") { bench in
+      try await bench.withStorage { storage in
+        let ids = try ["a", "b", "c"].map { text in try DocumentID(text) }
+        for id in ids { try await storage.put(id, "{}") }
+        try await storage.update(loading: Set(ids), at: .start) { changes in
+          changes.write(try mutation(ids[0], in: changes.view))
+          changes.purge(Purge(id: ids[1], tree: RevisionTree()))
+        }
+        try require(try await storage.changes(after: 3).map(\.sequence), is: [4], "rows")
+        try require(try await storage.changes().map(\.id), is: [ids[2], ids[0]], "the feed")
+        try require(try await storage.info().lastSequence, is: 5, "last sequence")
+        do {
+          try await storage.update(loading: [ids[2]], at: .start) { changes in
+            changes.purge(Purge(id: ids[2], tree: RevisionTree()))
+            guard try changes.view.document(ids[2]) == nil else {
+              throw DocumentError.conflict
+            }
+          }
+          throw ConformanceFailure(description: "the error is lost")
+        } catch is DocumentError {}
+        try require(try await storage.document(ids[2])?.id, is: ids[2], "the document")
+        try await storage.purge(try DocumentID("never"))
+        try require(try await storage.info().lastSequence, is: 5, "after a purge of nothing")
+      }
+    },
+    Claim("an update that changes one document twice is refused") { bench in
+      try await bench.withStorage { storage in
+        let id = try DocumentID("a")
+        try await storage.put(id, "{}")
+        for purges in [false, true] {
+          do {
+            try await storage.update(loading: [id], at: .start) { changes in
+              changes.write(try mutation(id, in: changes.view))
+              if purges {
+                changes.purge(Purge(id: id, tree: RevisionTree()))
+              } else {
+                changes.write(try mutation(id, in: changes.view))
+              }
+            }
+            throw ConformanceFailure(description: "it was taken")
+          } catch let error as ServiceError { try require(error.code, is: .storage, "code") }
+        }
+        try require(try await storage.info().lastSequence, is: 1, "last sequence")
+      }
+    },
+    Claim("an ancestor that a purge leaves far from every leaf loses its body") { bench in
+      try await bench.withStorage { storage in
+        let id = try DocumentID("a")
+        let root = try await storage.put(id, #"{"r":1}"#)
+        let side = try RevisionID("2-side")
+        _ = try await storage.graft(id, [side, root], #"{"s":1}"#)
+        let depth = StoreLimits.storedAncestors + 5
+        let chain = try (2...depth).reversed().map { number in
+          try RevisionID("\(number)-c")
+        }
+        _ = try await storage.graft(id, chain + [root], #"{"c":1}"#)
+        try require(try await storage.body(id, root), is: #"{"r":1}"#, "the root's body before")
+        let tree = try required(try await storage.tree(id), "the tree").purging([side])
+        try await storage.purge(id, to: tree)
+        try require(try await storage.document(id)?.revision, is: chain[0], "the winner")
+        try require(try await storage.tree(id)?.nodes.count, is: depth, "revisions")
+        try require(try await storage.body(id, root), is: nil, "the root's body after")
+      }
+    },
+  ]
+
+  private static func mutation(
+    _ id: DocumentID, in view: any StoreView
+  ) throws -> Mutation {
+    let (tree, base) = (try view.tree(id), try view.document(id)?.revision)
+    return try Edit.put(id, in: tree, base: base, body: .empty)
+  }
+}
+
+extension StorageConformance {
   /// Claims about sequence numbers and the change feed.
   static let sequences: [Claim] = [
     Claim("each recorded document takes the next sequence number, in order") { bench in

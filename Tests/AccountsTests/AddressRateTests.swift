@@ -1,3 +1,4 @@
+import IPAddresses
 import StoreTesting
 import Stores
 import TestSupport

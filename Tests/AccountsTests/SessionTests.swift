@@ -1,4 +1,5 @@
 import Documents
+import IPAddresses
 import StoreTesting
 import Stores
 import TestSupport

@@ -1,5 +1,6 @@
 import Accounts
 import Documents
+import IPAddresses
 import StoreTesting
 import Stores
 import Synchronization

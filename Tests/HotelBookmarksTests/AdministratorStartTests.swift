@@ -1,5 +1,6 @@
 import Accounts
 import Foundation
+import IPAddresses
 import SQLiteEngine
 import Stores
 import TestSupport

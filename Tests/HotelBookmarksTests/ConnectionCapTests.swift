@@ -1,4 +1,5 @@
 import HTTPAPI
+import HTTPServer
 import Testing
 
 @testable import HotelBookmarks

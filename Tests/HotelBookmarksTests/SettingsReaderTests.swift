@@ -1,6 +1,7 @@
 import Accounts
 import Documents
 import HTTPAPI
+import HTTPServer
 import IPAddresses
 import JSON
 import Logging

@@ -1,4 +1,5 @@
 import Accounts
+import IPAddresses
 import SQLiteEngine
 import Stores
 import Synchronization

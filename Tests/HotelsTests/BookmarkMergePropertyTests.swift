@@ -79,7 +79,7 @@ private let seeds =
       return copies.allSatisfy { $0.isSettled && $0.tree?.winner?.revision == first }
     }
 
-    /// RequestQueue everything, in an order of its own each time, until nobody learns anything.
+    /// Exchanges everything, in an order of its own each time, until nobody learns anything.
     mutating func exchangeAll() throws {
       for _ in 0..<2 {
         for target in copies.indices.shuffled(using: &random) {

@@ -1,4 +1,5 @@
 import CouchSync
+import HTTPServer
 import HTTPTypes
 import Hotels
 import Hummingbird
@@ -16,6 +17,7 @@ enum ErrorTable {
   static func problem(for error: any Error, in dialect: Problem.Dialect = .problem) -> Problem {
     switch error {
     case let problem as Problem: return problem
+    case let refusal as ConnectionRefusal: return Problem(refusal)
     case let error as SearchError: return search(error)
     case is CancellationError:
       return Problem(
@@ -160,5 +162,45 @@ extension Problem {
     }
     writer.endObject()
     return writer.bytes + [UInt8(ascii: "\n")]
+  }
+}
+
+extension Problem {
+  /// What the server says in place of a route.
+  init(_ refusal: ConnectionRefusal) {
+    switch refusal {
+    case .slowHead:
+      self.init(
+        .requestTimeout, "request_timeout",
+        "A request's head must arrive within \(RequestLimits.headerSeconds) seconds")
+    case .slowBody:
+      self.init(
+        .requestTimeout, "request_timeout",
+        "A body must come at \(RequestLimits.bodyBytesPerSecond) bytes per second or more, and within "
+          + "\(RequestLimits.bodySeconds) seconds")
+    case .headers:
+      self.init(
+        .requestHeaderFieldsTooLarge, "headers_too_large",
+        "A request may have \(RequestLimits.headerFields) header fields of "
+          + "\(RequestLimits.headerBytes) bytes together")
+    case .target:
+      self.init(
+        .uriTooLong, "uri_too_long", "The URI is longer than \(RequestTarget.maximumBytes) bytes")
+    case .method:
+      self.init(
+        .methodNotAllowed, "method_not_allowed", "There is no such method",
+        headers: [.allow: "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS"])
+    case .malformed:
+      self.init(.badRequest, "bad_request", "The request is no HTTP/1.1 (RFC 9112)")
+    case .overloaded:
+      self.init(
+        .serviceUnavailable, "overloaded", "The server has more to do than it can; try again soon",
+        retryAfter: 1)
+    case .slowAnswer:
+      self.init(
+        .serviceUnavailable, "unavailable",
+        "The answer took longer than \(RequestLimits.requestSeconds) seconds", retryAfter: 1)
+    case .notServed: self = .notFound
+    }
   }
 }

@@ -1,4 +1,5 @@
 import CouchSync
+import HTTPServer
 import JSON
 import Stores
 import Synchronization

@@ -1,4 +1,5 @@
 import Accounts
+import IPAddresses
 import ServiceLifecycle
 import Stores
 import Synchronization

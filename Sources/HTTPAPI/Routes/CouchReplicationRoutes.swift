@@ -1,4 +1,5 @@
 import CouchSync
+import HTTPServer
 import HTTPTypes
 import Hummingbird
 import JSON

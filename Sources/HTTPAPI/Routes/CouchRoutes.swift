@@ -1,9 +1,12 @@
 import Accounts
 import CouchSync
 import Documents
+import HTTPServer
 import HTTPTypes
 import Hummingbird
 import JSON
+import Lists
+import Logging
 import Stores
 
 /// The sync protocol under `/couch`: a CouchDB 3 root where everybody has one database, their own store, and
@@ -142,5 +145,181 @@ enum CouchHead {
     var generator = SystemRandomNumberGenerator()
     fields[.couchRequestID] =
       fields[.xRequestID] ?? String(Hex.string(generator.next(), generator.next()).prefix(10))
+  }
+}
+
+/// A database as a whole.
+///
+/// Source: CouchDB, "API reference: databases".
+extension HTTPService {
+  /// `/couch/{db}` and what reads or writes many documents.
+  var couchDatabaseRoutes: [Route] {
+    [
+      couch(.get, "") { _, store in
+        .couch(try await store.reading { database in try await database.info() })
+      },
+      couch(.post, "") { call, store in
+        let parameters = try call.couchParameters()
+        let body = try await call.couchPosted(store.documentLimits)
+        let answer = try await store.writing { database in
+          try await database.post(body)
+        }
+        return written(answer, parameters, call)
+      },
+      couch(.get, "/_all_docs") { call, store in
+        try await Self.allDocuments(AllDocumentsQuery(try call.couchParameters()), store)
+      },
+      couch(.post, "/_all_docs") { call, store in
+        let body = try await call.couchObject()
+        return try await Self.allDocuments(
+          AllDocumentsQuery(try call.couchParameters(), body: body), store)
+      },
+      couch(.post, "/_bulk_docs") { call, store in
+        let request = try await call.couchBulk(store.documentLimits)
+        let answer = try await store.writing { database in
+          try await database.bulkDocuments(request)
+        }
+        warn(of: answer, call)
+        return .couch(answer)
+      },
+      couch(.post, "/_ensure_full_commit") { _, _ in .couch(CouchDatabase.fullCommit) },
+    ]
+  }
+
+  /// The answer to a document that was written. To `batch=ok` CouchDB gives no revision, which it may not know yet;
+  /// here it is written all the same.
+  func written(
+    _ answer: CouchAnswer, _ parameters: CouchParameters, _ call: Call
+  ) -> Response {
+    guard parameters["batch"] == "ok", let id = answer.written else {
+      return .couch(answer, location: location(of: answer, call))
+    }
+    return .json(.accepted, headers: Response.couchFields) { writer in
+      writer.member("ok", true)
+      writer.member("id", id.text)
+    }
+  }
+
+  /// Tells the operator of rules that guard nothing here.
+  func warn(of answer: CouchAnswer, _ call: Call) {
+    guard answer.hasUnrunRules else { return }
+    call.context.logger.warning(
+      "a peer's design document has validate_doc_update, which is stored and not run")
+  }
+
+  /// The URL of a document that was written, unless it was removed.
+  func location(of answer: CouchAnswer, _ call: Call) -> String? {
+    guard answer.status == 201 else { return nil }
+    return answer.written.map { id in
+      let database = call.arguments["db"] ?? ""
+      // The slash after `_design` and `_local` is one.
+      let text = id.text.utf8
+      let prefix = id.isDesign ? text.prefix { $0 != UInt8(ascii: "/") }.count + 1 : 0
+      return address(of: call) + "/couch/\(database)/" + String(Substring(text.prefix(prefix)))
+        + String(Substring(text.dropFirst(prefix))).urlSegment
+    }
+  }
+
+  private static func allDocuments(
+    _ query: AllDocumentsQuery, _ store: CouchStore
+  ) async throws -> Response {
+    .couch(
+      try await store.reading { database in
+        try await database.allDocuments(query)
+      })
+  }
+}
+
+/// Finds the database that a path names, as far as the caller may use it.
+///
+/// A guest has one database, their own. A user has their own, those of the lists that they are on, and those of the
+/// administrator whose security document names them. The administrator has those that they made, and nobody's own.
+struct CouchDatabaseAccess: Sendable {
+  /// The stores.
+  let stores: DatabaseManager
+  /// Who is on which list.
+  let lists: ListService
+
+  /// The database of a name.
+  /// - Throws: `noDatabase` for one that is absent and, alike, for one that the caller may not
+  ///   use; what opening a store throws.
+  func store(_ text: String, for caller: Principal) async throws -> CouchStore {
+    if caller.kind != .administrator, text.equalsBytes(of: caller.storeName) {
+      return CouchStore(
+        stores: stores, lists: lists, name: caller.store, database: text, caller: caller)
+    }
+    if caller.kind == .user, let list = Self.list(text) {
+      return try await used(.list(list), text, caller)
+    }
+    // No name is looked up for a guest, whom no security document can name.
+    guard caller.kind != .guest, let name = DatabaseName(text) else {
+      throw ServiceError.noDatabase
+    }
+    return try await used(.named(name), text, caller)
+  }
+
+  /// A database that is not the caller's own.
+  private func used(
+    _ name: StoreName, _ text: String, _ caller: Principal
+  ) async throws -> CouchStore {
+    let store = CouchStore(
+      stores: stores, lists: lists, name: name, database: text, caller: caller)
+    try await store.require(.use)
+    return store
+  }
+
+  /// The list whose database has a name: `list-<id>`.
+  private static func list(_ text: String) -> AccountID? {
+    let prefix = "list-".utf8
+    guard text.utf8.starts(with: prefix) else { return nil }
+    return AccountID(String(Substring(text.utf8.dropFirst(prefix.count))))
+  }
+
+  /// The server's own id, the same as long as its data are: PouchDB's checkpoints are named after it. Nil before the
+  /// first account.
+  func serverID() async throws -> String? {
+    try await stores.withStore(.system, creating: false) {
+      store -> String? in
+      guard let store else { return nil }
+      let epoch = try await store.readInline { view in try view.info().epoch }
+      return Hex.digest(of: "server " + epoch, digits: 32)
+    }
+  }
+
+  /// Makes a database, for the administrator. Of several who ask at once, one is told that it was made.
+  /// - Throws: 400 `illegal_database_name`, 412 `file_exists`, what making a store throws.
+  func make(_ text: String) async throws {
+    let name = try Self.name(text)
+    try await stores.withStore(.named(name)) { store in
+      try await CouchDatabase(name: text, store: store).begin()
+    }
+  }
+
+  /// Deletes a database with everything in it, for the administrator.
+  /// - Throws: 404 `not_found`, what erasing a store throws.
+  func drop(_ text: String) async throws {
+    guard let name = DatabaseName(text) else { throw ServiceError.noDatabase }
+    let wasThere: Bool
+    wasThere = try await stores.erase(.named(name))
+    guard wasThere else { throw ServiceError.noDatabase }
+  }
+
+  /// Source of the words: CouchDB 3, `chttpd:error_info/1`.
+  private static func name(_ text: String) throws -> DatabaseName {
+    if let name = DatabaseName(text) { return name }
+    if DatabaseName.isPersonal(text) {
+      throw ServiceError.illegalName(
+        "Names of this form are those of people's own stores, which make themselves.")
+    }
+    if text.utf8.count > DatabaseName.maximumBytes {
+      throw ServiceError(
+        .databaseNameTooLong,
+        "A database's name has at most \(DatabaseName.maximumBytes) bytes.")
+    }
+    throw ServiceError.illegalName(
+      """
+      Name: '\(text)'. Only lowercase characters (a-z), digits (0-9), and any of the characters \
+      _, $, (, ), +, -, and / are allowed. Must begin with a letter.
+      """)
   }
 }

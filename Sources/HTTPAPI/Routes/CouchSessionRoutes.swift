@@ -75,7 +75,7 @@ extension HTTPService {
     var password: String?
     if call[.contentType]?.lowercased().hasPrefix("application/x-www-form-urlencoded") ?? false {
       // A form needs no preflight: a foreign page could log its visitor in to an account of its own.
-      guard call[.origin].map({ isOwn($0, call) || crossOrigin.allows($0) }) ?? true else {
+      guard call[.origin].map({ call.isOwn($0) || crossOrigin.allows($0) }) ?? true else {
         throw Problem(.forbidden, "forbidden", "Logins from this origin are not allowed")
       }
       let pairs = try Call.pairs(try await call.body(upTo: JSONLimits.small.maximumBytes))
@@ -90,10 +90,5 @@ extension HTTPService {
       throw ServiceError.badRequest("request body must contain a username and a password")
     }
     return (name, Secret(password))
-  }
-
-  private func isOwn(_ origin: String, _ call: Call) -> Bool {
-    guard let authority = call.request.head.authority else { return false }
-    return ["http://" + authority, "https://" + authority].contains { $0.equalsBytes(of: origin) }
   }
 }

@@ -1,6 +1,7 @@
 import Accounts
 import CouchSync
 import Documents
+import HTTPServer
 import Lists
 import Stores
 import Synchronization

@@ -2,6 +2,7 @@ import Accounts
 import CouchQuery
 import CouchSync
 import Documents
+import HTTPServer
 import Hotels
 import JSON
 import Lanes

@@ -1,5 +1,6 @@
 import Accounts
 import Documents
+import HTTPServer
 import HTTPTypes
 import Hummingbird
 import Lanes

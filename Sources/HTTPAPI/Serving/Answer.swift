@@ -1,4 +1,5 @@
 import Documents
+import HTTPServer
 import HTTPTypes
 import Hummingbird
 import JSON
@@ -70,7 +71,7 @@ extension Response {
 /// The pieces of a long answer that are not given away yet.
 private final class PieceQueue: Sendable {
   /// Bytes that are given away at a time, of which short pieces are put together.
-  private static let bytesAtOnce = RequestLimitHandler.pieceBytes
+  private static let bytesAtOnce = RequestLimits.answerPieceBytes
 
   /// The last stands first.
   private let rest: Mutex<[[UInt8]]>

@@ -68,8 +68,7 @@ struct Authentication: Sendable {
       if Problem.Dialect(path: call.request.uri.path) == .couch { return }
       throw Problem(.forbidden, "forbidden", "A write by cookie needs an Origin header")
     }
-    let own = call.request.head.authority.map { ["http://" + $0, "https://" + $0] } ?? []
-    guard own.contains(where: { $0.equalsBytes(of: origin) }) || crossOrigin.allows(origin) else {
+    guard call.isOwn(origin) || crossOrigin.allows(origin) else {
       throw Problem(.forbidden, "forbidden", "Writes from this origin are not allowed")
     }
   }

@@ -1,8 +1,10 @@
 import Accounts
 import Compression
 import Documents
+import HTTPServer
 import HTTPTypes
 package import Hummingbird
+import IPAddresses
 import JSON
 import Lanes
 package import Logging
@@ -110,7 +112,7 @@ struct Call: Sendable {
   }
 
   private func take(_ bytes: Int) throws(Problem) {
-    guard context.hold?.take(bytes) ?? true else { throw ConnectionProblem.overloaded }
+    guard context.hold?.take(bytes) ?? true else { throw Problem(.overloaded) }
   }
 
   private static func problem(_ error: CompressionError, _ limit: Int) -> Problem {
@@ -186,6 +188,12 @@ struct Call: Sendable {
     }
   }
 
+  /// Whether an `Origin` is this server's own, as the request names it.
+  func isOwn(_ origin: String) -> Bool {
+    guard let authority = request.head.authority else { return false }
+    return ["http://" + authority, "https://" + authority].contains { $0.equalsBytes(of: origin) }
+  }
+
   /// Who the request comes from, for limits on attempts.
   var address: ClientAddress {
     proxies.caller(peer: context.remoteAddress?.ipAddress, forwarded: self[.xForwardedFor])
@@ -218,16 +226,7 @@ extension String {
     if utf8.count <= 2, utf8.allSatisfy({ $0 == 0x2E }) {
       return String(repeating: "%2E", count: utf8.count)
     }
-    var encoded = ""
-    for byte in utf8 {
-      switch byte {
-      case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x2D, 0x2E, 0x5F, 0x7E:
-        encoded.unicodeScalars.append(Unicode.Scalar(byte))
-      default:
-        encoded += "%" + Hex.string(CollectionOfOne(byte)).uppercased()
-      }
-    }
-    return encoded
+    return PathSegment.encode(self)
   }
 }
 

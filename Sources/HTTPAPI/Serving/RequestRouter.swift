@@ -1,11 +1,11 @@
 import Accounts
 import Documents
+import HTTPServer
 import HTTPTypes
 package import Hummingbird
-package import Lanes
+import Lanes
 import Logging
 import Metrics
-import NIOCore
 import NIOHTTP1
 import Stores
 import Synchronization
@@ -23,9 +23,9 @@ package struct RequestRouter: HTTPResponder {
   let health: Health
   /// The `Date` of answers that no connection adds one to.
   let date = DateField()
-  private let proxies: TrustedProxies
+  let proxies: TrustedProxies
   private let authentication: Authentication
-  private let processors: ProcessorAccounts?
+  let processors: ProcessorAccounts?
   private let showsCost: Bool
   private let receipts: WriteReceipts
   private let answers: AnswerCounts
@@ -89,16 +89,6 @@ package struct RequestRouter: HTTPResponder {
       status: response.status.code, duration: ContinuousClock.now - start)
     return response
   }
-
-  /// What a connection's task, or that of a stream of HTTP/2, runs on; nil where nobody keeps accounts.
-  package func executor(for channel: any Channel) -> WorkExecutor? {
-    guard let processors else { return nil }
-    let address = ClientAddress(channel.remoteAddress?.ipAddress ?? "local")
-    return WorkExecutor(processors.pool, account: processors.account(of: address))
-  }
-
-  /// Whether what comes from an address is many people's.
-  func isProxy(_ address: String) -> Bool { !proxies.isEmpty && proxies.contains(address) }
 
   /// Begins the work for a request on the account of where it comes from.
   private func begin(_ request: Request, _ context: CallContext) -> Work? {
@@ -178,7 +168,7 @@ package struct RequestRouter: HTTPResponder {
   static func checkHead(_ request: Request) throws(Problem) {
     if !isForServer(request) { try RequestTarget.check(request.uri.string) }
     guard request.headers.count <= RequestLimits.headerFields else {
-      throw ConnectionProblem.headers
+      throw Problem(.headers)
     }
     guard let host = request.head.authority ?? request.headers[.hostField],
       !host.isEmpty, host.utf8.allSatisfy(isHostByte)

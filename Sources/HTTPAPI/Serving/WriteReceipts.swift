@@ -1,5 +1,6 @@
 import Accounts
 import Documents
+import HTTPServer
 import HTTPTypes
 import Hummingbird
 import JSON
@@ -108,7 +109,7 @@ extension WriteReceipts {
     _ write: Write, bodyBytes: Int, mayBeKnown: Bool
   ) async throws -> Response {
     let hold = write.call.context.hold?.outlasting()
-    guard hold?.take(bodyBytes) ?? true else { throw ConnectionProblem.overloaded }
+    guard hold?.take(bodyBytes) ?? true else { throw Problem(.overloaded) }
     let id = ReceiptID(of: write.name, list: write.list, at: now())
     if let known = try await pending.begin(write.name, write.request, receipt: id) {
       return Self.accepted(known)

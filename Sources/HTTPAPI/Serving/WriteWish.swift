@@ -1,5 +1,6 @@
 import Crypto
 import Documents
+import HTTPServer
 import HTTPTypes
 import Hummingbird
 import JSON

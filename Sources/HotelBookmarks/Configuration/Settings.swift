@@ -1,5 +1,5 @@
 package import Accounts
-package import HTTPAPI
+package import HTTPServer
 package import IPAddresses
 package import Logging
 import SearchProxy

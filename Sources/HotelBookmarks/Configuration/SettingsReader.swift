@@ -2,6 +2,7 @@ import Accounts
 import Configuration
 import Documents
 import HTTPAPI
+import HTTPServer
 import IPAddresses
 import JSON
 import Logging

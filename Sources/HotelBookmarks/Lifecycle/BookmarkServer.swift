@@ -1,7 +1,9 @@
 import Accounts
 import Catalogue
 import HTTPAPI
+import HTTPServer
 import Hummingbird
+import Lanes
 import Logging
 import Metrics
 import NIOCore
@@ -51,7 +53,15 @@ package struct BookmarkServer: Sendable {
   }
 
   private func serve(_ metrics: PrometheusRegistry, _ logger: Logger) async throws {
-    let assembly = try await ServiceAssembly(settings, metrics: metrics, logger: logger)
+    let connections = try ConnectionAssembly(settings)
+    let storeThreads = LanePool.forStores()
+    let engine = try await FileEngine.open(directory: settings.data, pool: storeThreads)
+    let assembly = try await ServiceAssembly(
+      settings, connections, engine: engine, pool: LanePool(stores: storeThreads),
+      backups: { BackupDesk(engine: engine, stores: $0) },
+      commits: { engine.statistics.commits }, metrics: metrics, logger: logger)
+    engine.report(to: metrics)
+    let backups = assembly.backupDesk
     let router = assembly.http.router()
     await assembly.http.findHealth(logger)
     let operations = try await operations(router)
@@ -63,10 +73,10 @@ package struct BookmarkServer: Sendable {
       HealthService(assembly: assembly, logger: logger),
       KeyService(keys: assembly.keys, logger: logger),
       AdmissionService(admission: assembly.connections.admission, pool: assembly.pool),
-      ControlService(desk: assembly.backups, users: assembly.users, logger: logger),
+      ControlService(desk: backups, users: assembly.users, logger: logger),
       SweepService(sweeper: assembly.sweeper),
       ListUpkeep(lists: assembly.http.lists, logger: logger),
-      ScrubService(desk: assembly.backups, logger: logger),
+      ScrubService(desk: backups, logger: logger),
     ]
     if let operations { services.append(OperationsService(listener: operations)) }
     if let certificates = assembly.connections.certificates {
@@ -86,7 +96,7 @@ package struct BookmarkServer: Sendable {
   /// What listens at the operators' own port, where there is one.
   private func operations(_ router: RequestRouter) async throws -> OperationsListener? {
     guard let port = settings.operationsPort else { return nil }
-    return try await OperationsListener(hostname: settings.hostname, port: port, router: router)
+    return try await OperationsListener(hostname: settings.hostname, port: port, answers: router)
   }
 
   private func application(

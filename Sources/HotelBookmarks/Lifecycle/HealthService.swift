@@ -1,4 +1,5 @@
 import HTTPAPI
+import HTTPServer
 import Lanes
 import Logging
 import NIOConcurrencyHelpers

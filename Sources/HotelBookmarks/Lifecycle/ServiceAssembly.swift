@@ -10,7 +10,6 @@ import Lists
 import Logging
 import NIOPosix
 import Page
-import SQLiteEngine
 import SearchProxy
 import ServiceLifecycle
 import Stores
@@ -22,27 +21,35 @@ struct ServiceAssembly: Sendable {
   let keys: SigningKeys
   let administrator: AdministratorAssembly
   let connections: ConnectionAssembly
-  let backups: BackupDesk
   /// What removes that nobody can use any more.
   let sweeper: Sweeper
   let users: UserDesk
   /// The threads that work for requests and stores.
   let pool: LanePool
-  private let engine: FileEngine
+  /// Makes backups, and looks through stores.
+  let backupDesk: BackupDesk
+  private let engine: any StorageEngine
+  private let commits: @Sendable () -> Int
   private let search: SearchAssembly
   private let hashingThreads: NIOThreadPool
 
-  /// Opens what is in the data directory, making what is absent.
-  init(_ settings: Settings, metrics: PrometheusRegistry, logger: Logger) async throws {
+  /// Opens what is beside the stores in the data directory, making what is absent.
+  /// - Parameter engine: any engine; ``close()`` closes it.
+  /// - Parameter pool: the threads that work for requests.
+  /// - Parameter backups: makes the desk that backs stores up as the engine does it.
+  /// - Parameter commits: how many commits the engine has made since it was opened.
+  init(
+    _ settings: Settings, _ connections: ConnectionAssembly, engine: any StorageEngine,
+    pool: LanePool, backups: (DatabaseManager) -> BackupDesk,
+    commits: @escaping @Sendable () -> Int, metrics: PrometheusRegistry, logger: Logger
+  ) async throws {
     let now = SystemClock.now
-    connections = try ConnectionAssembly(settings)
-    let storeThreads = LanePool.forStores()
-    let pool = LanePool(stores: storeThreads)
+    self.connections = connections
     self.pool = pool
-    let engine = try await FileEngine.open(directory: settings.data, pool: storeThreads)
     self.engine = engine
+    self.commits = commits
     stores = Self.stores(over: engine, settings)
-    backups = BackupDesk(engine: engine, stores: stores)
+    backupDesk = backups(stores)
     let hotels = HotelService(stores: stores, now: now)
     var accountSettings = AccountSettings()
     accountSettings.guestsPerHour = settings.guestsPerHour
@@ -86,7 +93,7 @@ struct ServiceAssembly: Sendable {
     search = try await SearchAssembly(settings, logger: logger)
     let administration = AdministrationAssembly(
       settings: settings, metrics: metrics, search: search, connections: connections,
-      backups: backups, logger: logger)
+      backups: backupDesk, logger: logger)
     http = HTTPService(
       accounts: accounts, hotels: hotels, lists: lists, search: search.search,
       mirrorSearch: search.mirror, stores: stores, engine: engine,
@@ -116,7 +123,7 @@ struct ServiceAssembly: Sendable {
   }
 
   /// The stores over an engine, as many open at once as the limit on descriptors allows.
-  static func stores(over engine: FileEngine, _ settings: Settings) -> DatabaseManager {
+  static func stores(over engine: any StorageEngine, _ settings: Settings) -> DatabaseManager {
     DatabaseManager(
       engine: engine,
       maximumOpen: settings.openStores
@@ -129,33 +136,10 @@ struct ServiceAssembly: Sendable {
   }
 
   private func report(to metrics: PrometheusRegistry) {
-    let (engine, stores) = (engine, stores)
-    metrics.collect {
-      let statistics = engine.statistics
-      let failures = statistics.failures.map { code, count in
-        PrometheusSample(
-          family: "store_failures_total", kind: .counter, suffix: "",
-          labels: "kind=\"\(code)\"", value: Double(count))
-      }
-      let damage = [
-        ("mended", statistics.mended), ("setAside", statistics.setAside),
-        ("dropped", statistics.dropped),
-      ].map { outcome, count in
-        PrometheusSample(
-          family: "store_damage_total", kind: .counter, suffix: "",
-          labels: "outcome=\"\(outcome)\"", value: Double(count))
-      }
-      return failures + damage + [
-        PrometheusSample("store_damage_left", .gauge, Double(statistics.left)),
+    metrics.collect { [stores] in
+      [
         PrometheusSample("stores_open", .gauge, Double(stores.openCount)),
         PrometheusSample("stores_leased", .gauge, Double(stores.leasedCount)),
-        PrometheusSample("store_commits_total", .counter, Double(statistics.commits)),
-        PrometheusSample("store_updates_total", .counter, Double(statistics.updates)),
-        PrometheusSample(
-          "store_updates_per_commit", .gauge,
-          statistics.commits == 0 ? 0 : Double(statistics.updates) / Double(statistics.commits)),
-        PrometheusSample("store_openings_total", .counter, Double(statistics.openings)),
-        PrometheusSample("store_creations_total", .counter, Double(statistics.creations)),
       ]
     }
   }
@@ -164,7 +148,7 @@ struct ServiceAssembly: Sendable {
   var totals: ServerHistory.Totals {
     var totals = connections.totals
     http.answers.add(to: &totals)
-    totals.commits = engine.statistics.commits
+    totals.commits = commits()
     totals.feeds = http.feedCount
     let usage = ProcessUsage()
     totals.processorMilliseconds = Int(usage.processorSeconds * 1_000)

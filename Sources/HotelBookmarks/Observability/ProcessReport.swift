@@ -1,6 +1,7 @@
 import FoundationEssentials
 import Glibc
 import Lanes
+import SQLiteEngine
 
 /// Shows what the system knows of this process, by the names that Prometheus' client libraries give it, and which
 /// version it is.
@@ -104,5 +105,37 @@ struct WorkReport: Sendable {
     -> PrometheusSample
   {
     PrometheusSample(family: family, kind: .counter, suffix: "", labels: labels, value: value)
+  }
+}
+
+extension FileEngine {
+  /// Shows what the engine has done and found.
+  func report(to metrics: PrometheusRegistry) {
+    metrics.collect {
+      let statistics = self.statistics
+      let failures = statistics.failures.map { code, count in
+        PrometheusSample(
+          family: "store_failures_total", kind: .counter, suffix: "",
+          labels: "kind=\"\(code)\"", value: Double(count))
+      }
+      let damage = [
+        ("mended", statistics.mended), ("setAside", statistics.setAside),
+        ("dropped", statistics.dropped),
+      ].map { outcome, count in
+        PrometheusSample(
+          family: "store_damage_total", kind: .counter, suffix: "",
+          labels: "outcome=\"\(outcome)\"", value: Double(count))
+      }
+      return failures + damage + [
+        PrometheusSample("store_damage_left", .gauge, Double(statistics.left)),
+        PrometheusSample("store_commits_total", .counter, Double(statistics.commits)),
+        PrometheusSample("store_updates_total", .counter, Double(statistics.updates)),
+        PrometheusSample(
+          "store_updates_per_commit", .gauge,
+          statistics.commits == 0 ? 0 : Double(statistics.updates) / Double(statistics.commits)),
+        PrometheusSample("store_openings_total", .counter, Double(statistics.openings)),
+        PrometheusSample("store_creations_total", .counter, Double(statistics.creations)),
+      ]
+    }
   }
 }

@@ -154,3 +154,146 @@ extension Connection {
     return false
   }
 }
+
+/// Reading rows whatever they say, and putting right ones in their place.
+extension StoreRows {
+  /// Whether the index of the ids leads to a document.
+  func isIndexed(_ document: StoredDocument) throws -> Bool {
+    let found = try connection.statement(
+      "SELECT sequence FROM documents INDEXED BY sqlite_autoindex_documents_1 WHERE id = ?1"
+    ).first(.text(document.id.text)) { row in row.int64(0) }
+    return found == document.sequence
+  }
+
+  /// All that the file has of a document, by the number of its row.
+  func damagedDocument(at number: Int64) throws -> DamagedDocument? {
+    let found = try connection.statement(
+      StoredDocument.selected, ", body, tree FROM documents WHERE sequence = ?1"
+    ).first(.integer(number)) { row in
+      DamagedDocument(
+        head: RowValues(
+          kind: .head,
+          values: [
+            .integer(row.int64(0)), .text(row.bytes(1)), .integer(row.int64(2)),
+            .integer(row.int64(3)), .text(row.bytes(4)), .integer(row.int64(5)),
+            .optionalText(row.isNull(6) ? nil : row.bytes(6)), .integer(row.int64(7)),
+            .integer(row.int64(8)), .integer(row.int64(9)),
+            .optionalInteger(row.isNull(10) ? nil : row.int64(10)),
+          ], checksum: row.int64(11)),
+        body: RowValues(kind: .body, values: [], content: row.bytes(12), checksum: 0),
+        tree: row.isNull(13)
+          ? nil : RowValues(kind: .tree, values: [], content: row.bytes(13), checksum: 0),
+        others: [])
+    }
+    guard var found else { return nil }
+    found.others = try bodiesAsFound(of: found.head.integer(2), id: found.head.text(1))
+    return found
+  }
+
+  /// The bodies beside a document's winner, whatever they say.
+  func bodiesAsFound(
+    of first: Int64, id: String
+  ) throws -> [(number: Int64, row: RowValues)] {
+    try connection.statement(
+      "SELECT number, generation, digest, body_checksum, body FROM bodies WHERE first = ?1"
+    ).all(.integer(first)) { row in
+      (
+        row.int64(0),
+        RowValues(
+          kind: .body,
+          values: [.text(Array(id.utf8)), .integer(row.int64(1)), .text(row.bytes(2))],
+          content: row.bytes(4), checksum: row.int64(3))
+      )
+    }
+  }
+
+  /// Puts the rows of a document as they are now in the place of those that the file has.
+  func replace(_ number: Int64, with document: DamagedDocument) throws {
+    guard let row = document.head.document else { return }
+    let body = StoredBody(
+      bytes: document.body.content, checksum: row.bodyChecksum,
+      arrival: try arrival(at: number) ?? .unknown)
+    try connection.statement("DELETE FROM documents WHERE sequence = ?1").run(.integer(number))
+    try insert(row, body: body, tree: document.tree?.content)
+    for (number, other) in document.others where other.isSound {
+      guard let revision = other.revision else { continue }
+      try connection.statement(
+        """
+        UPDATE bodies SET generation = ?1, digest = ?2, body_checksum = ?3, body = ?4
+        WHERE number = ?5
+        """
+      ).run(
+        .integer(revision.generation), .text(revision.digest.text), .integer(other.checksum),
+        .bytes(other.content), .integer(number))
+    }
+  }
+
+  /// Counts all rows anew: whatever was damaged may have been counted as it was or as it is.
+  func recount(_ header: inout StoreHeader) throws {
+    try connection.statement(
+      "DELETE FROM bodies WHERE first NOT IN (SELECT first FROM documents)"
+    )
+    .run()
+    let kept =
+      try connection.statement("SELECT coalesce(sum(length(body)), 0) FROM bodies").first {
+        row in row.int64(0)
+      } ?? 0
+    let counts = try connection.statement(
+      """
+      SELECT coalesce(sum(is_deleted = 0), 0), coalesce(sum(is_deleted = 1), 0),
+        coalesce(sum(length(body)), 0), coalesce(max(sequence), 0)
+      FROM documents NOT INDEXED
+      """
+    ).first { row in
+      (row.int64(0), row.int64(1), row.int64(2), row.int64(3), kept)
+    }
+    guard let counts else { return }
+    (header.live, header.deleted, header.bytes, header.newest, header.otherBodyBytes) = counts
+    header.lastSequence = max(header.lastSequence, header.newest)
+  }
+}
+
+extension StoreRows {
+  /// Checks what belongs to a document whose columns are sound: its body, its history and the bodies beside the
+  /// winner's.
+  /// - Parameter lengths: takes the length of each body that was looked at.
+  /// - Throws: `integrity` for the first that is not what was written.
+  func check(
+    _ document: StoredDocument, _ body: [UInt8], tree encoded: [UInt8], into lengths: inout [Int]
+  ) throws {
+    lengths.append(body.count)
+    _ = try document.document(body)
+    guard document.first >= 1, document.first <= document.sequence else {
+      throw ServiceError.integrity("its first change has the number \(document.first)")
+    }
+    let tree = try document.tree(encoded)
+    guard let winner = tree.winner, winner.revision == document.revision,
+      winner.isDeleted == document.isDeleted
+    else { throw ServiceError.integrity("the row's revision is not the tree's winner") }
+    try checkBodies(of: document, tree, into: &lengths)
+  }
+
+  /// Bodies beside the winner's: each is what was written, and no leaf lacks one.
+  private func checkBodies(
+    of document: StoredDocument, _ tree: RevisionTree, into lengths: inout [Int]
+  ) throws {
+    var missing = Set(tree.nodes.lazy.filter(\.isLeaf).map(\.revision))
+    missing.remove(document.revision)
+    let statement = try connection.statement(
+      "SELECT generation, digest, body_checksum, body FROM bodies WHERE first = ?1")
+    try statement.bind(document.first, at: 1)
+    defer { statement.reset() }
+    while try statement.step() {
+      let row = statement.row
+      let digest = (try? row.string(1)) ?? ""
+      let revision = RevisionID(generation: Int(clamping: row.int64(0)), digest: digest)
+      let bytes = row.bytes(3)
+      lengths.append(bytes.count)
+      guard Checksum.body(document.id, revision, bytes) == row.int64(2) else {
+        throw ServiceError.integrity("the body of one of its revisions fails its checksum")
+      }
+      missing.remove(revision)
+    }
+    guard missing.isEmpty else { throw ServiceError.integrity("the body of a leaf is missing") }
+  }
+}

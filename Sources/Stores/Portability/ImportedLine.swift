@@ -165,3 +165,135 @@ enum ImportedLine: Sendable {
     return .manifest(Manifest(counts: counts, lines: lines, bytes: bytes, digest: digest))
   }
 }
+
+/// A document of an import while its bodies come.
+struct ImportedDocument: Sendable {
+  /// Which document.
+  private(set) var id: DocumentID
+  /// Its whole history.
+  let tree: RevisionTree
+  /// When this life of it began.
+  let created: Timestamp
+  /// When it last changed.
+  let updated: Timestamp
+
+  /// Bodies that have come and are not on their way to the store, in order.
+  private var waiting: [AddedRevision] = []
+  /// Whether some of it is on its way to the store.
+  private(set) var isBegun = false
+  /// Bytes of the waiting bodies.
+  private(set) var waitingBytes = 0
+  private var known: Set<RevisionID> = []
+  private var leavesMissing: Int
+
+  /// A document of which no body has come.
+  init(id: DocumentID, tree: RevisionTree, created: Timestamp, updated: Timestamp) {
+    self.id = id
+    self.tree = tree
+    self.created = created
+    self.updated = updated
+    leavesMissing = tree.nodes.count { $0.isLeaf }
+  }
+
+  /// The same under another id.
+  func called(_ id: DocumentID) -> ImportedDocument {
+    var document = self
+    document.id = id
+    return document
+  }
+
+  /// Whether every leaf has its body.
+  var isWhole: Bool { leavesMissing == 0 }
+
+  /// Takes a body.
+  /// - Throws: ``ImportedLine/Fault`` for a revision that is not the document's, that came before, or for another than
+  ///   the winner at first.
+  mutating func take(_ revision: RevisionID, _ body: DocumentBody) throws(ImportedLine.Fault) {
+    guard let node = tree[revision] else {
+      throw ImportedLine.Fault(reason: "\(revision) is not in the history of \(id.text)")
+    }
+    guard !known.isEmpty || revision == tree.winner?.revision else {
+      throw ImportedLine.Fault(reason: "the winner's body must come before the others")
+    }
+    guard known.insert(revision).inserted else {
+      throw ImportedLine.Fault(reason: "the body of \(revision) came before")
+    }
+    if node.isLeaf { leavesMissing -= 1 }
+    waiting.append(AddedRevision(revision: revision, body: body, isDeleted: node.isDeleted))
+    waitingBytes += body.bytes.count
+  }
+
+  /// Takes what waits to the store; nil for nothing.
+  mutating func takeMutation() -> Mutation? {
+    // The winner among the first ones, so that the document is one from then on.
+    guard let last = waiting.popLast() else { return nil }
+    var mutation = Mutation(
+      id: id, tree: tree, revision: last.revision, body: last.body, created: created)
+    mutation.further = waiting
+    mutation.updated = updated
+    (waiting, waitingBytes, isBegun) = ([], 0, true)
+    return mutation
+  }
+}
+
+/// Where a section of an import goes.
+package struct ImportTarget: Sendable {
+  /// What the store takes.
+  let quota: StoreLimits
+  private let run:
+    @Sendable (_ use: @Sendable (DocumentStore) async throws -> Bool) async throws -> Bool
+  /// The list's id in the export, and its id here; nil for the account's own store.
+  private let list: (former: String, present: String)?
+
+  /// A store that nobody else has.
+  package init(_ store: DocumentStore) {
+    quota = store.quota
+    run = { use in try await use(store) }
+    list = nil
+  }
+
+  /// A shared list's store that nobody knows yet. Ids that have the list's id in them get its id here.
+  /// - Parameter former: the list's id in the export.
+  package init(list present: AccountID, calledBefore former: AccountID, in stores: DatabaseManager)
+  {
+    quota = stores.limits(of: .list(present))
+    run = { use in
+      try await stores.withExisting(.list(present)) { store in try await use(store) }
+    }
+    list = (former.text, present.text)
+  }
+
+  /// Whether the store has a document.
+  func has(_ id: DocumentID) async throws -> Bool {
+    try await run { store in try await store.readInline { view in try view.tree(id) } != nil }
+  }
+
+  /// Commits documents and notes.
+  func write(_ mutations: [Mutation], _ notes: [LocalEdit]) async throws {
+    _ = try await run { store in
+      try await store.update(loading: Set(mutations.map(\.id))) { changes in
+        changes.isWhole = true
+        for mutation in mutations { changes.write(mutation) }
+        for note in notes { changes.write(note) }
+      }
+      return true
+    }
+  }
+
+  /// The id that a document has here.
+  func id(_ id: DocumentID) throws -> DocumentID {
+    guard let list, id.text.utf8.starts(with: list.former.utf8) else { return id }
+    let rest = id.text.utf8.dropFirst(list.former.utf8.count)
+    guard rest.isEmpty || rest.first == UInt8(ascii: ":") else { return id }
+    return try DocumentID(list.present + String(Substring(rest)))
+  }
+
+  /// What a revision says here: a note names its list.
+  func body(_ body: DocumentBody) throws -> DocumentBody {
+    guard let list, var members = try JSONValue(parsing: body.bytes, limits: .stored).object,
+      members["wiki_id"]?.string?.equalsBytes(of: list.former) == true
+    else { return body }
+    members["wiki_id"] = .string(list.present)
+    return try DocumentBody(.object(members))
+  }
+}

@@ -1,3 +1,4 @@
+import IPAddresses
 import JSON
 
 @testable import Accounts

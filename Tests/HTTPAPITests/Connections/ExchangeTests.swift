@@ -5,6 +5,7 @@ import NIOHTTPTypes
 import Testing
 
 @testable import HTTPAPI
+@testable import HTTPServer
 
 /// What a connection does with requests and answers beside passing them on.
 @Suite struct ExchangeTests {

@@ -5,6 +5,7 @@ import NIOHTTPTypes
 import Testing
 
 @testable import HTTPAPI
+@testable import HTTPServer
 
 /// Answers that are more than a connection's buffers hold: FAULTS H05, slow reading. One of 64 MiB cost a slow
 /// reader nothing and stayed for hours.

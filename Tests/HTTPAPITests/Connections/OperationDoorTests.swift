@@ -6,6 +6,7 @@ import Stores
 import Testing
 
 @testable import HTTPAPI
+@testable import HTTPServer
 
 /// What operators ask is answered on the event loop, whatever else waits.
 @Suite struct OperationDoorTests {

@@ -1,10 +1,14 @@
 import HTTPTypes
+import Hummingbird
+import Lanes
+import Logging
 import NIOCore
 import NIOEmbedded
 import NIOHTTP1
 import NIOHTTPTypes
 
 @testable import HTTPAPI
+@testable import HTTPServer
 
 /// An HTTP/1 connection without a socket, whose time is the test's: the handlers of ``PlainConnection`` but
 /// Hummingbird's.
@@ -36,9 +40,10 @@ struct Wire {
     crossOrigin: CrossOrigin = CrossOrigin(), router: RequestRouter? = nil
   ) throws {
     self.limits = limits
+    let answers: any RequestAnswering = router ?? RefusalsOnly(crossOrigin: crossOrigin)
     route = Route(state)
     let pipeline = channel.pipeline.syncOperations
-    try pipeline.addHandler(HeaderTimeoutHandler(state, limits))
+    try pipeline.addHandler(HeaderTimeoutHandler(state, limits, answers))
     var bounds = NIOHTTPDecoderLimitConfiguration()
     bounds.maxHeaderFieldCount = RequestLimits.headerFields
     try pipeline.configureHTTPServerPipeline(
@@ -46,7 +51,7 @@ struct Wire {
       withOutboundHeaderValidation: false, withEncoderConfiguration: .init(),
       withDecoderLimitConfiguration: bounds)
     try pipeline.addHandler(RequestCodec(state, isSecure: false))
-    try pipeline.addHandler(RequestLimitHandler(limits, admission, crossOrigin, state, router))
+    try pipeline.addHandler(RequestLimitHandler(limits, admission, answers, state))
     try pipeline.addHandler(route)
     try channel.connect(to: SocketAddress(ipAddress: "127.0.0.1", port: 1)).wait()
   }
@@ -59,7 +64,7 @@ struct Wire {
 
   /// The problem that a route is told of when bytes come.
   func problem(_ bytes: () throws -> Void) -> Problem? {
-    do { try bytes() } catch { return error as? Problem }
+    do { try bytes() } catch { return (error as? ConnectionRefusal).map { Problem($0) } }
     return nil
   }
 
@@ -91,6 +96,29 @@ struct Wire {
   /// A request without a body, and the head of one with one.
   static let get = "GET / HTTP/1.1\r\nHost: x\r\n\r\n"
   static let put = "PUT / HTTP/1.1\r\nHost: x\r\nContent-Length: 100000\r\n\r\n"
+}
+
+/// Finds the words of refusals, and answers nothing else.
+private struct RefusalsOnly: RequestAnswering {
+  let crossOrigin: CrossOrigin
+
+  func answer(
+    _ request: Request, on channel: any Channel, holding hold: RequestHold?, logger: Logger
+  ) async throws -> Response { throw Problem.notFound }
+
+  func answerAtOnce(_ head: HTTPRequest) -> (head: HTTPResponse, body: ByteBuffer)? { nil }
+
+  func isAlwaysBegun(_ head: HTTPRequest) -> Bool { RequestRouter.isAlwaysBegun(head) }
+
+  func answer(
+    to refusal: ConnectionRefusal, of request: HTTPRequest?
+  ) -> (head: HTTPResponse, body: ByteBuffer) {
+    Problem(refusal).message(to: request, crossOrigin)
+  }
+
+  func executor(for channel: any Channel) -> WorkExecutor? { nil }
+
+  func isProxy(_ address: String) -> Bool { false }
 }
 
 extension TimeAmount {

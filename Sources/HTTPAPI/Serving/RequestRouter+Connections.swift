@@ -1,0 +1,96 @@
+import Accounts
+package import HTTPServer
+package import HTTPTypes
+package import Hummingbird
+import IPAddresses
+package import Lanes
+package import Logging
+package import NIOCore
+
+/// What connections ask of the router.
+extension RequestRouter: RequestAnswering {
+  package func answer(
+    _ request: Request, on channel: any Channel, holding hold: RequestHold?, logger: Logger
+  ) async throws -> Response {
+    let context = CallContext(source: .init(channel: channel, logger: logger))
+    return try await respond(to: request, context: context.holding(hold))
+  }
+
+  /// Answers an operator's question. The answer, its fields and its count are those of ``respond(to:context:)``.
+  /// - Returns: nil for any other request, and for one that has to be refused.
+  package func answerAtOnce(_ head: HTTPRequest) -> (head: HTTPResponse, body: ByteBuffer)? {
+    guard head.method == .get || head.method == .head, let target = head.path,
+      let question = OperationQuestion(target: target)
+    else { return nil }
+    let start = ContinuousClock.now
+    let request = Request(head: head, body: RequestBody(buffer: ByteBuffer()))
+    guard (try? Self.checkHead(request)) != nil,
+      let metrics = table.find(.get, target)?.0.metrics
+    else { return nil }
+    let answer = health.answer(question)
+    var fields = answer.fields
+    fields[.contentLength] = String(answer.body.readableBytes)
+    crossOrigin.decorate(&fields, origin: head.headerFields.value(of: .origin))
+    fields.append(Self.noSniffing)
+    fields.append(date.now)
+    metrics.record(status: answer.status.code, duration: ContinuousClock.now - start)
+    return (
+      HTTPResponse(status: answer.status, headerFields: fields),
+      head.method == .head ? ByteBuffer() : answer.body
+    )
+  }
+
+  /// Operators ask when there is much to do, and a browser takes a refused preflight for a server that allows nothing.
+  package func isAlwaysBegun(_ head: HTTPRequest) -> Bool {
+    Self.isAlwaysBegun(head)
+  }
+
+  static func isAlwaysBegun(_ head: HTTPRequest) -> Bool {
+    head.path.flatMap { OperationQuestion(target: $0) } != nil || CrossOrigin.isPreflight(head)
+  }
+
+  package func answer(
+    to refusal: ConnectionRefusal, of request: HTTPRequest?
+  ) -> (head: HTTPResponse, body: ByteBuffer) {
+    Problem(refusal).message(to: request, crossOrigin)
+  }
+
+  package func executor(for channel: any Channel) -> WorkExecutor? {
+    guard let processors else { return nil }
+    let address = ClientAddress(channel.remoteAddress?.ipAddress ?? "local")
+    return WorkExecutor(processors.pool, account: processors.account(of: address))
+  }
+
+  package func isProxy(_ address: String) -> Bool { !proxies.isEmpty && proxies.contains(address) }
+}
+
+extension Problem {
+  /// Head and body of the server's own answer, which a page of an allowed origin may read.
+  func message(
+    to request: HTTPRequest?, _ crossOrigin: CrossOrigin
+  ) -> (head: HTTPResponse, body: ByteBuffer) {
+    let dialect = Dialect(path: request?.path ?? "/")
+    let bytes = self.bytes(in: dialect, requestID: "none")
+    var fields = self.fields(in: dialect)
+    fields[.contentLength] = String(bytes.count)
+    fields[.xContentTypeOptions] = "nosniff"
+    crossOrigin.decorate(&fields, origin: request?.headerFields[.origin])
+    return (HTTPResponse(status: status, headerFields: fields), ByteBuffer(bytes: bytes))
+  }
+}
+
+/// Answers requests of HTTP/2, whose streams Hummingbird looks after: what a request holds is found in its stream's
+/// pipeline, and kept until its handler has ended.
+package struct StreamResponder: HTTPResponder {
+  private let router: RequestRouter
+
+  /// - Parameter router: what answers.
+  package init(_ router: RequestRouter) { self.router = router }
+
+  /// Answers a request.
+  /// - Throws: as ``RequestRouter``'s, and `ChannelError` for a stream that is gone already.
+  package func respond(to request: Request, context: CallContext) async throws -> Response {
+    let hold = try await RequestHold.held(on: context.channel)
+    return try await router.respond(to: request, context: context.holding(hold))
+  }
+}

@@ -1,0 +1,110 @@
+import Glibc
+package import HTTPTypes
+import HummingbirdCore
+import NIOCore
+import NIOHTTPTypes
+import Synchronization
+
+/// Writes one answer to a connection: in one go where its length is known and it is given in one piece, piece
+/// by piece otherwise, no faster than the client takes them.
+struct AnswerWriter: ResponseBodyWriter {
+  /// Pieces on their way to the event loop, of which the channel does not know yet, at most.
+  static let piecesAhead = 2
+
+  private let channel: any Channel
+  /// What is to be written before anything else.
+  private var waiting: [HTTPResponsePart]
+  /// Whether the first piece may be all there is.
+  private var mayBeWhole: Bool
+  /// None for an answer in one go.
+  private var ahead: PiecesAhead?
+
+  /// - Parameter hasLength: whether the head says how long the body is.
+  init(_ channel: any Channel, _ head: HTTPResponse, hasLength: Bool) {
+    self.channel = channel
+    waiting = [.head(head)]
+    waiting.reserveCapacity(3)
+    mayBeWhole = hasLength
+  }
+
+  /// - Throws: `ChannelError` where the connection is gone.
+  mutating func write(_ buffer: ByteBuffer) async throws {
+    waiting.append(.body(buffer))
+    guard !mayBeWhole else {
+      mayBeWhole = false
+      return
+    }
+    let parts = waiting
+    waiting = []
+    ahead = ahead ?? PiecesAhead()
+    try await send(parts)
+  }
+
+  consuming func finish(_ trailers: HTTPFields?) async throws {
+    var parts = waiting
+    parts.append(.end(trailers))
+    try await send(parts)
+  }
+
+  /// Returns when there is room for more: who does not take an answer gets no further one.
+  private func send(_ parts: [HTTPResponsePart]) async throws {
+    guard channel.isActive else { throw ChannelError.ioOnClosedChannel }
+    let isFarAhead = ahead.map { $0.begin() >= Self.piecesAhead } ?? false
+    let waits = isFarAhead || !channel.isWritable
+    let sent = waits ? channel.eventLoop.makePromise(of: Void.self) : nil
+    channel.eventLoop.execute { [channel, ahead] in
+      let pipeline = channel.pipeline.syncOperations
+      for part in parts.dropLast() { pipeline.write(NIOAny(part), promise: nil) }
+      if let last = parts.last { pipeline.writeAndFlush(NIOAny(last), promise: sent) }
+      ahead?.end()
+    }
+    try await sent?.futureResult.get()
+  }
+}
+
+/// Counts pieces on their way to the event loop.
+private final class PiecesAhead: Sendable {
+  private let count = Atomic(0)
+
+  /// - Returns: how many there are already.
+  func begin() -> Int { count.add(1, ordering: .relaxed).oldValue }
+
+  func end() { count.subtract(1, ordering: .relaxed) }
+}
+
+/// The `Date` of answers, put into words once a second.
+///
+/// Source: RFC 9110, section 5.6.7.
+package final class DateField: Sendable {
+  private let clock: @Sendable () -> Int
+  private let latest = Mutex((second: Int.min, field: HTTPField(name: .date, value: "")))
+
+  /// - Parameter clock: seconds since 1970, UTC.
+  package init(clock: @escaping @Sendable () -> Int = { time(nil) }) { self.clock = clock }
+
+  /// The field as it is now.
+  package var now: HTTPField {
+    let second = clock()
+    return latest.withLock { latest in
+      if latest.second != second {
+        latest = (second, HTTPField(name: .date, value: Self.text(second)))
+      }
+      return latest.field
+    }
+  }
+
+  private static func text(_ second: Int) -> String {
+    var (second, parts) = (second, tm())
+    gmtime_r(&second, &parts)
+    func digits(_ number: Int32) -> String { (number < 10 ? "0" : "") + String(number) }
+    let day = days[Int(parts.tm_wday) % days.count]
+    let month = months[Int(parts.tm_mon) % months.count]
+    return "\(day), \(digits(parts.tm_mday)) \(month) \(1900 + parts.tm_year) "
+      + "\(digits(parts.tm_hour)):\(digits(parts.tm_min)):\(digits(parts.tm_sec)) GMT"
+  }
+
+  private static let days = ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"]
+  private static let months = [
+    "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
+  ]
+}

@@ -1,0 +1,125 @@
+import NIOCore
+import NIOHTTP1
+
+/// Watches the bytes of an HTTP/1 connection before they are parsed: a head that takes too long is answered
+/// 408, what the parser refuses gets its answer here, and what comes after the last answer is thrown away.
+final class HeaderTimeoutHandler: ChannelInboundHandler, RemovableChannelHandler {
+  typealias InboundIn = ByteBuffer
+  typealias InboundOut = ByteBuffer
+  typealias OutboundOut = ByteBuffer
+
+  private let state: ConnectionState
+  private let limits: ConnectionLimits
+  private let answers: any RequestAnswering
+  /// When the head that is on its way began.
+  private var began: NIODeadline?
+  /// Whether its first line has come.
+  private var hasLine = false
+  /// Its bytes that have come.
+  private var count = 0
+  private var timer: Scheduled<Void>?
+
+  init(
+    _ state: ConnectionState, _ limits: ConnectionLimits, _ answers: any RequestAnswering
+  ) {
+    self.state = state
+    self.answers = answers
+    self.limits = limits
+  }
+
+  func handlerAdded(context: ChannelHandlerContext) {
+    state.read = { context.read() }
+  }
+
+  func handlerRemoved(context: ChannelHandlerContext) {
+    state.read = nil
+    timer?.cancel()
+  }
+
+  func channelInactive(context: ChannelHandlerContext) {
+    timer?.cancel()
+    context.fireChannelInactive()
+  }
+
+  func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+    guard !state.isDraining else { return }
+    let marks = state.marks
+    let isStart = began == nil && !state.isInBody
+    context.fireChannelRead(data)
+    if let failure = state.failure {
+      if state.refusal == nil {
+        state.refusal = refusal(
+          failure, Self.unwrapInboundIn(data), isStart: isStart && state.marks == marks)
+      }
+      state.isDraining = true
+      began = nil
+    } else if state.marks == marks, !state.isInBody {
+      // Nothing came of these bytes: they are a part of a head.
+      let bytes = Self.unwrapInboundIn(data)
+      hasLine = hasLine || endsLine(bytes)
+      count += bytes.readableBytes
+      if began == nil {
+        began = context.eventLoop.now
+        if timer == nil { schedule(context, in: limits.header) }
+      }
+    } else {
+      began = nil
+      hasLine = false
+      count = 0
+    }
+  }
+
+  func channelReadComplete(context: ChannelHandlerContext) {
+    if state.isDraining { context.read() }
+    context.fireChannelReadComplete()
+  }
+
+  private func schedule(_ context: ChannelHandlerContext, in time: TimeAmount) {
+    timer = context.eventLoop.assumeIsolated().scheduleTask(in: time) { [self] in
+      timer = nil
+      guard let began, !state.isDraining else { return }
+      let now = context.eventLoop.now
+      if state.outstanding > 0 {
+        // It is read ahead of an answer: its time begins with its turn.
+        self.began = now
+        schedule(context, in: limits.header)
+      } else if now < began + limits.header {
+        schedule(context, in: began + limits.header - now)
+      } else {
+        cut(context)
+      }
+    }
+  }
+
+  /// Answers a head that is late, and ends the connection.
+  private func cut(_ context: ChannelHandlerContext) {
+    state.isDraining = true
+    context.writeAndFlush(wrapOutboundOut(answers.lastAnswer(.slowHead)), promise: nil)
+    context.close(lingering: limits.linger)
+  }
+
+  /// - Parameter isStart: whether the head that was refused begins with these bytes.
+  private func refusal(
+    _ failure: HTTPParserError, _ bytes: ByteBuffer, isStart: Bool
+  ) -> ConnectionRefusal {
+    switch failure {
+    case .headerOverflow:
+      state.isInBody || hasLine || endsLine(bytes)
+        ? .headers : .target
+    case .invalidMethod where isStart && Self.beginsWithWord(bytes): .method
+    default: .malformed
+    }
+  }
+
+  /// Whether a line ends there before the head is too long.
+  private func endsLine(_ bytes: ByteBuffer) -> Bool {
+    bytes.readableBytesView.prefix(max(0, RequestLimits.headerBytes - count))
+      .contains(UInt8(ascii: "\n"))
+  }
+
+  /// Whether a method stands there, if one that nobody knows.
+  private static func beginsWithWord(_ bytes: ByteBuffer) -> Bool {
+    let word = bytes.readableBytesView.prefix { $0 | 0x20 >= 0x61 && $0 | 0x20 <= 0x7A }
+    return !word.isEmpty && bytes.readableBytesView[word.endIndex...].first == 0x20
+  }
+}

@@ -1,0 +1,111 @@
+import HTTPTypes
+import HummingbirdCore
+import Lanes
+package import Logging
+package import NIOCore
+import NIOHTTP1
+
+/// An HTTP/1 connection: what Hummingbird's own `HTTP1Channel` is, with this server's limits around it and
+/// fewer steps on the way of a request.
+///
+/// From the socket inwards: ``HeaderTimeoutHandler``, the encoder and the parser, ``RequestCodec``, ``RequestLimitHandler``,
+/// ``ClientWatch``, Hummingbird's idle timer, ``RequestHandler``, and the task that answers one request after
+/// the other.
+package struct PlainConnection: ServerChildChannel {
+  private let answers: any RequestAnswering
+  private let date = DateField()
+  private let limits: ConnectionLimits
+  private let admission: Admission
+  private let isSecure: Bool
+
+  /// - Parameter answers: the service that answers requests.
+  /// - Parameter isSecure: whether it runs over TLS.
+  package init(
+    answers: any RequestAnswering, limits: ConnectionLimits = .init(), admission: Admission,
+    isSecure: Bool = false
+  ) {
+    self.answers = answers
+    self.limits = limits
+    self.admission = admission
+    self.isSecure = isSecure
+  }
+
+  package func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<RequestQueue> {
+    channel.eventLoop.makeCompletedFuture {
+      let pipeline = channel.pipeline.syncOperations
+      let state = ConnectionState()
+      try Self.addCodec(to: pipeline, state, limits, answers, isSecure: isSecure)
+      try pipeline.addHandler(RequestLimitHandler(limits, admission, answers, state))
+      try pipeline.addHandler(ClientWatch())
+      try pipeline.addHandler(
+        HTTPConnectionStateHandler(
+          idleTimeout: .seconds(RequestLimits.idleSeconds), logger: logger))
+      let queue = RequestQueue(channel)
+      try pipeline.addHandler(RequestHandler(queue, state))
+      return queue
+    }
+  }
+
+  /// Adds what turns bytes into requests and answers into bytes.
+  static func addCodec(
+    to pipeline: ChannelPipeline.SynchronousOperations, _ state: ConnectionState,
+    _ limits: ConnectionLimits, _ answers: any RequestAnswering, isSecure: Bool
+  ) throws {
+    try pipeline.addHandler(HeaderTimeoutHandler(state, limits, answers))
+    var bounds = NIOHTTPDecoderLimitConfiguration()
+    bounds.maxHeaderFieldSize = RequestLimits.headerBytes
+    bounds.maxHeaderListSize = RequestLimits.headerBytes
+    bounds.maxHeaderFieldCount = RequestLimits.headerFields
+    try pipeline.configureHTTPServerPipeline(
+      withPipeliningAssistance: false, withErrorHandling: false,
+      withOutboundHeaderValidation: false, withEncoderConfiguration: .init(),
+      withDecoderLimitConfiguration: bounds)
+    try pipeline.addHandler(RequestCodec(state, isSecure: isSecure))
+  }
+
+  package func handle(value: RequestQueue, logger: Logger) async {
+    guard let executor = answers.executor(for: value.channel) else {
+      return await serve(value, logger)
+    }
+    value.note(executor)
+    await withTaskExecutorPreference(executor) { await serve(value, logger) }
+  }
+
+  private func serve(_ value: RequestQueue, _ logger: Logger) async {
+    let channel = value.channel
+    await withTaskCancellationHandler {
+      do {
+        while let request = try await value.next() {
+          let response = try await answers.answer(
+            request, on: channel, holding: value.hold, logger: logger)
+          try await write(response, to: channel)
+          WorkExecutor.current?.finish()
+          // Nothing after the last answer is done (RFC 9112, section 9.6), whoever said that it is that.
+          if request.headers.value(of: .connection) == "close"
+            || response.headers.value(of: .connection) == "close"
+          {
+            break
+          }
+        }
+      } catch is HTTPParserError {
+        // ``RequestLimitHandler`` finds the words.
+        try? await write(
+          Response(status: .badRequest, headers: [.connection: "close"]), to: channel)
+      } catch {
+        // The client is gone or took nothing.
+        return channel.close(promise: nil)
+      }
+      channel.close(mode: .output, promise: nil)
+      try? await channel.closeFuture.get()
+    } onCancel: {
+      channel.close(mode: .input, promise: nil)
+    }
+  }
+
+  private func write(_ response: Response, to channel: any Channel) async throws {
+    var head = response.head
+    head.headerFields.append(date.now)
+    try await response.body.write(
+      AnswerWriter(channel, head, hasLength: response.body.contentLength != nil))
+  }
+}

@@ -1,0 +1,346 @@
+import HTTPTypes
+import IPAddresses
+import NIOCore
+import NIOHTTPTypes
+
+/// Watches the requests and answers of a connection, or of a stream of HTTP/2: turns requests away while the
+/// server has too much to do, cuts off bodies that come too slowly and answers that are taken too slowly or not
+/// given, and ends a connection after its last answer.
+///
+/// What is to be done a ``RequestLimitStateMachine`` decides; this does it. A request costs a few comparisons and two
+/// looks at the clock; the timer runs at an interval and only while there is something to wait for, so that a feed
+/// that waits has none.
+final class RequestLimitHandler: ChannelDuplexHandler, RemovableChannelHandler {
+  typealias InboundIn = HTTPRequestPart
+  typealias InboundOut = HTTPRequestPart
+  typealias OutboundIn = HTTPResponsePart
+  typealias OutboundOut = HTTPResponsePart
+
+  private let limits: ConnectionLimits
+  /// The service that answers requests.
+  private let answers: any RequestAnswering
+  /// The connection's state; nil for a stream of HTTP/2, which has one request.
+  private let connection: ConnectionState?
+  private var machine: RequestLimitStateMachine
+  private var timer: Scheduled<Void>?
+
+  init(
+    _ limits: ConnectionLimits, _ admission: Admission, _ answers: any RequestAnswering,
+    _ connection: ConnectionState? = nil
+  ) {
+    self.limits = limits
+    self.answers = answers
+    self.connection = connection
+    machine = RequestLimitStateMachine(limits, admission, isStream: connection == nil)
+  }
+
+  /// What the oldest request holds.
+  var hold: RequestHold? { machine.first?.hold }
+
+  func handlerAdded(context: ChannelHandlerContext) {
+    guard let text = context.channel.remoteAddress?.ipAddress, !answers.isProxy(text) else {
+      return
+    }
+    machine.begin(from: ClientAddress(text).prefix)
+  }
+
+  func handlerRemoved(context: ChannelHandlerContext) { release() }
+
+  func channelInactive(context: ChannelHandlerContext) {
+    release()
+    context.fireChannelInactive()
+  }
+
+  private func release() {
+    machine.release()
+    connection?.outstanding = machine.outstanding
+    timer?.cancel()
+    timer = nil
+  }
+
+  // MARK: Requests
+
+  func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+    let now = context.eventLoop.now
+    switch unwrapInboundIn(data) {
+    case .head(let head): read(head, data, context, at: now)
+    case .body(let bytes):
+      carryOut(machine.readBody(bytes.readableBytes, at: now), data, context)
+    case .end: carryOut(machine.readEnd(at: now), data, context)
+    }
+  }
+
+  private func read(
+    _ head: HTTPRequest, _ data: NIOAny, _ context: ChannelHandlerContext, at now: NIODeadline
+  ) {
+    let request = AskedRequest(
+      head: head, isOld: connection?.isOld == true, isLast: connection?.isLast == true,
+      isAlwaysBegun: answers.isAlwaysBegun(head))
+    var action = machine.readHead(request, at: now)
+    if case .ask = action {
+      // Who does not take answers waits for them as others do.
+      if context.channel.isWritable, let (head, body) = answers.answerAtOnce(head) {
+        machine.answerAtOnce()
+        answer(head, body, context)
+        return arm(context, at: now)
+      }
+      action = machine.admit(at: now)
+    }
+    switch action {
+    case .ignore, .ask: return
+    case .refuse: answer(.overloaded, context)
+    case .forward(let hold):
+      connection?.hold = hold
+      connection?.outstanding = machine.outstanding
+      context.fireChannelRead(data)
+      connection?.hold = nil
+    }
+    arm(context, at: now)
+  }
+
+  private func carryOut(
+    _ action: RequestLimitStateMachine.BodyAction, _ data: NIOAny,
+    _ context: ChannelHandlerContext
+  ) {
+    switch action {
+    case .ignore: break
+    case .forward: context.fireChannelRead(data)
+    case .close: context.close(promise: nil)
+    case .fail(let refusal): fail(refusal, context)
+    case .endRefused(let isPassedOn, let endsConnection):
+      if isPassedOn { context.fireChannelRead(data) }
+      if endsConnection { end(context) }
+    }
+  }
+
+  /// Lets the route answer what is wrong with its body.
+  private func fail(_ refusal: ConnectionRefusal, _ context: ChannelHandlerContext) {
+    connection?.isDraining = true
+    context.fireErrorCaught(refusal)
+  }
+
+  func channelReadComplete(context: ChannelHandlerContext) {
+    machine.readComplete(at: context.eventLoop.now)
+    context.fireChannelReadComplete()
+  }
+
+  func read(context: ChannelHandlerContext) {
+    machine.read(at: context.eventLoop.now)
+    context.read()
+  }
+
+  func triggerUserOutboundEvent(
+    context: ChannelHandlerContext, event: Any, promise: EventLoopPromise<Void>?
+  ) {
+    switch event {
+    case is BodyTakenAsItComes: machine.takeBodyAsItComes()
+    case is BodyWanted:
+      if machine.wantBody(at: context.eventLoop.now) {
+        write(HTTPResponse(status: .continue), context, nil)
+        context.flush()
+      }
+    default: return context.triggerUserOutboundEvent(event, promise: promise)
+    }
+    promise?.succeed()
+  }
+
+  // MARK: Answers
+
+  func write(
+    context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?
+  ) {
+    guard !machine.isOver else {
+      promise?.fail(ChannelError.ioOnClosedChannel)
+      return
+    }
+    let now = context.eventLoop.now
+    switch unwrapOutboundIn(data) {
+    case .head(let head): answer(head, context, promise)
+    case .body(let bytes):
+      switch machine.answerBody(bytes.readableBytes, at: now) {
+      case .drop: promise?.succeed()
+      case .whole: context.write(data, promise: promise)
+      case .pieces: writePieces(bytes, context, promise)
+      }
+    case .end:
+      let isLast = machine.answerEnd(at: now)
+      connection?.outstanding = machine.outstanding
+      if isLast { return finish(data, context, promise) }
+      arm(context, at: now)
+      context.write(data, promise: promise)
+    }
+  }
+
+  /// Writes the head of an answer by the service.
+  private func answer(
+    _ head: HTTPResponse, _ context: ChannelHandlerContext, _ promise: EventLoopPromise<Void>?
+  ) {
+    let isParserError =
+      head.status == .badRequest && connection?.failure != nil
+      && !head.headerFields.contains(.contentType)
+    let action = machine.answerHead(head, isParserError: isParserError)
+    connection?.outstanding = machine.outstanding
+    switch action {
+    case .write(let isLast):
+      var head = head
+      if isLast { head.headerFields[.connection] = "close" }
+      if connection == nil { head.headerFields[.connection] = nil }
+      write(head, context, promise)
+    case .refuse:
+      replace(
+        connection?.refusal ?? .malformed, to: machine.first?.head, isLast: true, context, promise)
+    case .replace(let isLast):
+      replace(.overloaded, to: machine.answered, isLast: isLast, context, promise)
+    case .close:
+      promise?.succeed()
+      context.close(promise: nil)
+    }
+  }
+
+  /// Writes a refusal in place of an answer, whose end is still to come.
+  private func replace(
+    _ refusal: ConnectionRefusal, to request: HTTPRequest?, isLast: Bool,
+    _ context: ChannelHandlerContext, _ promise: EventLoopPromise<Void>?
+  ) {
+    var (head, body) = answers.answer(to: refusal, of: request)
+    if isLast, connection != nil { head.headerFields[.connection] = "close" }
+    write(head, context, promise)
+    if request?.method != .head { context.write(wrapOutboundOut(.body(body)), promise: nil) }
+  }
+
+  /// Writes a head in the version of the request that it answers.
+  private func write(
+    _ head: HTTPResponse, _ context: ChannelHandlerContext, _ promise: EventLoopPromise<Void>?
+  ) {
+    if let connection { connection.answersOld = machine.first?.isOld ?? connection.isOld }
+    context.write(wrapOutboundOut(.head(head)), promise: promise)
+  }
+
+  private func writePieces(
+    _ bytes: ByteBuffer, _ context: ChannelHandlerContext, _ promise: EventLoopPromise<Void>?
+  ) {
+    arm(context, at: context.eventLoop.now)
+    var rest = bytes
+    while let piece = rest.readSlice(
+      length: min(rest.readableBytes, RequestLimits.answerPieceBytes)), piece.readableBytes > 0
+    {
+      let isLast = rest.readableBytes == 0
+      let taken =
+        isLast && promise != nil ? promise : context.eventLoop.makePromise(of: Void.self)
+      let count = machine.give(piece.readableBytes)
+      taken?.futureResult.assumeIsolated().whenComplete { [self] _ in
+        machine.took(count, at: context.eventLoop.now)
+      }
+      context.write(wrapOutboundOut(.body(piece)), promise: taken)
+    }
+  }
+
+  /// Refuses a request in place of the route.
+  private func answer(_ refusal: ConnectionRefusal, _ context: ChannelHandlerContext) {
+    let request = machine.answered
+    var (head, body) = answers.answer(to: refusal, of: request)
+    if request?.method == .head { body.clear() }
+    answer(&head, body, context)
+  }
+
+  /// Answers in place of the route, of what is in memory anyway: none is accounted for.
+  private func answer(_ head: HTTPResponse, _ body: ByteBuffer, _ context: ChannelHandlerContext) {
+    var head = head
+    answer(&head, body, context)
+  }
+
+  private func answer(
+    _ head: inout HTTPResponse, _ body: ByteBuffer, _ context: ChannelHandlerContext
+  ) {
+    if machine.closes, connection != nil { head.headerFields[.connection] = "close" }
+    write(head, context, nil)
+    if body.readableBytes > 0 { context.write(wrapOutboundOut(.body(body)), promise: nil) }
+    let end = wrapOutboundOut(.end(nil))
+    if machine.closes {
+      finish(end, context, nil)
+    } else {
+      context.writeAndFlush(end, promise: nil)
+    }
+  }
+
+  // MARK: The end
+
+  /// Writes what is the last, and closes when it is on its way.
+  private func finish(
+    _ data: NIOAny, _ context: ChannelHandlerContext, _ promise: EventLoopPromise<Void>?
+  ) {
+    let isOpen = machine.finish(at: context.eventLoop.now)
+    dropRequests(context)
+    arm(context, at: context.eventLoop.now)
+    let sent = promise ?? context.eventLoop.makePromise(of: Void.self)
+    sent.futureResult.assumeIsolated().whenComplete { [self] _ in
+      machine.finished()
+      guard let connection else {
+        // The rest of a stream's body is not wanted (RFC 9113, section 8.1).
+        if isOpen { context.close(promise: nil) }
+        return
+      }
+      connection.read?()
+      context.close(lingering: limits.linger)
+    }
+    context.writeAndFlush(data, promise: sent)
+  }
+
+  /// Ends a connection that owes nothing, once what was written is on its way.
+  private func end(_ context: ChannelHandlerContext) {
+    let isRead = machine.end()
+    dropRequests(context)
+    let ended = context.eventLoop.makePromise(of: Void.self)
+    ended.futureResult.assumeIsolated().whenComplete { [connection, limits] _ in
+      guard !isRead else { return context.close(promise: nil) }
+      connection?.read?()
+      context.close(lingering: limits.linger)
+    }
+    context.close(mode: .output, promise: ended)
+  }
+
+  /// Reads past whatever comes: no further request is begun on the connection.
+  private func dropRequests(_ context: ChannelHandlerContext) {
+    guard let connection else { return }
+    connection.isDraining = true
+    context.fireUserInboundEventTriggered(LastAnswer())
+  }
+
+  func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+    guard event is ChannelShouldQuiesceEvent, connection != nil else {
+      return context.fireUserInboundEventTriggered(event)
+    }
+    // Hummingbird's own handler, which is not told, would close the connection at once where the last answer is
+    // written but not taken.
+    if machine.stop(at: context.eventLoop.now) { end(context) }
+    arm(context, at: context.eventLoop.now)
+  }
+
+  // MARK: Time
+
+  func channelWritabilityChanged(context: ChannelHandlerContext) {
+    let now = context.eventLoop.now
+    machine.writabilityChanged(isWritable: context.channel.isWritable, at: now)
+    arm(context, at: now)
+    context.fireChannelWritabilityChanged()
+  }
+
+  /// Sees to it that the connection is looked at.
+  private func arm(_ context: ChannelHandlerContext, at now: NIODeadline) {
+    guard timer == nil, let due = machine.due else { return }
+    let time = min(limits.interval, max(due - now, .milliseconds(1)))
+    timer = context.eventLoop.assumeIsolated().scheduleTask(in: time) { [self] in
+      timer = nil
+      let now = context.eventLoop.now
+      switch machine.check(at: now) {
+      case .none: break
+      case .cut:
+        dropRequests(context)
+        context.close(promise: nil)
+      case .fail(let refusal): fail(refusal, context)
+      case .refuse(let refusal): answer(refusal, context)
+      }
+      arm(context, at: now)
+    }
+  }
+}

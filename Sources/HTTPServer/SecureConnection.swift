@@ -1,0 +1,117 @@
+package import HummingbirdCore
+import HummingbirdHTTP2
+import Lanes
+package import Logging
+package import NIOCore
+import NIOHTTP2
+import NIOHTTPTypes
+import NIOSSL
+import NIOTLS
+
+/// A connection over TLS, which speaks HTTP/2 or HTTP/1.1 as the client prefers (ALPN, RFC 7301).
+///
+/// What bounds HTTP/2 stands in swift-nio-http2: 100 streams at once, heads of 16 KiB in at most five
+/// CONTINUATION frames, 200 resets, 200 stream errors and 200 control frames in 30 seconds; Hummingbird ends
+/// connections without streams and answers too many pings with ENHANCE_YOUR_CALM.
+package struct SecureConnection: ServerChildChannel {
+  /// A connection whose protocol is about to be known.
+  package struct Value: ServerChildChannelValue {
+    let negotiated: EventLoopFuture<NIONegotiatedHTTPVersion<RequestQueue, HTTP2Channel.Value>>
+    /// The channel.
+    package let channel: any Channel
+  }
+
+  private let certificates: Certificates
+  private let limits: ConnectionLimits
+  private let http1: PlainConnection
+  private let http2: HTTP2Channel
+
+  /// - Parameter answers: the service that answers requests.
+  /// - Parameter responder: what Hummingbird asks over HTTP/2.
+  /// - Parameter certificates: the certificate that a new connection uses.
+  package init(
+    answers: any RequestAnswering, responder: @escaping HTTPChannelHandler.Responder,
+    certificates: Certificates,
+    limits: ConnectionLimits = .init(), admission: Admission
+  ) {
+    self.certificates = certificates
+    self.limits = limits
+    http1 = PlainConnection(
+      answers: answers, limits: limits, admission: admission, isSecure: true)
+    let streams = HTTP1Channel.Configuration(
+      additionalChannelHandlers: [
+        RequestLimitHandler(limits, admission, answers), ClientWatch(),
+      ],
+      idleTimeout: .seconds(Int64(RequestLimits.idleSeconds)))
+    http2 = HTTP2Channel(
+      responder: { (request, writer: consuming ResponseWriter, channel) in
+        guard let executor = answers.executor(for: channel) else {
+          return try await responder(request, writer, channel)
+        }
+        channel.closeFuture.whenComplete { _ in executor.clientLeft() }
+        var writer = Optional(writer)
+        try await withTaskExecutorPreference(executor) {
+          if let writer = writer.take() { try await responder(request, writer, channel) }
+        }
+      },
+      configuration: .init(
+        idleTimeout: .seconds(RequestLimits.idleSeconds),
+        gracefulCloseTimeout: .seconds(RequestLimits.headerSeconds),
+        streamConfiguration: streams))
+  }
+
+  package func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<Value> {
+    do {
+      let pipeline = channel.pipeline.syncOperations
+      try pipeline.addHandler(NIOSSLServerHandler(context: certificates.context))
+      try pipeline.addHandler(SecureClock(limits))
+    } catch {
+      return channel.eventLoop.makeFailedFuture(error)
+    }
+    let (http1, http2) = (http1, http2)
+    return channel.configureHTTP2AsyncSecureUpgrade(
+      http1ConnectionInitializer: { http1.setup(channel: $0, logger: logger) },
+      http2ConnectionInitializer: { http2.setup(channel: $0, logger: logger) }
+    ).map { Value(negotiated: $0, channel: channel) }
+  }
+
+  package func handle(value: Value, logger: Logger) async {
+    // What never came to an agreement is closed already.
+    switch try? await value.negotiated.get() {
+    case .http1_1(let connection): await http1.handle(value: connection, logger: logger)
+    case .http2(let connection): await http2.handle(value: connection, logger: logger)
+    case nil: value.channel.close(promise: nil)
+    }
+  }
+}
+
+/// Closes a connection whose TLS handshake does not come to its end, or that goes on for too long once the server
+/// stops: a client of HTTP/2 that reads nothing is not told to go, and Hummingbird waits for it.
+private final class SecureClock: ChannelInboundHandler, RemovableChannelHandler {
+  typealias InboundIn = NIOAny
+
+  private let limits: ConnectionLimits
+  private var timer: Scheduled<Void>?
+  private var isStopping = false
+
+  init(_ limits: ConnectionLimits) { self.limits = limits }
+
+  func handlerAdded(context: ChannelHandlerContext) { close(context, in: limits.header) }
+
+  func handlerRemoved(context: ChannelHandlerContext) { timer?.cancel() }
+
+  func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+    if case .handshakeCompleted? = event as? TLSUserEvent, !isStopping { timer?.cancel() }
+    if event is ChannelShouldQuiesceEvent, !isStopping {
+      isStopping = true
+      close(context, in: limits.stop)
+    }
+    context.fireUserInboundEventTriggered(event)
+  }
+
+  private func close(_ context: ChannelHandlerContext, in time: TimeAmount) {
+    timer?.cancel()
+    let channel = context.channel
+    timer = context.eventLoop.scheduleTask(in: time) { channel.close(promise: nil) }
+  }
+}

@@ -1,0 +1,141 @@
+import IPAddresses
+import NIOCore
+import Testing
+
+@testable import HTTPServer
+
+@Suite struct AdmissionTests {
+  @Test func boundIsTheLastThatMay() {
+    let admission = Admission(atOnce: 3)
+    for _ in 0..<3 { #expect(admission.enter(always: false)) }
+    #expect(!admission.enter(always: false))
+    #expect(admission.enter(always: true))
+    #expect(admission.runningCount == 4 && admission.refusedCount == 1)
+    for _ in 0..<2 { admission.leave() }
+    #expect(admission.enter(always: false))
+  }
+
+  @Test func anAddressThatAsksMuchTurnsNobodyElseAway() {
+    let admission = Admission(atOnce: 1_000)
+    let (hostile, honest) = (admission.share(of: "192.0.2.1"), admission.share(of: "192.0.2.2"))
+    while admission.enter(always: false, from: hostile) {}
+    // A sixteenth is kept for those with few requests.
+    #expect(admission.runningCount == 1_000 - 1_000 / 16)
+    for _ in 0..<Admission.patience { admission.note(lag: .seconds(1)) }
+    #expect(admission.currentBound < 1_000)
+    for _ in 0..<Admission.fewRequests {
+      #expect(admission.enter(always: false, from: honest))
+    }
+    #expect(!admission.enter(always: false, from: honest))
+    admission.leave(from: honest)
+    #expect(admission.enter(always: false, from: honest))
+    // Another connection from there counts with the first.
+    #expect(!admission.enter(always: false, from: admission.share(of: "192.0.2.2")))
+  }
+
+  @Test func anAddressIsForgottenOnceNothingRunsForItAnyMore() {
+    let admission = Admission()
+    let share = admission.share(of: "192.0.2.1")
+    #expect(admission.enter(always: false, from: share))
+    // Its client has gone; its work goes on for a moment.
+    admission.release(share)
+    #expect(admission.addressCount == 1)
+    admission.leave(from: share)
+    #expect(admission.addressCount == 0)
+  }
+
+  @Test func boundShrinksWhileWorkWaitsAndGrowsBack() {
+    let admission = Admission(atOnce: 1_000)
+    for _ in 0..<400 { _ = admission.enter(always: false) }
+    admission.note(lag: .milliseconds(200))
+    #expect(admission.currentBound == 1_000)
+    for _ in 1..<Admission.patience { admission.note(lag: .milliseconds(201)) }
+    #expect(admission.currentBound == 1_000)
+    admission.note(lag: .milliseconds(201))
+    #expect(admission.currentBound == 300)
+    admission.note(lag: .zero)
+    #expect(admission.currentBound == 316)
+    admission.note(lag: .milliseconds(201))
+    #expect(admission.currentBound == 316)
+    for _ in 0..<100 { admission.note(lag: .seconds(1)) }
+    #expect(admission.currentBound == Admission.minimum)
+    for _ in 0..<100 { admission.note(lag: .zero) }
+    #expect(admission.currentBound == 1_000)
+  }
+
+  @Test func bytesOfBodiesHaveABound() {
+    let admission = Admission(memory: 10)
+    #expect(admission.take(10) && !admission.take(1))
+    admission.give(1)
+    #expect(admission.take(1) && admission.heldBytes == 10)
+  }
+
+  @Test func bytesOfAnswersHaveABoundOfTheirOwn() {
+    let admission = Admission(memory: 10, answerMemory: 20)
+    #expect(admission.take(10) && admission.takeAnswer(20) && !admission.takeAnswer(1))
+    admission.giveAnswer(5)
+    #expect(admission.answerBytes == 15 && admission.heldBytes == 10)
+    #expect(admission.refusedCount == 1)
+  }
+
+  @Test(.bug(id: "F16")) func ofAFloodAFewAreToldAndTheOthersTakeNoDescriptor() {
+    let ledger = ConnectionLedger(maximum: 0, maximumLingering: 2)
+    #expect(ledger.beginLingering())
+    #expect(ledger.beginLingering())
+    #expect(!ledger.beginLingering())
+    ledger.endLingering()
+    #expect(ledger.beginLingering())
+  }
+
+  @Test func connectionsHaveABoundInAllAndPerAddress() {
+    let ledger = ConnectionLedger(maximum: 3, maximumPerAddress: 2)
+    let (first, second) = (ClientAddress("192.0.2.1"), ClientAddress("192.0.2.2"))
+    #expect(ledger.enter(first) && ledger.enter(first) && !ledger.enter(first))
+    #expect(ledger.enter(second) && !ledger.enter(second) && !ledger.enter(nil))
+    ledger.leave(first)
+    #expect(ledger.enter(nil) && !ledger.enter(first))
+    #expect(ledger.counts == .init(open: 3, refused: 4))
+  }
+
+  @Test func connectionsOfOneIPv6SubscriberCountTogether() {
+    let ledger = ConnectionLedger(maximum: 9, maximumPerAddress: 1)
+    #expect(ledger.enter(ClientAddress("2001:db8::1")))
+    #expect(!ledger.enter(ClientAddress("2001:db8::ffff:1")))
+    #expect(ledger.enter(ClientAddress("2001:db8:0:1::1")))
+  }
+}
+
+@Suite struct TrustedProxiesTests {
+  private static let proxies = TrustedProxies(
+    ["10.0.0.0/8", "192.0.2.7", "fd00::/8"].compactMap { CIDRBlock($0) })
+
+  @Test(
+    .bug(id: "S13"),
+    arguments: [
+      ("203.0.113.9", "198.51.100.1", "203.0.113.9"), ("10.1.1.1", "198.51.100.1", "198.51.100.1"),
+      ("10.1.1.1", "203.0.113.5, 198.51.100.1", "198.51.100.1"),
+      ("10.1.1.1", "203.0.113.5, 198.51.100.1, 192.0.2.7", "198.51.100.1"),
+      ("10.1.1.1", "10.2.2.2, 192.0.2.7", "10.2.2.2"), ("10.1.1.1", "", "10.1.1.1"),
+      ("fd00::1", "2001:db8::5", "2001:db8::/64"), ("10.1.1.1", "203.0.113.5, garbage", "unknown"),
+    ])
+  func callerIsTheLastWhomNoTrustedProxyIs(peer: String, field: String, caller: String) {
+    let wanted = caller == "2001:db8::/64" ? ClientAddress("2001:db8::") : ClientAddress(caller)
+    #expect(Self.proxies.caller(peer: peer, forwarded: field) == wanted)
+  }
+
+  @Test(.bug(id: "S13")) func fieldIsIgnoredWithoutTrustedProxies() {
+    #expect(
+      TrustedProxies().caller(peer: "10.1.1.1", forwarded: "198.51.100.1")
+        == ClientAddress("10.1.1.1"))
+  }
+
+  @Test func connectionsOfProxiesAndOfThisMachineCountForNobody() throws {
+    let own = try SocketAddress(ipAddress: "127.0.0.2", port: 1)
+    let proxy = try SocketAddress(ipAddress: "10.1.1.1", port: 1)
+    let other = try SocketAddress(ipAddress: "198.51.100.1", port: 1)
+    #expect(Self.proxies.owner(of: own, countsLoopback: false) == nil)
+    #expect(Self.proxies.owner(of: own, countsLoopback: true) == ClientAddress("127.0.0.2"))
+    #expect(Self.proxies.owner(of: proxy, countsLoopback: true) == nil)
+    #expect(Self.proxies.owner(of: other, countsLoopback: false) == ClientAddress("198.51.100.1"))
+  }
+}

@@ -1,0 +1,239 @@
+import HTTPTypes
+import NIOCore
+import Testing
+
+@testable import HTTPServer
+
+/// The limits of a connection without a channel: events in, actions out.
+@Suite struct RequestLimitStateMachineTests {
+  private typealias Machine = RequestLimitStateMachine
+
+  private let limits = ConnectionLimits()
+  private let start = NIODeadline.uptimeNanoseconds(1_000_000_000)
+
+  private func machine(_ admission: Admission = Admission(), isStream: Bool = false) -> Machine {
+    Machine(limits, admission, isStream: isStream)
+  }
+
+  private static func request(
+    _ method: HTTPRequest.Method = .get, isLast: Bool = false, isAlwaysBegun: Bool = false
+  ) -> AskedRequest {
+    AskedRequest(
+      head: HTTPRequest(method: method, scheme: "http", authority: "x", path: "/"),
+      isLast: isLast, isAlwaysBegun: isAlwaysBegun)
+  }
+
+  /// Reads the head of a request: whether it is passed on.
+  private func begins(_ request: AskedRequest, _ machine: inout Machine) -> Bool {
+    var action = machine.readHead(request, at: start)
+    if case .ask = action { action = machine.admit(at: start) }
+    if case .forward = action { return true }
+    return false
+  }
+
+  private static func head(length: Int? = 0, closes: Bool = false) -> HTTPResponse {
+    var fields = HTTPFields()
+    if let length { fields[.contentLength] = String(length) }
+    if closes { fields[.connection] = "close" }
+    return HTTPResponse(status: .ok, headerFields: fields)
+  }
+
+  /// A whole answer: whether it is the last.
+  private func answers(_ machine: inout Machine) -> Bool {
+    _ = machine.answerHead(Self.head(), isParserError: false)
+    return machine.answerEnd(at: start)
+  }
+
+  @Test func requestThatHasNoPlaceIsRefused() {
+    let admission = Admission(atOnce: 1)
+    var (first, second) = (machine(admission), machine(admission))
+    #expect(begins(Self.request(), &first))
+    #expect(!begins(Self.request(), &second))
+    let end = second.readEnd(at: start)
+    #expect(end == .endRefused(isPassedOn: false, endsConnection: false))
+    #expect(begins(Self.request(isAlwaysBegun: true), &second))
+  }
+
+  @Test func placeIsFreeOnceTheAnswerHasEnded() {
+    let admission = Admission(atOnce: 1)
+    var (first, second) = (machine(admission), machine(admission))
+    #expect(begins(Self.request(), &first))
+    let isLast = answers(&first)
+    #expect(!isLast && admission.runningCount == 0)
+    #expect(begins(Self.request(), &second))
+  }
+
+  @Test func pipelinedRequestsHaveOnePlace() {
+    let admission = Admission()
+    var machine = machine(admission)
+    for _ in 0..<3 { #expect(begins(Self.request(), &machine)) }
+    #expect(machine.outstanding == 3 && admission.runningCount == 1)
+    for _ in 0..<3 { #expect(!answers(&machine)) }
+    #expect(admission.runningCount == 0)
+  }
+
+  @Test func whatFollowsTheLastRequestIsIgnored() {
+    var machine = machine()
+    #expect(begins(Self.request(isLast: true), &machine))
+    #expect(!begins(Self.request(), &machine))
+    #expect(answers(&machine))
+  }
+
+  @Test func answerThatClosesForgetsTheRequestsBehindIt() {
+    var machine = machine()
+    for _ in 0..<3 { #expect(begins(Self.request(), &machine)) }
+    let action = machine.answerHead(Self.head(closes: true), isParserError: false)
+    #expect(action == .write(isLast: true) && machine.outstanding == 1)
+    let isLast = machine.answerEnd(at: start)
+    #expect(isLast)
+  }
+
+  @Test func answerWithoutALengthGivesItsPlaceAway() {
+    let admission = Admission()
+    var machine = machine(admission)
+    #expect(begins(Self.request(), &machine))
+    let action = machine.answerHead(Self.head(length: nil), isParserError: false)
+    #expect(action == .write(isLast: false) && admission.runningCount == 0)
+  }
+
+  @Test func bodyThatPausesTooLongFailsItsReader() {
+    var machine = machine()
+    #expect(begins(Self.request(.put), &machine))
+    let late = start + limits.bodyGrace
+    let before = machine.check(at: late - .nanoseconds(1))
+    let after = machine.check(at: late)
+    #expect(before == .none && after == .fail(.slowBody))
+    #expect(machine.closes)
+  }
+
+  @Test func bodyWithoutMemoryFailsItsReader() {
+    let admission = Admission(memory: 100_000)
+    var machine = machine(admission)
+    #expect(begins(Self.request(.put), &machine))
+    let (fits, not) = (
+      machine.readBody(100_000, at: start), machine.readBody(1, at: start)
+    )
+    #expect(fits == .forward && not == .fail(.overloaded))
+    machine.release()
+  }
+
+  @Test func answerThatDoesNotBeginInTimeIsRefused() {
+    var machine = machine()
+    #expect(begins(Self.request(), &machine))
+    let end = machine.readEnd(at: start)
+    #expect(end == .forward)
+    let late = start + limits.answer
+    #expect(machine.due == late)
+    let before = machine.check(at: late - .nanoseconds(1))
+    let after = machine.check(at: late)
+    #expect(before == .none && after == .refuse(.slowAnswer))
+  }
+
+  @Test func feedThatWaitsForItsNextChangeHasNoTimer() {
+    var machine = machine()
+    #expect(begins(Self.request(), &machine))
+    let end = machine.readEnd(at: start)
+    #expect(end == .forward)
+    _ = machine.answerHead(Self.head(length: nil), isParserError: false)
+    #expect(machine.due == nil)
+  }
+
+  @Test func clientThatTakesNothingIsCut() {
+    var machine = machine()
+    #expect(begins(Self.request(), &machine))
+    let end = machine.readEnd(at: start)
+    #expect(end == .forward)
+    _ = machine.answerHead(Self.head(), isParserError: false)
+    machine.writabilityChanged(isWritable: false, at: start)
+    let late = start + limits.stall
+    let before = machine.check(at: late - .nanoseconds(1))
+    let after = machine.check(at: late)
+    #expect(before == .none && after == .cut && machine.isOver)
+  }
+
+  @Test func longAnswerWithoutMemoryIsReplacedAndItsBodyThrownAway() {
+    let length = RequestLimits.answerPieceBytes + 1
+    let admission = Admission(answerMemory: length)
+    var (first, second) = (machine(admission), machine(admission))
+    #expect(begins(Self.request(), &first) && begins(Self.request(), &second))
+    let held = first.answerHead(Self.head(length: length), isParserError: false)
+    let refused = second.answerHead(Self.head(length: length), isParserError: false)
+    #expect(held == .write(isLast: false) && refused == .replace(isLast: false))
+    let dropped = second.answerBody(length, at: start)
+    #expect(dropped == .drop)
+    let written = first.answerBody(length, at: start)
+    #expect(written == .pieces)
+    let (one, rest) = (first.give(RequestLimits.answerPieceBytes), first.give(1))
+    first.took(one, at: start)
+    #expect(admission.answerBytes == rest)
+    first.took(rest, at: start)
+    #expect(admission.answerBytes == 0)
+  }
+
+  @Test func headHasNoAnswerToAccountFor() {
+    let admission = Admission(answerMemory: 0)
+    var machine = machine(admission)
+    #expect(begins(Self.request(.head), &machine))
+    let action = machine.answerHead(Self.head(length: 1_000_000), isParserError: false)
+    #expect(action == .write(isLast: false))
+  }
+
+  @Test func refusedRequestIsReadToItsEndOrGivenUp() {
+    var machine = machine(Admission(atOnce: 0))
+    #expect(!begins(Self.request(.put), &machine))
+    let (read, tooMuch) = (
+      machine.readBody(Machine.refusedBytes, at: start), machine.readBody(1, at: start)
+    )
+    #expect(read == .ignore && tooMuch == .close)
+  }
+
+  @Test func streamClosesAfterItsRefusal() {
+    var (stream, connection) = (
+      machine(Admission(atOnce: 0), isStream: true), machine(Admission(atOnce: 0))
+    )
+    #expect(!begins(Self.request(), &stream) && !begins(Self.request(), &connection))
+    #expect(stream.closes && !connection.closes)
+  }
+
+  @Test func parserErrorWithinABodyThatIsAnsweredClosesWithoutWords() {
+    var (idle, answered) = (machine(), machine())
+    #expect(begins(Self.request(.put), &answered) && !answers(&answered))
+    let (refuse, close) = (
+      idle.answerHead(Self.head(), isParserError: true),
+      answered.answerHead(Self.head(), isParserError: true)
+    )
+    #expect(refuse == .refuse && close == .close)
+  }
+
+  @Test func stoppingServerEndsAnIdleConnectionAtOnceAndABusyOneAfterItsAnswer() {
+    var (idle, busy) = (machine(), machine())
+    let isEnded = idle.stop(at: start)
+    #expect(isEnded)
+    #expect(begins(Self.request(), &busy))
+    let isBusyEnded = busy.stop(at: start)
+    #expect(!isBusyEnded)
+    let isEndedAgain = busy.stop(at: start)
+    #expect(!isEndedAgain)
+    let late = busy.check(at: start + limits.stop)
+    #expect(late == .cut)
+    var answered = machine()
+    #expect(begins(Self.request(), &answered))
+    _ = answered.stop(at: start)
+    #expect(answers(&answered))
+  }
+
+  @Test func connectionThatIsGoneGivesAllBack() {
+    let admission = Admission()
+    do {
+      var machine = machine(admission)
+      machine.begin(from: "192.0.2.7")
+      #expect(begins(Self.request(.put), &machine))
+      let body = machine.readBody(100_000, at: start)
+      #expect(body == .forward)
+      #expect(admission.heldBytes == 100_000)
+      machine.release()
+    }
+    #expect(admission.runningCount == 0 && admission.heldBytes == 0 && admission.answerBytes == 0)
+    #expect(admission.addressCount == 0)
+  }
+}

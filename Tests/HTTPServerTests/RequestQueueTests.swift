@@ -1,0 +1,189 @@
+import HTTPTypes
+import HummingbirdCore
+import NIOCore
+import NIOEmbedded
+import NIOHTTP1
+import NIOHTTPTypes
+import Synchronization
+import Testing
+
+@testable import HTTPServer
+
+/// What crosses between a connection's event loop and the task that answers its requests.
+@Suite struct RequestQueueTests {
+  /// A connection's last handlers, without a socket.
+  private struct Line {
+    let channel: NIOAsyncTestingChannel
+    let queue: RequestQueue
+    let reads = Reads()
+
+    init() async throws {
+      let (channel, reads) = (NIOAsyncTestingChannel(), reads)
+      let queue = RequestQueue(channel)
+      try await channel.testingEventLoop.executeInContext {
+        let pipeline = channel.pipeline.syncOperations
+        try pipeline.addHandler(reads)
+        try pipeline.addHandler(RequestHandler(queue))
+      }
+      try await channel.connect(to: SocketAddress(ipAddress: "127.0.0.1", port: 1))
+      (self.channel, self.queue) = (channel, queue)
+    }
+
+    /// What one reading of the socket gives.
+    func receive(_ parts: HTTPRequestPart...) async throws {
+      try await channel.testingEventLoop.executeInContext { [channel] in
+        for part in parts { channel.pipeline.syncOperations.fireChannelRead(NIOAny(part)) }
+        channel.pipeline.syncOperations.fireChannelReadComplete()
+      }
+    }
+
+    func fail(_ error: any Error) async throws {
+      try await channel.testingEventLoop.executeInContext { [channel] in
+        channel.pipeline.syncOperations.fireErrorCaught(error)
+      }
+    }
+
+    /// Asks for a reading, as NIO does after each: whether it comes to the socket.
+    func reads() async throws -> Bool {
+      let before = reads.count
+      try await channel.testingEventLoop.executeInContext { [channel] in channel.read() }
+      return reads.count > before
+    }
+  }
+
+  private final class Reads: ChannelOutboundHandler, Sendable {
+    typealias OutboundIn = HTTPResponsePart
+
+    private let seen = Mutex(0)
+    var count: Int { seen.withLock { $0 } }
+
+    func read(context: ChannelHandlerContext) {
+      seen.withLock { $0 += 1 }
+      context.read()
+    }
+  }
+
+  private static let head = HTTPRequestPart.head(
+    HTTPRequest(method: .put, scheme: "http", authority: "x", path: "/"))
+
+  private static func body(_ text: String) -> HTTPRequestPart { .body(ByteBuffer(string: text)) }
+
+  private static func text(_ request: Request) async throws -> String {
+    String(buffer: try await request.body.collect(upTo: 1_000))
+  }
+
+  @Test func requestOfOneReadingCrossesWhole() async throws {
+    let line = try await Line()
+    try await line.receive(Self.head, Self.body("ab"), Self.body("c"), .end(nil))
+    let request = try #require(try await line.queue.next())
+    let text = try await Self.text(request)
+    #expect(text == "abc")
+  }
+
+  @Test func requestIsHandedOverBeforeTheRestOfItsBody() async throws {
+    let line = try await Line()
+    try await line.receive(Self.head, Self.body("a"))
+    let request = try #require(try await line.queue.next())
+    try await line.receive(Self.body("b"))
+    try await line.receive(Self.body("c"), .end(nil))
+    let text = try await Self.text(request)
+    #expect(text == "abc")
+  }
+
+  @Test func bodyThatBreaksOffIsItsReadersError() async throws {
+    let line = try await Line()
+    try await line.receive(Self.head, Self.body("a"))
+    let request = try #require(try await line.queue.next())
+    try await line.fail(ConnectionRefusal.overloaded)
+    await #expect(throws: ConnectionRefusal.self) { _ = try await Self.text(request) }
+    let next = try await line.queue.next()
+    #expect(next == nil)
+  }
+
+  @Test func parsersErrorIsToldAfterTheRequestsBeforeIt() async throws {
+    let line = try await Line()
+    try await line.receive(Self.head, .end(nil))
+    try await line.fail(HTTPParserError.invalidEOFState)
+    let first = try await line.queue.next()
+    #expect(first != nil)
+    await #expect(throws: HTTPParserError.self) { _ = try await line.queue.next() }
+    let last = try await line.queue.next()
+    #expect(last == nil)
+  }
+
+  @Test func requestsBehindTheLastAnswerAreForgotten() async throws {
+    let line = try await Line()
+    try await line.receive(Self.head, .end(nil))
+    try await line.receive(Self.head, .end(nil))
+    _ = try await line.queue.next()
+    try await line.channel.testingEventLoop.executeInContext { [channel = line.channel] in
+      channel.pipeline.syncOperations.fireUserInboundEventTriggered(LastAnswer())
+    }
+    try await line.receive(Self.head, .end(nil))
+    let next = try await line.queue.next()
+    #expect(next == nil)
+  }
+
+  @Test func taskThatWaitsIsToldOfTheEnd() async throws {
+    let line = try await Line()
+    async let next = line.queue.next()
+    try await line.channel.testingEventLoop.executeInContext { [channel = line.channel] in
+      channel.pipeline.syncOperations.fireUserInboundEventTriggered(ChannelEvent.inputClosed)
+    }
+    let request = try await next
+    #expect(request == nil)
+  }
+
+  @Test func nothingMoreIsReadWhileRequestsWait() async throws {
+    let line = try await Line()
+    try await line.receive(Self.head, .end(nil))
+    #expect(try await line.reads())
+    try await line.receive(Self.head, .end(nil))
+    let held = try await line.reads()
+    #expect(!held)
+    let before = line.reads.count
+    _ = try await line.queue.next()
+    try await line.channel.testingEventLoop.executeInContext {}
+    #expect(line.reads.count == before + 1)
+  }
+
+  @Test func bodyThatNobodyReadsIsReadPast() async throws {
+    let line = try await Line()
+    try await line.receive(Self.head)
+    do {
+      let request = try #require(try await line.queue.next())
+      for _ in 0..<12 { try await line.receive(Self.body("a")) }
+      let held = try await line.reads()
+      #expect(!held)
+      _ = request.method
+    }
+    while try await !line.reads() { try? await Task.sleep(for: .milliseconds(1)) }
+    try await line.receive(Self.body("a"), .end(nil))
+    try await line.receive(Self.head, .end(nil))
+    let next = try await line.queue.next()
+    #expect(next != nil)
+  }
+
+  @Test func answerIsWrittenAtOnceOrPieceByPiece() async throws {
+    let line = try await Line()
+    let head = HTTPResponse(status: .ok)
+    let whole = ResponseBody(byteBuffer: ByteBuffer(string: "abc"))
+    try await whole.write(AnswerWriter(line.channel, head, hasLength: true))
+    let pieces = ResponseBody { writer in
+      try await writer.write(ByteBuffer(string: "a"))
+      try await writer.write(ByteBuffer(string: "b"))
+      try await writer.finish(nil)
+    }
+    try await pieces.write(AnswerWriter(line.channel, head, hasLength: false))
+    try await line.channel.testingEventLoop.executeInContext {}
+    var parts: [HTTPResponsePart] = []
+    while let part = try await line.channel.readOutbound(as: HTTPResponsePart.self) {
+      parts.append(part)
+    }
+    let bodies = ["abc", "a", "b"].map { HTTPResponsePart.body(ByteBuffer(string: $0)) }
+    #expect(
+      parts == [
+        .head(head), bodies[0], .end(nil), .head(head), bodies[1], bodies[2], .end(nil),
+      ])
+  }
+}
