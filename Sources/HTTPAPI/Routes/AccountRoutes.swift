@@ -124,8 +124,11 @@ struct CredentialsBody: Sendable {
   }
 
   /// The member `cookie`; false where there is none.
-  /// - Throws: ``Problem`` 400 for what is neither true nor false.
+  /// - Throws: ``Problem`` 400 for what is neither true nor false, and for a body that is no object.
   static func isForCookie(_ body: JSONNode) throws(Problem) -> Bool {
+    guard body.kind == .object else {
+      throw Problem(.badRequest, "bad_request", "The body must be an object")
+    }
     guard let member = body["cookie"] else { return false }
     guard let wish = member.bool else {
       throw Problem(.badRequest, "bad_request", "cookie must be true or false")
