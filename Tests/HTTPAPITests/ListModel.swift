@@ -80,6 +80,17 @@ struct ListModel {
     return write(key, text, on: id) ? 201 : 200
   }
 
+  /// - Parameter text: what the revision says; nil for one that removed the document.
+  mutating func restore(_ key: Key, _ text: String?, on id: String, by person: String) -> Int {
+    if let refusal = refusal(person, id) { return refusal }
+    if let text {
+      write(key, text, on: id)
+    } else {
+      lists[id]?.items[key] = nil
+    }
+    return 200
+  }
+
   mutating func delete(_ key: Key, on id: String, by person: String) -> Int {
     if let refusal = refusal(person, id) { return refusal }
     return lists[id]?.items.removeValue(forKey: key) == nil ? 404 : 204

@@ -1,6 +1,7 @@
 import Foundation
 import HTTPTypes
 import JSON
+import NIOCore
 import TestSupport
 import Testing
 
@@ -19,6 +20,7 @@ import Testing
       for _ in 0..<10 { try await player.join() }
       for _ in 0..<Self.steps { try await player.step() }
       for person in player.names { try await player.look(person) }
+      try await player.move()
     }
   }
 }
@@ -116,7 +118,9 @@ private struct Player {
     let path = "/v1/lists/\(id)/\(isNote ? "notes" : "bookmarks")/\(name)"
     let body = isNote ? #"{"markdown":"\#(text)"}"# : #"{"name":"\#(text)"}"#
     switch choice {
-    case 6, 7:
+    case 6: try await putInManyWays(key, path, body, text, id, by: who)
+    case 7 where isNote: try await restore(name, id, by: who)
+    case 7:
       compare(
         try await call(who, .put, path, body), model.put(key, text, on: id, by: who))
     case 8: compare(try await call(who, .delete, path), model.delete(key, on: id, by: who))
@@ -134,6 +138,72 @@ private struct Player {
       compare(try await call(who, .post, path + "/publish"), model.publish(key, on: id, by: who))
     default: try await sync(name, text, id, by: who)
     }
+  }
+
+  /// A write that is sent twice under one key, or answered before it is stored: it counts once, and its receipt says
+  /// what the model says.
+  private mutating func putInManyWays(
+    _ key: Key, _ path: String, _ body: String, _ text: String, _ id: String, by who: String
+  ) async throws {
+    log.append("\(who) PUT \(path) \(body), twice or later")
+    let token = tokens[who]
+    let status = model.put(key, text, on: id, by: who)
+    if Bool.random(using: &generator) {
+      let field: HTTPFields = [.idempotencyKey: "key-\(log.count)"]
+      let first = try await api.call(.put, path, token: token, body: body, headers: field)
+      let second = try await api.call(.put, path, token: token, body: body, headers: field)
+      compare(first, status)
+      #expect(second.status == first.status, "\(log.joined(separator: "\n"))")
+      if status < 300 { #expect(second.text == first.text, "\(log.joined(separator: "\n"))") }
+      return
+    }
+    let reply = try await api.call(
+      .put, path, token: token, body: body, headers: [.prefer: "respond-async"])
+    guard reply.status == 202 else { return compare(reply, status) }
+    let receipt = try await api.settled(reply, try #require(token))
+    let told = receipt.json["answer"]?["status"]?.int ?? receipt.json["problem"]?["status"]?.int
+    #expect(told == status, "\(log.joined(separator: "\n")) \(receipt.text)")
+  }
+
+  /// Somebody looks at a note's history and brings one of its revisions back.
+  private mutating func restore(_ name: String, _ id: String, by who: String) async throws {
+    let document = "/v1/lists/\(id)/documents/\(id):\(name)"
+    let history = try await call(who, .get, document + "/revisions")
+    guard history.status == 200 else {
+      return compare(history, 404)
+    }
+    let revision = try pick(
+      history.json["revisions"]?.array?.compactMap { $0["rev"]?.string } ?? [])
+    let said = try await call(who, .get, "\(document)/revisions/\(revision)")
+    compare(said, 200)
+    let reply = try await call(who, .post, document + "/restore", #"{"rev":"\#(revision)"}"#)
+    compare(
+      reply, model.restore(.note(name), said["markdown"], on: id, by: who)
+    )
+  }
+
+  /// Somebody takes all that is theirs to another account: the lists that they own come along, under new ids.
+  mutating func move() async throws {
+    let person = try pick(names)
+    let export = try await call(person, .get, "/v1/me/export")
+    compare(export, 200)
+    let other = try await api.user("mover")
+    let imported = try await api.send(
+      .post, "/v1/me/import", token: other, body: ByteBuffer(bytes: export.bytes),
+      headers: [.contentType: "application/x-ndjson"])
+    compare(imported, 200)
+    tokens["mover"] = other
+    let reply = try await call("mover", .get, "/v1/lists?limit=50")
+    var copies: [[Key: String]] = []
+    for id in reply.json["lists"]?.array?.compactMap({ $0["id"]?.string }) ?? [] {
+      copies.append(try await contents(of: id, by: "mover"))
+    }
+    let owned = model.lists.filter { $0.value.owner == person }.map {
+      $0.value.items.mapValues(\.text)
+    }
+    for copy in copies { #expect(owned.contains(copy), "\(log.joined(separator: "\n"))") }
+    for list in owned { #expect(copies.contains(list), "\(log.joined(separator: "\n"))") }
+    #expect(copies.count == owned.count, "\(log.joined(separator: "\n"))")
   }
 
   /// A device writes a note: reads its revision, and writes the next one.
@@ -157,22 +227,28 @@ private struct Player {
     let known = model.lists.filter { $0.value.isMember(person) }.keys.sorted()
     #expect(ids.sorted() == known, "\(log.joined(separator: "\n"))")
     for id in known {
-      var seen: [Key: String] = [:]
-      let bookmarks = try await call(person, .get, "/v1/lists/\(id)/bookmarks")
-      for item in bookmarks.json["bookmarks"]?.array ?? [] {
-        if let hotel = item["id"]?.string {
-          seen[.bookmark(hotel)] = item["hotel"]?["name"]?.string
-        }
-      }
-      let notes = try await call(person, .get, "/v1/lists/\(id)/notes")
-      for item in notes.json["notes"]?.array ?? [] {
-        if let title = item["title"]?.string { seen[.note(title)] = item["markdown"]?.string }
-      }
+      let seen = try await contents(of: id, by: person)
       #expect(seen == model.seen(id, by: person), "\(log.joined(separator: "\n"))")
       let drafts = try await call(person, .get, "/v1/lists/\(id)/drafts")
       #expect(
         drafts.json["drafts"]?.array?.count == model.lists[id]?.drafts[person]?.count ?? 0,
         "\(log.joined(separator: "\n"))")
     }
+  }
+
+  /// What a list says to somebody.
+  private mutating func contents(of id: String, by person: String) async throws -> [Key: String] {
+    var seen: [Key: String] = [:]
+    let bookmarks = try await call(person, .get, "/v1/lists/\(id)/bookmarks")
+    for item in bookmarks.json["bookmarks"]?.array ?? [] {
+      if let hotel = item["id"]?.string {
+        seen[.bookmark(hotel)] = item["hotel"]?["name"]?.string
+      }
+    }
+    let notes = try await call(person, .get, "/v1/lists/\(id)/notes")
+    for item in notes.json["notes"]?.array ?? [] {
+      if let title = item["title"]?.string { seen[.note(title)] = item["markdown"]?.string }
+    }
+    return seen
   }
 }
