@@ -16,6 +16,11 @@ def first_hotels(browser, where, count):
     names = [heading.text for heading in browser.all(".hotel h2")[:count]]
     for button in browser.all("button.keep")[:count]:
         browser.click(button)
+    # The button is pressed before the change is in the outbox, so "up to date" may still be said of before.
+    browser.until(lambda: browser.driver.execute_async_script("""
+        const [count, done] = arguments
+        fetch("/v1/bookmarks").then(it => it.json()).then(it => done(it.bookmarks.length >= count), () => done(false))""",
+        len(names)), "the server has not got them", 20)
     browser.synced()
     return names
 
