@@ -152,7 +152,7 @@ extension HotelService {
   /// Revisions that one update takes back at most.
   private static let undoneAtOnce = 200
 
-  /// What was taken over from guests into a user's store and can still be undone.
+  /// What was taken over from guests into a user's store and can still be undone, the newest first.
   /// - Throws: `store`.
   package func adoptions(in user: StoreName) async throws -> [TakenOver] {
     let now = now()
@@ -171,7 +171,7 @@ extension HotelService {
             undoableUntil: receipt.end ?? time))
         return found.count < Self.listedAdoptions
       }
-      return found
+      return found.sorted { ($1.time, $1.guest.text) < ($0.time, $0.guest.text) }
     } ?? []
   }
 
