@@ -170,6 +170,7 @@ let package = Package(
     tests("JSON", ["JSON", "TestSupport"]),
     tests("Documents", ["Documents", "JSON", "TestSupport"]),
     tests("IPAddresses", ["IPAddresses"]),
+    tests("Page", ["Page"]),
     tests("Lanes", ["Lanes"]),
     tests("SQLite", ["SQLite", "TestSupport"]),
     tests("ICU", ["ICU"]),

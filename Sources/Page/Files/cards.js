@@ -25,8 +25,8 @@ const chipsShown = 4
 /** @returns {HTMLElement} */
 export function chips(names, most = names.length) {
   const rest = names.length - most
-  return h("ul", { class: "chips", "aria-label": "What it has" },
-    names.slice(0, most).map(name => h("li", null, name)), rest > 0 ? h("li", null, `${rest} more`) : null)
+  return h("ul.chips", { "aria-label": "What it has" },
+    names.slice(0, most).map(name => h("li", name)), rest > 0 ? h("li", `${rest} more`) : null)
 }
 
 /**
@@ -88,14 +88,14 @@ export async function renewKeepButtons() {
 export function card(hotel, { kept = false, signs = [], end = [], keep = true, level = "h3" } = {}) {
   const name = nameOf(hotel), place = placeOf(hotel), amenities = amenitiesOf(hotel)
   const distance = typeof hotel.distance === "number" ? `${kilometres.format(hotel.distance)} km away` : ""
-  return h("li", { class: "hotel", "data-id": hotel.id },
+  return h("li.hotel", { "data-id": hotel.id },
     art(hotel),
     keep ? keepButton(hotel, kept) : null,
     h("div", { class: "text" },
-      signs.length ? h("p", { class: "row" }, signs) : null,
+      signs.length ? h("p.row", signs) : null,
       h(level, null, h("a", { href: `/hotels/${encodeURIComponent(hotel.id)}` }, name)),
-      h("p", { class: "place" }, [place, distance].filter(Boolean).join(" · ") || "Somewhere"),
-      text(hotel.description) ? h("p", { class: "about" }, text(hotel.description)) : null,
+      h("p.place", [place, distance].filter(Boolean).join(" · ") || "Somewhere"),
+      text(hotel.description) ? h("p.about", text(hotel.description)) : null,
       amenities.length ? chips(amenities, chipsShown) : null,
-      h("div", { class: "end" }, end)))
+      h("div.end", end)))
 }

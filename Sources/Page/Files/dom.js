@@ -4,14 +4,18 @@
 const svgSpace = "http://www.w3.org/2000/svg"
 
 /**
- * @param {string} tag
- * @param {Object<string, *>} [props] `on…` are listeners, `class`, `data-…` and `aria-…` attributes; true sets an empty
- *   attribute, false, null and undefined leave it out.
+ * @param {string} tag A name with classes, as a selector has them: `p.muted.small`.
+ * @param {Object<string, *>|*} [props] `on…` are listeners, all others attributes; true sets an empty one, false, null
+ *   and undefined leave it out. What is no plain object is the first child.
  * @param {...(Node|string|number|false|null|undefined|Array)} children
- * @returns {HTMLElement}
+ * @returns {HTMLElement} A button with a listener of its own sends no form.
  */
 export function h(tag, props, ...children) {
-  return furnish(document.createElement(tag), props, children)
+  const [name, ...classes] = tag.split("."), element = document.createElement(name)
+  if (classes.length) element.className = classes.join(" ")
+  if (typeof props !== "object" || props?.nodeType || Array.isArray(props)) return furnish(element, null, [props, ...children])
+  if (name === "button" && props?.onclick) element.type = "button"
+  return furnish(element, props, children)
 }
 
 /** The same for a part of a drawing. */

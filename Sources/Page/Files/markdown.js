@@ -7,11 +7,11 @@ import { h, safeURL } from "./dom.js"
  */
 
 const inlines = [
-  { pattern: /`([^`\n]+)`/, make: found => h("code", null, found[1]) },
+  { pattern: /`([^`\n]+)`/, make: found => h("code", found[1]) },
   { pattern: /!?\[([^\]\n]*)\]\(([^()\s]+)\)/, make: found => link(found[2], found[1] || found[2]) },
-  { pattern: /\*\*(?=\S)([^\n]+?)\*\*/, make: (found, depth) => h("strong", null, inline(found[1], depth)) },
-  { pattern: /(?<![\w*])[*_](?=\S)([^*_\n]+?)[*_](?!\w)/, make: (found, depth) => h("em", null, inline(found[1], depth)) },
-  { pattern: /~~(?=\S)([^\n]+?)~~/, make: (found, depth) => h("del", null, inline(found[1], depth)) },
+  { pattern: /\*\*(?=\S)([^\n]+?)\*\*/, make: (found, depth) => h("strong", inline(found[1], depth)) },
+  { pattern: /(?<![\w*])[*_](?=\S)([^*_\n]+?)[*_](?!\w)/, make: (found, depth) => h("em", inline(found[1], depth)) },
+  { pattern: /~~(?=\S)([^\n]+?)~~/, make: (found, depth) => h("del", inline(found[1], depth)) },
   { pattern: /https?:\/\/[^\s<>()"]*[^\s<>()".,;:!?]/, make: found => link(found[0], found[0]) }
 ]
 
@@ -58,7 +58,7 @@ function list(lines, tag, start, depth) {
   while (lines.length && start.test(lines[0])) {
     const first = lines.shift().replace(start, "")
     const more = take(lines, line => /^\s{2,}\S/.test(line)).map(line => line.replace(/^ {1,4}|^\t/, ""))
-    items.push(h("li", null, inline(first), more.length ? blocks(more, depth + 1) : null))
+    items.push(h("li", inline(first), more.length ? blocks(more, depth + 1) : null))
   }
   return h(tag, null, items)
 }
@@ -69,7 +69,7 @@ function block(lines, depth) {
     lines.shift()
     const code = take(lines, other => !starts.fence.test(other))
     lines.shift()
-    return h("pre", { tabindex: "0", "aria-label": "Code" }, h("code", null, code.join("\n")))
+    return h("pre", { tabindex: "0", "aria-label": "Code" }, h("code", code.join("\n")))
   }
   const heading = starts.heading.exec(line)
   if (heading) {
@@ -80,13 +80,13 @@ function block(lines, depth) {
   if (starts.rule.test(line)) return lines.shift() && h("hr")
   if (depth < deepestBlock) {
     if (starts.quote.test(line)) {
-      return h("blockquote", null, blocks(take(lines, other => starts.quote.test(other)).map(it => it.replace(starts.quote, "")), depth + 1))
+      return h("blockquote", blocks(take(lines, other => starts.quote.test(other)).map(it => it.replace(starts.quote, "")), depth + 1))
     }
     if (starts.bullet.test(line)) return list(lines, "ul", starts.bullet, depth)
     if (starts.number.test(line)) return list(lines, "ol", starts.number, depth)
   }
   const words = [lines.shift(), ...take(lines, other => other.trim() && !Object.values(starts).some(start => start.test(other)))]
-  return h("p", null, words.map((text, at) => [at ? h("br") : null, inline(text.trim())]))
+  return h("p", words.map((text, at) => [at ? h("br") : null, inline(text.trim())]))
 }
 
 function blocks(lines, depth) {
@@ -103,5 +103,5 @@ function blocks(lines, depth) {
  * @returns {HTMLElement}
  */
 export function markdown(text) {
-  return h("div", { class: "prose" }, blocks(String(text ?? "").replace(/\r\n?/g, "\n").split("\n"), 0))
+  return h("div.prose", blocks(String(text ?? "").replace(/\r\n?/g, "\n").split("\n"), 0))
 }

@@ -25,9 +25,9 @@ export function toast(text, action) {
   let end
   const wait = () => { clearTimeout(end); end = setTimeout(close, action ? shown.withAction : shown.plain) }
   const hold = () => clearTimeout(end)
-  const box = h("div", { class: "toast", onmouseenter: hold, onmouseleave: wait, onfocusin: hold, onfocusout: wait },
-    h("p", null, text),
-    action ? h("button", { type: "button", onclick: () => { close(); action.run() } }, action.label) : null)
+  const box = h("div.toast", { onmouseenter: hold, onmouseleave: wait, onfocusin: hold, onfocusout: wait },
+    h("p", text),
+    action ? h("button", { onclick: () => { close(); action.run() } }, action.label) : null)
   const place = document.getElementById("toasts")
   while (place.childElementCount > 2) place.firstElementChild.remove()
   place.append(box)
@@ -44,7 +44,7 @@ export function ask({ title, text, yes, danger = false, body }) {
   return new Promise(resolve => {
     const dialog = h("dialog", { "aria-labelledby": "question", onclose: () => { dialog.remove(); resolve(dialog.returnValue === "yes") } },
       h("form", { method: "dialog" },
-        h("h2", { id: "question" }, title), h("p", { class: "lead" }, text), body,
+        h("h2", { id: "question" }, title), h("p.lead", text), body,
         h("div", { class: "row" },
           h("button", { value: "no", autofocus: true }, "Cancel"),
           h("button", { value: "yes", class: danger ? "danger" : "main" }, yes))))

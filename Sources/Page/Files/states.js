@@ -4,13 +4,16 @@ import { h, svg } from "./dom.js"
 
 /** Cards that are on their way. */
 export function ghosts(count = 6) {
-  const card = () => h("li", { class: "hotel ghost" }, svg("svg", { class: "art", viewBox: "0 0 16 9" }),
-    h("div", { class: "text" }, h("i"), h("i"), h("i")))
-  return h("ul", { class: "hotels ghosts", "aria-hidden": "true" }, Array.from({ length: count }, card))
+  const card = () => h("li.hotel.ghost", svg("svg", { class: "art", viewBox: "0 0 16 9" }),
+    h("div.text", h("i"), h("i"), h("i")))
+  return h("ul.hotels.ghosts", { "aria-hidden": "true" }, Array.from({ length: count }, card))
 }
 
 /** A view that is on its way. */
-export const busy = () => h("div", { "aria-busy": "true" }, h("p", { class: "muted", role: "status" }, "One moment …"))
+export const busy = () => h("div", { "aria-busy": "true" }, h("p.muted", { role: "status" }, "One moment …"))
+
+/** A sign on what is not sent yet. */
+export const waits = (item) => item.pending ? h("span.chip.waiting", "Waits to be sent") : null
 
 function suitcase() {
   return svg("svg", { viewBox: "0 0 72 48", "aria-hidden": "true" },
@@ -20,18 +23,18 @@ function suitcase() {
 
 /** Nothing is here yet, and what to do about it. */
 export function empty(title, text, ...actions) {
-  return h("div", { class: "empty" }, suitcase(), h("h2", null, title), h("p", { class: "muted" }, text),
-    actions.length ? h("div", { class: "row" }, actions) : null)
+  return h("div.empty", suitcase(), h("h2", title), h("p.muted", text),
+    actions.length ? h("div.row", actions) : null)
 }
 
 /** A failure in plain words, and a way on. */
 export function failure(error, again) {
   const isOffline = error?.error === "offline" || error?.code === "offline"
-  return h("div", { class: "empty", role: "alert" },
-    h("h1", null, isOffline ? "You are offline" : "That did not work"),
-    h("p", { class: "muted" }, reason(error)),
-    h("div", { class: "row" }, again ? h("button", { class: "main", type: "button", onclick: again }, "Try again") : null,
-      h("a", { class: "button", href: "/bookmarks" }, "Bookmarked hotels")))
+  return h("div.empty", { role: "alert" },
+    h("h1", isOffline ? "You are offline" : "That did not work"),
+    h("p.muted", reason(error)),
+    h("div.row", again ? h("button.main", { onclick: again }, "Try again") : null,
+      h("a.button", { href: "/bookmarks" }, "Bookmarked hotels")))
 }
 
 /** Why something failed, for people. */

@@ -29,22 +29,22 @@ function sheetContent(state) {
   const mode = (value, text) => h("label", { class: "check" },
     h("input", { type: "radio", name: "mode", checked: state.mode === value, onchange: () => attempt(() => client.setMode(value)) }), text)
   return [
-    h("h2", null, "Syncing"),
-    h("p", null, words(state) + "."),
+    h("h2", "Syncing"),
+    h("p", words(state) + "."),
     state.phase === "syncing" && state.total
       ? h("progress", { max: state.total, value: Math.min(state.done, state.total), "aria-label": "Progress" }) : null,
-    h("p", { class: "muted small" }, state.lastSync ? ["Last time: ", time(state.lastSync)] : "Not synced yet."),
-    h("fieldset", { class: "modes" }, h("legend", { class: "label" }, "When"),
+    h("p.muted.small", state.lastSync ? ["Last time: ", time(state.lastSync)] : "Not synced yet."),
+    h("fieldset.modes", h("legend.label", "When"),
       mode("continuous", "At once, whenever there is a network"), mode("manual", "Only when I press the button")),
     h("div", { class: "row" },
-      h("button", { class: "main", type: "button", disabled: state.phase === "syncing", onclick: () => attempt(() => client.syncNow()) }, "Sync now"),
-      h("a", { class: "button", href: "/outbox" }, "Your changes"))
+      h("button.main", { type: "button", disabled: state.phase === "syncing", onclick: () => attempt(() => client.syncNow()) }, "Sync now"),
+      h("a.button", { href: "/outbox" }, "Your changes"))
   ].filter(Boolean)
 }
 
 /** @returns {HTMLElement[]} The button and its sheet. */
 export function syncButton() {
-  const sheet = h("div", { class: "sheet stack", id: "sync-sheet", hidden: true, role: "group", "aria-label": "Syncing" })
+  const sheet = h("div.sheet.stack", { id: "sync-sheet", hidden: true, role: "group", "aria-label": "Syncing" })
   const button = h("button", { type: "button", "aria-expanded": "false", "aria-controls": "sync-sheet" })
   const set = isOpen => {
     sheet.hidden = !isOpen

@@ -14,31 +14,31 @@ export async function show(_, signal) {
   const name = session.kind === "user" ? session.username : session.state === "active" ? "You are a guest" : "Nobody is logged in"
   return {
     title: "Your account", place: "account",
-    node: h("div", { class: "narrow stack" }, h("h1", null, name),
-      h("p", { class: "lead" }, session.kind === "user" ? "Your bookmarks and lists are on every device that you log in on."
+    node: h("div.narrow.stack", h("h1", name),
+      h("p.lead", session.kind === "user" ? "Your bookmarks and lists are on every device that you log in on."
         : "Your bookmarks are kept in this browser and on the server, without a name. Sign up to have them on other devices and to share lists."),
-      session.kind === "user" ? null : h("div", { class: "row" }, h("a", { class: "button main", href: "/sign-up" }, "Sign up"), h("a", { class: "button", href: "/log-in" }, "Log in"),
-        session.state === "none" ? h("button", { type: "button", onclick: () => attempt(async () => { await client.start(); await render() }) }, "Go on as a guest") : null),
-      h("section", { class: "panel stack" }, h("h2", null, "What is kept"), usage(me, bookmarks.length), h("div", { class: "row" }, h("a", { class: "button", href: "/bookmarks" }, "Bookmarked hotels"), h("a", { class: "button", href: "/outbox" }, "Your changes"))),
-      adoptions.length ? h("section", { class: "panel stack" }, h("h2", null, "Taken over from a guest"), h("ul", { class: "rows" }, adoptions.map(adoptionRow))) : null,
+      session.kind === "user" ? null : h("div.row", h("a.button.main", { href: "/sign-up" }, "Sign up"), h("a.button", { href: "/log-in" }, "Log in"),
+        session.state === "none" ? h("button", { onclick: () => attempt(async () => { await client.start(); await render() }) }, "Go on as a guest") : null),
+      h("section.panel.stack", h("h2", "What is kept"), usage(me, bookmarks.length), h("div.row", h("a.button", { href: "/bookmarks" }, "Bookmarked hotels"), h("a.button", { href: "/outbox" }, "Your changes"))),
+      adoptions.length ? h("section.panel.stack", h("h2", "Taken over from a guest"), h("ul.rows", adoptions.map(adoptionRow))) : null,
       session.kind === "user" && client.changePassword ? password() : null,
-      session.state === "active" ? h("section", { class: "panel stack" }, h("h2", null, "Take it with you"), h("p", { class: "muted" }, "A file with all that you have here. It can be read in again at this or another server."),
-        h("p", null, h("a", { class: "button", href: "/v1/me/export", download: "hotel-bookmarks.ndjson" }, "Save my data"))) : null,
+      session.state === "active" ? h("section.panel.stack", h("h2", "Take it with you"), h("p.muted", "A file with all that you have here. It can be read in again at this or another server."),
+        h("p", h("a.button", { href: "/v1/me/export", download: "hotel-bookmarks.ndjson" }, "Save my data"))) : null,
       session.state === "active" ? leaving(session) : null)
   }
 }
 
 function usage(me, count) {
-  if (me.failure) return h("p", { class: "muted" }, `${plural(count, "bookmark")} on this device. ${reason(me.failure)}`)
+  if (me.failure) return h("p.muted", `${plural(count, "bookmark")} on this device. ${reason(me.failure)}`)
   const share = Math.max(0, Math.min(1, (me.usage?.bytes ?? 0) / (me.quota?.bytes || 1)))
-  return h("div", null, h("p", null, plural(count, "bookmark")),
-    h("p", { class: "row" }, h("progress", { max: 1, value: share, "aria-label": "Space used" })),
-    h("p", { class: "muted small" }, `${(share * 100).toLocaleString("en-GB", { maximumFractionDigits: 1 })} % of your space is used`))
+  return h("div", h("p", plural(count, "bookmark")),
+    h("p.row", h("progress", { max: 1, value: share, "aria-label": "Space used" })),
+    h("p.muted.small", `${(share * 100).toLocaleString("en-GB", { maximumFractionDigits: 1 })} % of your space is used`))
 }
 
 function adoptionRow(adoption) {
-  return h("li", null, h("div", { class: "what" }, h("p", null, plural(adoption.bookmarks, "bookmark")), h("p", { class: "muted small" }, time(adoption.time), ", can be undone until ", time(adoption.undoableUntil))),
-    h("button", { type: "button", onclick: () => attempt(async () => {
+  return h("li", h("div.what", h("p", plural(adoption.bookmarks, "bookmark")), h("p.muted.small", time(adoption.time), ", can be undone until ", time(adoption.undoableUntil))),
+    h("button", { onclick: () => attempt(async () => {
       if (!await ask({ title: "Undo this?", text: `${plural(adoption.bookmarks, "bookmark")} from the guest leave your account again.`, yes: "Undo" })) return
       await client.undoAdoption(adoption.id)
       toast("It is undone.")
@@ -49,15 +49,15 @@ function adoptionRow(adoption) {
 function password() {
   const old = h("input", { id: "old", type: "password", required: true, autocomplete: "current-password" })
   const next = h("input", { id: "new", type: "password", required: true, autocomplete: "new-password" })
-  return h("section", { class: "panel" }, h("h2", null, "Change the password"), h("form", { class: "form", onsubmit: event => {
+  return h("section.panel", h("h2", "Change the password"), h("form.form", { onsubmit: event => {
     event.preventDefault()
     attempt(async () => {
       await client.changePassword({ currentPassword: old.value, password: next.value })
       old.value = next.value = ""
       toast("The password is changed. Other devices have to log in again.")
     })
-  } }, h("input", { class: "unseen", autocomplete: "username", value: client.session.username, readonly: true, tabindex: "-1", "aria-hidden": "true" }),
-  h("div", null, h("label", { for: "old" }, "Present password"), old), h("div", null, h("label", { for: "new" }, "New password"), next), h("div", { class: "row" }, h("button", null, "Change it"))))
+  } }, h("input.unseen", { autocomplete: "username", value: client.session.username, readonly: true, tabindex: "-1", "aria-hidden": "true" }),
+  h("div", h("label", { for: "old" }, "Present password"), old), h("div", h("label", { for: "new" }, "New password"), next), h("div.row", h("button", "Change it"))))
 }
 
 async function logOut(isGuest) {
@@ -75,13 +75,13 @@ async function logOut(isGuest) {
 
 function leaving(session) {
   const isGuest = session.kind === "guest"
-  return h("section", { class: "panel stack" }, h("h2", null, isGuest ? "Leave" : "Log out or erase"),
-    h("p", { class: "muted" }, "Logging out removes everything of yours from this browser. Erasing removes it from the server too, for good."),
-    h("div", { class: "row" }, h("button", { type: "button", onclick: () => attempt(() => logOut(isGuest)) }, isGuest ? "Leave this browser" : "Log out"),
-      h("button", { type: "button", class: "danger", onclick: () => attempt(async () => {
+  return h("section.panel.stack", h("h2", isGuest ? "Leave" : "Log out or erase"),
+    h("p.muted", "Logging out removes everything of yours from this browser. Erasing removes it from the server too, for good."),
+    h("div.row", h("button", { onclick: () => attempt(() => logOut(isGuest)) }, isGuest ? "Leave this browser" : "Log out"),
+      h("button.danger", { onclick: () => attempt(async () => {
         const handOn = h("input", { type: "checkbox" })
         const yes = await ask({ title: "Erase everything?", text: "Your bookmarks, notes and your account are gone for good. This cannot be taken back.", yes: "Erase everything", danger: true,
-          body: isGuest ? null : h("label", { class: "check" }, handOn, "Hand my lists on to others who are on them") })
+          body: isGuest ? null : h("label.check", handOn, "Hand my lists on to others who are on them") })
         if (!yes) return
         await client.erase({ lists: handOn.checked ? "handOn" : "delete" })
         toast("Everything of yours is erased.")

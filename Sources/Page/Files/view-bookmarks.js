@@ -1,12 +1,12 @@
 import { card, nameOf } from "./cards.js"
 import { client, follow, isUser } from "./client.js"
 import { h, plural } from "./dom.js"
-import { empty } from "./states.js"
+import { empty, waits } from "./states.js"
 
 /** Bookmarked hotels, newest first; the same without a network. */
 export async function show(_, signal) {
-  const count = h("p", { class: "lead", "aria-live": "polite" })
-  const content = h("div", { class: "section" })
+  const count = h("p.lead", { "aria-live": "polite" })
+  const content = h("div.section")
   let shown = new Map()
 
   async function renew() {
@@ -24,9 +24,9 @@ export async function show(_, signal) {
     shown = next
     if (!bookmarks.length) {
       content.replaceChildren(empty("Nothing bookmarked yet", "Hotels that you bookmark are kept here, also when you are offline.",
-        h("a", { class: "button main", href: "/" }, "Find a hotel")))
+        h("a.button.main", { href: "/" }, "Find a hotel")))
     } else {
-      const list = content.querySelector("ul.hotels") ?? h("ul", { class: "hotels", "aria-label": "Bookmarked hotels" })
+      const list = content.querySelector("ul.hotels") ?? h("ul.hotels", { "aria-label": "Bookmarked hotels" })
       arrange(list, [...next.values()].map(it => it.node))
       if (list.parentNode !== content) content.replaceChildren(list)
     }
@@ -44,8 +44,8 @@ export async function show(_, signal) {
   await renew()
   return {
     title: "Bookmarked hotels", place: "bookmarks",
-    node: h("div", null, h("h1", null, "Bookmarked hotels"), count,
-      isUser() ? null : h("p", { class: "note section" }, "You are here as a guest. ",
+    node: h("div", h("h1", "Bookmarked hotels"), count,
+      isUser() ? null : h("p.note.section", "You are here as a guest. ",
         h("a", { href: "/sign-up" }, "Sign up"), " to have your bookmarks on other devices too. What you have bookmarked comes along."),
       content)
   }
@@ -61,7 +61,7 @@ function bookmarkCard(bookmark) {
   const hotel = { ...bookmark.hotel, id: bookmark.id }
   return card(hotel, {
     kept: true, level: "h2",
-    signs: bookmark.pending ? [h("span", { class: "chip waiting" }, "Waits to be sent")] : [],
-    end: [h("a", { class: "button", href: `/bookmarks/${encodeURIComponent(bookmark.id)}/history`, "aria-label": `History of ${nameOf(hotel)}` }, "History")]
+    signs: bookmark.pending ? [waits(bookmark)] : [],
+    end: [h("a.button", { href: `/bookmarks/${encodeURIComponent(bookmark.id)}/history`, "aria-label": `History of ${nameOf(hotel)}` }, "History")]
   })
 }

@@ -16,22 +16,22 @@ export async function show({ id }, signal) {
     title = list.title
     const names = new Map(bookmarks.map(bookmark => [bookmark.id, nameOf({ ...bookmark.hotel, id: bookmark.id })]))
     node.replaceChildren(...head(list, "drafts"), drafts.length
-      ? h("ul", { class: "rows narrow" }, drafts.map(draft => row(list, draft, names)))
+      ? h("ul.rows.narrow", drafts.map(draft => row(list, draft, names)))
       : empty("No drafts", "What you keep for yourself before you show it to everybody stands here."))
   }
   function row(list, draft, names) {
     const name = draft.title ?? names.get(draft.id) ?? draft.id
     const words = draft.deleted ? "Removes the " : "The "
     return h("li", null,
-      h("div", { class: "what" }, h("p", null, `${words}${draft.kind === "note" ? "note" : "hotel"} `,
-        draft.kind === "note" ? h("a", { href: `/lists/${encodeURIComponent(list.id)}/notes/${encodeURIComponent(draft.title)}` }, name) : h("strong", null, name)),
-      h("p", { class: "muted small" }, time(draft.updatedAt))),
-      h("button", { type: "button", class: "main", "aria-label": `Show ${name} to everybody`, onclick: () => attempt(async () => {
+      h("div.what", h("p", `${words}${draft.kind === "note" ? "note" : "hotel"} `,
+        draft.kind === "note" ? h("a", { href: `/lists/${encodeURIComponent(list.id)}/notes/${encodeURIComponent(draft.title)}` }, name) : h("strong", name)),
+      h("p.muted.small", time(draft.updatedAt))),
+      h("button.main", { "aria-label": `Show ${name} to everybody`, onclick: () => attempt(async () => {
         const entry = await client.publish(list.id, draft)
         await client.settled(entry.id)
         announce(`${name} is shown to everybody`)
       }) }, "Show to everybody"),
-      h("button", { type: "button", class: "danger", "aria-label": `Throw the draft of ${name} away`, onclick: () => attempt(() => client.discardDraft(list.id, draft)) }, "Throw away"))
+      h("button.danger", { "aria-label": `Throw the draft of ${name} away`, onclick: () => attempt(() => client.discardDraft(list.id, draft)) }, "Throw away"))
   }
   follow([id, "lists"], signal, renew)
   await renew()

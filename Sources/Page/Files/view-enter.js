@@ -23,15 +23,15 @@ export async function show({ query }) {
   const path = location.pathname.replace(/\/$/, "")
   const text = texts[path], isNew = path === "/sign-up"
   if (isUser()) {
-    return { title: text.title, place: "account", node: h("div", { class: "empty" }, h("h1", null, `You are ${client.session.username}`), h("p", { class: "section" }, h("a", { class: "button", href: "/account" }, "Your account"))) }
+    return { title: text.title, place: "account", node: h("div.empty", h("h1", `You are ${client.session.username}`), h("p.section", h("a.button", { href: "/account" }, "Your account"))) }
   }
   const count = (await client.bookmarks()).length
   const told = h("p", { id: "told", class: "wrong", role: "alert" })
   const name = h("input", { id: "name", name: "username", required: true, autocomplete: "username", autocapitalize: "none", spellcheck: "false", maxlength: 64, "aria-describedby": "told" })
   const word = h("input", { id: "password", name: "password", type: "password", required: true, autocomplete: text.autocomplete, "aria-describedby": isNew ? "told rule" : "told" })
-  const yes = h("button", { class: "main" }, text.yes)
-  const form = h("form", {
-    class: "form section", onsubmit: async event => {
+  const yes = h("button.main", text.yes)
+  const form = h("form.form.section", {
+    onsubmit: async event => {
       event.preventDefault()
       told.textContent = ""
       yes.disabled = true
@@ -45,11 +45,11 @@ export async function show({ query }) {
         name.focus()
       }
     }
-  }, told, h("div", null, h("label", { for: "name" }, "Name"), name),
-  h("div", null, h("label", { for: "password" }, "Password"), word, isNew ? h("p", { class: "hint", id: "rule" }, "Eight characters or more; a few words are easier to remember than signs.") : null),
-  h("div", { class: "row" }, yes, h("a", { class: "button", href: text.other[0] + (query.has("then") ? `?then=${encodeURIComponent(query.get("then"))}` : "") }, text.other[1])))
+  }, told, h("div", h("label", { for: "name" }, "Name"), name),
+  h("div", h("label", { for: "password" }, "Password"), word, isNew ? h("p.hint", { id: "rule" }, "Eight characters or more; a few words are easier to remember than signs.") : null),
+  h("div.row", yes, h("a.button", { href: text.other[0] + (query.has("then") ? `?then=${encodeURIComponent(query.get("then"))}` : "") }, text.other[1])))
   return {
     title: text.title, place: "account",
-    node: h("div", { class: "narrow" }, h("h1", null, text.title), count ? h("p", { class: "note section" }, `You have ${plural(count, "bookmark")} here. ${text.comes}`) : null, form)
+    node: h("div.narrow", h("h1", text.title), count ? h("p.note.section", `You have ${plural(count, "bookmark")} here. ${text.comes}`) : null, form)
   }
 }

@@ -10,8 +10,8 @@ export async function show({ id }, signal) {
   const page = await client.history(id)
   const bookmarks = await client.bookmarks()
   const name = nameOf(bookmarks.find(bookmark => bookmark.id === id)?.hotel ?? { id })
-  const rows = h("ol", { class: "rows" })
-  const more = h("div", { class: "more" })
+  const rows = h("ol.rows")
+  const more = h("div.more")
   const put = ({ revisions, next }) => {
     rows.append(...revisions.map(revision => row(id, name, revision)))
     more.replaceChildren(...(next ? [h("button", {
@@ -21,9 +21,9 @@ export async function show({ id }, signal) {
   put(page)
   return {
     title: `History of ${name}`, place: "bookmarks",
-    node: h("div", { class: "narrow" }, h("a", { class: "crumb", href: "/bookmarks" }, "Bookmarked hotels"),
-      h("h1", null, `History of ${name}`), h("p", { class: "lead" }, "Every change that is still known, newest first. Bringing one back adds a new change; nothing is lost."),
-      h("div", { class: "section" }, page.revisions.length ? rows : empty("No history", "Nothing was noted of this hotel.")), more)
+    node: h("div.narrow", h("a.crumb", { href: "/bookmarks" }, "Bookmarked hotels"),
+      h("h1", `History of ${name}`), h("p.lead", "Every change that is still known, newest first. Bringing one back adds a new change; nothing is lost."),
+      h("div.section", page.revisions.length ? rows : empty("No history", "Nothing was noted of this hotel.")), more)
   }
 }
 
@@ -32,8 +32,8 @@ function row(id, name, revision) {
   const detail = h("div")
   const canRestore = !revision.current && (revision.kept || revision.deleted)
   return h("li", null,
-    h("div", { class: "what" }, h("p", null, h("strong", null, said)),
-      h("p", { class: "muted small" }, revision.time ? time(revision.time) : "Time not known", revision.by?.username ? ` by ${revision.by.username}` : null,
+    h("div.what", h("p", h("strong", said)),
+      h("p.muted.small", revision.time ? time(revision.time) : "Time not known", revision.by?.username ? ` by ${revision.by.username}` : null,
         ` · change ${revision.rev.split("-")[0]}`), detail),
     revision.kept && !revision.deleted ? h("button", {
       type: "button", "aria-label": `Show change ${revision.rev.split("-")[0]}`, onclick: event => attempt(async () => {
@@ -57,5 +57,5 @@ function row(id, name, revision) {
 function content(document) {
   const hotel = document.hotel ?? document
   const rows = [["Name", nameOf({ ...hotel, id: "" })], ["Where", placeOf(hotel)], ["Description", text(hotel.description)]].filter(([, value]) => value)
-  return h("dl", { class: "facts panel" }, rows.map(([label, value]) => [h("dt", null, label), h("dd", null, value)]))
+  return h("dl.facts.panel", rows.map(([label, value]) => [h("dt", label), h("dd", value)]))
 }

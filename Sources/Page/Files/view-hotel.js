@@ -9,20 +9,20 @@ export async function show({ id }, signal) {
   const [hotel, bookmarks, lists] = await Promise.all([client.hotel(id, { signal }), client.bookmarks(), client.lists()])
   const kept = bookmarks.some(bookmark => bookmark.id === hotel.id)
   const name = nameOf(hotel), amenities = amenitiesOf(hotel)
-  const history = h("a", { class: "button", href: `/bookmarks/${encodeURIComponent(hotel.id)}/history`, hidden: !kept }, "History")
+  const history = h("a.button", { href: `/bookmarks/${encodeURIComponent(hotel.id)}/history`, hidden: !kept }, "History")
   follow(["own"], signal, async () => {
     await renewKeepButtons()
     history.hidden = !(await client.bookmarks()).some(bookmark => bookmark.id === hotel.id)
   })
   const node = h("article", null,
-    h("div", { class: "hero" }, art(hotel)),
+    h("div.hero", art(hotel)),
     h("div", { class: "pair" },
       h("div", { class: "stack" },
-        h("h1", null, name), h("p", { class: "lead" }, placeOf(hotel)),
-        h("div", { class: "row" }, keepButton(hotel, kept, { wide: true }), history),
-        text(hotel.description) ? h("p", null, text(hotel.description)) : null,
-        amenities.length ? h("div", null, h("h2", null, "What it has"), chips(amenities)) : null),
-      h("div", null, facts(hotel), onLists(hotel, lists))))
+        h("h1", name), h("p.lead", placeOf(hotel)),
+        h("div.row", keepButton(hotel, kept, { wide: true }), history),
+        text(hotel.description) ? h("p", text(hotel.description)) : null,
+        amenities.length ? h("div", h("h2", "What it has"), chips(amenities)) : null),
+      h("div", facts(hotel), onLists(hotel, lists))))
   return { title: name, place: "search", node }
 }
 
@@ -35,27 +35,27 @@ function facts(hotel) {
     ["Website", url && /^https?:/.test(url) ? h("a", { href: url, rel: "noopener noreferrer nofollow" }, new URL(url).hostname) : text(hotel.url)],
     ["Price", text(hotel.price)], ["Check-in", text(hotel.checkin)], ["Check-out", text(hotel.checkout)]
   ].filter(([, value]) => value)
-  return h("section", { class: "panel", "aria-label": "Address and contact" },
-    rows.length ? h("dl", { class: "facts" }, rows.map(([label, value]) => [h("dt", null, label), h("dd", null, value)]))
-      : h("p", { class: "muted" }, "Nothing more is known."))
+  return h("section.panel", { "aria-label": "Address and contact" },
+    rows.length ? h("dl.facts", rows.map(([label, value]) => [h("dt", label), h("dd", value)]))
+      : h("p.muted", "Nothing more is known."))
 }
 
 function onLists(hotel, lists) {
   const own = lists.filter(list => list.role !== "reader")
   if (!isUser()) {
-    return h("section", { class: "panel stack" }, h("h2", null, "Planning with others?"),
-      h("p", { class: "muted" }, "With an account you can put hotels on lists that you share."),
-      h("a", { class: "button", href: "/sign-up" }, "Sign up"))
+    return h("section.panel.stack", h("h2", "Planning with others?"),
+      h("p.muted", "With an account you can put hotels on lists that you share."),
+      h("a.button", { href: "/sign-up" }, "Sign up"))
   }
   if (!own.length) {
-    return h("section", { class: "panel stack" }, h("h2", null, "Lists"), h("p", { class: "muted" }, "Put this hotel on a list that you share."),
-      h("a", { class: "button", href: "/lists" }, "Make a list"))
+    return h("section.panel.stack", h("h2", "Lists"), h("p.muted", "Put this hotel on a list that you share."),
+      h("a.button", { href: "/lists" }, "Make a list"))
   }
   const select = h("select", { id: "to-list", name: "list" }, own.map(list => h("option", { value: list.id }, list.title)))
   const draft = h("input", { type: "checkbox", name: "draft" })
-  return h("section", { class: "panel" }, h("h2", null, "Put it on a list"),
-    h("form", {
-      class: "stack", onsubmit: event => {
+  return h("section.panel", h("h2", "Put it on a list"),
+    h("form.stack", {
+      onsubmit: event => {
         event.preventDefault()
         const list = own.find(it => it.id === select.value)
         attempt(async () => {
@@ -63,6 +63,6 @@ function onLists(hotel, lists) {
           toast(`It is on “${list.title}” now${draft.checked ? ", for your eyes only" : ""}.`)
         })
       }
-    }, h("div", null, h("label", { for: "to-list" }, "List"), select),
-    h("label", { class: "check" }, draft, "Only I see it for now"), h("button", { class: "main" }, "Put it there")))
+    }, h("div", h("label", { for: "to-list" }, "List"), select),
+    h("label.check", draft, "Only I see it for now"), h("button.main", "Put it there")))
 }

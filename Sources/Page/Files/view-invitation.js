@@ -5,10 +5,10 @@ import { reason } from "./states.js"
 
 /** Somebody has been given a link to a list. */
 export async function show({ token }) {
-  const told = h("p", { class: "wrong", role: "alert" })
+  const told = h("p.wrong", { role: "alert" })
   const back = `?then=${encodeURIComponent(`/invitations/${encodeURIComponent(token)}`)}`
-  const join = h("button", {
-    class: "main", type: "button", onclick: async () => {
+  const join = h("button.main", {
+    type: "button", onclick: async () => {
       join.disabled = true
       try {
         const list = await client.acceptInvitation(token)
@@ -21,10 +21,10 @@ export async function show({ token }) {
   }, "Join the list")
   return {
     title: "You are invited", place: "lists",
-    node: h("div", { class: "empty" }, h("h1", null, "You are invited"),
-      h("p", { class: "lead" }, "Somebody would like to plan a trip with you."),
-      isUser() ? h("div", null, h("p", { class: "section" }, join), told)
-        : h("div", null, h("p", { class: "section" }, "For that you need an account. What you have bookmarked as a guest comes along."),
-          h("div", { class: "row" }, h("a", { class: "button main", href: `/sign-up${back}` }, "Sign up"), h("a", { class: "button", href: `/log-in${back}` }, "Log in"))))
+    node: h("div.empty", h("h1", "You are invited"),
+      h("p.lead", "Somebody would like to plan a trip with you."),
+      isUser() ? h("div", h("p.section", join), told)
+        : h("div", h("p.section", "For that you need an account. What you have bookmarked as a guest comes along."),
+          h("div.row", h("a.button.main", { href: `/sign-up${back}` }, "Sign up"), h("a.button", { href: `/log-in${back}` }, "Log in"))))
   }
 }

@@ -4,14 +4,14 @@ import { h, icon, time } from "./dom.js"
 import { markdown } from "./markdown.js"
 import { attempt, toast } from "./messages.js"
 import { go } from "./router.js"
-import { empty } from "./states.js"
+import { empty, waits } from "./states.js"
 import { arrange } from "./view-bookmarks.js"
 
 /** One list: its hotels and notes. Who may only read sees nothing to change it by. */
 export async function show({ id }, signal) {
   const node = h("div")
   let editing = false, title = ""
-  const parts = { head: h("div"), about: h("div", { class: "section" }), hotels: h("section", { class: "section", "aria-label": "Hotels" }), notes: h("section", { class: "section" }) }
+  const parts = { head: h("div"), about: h("div.section"), hotels: h("section.section", { "aria-label": "Hotels" }), notes: h("section.section") }
   let known = new Map()
   const maker = noteMaker(id)
 
@@ -25,7 +25,7 @@ export async function show({ id }, signal) {
     parts.head.replaceChildren(...head(list, "hotels"))
     if (!editing) parts.about.replaceChildren(about(list, mayWrite))
     showHotels(list, bookmarks, mayWrite)
-    if (!parts.notes.childElementCount) parts.notes.append(h("h2", null, "Notes"), h("div"), maker)
+    if (!parts.notes.childElementCount) parts.notes.append(h("h2", "Notes"), h("div"), maker)
     parts.notes.children[1].replaceChildren(notesPart(list, notes))
     maker.hidden = !mayWrite
   }
@@ -36,36 +36,36 @@ export async function show({ id }, signal) {
       parts.about.replaceChildren(editor(list))
       parts.about.querySelector("input").focus()
     }
-    return h("div", { class: "stack" }, list.markdown ? markdown(list.markdown) : mayWrite ? h("p", { class: "muted" }, "No description yet.") : null,
-      mayWrite ? h("button", { type: "button", class: "quiet", onclick: change }, "Change title and description") : null)
+    return h("div.stack", list.markdown ? markdown(list.markdown) : mayWrite ? h("p.muted", "No description yet.") : null,
+      mayWrite ? h("button.quiet", { onclick: change }, "Change title and description") : null)
   }
 
   function editor(list) {
     const name = h("input", { id: "list-title", required: true, maxlength: 200, value: list.title })
     const words = h("textarea", { id: "list-words", value: list.markdown })
     const end = () => { editing = false; return renew() }
-    return h("form", {
-      class: "stack panel narrow", onsubmit: event => {
+    return h("form.stack.panel.narrow", {
+      onsubmit: event => {
         event.preventDefault()
         attempt(async () => { await client.changeList(list.id, { title: name.value.trim(), markdown: words.value }); await end() })
       }
-    }, h("div", null, h("label", { for: "list-title" }, "Title"), name), h("div", null, h("label", { for: "list-words" }, "Description"), words,
-      h("p", { class: "hint" }, "# Heading, **strong**, * list item, [link](https://…)")),
-    h("div", { class: "row" }, h("button", { class: "main" }, "Save"), h("button", { type: "button", onclick: end }, "Cancel")))
+    }, h("div", h("label", { for: "list-title" }, "Title"), name), h("div", h("label", { for: "list-words" }, "Description"), words,
+      h("p.hint", "# Heading, **strong**, * list item, [link](https://…)")),
+    h("div.row", h("button.main", "Save"), h("button", { onclick: end }, "Cancel")))
   }
 
   function showHotels(list, bookmarks, mayWrite) {
     if (!bookmarks.length) {
       known = new Map()
       return parts.hotels.replaceChildren(empty("No hotels yet", mayWrite ? "Find a hotel and put it on this list." : "Nobody has put a hotel here yet.",
-        h("a", { class: "button main", href: "/" }, "Find a hotel")))
+        h("a.button.main", { href: "/" }, "Find a hotel")))
     }
     const next = new Map(bookmarks.map(bookmark => {
       const look = JSON.stringify([bookmark, mayWrite]), same = known.get(bookmark.id)
       return [bookmark.id, same?.look === look ? same : { look, node: listCard(list, bookmark, mayWrite) }]
     }))
     known = next
-    const rows = parts.hotels.querySelector("ul.hotels") ?? h("ul", { class: "hotels" })
+    const rows = parts.hotels.querySelector("ul.hotels") ?? h("ul.hotels")
     arrange(rows, [...next.values()].map(it => it.node))
     if (rows.parentNode !== parts.hotels) parts.hotels.replaceChildren(rows)
   }
@@ -80,7 +80,7 @@ export async function show({ id }, signal) {
 
   function gone() {
     if (signal.aborted) return
-    node.replaceChildren(empty("This list is gone", `“${title}” has ended, or you are not on it any more.`, h("a", { class: "button", href: "/lists" }, "All lists")))
+    node.replaceChildren(empty("This list is gone", `“${title}” has ended, or you are not on it any more.`, h("a.button", { href: "/lists" }, "All lists")))
   }
   await renew()
   node.append(...Object.values(parts))
@@ -92,9 +92,9 @@ export function head(list, current) {
   const path = `/lists/${encodeURIComponent(list.id)}`
   const tab = (name, href, text) => h("a", { href, "aria-current": name === current ? "page" : null }, text)
   return [
-    h("a", { class: "crumb", href: "/lists" }, "Lists"), h("h1", null, list.title),
-    list.pending ? h("p", { class: "row" }, h("span", { class: "chip waiting" }, "Waits to be sent")) : null,
-    h("nav", { class: "tabs", "aria-label": "This list" }, tab("hotels", path, "Hotels and notes"), tab("members", `${path}/members`, "People"),
+    h("a.crumb", { href: "/lists" }, "Lists"), h("h1", list.title),
+    list.pending ? h("p.row", waits(list)) : null,
+    h("nav.tabs", { "aria-label": "This list" }, tab("hotels", path, "Hotels and notes"), tab("members", `${path}/members`, "People"),
       list.role === "reader" ? null : tab("drafts", `${path}/drafts`, "My drafts"))
   ].filter(Boolean)
 }
@@ -107,11 +107,11 @@ function listCard(list, bookmark, mayWrite) {
   })
   return card(hotel, {
     keep: false,
-    signs: [bookmark.draft ? h("span", { class: "chip draft" }, "Draft: only you see it") : null, bookmark.pending ? h("span", { class: "chip waiting" }, "Waits to be sent") : null,
-      bookmark.addedBy ? h("span", { class: "small muted" }, `by ${bookmark.addedBy}`) : null].filter(Boolean),
+    signs: [bookmark.draft ? h("span.chip.draft", "Draft: only you see it") : null, waits(bookmark),
+      bookmark.addedBy ? h("span.small.muted", `by ${bookmark.addedBy}`) : null].filter(Boolean),
     end: mayWrite ? [
-      bookmark.draft ? h("button", { type: "button", onclick: () => attempt(() => client.publish(list.id, { kind: "bookmark", id: bookmark.id })), "aria-label": `Show ${name} to everybody` }, "Show to everybody") : null,
-      h("button", { type: "button", "aria-label": `Take ${name} off the list`, onclick: remove }, "Take off")
+      bookmark.draft ? h("button", { onclick: () => attempt(() => client.publish(list.id, { kind: "bookmark", id: bookmark.id })), "aria-label": `Show ${name} to everybody` }, "Show to everybody") : null,
+      h("button", { "aria-label": `Take ${name} off the list`, onclick: remove }, "Take off")
     ].filter(Boolean) : []
   })
 }
@@ -119,20 +119,20 @@ function listCard(list, bookmark, mayWrite) {
 const notePath = (list, title) => `/lists/${encodeURIComponent(list)}/notes/${encodeURIComponent(title)}`
 
 function notesPart(list, notes) {
-  if (!notes.length) return h("p", { class: "muted" }, "No notes yet.")
-  return h("ul", { class: "rows" }, notes.map(note => h("li", null, h("div", { class: "what" },
-    h("p", null, h("a", { href: notePath(list.id, note.title) }, note.title), note.draft ? [" ", h("span", { class: "chip draft" }, "Draft")] : null,
-      note.pending ? [" ", h("span", { class: "chip waiting" }, "Waits to be sent")] : null),
-    h("p", { class: "muted small" }, "Changed ", time(note.updatedAt))))))
+  if (!notes.length) return h("p.muted", "No notes yet.")
+  return h("ul.rows", notes.map(note => h("li", h("div", { class: "what" },
+    h("p", h("a", { href: notePath(list.id, note.title) }, note.title), note.draft ? [" ", h("span.chip.draft", "Draft")] : null,
+      " ", waits(note)),
+    h("p.muted.small", "Changed ", time(note.updatedAt))))))
 }
 
 /** Made once, so that what is being typed stays while others change the list. */
 function noteMaker(list) {
   const name = h("input", { id: "note-title", name: "title", required: true, maxlength: 200, placeholder: "What to pack", autocomplete: "off" })
-  return h("form", {
-    class: "form section", "aria-label": "New note", onsubmit: event => {
+  return h("form.form.section", {
+    "aria-label": "New note", onsubmit: event => {
       event.preventDefault()
       if (name.value.trim()) go(`${notePath(list, name.value.trim())}?edit=1`)
     }
-  }, h("div", null, h("label", { for: "note-title" }, "A new note"), name), h("div", { class: "row" }, h("button", null, icon("plus"), "Write it")))
+  }, h("div", h("label", { for: "note-title" }, "A new note"), name), h("div.row", h("button", icon("plus"), "Write it")))
 }

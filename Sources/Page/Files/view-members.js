@@ -8,7 +8,7 @@ import { roleNames } from "./view-lists.js"
 /** Who is on a list, and inviting others by a link. */
 export async function show({ id }, signal) {
   const node = h("div")
-  const parts = { head: h("div"), people: h("section", { class: "narrow" }), invite: h("section", { class: "section narrow" }), end: h("section", { class: "section narrow" }) }
+  const parts = { head: h("div"), people: h("section.narrow"), invite: h("section.section.narrow"), end: h("section.section.narrow") }
   let title = "", fresh
 
   async function renew() {
@@ -16,7 +16,7 @@ export async function show({ id }, signal) {
     if (signal.aborted) return
     title = list.title
     parts.head.replaceChildren(...head(list, "members"))
-    parts.people.replaceChildren(h("h2", { class: "unseen" }, "People"), h("ul", { class: "rows" }, list.members.map(member => row(list, member))))
+    parts.people.replaceChildren(h("h2.unseen", "People"), h("ul.rows", list.members.map(member => row(list, member))))
     parts.end.replaceChildren(...ending(list))
     if (list.role !== "owner") parts.invite.replaceChildren()
     else if (!fresh && !parts.invite.contains(document.activeElement)) await showInvitations(list)
@@ -30,11 +30,11 @@ export async function show({ id }, signal) {
         announce(`${member.username}: ${roleNames[role.value]}`)
       })
     }, ["editor", "reader"].map(value => h("option", { value, selected: member.role === value }, roleNames[value])))
-    return h("li", null, h("span", { class: "face", "aria-hidden": "true" }, [...member.username][0]),
-      h("div", { class: "what" }, h("p", null, h("strong", null, member.username), isSelf ? " (you)" : null), h("p", { class: "muted small" }, roleNames[member.role], " · since ", time(member.joinedAt))),
-      mayChange ? [h("div", null, role),
-        h("button", { type: "button", "aria-label": `Hand the list on to ${member.username}`, onclick: () => handOn(list, member) }, "Hand on"),
-        h("button", { type: "button", class: "danger", "aria-label": `Remove ${member.username}`, onclick: () => removeMember(list, member) }, "Remove")] : null)
+    return h("li", h("span.face", { "aria-hidden": "true" }, [...member.username][0]),
+      h("div.what", h("p", h("strong", member.username), isSelf ? " (you)" : null), h("p.muted.small", roleNames[member.role], " · since ", time(member.joinedAt))),
+      mayChange ? [h("div", role),
+        h("button", { "aria-label": `Hand the list on to ${member.username}`, onclick: () => handOn(list, member) }, "Hand on"),
+        h("button.danger", { "aria-label": `Remove ${member.username}`, onclick: () => removeMember(list, member) }, "Remove")] : null)
   }
 
   const handOn = (list, member) => attempt(async () => {
@@ -51,24 +51,24 @@ export async function show({ id }, signal) {
     const role = h("select", { id: "role" }, h("option", { value: "editor" }, roleNames.editor), h("option", { value: "reader" }, roleNames.reader))
     const open = await client.invitations(list.id).catch(() => null)
     if (signal.aborted) return
-    parts.invite.replaceChildren(h("h2", null, "Invite somebody"),
-      open ? h("form", { class: "row", onsubmit: event => { event.preventDefault(); attempt(() => invite(list, role.value)) } },
-        h("div", null, h("label", { for: "role" }, "Whoever opens the link"), role), h("button", { class: "main" }, "Make a link"))
-        : h("p", { class: "muted" }, "Links can be made when you are online."),
-      h("p", { class: "hint" }, "A link works once. Give it to one person, by whatever way you talk to them."),
-      open?.length ? h("ul", { class: "rows section", "aria-label": "Open invitations" }, open.map(invitation => h("li", null,
-        h("div", { class: "what" }, h("p", null, roleNames[invitation.role]), h("p", { class: "muted small" }, "Made ", time(invitation.createdAt), ", until ", time(invitation.expiresAt))),
-        h("button", { type: "button", class: "danger", "aria-label": `Withdraw the invitation of ${invitation.createdAt}`, onclick: () => attempt(async () => { await client.withdraw(list.id, invitation.id); await showInvitations(list) }) }, "Withdraw")))) : "")
+    parts.invite.replaceChildren(h("h2", "Invite somebody"),
+      open ? h("form.row", { onsubmit: event => { event.preventDefault(); attempt(() => invite(list, role.value)) } },
+        h("div", h("label", { for: "role" }, "Whoever opens the link"), role), h("button.main", "Make a link"))
+        : h("p.muted", "Links can be made when you are online."),
+      h("p.hint", "A link works once. Give it to one person, by whatever way you talk to them."),
+      open?.length ? h("ul.rows.section", { "aria-label": "Open invitations" }, open.map(invitation => h("li", null,
+        h("div.what", h("p", roleNames[invitation.role]), h("p.muted.small", "Made ", time(invitation.createdAt), ", until ", time(invitation.expiresAt))),
+        h("button.danger", { "aria-label": `Withdraw the invitation of ${invitation.createdAt}`, onclick: () => attempt(async () => { await client.withdraw(list.id, invitation.id); await showInvitations(list) }) }, "Withdraw")))) : "")
   }
 
   async function invite(list, role) {
     const invitation = await client.invite(list.id, { role })
     const link = h("input", { id: "link", readonly: true, value: `${location.origin}/invitations/${encodeURIComponent(invitation.token)}`, onfocus: () => link.select() })
     fresh = invitation
-    parts.invite.replaceChildren(h("h2", null, "Here is the link"), h("p", { class: "muted" }, "It is shown this once, and works once, until ", time(invitation.expiresAt), "."),
-      h("div", { class: "section" }, h("label", { for: "link" }, "Link"), link),
-      h("div", { class: "row section" }, h("button", { class: "main", type: "button", onclick: () => copy(link) }, "Copy"),
-        h("button", { type: "button", onclick: () => { fresh = undefined; attempt(() => showInvitations(list)) } }, "Done")))
+    parts.invite.replaceChildren(h("h2", "Here is the link"), h("p.muted", "It is shown this once, and works once, until ", time(invitation.expiresAt), "."),
+      h("div.section", h("label", { for: "link" }, "Link"), link),
+      h("div.row.section", h("button.main", { onclick: () => copy(link) }, "Copy"),
+        h("button", { onclick: () => { fresh = undefined; attempt(() => showInvitations(list)) } }, "Done")))
     link.focus()
     announce("The link is ready")
   }
@@ -85,14 +85,14 @@ export async function show({ id }, signal) {
 
   function ending(list) {
     if (list.role === "owner") {
-      return [h("h2", null, "End the list"), h("p", { class: "muted" }, "It ends for everybody, with its hotels and notes."),
-        h("p", { class: "section" }, h("button", { type: "button", class: "danger", onclick: () => attempt(async () => {
+      return [h("h2", "End the list"), h("p.muted", "It ends for everybody, with its hotels and notes."),
+        h("p.section", h("button.danger", { onclick: () => attempt(async () => {
           if (!await ask({ title: `End “${list.title}”?`, text: "This cannot be taken back.", yes: "End it for everybody", danger: true })) return
           await client.endList(list.id)
           await go("/lists")
         }) }, "End the list"))]
     }
-    return [h("button", { type: "button", class: "danger", onclick: () => attempt(async () => {
+    return [h("button.danger", { onclick: () => attempt(async () => {
       if (!await ask({ title: `Leave “${list.title}”?`, text: "You need a new invitation to come back.", yes: "Leave", danger: true })) return
       await client.leaveList(list.id)
       await go("/lists")

@@ -3,7 +3,7 @@ import { h, time } from "./dom.js"
 import { markdown } from "./markdown.js"
 import { announce, ask, attempt, toast } from "./messages.js"
 import { go } from "./router.js"
-import { empty } from "./states.js"
+import { empty, waits } from "./states.js"
 
 /** A note of a list: read, changed, kept as a draft, published; and what to do when two have changed it at once. */
 export async function show({ id, title, query }, signal) {
@@ -15,25 +15,25 @@ export async function show({ id, title, query }, signal) {
     if (signal.aborted) return
     const note = notes.find(it => it.title === title), mayWrite = list.role !== "reader"
     const refused = entries.findLast(it => it.state === "rejected" && it.subject === title && it.list === list.id && ["putNote", "publish"].includes(it.action) && it.theirs)
-    const top = [h("a", { class: "crumb", href: path }, list.title), h("h1", null, title)]
+    const top = [h("a.crumb", { href: path }, list.title), h("h1", title)]
     if (refused && mayWrite) return node.replaceChildren(...top, await conflict(list, refused, note))
     if (editing && mayWrite) return node.replaceChildren(...top, editor(list, note))
     if (!note) return node.replaceChildren(...top, empty("No such note", "Nobody has written it yet, or somebody has removed it."), mayWrite ? begin() : "")
     node.replaceChildren(...top, ...reading(list, note, mayWrite))
   }
 
-  const begin = () => h("button", { class: "main", type: "button", onclick: edit }, "Write it")
+  const begin = () => h("button.main", { onclick: edit }, "Write it")
   const edit = async () => { editing = true; await renew(); node.querySelector("textarea")?.focus() }
   const done = () => { editing = false; history.replaceState(history.state, "", `${path}/notes/${encodeURIComponent(title)}`); return renew() }
 
   function reading(list, note, mayWrite) {
     return [
-      h("p", { class: "row muted small" }, h("span", null, "Changed ", time(note.updatedAt)), note.draft ? h("span", { class: "chip draft" }, "Draft: only you see it") : null,
-        note.pending ? h("span", { class: "chip waiting" }, "Waits to be sent") : null),
-      h("div", { class: "section" }, markdown(note.markdown)),
-      mayWrite ? h("div", { class: "row section" }, h("button", { class: "main", type: "button", onclick: edit }, "Change"),
-        note.draft ? h("button", { type: "button", onclick: () => publish(list) }, "Show to everybody") : null,
-        h("button", { class: "danger", type: "button", onclick: () => remove(list, note) }, note.draft ? "Throw the draft away" : "Remove")) : null
+      h("p.row.muted.small", h("span", "Changed ", time(note.updatedAt)), note.draft ? h("span.chip.draft", "Draft: only you see it") : null,
+        waits(note)),
+      h("div.section", markdown(note.markdown)),
+      mayWrite ? h("div.row.section", h("button.main", { onclick: edit }, "Change"),
+        note.draft ? h("button", { onclick: () => publish(list) }, "Show to everybody") : null,
+        h("button.danger", { onclick: () => remove(list, note) }, note.draft ? "Throw the draft away" : "Remove")) : null
     ].filter(Boolean)
   }
 
@@ -52,34 +52,34 @@ export async function show({ id, title, query }, signal) {
 
   function editor(list, note) {
     const words = h("textarea", { id: "words", value: note?.markdown ?? "", rows: 16, oninput: () => { if (!preview.hidden) show() } })
-    const preview = h("div", { class: "panel", hidden: true, "aria-label": "How it will look", role: "region" })
+    const preview = h("div.panel", { hidden: true, "aria-label": "How it will look", role: "region" })
     const show = () => preview.replaceChildren(markdown(words.value))
-    const toggle = h("button", { type: "button", "aria-expanded": "false", onclick: () => { preview.hidden = !preview.hidden; toggle.setAttribute("aria-expanded", String(!preview.hidden)); show() } }, "Preview")
+    const toggle = h("button", { "aria-expanded": "false", onclick: () => { preview.hidden = !preview.hidden; toggle.setAttribute("aria-expanded", String(!preview.hidden)); show() } }, "Preview")
     const save = draft => attempt(async () => {
       await client.putNote(list.id, title, words.value, { draft })
       announce(draft ? "Kept as a draft" : "Saved")
       await done()
     })
-    return h("form", { class: "stack section narrow", onsubmit: event => { event.preventDefault(); save(Boolean(note?.draft)) } },
-      h("div", null, h("label", { for: "words" }, "Note"), words, h("p", { class: "hint" }, "# Heading, **strong**, * list item, [link](https://…)")), preview,
-      h("div", { class: "row" }, h("button", { class: "main" }, note?.draft ? "Save the draft" : "Save for everybody"),
-        note?.draft ? null : h("button", { type: "button", onclick: () => save(true) }, "Keep as a draft"), toggle, h("button", { type: "button", class: "quiet", onclick: done }, "Cancel")))
+    return h("form.stack.section.narrow", { onsubmit: event => { event.preventDefault(); save(Boolean(note?.draft)) } },
+      h("div", h("label", { for: "words" }, "Note"), words, h("p.hint", "# Heading, **strong**, * list item, [link](https://…)")), preview,
+      h("div.row", h("button.main", note?.draft ? "Save the draft" : "Save for everybody"),
+        note?.draft ? null : h("button", { onclick: () => save(true) }, "Keep as a draft"), toggle, h("button.quiet", { onclick: done }, "Cancel")))
   }
 
   async function conflict(list, entry, note) {
     const base = entry.base ? await client.revision(`${list.id}:${title}`, entry.base, { list: list.id }).then(it => it.markdown ?? "", () => "") : ""
     const mine = entry.body?.markdown ?? note?.markdown ?? "", theirs = entry.theirs.markdown ?? ""
     const words = h("textarea", { id: "merged", value: mine, rows: 12 })
-    const version = (label, text) => h("div", null, h("h3", null, label), h("pre", { tabindex: "0", "aria-label": label }, text || "(empty)"))
+    const version = (label, text) => h("div", h("h3", label), h("pre", { tabindex: "0", "aria-label": label }, text || "(empty)"))
     const keep = text => attempt(async () => {
       await client.drop(entry.id)
       if (text !== null) await client.putNote(list.id, title, text)
       await done()
     })
-    return h("div", { class: "stack section" }, h("p", { class: "note bad", role: "alert" }, "Somebody else has changed this note at the same time. Nothing is lost: choose, or put both together."),
-      h("div", { class: "versions" }, version("As it was", base), version("Theirs, which all can see", theirs), version("Yours", mine)),
-      h("div", null, h("label", { for: "merged" }, "What it should say"), words),
-      h("div", { class: "row" }, h("button", { class: "main", type: "button", onclick: () => keep(words.value) }, "Save this"), h("button", { type: "button", onclick: () => keep(null) }, "Keep theirs")))
+    return h("div.stack.section", h("p.note.bad", { role: "alert" }, "Somebody else has changed this note at the same time. Nothing is lost: choose, or put both together."),
+      h("div.versions", version("As it was", base), version("Theirs, which all can see", theirs), version("Yours", mine)),
+      h("div", h("label", { for: "merged" }, "What it should say"), words),
+      h("div.row", h("button.main", { onclick: () => keep(words.value) }, "Save this"), h("button", { onclick: () => keep(null) }, "Keep theirs")))
   }
 
   follow([id, "lists"], signal, () => editing ? Promise.resolve() : renew())

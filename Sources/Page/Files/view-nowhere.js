@@ -3,7 +3,7 @@ import { empty } from "./states.js"
 
 /** A URL that is none of this page's. */
 export async function show() {
-  const node = empty("There is no such page", "The address may be mistyped, or what was there has gone.", h("a", { class: "button main", href: "/" }, "Find a hotel"))
-  node.querySelector("h2").replaceWith(h("h1", null, "There is no such page"))
+  const node = empty("There is no such page", "The address may be mistyped, or what was there has gone.", h("a.button.main", { href: "/" }, "Find a hotel"))
+  node.querySelector("h2").replaceWith(h("h1", "There is no such page"))
   return { title: "No such page", node }
 }

@@ -20,8 +20,8 @@ const sentences = {
 }
 
 export async function show(_, signal) {
-  const summary = h("p", { class: "lead" })
-  const content = h("div", { class: "section" })
+  const summary = h("p.lead")
+  const content = h("div.section")
   let editing, names = new Map()
 
   async function renew(entries) {
@@ -29,7 +29,7 @@ export async function show(_, signal) {
     if (signal.aborted || editing) return
     summary.textContent = words(client.sync) + "."
     const focus = content.contains(document.activeElement) ? [document.activeElement.closest("[data-entry]")?.dataset.entry, document.activeElement.textContent] : null
-    content.replaceChildren(entries.length ? h("ul", { class: "rows" }, entries.toReversed().map(row))
+    content.replaceChildren(entries.length ? h("ul.rows", entries.toReversed().map(row))
       : empty("Nothing on its way", "What you change is kept here until the server has it, also when you are offline."))
     if (focus?.[0]) {
       const buttons = [...content.querySelectorAll(`[data-entry="${focus[0]}"] button`)]
@@ -46,17 +46,17 @@ export async function show(_, signal) {
     const isStuck = ["rejected", "parked"].includes(entry.state)
     const canChange = isStuck && typeof entry.body?.markdown === "string" || isStuck && typeof entry.body?.title === "string"
     return h("li", { "data-entry": entry.id, tabindex: "-1" },
-      h("div", { class: "what" }, h("p", null, sentence),
-        h("p", { class: "muted small" }, time(entry.createdAt), entry.attempts > 1 ? ` · tried ${entry.attempts} times` : null,
+      h("div.what", h("p", sentence),
+        h("p.muted.small", time(entry.createdAt), entry.attempts > 1 ? ` · tried ${entry.attempts} times` : null,
           entry.state === "pending" && entry.nextAttemptAt ? [" · next try ", time(entry.nextAttemptAt)] : null),
         entry.reason && entry.state !== "delivered" ? h("p", { class: isStuck ? "wrong" : "muted" }, entry.reason) : null,
-        entry.theirs && entry.list ? h("p", null, h("a", { href: `/lists/${encodeURIComponent(entry.list)}/notes/${encodeURIComponent(entry.subject)}` }, "Look at both and put them together")) : null),
-      h("span", { class: "state", "data-state": entry.state }, states[entry.state] ?? entry.state),
+        entry.theirs && entry.list ? h("p", h("a", { href: `/lists/${encodeURIComponent(entry.list)}/notes/${encodeURIComponent(entry.subject)}` }, "Look at both and put them together")) : null),
+      h("span.state", { "data-state": entry.state }, states[entry.state] ?? entry.state),
       isStuck ? h("div", { class: "row" },
-        h("button", { type: "button", "aria-label": `Send again: ${sentence}`, onclick: () => act("It is sent again", () => client.sendAgain(entry.id)) }, "Send again"),
-        canChange ? h("button", { type: "button", "aria-label": `Change: ${sentence}`, onclick: event => change(entry, event.target.closest("li")) }, "Change") : null,
-        h("button", { type: "button", class: "danger", "aria-label": `Drop: ${sentence}`, onclick: () => act("It is dropped", () => client.drop(entry.id)) }, "Drop"))
-        : entry.state === "delivered" && entry.undoable ? h("button", { type: "button", "aria-label": `Undo: ${sentence}`, onclick: () => act("It is taken back", () => client.undo(entry.id)) }, "Undo") : null)
+        h("button", { "aria-label": `Send again: ${sentence}`, onclick: () => act("It is sent again", () => client.sendAgain(entry.id)) }, "Send again"),
+        canChange ? h("button", { "aria-label": `Change: ${sentence}`, onclick: event => change(entry, event.target.closest("li")) }, "Change") : null,
+        h("button.danger", { "aria-label": `Drop: ${sentence}`, onclick: () => act("It is dropped", () => client.drop(entry.id)) }, "Drop"))
+        : entry.state === "delivered" && entry.undoable ? h("button", { "aria-label": `Undo: ${sentence}`, onclick: () => act("It is taken back", () => client.undo(entry.id)) }, "Undo") : null)
   }
 
   function change(entry, item) {
@@ -64,11 +64,11 @@ export async function show(_, signal) {
     const key = typeof entry.body.markdown === "string" ? "markdown" : "title"
     const field = h(key === "title" ? "input" : "textarea", { id: "changed", value: entry.body[key] })
     const end = async () => { editing = false; await renew(await client.outbox()) }
-    item.replaceChildren(h("form", { class: "stack what", onsubmit: event => {
+    item.replaceChildren(h("form.stack.what", { onsubmit: event => {
       event.preventDefault()
       attempt(async () => { await client.change(entry.id, { ...entry.body, [key]: field.value }); await end() })
-    } }, h("div", null, h("label", { for: "changed" }, "Send this instead"), field),
-    h("div", { class: "row" }, h("button", { class: "main" }, "Send"), h("button", { type: "button", onclick: end }, "Cancel"))))
+    } }, h("div", h("label", { for: "changed" }, "Send this instead"), field),
+    h("div.row", h("button.main", "Send"), h("button", { onclick: end }, "Cancel"))))
     field.focus()
   }
 
@@ -77,7 +77,7 @@ export async function show(_, signal) {
   await renew(await client.outbox())
   return {
     title: "Your changes", place: "account",
-    node: h("div", { class: "narrow" }, h("h1", null, "Your changes"), summary,
-      h("p", { class: "section" }, h("button", { class: "main", type: "button", onclick: () => attempt(() => client.syncNow()) }, "Sync now")), content)
+    node: h("div.narrow", h("h1", "Your changes"), summary,
+      h("p.section", h("button.main", { onclick: () => attempt(() => client.syncNow()) }, "Sync now")), content)
   }
 }

@@ -25,11 +25,11 @@ export async function show({ query }, signal) {
     near: query.get("near") ?? "", pages: Math.min(Math.max(1, Number(query.get("pages")) || 1), mostPages)
   }
   let running = new AbortController(), timer, next
-  const results = h("ul", { class: "hotels", "aria-label": "Hotels" })
-  const place = h("div", null, ghosts())
-  const count = h("p", { class: "count" })
-  const more = h("div", { class: "more" })
-  const field = (name, label, hint) => h("div", null, h("label", { for: name }, label),
+  const results = h("ul.hotels", { "aria-label": "Hotels" })
+  const place = h("div", ghosts())
+  const count = h("p.count")
+  const more = h("div.more")
+  const field = (name, label, hint) => h("div", h("label", { for: name }, label),
     h("input", {
       id: name, name, type: "search", value: state[name], placeholder: hint, maxlength: 200, autocomplete: "off", enterkeyhint: "search",
       oninput: event => { state[name] = event.target.value; later() }
@@ -37,7 +37,7 @@ export async function show({ query }, signal) {
   const sort = h("select", { name: "sort", onchange: () => { state.sort = sort.value; begin() } },
     [["", "Best match"], ["name", "Name"], ["price", "Price"], ["distance", "Distance"]].map(([value, label]) =>
       h("option", { value, selected: state.sort === value, disabled: value === "distance" && !state.near }, label)))
-  const near = h("button", { type: "button", "aria-pressed": String(Boolean(state.near)), onclick: () => locate() }, icon("pin"), "Near me")
+  const near = h("button", { "aria-pressed": String(Boolean(state.near)), onclick: () => locate() }, icon("pin"), "Near me")
 
   function address() {
     const wanted = { what: state.what.trim(), where: state.where.trim(), sort: state.sort, near: state.near, pages: state.pages > 1 ? state.pages : "" }
@@ -52,14 +52,14 @@ export async function show({ query }, signal) {
   function tell(answer, total) {
     const found = answer.total ?? total
     const number = answer.next !== undefined && answer.total === undefined ? `More than ${plural(found, "hotel")}` : plural(found, "hotel")
-    count.replaceChildren(h("strong", null, number), " ", h("span", { class: "source", "data-source": answer.source }, sources[answer.source] ?? answer.source))
+    count.replaceChildren(h("strong", number), " ", h("span.source", { "data-source": answer.source }, sources[answer.source] ?? answer.source))
     announce(`${number} found. ${answer.source === "upstream" ? "" : sources[answer.source] ?? ""}`)
   }
 
   function put(answer) {
     next = answer.next
     results.append(...answer.hotels.map(hotel => card(hotel, { kept: hotel.bookmarked, level: "h2" })))
-    more.replaceChildren(...(next === undefined ? [] : [h("button", { type: "button", onclick: further }, "More hotels")]))
+    more.replaceChildren(...(next === undefined ? [] : [h("button", { onclick: further }, "More hotels")]))
   }
 
   async function begin({ pages = 1 } = {}) {
@@ -82,7 +82,7 @@ export async function show({ query }, signal) {
       put({ ...answer, hotels })
       tell(answer, hotels.length)
       place.replaceChildren(hotels.length ? results : empty("No hotel matches", "Try fewer or other words, or leave one of the two fields empty.",
-        h("button", { type: "button", onclick: clear }, "Start again")))
+        h("button", { onclick: clear }, "Start again")))
     } catch (error) {
       if (mine.aborted) return
       count.replaceChildren()
@@ -150,13 +150,13 @@ export async function show({ query }, signal) {
     begin()
   }
 
-  const form = h("form", { class: "finder", role: "search", "aria-label": "Hotels", onsubmit: event => { event.preventDefault(); clearTimeout(timer); begin() } },
+  const form = h("form.finder", { role: "search", "aria-label": "Hotels", onsubmit: event => { event.preventDefault(); clearTimeout(timer); begin() } },
     field("what", "What are you looking for?", "Pool, breakfast, sea view …"), field("where", "Where?", "Paris, San Francisco, Wales …"),
-    h("button", { class: "main" }, icon("bed"), "Search"))
+    h("button.main", icon("bed"), "Search"))
   const node = h("div", null,
-    h("h1", null, "Where would you like to wake up?"),
-    h("p", { class: "lead" }, "Find a hotel, keep the ones you like, and plan the trip together. No form to fill in first."),
-    form, h("div", { class: "tools" }, count, near, h("label", null, "Order", sort)), place, more)
+    h("h1", "Where would you like to wake up?"),
+    h("p.lead", "Find a hotel, keep the ones you like, and plan the trip together. No form to fill in first."),
+    form, h("div.tools", count, near, h("label", "Order", sort)), place, more)
   follow(["own"], signal, renewKeepButtons)
   signal.addEventListener("abort", () => { clearTimeout(timer); running.abort() })
   await Promise.race([begin({ pages: state.pages }), new Promise(done => setTimeout(done, 120))])

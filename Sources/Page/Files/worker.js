@@ -1,4 +1,4 @@
-/*
+/**
  * The service worker: keeps the page's files, so that the page opens without a network. It keeps no answer of the API.
  *
  * `/shell.json` says which files belong together and in which version. A version is kept whole or not at all: its files

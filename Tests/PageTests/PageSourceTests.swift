@@ -1,0 +1,50 @@
+import Testing
+
+@testable import Page
+
+@Suite struct PageSourceTests {
+  @Test func aScriptLosesCommentsAndIndentation() {
+    let source = """
+      /**
+       * Says what.
+       *
+       */
+      // More of it.
+      export const a = {
+        b: 2 * 3, // kept,
+        c: "//",
+        d: [4,
+          5]
+      }
+
+      const e = a
+      """
+    let served = PageSource.script(Array(source.utf8))
+    #expect(
+      String(decoding: served, as: UTF8.self)
+        == "export const a = {b: 2 * 3, // kept,\nc: \"//\",\nd: [4,5]\n}\nconst e = a\n")
+  }
+
+  @Test func aStyleSheetKeepsTheSpacesThatMeanSomething() {
+    let source = "/* Bars. */\n.a .b, .c :hover { margin: 0 calc(1px + 2px); color: red; }\n"
+    let served = PageSource.style(Array(source.utf8))
+    #expect(
+      String(decoding: served, as: UTF8.self)
+        == ".a .b,.c :hover{margin:0 calc(1px + 2px);color:red;}\n")
+  }
+
+  @Test func eachPageIsSmall() {
+    func bytes(_ isMeant: (String) -> Bool) -> Int {
+      EmbeddedFile.all.filter {
+        isMeant($0.name)
+          && [".js", ".css", ".html"].contains(where: $0.name.hasSuffix)
+      }.reduce(0) { $0 + $1.bytes.count }
+    }
+    let docs = bytes { $0.hasPrefix("docs") }
+    let admin = bytes { $0.hasPrefix("admin") }
+    let app = bytes { !$0.hasPrefix("docs") && !$0.hasPrefix("admin") }
+    #expect((1..<150 * 1024).contains(app), "\(app)")
+    #expect((1..<100 * 1024).contains(docs), "\(docs)")
+    #expect((1..<100 * 1024).contains(admin), "\(admin)")
+  }
+}
