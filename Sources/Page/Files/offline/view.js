@@ -26,7 +26,7 @@ export class View {
       const known = (order?.ids ?? []).filter(id => byID.has(id))
       const state = {
         username: session?.username, isComplete: order !== undefined, entries,
-        lists: new Map(lists.map(list => [list.id, list])),
+        lists: new Map(lists.map(list => [list.id, { role: "reader", ...list }])),
         bookmarks: new Map(known.map(id => [id, byID.get(id)])),
         notes: new Map(notes.map(note => [note.title, note])), drafts
       }
