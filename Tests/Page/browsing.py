@@ -42,6 +42,8 @@ class Browser:
         self.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": features})
         self.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", {
             "width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 500})
+        # Without a window no page has the focus for certain; what is shown only on focus would stay hidden.
+        self.driver.execute_cdp_cmd("Emulation.setFocusEmulationEnabled", {"enabled": True})
 
     def visit(self, path="/"):
         """Goes to a path and waits for its view."""
