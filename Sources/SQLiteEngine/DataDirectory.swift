@@ -63,6 +63,8 @@ final class DataDirectory: Sendable {
   var stores: String { path + "/stores" }
   /// Room for deletions on a full disk.
   var reserve: String { path + "/reserve" }
+  /// The log of erasures; see ``ErasureLog``.
+  var erasures: String { path + "/" + BackupManifest.Extra.erasures.rawValue }
   /// A file that is written to see whether files can be.
   var probe: String { path + "/probe" }
 

@@ -132,6 +132,48 @@ import Testing
     await engine.close()
   }
 
+  @Test(.bug(id: "F15")) func logOfAnotherStoreIsSetAsideUnread() async throws {
+    let name = try user(1)
+    let directory = try await filled(name)
+    let engine = try await FileEngine.open(directory: directory.path, lanes: 1)
+    let other = try await engine.store(user(2))
+    try await other.put("secret", #"{"n":1}"#)
+    let log = try contents(try path(of: user(2), in: directory) + "-wal")
+    await other.close()
+    await engine.close()
+    let file = try path(of: name, in: directory)
+    try write(log, to: file + "-wal")
+    try await salvaging(name, in: directory, { $0[100] = 0x77 }) { engine, result in
+      let salvage = try result.get()
+      #expect(salvage?.isWhole == true)
+      let store = try #require(try await engine.open(name, creating: false))
+      let (count, secret) = (try await store.info().documentCount, try await store.body("secret"))
+      #expect(count == Int64(Self.count) + 1 && secret == nil)
+      await store.close()
+      #expect(try contents(file + ".damaged-wal") == log)
+      let wasThere = try await engine.erase(name)
+      #expect(wasThere && !directory.files().contains { $0.contains(".damaged") })
+    }
+  }
+
+  @Test func registryOfWhichNothingIsLeftKeepsTheErasedErased() async throws {
+    let directory = try TemporaryDirectory()
+    var engine = try await FileEngine.open(directory: directory.path, lanes: 1)
+    for number in 1...3 { await (try await engine.store(user(number))).close() }
+    try await engine.noteErasure(of: user(2))
+    await engine.close()
+    try remove(directory.path + "/registry.sqlite")
+    #expect(try RegistrySalvage.run(directory.path)?.entries == 3)
+    engine = try await FileEngine.open(directory: directory.path, lanes: 1)
+    let (second, third) = (
+      try await engine.open(user(2), creating: false),
+      try await engine.open(user(3), creating: false)
+    )
+    #expect(second == nil && third != nil)
+    await third?.close()
+    await engine.close()
+  }
+
   @Test func storeOfWhichTheRegistryKnowsAnotherLifeBeginsANewOne() async throws {
     let name = try user(1)
     let directory = try await filled(name)

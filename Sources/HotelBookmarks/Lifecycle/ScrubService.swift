@@ -43,7 +43,7 @@ struct ScrubService: Service {
       let repair = try await desk.repair(reporter, pause: Self.pause)
       if repair.damagedStores > 0 {
         logger.error(
-          "stores are damaged and can't be opened; verify names them",
+          "stores are damaged and can't be opened; verify names them, repair makes them anew",
           metadata: ["stores": "\(repair.damagedStores)"])
       }
     } catch is CancellationError {

@@ -65,7 +65,7 @@ extension String {
 extension FileEngine {
   /// Notes that somebody's store is erased, durably; on a full disk in the room held back for deletions.
   func logErasure(of name: StoreName) async throws {
-    let (path, reserve) = (directory.path + "/" + BackupManifest.Extra.erasures.rawValue, reserve)
+    let (path, reserve) = (directory.erasures, reserve)
     try await LaneWork(registryLane).run {
       do {
         try ErasureLog.append(name, to: path)

@@ -5,8 +5,8 @@ import Stores
 /// Makes a data directory's registry anew: of what is left of it, and of the stores' files, each of which says whose it
 /// is.
 ///
-/// A store whose erasure had begun stays marked as one that is being removed wherever its entry can be read. Where it
-/// can't, its file is a store again until its account's erasure, which the accounts' store keeps, is done once more.
+/// A store whose erasure had begun stays marked as one that is being removed: its entry says so, or, where that can't be
+/// read, the log of erasures.
 package struct RegistrySalvage {
   /// What came of it.
   package struct Outcome: Sendable {
@@ -62,16 +62,17 @@ package struct RegistrySalvage {
   private func run() throws -> Outcome {
     var outcome = Outcome()
     var entries = try readableEntries()
-    for file in try storeFiles() {
+    var erased: Set<String> = []
+    _ = try ErasureLog.visit(directory.erasures) { name in erased.insert(name.key) }
+    try DataDirectory.visitFiles(below: directory.stores) { file in
       guard let header = header(of: file), DataDirectory.fileName(for: header.key) == file.name
       else {
         let isKnown = entries.keys.contains { DataDirectory.fileName(for: $0) == file.name }
         if !isKnown { outcome.unknown.append(file.place) }
-        continue
+        return
       }
-      if entries[header.key]?.isErasing != true {
-        entries[header.key] = Registry.Entry(epoch: header.epoch)
-      }
+      let isErasing = entries[header.key]?.isErasing ?? erased.contains(header.key)
+      entries[header.key] = Registry.Entry(epoch: header.epoch, isErasing: isErasing)
     }
     let image = try blank.image { connection in
       for (key, entry) in entries { try Registry.write(entry, for: key, to: connection) }
@@ -105,19 +106,6 @@ package struct RegistrySalvage {
       entries[key] = Registry.Entry(epoch: epoch, isErasing: row.integer(2) != 0)
     }
     return entries
-  }
-
-  private func storeFiles() throws -> [DatabaseFile] {
-    var files: [DatabaseFile] = []
-    for outer in try Disk.names(in: directory.stores) ?? [] {
-      for inner in try Disk.names(in: directory.stores + "/" + outer) ?? [] {
-        let path = "\(directory.stores)/\(outer)/\(inner)"
-        for name in try Disk.names(in: path) ?? [] where name.hasSuffix(".sqlite") {
-          files.append(DatabaseFile(directory: path, name: name))
-        }
-      }
-    }
-    return files
   }
 
   /// What a file says of itself, damaged or not; nil where that is lost.

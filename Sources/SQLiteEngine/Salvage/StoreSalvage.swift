@@ -86,6 +86,8 @@ struct StoreSalvage {
       outcome.missing = max(0, Int(clamping: old.live + old.deleted) - outcome.documents)
     }
     if !outcome.isWhole {
+      // The notes of what is lost have a number that no earlier note has.
+      header.lastSequence += 1
       var generator = SystemRandomNumberGenerator()
       header.epoch = Hex.string(generator.next(), generator.next())
     }

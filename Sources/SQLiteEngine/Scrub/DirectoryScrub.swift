@@ -87,20 +87,14 @@ package struct DirectoryScrub: Sendable {
   ) -> ScrubCounts {
     var counts = ScrubCounts()
     do {
-      for outer in try Disk.names(in: stores) ?? [] {
-        for inner in try Disk.names(in: stores + "/" + outer) ?? [] {
-          let directory = "\(stores)/\(outer)/\(inner)"
-          for name in try Disk.names(in: directory) ?? []
-          where name.utf8.count == 71 && name.hasSuffix(".sqlite") {
-            guard !known.contains(Self.digits(of: name)) else { continue }
-            let file = DatabaseFile(directory: directory, name: name)
-            counts += StoreScrub.run(file, of: .init(), as: blank, name: file.place, reporter)
-          }
-        }
+      try DataDirectory.visitFiles(below: stores) { file in
+        guard !known.contains(Self.digits(of: file.name)) else { return }
+        counts += StoreScrub.run(file, of: .init(), as: blank, name: file.place, reporter)
       }
     } catch {
       counts.findings += 1
-      reporter.finding(ScrubFinding(file: DataDirectory.storesName, reason: error.debugDescription))
+      let reason = ServiceError(engine: error).words
+      reporter.finding(ScrubFinding(file: DataDirectory.storesName, reason: reason))
     }
     return counts
   }
@@ -225,6 +219,21 @@ extension DataDirectory {
   static let registryName = "registry.sqlite"
   /// The name of the directory of stores.
   static let storesName = "stores"
+
+  /// Visits the files of all stores that a directory of stores holds, registered or not.
+  static func visitFiles(
+    below stores: String, _ visit: (DatabaseFile) throws -> Void
+  ) throws {
+    for outer in try Disk.names(in: stores) ?? [] {
+      for inner in try Disk.names(in: stores + "/" + outer) ?? [] {
+        let directory = "\(stores)/\(outer)/\(inner)"
+        for name in try Disk.names(in: directory) ?? []
+        where name.utf8.count == 71 && name.hasSuffix(".sqlite") {
+          try visit(DatabaseFile(directory: directory, name: name))
+        }
+      }
+    }
+  }
 
   /// A directory's path without symbolic links.
   /// - Throws: `unreachable`, `notADirectory`.
