@@ -20,3 +20,68 @@ package struct EmbeddedFile: Sendable {
     return name.hasSuffix(".css") ? PageSource.style(source) : source
   }
 }
+
+/// What a browser needs of a source file of the page: the same without comments and indentation.
+///
+/// The files in the repository are written for people. These rules look at lines alone, so they know nothing of the
+/// languages: the files keep to them, and the tests in a browser load each of them.
+package enum PageSource {
+  /// A file of JavaScript without the lines that are only a comment, empty lines, indentation, and the ends of lines
+  /// after `{`, `(`, `[` and `,`, where they mean nothing.
+  ///
+  /// A line is a comment if it begins with `//`, `/*`, `* ` or `*/`, or is `*`. No template literal may go over the end of a line.
+  /// A line with `//` keeps its end, as that may be the end of a comment.
+  package static func script(_ text: [UInt8]) -> [UInt8] {
+    joined(text) { line in
+      !line.starts(with: "//".utf8) && !line.starts(with: "/*".utf8)
+        && !line.elementsEqual("*".utf8) && !line.starts(with: "* ".utf8)
+        && !line.starts(with: "*/".utf8)
+    } goesOn: { line in
+      guard let last = line.last, "{([,".utf8.contains(last) else { return false }
+      return !zip(line, line.dropFirst()).contains { $0 == $1 && $0 == UInt8(ascii: "/") }
+    }
+  }
+
+  /// A style sheet without the lines that are only a comment, empty lines, indentation, and the spaces after `:`, `;`,
+  /// `,`, `{`, `}` and before `{` and `}`. No string in a sheet may have such a space, and a space before `:` is kept, as
+  /// it means something in a selector.
+  package static func style(_ text: [UInt8]) -> [UInt8] {
+    let lines = joined(text) {
+      !$0.starts(with: "/*".utf8) || !$0.suffix(2).elementsEqual("*/".utf8)
+    } goesOn: { _ in
+      false
+    }
+    var style: [UInt8] = []
+    style.reserveCapacity(lines.count)
+    for byte in lines {
+      switch byte {
+      case UInt8(ascii: " "):
+        if let last = style.last, isSpaceFree(last) { continue }
+      case UInt8(ascii: "{"), UInt8(ascii: "}"):
+        if style.last == UInt8(ascii: " ") { style.removeLast() }
+      default: break
+      }
+      style.append(byte)
+    }
+    return style
+  }
+
+  private static func isSpaceFree(_ byte: UInt8) -> Bool {
+    ":;,{}\n".utf8.contains(byte)
+  }
+
+  private static func joined(
+    _ text: [UInt8], where isKept: (ArraySlice<UInt8>) -> Bool,
+    goesOn: (ArraySlice<UInt8>) -> Bool
+  ) -> [UInt8] {
+    var result: [UInt8] = []
+    result.reserveCapacity(text.count)
+    for line in text.split(separator: UInt8(ascii: "\n")) {
+      let line = line.drop { $0 == UInt8(ascii: " ") }
+      guard !line.isEmpty, isKept(line) else { continue }
+      result += line
+      if !goesOn(line) { result.append(UInt8(ascii: "\n")) }
+    }
+    return result
+  }
+}

@@ -23,6 +23,8 @@ extension HTTPField.Name {
   static let preferenceApplied = named("Preference-Applied")
   /// `Renewed-Token`: a new token for a guest or user whose own has used up a good part of its time.
   static let renewedToken = named("Renewed-Token")
+  /// `Referrer-Policy`: what other servers are told of where a request comes from (W3C Referrer Policy, section 4.1).
+  static let referrerPolicy = named("Referrer-Policy")
   /// `Server-Timing`: what a request cost, where that is shown.
   static let serverTiming = named("Server-Timing")
   /// `X-Forwarded-For`: whom a proxy was called by.

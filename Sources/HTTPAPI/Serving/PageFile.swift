@@ -79,11 +79,3 @@ package struct PageFile: Sendable {
     }
   }
 }
-
-extension HTTPField.Name {
-  /// `Referrer-Policy`: what other servers are told of where a request comes from (W3C Referrer Policy, section 4.1).
-  static let referrerPolicy: HTTPField.Name = {
-    guard let name = HTTPField.Name("Referrer-Policy") else { preconditionFailure("no name") }
-    return name
-  }()
-}
