@@ -31,7 +31,7 @@ export async function show({ query }, signal) {
   const more = h("div.more")
   const field = (name, label, hint) => h("div", h("label", { for: name }, label),
     h("input", {
-      id: name, name, type: "search", value: state[name], placeholder: hint, maxlength: 200, autocomplete: "off", enterkeyhint: "search",
+      id: name, name, type: "search", value: state[name], placeholder: hint, maxlength: 200, enterkeyhint: "search",
       oninput: event => { state[name] = event.target.value; later() }
     }))
   const sort = h("select", { name: "sort", onchange: () => { state.sort = sort.value; begin() } },
@@ -150,7 +150,7 @@ export async function show({ query }, signal) {
     begin()
   }
 
-  const form = h("form.finder", { role: "search", "aria-label": "Hotels", onsubmit: event => { event.preventDefault(); clearTimeout(timer); begin() } },
+  const form = h("form.finder", { role: "search", "aria-label": "Hotels", autocomplete: "off", onsubmit: event => { event.preventDefault(); clearTimeout(timer); begin() } },
     field("what", "What are you looking for?", "Pool, breakfast, sea view …"), field("where", "Where?", "Paris, San Francisco, Wales …"),
     h("button.main", icon("bed"), "Search"))
   const node = h("div", null,

@@ -1,0 +1,43 @@
+"""Every page of the app, held against the rules of accessibility that axe knows."""
+import uuid
+
+import pytest
+from axe_selenium_python import Axe
+
+HOTEL = ("const done = arguments[0]; import('/page/client.js').then(({ client }) => client.bookmarks()).then(it => done(it[0].id))")
+# A page's policy lets no script of others in; the debugger's interface is not bound by it.
+RUN = "axe.run(document).then(it => JSON.stringify(it.violations.map(one => [one.id, one.nodes.map(node => node.html.slice(0, 200)).slice(0, 4)])))"
+
+
+def violations(page):
+    with open(Axe(page.driver).script_url) as script:
+        page.driver.execute_cdp_cmd("Runtime.evaluate", {"expression": script.read()})
+    return page.driver.execute_cdp_cmd("Runtime.evaluate", {"expression": RUN, "awaitPromise": True, "returnByValue": True})["result"]["value"]
+
+
+@pytest.mark.parametrize("width", [320, 1200])
+@pytest.mark.parametrize("dark", [False, True])
+def test_no_page_has_a_violation_or_is_wider_than_the_window(browser, width, dark):
+    page = browser(width=width, dark=dark)
+    page.visit("/?where=Paris")
+    page.click(page.find("button.keep"))
+    page.synced()
+    page.sign_up("anna-" + uuid.uuid4().hex[:8])
+    page.visit("/lists").write("#new-title", "Lisbon")
+    page.press("Make it")
+    page.says("No hotels yet")
+    page.synced()
+    page.until(lambda: "/lists/new-" not in page.driver.current_url)
+    path = page.driver.current_url[len(page.url):]
+    hotel = page.driver.execute_async_script(HOTEL)
+    found = {}
+    for place in ("/", "/?what=nothing+like+this", "/bookmarks", f"/hotels/{hotel}", f"/bookmarks/{hotel}/history", "/lists", path,
+                  path + "/members", path + "/drafts", path + "/notes/New?edit=1", "/invitations/x", "/outbox", "/account", "/log-in",
+                  "/sign-up", "/nowhere"):
+        page.visit(place)
+        page.until(lambda: not page.all("main [aria-busy=true]"))
+        if (answer := violations(page)) != "[]":
+            found[place] = answer
+        if not page.driver.execute_script("return document.documentElement.scrollWidth <= innerWidth"):
+            found[place + " is wider"] = True
+    assert not found
