@@ -93,6 +93,15 @@ def bookmark(clients):
     return plan
 
 
+def bookmark_read(site, size):
+    person = site.target()
+    client = site.client(person)
+    for number in range(50):
+        client.call("PUT", f"/v1/bookmarks/bench-{number}", sites.hotel().encode())
+    target = {"path": "/v1/bookmarks", "headers": person["headers"]}
+    return {"kind": "same", "method": "GET", "path": "/bench-25", "targets": [target]}
+
+
 def search(site, size):
     person = site.target()
     target = {"path": "/v1/hotels", "headers": person["headers"]}
@@ -147,6 +156,7 @@ LINES = [
          wanted=25, known=91),
     Line("bookmark 16", "bookmarks", 16, bookmark(16), ceilings=WRITES, fresh=True, calls=3,
          wanted=25, known=304),
+    Line("bookmark read 32", "bookmarks", 32, bookmark_read, ceilings=EMPTY, couch=False),
     Line("search", "searches", 32, search, ceilings=EMPTY, couch=False),
     Line("search from cache", "searches", 32, search, ceilings=EMPTY, couch=False, proxied=True),
     Line("mirror delta", "deltas", 32, mirror, ceilings=EMPTY, couch=False),
