@@ -103,7 +103,10 @@ let package = Package(
       "Lists", ["JSON", "Documents", "Lanes", "Stores", "Hotels", "Accounts", crypto, nioLocks]),
 
     // Floor 3: adapters.
-    floor("SQLiteEngine", ["JSON", "Documents", "Lanes", "Stores", "SQLite", crypto, nioLocks]),
+    .target(name: "CXXHash"),
+    floor(
+      "SQLiteEngine",
+      ["CXXHash", "JSON", "Documents", "Lanes", "Stores", "SQLite", crypto, nioLocks]),
     .target(name: "CCatalogue", exclude: ["hotels.ndjson", "NOTICE.md"]),
     .target(name: "CPage"),
     .target(name: "Page", dependencies: ["CPage"], exclude: ["Files"], swiftSettings: settings),

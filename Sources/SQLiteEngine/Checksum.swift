@@ -1,12 +1,13 @@
+private import CXXHash
 private import Crypto
 import Documents
 
-/// The first eight bytes of a SHA-256 over a row's values: what tells a row that was read back as written
-/// from one in which a bit has turned, which SQLite itself can't see.
+/// What a row's values add up to, by XXH3 with 64 bits: what tells a row that was read back as written from one in which
+/// a bit has turned, which SQLite itself can't see. Why XXH3: <doc:FastChecksums>.
 ///
-/// SHA-256 rather than a CRC: swift-crypto's is written in assembler and maintained, finds what a CRC
-/// finds (a wrong answer has a chance of 2⁻⁶⁴), and takes about a microsecond for a body of 1 KB.
-/// Every value is written with its length or a fixed width, so that two rows never look alike.
+/// Every value is written with its length or a fixed width, so that two rows never look alike. Rows that were written
+/// before version 6 of the schema carry the first eight bytes of a SHA-256 over the same; they count as they are, and get
+/// the other when they are next written.
 struct Checksum {
   /// What kind of row it is, so that a row of one table never passes for one of another.
   enum Kind: UInt8 {
@@ -32,6 +33,8 @@ struct Checksum {
 
   /// What was added so far.
   private(set) var bytes: [UInt8]
+  /// What stands behind it: a body, a tree.
+  var content: [UInt8] = []
   /// How many bytes that is.
   var count: Int { bytes.count }
 
@@ -85,11 +88,24 @@ struct Checksum {
     revision.digest.append(to: &bytes)
   }
 
-  /// The checksum of what was added, and of `content` behind it.
-  func value(over content: [UInt8] = []) -> Int64 { Self.value(of: bytes, over: content) }
+  /// What a row of these values carries when it is written.
+  var value: Int64 { Self.value(of: bytes, over: content) }
 
-  /// The checksum of bytes that were put together before, and of `content` behind them.
+  /// Whether a row that carries this was written with these values.
+  func matches(_ found: Int64) -> Bool { Self.matches(found, bytes, over: content) }
+
+  /// What bytes that were put together before, and `content` behind them, add up to.
   static func value(of bytes: [UInt8], over content: [UInt8]) -> Int64 {
+    let sum = bytes.withUnsafeBytes { head in
+      content.withUnsafeBytes { rest in
+        xxh3_of_two(head.baseAddress, head.count, rest.baseAddress, rest.count)
+      }
+    }
+    return Int64(bitPattern: sum)
+  }
+
+  /// The same by the rule before version 6.
+  static func formerValue(of bytes: [UInt8], over content: [UInt8]) -> Int64 {
     var hash = SHA256()
     bytes.withUnsafeBytes { hash.update(bufferPointer: $0) }
     if !content.isEmpty { content.withUnsafeBytes { hash.update(bufferPointer: $0) } }
@@ -98,19 +114,26 @@ struct Checksum {
     }
   }
 
+  /// Whether bytes add up to this by either rule.
+  static func matches(_ found: Int64, _ bytes: [UInt8], over content: [UInt8]) -> Bool {
+    found == value(of: bytes, over: content) || found == formerValue(of: bytes, over: content)
+  }
+
   /// The checksum that a stored body carries wherever it stands: as winner or beside it.
-  static func body(_ id: DocumentID, _ revision: RevisionID, _ body: [UInt8]) -> Int64 {
+  static func body(_ id: DocumentID, _ revision: RevisionID, _ body: [UInt8]) -> Checksum {
     var checksum = Checksum(.body)
     checksum.append(id.text)
     checksum.append(revision)
-    return checksum.value(over: body)
+    checksum.content = body
+    return checksum
   }
 
   /// The checksum of an encoded tree whose winner is `winner`.
-  static func tree(_ id: DocumentID, _ winner: RevisionID, _ tree: [UInt8]) -> Int64 {
+  static func tree(_ id: DocumentID, _ winner: RevisionID, _ tree: [UInt8]) -> Checksum {
     var checksum = Checksum(.tree)
     checksum.append(id.text)
     checksum.append(winner)
-    return checksum.value(over: tree)
+    checksum.content = tree
+    return checksum
   }
 }

@@ -88,7 +88,7 @@ actor Registry {
       )
     }
     guard let found else { return nil }
-    if found.checksum == Self.checksum(key, found.entry) { return found.entry }
+    if Self.checksum(key, found.entry).matches(found.checksum) { return found.entry }
     return try mendedEntry(key)
   }
 
@@ -208,7 +208,7 @@ actor Registry {
       "INSERT OR REPLACE INTO stores(key, epoch, is_erasing, checksum) VALUES (?1, ?2, ?3, ?4)"
     ).run(
       .text(key), .text(entry.epoch), .integer(entry.isErasing ? 1 : 0),
-      .integer(checksum(key, entry)))
+      .integer(checksum(key, entry).value))
   }
 
   /// The open file.
@@ -236,11 +236,11 @@ actor Registry {
   }
 
   /// What an entry must add up to.
-  static func checksum(_ key: String, _ entry: Entry) -> Int64 {
+  static func checksum(_ key: String, _ entry: Entry) -> Checksum {
     var checksum = Checksum(.entry)
     checksum.append(key)
     checksum.append(entry.epoch)
     checksum.append(entry.isErasing ? 1 : 0)
-    return checksum.value()
+    return checksum
   }
 }

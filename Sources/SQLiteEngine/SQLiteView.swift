@@ -67,7 +67,7 @@ struct SQLiteView: StoreView {
       try requireCompacted(node, in: row, tree)
       return nil
     }
-    guard Checksum.body(row.id, revision, body.bytes) == body.checksum else {
+    guard Checksum.body(row.id, revision, body.bytes).matches(body.checksum) else {
       throw ServiceError.integrity("a stored body of change \(row.sequence) fails its checksum")
     }
     return body.bytes

@@ -141,6 +141,8 @@ extension Schema {
       ALTER TABLE documents ADD COLUMN arrival BLOB;
       ALTER TABLE bodies ADD COLUMN arrival BLOB;
       """,
+      // Rows may carry another kind of checksum, by which a server of an earlier version would find them damaged.
+      "",
     ])
 }
 
@@ -155,6 +157,8 @@ extension Schema {
         key TEXT PRIMARY KEY, epoch TEXT NOT NULL, is_erasing INTEGER NOT NULL,
         checksum INTEGER NOT NULL
       ) STRICT, WITHOUT ROWID;
-      """
+      """,
+      // As in a store's file: another kind of checksum.
+      "",
     ])
 }

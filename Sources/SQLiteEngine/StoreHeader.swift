@@ -30,7 +30,7 @@ struct StoreHeader: Equatable, Sendable {
   }
 
   /// What the row must add up to.
-  var checksum: Int64 {
+  var checksum: Checksum {
     var checksum = Checksum(.header)
     checksum.append(key)
     checksum.append(epoch)
@@ -42,7 +42,7 @@ struct StoreHeader: Equatable, Sendable {
       checksum.append("kept")
       checksum.append(otherBodyBytes)
     }
-    return checksum.value()
+    return checksum
   }
 }
 
@@ -68,7 +68,7 @@ extension StoreHeader {
     if let newest = try Self.newest(in: connection) { row.header.newest = newest }
     let stored = try Self.otherBodyBytes(in: connection)
     row.header.otherBodyBytes = stored ?? 0
-    guard row.checksum == row.header.checksum else {
+    guard row.header.checksum.matches(row.checksum) else {
       throw ServiceError.damaged("the header row fails its checksum")
     }
     guard row.newest == row.header.newest else {
@@ -111,6 +111,6 @@ extension StoreHeader {
       """
     ).run(
       .text(key), .text(epoch), .integer(lastSequence), .integer(live), .integer(deleted),
-      .integer(bytes), .integer(checksum), .integer(newest), .integer(otherBodyBytes))
+      .integer(bytes), .integer(checksum.value), .integer(newest), .integer(otherBodyBytes))
   }
 }

@@ -105,7 +105,7 @@ extension StoreRows {
       .integer(row.revision.generation), .text(row.revision.digest.text),
       .integer(row.isDeleted ? 1 : 0), .text(row.type), .integer(row.created),
       .integer(row.updated), .integer(row.bodyChecksum),
-      row.treeChecksum.map { .integer($0) } ?? .null, .integer(row.checksum),
+      row.treeChecksum.map { .integer($0) } ?? .null, .integer(row.checksum.value),
       .bytes(body.bytes), .bytes(tree), body.arrival.binding)
   }
 

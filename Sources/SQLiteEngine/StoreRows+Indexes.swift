@@ -14,7 +14,7 @@ extension StoreRows {
       (number: row.int64(0), sequence: row.int64(1), checksum: row.int64(2))
     }
     guard let found else { return nil }
-    guard found.checksum == Self.checksum(index, found.number, found.sequence) else {
+    guard Self.checksum(index, found.number, found.sequence).matches(found.checksum) else {
       throw ServiceError.integrity("what is known of an index fails its checksum")
     }
     return found.sequence < 0 ? nil : found.sequence
@@ -64,7 +64,7 @@ extension StoreRows {
         ).run(
           .integer(number), .bytes(entry.key), .text(entry.id.text),
           .integer(
-            Self.checksum(number, entry.key, id: Array(entry.id.text.utf8), entry.content)),
+            Self.checksum(number, entry.key, id: Array(entry.id.text.utf8), entry.content).value),
           .bytes(entry.content))
       }
     }
@@ -80,7 +80,7 @@ extension StoreRows {
       "INSERT OR REPLACE INTO indexes(number, name, sequence, checksum) VALUES (?1, ?2, ?3, ?4)"
     ).run(
       .integer(number), .text(index.text), .integer(sequence),
-      .integer(Self.checksum(index, number, sequence)))
+      .integer(Self.checksum(index, number, sequence).value))
   }
 
   /// Forgets a document in every index.
@@ -179,27 +179,27 @@ extension StoreRows {
 
   /// Whether a row of `key, id, checksum, content` is what was written.
   private static func isSound(_ row: borrowing Row, of number: Int64) -> Bool {
-    row.int64(2)
-      == checksum(number, row.bytes(0), id: row.bytes(1), row.isNull(3) ? nil : row.bytes(3))
+    checksum(number, row.bytes(0), id: row.bytes(1), row.isNull(3) ? nil : row.bytes(3))
+      .matches(row.int64(2))
   }
 
   private static func checksum(
     _ number: Int64, _ key: [UInt8], id: [UInt8], _ content: [UInt8]?
-  ) -> Int64 {
+  ) -> Checksum {
     var checksum = Checksum(.place)
     checksum.append(number)
     checksum.append(bytes: key)
     checksum.append(bytes: id)
     checksum.append(optionalBytes: content)
-    return checksum.value()
+    return checksum
   }
 
-  private static func checksum(_ index: IndexID, _ number: Int64, _ sequence: Int64) -> Int64 {
+  private static func checksum(_ index: IndexID, _ number: Int64, _ sequence: Int64) -> Checksum {
     var checksum = Checksum(.index)
     checksum.append(number)
     checksum.append(index.text)
     checksum.append(sequence)
-    return checksum.value()
+    return checksum
   }
 }
 

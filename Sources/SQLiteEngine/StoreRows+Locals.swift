@@ -12,12 +12,13 @@ extension StoreRows {
 
   private static func checksum(
     _ id: LocalID, _ document: LocalDocument, expires: Int64?
-  ) -> Int64 {
+  ) -> Checksum {
     var checksum = Checksum(.local)
     checksum.append(id.text)
     checksum.append(document.revision)
     checksum.append(expires)
-    return checksum.value(over: document.body)
+    checksum.content = document.body
+    return checksum
   }
 
   /// A local document; nil when there is none or it has expired at `now`.
@@ -32,7 +33,7 @@ extension StoreRows {
       )
     }
     guard let found else { return nil }
-    guard found.checksum == Self.checksum(id, found.document, expires: found.expires) else {
+    guard Self.checksum(id, found.document, expires: found.expires).matches(found.checksum) else {
       throw ServiceError.integrity("a local document fails its checksum")
     }
     if let expires = found.expires, expires <= now.milliseconds { return nil }
@@ -115,7 +116,7 @@ extension StoreRows {
       """
     ).run(
       .text(edit.id.text), .integer(document.revision), expires.map { .integer($0) } ?? .null,
-      .integer(Self.checksum(edit.id, document, expires: expires)), .bytes(document.body))
+      .integer(Self.checksum(edit.id, document, expires: expires).value), .bytes(document.body))
   }
 
   /// Removes some of the local documents that have expired at `now`.

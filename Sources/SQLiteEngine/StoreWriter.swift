@@ -72,7 +72,7 @@ struct StoreWriter {
       isDeleted: winner.isDeleted, type: content.type,
       created: Self.created(mutation, winner, old?.row, now).milliseconds,
       updated: (mutation.updated ?? now).milliseconds, bodyChecksum: content.body.checksum,
-      treeChecksum: tree.map { Checksum.tree(mutation.id, winner.revision, $0) })
+      treeChecksum: tree.map { Checksum.tree(mutation.id, winner.revision, $0).value })
     let losing = losing(mutation, to: winner.revision, old)
     let grown = try exchangeBodies(of: first, for: losing, mutation, hasOthers: old != nil)
     if let old { try rows.remove(old.row) }
@@ -156,7 +156,7 @@ extension StoreWriter {
       sequence: sequence, id: purge.id, first: first, revision: winner.revision,
       isDeleted: winner.isDeleted, type: content.type, created: old.row.created,
       updated: now.milliseconds, bodyChecksum: content.body.checksum,
-      treeChecksum: tree.map { Checksum.tree(purge.id, winner.revision, $0) })
+      treeChecksum: tree.map { Checksum.tree(purge.id, winner.revision, $0).value })
     // An ancestor that the purged leaf was near may be too far from those that are left.
     let kept = purge.tree.revisions(withinSteps: ancestors)
     var grown: Int64 = 0
@@ -206,7 +206,7 @@ extension StoreWriter {
   func body(of mutation: Mutation) -> StoreRows.StoredBody? {
     guard let bytes = mutation.body?.bytes else { return nil }
     return StoreRows.StoredBody(
-      bytes: bytes, checksum: Checksum.body(mutation.id, mutation.revision, bytes),
+      bytes: bytes, checksum: Checksum.body(mutation.id, mutation.revision, bytes).value,
       arrival: StoredArrival(arrival, of: mutation.revision, mutation.id))
   }
 
@@ -214,7 +214,7 @@ extension StoreWriter {
   func body(of added: AddedRevision, _ id: DocumentID) -> StoreRows.StoredBody {
     let bytes = added.body.bytes
     return StoreRows.StoredBody(
-      bytes: bytes, checksum: Checksum.body(id, added.revision, bytes),
+      bytes: bytes, checksum: Checksum.body(id, added.revision, bytes).value,
       arrival: StoredArrival(arrival, of: added.revision, id))
   }
 
@@ -222,7 +222,7 @@ extension StoreWriter {
   func tombstone(_ id: DocumentID, _ revision: RevisionID) -> StoreRows.StoredBody {
     let bytes = DocumentBody.empty.bytes
     return StoreRows.StoredBody(
-      bytes: bytes, checksum: Checksum.body(id, revision, bytes),
+      bytes: bytes, checksum: Checksum.body(id, revision, bytes).value,
       arrival: StoredArrival(arrival, of: revision, id))
   }
 
@@ -249,7 +249,7 @@ extension StoreWriter {
     _ winner: RevisionID, of id: DocumentID, first: Int64
   ) throws -> (body: StoreRows.StoredBody, type: String?) {
     let stored = try rows.body(of: first, winner)
-    guard let stored, stored.checksum == Checksum.body(id, winner, stored.bytes) else {
+    guard let stored, Checksum.body(id, winner, stored.bytes).matches(stored.checksum) else {
       throw ServiceError.integrity("the body of a leaf is missing or fails its checksum")
     }
     let type = try DocumentBody(parsing: stored.bytes, limits: .stored).type

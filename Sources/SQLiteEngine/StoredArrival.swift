@@ -32,7 +32,7 @@ struct StoredArrival: Equatable {
       content.append(Kind.user.rawValue)
       content += Hex.bytes(account.text.utf8) ?? []
     }
-    bytes = Self.bytes(Self.checksum(of: content, revision, id)) + content
+    bytes = Self.bytes(Self.checksum(of: content, revision, id).value) + content
   }
 
   /// The arrival; nil where it is not known.
@@ -40,7 +40,7 @@ struct StoredArrival: Equatable {
   func arrival(of revision: RevisionID, in document: StoredDocument) throws -> Arrival? {
     guard !bytes.isEmpty else { return nil }
     let content = Array(bytes.dropFirst(Self.checksumBytes))
-    guard content.count > 8, Self.checksum(of: content, revision, document.id) == checksum,
+    guard content.count > 8, Self.checksum(of: content, revision, document.id).matches(checksum),
       let author = Self.author(content[8], Array(content[9...]))
     else {
       throw ServiceError.integrity(
@@ -71,11 +71,12 @@ struct StoredArrival: Equatable {
 
   private static func checksum(
     of content: [UInt8], _ revision: RevisionID, _ id: DocumentID
-  ) -> Int64 {
+  ) -> Checksum {
     var checksum = Checksum(.arrival)
     checksum.append(id.text)
     checksum.append(revision)
-    return checksum.value(over: content)
+    checksum.content = content
+    return checksum
   }
 
   private static func author(_ kind: UInt8, _ account: [UInt8]) -> Author? {

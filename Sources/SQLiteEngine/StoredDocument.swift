@@ -26,7 +26,7 @@ struct StoredDocument {
   var treeChecksum: Int64?
 
   /// What these columns add up to.
-  var checksum: Int64 {
+  var checksum: Checksum {
     var checksum = Checksum(.head)
     checksum.append(sequence)
     checksum.append(id.text)
@@ -38,7 +38,7 @@ struct StoredDocument {
     checksum.append(updated)
     checksum.append(bodyChecksum)
     checksum.append(treeChecksum)
-    return checksum.value()
+    return checksum
   }
 }
 
@@ -82,7 +82,7 @@ extension StoredDocument {
       updated: row.int64(8), bodyChecksum: row.int64(9),
       treeChecksum: row.isNull(10) ? nil : row.int64(10))
     let isSound =
-      row.int64(11) == document.checksum && (flag == 0 || flag == 1) && id != nil
+      document.checksum.matches(row.int64(11)) && (flag == 0 || flag == 1) && id != nil
       && digest != nil && (type != nil || row.isNull(6))
     return Unverified(row: document, isSound: isSound, content: row.bytes(12))
   }
@@ -90,7 +90,7 @@ extension StoredDocument {
   /// The document with its body.
   /// - Throws: `integrity` when the body is not what was written.
   func document(_ body: [UInt8]) throws -> Document {
-    guard Checksum.body(id, revision, body) == bodyChecksum else {
+    guard Checksum.body(id, revision, body).matches(bodyChecksum) else {
       throw ServiceError.integrity("the body of change \(sequence) fails its checksum")
     }
     return Document(
@@ -108,7 +108,7 @@ extension StoredDocument {
       _ = try tree.insert(revision, below: nil, isDeleted: isDeleted)
       return tree
     }
-    guard Checksum.tree(id, revision, encoded) == treeChecksum else {
+    guard Checksum.tree(id, revision, encoded).matches(treeChecksum) else {
       throw ServiceError.integrity("the tree of change \(sequence) fails its checksum")
     }
     do {

@@ -41,7 +41,12 @@ import Testing
       """
     ).run(
       .integer(counts[0]), .integer(counts[1]), .integer(counts[2]), .integer(counts[3]),
-      .integer(checksum.value()))
+      .integer(former(checksum)))
+  }
+
+  /// What a row carries that was written before version 6.
+  private static func former(_ checksum: Checksum) -> Int64 {
+    Checksum.formerValue(of: checksum.bytes, over: checksum.content)
   }
 
   private func open(_ file: DatabaseFile, _ schema: Schema) throws -> [String] {
@@ -106,7 +111,7 @@ import Testing
           let row = StoredDocument(
             sequence: sequence, id: id, first: sequence, revision: revision,
             isDeleted: sequence == 7, type: "t", created: 1, updated: 2,
-            bodyChecksum: Checksum.body(id, revision, body), treeChecksum: nil)
+            bodyChecksum: Self.former(Checksum.body(id, revision, body)), treeChecksum: nil)
           try Self.insert(row, body, in: connection)
         }
         try StoreRows(connection).apply(
@@ -131,7 +136,8 @@ import Testing
       .integer(row.sequence), .text(row.id.text), .integer(row.first),
       .integer(row.revision.generation), .text(row.revision.digest.text),
       .integer(row.isDeleted ? 1 : 0), .text(row.type), .integer(row.created),
-      .integer(row.updated), .integer(row.bodyChecksum), .integer(row.checksum), .bytes(body))
+      .integer(row.updated), .integer(row.bodyChecksum), .integer(former(row.checksum)),
+      .bytes(body))
   }
 
   /// Opens a file that was ``firstVersion(_:)`` and looks for what it held.

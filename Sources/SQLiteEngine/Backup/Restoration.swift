@@ -321,7 +321,7 @@ final class StoreRestoration {
     try backing {
       try registry.statement(
         "INSERT INTO stores(key, epoch, is_erasing, checksum) VALUES (?1, ?2, 0, ?3)"
-      ).run(.text(name.key), .text(epoch), .integer(Registry.checksum(name.key, entry)))
+      ).run(.text(name.key), .text(epoch), .integer(Registry.checksum(name.key, entry).value))
       guard isFull else { return }
       try registry.commit()
       try registry.begin()

@@ -135,7 +135,7 @@ extension RowValues {
         .integer(row.isDeleted ? 1 : 0), .optionalText(row.type.map { Array($0.utf8) }),
         .integer(row.created), .integer(row.updated), .integer(row.bodyChecksum),
         .optionalInteger(row.treeChecksum),
-      ], checksum: row.checksum)
+      ], checksum: row.checksum.value)
   }
 
   /// A body or tree that belongs to a document's winner.
@@ -228,7 +228,7 @@ struct RowValues {
   var checksum: Int64
 
   /// Whether they are what was written.
-  var isSound: Bool { Checksum.value(of: written.bytes, over: content) == checksum }
+  var isSound: Bool { Checksum.matches(checksum, written.bytes, over: content) }
 
   /// The row as it was written, if one byte of it has turned; nil where more have, or it is too long to be searched.
   /// - Parameter isKnown: whether only the content can be wrong.
@@ -264,14 +264,20 @@ struct RowValues {
 
   /// The same values, if it is the checksum in which a byte has turned.
   private var withChecksumMended: RowValues? {
-    let right = Checksum.value(of: written.bytes, over: content)
-    let difference = UInt64(bitPattern: right ^ checksum)
-    guard (0..<8).contains(where: { difference & ~(0xFF << (UInt64($0) * 8)) == 0 }) else {
-      return nil
+    let bytes = written.bytes
+    let sums = [
+      Checksum.value(of: bytes, over: content), Checksum.formerValue(of: bytes, over: content),
+    ]
+    for right in sums {
+      let difference = UInt64(bitPattern: right ^ checksum)
+      guard (0..<8).contains(where: { difference & ~(0xFF << (UInt64($0) * 8)) == 0 }) else {
+        continue
+      }
+      var row = self
+      row.checksum = right
+      return row
     }
-    var row = self
-    row.checksum = right
-    return row
+    return nil
   }
 
   private var withValuesMended: RowValues? {
@@ -292,7 +298,7 @@ struct RowValues {
       case .integer(let number), .optionalInteger(.some(let number)):
         for candidate in Self.turned(number) {
           Self.put(candidate, at: place, in: &bytes)
-          guard Checksum.value(of: bytes, over: content) == checksum else { continue }
+          guard Checksum.matches(checksum, bytes, over: content) else { continue }
           var row = self
           if case .integer = value {
             row.values[index] = .integer(candidate)
@@ -306,7 +312,7 @@ struct RowValues {
         for offset in text.indices {
           for mask in UInt8(1)...255 {
             bytes[place + offset] = text[offset] ^ mask
-            guard Checksum.value(of: bytes, over: content) == checksum else { continue }
+            guard Checksum.matches(checksum, bytes, over: content) else { continue }
             text[offset] ^= mask
             var row = self
             if case .text = value {
@@ -336,7 +342,7 @@ struct RowValues {
         let found = content[place]
         for mask in masks {
           content[place] = found ^ mask
-          guard Checksum.value(of: bytes, over: content) == checksum else { continue }
+          guard Checksum.matches(checksum, bytes, over: content) else { continue }
           var row = self
           row.content = content
           return row

@@ -289,7 +289,7 @@ extension StoreRows {
       let revision = RevisionID(generation: Int(clamping: row.int64(0)), digest: digest)
       let bytes = row.bytes(3)
       lengths.append(bytes.count)
-      guard Checksum.body(document.id, revision, bytes) == row.int64(2) else {
+      guard Checksum.body(document.id, revision, bytes).matches(row.int64(2)) else {
         throw ServiceError.integrity("the body of one of its revisions fails its checksum")
       }
       missing.remove(revision)

@@ -172,7 +172,8 @@ extension StoreHeader {
     )
     let headers = [(true, true), (true, false), (false, true), (false, false)].lazy
       .compactMap { row.mended(hasNewest: $0, hasKept: $1) }
-    guard let header = headers.first(where: { $0.checksum == row.checksum }) ?? headers.first else {
+    guard let header = headers.first(where: { $0.checksum.matches(row.checksum) }) ?? headers.first
+    else {
       return nil
     }
     self = header

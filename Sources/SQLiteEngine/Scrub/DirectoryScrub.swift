@@ -285,7 +285,7 @@ struct RegistryReader {
       let (key, epoch) = (try row.string(0), try row.string(1))
       let entry = Registry.Entry(epoch: epoch, isErasing: row.int64(2) != 0)
       let isSound =
-        row.int64(3) == Registry.checksum(key, entry) && StoreName(key: key) != nil
+        Registry.checksum(key, entry).matches(row.int64(3)) && StoreName(key: key) != nil
       body(key, isSound ? entry : nil)
     }
   }
