@@ -131,8 +131,8 @@ package struct AdministratorFile: Sendable {
     let characters = Array("23456789abcdefghijkmnpqrstuvwxyz".utf8)
     var generator = SystemRandomNumberGenerator()
     var bytes: [UInt8] = []
-    for place in 0..<28 {
-      if place > 0, place.isMultiple(of: 4) { bytes.append(UInt8(ascii: "-")) }
+    for index in 0..<28 {
+      if index > 0, index.isMultiple(of: 4) { bytes.append(UInt8(ascii: "-")) }
       bytes.append(characters.randomElement(using: &generator) ?? UInt8(ascii: "x"))
     }
     return Secret(String(decoding: bytes, as: UTF8.self))

@@ -26,15 +26,15 @@ struct BoundedLRU<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   /// An entry, which becomes the newest. Setting nil removes it.
   subscript(key: Key) -> Value? {
     mutating get {
-      guard let place = places[key] else { return nil }
-      touch(place)
-      return slots[place].value
+      guard let index = places[key] else { return nil }
+      touch(index)
+      return slots[index].value
     }
     set {
       guard let newValue else { return remove(key) }
-      if let place = places[key] {
-        slots[place].value = newValue
-        touch(place)
+      if let index = places[key] {
+        slots[index].value = newValue
+        touch(index)
       } else {
         if slots.count >= capacity, let oldest { remove(slots[oldest].key) }
         places[key] = slots.count
@@ -53,35 +53,35 @@ struct BoundedLRU<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   mutating func removeAll() { self = BoundedLRU(capacity: capacity) }
 
   private mutating func remove(_ key: Key) {
-    guard let place = places.removeValue(forKey: key) else { return }
-    unlink(place)
+    guard let index = places.removeValue(forKey: key) else { return }
+    unlink(index)
     let last = slots.count - 1
-    if place != last {
+    if index != last {
       // The last slot moves into the gap, so that slots stay dense.
       let moved = slots[last]
-      slots[place] = moved
-      places[moved.key] = place
-      if let older = moved.older { slots[older].newer = place } else { oldest = place }
-      if let newer = moved.newer { slots[newer].older = place } else { newest = place }
+      slots[index] = moved
+      places[moved.key] = index
+      if let older = moved.older { slots[older].newer = index } else { oldest = index }
+      if let newer = moved.newer { slots[newer].older = index } else { newest = index }
     }
     slots.removeLast()
   }
 
-  private mutating func touch(_ place: Int) {
-    guard newest != place else { return }
-    unlink(place)
-    link(place)
+  private mutating func touch(_ index: Int) {
+    guard newest != index else { return }
+    unlink(index)
+    link(index)
   }
 
-  private mutating func link(_ place: Int) {
-    slots[place].older = newest
-    slots[place].newer = nil
-    if let newest { slots[newest].newer = place } else { oldest = place }
-    newest = place
+  private mutating func link(_ index: Int) {
+    slots[index].older = newest
+    slots[index].newer = nil
+    if let newest { slots[newest].newer = index } else { oldest = index }
+    newest = index
   }
 
-  private mutating func unlink(_ place: Int) {
-    let (older, newer) = (slots[place].older, slots[place].newer)
+  private mutating func unlink(_ index: Int) {
+    let (older, newer) = (slots[index].older, slots[index].newer)
     if let older { slots[older].newer = newer } else { oldest = newer }
     if let newer { slots[newer].older = older } else { newest = older }
   }

@@ -67,10 +67,10 @@ package final class HotelCatalogue: HotelSearching {
   /// - Throws: ``SearchError`` with code `unavailable` if there is no catalogue, or it is damaged, or too many wait;
   ///   `timeout` beyond the limit, or if the task is cancelled.
   package func search(_ query: HotelQuery) async throws(SearchError) -> HotelPage {
-    let page = try await gate.pass { place throws(SearchError) in
+    let page = try await gate.pass { index throws(SearchError) in
       // Who waited may have gone.
       if Slice.isEnded { throw .interrupted }
-      let (reader, limit) = (readers[place], limit)
+      let (reader, limit) = (readers[index], limit)
       return try await SearchError.endingWithTask { flag throws(SearchError) in
         try await reader.search(query, within: limit, or: flag)
       }

@@ -16,12 +16,12 @@ extension Array where Element: Sendable {
     }
     while runs.count > 1 {
       var merged: [[Element]] = []
-      for place in stride(from: 0, to: runs.count, by: 2) {
-        guard place + 1 < runs.count else {
-          merged.append(runs[place])
+      for index in stride(from: 0, to: runs.count, by: 2) {
+        guard index + 1 < runs.count else {
+          merged.append(runs[index])
           break
         }
-        merged.append(try await Self.merged(runs[place], runs[place + 1], precedes))
+        merged.append(try await Self.merged(runs[index], runs[index + 1], precedes))
       }
       runs = merged
     }

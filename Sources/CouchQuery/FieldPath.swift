@@ -117,7 +117,7 @@ extension FieldPath {
         guard let member = node[name] else { return .missing }
         node = member
       case .array:
-        guard let place = Int(name), let element = node[place] else { return .unreachable }
+        guard let index = Int(name), let element = node[index] else { return .unreachable }
         node = element
       case .null, .bool, .number, .string:
         return .unreachable

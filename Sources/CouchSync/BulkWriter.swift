@@ -11,7 +11,7 @@ struct BulkWriter {
   /// One document of a request.
   struct Item: Sendable {
     /// Its place in the request.
-    let place: Int
+    let index: Int
     /// What is to be written.
     let write: DocumentWrite
   }
@@ -38,32 +38,32 @@ struct BulkWriter {
   /// - Throws: what is wrong with the store; `ended`, what was committed before stays.
   mutating func write(_ entries: [BulkEntry]) async throws {
     var items: [Item] = []
-    var locals: [(place: Int, id: LocalID, document: LocalDocument?)] = []
-    for (place, entry) in entries.enumerated() {
+    var locals: [(index: Int, id: LocalID, document: LocalDocument?)] = []
+    for (index, entry) in entries.enumerated() {
       switch entry.write {
-      case .success(.document(let write)): items.append(Item(place: place, write: write))
-      case .success(.local(let id, let write)): locals.append((place, id, write.stored))
+      case .success(.document(let write)): items.append(Item(index: index, write: write))
+      case .success(.local(let id, let write)): locals.append((index, id, write.stored))
       case .failure: break
       }
     }
     try await write(items)
-    for (place, id, document) in locals {
+    for (index, id, document) in locals {
       do {
         try await store.update { changes in
           changes.write(LocalEdit(id, document))
         }
-        outcomes[place] = .success(LocalRevision.text(document?.revision ?? 0))
-      } catch { try refuse(place, error) }
+        outcomes[index] = .success(LocalRevision.text(document?.revision ?? 0))
+      } catch { try refuse(index, error) }
       try await Slice.giveWay()
     }
   }
 
   /// Takes the store's refusal of one document for an outcome.
   /// - Throws: any other error.
-  private mutating func refuse(_ place: Int, _ error: any Error) throws {
+  private mutating func refuse(_ index: Int, _ error: any Error) throws {
     guard let error = error as? ServiceError, error.code == .quotaExceeded else { throw error }
     refusal = error
-    outcomes[place] = .failure(error)
+    outcomes[index] = .failure(error)
   }
 
   /// Writes items in few commits. Each takes documents for some ten milliseconds, so that others have their turn in
@@ -82,11 +82,11 @@ struct BulkWriter {
     while let first = rest.first {
       do {
         let decided = try await attempt(rest)
-        for (item, outcome) in zip(rest, decided) { outcomes[item.place] = outcome }
+        for (item, outcome) in zip(rest, decided) { outcomes[item.index] = outcome }
         rest = rest.dropFirst(decided.count)
       } catch let error as ServiceError where error.code == .quotaExceeded {
         guard rest.count > 1 else {
-          return try refuse(first.place, error)
+          return try refuse(first.index, error)
         }
         let middle = rest.startIndex + rest.count / 2
         try await commit(rest[..<middle])
@@ -113,24 +113,24 @@ struct BulkWriter {
       let end = ContinuousClock.now + CouchLimits.commitTime
       for item in items {
         let id = item.write.id
-        let place = places[id] ?? edits.count
-        if place == edits.count {
+        let index = places[id] ?? edits.count
+        if index == edits.count {
           edits.append(try DocumentEdits(of: id, in: view, marks, limit: limit))
-          places[id] = place
+          places[id] = index
         }
         do {
           if let refusal = try rule.refusal(of: item.write, in: view) {
             outcomes.append(.failure(refusal))
             continue
           }
-          let revision = try item.write.apply(to: &edits[place], in: view, marks)
+          let revision = try item.write.apply(to: &edits[index], in: view, marks)
           outcomes.append(.success(revision?.description ?? ""))
         } catch let error as DocumentError where error.code != .damaged {
           outcomes.append(.failure(ServiceError(error)))
         }
         if ContinuousClock.now >= end { break }
       }
-      for place in edits.indices { changes.write(edits[place].finish()) }
+      for index in edits.indices { changes.write(edits[index].finish()) }
       return outcomes
     }
   }
@@ -163,8 +163,8 @@ extension CouchDatabase {
     if !request.isNewEdit, let refusal = bulk.refusal { throw refusal }
     var writer = JSONWriter(reserving: entries.count * 96 + 2)
     writer.beginArray()
-    for (place, entry) in entries.enumerated() {
-      let outcome = bulk.outcomes[place] ?? entry.write.map { _ in "" }
+    for (index, entry) in entries.enumerated() {
+      let outcome = bulk.outcomes[index] ?? entry.write.map { _ in "" }
       Self.append(outcome, of: entry, isNewEdit: request.isNewEdit, to: &writer)
     }
     writer.endArray()

@@ -144,8 +144,8 @@ package enum ChangesFilter: Sendable {
       throw ServiceError.badRequest("`doc_ids` filter parameter is not provided.")
     }
     var documents: Set<DocumentID> = []
-    for (place, id) in ids.elements.enumerated() {
-      guard place < CouchLimits.filteredDocuments else {
+    for (index, id) in ids.elements.enumerated() {
+      guard index < CouchLimits.filteredDocuments else {
         throw ServiceError.tooLarge("`doc_ids` has at most \(CouchLimits.filteredDocuments) ids")
       }
       guard let text = id.string else {

@@ -234,8 +234,8 @@ package struct ChangesPage: Sendable {
   /// The whole answer where this page is all of it.
   package var answer: CouchAnswer {
     var bytes = Self.opening
-    for (place, row) in rows.enumerated() {
-      if place > 0 { bytes += Self.separator }
+    for (index, row) in rows.enumerated() {
+      if index > 0 { bytes += Self.separator }
       bytes += row
     }
     return CouchAnswer(bytes + closing)

@@ -26,15 +26,15 @@ package struct ClosedBranches: Sendable, Equatable {
   ) throws(DocumentError) {
     let size = ClosedBranch.byteCount
     let damaged = DocumentError(.damaged, "The stored revision tree is damaged")
-    for place in stride(from: standing.startIndex, to: standing.endIndex, by: size) {
-      let end = min(place + size, standing.endIndex)
-      guard let branch = ClosedBranch(standing[place..<end]) else { throw damaged }
+    for index in stride(from: standing.startIndex, to: standing.endIndex, by: size) {
+      let end = min(index + size, standing.endIndex)
+      guard let branch = ClosedBranch(standing[index..<end]) else { throw damaged }
       self.standing.append(branch)
     }
     guard marks.count.isMultiple(of: size) else { throw damaged }
     // The tree's checksum covers them; of thousands only the flags are looked at each time.
-    for place in stride(from: marks.startIndex, to: marks.endIndex, by: size) {
-      guard ClosedBranch.flagPlaces.allSatisfy({ marks[place + $0] <= 1 }) else { throw damaged }
+    for index in stride(from: marks.startIndex, to: marks.endIndex, by: size) {
+      guard ClosedBranch.flagPlaces.allSatisfy({ marks[index + $0] <= 1 }) else { throw damaged }
     }
     self.marks = Array(marks)
   }
@@ -87,7 +87,7 @@ package struct ClosedBranches: Sendable, Equatable {
     _ marks: UnsafeRawBufferPointer, from start: Int, _ pattern: UnsafeRawBufferPointer,
     in range: Range<Int>
   ) -> Bool {
-    for place in range where marks[start + place] != pattern[place] { return false }
+    for index in range where marks[start + index] != pattern[index] { return false }
     return true
   }
 

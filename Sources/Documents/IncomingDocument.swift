@@ -100,12 +100,12 @@ package struct IncomingDocument: Sendable {
       throw DocumentError(.invalidDocument, "_revisions.start must be at least the number of ids")
     }
     var history: [RevisionID] = []
-    for (place, id) in ids.elements.enumerated() where place < HistoryLimits.standard.revisions {
+    for (index, id) in ids.elements.enumerated() where index < HistoryLimits.standard.revisions {
       guard let text = id.string else {
         throw DocumentError(.invalidDocument, "RevId isn't a string")
       }
       let digest = try RevisionID.checkedDigest(text)
-      history.append(RevisionID(generation: start - place, digest: digest))
+      history.append(RevisionID(generation: start - index, digest: digest))
     }
     return history
   }

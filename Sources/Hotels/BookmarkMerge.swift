@@ -233,22 +233,22 @@ struct MergeGraph {
     var headPlaces: [Int: Int] = [:]
     // What stands for a revision that is no node: the nodes that it came from.
     var standIns = [[Int]](repeating: [], count: tree.nodes.count)
-    for place in edges.order where edges.heads[place] & ~Self.merged != 0 {
-      let sources = Set(edges.parents[place].flatMap { standIns[$0] }).sorted()
-      let isHead = edges.isHead(place)
-      guard isHead || edges.parts[place] > 1 || (edges.isClosed[place] && target == .canonicalList)
+    for index in edges.order where edges.heads[index] & ~Self.merged != 0 {
+      let sources = Set(edges.parents[index].flatMap { standIns[$0] }).sorted()
+      let isHead = edges.isHead(index)
+      guard isHead || edges.parts[index] > 1 || (edges.isClosed[index] && target == .canonicalList)
       else {
-        standIns[place] = sources
+        standIns[index] = sources
         continue
       }
-      let known = try list(tree.nodes[place].revision)
-      standIns[place] = [nodes.count]
-      if isHead { headPlaces[place] = nodes.count }
+      let known = try list(tree.nodes[index].revision)
+      standIns[index] = [nodes.count]
+      if isHead { headPlaces[index] = nodes.count }
       nodes.append(
         Node(
           list: known ?? (isHead ? BookmarkList() : nil), sources: sources,
-          heads: edges.heads[place],
-          isClosed: edges.isClosed[place]))
+          heads: edges.heads[index],
+          isClosed: edges.isClosed[index]))
     }
     heads = edges.live.compactMap { headPlaces[$0] }
     headsByAncestry = edges.headsByAncestry.compactMap { headPlaces[$0] }
@@ -258,10 +258,10 @@ struct MergeGraph {
   /// the way from there to some head.
   func isAdded(_ id: HotelID, unseenBy lacking: Heads) -> Bool {
     var isAlive = [Bool](repeating: false, count: nodes.count)
-    for (place, node) in nodes.enumerated() {
+    for (index, node) in nodes.enumerated() {
       guard let list = node.list, list.contains(id), node.heads & lacking == 0 else { continue }
       let origins = node.sources.filter { nodes[$0].list?.contains(id) ?? true }
-      isAlive[place] =
+      isAlive[index] =
         origins.isEmpty || origins.contains { nodes[$0].list == nil || isAlive[$0] }
     }
     return heads.contains { isAlive[$0] }
@@ -291,17 +291,17 @@ private struct MergeEdges {
     isClosed = Array(repeating: false, count: nodes.count)
     order = nodes.indices.sorted { nodes[$0].revision < nodes[$1].revision }
     live = order.reversed().filter { nodes[$0].isLeaf && !nodes[$0].isDeleted }
-    for (bit, place) in live.enumerated() { heads[place] = 1 << MergeGraph.Heads(bit) }
+    for (bit, index) in live.enumerated() { heads[index] = 1 << MergeGraph.Heads(bit) }
     addMerges(of: nodes, target: target)
-    for place in order.reversed() where heads[place] != 0 {
-      for parent in parents[place] {
-        heads[parent] |= heads[place]
-        if heads[place] & ~MergeGraph.merged != 0 { parts[parent] += 1 }
+    for index in order.reversed() where heads[index] != 0 {
+      for parent in parents[index] {
+        heads[parent] |= heads[index]
+        if heads[index] & ~MergeGraph.merged != 0 { parts[parent] += 1 }
       }
     }
   }
 
-  func isHead(_ place: Int) -> Bool { live.contains(place) }
+  func isHead(_ index: Int) -> Bool { live.contains(index) }
 
   /// The live leaves, first those that came from most revisions; the winner before its equals.
   var headsByAncestry: [Int] {
@@ -311,8 +311,8 @@ private struct MergeEdges {
 
   private mutating func addMerges(of nodes: [RevisionTree.Node], target: BookmarkMerge.Target) {
     var byName: [Substring: [Int]] = [:]
-    for (place, node) in nodes.enumerated() where !node.isDeleted {
-      byName[BookmarkMerge.name(of: node.revision), default: []].append(place)
+    for (index, node) in nodes.enumerated() where !node.isDeleted {
+      byName[BookmarkMerge.name(of: node.revision), default: []].append(index)
     }
     for tombstone in nodes where tombstone.isLeaf && tombstone.isDeleted {
       guard let loser = tombstone.parent else { continue }

@@ -32,8 +32,8 @@ enum HotelMerge {
     var losers: [RevisionID] = []
     var bytes = 0
     for loser in live.dropFirst() where bytes < bytesAtOnce {
-      guard let other = try hotel(id, loser, in: view), let place = places[loser] else { continue }
-      let source = tree.history(at: place).first { seen.contains($0) }
+      guard let other = try hotel(id, loser, in: view), let index = places[loser] else { continue }
+      let source = tree.history(at: index).first { seen.contains($0) }
       let former = try source.flatMap { revision in try view.body(id, revision) }
       bytes += other.count
       let result = HotelFacts.merged(

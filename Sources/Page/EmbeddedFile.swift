@@ -8,8 +8,8 @@ package struct EmbeddedFile: Sendable {
   package let bytes: [UInt8]
 
   /// Every file, in the order of the table in `page.c`.
-  package static let all: [EmbeddedFile] = (0..<cpage_count()).map { place in
-    let file = cpage_at(place)
+  package static let all: [EmbeddedFile] = (0..<cpage_count()).map { index in
+    let file = cpage_at(index)
     let name = String(cString: file.name)
     let source = [UInt8](UnsafeBufferPointer(start: file.bytes, count: file.count))
     return EmbeddedFile(name: name, bytes: served(source, name: name))

@@ -13,7 +13,7 @@ package struct ScannedPattern: Sendable {
   /// The bytes that are looked at.
   let bytes: [UInt8]
   /// The next of them.
-  var place = 0
+  var index = 0
   private var output: [UInt8] = []
   /// The groups that are open, the outermost first.
   private var groups = [Extent()]
@@ -72,17 +72,17 @@ package struct ScannedPattern: Sendable {
 
   /// A byte ahead of the place; nil behind the end.
   func peek(_ ahead: Int = 0) -> UInt8? {
-    place + ahead < bytes.count ? bytes[place + ahead] : nil
+    index + ahead < bytes.count ? bytes[index + ahead] : nil
   }
 
   /// Whether these characters come next.
   func isNext(_ text: StaticString) -> Bool {
-    text.withUTF8Buffer { bytes[place...].starts(with: $0) }
+    text.withUTF8Buffer { bytes[index...].starts(with: $0) }
   }
 
   private mutating func copy(_ count: Int) {
-    output += bytes[place..<min(place + count, bytes.count)]
-    place = min(place + count, bytes.count)
+    output += bytes[index..<min(index + count, bytes.count)]
+    index = min(index + count, bytes.count)
   }
 
   private static func sum(_ left: Int, _ right: Int) -> Int {
@@ -113,7 +113,7 @@ extension ScannedPattern {
     if isNext("(?<") {
       // Perl's spelling of a named group.
       output += Array("(?P<".utf8)
-      place += 3
+      index += 3
     } else if isNext("(?") {
       copy(2)
     } else {
@@ -209,7 +209,7 @@ extension ScannedPattern {
     copy(2)
     // The letter of `\\pL` belongs to it, and the braces of `\\p{L}` and `\\x{41}` are no quantifier's.
     let isProperty = size == Self.propertySize
-    if isProperty || bytes[place - 1] == UInt8(ascii: "x"), peek() == UInt8(ascii: "{") {
+    if isProperty || bytes[index - 1] == UInt8(ascii: "x"), peek() == UInt8(ascii: "{") {
       while peek() != nil, peek() != UInt8(ascii: "}") { copy(1) }
       copy(1)
     } else if isProperty {

@@ -71,8 +71,8 @@ struct HistoryReader: Sendable {
     let places = newest(in: tree)
     hasMore = places.count > limit
     let winner = tree.winner?.revision
-    page = places.prefix(limit).map { place in
-      let node = tree.nodes[place]
+    page = places.prefix(limit).map { index in
+      let node = tree.nodes[index]
       let isCurrent = node.revision == winner
       return PastRevision(
         revision: node.revision, parent: node.parent.map { tree.nodes[$0].revision },
@@ -89,9 +89,9 @@ struct HistoryReader: Sendable {
       return Array(sorted.prefix(limit + 1))
     }
     var newest: [Int] = []
-    for place in tree.nodes.indices {
-      if let after, !(tree.nodes[place].revision < after) { continue }
-      newest.append(place)
+    for index in tree.nodes.indices {
+      if let after, !(tree.nodes[index].revision < after) { continue }
+      newest.append(index)
       if newest.count > 4 * (limit + 1) { newest = cut(newest) }
     }
     return cut(newest)

@@ -292,8 +292,8 @@ struct AnswerNote {
     guard expires > now else { return nil }
     self.request = request
     let texts = root["fields"]?.elements.compactMap(\.string) ?? []
-    let fields = stride(from: 0, to: texts.count - 1, by: 2).map { place in
-      KeptAnswer.Field(name: texts[place], value: texts[place + 1])
+    let fields = stride(from: 0, to: texts.count - 1, by: 2).map { index in
+      KeptAnswer.Field(name: texts[index], value: texts[index + 1])
     }
     let body = root["body"]?.string.map { Array($0.utf8) } ?? []
     var answer = KeptAnswer(status: status, fields: fields, body: body)

@@ -23,8 +23,8 @@ struct AddressRateTests {
       if isTaken(rate, now) { taken.append(now) }
     }
     #expect(taken.count > 50)
-    for (place, first) in taken.enumerated() {
-      let window = taken[place...].prefix { $0 < first + .seconds(seconds) }
+    for (index, first) in taken.enumerated() {
+      let window = taken[index...].prefix { $0 < first + .seconds(seconds) }
       #expect(window.count <= count)
     }
   }

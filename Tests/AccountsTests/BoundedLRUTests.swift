@@ -15,19 +15,19 @@ struct BoundedLRUTests {
     var list: [(key: Int, value: Int)] = []
     for step in 0..<2_000 {
       let key = Int.random(in: 0..<12, using: &generator)
-      let place = list.firstIndex { $0.key == key }
+      let index = list.firstIndex { $0.key == key }
       switch Int.random(in: 0..<10, using: &generator) {
       case 0..<4:
-        #expect(lru[key] == place.map { list[$0].value })
-        if let place { list.append(list.remove(at: place)) }
+        #expect(lru[key] == index.map { list[$0].value })
+        if let index { list.append(list.remove(at: index)) }
       case 4..<8:
         lru[key] = step
-        if let place { list.remove(at: place) }
+        if let index { list.remove(at: index) }
         list.append((key, step))
         if list.count > capacity { list.removeFirst() }
       case 8:
         lru[key] = nil
-        if let place { list.remove(at: place) }
+        if let index { list.remove(at: index) }
       default:
         lru.removeAll { $0.isMultiple(of: 3) }
         list.removeAll { $0.value.isMultiple(of: 3) }

@@ -72,8 +72,8 @@ struct TokenFormTests {
     // 32 bytes take 43 digits, whose last has two spare bits.
     let last = try #require(token.last)
     let digits = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_")
-    let place = try #require(digits.firstIndex(of: last))
-    let spelled = String(token.dropLast()) + String(digits[place | 1])
+    let index = try #require(digits.firstIndex(of: last))
+    let spelled = String(token.dropLast()) + String(digits[index | 1])
     for wrong in [token + "=", token + "==", spelled, token.replacing(".", with: "=.")] {
       try await expectInvalid(fixture, wrong)
     }

@@ -40,10 +40,10 @@ import Testing
   @Test(arguments: drawings)
   func everyChangedByteIsDamageOrAnotherTree(_ drawing: String) throws {
     let bytes = try TreeDrawing.tree(drawing).encoded
-    for place in bytes.indices {
-      for value in UInt8.min...UInt8.max where value != bytes[place] {
+    for index in bytes.indices {
+      for value in UInt8.min...UInt8.max where value != bytes[index] {
         var changed = bytes
-        changed[place] = value
+        changed[index] = value
         try expectDamageOrIdentity(changed)
       }
     }

@@ -10,10 +10,10 @@ import Testing
     var generator = SeededGenerator(seed: seed)
     var replicas = [Replica(), Replica(), Replica()]
     for _ in 0..<30 {
-      let place = Int.random(in: 0..<3, using: &generator)
-      try replicas[place].edit(using: &generator)
+      let index = Int.random(in: 0..<3, using: &generator)
+      try replicas[index].edit(using: &generator)
       if Int.random(in: 0..<4, using: &generator) == 0 {
-        let (from, to) = (Int.random(in: 0..<3, using: &generator), place)
+        let (from, to) = (Int.random(in: 0..<3, using: &generator), index)
         try replicas[to].pull(from: replicas[from], using: &generator)
       }
     }

@@ -44,9 +44,9 @@ struct RevisionTreePurgeTests {
         needed.formUnion(rest.history(of: leaf.revision))
       }
       #expect(Set(rest.nodes.map(\.revision)) == needed)
-      for (place, node) in rest.nodes.enumerated() {
-        #expect((node.parent ?? -1) < place)
-        #expect(node.isLeaf == !rest.nodes.contains { $0.parent == place })
+      for (index, node) in rest.nodes.enumerated() {
+        #expect((node.parent ?? -1) < index)
+        #expect(node.isLeaf == !rest.nodes.contains { $0.parent == index })
       }
     }
   }

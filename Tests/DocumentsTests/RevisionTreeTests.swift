@@ -178,9 +178,9 @@ extension RevisionTree {
   /// twice.
   var hasParentsFirst: Bool {
     var isParent = Set<Int>()
-    for (place, node) in nodes.enumerated() {
+    for (index, node) in nodes.enumerated() {
       guard let parent = node.parent else { continue }
-      guard parent < place, nodes[parent].revision.generation + 1 == node.revision.generation
+      guard parent < index, nodes[parent].revision.generation + 1 == node.revision.generation
       else { return false }
       isParent.insert(parent)
     }

@@ -61,9 +61,9 @@ struct TreeDrawing: Sendable {
   {
     tree.nodes.indices.filter { tree.nodes[$0].parent == parent }
       .sorted { tree.nodes[$0].revision < tree.nodes[$1].revision }
-      .map { place in
-        let node = tree.nodes[place]
-        let below = drawing(of: place, in: tree, winner: winner)
+      .map { index in
+        let node = tree.nodes[index]
+        let below = drawing(of: index, in: tree, winner: winner)
         return node.revision.description + (node.isDeleted ? "†" : "")
           + (node.revision == winner ? "*" : "") + (below.isEmpty ? "" : "(" + below + ")")
       }

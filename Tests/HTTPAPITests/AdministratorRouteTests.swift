@@ -122,11 +122,11 @@ import Testing
     try await AccountAPIFixture.open { api in
       let verified = try await api.call(.administrator, .post, "/v1/admin/verifications")
       #expect(verified.status == 202)
-      let place = try #require(verified.headers[.location])
+      let index = try #require(verified.headers[.location])
       var job = verified
       while job.json["state"] == "running" {
         await Task.yield()
-        job = try await api.call(.administrator, .get, place)
+        job = try await api.call(.administrator, .get, index)
       }
       #expect(job.json["state"] == "done" && job.json["findings"] == ["a file: a damage"])
 

@@ -66,9 +66,9 @@ import Testing
     try await APIFixture.open { api in
       let (token, path, since) = try await database(api)
       // On a busy machine the feed begins late and its signs of life come late: then again, with more time.
-      var (beats, place) = (0, since)
+      var (beats, index) = (0, since)
       for (turn, seconds) in [0.5, 2, 8, 32, 128].enumerated() where beats <= 2 {
-        let start = place
+        let start = index
         async let answer = api.send(
           .get, path + "/_changes?feed=continuous&heartbeat=100&limit=2&since=" + start,
           token: token, body: nil, hasLines: true)
@@ -82,7 +82,7 @@ import Testing
         try #require(rows.count == 3)
         #expect(rows[0].contains("\"b\(turn)\"") && rows[1].contains("\"c\(turn)\""))
         #expect(rows[2].contains("last_seq"))
-        place = try #require(
+        index = try #require(
           try await api.call(.get, path + "/_changes", token: token)["last_seq"])
       }
       #expect(beats > 2)
@@ -163,9 +163,9 @@ import Testing
       let token = try await api.guest()
       let name = try #require(try await api.call(.get, "/v1/me", token: token)["store"])
       let last = try await api.call(.get, "/couch/\(name)/_changes", token: token)["last_seq"]
-      let place = since == "last" ? try #require(last) : since
+      let index = since == "last" ? try #require(last) : since
       async let answer = api.send(
-        .get, "/couch/\(name)/_changes?feed=continuous&limit=1&timeout=60000&since=" + place,
+        .get, "/couch/\(name)/_changes?feed=continuous&limit=1&timeout=60000&since=" + index,
         token: token, body: nil, hasLines: true)
       try await Task.sleep(for: .milliseconds(300))
       try await api.call(.put, "/couch/\(name)/first", token: token, body: "{}")

@@ -212,10 +212,10 @@ import Testing
       #expect(id.text.utf8.count == (list == nil ? 60 : 92))
       #expect(ReceiptID(id.text, of: owner) == id)
       #expect(ReceiptID(id.text, of: other) == nil)
-      for place in id.text.indices {
+      for index in id.text.indices {
         var text = id.text
-        let digit = text.remove(at: place)
-        text.insert(digit == "0" ? "1" : "0", at: place)
+        let digit = text.remove(at: index)
+        text.insert(digit == "0" ? "1" : "0", at: index)
         #expect(ReceiptID(text, of: owner) == nil)
       }
     }

@@ -63,15 +63,15 @@ import Testing
     """.utf8)
 
   private func damage(_ bytes: inout [UInt8], _ random: inout JSONRandom) {
-    let place = Int.random(in: 0..<bytes.count, using: &random)
+    let index = Int.random(in: 0..<bytes.count, using: &random)
     let structural = Array("{}[]\",:\\u0e-. \u{e9}tfn".utf8)
     switch Int.random(in: 0..<5, using: &random) {
-    case 0: bytes[place] = .random(in: 0...255, using: &random)
-    case 1: bytes.remove(at: place)
+    case 0: bytes[index] = .random(in: 0...255, using: &random)
+    case 1: bytes.remove(at: index)
     case 2:
-      bytes.insert(structural[Int.random(in: 0..<structural.count, using: &random)], at: place)
-    case 3: bytes[place] = structural[Int.random(in: 0..<structural.count, using: &random)]
-    default: bytes[place] ^= 1 << UInt8.random(in: 0..<8, using: &random)
+      bytes.insert(structural[Int.random(in: 0..<structural.count, using: &random)], at: index)
+    case 3: bytes[index] = structural[Int.random(in: 0..<structural.count, using: &random)]
+    default: bytes[index] ^= 1 << UInt8.random(in: 0..<8, using: &random)
     }
   }
 }

@@ -68,11 +68,11 @@ import Testing
   private func edited(_ text: String, _ generator: inout SeededGenerator) -> String {
     var lines = text.split(separator: "\n").map(String.init)
     for _ in 0..<Int.random(in: 0...3, using: &generator) {
-      let place = Int.random(in: 0...lines.count, using: &generator)
-      if place < lines.count, Bool.random(using: &generator) {
-        lines.remove(at: place)
+      let index = Int.random(in: 0...lines.count, using: &generator)
+      if index < lines.count, Bool.random(using: &generator) {
+        lines.remove(at: index)
       } else {
-        lines.insert("new", at: place)
+        lines.insert("new", at: index)
       }
     }
     return lines.map { $0 + "\n" }.joined()

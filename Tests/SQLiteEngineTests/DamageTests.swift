@@ -50,7 +50,7 @@ import Testing
   @Test(.bug(id: "F12")) func garbageHeaderIsDamaged() async throws {
     let code = try await refusal { file, _ in
       var bytes = try contents(file)
-      for place in 0..<100 { bytes[place] = UInt8(place) }
+      for index in 0..<100 { bytes[index] = UInt8(index) }
       try write(bytes, to: file)
     }
     #expect(code == .damaged)
@@ -60,8 +60,8 @@ import Testing
     for page in 1..<9 {
       let code = try await refusal { file, _ in
         var bytes = try contents(file)
-        for place in 0..<4_096 where page * 4_096 + place < bytes.count {
-          bytes[page * 4_096 + place] = UInt8(truncatingIfNeeded: place &* 7)
+        for index in 0..<4_096 where page * 4_096 + index < bytes.count {
+          bytes[page * 4_096 + index] = UInt8(truncatingIfNeeded: index &* 7)
         }
         try write(bytes, to: file)
       }
@@ -135,11 +135,11 @@ import Testing
     let file = try path(of: user(1), in: directory)
     var bytes = try contents(file)
     let needle = Array(#"{"type":"hotel","store":1}"#.utf8)
-    let place = try #require(
+    let index = try #require(
       bytes.indices.dropLast(needle.count).first {
         bytes[$0..<$0 + needle.count].elementsEqual(needle)
       })
-    bytes[place + 10] ^= 1
+    bytes[index + 10] ^= 1
     try write(bytes, to: file)
     let engine = try await FileEngine.open(directory: directory.path)
     let storage = try await engine.store(user(1))

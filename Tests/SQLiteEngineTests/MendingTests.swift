@@ -39,9 +39,9 @@ import Testing
   @Test(arguments: [false, true])
   func oneWrongByteIsComputedBackWhereverItIs(isFormer: Bool) throws {
     let sound = row(content: Array(#"{"name":"Château","n":17}"#.utf8), isFormer: isFormer)
-    for place in sound.content.indices {
+    for index in sound.content.indices {
       var damaged = sound
-      damaged.content[place] ^= 0x5A
+      damaged.content[index] ^= 0x5A
       #expect(damaged.mended()?.content == sound.content)
       #expect(damaged.mended(onlyContent: true)?.content == sound.content)
     }
@@ -108,7 +108,7 @@ import Testing
       isWinner ? "SELECT arrival FROM documents" : "SELECT arrival FROM bodies"
     var bytes = try #require(try connection.statement(select).first { row in row.bytes(0) })
     #expect(bytes.count == 17)
-    for place in 0..<wrong { bytes[9 + 3 * place] ^= 0x5A }
+    for index in 0..<wrong { bytes[9 + 3 * index] ^= 0x5A }
     let update: StaticString =
       isWinner ? "UPDATE documents SET arrival = ?1" : "UPDATE bodies SET arrival = ?1"
     try connection.statement(update).run(.bytes(bytes))
@@ -146,13 +146,13 @@ import Testing
     let file = try path(of: .system, in: directory)
     let sound = try contents(file)
     let needle = Array(#""epoch":2"#.utf8)
-    let place = try #require(
+    let index = try #require(
       sound.indices.dropLast(needle.count).last {
         sound[$0..<$0 + needle.count].elementsEqual(needle)
       })
     for wrong in 1...2 {
       var bytes = sound
-      for offset in 0..<wrong { bytes[place + offset] ^= 1 }
+      for offset in 0..<wrong { bytes[index + offset] ^= 1 }
       try write(bytes, to: file)
       let damaged = try await engine.store(.system)
       let outcome = try await damaged.mend(

@@ -51,8 +51,8 @@ import Testing
   }
 
   private func overwrite(_ page: Int, of bytes: inout [UInt8]) {
-    for place in (page - 1) * 4_096..<min(page * 4_096, bytes.count) {
-      bytes[place] = UInt8(truncatingIfNeeded: place &* 167 &+ page)
+    for index in (page - 1) * 4_096..<min(page * 4_096, bytes.count) {
+      bytes[index] = UInt8(truncatingIfNeeded: index &* 167 &+ page)
     }
   }
 

@@ -21,11 +21,11 @@ import Testing
     let feed = ChangeFeed()
     var readers = (0..<3).map { _ in feed.wakeUps().makeAsyncIterator() }
     #expect(feed.readerCount == 3)
-    for place in readers.indices { #expect(await readers[place].next() != nil) }
+    for index in readers.indices { #expect(await readers[index].next() != nil) }
     feed.wake()
-    for place in readers.indices { #expect(await readers[place].next() != nil) }
+    for index in readers.indices { #expect(await readers[index].next() != nil) }
     feed.finish()
-    for place in readers.indices { #expect(await readers[place].next() == nil) }
+    for index in readers.indices { #expect(await readers[index].next() == nil) }
     #expect(feed.readerCount == 0)
   }
 

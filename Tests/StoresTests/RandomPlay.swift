@@ -94,8 +94,8 @@ struct RandomPlay {
   }
 
   private mutating func finishWork() {
-    guard let place = work.indices.randomElement(using: &generator) else { return }
-    switch work.remove(at: place) {
+    guard let index = work.indices.randomElement(using: &generator) else { return }
+    switch work.remove(at: index) {
     case .open(let name, let creating):
       if open.contains(name) { broken.append("opened twice: \(name.key)") }
       if Int.random(in: 0..<8, using: &generator) == 0 {

@@ -159,10 +159,10 @@ package final class AdministrationJobs: Sendable {
 
   private func change(_ id: String, _ change: (inout Job) -> Void) {
     kept.withLock { kept in
-      guard let place = kept.jobs.lastIndex(where: { $0.id == id }),
-        kept.jobs[place].state == .running
+      guard let index = kept.jobs.lastIndex(where: { $0.id == id }),
+        kept.jobs[index].state == .running
       else { return }
-      change(&kept.jobs[place])
+      change(&kept.jobs[index])
     }
   }
 }

@@ -25,9 +25,9 @@ enum RequestTarget {
     let isCouch = path.starts(with: "/couch/".utf8)
     let segments = path.dropFirst().split(
       separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
-    for (place, segment) in segments.enumerated() {
+    for (index, segment) in segments.enumerated() {
       if segment.isEmpty {
-        guard isCouch || place == segments.count - 1 else {
+        guard isCouch || index == segments.count - 1 else {
           throw Problem(.notFound, "not_found", "There is nothing at a path with //")
         }
         continue

@@ -194,8 +194,8 @@ extension WriteReceipts {
     of name: WriteReceipt.Name, in places: [StoreName]
   ) async throws -> KeptAnswer? {
     var rejection: KeptAnswer?
-    for place in places {
-      let answer = try await stores.withStore(place, creating: false) { store in
+    for index in places {
+      let answer = try await stores.withStore(index, creating: false) { store in
         try await store?.answer(kept: name)
       }
       guard let answer else { continue }

@@ -30,14 +30,14 @@ struct Record {
   init?(_ bytes: [UInt8]) {
     guard let length = bytes.varint(at: 0), length.value >= 0, length.value <= Int64(bytes.count)
     else { return nil }
-    var (place, content) = (length.end, Int(length.value))
+    var (index, content) = (length.end, Int(length.value))
     var values: [Value] = []
-    while place < Int(length.value) {
-      guard let type = bytes.varint(at: place), let size = Self.size(of: type.value),
+    while index < Int(length.value) {
+      guard let type = bytes.varint(at: index), let size = Self.size(of: type.value),
         content + size <= bytes.count
       else { return nil }
       values.append(Self.value(bytes[content..<content + size], of: type.value))
-      place = type.end
+      index = type.end
       content += size
     }
     self.values = values
@@ -73,12 +73,12 @@ struct Record {
       return nil
     }
     let end = start + Int(length.value)
-    var (place, sum) = (length.end, Int(length.value))
-    while place < end {
-      guard let type = page.varint(at: place), let size = size(of: type.value) else { return nil }
+    var (index, sum) = (length.end, Int(length.value))
+    while index < end {
+      guard let type = page.varint(at: index), let size = size(of: type.value) else { return nil }
       sum += size
-      place = type.end
+      index = type.end
     }
-    return place == end && sum == payload ? end : nil
+    return index == end && sum == payload ? end : nil
   }
 }

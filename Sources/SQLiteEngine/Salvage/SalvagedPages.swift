@@ -126,17 +126,17 @@ struct SalvagedPages {
   ) -> (page: [UInt8], layout: PageLayout)? {
     var page = page
     var best: (page: [UInt8], layout: PageLayout, rows: Int)?
-    for place in places.sorted() {
-      let found = page[place]
+    for index in places.sorted() {
+      let found = page[index]
       for mask in UInt8(1)...255 {
-        page[place] = found ^ mask
+        page[index] = found ^ mask
         guard let other = PageLayout(page, number: number, of: file.count), other.isSound else {
           continue
         }
         let rows = soundRows(page, other)
         if rows > best?.rows ?? -1 { best = (page, other, rows) }
       }
-      page[place] = found
+      page[index] = found
     }
     return best.map { ($0.page, $0.layout) }
   }
@@ -190,8 +190,8 @@ extension SalvagedPages {
     while next >= 2, let trunk = file.page(next), let count = trunk.uint32(at: 4),
       Int(count) <= PagedFile.pageSize / 4 - 2, pages.insert(next).inserted
     {
-      for place in 0..<Int(count) {
-        if let leaf = trunk.uint32(at: 8 + 4 * place) { pages.insert(Int(leaf)) }
+      for index in 0..<Int(count) {
+        if let leaf = trunk.uint32(at: 8 + 4 * index) { pages.insert(Int(leaf)) }
       }
       next = trunk.uint32(at: 0).map(Int.init) ?? 0
     }

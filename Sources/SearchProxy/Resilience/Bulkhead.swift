@@ -93,10 +93,10 @@ package final class Bulkhead: Sendable {
   private func expire(_ ticket: UInt64) {
     let waiter: Waiter? = state.withLock { state in
       guard state.drawn.remove(ticket) == nil else { return nil }
-      guard let place = state.waiting.firstIndex(where: { $0.ticket == ticket }) else {
+      guard let index = state.waiting.firstIndex(where: { $0.ticket == ticket }) else {
         return nil
       }
-      return state.waiting.remove(at: place)
+      return state.waiting.remove(at: index)
     }
     waiter?.continuation.resume(returning: false)
   }
