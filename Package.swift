@@ -143,12 +143,14 @@ let package = Package(
 
     // Floor 4: the composition root.
     .target(name: "CContract"),
+    .systemLibrary(name: "CYAML", pkgConfig: "yaml-0.1", providers: [.apt(["libyaml-dev"])]),
     floor(
       "HotelBookmarks",
       [
         "JSON", "Documents", "IPAddresses", "Lanes", "Stores", "Hotels", "Accounts", "Lists",
         "SQLite", "SQLiteEngine",
-        "Catalogue", "SearchProxy", "HTTPServer", "HTTPAPI", "Page", "CContract", crypto, logging,
+        "Catalogue", "SearchProxy", "HTTPServer", "HTTPAPI", "Page", "CContract", "CYAML", crypto,
+        logging,
         metrics,
         coreMetrics,
         lifecycle,
@@ -158,7 +160,6 @@ let package = Package(
         .product(name: "UnixSignals", package: "swift-service-lifecycle"),
         .product(name: "AsyncHTTPClient", package: "async-http-client"),
         .product(name: "Configuration", package: "swift-configuration"),
-        .product(name: "Yams", package: "Yams"),
       ]),
 
     // Floor 5: the command line.

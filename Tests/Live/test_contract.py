@@ -1,5 +1,8 @@
 """Every operation of openapi.yaml is called on a live server; each answer is one that it documents."""
+import pathlib
 import uuid
+
+import yaml
 
 
 # Every URL of the web page answers something to a browser that comes there first.
@@ -32,6 +35,20 @@ def administration():
         yield "GET", "/v1/admin/" + name, {}
     for name in ("backups", "verifications", "catalogue"):
         yield "POST", "/v1/admin/" + name, {}
+
+
+def test_contract_as_json_says_the_same_in_the_same_order(shared):
+    text = pathlib.Path(__file__).parents[2].joinpath("openapi.yaml").read_text()
+
+    def ordered(value):
+        if isinstance(value, dict):
+            return [(str(name), ordered(member)) for name, member in value.items()]
+        return [ordered(element) for element in value] if isinstance(value, list) else value
+
+    # JSON is YAML, too; every scalar is a text to this loader.
+    wanted = yaml.load(text, yaml.BaseLoader)
+    found = shared.call("GET", "/openapi.json").text
+    assert ordered(yaml.load(found, yaml.BaseLoader)) == ordered(wanted)
 
 
 def test_every_operation_answers_as_documented(shared):

@@ -1,47 +1,90 @@
+import CYAML
 import JSON
-import Yams
 
 /// Makes JSON of the contract, which people write in YAML, once at the start.
 ///
-/// Members keep their order, so that the page at `/docs` shows operations as the contract has them.
-enum ContractJSON {
-  /// The document as JSON, aliases resolved.
-  /// - Throws: ``SettingsError`` for a text that is no YAML, which no build has.
-  static func bytes(ofYAML text: [UInt8]) throws -> [UInt8] {
-    let document: Node?
-    do { document = try Yams.compose(yaml: String(decoding: text, as: UTF8.self)) } catch {
-      throw SettingsError(description: "The contract in the program can't be read: \(error)")
-    }
-    var writer = JSONWriter()
-    if let document { write(document, to: &writer) } else { writer.null() }
-    return writer.bytes
+/// Members keep their order, so that the page at `/docs` shows operations as the contract has them. libyaml reads it:
+/// Swift's packages for YAML need all of Foundation, which would make the image half as large again (<doc:ImageFromScratch>).
+struct ContractJSON {
+  private var writer = JSONWriter()
+  /// What the next event belongs to, the innermost last.
+  private var open: [Container] = []
+
+  private enum Container {
+    case sequence
+    /// Whether a member's name comes next.
+    case mapping(expectsName: Bool)
   }
 
-  private static func write(_ node: Node, to writer: inout JSONWriter) {
-    switch node {
-    case .mapping(let mapping):
-      writer.beginObject()
-      for (name, value) in mapping {
-        writer.name(name.scalar?.string ?? "")
-        write(value, to: &writer)
-      }
-      writer.endObject()
-    case .sequence(let sequence):
-      writer.beginArray()
-      for element in sequence { write(element, to: &writer) }
-      writer.endArray()
-    case .scalar(let scalar): write(scalar, to: &writer)
-    case .alias: writer.null()
+  /// The document as JSON.
+  /// - Throws: ``SettingsError`` for a text that is no YAML, or has aliases, which no build has.
+  static func bytes(ofYAML text: [UInt8]) throws -> [UInt8] {
+    var parser = yaml_parser_t()
+    guard yaml_parser_initialize(&parser) == 1 else { throw unreadable("no memory") }
+    defer { yaml_parser_delete(&parser) }
+    return try text.withUnsafeBufferPointer { bytes in
+      yaml_parser_set_input_string(&parser, bytes.baseAddress, bytes.count)
+      var json = ContractJSON()
+      var event = yaml_event_t()
+      repeat {
+        guard yaml_parser_parse(&parser, &event) == 1 else {
+          let problem = parser.problem.map { String(cString: $0) } ?? "unknown"
+          throw unreadable("line \(parser.problem_mark.line + 1): \(problem)")
+        }
+        defer { yaml_event_delete(&event) }
+        guard event.type != YAML_STREAM_END_EVENT else { return json.writer.bytes }
+        try json.take(event)
+      } while true
     }
+  }
+
+  private static func unreadable(_ reason: String) -> SettingsError {
+    SettingsError(description: "The contract in the program can't be read: \(reason)")
+  }
+
+  private mutating func take(_ event: yaml_event_t) throws {
+    switch event.type {
+    case YAML_MAPPING_START_EVENT:
+      willWriteValue()
+      open.append(.mapping(expectsName: true))
+      writer.beginObject()
+    case YAML_MAPPING_END_EVENT:
+      open.removeLast()
+      writer.endObject()
+    case YAML_SEQUENCE_START_EVENT:
+      willWriteValue()
+      open.append(.sequence)
+      writer.beginArray()
+    case YAML_SEQUENCE_END_EVENT:
+      open.removeLast()
+      writer.endArray()
+    case YAML_SCALAR_EVENT:
+      let scalar = event.data.scalar
+      let text = String(
+        decoding: UnsafeBufferPointer(start: scalar.value, count: scalar.length), as: UTF8.self)
+      if case .mapping(expectsName: true)? = open.last {
+        open[open.count - 1] = .mapping(expectsName: false)
+        return writer.name(text)
+      }
+      willWriteValue()
+      write(text, isPlain: scalar.style == YAML_PLAIN_SCALAR_STYLE)
+    case YAML_ALIAS_EVENT: throw Self.unreadable("it has an alias")
+    default: break
+    }
+  }
+
+  /// After a member's value the next one's name comes.
+  private mutating func willWriteValue() {
+    if case .mapping? = open.last { open[open.count - 1] = .mapping(expectsName: true) }
   }
 
   /// A plain scalar may be a number or a word of JSON's; one in quotes is a text.
-  private static func write(_ scalar: Node.Scalar, to writer: inout JSONWriter) {
-    guard scalar.style == .plain else { return writer.string(scalar.string) }
-    switch scalar.string {
-    case "true", "false": writer.bool(scalar.string == "true")
+  private mutating func write(_ text: String, isPlain: Bool) {
+    guard isPlain else { return writer.string(text) }
+    switch text {
+    case "true", "false": writer.bool(text == "true")
     case "null", "~", "": writer.null()
-    case let text:
+    default:
       if let number = try? JSONValue(parsing: Array(text.utf8), limits: .small).number {
         writer.number(number)
       } else {
