@@ -6,7 +6,7 @@ import pathlib
 import re
 import subprocess
 
-from server import ROOT
+from server import BINARY, ROOT
 
 LIST = pathlib.Path(__file__).with_name("dependencies.txt")
 
@@ -39,3 +39,9 @@ def test_direct_dependencies_name_one_version_each():
     packages = re.findall(r"\.package\(\s*url: \"([^\"]+)\",\s*(\w+)", manifest)
     assert len(packages) > 10
     assert [url for url, rule in packages if rule != "exact"] == []
+
+
+def test_nothing_needs_all_of_foundation():
+    """It would bring its own ICU into the image, which is then half as large again (Scripts/image)."""
+    said = subprocess.run(["ldd", BINARY], capture_output=True, text=True, timeout=60, check=True).stdout
+    assert "libFoundation.so" not in said and "libFoundationInternationalization.so" not in said
