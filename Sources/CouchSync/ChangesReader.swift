@@ -75,11 +75,12 @@ struct ChangesReader: Sendable {
     var isOver = query.limit == 0
     while !isAtEnd, !isOver {
       let wanted = batch
-      let changes = try view.changes(after: position, limit: wanted)
+      let (changes, documents, isWhole) = try read(wanted, after: position, view)
       let known = changes.prefix { $0.sequence <= end }
-      guard let seen = try append(known, info, view) else { return .spent }
+      guard let seen = try append(known, documents, info, view) else { return .spent }
       position = seen.last?.sequence ?? position
-      let reachesEnd = changes.count < wanted || (changes.last?.sequence ?? end) >= end
+      let reachesEnd =
+        isWhole && changes.count < wanted || (changes.last?.sequence ?? end) >= end
       isAtEnd = seen.count == known.count && reachesEnd
       isOver = isDone || isCut
       if !isAtEnd, !isOver, Slice.isOver { return nil }
@@ -94,6 +95,24 @@ struct ChangesReader: Sendable {
         isComplete: isComplete, isRewound: start.isRewound, end: end))
   }
 
+  /// The next changes; where each makes a row with its document, with the documents, as many as a page takes.
+  /// - Returns: besides, whether none was left out because there were enough bytes.
+  private func read(
+    _ wanted: Int, after position: Int64, _ view: any StoreView
+  ) throws -> (changes: [Change], documents: [Document], isWhole: Bool) {
+    guard query.includesDocuments, case .everything = query.filter else {
+      return (try view.changes(after: position, limit: wanted), [], true)
+    }
+    var documents: [Document] = []
+    var rest = CouchLimits.pageBytes - bytes
+    try view.changedDocuments(after: position, limit: wanted) { document in
+      documents.append(document)
+      rest -= document.body.count
+      return rest > 0 && !Slice.isOver
+    }
+    return (documents.map(\.change), documents, rest > 0 && !Slice.isOver)
+  }
+
   /// The rows before the query's place, newest first.
   private mutating func descend(_ view: any StoreView) throws -> Outcome? {
     let info = try begun(view)
@@ -102,7 +121,7 @@ struct ChangesReader: Sendable {
     while !isAtEnd, !isOver {
       let wanted = batch
       let changes = try view.changes(upTo: position, limit: wanted)
-      guard let seen = try append(changes[...], info, view) else { return .spent }
+      guard let seen = try append(changes[...], [], info, view) else { return .spent }
       last = seen.last?.sequence ?? last
       position = seen.last.map { $0.sequence - 1 } ?? position
       isAtEnd = seen.count == changes.count && changes.count < wanted
@@ -122,15 +141,19 @@ struct ChangesReader: Sendable {
   }
 
   /// Appends the rows of changes until the page is done or the slice over.
+  /// - Parameter documents: those of the changes, in the same order, or none.
   /// - Returns: the changes that were looked at; nil when a selector takes too long on the page's first.
   private mutating func append(
-    _ changes: ArraySlice<Change>, _ info: StoreInfo, _ view: any StoreView
+    _ changes: ArraySlice<Change>, _ documents: [Document], _ info: StoreInfo,
+    _ view: any StoreView
   ) throws -> ArraySlice<Change>? {
     var count = 0
     for change in changes where !isDone {
       switch try matcher.match(change, in: view) {
       case .named(let revisions, let tree):
-        if !revisions.isEmpty { try append(change, revisions, tree, info, view) }
+        guard !revisions.isEmpty else { break }
+        let document = documents.isEmpty ? nil : documents[count]
+        try append(change, document, revisions, tree, info, view)
       case .spent:
         isCut = true
         return scanned == 0 ? nil : changes.prefix(count)
@@ -162,8 +185,8 @@ struct ChangesReader: Sendable {
   }
 
   private mutating func append(
-    _ change: Change, _ revisions: [RevisionID], _ tree: RevisionTree?, _ info: StoreInfo,
-    _ view: any StoreView
+    _ change: Change, _ document: Document?, _ revisions: [RevisionID], _ tree: RevisionTree?,
+    _ info: StoreInfo, _ view: any StoreView
   ) throws {
     var writer = JSONWriter(reserving: 160)
     writer.beginObject()
@@ -178,7 +201,7 @@ struct ChangesReader: Sendable {
     }
     writer.endArray()
     if change.isDeleted { writer.member("deleted", true) }
-    if query.includesDocuments, let document = try view.document(change.id) {
+    if query.includesDocuments, let document = try document ?? view.document(change.id) {
       writer.name("doc")
       let reader = try DocumentReader(document, tree: tree, in: view, extras: query.extras)
       writer.raw(try reader.winning())
@@ -186,6 +209,13 @@ struct ChangesReader: Sendable {
     writer.endObject()
     bytes += writer.bytes.count
     rows.append(writer.bytes)
+  }
+}
+
+extension Document {
+  /// The document's row among the changes.
+  fileprivate var change: Change {
+    Change(sequence: sequence, id: id, revision: revision, isDeleted: isDeleted)
   }
 }
 

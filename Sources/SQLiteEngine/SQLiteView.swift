@@ -99,6 +99,14 @@ struct SQLiteView: StoreView {
     try rows.changes(after: sequence, limit: max(limit, 0)).map(\.change)
   }
 
+  func changedDocuments(
+    after sequence: Int64, limit: Int, _ visit: (Document) throws -> Bool
+  ) throws {
+    try rows.walk(after: sequence, limit: max(limit, 0)) { row, body in
+      try visit(row.document(body))
+    }
+  }
+
   func changes(
     ofType type: String, after sequence: Int64, limit: Int
   ) throws -> [Change] {

@@ -51,6 +51,23 @@ extension StoreRows {
     }
   }
 
+  /// Visits documents that changed after a number, with their bodies, in order, until `visit` answers false.
+  /// - Throws: `integrity` for columns that were not written so.
+  func walk(
+    after sequence: Int64, limit: Int, _ visit: (StoredDocument, [UInt8]) throws -> Bool
+  ) throws {
+    let statement = try connection.statement(
+      StoredDocument.selected,
+      ", body FROM documents WHERE sequence > ?1 ORDER BY sequence LIMIT ?2")
+    try statement.bind(sequence, at: 1)
+    try statement.bind(Int64(limit), at: 2)
+    defer { statement.reset() }
+    while try statement.step() {
+      let found = StoredDocument.reading(statement.row)
+      guard try visit(try found.verified(), found.content) else { return }
+    }
+  }
+
   private var ascending: Statement {
     get throws {
       try connection.statement(

@@ -25,7 +25,11 @@ package protocol StoreView {
   /// Documents that changed after a sequence number, each once, at its last change, in order.
   /// - Parameter limit: how many rows at most.
   func changes(after sequence: Int64, limit: Int) throws -> [Change]
-  /// The same of live documents whose body's `type` is this.
+  /// The documents that ``changes(after:limit:)`` names, tombstones included, in its order until `visit` answers false.
+  func changedDocuments(
+    after sequence: Int64, limit: Int, _ visit: (Document) throws -> Bool
+  ) throws
+  /// The changes of live documents whose body's `type` is this.
   func changes(
     ofType type: String, after sequence: Int64, limit: Int
   ) throws -> [Change]
@@ -80,6 +84,14 @@ extension StoreView {
   package func body(
     _ id: DocumentID, of node: RevisionTree.Node, in tree: RevisionTree
   ) throws -> [UInt8]? { try body(id, node.revision) }
+
+  package func changedDocuments(
+    after sequence: Int64, limit: Int, _ visit: (Document) throws -> Bool
+  ) throws {
+    for change in try changes(after: sequence, limit: limit) {
+      guard let document = try document(change.id), try visit(document) else { return }
+    }
+  }
 
   /// The ids of live documents whose body's `type` is this, in byte order: for types of which there are few, or
   /// where nobody waits.
