@@ -1,12 +1,7 @@
 """What people do with the app, in a real browser against a real server."""
-import uuid
-
 import pytest
 import requests
-
-
-def some_name():
-    return "anna-" + uuid.uuid4().hex[:8]
+from people import shared_list, some_name
 
 
 def first_hotels(browser, where, count):
@@ -87,35 +82,6 @@ def test_two_windows_see_each_others_change(browser):
     names = first_hotels(page, "Paris", 1)
     page.driver.switch_to.window(page.driver.window_handles[0])
     page.until(lambda: page.bookmarked() == names)
-
-
-def invite(owner, role):
-    """The path of a new invitation to the list that is shown at `owner`'s members' page."""
-    owner.choose("#role", role)
-    owner.press("Make a link")
-    link = owner.find("#link").get_attribute("value")
-    owner.press("Done")
-    return link[len(owner.url):]
-
-
-def shared_list(browser, role):
-    """Two people on a list: the owner's browser, the other's, and the list's path."""
-    owner, other = browser(), browser()
-    owner.sign_up(some_name())
-    owner.visit("/lists").write("#new-title", "Lisbon")
-    owner.press("Make it")
-    owner.says("No hotels yet")
-    owner.synced()
-    owner.until(lambda: "/lists/new-" not in owner.driver.current_url)
-    path = owner.driver.current_url[len(owner.url):]
-    owner.visit(path + "/members")
-    link = invite(owner, role)
-    other.visit(link).says("need an account")
-    other.press("Sign up")
-    other.enter(some_name(), "a good password", "Sign up")
-    other.press("Join the list")
-    other.says("Hotels and notes")
-    return owner, other, path
 
 
 def test_list_is_shared_by_link_and_edited_by_two(browser):

@@ -91,7 +91,7 @@ export function card(hotel, { kept = false, signs = [], end = [], keep = true, l
   return h("li.hotel", { "data-id": hotel.id },
     art(hotel),
     keep ? keepButton(hotel, kept) : null,
-    h("div", { class: "text" },
+    h("div.text",
       signs.length ? h("p.row", signs) : null,
       h(level, null, h("a", { href: `/hotels/${encodeURIComponent(hotel.id)}` }, name)),
       h("p.place", [place, distance].filter(Boolean).join(" · ") || "Somewhere"),

@@ -45,7 +45,7 @@ export function ask({ title, text, yes, danger = false, body }) {
     const dialog = h("dialog", { "aria-labelledby": "question", onclose: () => { dialog.remove(); resolve(dialog.returnValue === "yes") } },
       h("form", { method: "dialog" },
         h("h2", { id: "question" }, title), h("p.lead", text), body,
-        h("div", { class: "row" },
+        h("div.row",
           h("button", { value: "no", autofocus: true }, "Cancel"),
           h("button", { value: "yes", class: danger ? "danger" : "main" }, yes))))
     document.body.append(dialog)

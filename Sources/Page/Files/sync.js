@@ -26,7 +26,7 @@ function cloud({ phase, live }) {
 }
 
 function sheetContent(state) {
-  const mode = (value, text) => h("label", { class: "check" },
+  const mode = (value, text) => h("label.check",
     h("input", { type: "radio", name: "mode", checked: state.mode === value, onchange: () => attempt(() => client.setMode(value)) }), text)
   return [
     h("h2", "Syncing"),
@@ -36,7 +36,7 @@ function sheetContent(state) {
     h("p.muted.small", state.lastSync ? ["Last time: ", time(state.lastSync)] : "Not synced yet."),
     h("fieldset.modes", h("legend.label", "When"),
       mode("continuous", "At once, whenever there is a network"), mode("manual", "Only when I press the button")),
-    h("div", { class: "row" },
+    h("div.row",
       h("button.main", { type: "button", disabled: state.phase === "syncing", onclick: () => attempt(() => client.syncNow()) }, "Sync now"),
       h("a.button", { href: "/outbox" }, "Your changes"))
   ].filter(Boolean)

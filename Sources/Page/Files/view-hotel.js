@@ -16,8 +16,8 @@ export async function show({ id }, signal) {
   })
   const node = h("article", null,
     h("div.hero", art(hotel)),
-    h("div", { class: "pair" },
-      h("div", { class: "stack" },
+    h("div.pair",
+      h("div.stack",
         h("h1", name), h("p.lead", placeOf(hotel)),
         h("div.row", keepButton(hotel, kept, { wide: true }), history),
         text(hotel.description) ? h("p", text(hotel.description)) : null,

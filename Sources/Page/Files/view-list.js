@@ -120,7 +120,7 @@ const notePath = (list, title) => `/lists/${encodeURIComponent(list)}/notes/${en
 
 function notesPart(list, notes) {
   if (!notes.length) return h("p.muted", "No notes yet.")
-  return h("ul.rows", notes.map(note => h("li", h("div", { class: "what" },
+  return h("ul.rows", notes.map(note => h("li", h("div.what",
     h("p", h("a", { href: notePath(list.id, note.title) }, note.title), note.draft ? [" ", h("span.chip.draft", "Draft")] : null,
       " ", waits(note)),
     h("p.muted.small", "Changed ", time(note.updatedAt))))))

@@ -2,21 +2,25 @@ import { client, follow } from "./client.js"
 import { h, time } from "./dom.js"
 import { markdown } from "./markdown.js"
 import { announce, ask, attempt, toast } from "./messages.js"
-import { go } from "./router.js"
+import { go, rewrite } from "./router.js"
 import { empty, waits } from "./states.js"
 
 /** A note of a list: read, changed, kept as a draft, published; and what to do when two have changed it at once. */
 export async function show({ id, title, query }, signal) {
-  const node = h("div"), path = `/lists/${encodeURIComponent(id)}`
-  let editing = query.get("edit") === "1"
+  const node = h("div"), path = `/lists/${encodeURIComponent(id)}`, draft = { kind: "note", title }
+  let editing = query.get("edit") === "1", chosen
 
   async function renew() {
     const [list, notes, entries] = await Promise.all([client.list(id), client.notes(id), client.outbox()])
     if (signal.aborted) return
     const note = notes.find(it => it.title === title), mayWrite = list.role !== "reader"
-    const refused = entries.findLast(it => it.state === "rejected" && it.subject === title && it.list === list.id && ["putNote", "publish"].includes(it.action) && it.theirs)
+    const refused = mayWrite && entries.findLast(it => it.state === "rejected" && it.subject === title && it.list === list.id && it.theirs !== undefined)
+    const former = chosen
+    chosen = refused?.id
+    // What is being put together stays while others change the list.
+    if (chosen && chosen === former) return
     const top = [h("a.crumb", { href: path }, list.title), h("h1", title)]
-    if (refused && mayWrite) return node.replaceChildren(...top, await conflict(list, refused, note))
+    if (refused) return node.replaceChildren(...top, await conflict(list, refused, note))
     if (editing && mayWrite) return node.replaceChildren(...top, editor(list, note))
     if (!note) return node.replaceChildren(...top, empty("No such note", "Nobody has written it yet, or somebody has removed it."), mayWrite ? begin() : "")
     node.replaceChildren(...top, ...reading(list, note, mayWrite))
@@ -24,7 +28,7 @@ export async function show({ id, title, query }, signal) {
 
   const begin = () => h("button.main", { onclick: edit }, "Write it")
   const edit = async () => { editing = true; await renew(); node.querySelector("textarea")?.focus() }
-  const done = () => { editing = false; history.replaceState(history.state, "", `${path}/notes/${encodeURIComponent(title)}`); return renew() }
+  const done = () => { editing = false; rewrite(location.pathname); return renew() }
 
   function reading(list, note, mayWrite) {
     return [
@@ -38,15 +42,14 @@ export async function show({ id, title, query }, signal) {
   }
 
   const publish = list => attempt(async () => {
-    const entry = await client.publish(list.id, { kind: "note", title })
+    const entry = await client.publish(list.id, draft)
     await client.settled(entry.id)
     toast("Everybody on the list can see it now.")
   }).then(renew)
 
   const remove = (list, note) => attempt(async () => {
     if (!await ask({ title: "Remove this note?", text: "Its history stays, so it can be brought back.", yes: "Remove", danger: true })) return
-    if (note.draft) await client.discardDraft(list.id, { kind: "note", title })
-    else await client.deleteNote(list.id, title)
+    await (note.draft ? client.discardDraft(list.id, draft) : client.deleteNote(list.id, title))
     await go(path)
   })
 
@@ -55,9 +58,9 @@ export async function show({ id, title, query }, signal) {
     const preview = h("div.panel", { hidden: true, "aria-label": "How it will look", role: "region" })
     const show = () => preview.replaceChildren(markdown(words.value))
     const toggle = h("button", { "aria-expanded": "false", onclick: () => { preview.hidden = !preview.hidden; toggle.setAttribute("aria-expanded", String(!preview.hidden)); show() } }, "Preview")
-    const save = draft => attempt(async () => {
-      await client.putNote(list.id, title, words.value, { draft })
-      announce(draft ? "Kept as a draft" : "Saved")
+    const save = isDraft => attempt(async () => {
+      await client.putNote(list.id, title, words.value, { draft: isDraft, base: note?.rev ?? null })
+      announce(isDraft ? "Kept as a draft" : "Saved")
       await done()
     })
     return h("form.stack.section.narrow", { onsubmit: event => { event.preventDefault(); save(Boolean(note?.draft)) } },
@@ -67,17 +70,18 @@ export async function show({ id, title, query }, signal) {
   }
 
   async function conflict(list, entry, note) {
-    const base = entry.base ? await client.revision(`${list.id}:${title}`, entry.base, { list: list.id }).then(it => it.markdown ?? "", () => "") : ""
-    const mine = entry.body?.markdown ?? note?.markdown ?? "", theirs = entry.theirs.markdown ?? ""
+    const { theirs } = entry, mine = (entry.body ?? note)?.markdown
+    const base = entry.base ? await client.revision(`${list.id}:${title}`, entry.base, { list: list.id }).then(it => it.markdown, () => "") : theirs?.base
     const words = h("textarea", { id: "merged", value: mine, rows: 12 })
     const version = (label, text) => h("div", h("h3", label), h("pre", { tabindex: "0", "aria-label": label }, text || "(empty)"))
     const keep = text => attempt(async () => {
       await client.drop(entry.id)
-      if (text !== null) await client.putNote(list.id, title, text)
+      if (text !== null) await client.putNote(list.id, title, text, { base: theirs?.rev ?? null })
+      if (note?.draft) await client.discardDraft(list.id, draft)
       await done()
     })
     return h("div.stack.section", h("p.note.bad", { role: "alert" }, "Somebody else has changed this note at the same time. Nothing is lost: choose, or put both together."),
-      h("div.versions", version("As it was", base), version("Theirs, which all can see", theirs), version("Yours", mine)),
+      h("div.versions", version("As it was", base), version("Theirs, which all can see", theirs?.markdown), version("Yours", mine)),
       h("div", h("label", { for: "merged" }, "What it should say"), words),
       h("div.row", h("button.main", { onclick: () => keep(words.value) }, "Save this"), h("button", { onclick: () => keep(null) }, "Keep theirs")))
   }

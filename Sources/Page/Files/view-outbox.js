@@ -52,7 +52,7 @@ export async function show(_, signal) {
         entry.reason && entry.state !== "delivered" ? h("p", { class: isStuck ? "wrong" : "muted" }, entry.reason) : null,
         entry.theirs && entry.list ? h("p", h("a", { href: `/lists/${encodeURIComponent(entry.list)}/notes/${encodeURIComponent(entry.subject)}` }, "Look at both and put them together")) : null),
       h("span.state", { "data-state": entry.state }, states[entry.state] ?? entry.state),
-      isStuck ? h("div", { class: "row" },
+      isStuck ? h("div.row",
         h("button", { "aria-label": `Send again: ${sentence}`, onclick: () => act("It is sent again", () => client.sendAgain(entry.id)) }, "Send again"),
         canChange ? h("button", { "aria-label": `Change: ${sentence}`, onclick: event => change(entry, event.target.closest("li")) }, "Change") : null,
         h("button.danger", { "aria-label": `Drop: ${sentence}`, onclick: () => act("It is dropped", () => client.drop(entry.id)) }, "Drop"))

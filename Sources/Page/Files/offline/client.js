@@ -39,6 +39,8 @@ export class Client extends EventTarget {
       told: entry => {
         this.#tabs.post({ kind: "rejected", entry })
         this.#tell("rejected", entry)
+        // It is no longer part of what is read.
+        this.#changed([entry.list ?? "own", "lists"])
       }
     })
     const parts = { database, tabs: this.#tabs, outbox: this.#outbox, view: this.#view }
@@ -243,12 +245,13 @@ export class Client extends EventTarget {
 
   /**
    * Writes a note. Where somebody else has changed it meanwhile it is rejected, with `theirs`.
-   * @param {string} list @param {string} title @param {string} markdown @param {{draft?: boolean}} [options]
+   * @param {string} list @param {string} title @param {string} markdown
+   * @param {{draft?: boolean, base?: string|null}} [options] `base`: the revision that the text goes on from, null for a
+   *   new note; without it the one that is stored here.
    * @returns {Promise<Entry>}
    */
-  async putNote(list, title, markdown, { draft } = {}) {
-    const known = (await this.notes(list)).find(note => note.title === title)
-    const base = known?.draft ? undefined : known?.rev
+  async putNote(list, title, markdown, { draft, base } = {}) {
+    if (base === undefined) base = (await this.notes(list)).find(note => note.title === title && !note.draft)?.rev
     return this.#write({ action: "putNote", list, subject: title, label: title, draft, base, body: { markdown } })
   }
 

@@ -208,8 +208,8 @@ async function isDone(entry, method, error) {
 /** What stands in the way of a note: the server's present one, null where there is none. */
 async function theirs(entry, error) {
   if (error.code === "conflict" && error.problem && "theirs" in error.problem) {
-    const { theirs: markdown, theirsRev: rev } = error.problem
-    return markdown === null ? null : { markdown, rev }
+    const { theirs: markdown, theirsRev: rev, base } = error.problem
+    return markdown === null ? null : { markdown, rev, base }
   }
   if (entry.action !== "putNote" || error.status !== 412) return undefined
   return call("GET", `/v1/lists/${segment(entry.list)}/notes/${segment(entry.subject)}`)

@@ -1,0 +1,128 @@
+"""What two people do with one list: its notes changed at once, and drafts of hotels."""
+import pytest
+from people import shared_list
+
+
+def write_note(page, path, words):
+    page.visit(f"{path}/notes/Plan?edit=1").write("#words", words)
+    page.press("Save for everybody")
+    page.says("Changed")
+    page.synced()
+
+
+def saved(page, words):
+    """Waits until the server's note says this."""
+    page.until(lambda: page.driver.execute_async_script("""
+        const [path, done] = arguments
+        fetch(`/v1${path}`).then(it => it.json()).then(it => done(it.markdown))""",
+        page.driver.current_url[len(page.url):].partition("?")[0]) == words, f"the note does not say {words!r}")
+
+
+def copied(page, path, words):
+    """Waits until the browser's copy of the list has a note that says this."""
+    page.until(lambda: page.driver.execute_async_script("""
+        const [list, words, done] = arguments
+        import("/page/client.js").then(({ client }) => client.notes(list))
+          .then(notes => done(notes.some(note => note.markdown === words)))""", path.split("/")[-1], words), "it is not in the copy")
+
+
+def versions(page):
+    """What it was, theirs and one's own, as the page shows them."""
+    page.says("Somebody else has changed this note")
+    return [part.text for part in page.all(".versions pre")]
+
+
+def begun(browser):
+    """Two people before one note, which both have."""
+    owner, other, path = shared_list(browser, "editor")
+    write_note(owner, path, "We leave on Monday.")
+    other.visit(path + "/notes/Plan").says("We leave on Monday.")
+    return owner, other, path
+
+
+def change(page, words, button="Save for everybody"):
+    page.press("Change")
+    page.write("#words", words)
+    page.press(button)
+
+
+def test_a_note_changed_while_it_is_being_written_is_not_overwritten(browser):
+    owner, other, path = begun(browser)
+    other.press("Change")
+    other.write("#words", "We leave on Sunday.")
+    change(owner, "We leave on Tuesday.")
+    saved(owner, "We leave on Tuesday.")
+    copied(other, path, "We leave on Tuesday.")
+    other.press("Save for everybody")
+    assert versions(other) == ["We leave on Monday.", "We leave on Tuesday.", "We leave on Sunday."]
+    other.press("Keep theirs")
+    other.says("We leave on Tuesday.")
+    saved(owner, "We leave on Tuesday.")
+
+
+@pytest.mark.parametrize("choice", ["Save this", "Keep theirs"])
+def test_a_note_written_offline_over_a_newer_one_is_put_together(browser, choice):
+    owner, other, path = begun(browser)
+    other.offline()
+    change(other, "We leave on Sunday.")
+    other.says("We leave on Sunday.", "Waits to be sent")
+    change(owner, "We leave on Tuesday.")
+    saved(owner, "We leave on Tuesday.")
+    other.offline(False)
+    assert versions(other) == ["We leave on Monday.", "We leave on Tuesday.", "We leave on Sunday."]
+    other.write("#merged", "We leave on Sunday or Tuesday.")
+    # What happens on the list meanwhile takes nothing from what is being put together.
+    owner.visit(path).write("#note-title", "Ferry")
+    owner.press("Write it")
+    owner.write("#words", "At nine.")
+    owner.press("Save for everybody")
+    owner.synced()
+    copied(other, path, "At nine.")
+    assert other.find("#merged").get_attribute("value") == "We leave on Sunday or Tuesday."
+    other.press(choice)
+    end = "We leave on Sunday or Tuesday." if choice == "Save this" else "We leave on Tuesday."
+    other.says(end)
+    owner.visit(path + "/notes/Plan").says(end)
+    other.synced()
+    other.visit("/outbox").says_not("Refused")
+
+
+@pytest.mark.parametrize("choice", ["Save this", "Keep theirs"])
+def test_a_draft_published_over_newer_lines_is_put_together(browser, choice):
+    owner, other, path = begun(browser)
+    change(other, "We leave on Sunday.", "Keep as a draft")
+    other.says("Draft: only you see it")
+    other.synced()
+    change(owner, "We leave on Tuesday.")
+    saved(owner, "We leave on Tuesday.")
+    other.press("Show to everybody")
+    assert versions(other) == ["We leave on Monday.", "We leave on Tuesday.", "We leave on Sunday."]
+    other.write("#merged", "We leave on Sunday or Tuesday.")
+    other.press(choice)
+    end = "We leave on Sunday or Tuesday." if choice == "Save this" else "We leave on Tuesday."
+    other.says(end)
+    other.says_not("Draft: only you see it")
+    owner.says(end)
+    other.synced()
+    other.visit(path + "/drafts").says("No drafts")
+
+
+def test_a_hotels_draft_is_seen_by_all_once_it_is_published(browser):
+    owner, other, path = shared_list(browser, "editor")
+    other.visit("/?where=Paris")
+    name = other.find(".hotel h2").text
+    other.press(name)
+    other.says("Put it on a list")
+    other.click(other.find("input[name='draft']"))
+    other.press("Put it there")
+    other.says("for your eyes only")
+    other.synced()
+    other.visit(path).says(name, "Draft: only you see it")
+    owner.visit(path).says("No hotels yet")
+    other.visit(path + "/drafts").says(name)
+    other.press(f"Show {name} to everybody")
+    other.says("No drafts")
+    owner.says(name)
+    assert "Draft" not in owner.text()
+    other.visit(path).says(name)
+    other.says_not("Draft: only you see it")
