@@ -39,8 +39,7 @@ extension HTTPService {
       },
       .signedIn(.delete, "/v1/sessions") { _, person in
         try await accounts.logOut(person)
-        return .empty(
-          .noContent, headers: [.setCookie: "\(Authentication.cookieName)=; Path=/; Max-Age=0"])
+        return .empty(.noContent, headers: Self.cookieRemoval)
       },
     ]
   }
@@ -94,6 +93,11 @@ extension HTTPService {
     return "\(Authentication.cookieName)=\(token.token.exposed); Path=/; Max-Age=\(seconds); "
       + "HttpOnly; SameSite=Strict" + secure
   }
+
+  /// The header field that takes the cookie from a browser.
+  static let cookieRemoval: HTTPFields = [
+    .setCookie: "\(Authentication.cookieName)=; Path=/; Max-Age=0"
+  ]
 
   static func write(
     _ token: IssuedToken, to writer: inout JSONWriter, isForCookie: Bool = false

@@ -19,9 +19,7 @@ extension HTTPService {
       },
       .anyone(.delete, "/couch/_session") { _, caller in
         if let caller { try await accounts.logOut(caller) }
-        var fields = Self.private
-        fields[.setCookie] = "\(Authentication.cookieName)=; Path=/; Max-Age=0"
-        return .couchDone(headers: fields)
+        return .couchDone(headers: Self.private + Self.cookieRemoval)
       },
     ]
   }
