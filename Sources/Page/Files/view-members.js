@@ -22,6 +22,8 @@ export async function show({ id }, signal) {
     else if (!fresh && !parts.invite.contains(document.activeElement)) await showInvitations(list)
   }
 
+  const options = chosen => ["editor", "reader"].map(value => h("option", { value, selected: chosen === value }, roleNames[value]))
+
   function row(list, member) {
     const isSelf = member.username === client.session.username, mayChange = list.role === "owner" && member.role !== "owner"
     const role = h("select", {
@@ -29,7 +31,7 @@ export async function show({ id }, signal) {
         await client.setMember(list.id, member.username, role.value)
         announce(`${member.username}: ${roleNames[role.value]}`)
       })
-    }, ["editor", "reader"].map(value => h("option", { value, selected: member.role === value }, roleNames[value])))
+    }, options(member.role))
     return h("li", h("span.face", { "aria-hidden": "true" }, [...member.username][0]),
       h("div.what", h("p", h("strong", member.username), isSelf ? " (you)" : null), h("p.muted.small", roleNames[member.role], " · since ", time(member.joinedAt))),
       mayChange ? [h("div", role),
@@ -48,9 +50,10 @@ export async function show({ id }, signal) {
   })
 
   async function showInvitations(list) {
-    const role = h("select", { id: "role" }, h("option", { value: "editor" }, roleNames.editor), h("option", { value: "reader" }, roleNames.reader))
     const open = await client.invitations(list.id).catch(() => null)
     if (signal.aborted) return
+    // What was chosen stays chosen when the list changes meanwhile.
+    const role = h("select", { id: "role" }, options(parts.invite.querySelector("select")?.value))
     parts.invite.replaceChildren(h("h2", "Invite somebody"),
       open ? h("form.row", { onsubmit: event => { event.preventDefault(); attempt(() => invite(list, role.value)) } },
         h("div", h("label", { for: "role" }, "Whoever opens the link"), role), h("button.main", "Make a link"))
