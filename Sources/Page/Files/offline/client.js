@@ -145,7 +145,7 @@ export class Client extends EventTarget {
   // Bookmarks. Each write returns its entry of the outbox as soon as it is stored here; see `settled`.
 
   /** One's own bookmarks, or a list's, newest first. @param {{list?: string}} [options] @returns {Promise<Bookmark[]>} */
-  async bookmarks({ list } = {}) { return this.#view.bookmarks(await this.#view.resolve(list)) }
+  bookmarks({ list } = {}) { return this.#view.bookmarks(list) }
 
   /**
    * Bookmarks a hotel that search has shown. @param {Hotel} hotel
@@ -161,7 +161,7 @@ export class Client extends EventTarget {
 
   /** Removes a bookmark. @param {string} id The hotel's. @param {{list?: string, draft?: boolean}} [options] @returns {Promise<Entry>} */
   async unbookmark(id, { list, draft } = {}) {
-    const former = (await this.#view.place(await this.#view.resolve(list) ?? "own")).bookmarks.get(id)
+    const former = (await this.#view.place(list)).bookmarks.get(id)
     const body = draft ? undefined : { remove: [id] }
     const label = former?.hotel.name ?? id
     return this.#write({ action: "unbookmark", subject: id, label, former, undoable: !draft && Boolean(former), list, draft, body })
@@ -194,7 +194,7 @@ export class Client extends EventTarget {
   lists() { return this.#view.lists() }
 
   /** @param {string} id @returns {Promise<List>} @throws {OfflineError} `not_stored` */
-  async list(id) { return this.#view.list(await this.#view.resolve(id)) }
+  list(id) { return this.#view.list(id) }
 
   /** Makes a list; its id until it is delivered is the entry's `list`. @param {{title: string, markdown?: string}} body @returns {Promise<Entry>} */
   makeList({ title, markdown = "" }) {
@@ -241,7 +241,7 @@ export class Client extends EventTarget {
   }
 
   /** @param {string} list @returns {Promise<Note[]>} By title. */
-  async notes(list) { return this.#view.notes(await this.#view.resolve(list)) }
+  notes(list) { return this.#view.notes(list) }
 
   /**
    * Writes a note. Where somebody else has changed it meanwhile it is rejected, with `theirs`.
@@ -261,7 +261,7 @@ export class Client extends EventTarget {
   }
 
   /** One's own unpublished changes of a list. @param {string} list @returns {Promise<Draft[]>} */
-  async drafts(list) { return this.#view.drafts(await this.#view.resolve(list)) }
+  drafts(list) { return this.#view.drafts(list) }
 
   /** Makes a draft visible. @param {string} list @param {Draft} draft @returns {Promise<Entry>} */
   publish(list, draft) { return this.#writeDraft("publish", list, draft) }
@@ -332,7 +332,7 @@ export class Client extends EventTarget {
 
   // What the parts tell each other
 
-  async #root(list) { return `/v1/lists/${segment(await this.#view.resolve(list))}` }
+  async #root(list) { return `/v1/lists/${segment((await this.#view.place(list)).name)}` }
 
   async #document(id, list) { return `${list ? await this.#root(list) : "/v1"}/documents/${segment(id)}` }
 

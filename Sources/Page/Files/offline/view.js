@@ -7,16 +7,14 @@ export class View {
   #database
   constructor(database) { this.#database = database }
 
-  /** A list's id on the server, where it was made offline. */
-  async resolve(list) {
-    if (!list?.startsWith("new-")) return list
-    return (await this.#database.meta("aliases"))?.[list] ?? list
-  }
-
-  /** All of a place: `{lists, bookmarks, notes, drafts, entries, isComplete}`, the first three as maps. */
-  async place(name) {
+  /**
+   * All of a place: `{name, lists, bookmarks, notes, drafts, entries, isComplete}`, three of them as maps. A list that
+   * was made offline gets its id of the server in here: the same transaction reads what is delivered.
+   */
+  async place(list = "own") {
     const stores = ["meta", "lists", "orders", "bookmarks", "notes", "drafts", "outbox"]
     return this.#database.read(stores, async transaction => {
+      const name = (await transaction.get("meta", "aliases"))?.[list] ?? list
       const [session, lists, order, bookmarks, notes, drafts, entries] = await Promise.all([
         transaction.get("meta", "session"), transaction.all("lists"), transaction.get("orders", name),
         transaction.all("bookmarks", below(name)), transaction.all("notes", below(name)),
@@ -25,7 +23,7 @@ export class View {
       const byID = new Map(bookmarks.map(bookmark => [bookmark.id, bookmark]))
       const known = (order?.ids ?? []).filter(id => byID.has(id))
       const state = {
-        username: session?.username, isComplete: order !== undefined, entries,
+        name, username: session?.username, isComplete: order !== undefined, entries,
         lists: new Map(lists.map(list => [list.id, { role: "reader", ...list }])),
         bookmarks: new Map(known.map(id => [id, byID.get(id)])),
         notes: new Map(notes.map(note => [note.title, note])), drafts
@@ -39,18 +37,18 @@ export class View {
   }
 
   /** @returns {Promise<object[]>} */
-  async bookmarks(list = "own") {
+  async bookmarks(list) {
     return [...(await this.place(list)).bookmarks.values()].map(({ place: _, ...bookmark }) => bookmark)
   }
 
   /** @returns {Promise<object[]>} The last changed first. */
   async lists() {
-    return [...(await this.place("own")).lists.values()].sort((one, other) => other.updatedAt < one.updatedAt ? -1 : 1)
+    return [...(await this.place()).lists.values()].sort((one, other) => other.updatedAt < one.updatedAt ? -1 : 1)
   }
 
   /** @throws {OfflineError} `not_stored` */
   async list(id) {
-    const found = (await this.place("own")).lists.get(id)
+    const { name, lists } = await this.place(id), found = lists.get(name)
     if (!found) throw new OfflineError("not_stored", "There is no such list, or you are not on it.", { status: 404 })
     return found
   }
@@ -68,7 +66,7 @@ export class View {
 
   /** A hotel of one's bookmarks or of a list's; undefined for any other. */
   async hotel(id) {
-    const { bookmarks } = await this.place("own")
+    const { bookmarks } = await this.place()
     if (bookmarks.has(id)) return bookmarks.get(id).hotel
     const all = await this.#database.read(["bookmarks"], transaction => transaction.all("bookmarks"))
     return all.find(bookmark => bookmark.id === id)?.hotel
@@ -76,7 +74,7 @@ export class View {
 
   /** Search over what is here: all words must occur, each as a beginning of one. */
   async search({ description = "", location = "", limit = 20, offset = 0 }) {
-    const own = [...(await this.place("own")).bookmarks.values()]
+    const own = [...(await this.place()).bookmarks.values()]
     const all = await this.#database.read(["bookmarks"], transaction => transaction.all("bookmarks"))
     const hotels = new Map()
     for (const { id, hotel } of [...own, ...all.filter(it => it.place !== "own")]) {
