@@ -29,6 +29,14 @@ package struct ListDraft: Sendable {
     }
   }
 
+  /// Which revision of the list's document a draft goes on from.
+  package enum Base: Sendable {
+    /// That of the draft which it takes the place of; the document's present one for a first draft.
+    case present
+    /// The one that the author saw; nil where they saw none.
+    case seen(RevisionID?)
+  }
+
   /// The list.
   package let list: AccountID
   /// What it is about.

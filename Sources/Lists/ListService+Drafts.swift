@@ -8,12 +8,13 @@ package import Stores
 extension ListService {
   /// Saves a change for its author alone.
   /// - Parameter content: what the bookmark or the note is to say; nil to remove it.
+  /// - Parameter base: what it goes on from; by it publishing tells what others have changed since.
   /// - Parameter condition: on the revision that the author sees: the draft's, or else the list's.
   /// - Returns: the draft, and whether there was none before.
   /// - Throws: `precondition`, `quotaExceeded`, `invalidDocument`, `absent`.
   package func save(
     _ subject: ListDraft.Subject, _ content: DocumentBody?, on list: AccountID,
-    of author: AccountID, condition: RevisionCondition
+    of author: AccountID, base: ListDraft.Base, condition: RevisionCondition
   ) async throws -> (draft: ListDraft, isNew: Bool) {
     let published = try await publishedRevision(subject, on: list)
     let isFirst = try await draft(subject, on: list, of: author) == nil
@@ -31,11 +32,15 @@ extension ListService {
         let stored = try changes.view.document(id)
         let known = stored.flatMap { ListDraft($0, of: list) }
         try condition.check(known.map { $0.content == nil ? nil : $0.revision } ?? published)
+        let seen =
+          switch base {
+          case .present: known == nil ? published : known?.base
+          case .seen(let revision): revision
+          }
         let draft = try ListDraft(
-          of: subject, on: list, base: known == nil ? published : known?.base,
-          content: content?.bytes)
-        let base = stored.flatMap { $0.isDeleted ? nil : $0.revision }
-        try changes.put(id, base: base, body: draft.body())
+          of: subject, on: list, base: seen, content: content?.bytes)
+        let former = stored.flatMap { $0.isDeleted ? nil : $0.revision }
+        try changes.put(id, base: former, body: draft.body())
         return known == nil
       }
     }

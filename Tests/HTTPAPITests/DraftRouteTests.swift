@@ -89,6 +89,33 @@ import Testing
     }
   }
 
+  @Test func aLateDraftGoesOnFromWhatItsAuthorSaw() async throws {
+    try await ListFixture.open { list in
+      let seen = try await list.call(.owner, .put, "/notes/Plan", body: Self.plan)["rev"]
+      let path = "/notes/Plan?draft=true&base="
+      try await list.call(.owner, .put, "/notes/Plan", body: #"{"markdown":"1\ntwo\nthree\n"}"#)
+      try await list.call(
+        .editor, .put, path + (seen ?? ""), body: #"{"markdown":"one\ntwo\n3\n"}"#)
+      let merged = try await list.call(.editor, .post, "/notes/Plan/publish")
+      #expect(merged.status == 200 && merged["markdown"] == "1\ntwo\n3\n")
+      // The same lines; then put together and saved anew on the others' revision.
+      try await list.call(
+        .editor, .put, path + (seen ?? ""), body: #"{"markdown":"eins\ntwo\n3\n"}"#)
+      let conflict = try await list.call(.editor, .post, "/notes/Plan/publish")
+      #expect(conflict.status == 409 && conflict["base"] == "one\ntwo\nthree\n")
+      let theirs = conflict["theirsRev"] ?? ""
+      try await list.call(.editor, .put, path + theirs, body: #"{"markdown":"eins"}"#)
+      let again = try await list.call(.editor, .post, "/notes/Plan/publish")
+      #expect(again.status == 200 && again["markdown"] == "eins")
+      // Written where there was none yet, while another wrote it.
+      try await list.call(.editor, .put, path + "none", body: #"{"markdown":"mine"}"#)
+      let both = try await list.call(.editor, .post, "/notes/Plan/publish")
+      #expect(both.status == 409 && both["base"] == nil && both["theirs"] == "eins")
+      let wrong = try await list.call(.editor, .put, path + "x", body: Self.plan)
+      #expect(wrong.status == 400 && wrong.error == "invalid_parameter")
+    }
+  }
+
   @Test func draftsEndWithTheMembershipAndWithTheList() async throws {
     try await ListFixture.open { list in
       for person in [ListFixture.Person.editor, .owner] {

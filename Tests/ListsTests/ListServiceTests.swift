@@ -192,7 +192,7 @@ import Testing
     let list = try await fixture.list(of: owner, "ann")
     let text = try DocumentBody(["markdown": "one"] as JSONValue)
     let (draft, _) = try await fixture.lists.save(
-      .note("Plan"), text, on: list, of: owner, condition: .none)
+      .note("Plan"), text, on: list, of: owner, base: .present, condition: .none)
     _ = try await fixture.lists.publish(.note("Plan"), on: list, of: owner)
     // As it is when the last two steps are missing.
     try await fixture.stores.withExisting(.user(owner)) { store in
@@ -221,7 +221,7 @@ import Testing
     let list = try await fixture.list(of: owner, "ann")
     let text = try DocumentBody(["markdown": "one"] as JSONValue)
     let (draft, _) = try await fixture.lists.save(
-      .note("Plan"), text, on: list, of: owner, condition: .none)
+      .note("Plan"), text, on: list, of: owner, base: .present, condition: .none)
     try await fixture.lists.directory.update { changes in
       changes.note(
         ListKeys.publishing(draft.document, on: list, by: owner),

@@ -36,10 +36,23 @@ extension HTTPService {
 
   /// Whether a write is to be seen by its author alone.
   func isDraft(_ call: Call) throws -> Bool {
-    switch try call.query("draft")["draft"] {
+    switch try call.query("draft", "base")["draft"] {
     case nil, "false": return false
     case "true": return true
     default: throw Problem(.badRequest, "invalid_parameter", "draft must be true or false")
+    }
+  }
+
+  /// The revision that a draft's author says to have seen.
+  private static func base(_ call: Call) throws -> ListDraft.Base {
+    switch try call.query("draft", "base")["base"] {
+    case nil: return .present
+    case "none": return .seen(nil)
+    case let text?:
+      guard let revision = try? RevisionID(text) else {
+        throw Problem(.badRequest, "invalid_parameter", "base must be a revision or none")
+      }
+      return .seen(revision)
     }
   }
 
@@ -48,11 +61,11 @@ extension HTTPService {
     _ call: Call, _ list: WrittenList, of person: Principal, isRemoved: Bool
   ) async throws -> Response {
     let id = try Self.hotelID(call)
-    let condition = try Self.condition(call)
+    let (base, condition) = (try Self.base(call), try Self.condition(call))
     guard !isRemoved else {
       try await requireBookmark(id, list, of: person)
       _ = try await lists.save(
-        .bookmark(id), nil, on: list.id, of: person.id, condition: condition)
+        .bookmark(id), nil, on: list.id, of: person.id, base: base, condition: condition)
       return .empty(.noContent)
     }
     let (additions, failure) = try await lookUp([try await hotelToPut(call, id: id)])
@@ -61,7 +74,7 @@ extension HTTPService {
     let body: DocumentBody
     do { body = try addition.bodyOfDraft() } catch { throw Self.refusal(error, instead: failure) }
     let (draft, isNew) = try await lists.save(
-      .bookmark(id), body, on: list.id, of: person.id, condition: condition)
+      .bookmark(id), body, on: list.id, of: person.id, base: base, condition: condition)
     guard let bookmark = draft.bookmark(over: nil) else { throw Problem.notFound }
     var bytes: [UInt8] = []
     bookmark.append(to: &bytes)
@@ -76,12 +89,12 @@ extension HTTPService {
     _ markdown: String?, _ call: Call, _ list: WrittenList, of person: Principal
   ) async throws -> Response {
     let title = try call.parameter("title")
-    let condition = try Self.condition(call)
+    let (base, condition) = (try Self.base(call), try Self.condition(call))
     if markdown == nil { _ = try await note(title, of: list.id, for: person) }
     let content: JSONValue? = markdown.map { ["markdown": .string($0)] }
     let (draft, isNew) = try await lists.save(
       .note(title), try content.map { try DocumentBody($0) }, on: list.id, of: person.id,
-      condition: condition)
+      base: base, condition: condition)
     guard let note = draft.note(over: nil) else { return .empty(.noContent) }
     return .json(
       isNew ? .created : .ok, headers: Self.tagged(note.revision.description)
