@@ -43,8 +43,8 @@ package enum PageSource {
   }
 
   /// A style sheet without the lines that are only a comment, empty lines, indentation, and the spaces after `:`, `;`,
-  /// `,`, `{`, `}` and before `{` and `}`. No string in a sheet may have such a space, and a space before `:` is kept, as
-  /// it means something in a selector.
+  /// `,`, `{`, `}` and before `{` and `}`, the `;` before `}`, and ends of lines after `}`. No string in a sheet may have
+  /// such a space, and a space before `:` is kept, as it means something in a selector.
   package static func style(_ text: [UInt8]) -> [UInt8] {
     let lines = joined(text) {
       !$0.starts(with: "/*".utf8) || !$0.suffix(2).elementsEqual("*/".utf8)
@@ -57,8 +57,11 @@ package enum PageSource {
       switch byte {
       case UInt8(ascii: " "):
         if let last = style.last, isSpaceFree(last) { continue }
+      case UInt8(ascii: "\n"):
+        if style.last == UInt8(ascii: "}") { continue }
       case UInt8(ascii: "{"), UInt8(ascii: "}"):
         if style.last == UInt8(ascii: " ") { style.removeLast() }
+        if byte == UInt8(ascii: "}"), style.last == UInt8(ascii: ";") { style.removeLast() }
       default: break
       }
       style.append(byte)

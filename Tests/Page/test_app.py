@@ -136,6 +136,7 @@ def test_what_people_type_never_runs(browser):
         }).then(done, done)""", ATTACK)
     owner.synced()
     owner.visit("/bookmarks").says(ATTACK)
+    assert not owner.all("main img, main script")
     owner.until(lambda: owner.click(owner.find(".hotel h2 a")))
     owner.says("Website", "javascript:window.broken=1")
     assert not owner.all("main a[href^='javascript']")

@@ -1,6 +1,6 @@
 """What two people do with one list: its notes changed at once, and drafts of hotels."""
 import pytest
-from people import shared_list
+from people import shared_list, some_name
 
 
 def write_note(page, path, words):
@@ -107,6 +107,37 @@ def test_a_draft_published_over_newer_lines_is_put_together(browser, choice):
     other.visit(path + "/drafts").says("No drafts")
 
 
+def test_a_note_of_a_list_just_made_stops_waiting_once_it_is_sent(browser):
+    page = browser()
+    page.sign_up(some_name())
+    page.visit("/lists").write("#new-title", "Rome")
+    page.press("Make it")
+    page.says("No hotels yet")
+    page.write("#note-title", "Plan")
+    page.press("Write it")
+    page.write("#words", "We leave on Monday.")
+    page.press("Save for everybody")
+    page.says("Changed")
+    page.synced()
+    page.says_not("Waits to be sent")
+
+
+def test_a_draft_kept_offline_does_not_hide_what_others_changed_meanwhile(browser):
+    owner, other, path = begun(browser)
+    other.offline()
+    change(other, "We leave on Sunday.", "Keep as a draft")
+    other.says("Draft: only you see it", "Waits to be sent")
+    change(owner, "We leave on Tuesday.")
+    saved(owner, "We leave on Tuesday.")
+    other.offline(False)
+    other.synced()
+    other.press("Show to everybody")
+    assert versions(other) == ["We leave on Monday.", "We leave on Tuesday.", "We leave on Sunday."]
+    other.press("Keep theirs")
+    other.says("We leave on Tuesday.")
+    saved(owner, "We leave on Tuesday.")
+
+
 def test_a_hotels_draft_is_seen_by_all_once_it_is_published(browser):
     owner, other, path = shared_list(browser, "editor")
     other.visit("/?where=Paris")
@@ -123,6 +154,6 @@ def test_a_hotels_draft_is_seen_by_all_once_it_is_published(browser):
     other.press(f"Show {name} to everybody")
     other.says("No drafts")
     owner.says(name)
-    assert "Draft" not in owner.text()
+    assert "Draft:" not in owner.text()
     other.visit(path).says(name)
     other.says_not("Draft: only you see it")

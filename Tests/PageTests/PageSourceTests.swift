@@ -30,7 +30,7 @@ import Testing
     let served = PageSource.style(Array(source.utf8))
     #expect(
       String(decoding: served, as: UTF8.self)
-        == ".a .b,.c :hover{margin:0 calc(1px + 2px);color:red;}\n")
+        == ".a .b,.c :hover{margin:0 calc(1px + 2px);color:red}")
   }
 
   @Test func eachPageIsSmall() {

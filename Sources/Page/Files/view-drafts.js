@@ -3,7 +3,7 @@ import { nameOf } from "./cards.js"
 import { h, time } from "./dom.js"
 import { announce, attempt } from "./messages.js"
 import { empty } from "./states.js"
-import { head } from "./view-list.js"
+import { head, notePath } from "./view-list.js"
 
 /** One's own changes of a list that nobody else sees yet. */
 export async function show({ id }, signal) {
@@ -21,14 +21,12 @@ export async function show({ id }, signal) {
   }
   function row(list, draft, names) {
     const name = draft.title ?? names.get(draft.id) ?? draft.id
-    const words = draft.deleted ? "Removes the " : "The "
     return h("li", null,
-      h("div.what", h("p", `${words}${draft.kind === "note" ? "note" : "hotel"} `,
-        draft.kind === "note" ? h("a", { href: `/lists/${encodeURIComponent(list.id)}/notes/${encodeURIComponent(draft.title)}` }, name) : h("strong", name)),
+      h("div.what", h("p", `${draft.deleted ? "Removes the" : "The"} ${draft.title ? "note" : "hotel"} `,
+        draft.title ? h("a", { href: notePath(list.id, draft.title) }, name) : h("strong", name)),
       h("p.muted.small", time(draft.updatedAt))),
       h("button.main", { "aria-label": `Show ${name} to everybody`, onclick: () => attempt(async () => {
-        const entry = await client.publish(list.id, draft)
-        await client.settled(entry.id)
+        await client.settled((await client.publish(list.id, draft)).id)
         announce(`${name} is shown to everybody`)
       }) }, "Show to everybody"),
       h("button.danger", { "aria-label": `Throw the draft of ${name} away`, onclick: () => attempt(() => client.discardDraft(list.id, draft)) }, "Throw away"))

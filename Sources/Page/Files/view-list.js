@@ -3,7 +3,7 @@ import { client, follow } from "./client.js"
 import { h, icon, time } from "./dom.js"
 import { markdown } from "./markdown.js"
 import { attempt, toast } from "./messages.js"
-import { go } from "./router.js"
+import { go, rewrite } from "./router.js"
 import { empty, waits } from "./states.js"
 import { arrange } from "./view-bookmarks.js"
 
@@ -19,7 +19,7 @@ export async function show({ id }, signal) {
     const list = await client.list(id)
     const [bookmarks, notes] = await Promise.all([client.bookmarks({ list: list.id }), client.notes(list.id)])
     if (signal.aborted) return
-    if (list.id !== id) history.replaceState(history.state, "", `/lists/${encodeURIComponent(list.id)}`)
+    if (list.id !== id) rewrite(listPath(list.id))
     title = list.title
     const mayWrite = list.role !== "reader"
     parts.head.replaceChildren(...head(list, "hotels"))
@@ -89,13 +89,13 @@ export async function show({ id }, signal) {
 
 /** The top of each page of a list. */
 export function head(list, current) {
-  const path = `/lists/${encodeURIComponent(list.id)}`
+  const path = listPath(list.id)
   const tab = (name, href, text) => h("a", { href, "aria-current": name === current ? "page" : null }, text)
   return [
     h("a.crumb", { href: "/lists" }, "Lists"), h("h1", list.title),
     list.pending ? h("p.row", waits(list)) : null,
     h("nav.tabs", { "aria-label": "This list" }, tab("hotels", path, "Hotels and notes"), tab("members", `${path}/members`, "People"),
-      list.role === "reader" ? null : tab("drafts", `${path}/drafts`, "My drafts"))
+      list.role === "reader" ? null : tab("drafts", `${path}/drafts`, "Drafts"))
   ].filter(Boolean)
 }
 
@@ -116,7 +116,10 @@ function listCard(list, bookmark, mayWrite) {
   })
 }
 
-const notePath = (list, title) => `/lists/${encodeURIComponent(list)}/notes/${encodeURIComponent(title)}`
+/** The path of a list's note. */
+export const notePath = (list, title) => `${listPath(list)}/notes/${encodeURIComponent(title)}`
+
+const listPath = id => `/lists/${encodeURIComponent(id)}`
 
 function notesPart(list, notes) {
   if (!notes.length) return h("p.muted", "No notes yet.")

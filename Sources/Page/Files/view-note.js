@@ -42,8 +42,7 @@ export async function show({ id, title, query }, signal) {
   }
 
   const publish = list => attempt(async () => {
-    const entry = await client.publish(list.id, draft)
-    await client.settled(entry.id)
+    await client.settled((await client.publish(list.id, draft)).id)
     toast("Everybody on the list can see it now.")
   }).then(renew)
 
@@ -59,7 +58,7 @@ export async function show({ id, title, query }, signal) {
     const show = () => preview.replaceChildren(markdown(words.value))
     const toggle = h("button", { "aria-expanded": "false", onclick: () => { preview.hidden = !preview.hidden; toggle.setAttribute("aria-expanded", String(!preview.hidden)); show() } }, "Preview")
     const save = isDraft => attempt(async () => {
-      await client.putNote(list.id, title, words.value, { draft: isDraft, base: note?.rev ?? null })
+      await client.putNote(list.id, title, words.value, { draft: isDraft, base: note?.draft ? undefined : note?.rev ?? null })
       announce(isDraft ? "Kept as a draft" : "Saved")
       await done()
     })

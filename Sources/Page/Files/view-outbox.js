@@ -3,6 +3,7 @@ import { h, time } from "./dom.js"
 import { announce, attempt } from "./messages.js"
 import { empty } from "./states.js"
 import { words } from "./sync.js"
+import { notePath } from "./view-list.js"
 
 /** Every change that was made here, and how far it is on its way to the server. */
 
@@ -50,7 +51,7 @@ export async function show(_, signal) {
         h("p.muted.small", time(entry.createdAt), entry.attempts > 1 ? ` · tried ${entry.attempts} times` : null,
           entry.state === "pending" && entry.nextAttemptAt ? [" · next try ", time(entry.nextAttemptAt)] : null),
         entry.reason && entry.state !== "delivered" ? h("p", { class: isStuck ? "wrong" : "muted" }, entry.reason) : null,
-        entry.theirs && entry.list ? h("p", h("a", { href: `/lists/${encodeURIComponent(entry.list)}/notes/${encodeURIComponent(entry.subject)}` }, "Look at both and put them together")) : null),
+        entry.theirs && entry.list ? h("p", h("a", { href: notePath(entry.list, entry.subject) }, "Look at both and put them together")) : null),
       h("span.state", { "data-state": entry.state }, states[entry.state] ?? entry.state),
       isStuck ? h("div.row",
         h("button", { "aria-label": `Send again: ${sentence}`, onclick: () => act("It is sent again", () => client.sendAgain(entry.id)) }, "Send again"),

@@ -15,7 +15,7 @@ import { segment } from "./server.js"
 
 const place = entry => entry.list ?? "own"
 const root = entry => entry.list ? `/v1/lists/${segment(entry.list)}` : "/v1"
-const draft = entry => entry.draft ? "?draft=true" : ""
+const draft = ({ draft, base }) => draft ? "?draft=true" + (base === undefined ? "" : `&base=${base ?? "none"}`) : ""
 const within = (entry, rest) => `${place(entry)}/${rest}`
 const content = entry => entry.list ? [`${entry.list}/bookmarks`, `${entry.list}/notes`, `${entry.list}/drafts`] : ["own"]
 
@@ -50,7 +50,7 @@ export const actions = {
     target: entry => within(entry, `bookmarks/${entry.subject}`),
     // The answer to a batch tells how to undo it, and a bookmark that is gone already is no error of it.
     request: entry => entry.draft
-      ? ["DELETE", `${root(entry)}/bookmarks/${segment(entry.subject)}?draft=true`] : ["POST", `${root(entry)}/bookmarks`],
+      ? ["DELETE", `${root(entry)}/bookmarks/${segment(entry.subject)}${draft(entry)}`] : ["POST", `${root(entry)}/bookmarks`],
     show(state, entry) { state.bookmarks.delete(entry.subject) },
     async keep(transaction, entry, answer) {
       await transaction.delete("bookmarks", [place(entry), entry.subject])

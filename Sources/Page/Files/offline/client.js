@@ -153,18 +153,21 @@ export class Client extends EventTarget {
    *   it is published. `facts`: send what `hotel` says too, for a hotel that the server does not know.
    * @returns {Promise<Entry>}
    */
-  bookmark(hotel, { list, draft, facts } = {}) {
+  async bookmark(hotel, { list, draft, facts } = {}) {
     const { bookmarked, ...said } = hotel
-    const body = facts ? said : undefined
-    return this.#write({ action: "bookmark", subject: hotel.id, label: hotel.name ?? hotel.id, hotel: said, list, draft, body })
+    return this.#write({
+      action: "bookmark", subject: hotel.id, label: hotel.name ?? hotel.id, hotel: said, list, draft,
+      base: draft && await this.#seen(list, "bookmarks", hotel.id), body: facts ? said : undefined
+    })
   }
 
   /** Removes a bookmark. @param {string} id The hotel's. @param {{list?: string, draft?: boolean}} [options] @returns {Promise<Entry>} */
   async unbookmark(id, { list, draft } = {}) {
     const former = (await this.#view.place(list)).bookmarks.get(id)
-    const body = draft ? undefined : { remove: [id] }
-    const label = former?.hotel.name ?? id
-    return this.#write({ action: "unbookmark", subject: id, label, former, undoable: !draft && Boolean(former), list, draft, body })
+    return this.#write({
+      action: "unbookmark", subject: id, label: former?.hotel.name ?? id, former, undoable: !draft && !!former, list, draft,
+      base: await this.#seen(list, "bookmarks", id), body: draft ? undefined : { remove: [id] }
+    })
   }
 
   /**
@@ -251,13 +254,13 @@ export class Client extends EventTarget {
    * @returns {Promise<Entry>}
    */
   async putNote(list, title, markdown, { draft, base } = {}) {
-    if (base === undefined) base = (await this.notes(list)).find(note => note.title === title && !note.draft)?.rev
+    if (base === undefined) base = await this.#seen(list, "notes", title)
     return this.#write({ action: "putNote", list, subject: title, label: title, draft, base, body: { markdown } })
   }
 
   /** @param {string} list @param {string} title @param {{draft?: boolean}} [options] @returns {Promise<Entry>} */
-  deleteNote(list, title, { draft } = {}) {
-    return this.#write({ action: "deleteNote", list, subject: title, label: title, draft })
+  async deleteNote(list, title, { draft } = {}) {
+    return this.#write({ action: "deleteNote", list, subject: title, label: title, draft, base: await this.#seen(list, "notes", title) })
   }
 
   /** One's own unpublished changes of a list. @param {string} list @returns {Promise<Draft[]>} */
@@ -341,6 +344,12 @@ export class Client extends EventTarget {
     return this.#queued(this.#outbox.add(change))
   }
 
+  /** The list's revision that is shown; null for none, undefined under a draft, whose base the server has. */
+  async #seen(list, kind, id) {
+    const it = (await this.#view.place(list))[kind].get(id)
+    return it ? it.draft ? undefined : it.rev : null
+  }
+
   #writeDraft(action, list, { kind, id, title }) {
     return this.#write({ action, list, kind, subject: id ?? title, label: title ?? id })
   }
@@ -363,6 +372,8 @@ export class Client extends EventTarget {
   }
 
   async #show(places, isOutbox) {
+    // Who asked for a list before it had its id of the server listens by the former one.
+    places = places.flatMap(it => [it, this.#view.aliases[it] ?? it])
     if (isOutbox) {
       const entries = await this.#outbox.entries()
       this.#synchroniser.count(entries)

@@ -43,7 +43,7 @@ export class Outbox {
         return merged
       }
       // What goes on from a change that is not delivered yet has the same base until it is.
-      if (last?.action === "putNote" && ["pending", "transit", "parked"].includes(last.state)) entry.base = last.base
+      if (last?.action === "putNote" && last.base !== undefined && ["pending", "transit", "parked"].includes(last.state)) entry.base = last.base
       entry.id = await transaction.put("outbox", entry)
       return entry
     })

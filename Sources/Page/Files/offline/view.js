@@ -5,6 +5,8 @@ import { OfflineError } from "./error.js"
 /** What is read: the copy as the server confirmed it, with the outbox's changes laid over it. */
 export class View {
   #database
+  /** By a list's id, the one that it was made and asked for with. */
+  aliases = {}
   constructor(database) { this.#database = database }
 
   /**
@@ -15,6 +17,7 @@ export class View {
     const stores = ["meta", "lists", "orders", "bookmarks", "notes", "drafts", "outbox"]
     return this.#database.read(stores, async transaction => {
       const name = (await transaction.get("meta", "aliases"))?.[list] ?? list
+      if (name !== list) this.aliases[name] = list
       const [session, lists, order, bookmarks, notes, drafts, entries] = await Promise.all([
         transaction.get("meta", "session"), transaction.all("lists"), transaction.get("orders", name),
         transaction.all("bookmarks", below(name)), transaction.all("notes", below(name)),
