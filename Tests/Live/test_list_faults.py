@@ -1,4 +1,5 @@
 """Rows of the catalogue of faults, with a shared list in the place of somebody's own store: S06, S07, S08, S17, S19, S20, Y04, Y05."""
+import concurrent.futures
 import time
 import uuid
 
@@ -11,6 +12,7 @@ from test_feeds import Feed, is_open, many
 from test_http_connections import stores
 from test_observers import Stream, bookmark, make_list
 
+LIST_DOCUMENTS = 50_000
 ONE, OTHER = {"add": [{"id": "one", "name": "One"}]}, {"remove": ["one"]}
 
 
@@ -87,6 +89,46 @@ def test_a_list_has_limits_of_its_own_and_takes_nothing_of_its_members(shared):
     answer = shared.call(
         "PUT", path + "/notes/Long", editor.token, json={"markdown": "x" * (256 * 1024 + 1)})
     assert answer.status_code == 413, answer.text
+
+
+@pytest.mark.fault("S17")
+def test_a_list_takes_50000_documents_and_not_one_more_whoever_writes_and_how(start):
+    server = start()
+    owner, editor = Account(server), Account(server)
+    path = make_list(owner, (editor, "editor"))
+    mine, theirs = database(owner, path), database(editor, path)
+    # The list's own document is one of them.
+    for first in range(1, LIST_DOCUMENTS, 1_000):
+        documents = [{"_id": f"d{n}"} for n in range(first, min(first + 1_000, LIST_DOCUMENTS))]
+        answer = (mine, theirs)[first // 1_000 % 2].call("POST", "/_bulk_docs", json={"docs": documents})
+        assert answer.status_code == 201 and all(row.get("ok") for row in answer.json()), answer.text[:300]
+    assert mine.call("GET").json()["doc_count"] == LIST_DOCUMENTS
+
+    def refused(answer, status=507):
+        return (answer.status_code, answer.json()["error"]) == (status, "quota_exceeded")
+
+    for person in (owner, editor):
+        for method, target, body in (
+                ("PUT", "/bookmarks/h1", {"name": "One"}), ("POST", "/bookmarks", ONE),
+                ("PUT", "/notes/Plan", {"markdown": "one"})):
+            assert refused(server.call(method, path + target, person.token, json=body)), target
+        assert server.call(
+            "PUT", path + "/bookmarks/h1?draft=true", person.token, json={"name": "One"}).status_code == 201
+        assert refused(server.call("POST", path + "/bookmarks/h1/publish", person.token))
+    assert refused(theirs.put("one-more"))
+    assert refused(theirs.call("POST", "/_bulk_docs", json={
+        "new_edits": False, "docs": [{"_id": "grafted", "_rev": "1-a"}]}))
+    row, = theirs.call("POST", "/_bulk_docs", json={"docs": [{"_id": "one-more"}]}).json()
+    assert row["error"] == "quota_exceeded"
+    # Three that go make room for three, whoever of a hundred comes first.
+    for number in (1, 2, 3):
+        rev = mine.call("GET", f"/d{number}").json()["_rev"]
+        assert mine.call("DELETE", f"/d{number}?rev={rev}").status_code == 200
+    with concurrent.futures.ThreadPoolExecutor(20) as pool:
+        answers = list(pool.map(
+            lambda n: database((owner, editor)[n % 2], path).put(f"race{n}").status_code, range(100)))
+    assert answers.count(201) == 3 and set(answers) <= {201, 429, 507}, answers
+    assert mine.call("GET").json()["doc_count"] == LIST_DOCUMENTS
 
 
 @pytest.mark.fault("S19")
