@@ -57,6 +57,40 @@ struct GzipTests {
     #expect(throws: CompressionError.tooLarge) { try GzipReader.inflate(packed, limit: 70_001) }
   }
 
+  @Test(arguments: [1, 7, 1_000, 100_000])
+  func aStreamIsUnpackedAsItComes(piece: Int) throws {
+    let all = bytes(200_000)
+    let packed = try GzipWriter.deflate(all) + GzipWriter.deflate([1, 2])
+    let reader = try GzipReader()
+    reader.limit = 200_002
+    var unpacked: [UInt8] = []
+    for start in stride(from: 0, to: packed.count, by: piece) {
+      try reader.append(Array(packed[start..<min(start + piece, packed.count)]))
+      while !reader.isComplete, !reader.needsBytes {
+        try reader.unpackPiece()
+        #expect(reader.unpacked.count <= GzipReader.pieceBytes)
+        unpacked += reader.takeUnpacked()
+      }
+    }
+    #expect(reader.isComplete && unpacked == all + [1, 2])
+    #expect(throws: CompressionError.self) {
+      try reader.append([0x1F, 0x8B, 7])
+      while !reader.needsBytes { try reader.unpackPiece() }
+    }
+  }
+
+  @Test func aStreamIsTooLargeAtItsLimitWhateverWasTaken() throws {
+    let reader = try GzipReader()
+    reader.limit = 199_999
+    try reader.append(try GzipWriter.deflate(bytes(200_000)))
+    #expect(throws: CompressionError.tooLarge) {
+      while !reader.isComplete {
+        try reader.unpackPiece()
+        _ = reader.takeUnpacked()
+      }
+    }
+  }
+
   @Test func everyTruncationIsMalformed() throws {
     let packed = try GzipWriter.deflate(bytes(500))
     for count in 0..<packed.count {

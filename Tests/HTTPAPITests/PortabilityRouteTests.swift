@@ -1,3 +1,4 @@
+import Compression
 import HTTPTypes
 import JSON
 import NIOCore
@@ -81,12 +82,26 @@ import Testing
     }
   }
 
-  @Test func packedImportIsRefusedWithWhatIsTaken() async throws {
+  @Test func packedImportIsUnpackedAsItComes() async throws {
     try await APIFixture.open { api in
-      let reply = try await api.send(
-        .post, "/v1/me/import", token: try await api.user("anna"), body: ByteBuffer(string: "x"),
-        headers: [.contentEncoding: "gzip"])
-      #expect(reply.status == 415 && reply.headers[.acceptEncoding] == "identity")
+      let (anna, bert) = (try await api.user("anna"), try await api.user("bert"))
+      try await api.bookmark("h1", anna)
+      let export = try await api.export(anna)
+      let packed = try GzipWriter.deflate(Array(export.joined(separator: "\n").utf8) + [0x0A])
+      func send(_ body: [UInt8], as coding: String) async throws -> Reply {
+        try await api.send(
+          .post, "/v1/me/import", token: bert, body: ByteBuffer(bytes: body),
+          headers: [.contentEncoding: coding])
+      }
+      let cut = try await send(packed.dropLast(), as: "gzip")
+      #expect(cut.status == 400)
+      let zeros = try await send(
+        try GzipWriter.deflate([UInt8](repeating: 0x20, count: 20 << 20)), as: "gzip")
+      #expect(zeros.status == 413)
+      let other = try await send(packed, as: "br")
+      #expect(other.status == 415 && other.headers[.acceptEncoding] == "gzip")
+      #expect(try await send(packed, as: "gzip").status == 200)
+      #expect(Self.told(try await api.export(bert)) == Self.told(export))
     }
   }
 

@@ -80,9 +80,11 @@ def test_export_is_whole_and_the_same_in_another_account(shared):
 def test_import_takes_its_body_as_it_comes_and_with_leave(shared):
     _, text = filled(shared)
     pieces = [text[start:start + 50_000] for start in range(0, len(text), 50_000)]
-    for send in (lambda: iter(pieces), lambda: text):
+    packed = gzip.compress(text)
+    for send, coding in ((lambda: iter(pieces), None), (lambda: text, None), (lambda: packed, "gzip"),
+                         (lambda: iter([packed[:99], packed[99:]]), "gzip")):
         account = Account(shared)
-        answer = bring(shared, account.token, send(), headers={"Expect": "100-continue"})
+        answer = bring(shared, account.token, send(), headers={"Expect": "100-continue", "Content-Encoding": coding})
         assert answer.status_code == 200, answer.text
         assert told(export(shared, account.token)) == told(text)
 

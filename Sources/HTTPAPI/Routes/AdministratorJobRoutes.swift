@@ -60,10 +60,7 @@ extension HTTPService {
     guard ["true", "false", nil].contains(query["strict"]) else {
       throw Problem(.badRequest, "invalid_parameter", "strict must be true or false")
     }
-    let body = try call.bodyAsItComes().map { buffer in
-      Work.current?.moves(bytes: buffer.readableBytes)
-      return Array(buffer.readableBytesView)
-    }
+    let body = try call.bodyAsItComes()
     let job = try await administration.jobs.run(.catalogue) { report in
       try await administration.importCatalogue(
         query["strict"] == "true", body, report)

@@ -87,9 +87,8 @@ extension HTTPService {
         try await imported.target(of: list)
       }
       var held = 0
-      for try await buffer in try call.bodyAsItComes() {
-        Work.current?.moves(bytes: buffer.readableBytes)
-        try await reading.take(Array(buffer.readableBytesView))
+      for try await bytes in try call.bodyAsItComes() {
+        try await reading.take(bytes)
         try call.hold(reading.heldBytes, beyond: &held)
       }
       let counts = try await reading.finish()

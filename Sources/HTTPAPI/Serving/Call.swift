@@ -86,9 +86,7 @@ struct Call: Sendable {
       }
       return (reader.unpacked, taken)
     } catch CompressionError.tooLarge where most < limit {
-      throw Problem(
-        .contentTooLarge, "too_large",
-        "The body may unpack to at most \(Self.mostUnpacked) times its bytes")
+      throw Self.unpacksToTooMuch
     } catch let error as CompressionError {
       throw Self.problem(error, limit)
     }
@@ -115,29 +113,33 @@ struct Call: Sendable {
     guard context.hold?.take(bytes) ?? true else { throw Problem(.overloaded) }
   }
 
-  private static func problem(_ error: CompressionError, _ limit: Int) -> Problem {
+  /// The answer to a body that unpacks to more than ``mostUnpacked`` times its bytes.
+  static let unpacksToTooMuch = Problem(
+    .contentTooLarge, "too_large", "The body may unpack to at most \(mostUnpacked) times its bytes")
+
+  /// The answer to a body that can't be unpacked.
+  /// - Parameter limit: the bytes that it may have; nil where only ``mostUnpacked`` bounds them.
+  static func problem(_ error: CompressionError, _ limit: Int? = nil) -> Problem {
     switch error {
-    case .tooLarge: tooLarge(limit)
-    case .malformed:
-      Problem(.badRequest, "bad_request", "The body is no gzip, or not all of it")
+    case .tooLarge: limit.map(tooLarge) ?? unpacksToTooMuch
+    case .malformed: malformedGzip
     case .outOfMemory:
       Problem(.serviceUnavailable, "unavailable", "The body can't be unpacked now", retryAfter: 1)
     }
   }
 
-  /// The body as it comes, of any length: whoever takes it bounds it by what it is, and accounts for what stays of it
-  /// (``hold(_:beyond:)``).
-  /// - Throws: ``Problem`` 415 for a packed one, 417.
-  func bodyAsItComes() throws(Problem) -> RequestBody {
-    guard case .identity = try ContentCoding(self) else {
-      throw Problem(
-        .unsupportedMediaType, "bad_content_type",
-        "Content-Encoding must be absent: unpack it first",
-        headers: [.acceptEncoding: "identity"])
-    }
+  /// The answer to a body that is not what its `Content-Encoding` says.
+  static let malformedGzip = Problem(
+    .badRequest, "bad_request", "The body is no gzip, or not all of it")
+
+  /// The body as it comes, of any length, unpacked if it came as gzip: whoever takes it bounds it by what it is, and
+  /// accounts for what stays of it (``hold(_:beyond:)``).
+  /// - Throws: ``Problem`` 415 for another coding than gzip, 417.
+  func bodyAsItComes() throws(Problem) -> StreamedBody {
+    let coding = try ContentCoding(self)
     try wantBody()
     context.channel.triggerUserOutboundEvent(BodyTakenAsItComes(), promise: nil)
-    return request.body
+    return StreamedBody(request.body, coding)
   }
 
   /// Gives a client that waits for it leave to send its body.

@@ -1,0 +1,70 @@
+import Compression
+import HTTPServer
+import Hummingbird
+import Lanes
+
+/// A request's body as it comes, unpacked. It counts what it gives as moved by the request.
+///
+/// Of gzip at most ``Call/mostUnpacked`` times the packed bytes come out, beyond ``RequestHold/freeBytes``, in pieces of
+/// ``GzipReader/pieceBytes``.
+struct StreamedBody: AsyncSequence, Sendable {
+  private let body: RequestBody
+  private let coding: ContentCoding
+
+  /// A body that is read once.
+  init(_ body: RequestBody, _ coding: ContentCoding) {
+    self.body = body
+    self.coding = coding
+  }
+
+  func makeAsyncIterator() -> Iterator { Iterator(body.makeAsyncIterator(), coding) }
+
+  /// Reads a body piece by piece.
+  struct Iterator: AsyncIteratorProtocol {
+    private var pieces: RequestBody.AsyncIterator
+    private let coding: ContentCoding
+    /// Made with the first packed bytes.
+    private var reader: GzipReader?
+    /// Packed bytes that have come.
+    private var packed = 0
+
+    fileprivate init(_ pieces: RequestBody.AsyncIterator, _ coding: ContentCoding) {
+      self.pieces = pieces
+      self.coding = coding
+    }
+
+    /// - Throws: ``Problem`` 400 for what is no gzip, 413 for what unpacks to too much; what the connection throws.
+    @concurrent mutating func next() async throws -> [UInt8]? {
+      let bytes =
+        switch coding {
+        case .identity: try await pieces.next().map { Array($0.readableBytesView) }
+        case .gzip: try await unpacked()
+        }
+      if let bytes { Work.current?.moves(bytes: bytes.count) }
+      return bytes
+    }
+
+    @concurrent private mutating func unpacked() async throws -> [UInt8]? {
+      do {
+        let reader = try self.reader ?? GzipReader()
+        self.reader = reader
+        while true {
+          try await Slice.giveWay()
+          try reader.unpackPiece()
+          let bytes = reader.takeUnpacked()
+          if !bytes.isEmpty { return bytes }
+          guard reader.needsBytes || reader.isComplete else { continue }
+          guard let more = try await pieces.next() else {
+            guard reader.isComplete else { throw Call.malformedGzip }
+            return nil
+          }
+          packed += more.readableBytes
+          reader.limit = Swift.max(RequestHold.freeBytes, packed * Call.mostUnpacked)
+          try reader.append(Array(more.readableBytesView))
+        }
+      } catch let error as CompressionError {
+        throw Call.problem(error)
+      }
+    }
+  }
+}
