@@ -74,7 +74,7 @@ struct GzipTests {
     }
     #expect(reader.isComplete && unpacked == all + [1, 2])
     #expect(throws: CompressionError.self) {
-      try reader.append([0x1F, 0x8B, 7])
+      try reader.append([0x1F, 0x8B, 7, 0])
       while !reader.needsBytes { try reader.unpackPiece() }
     }
   }
