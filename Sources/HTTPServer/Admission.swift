@@ -1,29 +1,29 @@
 package import NIOCore
 import Synchronization
 
-/// Says which requests are begun: so many at once, fewer while the server falls behind, and no more bytes of
-/// bodies and of answers on their way than memory is meant for. What is turned away costs next to nothing, so
-/// that what was begun is finished in time however much is asked.
+/// Decides which requests are admitted. It bounds the number of running requests, less while the server is overloaded,
+/// and the bytes of bodies and answers in memory. A refusal costs almost nothing, so the server finishes in time what
+/// it has admitted, even in a flood.
 ///
-/// The bound follows how long work waits for a thread (``note(lag:)``): it shrinks by a quarter at a time once
-/// that has been too long for a while, for a moment's stutter is no overload (RFC 8289, section 3.2), and
-/// grows steadily while it is not, as TCP's congestion window does (RFC 5681).
+/// The bound follows how long work waits for a thread (``note(lag:)``). Each late measurement shrinks it by a quarter,
+/// but only after ``patience`` of them in a row, because a short delay is no overload (RFC 8289, section 3.2). It grows
+/// steadily otherwise, as TCP's congestion window does (RFC 5681).
 ///
-/// The bound is for those who ask much: an address with at most ``fewRequests`` at once is let in up to the ceiling,
-/// of which a sixteenth is kept for such. So nobody turns others away by asking for all there is.
+/// The bound applies to addresses with many requests. An address with at most ``fewRequests`` at once is admitted up to
+/// the ceiling, and a sixteenth of the ceiling is reserved for such addresses. So no address can exclude the others.
 package final class Admission: Sendable {
   /// How often the delay is measured, in milliseconds.
   package static let intervalMilliseconds = 100
-  /// The delay that is still good, in milliseconds.
+  /// The longest delay that is not late, in milliseconds.
   package static let goodMilliseconds = 200
   /// How many measurements in a row have to be late before the bound shrinks.
   static let patience = 5
-  /// The bound never shrinks below so many requests.
+  /// The bound never shrinks below this number of requests.
   static let minimum = 16
   /// By how many requests the bound grows in one interval.
   static let growth = 16
 
-  /// How many requests at once of an address are few.
+  /// The number of requests at once that count as few for one address.
   static let fewRequests = 4
 
   private let ceiling: Int
@@ -53,18 +53,19 @@ package final class Admission: Sendable {
 
   /// Requests that are being answered.
   package var runningCount: Int { running.load(ordering: .relaxed) }
-  /// Requests that were turned away since the start.
+  /// Requests that were refused since the start.
   package var refusedCount: Int { refused.load(ordering: .relaxed) }
-  /// How many may be answered at once now.
+  /// How many requests may be answered at once now.
   package var currentBound: Int { bound.load(ordering: .relaxed) }
   /// Bytes of bodies in memory.
   package var heldBytes: Int { bytes.load(ordering: .relaxed) }
   /// Bytes of answers in memory that clients have not taken yet.
   package var answerBytes: Int { answers.load(ordering: .relaxed) }
 
-  /// Begins a request; ``leave()`` has to follow if it may.
-  /// - Parameter always: whether it is one that operators ask in just such moments.
-  /// - Parameter address: what runs for where it comes from; nil where many people's requests come from there.
+  /// Admits a request if the bound allows it.
+  /// - Parameter always: whether it is admitted in any case: operators need such requests during an overload.
+  /// - Parameter address: the running requests of the client's address; nil for an address of many people.
+  /// - Returns: whether it is admitted; then call ``leave(from:)`` when it ends.
   func enter(always: Bool, from address: AddressShare? = nil) -> Bool {
     let count = running.add(1, ordering: .relaxed).newValue
     let own = address?.running.add(1, ordering: .relaxed).newValue
@@ -74,8 +75,8 @@ package final class Admission: Sendable {
     return false
   }
 
-  /// How many requests may run for another one to be begun.
-  /// - Parameter own: how many run for its address.
+  /// How many requests may run, including the new one.
+  /// - Parameter own: how many of them come from the same address, including the new one.
   private func most(_ own: Int?) -> Int {
     let bound = bound.load(ordering: .relaxed)
     guard let own else { return bound }
@@ -87,11 +88,12 @@ package final class Admission: Sendable {
   func leave(from address: AddressShare? = nil) {
     running.subtract(1, ordering: .relaxed)
     guard let address else { return }
-    // What runs on for a client that has gone counts until it has ended, with whoever comes again.
+    // A request whose client has gone counts until it ends, together with later requests of that address.
     if address.running.subtract(1, ordering: .relaxed).newValue == 0 { forget(address) }
   }
 
-  /// A connection begins: what runs for its address.
+  /// Counts a new connection of an address.
+  /// - Returns: the running requests of that address.
   func share(of address: String) -> AddressShare {
     addresses.withLock { addresses in
       let share = addresses[address] ?? AddressShare(address)
@@ -101,7 +103,7 @@ package final class Admission: Sendable {
     }
   }
 
-  /// A connection has ended.
+  /// Counts the end of a connection.
   func release(_ share: AddressShare) {
     if share.connections.subtract(1, ordering: .relaxed).newValue == 0 { forget(share) }
   }
@@ -120,10 +122,12 @@ package final class Admission: Sendable {
   /// How many addresses are known.
   var addressCount: Int { addresses.withLock { $0.count } }
 
-  /// Counts bytes of a body; ``give(_:)`` has to follow if there is room.
+  /// Counts bytes of a body.
+  /// - Returns: whether there is memory for them; then call ``give(_:)`` when they are freed.
   func take(_ count: Int) -> Bool { take(count, of: bytes, upTo: memory) }
 
-  /// Counts bytes of an answer; ``giveAnswer(_:)`` has to follow if there is room.
+  /// Counts bytes of an answer.
+  /// - Returns: whether there is memory for them; then call ``giveAnswer(_:)`` when they are freed.
   func takeAnswer(_ count: Int) -> Bool { take(count, of: answers, upTo: answerMemory) }
 
   private func take(_ count: Int, of account: borrowing Atomic<Int>, upTo bound: Int) -> Bool {
@@ -133,17 +137,18 @@ package final class Admission: Sendable {
     return false
   }
 
-  /// Gives bytes back.
+  /// Gives back bytes of a body.
   func give(_ count: Int) {
     if count > 0 { bytes.subtract(count, ordering: .relaxed) }
   }
 
-  /// Gives bytes of an answer back.
+  /// Gives back bytes of an answer.
   func giveAnswer(_ count: Int) {
     if count > 0 { answers.subtract(count, ordering: .relaxed) }
   }
 
-  /// Takes a measurement: how much later than it wanted something ran that had nothing to do.
+  /// Adjusts the bound to a measurement.
+  /// - Parameter lag: how long a task that was due has waited for a thread.
   package func note(lag: Duration) {
     let now = bound.load(ordering: .relaxed)
     let isLate = lag > .milliseconds(Self.goodMilliseconds)
@@ -158,7 +163,7 @@ package final class Admission: Sendable {
   }
 }
 
-/// What runs for an address, or a network of IPv6, at once.
+/// The running requests and the connections of one address, or of one IPv6 network.
 final class AddressShare: Sendable {
   fileprivate let address: String
   fileprivate let running = Atomic(0)
@@ -167,11 +172,10 @@ final class AddressShare: Sendable {
   fileprivate init(_ address: String) { self.address = address }
 }
 
-/// What one request holds of what ``Admission`` counts. It is given back when neither the connection nor the handler
-/// has it any more: a client that hangs up ends its connection, and its handler takes memory and a place until that
-/// has ended, too.
+/// The memory and the slot that one request takes from ``Admission``. They are given back when neither the connection
+/// nor the handler refers to this object: the handler may still run after the client has closed the connection.
 package final class RequestHold: Sendable {
-  /// Bodies up to here cost no accounting, in bytes.
+  /// Bodies up to this size, in bytes, are not accounted for.
   package static let freeBytes = 64 << 10
 
   private let admission: Admission
@@ -180,7 +184,7 @@ package final class RequestHold: Sendable {
   private let answerBytes = Atomic(0)
   private let hasPlace = Atomic(false)
 
-  /// A request that holds nothing yet.
+  /// Makes a hold without memory or slot.
   init(_ admission: Admission, from address: AddressShare? = nil) {
     self.admission = admission
     self.address = address
@@ -192,18 +196,18 @@ package final class RequestHold: Sendable {
     if hasPlace.load(ordering: .relaxed) { admission.leave(from: address) }
   }
 
-  /// What the request of a stream of HTTP/2 holds.
-  /// - Throws: `ChannelError` for a stream that is gone already.
+  /// The hold of the request of an HTTP/2 stream.
+  /// - Throws: `ChannelError` for a stream that is already closed.
   package static func held(on channel: any Channel) async throws -> RequestHold? {
     try await channel.eventLoop.submit {
       try channel.pipeline.syncOperations.handler(type: RequestLimitHandler.self).hold
     }.get()
   }
 
-  /// Another one, for what goes on when the request is answered. It has no place among the running requests.
+  /// Makes another hold for work that continues after the answer. It has no slot among the running requests.
   package func outlasting() -> RequestHold { RequestHold(admission) }
 
-  /// Counts bytes of its body, as it was sent, unpacked or parsed.
+  /// Counts bytes of the request's body: as sent, unpacked or parsed.
   /// - Returns: whether there is memory for them.
   package func take(_ count: Int) -> Bool {
     guard count > 0 else { return true }
@@ -212,11 +216,11 @@ package final class RequestHold: Sendable {
     return true
   }
 
-  /// Gives back what its body took: nobody has it any more.
+  /// Gives back the bytes of the body, because nothing refers to it any more.
   package func giveBody() { admission.give(bytes.exchange(0, ordering: .relaxed)) }
 
-  /// Counts an answer that is being put together; one that is short costs no accounting.
-  /// - Parameter count: the bytes that it has so far.
+  /// Counts an answer that is being built. A short one is not accounted for.
+  /// - Parameter count: the bytes that the answer has so far.
   /// - Returns: whether there is memory for them.
   package func holdAnswer(_ count: Int) -> Bool {
     let held = answerBytes.load(ordering: .relaxed)
@@ -226,9 +230,9 @@ package final class RequestHold: Sendable {
     return true
   }
 
-  /// Gives back what its answer took: the connection counts it from now on.
+  /// Gives back the bytes of the answer, because the connection counts them from now on.
   package func giveAnswer() { admission.giveAnswer(answerBytes.exchange(0, ordering: .relaxed)) }
 
-  /// Takes over the place among the running requests from a connection that is gone.
+  /// Takes over the slot from a connection that is gone.
   func takePlace() { hasPlace.store(true, ordering: .relaxed) }
 }

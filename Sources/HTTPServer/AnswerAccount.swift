@@ -1,17 +1,17 @@
 import NIOCore
 
-/// The account of the long answers on a connection: their bytes in the memory that ``Admission`` counts, and how fast
-/// the client takes them. An answer of up to ``RequestLimits/answerPieceBytes`` costs none of this.
+/// Accounts for the long answers on a connection: their bytes in the memory that ``Admission`` counts, and the rate at
+/// which the client takes them. It ignores answers of at most ``RequestLimits/answerPieceBytes``.
 struct AnswerAccount {
   private let limits: ConnectionLimits
   private let admission: Admission
-  /// Bytes that are accounted for: not given yet, or not taken.
+  /// Bytes that are accounted for: not written yet, or not taken by the client.
   private var bytes = 0
-  /// Of these, the bytes that the answer on its way has still to give.
+  /// The part of these bytes that the current answer has not written yet.
   private var unwritten = 0
-  /// How the client takes them.
+  /// The rate at which the client takes them.
   private var pace: AnswerPace?
-  /// Whether the answer on its way was replaced by a refusal, and its body is thrown away.
+  /// Whether a refusal replaced the current answer; its body is then discarded.
   private var isReplaced = false
 
   /// An account without answers.
@@ -20,14 +20,14 @@ struct AnswerAccount {
     self.admission = admission
   }
 
-  /// When it is too late for the next bytes; nil while the server is waited for.
+  /// The deadline for the next bytes; nil while the client waits for the server.
   var due: NIODeadline? { pace?.due }
 
-  /// An answer of known length begins.
+  /// Begins an answer of known length.
   /// - Parameter length: its `Content-Length`.
-  /// - Returns: whether there is memory for it until the client has taken it; if not, its body is thrown away.
+  /// - Returns: whether there is memory for it until the client has taken it. If not, its body is discarded.
   mutating func begin(_ length: String) -> Bool {
-    // Shorter numbers are none that count.
+    // A number of four digits or fewer is below the limit.
     guard length.utf8.count > 4, let count = Int(length), count > RequestLimits.answerPieceBytes
     else { return true }
     guard admission.takeAnswer(count) else {
@@ -41,16 +41,16 @@ struct AnswerAccount {
 
   /// How to write a part of the body of an answer.
   enum PieceAction: Equatable {
-    /// Not at all: its answer was replaced.
+    /// Don't write it: a refusal replaced its answer.
     case drop
-    /// In one go.
+    /// Write it at once.
     case whole
-    /// In pieces of ``RequestLimits/answerPieceBytes``, each of them told (``give(_:)``, ``took(_:at:)``), so that it
-    /// is seen whether the client takes any, and how fast.
+    /// Write it in pieces of ``RequestLimits/answerPieceBytes``. Report each of them with ``give(_:)`` and
+    /// ``took(_:at:)``, which show whether and how fast the client takes them.
     case pieces
   }
 
-  /// A part of the body of an answer is to be written.
+  /// Decides how a part of an answer's body is written.
   mutating func write(_ count: Int, at now: NIODeadline) -> PieceAction {
     guard !isReplaced else { return .drop }
     guard count > RequestLimits.answerPieceBytes || unwritten > 0 else { return .whole }
@@ -61,7 +61,7 @@ struct AnswerAccount {
     return .pieces
   }
 
-  /// A piece is written.
+  /// Notes that a piece is written to the channel.
   /// - Returns: how many of its bytes are accounted for.
   mutating func give(_ count: Int) -> Int {
     let given = min(count, unwritten)
@@ -69,14 +69,14 @@ struct AnswerAccount {
     return given
   }
 
-  /// A piece is on its way, or lost with its connection.
+  /// Notes that the write of a piece has succeeded, or has failed with its connection.
   mutating func took(_ count: Int, at now: NIODeadline) {
     settle(count)
     pace?.took(count, at: now, isAll: bytes == unwritten)
     if bytes == 0 { pace = nil }
   }
 
-  /// The answer on its way ends, maybe before it gave all its bytes.
+  /// Ends the current answer, perhaps before all its bytes are written.
   mutating func end() {
     settle(unwritten)
     unwritten = 0
@@ -84,10 +84,10 @@ struct AnswerAccount {
     isReplaced = false
   }
 
-  /// Nobody looks any more how the client takes them.
+  /// Stops watching the rate at which the client takes answers.
   mutating func forgetPace() { pace = nil }
 
-  /// Gives everything back.
+  /// Gives back all bytes that are accounted for.
   mutating func release() {
     settle(bytes)
     unwritten = 0
@@ -101,8 +101,8 @@ struct AnswerAccount {
   }
 }
 
-/// How a long answer is taken: at a rate, after a pause as long as a client may take nothing. While the client has
-/// taken all that was given, it is the server that is waited for.
+/// The rate at which a client has to take a long answer. It may first pause for ``ConnectionLimits/stall``. No time
+/// counts while the client has taken all that was written: it waits for the server then.
 struct AnswerPace {
   private let limits: ConnectionLimits
   private var end: NIODeadline
@@ -114,18 +114,19 @@ struct AnswerPace {
     end = now + limits.stall
   }
 
-  /// When it is too late for the next bytes; nil while the server is waited for.
+  /// The deadline for the next bytes; nil while the client waits for the server.
   var due: NIODeadline? { pause == nil ? end : nil }
 
-  /// The client, or the buffers on the way to it, took bytes: they buy time, as much as the pause.
-  /// - Parameter isAll: whether nothing more was given yet.
+  /// Notes that the client, or a buffer on the way to it, took bytes. They extend the deadline, at most to a full pause
+  /// from now.
+  /// - Parameter isAll: whether all that was written is taken.
   mutating func took(_ bytes: Int, at now: NIODeadline, isAll: Bool) {
     end = min(
       end + ConnectionLimits.time(for: bytes, at: limits.answerRate), now + limits.stall)
     if isAll { pause = now }
   }
 
-  /// More is given.
+  /// Notes that the server writes more.
   mutating func goOn(at now: NIODeadline) {
     if let pause { end = end + (now - pause) }
     pause = nil

@@ -5,18 +5,18 @@ import NIOCore
 import NIOHTTPTypes
 import Synchronization
 
-/// Writes one answer to a connection: in one go where its length is known and it is given in one piece, piece
-/// by piece otherwise, no faster than the client takes them.
+/// Writes one answer to a connection. An answer of known length that comes in one piece is written at once. Any other
+/// is written piece by piece, no faster than the client takes them.
 struct AnswerWriter: ResponseBodyWriter {
-  /// Pieces on their way to the event loop, of which the channel does not know yet, at most.
+  /// How many pieces may be on their way to the event loop, not yet seen by the channel.
   static let piecesAhead = 2
 
   private let channel: any Channel
-  /// What is to be written before anything else.
+  /// Parts that are written before all others.
   private var waiting: [HTTPResponsePart]
-  /// Whether the first piece may be all there is.
+  /// Whether the first piece may be the whole body.
   private var mayBeWhole: Bool
-  /// None for an answer in one go.
+  /// Nil while the answer may still be written at once.
   private var ahead: PiecesAhead?
 
   /// - Parameter hasLength: whether the head says how long the body is.
@@ -46,7 +46,8 @@ struct AnswerWriter: ResponseBodyWriter {
     try await send(parts)
   }
 
-  /// Returns when there is room for more: who does not take an answer gets no further one.
+  /// Sends parts to the event loop. It waits until they are written if the channel is not writable or if too many
+  /// pieces are on their way: a client that does not read gets no further pieces.
   private func send(_ parts: [HTTPResponsePart]) async throws {
     guard channel.isActive else { throw ChannelError.ioOnClosedChannel }
     let isFarAhead = ahead.map { $0.begin() >= Self.piecesAhead } ?? false
@@ -62,17 +63,17 @@ struct AnswerWriter: ResponseBodyWriter {
   }
 }
 
-/// Counts pieces on their way to the event loop.
+/// Counts the pieces that are on their way to the event loop.
 private final class PiecesAhead: Sendable {
   private let count = Atomic(0)
 
-  /// - Returns: how many there are already.
+  /// - Returns: how many there were before.
   func begin() -> Int { count.add(1, ordering: .relaxed).oldValue }
 
   func end() { count.subtract(1, ordering: .relaxed) }
 }
 
-/// The `Date` of answers, put into words once a second.
+/// The `Date` field of answers, formatted once a second.
 ///
 /// Source: RFC 9110, section 5.6.7.
 package final class DateField: Sendable {

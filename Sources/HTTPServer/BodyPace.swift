@@ -1,38 +1,38 @@
 import NIOCore
 
-/// How a body comes: it has to keep to a rate, may pause for a while, and has to end some day. For rate and
-/// pause only the time counts in which the server waits for the client; the end comes whoever waits.
+/// The pace of an arriving body. It has a minimum rate, may pause for a while, and has to end within a time. For the
+/// rate and the pause only the time counts in which the server waits for the client. The time to the end always counts.
 struct BodyPace {
   private let limits: ConnectionLimits
-  /// When it is too late for the next byte.
+  /// The deadline for the next byte.
   private var due: NIODeadline
-  /// When it is too late for the last byte.
+  /// The deadline for the last byte.
   private var end: NIODeadline
-  /// Since when the server reads nothing.
+  /// Since when the server has not been reading.
   private var paused: NIODeadline?
   /// Bytes that have come.
   private(set) var count = 0
 
-  /// A body that begins.
+  /// Begins a body.
   init(_ limits: ConnectionLimits, at now: NIODeadline) {
     self.limits = limits
     due = now + limits.bodyGrace
     end = now + limits.body
   }
 
-  /// When to look again.
+  /// The next deadline.
   var deadline: NIODeadline { paused == nil ? min(due, end) : end }
 
   /// Whether the client is too slow.
   func isLate(at now: NIODeadline) -> Bool { now >= deadline }
 
-  /// Takes bytes: they buy time, as much as the pause that a body may make.
+  /// Counts bytes. They extend the deadline, at most to a full pause from now.
   mutating func came(_ bytes: Int, at now: NIODeadline) {
     count += bytes
     due = min(due + ConnectionLimits.time(for: bytes, at: limits.bodyRate), now + limits.bodyGrace)
   }
 
-  /// The server stops reading, or begins again.
+  /// Notes that the server stops reading or begins again.
   mutating func isRead(_ reads: Bool, at now: NIODeadline) {
     if !reads {
       paused = paused ?? now
@@ -42,17 +42,17 @@ struct BodyPace {
     }
   }
 
-  /// The server stops: the body has to end within the time that it might pause.
+  /// Notes that the server stops: the body has to end within the time of one pause.
   mutating func hurry(at now: NIODeadline) {
     end = min(end, now + limits.bodyGrace)
   }
 
-  /// The body may take any time, unless the server stops.
+  /// Removes the time limit of the body, unless the server stops.
   mutating func goOnForEver(stopping: Bool) {
     if !stopping { end = .distantFuture }
   }
 
-  /// The client may have waited for leave to send.
+  /// Begins a new pause, because the client may have waited for `100 Continue`.
   mutating func restart(at now: NIODeadline) {
     due = now + limits.bodyGrace
   }

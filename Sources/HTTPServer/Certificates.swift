@@ -2,21 +2,21 @@ import Glibc
 package import NIOSSL
 import Synchronization
 
-/// The server's certificate and key, read from two PEM files and read again when these have changed: a renewed
-/// certificate is taken without a restart. Connections that are open keep theirs.
+/// The server's certificate and key, from two PEM files. They are read again when the files have changed, so that a
+/// renewed certificate needs no restart. Open connections keep the certificate that they began with.
 package final class Certificates: Sendable {
   private struct State {
     var context: NIOSSLContext
     var stamps: [Stamp]
   }
 
-  /// What tells two states of a file apart.
+  /// Tells whether a file has changed.
   private struct Stamp: Equatable {
     let modified: [Int]
     let size: Int
     let number: UInt
 
-    /// All zero for a file that is not there.
+    /// All values are zero for a file that does not exist.
     init(_ path: String) {
       var found = stat()
       if stat(path, &found) != 0 { found = stat() }
@@ -31,9 +31,9 @@ package final class Certificates: Sendable {
   private let state: Mutex<State>
 
   /// Reads both files.
-  /// - Parameter certificateFile: the chain, the server's own certificate first.
+  /// - Parameter certificateFile: the certificate chain, the server's own certificate first.
   /// - Parameter keyFile: its private key.
-  /// - Throws: what NIOSSL throws for files that can't be read or do not belong together.
+  /// - Throws: an error of NIOSSL for files that can't be read or do not belong together.
   package init(certificateFile: String, keyFile: String) throws {
     self.certificateFile = certificateFile
     self.keyFile = keyFile
@@ -43,12 +43,12 @@ package final class Certificates: Sendable {
         stamps: [Stamp(certificateFile), Stamp(keyFile)]))
   }
 
-  /// What a new connection uses.
+  /// The TLS context of a new connection.
   package var context: NIOSSLContext { state.withLock { $0.context } }
 
-  /// Reads the files again if they have changed. What was read before stays in use if that fails.
-  /// - Returns: whether there is another certificate now.
-  /// - Throws: as ``init(certificateFile:keyFile:)``, once for each change.
+  /// Reads the files again if they have changed. If that fails, the present certificate stays in use.
+  /// - Returns: whether there is a new certificate.
+  /// - Throws: the errors of ``init(certificateFile:keyFile:)``, once for each change of the files.
   package func reload() throws -> Bool {
     let stamps = [Stamp(certificateFile), Stamp(keyFile)]
     let isNew = state.withLock { state in

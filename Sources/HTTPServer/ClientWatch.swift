@@ -1,11 +1,10 @@
 package import NIOCore
 
-/// Knows whether a connection's client has closed its side, and tells whoever waits for that at once: an
-/// answer that has nothing to write for a minute would notice after that minute. A place in every
-/// connection's pipeline.
+/// Notices when the client closes its side of a connection, and tells at once those who wait for that. Without it, a
+/// feed that writes once a minute would notice after a minute. Each connection's pipeline has one.
 ///
-/// A client that closes only its own half and goes on reading counts as gone, as it does to Hummingbird's
-/// own close handler. All but ``tell(_:_:)`` runs on the connection's event loop.
+/// A client that closes only its sending side counts as gone, although it may still read; Hummingbird's own close
+/// handler does the same. Everything but ``tell(_:_:)`` runs on the connection's event loop.
 package final class ClientWatch: ChannelInboundHandler, RemovableChannelHandler {
   package typealias InboundIn = NIOAny
 
@@ -31,8 +30,8 @@ package final class ClientWatch: ChannelInboundHandler, RemovableChannelHandler 
     leaving = nil
   }
 
-  /// Runs a closure once, soon, when the client has gone; at once if it has already. The next such wish on the
-  /// connection replaces this one. Does nothing on a connection without a watch.
+  /// Runs a closure once when the client has gone, or soon if it has already. A later call for the same connection
+  /// replaces the closure. The call does nothing for a connection without a watch.
   package static func tell(_ channel: any Channel, _ leaving: @escaping @Sendable () -> Void) {
     channel.eventLoop.execute {
       guard let watch = try? channel.pipeline.syncOperations.handler(type: ClientWatch.self)

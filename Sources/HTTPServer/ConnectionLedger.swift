@@ -4,20 +4,20 @@ package import Logging
 package import NIOCore
 import Synchronization
 
-/// Counts the connections that are open, all of them and by the address that they come from.
+/// Counts the open connections: all of them, and those of each address.
 package final class ConnectionLedger: Sendable {
-  /// What is counted.
+  /// The counts that operators see.
   package struct Counts: Sendable, Equatable {
-    /// Connections that are open.
+    /// Open connections.
     package var open = 0
-    /// Connections that were turned away since the start.
+    /// Connections that were refused since the start.
     package var refused = 0
   }
 
   private struct State {
     var counts = Counts()
     var byAddress: [ClientAddress: Int] = [:]
-    /// Connections that are turned away and told so.
+    /// Refused connections that are still open to be answered.
     var lingering = 0
   }
 
@@ -29,8 +29,8 @@ package final class ConnectionLedger: Sendable {
   /// A ledger without connections.
   /// - Parameter maximum: connections at once.
   /// - Parameter maximumPerAddress: connections at once from one address.
-  /// - Parameter maximumLingering: connections beyond those that are told at once that there are too many: each
-  ///   takes a descriptor meanwhile.
+  /// - Parameter maximumLingering: refused connections that are answered at once, at most. Each of them takes a file
+  ///   descriptor beyond `maximum`.
   package init(
     maximum: Int = RequestLimits.connections,
     maximumPerAddress: Int = RequestLimits.connectionsPerAddress, maximumLingering: Int = 32
@@ -40,7 +40,7 @@ package final class ConnectionLedger: Sendable {
     self.maximumPerAddress = maximumPerAddress
   }
 
-  /// How many there are and were refused.
+  /// How many connections are open and how many were refused.
   package var counts: Counts { state.withLock { $0.counts } }
 
   /// The addresses with the most connections, the most first.
@@ -49,9 +49,9 @@ package final class ConnectionLedger: Sendable {
     return all.sorted { $0.value > $1.value }.prefix(limit).map { ($0.key.prefix, $0.value) }
   }
 
-  /// Counts a connection if there is room for it.
-  /// - Parameter address: where it comes from; nil for one that counts for no address, as a proxy's.
-  /// - Returns: whether it may stay; then ``leave(_:)`` has to follow.
+  /// Counts a connection if the limits allow it.
+  /// - Parameter address: the address that it comes from; nil if it counts for no address, such as a proxy's.
+  /// - Returns: whether it is allowed; then call ``leave(_:)`` when it closes.
   func enter(_ address: ClientAddress?) -> Bool {
     state.withLock { state in
       let fromThere = address.map { state.byAddress[$0] ?? 0 } ?? 0
@@ -65,8 +65,8 @@ package final class ConnectionLedger: Sendable {
     }
   }
 
-  /// Counts a connection that is turned away, if there is room to tell it so.
-  /// - Returns: whether it may be told; then ``endLingering()`` has to follow.
+  /// Counts a refused connection, if the limit allows that it is answered.
+  /// - Returns: whether it is answered; then call ``endLingering()`` when it closes.
   func beginLingering() -> Bool {
     state.withLock { state in
       guard state.lingering < maximumLingering else { return false }
@@ -75,10 +75,10 @@ package final class ConnectionLedger: Sendable {
     }
   }
 
-  /// Takes a connection that was told out again.
+  /// Removes a refused connection from the count.
   func endLingering() { state.withLock { $0.lingering -= 1 } }
 
-  /// Takes a connection that was counted out again.
+  /// Removes an allowed connection from the count.
   func leave(_ address: ClientAddress?) {
     state.withLock { state in
       state.counts.open -= 1
@@ -88,12 +88,13 @@ package final class ConnectionLedger: Sendable {
   }
 }
 
-/// A connection of another kind that is counted: one too many is told so and closed; of a flood, which would take
-/// the descriptors that the server needs, all but a few are closed without a word.
+/// Counts connections and refuses those above the limits; `Inner` serves the others. A refused connection gets an
+/// answer before it is closed. In a flood most are closed without one, because each takes a file descriptor that the
+/// server needs.
 package struct CountedConnection<Inner: ServerChildChannel>: ServerChildChannel {
-  /// What becomes of a connection.
+  /// A connection, served or refused.
   package struct Value: ServerChildChannelValue {
-    /// The connection that is served; nil for one that is not.
+    /// The connection that is served; nil for a refused one.
     let inner: Inner.Value?
     /// The channel.
     package let channel: any Channel
@@ -104,9 +105,9 @@ package struct CountedConnection<Inner: ServerChildChannel>: ServerChildChannel 
   private let address: @Sendable (SocketAddress?) -> ClientAddress?
   private let refusal: ByteBuffer?
 
-  /// - Parameter isSecure: whether it runs over TLS; one too many is closed without a word then.
-  /// - Parameter answers: finds the words for one too many.
-  /// - Parameter address: whom a connection counts for; nil for nobody.
+  /// - Parameter isSecure: whether connections run over TLS; a refused one is then closed without an answer.
+  /// - Parameter answers: supplies the answer to a refused connection.
+  /// - Parameter address: the address that a connection counts for; nil for none.
   package init(
     _ inner: Inner, ledger: ConnectionLedger, isSecure: Bool, answers: any RequestAnswering,
     address: @escaping @Sendable (SocketAddress?) -> ClientAddress?
@@ -142,7 +143,7 @@ package struct CountedConnection<Inner: ServerChildChannel>: ServerChildChannel 
   }
 }
 
-/// Says that there are too many connections, and closes.
+/// Answers that there are too many connections, and closes the connection.
 private final class ConnectionRefuser: ChannelInboundHandler {
   typealias InboundIn = ByteBuffer
   typealias OutboundOut = ByteBuffer

@@ -1,8 +1,8 @@
 import NIOCore
 import NIOHTTP1
 
-/// Watches the bytes of an HTTP/1 connection before they are parsed: a head that takes too long is answered
-/// 408, what the parser refuses gets its answer here, and what comes after the last answer is thrown away.
+/// Watches the bytes of an HTTP/1 connection before they are parsed. It answers 408 if a head takes too long, decides
+/// how the server answers what the parser refuses, and discards what comes after the last answer.
 final class HeaderTimeoutHandler: ChannelInboundHandler, RemovableChannelHandler {
   typealias InboundIn = ByteBuffer
   typealias InboundOut = ByteBuffer
@@ -11,11 +11,11 @@ final class HeaderTimeoutHandler: ChannelInboundHandler, RemovableChannelHandler
   private let state: ConnectionState
   private let limits: ConnectionLimits
   private let answers: any RequestAnswering
-  /// When the head that is on its way began.
+  /// When the first byte of the unfinished head came; nil if no head is unfinished.
   private var began: NIODeadline?
-  /// Whether its first line has come.
+  /// Whether the first line of this head is complete.
   private var hasLine = false
-  /// Its bytes that have come.
+  /// How many bytes of this head have come.
   private var count = 0
   private var timer: Scheduled<Void>?
 
@@ -54,7 +54,7 @@ final class HeaderTimeoutHandler: ChannelInboundHandler, RemovableChannelHandler
       state.isDraining = true
       began = nil
     } else if state.marks == marks, !state.isInBody {
-      // Nothing came of these bytes: they are a part of a head.
+      // The parser found no complete head and no body: these bytes are a part of a head.
       let bytes = Self.unwrapInboundIn(data)
       hasLine = hasLine || endsLine(bytes)
       count += bytes.readableBytes
@@ -80,7 +80,7 @@ final class HeaderTimeoutHandler: ChannelInboundHandler, RemovableChannelHandler
       guard let began, !state.isDraining else { return }
       let now = context.eventLoop.now
       if state.outstanding > 0 {
-        // It is read ahead of an answer: its time begins with its turn.
+        // An earlier request is not answered yet. The time of this head begins when that one is answered.
         self.began = now
         schedule(context, in: limits.header)
       } else if now < began + limits.header {
@@ -91,14 +91,15 @@ final class HeaderTimeoutHandler: ChannelInboundHandler, RemovableChannelHandler
     }
   }
 
-  /// Answers a head that is late, and ends the connection.
+  /// Answers a head that is late, and closes the connection.
   private func cut(_ context: ChannelHandlerContext) {
     state.isDraining = true
     context.writeAndFlush(wrapOutboundOut(answers.lastAnswer(.slowHead)), promise: nil)
     context.close(lingering: limits.linger)
   }
 
-  /// - Parameter isStart: whether the head that was refused begins with these bytes.
+  /// The answer to what the parser refused.
+  /// - Parameter isStart: whether the refused head begins with these bytes.
   private func refusal(
     _ failure: HTTPParserError, _ bytes: ByteBuffer, isStart: Bool
   ) -> ConnectionRefusal {
@@ -111,13 +112,13 @@ final class HeaderTimeoutHandler: ChannelInboundHandler, RemovableChannelHandler
     }
   }
 
-  /// Whether a line ends there before the head is too long.
+  /// Whether a line ends in these bytes before the head is too long.
   private func endsLine(_ bytes: ByteBuffer) -> Bool {
     bytes.readableBytesView.prefix(max(0, RequestLimits.headerBytes - count))
       .contains(UInt8(ascii: "\n"))
   }
 
-  /// Whether a method stands there, if one that nobody knows.
+  /// Whether the bytes begin with a word of letters and a space: a method, perhaps an unknown one.
   private static func beginsWithWord(_ bytes: ByteBuffer) -> Bool {
     let word = bytes.readableBytesView.prefix { $0 | 0x20 >= 0x61 && $0 | 0x20 <= 0x7A }
     return !word.isEmpty && bytes.readableBytesView[word.endIndex...].first == 0x20

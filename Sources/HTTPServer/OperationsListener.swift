@@ -4,21 +4,21 @@ import NIOHTTP1
 import NIOHTTPTypes
 import NIOPosix
 
-/// A port of its own for what operators ask, and for nothing else: with a thread and connections of its own, so that
-/// no flood of others hides a server that works.
+/// A separate port for the requests of operators. It has its own thread and connections, so that a flood on the other
+/// port can't hide that the server works.
 package struct OperationsListener: Sendable {
   /// Connections at once.
   package static let connections = 64
 
-  /// The port that it listens at.
+  /// The port of the listener.
   package let port: Int
   private let channel: any Channel
   private let group: MultiThreadedEventLoopGroup
 
   /// Begins to listen, without TLS.
-  /// - Parameter port: 0 for one that is free.
-  /// - Parameter answers: the service; what it answers at once is what the port is for.
-  /// - Throws: `IOError` for an address that can't be listened at.
+  /// - Parameter port: 0 for any free port.
+  /// - Parameter answers: the service. This port serves only what it answers at once.
+  /// - Throws: `IOError` for an address that can't be bound.
   package init(hostname: String, port: Int, answers: any RequestAnswering) async throws {
     let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
     let ledger = ConnectionLedger(
@@ -50,15 +50,15 @@ package struct OperationsListener: Sendable {
     self.port = channel.localAddress?.port ?? port
   }
 
-  /// Ends the listening and every connection.
+  /// Stops listening and closes every connection.
   package func close() async {
     try? await channel.close()
-    // It throws only when it is shut down already.
+    // It throws only if the group is already shut down.
     try? await group.shutdownGracefully()
   }
 }
 
-/// Refuses whatever is not answered at once, and ends idle connections.
+/// Refuses all requests that are not answered at once, and closes idle connections.
 private final class OperationsHandler: ChannelInboundHandler {
   typealias InboundIn = HTTPRequestPart
   typealias OutboundOut = HTTPResponsePart
@@ -75,7 +75,7 @@ private final class OperationsHandler: ChannelInboundHandler {
   func errorCaught(context: ChannelHandlerContext, error: any Error) {
     switch error {
     case is HTTPParserError:
-      // ``RequestLimitHandler`` finds the words.
+      // ``RequestLimitHandler`` replaces this by the right status and text.
       let head = HTTPResponse(status: .badRequest, headerFields: [.connection: "close"])
       context.write(wrapOutboundOut(.head(head)), promise: nil)
       context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: nil)

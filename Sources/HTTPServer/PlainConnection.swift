@@ -5,12 +5,12 @@ package import Logging
 package import NIOCore
 import NIOHTTP1
 
-/// An HTTP/1 connection: what Hummingbird's own `HTTP1Channel` is, with this server's limits around it and
-/// fewer steps on the way of a request.
+/// An HTTP/1 connection. It has the role of Hummingbird's own `HTTP1Channel`, with this server's limits and fewer steps
+/// for each request.
 ///
-/// From the socket inwards: ``HeaderTimeoutHandler``, the encoder and the parser, ``RequestCodec``, ``RequestLimitHandler``,
-/// ``ClientWatch``, Hummingbird's idle timer, ``RequestHandler``, and the task that answers one request after
-/// the other.
+/// The order from the socket inwards: ``HeaderTimeoutHandler``, the encoder and the parser, ``RequestCodec``,
+/// ``RequestLimitHandler``, ``ClientWatch``, Hummingbird's idle timer, ``RequestHandler``, and the task that answers
+/// the requests one after the other.
 package struct PlainConnection: ServerChildChannel {
   private let answers: any RequestAnswering
   private let date = DateField()
@@ -46,7 +46,7 @@ package struct PlainConnection: ServerChildChannel {
     }
   }
 
-  /// Adds what turns bytes into requests and answers into bytes.
+  /// Adds the handlers that turn bytes into requests and answers into bytes.
   static func addCodec(
     to pipeline: ChannelPipeline.SynchronousOperations, _ state: ConnectionState,
     _ limits: ConnectionLimits, _ answers: any RequestAnswering, isSecure: Bool
@@ -80,7 +80,8 @@ package struct PlainConnection: ServerChildChannel {
             request, on: channel, holding: value.hold, logger: logger)
           try await write(response, to: channel)
           WorkExecutor.current?.finish()
-          // Nothing after the last answer is done (RFC 9112, section 9.6), whoever said that it is that.
+          // The server answers nothing after the last answer (RFC 9112, section 9.6), whichever side asked for the
+          // close.
           if request.headers.value(of: .connection) == "close"
             || response.headers.value(of: .connection) == "close"
           {
@@ -88,11 +89,11 @@ package struct PlainConnection: ServerChildChannel {
           }
         }
       } catch is HTTPParserError {
-        // ``RequestLimitHandler`` finds the words.
+        // ``RequestLimitHandler`` replaces this by the right status and text.
         try? await write(
           Response(status: .badRequest, headers: [.connection: "close"]), to: channel)
       } catch {
-        // The client is gone or took nothing.
+        // The client is gone or does not read.
         return channel.close(promise: nil)
       }
       channel.close(mode: .output, promise: nil)

@@ -4,40 +4,39 @@ package import Lanes
 package import Logging
 package import NIOCore
 
-/// What a connection asks of the service behind it. The server knows no route and no words of its own: whatever
-/// depends on these is asked here.
+/// What a connection asks of the service behind it. The HTTP server itself knows no routes and no texts of answers.
 package protocol RequestAnswering: Sendable {
-  /// Answers a request, in the task of its connection.
-  /// - Parameter channel: the connection, or the stream of HTTP/2.
-  /// - Parameter hold: what the request holds of the memory that is accounted for.
-  /// - Throws: `HTTPParserError` alone, for a body that breaks off or is no HTTP: the server answers 400 and
+  /// Answers a request in the task of its connection.
+  /// - Parameter channel: the connection, or the HTTP/2 stream.
+  /// - Parameter hold: the memory and the slot that the request uses.
+  /// - Throws: only `HTTPParserError`, for a body that is incomplete or not valid HTTP. The server then answers 400 and
   ///   closes the connection.
   func answer(
     _ request: Request, on channel: any Channel, holding hold: RequestHold?, logger: Logger
   ) async throws -> Response
 
-  /// Answers a request that nothing has to be waited for, on the connection's event loop.
+  /// Answers a request on the connection's event loop if the answer needs no waiting.
   /// - Returns: nil for every other request.
   func answerAtOnce(_ head: HTTPRequest) -> (head: HTTPResponse, body: ByteBuffer)?
 
-  /// Whether a request is begun however much there is to do.
+  /// Whether a request is admitted even when the server is overloaded.
   func isAlwaysBegun(_ head: HTTPRequest) -> Bool
 
-  /// The answer that the server gives in place of the service, with its length.
-  /// - Parameter request: the request that it answers; nil where none was read.
+  /// The answer that the server gives instead of the service, with its `Content-Length`.
+  /// - Parameter request: the refused request; nil if none was read.
   func answer(
     to refusal: ConnectionRefusal, of request: HTTPRequest?
   ) -> (head: HTTPResponse, body: ByteBuffer)
 
-  /// What the task of a connection, or of a stream of HTTP/2, runs on; nil for Swift's own threads.
+  /// The executor for the task of a connection or of an HTTP/2 stream; nil for Swift's own threads.
   func executor(for channel: any Channel) -> WorkExecutor?
 
-  /// Whether an address is that of a proxy, from which requests of many people come.
+  /// Whether an address belongs to a proxy, which forwards requests of many people.
   func isProxy(_ address: String) -> Bool
 }
 
 extension RequestAnswering {
-  /// The last answer of a connection as it goes over the wire, for where nothing writes answers yet.
+  /// The last answer of a connection as bytes, for use where no encoder is at work.
   func lastAnswer(_ refusal: ConnectionRefusal) -> ByteBuffer {
     let (head, body) = answer(to: refusal, of: nil)
     var buffer = ByteBuffer(
@@ -51,7 +50,7 @@ extension RequestAnswering {
   }
 }
 
-/// Why the server answers in place of the service. The service finds status and words.
+/// Why the server answers instead of the service. The service supplies the status and the text.
 package enum ConnectionRefusal: Error, Sendable, CaseIterable {
   /// The head of a request took longer than ``RequestLimits/headerSeconds``.
   case slowHead
@@ -63,12 +62,12 @@ package enum ConnectionRefusal: Error, Sendable, CaseIterable {
   case target
   /// The method is unknown.
   case method
-  /// Anything else that is no HTTP/1.1 (RFC 9112).
+  /// The request breaks another rule of HTTP/1.1 (RFC 9112).
   case malformed
-  /// There are more requests, bodies, answers or connections than the server takes.
+  /// There are more requests, bodies, answers or connections than the server accepts.
   case overloaded
   /// The answer did not begin within ``RequestLimits/requestSeconds``.
   case slowAnswer
-  /// The port is for other requests (``OperationsListener``).
+  /// This port serves only other requests (``OperationsListener``).
   case notServed
 }

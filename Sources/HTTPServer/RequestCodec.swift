@@ -4,8 +4,8 @@ import NIOHTTP1
 import NIOHTTPTypes
 import NIOHTTPTypesHTTP1
 
-/// Turns what the parser found into requests, and answers into what is written: the place that still sees a
-/// request as it came, with its version, its target and each of its `Host` fields.
+/// Turns the parser's output into requests, and answers into the encoder's input. It sees a request as the client sent
+/// it: with its version, its target and each of its `Host` fields.
 ///
 /// Source: RFC 9112, sections 3.2 (target and Host), 6.1 (Transfer-Encoding), 9.3 and 9.6 (the last request).
 final class RequestCodec: ChannelDuplexHandler, RemovableChannelHandler {
@@ -39,7 +39,7 @@ final class RequestCodec: ChannelDuplexHandler, RemovableChannelHandler {
     case .end:
       state.marks &+= 1
       state.isInBody = false
-      // Nobody reads trailers here.
+      // The server uses no trailers.
       context.fireChannelRead(wrapInboundOut(.end(nil)))
     }
   }
@@ -55,7 +55,7 @@ final class RequestCodec: ChannelDuplexHandler, RemovableChannelHandler {
     switch unwrapOutboundIn(data) {
     case .head(let response):
       var head = HTTPResponseHead(response)
-      // The encoder must not answer HTTP/1.0 with chunks.
+      // The encoder must not send chunks to an HTTP/1.0 client.
       if state.answersOld { head.version = .http1_0 }
       context.write(wrapOutboundOut(.head(head)), promise: promise)
     case .body(let bytes):
@@ -71,7 +71,9 @@ final class RequestCodec: ChannelDuplexHandler, RemovableChannelHandler {
     context.fireErrorCaught(failure)
   }
 
-  /// The request; nil for one whose length can't be relied on.
+  /// Makes a request from a parsed head.
+  /// - Returns: nil for an unknown method, and for HTTP/1.0 with `Transfer-Encoding`: the length of its body is not
+  ///   reliable.
   private func request(_ head: HTTPRequestHead) -> HTTPRequest? {
     guard let method = try? HTTPRequest.Method(head.method) else { return nil }
     var fields = HTTPFields()
@@ -79,16 +81,16 @@ final class RequestCodec: ChannelDuplexHandler, RemovableChannelHandler {
     var host: String?
     for (name, value) in head.headers {
       if Self.matches(name, "host") {
-        // Several are none that can be served: no name has a comma.
+        // Several Host fields are joined by a comma. No host name contains one, so such a request is never served.
         host = host.map { $0 + "," + value } ?? value
       } else if let name = HTTPField.Name(name) {
         if state.isOld, name == .transferEncoding { return nil }
-        // An upgrade is never accepted; the parser reads nothing after a request that asks for one.
+        // The server accepts no upgrade, and the parser reads nothing after a request that asks for one.
         if Self.matches(name.rawName, "upgrade") { state.isLast = true }
         fields.append(HTTPField(name: name, value: value))
       }
     }
-    // HTTP/1.0 has no Host; whoever speaks it means this server.
+    // HTTP/1.0 has no Host field: the request is for this server.
     if state.isOld, host == nil { host = "localhost" }
     var path = head.uri
     if path.utf8.first != UInt8(ascii: "/"), let absolute = Self.absolute(path) {
@@ -103,8 +105,8 @@ final class RequestCodec: ChannelDuplexHandler, RemovableChannelHandler {
       && zip(name.utf8, lowerCase.utf8).allSatisfy { $0 | 0x20 == $1 }
   }
 
-  /// The host and the path of a target in absolute form, whose host goes before the field's; nil for a target
-  /// in another form.
+  /// The host and the path of a target in absolute form. This host replaces that of the `Host` field.
+  /// - Returns: nil for a target in another form.
   private static func absolute(_ target: String) -> (host: String?, path: String)? {
     let bytes = target.utf8
     guard
@@ -121,7 +123,7 @@ final class RequestCodec: ChannelDuplexHandler, RemovableChannelHandler {
 }
 
 extension HTTPFields {
-  /// A field's value, as the subscript gives it, but not copied where the field comes once.
+  /// A field's value, as the subscript gives it, but without a copy if the field occurs once.
   package func value(of name: HTTPField.Name) -> String? {
     guard let index = firstIndex(where: { $0.name == name }) else { return nil }
     guard !self[self.index(after: index)...].contains(where: { $0.name == name }) else {

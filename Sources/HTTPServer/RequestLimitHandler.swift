@@ -3,13 +3,11 @@ import IPAddresses
 import NIOCore
 import NIOHTTPTypes
 
-/// Watches the requests and answers of a connection, or of a stream of HTTP/2: turns requests away while the
-/// server has too much to do, cuts off bodies that come too slowly and answers that are taken too slowly or not
-/// given, and ends a connection after its last answer.
+/// Enforces the limits of the requests and answers on a connection, or on an HTTP/2 stream. It refuses requests while
+/// the server is overloaded, ends bodies and answers that are too slow, and ends a connection after its last answer.
 ///
-/// What is to be done a ``RequestLimitStateMachine`` decides; this does it. A request costs a few comparisons and two
-/// looks at the clock; the timer runs at an interval and only while there is something to wait for, so that a feed
-/// that waits has none.
+/// ``RequestLimitStateMachine`` decides and this handler acts. A request costs a few comparisons and two reads of the
+/// clock. The timer runs at intervals, and only while there is a deadline: an idle feed has none.
 final class RequestLimitHandler: ChannelDuplexHandler, RemovableChannelHandler {
   typealias InboundIn = HTTPRequestPart
   typealias InboundOut = HTTPRequestPart
@@ -19,7 +17,7 @@ final class RequestLimitHandler: ChannelDuplexHandler, RemovableChannelHandler {
   private let limits: ConnectionLimits
   /// The service that answers requests.
   private let answers: any RequestAnswering
-  /// The connection's state; nil for a stream of HTTP/2, which has one request.
+  /// The connection's state; nil for an HTTP/2 stream, which has one request.
   private let connection: ConnectionState?
   private var machine: RequestLimitStateMachine
   private var timer: Scheduled<Void>?
@@ -34,7 +32,7 @@ final class RequestLimitHandler: ChannelDuplexHandler, RemovableChannelHandler {
     machine = RequestLimitStateMachine(limits, admission, isStream: connection == nil)
   }
 
-  /// What the oldest request holds.
+  /// The memory and the slot of the oldest request.
   var hold: RequestHold? { machine.first?.hold }
 
   func handlerAdded(context: ChannelHandlerContext) {
@@ -78,7 +76,7 @@ final class RequestLimitHandler: ChannelDuplexHandler, RemovableChannelHandler {
       isAlwaysBegun: answers.isAlwaysBegun(head))
     var action = machine.readHead(request, at: now)
     if case .ask = action {
-      // Who does not take answers waits for them as others do.
+      // A client that does not read its answers gets no answer at once: its request is admitted like any other.
       if context.channel.isWritable, let (head, body) = answers.answerAtOnce(head) {
         machine.answerAtOnce()
         answer(head, body, context)
@@ -113,7 +111,7 @@ final class RequestLimitHandler: ChannelDuplexHandler, RemovableChannelHandler {
     }
   }
 
-  /// Lets the route answer what is wrong with its body.
+  /// Reports the error to the route that reads the body.
   private func fail(_ refusal: ConnectionRefusal, _ context: ChannelHandlerContext) {
     connection?.isDraining = true
     context.fireErrorCaught(refusal)
@@ -133,7 +131,7 @@ final class RequestLimitHandler: ChannelDuplexHandler, RemovableChannelHandler {
     context: ChannelHandlerContext, event: Any, promise: EventLoopPromise<Void>?
   ) {
     switch event {
-    case is BodyTakenAsItComes: machine.takeBodyAsItComes()
+    case is BodyStreamingStarted: machine.takeBodyAsItComes()
     case is BodyWanted:
       if machine.wantBody(at: context.eventLoop.now) {
         write(HTTPResponse(status: .continue), context, nil)
@@ -171,7 +169,7 @@ final class RequestLimitHandler: ChannelDuplexHandler, RemovableChannelHandler {
     }
   }
 
-  /// Writes the head of an answer by the service.
+  /// Writes the head of an answer of the service.
   private func answer(
     _ head: HTTPResponse, _ context: ChannelHandlerContext, _ promise: EventLoopPromise<Void>?
   ) {
@@ -197,7 +195,7 @@ final class RequestLimitHandler: ChannelDuplexHandler, RemovableChannelHandler {
     }
   }
 
-  /// Writes a refusal in place of an answer, whose end is still to come.
+  /// Writes a refusal instead of an answer, whose end follows later.
   private func replace(
     _ refusal: ConnectionRefusal, to request: HTTPRequest?, isLast: Bool,
     _ context: ChannelHandlerContext, _ promise: EventLoopPromise<Void>?
@@ -208,7 +206,7 @@ final class RequestLimitHandler: ChannelDuplexHandler, RemovableChannelHandler {
     if request?.method != .head { context.write(wrapOutboundOut(.body(body)), promise: nil) }
   }
 
-  /// Writes a head in the version of the request that it answers.
+  /// Writes a head in the HTTP version of the request.
   private func write(
     _ head: HTTPResponse, _ context: ChannelHandlerContext, _ promise: EventLoopPromise<Void>?
   ) {
@@ -235,7 +233,7 @@ final class RequestLimitHandler: ChannelDuplexHandler, RemovableChannelHandler {
     }
   }
 
-  /// Refuses a request in place of the route.
+  /// Refuses a request instead of the route.
   private func answer(_ refusal: ConnectionRefusal, _ context: ChannelHandlerContext) {
     let request = machine.answered
     var (head, body) = answers.answer(to: refusal, of: request)
@@ -243,7 +241,7 @@ final class RequestLimitHandler: ChannelDuplexHandler, RemovableChannelHandler {
     answer(&head, body, context)
   }
 
-  /// Answers in place of the route, of what is in memory anyway: none is accounted for.
+  /// Answers instead of the route. The body is small or in memory anyway, so it is not accounted for.
   private func answer(_ head: HTTPResponse, _ body: ByteBuffer, _ context: ChannelHandlerContext) {
     var head = head
     answer(&head, body, context)
@@ -265,7 +263,7 @@ final class RequestLimitHandler: ChannelDuplexHandler, RemovableChannelHandler {
 
   // MARK: The end
 
-  /// Writes what is the last, and closes when it is on its way.
+  /// Writes the end of the last answer, and closes the connection when it is sent.
   private func finish(
     _ data: NIOAny, _ context: ChannelHandlerContext, _ promise: EventLoopPromise<Void>?
   ) {
@@ -276,7 +274,7 @@ final class RequestLimitHandler: ChannelDuplexHandler, RemovableChannelHandler {
     sent.futureResult.assumeIsolated().whenComplete { [self] _ in
       machine.finished()
       guard let connection else {
-        // The rest of a stream's body is not wanted (RFC 9113, section 8.1).
+        // The rest of the body is not needed (RFC 9113, section 8.1).
         if isOpen { context.close(promise: nil) }
         return
       }
@@ -286,7 +284,7 @@ final class RequestLimitHandler: ChannelDuplexHandler, RemovableChannelHandler {
     context.writeAndFlush(data, promise: sent)
   }
 
-  /// Ends a connection that owes nothing, once what was written is on its way.
+  /// Ends a connection that owes no answer, after all that was written is sent.
   private func end(_ context: ChannelHandlerContext) {
     let isRead = machine.end()
     dropRequests(context)
@@ -299,7 +297,7 @@ final class RequestLimitHandler: ChannelDuplexHandler, RemovableChannelHandler {
     context.close(mode: .output, promise: ended)
   }
 
-  /// Reads past whatever comes: no further request is begun on the connection.
+  /// Discards all further input: the connection begins no more requests.
   private func dropRequests(_ context: ChannelHandlerContext) {
     guard let connection else { return }
     connection.isDraining = true
@@ -310,8 +308,8 @@ final class RequestLimitHandler: ChannelDuplexHandler, RemovableChannelHandler {
     guard event is ChannelShouldQuiesceEvent, connection != nil else {
       return context.fireUserInboundEventTriggered(event)
     }
-    // Hummingbird's own handler, which is not told, would close the connection at once where the last answer is
-    // written but not taken.
+    // The event is not passed on. Hummingbird's own handler would close the connection at once when the last answer is
+    // written but not taken by the client.
     if machine.stop(at: context.eventLoop.now) { end(context) }
     arm(context, at: context.eventLoop.now)
   }
@@ -325,7 +323,7 @@ final class RequestLimitHandler: ChannelDuplexHandler, RemovableChannelHandler {
     context.fireChannelWritabilityChanged()
   }
 
-  /// Sees to it that the connection is looked at.
+  /// Starts the timer if there is a deadline.
   private func arm(_ context: ChannelHandlerContext, at now: NIODeadline) {
     guard timer == nil, let due = machine.due else { return }
     let time = min(limits.interval, max(due - now, .milliseconds(1)))

@@ -1,10 +1,10 @@
-/// What ``RequestLimitHandler`` is told to do.
+/// The actions that ``RequestLimitHandler`` carries out.
 extension RequestLimitStateMachine {
   /// What to do with the head of a request.
   enum HeadAction {
-    /// It comes after the last request of its connection.
+    /// Ignore it: it comes after the last request of its connection.
     case ignore
-    /// It is the only one: it may be answered at once (``answerAtOnce()``) or be begun (``admit(at:)``).
+    /// No other request is outstanding: answer it at once (``answerAtOnce()``) or admit it (``admit(at:)``).
     case ask
     /// Pass it on.
     case forward(RequestHold)
@@ -14,40 +14,39 @@ extension RequestLimitStateMachine {
 
   /// What to do with a part of a body, or with its end.
   enum BodyAction: Equatable {
-    /// Nobody reads it.
+    /// Discard it.
     case ignore
     /// Pass it on.
     case forward
-    /// Give the connection up.
+    /// Close the connection.
     case close
-    /// Tell the route's reader of the body.
+    /// Report the error to the route that reads the body.
     case fail(ConnectionRefusal)
-    /// A request that was refused has ended: pass its end on to the idle timer, and end the connection, where that is
-    /// said.
+    /// A refused request has ended. Pass its end on to the idle timer, and end the connection, as the values say.
     case endRefused(isPassedOn: Bool, endsConnection: Bool)
   }
 
   /// What to do with the head of an answer.
   enum AnswerAction: Equatable {
-    /// Write it, as the last of its connection where that is said.
+    /// Write it. `isLast` says whether it is the last of its connection.
     case write(isLast: Bool)
-    /// The parser refused the request: say so in its place.
+    /// The parser refused the request: write the refusal in its place.
     case refuse
-    /// There is no memory for it: say so in its place.
+    /// There is no memory for it: write ``ConnectionRefusal/overloaded`` in its place.
     case replace(isLast: Bool)
-    /// The request that the parser refused was answered already: give the connection up.
+    /// The request that the parser refused was already answered: close the connection.
     case close
   }
 
   /// What to do when time has passed.
   enum TimeAction: Equatable {
-    /// Nothing is too late.
+    /// No limit is reached.
     case none
-    /// Cut the connection with whatever is on it.
+    /// Close the connection at once.
     case cut
-    /// Tell the route's reader of the body.
+    /// Report the error to the route that reads the body.
     case fail(ConnectionRefusal)
-    /// Answer in place of the route.
+    /// Answer instead of the route.
     case refuse(ConnectionRefusal)
   }
 }

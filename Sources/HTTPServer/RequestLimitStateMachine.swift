@@ -1,49 +1,50 @@
 import HTTPTypes
 import NIOCore
 
-/// The limits of the requests and answers on one connection, or on one stream of HTTP/2, as a value. Each event
-/// returns what has to be done; ``RequestLimitHandler`` does it. It touches no channel, and its time is told.
+/// The limits of the requests and answers on one connection, or on one HTTP/2 stream, as a value. Each event returns an
+/// action that ``RequestLimitHandler`` carries out. The value uses neither a channel nor a clock: callers pass the
+/// time.
 ///
-/// Requests come one after the other and may overlap their answers (pipelining). The first of them holds a place among
-/// the running requests of ``Admission``.
+/// A client may send requests before earlier ones are answered (pipelining). The first of them holds one slot among the
+/// running requests that ``Admission`` counts.
 struct RequestLimitStateMachine {
-  /// Bytes of a refused request that are read before the connection is given up.
+  /// How many bytes of a refused request are read before the connection is closed.
   static let refusedBytes = 1 << 20
 
   private let limits: ConnectionLimits
   private let admission: Admission
-  /// Whether it is a stream of HTTP/2, which has one request.
+  /// Whether this is an HTTP/2 stream, which has one request.
   private let isStream: Bool
-  /// What runs for where the connection comes from; nil for a proxy, which brings requests of many people.
+  /// The running requests of the client's address; nil for a proxy, which forwards requests of many people.
   private var address: AddressShare?
 
-  /// The request that was read last.
+  /// The request whose head was read last.
   private var last: AskedRequest?
-  /// Requests passed on and not answered to their end, the oldest first.
+  /// Requests that were passed on and are not completely answered, the oldest first.
   private var asked = CircularBuffer<AskedRequest>(initialCapacity: 2)
-  /// The body that is on its way.
+  /// The pace of the body that is arriving; nil between requests.
   private var pace: BodyPace?
-  /// Whether the answer has begun.
+  /// Whether the current answer has begun.
   private var hasAnswer = false
-  /// Since when an answer is waited for.
+  /// When the wait for the current answer began; nil while there is no such wait.
   private var waiting: NIODeadline?
-  /// Whether the request on its way is turned away, or answered already.
+  /// Whether the request that is arriving is refused, or already answered at once.
   private var isRefusing = false
-  /// Whether the body on its way is taken as it comes.
+  /// Whether the route reads the arriving body as it comes.
   private var isTakenAsItComes = false
-  /// Whether the request on its way is answered already.
+  /// Whether the request that is arriving was answered at once.
   private var isAnsweredAtOnce = false
-  /// Whether the answer on its way is the last.
+  /// Whether the current answer is the last of the connection.
   private(set) var closes = false
-  /// Whether nothing more is read or written but what was written last.
+  /// Whether nothing more is read or written, apart from what is already written.
   private(set) var isOver = false
-  /// Whether a place among the running requests is held.
+  /// Whether a slot among the running requests is held.
   private var holdsPlace = false
-  /// Since when nothing can be written, or was taken.
+  /// Since when the channel has not been writable, or the last answer has not been taken.
   private var stuck: NIODeadline?
-  /// The long answers that are on their way.
+  /// The long answers that the client has not taken yet.
   private var answerAccount: AnswerAccount
-  /// When the connection is cut whatever is on it; nil until the server stops.
+  /// When the connection is closed in any case; nil until the server stops.
   private var cutoff: NIODeadline?
 
   /// A connection without requests.
@@ -54,23 +55,23 @@ struct RequestLimitStateMachine {
     answerAccount = AnswerAccount(limits, admission)
   }
 
-  /// How many requests were passed on and are not answered to their end.
+  /// How many requests were passed on and are not completely answered.
   var outstanding: Int { asked.count }
 
   /// The oldest of them.
   var first: AskedRequest? { asked.first }
 
-  /// The request that is answered, or that is turned away.
+  /// The request that is being answered or refused.
   var answered: HTTPRequest? { (asked.first ?? last)?.head }
 
-  /// The connection begins.
-  /// - Parameter text: the address that it comes from.
+  /// Notes that the connection begins.
+  /// - Parameter text: the client's address.
   mutating func begin(from text: String) { address = admission.share(of: text) }
 
   // MARK: Requests
 
-  /// The head of a request has come.
-  /// - Parameter request: the request, which holds nothing yet.
+  /// Decides about the head of a request.
+  /// - Parameter request: the request, without a ``RequestHold``.
   mutating func readHead(_ request: AskedRequest, at now: NIODeadline) -> HeadAction {
     guard !isOver, !closes || outstanding == 0 else { return .ignore }
     last = request
@@ -81,7 +82,7 @@ struct RequestLimitStateMachine {
     return .ask
   }
 
-  /// The request is answered without being begun.
+  /// Notes that the request is answered at once, without admission.
   mutating func answerAtOnce() {
     refuse()
     isAnsweredAtOnce = true
@@ -89,7 +90,7 @@ struct RequestLimitStateMachine {
     waiting = nil
   }
 
-  /// Begins the request that was read last if there is a place for it.
+  /// Admits the request that was read last if there is a slot for it.
   mutating func admit(at now: NIODeadline) -> HeadAction {
     guard let last, admission.enter(always: last.isAlwaysBegun, from: address) else {
       refuse()
@@ -114,7 +115,7 @@ struct RequestLimitStateMachine {
     return hold
   }
 
-  /// Bytes of a body have come.
+  /// Decides about bytes of a body.
   mutating func readBody(_ bytes: Int, at now: NIODeadline) -> BodyAction {
     guard !isOver, pace != nil else { return .ignore }
     pace?.came(bytes, at: now)
@@ -123,26 +124,26 @@ struct RequestLimitStateMachine {
     return holdsBody(count) ? .forward : fail(.overloaded, at: now)
   }
 
-  /// A request has come to its end.
+  /// Decides about the end of a request.
   mutating func readEnd(at now: NIODeadline) -> BodyAction {
     guard !isOver, let pace else { return .ignore }
     self.pace = nil
     guard !isRefusing else {
       defer { (isRefusing, isAnsweredAtOnce) = (false, false) }
-      // The idle timer has to hear of an answer; to others it is the end of nothing.
+      // Hummingbird's idle timer counts this answer, so it needs the end of the request. No other handler saw the head.
       return .endRefused(
         isPassedOn: isAnsweredAtOnce && !isStream, endsConnection: cutoff != nil)
     }
     if pace.count > 0, !hasAnswer { waiting = now }
-    // Its place was left to others while the body was on its way; it may be taken.
+    // The request gave its slot back while its body was arriving, and all slots may be taken now.
     return takesPlaceAgain() ? .forward : fail(.overloaded, at: now)
   }
 
-  /// Takes a place for a request that has come whole, unless it has one or is answered already.
+  /// Takes a slot again for a request that is complete, unless it has one or is already answered.
   private mutating func takesPlaceAgain() -> Bool {
     guard outstanding > 0, !hasAnswer, !holdsPlace else { return true }
-    // Behind a request that is not answered yet it is in line on its connection, which has one place. One that took
-    // its body as it came has done its work.
+    // A request behind another one uses the one slot of its connection. A request whose body was read as it came has
+    // done its work. Both are always admitted.
     let always = outstanding > 1 || isTakenAsItComes || last?.isAlwaysBegun ?? true
     holdsPlace = admission.enter(always: always, from: address)
     return holdsPlace
@@ -155,7 +156,7 @@ struct RequestLimitStateMachine {
     return .fail(refusal)
   }
 
-  /// Whether the route of the request that was read last may wait for its body: the others run without it.
+  /// Whether the route of the request that was read last waits for its body. With the other methods it runs without it.
   private var awaitsBody: Bool {
     switch last?.head.method {
     case .get, .head, .delete, .options: false
@@ -163,19 +164,19 @@ struct RequestLimitStateMachine {
     }
   }
 
-  /// All that has come was read.
+  /// Notes that all bytes that have arrived were read.
   mutating func readComplete(at now: NIODeadline) {
     guard pace != nil else { return }
     pace?.isRead(false, at: now)
-    // A slow client takes no place from others; what is being answered before it keeps the place.
+    // A slow client blocks no slot. If an earlier request is being answered, that one keeps the slot.
     if outstanding <= 1, awaitsBody { leavePlace() }
   }
 
-  /// More is to be read.
+  /// Notes that the server reads again.
   mutating func read(at now: NIODeadline) { pace?.isRead(true, at: now) }
 
-  /// The route is about to read the body.
-  /// - Returns: whether a client that waits for leave to send it is to be given it.
+  /// Notes that the route is about to read the body.
+  /// - Returns: whether to send `100 Continue` to a client that may wait for it.
   mutating func wantBody(at now: NIODeadline) -> Bool {
     guard !isOver, outstanding == 1, !hasAnswer, pace?.count == 0, asked.first?.isOld != true
     else { return false }
@@ -183,7 +184,7 @@ struct RequestLimitStateMachine {
     return true
   }
 
-  /// The route of the one request takes its body as it comes: it need not end some day, and is not in memory.
+  /// Notes that the route reads the body as it comes: the body has no time limit and is not kept in memory.
   mutating func takeBodyAsItComes() {
     guard !isOver, outstanding == 1, !hasAnswer, pace != nil else { return }
     isTakenAsItComes = true
@@ -191,11 +192,11 @@ struct RequestLimitStateMachine {
     asked.first?.hold?.giveBody()
   }
 
-  /// Accounts for the body that is on its way, which is that of the request that came last.
+  /// Accounts for the arriving body, which belongs to the request that came last.
   /// - Parameter count: the bytes that have come.
   /// - Returns: whether there is memory for it.
   private mutating func holdsBody(_ count: Int) -> Bool {
-    // One that is answered already is read past.
+    // The body of a request that is already answered is discarded.
     guard count > RequestHold.freeBytes, !isTakenAsItComes, outstanding > 1 || !hasAnswer,
       !asked.isEmpty
     else { return true }
@@ -207,8 +208,8 @@ struct RequestLimitStateMachine {
 
   // MARK: Answers
 
-  /// The head of an answer is to be written.
-  /// - Parameter isParserError: whether it is the server's own for what the parser refused, without words.
+  /// Decides about the head of an answer.
+  /// - Parameter isParserError: whether the server itself answers what the parser refused; this head has no body yet.
   mutating func answerHead(_ head: HTTPResponse, isParserError: Bool) -> AnswerAction {
     if isParserError {
       guard outstanding > 0 || pace == nil else {
@@ -221,7 +222,7 @@ struct RequestLimitStateMachine {
     waiting = nil
     guard !isParserError else { return .refuse }
     if head.headerFields.value(of: .connection) == "close" {
-      // What was asked after this request is not answered.
+      // The requests behind this one are not answered.
       closes = true
       forgetRequests(behind: 1)
     }
@@ -232,29 +233,29 @@ struct RequestLimitStateMachine {
         return .replace(isLast: isLast)
       }
     } else {
-      // An answer without a length goes on as long as its feed: it holds no place.
+      // An answer without a length lasts as long as its feed, so it holds no slot.
       leavePlace()
     }
     return .write(isLast: isLast)
   }
 
-  /// A part of the body of an answer is to be written.
+  /// Decides how a part of an answer's body is written.
   mutating func answerBody(_ bytes: Int, at now: NIODeadline) -> AnswerAccount.PieceAction {
     answerAccount.write(bytes, at: now)
   }
 
-  /// A piece is written.
+  /// Notes that a piece is written to the channel.
   /// - Returns: how many of its bytes are accounted for.
   mutating func give(_ bytes: Int) -> Int { answerAccount.give(bytes) }
 
-  /// A piece is on its way, or lost with its connection.
+  /// Notes that the write of a piece has succeeded, or has failed with its connection.
   mutating func took(_ count: Int, at now: NIODeadline) {
     if stuck != nil { stuck = now }
     answerAccount.took(count, at: now)
   }
 
-  /// The end of an answer is to be written.
-  /// - Returns: whether it is the last of its connection: ``finish(at:)`` has to follow.
+  /// Notes the end of an answer.
+  /// - Returns: whether it is the last of its connection; then call ``finish(at:)``.
   mutating func answerEnd(at now: NIODeadline) -> Bool {
     _ = asked.popFirst()
     answerAccount.end()
@@ -263,7 +264,7 @@ struct RequestLimitStateMachine {
       leavePlace()
       waiting = nil
     } else {
-      // The next in line may have come whole, or wait for its client now.
+      // The next request is either complete or still waits for its body.
       if pace != nil, outstanding == 1, awaitsBody {
         leavePlace()
       } else if !holdsPlace {
@@ -276,43 +277,44 @@ struct RequestLimitStateMachine {
     return false
   }
 
-  /// The last answer is written.
-  /// - Returns: whether the body of its request is still on its way.
+  /// Notes that the last answer is written to the channel.
+  /// - Returns: whether the body of its request is still arriving.
   mutating func finish(at now: NIODeadline) -> Bool {
     isOver = true
     stuck = stuck ?? now
     return pace != nil
   }
 
-  /// The last answer is on its way to the client.
+  /// Notes that the last answer was sent.
   mutating func finished() { stuck = nil }
 
-  /// Leaves the place among the running requests.
+  /// Gives the slot among the running requests back.
   private mutating func leavePlace() {
     if holdsPlace { admission.leave(from: address) }
     holdsPlace = false
   }
 
-  /// Forgets all requests but the oldest ones, and their bodies.
+  /// Forgets all requests but the oldest `count`.
   private mutating func forgetRequests(behind count: Int) {
     while asked.count > count { _ = asked.popLast() }
   }
 }
 
-/// What takes too long, and the end.
+/// Timeouts and the end of the connection.
 extension RequestLimitStateMachine {
-  /// Whether the client takes what is written has changed.
+  /// Notes that the channel became writable or not writable.
   mutating func writabilityChanged(isWritable: Bool, at now: NIODeadline) {
     if isOver {
-      // Some of the last answer was taken, but not its end.
+      // The client took a part of the last answer, but not its end.
       if stuck != nil { stuck = now }
     } else {
       stuck = isWritable ? nil : now
     }
   }
 
-  /// The server stops: the connection ends after the answers that are owed, and after a while without them.
-  /// - Returns: whether it owes none: ``end()`` has to follow.
+  /// Notes that the server stops. The connection ends after the answers that it owes, or after
+  /// ``ConnectionLimits/stop``.
+  /// - Returns: whether it owes none; then call ``end()``.
   mutating func stop(at now: NIODeadline) -> Bool {
     guard cutoff == nil else { return false }
     cutoff = now + limits.stop
@@ -321,14 +323,14 @@ extension RequestLimitStateMachine {
     return outstanding == 0 && !isOver && !isRefusing
   }
 
-  /// A connection that owes nothing ends.
+  /// Ends a connection that owes no answer.
   /// - Returns: whether all of its requests were read to their ends.
   mutating func end() -> Bool {
     isOver = true
     return pace == nil
   }
 
-  /// When the next of the limits is met; nil while there is nothing to wait for.
+  /// The earliest deadline; nil if there is none.
   var due: NIODeadline? {
     var due: NIODeadline?
     func take(_ other: NIODeadline?) {
@@ -345,7 +347,7 @@ extension RequestLimitStateMachine {
     return due
   }
 
-  /// Time has passed.
+  /// Checks the deadlines.
   mutating func check(at now: NIODeadline) -> TimeAction {
     let isLate = [cutoff, stuck.map { $0 + limits.stall }, answerAccount.due].contains {
       $0.map { now >= $0 } ?? false
@@ -372,10 +374,10 @@ extension RequestLimitStateMachine {
     return .cut
   }
 
-  /// The connection is gone: gives everything back.
+  /// Gives everything back, because the connection is gone.
   mutating func release() {
     if holdsPlace, let first = asked.first {
-      // Its handler may run on.
+      // The handler of the oldest request may still run.
       first.hold?.takePlace()
       holdsPlace = false
     }

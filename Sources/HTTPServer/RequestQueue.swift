@@ -6,32 +6,32 @@ import NIOHTTP1
 import NIOHTTPTypes
 import Synchronization
 
-/// The requests of one HTTP/1 connection for the task that answers them one after the other: what
-/// `NIOAsyncChannel` is to Hummingbird, for whole requests and whole answers instead of their parts.
+/// The requests of one HTTP/1 connection, for the task that answers them one after the other. It has the role of
+/// `NIOAsyncChannel` in Hummingbird, but for whole requests and answers instead of their parts.
 ///
-/// A request that came in one piece crosses from the connection's event loop to the task once, and its
-/// answer once back; both cost a lock and no more. ``RequestHandler`` is its end in the pipeline.
+/// A request that came in one piece passes once from the connection's event loop to the task, and its answer passes
+/// once back. Each costs one lock. ``RequestHandler`` fills the queue from the pipeline.
 package final class RequestQueue: ServerChildChannelValue {
-  /// Requests that wait for their turn before nothing more is read from the client.
+  /// The limit of waiting requests, from which on nothing more is read from the client.
   static let readAhead = 2
 
   private struct State {
     var requests = CircularBuffer<(request: Request, hold: RequestHold?)>()
-    /// What the request that is being answered holds.
+    /// The memory and the slot of the request that is being answered.
     var hold: RequestHold?
     /// The task that waits for a request.
     var waiting: CheckedContinuation<Request?, any Error>?
     /// Whether no more requests come.
     var isOver = false
-    /// What the parser stopped at, until it is told.
+    /// The parser's error, until it is reported.
     var failure: HTTPParserError?
-    /// Whether the body that is on its way is to wait.
+    /// Whether the current body has to wait for its reader.
     var isBodyFull = false
-    /// What the task that answers runs on, once it has begun.
+    /// The executor of the answering task, once it has begun.
     var executor: WorkExecutor?
     /// Whether the client has gone.
     var hasGone = false
-    /// Whether a reading of the channel's was put off.
+    /// Whether a read of the channel was postponed.
     var isReadHeld = false
 
     var isFull: Bool { isBodyFull || requests.count >= RequestQueue.readAhead }
@@ -43,12 +43,13 @@ package final class RequestQueue: ServerChildChannelValue {
 
   init(_ channel: any Channel) {
     self.channel = channel
-    // Whatever else is in its pipeline: a reset may find a handler there that keeps it to itself.
+    // A handler in the pipeline may keep a connection reset to itself, so the queue watches the close future as well.
     channel.closeFuture.whenComplete { [weak self] _ in self?.clientClosed(hasGone: true) }
   }
 
-  /// The next request; nil when there are no more. For one task.
-  /// - Throws: what the parser stopped at.
+  /// Waits for the next request. Only one task may call it.
+  /// - Returns: nil when there are no more.
+  /// - Throws: the parser's error.
   func next() async throws -> Request? {
     try await withCheckedThrowingContinuation { continuation in
       let (turn, mustRead) = state.withLock { state in
@@ -72,14 +73,14 @@ package final class RequestQueue: ServerChildChannelValue {
     return state.failure.map { .failure($0) } ?? .success(nil)
   }
 
-  /// Whether a reading that was put off is to be done now.
+  /// Whether a postponed read has to happen now.
   private static func unholds(_ state: inout State) -> Bool {
     guard state.isReadHeld, !state.isFull else { return false }
     state.isReadHeld = false
     return true
   }
 
-  /// Says what the task that answers runs on, so that its work ends with its client.
+  /// Notes the executor of the answering task, so that its work ends when the client has gone.
   func note(_ executor: WorkExecutor) {
     let hasGone = state.withLock { state in
       state.executor = executor
@@ -88,12 +89,12 @@ package final class RequestQueue: ServerChildChannelValue {
     if hasGone { executor.clientLeft() }
   }
 
-  /// What the request that ``next()`` gave last holds; it is kept until the next is asked for.
+  /// The memory and the slot of the request that ``next()`` returned last. They are kept until the next call of it.
   var hold: RequestHold? { state.withLock { $0.hold } }
 
-  // MARK: The event loop's side
+  // MARK: On the event loop
 
-  /// The client sends nothing any more, or has gone.
+  /// Notes that the client sends nothing more, or has gone.
   func clientClosed(hasGone: Bool) {
     let executor = state.withLock { state in
       state.hasGone = state.hasGone || hasGone
@@ -102,8 +103,8 @@ package final class RequestQueue: ServerChildChannelValue {
     if hasGone { executor?.clientLeft() } else { executor?.clientClosedItsSide() }
   }
 
-  /// Hands over a request, unless the last answer was given.
-  /// - Parameter hold: what it holds, for as long as it is being answered.
+  /// Adds a request, unless the queue has ended.
+  /// - Parameter hold: its memory and its slot, kept while it is being answered.
   func append(_ request: Request, _ hold: RequestHold? = nil) {
     let waiting = state.withLock { state -> CheckedContinuation<Request?, any Error>? in
       guard !state.isOver else { return nil }
@@ -118,8 +119,8 @@ package final class RequestQueue: ServerChildChannelValue {
     waiting?.resume(returning: request)
   }
 
-  /// Says that no more requests come, to be told after those that wait.
-  /// - Parameter failure: what the parser stopped at, if that is why.
+  /// Ends the queue after the requests that wait in it.
+  /// - Parameter failure: the parser's error, if that is the reason.
   func finish(_ failure: HTTPParserError?) {
     let waiting = state.withLock { state -> CheckedContinuation<Request?, any Error>? in
       guard !state.isOver else { return nil }
@@ -135,7 +136,7 @@ package final class RequestQueue: ServerChildChannelValue {
     if let failure { waiting?.resume(throwing: failure) } else { waiting?.resume(returning: nil) }
   }
 
-  /// Forgets the requests that wait for their turn; no more come.
+  /// Removes the requests that wait, and ends the queue.
   func drop() {
     let waiting = state.withLock { state -> CheckedContinuation<Request?, any Error>? in
       state.requests.removeAll()
@@ -148,7 +149,7 @@ package final class RequestQueue: ServerChildChannelValue {
     waiting?.resume(returning: nil)
   }
 
-  /// Whether the channel may read; it is told to when it may again.
+  /// Whether the channel may read. If not, the queue makes it read later.
   func mayRead() -> Bool {
     state.withLock { state in
       state.isReadHeld = state.isFull
@@ -156,7 +157,7 @@ package final class RequestQueue: ServerChildChannelValue {
     }
   }
 
-  /// Notes whether the body that is on its way has to wait for its reader.
+  /// Notes whether the current body has to wait for its reader.
   func noteBody(isFull: Bool) {
     let mustRead = state.withLock { state in
       state.isBodyFull = isFull
@@ -166,10 +167,10 @@ package final class RequestQueue: ServerChildChannelValue {
   }
 }
 
-/// The last handler of an HTTP/1 connection: puts requests together for ``RequestQueue``.
+/// The last handler of an HTTP/1 connection: assembles requests for ``RequestQueue``.
 ///
-/// A request whose body comes with its head, or that has none, is handed over whole; of another the body is a
-/// sequence, and the connection is read only as fast as that is.
+/// A request without a body, or whose body comes with its head, is handed over whole. Any other body is an asynchronous
+/// sequence, and the connection is read only as fast as that sequence is.
 final class RequestHandler: ChannelInboundHandler, ChannelOutboundHandler {
   typealias InboundIn = HTTPRequestPart
   typealias OutboundIn = HTTPResponsePart
@@ -184,15 +185,15 @@ final class RequestHandler: ChannelInboundHandler, ChannelOutboundHandler {
   private let state: ConnectionState?
   /// The head of a request that is not handed over yet.
   private var head: HTTPRequest?
-  /// What that request holds.
+  /// The memory and the slot of that request.
   private var hold: RequestHold?
-  /// What has come of its body.
+  /// The part of its body that has come.
   private var beginning = ByteBuffer()
   /// The rest of the body of a request that was handed over.
   private var rest: Body.Source?
   private var isOver = false
 
-  /// - Parameter state: says what each request holds; nil for a connection that accounts for nothing.
+  /// - Parameter state: supplies the ``RequestHold`` of each request; nil for a connection without accounting.
   init(_ queue: RequestQueue, _ state: ConnectionState? = nil) {
     self.queue = queue
     self.state = state
@@ -259,13 +260,13 @@ final class RequestHandler: ChannelInboundHandler, ChannelOutboundHandler {
     guard !isOver else { return }
     handOverUnfinished()
     isOver = true
-    // A body that nobody ended has broken off, whatever the parser says of it.
+    // A body without an end is incomplete, even if the parser reports no error.
     rest?.finish(error ?? HTTPParserError.invalidEOFState)
     rest = nil
     queue.finish(error as? HTTPParserError)
   }
 
-  /// Hands over a request of which more is to come.
+  /// Hands over a request whose body is incomplete.
   private func handOverUnfinished() {
     guard let head, !isOver else { return }
     self.head = nil
@@ -293,12 +294,12 @@ final class RequestHandler: ChannelInboundHandler, ChannelOutboundHandler {
   }
 }
 
-/// Goes on reading when a body's reader wants more of it, or will never want it.
+/// Resumes reading when the reader of a body wants more, or has stopped.
 private struct BodyReader: NIOAsyncSequenceProducerDelegate {
   let queue: RequestQueue
 
   func produceMore() {
-    // On the event loop, so that it comes after what it answers.
+    // On the event loop, so that it runs after the `noteBody(isFull: true)` that it answers.
     queue.channel.eventLoop.execute { queue.noteBody(isFull: false) }
   }
 

@@ -10,11 +10,11 @@ import NIOTLS
 
 /// A connection over TLS, which speaks HTTP/2 or HTTP/1.1 as the client prefers (ALPN, RFC 7301).
 ///
-/// What bounds HTTP/2 stands in swift-nio-http2: 100 streams at once, heads of 16 KiB in at most five
-/// CONTINUATION frames, 200 resets, 200 stream errors and 200 control frames in 30 seconds; Hummingbird ends
-/// connections without streams and answers too many pings with ENHANCE_YOUR_CALM.
+/// swift-nio-http2 limits HTTP/2: 100 streams at once, heads of 16 KiB in at most five CONTINUATION frames; 200 resets,
+/// 200 stream errors and 200 control frames in 30 seconds. Hummingbird closes connections without streams and answers
+/// too many pings with ENHANCE_YOUR_CALM.
 package struct SecureConnection: ServerChildChannel {
-  /// A connection whose protocol is about to be known.
+  /// A connection whose protocol is being negotiated.
   package struct Value: ServerChildChannelValue {
     let negotiated: EventLoopFuture<NIONegotiatedHTTPVersion<RequestQueue, HTTP2Channel.Value>>
     /// The channel.
@@ -27,7 +27,7 @@ package struct SecureConnection: ServerChildChannel {
   private let http2: HTTP2Channel
 
   /// - Parameter answers: the service that answers requests.
-  /// - Parameter responder: what Hummingbird asks over HTTP/2.
+  /// - Parameter responder: answers a request that came over HTTP/2.
   /// - Parameter certificates: the certificate that a new connection uses.
   package init(
     answers: any RequestAnswering, responder: @escaping HTTPChannelHandler.Responder,
@@ -76,7 +76,7 @@ package struct SecureConnection: ServerChildChannel {
   }
 
   package func handle(value: Value, logger: Logger) async {
-    // What never came to an agreement is closed already.
+    // A connection without an agreed protocol is already closed.
     switch try? await value.negotiated.get() {
     case .http1_1(let connection): await http1.handle(value: connection, logger: logger)
     case .http2(let connection): await http2.handle(value: connection, logger: logger)
@@ -85,8 +85,8 @@ package struct SecureConnection: ServerChildChannel {
   }
 }
 
-/// Closes a connection whose TLS handshake does not come to its end, or that goes on for too long once the server
-/// stops: a client of HTTP/2 that reads nothing is not told to go, and Hummingbird waits for it.
+/// Closes a connection whose TLS handshake takes too long, or that continues too long after the server has begun to
+/// stop. Without it Hummingbird waits for an HTTP/2 client that reads nothing and so never learns of the stop.
 private final class SecureClock: ChannelInboundHandler, RemovableChannelHandler {
   typealias InboundIn = NIOAny
 

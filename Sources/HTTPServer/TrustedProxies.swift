@@ -1,30 +1,30 @@
 package import IPAddresses
 package import NIOCore
 
-/// The proxies whose word on who calls is taken, and how that is found out.
+/// The trusted proxies: the server believes what they say about the address of the caller.
 ///
-/// Each proxy adds the address that it was called from at the end of `X-Forwarded-For`, so the caller is the
-/// last address there that is no trusted proxy's; what stands before it anybody may have written. Without
-/// trusted proxies the field is ignored.
+/// Each proxy appends the address that called it to `X-Forwarded-For`. So the caller is the last address there that
+/// does not belong to a trusted proxy; anybody can forge the addresses before it. Without trusted proxies the server
+/// ignores the field.
 package struct TrustedProxies: Sendable, Equatable {
-  /// Addresses of a field that are looked at, from its end.
+  /// How many addresses of the field are read, from its end.
   static let maximumHops = 16
 
   private let blocks: [CIDRBlock]
 
-  /// - Parameter blocks: where the proxies are; none by default.
+  /// - Parameter blocks: the addresses of the proxies; none by default.
   package init(_ blocks: [CIDRBlock] = []) { self.blocks = blocks }
 
   /// Whether there are none.
   package var isEmpty: Bool { blocks.isEmpty }
 
-  /// Whether an address is a trusted proxy's.
+  /// Whether an address belongs to a trusted proxy.
   package func contains(_ address: String?) -> Bool {
     guard !blocks.isEmpty, let address = address.flatMap(IPAddress.init) else { return false }
     return blocks.contains { $0.contains(address) }
   }
 
-  /// Who calls.
+  /// The address of the caller.
   /// - Parameter peer: the address at the other end of the connection; nil for none.
   /// - Parameter forwarded: the request's `X-Forwarded-For`.
   package func caller(peer: String?, forwarded: @autoclosure () -> String?) -> ClientAddress {
@@ -42,9 +42,9 @@ package struct TrustedProxies: Sendable, Equatable {
 
   private static func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 }
 
-  /// Whom a connection counts for where connections from one address are few; nil for a proxy's, which may
-  /// have as many as it needs.
-  /// - Parameter countsLoopback: whether this machine's own connections count, too.
+  /// The address that a connection counts for in the limit of connections per address.
+  /// - Parameter countsLoopback: whether connections from this machine count too.
+  /// - Returns: nil for a proxy, which may have any number of connections, and for a connection that does not count.
   package func owner(of peer: SocketAddress?, countsLoopback: Bool) -> ClientAddress? {
     guard let text = peer?.ipAddress, !contains(text),
       countsLoopback || !isLoopback(text)

@@ -1,13 +1,13 @@
 import ArgumentParser
 import HotelBookmarks
 
-/// Looks after the administrator while the server is not running.
+/// Commands for the administrator's account, while the server is not running.
 struct AdminCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "admin", abstract: "Look after the administrator.",
     subcommands: [ResetPassword.self])
 
-  /// Draws another password.
+  /// Sets a new random password.
   struct ResetPassword: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
       abstract: "Give the administrator a new password and print it, this once.",
@@ -24,13 +24,13 @@ struct AdminCommand: AsyncParsableCommand {
   }
 }
 
-/// Looks after the keys that tokens are signed with.
+/// Commands for the keys that sign tokens.
 struct KeysCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "keys", abstract: "Look after the keys that tokens are signed with.",
     subcommands: [Rotate.self])
 
-  /// Makes a new key the signing one.
+  /// Makes a new signing key.
   struct Rotate: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
       abstract: "Sign new tokens with a new key; tokens signed before stay good until they expire.")

@@ -62,7 +62,7 @@ struct RestoreCommand: AsyncParsableCommand {
 }
 
 extension BackupAdministration.Report {
-  /// A bar on a terminal; damage on standard error.
+  /// Shows a progress bar on a terminal, and damage on standard error.
   static var terminal: Self {
     Self(progress: ProgressBar(isShown: isatty(2) == 1).show) { line in
       StandardError.write(Array((line + "\n").utf8))
@@ -70,7 +70,7 @@ extension BackupAdministration.Report {
   }
 }
 
-/// Looks through data directories and backups.
+/// Verifies data directories and backups.
 struct VerifyCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "verify",
@@ -102,7 +102,7 @@ struct VerifyCommand: AsyncParsableCommand {
   }
 }
 
-/// Mends damaged stores.
+/// Repairs damaged stores.
 struct RepairCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "repair",

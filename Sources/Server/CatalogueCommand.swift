@@ -2,7 +2,7 @@ import ArgumentParser
 import Glibc
 import HotelBookmarks
 
-/// Looks after the embedded upstream's hotels.
+/// Commands for the hotels of the embedded upstream.
 struct CatalogueCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "catalogue", abstract: "Look after the embedded upstream's hotels.",
@@ -34,12 +34,12 @@ struct CatalogueCommand: AsyncParsableCommand {
   }
 }
 
-/// A line on a terminal that fills up.
+/// A progress bar on one line of a terminal.
 struct ProgressBar: Sendable {
   let isShown: Bool
 
-  /// Draws how far things are.
-  /// - Parameter fraction: from 0 to 1; nil where the whole is not known.
+  /// Draws the progress.
+  /// - Parameter fraction: from 0 to 1; nil if the total is not known.
   func show(_ fraction: Double?, _ words: String) {
     guard isShown else { return }
     let width = 30

@@ -17,9 +17,9 @@ struct HotelBookmarksCommand: AsyncParsableCommand {
       HealthCommand.self, VersionCommand.self,
     ])
 
-  /// Runs the command that the arguments name.
+  /// Runs the command of the arguments.
   static func main() async {
-    // A write beyond the limit on a file's size fails with EFBIG then, and does not end the process
+    // Without this signal, a write beyond the limit on a file's size fails with EFBIG instead of ending the process
     // (setrlimit(2), RLIMIT_FSIZE).
     signal(SIGXFSZ, SIG_IGN)
     await main(nil)
@@ -34,19 +34,20 @@ struct VersionCommand: ParsableCommand {
   func run() { print(Version.current) }
 }
 
-/// How a command ends that can't do its work: one line, and the exit status that sysexits.h gives it.
+/// How a command fails: with one line on standard error and an exit status of sysexits.h.
 enum Failure {
-  /// Settings or a data directory that can't be used: 78, EX_CONFIG.
+  /// Settings or a data directory that can't be used: status 78, EX_CONFIG.
   static func configuration(_ error: any Error) -> any Error {
     end(error, status: 78)
   }
 
-  /// What kept the server from starting or a command from its work.
+  /// A server that could not start, or a command that could not do its work: status 78 for settings and data
+  /// directories, otherwise 1.
   static func start(_ error: any Error) -> any Error {
     end(error, status: StartFailure.isConfiguration(error) ? 78 : 1)
   }
 
-  /// Settings by which no server can be asked: 1, as for one that is not ready.
+  /// Settings that name no server to ask: status 1, as for a server that is not ready.
   static func health(_ error: any Error) -> any Error { end(error, status: 1) }
 
   private static func end(_ error: any Error, status: Int32) -> any Error {
@@ -55,9 +56,9 @@ enum Failure {
   }
 }
 
-/// Where the data is when no flag says so.
+/// The data directory without a flag.
 enum DataDirectory {
-  /// What the environment names, else what `serve` takes by default.
+  /// The directory of the environment, otherwise the default of `serve`.
   static let standard =
     ProcessInfo.processInfo.environment[SettingKey.data.environmentName] ?? Settings().data
 }

@@ -91,6 +91,6 @@ struct ServeCommand: AsyncParsableCommand {
 }
 
 extension ArgumentHelp {
-  /// What `--help` says of a setting.
+  /// The help text of a setting.
   fileprivate static func setting(_ key: SettingKey) -> ArgumentHelp { ArgumentHelp(key.help) }
 }

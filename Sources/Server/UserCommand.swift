@@ -2,13 +2,13 @@ import ArgumentParser
 import FoundationEssentials
 import HotelBookmarks
 
-/// Looks after users, also while a server runs.
+/// Commands for users, also while a server runs.
 struct UserCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "user", abstract: "Look after users, also while a server runs.",
     subcommands: [List.self, Add.self, Password.self, Reset.self, Delete.self])
 
-  /// What adding and changing take.
+  /// The arguments of adding a user and of changing a password.
   struct Options: ParsableArguments {
     @Argument(help: "The user's name: 1 to 239 bytes, none of / : , or a backtick.")
     var name: String
@@ -17,7 +17,7 @@ struct UserCommand: AsyncParsableCommand {
     @Option(help: "A file with the password, its last line break ignored. Default: standard input")
     var passwordFile: String?
 
-    /// The password; never an argument, which other processes could read.
+    /// The password. It is never an argument, because other processes could read that.
     func password() throws -> String {
       let text: String
       if let passwordFile {
@@ -61,7 +61,7 @@ struct UserCommand: AsyncParsableCommand {
     }
   }
 
-  /// Lets a user choose another password.
+  /// Prints a token for choosing another password.
   struct Reset: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
       abstract: "Print a token with which a user who forgot the password chooses another one.",

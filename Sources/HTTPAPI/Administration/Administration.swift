@@ -1,18 +1,18 @@
-/// What the administrator looks at and starts, as the composition root hands it in: none of it is known here by how it
-/// is done.
+/// What the administrator can see and start. The composition root supplies it; HTTPAPI does not know the
+/// implementations.
 package struct Administration: Sendable {
   /// An upstream over HTTP, or the catalogue in this process.
   package struct Upstream: Sendable {
     /// Its name in metrics and logs.
     package let name: String
-    /// What its circuit breaker does: `closed`, `open` or `half-open`; nil for one that has none.
+    /// The state of its circuit breaker: `closed`, `open` or `half-open`; nil if it has none.
     package let breaker: String?
-    /// Whether it was away until a short while ago.
+    /// Whether it has become available again a short while ago.
     package let isRecovering: Bool
     /// Its calls since the start, by outcome.
     package let calls: [(outcome: String, count: Int)]
 
-    /// An upstream by its parts.
+    /// Makes an upstream from its parts.
     package init(
       name: String, breaker: String?, isRecovering: Bool, calls: [(outcome: String, count: Int)]
     ) {
@@ -23,18 +23,18 @@ package struct Administration: Sendable {
     }
   }
 
-  /// What keeps answers of upstreams.
+  /// The cache of upstreams' answers.
   package struct Cache: Sendable {
-    /// Bytes of answers that are kept.
+    /// Bytes of cached answers.
     package let answerBytes: Int
-    /// Bytes of answers that may be kept.
+    /// The maximum of bytes of cached answers.
     package let maximumBytes: Int
-    /// Hotels that are kept by id.
+    /// Hotels that are cached by id.
     package let hotels: Int
-    /// Searches since the start, by what the cache did.
+    /// Searches since the start, by the cache's result.
     package let searches: [(result: String, count: Int)]
 
-    /// A cache by its parts.
+    /// Makes a cache from its parts.
     package init(
       answerBytes: Int, maximumBytes: Int, hotels: Int, searches: [(result: String, count: Int)]
     ) {
@@ -45,7 +45,7 @@ package struct Administration: Sendable {
     }
   }
 
-  /// Connections and requests, as they are now.
+  /// The present connections and requests.
   package struct Traffic: Sendable {
     /// Connections that are open.
     package var connections = 0
@@ -58,34 +58,34 @@ package struct Administration: Sendable {
     /// The addresses with the most connections, the most first.
     package var addresses: [(address: String, connections: Int)] = []
 
-    /// Nothing.
+    /// Makes a value of zeros.
     package init() {}
   }
 
-  /// Bytes that come piece by piece.
+  /// Bytes that arrive in pieces.
   package typealias Pieces = any AsyncSequence<[UInt8], any Error> & Sendable
-  /// Work whose progress is told, and that answers a line of what it came to.
+  /// Work that reports its progress and returns a line about its result.
   package typealias Work = @Sendable (AdministrationJobs.Report) async throws -> String
 
   /// What the server did in the last hour.
   package let history: HistoryRecorder
-  /// What the administrator has started.
+  /// The jobs that the administrator has started.
   package let jobs: AdministrationJobs
   /// The upstreams, in the order in which they are asked.
   package let upstreams: @Sendable () -> [Upstream]
-  /// What keeps their answers; nil where nothing does.
+  /// The cache of upstreams' answers; nil if there is none.
   package let cache: @Sendable () async -> Cache?
-  /// Connections and requests.
+  /// Connections and requests, with the given number of addresses.
   package let traffic: @Sendable (_ addresses: Int) -> Traffic
   /// Makes a backup.
   package let backUp: Work
-  /// Looks through all stores.
+  /// Verifies all stores.
   package let verify: Work
-  /// Puts other hotels into the catalogue: bad rows are left out where it is not strict.
+  /// Replaces the hotels of the catalogue. It skips bad rows unless it is strict.
   package let importCatalogue:
     @Sendable (_ isStrict: Bool, _ pieces: Pieces, AdministrationJobs.Report) async throws -> String
 
-  /// An administration by its parts.
+  /// Makes an administration from its parts.
   package init(
     history: HistoryRecorder, jobs: AdministrationJobs,
     upstreams: @escaping @Sendable () -> [Upstream], cache: @escaping @Sendable () async -> Cache?,

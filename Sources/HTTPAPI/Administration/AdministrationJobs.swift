@@ -2,54 +2,54 @@ package import Documents
 import HTTPTypes
 import Synchronization
 
-/// Long work that the administrator has started: one piece at a time, so that no two take the disk from people at
-/// once. What became of the last ones can be looked up by id until the server stops.
+/// Long work that the administrator has started. Only one job runs at a time, so that the disk stays usable for others.
+/// The results of the last jobs can be read by id until the server stops.
 package final class AdministrationJobs: Sendable {
-  /// Jobs that are remembered.
+  /// How many jobs are remembered.
   package static let maximumKept = 20
-  /// Lines about findings that a job remembers; beyond these they are counted.
+  /// How many lines about findings a job remembers; further ones are only counted.
   package static let maximumFindings = 100
 
-  /// What is done.
+  /// The kind of work.
   package enum Kind: String, Sendable {
     case backup, verification, catalogue
   }
 
-  /// How far it is.
+  /// The state of a job.
   package enum State: String, Sendable {
     case running, done, failed
   }
 
-  /// One piece of work.
+  /// One job.
   package struct Job: Sendable {
     /// Its id: 32 hex digits.
     package let id: String
-    /// What is done.
+    /// The kind of work.
     package let kind: Kind
     /// When it began.
     package let startedAt: Timestamp
-    /// How far it is.
+    /// Its state.
     package fileprivate(set) var state = State.running
     /// When it ended.
     package fileprivate(set) var endedAt: Timestamp?
     /// How much is done: stores, or bytes of a catalogue.
     package fileprivate(set) var done = 0
-    /// How much there is to do; nil where that can't be known.
+    /// How much there is to do; nil if that is unknown.
     package fileprivate(set) var total: Int?
-    /// What it came to, or why it failed.
+    /// The result, or the reason of the failure.
     package fileprivate(set) var words = ""
-    /// What was found, a line each.
+    /// The findings, one line each.
     package fileprivate(set) var findings: [String] = []
     /// How many findings there are.
     package fileprivate(set) var findingCount = 0
   }
 
-  /// Takes what a job tells, from any thread.
+  /// Reports a job's progress, from any thread.
   package struct Report: Sendable {
     fileprivate let jobs: AdministrationJobs
     fileprivate let id: String
 
-    /// Takes how far it is.
+    /// Reports how much is done.
     package func progress(_ done: Int, of total: Int?) {
       jobs.change(id) { job in
         job.done = done
@@ -57,7 +57,7 @@ package final class AdministrationJobs: Sendable {
       }
     }
 
-    /// Takes a line about something that was found.
+    /// Reports a finding in one line.
     package func finding(_ line: String) {
       jobs.change(id) { job in
         job.findingCount += 1
@@ -67,7 +67,7 @@ package final class AdministrationJobs: Sendable {
   }
 
   private struct Kept {
-    /// The last one stands last.
+    /// The jobs, the latest last.
     var jobs: [Job] = []
     var running: Task<Void, Never>?
     var isStopping = false
@@ -76,34 +76,34 @@ package final class AdministrationJobs: Sendable {
   private let kept = Mutex(Kept())
   private let now: @Sendable () -> Timestamp
 
-  /// No jobs.
+  /// Makes a list without jobs.
   /// - Parameter now: the clock.
   package init(now: @escaping @Sendable () -> Timestamp) { self.now = now }
 
-  /// The jobs that are remembered, the last one first.
+  /// The remembered jobs, the latest first.
   var all: [Job] { kept.withLock { $0.jobs.reversed() } }
 
-  /// A job; nil for one that is not remembered.
+  /// A job; nil if it is not remembered.
   func job(_ id: String) -> Job? {
     kept.withLock { $0.jobs.first { $0.id.equalsBytes(of: id) } }
   }
 
-  /// Begins work that goes on behind the answer.
-  /// - Parameter work: answers what it came to; what it throws is taken for why it failed.
+  /// Starts work that continues after the answer.
+  /// - Parameter work: returns a line about the result; its error becomes the reason of the failure.
   /// - Throws: ``Problem`` 409 while another job runs, 503 while the server stops.
   func start(
     _ kind: Kind, _ work: @escaping @Sendable (Report) async throws -> String
   ) throws -> Job {
     let job = try begin(kind)
-    // Nobody's request: whoever asked has the answer long before it is done.
+    // Detached: the work belongs to no request, because the request is answered before the work is done.
     let task = Task.detached { await self.perform(job.id, work) }
     kept.withLock { $0.running = task }
     return job
   }
 
-  /// Does work within a request, whose client may leave and so end it.
-  /// - Returns: the job at its end, also a failed one.
-  /// - Throws: as ``start(_:_:)``.
+  /// Runs work within a request. The work ends when the client closes the connection.
+  /// - Returns: the finished job, also if it failed.
+  /// - Throws: the errors of ``start(_:_:)``.
   func run(
     _ kind: Kind, _ work: @Sendable (Report) async throws -> String
   ) async throws -> Job {
@@ -112,7 +112,7 @@ package final class AdministrationJobs: Sendable {
     return self.job(job.id) ?? job
   }
 
-  /// Refuses further work and ends what runs; returns when it has ended.
+  /// Refuses further work, cancels a job of ``start(_:_:)`` that is running, and waits for its end.
   package func stop() async {
     let running = kept.withLock { kept in
       kept.isStopping = true

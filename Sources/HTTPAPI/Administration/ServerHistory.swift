@@ -1,15 +1,15 @@
 package import Documents
 import Synchronization
 
-/// What the server did in the last hour: a sample for each ten seconds, the oldest of which goes when there are too
-/// many. A value without a clock.
+/// What the server did in the last hour: a sample for each ten seconds. The oldest is removed when there are too many.
+/// It is a value without a clock.
 package struct ServerHistory: Sendable {
-  /// How far apart samples are, in seconds.
+  /// The time between samples, in seconds.
   package static let sampleSeconds = 10
-  /// Samples that are kept: an hour's.
+  /// How many samples are kept: those of an hour.
   package static let maximumSamples = 360
 
-  /// What was counted since the start, and what is there now.
+  /// The counts since the start, and the present values.
   package struct Totals: Sendable, Equatable {
     /// Commits to stores.
     package var commits = 0
@@ -19,26 +19,26 @@ package struct ServerHistory: Sendable {
     package var clientErrors = 0
     /// Answers from 500.
     package var serverErrors = 0
-    /// Answers that say that a limit was met, and connections and requests that were refused for want of room.
+    /// Answers that report an exceeded limit, and connections and requests that were refused because of overload.
     package var limited = 0
     /// Processor time, in milliseconds.
     package var processorMilliseconds = 0
-    /// Feeds that are open now.
+    /// Feeds that are open.
     package var feeds = 0
-    /// Connections that are open now.
+    /// Connections that are open.
     package var connections = 0
-    /// Bytes of memory that are in use now.
+    /// Bytes of memory in use.
     package var memoryBytes = 0
 
-    /// Nothing yet.
+    /// Makes totals of zero.
     package init() {}
   }
 
-  /// What happened since the sample before, and what was there at its end.
+  /// The counts of one interval, and the values at its end.
   package struct Sample: Sendable, Equatable {
     /// When it was taken.
     package let at: Timestamp
-    /// Counts since the sample before; feeds, connections and memory as they were.
+    /// Counts since the previous sample; feeds, connections and memory at its end.
     package let counts: Totals
   }
 
@@ -46,10 +46,10 @@ package struct ServerHistory: Sendable {
   package private(set) var samples: [Sample] = []
   private var last: Totals?
 
-  /// No samples.
+  /// A history without samples.
   package init() {}
 
-  /// Takes the next sample. The first call only begins to count.
+  /// Adds the next sample. The first call only sets the starting point.
   package mutating func take(_ totals: Totals, at now: Timestamp) {
     defer { last = totals }
     guard let last else { return }
@@ -61,13 +61,13 @@ package struct ServerHistory: Sendable {
     samples.append(Sample(at: now, counts: counts))
   }
 
-  /// What grows from the start on; the other totals are what they are at a moment.
+  /// The totals that grow from the start on. The others are present values.
   private static let grown: [any WritableKeyPath<Totals, Int> & Sendable] = [
     \.commits, \.successes, \.clientErrors, \.serverErrors, \.limited, \.processorMilliseconds,
   ]
 }
 
-/// Keeps the server's history, and takes a sample whenever it is time to.
+/// Keeps the server's history, and takes a sample when one is due.
 package final class HistoryRecorder: Sendable {
   private struct State {
     var history = ServerHistory()
@@ -83,9 +83,9 @@ package final class HistoryRecorder: Sendable {
   package var samples: [ServerHistory.Sample] { state.withLock { $0.history.samples } }
 
   /// Takes a sample if the last one is old enough.
-  /// - Parameter uptime: the clock that nobody sets.
-  /// - Parameter now: the time that the sample bears.
-  /// - Parameter totals: asked only when a sample is due.
+  /// - Parameter uptime: a clock that nobody sets.
+  /// - Parameter now: the time of the sample.
+  /// - Parameter totals: called only when a sample is due.
   package func look(
     at uptime: ContinuousClock.Instant, _ now: Timestamp, _ totals: () -> ServerHistory.Totals
   ) {
@@ -109,10 +109,10 @@ package final class AnswerCounts: Sendable {
   private let serverErrors = Atomic(0)
   private let limited = Atomic(0)
 
-  /// Nothing yet.
+  /// Makes counts of zero.
   package init() {}
 
-  /// Statuses that say that a limit was met: content too large, too many requests, header fields too large, and
+  /// The statuses that report an exceeded limit: content too large, too many requests, header fields too large, and
   /// insufficient storage.
   private static let limits: Set<Int> = [413, 429, 431, 507]
 
@@ -126,7 +126,7 @@ package final class AnswerCounts: Sendable {
     if status >= 400, Self.limits.contains(status) { limited.wrappingAdd(1, ordering: .relaxed) }
   }
 
-  /// Puts the counts among a history's totals.
+  /// Adds the counts to a history's totals.
   package func add(to totals: inout ServerHistory.Totals) {
     totals.successes = successes.load(ordering: .relaxed)
     totals.clientErrors = clientErrors.load(ordering: .relaxed)

@@ -7,13 +7,13 @@ import JSON
 import NIOCore
 import Stores
 
-/// The one mapping of errors to a status and words: `/couch` says each code of ``ServiceError`` as CouchDB does
-/// (``ServiceError/couch``), `/v1` and `/api` do so too but for the rows of ``row(_:)``.
+/// The one mapping of errors to a status and a text. `/couch` answers each code of ``ServiceError`` as CouchDB does
+/// (``ServiceError/couch``). `/v1` and `/api` do the same, except for the codes in ``row(_:)``.
 enum ErrorTable {
-  /// How many seconds a client should wait when nothing better is known.
+  /// The seconds of `Retry-After` if an error does not say how many.
   private static let retrySeconds = 1
 
-  /// The problem that an error is for a client. Anything unknown is a 500 that says nothing.
+  /// The problem that a client gets for an error. An unknown error becomes a 500 without details.
   static func problem(for error: any Error, in dialect: Problem.Dialect = .problem) -> Problem {
     switch error {
     case let problem as Problem: return problem
@@ -33,18 +33,19 @@ enum ErrorTable {
     }
   }
 
-  /// The problem that one of the service's own errors is.
+  /// The problem for one of the service's own errors.
   private static func problem(of error: ServiceError, in dialect: Problem.Dialect) -> Problem {
     let (status, word) = dialect == .couch ? error.couch : row(error)
     let reason =
       switch error.code {
-      // Foreign and absent are the same bytes.
+      // Something absent and something of another person's get the same bytes.
       case .absent where dialect != .couch: Problem.notFound.reason
       case .keys: "Tokens can't be made now"
       default: error.reason
       }
     var fields: HTTPFields = [:]
-    // What may be gone soon is told so: CouchDB's replicator and PouchDB back off by themselves.
+    // A passing error gets `Retry-After`. CouchDB's replicator and PouchDB wait longer after each failure by
+    // themselves.
     if waits(error, status, in: dialect) {
       fields[.retryAfter] = String(max(1, error.retryAfterSeconds ?? retrySeconds))
     }
@@ -54,7 +55,7 @@ enum ErrorTable {
       word, reason, headers: fields, detail: error.detail)
   }
 
-  /// What `/v1` and `/api` say.
+  /// The status and the error name in `/v1` and `/api`.
   private static func row(_ error: ServiceError) -> (status: Int, error: String) {
     switch error.code {
     case .overloaded, .invalidJSON, .invalidUTF8: (error.couch.status, error.code.rawValue)
@@ -63,7 +64,7 @@ enum ErrorTable {
     }
   }
 
-  /// Whether trying again later makes sense.
+  /// Whether a later attempt may succeed.
   private static func waits(
     _ error: ServiceError, _ status: Int, in dialect: Problem.Dialect
   ) -> Bool {
@@ -95,22 +96,22 @@ enum ErrorTable {
     }
   }
 
-  /// Source: RFC 4918, section 11.5.
+  /// Status 507. Source: RFC 4918, section 11.5.
   static let insufficientStorage = HTTPResponse.Status(
     code: 507, reasonPhrase: "Insufficient Storage")
 }
 
 extension Problem {
-  /// Which words and type an answer has.
+  /// The form of an error's answer.
   enum Dialect: Sendable {
     /// `application/problem+json` (RFC 9457).
     case problem
     /// CouchDB's `{"error","reason"}` as `application/json`.
     case couch
-    /// A problem that says its reason once more as `failure` and `message`, which the travel-sample's apps read.
+    /// A problem that repeats its reason as `failure` and `message`, which the travel-sample's apps read.
     case travel
 
-    /// The dialect of a path's family.
+    /// The dialect of the routes that a path belongs to.
     init(path: String) {
       if path == "/couch" || path.utf8.starts(with: "/couch/".utf8) {
         self = .couch
@@ -120,7 +121,7 @@ extension Problem {
     }
   }
 
-  /// What `type` starts with: the error's name follows.
+  /// The beginning of `type`; the error's name follows.
   private static let typePrefix = "urn:hotel-bookmarks:error:"
 
   /// The answer.
@@ -166,7 +167,7 @@ extension Problem {
 }
 
 extension Problem {
-  /// What the server says in place of a route.
+  /// The problem for a request that the server refuses instead of a route.
   init(_ refusal: ConnectionRefusal) {
     switch refusal {
     case .slowHead:

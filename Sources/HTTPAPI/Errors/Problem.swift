@@ -7,18 +7,18 @@ package import JSON
 package struct Problem: Error, Sendable {
   /// The answer's status.
   package let status: HTTPResponse.Status
-  /// The error's name: lower-case words joined by `_`. Each has its line on the book's Errors page.
+  /// The error's name: lower-case words joined by `_`. The book's Errors page lists every name.
   package let error: String
-  /// A sentence for the client that says what to change.
+  /// A sentence that tells the client what to change.
   package let reason: String
-  /// Header fields beside the usual ones: `Allow`, `Retry-After`, `WWW-Authenticate`.
+  /// Additional header fields: `Allow`, `Retry-After`, `WWW-Authenticate`.
   package var headers: HTTPFields
-  /// What an operator needs, for the log alone.
+  /// Details for an operator, only for the log.
   package var detail: String
-  /// What the answer says besides; the names are none of a problem's own.
+  /// Additional members of the answer; none has the name of a problem's own member.
   package var members: JSONObject = [:]
 
-  /// A problem with its words.
+  /// A problem with its texts.
   package init(
     _ status: HTTPResponse.Status, _ error: String, _ reason: String, headers: HTTPFields = [:],
     detail: String = ""
@@ -30,7 +30,7 @@ package struct Problem: Error, Sendable {
     self.detail = detail
   }
 
-  /// A problem that may be gone after so many seconds.
+  /// A problem that may pass after some seconds.
   package init(
     _ status: HTTPResponse.Status, _ error: String, _ reason: String, retryAfter seconds: Int,
     detail: String = ""
@@ -39,6 +39,6 @@ package struct Problem: Error, Sendable {
       status, error, reason, headers: [.retryAfter: String(max(1, seconds))], detail: detail)
   }
 
-  /// The answer to what is not there, or is another's: the same bytes for both.
+  /// The answer for something that is absent or belongs to another person: the same bytes for both.
   package static let notFound = Problem(.notFound, "not_found", "There is nothing here")
 }

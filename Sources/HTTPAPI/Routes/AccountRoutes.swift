@@ -52,7 +52,7 @@ extension HTTPService {
       from: call.address)
   }
 
-  /// A session for another issuer's ID token; the guest's proof is in the body or is the request's own.
+  /// A session for the ID token of another issuer. The guest's token is in the body, or is the request's own.
   private func exchange(_ body: JSONNode, _ call: Call) async throws -> Session {
     let token = Secret(try CredentialsBody.text("idToken", in: body))
     guard body["username"] == nil, body["password"] == nil else {
@@ -70,7 +70,7 @@ extension HTTPService {
       bearer: bearer, from: call.address)
   }
 
-  /// Answers that carry a token are kept by nobody.
+  /// The fields of answers with a token, which no cache may keep.
   static let `private`: HTTPFields = [.cacheControl: "no-store"]
 
   private func sessionAnswer(
@@ -85,8 +85,7 @@ extension HTTPService {
     }
   }
 
-  /// The cookie that a browser sends back by itself, to this site alone; over TLS alone where clients
-  /// reach the server by it.
+  /// The cookie, which a browser sends only to this site, and only over TLS if clients use TLS.
   func sessionCookie(_ token: IssuedToken) -> String {
     let seconds = max(0, token.expiresAt.seconds - now().seconds)
     let secure = (publicURL?.hasPrefix("https:") ?? isSecure) ? "; Secure" : ""
@@ -94,7 +93,7 @@ extension HTTPService {
       + "HttpOnly; SameSite=Strict" + secure
   }
 
-  /// The header field that takes the cookie from a browser.
+  /// The field that removes the cookie from a browser.
   static let cookieRemoval: HTTPFields = [
     .setCookie: "\(Authentication.cookieName)=; Path=/; Max-Age=0"
   ]
@@ -107,16 +106,16 @@ extension HTTPService {
   }
 }
 
-/// What signing up and logging in take.
+/// The body of a sign-up or a log-in.
 struct CredentialsBody: Sendable {
   let username: String
   let password: Secret
   let guestToken: String?
-  /// Whether the session is for the cookie alone: no script gets a token, and the guest is the cookie's.
+  /// Whether the session is only in the cookie: no script gets a token, and the guest is that of the cookie.
   let isForCookie: Bool
 
   /// Reads `{"username","password","guestToken"?,"cookie"?}`.
-  /// - Throws: ``Problem`` 400 for a field that is missing or not a string.
+  /// - Throws: ``Problem`` 400 for a member that is missing or not a string.
   init(_ body: JSONNode) throws(Problem) {
     guard body.kind == .object else {
       throw Problem(.badRequest, "bad_request", "The body must be an object")
@@ -127,8 +126,8 @@ struct CredentialsBody: Sendable {
     isForCookie = try Self.isForCookie(body)
   }
 
-  /// The member `cookie`; false where there is none.
-  /// - Throws: ``Problem`` 400 for what is neither true nor false, and for a body that is no object.
+  /// The member `cookie`; false if it is absent.
+  /// - Throws: ``Problem`` 400 for a value that is no boolean, and for a body that is no object.
   static func isForCookie(_ body: JSONNode) throws(Problem) -> Bool {
     guard body.kind == .object else {
       throw Problem(.badRequest, "bad_request", "The body must be an object")
@@ -140,12 +139,12 @@ struct CredentialsBody: Sendable {
     return wish
   }
 
-  /// The guest's token, where there is one.
+  /// The guest's token; nil if it is absent.
   static func guestToken(in body: JSONNode) throws(Problem) -> String? {
     body["guestToken"] == nil ? nil : try text("guestToken", in: body)
   }
 
-  /// A member that is a string.
+  /// A member that has to be a string.
   static func text(_ name: String, in body: JSONNode) throws(Problem) -> String {
     guard let text = body[name]?.string else {
       throw Problem(.badRequest, "bad_request", "The body needs \(name), a string")

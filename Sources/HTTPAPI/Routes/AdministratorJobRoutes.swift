@@ -6,7 +6,7 @@ import Lanes
 import NIOCore
 import Stores
 
-/// What the administrator starts, and what became of it.
+/// The jobs that the administrator starts, and their results.
 extension HTTPService {
   /// `POST /v1/admin/{backups,verifications,catalogue}` and `GET /v1/admin/jobs…`.
   var administratorJobRoutes: [Route] {
@@ -53,14 +53,14 @@ extension HTTPService {
     return .json(writer.bytes, status: status, headers: fields)
   }
 
-  /// Takes the hotels as they come. The answer is given at their end, also for an import that failed; meanwhile the
-  /// list of jobs tells how far it is.
+  /// Imports hotels as they arrive. The answer comes at the end, also for an import that fails. Meanwhile the list of
+  /// jobs shows the progress.
   private func importHotels(_ call: Call) async throws -> Response {
     let query = try call.query("strict")
     guard ["true", "false", nil].contains(query["strict"]) else {
       throw Problem(.badRequest, "invalid_parameter", "strict must be true or false")
     }
-    let body = try call.bodyAsItComes()
+    let body = try call.streamedBody()
     let job = try await administration.jobs.run(.catalogue) { report in
       try await administration.importCatalogue(
         query["strict"] == "true", body, report)

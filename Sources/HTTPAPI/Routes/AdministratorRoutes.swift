@@ -6,10 +6,10 @@ import JSON
 import Lists
 import Stores
 
-/// What the administrator sees of the server. Of people's stores: sizes, counts and times; never the name of a
-/// document or what it says. Everybody else is answered as if none of these paths were there.
+/// What the administrator sees of the server. Of people's stores that is sizes, counts and times, never the id or the
+/// content of a document. For everybody else these paths appear absent.
 extension HTTPService {
-  /// Rows of a page, at most.
+  /// The maximum of rows in a page.
   static let administratorRows = 100
 
   /// `GET /v1/admin/…`.
@@ -62,7 +62,7 @@ extension HTTPService {
     }
   }
 
-  /// The names of stores behind a place, of one kind or of all, by their keys.
+  /// The names of stores after a given one, of one kind or of all, in the order of their keys.
   private func names(
     of kind: StoreKind?, after: StoreName?, limit: Int
   ) async throws -> [StoreName] {
@@ -86,7 +86,7 @@ extension HTTPService {
     writer.endObject()
   }
 
-  /// What is known of a store; what is not is left out.
+  /// Writes what is known of a store, and omits the rest.
   private static func write(_ store: StoreFigures, to writer: inout JSONWriter) {
     if let bytes = store.bytes { writer.member("bytes", Int(bytes)) }
     if let counts = store.counts {
@@ -173,7 +173,7 @@ extension HTTPService {
     .badRequest, "invalid_parameter", "after must be what next was on the page before")
 }
 
-/// The kinds of stores by the words of the administrator's pages.
+/// The kinds of stores, with the names that the administrator's pages use.
 enum StoreKind: String, CaseIterable {
   case guest, user, list, database, service
 
@@ -189,7 +189,7 @@ enum StoreKind: String, CaseIterable {
   }
 
   /// The kind that a query asks for; nil for all.
-  /// - Throws: ``Problem`` 400 for any other word.
+  /// - Throws: ``Problem`` 400 for an unknown kind.
   init?(_ query: QueryParameters) throws(Problem) {
     guard let text = query["kind"] else { return nil }
     guard let kind = StoreKind(rawValue: text) else {
@@ -199,7 +199,7 @@ enum StoreKind: String, CaseIterable {
     self = kind
   }
 
-  /// The namespace of ``StoreName`` that it is.
+  /// The namespace of ``StoreName`` for this kind.
   var namespace: String {
     switch self {
     case .guest, .user, .list: rawValue
@@ -210,7 +210,7 @@ enum StoreKind: String, CaseIterable {
 }
 
 extension StoreName {
-  /// The name as the administrator reads it: a database's own, otherwise the one that the sync protocol has for it.
+  /// The name that the administrator sees: that of a database, otherwise the store's name in the sync protocol.
   var shownName: String {
     switch self {
     case .guest(let id), .user(let id), .list(let id): namespace + "-" + id.text

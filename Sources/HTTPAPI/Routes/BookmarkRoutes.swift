@@ -42,7 +42,7 @@ extension HTTPService {
     return try await .packed(page.bytes, headers: Self.tagged(page.tag), for: call)
   }
 
-  /// Which page is asked for.
+  /// The page that a query asks for.
   static func page(_ call: Call) throws(Problem) -> (limit: Int, after: BookmarkCursor?) {
     let query = try call.query("limit", "after")
     let limit = try query.int("limit", in: 1...HotelQuery.maximumLimit, default: 50)
@@ -100,7 +100,7 @@ extension HTTPService {
     return WriteAnswer(outcome.isCreated ? .created : .ok, headers: fields, body: bytes)
   }
 
-  /// The hotel in the body, or, without one, the one that is known by its id.
+  /// The hotel in the body; without a body, a hotel of which only the id is given.
   func hotelToPut(_ call: Call, id: HotelID) async throws -> HotelAddition {
     let bytes = try await call.body(upTo: BookmarkLimits.hotelBytes)
     guard !bytes.isEmpty else { return HotelAddition(known: id) }
@@ -125,7 +125,7 @@ extension HTTPService {
     return id
   }
 
-  /// `If-Match` and `If-None-Match: *` as a condition on the bookmark's revision.
+  /// `If-Match` and `If-None-Match: *` as a condition on the revision.
   static func condition(_ call: Call) throws(Problem) -> RevisionCondition {
     if let wanted = try EntityTags(call, .ifMatch, strong: true) {
       return wanted.isAny ? .exists : .matches(wanted.tags.compactMap { try? RevisionID($0) })
@@ -149,7 +149,7 @@ extension HTTPService {
 }
 
 extension HTTPService {
-  /// Several bookmarks at once, all or nothing.
+  /// Changes several bookmarks at once: all or none.
   func changeBookmarks(_ call: Call, in store: WrittenStore) async throws -> Response {
     let bytes = try await call.body(upTo: JSONLimits.document.maximumBytes)
     var batch = try BookmarkBatch(parsing: try await call.json(bytes, .document))
@@ -166,17 +166,17 @@ extension HTTPService {
   }
 }
 
-/// A store that a request writes to, and whether its caller still may: a body may take a minute to arrive, an upstream
-/// seconds to answer, and a permission may end meanwhile.
+/// A store that a request writes to, and a check of the caller's permission. A body may take a minute to arrive and an
+/// upstream seconds to answer; the permission may end meanwhile.
 struct WrittenStore: Sendable {
-  /// Which store.
+  /// The name of the store.
   let name: StoreName
-  /// What the path of the store's bookmarks starts with.
+  /// The beginning of the path of the store's bookmarks.
   let path: String
-  /// Looks for the permission once more.
+  /// Checks the permission again.
   let requireStillAllowed: @Sendable () async throws -> Void
 
-  /// A store with its permission.
+  /// A store with its check.
   init(
     _ name: StoreName, path: String,
     _ requireStillAllowed: @escaping @Sendable () async throws -> Void
@@ -186,7 +186,7 @@ struct WrittenStore: Sendable {
     self.requireStillAllowed = requireStillAllowed
   }
 
-  /// Somebody's own store, which is theirs as long as the request's proof is good.
+  /// A person's own store, which needs no second check: valid credentials are enough.
   init(of person: Principal) {
     self.init(person.store, path: "/v1") {}
   }

@@ -5,13 +5,14 @@ import Hummingbird
 import JSON
 import Stores
 
-/// Sessions of browsers: the token is in a cookie that no script can read, and in no body.
+/// Sessions of browsers. The token is only in a cookie that no script can read, never in a body.
 extension HTTPService {
-  /// The answer to `POST /v1/guests` with `{"cookie":true}`: the cookie's session where it is good still, else a new
-  /// guest's; nil where the body does not ask for that.
+  /// The answer to `POST /v1/guests` with `{"cookie":true}`: the session of the cookie if it is still valid, otherwise
+  /// a new guest's.
+  /// - Returns: nil if the body does not ask for a cookie.
   /// - Throws: ``Problem`` 403 for the administrator, who has no bookmarks, and for a page of another origin.
   func browserGuest(_ call: Call) async throws -> Response? {
-    // A body was never needed here, and what came with one was not looked at.
+    // The body is optional, and any body that is not JSON is ignored.
     let bytes = try await call.body(upTo: JSONLimits.small.maximumBytes)
     guard !bytes.isEmpty, call[.contentType]?.lowercased().hasPrefix("application/json") ?? false,
       try CredentialsBody.isForCookie(try await call.json(bytes, .small))
@@ -32,7 +33,7 @@ extension HTTPService {
     }
   }
 
-  /// The token of the guest whose cookie came with a log-in; nil without one, or where the session has ended.
+  /// The token of the guest in a log-in's cookie; nil without a cookie, or if its session has ended.
   func cookieGuest(_ call: Call) async throws -> String? {
     guard let (token, person) = try await cookiePerson(call), person.kind == .guest else {
       return nil
@@ -40,7 +41,7 @@ extension HTTPService {
     return token
   }
 
-  /// Who a request's cookie proves; nil for nobody, and where the session has ended.
+  /// The person of a request's cookie; nil without a cookie, or if its session has ended.
   /// - Throws: ``Problem`` 403 for a write from another origin.
   private func cookiePerson(_ call: Call) async throws -> (token: String, person: Principal)? {
     guard let token = call[.cookie].flatMap(SentCredentials.cookie) else { return nil }

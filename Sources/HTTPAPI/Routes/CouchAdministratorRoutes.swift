@@ -6,12 +6,12 @@ import Hummingbird
 import JSON
 import Stores
 
-/// Making, listing and deleting databases, which the administrator alone may do, and what else CouchDB's
-/// server has for one. Nothing here changes how the server is set up, and nothing runs anything.
+/// Creating, listing and deleting databases, which only the administrator may do, and the other operations of CouchDB's
+/// server for an administrator. None of them changes the server's settings or runs code.
 ///
 /// Source: CouchDB, "API reference: server" and "databases".
 extension HTTPService {
-  /// Names that are read from the engine at a time.
+  /// How many names are read from the engine at a time.
   private static let namesAtATime = 1_000
 
   /// `PUT` and `DELETE /couch/{db}`, `_all_dbs`, `_dbs_info`, `_active_tasks`, `_replicate`.
@@ -61,8 +61,8 @@ extension HTTPService {
     }
   }
 
-  /// Others than the administrator make their own store, which is there without it; of any other name they
-  /// are told the same whether it is there or not.
+  /// Creates a database. Anyone but the administrator may only create their own store, which needs no creation. For any
+  /// other name they get the same answer, whether or not it exists.
   private func makeDatabase(_ call: Call, _ caller: Principal) async throws -> Response {
     let name = try call.parameter("db")
     if caller.kind == .administrator {
@@ -95,7 +95,7 @@ extension HTTPService {
     return .couchDone()
   }
 
-  /// The databases that the administrator made, in byte order; nobody's own store is among them.
+  /// The databases that the administrator created, in byte order, without people's own stores.
   private func databaseNames() async throws -> [String] {
     var names: [String] = []
     var last: String?
@@ -125,7 +125,7 @@ extension HTTPService {
     return names
   }
 
-  /// Each with its counts, or `not_found`.
+  /// The information about each database, or `not_found`.
   private func databasesInfo(_ names: [String], _ caller: Principal) async throws -> Response {
     var rows: [(name: String, info: [UInt8]?)] = []
     for name in names {
@@ -162,7 +162,7 @@ extension HTTPService {
   }
 }
 
-/// Who may use a database, and keeping it small.
+/// Rights on a database, and its compaction.
 ///
 /// Source: CouchDB, "API reference: databases": "security", "compact", "purge", "revs_limit".
 extension HTTPService {
@@ -196,7 +196,7 @@ extension HTTPService {
         _ = try await store.reading(needing: .compact) { database in
           try await database.document(design)
         }
-        // Indexes that no definition names any more go with their definitions.
+        // An index without a definition is removed together with the definition, so nothing remains to do.
         return .couchDone(.accepted)
       },
       couch(.post, "/_view_cleanup") { _, store in

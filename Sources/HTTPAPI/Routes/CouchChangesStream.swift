@@ -4,36 +4,35 @@ import Lanes
 import NIOCore
 import Stores
 
-/// Writes a `_changes` answer that is longer than a page or that waits. It holds no lease while it waits; it
-/// ends when the client goes away, when the store is erased, when the server stops, and within a second when
-/// its reader may read no longer.
+/// Writes a `_changes` answer that waits or is longer than a page. It holds no lease while it waits. It ends when the
+/// client closes the connection, when the store is erased, when the server stops, and within a second after the
+/// reader's permission ends.
 struct CouchChangesStream: Sendable {
-  /// Bytes that are written at a time: as much as the slowest client must take in
-  /// ``CouchFeedSignal/patience``.
+  /// Bytes that are written at a time. A client has to read them within ``CouchFeedSignal/patience``.
   static let chunkBytes = 64 << 10
 
   /// The database.
   let store: CouchStore
-  /// How to wait and to frame.
+  /// How to wait and how to frame rows.
   let feed: CouchFeed
-  /// The place among the feeds.
+  /// The slot among the feeds.
   let place: CouchFeedPlace
-  /// What is asked.
+  /// The client's query.
   let query: ChangesQuery
   /// The first page.
   let page: ChangesPage
 
-  /// An answer that can't be finished and must not look as if it were.
+  /// Ends the answer early, so that it does not look complete.
   private struct Cut: Error {}
 
-  /// When what counts was written last.
+  /// When the last row was written, and when anything was written last.
   private struct Moments {
     var row = ContinuousClock.now
     var write = ContinuousClock.now
   }
 
-  /// Writes everything.
-  /// - Throws: what reading throws and what the connection throws; the answer is cut short then.
+  /// Writes the whole answer.
+  /// - Throws: the errors of reading and of the connection; the answer is then incomplete.
   @concurrent func write(to writer: inout any ResponseBodyWriter) async throws {
     defer { place.leave() }
     try await writePages(to: &writer)
@@ -44,7 +43,7 @@ struct CouchChangesStream: Sendable {
     var (query, page) = (query, page)
     var isFirst = true
     var moments = Moments()
-    // Also without bytes: the head is sent with it.
+    // An empty write also sends the head.
     try await writer.write(ByteBuffer(bytes: feed.opening))
     while true {
       if !page.rows.isEmpty {
@@ -65,12 +64,12 @@ struct CouchChangesStream: Sendable {
       do { next = try await read(query) } catch
         where ServiceError(error)?.couch.status == 404
       {
-        // The store has gone, or the permission has, since it was looked for.
+        // Since the last check the store or the permission is gone.
         if feed.kind == .normal { throw Cut() }
         break
       }
       if next.isRewound {
-        // Another store has come in its place. The client asks again with its last token, and is told.
+        // A new store has the same name. The client asks again with its last token, and the answer to that says so.
         if feed.kind == .normal { throw Cut() }
         break
       }
@@ -79,7 +78,7 @@ struct CouchChangesStream: Sendable {
     try await send(feed.closing(page), to: &writer)
   }
 
-  /// Whether nothing is left of what was asked for.
+  /// Whether the query is completely answered.
   private func isOver(_ query: ChangesQuery, hasRows: Bool) -> Bool {
     feed.kind == .normal || (feed.kind == .longpoll && hasRows) || query.limit == 0
       || query.descending
@@ -89,7 +88,7 @@ struct CouchChangesStream: Sendable {
     try await store.reading { database in try await database.changes(query) }
   }
 
-  /// Waits for a change, with signs of life; false when the feed is to end.
+  /// Waits for a change and sends heartbeats meanwhile. It returns false if the feed has to end.
   @concurrent private func isWoken(
     _ writer: inout any ResponseBodyWriter, _ moments: inout Moments
   ) async throws -> Bool {
@@ -104,8 +103,8 @@ struct CouchChangesStream: Sendable {
     }
   }
 
-  /// Gives a sign of life in time between two pages; false when the feed is to end.
-  /// - Throws: ``Cut`` for an answer that is no feed: it would look complete.
+  /// Sends a heartbeat between two pages if one is due. It returns false if the feed has to end.
+  /// - Throws: ``Cut`` for an answer of kind `normal`, which would look complete.
   @concurrent private func mayGoOn(
     _ writer: inout any ResponseBodyWriter, _ moments: inout Moments
   ) async throws -> Bool {
@@ -119,7 +118,7 @@ struct CouchChangesStream: Sendable {
     return true
   }
 
-  /// When to give a sign of life, or else to give up.
+  /// When to send the next heartbeat, or to end the feed if it has none.
   private func due(_ moments: Moments) -> ContinuousClock.Instant? {
     feed.heartbeat.map { moments.write + $0 } ?? feed.timeout.map { moments.row + $0 }
   }
@@ -145,8 +144,8 @@ struct CouchChangesStream: Sendable {
     try await send(bytes, isRows: true, to: &writer)
   }
 
-  /// Writes in pieces, each of which the client has to take in time.
-  /// - Throws: ``Cut`` for rows that the reader may read no longer.
+  /// Writes in pieces. The client has to read each of them in time.
+  /// - Throws: ``Cut`` for rows that the reader may no longer read.
   @concurrent private func send(
     _ bytes: [UInt8], isRows: Bool = false, to writer: inout any ResponseBodyWriter
   ) async throws {

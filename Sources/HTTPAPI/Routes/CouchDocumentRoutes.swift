@@ -4,7 +4,7 @@ import HTTPTypes
 import Hummingbird
 import Stores
 
-/// One document: replicated, design or local.
+/// One document: normal, design or local.
 ///
 /// Source: CouchDB, "API reference: documents" and "local documents".
 extension HTTPService {
@@ -20,7 +20,7 @@ extension HTTPService {
     } + couchAttachmentRoutes
   }
 
-  /// Attachments, which are not offered: there is none to read or to delete, and none is taken.
+  /// Attachments, which this service does not support: none can be read, written or deleted.
   private var couchAttachmentRoutes: [Route] {
     ["/{docid}/{attachment}", "/_design/{design}/{attachment}"].flatMap { path in
       [
@@ -50,7 +50,7 @@ extension HTTPService {
         try await database.document(id, query)
       }
       if let revision = answer.revision?.description,
-        // A field that is malformed, without quotation marks, matches nothing.
+        // A malformed field, without quotation marks, matches nothing.
         (try? EntityTags(call, .ifNoneMatch, strong: false))?.matches(revision) ?? false
       {
         var fields = Response.couchFields
@@ -61,7 +61,7 @@ extension HTTPService {
     }
   }
 
-  /// JSON, but for those who ask for parts by name, as CouchDB's replicator does.
+  /// Answers JSON, or `multipart/mixed` if the request accepts it, as CouchDB's replicator does.
   private static func openRevisions(
     of id: DocumentID, _ wanted: OpenRevisions, _ query: DocumentQuery, _ call: Call,
     _ store: CouchStore
@@ -129,10 +129,10 @@ extension HTTPService {
 }
 
 extension CopyTarget {
-  /// Reads the header `Destination`: a document's id, percent-encoded, and `?rev=` with the revision that it has.
+  /// Reads the header `Destination`: a percent-encoded document id, and optionally `?rev=` with its present revision.
   ///
-  /// Source: CouchDB, "COPY /{db}/{docid}"; the address is relative to the database.
-  /// - Throws: 400 `bad_request` without the header; 400 for a malformed one.
+  /// Source: CouchDB, "COPY /{db}/{docid}"; the id is relative to the database.
+  /// - Throws: 400 `bad_request` for a missing header; 400 for a malformed one.
   init(_ call: Call) throws {
     guard let field = call[.destination] else {
       throw ServiceError.badRequest("Destination header is mandatory for COPY.")
@@ -149,7 +149,7 @@ extension CopyTarget {
 }
 
 extension DocumentName {
-  /// Reads which document a path names, `{docid}`, `_design/{name}` or `_local/{local}`; a slash after `_design` and
+  /// Reads which document a path names: `{docid}`, `_design/{name}` or `_local/{local}`. The slash after `_design` and
   /// `_local` may be percent-encoded.
   /// - Throws: ``DocumentError`` with code `invalidID`; ``Problem`` 400 for a broken escape.
   init(_ call: Call) throws {

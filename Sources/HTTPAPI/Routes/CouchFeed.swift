@@ -4,38 +4,38 @@ import JSON
 import Stores
 import Synchronization
 
-/// How `_changes` waits for what has not happened yet, and how its rows are framed.
+/// How a `_changes` answer waits for changes, and how its rows are framed.
 ///
 /// Source: CouchDB, "Changes feeds"; for `eventsource` the HTML standard, "Server-sent events".
 struct CouchFeed: Sendable {
   /// The kinds of feeds.
   enum Kind: String, Sendable {
-    /// What there is; no waiting.
+    /// The present rows, without waiting.
     case normal
-    /// The same, but waits for the first row.
+    /// The same, but it waits for the first row if there is none.
     case longpoll
-    /// A row a line, until the client goes away or nothing happens for long.
+    /// One row per line, until the client closes the connection or no row comes for too long.
     case continuous
-    /// The same as events for browsers.
+    /// The same in the form of server-sent events.
     case eventsource
   }
 
   /// The kind.
   let kind: Kind
-  /// How often a sign of life is sent; nil for never.
+  /// The time between two heartbeats; nil for none.
   let heartbeat: Duration?
-  /// How long to wait for the next row; nil for as long as there is a heartbeat.
+  /// How long to wait for the next row; nil if there is a heartbeat.
   let timeout: Duration?
 
-  /// The longest wait without a heartbeat, and the standard: CouchDB's `changes_timeout`.
+  /// The longest wait without a heartbeat and its default, in milliseconds: CouchDB's `changes_timeout`.
   static let longestWait = 60_000
-  /// The shortest time between two signs of life, in milliseconds.
+  /// The shortest time between two heartbeats, in milliseconds.
   static let shortestBeat = 100
-  /// The longest, so that nobody on the way takes the connection for dead.
+  /// The longest time between two heartbeats, in milliseconds, so that no proxy treats the connection as dead.
   static let longestBeat = 60_000
 
-  /// Reads `feed`, `heartbeat` and `timeout` (milliseconds); what is out of bounds counts as the bound.
-  /// - Throws: 400 `query_parse_error`, for a heartbeat `bad_request` as CouchDB.
+  /// Reads `feed`, `heartbeat` and `timeout` (milliseconds). A value beyond a bound becomes that bound.
+  /// - Throws: 400 `query_parse_error`; for an invalid heartbeat `bad_request`, as CouchDB does.
   init(_ parameters: CouchParameters) throws {
     switch parameters["feed"] {
     case nil: kind = .normal
@@ -49,7 +49,7 @@ struct CouchFeed: Sendable {
     }
     heartbeat = try Self.beat(parameters)
     let wait = try parameters.count("timeout").map { min($0, Self.longestWait) }
-    // As in CouchDB, who sends signs of life waits for ever.
+    // As in CouchDB, a feed with a heartbeat waits without end.
     timeout = heartbeat == nil ? .milliseconds(wait ?? Self.longestWait) : nil
   }
 
@@ -66,7 +66,7 @@ struct CouchFeed: Sendable {
     }
   }
 
-  /// What is said of keeping the answer; an event stream is none to be kept, as in CouchDB.
+  /// The caching rule of the answer: as in CouchDB `no-cache` for an event stream, otherwise `must-revalidate`.
   var cacheControl: String { kind == .eventsource ? "no-cache" : "must-revalidate" }
 
   /// Whether one page is the whole answer.
@@ -79,16 +79,16 @@ struct CouchFeed: Sendable {
     }
   }
 
-  /// The answer's type.
+  /// The answer's content type.
   var contentType: String {
     kind == .eventsource ? "text/event-stream" : "application/json"
   }
 
-  /// What stands before the rows.
+  /// The bytes before the rows.
   var opening: [UInt8] { isArray ? ChangesPage.opening : [] }
 
   /// A row in its frame.
-  /// - Parameter isFirst: whether none came before.
+  /// - Parameter isFirst: whether it is the first row.
   func frame(_ row: [UInt8], isFirst: Bool) -> [UInt8] {
     switch kind {
     case .normal, .longpoll: return isFirst ? row : ChangesPage.separator + row
@@ -104,12 +104,12 @@ struct CouchFeed: Sendable {
     }
   }
 
-  /// A sign of life.
+  /// A heartbeat.
   var beat: [UInt8] {
     kind == .eventsource ? Array("event: heartbeat\ndata: \n\n".utf8) : [0x0A]
   }
 
-  /// What stands behind the rows.
+  /// The bytes after the rows.
   func closing(_ page: ChangesPage) -> [UInt8] {
     switch kind {
     case .normal, .longpoll: page.closing
@@ -121,16 +121,16 @@ struct CouchFeed: Sendable {
   private var isArray: Bool { kind == .normal || kind == .longpoll }
 }
 
-/// Wakes the one who writes an answer of `_changes`: for a change, at a moment, or for the end. Changes are
-/// coalesced, so that a slow client costs nothing but its own place.
+/// Wakes the writer of a `_changes` answer: for a change, at a moment, or to end. Several changes become one wake-up,
+/// so a slow client uses no more memory.
 final class CouchFeedSignal: Sendable {
   /// Why the writer is woken.
   enum Wake: Sendable, Equatable {
-    /// Something was committed since the last such wake-up.
+    /// Something was committed since the last wake-up of this kind.
     case change
-    /// The moment that the writer named has come.
+    /// The writer's moment has come.
     case due
-    /// The answer is to end.
+    /// The answer has to end.
     case end
   }
 
@@ -138,7 +138,7 @@ final class CouchFeedSignal: Sendable {
   enum End: Sendable {
     /// The client has closed the connection.
     case clientLeft
-    /// The reader may read the store no longer.
+    /// The reader may no longer read the store.
     case notAllowed
     /// The store is gone.
     case erased
@@ -146,31 +146,31 @@ final class CouchFeedSignal: Sendable {
     case stopping
   }
 
-  /// How long one write to a client may take; one that reads more slowly is cut off: 60 seconds for
+  /// How long one write to a client may take before its connection is closed: 60 seconds for
   /// ``CouchChangesStream/chunkBytes``.
   static let patience = Duration.seconds(RequestLimits.idleSeconds)
-  /// How long a client that does not read may hold up the end of its answer.
+  /// How long a client that does not read may delay the end of its answer.
   static let grace = Duration.seconds(1)
 
-  /// Who reads.
+  /// The reader of the answer.
   let reader: CouchFeedReader
   private let stream: AsyncStream<Void>
   private let continuation: AsyncStream<Void>.Continuation
   private let state = Mutex(State())
 
   private struct State {
-    /// The first page was read before anybody could tell of commits.
+    /// True at first: the first page was read before this signal could be told of commits.
     var hasChanged = true
-    /// Where something was committed, for an observer.
+    /// The stores with new commits, for an observer.
     var changed: Set<StoreName> = []
-    /// Which stores are gone, for an observer.
+    /// The stores that are gone, for an observer.
     var lost: Set<StoreName> = []
     var end: End?
     var endMoment: ContinuousClock.Instant?
     var due: ContinuousClock.Instant?
     var writeMoment: ContinuousClock.Instant?
 
-    /// Whether a write has taken too long.
+    /// Whether a write takes too long.
     func isStuck(_ now: ContinuousClock.Instant) -> Bool {
       guard let writeMoment else { return false }
       if let endMoment { return now - endMoment >= grace }
@@ -178,33 +178,33 @@ final class CouchFeedSignal: Sendable {
     }
   }
 
-  /// A signal that nobody has given.
+  /// A signal with no wake-up yet.
   init(_ reader: CouchFeedReader) {
     self.reader = reader
     (stream, continuation) = AsyncStream.makeStream(
       of: Void.self, bufferingPolicy: .bufferingNewest(1))
   }
 
-  /// Something was committed.
+  /// Notes that something was committed.
   func change() {
     state.withLock { $0.hasChanged = true }
     continuation.yield()
   }
 
-  /// Something was committed in one of the stores that the reader reads.
+  /// Notes that something was committed in one of the reader's stores.
   func change(in store: StoreName) {
     if reader.observes { state.withLock { _ = $0.changed.insert(store) } }
     change()
   }
 
-  /// A store that the reader reads is gone. An observer goes on with the others, and finds out by itself.
+  /// Notes that a store of the reader's is gone. An observer continues with its other stores.
   func lose(_ store: StoreName) {
     guard reader.observes else { return end(.erased) }
     state.withLock { _ = $0.lost.insert(store) }
     change()
   }
 
-  /// Which stores are gone since this was asked last.
+  /// The stores that are gone since the last call.
   func takeLost() -> Set<StoreName> {
     state.withLock { state in
       defer { state.lost = [] }
@@ -212,7 +212,7 @@ final class CouchFeedSignal: Sendable {
     }
   }
 
-  /// Where something was committed since this was asked last.
+  /// The stores with commits since the last call.
   func takeChanged() -> Set<StoreName> {
     state.withLock { state in
       defer { state.changed = [] }
@@ -220,7 +220,7 @@ final class CouchFeedSignal: Sendable {
     }
   }
 
-  /// The answer is to end; the first reason counts.
+  /// Ends the answer; only the first reason counts.
   func end(_ reason: End) {
     state.withLock { state in
       guard state.end == nil else { return }
@@ -230,10 +230,10 @@ final class CouchFeedSignal: Sendable {
     continuation.finish()
   }
 
-  /// Why the answer is to end; nil while it may go on.
+  /// Why the answer has to end; nil while it may continue.
   var end: End? { state.withLock(\.end) }
 
-  /// Time has passed: wakes the writer if its moment has come, and hangs up on a client that does not read.
+  /// Checks the time: wakes the writer at its moment, and closes the connection of a client that does not read.
   func tick(_ now: ContinuousClock.Instant) {
     let (isDue, isStuck) = state.withLock { state in
       let isDue = state.due.map { $0 <= now } ?? false
@@ -244,8 +244,8 @@ final class CouchFeedSignal: Sendable {
     if isDue { continuation.yield() }
   }
 
-  /// Waits.
-  /// - Parameter due: the moment to be woken at; nil for none.
+  /// Waits for a wake-up.
+  /// - Parameter due: the moment of a wake-up without a change; nil for none.
   func next(by due: ContinuousClock.Instant?) async -> Wake {
     var signals = stream.makeAsyncIterator()
     while true {
@@ -264,9 +264,9 @@ final class CouchFeedSignal: Sendable {
     }
   }
 
-  /// A write to the client begins.
+  /// Notes that a write to the client begins.
   func beginWrite() { state.withLock { $0.writeMoment = .now } }
 
-  /// The write is done.
+  /// Notes that the write has ended.
   func endWrite() { state.withLock { $0.writeMoment = nil } }
 }

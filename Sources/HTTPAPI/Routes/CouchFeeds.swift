@@ -4,51 +4,51 @@ import ServiceLifecycle
 import Stores
 import Synchronization
 
-/// All answers of `_changes` that a server is writing and that wait or are longer than a page.
+/// All answers of `_changes` that are being written and that wait or are longer than a page.
 ///
-/// An answer that waits costs its connection and little more: one task a store takes the store's wake-ups,
-/// and two tasks for the whole server look at the clock and at permissions while anybody is there.
+/// A waiting answer costs little more than its connection. One task per store receives the store's wake-ups. Two tasks
+/// for the whole server check the time and the permissions while there is any feed.
 final class CouchFeeds: Sendable {
-  /// Feeds of one principal that wait at once.
+  /// The limit of waiting feeds of one principal.
   static let perPrincipal = 256
-  /// Feeds from one address that wait at once, those of users and of the administrator apart: whoever likes can be
-  /// many guests.
+  /// The limit of waiting feeds of guests from one address, because one person can be many guests. Feeds of users and
+  /// of the administrator don't count here.
   static let perAddress = 1_024
-  /// Feeds that wait at once.
+  /// The limit of waiting feeds.
   static let total = 10_000
-  /// How exact waits are.
+  /// The precision of waits.
   private static let tick = Duration.milliseconds(100)
-  /// How often permissions are looked at, so that one that ended is not used for a second.
+  /// How often permissions are checked. One that has ended is used for less than a second.
   private static let checkInterval = Duration.milliseconds(500)
 
   private let stores: DatabaseManager
   private let state = Mutex(State())
 
-  /// The readers of one store, and who wakes them.
+  /// The readers of one store, and the task that wakes them.
   private struct Line {
-    /// Tells who reads the store's changes for it.
+    /// Identifies the present task.
     var number: UInt64 = 0
     var signals: [ObjectIdentifier: CouchFeedSignal] = [:]
-    /// Nil while nobody reads them: at first, and once the store is gone. A store of that name that is made anew
-    /// has changes of its own, whoever still lingers in the line.
+    /// Nil at first, and once the store is gone. A new store of that name has its own changes and needs a new task,
+    /// even while readers of the old one remain.
     var wakeUps: Task<Void, Never>?
   }
 
   private struct State {
     var lines: [StoreName: Line] = [:]
     var waiting = CouchFeedCounts()
-    /// Everybody in all lines, until somebody comes or goes.
+    /// All readers, until one is added or removed.
     var everybody: [CouchFeedSignal]?
     var lastNumber: UInt64 = 0
     var isTicking = false
     var isChecking = false
   }
 
-  /// No feeds.
+  /// A collection without feeds.
   init(stores: DatabaseManager) { self.stores = stores }
 
-  /// Takes a place.
-  /// - Throws: 429 when so many of the reader's wait, or from the reader's address, that another is refused.
+  /// Adds a feed.
+  /// - Throws: 429 if the reader, or the reader's address, has too many waiting feeds.
   func enter(_ reader: CouchFeedReader) async throws -> CouchFeedPlace {
     let changes = await stores.feed(for: reader.store)
     let signal = CouchFeedSignal(reader)
@@ -67,7 +67,7 @@ final class CouchFeeds: Sendable {
     return CouchFeedPlace(signal, in: self)
   }
 
-  /// Wakes an observer for one more store, as long as it keeps its place.
+  /// Wakes an observer for one more store, as long as its feed exists.
   func follow(_ store: StoreName, _ signal: CouchFeedSignal) async {
     let changes = await stores.feed(for: store)
     state.withLock { state in
@@ -78,12 +78,12 @@ final class CouchFeeds: Sendable {
     }
   }
 
-  /// Wakes an observer for a store no longer.
+  /// Stops waking an observer for a store.
   func unfollow(_ store: StoreName, _ signal: CouchFeedSignal) {
     state.withLock { state in _ = take(signal, store, &state) }
   }
 
-  /// Gives a place back; once more does nothing.
+  /// Removes a feed; a second call does nothing.
   func leave(_ signal: CouchFeedSignal) {
     state.withLock { state in
       guard take(signal, signal.reader.store, &state) else { return }
@@ -107,7 +107,7 @@ final class CouchFeeds: Sendable {
     state.everybody = nil
   }
 
-  /// - Returns: whether the signal was in the store's line.
+  /// - Returns: whether the signal was among the store's readers.
   private func take(
     _ signal: CouchFeedSignal, _ store: StoreName, _ state: inout State
   ) -> Bool {
@@ -133,7 +133,7 @@ final class CouchFeeds: Sendable {
   /// How many of them wait for changes.
   var waitingCount: Int { state.withLock { $0.waiting.total } }
 
-  // What wakes the writers.
+  // MARK: Wake-ups
 
   private func wakeUps(
     of changes: ChangeFeed, for store: StoreName, _ number: UInt64
@@ -142,7 +142,7 @@ final class CouchFeeds: Sendable {
       for await _ in changes.wakeUps() {
         self?.signals(store, number).forEach { $0.change(in: store) }
       }
-      // Nobody is in the line any more when it was given up; otherwise the store is gone.
+      // Either the last reader left and cancelled this task, or the store is gone.
       self?.takeOver(store, number).forEach { $0.lose(store) }
     }
   }
@@ -154,8 +154,8 @@ final class CouchFeeds: Sendable {
     }
   }
 
-  /// Gives the line of a store that is gone to whoever comes next.
-  /// - Returns: who was in it.
+  /// Notes that a store is gone, so that the next reader starts a new task.
+  /// - Returns: the readers of the store.
   private func takeOver(_ store: StoreName, _ number: UInt64) -> [CouchFeedSignal] {
     state.withLock { state in
       guard let line = state.lines[store], line.number == number else { return [] }
@@ -175,7 +175,7 @@ final class CouchFeeds: Sendable {
     }
   }
 
-  /// Everybody; nil when nobody is there, so that the task that asks ends.
+  /// All readers; nil if there are none, so that the calling task ends.
   private func everybody(_ isRunning: WritableKeyPath<State, Bool>) -> [CouchFeedSignal]? {
     state.withLock { state in
       guard !state.lines.isEmpty else {
@@ -185,7 +185,7 @@ final class CouchFeeds: Sendable {
       let everybody =
         state.everybody
         ?? state.lines.flatMap { store, line in
-          // An observer stands in several lines, and counts in its own store's.
+          // An observer reads several stores, and counts only for its own.
           line.signals.values.filter { $0.reader.store == store }
         }
       state.everybody = everybody
@@ -224,14 +224,15 @@ final class CouchFeeds: Sendable {
   }
 }
 
-/// How many feeds wait, all of them and by whom they are: never by store, which one reader could fill for others.
+/// The number of waiting feeds: of all, of each principal and of each address. They are not counted per store, because
+/// one reader could then exclude the others.
 struct CouchFeedCounts {
-  /// All.
+  /// The number of all waiting feeds.
   private(set) var total = 0
   private var byPrincipal: [String: Int] = [:]
   private var byAddress: [ClientAddress: Int] = [:]
 
-  /// Counts a reader if there is room; ``leave(_:)`` has to follow then.
+  /// Counts a reader if the limits allow it; then call ``leave(_:)`` at its end.
   mutating func enter(_ reader: CouchFeedReader) -> Bool {
     guard total < CouchFeeds.total,
       byPrincipal[reader.principal, default: 0] < CouchFeeds.perPrincipal
@@ -245,7 +246,7 @@ struct CouchFeedCounts {
     return true
   }
 
-  /// Takes a reader that was counted out again.
+  /// Removes a counted reader.
   mutating func leave(_ reader: CouchFeedReader) {
     total -= 1
     if let count = byPrincipal[reader.principal] {
@@ -257,14 +258,14 @@ struct CouchFeedCounts {
   }
 }
 
-/// A place among a server's feeds, held for as long as an answer is written. An answer whose body is never
-/// written, as that of a `HEAD`, gives it back when it is forgotten.
+/// A feed's slot, held while its answer is written. If the body is never written, as for `HEAD`, the slot is given back
+/// when this object is deallocated.
 final class CouchFeedPlace: Sendable {
   /// Wakes the writer.
   let signal: CouchFeedSignal
   private let feeds: CouchFeeds
 
-  /// A place that ``CouchFeeds/enter(_:)`` gave.
+  /// The slot of a signal that ``CouchFeeds/enter(_:)`` has added.
   init(_ signal: CouchFeedSignal, in feeds: CouchFeeds) {
     self.signal = signal
     self.feeds = feeds
@@ -275,28 +276,28 @@ final class CouchFeedPlace: Sendable {
   /// Wakes an observer for one more store.
   func follow(_ store: StoreName) async { await feeds.follow(store, signal) }
 
-  /// Wakes an observer for a store no longer.
+  /// Stops waking an observer for a store.
   func unfollow(_ store: StoreName) { feeds.unfollow(store, signal) }
 
-  /// Gives the place back.
+  /// Gives the slot back.
   func leave() { feeds.leave(signal) }
 }
 
-/// Who reads an answer of `_changes` that takes its time.
+/// The reader of a `_changes` answer that waits or is longer than a page.
 struct CouchFeedReader: Sendable {
-  /// Which store is read.
+  /// The store that is read.
   let store: StoreName
-  /// Whether the answer waits for changes; otherwise it is only longer than a page.
+  /// Whether the answer waits for changes. If not, it is only longer than a page.
   let waits: Bool
-  /// Whether it reads several stores, of which ``store`` is the reader's own.
+  /// Whether it reads several stores; ``store`` is then the reader's own.
   var observes = false
-  /// What stands for the reader, whichever proof they show: whose feeds these count among.
+  /// Identifies the reader, whatever the credentials; feeds are counted by it.
   let principal: String
-  /// Where a guest reads from; nil for a user and the administrator, who count for themselves wherever they are.
+  /// The address of a guest; nil for a user and the administrator, who are counted by principal only.
   let address: ClientAddress?
-  /// What stands for the permission: readers with the same text are asked for once.
+  /// Identifies the permission; readers with the same text are checked once.
   let permission: String
-  /// Says whether the store may still be read. What it throws counts as no.
+  /// Whether the store may still be read. An error counts as no.
   let mayRead: @Sendable () async throws -> Bool
   /// Closes the connection.
   let hangUp: @Sendable () -> Void

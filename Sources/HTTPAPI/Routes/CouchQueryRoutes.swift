@@ -3,7 +3,7 @@ import CouchSync
 import HTTPTypes
 import Hummingbird
 
-/// Mango: queries by a selector, and the indexes that serve them.
+/// Mango: queries by a selector, and their indexes.
 ///
 /// Source: CouchDB, "POST /{db}/_find", "/{db}/_index", "POST /{db}/_explain".
 extension HTTPService {
@@ -54,7 +54,7 @@ extension HTTPService {
     ] + couchListRoutes
   }
 
-  /// `_design_docs`, `_local_docs`, and several queries at once.
+  /// `_design_docs`, `_local_docs`, and several queries in one request.
   private var couchListRoutes: [Route] {
     [
       couch(.get, "/_local_docs") { call, store in
@@ -103,7 +103,7 @@ extension HTTPService {
       })
   }
 
-  /// The design document's name may come with its prefix, of which the slash may be percent-encoded.
+  /// Deletes an index. The design document's name may have its prefix, whose slash may be percent-encoded.
   private static func deleteIndex(_ call: Call, _ store: CouchStore) async throws -> Response {
     let design = try call.parameter("design")
     let (type, name) = (try call.parameter("type"), try call.parameter("name"))

@@ -4,7 +4,7 @@ import HTTPTypes
 import Hummingbird
 import JSON
 
-/// What replicators ask of a database.
+/// The operations that replicators use.
 ///
 /// Source: CouchDB, "Replication protocol".
 extension HTTPService {
@@ -40,7 +40,7 @@ extension HTTPService {
     ]
   }
 
-  /// The first page is read before the answer begins, so that what fails is a status still.
+  /// Reads the first page before the answer begins, so that an early error still gets its status.
   private func changes(
     _ call: Call, body: JSONNode?, _ store: CouchStore
   ) async throws -> Response {
@@ -54,7 +54,8 @@ extension HTTPService {
     }
     if feed.isAnswered(by: page, query) { return .couch(page.answer) }
     let place = try await feeds.enter(reader(call, store, waits: feed.kind != .normal))
-    // Not the place: it is given back when the answer is forgotten, and this may be kept for longer.
+    // Captures the signal only. The channel may keep this closure longer than the answer, and the answer's end gives
+    // the slot back.
     ClientWatch.tell(call.context.channel) { [signal = place.signal] in signal.end(.clientLeft) }
     let stream = CouchChangesStream(
       store: store, feed: feed, place: place, query: query, page: page)
@@ -64,7 +65,7 @@ extension HTTPService {
       body: ResponseBody { writer in try await stream.write(to: &writer) })
   }
 
-  /// Who reads an answer of a store that takes its time.
+  /// The reader of a long answer.
   func reader(_ call: Call, _ store: CouchStore, waits: Bool) -> CouchFeedReader {
     let (accounts, channel) = (accounts, call.context.channel)
     return CouchFeedReader(

@@ -4,16 +4,16 @@ import Hummingbird
 import JSON
 import Stores
 
-/// A request's parts as the dialect's verbs take them.
+/// A request's parts in the form that the sync protocol's operations need.
 extension Call {
-  /// The query's parameters, decoded once, in order. CouchDB ignores those that it does not know; of a name that
-  /// comes twice the last counts.
+  /// The query's parameters, decoded once, in order. As in CouchDB, unknown ones are ignored, and the last of several
+  /// with the same name counts.
   /// - Throws: ``Problem`` 400 for a broken escape or invalid UTF-8.
   func couchParameters() throws(Problem) -> CouchParameters {
     CouchParameters(try Self.pairs((request.uri.query ?? "").utf8))
   }
 
-  /// `name=value` pairs joined by `&`, of a query or a form.
+  /// The `name=value` pairs, joined by `&`, of a query or a form.
   /// Source: WHATWG URL, "application/x-www-form-urlencoded parsing".
   static func pairs(
     _ text: some Collection<UInt8>
@@ -30,8 +30,8 @@ extension Call {
     return pairs
   }
 
-  /// The body of a `POST`, an object.
-  /// - Throws: ``Problem`` 413 and 415; 400 for what is no object.
+  /// The body of a `POST`, which has to be an object.
+  /// - Throws: ``Problem`` 413 and 415; 400 for anything but an object.
   func couchObject() async throws -> JSONNode {
     try await couchObject(try await body(upTo: CouchLimits.bulk.maximumBytes))
   }
@@ -44,31 +44,31 @@ extension Call {
     return node
   }
 
-  /// The body of a `POST` of one document, which says itself what it is.
-  /// - Throws: ``Problem`` 413 and 415; 400 for what is no JSON.
+  /// The body of a `POST` of one document, which contains its own id.
+  /// - Throws: ``Problem`` 413 and 415; 400 for invalid JSON.
   func couchPosted(_ limits: DocumentLimits) async throws -> JSONNode {
     try await json(try await body(upTo: CouchLimits.bulk.maximumBytes), limits.bulk)
   }
 
   /// The body of a `POST` to `_bulk_docs`.
-  /// - Throws: as ``couchObject()``.
+  /// - Throws: the errors of ``couchObject()``.
   func couchBulk(_ limits: DocumentLimits) async throws -> BulkRequest {
     let bytes = try await body(upTo: CouchLimits.bulk.maximumBytes)
     try requireJSON()
     return try await BulkRequest.read(bytes, limits: limits)
   }
 
-  /// The body of a `POST` that may come without one.
-  /// - Throws: as ``couchObject()``.
+  /// The body of a `POST`, which may be absent.
+  /// - Throws: the errors of ``couchObject()``.
   func couchObjectIfAny() async throws -> JSONNode? {
     let bytes = try await body(upTo: CouchLimits.bulk.maximumBytes)
     guard !bytes.isEmpty else { return nil }
     return try await couchObject(bytes)
   }
 
-  /// The body of a `PUT` of one document. As in CouchDB its type is not looked at, but for the parts that
-  /// attachments come in.
-  /// - Throws: ``Problem`` 413; 415 for attachments; 400 for what is no JSON.
+  /// The body of a `PUT` of one document. As in CouchDB its content type is ignored, except for the multipart types of
+  /// attachments.
+  /// - Throws: ``Problem`` 413; 415 for attachments; 400 for invalid JSON.
   func couchDocument(_ limits: DocumentLimits) async throws -> JSONNode {
     if self[.contentType]?.lowercased().hasPrefix("multipart/") ?? false {
       throw ServiceError(.attachmentsUnsupported, "Attachments are not supported")
@@ -78,15 +78,15 @@ extension Call {
   }
 }
 
-/// What only routes of `/couch` refuse.
+/// Errors that only routes of `/couch` use.
 extension ServiceError {
-  /// The answer to a database that is not there or is another's: the same bytes for both.
+  /// The answer for a database that is absent or belongs to another person: the same bytes for both.
   static let noDatabase = ServiceError.absent
 
-  /// The answer to what only the server's administrator may do, whether what it is about is there or not.
+  /// The answer for what only the server's administrator may do, whether or not its subject exists.
   static let notAdministrator = ServiceError(.forbidden, "You are not a server admin.")
 
-  /// The answer to what a caller may not do with a database that they may use.
+  /// The answer for a right that a user of the database lacks.
   static func missing(_ right: CouchRole.Right) -> ServiceError {
     switch right {
     case .use: noDatabase
@@ -96,12 +96,12 @@ extension ServiceError {
     }
   }
 
-  /// The answer to making a database of a name that none can have.
+  /// The answer for a new database with an invalid name.
   static func illegalName(_ reason: String) -> ServiceError {
     ServiceError(.invalidDatabaseName, reason)
   }
 
-  /// The answer to a part of CouchDB that is not offered.
+  /// The answer for a part of CouchDB that this server does not offer.
   static func notOffered(_ what: String) -> ServiceError {
     ServiceError(.notImplemented, "\(what) not offered here")
   }

@@ -9,19 +9,18 @@ import Lists
 import Logging
 import Stores
 
-/// The sync protocol under `/couch`: a CouchDB 3 root where everybody has one database, their own store, and
-/// the administrator has those that they make.
+/// The sync protocol under `/couch`: the root of a CouchDB 3 server. Everybody has one database, their own store, and
+/// the administrator has the databases that they create.
 extension HTTPService {
-  /// Every operation of the dialect.
+  /// All routes of the sync protocol.
   var couchRoutes: [Route] {
     couchServerRoutes + couchSessionRoutes + couchAdministratorRoutes + couchDatabaseRoutes
       + couchDocumentRoutes + couchReplicationRoutes + couchQueryRoutes + couchUpkeepRoutes
       + couchRefusals
   }
 
-  /// A route below `/couch/{db}`, for those who may use that database. To everybody else it is answered as an
-  /// absent one.
-  /// - Parameter path: what follows the database.
+  /// A route below `/couch/{db}`, for callers who may use that database. For all others the database appears absent.
+  /// - Parameter path: the rest of the path.
   func couch(
     _ method: HTTPRequest.Method, _ path: String,
     _ run: @escaping @Sendable (Call, CouchStore) async throws -> Response
@@ -33,10 +32,10 @@ extension HTTPService {
     }
   }
 
-  /// Who may use which database.
+  /// Decides who may use which database.
   var databases: CouchDatabaseAccess { CouchDatabaseAccess(stores: stores, lists: lists) }
 
-  /// The server itself.
+  /// The routes of the server itself.
   private var couchServerRoutes: [Route] {
     [
       .open(.get, "/couch") { _ in
@@ -70,7 +69,7 @@ extension HTTPService {
     ]
   }
 
-  /// What CouchDB has and this service has not: functions of design documents. They are stored, and none is run.
+  /// The functions of design documents, which CouchDB runs and this service does not. It only stores them.
   private var couchRefusals: [Route] {
     [
       function(.get, .views, "/_view/{function}"), function(.post, .views, "/_view/{function}"),
@@ -97,10 +96,10 @@ extension HTTPService {
 }
 
 extension Response {
-  /// What CouchDB says of keeping an answer: only with asking again.
+  /// CouchDB's caching rule: caches have to revalidate an answer.
   static let couchFields: HTTPFields = [.cacheControl: "must-revalidate"]
 
-  /// A verb's answer, with an entity tag where the revision stands for the body.
+  /// The answer of an operation, with an entity tag if it has a revision.
   static func couch(
     _ answer: CouchAnswer, type: String = "application/json", location: String? = nil
   ) -> Response {
@@ -119,19 +118,19 @@ extension Response {
   }
 }
 
-/// What CouchDB does with the head of every request and answer, below `/couch`.
+/// CouchDB's rules for the head of every request and answer below `/couch`.
 ///
 /// Source: CouchDB 3, `chttpd:handle_request_int/1`.
 enum CouchHead {
   private static let methods: [HTTPRequest.Method] = [.get, .post, .put, .delete, .copy]
 
-  /// The request as it is meant: a `POST` may name another method in `X-HTTP-Method-Override`, for clients and proxies
-  /// that know only two.
+  /// The request with the method that the client means: a `POST` may name another method in `X-HTTP-Method-Override`,
+  /// because some clients and proxies know only GET and POST.
   static func meant(by request: Request) -> Request {
     guard request.method == .post, Problem.Dialect(path: request.uri.path) == .couch,
       let name = request.headers.value(of: .methodOverride)
     else { return request }
-    // HEAD's answer has no body, which who has sent a POST would wait for.
+    // `HEAD` becomes `GET`: an answer to HEAD has no body, and a client that sent POST would wait for one.
     guard let method = methods.first(where: { $0.rawValue == (name == "HEAD" ? "GET" : name) })
     else { return request }
     var head = request.head
@@ -139,7 +138,7 @@ enum CouchHead {
     return Request(head: head, body: request.body)
   }
 
-  /// Names an answer, as CouchDB's support asks for; a failure has the same name in the log.
+  /// Adds CouchDB's `X-Couch-Request-ID` to an answer. A failure has the same id in the log.
   static func name(_ fields: inout HTTPFields, of request: Request) {
     guard Problem.Dialect(path: request.uri.path) == .couch else { return }
     var generator = SystemRandomNumberGenerator()
@@ -152,7 +151,7 @@ enum CouchHead {
 ///
 /// Source: CouchDB, "API reference: databases".
 extension HTTPService {
-  /// `/couch/{db}` and what reads or writes many documents.
+  /// `/couch/{db}` and the operations on many documents.
   var couchDatabaseRoutes: [Route] {
     [
       couch(.get, "") { _, store in
@@ -186,8 +185,8 @@ extension HTTPService {
     ]
   }
 
-  /// The answer to a document that was written. To `batch=ok` CouchDB gives no revision, which it may not know yet;
-  /// here it is written all the same.
+  /// The answer to a write of a document. As in CouchDB the answer to `batch=ok` has no revision, although the document
+  /// is already written here.
   func written(
     _ answer: CouchAnswer, _ parameters: CouchParameters, _ call: Call
   ) -> Response {
@@ -200,19 +199,19 @@ extension HTTPService {
     }
   }
 
-  /// Tells the operator of rules that guard nothing here.
+  /// Warns the operator of a `validate_doc_update` function, which is not run.
   func warn(of answer: CouchAnswer, _ call: Call) {
     guard answer.hasUnrunRules else { return }
     call.context.logger.warning(
       "a peer's design document has validate_doc_update, which is stored and not run")
   }
 
-  /// The URL of a document that was written, unless it was removed.
+  /// The URL of a written document; nil if it was deleted.
   func location(of answer: CouchAnswer, _ call: Call) -> String? {
     guard answer.status == 201 else { return nil }
     return answer.written.map { id in
       let database = call.arguments["db"] ?? ""
-      // The slash after `_design` and `_local` is one.
+      // The slash after `_design` and `_local` stays a slash.
       let text = id.text.utf8
       let prefix = id.isDesign ? text.prefix { $0 != UInt8(ascii: "/") }.count + 1 : 0
       return address(of: call) + "/couch/\(database)/" + String(Substring(text.prefix(prefix)))
@@ -230,19 +229,18 @@ extension HTTPService {
   }
 }
 
-/// Finds the database that a path names, as far as the caller may use it.
+/// Finds the database that a path names, if the caller may use it.
 ///
-/// A guest has one database, their own. A user has their own, those of the lists that they are on, and those of the
-/// administrator whose security document names them. The administrator has those that they made, and nobody's own.
+/// A guest has one database, their own. A user has their own, those of their lists, and those of the administrator
+/// whose security document names them. The administrator has those that they created, but no other person's own.
 struct CouchDatabaseAccess: Sendable {
   /// The stores.
   let stores: DatabaseManager
-  /// Who is on which list.
+  /// Knows the members of lists.
   let lists: ListService
 
-  /// The database of a name.
-  /// - Throws: `noDatabase` for one that is absent and, alike, for one that the caller may not
-  ///   use; what opening a store throws.
+  /// The database with a name.
+  /// - Throws: `noDatabase` for one that is absent or that the caller may not use; the errors of opening a store.
   func store(_ text: String, for caller: Principal) async throws -> CouchStore {
     if caller.kind != .administrator, text.equalsBytes(of: caller.storeName) {
       return CouchStore(
@@ -251,7 +249,7 @@ struct CouchDatabaseAccess: Sendable {
     if caller.kind == .user, let list = Self.list(text) {
       return try await used(.list(list), text, caller)
     }
-    // No name is looked up for a guest, whom no security document can name.
+    // A guest needs no look-up, because no security document can name a guest.
     guard caller.kind != .guest, let name = DatabaseName(text) else {
       throw ServiceError.noDatabase
     }
@@ -268,15 +266,16 @@ struct CouchDatabaseAccess: Sendable {
     return store
   }
 
-  /// The list whose database has a name: `list-<id>`.
+  /// The list whose database has this name: `list-<id>`.
   private static func list(_ text: String) -> AccountID? {
     let prefix = "list-".utf8
     guard text.utf8.starts(with: prefix) else { return nil }
     return AccountID(String(Substring(text.utf8.dropFirst(prefix.count))))
   }
 
-  /// The server's own id, the same as long as its data are: PouchDB's checkpoints are named after it. Nil before the
-  /// first account.
+  /// The server's own id, which stays the same as long as its data exist. PouchDB uses it in the ids of its
+  /// checkpoints.
+  /// - Returns: nil before the first account.
   func serverID() async throws -> String? {
     try await stores.withStore(.system, creating: false) {
       store -> String? in
@@ -286,8 +285,8 @@ struct CouchDatabaseAccess: Sendable {
     }
   }
 
-  /// Makes a database, for the administrator. Of several who ask at once, one is told that it was made.
-  /// - Throws: 400 `illegal_database_name`, 412 `file_exists`, what making a store throws.
+  /// Creates a database, for the administrator. If several ask at once, only one gets the answer that it was created.
+  /// - Throws: 400 `illegal_database_name`, 412 `file_exists`, the errors of creating a store.
   func make(_ text: String) async throws {
     let name = try Self.name(text)
     try await stores.withStore(.named(name)) { store in
@@ -295,8 +294,8 @@ struct CouchDatabaseAccess: Sendable {
     }
   }
 
-  /// Deletes a database with everything in it, for the administrator.
-  /// - Throws: 404 `not_found`, what erasing a store throws.
+  /// Deletes a database and its content, for the administrator.
+  /// - Throws: 404 `not_found`, the errors of erasing a store.
   func drop(_ text: String) async throws {
     guard let name = DatabaseName(text) else { throw ServiceError.noDatabase }
     let wasThere: Bool
@@ -304,7 +303,7 @@ struct CouchDatabaseAccess: Sendable {
     guard wasThere else { throw ServiceError.noDatabase }
   }
 
-  /// Source of the words: CouchDB 3, `chttpd:error_info/1`.
+  /// Source of the texts: CouchDB 3, `chttpd:error_info/1`.
   private static func name(_ text: String) throws -> DatabaseName {
     if let name = DatabaseName(text) { return name }
     if DatabaseName.isPersonal(text) {

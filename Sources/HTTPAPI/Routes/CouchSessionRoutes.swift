@@ -6,7 +6,7 @@ import Hummingbird
 import JSON
 import Stores
 
-/// CouchDB's cookie sessions over the same accounts and tokens as everything else.
+/// CouchDB's cookie sessions. They use the same accounts and tokens as all other routes.
 ///
 /// Source: CouchDB, "Cookie authentication".
 extension HTTPService {
@@ -59,7 +59,7 @@ extension HTTPService {
     }
   }
 
-  /// CouchDB's one role of its own; there are no others here.
+  /// Writes CouchDB's role `_admin` for the administrator. There are no other roles.
   private static func writeRoles(of caller: Principal?, to writer: inout JSONWriter) {
     writer.name("roles")
     writer.beginArray()
@@ -67,12 +67,13 @@ extension HTTPService {
     writer.endArray()
   }
 
-  /// `name`, which CouchDB's clients also call `username`, and `password`, as a form or as JSON.
+  /// Reads `name` (some CouchDB clients call it `username`) and `password`, from a form or from JSON.
   private func couchCredentials(_ call: Call) async throws -> (name: String, password: Secret) {
     var name: String?
     var password: String?
     if call[.contentType]?.lowercased().hasPrefix("application/x-www-form-urlencoded") ?? false {
-      // A form needs no preflight: a foreign page could log its visitor in to an account of its own.
+      // A form needs no preflight. Without this check, a page of another origin could log its visitor in to an account
+      // of the page's author.
       guard call[.origin].map({ call.isOwn($0) || crossOrigin.allows($0) }) ?? true else {
         throw Problem(.forbidden, "forbidden", "Logins from this origin are not allowed")
       }

@@ -6,27 +6,26 @@ import Lists
 import Stores
 import Synchronization
 
-/// One database as one caller may use it, leased for each verb.
+/// One database with the rights of one caller. It is leased for each operation.
 ///
-/// What the caller is to the database is looked up in every lease anew: a body may take a minute to arrive,
-/// and a permission may end meanwhile.
+/// Each lease looks up the caller's role again: a body may take a minute to arrive, and a permission may end meanwhile.
 struct CouchStore: Sendable {
   /// The stores.
   let stores: DatabaseManager
-  /// Who is on which list.
+  /// Knows the members of lists.
   let lists: ListService
-  /// Which store.
+  /// The name of the store.
   let name: StoreName
-  /// What clients call it.
+  /// The database name that clients use.
   let database: String
-  /// Who calls.
+  /// The caller.
   let caller: Principal
-  /// What the request holds; nil where nothing is accounted for.
+  /// The memory and the slot of the request; nil where nothing is accounted for.
   var hold: RequestHold?
 
-  /// Lends the database for a verb that writes; an absent store of the caller's own is made.
-  /// - Throws: what `use` throws, and what opening a store throws, in CouchDB's words; 404 for a database
-  ///   that is absent or may not be used; 403 without the right.
+  /// Lends the database for an operation that writes. It creates an absent store of the caller's own.
+  /// - Throws: the errors of `use` and of opening a store, with CouchDB's texts; 404 for a database that is absent or
+  ///   that the caller may not use; 403 without the right.
   func writing<Value>(
     needing right: CouchRole.Right = .use,
     _ use: (CouchDatabase) async throws -> Value
@@ -34,25 +33,26 @@ struct CouchStore: Sendable {
     let watch = list.map { DocumentWatch(ListDocument.id(of: $0)) }
     let value = try await stores.withStore(name, creating: isOwn) { store in
       let value = try await use(try await database(store, needing: right, noting: watch))
-      // Once more, as for an account: what was taken away meanwhile is not answered as if it were still there.
+      // Checks the role again, as for an account: if it ended during the write, the answer is an error.
       if !isOwn, caller.kind != .administrator, right != .secure {
         _ = try await database(store, needing: .use)
       }
       return value
     }
-    // What a device says of a list's members is what it knew; who they are is written over it, now or later.
+    // A device may have written an old list of members into the list's document. `show` overwrites it with the present
+    // members, now or later.
     if let list, watch?.isWritten == true { try? await lists.show(list) }
     return value
   }
 
-  /// The shared list whose database it is; nil for any other.
+  /// The shared list of this database; nil for any other database.
   private var list: AccountID? {
     guard case .list(let id) = name else { return nil }
     return id
   }
 
-  /// Lends the database for a verb that adds nothing; an absent store of the caller's own is as an empty one.
-  /// - Throws: as ``writing(needing:_:)``.
+  /// Lends the database for an operation that creates no store. An absent store of the caller's own appears empty.
+  /// - Throws: the errors of ``writing(needing:_:)``.
   func reading<Value>(
     needing right: CouchRole.Right = .use,
     _ use: (CouchDatabase) async throws -> Value
@@ -62,14 +62,14 @@ struct CouchStore: Sendable {
     }
   }
 
-  /// Looks for the right before anything is read of the request.
-  /// - Throws: as ``writing(needing:_:)``.
+  /// Checks a right before anything is read of the request's body.
+  /// - Throws: the errors of ``writing(needing:_:)``.
   func require(_ right: CouchRole.Right) async throws {
     try await reading(needing: right) { _ in }
   }
 
-  /// Makes the caller's own store.
-  /// - Throws: 412 `file_exists` when it is there.
+  /// Creates the caller's own store.
+  /// - Throws: 412 `file_exists` if it exists.
   func make() async throws {
     try await stores.withStore(name, creating: false) { store in
       guard store == nil else { throw ServiceError.databaseExists }
@@ -77,7 +77,7 @@ struct CouchStore: Sendable {
     try await writing { _ in }
   }
 
-  /// Whether the caller still may read, for what lives longer than a request.
+  /// Whether the caller may still read, for work that lasts longer than a request.
   /// - Throws: the stores' errors.
   func isStillAllowed(_ accounts: AccountService) async throws -> Bool {
     guard try await accounts.isStillGood(caller) else { return false }
@@ -87,7 +87,7 @@ struct CouchStore: Sendable {
     }
   }
 
-  /// What stands for the caller's permission: the same text for the same proof and the same store.
+  /// Identifies the caller's permission: the same text for the same credentials and the same store.
   var permission: String {
     [
       name.key, caller.kind.rawValue, caller.id.text, caller.tokenID ?? "", "\(caller.epoch)",
@@ -95,19 +95,19 @@ struct CouchStore: Sendable {
     ].joined(separator: "|")
   }
 
-  /// What stands for the caller, whichever proof they show.
+  /// Identifies the caller, whatever the credentials.
   var principal: String { caller.kind.rawValue + "|" + caller.id.text }
 
-  /// How large its documents may be.
+  /// The size limits of its documents.
   var documentLimits: DocumentLimits { DocumentLimits(stores.limits(of: name)) }
 
-  /// Whether a guest calls.
+  /// Whether the caller is a guest.
   var isForGuest: Bool { caller.kind == .guest }
 
-  /// Whether it is the caller's own, which is there as soon as it is written.
+  /// Whether it is the caller's own store, which the first write creates.
   private var isOwn: Bool { caller.kind != .administrator && name == caller.store }
 
-  /// What the caller is to a store; nil for nothing, as for a database that is absent.
+  /// The caller's role in a store; nil without one, as for an absent database.
   private func role(in store: DocumentStore?) async throws -> CouchRole? {
     if isOwn { return .owner }
     guard let store else { return nil }
@@ -133,54 +133,54 @@ struct CouchStore: Sendable {
   }
 }
 
-/// Whether a request writes a certain document.
+/// Notices whether a request writes a certain document.
 final class DocumentWatch: Sendable {
   private let id: DocumentID
   private let flag = Atomic(false)
 
-  /// It has not, as yet.
+  /// A watch for a document that is not written yet.
   init(_ id: DocumentID) { self.id = id }
 
-  /// A document is written.
+  /// Notes that a document is written.
   func note(_ id: DocumentID) {
     if id == self.id { flag.store(true, ordering: .relaxed) }
   }
 
-  /// Whether it was among them.
+  /// Whether the document was written.
   var isWritten: Bool { flag.load(ordering: .relaxed) }
 }
 
-/// What somebody is to a database, which decides what they may do with it.
+/// A caller's role in a database, which decides about their rights.
 ///
-/// Source: CouchDB, "Security: authorization". Roles other than `_admin` don't exist here, so a security
-/// document gives rights by names alone.
+/// Source: CouchDB, "Security: authorization". There are no roles but `_admin`, so a security document gives rights
+/// only to names.
 enum CouchRole: Sendable {
   /// The guest or user whose own store it is.
   case owner
-  /// Somebody on a shared list.
+  /// A member of a shared list.
   case onList(AccountID, ListRole)
-  /// A user whom the security document names among the members.
+  /// A user among the members of the security document.
   case member
-  /// A user whom the security document names among the database's administrators.
+  /// A user among the administrators of the security document.
   case databaseAdministrator
-  /// The administrator of the server, in a database that they have made.
+  /// The server's administrator, in a database that they created.
   case administrator
 
-  /// What one may need a right for.
+  /// The rights that operations need.
   enum Right: Sendable {
-    /// Read, and write documents that are no design documents.
+    /// Read, and write documents other than design documents.
     case use
     /// Write design documents.
     case design
-    /// Have disk space given back.
+    /// Give free disk space back.
     case compact
-    /// Forget revisions without a trace.
+    /// Remove revisions without a trace.
     case purge
-    /// Say who may do what.
+    /// Change the security document.
     case secure
   }
 
-  /// What a security document makes of a user; nil where it doesn't name them.
+  /// The role that a security document gives to a user; nil if it doesn't name them.
   init?(of caller: Principal, in security: SecurityDocument) {
     guard caller.kind == .user, let name = try? UserName(given: caller.username ?? "") else {
       return nil
@@ -194,7 +194,7 @@ enum CouchRole: Sendable {
     }
   }
 
-  /// Whether one who is this may do that.
+  /// Whether the role includes a right.
   func has(_ right: Right) -> Bool {
     switch (right, self) {
     case (.use, _): true
@@ -207,8 +207,8 @@ enum CouchRole: Sendable {
     }
   }
 
-  /// What one who is this may not write besides.
-  /// - Parameter written: is told the ids of documents that are written to a list.
+  /// The additional write rule of the role.
+  /// - Parameter written: is told the id of each document that is written to a list.
   func rule(noting written: DocumentWatch?) -> WriteRule {
     guard case .onList(let list, let role) = self else { return .none }
     let rule = ListWriteRule(list, role: role)
@@ -222,7 +222,7 @@ enum CouchRole: Sendable {
       })
   }
 
-  /// Names are one person's where ``UserName`` says so; what is no user's name names nobody.
+  /// Compares names as ``UserName`` does. An invalid user name matches nobody.
   private static func names(_ names: [String], contain name: UserName) -> Bool {
     names.contains { (try? UserName(given: $0)) == name }
   }

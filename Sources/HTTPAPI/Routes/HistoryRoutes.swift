@@ -7,7 +7,7 @@ import JSON
 import Stores
 
 extension HTTPService {
-  /// Documents' histories, and bringing earlier revisions back.
+  /// The histories of documents, and restoring earlier revisions.
   var historyRoutes: [Route] {
     [
       .person(.get, "/v1/documents/{documentID}/revisions") { call, person in
@@ -25,7 +25,7 @@ extension HTTPService {
   }
 
   /// A page of a document's history.
-  /// - Parameter findNames: finds the names of some users, as far as the caller may know them.
+  /// - Parameter findNames: finds the names of users, as far as the caller may know them.
   func listRevisions(
     _ call: Call, in store: StoreName,
     findNames: (Set<AccountID>) async throws -> [AccountID: String]
@@ -50,7 +50,7 @@ extension HTTPService {
     }
   }
 
-  /// What a revision says.
+  /// Answers the content of a revision.
   func readRevision(_ call: Call, in store: StoreName) async throws -> Response {
     let id = try DocumentID(call.parameter("documentID"))
     let revision = try RevisionID(call.parameter("rev"))
@@ -69,7 +69,7 @@ extension HTTPService {
     return .json(bytes, headers: fields)
   }
 
-  /// Brings a revision back.
+  /// Restores a revision.
   func restoreRevision(_ call: Call, in store: WrittenStore) async throws -> Response {
     let id = try DocumentID(call.parameter("documentID"))
     let condition = try Self.condition(call)
@@ -91,8 +91,8 @@ extension HTTPService {
 }
 
 extension RestoreRequest {
-  /// Reads `{"rev","base"}`, of which `base` may be absent.
-  /// - Throws: ``Problem`` 400 for any other shape; ``DocumentError`` for what is no revision.
+  /// Reads `{"rev","base"}`; `base` may be absent.
+  /// - Throws: ``Problem`` 400 for any other shape; ``DocumentError`` for an invalid revision.
   fileprivate init(parsing body: JSONNode) throws {
     guard body.kind == .object,
       body.members.allSatisfy({ $0.nameEquals("rev") || $0.nameEquals("base") }),
@@ -109,7 +109,7 @@ extension RestoreRequest {
 }
 
 extension PastRevision {
-  /// Writes the revision as an object. Who brought it is told by name where that is the caller.
+  /// Writes the revision as an object. It names the author if `names` has a name for them.
   fileprivate func write(to writer: inout JSONWriter, _ names: [AccountID: String]) {
     writer.beginObject()
     writer.member("rev", revision.description)
@@ -128,7 +128,7 @@ extension PastRevision {
 }
 
 extension Author {
-  /// Which user; nil for anybody else.
+  /// The id of the user; nil for any other author.
   var user: AccountID? {
     if case .user(let id) = self { id } else { nil }
   }

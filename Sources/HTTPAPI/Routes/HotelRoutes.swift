@@ -8,7 +8,7 @@ import Lanes
 import Stores
 
 extension HTTPService {
-  /// Search through the upstream, and one hotel.
+  /// Search for hotels through the upstream, and one hotel.
   var hotelRoutes: [Route] {
     [
       .anyone(.get, "/v1/hotels") { call, person in try await searchHotels(call, person) },
@@ -52,8 +52,8 @@ extension HTTPService {
     return try await .packed(writer.bytes, headers: Self.freshness(of: page), for: call)
   }
 
-  /// The order that is asked for; a place alone means nearest first.
-  /// - Throws: 400 for another word, for what is no place, and for a distance from nowhere.
+  /// The order that a query names. With `near` but without `sort` it is by distance.
+  /// - Throws: 400 for an unknown order, for an invalid `near`, and for an order by distance without `near`.
   private static func order(_ query: QueryParameters) throws(Problem) -> (
     HotelQuery.Order, GeoPoint?
   ) {
@@ -79,7 +79,7 @@ extension HTTPService {
     return (order, near)
   }
 
-  /// - Throws: 400 for more different words than a search looks up.
+  /// - Throws: 400 for a query with more different words than a search looks up.
   static func checkWords(of query: HotelQuery) throws(Problem) {
     guard query.wordCount <= HotelQuery.maximumWords else {
       throw Problem(
@@ -88,8 +88,8 @@ extension HTTPService {
     }
   }
 
-  /// The upstream's answer, or its memory's; where there is neither, what the person's own bookmarks answer.
-  /// Nothing found among those is no answer to the search, so the upstream's failure stands then.
+  /// The answer of the upstream or of its cache. If both fail, the person's own bookmarks are searched. If these don't
+  /// match either, the error of the upstream is thrown, because they are no complete answer.
   private func page(_ query: HotelQuery, for person: Principal?) async throws -> HotelPage {
     do throws(SearchError) {
       return try await search.search(query)
@@ -103,7 +103,7 @@ extension HTTPService {
     }
   }
 
-  /// How old an answer is and what the cache did for it (RFC 9111, section 5.1; RFC 9211).
+  /// The fields for an answer's age and for its use of the cache (RFC 9111, section 5.1; RFC 9211).
   static func freshness(of page: HotelPage) -> HTTPFields {
     var fields: HTTPFields = [:]
     if let age = page.age { fields[.age] = String(age) }
@@ -111,7 +111,7 @@ extension HTTPService {
     return fields
   }
 
-  /// The person's own copy first, for it is there even when the upstream is not.
+  /// Answers with the person's own copy first, because it is available without the upstream.
   private func hotel(_ call: Call, _ person: Principal?) async throws -> Response {
     guard let id = HotelID(try call.parameter("hotelID")) else { throw Problem.notFound }
     if let person, person.kind != .administrator,
@@ -129,7 +129,7 @@ extension HTTPService {
   }
 }
 
-/// A hotel as `/v1` writes it: its own members as they are, `id` as this service spells it, `bookmarked`.
+/// A hotel in the form of `/v1`: its own members unchanged, and `id` and `bookmarked` from this service.
 enum HotelJSON {
   static func bytes(_ hotel: Hotel, isBookmarked: Bool) throws -> [UInt8] {
     try bytes(id: hotel.id, body: hotel.body.bytes, isBookmarked: isBookmarked)
@@ -160,10 +160,10 @@ enum HotelJSON {
     return writer.bytes
   }
 
-  /// The members that this service gives a value, as their names are written.
+  /// The names, in quotation marks, of the members whose value comes from this service.
   private static let ours = [#""id""#, #""bookmarked""#]
 
-  /// Appends a member whose name has escapes.
+  /// Appends a member whose name contains escapes.
   private static func append(
     _ member: ArraySlice<UInt8>, of name: ArraySlice<UInt8>, raw value: ArraySlice<UInt8>,
     to writer: inout JSONWriter
@@ -177,12 +177,12 @@ enum HotelJSON {
 }
 
 extension HTTPService {
-  /// Upstreams are asked for so many hotels of one request at once.
+  /// How many hotels of one request the upstream is asked for at the same time.
   private static var lookUpsAtOnce: Int { 8 }
 
-  /// Adds what is known of hotels: of those without facts what the upstream says, of the others only what a search has
-  /// shown, for they need nobody to be asked. Once the upstream has failed it is asked no more.
-  /// - Returns: the hotels, and why an upstream could not say.
+  /// Adds what is known of hotels. A hotel without facts gets those of the upstream. For a hotel with facts nobody
+  /// needs to be asked: it gets only what an earlier search has shown. After a failure the upstream is not asked again.
+  /// - Returns: the hotels, and the upstream's error if it failed.
   func lookUp(
     _ additions: [HotelAddition]
   ) async throws -> (additions: [HotelAddition], failure: SearchError?) {
@@ -212,7 +212,7 @@ extension HTTPService {
     return (additions, failure)
   }
 
-  /// Why bookmarks were not changed: for a hotel that is not known, why an upstream could not say.
+  /// The error of a change of bookmarks: if a hotel is unknown, the upstream's failure instead.
   static func refusal(_ error: any Error, instead failure: SearchError?) -> any Error {
     if ServiceError(error)?.code == .unknownHotel, let failure { return failure }
     return error

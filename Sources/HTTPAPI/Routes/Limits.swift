@@ -9,12 +9,12 @@ import Lanes
 import Lists
 import Stores
 
-/// Every limit with its unit, as `GET /v1/limits` shows them.
+/// All limits with their units, for `GET /v1/limits`.
 enum Limits {
   /// `{"limits":[{"name","value","unit"}…]}`.
-  /// - Parameter caps: those that an operator has set.
-  /// - Parameter databases: those of the administrator's databases; one that is none is left out.
-  /// - Parameter tombstoneDays: after how many days what was deleted is forgotten.
+  /// - Parameter caps: the caps that an operator has set.
+  /// - Parameter databases: the limits of the administrator's databases; an unlimited one is omitted.
+  /// - Parameter tombstoneDays: the days after which deleted documents are forgotten.
   static func json(
     _ caps: ConnectionCaps, databases: StoreLimits, tombstoneDays: Int
   ) -> [UInt8] {

@@ -6,9 +6,10 @@ import Hummingbird
 import Lists
 import Stores
 
-/// A list's bookmarks, which are more than a store's own: drafts lie over them, and each tells who has added it.
+/// The bookmarks of a list. Unlike those of a person's own store, they include the reader's drafts and the name of the
+/// member who added each.
 extension HTTPService {
-  /// A list's bookmarks as somebody sees them, with their own drafts and with who has bookmarked what.
+  /// Answers a list's bookmarks with the person's own drafts applied, and with who added each bookmark.
   func listBookmarks(
     _ call: Call, of list: AccountID, for person: Principal
   ) async throws -> Response {
@@ -37,7 +38,7 @@ extension HTTPService {
       page.added { names[$0] }.bytes, headers: Self.tagged(page.tag), for: call)
   }
 
-  /// A list's bookmark as somebody sees it.
+  /// Answers one bookmark of a list with the person's own draft applied.
   func readBookmark(
     _ call: Call, of list: AccountID, for person: Principal
   ) async throws -> Response {
@@ -55,7 +56,7 @@ extension HTTPService {
     return .json(Self.bytes(bookmark), headers: Self.tagged(tag))
   }
 
-  /// The names of who has bookmarked what, as far as they are on the list still.
+  /// The names of those who added the bookmarks, as far as they are still members of the list.
   private func adders(
     of ids: [HotelID], on list: AccountID
   ) async throws -> [HotelID: String] {

@@ -7,7 +7,7 @@ import JSON
 import Lists
 import Stores
 
-/// What is on a list: bookmarks, as below `/v1/bookmarks`, and notes.
+/// The content of a list: bookmarks, as below `/v1/bookmarks`, and notes.
 extension HTTPService {
   /// `…/bookmarks…` and `…/notes…`.
   var listContentRoutes: [Route] {
@@ -42,7 +42,7 @@ extension HTTPService {
       },
       writingList(.post, "/documents/{documentID}/restore") { call, list in
         let answer = try await restoreRevision(call, in: list.store)
-        // An earlier state of the list's own document names those who were on it then.
+        // An earlier revision of the list's own document has the members of that time.
         try await lists.show(list.id)
         return answer
       },
@@ -62,14 +62,14 @@ extension HTTPService {
     ] + draftRoutes
   }
 
-  /// A list that a request writes to.
+  /// A list that a request writes to, and the writer.
   struct WrittenList: Sendable {
     let id: AccountID
     let writer: Principal
     let store: WrittenStore
   }
 
-  /// A route below a list that reads, for those who are on it.
+  /// A read route below a list, for its members.
   private func readingList(
     _ path: String,
     _ run: @escaping @Sendable (Call, AccountID, Principal) async throws -> Response
@@ -79,7 +79,7 @@ extension HTTPService {
     }
   }
 
-  /// A route below a list that writes, for those who may.
+  /// A write route below a list, for its owner and editors.
   private func writingList(
     _ method: HTTPRequest.Method, _ path: String,
     _ run: @escaping @Sendable (Call, WrittenList) async throws -> Response

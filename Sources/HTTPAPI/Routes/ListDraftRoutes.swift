@@ -7,7 +7,7 @@ import JSON
 import Lists
 import Stores
 
-/// One's own unpublished changes of a list.
+/// The caller's own drafts: unpublished changes of a list.
 extension HTTPService {
   /// `…/drafts…` and `…/publish`.
   var draftRoutes: [Route] {
@@ -34,7 +34,7 @@ extension HTTPService {
     ]
   }
 
-  /// Whether a write is to be seen by its author alone.
+  /// Whether a write is a draft, which only its author sees.
   func isDraft(_ call: Call) throws -> Bool {
     switch try call.query("draft", "base")["draft"] {
     case nil, "false": return false
@@ -43,7 +43,7 @@ extension HTTPService {
     }
   }
 
-  /// The revision that a draft's author says to have seen.
+  /// The revision that the author of a draft has seen.
   private static func base(_ call: Call) throws -> ListDraft.Base {
     switch try call.query("draft", "base")["base"] {
     case nil: return .present
@@ -56,7 +56,7 @@ extension HTTPService {
     }
   }
 
-  /// Keeps a bookmark, or its removal, to its author.
+  /// Saves a bookmark, or its removal, as a draft.
   func saveBookmark(
     _ call: Call, _ list: WrittenList, of person: Principal, isRemoved: Bool
   ) async throws -> Response {
@@ -83,8 +83,8 @@ extension HTTPService {
       headers: Self.tagged(bookmark.revision.description))
   }
 
-  /// Keeps a note, or its removal, to its author.
-  /// - Parameter markdown: nil to remove it.
+  /// Saves a note, or its removal, as a draft.
+  /// - Parameter markdown: the note's text; nil to remove the note.
   func saveNote(
     _ markdown: String?, _ call: Call, _ list: WrittenList, of person: Principal
   ) async throws -> Response {
@@ -101,8 +101,8 @@ extension HTTPService {
     ) { Self.write(note, to: &$0) }
   }
 
-  /// A list's note as somebody sees it.
-  /// - Throws: 404 where they see none.
+  /// A list's note, with the person's own draft applied.
+  /// - Throws: 404 if they see no note.
   func note(
     _ title: String, of list: AccountID, for person: Principal
   ) async throws -> ListNote {
@@ -150,7 +150,7 @@ extension HTTPService {
     }
   }
 
-  /// 409 with all three texts, for the author to put together.
+  /// The 409 with all three texts, so that the author can merge them.
   private static func conflict(
     _ base: String?, _ theirs: ListNote?, _ mine: String?
   ) -> Problem {

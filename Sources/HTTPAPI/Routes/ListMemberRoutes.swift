@@ -6,7 +6,7 @@ import JSON
 import Lists
 import Stores
 
-/// Who is on a list, and invitations to it.
+/// The members of a list, and invitations to it.
 extension HTTPService {
   /// `…/members/{username}`.
   var memberRoutes: [Route] {
@@ -26,7 +26,7 @@ extension HTTPService {
     ]
   }
 
-  /// Invitations: to make, list and withdraw them, and to accept one.
+  /// Invitations: creating, listing, withdrawing and accepting them.
   var invitationRoutes: [Route] {
     [
       .person(.get, "/v1/lists/{listID}/invitations") { call, person in

@@ -6,11 +6,11 @@ import JSON
 import Lists
 import Stores
 
-/// Shared lists: making, reading, changing and ending them.
+/// Shared lists: creating, reading, changing and deleting them.
 ///
-/// Whoever is not on a list (a guest is on none) is answered as if it were not there.
+/// For anyone who is not a member, a list appears absent. A guest is a member of none.
 extension HTTPService {
-  /// Every operation below `/v1/lists`, and accepting an invitation.
+  /// All routes below `/v1/lists`, and accepting an invitation.
   var listRoutes: [Route] {
     [
       .person(.get, "/v1/lists") { call, person in try await myLists(call, person) },
@@ -29,8 +29,8 @@ extension HTTPService {
     ] + memberRoutes + invitationRoutes + listContentRoutes
   }
 
-  /// The list that a path names.
-  /// - Throws: 404 for what is no list's id, for one that is absent and, alike, for one that the caller is not on.
+  /// The id of the list in a path.
+  /// - Throws: 404 for an invalid id, for an absent list and for one without the caller as a member: all the same.
   func listID(_ call: Call, _ person: Principal) async throws -> AccountID {
     guard person.kind == .user, let id = AccountID(try call.parameter("listID")),
       try await lists.role(of: person.id, in: id) != nil
@@ -96,7 +96,7 @@ extension HTTPService {
     if title != nil || markdown != nil {
       let version = try await lists.change(
         id, by: person.id, title: title, markdown: markdown, condition: condition)
-      // The document is another one by what this request has written.
+      // This request has changed the document, so it compares only the version that it has written.
       if call[.ifMatch] != nil {
         condition = { tag in guard tag.version == version else { throw Self.changedList } }
       }
@@ -106,7 +106,7 @@ extension HTTPService {
     return answer(list, .ok, headers: Self.tagged(list.tag), call)
   }
 
-  /// What `If-Match` demands of the list; it throws 412 for another state.
+  /// The condition of `If-Match` on the list's state; it throws 412 for another state.
   private static func listCondition(_ call: Call) throws -> ListService.Condition {
     guard let wanted = try EntityTags(call, .ifMatch, strong: true) else { return { _ in } }
     return { tag in guard wanted.matches(tag.text) else { throw changedList } }
@@ -115,7 +115,7 @@ extension HTTPService {
   private static let changedList = ServiceError(
     .precondition, "The list has changed, and If-Match demands another state")
 
-  /// A list as an answer.
+  /// The answer with a list.
   func answer(
     _ list: SharedList, _ status: HTTPResponse.Status, headers: HTTPFields, _ call: Call
   ) -> Response {
@@ -142,19 +142,19 @@ extension HTTPService {
 }
 
 extension ListMember {
-  /// A user as a member; nil for a guest, who can be none.
+  /// A user as a member; nil for a guest, who can't be a member.
   init?(_ person: Principal, as role: ListRole, at now: Timestamp) {
     guard person.kind == .user, let username = person.username else { return nil }
     self.init(account: person.id, username: username, role: role, joinedAt: now)
   }
 }
 
-/// An object with members of known names.
+/// A body that is an object with known members.
 struct ListBody: Sendable {
   private let node: JSONNode
 
   /// Takes a body.
-  /// - Throws: ``Problem`` 400 for no object, and for a member of another name.
+  /// - Throws: ``Problem`` 400 for anything but an object, and for an unknown member.
   init(_ node: JSONNode, known: [String]) throws(Problem) {
     guard node.kind == .object else {
       throw Problem(.badRequest, "bad_request", "The body must be an object")
@@ -166,7 +166,7 @@ struct ListBody: Sendable {
     self.node = node
   }
 
-  /// A member that is a string; nil where there is none.
+  /// A member that is a string; nil if it is absent.
   /// - Throws: ``Problem`` 400 for any other value.
   func text(_ name: String) throws(Problem) -> String? {
     guard let member = node[name] else { return nil }
@@ -176,7 +176,7 @@ struct ListBody: Sendable {
     return text
   }
 
-  /// A member that is a role of somebody who does not own the list.
+  /// The member `role`, which is `editor` or `reader`.
   /// - Throws: ``Problem`` 400 for anything else.
   func role() throws(Problem) -> ListRole {
     guard let role = try text("role").flatMap(ListRole.init), role != .owner else {
@@ -185,7 +185,7 @@ struct ListBody: Sendable {
     return role
   }
 
-  /// A member that is a moment; nil where there is none.
+  /// A member that is a time; nil if it is absent.
   /// - Throws: ``Problem`` 400 for anything else.
   func moment(_ name: String) throws(Problem) -> Timestamp? {
     guard let text = try text(name) else { return nil }

@@ -35,8 +35,8 @@ extension HTTPService {
     ]
   }
 
-  /// Who the caller is and how full the store; a token that has used up part of its time is renewed in the
-  /// header `Renewed-Token`, or as the cookie where that was the proof, which is how a guest's thirty days slide.
+  /// Answers who the caller is and how full their store is. A token that has used up part of its time is renewed: in
+  /// the header `Renewed-Token`, or in the cookie if the request had one. So a guest's thirty days begin anew with use.
   private func me(_ call: Call, _ person: Principal) async throws -> Response {
     let usage = try await stores.withStore(person.store, creating: false) { store in
       try await store?.read { view in try view.info() }
@@ -65,7 +65,7 @@ extension HTTPService {
     }
   }
 
-  /// What came from guests and can go again.
+  /// Answers the adoptions from guests that can be undone.
   private func listAdoptions(of person: Principal) async throws -> Response {
     let adoptions = try await hotels.adoptions(in: person.store)
     return .json { writer in
@@ -90,7 +90,7 @@ extension HTTPService {
     writer.endObject()
   }
 
-  /// Erases the caller; the lists that they own end with them, or go to another member where the query says so.
+  /// Erases the caller. Their own lists are deleted, or pass to another member if the query asks for that.
   private func erase(_ call: Call, _ person: Principal) async throws -> Response {
     let wish = try call.query("lists")["lists"] ?? "delete"
     guard ["delete", "handOn"].contains(wish) else {
@@ -101,7 +101,7 @@ extension HTTPService {
       try await lists.settleOwned(by: person.id, handingOn: handsOn)
     }
     try await accounts.erase(person, handingListsOn: handsOn)
-    // The account is gone whether the others' devices are told at once or later.
+    // The account is already gone. If telling the other members' devices fails now, it happens later.
     _ = try? await lists.catchUp()
     return .empty(.noContent, headers: Self.cookieRemoval)
   }
@@ -110,7 +110,7 @@ extension HTTPService {
     address(of: call) + "/couch/" + person.storeName
   }
 
-  /// What URL a client reaches this server by, without a slash at its end.
+  /// The URL by which a client reaches this server, without a slash at the end.
   func address(of call: Call) -> String {
     let scheme = isSecure ? "https://" : "http://"
     return publicURL ?? scheme + (call.request.head.authority ?? "localhost")

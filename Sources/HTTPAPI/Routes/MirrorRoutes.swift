@@ -7,7 +7,7 @@ import Lanes
 import Stores
 
 extension HTTPService {
-  /// The offline copy in one request.
+  /// A complete offline copy in one request.
   var mirrorRoutes: [Route] {
     [.person(.get, "/v1/mirror") { call, person in try await mirror(call, of: person.store) }]
   }
@@ -39,11 +39,11 @@ extension HTTPService {
 }
 
 extension Response {
-  /// Shorter answers than this are sent as they are, in bytes: one packet holds them.
+  /// Shorter answers, in bytes, are sent without compression, because one packet holds them.
   private static let shortestPacked = 1_024
 
-  /// A JSON answer, as gzip for those who take that (RFC 9110, section 12.5.3). The tag of the packed form is
-  /// weak: it stands for the same content in other bytes.
+  /// A JSON answer, as gzip if the client accepts it (RFC 9110, section 12.5.3). The gzip form has a weak entity tag,
+  /// because its bytes differ while its content is the same.
   static func packed(
     _ bytes: [UInt8], headers: HTTPFields, for call: Call
   ) async throws -> Response {

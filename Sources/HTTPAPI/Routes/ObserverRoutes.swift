@@ -9,7 +9,7 @@ import NIOCore
 import Stores
 import Synchronization
 
-/// What changes, as it changes: one stream for one's own store and the lists that one is on.
+/// A stream of changes: one for the caller's own store and all of the caller's lists.
 ///
 /// Source: the HTML standard, "Server-sent events".
 extension HTTPService {
@@ -87,41 +87,42 @@ extension HTTPService {
   }
 }
 
-/// Whether somebody's lists may have become others since it was looked.
+/// Whether a person's memberships of lists may have changed since the last check.
 final class MembershipFlag: Sendable {
   private let isRaised = Atomic(true)
 
-  /// They may have.
+  /// Notes that they may have changed.
   func raise() { isRaised.store(true, ordering: .releasing) }
 
-  /// Looks, and forgets.
+  /// Returns the flag and clears it.
   func take() -> Bool { isRaised.exchange(false, ordering: .acquiringAndReleasing) }
 }
 
-/// Writes an observer's events until its client goes away, its proof ends or the server stops.
+/// Writes an observer's events until the client closes the connection, the permission ends or the server stops.
 struct ObserverStream: Sendable {
-  /// How often a sign of life is sent when nothing happens: 15 seconds.
+  /// The time between two heartbeats while nothing happens.
   static let heartbeat = Duration.seconds(15)
-  /// What a browser waits before it comes again, in milliseconds.
+  /// How long a browser waits before it connects again, in milliseconds.
   static let retryMilliseconds = 1_000
 
-  /// What is observed, from where on.
+  /// The observer, with its position.
   let observer: Observer
-  /// The place among the feeds.
+  /// The slot among the feeds.
   let place: CouchFeedPlace
-  /// Whether to look for lists that were joined or left.
+  /// Whether lists may have been joined or left.
   let memberships: MembershipFlag
-  /// Raises the flag; nil for a guest.
+  /// Raises that flag; nil for a guest.
   let watcher: MembershipWatcher?
-  /// After how long without an event the stream ends; nil for never.
+  /// How long the stream lasts without an event; nil for no limit.
   let timeout: Duration?
 
-  /// Writes everything.
-  /// - Throws: what reading throws and what the connection throws; the client comes again with its last event.
+  /// Writes the whole stream.
+  /// - Throws: the errors of reading and of the connection; the client connects again with the id of its last event.
   @concurrent func write(to writer: inout any ResponseBodyWriter) async throws {
     defer { place.leave() }
     var observer = observer
-    // An event without data is none, but its id counts: who comes again before anything has changed misses nothing.
+    // Clients don't report an event without data, but they keep its id. A client that connects again before the first
+    // change misses nothing.
     try await send(
       "retry: \(Self.retryMilliseconds)\nid: \(observer.text)\n\n", to: &writer)
     var followed = Set(observer.stores)
@@ -145,7 +146,7 @@ struct ObserverStream: Sendable {
       Work.current?.beginAnew()
       guard try await isWoken(&writer, by: timeout.map { lastEvent + $0 }) else { break }
       changed = place.signal.takeChanged()
-      // A store that is gone may have been made anew.
+      // A new store may have the same name.
       for store in place.signal.takeLost() where followed.contains(store) {
         await place.follow(store)
         changed.insert(store)
@@ -154,7 +155,7 @@ struct ObserverStream: Sendable {
     try await writer.finish(nil)
   }
 
-  /// - Returns: whether there was anything to tell.
+  /// - Returns: whether there were events.
   @concurrent private func read(
     _ store: StoreName, of observer: inout Observer, to writer: inout any ResponseBodyWriter
   ) async throws -> Bool {
@@ -169,8 +170,8 @@ struct ObserverStream: Sendable {
     return hasEvents
   }
 
-  /// Waits for a change, with signs of life; false when the stream is to end.
-  /// - Parameter end: when it ends without one; nil for never.
+  /// Waits for a change and sends heartbeats meanwhile. It returns false if the stream has to end.
+  /// - Parameter end: when the stream ends without a change; nil for no limit.
   @concurrent private func isWoken(
     _ writer: inout any ResponseBodyWriter, by end: ContinuousClock.Instant?
   ) async throws -> Bool {
@@ -204,7 +205,7 @@ struct ObserverStream: Sendable {
     try await send(ByteBuffer(string: text), to: &writer)
   }
 
-  /// Writes in pieces, each of which the client has to take in time.
+  /// Writes in pieces. The client has to read each of them in time.
   @concurrent private func send(
     _ bytes: ByteBuffer, to writer: inout any ResponseBodyWriter
   ) async throws {

@@ -4,10 +4,10 @@ import Hummingbird
 import Stores
 
 extension HTTPService {
-  /// What operators and the curious ask: is it alive, ready, how is it doing, what can it do.
+  /// What operators ask for: health, readiness, metrics, the API description and the limits.
   var operationRoutes: [Route] {
     [
-      // Where nothing is on the way of the connection, ``RequestRouter/answerAtOnce(_:)`` answers these.
+      // ``RequestRouter/answerAtOnce(_:)`` answers these first. A request comes here only if its connection is busy.
       .open(.get, "/healthz") { _ in health.answer(.alive).response },
       .open(.get, "/readyz") { _ in health.answer(.ready).response },
       .open(.get, "/metrics") { _ in health.answer(.metrics).response },

@@ -4,9 +4,9 @@ import Hummingbird
 import JSON
 
 extension HTTPService {
-  /// The web page: its documents at URLs that people see, everything else below `/page`.
+  /// The web page: its documents have URLs that people see; all other files are below `/page`.
   ///
-  /// Each view of the app has a URL, which all answer the same shell, so that a person can reload it or send it on.
+  /// Each view of the app has a URL, so that people can reload or share it. All of these URLs answer the same file.
   var pageRoutes: [Route] {
     let files = Dictionary(page.map { ($0.name, $0) }) { first, _ in first }
     @Sendable func answer(_ name: String, _ call: Call) throws(Problem) -> Response {
@@ -26,7 +26,7 @@ extension HTTPService {
     ]
   }
 
-  /// The paths outside of `/page`, and the file that each answers.
+  /// The paths outside of `/page`, and the file of each.
   private static let documents = [
     ("/", "index.html"), ("/hotels/{id}", "index.html"), ("/bookmarks", "index.html"),
     ("/bookmarks/{hotelID}/history", "index.html"), ("/lists", "index.html"),
@@ -39,12 +39,12 @@ extension HTTPService {
   ]
 }
 
-/// What a service worker keeps of the page, so that it opens without a network: all of one version, or nothing.
+/// The files that a service worker stores, so that the page opens without a network: all of one version.
 struct PageShell: Sendable {
   /// The answer of `/shell.json`.
   let json: [UInt8]
 
-  /// The version is a digest over every file, so that it changes with any of them.
+  /// The version is a digest of all files, so it changes with each of them.
   init(_ files: [PageFile]) {
     var digest = SHA256()
     for file in files { digest.update(data: Array("\(file.name)\0\(file.tag)\0".utf8)) }
@@ -60,11 +60,11 @@ struct PageShell: Sendable {
     json = writer.bytes
   }
 
-  /// Bytes of the digest that a version has: 16.
+  /// How many bytes of the digest the version has.
   private static let versionBytes = 16
 
-  /// Whether the app does without a file: the app itself is at `/`, a worker never keeps itself, and the pages for
-  /// developers and operators need the server anyway.
+  /// Whether the app does not need a file offline. The app itself is stored as `/`, a worker does not store itself, and
+  /// the pages for developers and operators need the server.
   private static func isElsewhere(_ name: String) -> Bool {
     ["index.html", "worker.js"].contains(name) || name.hasPrefix("docs")
       || name.hasPrefix("admin")

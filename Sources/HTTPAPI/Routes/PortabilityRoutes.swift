@@ -10,7 +10,7 @@ import Lists
 import NIOCore
 import Stores
 
-/// One's own data: all of it as a stream, and such a stream read in.
+/// The caller's own data: exported as a stream, and imported from such a stream.
 extension HTTPService {
   /// `/v1/me/export` and `/v1/me/import`.
   var portabilityRoutes: [Route] {
@@ -31,7 +31,7 @@ extension HTTPService {
     ]
   }
 
-  /// The first piece is read before the answer begins, so that what fails is a status still.
+  /// Reads the first piece before the answer begins, so that an early error still gets its status.
   private func export(_ call: Call, _ person: Principal) async throws -> Response {
     _ = try call.query()
     let account = ExportedAccount(
@@ -60,8 +60,8 @@ extension HTTPService {
       body: ResponseBody { writer in try await stream.write(to: &writer) })
   }
 
-  /// Fills a store with what an export says.
-  /// - Parameter permit: throws where the caller may not any more, before the store is there for others.
+  /// Fills a store with the content of an export.
+  /// - Parameter permit: throws if the caller's permission has ended. It runs before others can see the store.
   private func fill(
     with call: Call, for person: Principal, permit: () async throws -> Void
   ) async throws -> ExportCounts {
@@ -73,7 +73,7 @@ extension HTTPService {
       try await imported.finish()
       return counts
     } catch {
-      // What can't be removed now is at the next start.
+      // If the cleanup fails now, the next start repeats it.
       try? await imported.finish()
       throw error
     }
@@ -87,13 +87,13 @@ extension HTTPService {
         try await imported.target(of: list)
       }
       var held = 0
-      for try await bytes in try call.bodyAsItComes() {
+      for try await bytes in try call.streamedBody() {
         try await reading.take(bytes)
         try call.hold(reading.heldBytes, beyond: &held)
       }
       let counts = try await reading.finish()
       try await permit()
-      // What follows is one step.
+      // The rest belongs together.
       Work.current?.mustFinish()
       try await imported.prepare(store)
       return counts
@@ -101,28 +101,28 @@ extension HTTPService {
   }
 }
 
-/// Writes an export to a client, no faster than it is taken. It ends when the client goes away, and is cut short, without
-/// a manifest, when the account may read it no longer or the store is gone.
+/// Writes an export to a client, no faster than the client reads it. It ends when the client closes the connection. It
+/// ends early, without a manifest, when the account may no longer read the data or the store is gone.
 struct ExportStream: Sendable {
-  /// What is to be read.
+  /// The export that is read.
   let export: AccountExport
-  /// What was read of it.
+  /// The part that is already read.
   let first: [UInt8]
-  /// The place among long answers.
+  /// The slot among the long answers.
   let place: CouchFeedPlace
   /// Whether it is sent as gzip.
   let isPacked: Bool
 
-  /// An answer that can't be finished and must not look as if it were.
+  /// Ends the answer early, so that it does not look complete.
   private struct Cut: Error {}
 
-  /// Writes everything.
-  /// - Throws: what reading throws and what the connection throws; the answer is cut short then.
+  /// Writes the whole export.
+  /// - Throws: the errors of reading and of the connection; the answer is then incomplete.
   @concurrent func write(to writer: inout any ResponseBodyWriter) async throws {
     defer { place.leave() }
     let packer = isPacked ? try GzipWriter(level: 4) : nil
     var (export, piece) = (export, Optional(first))
-    // Also without bytes: the head is sent with it.
+    // The empty write sends the head.
     try await writer.write(ByteBuffer())
     while let bytes = piece {
       Work.current?.moves(bytes: bytes.count)
@@ -144,7 +144,7 @@ struct ExportStream: Sendable {
     return packer.takePacked()
   }
 
-  /// Writes in pieces, each of which the client has to take in time.
+  /// Writes in pieces. The client has to read each of them in time.
   /// - Throws: ``Cut`` when nothing more may be sent.
   @concurrent private func send(
     _ bytes: [UInt8], to writer: inout any ResponseBodyWriter

@@ -5,7 +5,7 @@ import JSON
 import Stores
 
 extension HTTPService {
-  /// What became of writes that were answered before they were done.
+  /// The state of writes that were answered before they were carried out.
   var receiptRoutes: [Route] {
     [
       .person(.get, "/v1/receipts/{id}") { call, person in try await receipt(call, person) }
@@ -41,7 +41,7 @@ extension HTTPService {
     }
   }
 
-  /// The answer that the write would have had.
+  /// Writes the answer that the client would have got if it had waited.
   private static func write(_ answer: KeptAnswer, to writer: inout JSONWriter) {
     writer.beginObject()
     writer.member("status", answer.status)

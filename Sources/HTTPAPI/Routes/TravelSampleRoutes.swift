@@ -6,7 +6,7 @@ import Hummingbird
 import JSON
 
 extension HTTPService {
-  /// The travel-sample back ends' routes, both generations, so that their apps run unmodified.
+  /// The routes of both generations of the travel-sample back end, so that its apps run unmodified.
   ///
   /// Source: couchbaselabs/try-cb-python, branches `mobile-travel-sample-tutorial` and `7.1`.
   var travelSampleRoutes: [Route] {
@@ -24,7 +24,7 @@ extension HTTPService {
     ] + Self.notOffered.map { method, path in .open(method, path) { _ in throw Self.onlyHotels } }
   }
 
-  /// What those back ends answer besides, and this one does not.
+  /// The other routes of that back end, which this server does not offer.
   private static let notOffered: [(HTTPRequest.Method, String)] = [
     (.get, "/api/airports"), (.get, "/api/flightPaths/{from}/{to}"),
     (.get, "/api/user/{username}/flights"), (.post, "/api/user/{username}/flights"),
@@ -37,7 +37,7 @@ extension HTTPService {
     "Of the travel-sample's routes, hotels and users are offered; airports, flights and bookings are not"
   )
 
-  /// v1: `{"data":[…]}`, seven fields a hotel; and where the answer came from.
+  /// Version 1: `{"data":[…]}` with seven fields for each hotel, and `source`.
   private func firstGeneration(_ call: Call) async throws -> Response {
     let page = try await travelHotels(call)
     return try .json(headers: Self.freshness(of: page)) { writer in
@@ -56,7 +56,7 @@ extension HTTPService {
     }
   }
 
-  /// v2: with the query's context; the hotel's id is added, for apps that look for it.
+  /// Version 2: with the query's `context`. The hotel's id is added for apps that need it.
   private func secondGeneration(_ call: Call) async throws -> Response {
     let description = try call.parameter("description")
     let location = context(call, has: "location") ? try call.parameter("location") : "*"
@@ -81,7 +81,7 @@ extension HTTPService {
     }
   }
 
-  /// The hotels that match; a segment that is `*` means any.
+  /// The hotels that match; a segment `*` matches any.
   private func travelHotels(_ call: Call) async throws -> HotelPage {
     func text(_ name: String) throws(Problem) -> String? {
       guard context(call, has: name) else { return nil }
@@ -159,11 +159,11 @@ extension HTTPService {
   }
 }
 
-/// A hotel as the travel-sample's routes write it.
+/// A hotel in the form of the travel-sample's routes.
 struct TravelHotel {
-  /// The address, city, state and country that there are, joined by ", ".
+  /// The address, city, state and country, as far as known, joined by ", ".
   let fullAddress: String
-  /// City, country, description, name and state, null where unknown.
+  /// City, country, description, name and state; null if unknown.
   let facts: [(name: String, value: JSONValue)]
 
   init(_ hotel: Hotel) throws {

@@ -8,24 +8,24 @@ import NIOCore
 import Synchronization
 
 extension Response {
-  /// A JSON answer. What is somebody's own is not to be kept by caches on the way.
+  /// A JSON answer. By default caches have to validate it before each use (`no-cache`).
   static func json(
     _ bytes: [UInt8], status: HTTPResponse.Status = .ok, headers: HTTPFields = [:]
   ) -> Response {
     .inPieces([bytes], status: status, type: "application/json", headers: headers)
   }
 
-  /// An answer that may be long: its pieces are given away one by one, as the client takes them.
+  /// An answer that may be long. Each piece is freed when it is written, as fast as the client reads.
   static func inPieces(
     _ pieces: [[UInt8]], status: HTTPResponse.Status = .ok, type: String,
     headers: HTTPFields = [:]
   ) -> Response {
     var fields = headers
-    // Room for what follows here and on the way out, so that they are not moved for each.
+    // Reserves space for the fields that are added here and later, so that the array does not grow each time.
     fields.reserveCapacity(headers.count + 6)
     fields[.contentType] = type
     if !fields.contains(.cacheControl) { fields[.cacheControl] = "no-cache" }
-    // So that a terminal's prompt stands below it; packed bytes have theirs inside.
+    // A line end, so that a terminal's prompt begins a new line. A packed body already contains it.
     let endsLine =
       type == "application/json" && !fields.contains(.contentEncoding)
       && pieces.last?.last != UInt8(ascii: "\n")
@@ -68,12 +68,12 @@ extension Response {
   }
 }
 
-/// The pieces of a long answer that are not given away yet.
+/// The remaining pieces of a long answer.
 private final class PieceQueue: Sendable {
-  /// Bytes that are given away at a time, of which short pieces are put together.
+  /// How many bytes are written at a time; short pieces are joined.
   private static let bytesAtOnce = RequestLimits.answerPieceBytes
 
-  /// The last stands first.
+  /// The pieces in reverse order.
   private let rest: Mutex<[[UInt8]]>
   private let count: Int
 
@@ -105,18 +105,18 @@ private final class PieceQueue: Sendable {
   }
 }
 
-/// How a request's body is packed.
+/// The coding of a request's body.
 ///
-/// Source: RFC 9110, sections 8.4 and 12.5.3: a coding that is not taken is answered 415 with the one that is.
+/// Source: RFC 9110, sections 8.4 and 12.5.3. Another coding is answered 415, with the supported one.
 enum ContentCoding: Sendable {
-  /// Not at all.
+  /// Not packed.
   case identity
-  /// RFC 1952.
+  /// Gzip (RFC 1952).
   case gzip
 
-  /// Reads `Content-Encoding`. Names of codings know no case; `x-gzip` is gzip's old name.
-  /// - Throws: ``Problem`` 415 for any other coding, and for several, one around the other: each could blow
-  ///   up what the one before has unpacked.
+  /// Reads `Content-Encoding`. Names of codings are case-insensitive; `x-gzip` is gzip's old name.
+  /// - Throws: ``Problem`` 415 for any other coding, and for more than one: each could multiply the size of what the
+  ///   previous one has unpacked.
   init(_ call: Call) throws(Problem) {
     switch call[.contentEncoding].map({ $0.trimmingSpaces.lowercased() }) {
     case nil, "identity", "": self = .identity
@@ -129,16 +129,16 @@ enum ContentCoding: Sendable {
   }
 }
 
-/// The entity tags of a conditional request's field.
+/// The entity tags in a field of a conditional request.
 ///
 /// Source: RFC 9110, sections 8.8.3, 13.1.1 and 13.1.2.
 struct EntityTags: Sendable {
   /// Whether the field is `*`.
   let isAny: Bool
-  /// The tags' texts without quotes, weak ones left out where a strong comparison is asked for.
+  /// The tags without quotation marks; weak ones are omitted for a strong comparison.
   let tags: [String]
 
-  /// Reads a field; nil when it is absent.
+  /// Reads a field; nil if it is absent.
   /// - Parameter strong: whether weak tags must not match (`If-Match`).
   /// - Throws: ``Problem`` 400 for anything but `*` or a list of quoted tags.
   init?(_ call: Call, _ name: HTTPField.Name, strong: Bool) throws(Problem) {
@@ -168,7 +168,7 @@ struct EntityTags: Sendable {
     self.tags = tags
   }
 
-  /// Whether a strong tag (without quotes) is among them.
+  /// Whether a tag, without quotation marks, is among them.
   func matches(_ tag: String) -> Bool {
     isAny || tags.contains { $0.equalsBytes(of: tag) }
   }

@@ -5,11 +5,11 @@ import Hummingbird
 import Stores
 
 extension Call {
-  /// Whether the question is who calls: to CouchDB's, one whose cookie has ended is nobody.
+  /// Whether the request asks about CouchDB's session. There a caller whose cookie has ended counts as not logged in.
   fileprivate var isAboutSession: Bool { request.uri.path == "/couch/_session" }
 }
 
-/// Finds out who calls: a bearer token, a user name with a password, or the session cookie.
+/// Authenticates the caller: by a bearer token, a user name with a password, or the session cookie.
 struct Authentication: Sendable {
   /// The session cookie's name.
   static let cookieName = SentCredentials.cookieName
@@ -17,8 +17,8 @@ struct Authentication: Sendable {
   let accounts: AccountService
   let crossOrigin: CrossOrigin
 
-  /// Who calls; nil when the request carries no credentials.
-  /// - Throws: ``Problem`` 401 for credentials that are no good, 403 for a write by cookie from elsewhere.
+  /// The caller; nil if the request has no credentials.
+  /// - Throws: ``Problem`` 401 for invalid credentials, 403 for a write by cookie from another origin.
   func principal(of call: Call) async throws -> Principal? {
     if let field = call[.authorization] { return try await principal(authorization: field, call) }
     guard let token = call[.cookie].flatMap(SentCredentials.cookie) else { return nil }
@@ -31,7 +31,7 @@ struct Authentication: Sendable {
     }
   }
 
-  /// Whether a session was one once, or may have been.
+  /// Whether an error means that a session has ended, or never existed.
   static func hasEnded(_ error: any Error) -> Bool {
     switch ServiceError(error)?.code {
     case .invalidToken, .expiredToken, .guestSpent: true
@@ -39,10 +39,10 @@ struct Authentication: Sendable {
     }
   }
 
-  /// Looks again after a write and before its answer: a guest may have become a user's meanwhile, whose
-  /// bookmarks were read before the write, or the account may be gone. What is not acknowledged is sent
-  /// again by the client, as who it is now.
-  /// - Throws: `ServiceError` for a proof that ended; an erased account's store is erased once more.
+  /// Checks the caller again, after a write and before its answer. Meanwhile a guest may have become a user, whose
+  /// bookmarks were read before this write, or the account may be erased. Without the acknowledgement the client sends
+  /// the write again with its new credentials.
+  /// - Throws: `ServiceError` for credentials that have ended; the store of an erased account is then erased again.
   func requireStillGood(_ principal: Principal) async throws {
     guard try await !accounts.isStillGood(principal) else { return }
     try await accounts.sweepUp(after: principal)
@@ -58,13 +58,13 @@ struct Authentication: Sendable {
     }
   }
 
-  /// A browser sends the cookie by itself, so a write must come from a page of this origin or of one that
-  /// is allowed (OWASP, "Cross-Site Request Forgery Prevention").
-  /// - Throws: ``Problem`` 403 for a write by cookie from elsewhere.
+  /// A browser sends the cookie by itself. So a write must come from a page of this origin or of an allowed one (OWASP,
+  /// "Cross-Site Request Forgery Prevention").
+  /// - Throws: ``Problem`` 403 for a write by cookie from another origin.
   func checkOrigin(_ call: Call) throws(Problem) {
     guard ![.get, .head, .options].contains(call.request.method) else { return }
     guard let origin = call[.origin] else {
-      // CouchDB's replicator logs in for a cookie and knows no origins. Browsers name one on every write.
+      // CouchDB's replicator logs in with a cookie and sends no Origin. Browsers send one with every write.
       if Problem.Dialect(path: call.request.uri.path) == .couch { return }
       throw Problem(.forbidden, "forbidden", "A write by cookie needs an Origin header")
     }
@@ -85,7 +85,7 @@ struct Authentication: Sendable {
     .unauthorized, "unauthorized",
     "Say who you are: POST /v1/guests gives a token for Authorization: Bearer", headers: challenge)
 
-  /// The answer to the administrator where somebody's own store is needed.
+  /// The answer to the administrator on a route that needs a person's own store.
   static let noStore = Problem(
     .forbidden, "forbidden",
     "The administrator has no store of their own: sign up as a user, or use a database under /couch"

@@ -11,48 +11,47 @@ package import Logging
 package import NIOCore
 import Stores
 
-/// A request as a handler sees it.
+/// A request in the form that handlers use.
 struct Call: Sendable {
   /// The request.
   let request: Request
-  /// What travels with it.
+  /// The connection and the log of the request.
   let context: CallContext
-  /// What the path has for its parameters.
+  /// The values of the path's parameters.
   let arguments: PathArguments
-  /// Whose word on the caller's address is taken.
+  /// The proxies whose `X-Forwarded-For` is believed.
   var proxies = TrustedProxies()
 
   /// A header field's value.
   subscript(name: HTTPField.Name) -> String? { request.headers.value(of: name) }
 
-  /// A path parameter, percent-decoded once. Below `/couch`, as in CouchDB, `+` is a space, but for the name of a
-  /// database, which has none.
-  /// - Throws: ``Problem`` 400 when it can't be decoded.
+  /// A path parameter, percent-decoded once. Below `/couch`, as in CouchDB, `+` is a space, except in the name of a
+  /// database, which has no spaces.
+  /// - Throws: ``Problem`` 400 for a parameter that can't be decoded.
   func parameter(_ name: String) throws(Problem) -> String {
     guard let encoded = arguments[name] else { throw .notFound }
-    // The target's bytes were checked: without escapes they are what they stand for.
+    // The target's bytes were checked: without `%` and `+` nothing needs decoding.
     guard encoded.utf8.contains(where: { $0 == UInt8(ascii: "%") || $0 == UInt8(ascii: "+") })
     else { return encoded }
     let plusIsSpace = name != "db" && Problem.Dialect(path: request.uri.path) == .couch
     return try RequestTarget.decode(encoded.utf8, plusIsSpace: plusIsSpace, what: "The path")
   }
 
-  /// The query, of which only these names may be given.
+  /// The query, which may have only these names.
   func query(_ known: String...) throws(Problem) -> QueryParameters {
     try QueryParameters(request.uri.query, known: known)
   }
 
-  /// How many bytes may be unpacked of one, beyond ``RequestHold/freeBytes``.
+  /// How many times its own bytes a gzip body may unpack to; ``RequestHold/freeBytes`` are allowed in any case.
   static let mostUnpacked = 100
-  /// How much memory a body is accounted for, in times its unpacked bytes: the bytes themselves, at most two times as
-  /// much for what is kept of them to find values, and what is made of those.
+  /// How often the unpacked bytes of a body are counted as memory: once for the bytes themselves, at most twice for the
+  /// index that finds values in them, and once for what is made of the values.
   static let bodyFactor = 4
 
-  /// The whole body, unpacked if it came as gzip. It is accounted for with all that is made of it.
-  /// - Parameter limit: the bytes that it may have, packed as well as unpacked.
-  /// - Throws: ``Problem`` 413 when it is larger than `limit` bytes, or unpacks to more than ``mostUnpacked`` times
-  ///   its bytes; 415 for another coding than gzip; 400 for one that can't be unpacked; 503 where there is no memory
-  ///   for it.
+  /// The whole body, unpacked if it is gzip. Its memory is accounted for, with all that is made of it.
+  /// - Parameter limit: the maximum of bytes, packed as well as unpacked.
+  /// - Throws: ``Problem`` 413 for more than `limit` bytes, or for one that unpacks to more than ``mostUnpacked`` times
+  ///   its bytes; 415 for another coding than gzip; 400 for invalid gzip; 503 if there is no memory for it.
   func body(upTo limit: Int) async throws -> [UInt8] {
     let coding = try ContentCoding(self)
     let sent = try await sentBody(upTo: limit)
@@ -65,8 +64,8 @@ struct Call: Sendable {
     return bytes
   }
 
-  /// Unpacks a body, in as much room as is accounted for: four times as much whenever that did not do.
-  /// - Returns: besides, the bytes that are accounted for.
+  /// Unpacks a body. The buffer that is accounted for becomes four times as large whenever it is too small.
+  /// - Returns: the unpacked bytes, and how many bytes are accounted for.
   private func unpack(
     _ packed: [UInt8], upTo limit: Int
   ) async throws -> (bytes: [UInt8], taken: Int) {
@@ -93,15 +92,15 @@ struct Call: Sendable {
   }
 
   /// Accounts for what will be made of a body.
-  /// - Parameter taken: the bytes that are accounted for already.
+  /// - Parameter taken: the bytes that are already accounted for.
   private func hold(_ body: [UInt8], taken: Int) throws(Problem) {
     guard body.count > RequestHold.freeBytes else { return }
     try take(Self.bodyFactor * body.count - taken)
   }
 
-  /// Accounts for what stays in memory of a body that is taken as it comes.
-  /// - Parameter held: how much of it is accounted for, at its end how much is then.
-  /// - Throws: ``Problem`` 503 where there is no memory for it.
+  /// Accounts for the part of a streamed body that stays in memory.
+  /// - Parameter held: the bytes that are accounted for, before and after the call.
+  /// - Throws: ``Problem`` 503 if there is no memory for it.
   func hold(_ bytes: Int, beyond held: inout Int) throws(Problem) {
     let wanted = Self.bodyFactor * bytes
     guard bytes > RequestHold.freeBytes, wanted > held else { return }
@@ -132,17 +131,17 @@ struct Call: Sendable {
   static let malformedGzip = Problem(
     .badRequest, "bad_request", "The body is no gzip, or not all of it")
 
-  /// The body as it comes, of any length, unpacked if it came as gzip: whoever takes it bounds it by what it is, and
-  /// accounts for what stays of it (``hold(_:beyond:)``).
-  /// - Throws: ``Problem`` 415 for another coding than gzip, 417.
-  func bodyAsItComes() throws(Problem) -> StreamedBody {
+  /// The body as a stream of any length, unpacked if it comes as gzip. The caller limits it and accounts for the part
+  /// that stays in memory (``hold(_:beyond:)``).
+  /// - Throws: ``Problem`` 415 for another coding than gzip, 417 for an unknown expectation.
+  func streamedBody() throws(Problem) -> StreamedBody {
     let coding = try ContentCoding(self)
     try wantBody()
-    context.channel.triggerUserOutboundEvent(BodyTakenAsItComes(), promise: nil)
+    context.channel.triggerUserOutboundEvent(BodyStreamingStarted(), promise: nil)
     return StreamedBody(request.body, coding)
   }
 
-  /// Gives a client that waits for it leave to send its body.
+  /// Tells a client that waits with its body to send it.
   private func wantBody() throws(Problem) {
     guard let expectation = request.headers[.expect] else { return }
     guard expectation.trimmingSpaces.lowercased() == "100-continue" else {
@@ -153,7 +152,7 @@ struct Call: Sendable {
   }
 
   /// The whole body as it was sent.
-  /// - Throws: ``Problem`` 413 when it is larger than `limit` bytes.
+  /// - Throws: ``Problem`` 413 for more than `limit` bytes.
   func sentBody(upTo limit: Int) async throws -> [UInt8] {
     if let declared = request.headers[.contentLength].flatMap({ Int($0) }), declared > limit {
       throw Self.tooLarge(limit)
@@ -168,19 +167,19 @@ struct Call: Sendable {
   }
 
   /// The body as JSON.
-  /// - Throws: ``Problem`` 413, 415 for another content type, 400 for what the parser refuses.
+  /// - Throws: ``Problem`` 413; 415 for another content type; 400 for invalid JSON.
   func json(_ limits: JSONLimits) async throws -> JSONNode {
     try await json(try await body(upTo: limits.maximumBytes), limits)
   }
 
   /// A body that was read, as JSON.
-  /// - Throws: ``Problem`` 415 for another content type, ``JSONError`` for what the parser refuses.
+  /// - Throws: ``Problem`` 415 for another content type, ``JSONError`` for invalid JSON.
   func json(_ bytes: [UInt8], _ limits: JSONLimits) async throws -> JSONNode {
     try requireJSON()
     return try await Self.parsed(bytes, limits)
   }
 
-  /// A text as JSON; gives way to others between its parts.
+  /// Parses JSON in slices, between which other work may run.
   /// - Throws: ``JSONError``.
   static func parsed(_ bytes: [UInt8], _ limits: JSONLimits) async throws -> JSONNode {
     var reader = JSONReader(bytes, limits: limits)
@@ -190,18 +189,18 @@ struct Call: Sendable {
     }
   }
 
-  /// Whether an `Origin` is this server's own, as the request names it.
+  /// Whether an `Origin` is this server's own, by the request's authority.
   func isOwn(_ origin: String) -> Bool {
     guard let authority = request.head.authority else { return false }
     return ["http://" + authority, "https://" + authority].contains { $0.equalsBytes(of: origin) }
   }
 
-  /// Who the request comes from, for limits on attempts.
+  /// The address of the caller, for limits on attempts.
   var address: ClientAddress {
     proxies.caller(peer: context.remoteAddress?.ipAddress, forwarded: self[.xForwardedFor])
   }
 
-  /// JSON is UTF-8 (RFC 8259, section 8.1); a body without a type is taken for JSON.
+  /// Checks that the content type is JSON in UTF-8 (RFC 8259, section 8.1). A body without a type counts as JSON.
   /// - Throws: ``Problem`` 415 for another content type.
   func requireJSON() throws(Problem) {
     guard let type = request.headers[.contentType] else { return }
@@ -222,8 +221,8 @@ struct Call: Sendable {
 }
 
 extension String {
-  /// The text as one segment of a path: everything but RFC 3986's unreserved bytes percent-encoded, and dots that would
-  /// lead elsewhere.
+  /// The text as one segment of a path. All bytes but RFC 3986's unreserved ones are percent-encoded, and so are the
+  /// segments `.` and `..`.
   var urlSegment: String {
     if utf8.count <= 2, utf8.allSatisfy({ $0 == 0x2E }) {
       return String(repeating: "%2E", count: utf8.count)
@@ -232,22 +231,22 @@ extension String {
   }
 }
 
-/// What travels with a request: its connection and where it is logged.
+/// The context of a request: its connection and its log.
 package struct CallContext: InitializableFromSource {
   /// The log.
   package let logger: Logger
   /// The connection.
   package let channel: any Channel
-  /// What the request holds; nil where nothing is accounted for, as in tests without a socket.
+  /// The memory and the slot of the request; nil if nothing is accounted for, as in tests without a socket.
   private(set) var hold: RequestHold?
 
-  /// Made for each request, by Hummingbird or for an HTTP/1 connection.
+  /// Made for each request, by Hummingbird or by an HTTP/1 connection.
   package init(source: ApplicationRequestContextSource) {
     logger = source.logger
     channel = source.channel
   }
 
-  /// The same for a request that holds something.
+  /// The same context with a hold.
   func holding(_ hold: RequestHold?) -> CallContext {
     var context = self
     context.hold = hold

@@ -4,13 +4,13 @@ import Hummingbird
 
 /// Which pages of other origins may call this server, and which of them with credentials.
 ///
-/// A listed origin is echoed and may send the session cookie; `*` lets every page read what it may ask for
-/// with a token, and no page send the cookie. An origin is listed by its exact bytes, as browsers write it;
-/// `null`, which any sandboxed page has, never is.
+/// A listed origin is echoed and may send the session cookie. `*` allows every page to send a token and read the
+/// answer, but no page to send the cookie. Origins are compared by their exact bytes, in the form that browsers send.
+/// `null` is never allowed, because any sandboxed page has it.
 ///
 /// Source: the Fetch standard, "CORS protocol" and "CORS protocol and credentials".
 package struct CrossOrigin: Sendable {
-  /// For how long a browser may keep the answer to a preflight request, in seconds.
+  /// How long a browser may cache the answer to a preflight request, in seconds.
   static let preflightSeconds = 600
 
   private let origins: [String]
@@ -27,7 +27,7 @@ package struct CrossOrigin: Sendable {
     origins.contains { $0.equalsBytes(of: origin) }
   }
 
-  /// Whether a request is one that browsers make before another.
+  /// Whether a request is a preflight, which browsers send before another request.
   static func isPreflight(_ request: HTTPRequest) -> Bool {
     request.method == .options && request.headerFields[.origin] != nil
       && request.headerFields[.accessControlRequestMethod] != nil
@@ -44,7 +44,7 @@ package struct CrossOrigin: Sendable {
     return Response(status: .noContent, headers: fields)
   }
 
-  /// Adds what a page needs to read the answer.
+  /// Adds the fields that allow a page to read the answer.
   /// - Parameter origin: the request's `Origin`.
   func decorate(_ fields: inout HTTPFields, origin: String?) {
     guard !origins.isEmpty || allowsAny else { return }
@@ -54,7 +54,8 @@ package struct CrossOrigin: Sendable {
     fields[.accessControlExposeHeaders] = Self.answerHeaders
   }
 
-  /// Says to a browser that a page of this origin may read the answer; false if it may not.
+  /// Adds the fields that allow a page of this origin to read the answer.
+  /// - Returns: whether it is allowed.
   private func admit(_ origin: String, _ fields: inout HTTPFields) -> Bool {
     if allows(origin) {
       fields[.accessControlAllowOrigin] = origin

@@ -3,33 +3,33 @@ import HTTPTypes
 extension HTTPField.Name {
   /// `Cache-Status` (RFC 9211).
   static let cacheStatus = named("Cache-Status")
-  /// `X-Couch-Request-ID`: names an answer.
+  /// `X-Couch-Request-ID`: identifies an answer.
   static let couchRequestID = named("X-Couch-Request-ID")
   /// `Destination` (RFC 4918, section 10.3).
   static let destination = named("Destination")
-  /// `Host`, where HTTP/2 has no `:authority`.
+  /// `Host`, for HTTP/2 requests without `:authority`.
   static let hostField = named("Host")
   /// `Idempotency-Key` (draft-ietf-httpapi-idempotency-key-header).
   static let idempotencyKey = named("Idempotency-Key")
-  /// `Last-Event-ID`: where an event source that connects again stopped (HTML standard, section 9.2.4).
+  /// `Last-Event-ID`: the last event that a reconnecting event source has received (HTML standard, section 9.2.4).
   static let lastEventID = named("Last-Event-ID")
   /// `Link` (RFC 8288).
   static let link = named("Link")
-  /// `X-HTTP-Method-Override`: the method that a `POST` stands for.
+  /// `X-HTTP-Method-Override`: the method that a `POST` means.
   static let methodOverride = named("X-HTTP-Method-Override")
   /// `Prefer` (RFC 7240).
   static let prefer = named("Prefer")
   /// `Preference-Applied` (RFC 7240, section 3).
   static let preferenceApplied = named("Preference-Applied")
-  /// `Renewed-Token`: a new token for a guest or user whose own has used up a good part of its time.
+  /// `Renewed-Token`: a new token for a guest or user whose token has used up a good part of its time.
   static let renewedToken = named("Renewed-Token")
-  /// `Referrer-Policy`: what other servers are told of where a request comes from (W3C Referrer Policy, section 4.1).
+  /// `Referrer-Policy`: how much of a page's URL browsers tell other servers (W3C Referrer Policy, section 4.1).
   static let referrerPolicy = named("Referrer-Policy")
-  /// `Server-Timing`: what a request cost, where that is shown.
+  /// `Server-Timing`: the cost of a request, if the server shows it.
   static let serverTiming = named("Server-Timing")
-  /// `X-Forwarded-For`: whom a proxy was called by.
+  /// `X-Forwarded-For`: the addresses that called each proxy.
   static let xForwardedFor = named("X-Forwarded-For")
-  /// `X-Request-Id`: names a failed request in the log.
+  /// `X-Request-Id`: identifies a failed request in the log.
   static let xRequestID = named("X-Request-Id")
 
   private static func named(_ name: StaticString) -> HTTPField.Name {

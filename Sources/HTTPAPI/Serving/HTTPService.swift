@@ -9,7 +9,7 @@ import NIOCore
 package import Stores
 import Synchronization
 
-/// What the routes are made of, put together by the composition root.
+/// The parts that the routes need. The composition root assembles them.
 package struct HTTPService: Sendable {
   /// Guests, users, tokens.
   package let accounts: AccountService
@@ -17,7 +17,7 @@ package struct HTTPService: Sendable {
   package let hotels: HotelService
   /// Shared lists.
   package let lists: ListService
-  /// The upstream, whichever it is.
+  /// The upstream.
   package let search: any HotelSearching
   /// Searches a person's own bookmarks when the upstream does not answer.
   package let mirrorSearch: any MirrorSearching
@@ -25,51 +25,51 @@ package struct HTTPService: Sendable {
   package let stores: DatabaseManager
   /// The engine, for readiness.
   package let engine: any StorageEngine
-  /// Which other origins may call.
+  /// Decides which other origins may call.
   package let crossOrigin: CrossOrigin
   /// The text of `openapi.yaml`.
   package let contract: [UInt8]
   /// The files of the web page.
   package let page: [PageFile]
-  /// The same document as JSON, as the page at `/docs` reads it.
+  /// The same API description as JSON, for the page at `/docs`.
   package let contractJSON: PageFile
-  /// Prometheus' text of the process' metrics.
+  /// The metrics of the process in Prometheus' text format.
   package let metricsText: @Sendable () -> [UInt8]
-  /// What URL clients reach this server by, without a slash at its end; nil to take the request's own.
+  /// The URL by which clients reach this server, without a slash at the end; nil for the request's own.
   package let publicURL: String?
   /// Whether clients reach this server over TLS without a proxy.
   package let isSecure: Bool
-  /// Whose word on a caller's address is taken.
+  /// The proxies whose `X-Forwarded-For` is believed.
   package let proxies: TrustedProxies
-  /// Connections at once and from one address, as `GET /v1/limits` shows them.
+  /// The caps of connections and requests, for `GET /v1/limits`.
   package let connectionCaps: ConnectionCaps
-  /// What the administrator's databases take, as `GET /v1/limits` shows it.
+  /// The limits of the administrator's databases, for `GET /v1/limits`.
   package let databaseLimits: StoreLimits
-  /// After how many days people's stores and lists forget what was deleted.
+  /// The days after which people's stores and lists forget deleted documents.
   package let tombstoneDays: Int
-  /// Who pays for processor time; nil where nobody does, as in tests.
+  /// The accounts for processor time; nil in tests without them.
   package let processors: ProcessorAccounts?
-  /// Whether answers say what they cost.
+  /// Whether answers show their cost.
   package let showsCost: Bool
-  /// What the administrator looks at and starts.
+  /// What the administrator can see and start.
   package let administration: Administration
-  /// What was answered, by class of status.
+  /// The number of answers, by class of status.
   package let answers = AnswerCounts()
   /// The clock.
   package let now: @Sendable () -> Timestamp
-  /// How the server is.
+  /// The health of the server.
   package let health = Health()
-  /// The writes that were accepted and are not done.
+  /// The accepted writes that are not done.
   package let pendingWrites = PendingWrites()
   /// Waits between two attempts at an accepted write.
   private let pause: @Sendable (Duration) async -> Void
-  /// The answers of `_changes` that wait.
+  /// The long answers: `_changes`, observers and exports.
   let feeds: CouchFeeds
-  /// Brings newer facts into bookmarks.
+  /// Updates the facts in bookmarks.
   let refresher: FactsRefresher
 
-  /// A service of these parts.
-  /// - Parameter pause: waits between two attempts at a write that was accepted before it is done.
+  /// Makes a service from its parts.
+  /// - Parameter pause: waits between two attempts at an accepted write.
   package init(
     accounts: AccountService, hotels: HotelService, lists: ListService,
     search: any HotelSearching,
@@ -113,7 +113,7 @@ package struct HTTPService: Sendable {
     refresher = FactsRefresher(hotels)
   }
 
-  /// Every operation that there is.
+  /// All operations.
   package var routes: [Route] {
     operationRoutes + pageRoutes + accountRoutes + meRoutes + portabilityRoutes + hotelRoutes
       + bookmarkRoutes
@@ -122,10 +122,10 @@ package struct HTTPService: Sendable {
       + couchRoutes
   }
 
-  /// How many answers of `_changes`, of observers and of exports are being written.
+  /// How many long answers are being written: `_changes`, observers and exports.
   package var feedCount: Int { feeds.count }
 
-  /// What every request passes, with the ``routes`` behind it.
+  /// The router of all requests, with the ``routes``.
   package func router() -> RequestRouter {
     RequestRouter(
       routes: routes, crossOrigin: crossOrigin, proxies: proxies, authentication: authentication,
@@ -135,12 +135,12 @@ package struct HTTPService: Sendable {
 }
 
 extension HTTPService {
-  /// Finds out who calls.
+  /// Authenticates callers.
   var authentication: Authentication {
     Authentication(accounts: accounts, crossOrigin: crossOrigin)
   }
 
-  /// The answers that are kept.
+  /// Carries out writes with options.
   var receipts: WriteReceipts {
     WriteReceipts(
       stores: stores, pending: pendingWrites, authentication: authentication, pause: pause, now: now
@@ -148,20 +148,19 @@ extension HTTPService {
   }
 }
 
-/// Who finds out how the server is.
+/// Renewing the known health of the server.
 extension HTTPService {
-  /// Finds everything out; before the server listens, so that there is an answer from the first question on.
-  /// - Parameter logger: is told of a failure of the stores.
+  /// Finds out everything once. It runs before the server listens, so that the first question has an answer.
+  /// - Parameter logger: logs a failure of the stores.
   package func findHealth(_ logger: Logger) async {
     await renewUpstreamHealth()
     renewHealth(isDue: true, logger)
   }
 
-  /// Tries the stores and puts the metrics together. Blocks for as long as the disk takes: for a thread that does
-  /// nothing else.
+  /// Checks the stores and renders the metrics. It blocks as long as the disk takes, so it needs its own thread.
   package func renewHealth(_ logger: Logger) { renewHealth(isDue: health.isDue, logger) }
 
-  /// Asks the upstream.
+  /// Checks the upstream.
   package func renewUpstreamHealth() async {
     do {
       try await search.checkReady()
@@ -193,19 +192,19 @@ extension HTTPService {
   }
 }
 
-/// Brings what an upstream has just shown into the bookmarks of the one it was shown to, after the answer is
-/// sent. One task a store at a time and few in all: what is passed over comes again with the next search.
+/// Writes the facts of a search's answer into the person's bookmarks, after the answer is sent. It runs one task per
+/// store and ``atOnce`` in all. What is skipped follows with the next search.
 final class FactsRefresher: Sendable {
-  /// Stores that are refreshed at once, at most.
+  /// The maximum of stores that are refreshed at the same time.
   static let atOnce = 8
 
   private let hotels: HotelService
   private let running = Mutex<Set<StoreName>>([])
 
-  /// A refresher that does nothing yet.
+  /// An idle refresher.
   init(_ hotels: HotelService) { self.hotels = hotels }
 
-  /// Refreshes bookmarks behind the scenes.
+  /// Refreshes bookmarks in the background.
   /// - Parameter shown: hotels as the upstream describes them, all of them bookmarked in the store.
   func refresh(_ shown: [Hotel], in store: StoreName) {
     guard !shown.isEmpty else { return }
@@ -215,7 +214,7 @@ final class FactsRefresher: Sendable {
     }
     guard isFree else { return }
     Task {
-      // A store that is full, gone or closing keeps the facts that it has.
+      // A store that is full, erased or closing keeps its present facts.
       _ = try? await hotels.refresh(shown, in: store)
       _ = running.withLock { $0.remove(store) }
     }

@@ -5,31 +5,31 @@ import NIOCore
 import Stores
 import Synchronization
 
-/// How the server is, as it was found last: what ``OperationQuestion``s are answered from, on any thread and at once.
-/// A thread of its own renews it; see ``HTTPService/renewHealth(_:)``.
+/// The last known health of the server. ``OperationQuestion``s are answered from it at once, on any thread. A separate
+/// thread renews it; see ``HTTPService/renewHealth(_:)``.
 package final class Health: Sendable {
   /// How often it is renewed, in seconds.
   package static let intervalSeconds = 1
-  /// How often the disk is tried while nobody asks, in seconds.
+  /// How often the disk is checked while nobody asks, in seconds.
   package static let idleSeconds = 10
-  /// For how long somebody who asked counts as asking, in seconds.
+  /// How long somebody counts as asking after a question, in seconds.
   package static let attentionSeconds = 60
-  /// The age from which on a finding counts for nothing, in seconds: whoever renews it is stuck.
+  /// Older findings, in seconds, are not used: the thread that renews them is stuck.
   package static let staleSeconds = 15
 
   private struct State {
     var stores: ServiceError?
     var upstream: String?
-    /// Damage that could not be mended without a loss.
+    /// Damage that could not be repaired without a loss.
     var damage = 0
     var metrics = ByteBuffer()
-    /// When the stores were tried last.
+    /// When the stores were checked last.
     var tried: ContinuousClock.Instant?
-    /// When somebody asked for what that found.
+    /// When somebody last asked for that result.
     var asked: ContinuousClock.Instant?
     var renewals = 0
     var isStopping = false
-    /// Names the stores' failure in answers and in the log.
+    /// Identifies the stores' failure in answers and in the log.
     var failureID = ""
   }
 
@@ -41,25 +41,25 @@ package final class Health: Sendable {
     self.now = now
   }
 
-  /// How often it was renewed.
+  /// The number of renewals.
   package var renewalCount: Int { state.withLock { $0.renewals } }
 
-  /// Whether somebody asks, or did a while ago.
+  /// Whether somebody has asked recently.
   package var isAsked: Bool {
     let now = now()
     return state.withLock { $0.asked.map { now - $0 < .seconds(Self.attentionSeconds) } ?? false }
   }
 
-  /// Whether the stores are to be tried again: always while somebody asks, otherwise now and then.
+  /// Whether the stores have to be checked again: always while somebody asks, otherwise every ``idleSeconds``.
   var isDue: Bool {
     let now = now()
     return isAsked
       || state.withLock { $0.tried.map { now - $0 >= .seconds(Self.idleSeconds) } ?? true }
   }
 
-  /// Takes what trying the stores came to.
-  /// - Parameter failure: nil where they take writes.
-  /// - Returns: a name for the failure where it is a new one, for the log.
+  /// Stores the result of a check of the stores.
+  /// - Parameter failure: nil if they accept writes.
+  /// - Returns: an id of the failure for the log if it is new; nil otherwise.
   func note(stores failure: ServiceError?) -> String? {
     let (now, name) = (now(), RequestRouter.requestID())
     return state.withLock { state in
@@ -71,23 +71,23 @@ package final class Health: Sendable {
     }
   }
 
-  /// Takes what the upstream says.
-  /// - Parameter failure: nil where it answers.
+  /// Stores the state of the upstream.
+  /// - Parameter failure: nil if it answers.
   func note(upstream failure: String?) { state.withLock { $0.upstream = failure } }
 
-  /// Takes how much damage is known that could not be mended without a loss.
+  /// Stores how much damage could not be repaired without a loss.
   func note(damage: Int) { state.withLock { $0.damage = damage } }
 
-  /// Counts a renewal that begins.
+  /// Counts a renewal at its beginning.
   func beginRenewal() { state.withLock { $0.renewals += 1 } }
 
-  /// Takes the metrics.
+  /// Stores the metrics.
   func note(metrics: [UInt8]) {
     let bytes = ByteBuffer(bytes: metrics)
     state.withLock { $0.metrics = bytes }
   }
 
-  /// The server takes no more requests.
+  /// Notes that the server accepts no more requests.
   package func stop() { state.withLock { $0.isStopping = true } }
 
   /// The answer to a question.
@@ -108,7 +108,7 @@ package final class Health: Sendable {
     }
   }
 
-  /// Why stores take no writes, a full disk included.
+  /// Why the stores accept no writes; a full disk is one reason.
   private static func failure(_ state: State, at now: ContinuousClock.Instant) -> ServiceError? {
     if state.isStopping { return ServiceError(.unavailable, "The server is stopping") }
     guard let tried = state.tried, now - tried < .seconds(staleSeconds) else {
@@ -117,7 +117,7 @@ package final class Health: Sendable {
     return state.stores
   }
 
-  // MARK: Words
+  // MARK: Answers
 
   private static let alive = json(headers: [.cacheControl: "no-cache"]) {
     $0.member("status", "alive")
@@ -127,9 +127,9 @@ package final class Health: Sendable {
     OperationAnswer(fields: [.contentType: "text/plain; version=0.0.4; charset=utf-8"], body: text)
   }
 
-  /// Ready is: stores take writes. An upstream that does not answer makes it degraded, for bookmarks work; so
-  /// does a full disk, for all but what grows works. Damage of one person's documents is told, and the server is as
-  /// ready as it was for everybody else.
+  /// The answer about readiness. The server is ready if the stores accept writes. It is degraded if the upstream does
+  /// not answer, because bookmarks work without it, and if the disk is full, because only writes that need space are
+  /// refused. Damage in one person's documents is reported, but does not change the status.
   private static func readiness(
     _ failure: ServiceError?, _ upstream: String?, damage: Int
   ) -> OperationAnswer {
@@ -145,7 +145,7 @@ package final class Health: Sendable {
     }
   }
 
-  /// A full disk refuses only what grows.
+  /// CouchDB's answer. A full disk counts as up, because only writes that need space are refused.
   private static func up(_ failure: ServiceError?, _ failureID: String) -> OperationAnswer {
     guard let failure, failure.code != .storageFull else {
       return json(headers: Response.couchFields) { $0.member("status", "ok") }
@@ -172,18 +172,18 @@ package final class Health: Sendable {
   }
 }
 
-/// What operators and their probes ask, at any time.
+/// The questions of operators and their probes, which are answered at any time.
 enum OperationQuestion: String, CaseIterable, Sendable {
   /// Whether the process answers.
   case alive = "/healthz"
-  /// Whether stores take writes and the upstream answers.
+  /// Whether the stores accept writes and the upstream answers.
   case ready = "/readyz"
   /// The metrics.
   case metrics = "/metrics"
   /// CouchDB's question whether the server is up.
   case up = "/couch/_up"
 
-  /// The question that a target asks, with any query; nil for any other target.
+  /// The question of a target, with any query; nil for any other target.
   init?(target: String) {
     let path = target.utf8.prefix { $0 != UInt8(ascii: "?") }
     guard let question = Self.allCases.first(where: { $0.rawValue.utf8.elementsEqual(path) })
@@ -192,7 +192,7 @@ enum OperationQuestion: String, CaseIterable, Sendable {
   }
 }
 
-/// An answer that is known before it is asked for.
+/// An answer that is prepared before it is asked for.
 struct OperationAnswer: Sendable {
   /// The status.
   var status = HTTPResponse.Status.ok
@@ -201,7 +201,7 @@ struct OperationAnswer: Sendable {
   /// The body.
   let body: ByteBuffer
 
-  /// As a route's handler answers it.
+  /// The same answer for a route's handler.
   var response: Response {
     Response(status: status, headers: fields, body: ResponseBody(byteBuffer: body))
   }

@@ -5,17 +5,17 @@ import HTTPTypes
 import Hummingbird
 import NIOCore
 
-/// A file of the web page: kept in memory, plain and packed, with the entity tags of both.
+/// A file of the web page in memory: plain and as gzip, with the entity tags of both.
 ///
-/// Its answers are the same for everybody. A browser asks each time whether it is still the same (`no-cache`), which
-/// costs one 304, so that a new version of the server has no old page.
+/// Its answers are the same for everybody. A browser validates its copy before each use (`no-cache`), which costs one
+/// 304. So an old page is never shown with a new version of the server.
 package struct PageFile: Sendable {
   /// Its name below `Sources/Page/Files`.
   package let name: String
   private let plain: ByteBuffer
-  /// Nil where packing would not make it smaller.
+  /// Nil if gzip does not make it smaller.
   private let packed: ByteBuffer?
-  /// A digest of what it holds.
+  /// A digest of its bytes.
   let tag: String
   private let fields: HTTPFields
 
@@ -31,12 +31,12 @@ package struct PageFile: Sendable {
     self.fields = fields
   }
 
-  /// Bytes of the digest that its tag has: 16, which no two versions of a file share.
+  /// How many bytes of the digest the tag has; 16 are enough to distinguish versions.
   private static let tagBytes = 16
 
-  /// The answer to a request: the file, packed for who takes that, or 304 for who has it.
+  /// The answer to a request: the file, as gzip if the client accepts it, or 304 if the client has it.
   ///
-  /// The packed form is another representation and has a strong tag of its own (RFC 9110, section 8.8.3.3).
+  /// The gzip form is another representation and has its own strong tag (RFC 9110, section 8.8.3.3).
   /// - Throws: ``Problem`` 400 for a field that is no list of tags.
   func answer(_ call: Call) throws(Problem) -> Response {
     let packed = call.takesGzip ? packed : nil
@@ -53,8 +53,8 @@ package struct PageFile: Sendable {
       status: .ok, headers: fields, body: ResponseBody(byteBuffer: packed ?? plain))
   }
 
-  /// What runs and shows is this server's own; nothing is inline, and nothing is asked of another origin. The path of
-  /// an invitation has its token, so no other origin is told a path.
+  /// The page runs and loads only files of this server: nothing inline, nothing from another origin. An invitation's
+  /// path contains its token, so the browser sends no path to other origins.
   private static let standard: HTTPFields = [
     .cacheControl: "no-cache",
     .vary: "Accept-Encoding",

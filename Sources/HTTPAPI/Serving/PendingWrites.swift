@@ -3,22 +3,22 @@ import Lanes
 import Stores
 import Synchronization
 
-/// The writes that are being carried out and whose answers are kept: one of a name at a time. Those that were accepted
-/// before they are done are carried out one of a person at a time, in the order in which they came.
+/// The writes that are being carried out and whose answers are kept, at most one of a name. Writes that were accepted
+/// before they are done are carried out one after the other for each person, in the order of their arrival.
 ///
-/// A name is here until its answer can be found elsewhere, so that whoever looks here first misses nothing.
+/// A name stays here until its answer can be found elsewhere. So a reader that looks here first misses nothing.
 package final class PendingWrites: Sendable {
-  /// Accepted writes that wait or are being carried out, at most.
+  /// The limit of accepted writes that are not done.
   package static let total = 1_000
-  /// The same of one guest or user.
+  /// The same limit for one guest or user.
   package static let perPrincipal = 64
-  /// How long a write waits before it is tried again, three times, after it failed for a passing reason.
+  /// The pauses before the three further attempts at a write that failed for a passing reason.
   package static let pauses: [Duration] = [
     .milliseconds(100), .milliseconds(400), .milliseconds(1_600),
   ]
-  /// How long a server that stops carries out what it has accepted, in seconds.
+  /// How long a stopping server carries out accepted writes, in seconds.
   package static let stopSeconds = 10
-  /// Answers that found no store to be kept in and are remembered here, newest.
+  /// How many answers without a store to keep them are remembered here, the newest ones.
   static let toldAtMost = 1_000
 
   typealias Job = @Sendable () async -> Void
@@ -29,15 +29,15 @@ package final class PendingWrites: Sendable {
     let request: [UInt8]
     /// Its receipt; nil where a client waits for the answer.
     let receipt: ReceiptID?
-    /// Who waits until it is done, to ask again.
+    /// The callers that wait for its end, to check again.
     var waiting: [CheckedContinuation<Void, Never>] = []
   }
 
   private struct State {
     var entries: [WriteReceipt.Name: Entry] = [:]
-    /// What is left to do for each who has a task.
+    /// The remaining writes of each person who has a task.
     var lines: [AccountID: [(name: WriteReceipt.Name, job: Job)]] = [:]
-    /// How many writes each has accepted and not done.
+    /// How many accepted writes of each person are not done.
     var accepted: [AccountID: Int] = [:]
     var acceptedCount = 0
     var told: [WriteReceipt.Name: KeptAnswer] = [:]
@@ -48,21 +48,21 @@ package final class PendingWrites: Sendable {
 
   private let state = Mutex(State())
 
-  /// Nothing yet.
+  /// No writes yet.
   package init() {}
 
   /// How many accepted writes are not done.
   package var count: Int { state.withLock { $0.acceptedCount } }
 
-  /// Whether the server stops: nothing more is accepted before it is done, and nothing tried again.
+  /// Whether the server stops. It then accepts nothing before it is done, and tries nothing again.
   var isStopping: Bool { state.withLock { $0.isStopping } }
 
-  /// Begins a write; ``end(_:)`` ends it. Waits for one of the same name that is being carried out.
-  /// - Parameter receipt: of a write that is accepted; nil where a client waits for the answer.
-  /// - Returns: the receipt of the same write where that was accepted before and is not done, and nobody wants to wait
-  ///   for it: it is not begun again.
-  /// - Throws: `receiptMismatch` for another request of that name; `ended`; ``Problem`` 429 where the person, 503 where
-  ///   the server has accepted as much as it may.
+  /// Begins a write; ``end(_:)`` ends it. It waits for a write of the same name that is being carried out.
+  /// - Parameter receipt: the receipt of an accepted write; nil if a client waits for the answer.
+  /// - Returns: nil if the write is begun. If `receipt` is given and the same write was accepted before and is not
+  ///   done, its receipt: the write is not begun again.
+  /// - Throws: `receiptMismatch` for another request of that name; `ended`; ``Problem`` 429 at the person's limit, 503
+  ///   at the server's limit.
   func begin(
     _ name: WriteReceipt.Name, _ request: [UInt8], receipt: ReceiptID?
   ) async throws -> ReceiptID? {
@@ -74,7 +74,7 @@ package final class PendingWrites: Sendable {
     return nil
   }
 
-  /// - Returns: what stands in the way; nil for a write that is begun.
+  /// - Returns: the write of the same name that is being carried out; nil if this write is begun.
   private func enter(
     _ name: WriteReceipt.Name, _ request: [UInt8], _ receipt: ReceiptID?
   ) throws -> Entry? {
@@ -96,7 +96,7 @@ package final class PendingWrites: Sendable {
     }
   }
 
-  /// Waits until a write is no longer carried out.
+  /// Waits until a write is no longer being carried out.
   private func isFree(_ name: WriteReceipt.Name) async {
     await withCheckedContinuation { continuation in
       let isWaiting = state.withLock { state in
@@ -123,7 +123,8 @@ package final class PendingWrites: Sendable {
     for continuation in waiting { continuation.resume() }
   }
 
-  /// Carries an accepted write out after those of the same person, and ends it. Who called pays for it.
+  /// Carries out an accepted write after the earlier ones of the same person, and ends it. Its processor time is
+  /// charged to the caller.
   func append(_ name: WriteReceipt.Name, _ job: @escaping Job) {
     let isFirst = state.withLock { state in
       let isFirst = state.lines[name.owner] == nil
@@ -149,12 +150,12 @@ package final class PendingWrites: Sendable {
     }
   }
 
-  /// Whether a write is being carried out, or is about to be.
+  /// Whether a write is being carried out or is accepted.
   func contains(_ name: WriteReceipt.Name) -> Bool {
     state.withLock { $0.entries[name] != nil }
   }
 
-  /// Remembers the answer to a write that wrote nothing, where no store keeps it.
+  /// Remembers the answer to a write that wrote nothing, if no store keeps it.
   func tell(_ name: WriteReceipt.Name, _ answer: KeptAnswer) {
     state.withLock { state in
       if state.told.updateValue(answer, forKey: name) == nil { state.toldOrder.append(name) }
@@ -162,11 +163,11 @@ package final class PendingWrites: Sendable {
     }
   }
 
-  /// An answer that was remembered.
+  /// A remembered answer.
   func told(_ name: WriteReceipt.Name) -> KeptAnswer? { state.withLock { $0.told[name] } }
 
-  /// Accepts nothing more, and waits until what was accepted is done, ``stopSeconds`` at most. What is not done then
-  /// is not carried out, and its receipt says so.
+  /// Accepts nothing more, and waits at most ``stopSeconds`` for the accepted writes. The others are not carried out,
+  /// and their receipts say so.
   package func finish() async {
     let timer = Task {
       guard (try? await Task.sleep(for: .seconds(Self.stopSeconds))) != nil else { return }

@@ -5,17 +5,17 @@ package import Lanes
 import NIOConcurrencyHelpers
 import Stores
 
-/// The accounts that requests' processor time is charged to: one for each address, each guest at an address and each
-/// user, wherever they come from, that has asked for something lately.
+/// The accounts for the processor time of requests. There is one for each recently active address, for each guest at an
+/// address, and for each user, whatever their address.
 package final class ProcessorAccounts: Sendable {
-  /// The threads that work for requests.
+  /// The threads that run requests.
   package let pool: LanePool
   private let table = NIOLockedValueBox(Table())
 
   fileprivate enum Key: Hashable {
-    /// Who comes from there and has not said who they are.
+    /// Unauthenticated requests from an address.
     case address(ClientAddress)
-    /// A guest, at the address with that account.
+    /// A guest, below the account of an address.
     case guest(ObjectIdentifier, AccountID)
     /// A user, or the administrator.
     case user(AccountID)
@@ -23,23 +23,23 @@ package final class ProcessorAccounts: Sendable {
 
   fileprivate struct Table {
     var accounts: [Key: ProcessorAccount] = [:]
-    /// At how many accounts those that are full again are looked for.
+    /// The number of accounts at which full ones are removed.
     var threshold = 1_024
   }
 
-  /// Accounts of who asks a pool.
+  /// Accounts for the requests of a pool.
   package init(_ pool: LanePool) { self.pool = pool }
 
   /// How many accounts there are.
   package var count: Int { table.withLockedValue { $0.accounts.count } }
 
-  /// Who pays for what comes from an address until it is known who asks.
+  /// The account of an address. It pays for a request until its caller is known.
   func account(of address: ClientAddress) -> ProcessorAccount {
     account(.address(address)) { ProcessorAccount(below: ProcessorAccount()) }
   }
 
-  /// Who pays for what somebody asks for.
-  /// - Parameter address: the account of where they ask from, which guests share.
+  /// The account of a caller.
+  /// - Parameter address: the account of the caller's address, which guests share.
   package func account(
     of principal: Principal, at address: ProcessorAccount
   ) -> ProcessorAccount {
@@ -63,7 +63,7 @@ package final class ProcessorAccounts: Sendable {
     }
   }
 
-  /// Forgets the accounts that are full and that nobody uses: a new one is full as well.
+  /// Removes accounts that are full and not in use: a new account is full as well.
   private func sweep(_ table: inout Table) {
     let full = pool.full(of: table.accounts)
     var used: Set<ObjectIdentifier> = []
@@ -76,7 +76,7 @@ package final class ProcessorAccounts: Sendable {
     }
     for case .address(let address) in full {
       let key = Key.address(address)
-      // Its guests' accounts are below this very one.
+      // An account of a guest refers to this account.
       guard let parent = table.accounts[key]?.parent, !used.contains(ObjectIdentifier(parent))
       else { continue }
       table.remove(key)
@@ -86,16 +86,16 @@ package final class ProcessorAccounts: Sendable {
 }
 
 extension ProcessorAccounts.Table {
-  /// Forgets an account, unless a connection or a request holds it.
+  /// Removes an account, unless a connection or a request refers to it.
   fileprivate mutating func remove(_ key: ProcessorAccounts.Key) {
     guard var account = accounts.removeValue(forKey: key) else { return }
     if !isKnownUniquelyReferenced(&account) { accounts[key] = account }
   }
 }
 
-/// The words for requests that were ended early.
+/// The answers to requests that were ended early.
 enum EndedWork {
-  /// What a client is told.
+  /// The problem that a client gets.
   /// - Parameter work: the request's work.
   static func problem(_ reason: Work.Ending, _ work: Work) -> Problem {
     switch reason {
@@ -115,7 +115,7 @@ enum EndedWork {
     }
   }
 
-  /// What a request has cost, for `Server-Timing` (W3C Server Timing, section 2), in milliseconds.
+  /// The cost of a request in milliseconds, for `Server-Timing` (W3C Server Timing, section 2).
   static func timing(_ work: Work) -> String {
     Slice.settle()
     return "cpu;dur=\(milliseconds(work.nanoseconds)), slice;dur=\(milliseconds(work.longestSlice))"

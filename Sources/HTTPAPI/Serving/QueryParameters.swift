@@ -1,12 +1,12 @@
 import HTTPTypes
 
-/// A request's query, decoded once: names and values, each name once, none that the route does not know.
+/// A request's query, decoded once. Each name occurs once, and the route knows all of them.
 struct QueryParameters: Sendable {
   private let values: [String: String]
 
-  /// Decodes a query; `+` is a space in it, as browsers' forms write it.
+  /// Decodes a query, in which `+` is a space, as in browsers' forms.
   /// - Parameter known: the names that the route documents.
-  /// - Throws: ``Problem`` 400 naming the parameter that is unknown or repeated.
+  /// - Throws: ``Problem`` 400 that names the unknown or repeated parameter.
   init(_ query: String?, known: [String]) throws(Problem) {
     var values: [String: String] = [:]
     for pair in (query ?? "").utf8.split(separator: UInt8(ascii: "&")) {
@@ -15,7 +15,7 @@ struct QueryParameters: Sendable {
       let value = try RequestTarget.decode(
         pair.drop { $0 != UInt8(ascii: "=") }.dropFirst(), plusIsSpace: true,
         what: "The query parameter")
-      // Known names are ASCII, so that equality of strings is equality of bytes here.
+      // Known names are ASCII, so comparing strings is comparing bytes.
       guard known.contains(name) else {
         throw Problem(
           .badRequest, "unknown_parameter",
@@ -29,11 +29,11 @@ struct QueryParameters: Sendable {
     self.values = values
   }
 
-  /// A parameter's text; nil when it is not given.
+  /// A parameter's text; nil if it is absent.
   subscript(name: String) -> String? { values[name] }
 
   /// A whole number within bounds.
-  /// - Throws: ``Problem`` 400 naming the parameter.
+  /// - Throws: ``Problem`` 400 that names the parameter.
   func int(_ name: String, in bounds: ClosedRange<Int>, default absent: Int) throws(Problem) -> Int
   {
     guard let text = values[name] else { return absent }
@@ -47,8 +47,8 @@ struct QueryParameters: Sendable {
     return value
   }
 
-  /// A text within a number of bytes.
-  /// - Throws: ``Problem`` 400 naming the parameter.
+  /// A text of limited length in bytes.
+  /// - Throws: ``Problem`` 400 that names the parameter.
   func text(_ name: String, maximumBytes: Int) throws(Problem) -> String? {
     guard let text = values[name] else { return nil }
     guard text.utf8.count <= maximumBytes else {
@@ -60,7 +60,7 @@ struct QueryParameters: Sendable {
 }
 
 extension Substring {
-  /// Without the blanks and tabs around it.
+  /// The text without spaces and tabs at both ends.
   var trimmingSpaces: String {
     var bytes = utf8
     while let first = bytes.first, first == 0x20 || first == 0x09 { bytes.removeFirst() }
@@ -70,6 +70,6 @@ extension Substring {
 }
 
 extension String {
-  /// Without the blanks and tabs around it.
+  /// The text without spaces and tabs at both ends.
   var trimmingSpaces: String { self[...].trimmingSpaces }
 }

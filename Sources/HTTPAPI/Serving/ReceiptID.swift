@@ -2,18 +2,17 @@ import Crypto
 import Documents
 import Stores
 
-/// The number of a receipt: when it was given, which answer it is about, and a digest that binds it to whom it was
-/// given. So a receipt of which nothing is stored is known as one, also by a server that has started anew, and is
-/// nothing to anybody else.
+/// The id of a receipt. It contains the time, the name of the answer, and a digest that binds it to its owner. So the
+/// server recognises a receipt even if nothing is stored for it, also after a restart, and nobody else can use it.
 ///
-/// 60 hex digits: 12 of milliseconds since 1970, 32 of ``WriteReceipt/Name/token``, 16 of the digest; for a write to a
-/// shared list its id's 32 before the digest.
+/// 60 hex digits: 12 of milliseconds since 1970, 32 of ``WriteReceipt/Name/token``, 16 of the digest. For a write to a
+/// shared list, the list's id (32 digits) is before the digest.
 struct ReceiptID: Sendable, Equatable {
   /// The digits.
   let text: String
-  /// When it was given.
+  /// When the receipt was given.
   let given: Timestamp
-  /// Which answer it is about.
+  /// The name of the answer.
   let name: WriteReceipt.Name
   /// The shared list that the write goes to.
   let list: AccountID?
@@ -29,7 +28,7 @@ struct ReceiptID: Sendable, Equatable {
     self.list = list
   }
 
-  /// Reads a receipt; nil for any other text, and for one that was given to somebody else.
+  /// Reads a receipt; nil for any other text, and for another person's receipt.
   init?(_ text: String, of owner: AccountID) {
     let digits = Array(text.utf8)
     let said = String(decoding: digits.dropLast(Self.digestDigits), as: UTF8.self)
@@ -52,15 +51,15 @@ struct ReceiptID: Sendable, Equatable {
     return String(Hex.string(Array(digest)).prefix(digestDigits))
   }
 
-  /// Where the answers to somebody's write may be kept.
-  /// - Parameter own: their own store.
-  /// - Parameter list: the shared list that it is about. The accounts' store has the answers to writes that make or
-  ///   end one.
+  /// The stores that may keep the answer to a person's write.
+  /// - Parameter own: the person's own store.
+  /// - Parameter list: the shared list that the write is about. The accounts' store keeps the answers to writes that
+  ///   create or delete a list.
   static func stores(own: StoreName, list: AccountID?) -> [StoreName] {
     list.map { [.list($0), own, .system] } ?? [own, .system]
   }
 
-  /// The shared list in a path: `/v1/lists/{id}`, and whatever is below.
+  /// The shared list in a path: `/v1/lists/{id}` and everything below.
   static func list(in path: String) -> AccountID? {
     let segments = path.utf8.split(separator: UInt8(ascii: "/"))
     guard segments.count > 2, segments[1].elementsEqual("lists".utf8) else { return nil }

@@ -7,7 +7,7 @@ package import Lanes
 package import Logging
 package import NIOCore
 
-/// What connections ask of the router.
+/// The answers that connections ask for.
 extension RequestRouter: RequestAnswering {
   package func answer(
     _ request: Request, on channel: any Channel, holding hold: RequestHold?, logger: Logger
@@ -16,7 +16,7 @@ extension RequestRouter: RequestAnswering {
     return try await respond(to: request, context: context.holding(hold))
   }
 
-  /// Answers an operator's question. The answer, its fields and its count are those of ``respond(to:context:)``.
+  /// Answers an operator's question, with the same answer, fields and metrics as ``respond(to:context:)``.
   /// - Returns: nil for any other request, and for one that has to be refused.
   package func answerAtOnce(_ head: HTTPRequest) -> (head: HTTPResponse, body: ByteBuffer)? {
     guard head.method == .get || head.method == .head, let target = head.path,
@@ -40,7 +40,8 @@ extension RequestRouter: RequestAnswering {
     )
   }
 
-  /// Operators ask when there is much to do, and a browser takes a refused preflight for a server that allows nothing.
+  /// True for operators' questions, which matter most during an overload, and for preflights: a browser takes a refused
+  /// preflight for a server that allows nothing.
   package func isAlwaysBegun(_ head: HTTPRequest) -> Bool {
     Self.isAlwaysBegun(head)
   }
@@ -65,7 +66,7 @@ extension RequestRouter: RequestAnswering {
 }
 
 extension Problem {
-  /// Head and body of the server's own answer, which a page of an allowed origin may read.
+  /// The head and the body of the server's own answer. A page of an allowed origin may read it.
   func message(
     to request: HTTPRequest?, _ crossOrigin: CrossOrigin
   ) -> (head: HTTPResponse, body: ByteBuffer) {
@@ -79,16 +80,16 @@ extension Problem {
   }
 }
 
-/// Answers requests of HTTP/2, whose streams Hummingbird looks after: what a request holds is found in its stream's
-/// pipeline, and kept until its handler has ended.
+/// Answers HTTP/2 requests, whose streams Hummingbird manages. It takes the ``RequestHold`` from the stream's pipeline
+/// and keeps it until the handler has ended.
 package struct StreamResponder: HTTPResponder {
   private let router: RequestRouter
 
-  /// - Parameter router: what answers.
+  /// - Parameter router: answers the requests.
   package init(_ router: RequestRouter) { self.router = router }
 
   /// Answers a request.
-  /// - Throws: as ``RequestRouter``'s, and `ChannelError` for a stream that is gone already.
+  /// - Throws: the errors of ``RequestRouter``, and `ChannelError` for a stream that is already closed.
   package func respond(to request: Request, context: CallContext) async throws -> Response {
     let hold = try await RequestHold.held(on: context.channel)
     return try await router.respond(to: request, context: context.holding(hold))

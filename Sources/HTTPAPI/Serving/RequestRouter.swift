@@ -10,18 +10,18 @@ import NIOHTTP1
 import Stores
 import Synchronization
 
-/// What every request passes on its way in and out: checks of its target, its route, who calls, cross-origin
-/// rules, the error table, headers that every answer has, metrics and the log.
+/// Handles every request: checks its target, finds its route, authenticates the caller, applies cross-origin rules and
+/// the error table, adds the header fields of all answers, and counts and logs.
 ///
-/// It stands in the place of Hummingbird's router, whose walk through characters and chain of middleware cost
-/// a twentieth of a read.
+/// It replaces Hummingbird's router: that router's character-by-character search and its middleware took a twentieth of
+/// the time of a read.
 package struct RequestRouter: HTTPResponder {
   private let routes: [Route]
   let table: RouteTable
   let crossOrigin: CrossOrigin
-  /// What operators are told.
+  /// The health that operators ask for.
   let health: Health
-  /// The `Date` of answers that no connection adds one to.
+  /// The `Date` field for answers to which the connection adds none.
   let date = DateField()
   let proxies: TrustedProxies
   private let authentication: Authentication
@@ -49,7 +49,7 @@ package struct RequestRouter: HTTPResponder {
   }
 
   /// Answers a request.
-  /// - Throws: `HTTPParserError` alone, for a body that breaks off or is no HTTP: the server answers 400 and
+  /// - Throws: only `HTTPParserError`, for a body that is incomplete or not valid HTTP. The server then answers 400 and
   ///   closes the connection.
   package func respond(to sent: Request, context: CallContext) async throws -> Response {
     let start = ContinuousClock.now
@@ -72,13 +72,13 @@ package struct RequestRouter: HTTPResponder {
     } catch let error as HTTPParserError {
       throw error
     } catch {
-      // Whatever it failed with: nobody waited for it any more, or it could go no further.
+      // If the work was ended early, that is the reason, whatever the error is.
       let error = work.flatMap { work in work.reason.map { EndedWork.problem($0, work) } } ?? error
       response = answer(to: error, isRouted: found != nil, request: request, context: context)
-      // The connection ends with such an answer: what a client goes on sending would be read for nothing.
+      // The connection ends with this answer, because reading the rest of a long body would be useless.
       if Self.mayBeLong(request) { response.headers[.connection] = "close" }
     }
-    // A body would be read as the next answer.
+    // The client would read a body as the next answer.
     if request.method == .head { response = response.createHeadResponse() }
     crossOrigin.decorate(&response.headers, origin: request.headers.value(of: .origin))
     response.headers.append(Self.noSniffing)
@@ -90,7 +90,7 @@ package struct RequestRouter: HTTPResponder {
     return response
   }
 
-  /// Begins the work for a request on the account of where it comes from.
+  /// Begins the work for a request, on the account of the client's address.
   private func begin(_ request: Request, _ context: CallContext) -> Work? {
     guard let processors, let executor = WorkExecutor.current else { return nil }
     guard !proxies.isEmpty, proxies.contains(context.remoteAddress?.ipAddress) else {
@@ -101,7 +101,7 @@ package struct RequestRouter: HTTPResponder {
     return executor.begin(processors.account(of: caller))
   }
 
-  /// Who calls; the request's work is theirs from here on.
+  /// The caller. From here on the request's work is charged to the caller's account.
   private func principal(of call: Call, _ work: Work?) async throws -> Principal? {
     guard let principal = try await authentication.principal(of: call) else { return nil }
     if let processors, let work {
@@ -114,7 +114,7 @@ package struct RequestRouter: HTTPResponder {
     if route.mustFinish { work?.mustFinish() }
     switch route.handler {
     case .open(let run):
-      // What anybody may read is there already, or is asked for when others wait.
+      // An open GET does not wait for its turn: most answers are in memory, and operators need theirs in an overload.
       if route.method != .get { try await Slice.begin() }
       return try await run(call)
     case .anyone(let run):
@@ -124,7 +124,7 @@ package struct RequestRouter: HTTPResponder {
         try await run(call, principal)
       }
     case .administrator(let run):
-      // With good credentials or bad ones, everybody else is told what they are told of a path that is not there.
+      // Valid or not, the credentials of anyone else get the same answer as an absent path.
       guard let principal = try? await principal(of: call, work), principal.kind == .administrator
       else { throw Problem.notFound }
       try await Slice.begin()
@@ -164,7 +164,8 @@ package struct RequestRouter: HTTPResponder {
     return response
   }
 
-  /// - Throws: ``Problem`` for a target, a host or a transfer coding that can't be served.
+  /// Checks the head of a request.
+  /// - Throws: ``Problem`` for an invalid target, host or transfer coding.
   static func checkHead(_ request: Request) throws(Problem) {
     if !isForServer(request) { try RequestTarget.check(request.uri.string) }
     guard request.headers.count <= RequestLimits.headerFields else {
@@ -183,7 +184,7 @@ package struct RequestRouter: HTTPResponder {
     }
   }
 
-  /// Whether a request is `OPTIONS *`: about the server, not about something there (RFC 9112, section 3.2.4).
+  /// Whether a request is `OPTIONS *`, which is about the server and no resource (RFC 9112, section 3.2.4).
   private static func isForServer(_ request: Request) -> Bool {
     request.method == .options && request.uri.string == "*"
   }
@@ -195,16 +196,16 @@ package struct RequestRouter: HTTPResponder {
     }
   }
 
-  /// Bodies up to here are read to their end after an error, so that the connection can be used again.
+  /// Bodies up to this size, in bytes, are read to their end after an error, so that the connection stays usable.
   private static let drainedBytes = 1 << 20
 
-  /// Whether more may follow than is worth reading after an error.
+  /// Whether more bytes may follow than are worth reading after an error.
   private static func mayBeLong(_ request: Request) -> Bool {
     request.headers[.transferEncoding] != nil
       || (request.headers[.contentLength].flatMap { Int($0) } ?? 0) > drainedBytes
   }
 
-  /// A name for a request that failed, in its answer and in the log.
+  /// A random id of a failed request, for its answer and for the log.
   static func requestID() -> String {
     var generator = SystemRandomNumberGenerator()
     return Hex.string(generator.next(), generator.next())
@@ -212,21 +213,21 @@ package struct RequestRouter: HTTPResponder {
 
   static let noSniffing = HTTPField(name: .xContentTypeOptions, value: "nosniff")
 
-  /// Methods for `Allow`: HEAD is there wherever GET is, OPTIONS everywhere.
+  /// The methods for `Allow`: HEAD wherever GET is allowed, and OPTIONS always.
   private static func list(_ methods: [String]) -> String {
     let allowed = (methods.contains("GET") ? methods + ["HEAD"] : methods) + ["OPTIONS"]
     return Set(allowed).sorted().joined(separator: ", ")
   }
 
-  /// A path that exists for other methods is answered with those (RFC 9110, section 15.5.6).
+  /// The answer if the path exists for other methods only (RFC 9110, section 15.5.6).
   private func methodProblem(for request: Request) -> Problem? {
     let path = request.uri.path
-    // Of the administrator's routes nobody is told.
+    // The administrator's routes stay hidden.
     let fitting = routes.filter { $0.access != .administrator && $0.matches(path) }
     guard let fewest = fitting.map(\.parameterCount).min() else { return nil }
     let methods = fitting.filter { $0.parameterCount == fewest }.map(\.method.rawValue)
     let list = Self.list(methods)
-    // The router takes a literal segment and does not come back to a parameter in its place.
+    // The route table takes a literal segment without backtracking to a parameter, so no route was found.
     if methods.contains(request.method.rawValue) {
       return Problem(
         .badRequest, "illegal_docid", "_design and _local alone are no document's id")
@@ -239,9 +240,9 @@ package struct RequestRouter: HTTPResponder {
 }
 
 extension Problem {
-  /// Tells the operator of a failure that is the server's.
+  /// Logs a failure of the server for the operator.
   func log(as requestID: String, to logger: Logger) {
-    // A store that is full is its owner's affair, not the operator's.
+    // A full store concerns its owner, not the operator.
     guard status.kind == .serverError, status != .notImplemented, error != "quota_exceeded" else {
       return
     }
@@ -254,7 +255,7 @@ extension Problem {
   }
 }
 
-/// The keys of log lines; nothing else is ever logged of a request: no body, no name, no token.
+/// The keys of log lines. Nothing else of a request is logged: no body, no name, no token.
 enum LogKey {
   static let request = "hb.request.id"
   static let status = "status"
@@ -262,7 +263,7 @@ enum LogKey {
   static let detail = "detail"
 }
 
-/// Counts a route's requests by status and times them; never by a path that a client made up.
+/// Counts and times a route's requests, by status. The label is the template, never a path from a client.
 final class RequestMetrics: Sendable {
   private struct Instruments {
     var counts: [(status: Int, counter: Counter)] = []
@@ -272,8 +273,8 @@ final class RequestMetrics: Sendable {
   private let template: String
   private let instruments = Mutex(Instruments())
 
-  /// Metrics in the process' metrics system, which has each from its first use on.
-  /// - Parameter template: the route's template; `none` for requests that no route took.
+  /// Registers each metric with the process' metrics system at its first use.
+  /// - Parameter template: the route's template; `none` for requests without a route.
   init(template: String) { self.template = template }
 
   /// Counts an answer.

@@ -1,14 +1,15 @@
 import HTTPTypes
 
-/// Checks of a request's target before it is routed, and percent-decoding, done exactly once.
+/// Checks a request's target before it is routed, and percent-decodes its parts exactly once.
 ///
-/// The router alone would treat `//x` as `/x` and turn invalid bytes into U+FFFD.
+/// Without these checks the router would treat `//x` as `/x` and turn invalid bytes into U+FFFD.
 enum RequestTarget {
   /// The longest target, in bytes.
   static let maximumBytes = 8 * 1024
 
-  /// - Throws: ``Problem`` 414 for a target that is too long, 400 for one that is malformed, 404 for an empty
-  ///   path segment (`//`). Below `/couch`, as in CouchDB, empty segments count for nothing, and `%2E` is a name.
+  /// Checks a target. Below `/couch`, as in CouchDB, empty segments are ignored, and `%2E` is a name.
+  /// - Throws: ``Problem`` 414 for a target that is too long, 400 for a malformed one, 404 for an empty path segment
+  ///   (`//`).
   static func check(_ target: String) throws(Problem) {
     let bytes = target.utf8
     guard bytes.count <= maximumBytes else {
@@ -40,7 +41,7 @@ enum RequestTarget {
     }
   }
 
-  /// Whether a path has an escape, an empty segment or one that starts with a dot: most have none.
+  /// Whether a path has an escape, an empty segment or a segment that starts with a dot. Most paths have none.
   private static func needsALook(_ path: Substring.UTF8View) -> Bool {
     var afterSlash = false
     for byte in path {

@@ -2,20 +2,20 @@ import Accounts
 package import HTTPTypes
 import Hummingbird
 
-/// One operation: a method, a path template, who may call it, and what it does. There is no way to make one
-/// without saying who may call it.
+/// One operation: a method, a path template, who may call it, and its handler. Each function that makes a route states
+/// who may call it.
 package struct Route: Sendable {
   /// Who may call an operation.
   package enum Access: String, Sendable {
-    /// Anybody; credentials are not looked at.
+    /// Anybody; credentials are ignored.
     case open
-    /// Anybody; credentials are used if there are any, and must be good then.
+    /// Anybody; credentials are optional, but have to be valid.
     case anyone
-    /// A guest or a user: who has a store of their own.
+    /// A guest or a user, who have a store of their own.
     case person
     /// A guest, a user or the administrator.
     case signedIn
-    /// The administrator; everybody else is answered as if there were no such path.
+    /// The administrator; for everybody else the path appears absent.
     case administrator
   }
 
@@ -33,7 +33,7 @@ package struct Route: Sendable {
 
   /// The method.
   package let method: HTTPRequest.Method
-  /// The path with its parameters in braces, as `openapi.yaml` writes it.
+  /// The path with its parameters in braces, as in `openapi.yaml`.
   package let template: String
   let handler: Handler
 
@@ -78,7 +78,7 @@ package struct Route: Sendable {
     Route(method: method, template: template, handler: .administrator(handler))
   }
 
-  /// Whether it changes what is the caller's; ending the caller's own proof is no such change.
+  /// Whether it changes the caller's data. Ending the caller's own credentials does not count.
   var isWrite: Bool {
     ![.get, .head].contains(method)
       && !Self.endingTheProof.contains { $0.method == method && $0.template == template }
@@ -88,13 +88,13 @@ package struct Route: Sendable {
     (.delete, "/v1/me"), (.delete, "/v1/sessions"), (.put, "/v1/me/password"),
   ]
 
-  /// Whether it consists of steps that belong together, such as signing up with a guest's bookmarks or erasing an
-  /// account: it is carried to its end though its client has gone.
+  /// Whether its steps belong together, such as signing up with a guest's bookmarks or erasing an account. It is
+  /// finished even if its client has gone.
   let mustFinish: Bool
 
-  /// Whether its answers are kept for who asks for that, and whether it may be answered before it is done: every write
-  /// of `/v1` but those that answer a token or the change of a password, which nobody keeps, and the one that ends who
-  /// could ask for an answer.
+  /// Whether its answers can be kept, and whether it may be answered before it is done. This holds for all writes of
+  /// `/v1`, except for those that answer a token, for the change of a password, for the administrator's, and for the
+  /// erasure of the account that would ask for the answer.
   let keepsAnswers: Bool
 
   private static let unkeptTemplates = [
@@ -106,7 +106,7 @@ package struct Route: Sendable {
     "/v1/me", "/v1/users", "/v1/sessions", "/v1/password-resets",
   ]
 
-  /// Where an export is read in.
+  /// The path of an import.
   static let importTemplate = "/v1/me/import"
 
   private init(method: HTTPRequest.Method, template: String, handler: Handler) {
@@ -117,14 +117,14 @@ package struct Route: Sendable {
       Self.unkeptTemplates.contains { template.hasPrefix($0) }
       || (method == .delete && template == "/v1/me")
     keepsAnswers = ![.get, .head].contains(method) && template.hasPrefix("/v1/") && !isUnkept
-    // An import ends with its client; its last step alone must be finished.
+    // An import ends with its client; only its last step has to be finished.
     mustFinish =
       ![.get, .head].contains(method) && template != Self.importTemplate
       && (Self.accountTemplates.contains { template.hasPrefix($0) }
         || Self.hasSteps(list: template))
   }
 
-  /// Whether a write changes who is on a list, ends one or publishes a draft: more than one store takes part.
+  /// Whether a write changes a list's members, ends a list or publishes a draft. Such a write uses several stores.
   private static func hasSteps(list template: String) -> Bool {
     guard template.hasPrefix("/v1/lists") || template.hasPrefix("/v1/invitations") else {
       return false
@@ -133,7 +133,7 @@ package struct Route: Sendable {
       || !["/bookmarks", "/notes", "/documents"].contains { template.contains($0) }
   }
 
-  /// Whether a path (percent-encoded, checked) is one of this route's.
+  /// Whether the route's template matches a path (percent-encoded, checked).
   func matches(_ path: String) -> Bool {
     let wanted = template.utf8.split(separator: UInt8(ascii: "/"))
     let given = path.utf8.split(separator: UInt8(ascii: "/"))
@@ -143,27 +143,26 @@ package struct Route: Sendable {
     }
   }
 
-  /// How many segments of its path may be anything: of two routes that a path fits, the router takes the one
-  /// with fewer.
+  /// The number of parameters in its path. If two routes match a path, the one with fewer parameters is used.
   var parameterCount: Int { template.utf8.count { $0 == UInt8(ascii: "{") } }
 }
 
-/// Finds the route of a request, by the bytes of its path as it was sent.
+/// Finds the route of a request by the bytes of its path as sent.
 ///
-/// A segment that is written in a template goes before a parameter in its place, and there is no coming back
-/// from it. Empty segments count for nothing here; where they may not, `//` is refused before.
+/// A literal segment has priority over a parameter at the same position, without backtracking. Empty segments are
+/// ignored here; where `//` is not allowed, it is refused earlier.
 struct RouteTable: Sendable {
-  /// A route and what belongs to it.
+  /// A route with its parameter names and metrics.
   struct Entry: Sendable {
     /// The route.
     let route: Route
     /// The names of its path's parameters, in order.
     let parameters: [String]
-    /// Counts its requests.
+    /// The metrics of its requests.
     let metrics: RequestMetrics
   }
 
-  /// What stands in one place of paths, and what may follow it.
+  /// A node of the tree of path segments.
   private struct Place: Sendable {
     var literals: [(text: [UInt8], place: Int)] = []
     var parameter: Int?
@@ -177,7 +176,7 @@ struct RouteTable: Sendable {
     for route in routes { add(route) }
   }
 
-  /// The route that a method and a target ask for; `GET`'s for `HEAD`. Nil when there is none.
+  /// The route for a method and a target; the route of `GET` for `HEAD`. Nil if there is none.
   func find(_ method: HTTPRequest.Method, _ target: String) -> (Entry, PathArguments)? {
     var target = target
     return target.withUTF8 { bytes in
@@ -233,7 +232,7 @@ struct RouteTable: Sendable {
         metrics: RequestMetrics(template: route.template)))
   }
 
-  /// Adds a place that another one leads to.
+  /// Adds a node below another one.
   private mutating func append(_ lead: (inout [Place], Int) -> Void) -> Int {
     lead(&places, places.count)
     places.append(Place())
@@ -241,12 +240,12 @@ struct RouteTable: Sendable {
   }
 }
 
-/// What a path has in the place of its template's parameters, percent-encoded as it came.
+/// The values of a path's parameters, percent-encoded as sent.
 struct PathArguments: Sendable {
   let names: [String]
   let values: [String]
 
-  /// A parameter's text; nil when the template has none of that name.
+  /// A parameter's text; nil if the template has no parameter of that name.
   subscript(name: String) -> String? {
     for (known, value) in zip(names, values) where known == name { return value }
     return nil

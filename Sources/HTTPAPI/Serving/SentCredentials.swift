@@ -1,17 +1,17 @@
 import Accounts
 import FoundationEssentials
 
-/// What `Authorization` carries, unverified: a bearer token (RFC 6750) or a name with a password (RFC 7617).
+/// The unverified credentials in `Authorization`: a bearer token (RFC 6750), or a name with a password (RFC 7617).
 enum SentCredentials: Sendable {
   /// A token.
   case bearer(String)
   /// A user's name and password; the password may contain colons.
   case basic(name: String, password: Secret)
 
-  /// The session cookie's name, as CouchDB calls it.
+  /// The name of the session cookie, the same as CouchDB's.
   static let cookieName = "AuthSession"
 
-  /// Reads the field's value; nil for another scheme, and for what is no Base64 of `user:password` in UTF-8.
+  /// Reads the field's value; nil for another scheme, and for anything but Base64 of `user:password` in UTF-8.
   init?(authorization field: String) {
     guard let blank = field.utf8.firstIndex(of: 0x20) else { return nil }
     let value = field[blank...].trimmingSpaces
@@ -29,7 +29,7 @@ enum SentCredentials: Sendable {
     }
   }
 
-  /// The session's token in a `Cookie` field; nil when it is not among the cookies.
+  /// The session's token in a `Cookie` field; nil if it has none.
   static func cookie(_ field: String) -> String? {
     for pair in field.utf8.split(separator: UInt8(ascii: ";")) {
       let text = String(decoding: pair, as: UTF8.self).trimmingSpaces

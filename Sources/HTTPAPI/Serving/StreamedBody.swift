@@ -3,15 +3,15 @@ import HTTPServer
 import Hummingbird
 import Lanes
 
-/// A request's body as it comes, unpacked. It counts what it gives as moved by the request.
+/// A request's body as a stream, unpacked. The request is charged for its bytes as moved data.
 ///
-/// Of gzip at most ``Call/mostUnpacked`` times the packed bytes come out, beyond ``RequestHold/freeBytes``, in pieces of
-/// ``GzipReader/pieceBytes``.
+/// Gzip unpacks to at most ``Call/mostUnpacked`` times the packed bytes, or to ``RequestHold/freeBytes`` if that is more,
+/// in pieces of at most ``GzipReader/pieceBytes``.
 struct StreamedBody: AsyncSequence, Sendable {
   private let body: RequestBody
   private let coding: ContentCoding
 
-  /// A body that is read once.
+  /// Wraps a body that is read once.
   init(_ body: RequestBody, _ coding: ContentCoding) {
     self.body = body
     self.coding = coding
@@ -23,9 +23,9 @@ struct StreamedBody: AsyncSequence, Sendable {
   struct Iterator: AsyncIteratorProtocol {
     private var pieces: RequestBody.AsyncIterator
     private let coding: ContentCoding
-    /// Made with the first packed bytes.
+    /// Created with the first packed bytes.
     private var reader: GzipReader?
-    /// Packed bytes that have come.
+    /// The number of packed bytes so far.
     private var packed = 0
 
     fileprivate init(_ pieces: RequestBody.AsyncIterator, _ coding: ContentCoding) {
@@ -33,7 +33,7 @@ struct StreamedBody: AsyncSequence, Sendable {
       self.coding = coding
     }
 
-    /// - Throws: ``Problem`` 400 for what is no gzip, 413 for what unpacks to too much; what the connection throws.
+    /// - Throws: ``Problem`` 400 for malformed gzip, 413 for gzip that unpacks to too much; the errors of the connection.
     @concurrent mutating func next() async throws -> [UInt8]? {
       let bytes =
         switch coding {

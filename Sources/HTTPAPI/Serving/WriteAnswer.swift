@@ -4,13 +4,13 @@ import JSON
 import NIOCore
 import Stores
 
-/// The answer to a write as a value, so that it can be kept as well as sent.
+/// The answer to a write as a value, which can be kept and sent.
 struct WriteAnswer: Sendable {
   /// The status.
   let status: HTTPResponse.Status
-  /// The header fields beside the usual ones: `Location`, `ETag`.
+  /// The header fields besides the usual ones: `Location`, `ETag`.
   let headers: HTTPFields
-  /// The body, JSON; empty for none.
+  /// The body, JSON; empty if there is none.
   let body: [UInt8]
 
   /// An answer.
@@ -20,7 +20,7 @@ struct WriteAnswer: Sendable {
     self.body = body
   }
 
-  /// An answer that was kept.
+  /// Makes the answer from a kept one.
   init(_ kept: KeptAnswer) {
     var headers: HTTPFields = [:]
     for field in kept.fields {
@@ -31,7 +31,7 @@ struct WriteAnswer: Sendable {
     self.init(HTTPResponse.Status(code: kept.status), headers: headers, body: kept.body)
   }
 
-  /// It as it is kept.
+  /// The answer in the form that is kept.
   var kept: KeptAnswer {
     KeptAnswer(
       status: status.code,
@@ -39,7 +39,7 @@ struct WriteAnswer: Sendable {
       body: body)
   }
 
-  /// It as it is sent.
+  /// The answer in the form that is sent.
   var response: Response {
     body.isEmpty
       ? .empty(status, headers: headers) : .json(body, status: status, headers: headers)
@@ -47,11 +47,11 @@ struct WriteAnswer: Sendable {
 }
 
 extension Response {
-  /// Answers a write. Where the answer is kept (``WriteReceipt``), `encode` runs inside the update, so that the answer
-  /// is there as soon as the write is: whoever answers a write that is one update says so by this.
-  /// - Parameter encode: makes the answer of the outcome; nothing else goes into it.
-  /// - Parameter useCase: comes out with what its update came out with.
-  /// - Throws: what `useCase` throws.
+  /// Answers a write that consists of one update. If the answer is kept (``WriteReceipt``), `encode` runs inside that
+  /// update, so that the write and its answer are stored together.
+  /// - Parameter encode: makes the answer, from the outcome alone.
+  /// - Parameter useCase: does the write and returns the outcome of its update.
+  /// - Throws: the errors of `useCase`.
   static func written<Outcome: Sendable>(
     as encode: @escaping @Sendable (Outcome) -> WriteAnswer,
     _ useCase: () async throws -> Outcome
@@ -60,7 +60,7 @@ extension Response {
     return encode(try await useCase()).response
   }
 
-  /// A short answer as a value; without its body where that is no JSON.
+  /// A short answer as a value; without its body if that is not JSON.
   func collected() async throws -> WriteAnswer {
     let collector = BodyCollector()
     try await body.write(collector)
@@ -70,20 +70,20 @@ extension Response {
     return WriteAnswer(status, headers: headers, body: isJSON ? collector.bytes : [])
   }
 
-  /// The fields that every answer gets on its way.
+  /// The fields that every answer gets later, or that are not kept.
   private static let usualFields: [HTTPField.Name] = [
     .contentType, .contentLength, .cacheControl, .renewedToken, .setCookie,
   ]
 }
 
-/// Takes the body of an answer.
+/// Collects the body of an answer.
 private final class BodyCollector: ResponseBodyWriter {
   private(set) var bytes: [UInt8] = []
 
   func write(_ buffer: ByteBuffer) async throws { bytes += buffer.readableBytesView }
 
   func finish(_ trailers: HTTPFields?) async throws {
-    // The line's end is added whenever it is sent.
+    // The line end is added again when the answer is sent.
     if bytes.last == UInt8(ascii: "\n") { bytes.removeLast() }
   }
 }

@@ -8,11 +8,11 @@ import Lanes
 import NIOCore
 import Stores
 
-/// The writes whose clients want more than the write: one with an idempotency key is answered again and not done
-/// again, one that prefers not to wait is accepted, carried out behind the answer, and leaves a receipt.
+/// Carries out writes with options. A write with an idempotency key that was carried out before gets the earlier
+/// answer. A write whose client prefers not to wait is accepted, carried out after the answer, and has a receipt.
 ///
-/// It stands between the router and every route whose answers are kept (``Route/keepsAnswers``), so that a handler
-/// knows nothing of it; see ``WriteReceipt`` for what it may say of its answer.
+/// It is between the router and every route whose answers are kept (``Route/keepsAnswers``), so handlers don't depend
+/// on it. ``WriteReceipt`` tells how a handler can describe its answer.
 struct WriteReceipts: Sendable {
   let stores: DatabaseManager
   let pending: PendingWrites
@@ -30,12 +30,12 @@ struct WriteReceipts: Sendable {
     let route: Route
     let run: Route.PersonHandler
 
-    /// Where its answer may be kept.
+    /// The stores that may keep its answer.
     var stores: [StoreName] { ReceiptID.stores(own: principal.store, list: list) }
   }
 
   /// Answers a request of a route.
-  /// - Throws: what the handler throws; for a key also `receiptMismatch`, and ``Problem`` 400, 413, 429 and 503.
+  /// - Throws: the errors of the handler; with a key also `receiptMismatch`, and ``Problem`` 400, 413, 429 and 503.
   func answer(
     _ call: Call, _ principal: Principal, _ route: Route, _ run: @escaping Route.PersonHandler
   ) async throws -> Response {
@@ -56,7 +56,7 @@ struct WriteReceipts: Sendable {
     return try await carryOut(write).response
   }
 
-  /// The answer to an earlier request of a write's name; nil for none.
+  /// The answer to an earlier request with the same name; nil if there is none.
   private func earlier(_ write: Write) async throws -> Response? {
     for name in write.stores {
       let answer = try await stores.withStore(name, creating: false) { store in
@@ -68,7 +68,7 @@ struct WriteReceipts: Sendable {
   }
 
   /// Carries a write out and keeps its answer.
-  /// - Returns: besides, whether a store has it: one that has written nothing may leave none.
+  /// - Returns: the answer, and whether a store keeps it. A write that has written nothing may leave none.
   private func carryOut(_ write: Write) async throws -> (response: Response, isKept: Bool) {
     let receipt = WriteReceipt(write.name, request: write.request, in: write.stores)
     defer { receipt.end() }
@@ -77,7 +77,7 @@ struct WriteReceipts: Sendable {
         try await write.run(write.call, write.principal)
       }
       guard let kept = receipt.kept, !kept.isWhole else { return (response, receipt.kept != nil) }
-      // It is committed, whether or not its answer can be kept as well.
+      // The write is committed, even if its answer can't be kept.
       let answer = try await response.collected()
       try? await keep(answer.kept, of: receipt, in: kept.store)
       return (response, true)
@@ -85,7 +85,7 @@ struct WriteReceipts: Sendable {
       return (WriteAnswer(earlier.answer).response, true)
     } catch {
       guard let kept = receipt.kept else { throw error }
-      // It is committed whatever failed behind it.
+      // The write is committed, whatever failed after it.
       if kept.isWhole { return (WriteAnswer(kept.answer).response, true) }
       try? await keep(nil, of: receipt, in: kept.store)
       throw error
@@ -143,7 +143,7 @@ extension WriteReceipts {
     }
   }
 
-  /// Carries an accepted write out, again where it failed for a passing reason, and keeps what became of it.
+  /// Carries out an accepted write, tries again after a passing failure, and keeps the result.
   private func finish(_ write: Write) async {
     for failures in 0... {
       guard let problem = await attempt(write) else { return }
@@ -157,7 +157,7 @@ extension WriteReceipts {
     }
   }
 
-  /// - Returns: why it was not carried out; nil when it was.
+  /// - Returns: the reason why it was not carried out; nil if it was.
   private func attempt(_ write: Write) async -> Problem? {
     let executor = WorkExecutor.current
     let work = executor.map { $0.begin($0.account) }
@@ -165,13 +165,13 @@ extension WriteReceipts {
     if write.route.mustFinish { work?.mustFinish() }
     do {
       try await Slice.begin()
-      // A guest may have become a user's meanwhile, or the account be gone.
+      // Since it was accepted, a guest may have become a user, or the account may be erased.
       try await authentication.requireStillGood(write.principal)
       let (response, isKept) = try await carryOut(write)
       if !isKept, let answer = try? await response.collected() {
         await note(answer.kept, to: write)
       }
-      // Or since: the store that was made anew goes again.
+      // The same may have happened during the write. Then this erases the store that the write has created again.
       try? await authentication.requireStillGood(write.principal)
       return nil
     } catch {
@@ -180,7 +180,7 @@ extension WriteReceipts {
     }
   }
 
-  /// Keeps the answer to a write that has written nothing, in the writer's own store if there is one.
+  /// Keeps the answer to a write that has written nothing: in the writer's own store if there is one.
   private func note(_ answer: KeptAnswer, to write: Write) async {
     let receipt = WriteReceipt(write.name, request: write.request, in: [])
     let isKept = try? await stores.withStore(write.principal.store, creating: false) { store in
@@ -189,7 +189,7 @@ extension WriteReceipts {
     if isKept != true { pending.tell(write.name, answer) }
   }
 
-  /// The kept answer to a write: where one of several was carried out, that one.
+  /// The kept answer to a write. An answer of a write that was carried out has priority over a refusal.
   private func answer(
     of name: WriteReceipt.Name, in places: [StoreName]
   ) async throws -> KeptAnswer? {
@@ -206,22 +206,21 @@ extension WriteReceipts {
   }
 }
 
-/// What became of accepted writes.
+/// The results of accepted writes.
 extension WriteReceipts {
-  /// What became of a write.
+  /// The state of an accepted write.
   enum State: Sendable {
-    /// It is carried out soon, or just now.
+    /// It is being carried out or waits for that.
     case pending
-    /// It was carried out, and answered so.
+    /// It was carried out, with this answer.
     case committed(KeptAnswer)
-    /// It was not, and why.
+    /// It was not carried out, for this reason.
     case rejected(KeptAnswer)
   }
 
-  /// What became of the write of a receipt; nil for a receipt past its time.
+  /// The state of a receipt's write; nil for a receipt that has expired.
   ///
-  /// Of what was given out, is not at hand and was never committed is known that it is lost: this process would have
-  /// it at hand, and an earlier one has stopped.
+  /// A write that is neither pending nor committed is lost: the process that accepted it has stopped.
   func state(
     of id: ReceiptID, _ principal: Principal
   ) async throws -> State? {
@@ -240,7 +239,7 @@ extension WriteReceipts {
 }
 
 extension KeptAnswer {
-  /// A refusal.
+  /// The answer of a refusal.
   fileprivate init(_ problem: Problem, requestID: String) {
     let bytes = problem.bytes(in: .problem, requestID: requestID)
     self.init(status: problem.status.code, body: Array(bytes.dropLast()))
@@ -248,7 +247,7 @@ extension KeptAnswer {
 }
 
 extension Problem {
-  /// Whether the same request may do better in a moment.
+  /// Whether the same request may succeed in a moment.
   fileprivate var isPassing: Bool {
     switch status {
     case .serviceUnavailable: headers[.retryAfter] != nil

@@ -7,19 +7,19 @@ import JSON
 import NIOCore
 import Stores
 
-/// What a client wishes of a write beside the write: an idempotency key, an answer before it is done.
+/// The options of a write: an idempotency key, and an answer before the write is done.
 ///
 /// Sources: IETF draft "The Idempotency-Key HTTP Header Field"; RFC 7240, section 4.1.
 struct WriteWish: Sendable {
-  /// What the answer is kept by: of a key its digest, 32 hex digits.
+  /// The name under which the answer is kept, 32 hex digits: the digest of the key, or a random number without one.
   let token: String
-  /// Whether there is a key.
+  /// Whether the request has a key.
   let hasKey: Bool
   /// Whether the client prefers not to wait.
   let isAsync: Bool
 
-  /// Reads the header fields; nil for a request that wishes nothing.
-  /// - Throws: ``Problem`` 400 for a key that is none.
+  /// Reads the header fields; nil for a request without these options.
+  /// - Throws: ``Problem`` 400 for an invalid key.
   init?(_ call: Call) throws(Problem) {
     let key = call[.idempotencyKey]
     isAsync = call[.prefer].map(Self.prefersAsync) ?? false
@@ -38,20 +38,20 @@ struct WriteWish: Sendable {
     token = Hex.string(Array(SHA256.hash(data: Array(key.utf8))).prefix(16))
   }
 
-  /// Whether `respond-async` is among the preferences; their names know no case.
+  /// Whether `respond-async` is among the preferences, whose names are case-insensitive.
   private static func prefersAsync(_ field: String) -> Bool {
     field.lowercased().split(separator: ",").contains { preference in
       preference.split(separator: ";").first.map { $0.trimmingSpaces } == "respond-async"
     }
   }
 
-  /// Bodies up to here are read before the write begins, in bytes: as many as a batch may have. Of a longer one that
-  /// says its length, the length alone tells it from another.
+  /// The limit of bodies that are read before the write begins, in bytes: that of a batch. Of a longer body with a
+  /// declared length only this length becomes part of the digest.
   static let bodyBytes = JSONLimits.document.maximumBytes
 
-  /// Reads the request's body, if it may have one that is not too long.
-  /// - Returns: the call with the body at hand, and how many bytes that has, nil for one that is still to be read;
-  ///   besides the digest of all that makes the request this one: method, target, conditions, body.
+  /// Reads the request's body, unless its declared length is over the limit.
+  /// - Returns: the call with its body, the number of bytes (nil for a body that was not read), and a digest of the
+  ///   method, the target, the conditions and the body, which identifies the request.
   /// - Throws: ``Problem`` 413 for a body of unknown length that is too long.
   func read(
     _ call: Call
@@ -75,17 +75,17 @@ struct WriteWish: Sendable {
 }
 
 extension Call {
-  /// The same call with its body at hand.
+  /// The same call with a body that was read.
   fileprivate func having(_ body: [UInt8]) -> Call {
     var head = request.head
-    // The client was told to go on already.
+    // The client was already told to send its body.
     head.headerFields[.expect] = nil
     let whole = Request(head: head, body: RequestBody(buffer: ByteBuffer(bytes: body)))
     return Call(request: whole, context: context, arguments: arguments, proxies: proxies)
   }
 
-  /// The same call for what goes on when its request is answered.
-  /// - Parameter hold: what it holds then.
+  /// The same call for work that continues after its answer.
+  /// - Parameter hold: the memory for that work.
   func outlasting(holding hold: RequestHold?) -> Call {
     Call(
       request: request, context: context.holding(hold), arguments: arguments, proxies: proxies)

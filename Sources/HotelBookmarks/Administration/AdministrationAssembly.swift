@@ -10,7 +10,7 @@ import SearchProxy
 import ServiceLifecycle
 import Stores
 
-/// What the administrator's page shows and starts, put together of what the server has.
+/// Assembles what the administrator's page shows and starts.
 struct AdministrationAssembly: Sendable {
   let settings: Settings
   let metrics: PrometheusRegistry
@@ -19,7 +19,7 @@ struct AdministrationAssembly: Sendable {
   let backups: BackupDesk
   let logger: Logger
 
-  /// The parts as the HTTP side takes them.
+  /// The parts in the form that HTTPAPI needs.
   func administration() -> Administration {
     Administration(
       history: HistoryRecorder(), jobs: AdministrationJobs(now: SystemClock.now),
@@ -58,14 +58,14 @@ struct AdministrationAssembly: Sendable {
       searches: searches.map { (Self.lastLabel($0.labels), $0.value) }.sorted { $0.0 < $1.0 })
   }
 
-  /// The value of the last of some labels, which are the service's own words.
+  /// The value of the last label. The labels' values come from this service, so they contain no quotation marks.
   private static func lastLabel(_ labels: String) -> String {
     String(labels.dropLast().split(separator: "\"").last ?? "")
   }
 
   // MARK: Work
 
-  /// Makes a backup beside those that are there, under the time's name.
+  /// Makes a backup in the directory of backups, named after the time.
   private func backUp(_ report: AdministrationJobs.Report) async throws -> String {
     try await translating {
       let directory = DataFiles.backups(in: backups.directory)
@@ -121,7 +121,7 @@ struct AdministrationAssembly: Sendable {
     }
   }
 
-  /// Says what went wrong in words that the administrator is shown.
+  /// Turns an error into one with a text for the administrator, and logs it.
   private func translating(_ work: () async throws -> String) async throws -> String {
     do { return try await work() } catch let error as CancellationError { throw error } catch {
       logger.warning(
@@ -132,7 +132,7 @@ struct AdministrationAssembly: Sendable {
   }
 }
 
-/// Makes the directory of backups on a lane, as that may block.
+/// Creates the directory of backups on a lane, because that may block.
 private actor BackupPlace {
   private let lane: Lane
 
@@ -140,7 +140,7 @@ private actor BackupPlace {
 
   init(_ lane: Lane) { self.lane = lane }
 
-  /// - Returns: whether it is there, also through a symbolic link of the operator's.
+  /// - Returns: whether the directory exists, perhaps through an operator's symbolic link.
   func make(_ path: String) -> Bool {
     if mkdir(path, 0o700) == 0 { return true }
     var status = stat()
@@ -148,7 +148,7 @@ private actor BackupPlace {
   }
 }
 
-/// Ends what the administrator has started when the server stops, before the stores are closed.
+/// Ends the administrator's jobs when the server stops, before the stores are closed.
 struct AdministrationService: Service {
   let jobs: AdministrationJobs
 

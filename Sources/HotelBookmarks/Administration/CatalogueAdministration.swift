@@ -3,15 +3,16 @@ import Glibc
 import Lanes
 import SQLiteEngine
 
-/// Replaces the embedded upstream's hotels from the command line; a running server finds the new ones.
+/// Replaces the embedded upstream's hotels from the command line. A running server uses the new ones.
 package enum CatalogueAdministration {
   /// Imports a JSON array or NDJSON.
   /// - Parameter file: a path, or `-` for standard input.
   /// - Parameter strict: whether one bad row refuses the whole file.
-  /// - Parameter progress: takes how far it is, from 0 to 1 or nil where that can't be known, and words.
-  /// - Parameter badRow: takes a line for each bad row.
+  /// - Parameter progress: receives the progress from 0 to 1 (nil if it is unknown), and words.
+  /// - Parameter badRow: receives a line for each bad row.
   /// - Returns: one line that says what was imported.
-  /// - Throws: `DataDirectoryError` where there is no data directory; `CatalogueError`: the old catalogue then still stands.
+  /// - Throws: `DataDirectoryError` if there is no data directory; `CatalogueError`, after which the old catalogue
+  ///   remains.
   package static func importHotels(
     from file: String, into data: String, strict: Bool,
     progress: @escaping @Sendable (Double?, String) -> Void,

@@ -1,13 +1,14 @@
 import CYAML
 import JSON
 
-/// Makes JSON of the contract, which people write in YAML, once at the start.
+/// Converts the API description from YAML, in which people write it, to JSON, once at the start.
 ///
-/// Members keep their order, so that the page at `/docs` shows operations as the contract has them. libyaml reads it:
-/// Swift's packages for YAML need all of Foundation, which would make the image half as large again (<doc:ImageFromScratch>).
+/// Members keep their order, so that the page at `/docs` shows operations in the order of the description. libyaml
+/// parses it: Swift's packages for YAML need all of Foundation, which would make the image half as large again
+/// (<doc:ImageFromScratch>).
 struct ContractJSON {
   private var writer = JSONWriter()
-  /// What the next event belongs to, the innermost last.
+  /// The open containers, the innermost last.
   private var open: [Container] = []
 
   private enum Container {
@@ -17,7 +18,7 @@ struct ContractJSON {
   }
 
   /// The document as JSON.
-  /// - Throws: ``SettingsError`` for a text that is no YAML, or has aliases, which no build has.
+  /// - Throws: ``SettingsError`` for invalid YAML and for aliases; neither occurs in a build.
   static func bytes(ofYAML text: [UInt8]) throws -> [UInt8] {
     var parser = yaml_parser_t()
     guard yaml_parser_initialize(&parser) == 1 else { throw unreadable("no memory") }
@@ -73,12 +74,12 @@ struct ContractJSON {
     }
   }
 
-  /// After a member's value the next one's name comes.
+  /// Notes that after this value of a member the next name is expected.
   private mutating func willWriteValue() {
     if case .mapping? = open.last { open[open.count - 1] = .mapping(expectsName: true) }
   }
 
-  /// A plain scalar may be a number or a word of JSON's; one in quotes is a text.
+  /// Writes a scalar. A plain one may be a number, a boolean or null; one in quotation marks is a string.
   private mutating func write(_ text: String, isPlain: Bool) {
     guard isPlain else { return writer.string(text) }
     switch text {

@@ -5,7 +5,7 @@ import NIOPosix
 import SQLiteEngine
 import Stores
 
-/// Looks after users from the command line: through the server that uses the data directory, or without one.
+/// Manages users from the command line: through the server that uses the data directory, or directly if there is none.
 package struct UserAdministration: Sendable {
   private let data: String
 
@@ -14,22 +14,22 @@ package struct UserAdministration: Sendable {
 
   /// Adds a user.
   /// - Returns: the user's id.
-  /// - Throws: `DataDirectoryError` where there is no data directory; `ServiceError` for a name or password that can't
-  ///   be, ``BackupError`` with its words where a server says so.
+  /// - Throws: `DataDirectoryError` if there is no data directory; `ServiceError` for an invalid name or password, or
+  ///   ``BackupError`` with the server's reason if a server refuses it.
   package func add(_ name: String, password: String) async throws -> String {
     try await perform(.add(name: name, password: password))
   }
 
-  /// Gives a user another password; the user's sessions end.
-  /// - Throws: as ``add(_:password:)``; `ServiceError` for an unknown user.
+  /// Changes the password of a user; the user's sessions end.
+  /// - Throws: the errors of ``add(_:password:)``; `ServiceError` for an unknown user.
   package func changePassword(of name: String, to password: String) async throws {
     _ = try await perform(.changePassword(name: name, password: password))
   }
 
-  /// Does what is asked for.
-  /// - Parameter print: takes a line for each user of a list.
-  /// - Returns: one line.
-  /// - Throws: as ``add(_:password:)``.
+  /// Carries out a request.
+  /// - Parameter print: receives a line for each user of a list.
+  /// - Returns: one line about the result.
+  /// - Throws: the errors of ``add(_:password:)``.
   package func perform(
     _ request: UserRequest, _ print: @escaping @Sendable (String) -> Void = { _ in }
   ) async throws -> String {
@@ -70,16 +70,16 @@ package struct UserAdministration: Sendable {
   }
 }
 
-/// Looks after users, in a running server or without one.
+/// Manages users, in a running server or without one.
 struct UserDesk: Sendable {
   private let accounts: AccountService
 
-  /// A desk over accounts.
+  /// A desk for accounts.
   init(_ accounts: AccountService) { self.accounts = accounts }
 
-  /// Does what is asked for.
-  /// - Parameter print: takes a line for each user of a list.
-  /// - Returns: one line.
+  /// Carries out a request.
+  /// - Parameter print: receives a line for each user of a list.
+  /// - Returns: one line about the result.
   /// - Throws: `ServiceError`.
   func perform(
     _ request: UserRequest, _ print: (String) async -> Void
@@ -108,20 +108,20 @@ struct UserDesk: Sendable {
   }
 }
 
-/// What the command line wants done with users.
+/// The command line's requests about users.
 package enum UserRequest: Sendable, Equatable {
-  /// A line for each.
+  /// List all users, one line each.
   case list
-  /// A new one.
+  /// Add a user.
   case add(name: String, password: String)
-  /// Another password for one; every session ends.
+  /// Change the password of a user; the user's sessions end.
   case changePassword(name: String, password: String)
-  /// A token with which one chooses another password, once.
+  /// Make a token with which a user can choose another password, once.
   case resetPassword(name: String)
-  /// The end of one, by name or id.
+  /// Erase a user, given by name or id.
   case delete(String)
 
-  /// Writes its members into the line that asks a server for it.
+  /// Writes the members of the request's line.
   func write(to writer: inout JSONWriter) {
     switch self {
     case .list: writer.member("do", "user list")
@@ -142,7 +142,7 @@ package enum UserRequest: Sendable, Equatable {
     }
   }
 
-  /// Reads these members; nil for any others.
+  /// Reads these members; nil for an unknown request.
   init?(_ root: JSONNode) {
     switch (root["do"]?.string, root["name"]?.string, root["password"]?.string) {
     case ("user list"?, nil, nil): self = .list
@@ -156,11 +156,12 @@ package enum UserRequest: Sendable, Equatable {
   }
 }
 
-/// Gives the administrator another password from the command line, while no server uses the data directory.
+/// Changes the administrator's password from the command line, while no server uses the data directory.
 package enum PasswordReset {
-  /// Draws a password, whose hash alone is kept.
+  /// Makes a random password, of which only the hash is stored.
   /// - Returns: the password, to be shown once.
-  /// - Throws: `DataDirectoryError` while a server runs or where there is no data directory; `ServiceError` when the file can't be written.
+  /// - Throws: `DataDirectoryError` while a server runs or if there is no data directory; `ServiceError` if the file
+  ///   can't be written.
   package static func run(data: String) async throws -> String {
     try FileEngine.requireDirectory(data)
     let engine = try await FileEngine.open(directory: data)
@@ -172,14 +173,14 @@ package enum PasswordReset {
   }
 }
 
-/// Passwords that an operator hands over in a file: never as an argument or in the environment, which other
-/// processes can read.
+/// Passwords that an operator supplies in a file. They are never arguments or in the environment, because other
+/// processes can read those.
 package enum PasswordFile {
   /// The longest file, in bytes.
   private static let maximumBytes = 64 * 1_024
 
-  /// The password in a file, its last line break ignored. Links are followed and the mode is not looked at:
-  /// container platforms hand secrets over as links that a group may read.
+  /// The password in a file, without its last line break. Links are followed and the mode is not checked, because
+  /// container platforms supply secrets as links that a group may read.
   /// - Throws: ``SettingsError`` that names the setting and says why the file can't be used.
   static func password(in path: String, of setting: SettingKey) throws(SettingsError) -> Secret {
     let file = Glibc.open(path, O_RDONLY | O_CLOEXEC)
@@ -196,7 +197,7 @@ package enum PasswordFile {
     return Secret(trimmed(text))
   }
 
-  /// At most one byte more than a file may have; nil where reading fails.
+  /// The content of a file, but at most one byte more than allowed; nil if reading fails.
   private static func content(of file: Int32) -> [UInt8]? {
     var bytes: [UInt8] = []
     var piece = [UInt8](repeating: 0, count: 4_096)
@@ -210,7 +211,7 @@ package enum PasswordFile {
     return bytes
   }
 
-  /// A text without the line break at its end.
+  /// The text without a line break at its end.
   package static func trimmed(_ text: String) -> String {
     // By bytes: "\r\n" is one Character, which hasSuffix("\n") does not see.
     var bytes = Array(text.utf8)
@@ -220,10 +221,10 @@ package enum PasswordFile {
   }
 }
 
-/// Looks after the keys that tokens are signed with.
+/// Manages the keys that sign tokens.
 package enum KeyAdministration {
-  /// Makes a new key the signing one; tokens of the earlier ones work until they expire.
-  /// - Throws: `DataDirectoryError` where there is no data directory; `ServiceError` when the key file can't be read or
+  /// Makes a new signing key. Tokens of earlier keys are valid until they expire.
+  /// - Throws: `DataDirectoryError` if there is no data directory; `ServiceError` if the key file can't be read or
   ///   written.
   package static func rotate(data: String) throws {
     try FileEngine.requireDirectory(data)

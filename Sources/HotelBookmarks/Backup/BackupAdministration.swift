@@ -5,16 +5,17 @@ import SQLite
 import SQLiteEngine
 import Stores
 
-/// Makes backups and mends stores from the command line: through the server that uses the data directory, or without one.
+/// Makes backups and repairs stores from the command line: through the server that uses the data directory, or directly
+/// if there is none.
 package enum BackupAdministration {
-  /// What the command line is told while it waits.
+  /// Receives what the command line shows during the work.
   package struct Report: Sendable {
     let progress: @Sendable (Double?, String) -> Void
     let finding: @Sendable (String) -> Void
 
     /// A report.
-    /// - Parameter progress: takes how far it is, from 0 to 1, and words.
-    /// - Parameter finding: takes a line for each damage, or whatever is listed.
+    /// - Parameter progress: receives the progress from 0 to 1, and words.
+    /// - Parameter finding: receives a line for each damage, or for each row of a list.
     package init(
       progress: @escaping @Sendable (Double?, String) -> Void,
       finding: @escaping @Sendable (String) -> Void
@@ -23,13 +24,13 @@ package enum BackupAdministration {
       self.finding = finding
     }
 
-    /// Tells how many stores are done.
+    /// Reports how many stores are done.
     func stores(_ done: Int, of total: Int) {
       progress(
         total > 0 ? min(0.99, Double(done) / Double(total)) : nil, "\(done) of \(total) stores")
     }
 
-    /// The reporter of work in this process.
+    /// The reporter for work in this process.
     var reporter: ScrubReporter {
       ScrubReporter {
         finding("\($0.file): \($0.reason)")
@@ -38,7 +39,7 @@ package enum BackupAdministration {
       }
     }
 
-    /// Tells what a server told.
+    /// Reports a line of a server.
     func take(_ line: ControlLine) {
       switch line {
       case .progress(let done, let total): stores(done, of: total)
@@ -49,7 +50,7 @@ package enum BackupAdministration {
     }
   }
 
-  /// Makes a backup of a data directory at a path, where nothing but an empty directory may be.
+  /// Makes a backup of a data directory at a path, which has to be absent or an empty directory.
   /// - Returns: one line, and whether anything was damaged.
   /// - Throws: ``BackupError``; `DataDirectoryError` for a data directory that can't be used.
   package static func backUp(
@@ -64,9 +65,9 @@ package enum BackupAdministration {
     return (summary.words, summary.isDamaged)
   }
 
-  /// Mends what is damaged in any store of a data directory.
-  /// - Returns: one line, and whether something is lost or damaged still.
-  /// - Throws: as ``backUp(_:to:_:)``.
+  /// Repairs all stores of a data directory.
+  /// - Returns: one line, and whether something is lost or still damaged.
+  /// - Throws: the errors of ``backUp(_:to:_:)``.
   package static func repair(
     _ data: String, _ report: Report
   ) async throws -> (words: String, isDamaged: Bool) {
@@ -79,8 +80,9 @@ package enum BackupAdministration {
     return (outcome.words, outcome.isDamaged || registry?.unknown.isEmpty == false)
   }
 
-  /// What the server that uses a data directory says of a request; nil when none does.
-  /// - Throws: ``BackupError`` with its words.
+  /// Sends a request to the server that uses a data directory.
+  /// - Returns: the server's result; nil if no server uses the directory.
+  /// - Throws: ``BackupError`` with the server's reason.
   private static func told(
     _ request: ControlPeer.Request, in data: String, _ report: Report
   ) async throws -> (words: String, isDamaged: Bool)? {
@@ -95,8 +97,8 @@ package enum BackupAdministration {
     }
   }
 
-  /// Works at the stores of a data directory that no server uses.
-  /// - Throws: `DataDirectoryError`, and what `work` throws.
+  /// Works on the stores of a data directory that no server uses.
+  /// - Throws: `DataDirectoryError`, and the errors of `work`.
   static func offline<Value>(
     _ data: String, _ work: (BackupDesk) async throws -> Value
   ) async throws -> Value {
@@ -114,7 +116,8 @@ package enum BackupAdministration {
     return try result.get()
   }
 
-  /// Asks the server that uses a data directory; nil when none does.
+  /// Sends a request to the server that uses a data directory.
+  /// - Returns: the last line; nil if no server uses the directory.
   static func ask(
     _ request: ControlPeer.Request, in data: String, _ report: Report
   ) async -> ControlLine? {
@@ -124,7 +127,7 @@ package enum BackupAdministration {
     return line
   }
 
-  /// A path from the root, without a slash at its end.
+  /// The absolute path, without slashes at the end.
   static func absolute(_ path: String) -> String {
     let path =
       path.utf8.first == UInt8(ascii: "/")
@@ -137,11 +140,11 @@ package enum BackupAdministration {
 
 /// Restores backups from the command line.
 package enum RestoreAdministration {
-  /// Makes a data directory of a backup.
+  /// Makes a data directory from a backup.
   /// - Parameter data: the new directory, absent or empty.
   /// - Parameter erasures: logs of erasures that are newer than the backup, or directories that have one.
-  /// - Returns: lines that say what was restored, and whether anything of the backup was damaged.
-  /// - Throws: ``BackupError``, `DataDirectoryError`; nothing is left in the directory then.
+  /// - Returns: lines about what was restored, and whether a part of the backup was damaged.
+  /// - Throws: ``BackupError``, `DataDirectoryError`; the directory is then left empty.
   package static func restore(
     _ backup: String, to data: String, erasures: [String], _ report: BackupAdministration.Report
   ) async throws -> (lines: [String], isDamaged: Bool) {
@@ -193,20 +196,20 @@ package enum RestoreAdministration {
   }
 }
 
-/// Looks through directories for the command line.
+/// Verifies directories for the command line.
 package enum Verification {
-  /// How it went, the worst of all directories.
+  /// The worst result of all directories.
   package enum Outcome: Int, Sendable {
     case sound
     /// There is damage.
     case damaged
-    /// A directory could not be looked through.
+    /// A directory could not be verified.
     case impossible
   }
 
-  /// Looks through each directory, one after the other; those that a server uses, through that server.
-  /// - Parameter progress: takes how far it is, from 0 to 1, and words.
-  /// - Parameter print: takes lines: one for each damage, one at the end for each directory.
+  /// Verifies the directories one after the other; a directory in use through its server.
+  /// - Parameter progress: receives the progress from 0 to 1, and words.
+  /// - Parameter print: receives a line for each damage, and one at the end of each directory.
   package static func run(
     _ directories: [String], progress: @escaping @Sendable (Double?, String) -> Void,
     print: @escaping @Sendable (String) -> Void
@@ -244,7 +247,7 @@ package enum Verification {
     }
   }
 
-  /// What was looked at, in words.
+  /// The counts in words.
   static func words(_ counts: ScrubCounts) -> String {
     (counts.findings == 0 ? "sound" : "\(counts.findings) damages")
       + ": \(counts.stores) stores, \(counts.documents) documents, \(counts.bodies) bodies, "
@@ -252,7 +255,7 @@ package enum Verification {
   }
 }
 
-/// Looks through directories on a lane, as that blocks.
+/// Verifies directories on a lane, because that blocks.
 actor ScrubWork {
   private let lane: Lane
 
@@ -261,7 +264,7 @@ actor ScrubWork {
   /// Work for a lane.
   init(_ lane: Lane) { self.lane = lane }
 
-  /// Looks through one directory.
+  /// Verifies one directory.
   func run(
     _ scrub: DirectoryScrub, _ directory: String, _ reporter: ScrubReporter
   ) throws(DataDirectoryError) -> ScrubCounts {

@@ -3,47 +3,46 @@ import SQLite
 import SQLiteEngine
 import Stores
 
-/// Makes backups of stores in use, and looks through them.
+/// Makes backups of stores in use, verifies them and repairs them.
 struct BackupDesk: Sendable {
-  /// Stores that are copied at once: one is read while others wait for the backup's disk.
+  /// How many stores are copied at the same time: one is read while others wait for the backup's disk.
   private static let copiesAtOnce = 4
-  /// How often a store is tried that is crowded, or was written anew under its copy.
+  /// How often an operation on a store is tried if the store is crowded, or is replaced during its copy.
   private static let attempts = 10
-  /// The pause before trying again.
+  /// The pause between two attempts.
   private static let pause = Duration.milliseconds(200)
 
   let engine: FileEngine
   let stores: DatabaseManager
 
-  /// A desk over stores in use.
+  /// A desk for stores in use.
   init(engine: FileEngine, stores: DatabaseManager) {
     self.engine = engine
     self.stores = stores
   }
 
-  /// The data directory, absolute.
+  /// The absolute path of the data directory.
   var directory: String { engine.path }
 
-  /// How a backup went.
+  /// The result of a backup.
   struct Summary: Sendable {
     /// Files of the backup.
     var files = 0
     /// Bytes of these files.
     var bytes: Int64 = 0
-    /// Stores that are damaged and so are not in it.
+    /// Damaged stores that are not in the backup.
     var missing = 0
-    /// Damage inside of stores that are in it.
+    /// Findings of damage inside stores that are in the backup.
     var damages = 0
   }
 
-  /// Makes a backup. Every copy is looked through; a store with damage inside is in the backup as it is.
+  /// Makes a backup. Every copy is verified. A store with damage inside is copied as it is.
   ///
-  /// The accounts come first: a guest whose bookmarks are on their way into an account is a guest in the
-  /// backup, with all bookmarks. The keys come after all stores, so that no token that led to one of them is
-  /// cut off; the log of erasures comes last, so that whoever was erased meanwhile is erased when the backup
-  /// is restored.
+  /// The accounts come first: a guest whose bookmarks are being moved to a user is a guest in the backup, with all
+  /// bookmarks. The keys come after all stores, so that the tokens for all of them stay valid. The log of erasures
+  /// comes last, so that everybody who is erased during the backup is erased again when it is restored.
   /// - Parameter path: an absolute path; see ``BackupWriter``.
-  /// - Throws: ``BackupError``, `ServiceError`, `CancellationError`; nothing is left of the backup then.
+  /// - Throws: ``BackupError``, `ServiceError`, `CancellationError`; the incomplete backup is then removed.
   func backUp(to path: String, _ reporter: ScrubReporter) async throws -> Summary {
     let lane = Lane(name: "backup")
     let writer = BackupWriter(to: path, on: lane)
@@ -78,7 +77,7 @@ struct BackupDesk: Sendable {
     return summary
   }
 
-  /// Looks through every store, by copies.
+  /// Verifies every store, by copies.
   /// - Throws: `ServiceError`, `CancellationError`.
   func verify(_ reporter: ScrubReporter) async throws -> ScrubCounts {
     let lane = Lane(name: "verify")
@@ -99,9 +98,9 @@ struct BackupDesk: Sendable {
     return await sum.counts
   }
 
-  /// Visits every store, the accounts' first and alone. Stores that are made meanwhile may be left out.
-  /// - Parameter visit: answers whether the store is as it should be.
-  /// - Returns: how many were not.
+  /// Visits every store, first that of the accounts alone. Stores that are created meanwhile may be left out.
+  /// - Parameter visit: returns whether the store is sound.
+  /// - Returns: how many stores were not sound.
   func each(
     _ reporter: ScrubReporter, atOnce: Int = BackupDesk.copiesAtOnce,
     _ visit: @escaping @Sendable (StoreName) async throws -> Bool
@@ -138,7 +137,7 @@ struct BackupDesk: Sendable {
     return failed
   }
 
-  /// - Returns: false when the store is damaged and was left out.
+  /// - Returns: false if the store is damaged and was left out.
   private func copy(
     _ name: StoreName, to writer: BackupWriter, on lane: Lane, _ sum: ScrubSum,
     _ reporter: ScrubReporter
@@ -180,7 +179,7 @@ struct BackupDesk: Sendable {
     }
   }
 
-  /// Uses a store, again when it is crowded or was written anew meanwhile.
+  /// Uses a store, and tries again if it is crowded or is replaced meanwhile.
   /// - Returns: nil for an absent store.
   func using<Value: Sendable>(
     _ name: StoreName, _ work: @Sendable (any StoreStorage) async throws -> Value
@@ -213,7 +212,7 @@ struct BackupDesk: Sendable {
   }
 }
 
-/// What several scrubs looked at. Pinned to a lane, as telling of damage may wait for whoever is told.
+/// The sum of several scrubs. It runs on a lane, because reporting damage may wait for the receiver.
 actor ScrubSum {
   private let lane: Lane
 
@@ -225,37 +224,37 @@ actor ScrubSum {
   /// The sum so far.
   private(set) var counts = ScrubCounts()
 
-  /// Adds what a scrub looked at.
+  /// Adds the counts of a scrub.
   func add(_ other: ScrubCounts) { counts += other }
 
-  /// Adds damage that kept a scrub from looking.
+  /// Adds damage that prevented a scrub.
   func add(finding: ScrubFinding, _ reporter: ScrubReporter) {
     counts.findings += 1
     reporter.finding(finding)
   }
 }
 
-/// Mending stores in use.
+/// Repairing stores in use.
 extension BackupDesk {
-  /// What repairing came to.
+  /// The result of a repair.
   struct Repair: Sendable {
-    /// Stores that were looked at.
+    /// Stores that were read.
     var stores = 0
-    /// What was found in their rows.
+    /// The findings in their rows.
     var mending = Mending()
-    /// Stores that can't be opened: nothing in them can be mended.
+    /// Stores that can't be opened, so nothing in them can be repaired.
     var damagedStores = 0
-    /// Stores that could not be opened and were made anew of what their pages show.
+    /// Stores that could not be opened and were made anew from their readable pages.
     var salvaged = 0
-    /// Of these, stores that lack something.
+    /// Those of them that are incomplete.
     var incomplete = 0
 
-    /// Whether something is lost or damaged still.
+    /// Whether something is lost or still damaged.
     var isDamaged: Bool {
       !mending.lost.isEmpty || mending.left > 0 || damagedStores > 0 || incomplete > 0
     }
 
-    /// In words.
+    /// The result in words.
     var words: String {
       let damaged =
         damagedStores > 0
@@ -269,8 +268,8 @@ extension BackupDesk {
     }
   }
 
-  /// Looks through every store and mends what is damaged.
-  /// - Parameter pause: for how long it rests after each piece of a store, and after each store.
+  /// Reads every store and repairs what is damaged.
+  /// - Parameter pause: the rest after each piece of a store, and after each store.
   /// - Throws: `ServiceError`, `CancellationError`.
   func repair(_ reporter: ScrubReporter, pause: Duration = .zero) async throws -> Repair {
     let lane = Lane(name: "repair")
@@ -280,7 +279,7 @@ extension BackupDesk {
       _ = try await each(reporter, atOnce: 1) { name in
         let place = engine.place(of: name)
         var found = try await repair(name, pause: pause)
-        // The slow look by the clock leaves it to an operator, who may have a backup that lacks less.
+        // The slow scrub in the background leaves this to an operator, who may have a more complete backup.
         if case .failure? = found, pause == .zero,
           let salvage = try await salvage(name, on: lane)
         {
@@ -300,8 +299,8 @@ extension BackupDesk {
     return found
   }
 
-  /// Makes a store anew of what its pages show.
-  /// - Returns: nil where that can't be.
+  /// Makes a store anew from its readable pages.
+  /// - Returns: nil if that is impossible.
   private func salvage(_ name: StoreName, on lane: Lane) async throws -> FileEngine.Salvage? {
     do {
       return try await stores.withClosed(name) {
@@ -314,7 +313,7 @@ extension BackupDesk {
     }
   }
 
-  /// - Returns: nil for a store that is not there; a failure for one whose file is damaged.
+  /// - Returns: nil for an absent or a crowded store; a failure for one whose file is damaged.
   private func repair(
     _ name: StoreName, pause: Duration
   ) async throws -> Result<Mending, ServiceError>? {
@@ -325,7 +324,7 @@ extension BackupDesk {
       }
     } catch {
       try Task.checkCancellation()
-      // One that is crowded has its turn the next time.
+      // A crowded store is repaired by the next run.
       guard let error = ServiceError(error) else { throw error }
       guard error.code != .unavailable else { return nil }
       guard Self.isDamage(error) else { throw error }
@@ -334,7 +333,7 @@ extension BackupDesk {
   }
 }
 
-/// What repairing several stores came to. Pinned to a lane, as telling of damage may wait for whoever is told.
+/// The sum of several repairs. It runs on a lane, because reporting damage may wait for the receiver.
 private actor RepairSum {
   private let lane: Lane
 
@@ -346,14 +345,14 @@ private actor RepairSum {
   /// The sum so far.
   private(set) var repair = BackupDesk.Repair()
 
-  /// Adds a store that was made anew, and tells of it.
+  /// Adds a store that was made anew, and reports it.
   func add(_ salvage: FileEngine.Salvage, _ place: String, _ reporter: ScrubReporter) {
     repair.salvaged += 1
     if !salvage.isWhole { repair.incomplete += 1 }
     reporter.finding(ScrubFinding(file: place, reason: salvage.words))
   }
 
-  /// Adds what was found in a store, and tells of it.
+  /// Adds the findings in a store, and reports them.
   func add(
     _ found: Result<Mending, ServiceError>?, _ place: String, _ reporter: ScrubReporter
   ) {

@@ -2,7 +2,7 @@ import JSON
 import Lanes
 import SQLite
 
-/// Asks a running server for something, on a lane, as that blocks.
+/// Sends requests to a running server, on a lane, because that blocks.
 actor ControlClient {
   private let lane: Lane
 
@@ -11,8 +11,8 @@ actor ControlClient {
   /// A client on a lane.
   init(_ lane: Lane) { self.lane = lane }
 
-  /// Asks the server that uses a data directory.
-  /// - Parameter take: takes each line, the last one too.
+  /// Sends a request to the server that uses a data directory.
+  /// - Parameter take: receives each line, including the last.
   /// - Returns: the last line; nil when no server listens there.
   func ask(
     _ request: ControlPeer.Request, in directory: String,
@@ -36,17 +36,17 @@ actor ControlClient {
   }
 }
 
-/// What a server tells whoever asked it for something.
+/// A line of a server's reply to a request.
 enum ControlLine: Sendable, Equatable {
-  /// How far it is, in stores.
+  /// The progress, in stores.
   case progress(done: Int, of: Int)
   /// Damage that was found.
   case finding(file: String, reason: String)
-  /// A line for whoever asked.
+  /// A line of output.
   case text(String)
-  /// It is done; nothing follows.
+  /// The request is done. This is the last line.
   case result(words: String, isDamaged: Bool)
-  /// It could not be done; nothing follows.
+  /// The request has failed. This is the last line.
   case failure(String)
 
   /// The line, with its line break.
@@ -70,7 +70,7 @@ enum ControlLine: Sendable, Equatable {
     return writer.bytes + [0x0A]
   }
 
-  /// Reads a line; nil for any other.
+  /// Reads a line; nil for an unknown one.
   init?(_ line: [UInt8]) {
     guard let root = try? ParsedJSON(line, limits: .small).root else { return nil }
     if let done = root["done"]?.int, let total = root["of"]?.int {

@@ -1,7 +1,8 @@
 import Glibc
 import JSON
 
-/// One connection of the control socket: lines in, lines out. No call blocks but ``sendBlocking(_:)``.
+/// One connection of the control socket, with lines in both directions. Only ``sendBlocking(_:)``, ``write(_:)`` and
+/// ``readBlocking(_:)`` block.
 struct ControlPeer: Sendable {
   /// How long a request, or a line that must arrive, may take: 5 seconds.
   private static let patience = Duration.seconds(5)
@@ -9,18 +10,18 @@ struct ControlPeer: Sendable {
   /// The connection's descriptor.
   let descriptor: Int32
 
-  /// What a server is asked for.
+  /// The requests that a server accepts.
   enum Request: Sendable, Equatable {
-    /// A backup at an absolute path.
+    /// Make a backup at an absolute path.
     case backup(to: String)
-    /// A look through all stores.
+    /// Verify all stores.
     case verify
-    /// Mending what is damaged in any store.
+    /// Repair all stores.
     case repair
-    /// Something about users.
+    /// Manage users.
     case user(UserRequest)
 
-    /// The line that asks for it.
+    /// The line of the request.
     var line: [UInt8] {
       var writer = JSONWriter()
       writer.beginObject()
@@ -36,7 +37,7 @@ struct ControlPeer: Sendable {
       return writer.bytes + [0x0A]
     }
 
-    /// Reads a line; nil for any other.
+    /// Reads a line; nil for an unknown request.
     init?(_ line: [UInt8]) {
       guard let root = try? ParsedJSON(line, limits: .small).root else { return nil }
       switch (root["do"]?.string, root["to"]?.string) {
@@ -51,7 +52,7 @@ struct ControlPeer: Sendable {
     }
   }
 
-  /// The request; nil for a connection that sends none in time.
+  /// Reads the request; nil for a connection that sends none in time.
   func request() async -> Request? {
     var line: [UInt8] = []
     var buffer = [UInt8](repeating: 0, count: 4_096)
@@ -70,15 +71,15 @@ struct ControlPeer: Sendable {
     return nil
   }
 
-  /// Whether whoever asked has left.
+  /// Whether the client has gone.
   var isGone: Bool {
     var byte: UInt8 = 0
     let count = recv(descriptor, &byte, 1, Int32(MSG_DONTWAIT | MSG_PEEK))
     return count == 0 || count < 0 && errno != EAGAIN && errno != EINTR
   }
 
-  /// Sends a line if there is room for it.
-  /// - Returns: whether it was sent or never can be.
+  /// Sends a line if the socket has space for it.
+  /// - Returns: false if a later attempt may succeed.
   @discardableResult
   func offer(_ line: ControlLine) -> Bool {
     let bytes = line.bytes
@@ -87,7 +88,7 @@ struct ControlPeer: Sendable {
     return count >= 0 || errno != EAGAIN && errno != EINTR
   }
 
-  /// Sends a line, waiting a while for room.
+  /// Sends a line, and waits for space for up to 5 seconds.
   func send(_ line: ControlLine) async {
     let end = ContinuousClock.now + Self.patience
     while !offer(line), ContinuousClock.now < end {
@@ -95,21 +96,21 @@ struct ControlPeer: Sendable {
     }
   }
 
-  /// Sends a line, waiting a while for room, on a thread that may wait.
+  /// Sends a line, and waits for space for up to 5 seconds, on a thread that may block.
   func sendBlocking(_ line: ControlLine) {
     var room = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
     if !offer(line), poll(&room, 1, 5_000) > 0 { offer(line) }
   }
 
   /// Sends bytes; blocks.
-  /// - Returns: false when the other side has left.
+  /// - Returns: false if the other side has gone.
   func write(_ bytes: [UInt8]) -> Bool {
     bytes.withUnsafeBytes {
       Glibc.send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) == $0.count
     }
   }
 
-  /// Reads lines until the other side is done; blocks.
+  /// Reads lines until the other side closes the connection; blocks.
   func readBlocking(_ take: (ControlLine) -> Void) {
     var rest: [UInt8] = []
     var buffer = [UInt8](repeating: 0, count: 4_096)
@@ -125,6 +126,6 @@ struct ControlPeer: Sendable {
     }
   }
 
-  /// Ends the connection.
+  /// Closes the connection.
   func close() { Glibc.close(descriptor) }
 }

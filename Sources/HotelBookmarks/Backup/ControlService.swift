@@ -11,7 +11,7 @@ struct ControlService: Service {
   let users: UserDesk
   let logger: Logger
 
-  /// How often it looks whether whoever asked has left, which ends what was asked for: 200 ms.
+  /// How often it checks whether the client has gone, which cancels the request: every 200 ms.
   private static let watch = Duration.milliseconds(200)
 
   func run() async throws {
@@ -30,7 +30,7 @@ struct ControlService: Service {
       await withTaskCancellationHandler {
         while let peer = await ControlListener(lane).accept(socket) { await serve(peer) }
       } onCancel: {
-        // Ends the waiting call, which a closed descriptor would not.
+        // Ends the blocking call of `accept`; closing the descriptor would not.
         _ = shutdown(socket, Int32(SHUT_RDWR))
       }
     }
@@ -92,7 +92,7 @@ extension BackupDesk.Summary {
   /// Whether anything in the data directory is damaged.
   var isDamaged: Bool { missing > 0 || damages > 0 }
 
-  /// The backup in words.
+  /// The result of the backup in words.
   var words: String {
     let missing = missing > 0 ? ", \(missing) damaged stores left out" : ""
     let damages = damages > 0 ? ", \(damages) damages in stores that are in it" : ""
@@ -100,7 +100,7 @@ extension BackupDesk.Summary {
   }
 }
 
-/// Waits for connections on a lane of its own, as that blocks.
+/// Waits for connections on a separate lane, because that blocks.
 actor ControlListener {
   private let lane: Lane
 
@@ -109,12 +109,12 @@ actor ControlListener {
   /// A listener on a lane.
   init(_ lane: Lane) { self.lane = lane }
 
-  /// Makes the socket.
+  /// Creates the socket.
   func listen(at path: String) -> (descriptor: Int32?, failure: String) {
     ControlSocket.listen(at: path)
   }
 
-  /// The next connection; nil once the socket was shut down.
+  /// The next connection; nil after the socket was shut down.
   func accept(_ socket: Int32) -> ControlPeer? {
     ControlSocket.accept(socket).map { ControlPeer(descriptor: $0) }
   }

@@ -1,23 +1,23 @@
 import Glibc
 
-/// A socket in the data directory that the command line speaks to a running server by: a stream of lines, each
-/// a JSON object.
+/// A socket in the data directory through which the command line talks to a running server. It is a stream of lines,
+/// each a JSON object.
 ///
-/// It is a file of mode 0600 in a directory of the owner's, so that who may connect is who may read the data.
+/// The file has mode 0600 in a directory of the owner's, so only those who may read the data can connect.
 enum ControlSocket {
   /// The longest request, in bytes.
   static let maximumRequest = 1 << 16
-  /// Connections that wait to be served, one at a time.
+  /// How many connections may wait; one is served at a time.
   private static let backlog: Int32 = 8
 
-  /// Makes the socket and listens. One that an earlier process left is replaced.
+  /// Creates the socket and listens. It replaces a socket of an earlier process.
   /// - Returns: the descriptor; nil with the call that failed.
   static func listen(at path: String) -> (descriptor: Int32?, failure: String) {
     unlink(path)
     let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
     guard descriptor >= 0 else { return (nil, failure("socket")) }
     let isBound = withAddress(of: path) { bind(descriptor, $0, $1) == 0 }
-    // Nobody can connect before it listens, so that the mode is right from the first connection on.
+    // Nobody can connect before `listen`, so the mode is right for the first connection already.
     guard isBound, chmod(path, 0o600) == 0, Glibc.listen(descriptor, backlog) == 0 else {
       let words = failure("bind")
       close(descriptor)
@@ -39,7 +39,7 @@ enum ControlSocket {
     return descriptor
   }
 
-  /// Waits for a connection; nil once the socket was shut down.
+  /// Waits for a connection; nil after the socket was shut down.
   static func accept(_ descriptor: Int32) -> Int32? {
     while true {
       let peer = Glibc.accept(descriptor, nil, nil)
@@ -55,8 +55,8 @@ enum ControlSocket {
     }
   }
 
-  /// Calls `body` with the address of a path. One that is too long for an address is reached through its
-  /// directory's descriptor. <https://man7.org/linux/man-pages/man7/unix.7.html>
+  /// Calls `body` with the address of a path. If the path is too long for an address, the address uses the descriptor
+  /// of the path's directory. <https://man7.org/linux/man-pages/man7/unix.7.html>
   private static func withAddress(
     of path: String, _ body: (UnsafePointer<sockaddr>, socklen_t) -> Bool
   ) -> Bool {

@@ -1,5 +1,5 @@
-/// Every setting's name, as a configuration file writes it. A flag writes it in kebab case, the environment
-/// as `HOTEL_BOOKMARKS_` and upper snake case. A name that is not here refuses to start.
+/// The names of all settings, as in a configuration file. A flag has the name in kebab case, the environment has it in
+/// upper snake case after `HOTEL_BOOKMARKS_`. With an unknown name the server does not start.
 package enum SettingKey: String, CaseIterable, Sendable {
   case hostname
   case port
@@ -34,13 +34,13 @@ package enum SettingKey: String, CaseIterable, Sendable {
   case showCost
   case drainSeconds
 
-  /// What names in the environment start with.
+  /// The prefix of names in the environment.
   static let environmentPrefix = "HOTEL_BOOKMARKS_"
 
   /// The name in the environment.
   package var environmentName: String { Self.environmentPrefix + words(joinedBy: "_").uppercased() }
 
-  /// The name as a command-line flag, without dashes before it.
+  /// The name as a command-line flag, without the leading dashes.
   package var flagName: String { words(joinedBy: "-") }
 
   /// Whether the setting is a whole number.
@@ -65,13 +65,13 @@ package enum SettingKey: String, CaseIterable, Sendable {
   }
 }
 
-/// What people read of a setting: `serve --help`, the table of the page Operations and that of the README are made of
-/// this.
+/// The descriptions of settings. `serve --help` shows them, and a test compares the tables of the Operations page and
+/// of the README with them.
 extension SettingKey {
-  /// What holds where the setting is not given, in Markdown.
+  /// The default, in Markdown.
   package var standard: String { texts.standard }
 
-  /// What the setting is and may be, in Markdown.
+  /// The setting's meaning and its allowed values, in Markdown.
   package var meaning: String { texts.meaning }
 
   /// The setting's row in a table of flags, names in a file, defaults and meanings.

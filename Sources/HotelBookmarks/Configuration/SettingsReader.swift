@@ -9,14 +9,15 @@ import Logging
 import SearchProxy
 import Stores
 
-/// Puts the settings together: a flag before the environment before the file before the default.
+/// Reads the settings. A flag has priority over the environment, the environment over the file, the file over the
+/// default.
 package struct SettingsReader: Sendable {
   private let reader: ConfigReader
 
   /// - Parameter flags: the flags that were given, by setting.
   /// - Parameter environment: the process' environment.
   /// - Parameter file: the bytes of a JSON object of settings; nil for no file.
-  /// - Throws: ``SettingsError`` for a name that is no setting or a value of the wrong kind.
+  /// - Throws: ``SettingsError`` for an unknown name or a value of the wrong kind.
   package init(
     flags: [SettingKey: String], environment: [String: String], file: [UInt8]?
   ) throws(SettingsError) {
@@ -38,7 +39,7 @@ package struct SettingsReader: Sendable {
   }
 
   /// The settings.
-  /// - Throws: ``SettingsError`` for a value that a setting can't have.
+  /// - Throws: ``SettingsError`` for an invalid value.
   package func settings() throws(SettingsError) -> Settings {
     var settings = Settings()
     settings.hostname = string(.hostname) ?? settings.hostname
@@ -112,7 +113,7 @@ package struct SettingsReader: Sendable {
     }
   }
 
-  /// A list of networks; empty where it is not set.
+  /// A list of networks; empty if it is not set.
   func networks(_ setting: SettingKey) throws(SettingsError) -> [CIDRBlock] {
     guard let text = string(setting) else { return [] }
     let parts = text.split { $0 == "," || $0 == " " }
@@ -123,7 +124,7 @@ package struct SettingsReader: Sendable {
     return networks
   }
 
-  /// A setting's text; nil where it is not set.
+  /// A setting's text; nil if it is not set.
   func string(_ setting: SettingKey) -> String? {
     reader.string(forKey: ConfigKey([setting.rawValue]))
   }
@@ -186,15 +187,16 @@ package struct SettingsReader: Sendable {
     AbsoluteConfigKey([setting.rawValue])
   }
 
-  /// The error of a value that a setting can't have.
+  /// The error of an invalid value.
   static func wrong(_ setting: SettingKey, _ wanted: String) -> SettingsError {
     SettingsError(description: "\(setting.rawValue) must be \(wanted)")
   }
 }
 
 extension SettingsReader {
-  /// Reads whose ID tokens are exchanged: `ISSUER#CLIENT` by commas, several clients of one issuer each with a `#`
-  /// or an entry of its own; and `ISSUER#URL` for key sets that are not where discovery says.
+  /// Reads the issuers whose ID tokens are accepted: `ISSUER#CLIENT`, separated by commas. Further clients of an issuer
+  /// follow with a `#` each, or have an entry of their own. Also reads `ISSUER#URL` for key sets at another URL than
+  /// discovery says.
   /// - Throws: ``SettingsError``.
   func readIssuers(into settings: inout Settings) throws(SettingsError) {
     var issuers: [(url: String, audiences: [String])] = []
@@ -229,7 +231,7 @@ extension SettingsReader {
     settings.issuerNetworks = try networks(.issuerNetworks)
   }
 
-  /// The parts, none of them empty, of a list's entries.
+  /// The parts of each entry of a list; none of them is empty.
   private func entries(of setting: SettingKey) throws(SettingsError) -> [[String]] {
     guard let text = string(setting) else { return [] }
     let entries = text.split { $0 == "," || $0 == " " }.map { entry in
@@ -241,7 +243,7 @@ extension SettingsReader {
     return entries
   }
 
-  /// An issuer has no query (OpenID Connect Core 1.0, section 2).
+  /// Whether a text is an issuer's URL, which has no query (OpenID Connect Core 1.0, section 2).
   private static func isIssuer(_ text: String) -> Bool {
     IssuerURL(text) != nil && !text.utf8.contains(UInt8(ascii: "?"))
   }

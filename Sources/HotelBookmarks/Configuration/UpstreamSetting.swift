@@ -1,7 +1,7 @@
 import FoundationEssentials
 import SearchProxy
 
-/// An upstream as a setting names it.
+/// An upstream in the form of the setting.
 package enum UpstreamSetting: Sendable, Equatable {
   /// `embedded`: the catalogue in this process.
   case embedded
@@ -12,7 +12,7 @@ package enum UpstreamSetting: Sendable, Equatable {
   /// `opensearch:http://host:9200#index`: OpenSearch or Elasticsearch.
   case openSearch(url: String, index: String)
 
-  /// What a setting may be, for the one who got it wrong.
+  /// The allowed values, for the message about an invalid one.
   static let expected = """
     embedded, an http or https URL, couchbase:URL#INDEX or opensearch:URL#INDEX; several, in the order in \
     which they are to be asked, by commas
@@ -33,14 +33,14 @@ package enum UpstreamSetting: Sendable, Equatable {
     }
   }
 
-  /// Reads a list of them; nil when one is none, or there is none.
+  /// Reads a list of upstreams; nil if it is empty or an entry is invalid.
   static func list(_ text: String) -> [UpstreamSetting]? {
     let parts = text.split { $0 == "," || $0 == " " }
     let upstreams = parts.compactMap { UpstreamSetting(String($0)) }
     return parts.isEmpty || upstreams.count != parts.count ? nil : upstreams
   }
 
-  /// What the start-up banner, metrics and logs call it.
+  /// Its name in the start-up banner, in metrics and in logs.
   package var name: String {
     switch self {
     case .embedded: "the embedded catalogue"
@@ -62,18 +62,18 @@ package enum UpstreamSetting: Sendable, Equatable {
   }
 }
 
-/// The names and passwords that search engines are asked with, from a file that only the server may read: a
-/// line for each engine, its origin, a blank, and `USER:PASSWORD`.
+/// The names and passwords for search engines, from a file that only the server should be able to read. Each engine has
+/// a line: its URL, a space, and `USER:PASSWORD`.
 ///
-/// They go to the origin that they stand beside and nowhere else; what a person sends never reaches an engine.
+/// Credentials are sent only to the origin on their line. Credentials of people are never sent to an engine.
 struct UpstreamCredentials: Sendable {
   private let fields: [UpstreamOrigin: String]
 
-  /// None.
+  /// No credentials.
   init() { fields = [:] }
 
   /// Reads a file.
-  /// - Throws: ``SettingsError`` that names the line, never what is in it.
+  /// - Throws: ``SettingsError`` that names the line, but never its content.
   init(file path: String) throws(SettingsError) {
     guard let data = FileManager.default.contents(atPath: path),
       let text = String(validating: data, as: UTF8.self)
@@ -94,6 +94,6 @@ struct UpstreamCredentials: Sendable {
     self.fields = fields
   }
 
-  /// The value of `Authorization` for an engine; nil for none.
+  /// The value of `Authorization` for an engine; nil if it has no credentials.
   func authorization(for url: UpstreamURL) -> String? { fields[url.origin] }
 }

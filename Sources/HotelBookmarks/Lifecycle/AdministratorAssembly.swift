@@ -1,16 +1,16 @@
 import Accounts
 import Stores
 
-/// The administrator whom the settings name, and the password that was drawn for them at the first start.
+/// The administrator of the settings, and the random password of the first start.
 struct AdministratorAssembly: Sendable {
   let administrator: Administrator
   private let file: AdministratorFile
   private let drawn: AdministratorFile.Password?
 
-  /// Takes the password from the file that the settings name, otherwise the one that the data directory
-  /// keeps, which is drawn when there is none.
-  /// - Throws: ``SettingsError`` for a name or password that can't be; `ServiceError` when the data
-  ///   directory's file can't be used.
+  /// Reads the password from the file of the settings. Without one it reads the password of the data directory, which
+  /// is made at the first start.
+  /// - Throws: ``SettingsError`` for an invalid name or password; `ServiceError` if the data directory's file can't be
+  ///   used.
   init(_ settings: Settings) throws {
     let file = AdministratorFile(DataFiles.administrator(in: settings.data))
     self.file = file
@@ -21,7 +21,7 @@ struct AdministratorAssembly: Sendable {
       }
       drawn = nil
     } else {
-      // The name first: a wrong one must not cost a password.
+      // The name is checked first, so that an invalid name does not use up a new password.
       try Self.checked { _ = try UserName(settings.adminName) }
       let password = try file.password()
       administrator = try Self.checked {
@@ -31,17 +31,17 @@ struct AdministratorAssembly: Sendable {
     }
   }
 
-  /// The password to be shown, once; nil when it was shown before or comes from a file of the operator's.
+  /// The new password, to be shown once; nil if it was already shown or comes from the operator's file.
   var freshPassword: Secret? { drawn?.fresh }
 
   /// Notes that the password was shown.
-  /// - Throws: `ServiceError`; the next start draws another password then.
+  /// - Throws: `ServiceError`; then the next start makes another password.
   func noteShown() throws {
     if let drawn { try file.noteShown(drawn) }
   }
 
-  /// Refuses to start where a user has the administrator's name: either of the two could not log in any more.
-  /// - Throws: ``SettingsError``; the store's errors.
+  /// Checks that no user has the administrator's name: one of the two could no longer log in.
+  /// - Throws: ``SettingsError`` if a user has it; the store's errors.
   func checkName(_ accounts: AccountService) async throws {
     guard try await accounts.accountID(ofUser: administrator.name.text) == nil else {
       throw SettingsError(

@@ -18,18 +18,18 @@ package struct BookmarkServer: Sendable {
   private let announce: @Sendable (String) -> Void
 
   /// A server with these settings.
-  /// - Parameter announce: takes the lines for the person who starts it.
+  /// - Parameter announce: shows lines to the person who starts the server.
   package init(_ settings: Settings, announce: @escaping @Sendable (String) -> Void) {
     self.settings = settings
     self.announce = announce
   }
 
-  /// Serves until SIGTERM or SIGINT: then, after the settings' delay, nothing new is taken, what is in flight is finished, and the stores
-  /// are closed.
-  /// - Throws: what keeps it from starting: a directory in use, a port taken, settings that can't be.
+  /// Serves until SIGTERM or SIGINT. Then, after the delay of the settings, it accepts nothing new, finishes the
+  /// running requests, and closes the stores.
+  /// - Throws: the reason why it can't start, such as a data directory or a port in use, or invalid settings.
   package func run() async throws {
-    // An event loop for every other processor: the threads that answer need the rest, and more loops than that make
-    // each request dearer. Before anything uses them.
+    // One event loop for every two processors: the threads that answer need the others, and more loops make each
+    // request more expensive. This has to run before the loops are used.
     NIOSingletons.groupLoopCountSuggestion = max(1, System.coreCount / 2)
     let metrics = PrometheusRegistry()
     MetricsSystem.bootstrap(metrics)
@@ -93,7 +93,7 @@ package struct BookmarkServer: Sendable {
     try await group.run()
   }
 
-  /// What listens at the operators' own port, where there is one.
+  /// The listener at the operators' own port; nil without such a port.
   private func operations(_ router: RequestRouter) async throws -> OperationsListener? {
     guard let port = settings.operationsPort else { return nil }
     return try await OperationsListener(hostname: settings.hostname, port: port, answers: router)
@@ -111,7 +111,7 @@ package struct BookmarkServer: Sendable {
         backlog: Self.backlog),
       onServerRunning: { channel in
         let port = channel.localAddress?.port ?? settings.port
-        // Not waited for: connections are accepted only when this has returned.
+        // A task, because connections are accepted only after this closure has returned.
         Task {
           let password = administrator.freshPassword
           let text =
@@ -135,11 +135,11 @@ package struct BookmarkServer: Sendable {
       logger: logger)
   }
 
-  /// Connections that wait to be accepted.
+  /// How many connections may wait to be accepted.
   private static let backlog = 1_024
 }
 
-/// Keeps the stores while the server runs and closes them after it: services stop in reverse order.
+/// Keeps the stores while the server runs and closes them at the end. Services stop in reverse order.
 struct StoreService: Service {
   let assembly: ServiceAssembly
 
@@ -149,8 +149,8 @@ struct StoreService: Service {
   }
 }
 
-/// Carries out what was answered 202 before the stores are closed: told to stop after the HTTP server, which accepts
-/// it, and before them.
+/// Carries out the writes that were answered 202. It stops after the HTTP server, which accepts them, and before the
+/// stores are closed.
 struct WriteService: Service {
   let writes: PendingWrites
 
@@ -160,9 +160,9 @@ struct WriteService: Service {
   }
 }
 
-/// What keeps a command from its work, in words for the person who started it.
+/// The failure of a command in words for the person who started it.
 package enum StartFailure {
-  /// Whether the person has to change something first: exit status 78 of sysexits.h.
+  /// Whether the person has to change the configuration first: exit status 78 of sysexits.h.
   package static func isConfiguration(_ error: any Error) -> Bool {
     switch error {
     case is CertificateFailure, is DataDirectoryError, is SettingsError: true
@@ -172,7 +172,7 @@ package enum StartFailure {
     }
   }
 
-  /// One line.
+  /// The failure as one line.
   package static func line(_ error: any Error) -> String {
     words(error).split(whereSeparator: \.isNewline).joined(separator: " ")
   }

@@ -9,13 +9,13 @@ import ServiceLifecycle
 import Stores
 import UnixSignals
 
-/// What connections are held to, and the certificate that they use.
+/// The limits of connections, and their certificate.
 struct ConnectionAssembly: Sendable {
-  /// Descriptors that neither stores nor connections may use: logs, keys, upstreams, the catalogue.
+  /// File descriptors that are reserved for logs, keys, upstreams and the catalogue.
   private static let spareDescriptors = 256
-  /// Descriptors of an open store: its file, the log and one while it is opened.
+  /// File descriptors of an open store: its file, its write-ahead log, and one while it is being opened.
   private static let descriptorsPerStore = 3
-  /// Connections however few descriptors there are.
+  /// The least number of connections, even with few file descriptors.
   private static let fewestConnections = 64
 
   let caps: ConnectionCaps
@@ -58,7 +58,7 @@ struct ConnectionAssembly: Sendable {
     }
   }
 
-  /// The connections that the limit on descriptors leaves room for beside the stores.
+  /// The number of connections for which the limit of file descriptors is enough, besides the stores.
   static func connections(descriptors: Int, openStores: Int?) -> Int {
     let stores =
       openStores
@@ -70,7 +70,7 @@ struct ConnectionAssembly: Sendable {
 
   private static func spare(descriptors: Int) -> Int { min(spareDescriptors, descriptors / 4) }
 
-  /// The server's HTTP side.
+  /// Builds the HTTP server.
   /// - Parameter answers: the service; over HTTP/2 Hummingbird asks it.
   func server(_ answers: any RequestAnswering) -> HTTPServerBuilder {
     HTTPServerBuilder { responder in
@@ -99,7 +99,7 @@ struct ConnectionAssembly: Sendable {
   }
 
   /// Connections and requests, for the administrator.
-  /// - Parameter addresses: how many addresses are told, at most.
+  /// - Parameter addresses: how many addresses are reported, at most.
   func traffic(addresses: Int) -> Administration.Traffic {
     var traffic = Administration.Traffic()
     let counts = ledger.counts
@@ -111,7 +111,7 @@ struct ConnectionAssembly: Sendable {
     return traffic
   }
 
-  /// Shows how much there is to do.
+  /// Adds the load to the metrics.
   func report(to metrics: PrometheusRegistry) {
     metrics.collect { [admission, ledger, caps] in
       let counts = ledger.counts
@@ -132,7 +132,7 @@ struct ConnectionAssembly: Sendable {
 
 /// A certificate or key that can't be used.
 struct CertificateFailure: Error, CustomStringConvertible {
-  /// What TLS said.
+  /// The error of TLS.
   let detail: String
 
   var description: String { "The certificate or its key can't be used (\(detail))" }
@@ -140,7 +140,8 @@ struct CertificateFailure: Error, CustomStringConvertible {
 
 /// The process' limit on file descriptors.
 enum FileDescriptors {
-  /// How many there may be, after raising the soft limit to the hard one: stores and connections need them.
+  /// The limit, after the soft limit is raised to the hard one, but at most to 65,536. Stores and connections need
+  /// descriptors.
   static let limit: Int = {
     var limits = rlimit()
     guard getrlimit(__rlimit_resource_t(7), &limits) == 0 else { return 1_024 }
@@ -155,8 +156,8 @@ enum FileDescriptors {
   }()
 }
 
-/// Measures how far behind the server is: how much later than it wished a task runs that has nothing to do, and how
-/// long requests wait for a thread that have not overdrawn.
+/// Measures the server's overload: how much too late an idle task runs, and how long requests of accounts that are not
+/// overdrawn wait for a thread.
 struct AdmissionService: Service {
   let admission: Admission
   let pool: LanePool
@@ -173,9 +174,9 @@ struct AdmissionService: Service {
   }
 }
 
-/// Takes a renewed certificate: within ten seconds, and at once after SIGHUP.
+/// Loads a renewed certificate: within ten seconds, and at once after SIGHUP.
 struct CertificateService: Service {
-  /// How often the files are looked at: 10 seconds.
+  /// How often the files are checked: 10 seconds.
   private static let interval = Duration.seconds(10)
 
   let certificates: Certificates
@@ -205,21 +206,21 @@ struct CertificateService: Service {
   }
 }
 
-/// The control group that the process is in, as far as it says how much memory there is.
+/// The memory limit of the process's control group.
 ///
 /// Source: cgroups(7); the kernel's "Control Group v2", `memory.max`, and v1's `memory.limit_in_bytes`.
 enum ControlGroup {
-  /// The part of the limit that one kind of memory may take: an eighth.
+  /// Each kind of memory gets this part of the limit: an eighth.
   private static let part = 8
 
-  /// Bytes that this process may take; nil without a limit.
+  /// Bytes that this process may use; nil without a limit.
   static var memoryLimit: Int? {
     memoryLimit(groups: text("/proc/self/cgroup") ?? "", read: text)
   }
 
-  /// The least limit of the groups that a process is in and of those around them.
-  /// - Parameter groups: what `/proc/self/cgroup` says: lines of `number:controllers:path`.
-  /// - Parameter read: gives a file's text; nil for one that can't be read.
+  /// The lowest limit of the process's groups and their parents.
+  /// - Parameter groups: the text of `/proc/self/cgroup`: lines of `number:controllers:path`.
+  /// - Parameter read: returns a file's text; nil for one that can't be read.
   static func memoryLimit(groups: String, read: (String) -> String?) -> Int? {
     var limits: [Int] = []
     for line in groups.split(separator: "\n") {
@@ -234,7 +235,7 @@ enum ControlGroup {
       } else {
         continue
       }
-      // A container sees its own group as the root, whatever the path says.
+      // A container sees its own group as the root, whatever the path is.
       var path = parts[2].split(separator: "/")
       while true {
         let directory = path.isEmpty ? root : root + "/" + path.joined(separator: "/")
@@ -246,12 +247,12 @@ enum ControlGroup {
     return limits.min()
   }
 
-  /// What one kind of memory may take of a limit.
+  /// The share of one kind of memory in a limit.
   static func share(of limit: Int, least: Int, most: Int) -> Int {
     min(most, max(least, limit / part))
   }
 
-  /// Nil for `max`. Version 1 says "no limit" by a number that no machine has, which bounds nothing.
+  /// Nil for `max`. Version 1 writes "no limit" as a number larger than any memory, which has no effect.
   private static func number(_ text: String) -> Int? {
     text.split(whereSeparator: \.isWhitespace).first.flatMap { Int($0) }.flatMap {
       $0 > 0 ? $0 : nil

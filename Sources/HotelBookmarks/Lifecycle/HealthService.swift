@@ -5,8 +5,9 @@ import Logging
 import NIOConcurrencyHelpers
 import ServiceLifecycle
 
-/// Renews what operators are told once a second: the disk, the metrics and the server's history on a thread that does nothing else, so that
-/// no work on Swift's pool and no store can hold it up; the upstream, which makes a server degraded at most, beside it.
+/// Renews the health that operators ask for, once a second. The disk, the metrics and the server's history have a
+/// separate thread, so that neither work on Swift's threads nor a store can delay them. The upstream, whose failure
+/// only makes the server degraded, is checked by a task.
 struct HealthService: Service {
   let assembly: ServiceAssembly
   let logger: Logger
@@ -37,8 +38,8 @@ struct HealthService: Service {
   }
 }
 
-/// Says that the server stops as soon as it is told to, and lets everything go on for a while, so that whoever
-/// sends requests here learns of it in time: the last service, which is told first and waited for.
+/// Reports the stop in `/readyz` at once, and lets the server continue for a while, so that load balancers notice in
+/// time. It is the last service, so it is told first to stop, and the others wait for it.
 struct FarewellService: Service {
   let health: Health
   let delay: Duration
@@ -51,12 +52,12 @@ struct FarewellService: Service {
     logger.notice(
       "stops soon: requests are still taken, /readyz says 503",
       metadata: ["seconds": "\(delay.components.seconds)"])
-    // A cancelled task, which is a server that fails, waits for nobody.
+    // A cancelled task, of a server that fails, does not wait.
     try? await Task.sleep(for: delay)
   }
 }
 
-/// Keeps the operators' own port open for as long as anything runs.
+/// Keeps the operators' own port open until all later services have stopped.
 struct OperationsService: Service {
   let listener: OperationsListener
 
@@ -66,14 +67,14 @@ struct OperationsService: Service {
   }
 }
 
-/// A thread that does one thing again and again.
+/// A thread that repeats one piece of work.
 private actor HealthThread {
   private let lane = Lane(name: "health")
   private let isOver = ConditionLock(value: false)
 
   nonisolated var unownedExecutor: UnownedSerialExecutor { lane.asUnownedSerialExecutor() }
 
-  /// Does it at each interval until ``stop()``.
+  /// Runs the work at each interval until ``stop()``.
   func run(_ work: @Sendable () -> Void) {
     while !isOver.lock(whenValue: true, timeoutSeconds: Double(Health.intervalSeconds)) { work() }
     isOver.unlock()
@@ -85,6 +86,6 @@ private actor HealthThread {
     isOver.unlock(withValue: true)
   }
 
-  /// Gives the thread back.
+  /// Stops the thread.
   nonisolated func end() async { await lane.stop() }
 }

@@ -5,9 +5,9 @@ import Logging
 import SearchProxy
 import Stores
 
-/// Gets the documents of token issuers over HTTP, by the same client and the same rule on addresses as upstreams.
+/// Fetches the documents of token issuers over HTTP, with the same client and the same address rules as for upstreams.
 struct IssuerAssembly: IssuerDocuments {
-  /// How long an issuer may take for one document: 5 s in all, for somebody waits to be let in.
+  /// The time limits for one document: 5 s in total, because a person waits for the log-in.
   private static let timeouts = UpstreamTimeouts(
     connect: .seconds(2), firstByte: .seconds(4), total: .seconds(5))
 
@@ -15,7 +15,7 @@ struct IssuerAssembly: IssuerDocuments {
   private let networks: [CIDRBlock]
   private let logger: Logger
 
-  /// For the issuers of the settings.
+  /// Makes a client for the issuers of the settings.
   init(_ settings: Settings, logger: Logger) {
     issuers = settings.issuers
     networks = settings.issuerNetworks
@@ -25,8 +25,8 @@ struct IssuerAssembly: IssuerDocuments {
   func document(
     at url: String, of issuer: TrustedIssuer
   ) async throws -> [UInt8] {
-    // What a discovery document names is the issuer's word: it may lead to the issuer's own origin, or to none of
-    // this machine or its link.
+    // The URL in a discovery document comes from the issuer. It may lead to the issuer's own origin, or to any address
+    // that is neither of this machine nor of its link.
     let given = issuer.keysURL.flatMap { IssuerURL($0)?.origin }
     guard let url = IssuerURL(url), let own = IssuerURL(issuer.url),
       url.origin.scheme == .https || own.origin.scheme == .http || url.origin == given
@@ -51,23 +51,23 @@ struct IssuerAssembly: IssuerDocuments {
       ])
   }
 
-  /// What metrics and logs call an issuer: its place in the setting.
+  /// The issuer's name in metrics and logs: its position in the setting.
   private func name(of issuer: TrustedIssuer) -> String {
     "issuer-\((issuers.firstIndex { $0 == issuer } ?? 0) + 1)"
   }
 }
 
-/// A URL of a token issuer's: https, or http on this machine for development and tests.
+/// The URL of a token issuer: https, or http on this machine for development and tests.
 struct IssuerURL: Sendable, Equatable {
-  /// What such a URL must be, for the one who got it wrong.
+  /// The allowed URLs, for the message about an invalid one.
   static let expected = "an https URL, or an http URL of localhost or a loopback address"
 
   /// Scheme, host and port.
   let origin: UpstreamOrigin
-  /// The URL as it is asked for.
+  /// The whole URL.
   let text: String
 
-  /// Checks a URL by the rules for upstreams; a query may follow its path.
+  /// Checks a URL by the rules for upstreams; it may have a query.
   init?(_ text: String) {
     let parts = text.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
     guard let base = parts.first.map({ String($0) }), let url = try? UpstreamURL(base),
@@ -78,9 +78,9 @@ struct IssuerURL: Sendable, Equatable {
     self.text = text
   }
 
-  /// Where a connection may lead: for plain http nowhere but this machine.
-  /// - Parameter networks: what the operator allows; empty for no such list.
-  /// - Parameter isNamed: whether the operator has named this very origin.
+  /// The addresses that a connection may lead to; for http only those of this machine.
+  /// - Parameter networks: the networks that the operator allows; empty for the default rule.
+  /// - Parameter isNamed: whether the operator has named this origin.
   func addresses(_ networks: [CIDRBlock], isNamed: Bool) -> AddressRule {
     guard origin.scheme == .https else {
       return AddressRule(within: CIDRBlock.loopback)

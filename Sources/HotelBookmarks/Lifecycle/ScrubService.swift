@@ -4,20 +4,20 @@ import SQLiteEngine
 import ServiceLifecycle
 import Stores
 
-/// Looks slowly through all stores again and again, so that damage is found before somebody needs what is damaged, and
-/// logs all that was found, also by requests.
+/// Reads through all stores slowly and repeatedly, so that damage is found before a person needs the data. It also logs
+/// the damage that requests find.
 struct ScrubService: Service {
   /// The rest after each piece of at most 256 documents, and after each store: 100 ms. So it takes a hundredth of one
-  /// processor, and a day for some 800,000 stores.
+  /// processor, and a day for about 800,000 stores.
   static let pause = Duration.milliseconds(100)
-  /// The rest before the first look, and after one: 10 minutes.
+  /// The rest before the first pass, and after each: 10 minutes.
   static let rest = Duration.seconds(600)
-  /// How often what was found is logged: 5 seconds.
+  /// How often findings are logged: every 5 seconds.
   private static let interval = Duration.seconds(5)
 
   let desk: BackupDesk
   let logger: Logger
-  /// The rest between looks.
+  /// The rest between two passes.
   var rest = ScrubService.rest
 
   func run() async throws {
@@ -35,7 +35,7 @@ struct ScrubService: Service {
   }
 
   private func look() async {
-    // What it finds in rows is logged with what requests find.
+    // `log()` logs findings in rows, together with those of requests.
     let reporter = ScrubReporter { _ in
     } progress: { _, _ in
     }

@@ -3,24 +3,24 @@ import Hotels
 import Logging
 import SearchProxy
 
-/// The upstreams that the settings name, with all that stands before them, and what has to be given back.
+/// The upstreams of the settings, with their protection and their cache.
 ///
-/// The embedded catalogue is asked as it is. Upstreams over HTTP each have their own circuit breaker, bound and
-/// budget; the first that can answer does; and a cache in front of them outlives the process.
+/// The embedded catalogue needs no protection. Each upstream over HTTP has its own circuit breaker, limit of calls and
+/// retry budget. The first upstream that can answer is used. A cache on the disk keeps their answers.
 struct SearchAssembly: Sendable {
   let search: any HotelSearching
   let mirror: ScratchCatalogue
   /// The upstreams over HTTP, in the order in which they are asked.
   let guarded: [GuardedSearch]
-  /// Whether the catalogue in this process is asked.
+  /// Whether the catalogue in this process is an upstream.
   var hasCatalogue: Bool { catalogue != nil }
-  /// What keeps answers of upstreams over HTTP.
+  /// The cache of answers of upstreams over HTTP; nil without such upstreams.
   let cache: SearchCache?
   private let catalogue: HotelCatalogue?
   private let clients: [UpstreamClient]
 
-  /// - Throws: ``SettingsError`` for a URL or a file that can't be one. A catalogue that can't be used is no
-  ///   reason not to start: bookmarks work, searches say why they don't.
+  /// - Throws: ``SettingsError`` for an invalid URL or file. A catalogue that can't be used does not prevent the start:
+  ///   bookmarks work without it, and searches report the reason.
   init(_ settings: Settings, logger: Logger) async throws {
     mirror = ScratchCatalogue()
     catalogue =
@@ -62,7 +62,7 @@ struct SearchAssembly: Sendable {
     search = CachedSearch(
       upstreams.count == 1 ? upstreams[0] : FallbackSearch(upstreams),
       upstream: settings.upstreams.map(\.name).joined(separator: " "), cache: cache,
-      // Only the catalogue in this process knows another way than phrases.
+      // Only the catalogue in this process can match in other ways than by phrase.
       matching: settings.upstreams.contains(.embedded) ? nil : .phrase,
       isRecovering: { breakers.contains { $0.isRecovering } }, now: SystemClock.now,
       logger: logger)
@@ -125,7 +125,7 @@ struct SearchAssembly: Sendable {
 }
 
 extension UpstreamSetting {
-  /// The kind alone, for the names of metrics.
+  /// The kind of upstream, for the names of metrics.
   fileprivate var kind: String {
     switch self {
     case .embedded: "embedded"

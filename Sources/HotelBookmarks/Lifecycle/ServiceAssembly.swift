@@ -14,30 +14,30 @@ import SearchProxy
 import ServiceLifecycle
 import Stores
 
-/// Everything that a server is made of, wired in this one place.
+/// All parts of a server. This is the only place that connects them.
 struct ServiceAssembly: Sendable {
   let http: HTTPService
   let stores: DatabaseManager
   let keys: SigningKeys
   let administrator: AdministratorAssembly
   let connections: ConnectionAssembly
-  /// What removes that nobody can use any more.
+  /// Removes what nobody can use any more.
   let sweeper: Sweeper
   let users: UserDesk
-  /// The threads that work for requests and stores.
+  /// The threads that run requests and the work on stores.
   let pool: LanePool
-  /// Makes backups, and looks through stores.
+  /// Makes backups and verifies stores.
   let backupDesk: BackupDesk
   private let engine: any StorageEngine
   private let commits: @Sendable () -> Int
   private let search: SearchAssembly
   private let hashingThreads: NIOThreadPool
 
-  /// Opens what is beside the stores in the data directory, making what is absent.
-  /// - Parameter engine: any engine; ``close()`` closes it.
-  /// - Parameter pool: the threads that work for requests.
-  /// - Parameter backups: makes the desk that backs stores up as the engine does it.
-  /// - Parameter commits: how many commits the engine has made since it was opened.
+  /// Opens everything in the data directory besides the stores, and creates what is absent.
+  /// - Parameter engine: the storage engine; ``close()`` closes it.
+  /// - Parameter pool: the threads that run requests.
+  /// - Parameter backups: makes the desk that backs up stores of this engine.
+  /// - Parameter commits: returns the number of commits since the engine was opened.
   init(
     _ settings: Settings, _ connections: ConnectionAssembly, engine: any StorageEngine,
     pool: LanePool, backups: (DatabaseManager) -> BackupDesk,
@@ -122,7 +122,7 @@ struct ServiceAssembly: Sendable {
     }
   }
 
-  /// The stores over an engine, as many open at once as the limit on descriptors allows.
+  /// The stores of an engine. The limit of file descriptors decides how many are open at once, unless the settings do.
   static func stores(over engine: any StorageEngine, _ settings: Settings) -> DatabaseManager {
     DatabaseManager(
       engine: engine,
@@ -144,7 +144,7 @@ struct ServiceAssembly: Sendable {
     }
   }
 
-  /// What is counted now, for the server's history. Reads `/proc`: for a thread that may block.
+  /// The present counts, for the server's history. It reads `/proc`, so the calling thread may block.
   var totals: ServerHistory.Totals {
     var totals = connections.totals
     http.answers.add(to: &totals)
@@ -156,20 +156,20 @@ struct ServiceAssembly: Sendable {
     return totals
   }
 
-  /// Gives everything back, in the order in which nothing is missing to what still runs.
+  /// Closes all parts, each after those that use it.
   func close() async {
     await search.close()
     await stores.close()
     await engine.close()
     await pool.stop()
-    // It throws only when the threads are stopped already.
+    // It throws only if the threads are already stopped.
     try? await hashingThreads.shutdownGracefully()
   }
 }
 
-/// Looks for keys that the command line rotated while the server runs.
+/// Loads keys that the command line has rotated while the server runs.
 struct KeyService: Service {
-  /// How long a key that was dropped may still be taken: 30 seconds.
+  /// How often the keys are loaded: every 30 seconds. A removed key may be accepted until then.
   private static let interval = Duration.seconds(30)
 
   let keys: SigningKeys
@@ -187,10 +187,10 @@ struct KeyService: Service {
   }
 }
 
-/// Brings to lists what a commit about their members has left to be done, where that was not done at once: after an
-/// account was ended by the command line, or a store was full.
+/// Finishes the work on lists that a commit about their members has left: after the command line has erased an account,
+/// or after a store was full.
 struct ListUpkeep: Service {
-  /// How often it looks: every 20 seconds.
+  /// How often it checks: every 20 seconds.
   private static let interval = Duration.seconds(20)
 
   let lists: ListService
@@ -211,31 +211,31 @@ struct ListUpkeep: Service {
   }
 }
 
-/// Where things are in the data directory beside the stores.
+/// The paths of files in the data directory besides the stores.
 enum DataFiles {
-  /// The keys that tokens are signed with.
+  /// The keys that sign tokens.
   static func keys(in directory: String) -> String { directory + "/keys.json" }
-  /// Answers of upstreams; may be removed while no server runs.
+  /// The cache of upstreams' answers. It may be deleted while no server runs.
   static func searchCache(in directory: String) -> String { directory + "/search-cache.sqlite" }
-  /// The hash of the administrator's password, where it was drawn here.
+  /// The hash of the administrator's password, if the server has made the password.
   static func administrator(in directory: String) -> String { directory + "/administrator.json" }
-  /// Backups that were started over HTTP. An operator may make it a link to another disk.
+  /// Backups that were started over HTTP. An operator may replace the directory by a link to another disk.
   static func backups(in directory: String) -> String { directory + "/backups" }
-  /// The socket that the command line speaks to a running server by; only its owner may.
+  /// The socket between the command line and a running server. Only its owner may use it.
   static func control(in directory: String) -> String { directory + "/control" }
 }
 
-/// The one place that asks the system for the time of day.
+/// The only place that reads the system's wall clock.
 package enum SystemClock {
-  /// Now, to the millisecond.
+  /// The present time, with milliseconds.
   @Sendable package static func now() -> Timestamp {
     Timestamp(milliseconds: Int64(Date().timeIntervalSince1970 * 1_000))
   }
 }
 
-/// The text of `openapi.yaml`, which the server shows at the path of that name.
+/// The text of `openapi.yaml`, which the server also serves.
 enum Contract {
-  /// As it was when the program was built.
+  /// The text at the time of the build.
   static let text = [UInt8](
     UnsafeBufferPointer(start: ccontract_bytes(), count: ccontract_count()))
 }

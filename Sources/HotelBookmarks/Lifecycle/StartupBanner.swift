@@ -4,20 +4,20 @@ import JSON
 import Lanes
 import SQLite
 
-/// What a person sees when the server is up; shown on a thread of its own, for standard output may be a pipe
-/// that nobody reads.
+/// The text that a person sees when the server has started. It is shown by a separate thread, because standard output
+/// may be a pipe that nobody reads.
 actor StartupBanner {
   private let lane = Lane(name: "banner")
 
   nonisolated var unownedExecutor: UnownedSerialExecutor { lane.asUnownedSerialExecutor() }
 
-  /// Shows lines; returns when they are written.
+  /// Shows lines, and returns when they are written.
   func show(_ text: String, _ announce: @Sendable (String) -> Void) { announce(text) }
 
-  /// The addresses that stand for all of this machine's, and one by which it reaches itself.
+  /// The addresses that mean all addresses of this machine, and the loopback address for each.
   private static let everywhere = ["0.0.0.0": "127.0.0.1", "::": "::1"]
 
-  /// - Returns: a URL of this machine's where the server listens at all of its addresses.
+  /// - Returns: a URL; with a loopback address if the server listens at all addresses.
   private static func url(of settings: Settings, port: Int, scheme: String) -> String {
     let host = everywhere[settings.hostname] ?? settings.hostname
     return "\(scheme)://\(host.contains(":") ? "[\(host)]" : host):\(port)"
@@ -28,8 +28,8 @@ actor StartupBanner {
     return settings.publicURL ?? url(of: settings, port: port, scheme: scheme)
   }
 
-  /// The banner as a line of JSON, as log lines are.
-  /// - Parameter now: the moment that it is written.
+  /// The banner as a line of JSON, in the form of log lines.
+  /// - Parameter now: the time of the line.
   static func json(
     _ settings: Settings, port: Int, operationsPort: Int? = nil, password: Secret? = nil,
     now: Timestamp
@@ -57,7 +57,7 @@ actor StartupBanner {
 
   /// The banner for people.
   /// - Parameter operationsPort: the operators' own port; nil for none.
-  /// - Parameter password: the administrator's, where it was drawn at this start: the one place that shows it.
+  /// - Parameter password: the administrator's password, if it was made at this start. It is shown only here.
   static func text(
     _ settings: Settings, port: Int, operationsPort: Int? = nil, password: Secret? = nil
   ) -> String {

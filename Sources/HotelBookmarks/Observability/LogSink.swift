@@ -6,28 +6,28 @@ package import Logging
 import NIOConcurrencyHelpers
 import SQLite
 
-/// Log lines on their way to standard error, which may be a pipe whose reader has stopped: a request hands its
-/// line over and goes on, and a thread of the sink's own writes.
+/// Writes log lines to standard error, which may be a pipe that nobody reads. A request hands over its line and
+/// continues; a separate thread of the sink writes it.
 ///
-/// A line that finds ``maximumBytes`` waiting is dropped and counted.
+/// If more than ``maximumBytes`` would wait, the line is dropped and counted.
 package final class LogSink: Sendable {
-  /// Bytes of lines that wait at most: 1 MiB, some 5,000 lines.
+  /// The maximum of bytes that wait: 1 MiB, about 5,000 lines.
   package static let maximumBytes = 1 << 20
-  /// Seconds that ``finish(within:)`` waits at most: a stopped reader can't keep the process from ending.
+  /// The maximum of seconds that ``finish(within:)`` waits, so that a blocked pipe can't keep the process from ending.
   package static let finishSeconds = 1
 
   private struct Queue {
     var lines: [[UInt8]] = []
     var bytes = 0
     var dropped = 0
-    /// Whether the thread writes, or is about to.
+    /// Whether the thread is writing or is about to write.
     var isWriting = false
   }
 
   private let queue = NIOLockedValueBox(Queue())
   private let writer: Writer
 
-  /// A sink with nothing in it.
+  /// An empty sink.
   /// - Parameter write: writes bytes, and may block.
   package init(write: @escaping @Sendable ([UInt8]) -> Void = { StandardError.write($0) }) {
     writer = Writer(write)
@@ -36,7 +36,7 @@ package final class LogSink: Sendable {
   /// How many lines were dropped.
   package var droppedCount: Int { queue.withLockedValue { $0.dropped } }
 
-  /// Takes a line, its line break included. Never waits.
+  /// Adds a line, with its line break. It never waits.
   package func append(_ line: [UInt8]) {
     let mustWake = queue.withLockedValue { queue in
       guard queue.bytes + line.count <= Self.maximumBytes else {
@@ -51,7 +51,7 @@ package final class LogSink: Sendable {
     if mustWake { Task { await writer.run { self.take() } } }
   }
 
-  /// Waits until every line is written, for a while at most.
+  /// Waits until every line is written, but at most for `limit`.
   package func finish(within limit: Duration = .seconds(finishSeconds)) async {
     let clock = ContinuousClock()
     let end = clock.now + limit
@@ -60,7 +60,7 @@ package final class LogSink: Sendable {
     }
   }
 
-  /// What waits; nil, and the thread's leave, when that is nothing.
+  /// The waiting lines; nil if there are none, and the thread then stops writing.
   private func take() -> [[UInt8]]? {
     queue.withLockedValue { queue in
       guard !queue.lines.isEmpty else {
@@ -72,7 +72,7 @@ package final class LogSink: Sendable {
     }
   }
 
-  /// Writes on a thread of its own.
+  /// Writes on a separate thread.
   private actor Writer {
     private let lane = Lane(name: "log")
     private let write: @Sendable ([UInt8]) -> Void
@@ -98,7 +98,7 @@ package struct LineLogHandler: LogHandler {
   private let sink: LogSink
   private let now: @Sendable () -> Timestamp
 
-  /// A handler of one logger.
+  /// The handler of one logger.
   package init(
     _ format: Settings.LogFormat, label: String, sink: LogSink,
     now: @escaping @Sendable () -> Timestamp
@@ -128,7 +128,7 @@ package struct LineLogHandler: LogHandler {
   private func text(_ event: LogEvent, _ metadata: Pairs) -> [UInt8] {
     let pairs = metadata.map { " \($0.key)=\($0.value)" }.joined()
     let line = "\(now().rfc3339) \(event.level.rawValue) \(label): \(event.message)\(pairs)"
-    // One line each, whatever a value holds.
+    // One line for each event, whatever a value contains.
     return line.utf8.map { $0 == 0x0A || $0 == 0x0D ? 0x20 : $0 }
   }
 
@@ -147,11 +147,11 @@ package struct LineLogHandler: LogHandler {
 
 /// The process' standard error.
 package enum StandardError {
-  /// Writes bytes; what can't be written (a full disk, a closed pipe) is given up, for a log must not end
-  /// the service. One call of `write(2)` for a line, so that lines stay whole.
+  /// Writes bytes. Bytes that can't be written (a full disk, a closed pipe) are lost, because a log must not end the
+  /// service. Each line takes one call of `write(2)`, so that lines stay whole.
   package static func write(_ bytes: [UInt8]) { write(bytes, to: STDERR_FILENO) }
 
-  /// Writes bytes in the same way to another descriptor.
+  /// Writes bytes to another descriptor in the same way.
   static func write(_ bytes: [UInt8], to descriptor: Int32) {
     bytes.withUnsafeBytes { buffer in
       var rest = buffer[...]
@@ -170,10 +170,10 @@ package enum StandardError {
   }
 }
 
-/// The process' standard output, without the buffer and the lock that `print` has: a write that blocks, since
-/// nobody reads the pipe, must not keep the process from ending.
+/// The process' standard output without the buffer and the lock of `print`: a write that blocks on an unread pipe must
+/// not keep the process from ending.
 package enum StandardOutput {
-  /// Writes bytes; what can't be written is given up.
+  /// Writes bytes; bytes that can't be written are lost.
   package static func write(_ bytes: [UInt8]) {
     StandardError.write(bytes, to: STDOUT_FILENO)
   }

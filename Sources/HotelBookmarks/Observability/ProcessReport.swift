@@ -3,12 +3,12 @@ import Glibc
 import Lanes
 import SQLiteEngine
 
-/// Shows what the system knows of this process, by the names that Prometheus' client libraries give it, and which
-/// version it is.
+/// The system's figures about this process, with the names of Prometheus' client libraries, and the version of the
+/// program.
 struct ProcessReport: Sendable {
   private let started = Date().timeIntervalSince1970
 
-  /// Puts it among the metrics.
+  /// Adds them to the metrics.
   func report(to metrics: PrometheusRegistry) {
     metrics.collect { samples }
   }
@@ -25,7 +25,7 @@ struct ProcessReport: Sendable {
     let most = PrometheusSample("process_max_fds", .gauge, Double(FileDescriptors.limit))
     guard let directory = opendir("/proc/self/fd") else { return [most] }
     defer { closedir(directory) }
-    // `.`, `..` and the directory's own are no descriptors of ours.
+    // `.`, `..` and the descriptor of this directory itself are not counted.
     var open = -3
     while readdir(directory) != nil { open += 1 }
     return [most, PrometheusSample("process_open_fds", .gauge, Double(max(0, open)))]
@@ -42,7 +42,7 @@ struct ProcessReport: Sendable {
   }
 }
 
-/// What the process uses of the machine; zeros where the system does not say.
+/// The process's use of resources; zeros if the system does not report it.
 struct ProcessUsage: Sendable {
   /// Seconds of processors since the start.
   private(set) var processorSeconds = 0.0
@@ -51,14 +51,14 @@ struct ProcessUsage: Sendable {
   /// Bytes of memory in use.
   private(set) var residentBytes = 0.0
 
-  /// The system's ticks in a second and bytes in a page, to read `/proc/self/stat` by.
+  /// The system's ticks per second and bytes per page, the units of `/proc/self/stat`.
   private static let ticks = Double(max(1, sysconf(Int32(_SC_CLK_TCK))))
   private static let page = Double(max(1, sysconf(Int32(_SC_PAGESIZE))))
 
-  /// Asks the system.
+  /// Reads the figures from the system.
   ///
-  /// Source: proc(5), `/proc/pid/stat`: fields 14 and 15 are ticks, 23 bytes, 24 pages. The second one, the command, may
-  /// hold blanks, so that they are counted from behind it.
+  /// Source: proc(5), `/proc/pid/stat`: fields 14 and 15 are in ticks, 23 in bytes, 24 in pages. The second field, the
+  /// command, may contain spaces, so the fields are counted from its end.
   init() {
     guard let stat = try? String(contentsOfFile: "/proc/self/stat", encoding: .utf8),
       let end = stat.lastIndex(of: ")")
@@ -71,14 +71,14 @@ struct ProcessUsage: Sendable {
   }
 }
 
-/// Shows who has how much of the processors' time.
+/// The processor time of requests.
 struct WorkReport: Sendable {
   private let pool: LanePool
 
-  /// A report of what a pool does.
+  /// A report about a pool.
   init(_ pool: LanePool) { self.pool = pool }
 
-  /// Puts it among the metrics. The request that asks for them is not counted as running.
+  /// Adds the report to the metrics. The request that reads the metrics does not count as running.
   func report(to metrics: PrometheusRegistry) {
     metrics.collect { [pool] in
       let counts = pool.counts
@@ -109,7 +109,7 @@ struct WorkReport: Sendable {
 }
 
 extension FileEngine {
-  /// Shows what the engine has done and found.
+  /// Adds the engine's counts and findings to the metrics.
   func report(to metrics: PrometheusRegistry) {
     metrics.collect {
       let statistics = self.statistics

@@ -12,19 +12,19 @@ package final class PrometheusRegistry: MetricsFactory {
   /// A registry without metrics.
   package init() {}
 
-  /// Asks for values when the text is made, for what is counted elsewhere anyway.
+  /// Adds a collector, which is called each time the text is made, for values that are counted elsewhere.
   package func collect(_ samples: @escaping @Sendable () -> [PrometheusSample]) {
     gauges.withLock { $0.append(samples) }
   }
 
-  /// Everything, by name.
+  /// The text of all metrics, by name.
   package var text: [UInt8] {
     var samples = metrics.withLock { known in known.flatMap { $0.value.samples(named: $0.key) } }
     for collector in gauges.withLock({ $0 }) { samples += collector() }
     return PrometheusText.bytes(of: samples)
   }
 
-  /// The counts of a family of counters or gauges, by labels as they are written in the text.
+  /// The values of a family of counters or gauges, with their labels as in the text.
   package func values(of family: String) -> [(labels: String, value: Int)] {
     let samples = metrics.withLock { known in
       known.filter { $0.key.name == family }.flatMap { $0.value.samples(named: $0.key) }
@@ -62,7 +62,7 @@ package final class PrometheusRegistry: MetricsFactory {
   package func destroyRecorder(_ handler: any RecorderHandler) {}
   package func destroyTimer(_ handler: any TimerHandler) {}
 
-  /// One metric of a name and labels, however often it is asked for. A name belongs to one kind.
+  /// The metric with a name and labels; the first call creates it. A name belongs to one kind of metric.
   private func metric<Metric: PrometheusMetric>(
     _ label: String, _ dimensions: [(String, String)], _ make: () -> Metric
   ) -> Metric {
@@ -92,7 +92,7 @@ struct MetricName: Hashable, Sendable {
     labels = dimensions.map { "\($0.0)=\"\(Self.escaped($0.1))\"" }.joined(separator: ",")
   }
 
-  /// Backslash, quote and line feed are escaped, as the format asks.
+  /// Escapes backslash, quotation mark and line feed, as the format requires.
   private static func escaped(_ value: String) -> String {
     var bytes: [UInt8] = []
     for byte in value.utf8 {
@@ -106,9 +106,9 @@ struct MetricName: Hashable, Sendable {
   }
 }
 
-/// What each family of metrics is, for its `# HELP` line: swift-metrics has no place for it.
+/// The texts of the `# HELP` lines, which swift-metrics has no place for.
 enum MetricHelp {
-  /// A sentence about a family; nil for one that is not known here, which no family of this service is.
+  /// The sentence about a family; nil for an unknown family. All families of this service are known.
   static func text(of family: String) -> String? { texts[family] }
 
   private static let texts: [String: String] = [
@@ -167,12 +167,12 @@ enum MetricHelp {
   ]
 }
 
-/// A metric that can say its samples.
+/// A metric that reports its samples.
 protocol PrometheusMetric: AnyObject, Sendable {
   func samples(named name: MetricName) -> [PrometheusSample]
 }
 
-/// Counts upwards.
+/// A value that only grows.
 final class PrometheusCounter: PrometheusMetric, CounterHandler {
   private let value = Atomic<Int64>(0)
 
@@ -188,7 +188,7 @@ final class PrometheusCounter: PrometheusMetric, CounterHandler {
   }
 }
 
-/// Holds the last value.
+/// The last value.
 final class PrometheusGauge: PrometheusMetric, RecorderHandler, MeterHandler,
   FloatingPointCounterHandler
 {
@@ -211,9 +211,9 @@ final class PrometheusGauge: PrometheusMetric, RecorderHandler, MeterHandler,
   }
 }
 
-/// Counts durations by upper bound, in seconds.
+/// The number of durations for each upper bound, in seconds.
 final class PrometheusHistogram: PrometheusMetric, TimerHandler {
-  /// Upper bounds in seconds, from a memory read to the request deadline.
+  /// Upper bounds in seconds, from a read in memory to the limit of a request.
   private static let bounds: [Double] = [
     0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10,
     60,
@@ -255,9 +255,9 @@ final class PrometheusHistogram: PrometheusMetric, TimerHandler {
   }
 }
 
-/// One line of the exposition.
+/// One line of the text format.
 package struct PrometheusSample: Sendable {
-  /// What kind of metric the line belongs to.
+  /// The kind of metric.
   package enum Kind: String, Sendable {
     case counter
     case gauge
@@ -284,7 +284,7 @@ package struct PrometheusSample: Sendable {
   }
 }
 
-/// Writes samples, the lines of a family together behind what it is and its type.
+/// Writes samples. The lines of a family follow its help text and its type.
 enum PrometheusText {
   static func bytes(of samples: [PrometheusSample]) -> [UInt8] {
     var text = ""

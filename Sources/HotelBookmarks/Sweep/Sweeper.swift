@@ -6,22 +6,22 @@ import ServiceLifecycle
 import Stores
 import Synchronization
 
-/// Walks over all stores, a small one at a time, and removes what nobody can use any more: guests' stores to which no
-/// token leads, notes on such guests, tombstones of accounts, what stores keep for a time, and old tombstones. A guest's
-/// store is opened only when the guest may not have been here for so long that it is to go.
+/// Visits all stores, one after the other, and removes what nobody can use any more: guests' stores without a valid
+/// token, records of such guests, tombstones of accounts, what stores keep for a limited time, and old tombstones. A
+/// guest's store is opened only if the guest may have been away long enough for its removal.
 ///
-/// A round begins a day after the one before, and goes on where it was after a stop. Between two stores it rests for
-/// longer than it worked, so that it takes a twentieth of one processor at most.
+/// A round begins a day after the previous one, and continues after a restart of the server. Between two stores the
+/// sweeper rests longer than it has worked, so that it takes at most a twentieth of one processor.
 struct Sweeper: Sendable {
-  /// How often it is looked whether a round is due, and how soon after the start: 20 seconds.
+  /// How often the sweeper checks whether a round is due, and how long it waits after the start: 20 seconds.
   static let interval = Duration.seconds(20)
-  /// How far apart rounds begin, in seconds: a day.
+  /// The time between the beginnings of two rounds, in seconds: a day.
   static let roundSeconds: Int64 = 86_400
   /// The shortest rest between two stores: 20 milliseconds.
   static let rest = Duration.milliseconds(20)
-  /// How many times as long as a piece of work the rest after it is.
+  /// How many times longer a rest is than the work before it.
   static let restFactor = 19
-  /// Stores of which the names are read at once.
+  /// How many names of stores are read at once.
   static let batch = 100
 
   let accounts: AccountService
@@ -29,13 +29,13 @@ struct Sweeper: Sendable {
   let engine: any StorageEngine
   let counts: SweepCounts
   let logger: Logger
-  /// After how many seconds what was deleted is forgotten.
+  /// The seconds after which deleted documents are forgotten.
   let tombstoneSeconds: Int64
   /// The wall clock.
   let now: @Sendable () -> Timestamp
-  /// The clock that nobody sets.
+  /// A clock that nobody sets.
   let uptime: @Sendable () -> ContinuousClock.Instant
-  /// Waits; false when the task is cancelled.
+  /// Waits; returns false if the task is cancelled.
   let sleep: @Sendable (Duration) async -> Bool
 
   /// Sweeps until the task is cancelled.
@@ -62,8 +62,8 @@ struct Sweeper: Sendable {
     }
   }
 
-  /// One round, or the rest of one.
-  /// - Throws: what is wrong with the system store; a store that can't be looked after is left for the next round.
+  /// Runs one round, or the rest of one.
+  /// - Throws: the errors of the system store. A store that fails is left for the next round.
   func sweep(_ progress: inout SweepProgress) async throws {
     progress.begin(at: now())
     var remains = Remains()
@@ -89,7 +89,7 @@ struct Sweeper: Sendable {
     counts.end(remains)
   }
 
-  /// The next stores, of one namespace; none at the end.
+  /// The next stores, of one namespace; nil at the end.
   private func names(after key: String?) async throws -> [StoreName]? {
     let reached = key.flatMap(StoreName.init(key:))?.namespace
     for namespace in StoreName.namespaces {
@@ -102,8 +102,8 @@ struct Sweeper: Sendable {
     return nil
   }
 
-  /// Looks after one store.
-  /// - Parameter rests: gets until when a guest's store need not be looked at again.
+  /// Sweeps one store.
+  /// - Parameter rests: receives the time until which a guest's store needs no visit.
   private func visit(
     _ name: StoreName, _ state: SweepState, _ onTheirWay: Set<AccountID>,
     _ rests: inout [AccountID: Timestamp]
@@ -138,7 +138,7 @@ struct Sweeper: Sendable {
     return remains
   }
 
-  /// - Returns: false when the task was cancelled before all was looked at.
+  /// - Returns: false if the task was cancelled before the end.
   private func sweepNotes(
     _ state: SweepState, _ onTheirWay: Set<AccountID>, _ remains: inout Remains
   ) async throws -> Bool {
@@ -155,7 +155,7 @@ struct Sweeper: Sendable {
     return true
   }
 
-  /// Notes how far sweeping has come, now and then, and where there is anything to sweep.
+  /// Saves the progress from time to time, if there are any stores.
   private func note(_ progress: inout SweepProgress) async throws {
     guard counts.storeCount > 0, progress.isNoteDue(at: uptime()) else { return }
     try await accounts.save(progress.state)
@@ -167,59 +167,60 @@ struct Sweeper: Sendable {
   }
 }
 
-/// How far sweeping has come in this process, and how much of it is noted on the disk.
+/// The progress of the sweeper in this process, and the part of it that is saved on the disk.
 struct SweepProgress: Sendable {
-  /// How often it is noted: every 10 minutes. So much is done again after a stop.
+  /// How often the progress is saved: every 10 minutes. After a stop at most this much work is repeated.
   static let noteInterval = Duration.seconds(600)
 
-  /// How far it has come.
+  /// The present progress.
   private(set) var state: SweepState
   private var saved: SweepState
-  /// When the state was last advanced, by a clock that nobody sets; whole seconds after ``start``.
+  /// When the state was last advanced, by a clock that nobody sets; a whole number of seconds after the start.
   private var advanced: ContinuousClock.Instant
   private var lastNote: ContinuousClock.Instant
 
-  /// What was read from the disk.
-  /// - Parameter start: when the process began to sweep.
+  /// The progress that was read from the disk.
+  /// - Parameter start: when the sweeper of this process began.
   init(_ state: SweepState, since start: ContinuousClock.Instant) {
     (self.state, saved) = (state, state)
     (advanced, lastNote) = (start, start)
   }
 
-  /// Goes on by the wall clock, as far as the server has run.
+  /// Advances the sweep clock towards the wall clock, by at most twice the time for which the server has run.
   mutating func advance(to now: Timestamp, _ uptime: ContinuousClock.Instant) {
     let seconds = max(0, (uptime - advanced).components.seconds)
     advanced += .seconds(seconds)
     state.advance(to: now, afterRunning: seconds)
   }
 
-  /// Whether a round is to begin or to go on. A wall clock that went back behind the last one begins a new one.
+  /// Whether a round has to begin or to continue. A wall clock that was set back before the last begin causes a new
+  /// round.
   func isDue(at now: Timestamp) -> Bool {
     guard state.position == nil, let begun = state.begun else { return true }
     return now < begun || begun.adding(seconds: Sweeper.roundSeconds) <= now
   }
 
-  /// Begins a round, unless one is to go on.
+  /// Begins a round, unless one has to continue.
   mutating func begin(at now: Timestamp) {
     if state.position == nil { state.begun = now }
   }
 
-  /// Comes to a store in a round; nil to its end.
+  /// Notes the last visited store of a round; nil at the end of the round.
   mutating func reach(_ key: String?) { state.position = key }
 
-  /// Whether there is something to note, and it is time to.
+  /// Whether there is something to save and enough time has passed.
   func isNoteDue(at uptime: ContinuousClock.Instant) -> Bool {
     uptime - lastNote >= Self.noteInterval && state != saved
   }
 
-  /// The state is on the disk.
+  /// Notes that the state is saved.
   mutating func noted(at uptime: ContinuousClock.Instant) {
     saved = state
     lastNote = uptime
   }
 }
 
-/// Sweeps while the server runs; ends at once when it is told to stop.
+/// Sweeps while the server runs, and ends at once when the server stops.
 struct SweepService: Service {
   let sweeper: Sweeper
 
@@ -228,7 +229,7 @@ struct SweepService: Service {
   }
 }
 
-/// What the sweeper has done since the start, for `/metrics`.
+/// The sweeper's counts since the start, for `/metrics`.
 final class SweepCounts: Sendable {
   private struct State {
     var removed: [Remains.Kind: Int] = [:]
@@ -240,13 +241,13 @@ final class SweepCounts: Sendable {
 
   private let state = Mutex(State())
 
-  /// Nothing yet.
+  /// Makes counts of zero.
   init() {}
 
-  /// How many stores were looked at.
+  /// How many stores were visited.
   var storeCount: Int { state.withLock { $0.stores } }
 
-  /// Counts a store that was looked at.
+  /// Counts a visited store.
   func visited(_ remains: Remains) {
     state.withLock { $0.stores += 1 }
     removed(remains)
@@ -257,10 +258,10 @@ final class SweepCounts: Sendable {
     state.withLock { $0.removed.merge(remains.removed, uniquingKeysWith: +) }
   }
 
-  /// Counts what could not be done.
+  /// Counts a failure.
   func fail() { state.withLock { $0.failures += 1 } }
 
-  /// Counts a round that is over, and takes what it has left.
+  /// Counts a finished round, and stores what it has kept.
   func end(_ remains: Remains) {
     state.withLock { state in
       state.rounds += 1
@@ -268,7 +269,7 @@ final class SweepCounts: Sendable {
     }
   }
 
-  /// Puts them among the metrics.
+  /// Adds the counts to the metrics.
   func report(to metrics: PrometheusRegistry) {
     metrics.collect { [self] in
       let state = state.withLock { $0 }

@@ -73,7 +73,7 @@ import Testing
     try wire.receive(Wire.put.replacing("100000", with: "100000000"))
     try wire.receive(String(repeating: "x", count: 150_000))
     #expect(admission.heldBytes == 150_000)
-    try wire.channel.triggerUserOutboundEvent(BodyTakenAsItComes()).wait()
+    try wire.channel.triggerUserOutboundEvent(BodyStreamingStarted()).wait()
     #expect(admission.heldBytes == 0)
     for _ in 0..<300 {
       wire.wait(.seconds(1))
