@@ -38,6 +38,7 @@ struct ServeCommand: AsyncParsableCommand {
   @Option(help: .setting(.databaseBytes)) var databaseBytes: String?
   @Option(help: .setting(.databaseDocumentBytes)) var databaseDocumentBytes: String?
   @Option(help: .setting(.databaseTreeBytes)) var databaseTreeBytes: String?
+  @Option(help: .setting(.tombstoneDays)) var tombstoneDays: String?
   @Option(help: .setting(.adminName)) var adminName: String?
   @Option(help: .setting(.adminPasswordFile)) var adminPasswordFile: String?
   @Option(help: .setting(.logLevel)) var logLevel: String?
@@ -71,6 +72,7 @@ struct ServeCommand: AsyncParsableCommand {
       .issuerKeys: issuerKeys, .issuerNetworks: issuerNetworks, .openStores: openStores,
       .databaseDocuments: databaseDocuments, .databaseBytes: databaseBytes,
       .databaseDocumentBytes: databaseDocumentBytes, .databaseTreeBytes: databaseTreeBytes,
+      .tombstoneDays: tombstoneDays,
       .adminName: adminName, .adminPasswordFile: adminPasswordFile, .logLevel: logLevel,
       .logFormat: logFormat, .showCost: showCost, .drainSeconds: drainSeconds,
     ]

@@ -1,7 +1,8 @@
 """The book names files and pages that are there."""
 import re
+import subprocess
 
-from server import ROOT
+from server import BINARY, ROOT
 
 SOURCES = ROOT / "Sources"
 BOOK = SOURCES / "HotelBookmarks" / "HotelBookmarks.docc"
@@ -20,3 +21,10 @@ def test_links_between_pages_lead_somewhere():
         (page.name, link) for page in PAGES for link in re.findall(r"<doc:([\w-]+)>", page.read_text())
         if link not in known]
     assert dead == []
+
+
+def test_every_setting_of_the_book_is_a_flag():
+    named = set(re.findall(r"^\| `(--[\w-]+)` \|", (BOOK / "Operations.md").read_text(), re.M))
+    text = subprocess.run([BINARY, "serve", "--help"], capture_output=True, text=True, check=True).stdout
+    assert len(named) > 25
+    assert named - set(re.findall(r"--[\w-]+", text)) == set()
