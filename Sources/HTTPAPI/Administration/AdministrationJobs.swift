@@ -94,11 +94,10 @@ package final class AdministrationJobs: Sendable {
   func start(
     _ kind: Kind, _ work: @escaping @Sendable (Report) async throws -> String
   ) throws -> Job {
-    let job = try begin(kind)
-    // Detached: the work belongs to no request, because the request is answered before the work is done.
-    let task = Task.detached { await self.perform(job.id, work) }
-    kept.withLock { $0.running = task }
-    return job
+    try begin(kind) { id in
+      // Detached: the work belongs to no request, because the request is answered before the work is done.
+      Task.detached { await self.perform(id, work) }
+    }
   }
 
   /// Runs work within a request. The work ends when the client closes the connection.
@@ -107,7 +106,7 @@ package final class AdministrationJobs: Sendable {
   func run(
     _ kind: Kind, _ work: @Sendable (Report) async throws -> String
   ) async throws -> Job {
-    let job = try begin(kind)
+    let job = try begin(kind) { _ in nil }
     await perform(job.id, work)
     return self.job(job.id) ?? job
   }
@@ -122,7 +121,11 @@ package final class AdministrationJobs: Sendable {
     await running?.value
   }
 
-  private func begin(_ kind: Kind) throws -> Job {
+  /// Notes a new job.
+  /// - Parameter start: makes the task of a job that continues after the answer, so that ``stop()`` cannot miss it.
+  private func begin(
+    _ kind: Kind, _ start: (_ id: String) -> Task<Void, Never>?
+  ) throws -> Job {
     let job = Job(id: RequestRouter.requestID(), kind: kind, startedAt: now())
     try kept.withLock { kept in
       guard !kept.isStopping else {
@@ -133,6 +136,7 @@ package final class AdministrationJobs: Sendable {
       }
       if kept.jobs.count >= Self.maximumKept { kept.jobs.removeFirst() }
       kept.jobs.append(job)
+      kept.running = start(job.id)
     }
     return job
   }
