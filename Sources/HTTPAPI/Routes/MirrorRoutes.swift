@@ -66,15 +66,24 @@ extension Response {
 }
 
 extension Call {
-  /// Whether `Accept-Encoding` names gzip and does not refuse it.
+  /// Whether `Accept-Encoding` accepts gzip: by its name, or by `*` if it has no element for gzip (RFC 9110, section
+  /// 12.5.3).
   var takesGzip: Bool {
     guard let field = self[.acceptEncoding] else { return false }
-    return field.lowercased().utf8.split(separator: UInt8(ascii: ",")).contains { coding in
+    var (gzip, any): (Bool?, Bool?) = (nil, nil)
+    for coding in field.lowercased().utf8.split(separator: UInt8(ascii: ",")) {
       let parts = coding.split(separator: UInt8(ascii: ";")).map {
         String(decoding: $0, as: UTF8.self).trimmingSpaces
       }
-      guard parts.first == "gzip" || parts.first == "*" else { return false }
-      return !parts.dropFirst().contains { ["q=0", "q=0.0", "q=0.00", "q=0.000"].contains($0) }
+      let isTaken = !parts.dropFirst().contains {
+        ["q=0", "q=0.", "q=0.0", "q=0.00", "q=0.000"].contains($0)
+      }
+      switch parts.first {
+      case "gzip", "x-gzip": gzip = isTaken
+      case "*": any = isTaken
+      default: break
+      }
     }
+    return gzip ?? any ?? false
   }
 }
