@@ -298,9 +298,7 @@ struct CouchDatabaseAccess: Sendable {
   /// - Throws: 404 `not_found`, the errors of erasing a store.
   func drop(_ text: String) async throws {
     guard let name = DatabaseName(text) else { throw ServiceError.noDatabase }
-    let wasThere: Bool
-    wasThere = try await stores.erase(.named(name))
-    guard wasThere else { throw ServiceError.noDatabase }
+    guard try await stores.erase(.named(name)) else { throw ServiceError.noDatabase }
   }
 
   /// Source of the texts: CouchDB 3, `chttpd:error_info/1`.

@@ -78,7 +78,8 @@ struct ControlPeer: Sendable {
     return count == 0 || count < 0 && errno != EAGAIN && errno != EINTR
   }
 
-  /// Sends a line if the socket has space for it.
+  /// Sends a line if the socket has space for it. Linux takes a write of less than half of a Unix socket's buffer (106
+  /// KiB by default) as a whole or not at all (unix(7), `SO_SNDBUF`); lines are far shorter.
   /// - Returns: false if a later attempt may succeed.
   @discardableResult
   func offer(_ line: ControlLine) -> Bool {
