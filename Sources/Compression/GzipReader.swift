@@ -1,27 +1,27 @@
 import CZlib
 
-/// Unpacks gzip, piece by piece: RFC 1952, by zlib. All members of a file are unpacked, one after the other, as
-/// section 2.2 has them.
+/// Decompresses gzip (RFC 1952) in pieces, with zlib. All members of a file are decompressed one after the other, as
+/// section 2.2 defines.
 package final class GzipReader {
-  /// Bytes that are unpacked at a time, at most: 64 KiB.
+  /// The most bytes that are decompressed at once: 64 KiB.
   package static let pieceBytes = 64 << 10
 
-  /// What has been unpacked.
+  /// The decompressed bytes so far.
   package private(set) var unpacked: [UInt8] = []
-  /// Whether that is all.
+  /// Whether everything is decompressed.
   package private(set) var isComplete = false
 
   private let packed: [UInt8]
   private let limit: Int
-  /// How much of the packed bytes is used up.
+  /// How many compressed bytes have been read.
   private var offset = 0
-  /// On the heap, for zlib remembers its address.
+  /// On the heap, because zlib stores its address.
   private let stream = UnsafeMutablePointer<z_stream>.allocate(capacity: 1)
 
-  /// A reader that has read nothing yet.
-  /// - Parameter limit: the bytes that may come out. Unpacking stops there, however much more there were.
-  /// - Throws: ``CompressionError/outOfMemory``; ``CompressionError/tooLarge`` for a limit below zero or 4 GiB of
-  ///   packed bytes.
+  /// Makes a reader.
+  /// - Parameter limit: the most decompressed bytes. Decompressing stops there.
+  /// - Throws: ``CompressionError/outOfMemory``; ``CompressionError/tooLarge`` for a negative limit, or for 4 GiB of
+  ///   compressed bytes or more.
   package init(_ packed: [UInt8], limit: Int) throws(CompressionError) {
     self.packed = packed
     self.limit = limit
@@ -31,13 +31,13 @@ package final class GzipReader {
   }
 
   deinit {
-    // Without effect on a stream that was never begun.
+    // Has no effect on a stream that was not initialised.
     inflateEnd(stream)
     stream.deallocate()
   }
 
-  /// Unpacks all at once.
-  /// - Throws: as ``init(_:limit:)`` and ``unpackPiece()``.
+  /// Decompresses everything at once.
+  /// - Throws: the errors of ``init(_:limit:)`` and ``unpackPiece()``.
   package static func inflate(
     _ packed: [UInt8], limit: Int
   ) throws(CompressionError) -> [UInt8] {
@@ -46,12 +46,13 @@ package final class GzipReader {
     return reader.unpacked
   }
 
-  /// Takes room, so that what is unpacked is not moved until it is longer.
+  /// Reserves capacity, so that the decompressed bytes are not moved while they grow.
   package func reserve(_ bytes: Int) { unpacked.reserveCapacity(bytes) }
 
-  /// Unpacks some more; nothing once it is complete.
-  /// - Throws: ``CompressionError/malformed`` for a truncated or damaged member, a wrong check sum, anything after
-  ///   the last member, and for no member at all; ``CompressionError/tooLarge`` past the limit.
+  /// Decompresses one more piece; does nothing once it is complete.
+  /// - Throws: ``CompressionError/malformed`` for a truncated or damaged member, a wrong checksum, other bytes after
+  ///   the last member, and when there is no member; ``CompressionError/tooLarge`` beyond the limit;
+  ///   ``CompressionError/outOfMemory``.
   package func unpackPiece() throws(CompressionError) {
     guard !isComplete else { return }
     let code = step()
@@ -66,8 +67,8 @@ package final class GzipReader {
     }
   }
 
-  /// Unpacks into a piece of room, or one byte more than the limit leaves, which tells a text of exactly the limit
-  /// from a longer one.
+  /// Decompresses up to one piece, but at most one byte more than the limit allows. This byte distinguishes a text of
+  /// exactly the limit from a longer one.
   private func step() -> Int32 {
     let left = limit - unpacked.count
     let room = left < Self.pieceBytes ? left + 1 : Self.pieceBytes
@@ -88,12 +89,12 @@ package final class GzipReader {
   }
 }
 
-/// Why bytes could not be unpacked.
+/// Why bytes could not be decompressed.
 package enum CompressionError: Error, Sendable, Equatable {
-  /// They are not whole, sound members of the gzip format, and nothing else.
+  /// They are not complete and undamaged members of the gzip format.
   case malformed
-  /// They unpack to more than is wanted.
+  /// They decompress to more bytes than the limit allows.
   case tooLarge
-  /// The memory for the work could not be had.
+  /// There is not enough memory.
   case outOfMemory
 }
