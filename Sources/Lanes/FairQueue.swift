@@ -148,7 +148,7 @@ struct FairQueue {
   }
 }
 
-/// An entry that waits for a thread of a pool, or for a place behind a ``FairGate``.
+/// An entry that waits for a thread of a pool, or for a place of a ``FairGate``.
 struct PoolEntry {
   /// What the entry runs.
   enum Kind {
@@ -156,7 +156,7 @@ struct PoolEntry {
     case task(UnownedJob, WorkExecutor)
     /// The first waiting job of an actor.
     case place(InlineExecutor)
-    /// A task that waits for a place behind a ``FairGate``.
+    /// A task that waits for a place of a ``FairGate``.
     case gate(UnsafeContinuation<Int?, Never>)
     /// A task that gave way to others.
     case turn(UnsafeContinuation<Void, Never>, WorkExecutor)

@@ -69,8 +69,8 @@ package final class LanePool: @unchecked Sendable {
 
   /// One of the threads.
   ///
-  /// Unchecked, because the compiler cannot see the lock. Proof: `isCalled` is touched under the pool's lock; the
-  /// pointer never changes.
+  /// Unchecked, because the compiler cannot see the lock. Proof: `isCalled` and `standsBy` are used only under the
+  /// pool's lock; the pointer never changes.
   final class Worker: @unchecked Sendable {
     /// Whether the thread has been woken to look for work.
     var isCalled = false
