@@ -310,8 +310,8 @@ extension CouchAnswer {
 extension CouchDatabase {
   /// `POST /{db}/_bulk_get`: many revisions at once, tombstones included; without `rev` every leaf.
   ///
-  /// CouchDB's replicator expects one result for each requested element, in order, each of whose `docs` has exactly one
-  /// of the keys `ok` and `error`.
+  /// CouchDB's replicator expects one result for each requested element, in order. Each entry of a result's `docs` has
+  /// exactly one key, `ok` or `error`.
   /// Source: CouchDB, "POST /{db}/_bulk_get".
   /// - Throws: 413 when the answer would be longer than ``CouchLimits/answerBytes``; clients then ask for one document
   ///   at a time. 503 when there is no memory for it.
