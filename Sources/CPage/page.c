@@ -2,8 +2,8 @@
 
 #pragma clang diagnostic ignored "-Wc23-extensions"
 
-// A file stands here with three lines, and with one in the table below. The compiler notes each as something that this
-// file depends on, so a build takes what has changed.
+// Each file has three lines here and one line in the table below. The compiler records it as a dependency of this
+// source file, so that a build includes a changed file.
 #define BYTES static const unsigned char
 
 BYTES index_html[] = {

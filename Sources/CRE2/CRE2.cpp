@@ -3,7 +3,7 @@
 #include <new>
 #include <re2/re2.h>
 
-// No exception may leave a function that Swift calls; the only one that RE2 can meet is a lack of memory.
+// A function that Swift calls must not throw a C++ exception. The only exception in RE2 is std::bad_alloc.
 
 static RE2 *expression(const cre2_pattern *pattern) {
   return reinterpret_cast<RE2 *>(const_cast<cre2_pattern *>(pattern));
@@ -15,7 +15,7 @@ cre2_pattern *cre2_open(
   try {
     RE2::Options options;
     options.set_max_mem(memory);
-    // Patterns and texts are clients'; RE2 would write them to stderr.
+    // RE2 would write patterns and texts to stderr, but they belong to clients.
     options.set_log_errors(false);
     RE2 *compiled = new RE2(re2::StringPiece(pattern, length), options);
     if (compiled->ok()) return reinterpret_cast<cre2_pattern *>(compiled);

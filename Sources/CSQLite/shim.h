@@ -3,13 +3,13 @@
 
 #include <sqlite3.h>
 
-/* sqlite3_db_config takes variable arguments, which Swift does not import.
+/* Swift can't import sqlite3_db_config, because it takes variable arguments.
    This is its form for the on/off options: https://sqlite.org/c3ref/c_dbconfig_defensive.html */
 static inline int csqlite_db_config_switch(sqlite3 *database, int option, int on) {
   return sqlite3_db_config(database, option, on, (int *)0);
 }
 
-/* Its form for the memory set aside for small allocations, which SQLite allocates itself:
+/* Its form for the memory reserved for small allocations (lookaside), which SQLite allocates itself:
    https://sqlite.org/c3ref/c_dbconfig_defensive.html#sqlitedbconfiglookaside */
 static inline int csqlite_set_lookaside(sqlite3 *database, int size, int count) {
   return sqlite3_db_config(database, SQLITE_DBCONFIG_LOOKASIDE, (void *)0, size, count);
@@ -22,13 +22,13 @@ static inline int csqlite_note_frames(void *count, sqlite3 *database, const char
   return SQLITE_OK;
 }
 
-/* Keeps the number of frames in the log, after each commit, where `count` points as long as the connection is
-   open: https://sqlite.org/c3ref/wal_hook.html */
+/* Stores the number of frames in the log in `*count` after each commit. `count` must be valid as long as the connection
+   is open: https://sqlite.org/c3ref/wal_hook.html */
 static inline void csqlite_count_frames(sqlite3 *database, int *count) {
   sqlite3_wal_hook(database, csqlite_note_frames, count);
 }
 
-/* SQLITE_TRANSIENT is a cast of -1 to a function pointer, which Swift does not import either:
+/* Swift can't import SQLITE_TRANSIENT either, because it is a cast of -1 to a function pointer:
    https://sqlite.org/c3ref/c_static.html */
 static inline sqlite3_destructor_type csqlite_transient(void) {
   return SQLITE_TRANSIENT;

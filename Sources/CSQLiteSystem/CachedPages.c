@@ -10,7 +10,7 @@
 
 static _Thread_local int only_cached;
 static _Thread_local int misses;
-/* Cleared for good when a file system knows no RWF_NOWAIT. */
+/* Set to 0, and never back, when a file system does not support RWF_NOWAIT. */
 static atomic_int usable = 1;
 
 static ssize_t read_at(int file, void *buffer, size_t count, off_t offset) {
@@ -19,8 +19,8 @@ static ssize_t read_at(int file, void *buffer, size_t count, off_t offset) {
   ssize_t got = preadv2(file, &piece, 1, offset, RWF_NOWAIT);
   if (got == (ssize_t)count) return got;
   if (got < 0 && errno == EOPNOTSUPP) atomic_store(&usable, 0);
-  /* Part of a page in memory, or the end of the file: either way not for a thread that may not wait. SQLite
-     takes this errno for a plain error of reading, and not for damage as it does EIO. */
+  /* The page is not in memory, or only a part of it, or the file ends here: a thread that must not wait can't read it.
+     With this errno SQLite reports an ordinary read error, and not damage as for EIO. */
   misses++;
   errno = EAGAIN;
   return -1;
@@ -31,7 +31,7 @@ int csqlite_install_reads(void) {
   if (!files || files->iVersion < 3 || !files->xSetSystemCall) return 0;
   sqlite3_syscall_ptr own = (sqlite3_syscall_ptr)read_at;
   int first = files->xSetSystemCall(files, "pread", own);
-  /* Which of both names is in use depends on how SQLite was built. */
+  /* The build of SQLite determines which of the two names is in use. */
   int second = files->xSetSystemCall(files, "pread64", own);
   return first == SQLITE_OK && second == SQLITE_OK;
 }

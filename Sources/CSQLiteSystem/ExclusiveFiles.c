@@ -8,33 +8,34 @@
 #include <string.h>
 #include <sys/mman.h>
 
-/* SQLite's usual layer over the system (https://sqlite.org/vfs.html) for databases that one connection has to
-   itself, with three differences:
+/* SQLite's usual layer over the operating system (VFS, https://sqlite.org/vfs.html) for databases that one connection
+   uses alone, with three differences:
 
-   - The file is locked for this connection alone from the first lock to the closing.
-   - The index of the log is memory of this process that the system gives as it is touched: a short log touches
-     three pages of each eight. Nobody else may see the log, so that no locks on the index are needed.
-   - Writes that follow one another are put together. A commit writes each page of the log by two calls, and a
-     checkpoint each of the file by one; they are kept back, in order, until the file is synced, read, measured, cut
-     or closed. Where each commit is synced (`synchronous=FULL`) that is as safe: until then what was written may be
-     lost in the system's memory just as well. Without, the last commits would be gone with the process. */
+   - The file is locked for this connection from the first lock until it is closed.
+   - The index of the log is memory of this process, which the system provides when it is first touched: a short log
+     touches three of every eight pages. No other connection may use the log, so the index needs no locks.
+   - Consecutive writes are combined. A commit writes each page of the log with two calls, and a checkpoint writes each
+     page of the file with one call. This layer buffers these writes, in order, until the file is synced, read,
+     truncated or closed, or its size is read. When each commit is synced (`synchronous=FULL`), this is as safe as the
+     usual layer: before the sync, written data can also be lost from the system's memory. Without the sync, the latest
+     commits would be lost when the process ends. */
 
-/* The usual layer writes so many bytes at once; of more it would write the rest. */
+/* The most bytes that the usual layer writes at once; it writes more bytes in several calls. */
 enum { most_held = 0x1ffff };
 
 typedef struct {
   sqlite3_file file;
-  /* Writes that are kept back: none where `count` is 0. */
+  /* The buffered writes; none when `count` is 0. */
   unsigned char *held;
   sqlite3_int64 start;
   int count;
-  /* Why what was kept back is lost, until SQLite has been told where it listens. */
+  /* The error that lost buffered writes, until a call has returned it whose result SQLite checks. */
   int failure;
-  /* The log's index. */
+  /* The index of the log. */
   int regions;
   int region_size;
   void **region;
-  /* The system's own file, in the memory behind. */
+  /* The file of the usual layer, in the memory after this structure. */
   sqlite3_file *own;
 } exclusive_file;
 
@@ -43,7 +44,7 @@ static sqlite3_vfs *usual;
 static exclusive_file *of(sqlite3_file *file) { return (exclusive_file *)file; }
 static sqlite3_file *own(sqlite3_file *file) { return of(file)->own; }
 
-/* One buffer that no file uses: most commits are over before another file needs one. */
+/* One buffer that no file uses. It is usually enough, because most commits end before another file needs a buffer. */
 static _Atomic(unsigned char *) spare;
 
 static unsigned char *take_buffer(void) {
@@ -56,16 +57,16 @@ static void give_buffer(unsigned char *buffer) {
   if (!atomic_compare_exchange_strong(&spare, &none, buffer)) free(buffer);
 }
 
-/* Writes to the system's file. To SQLite only ENOSPC is a full disk; a limit on the file's size or on the user's share
-   of the disk leaves as little room. */
+/* Writes to the usual layer's file. For SQLite only ENOSPC means a full disk. This function also reports a full disk
+   for a limit on the size of the file (EFBIG) and for an exceeded disk quota (EDQUOT). */
 static int write_own(exclusive_file *me, const void *bytes, int count, sqlite3_int64 offset) {
   int result = me->own->pMethods->xWrite(me->own, bytes, count, offset);
   if (result == SQLITE_IOERR_WRITE && (errno == EFBIG || errno == EDQUOT)) return SQLITE_FULL;
   return result;
 }
 
-/* Writes what is kept back. After an error it is gone, since what a failed write leaves is anyone's guess, and the
-   transaction or checkpoint that it belongs to must not succeed: see `told`. */
+/* Writes the buffered bytes. After an error they are discarded, because the content of the file after a failed write is
+   unknown. The transaction or checkpoint that they belong to must then fail: see `told`. */
 static void put(sqlite3_file *file) {
   exclusive_file *me = of(file);
   if (me->count == 0) return;
@@ -76,8 +77,9 @@ static void put(sqlite3_file *file) {
   me->count = 0;
 }
 
-/* Puts, and answers for it. SQLite heeds the results of writes, reads, cuts and syncs, of which a sync ends each
-   transaction and checkpoint; those of other calls it may ignore, so that they leave the failure where it is. */
+/* Writes the buffered bytes and returns the error, if any. SQLite checks the results of writes, reads, truncations and
+   syncs, and a sync ends each transaction and checkpoint. It may ignore the results of other calls, so these keep the
+   error for a later call. */
 static int told(sqlite3_file *file) {
   put(file);
   int failure = of(file)->failure;
@@ -130,20 +132,20 @@ static int lock(sqlite3_file *file, int level) {
   return result;
 }
 
-/* Closing ends the lock. */
+/* Does nothing: closing the file ends the lock. */
 static int unlock(sqlite3_file *file, int level) {
   (void)file, (void)level;
   return SQLITE_OK;
 }
 
-/* Nobody else can be about to write. */
+/* Always no: no other connection can have a reserved lock. */
 static int is_reserved(sqlite3_file *file, int *answer) {
   (void)file;
   *answer = 0;
   return SQLITE_OK;
 }
 
-/* Without a log and without syncs a transaction ends with this operation, whose result is heeded. */
+/* Without a log and without syncs a transaction ends with SQLITE_FCNTL_SYNC, whose result SQLite checks. */
 static int control(sqlite3_file *file, int operation, void *argument) {
   if (operation == SQLITE_FCNTL_SYNC) put(file);
   if (of(file)->failure != SQLITE_OK) return of(file)->failure;
@@ -170,7 +172,7 @@ static int map_index(
       void *made = mmap(
           NULL, (size_t)size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
       if (made == MAP_FAILED) return SQLITE_IOERR_NOMEM;
-      /* Neighbours become one mapping, of which the system should not make a huge page. */
+      /* The system joins adjacent mappings; it should not use a huge page for them. */
       madvise(made, (size_t)size, MADV_NOHUGEPAGE);
       longer[me->regions] = made;
     }
@@ -228,7 +230,7 @@ static const sqlite3_io_methods methods = {
 static int open_file(
     sqlite3_vfs *files, const char *name, sqlite3_file *file, int flags, int *opened) {
   (void)files;
-  /* Anything else is not worth it: a temporary file is never synced. */
+  /* All other files use the usual layer, because buffering is not worth it: a temporary file is never synced. */
   if (!(flags & (SQLITE_OPEN_MAIN_DB | SQLITE_OPEN_WAL)))
     return usual->xOpen(usual, name, file, flags, opened);
   exclusive_file *me = of(file);

@@ -4,22 +4,23 @@
 #include <sqlite3.h>
 #include <string.h>
 
-/* FTS5's bm25() (https://sqlite.org/fts5.html#the_bm25_function) as an auxiliary function of ours, with one difference.
-   Before its first row bm25() counts the rows of each phrase, all of them in one call that nothing interrupts: with 26
-   words that 50,000 hotels have it takes a tenth of a second. Here the counting of a phrase ends after `most_counted`
-   rows; how many there are in all is then estimated from how far the ids were, as they count from 1. */
+/* FTS5's bm25() (https://sqlite.org/fts5.html#the_bm25_function) as a separate auxiliary function, with one change.
+   Before its first row bm25() counts all rows of each phrase in one call that can't be interrupted: for 26 words that
+   each occur in 50,000 hotels this takes a tenth of a second. This function counts at most `most_counted` rows of a
+   phrase. It then estimates the number of all rows from the last counted id, because ids count from 1. */
 
 enum { most_counted = 4096 };
 
-/* The two constants of BM25: how soon more of the same word stops to count, and how much a long text costs. */
+/* The two constants of BM25 (k1 and b): how soon further occurrences of a word stop to count, and how much the length
+   of a text lowers its score. */
 static const double saturation = 1.2;
 static const double length_weight = 0.75;
 
-/* What all rows of a search share. */
+/* The data that all rows of a search share. */
 typedef struct {
   int phrases;
   double average_length;
-  /* How much a phrase tells; behind it room for how often a row has it. */
+  /* The weight of each phrase, and how often the present row contains it. */
   double *weight;
   double *frequency;
 } rank_data;
@@ -46,7 +47,7 @@ static int measure(
     if (count.rows == most_counted && count.last > 0)
       having = fmax(having, fmin((double)rows, having * (double)rows / (double)count.last));
     double weight = log(((double)rows - having + 0.5) / (having + 0.5));
-    /* What more than half of the rows have still counts, if next to nothing. */
+    /* A phrase that more than half of the rows contain still counts a little. */
     data->weight[phrase] = weight > 0 ? weight : 1e-6;
   }
   return SQLITE_OK;

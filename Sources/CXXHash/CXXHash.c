@@ -1,6 +1,6 @@
 #include "CXXHash.h"
 
-// The whole of it from its header: no library has to be there when the server runs.
+// The header contains all functions, so that the server needs no library when it runs.
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 

@@ -3,9 +3,8 @@
 
 #include <zlib.h>
 
-/* inflateInit2 and deflateInit2 are macros, which Swift does not import:
-   https://zlib.net/manual.html#Advanced
-   15 + 16 window bits: the gzip format with its check sum, and no other. */
+/* Swift can't import inflateInit2 and deflateInit2, because they are macros: https://zlib.net/manual.html#Advanced
+   15 + 16 window bits mean the gzip format with its checksum, and no other format. */
 static inline int czlib_gunzip_init(z_stream *stream) { return inflateInit2(stream, 15 + 16); }
 
 static inline int czlib_gzip_init(z_stream *stream, int level) {

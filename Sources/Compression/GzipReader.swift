@@ -1,39 +1,39 @@
 import CZlib
 
-/// Unpacks gzip, piece by piece: RFC 1952, by zlib. All members of a file are unpacked, one after the other, as
-/// section 2.2 has them. The packed bytes are there from the start, or come in pieces (``append(_:)``).
+/// Decompresses gzip (RFC 1952) in pieces, with zlib. All members of a file are decompressed one after the other, as
+/// section 2.2 defines. The compressed bytes are given at the start, or in pieces (``append(_:)``).
 package final class GzipReader {
-  /// Bytes that are unpacked at a time, at most: 64 KiB.
+  /// The most bytes that are decompressed at once: 64 KiB.
   package static let pieceBytes = 64 << 10
 
-  /// What has been unpacked and was not taken.
+  /// The decompressed bytes that were not taken yet.
   package private(set) var unpacked: [UInt8] = []
-  /// Whether the packed bytes end here with a whole member.
+  /// Whether the compressed bytes end here with a complete member.
   package private(set) var isComplete = false
-  /// Whether a member goes on after all bytes that were appended.
+  /// Whether a member continues after all bytes that were appended.
   package private(set) var needsBytes = false
-  /// The bytes that may come out in all. It may grow with the packed bytes.
+  /// The most decompressed bytes in total. A stream's limit may grow with its compressed bytes.
   package var limit: Int
 
   private var packed: [UInt8]
-  /// Whether ``append(_:)`` brings the packed bytes.
+  /// Whether the compressed bytes come by ``append(_:)``.
   private let isStream: Bool
-  /// Unpacked bytes that were taken.
+  /// How many decompressed bytes were taken.
   private var taken = 0
-  /// How much of the packed bytes is used up.
+  /// How many compressed bytes of ``packed`` have been read.
   private var offset = 0
-  /// On the heap, for zlib remembers its address.
+  /// On the heap, because zlib stores its address.
   private let stream = UnsafeMutablePointer<z_stream>.allocate(capacity: 1)
 
-  /// A reader that has read nothing yet.
-  /// - Parameter limit: the bytes that may come out. Unpacking stops there, however much more there were.
-  /// - Throws: ``CompressionError/outOfMemory``; ``CompressionError/tooLarge`` for a limit below zero or 4 GiB of
-  ///   packed bytes.
+  /// Makes a reader.
+  /// - Parameter limit: the most decompressed bytes. Decompressing stops there.
+  /// - Throws: ``CompressionError/outOfMemory``; ``CompressionError/tooLarge`` for a negative limit, or for 4 GiB of
+  ///   compressed bytes or more.
   package convenience init(_ packed: [UInt8], limit: Int) throws(CompressionError) {
     try self.init(packed, limit: limit, isStream: false)
   }
 
-  /// A reader of bytes that come in pieces.
+  /// Makes a reader of compressed bytes that come in pieces.
   /// - Throws: ``CompressionError/outOfMemory``.
   package convenience init() throws(CompressionError) {
     try self.init([], limit: 0, isStream: true)
@@ -50,13 +50,13 @@ package final class GzipReader {
   }
 
   deinit {
-    // Without effect on a stream that was never begun.
+    // Has no effect on a stream that was not initialised.
     inflateEnd(stream)
     stream.deallocate()
   }
 
-  /// Unpacks all at once.
-  /// - Throws: as ``init(_:limit:)`` and ``unpackPiece()``.
+  /// Decompresses everything at once.
+  /// - Throws: the errors of ``init(_:limit:)`` and ``unpackPiece()``.
   package static func inflate(
     _ packed: [UInt8], limit: Int
   ) throws(CompressionError) -> [UInt8] {
@@ -65,10 +65,10 @@ package final class GzipReader {
     return reader.unpacked
   }
 
-  /// Takes room, so that what is unpacked is not moved until it is longer.
+  /// Reserves capacity, so that the decompressed bytes are not moved while they grow.
   package func reserve(_ bytes: Int) { unpacked.reserveCapacity(bytes) }
 
-  /// Takes the next packed bytes of a stream, once those before are used up.
+  /// Appends the next compressed bytes of a stream.
   /// - Throws: ``CompressionError/tooLarge`` for 4 GiB in one piece; ``CompressionError/malformed``.
   package func append(_ bytes: [UInt8]) throws(CompressionError) {
     guard !bytes.isEmpty else { return }
@@ -80,16 +80,17 @@ package final class GzipReader {
     guard inflateReset(stream) == Z_OK else { throw .malformed }
   }
 
-  /// Takes what has been unpacked so far.
+  /// Takes the decompressed bytes so far.
   package func takeUnpacked() -> [UInt8] {
     defer { unpacked = [] }
     taken += unpacked.count
     return unpacked
   }
 
-  /// Unpacks some more; nothing once it is complete or needs more bytes.
-  /// - Throws: ``CompressionError/malformed`` for a truncated or damaged member, a wrong check sum, anything after
-  ///   the last member, and for no member at all; ``CompressionError/tooLarge`` past the limit.
+  /// Decompresses one more piece; does nothing once it is complete or needs more bytes.
+  /// - Throws: ``CompressionError/malformed`` for a truncated or damaged member, a wrong checksum, other bytes after
+  ///   the last member, and when there is no member; ``CompressionError/tooLarge`` beyond the limit;
+  ///   ``CompressionError/outOfMemory``.
   package func unpackPiece() throws(CompressionError) {
     guard !isComplete, !needsBytes else { return }
     let code = step()
@@ -105,8 +106,8 @@ package final class GzipReader {
     }
   }
 
-  /// Unpacks into a piece of room, or one byte more than the limit leaves, which tells a text of exactly the limit
-  /// from a longer one.
+  /// Decompresses up to one piece, but at most one byte more than the limit allows. This byte distinguishes a text of
+  /// exactly the limit from a longer one.
   private func step() -> Int32 {
     let left = max(limit - taken - unpacked.count, 0)
     let room = left < Self.pieceBytes ? left + 1 : Self.pieceBytes
@@ -127,12 +128,12 @@ package final class GzipReader {
   }
 }
 
-/// Why bytes could not be unpacked.
+/// Why bytes could not be decompressed.
 package enum CompressionError: Error, Sendable, Equatable {
-  /// They are not whole, sound members of the gzip format, and nothing else.
+  /// They are not complete and undamaged members of the gzip format.
   case malformed
-  /// They unpack to more than is wanted.
+  /// They decompress to more bytes than the limit allows.
   case tooLarge
-  /// The memory for the work could not be had.
+  /// There is not enough memory.
   case outOfMemory
 }

@@ -1,17 +1,16 @@
 import CZlib
 
-/// Packs gzip, piece by piece: RFC 1952, by zlib, into one member.
+/// Compresses to gzip (RFC 1952) in pieces, with zlib, into one member.
 package final class GzipWriter {
-  /// Bytes that are packed at a time, at most, so that others have their turn between them: 64 KiB, which take about
-  /// a millisecond.
+  /// The most bytes that are compressed at once: 64 KiB, which take about a millisecond.
   package static let pieceBytes = 64 << 10
 
   private var packed: [UInt8] = []
-  /// On the heap, for zlib remembers its address.
+  /// On the heap, because zlib stores its address.
   private let stream = UnsafeMutablePointer<z_stream>.allocate(capacity: 1)
 
-  /// A writer that has packed nothing yet.
-  /// - Parameter level: 1, the fastest, to 9, the smallest; another is brought into that range.
+  /// Makes a writer.
+  /// - Parameter level: 1, the fastest, to 9, the smallest; other values are brought into this range.
   /// - Throws: ``CompressionError/outOfMemory`` when zlib gets no memory (about 256 KiB).
   package init(level: Int = 6) throws(CompressionError) {
     stream.initialize(to: z_stream())
@@ -19,13 +18,13 @@ package final class GzipWriter {
   }
 
   deinit {
-    // Without effect on a stream that was never begun.
+    // Has no effect on a stream that was not initialised.
     deflateEnd(stream)
     stream.deallocate()
   }
 
-  /// Packs bytes at once.
-  /// - Throws: as ``init(level:)``.
+  /// Compresses everything at once.
+  /// - Throws: the errors of ``init(level:)``.
   package static func deflate(
     _ bytes: [UInt8], level: Int = 6
   ) throws(CompressionError) -> [UInt8] {
@@ -34,7 +33,7 @@ package final class GzipWriter {
     return writer.finish()
   }
 
-  /// Packs some more.
+  /// Compresses more bytes.
   package func append(_ bytes: ArraySlice<UInt8>) {
     var rest = bytes
     while !rest.isEmpty {
@@ -43,20 +42,21 @@ package final class GzipWriter {
     }
   }
 
-  /// Takes what has been packed so far, for who gives it away piece by piece.
+  /// Returns the compressed bytes so far and removes them, for a caller that sends them in pieces.
   package func takePacked() -> [UInt8] {
     defer { packed = [] }
     return packed
   }
 
   /// Ends the member. Nothing may be appended afterwards.
-  /// - Returns: all of it that was not taken before.
+  /// - Returns: the compressed bytes that were not taken before.
   package func finish() -> [UInt8] {
     step([], Z_FINISH)
     return packed
   }
 
-  /// Gives a piece to zlib and takes what comes out, until there is room left: then there is no more.
+  /// Gives a piece to zlib and takes its output, until zlib leaves a part of the output buffer empty: then there is no
+  /// more.
   private func step(_ piece: ArraySlice<UInt8>, _ flush: Int32) {
     piece.withUnsafeBufferPointer { input in
       stream.pointee.next_in = UnsafeMutablePointer(mutating: input.baseAddress)
@@ -65,7 +65,7 @@ package final class GzipWriter {
         packed += [UInt8](unsafeUninitializedCapacity: Self.pieceBytes) { output, initialized in
           stream.pointee.next_out = output.baseAddress
           stream.pointee.avail_out = UInt32(Self.pieceBytes)
-          // Of a stream that was begun it fails in no way but for want of room.
+          // For an initialised stream the only error is an output buffer that is too small.
           _ = CZlib.deflate(stream, flush)
           initialized = Self.pieceBytes - Int(stream.pointee.avail_out)
         }

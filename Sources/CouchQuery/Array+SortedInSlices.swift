@@ -1,11 +1,12 @@
 import Lanes
 
 extension Array where Element: Sendable {
-  /// Elements that are sorted without giving way.
+  /// The length of the runs that are sorted without giving way.
   private static var runLength: Int { 32 }
 
-  /// The elements in order, equal ones in theirs: runs are sorted one by one, then merged, with pauses for others.
-  /// - Throws: 503 when nobody waits for the answer any more.
+  /// The elements in order; equal elements keep their order. Sorts runs one by one and then merges them, and gives way
+  /// in between.
+  /// - Throws: `WorkEnded` (503) when the request has ended.
   package func sortedInSlices(
     _ precedes: @Sendable (Element, Element) -> Bool
   ) async throws -> [Element] {

@@ -1,20 +1,19 @@
 package import JSON
 
-/// A range of values in the order of ``JSONCollation``; for `_id` of strings in the order of their
-/// bytes.
+/// A range of values in the order of ``JSONCollation``; for `_id` a range of strings in byte order.
 package struct FieldBounds: Sendable {
-  /// The least value; nil for none.
+  /// The least value; nil for no lower bound.
   package private(set) var lower: JSONNode?
   /// Whether ``lower`` itself is in the range.
   package private(set) var includesLower = true
-  /// The greatest value; nil for none.
+  /// The greatest value; nil for no upper bound.
   package private(set) var upper: JSONNode?
   /// Whether ``upper`` itself is in the range.
   package private(set) var includesUpper = true
 
   private let isByBytes: Bool
 
-  /// A range; nil if it has neither end.
+  /// Makes a range; nil when it has no bound.
   init?(
     lower: JSONNode?, includesLower: Bool = true, upper: JSONNode?, includesUpper: Bool = true,
     isByBytes: Bool = false
@@ -27,20 +26,20 @@ package struct FieldBounds: Sendable {
     self.isByBytes = isByBytes
   }
 
-  /// Whether exactly one value is in the range.
+  /// Whether the range contains exactly one value.
   package var isEquality: Bool {
     guard let lower, let upper else { return false }
     return includesLower && includesUpper && compare(lower, upper) == 0
   }
 
-  /// Whether no value is in the range, since its ends are crossed.
+  /// Whether the range contains no value, because the lower bound is above the upper one.
   package var isEmpty: Bool {
     guard let lower, let upper else { return false }
     let order = compare(lower, upper)
     return order > 0 || order == 0 && !(includesLower && includesUpper)
   }
 
-  /// What is in both ranges.
+  /// The values in both ranges.
   func intersection(_ other: FieldBounds) -> FieldBounds {
     var both = self
     if let value = other.lower {
@@ -56,7 +55,7 @@ package struct FieldBounds: Sendable {
     return both
   }
 
-  /// The least range around both; nil if it has neither end.
+  /// The smallest range that contains both; nil when it has no bound.
   func hull(_ other: FieldBounds) -> FieldBounds? {
     let (low, high) = (self.isLow(below: other) ? self : other, isHigh(above: other) ? self : other)
     return FieldBounds(

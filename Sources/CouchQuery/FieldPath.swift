@@ -2,22 +2,20 @@ import Documents
 package import JSON
 import Stores
 
-/// The way to a value inside a document, such as `address.city`.
+/// The path to a value inside a document, such as `address.city`.
 ///
 /// Source: CouchDB, "Mango: subfields"; `mango_doc:get_field` and `mango_util:parse_field`.
 package struct FieldPath: Hashable, Sendable {
-  /// The most names: as deep as a document can be.
+  /// The most names in a path: as many as the deepest nesting of a document.
   package static let maximumNames = JSONLimits.document.maximumDepth
 
-  /// The path as written: names joined by `.`; a `\` takes the next character as it is.
+  /// The path as written: names joined by `.`; a `\` escapes the next character.
   package let text: String
-  /// The names from the outermost, at least one and none empty. In an array a name that is a number
-  /// counts from 0.
+  /// The names from the outermost; at least one, none empty. In an array a name that is a number is an index from 0.
   package let names: [String]
 
   /// Reads a path.
-  /// - Throws: 400 `invalid_field_name` for an empty name, a `\` at the end, and more names than
-  ///   ``maximumNames``.
+  /// - Throws: 400 `invalid_field_name` for an empty name, a `\` at the end, and more than ``maximumNames`` names.
   package init(_ text: String) throws {
     var names: [String] = []
     var name: [UInt8] = []
@@ -44,8 +42,8 @@ package struct FieldPath: Hashable, Sendable {
     self.names = names
   }
 
-  /// The path that goes on where another ends.
-  /// - Throws: 400 `invalid_field_name` for more names than ``maximumNames``.
+  /// Makes a path that continues `outer` with `inner`.
+  /// - Throws: 400 `invalid_field_name` for more than ``maximumNames`` names.
   init(_ outer: FieldPath?, _ inner: FieldPath) throws {
     guard let outer else {
       self = inner
@@ -61,23 +59,18 @@ package struct FieldPath: Hashable, Sendable {
     self.names = names
   }
 
-  /// The path of one name that the program knows, without a `.` or a `\`.
-  static func reserved(_ name: StaticString) -> FieldPath {
-    FieldPath(text: name.description, names: [name.description])
-  }
-
-  /// Whether this is `_id`, whose texts CouchDB compares by bytes.
+  /// Whether this is the path `_id`, whose strings CouchDB compares by bytes.
   var isID: Bool {
     names.count == 1 && names[0].equalsBytes(of: "_id")
   }
 
-  /// The value at the end of the path, if the document has it.
+  /// The value at the path; nil when the document has none.
   package func value(in root: JSONNode) -> JSONNode? {
     guard case .found(let value) = follow(in: root) else { return nil }
     return value
   }
 
-  /// Whether this path leads through or to everything that another leads to.
+  /// Whether this path is the beginning of another, or the same.
   func leads(to other: FieldPath) -> Bool {
     names.count <= other.names.count
       && zip(names, other.names).allSatisfy { $0.equalsBytes(of: $1) }
@@ -97,14 +90,14 @@ package struct FieldPath: Hashable, Sendable {
 }
 
 extension FieldPath {
-  /// Where a path leads.
+  /// The result of following a path.
   enum End {
-    /// To a value.
+    /// The value at the path.
     case found(JSONNode)
-    /// Nowhere: an object lacks a name.
+    /// No value: an object does not have the name.
     case missing
-    /// Nowhere: something that is no object stands in the way, or an array without such an element.
-    /// For CouchDB such a field is not even absent.
+    /// No value: something on the path is neither an object nor an array, or an array has no such element. For CouchDB
+    /// such a field is not even absent.
     case unreachable
   }
 
@@ -132,10 +125,10 @@ extension FieldPath {
   static let id = FieldPath(reserved: "_id")
   /// The document's revision.
   static let revision = FieldPath(reserved: "_rev")
-  /// What kind of thing the document is.
+  /// The document's type.
   static let type = FieldPath(reserved: "type")
 
-  /// A name of the document's top level that needs no escape.
+  /// A top-level name that needs no escape.
   private init(reserved name: String) {
     text = name
     names = [name]

@@ -2,14 +2,14 @@ import Documents
 package import JSON
 import Stores
 
-/// The fields of a document that a query asks for, nested as in the document.
+/// The fields of a document that a query requests, nested as in the document.
 ///
 /// Source: CouchDB, "POST /{db}/_find: filtering fields".
 package struct FieldProjection: Sendable {
-  /// The fields, in the order in which they were asked for.
+  /// The fields, in the order of the request.
   let fields: [FieldPath]
 
-  /// Reads `["a","b.c"]`; nil for an empty array, which asks for whole documents.
+  /// Reads `["a","b.c"]`; nil for an empty array, which requests whole documents.
   /// - Throws: 400 `invalid_fields`, `invalid_field`.
   init?(_ node: JSONNode) throws {
     guard node.kind == .array else {
@@ -34,10 +34,10 @@ package struct FieldProjection: Sendable {
     self.fields = fields
   }
 
-  /// These fields.
+  /// Makes a projection of these fields.
   init(_ fields: [FieldPath]) { self.fields = fields }
 
-  /// Writes an object of the fields that a document has.
+  /// Writes an object of those fields that a document has.
   package func append(_ document: JSONNode, to writer: inout JSONWriter) {
     var tree = Branch()
     for field in fields {
@@ -46,7 +46,7 @@ package struct FieldProjection: Sendable {
     tree.append(to: &writer)
   }
 
-  /// An object that is put together: members in the order in which they came.
+  /// An object while it is built: members in the order in which they were added.
   private struct Branch {
     enum Child {
       case value(JSONNode)
@@ -66,7 +66,7 @@ package struct FieldProjection: Sendable {
       var branch = Branch()
       if let place {
         switch children[place].child {
-        // A whole value that was asked for before holds its parts already.
+        // A whole value that was added before already contains its parts.
         case .value: return
         case .branch(let started): branch = started
         }

@@ -2,37 +2,37 @@ import Documents
 package import JSON
 import Stores
 
-/// What `_find` and `_explain` are asked for.
+/// The body of `_find` and `_explain`.
 ///
 /// Source: CouchDB, "POST /{db}/_find".
 package struct FindRequest: Sendable {
-  /// Which documents.
+  /// The conditions on the documents.
   package private(set) var selector: Selector
-  /// The index that is wished for.
+  /// The requested index.
   package let useIndex: UseIndex?
-  /// Where to go on; nil from the beginning.
+  /// The position to continue from; nil for the beginning.
   package let bookmark: QueryCursor?
-  /// The bookmark as it came, or what stands for the beginning.
+  /// The bookmark as sent, or the text for the beginning.
   package let bookmarkText: String
-  /// Documents at most.
+  /// The most documents in the answer.
   package let limit: Int
-  /// Documents to leave out first.
+  /// How many documents to leave out at the beginning.
   package let skip: Int
-  /// In which order.
+  /// The order of the documents.
   let sort: QuerySort
-  /// Which fields of each document; nil for whole documents.
+  /// The fields of each document in the answer; nil for whole documents.
   package let projection: FieldProjection?
-  /// What comes with each document, and can be selected by.
+  /// Whether each document gets `_conflicts`, which the selector can also use.
   package let showsConflicts: Bool
-  /// Whether the answer tells what it took.
+  /// Whether the answer contains statistics about the query's cost.
   package let wantsStatistics: Bool
-  /// Whether another index than the one wished for, or none, will do.
+  /// Whether another index, or none, may be used instead of the requested one.
   let allowsFallback: Bool
-  /// Options that ask for something that only a cluster has; they are checked, shown by `_explain`, and
-  /// change nothing: an index is always up to date here.
+  /// Options that only make sense in a cluster. They are checked and shown by `_explain` but have no effect: here an
+  /// index is always up to date.
   let clusterOptions: JSONObject
 
-  /// Documents where no limit is given, as in CouchDB.
+  /// The most documents when the request has no limit, as in CouchDB.
   static let standardLimit = 25
 
   private static let names = [
@@ -41,7 +41,7 @@ package struct FindRequest: Sendable {
   ]
 
   /// Reads a body.
-  /// - Throws: 400 with CouchDB's words for the option that is wrong.
+  /// - Throws: 400 with CouchDB's message for the wrong option.
   package init(_ body: JSONNode) throws {
     try QueryOption.check(body, allows: Self.names)
     selector = try QueryOption.selector(QueryOption.required("selector", in: body))
@@ -61,8 +61,8 @@ package struct FindRequest: Sendable {
     clusterOptions = try Self.clusterOptions(in: body)
   }
 
-  /// The same with its selector's long lists in order.
-  /// - Throws: 503 when nobody waits for the answer any more.
+  /// The request with the long lists of its selector sorted.
+  /// - Throws: `WorkEnded` (503) when the request has ended.
   package func prepared() async throws -> FindRequest {
     var request = self
     request.selector = try await selector.prepared()
@@ -96,17 +96,17 @@ package struct FindRequest: Sendable {
   }
 }
 
-/// The index that a query's writer wishes for.
+/// The index that a client requests for a query.
 ///
 /// Source: CouchDB, "POST /{db}/_find: use_index".
 package struct UseIndex: Sendable {
   /// The design document's name, without `_design/`.
   let design: String
-  /// The index's name; nil for any of the design document.
+  /// The index's name; nil for any index of the design document.
   let name: String?
 
-  /// Reads `"ddoc"`, `"ddoc/name"`, `["ddoc"]` or `["ddoc","name"]`, with or without `_design/`; nil for
-  /// null and an empty array.
+  /// Reads `"ddoc"`, `"ddoc/name"`, `["ddoc"]` or `["ddoc","name"]`, with or without `_design/`; nil for null and an
+  /// empty array.
   /// - Throws: 400 `invalid_index_name`.
   init?(_ node: JSONNode) throws {
     if node.isNull || (node.kind == .array && node.count == 0) { return nil }
@@ -138,13 +138,13 @@ package struct UseIndex: Sendable {
     return String(Substring(design.utf8.dropFirst(prefix.count)))
   }
 
-  /// Whether a definition is meant.
+  /// Whether this requests the index of a definition.
   package func names(_ definition: IndexDefinition) -> Bool {
     design.equalsBytes(of: Self.name(of: definition.design.text))
       && (name.map { $0.equalsBytes(of: definition.name) } ?? true)
   }
 
-  /// What the answer says when the index was not used.
+  /// The warning in the answer when the index was not used.
   package var warning: String {
     if let name {
       "_design/\(design), \(name) was not used because it is not a valid index for this query."
@@ -153,17 +153,17 @@ package struct UseIndex: Sendable {
     }
   }
 
-  /// The wish as `_explain` shows it.
+  /// The requested index as `_explain` shows it.
   var json: JSONValue {
     .array([.string(design)] + (name.map { [.string($0)] } ?? []))
   }
 }
 
-/// Reads the members of a query's body, with CouchDB's words for what is wrong.
+/// Reads the members of a query's body, with CouchDB's messages for errors.
 ///
 /// Source: CouchDB, `mango_opts`.
 package enum QueryOption {
-  /// Checks that a body is an object that has no other members than these.
+  /// Checks that a body is an object without members other than these.
   /// - Throws: 400 `bad_request`, `invalid_key`.
   package static func check(_ body: JSONNode, allows names: [String]) throws {
     guard body.kind == .object else {
@@ -174,7 +174,7 @@ package enum QueryOption {
     }
   }
 
-  /// A member that must be there.
+  /// The value of a required member.
   /// - Throws: 400 `missing_required_key`.
   package static func required(_ name: String, in body: JSONNode) throws -> JSONNode {
     guard let node = body[name] else {
@@ -183,7 +183,7 @@ package enum QueryOption {
     return node
   }
 
-  /// A member that is true or false.
+  /// The value of a member that is a Boolean; `standard` when absent.
   /// - Throws: 400 `invalid_boolean`.
   static func flag(
     _ name: String, in body: JSONNode, default standard: Bool
@@ -195,7 +195,7 @@ package enum QueryOption {
     return flag
   }
 
-  /// A member that is a whole number from `least`, which is 0 or 1.
+  /// The value of a member that is a whole number from `least`, which is 0 or 1; `standard` when absent.
   /// - Throws: 400 `invalid_non_neg_integer`, `invalid_pos_integer`.
   package static func count(
     _ name: String, in body: JSONNode, default standard: Int, least: Int = 0
@@ -212,7 +212,7 @@ package enum QueryOption {
     return count
   }
 
-  /// A member that is a string; nil when absent.
+  /// The value of a member that is a string; nil when absent.
   /// - Throws: 400 `invalid_string`.
   static func text(_ name: String, in body: JSONNode) throws -> String? {
     guard let node = body[name] else { return nil }
@@ -222,8 +222,8 @@ package enum QueryOption {
     return text
   }
 
-  /// A selector.
-  /// - Throws: 400 `invalid_selector_json` for anything but an object; what ``Selector`` throws.
+  /// Reads a selector.
+  /// - Throws: 400 `invalid_selector_json` for anything but an object; the errors of ``Selector/init(_:)``.
   static func selector(_ node: JSONNode) throws -> Selector {
     guard node.kind == .object else {
       throw ServiceError(
@@ -232,7 +232,7 @@ package enum QueryOption {
     return try Selector(node)
   }
 
-  /// The beginning of a value, for an error's reason.
+  /// The first 64 bytes of a value, for the reason of an error.
   package static func shown(_ node: JSONNode) -> String {
     String(decoding: node.minified.prefix(64), as: UTF8.self)
   }

@@ -3,9 +3,9 @@ package import JSON
 import Lanes
 package import Stores
 
-/// The design documents of one state of a store, and the names of the indexes whose data is there.
+/// The design documents in one snapshot of a store, and the ids of the indexes that have data there.
 ///
-/// What the documents say is read apart from the store: a filter that they hold can take long.
+/// The documents are parsed later, without using the store, because reading their filters can take long.
 package struct IndexSources: Sendable {
   /// One design document.
   struct Design: Sendable {
@@ -13,19 +13,19 @@ package struct IndexSources: Sendable {
     let id: DocumentID
     /// The revision that was read.
     let revision: RevisionID
-    /// What it says; nothing where it is too long to define indexes.
+    /// The body; empty when it is too long to define indexes.
     let body: [UInt8]
   }
 
-  /// The first design documents by id, ``QueryLimits/designDocuments`` at most.
+  /// The first design documents by id, at most ``QueryLimits/designDocuments``.
   let designs: [Design]
-  /// Indexes whose data is there.
+  /// The indexes that have data.
   let indexes: [IndexID]
 
-  /// The ids of all design documents: "0" follows "/".
+  /// The ids of all design documents: "0" is the byte after "/".
   package static let range = DocumentRange(start: "_design/", end: "_design0", includesEnd: false)
 
-  /// Reads a state.
+  /// Reads a snapshot.
   package init(_ view: any StoreView) throws {
     var designs: [Design] = []
     try view.documents(Self.range) { document in
@@ -37,23 +37,22 @@ package struct IndexSources: Sendable {
     indexes = try view.indexes()
   }
 
-  /// Whether another state has the same design documents.
+  /// Whether another snapshot has the same design documents.
   package func isSame(as other: IndexSources) -> Bool {
     designs.elementsEqual(other.designs) { $0.id == $1.id && $0.revision == $1.revision }
   }
 }
 
-/// The index definitions of one state of a store that count, and the data of indexes that none of them
-/// defines.
+/// The index definitions of one snapshot of a store that queries use, and one index that has data but no definition.
 package struct IndexCatalogue: Sendable {
-  /// By design document and name in byte order, ``QueryLimits/definitions`` at most. Whatever replication
-  /// brings along, a query has no more than this to choose from.
+  /// The definitions by design document and name in byte order, at most ``QueryLimits/definitions``. A query chooses
+  /// only from these, however many definitions replication brings.
   package let definitions: [IndexDefinition]
-  /// An index whose data is there without a definition, if any.
+  /// An index that has data but no definition; nil for none.
   package let stray: IndexID?
 
-  /// Reads what design documents say, at most ``QueryLimits/triedDefinitions``; gives way between two.
-  /// - Throws: 503 when nobody waits for the answer any more.
+  /// Reads the design documents, at most ``QueryLimits/triedDefinitions`` definitions; gives way between two.
+  /// - Throws: `WorkEnded` (503) when the request has ended.
   package init(_ sources: IndexSources) async throws {
     var definitions: [IndexDefinition] = []
     var tried = 0
@@ -74,7 +73,7 @@ package struct IndexCatalogue: Sendable {
     self.definitions = definitions
   }
 
-  /// Whether a design document and a name belong to one of the definitions.
+  /// Whether one of the definitions has the same design document and name.
   package func contains(_ definition: IndexDefinition) -> Bool {
     definitions.contains { known in
       known.design == definition.design && known.name.equalsBytes(of: definition.name)
@@ -82,11 +81,11 @@ package struct IndexCatalogue: Sendable {
   }
 }
 
-/// What a query can be served from.
+/// An index that a query can use.
 package enum QueryIndex: Sendable {
-  /// All documents by id: CouchDB's `_all_docs`.
+  /// The index of all documents by id: CouchDB's `_all_docs`.
   case documents
-  /// The engine's own index of documents by their `type`, which no CouchDB has.
+  /// The engine's own index of documents by their `type`, which CouchDB does not have.
   case types
   /// An index that a design document defines.
   case defined(IndexDefinition)
@@ -100,13 +99,13 @@ package enum QueryIndex: Sendable {
     }
   }
 
-  /// The definition, for an index that has one.
+  /// The index's definition; nil for an index that has none.
   package var definition: IndexDefinition? {
     guard case .defined(let definition) = self else { return nil }
     return definition
   }
 
-  /// Which way a query walks that is served from here.
+  /// The kind of index, as a cursor stores it.
   package var way: QueryCursor.Way {
     switch self {
     case .documents: .documents
@@ -123,14 +122,14 @@ package enum QueryIndex: Sendable {
   }
 }
 
-/// Bytes that order as the values of an index's fields do.
+/// Keys: bytes that have the same order as the values of an index's fields.
 enum IndexKey {
-  /// The key of the first values.
+  /// The key of the first values of an index's fields.
   static func bytes(_ values: [JSONNode], of fields: [FieldPath]) -> [UInt8] {
     var key: [UInt8] = []
     for (field, value) in zip(fields, values) {
       if field.isID, let id = value.string {
-        // Ids stand in the order of their bytes, as wherever they are compared, and hold no zero.
+        // Ids are compared by bytes, as everywhere, and contain no zero byte.
         key += id.utf8
         key.append(0)
       } else {
@@ -140,24 +139,24 @@ enum IndexKey {
     return key
   }
 
-  /// The part of a key that an index keeps.
+  /// The part of a key that an index stores.
   static func kept(_ key: [UInt8]) -> [UInt8] { Array(key.prefix(QueryLimits.keyBytes)) }
 }
 
-/// What `POST /{db}/_index` is to define.
+/// The body of `POST /{db}/_index`.
 ///
 /// Source: CouchDB, "POST /{db}/_index".
 package struct IndexRequest: Sendable {
   /// The definition.
   package let definition: IndexDefinition
-  /// The definition as the client wrote it.
+  /// The definition as the client sent it.
   package let given: JSONValue
 
   private static let names = ["index", "type", "name", "ddoc", "w", "partitioned"]
 
-  /// Reads a body. Without `name` or `ddoc` they are made from the definition, so that the same definition
-  /// made twice is one index; under two names it is two, each with a design document of its own.
-  /// - Throws: 400 with CouchDB's words for what is wrong; 501 for an index of another type than `json`.
+  /// Reads a body. A missing `name` or `ddoc` is derived from the definition. The same definition sent twice is
+  /// therefore one index; sent with two names it is two indexes, each with its own design document.
+  /// - Throws: 400 with CouchDB's message for the error; 501 for an index of a type other than `json`.
   package init(_ body: JSONNode) throws {
     try QueryOption.check(body, allows: Self.names)
     let index = try QueryOption.required("index", in: body)
@@ -183,7 +182,7 @@ package struct IndexRequest: Sendable {
       filter: index["partial_filter_selector"]?.count == 0 ? nil : filter)
   }
 
-  /// The id of a design document, from a name with `_design/` or without.
+  /// The id of a design document, from a name with or without `_design/`.
   /// - Throws: 400 `illegal_docid`.
   package static func designID(_ name: String) throws -> DocumentID {
     return try DocumentID("_design/" + UseIndex.name(of: name))
@@ -214,11 +213,11 @@ package struct IndexRequest: Sendable {
     }
   }
 
-  /// 40 hexadecimal digits, as many as CouchDB's, for the definition and the name that it is given.
+  /// The derived name of a definition with the given name: 40 hexadecimal digits, as many as CouchDB's.
   private static func automaticName(
     of given: JSONValue, _ name: String?
   ) throws -> String {
-    // Names of an object stand in no order for a digest, but an index's fields do.
+    // The digest of an object does not depend on the order of its members, but the order of an index's fields counts.
     let text = JSONValue.string(String(decoding: given.bytes, as: UTF8.self))
     var content: JSONObject = ["index": text]
     if let name { content.append("name", .string(name)) }
@@ -226,7 +225,7 @@ package struct IndexRequest: Sendable {
   }
 }
 
-/// A design document whose views are index definitions, as it is changed.
+/// A design document whose views are index definitions, while it is changed.
 package struct QueryDesign: Sendable {
   private var root: JSONObject
 
@@ -235,8 +234,8 @@ package struct QueryDesign: Sendable {
 
   private init(root: JSONObject) { self.root = root }
 
-  /// Reads a stored document; one that is absent or deleted is empty.
-  /// - Throws: 400 `invalid_ddoc_lang` for one that is not for queries.
+  /// Reads a stored document; an absent or deleted one is empty.
+  /// - Throws: 400 `invalid_ddoc_lang` for a document of another language.
   package init(_ document: Document?) throws {
     guard let document, !document.isDeleted else {
       self = .empty
@@ -253,7 +252,7 @@ package struct QueryDesign: Sendable {
     self.init(root: root)
   }
 
-  /// Puts a view in; false when it is there as it is, its members' order included.
+  /// Sets a view; returns false when the same view exists, with its members in the same order.
   package mutating func set(_ name: String, _ view: JSONValue) -> Bool {
     var views = root["views"]?.object ?? [:]
     guard views[name]?.bytes != view.bytes else { return false }
@@ -262,18 +261,18 @@ package struct QueryDesign: Sendable {
     return true
   }
 
-  /// Takes views out.
+  /// Removes views.
   package mutating func remove(_ names: [String]) {
     var views = root["views"]?.object ?? [:]
     for name in names { views[name] = nil }
     root["views"] = views.isEmpty ? nil : .object(views)
   }
 
-  /// Whether nothing is left but the language.
+  /// Whether the document has no member but the language.
   package var isEmpty: Bool { root.count == 1 }
 
-  /// What is to be stored.
-  /// - Throws: 413 for a document that queries would pass over.
+  /// The body to store.
+  /// - Throws: 413 for a document that is too long for queries to read.
   package func body() throws -> DocumentBody {
     let body: DocumentBody
     body = try DocumentBody(.object(root))

@@ -2,7 +2,7 @@ package import Documents
 package import JSON
 package import Stores
 
-/// An index that a design document defines: which documents it holds, and what it sorts them by.
+/// An index that a design document defines: the documents that it contains, and the fields that it sorts them by.
 ///
 /// Source: CouchDB, "POST /{db}/_index"; a definition is a view of a design document whose language is
 /// `query`, so that it replicates.
@@ -11,21 +11,21 @@ package struct IndexDefinition: Sendable {
   package let design: DocumentID
   /// The index's name in the design document.
   package let name: String
-  /// What the index sorts by; a document without one of these fields is not in it.
+  /// The fields that the index sorts by; a document without one of them is not in the index.
   let sort: QuerySort
-  /// Which documents it holds besides; nil for all.
+  /// A further condition on the documents; nil for all.
   package private(set) var filter: Selector?
-  /// The name of the index's data: definitions that say the same share it, and another order of strings
-  /// is another index.
+  /// The name of the index's data. Definitions with the same content share it. It depends on the version of the
+  /// collation, so another order of strings is another index.
   package let id: IndexID
 
-  /// What the names of all indexes' data start with.
+  /// The prefix of the names of all indexes' data.
   static let namePrefix = "mango-"
-  /// Bytes of the digest that a bookmark carries.
+  /// The number of bytes of the digest that a bookmark contains.
   static let bookmarkDigestBytes = 8
 
-  /// A definition.
-  /// - Throws: 400 `invalid_index` for no field or a field that comes twice.
+  /// Makes a definition.
+  /// - Throws: 400 `invalid_index` when there is no field or a field occurs twice.
   init(
     design: DocumentID, name: String, sort: QuerySort, filter: Selector?
   ) throws {
@@ -47,8 +47,8 @@ package struct IndexDefinition: Sendable {
     id = IndexID(Self.namePrefix + Hex.string(try Self.digest(content)))
   }
 
-  /// The same with its filter's long lists in order.
-  /// - Throws: 503 when nobody waits for the answer any more.
+  /// The definition with the long lists of its filter sorted.
+  /// - Throws: `WorkEnded` (503) when the request has ended.
   func prepared() async throws -> IndexDefinition {
     var definition = self
     definition.filter = try await filter?.prepared()
@@ -60,13 +60,13 @@ package struct IndexDefinition: Sendable {
     return try DocumentBody(content).digest
   }
 
-  /// The beginning of the digest in ``id``.
+  /// The first bytes of the digest in ``id``.
   var bookmarkDigest: [UInt8] {
     let digits = id.text.utf8.dropFirst(Self.namePrefix.utf8.count)
     return Hex.bytes(digits.prefix(2 * Self.bookmarkDigestBytes)) ?? []
   }
 
-  /// What the index is, as `_index` and `_explain` show it.
+  /// The index as `_index` and `_explain` show it.
   var json: JSONValue {
     var content: JSONObject = ["fields": sort.array]
     if let filter { content.append("partial_filter_selector", filter.json) }
@@ -76,9 +76,9 @@ package struct IndexDefinition: Sendable {
     ]
   }
 
-  /// A document's place in the index; nil for a document that is not in it.
-  /// - Parameter budget: what the filter may cost.
-  /// - Throws: 400 `selector_too_costly`; 503 when nobody waits for the answer any more.
+  /// The entry of a document in the index; nil for a document that is not in it.
+  /// - Parameter budget: the cost that the filter may have.
+  /// - Throws: 400 `selector_too_costly`; `WorkEnded` (503) when the request has ended.
   package func entry(
     for id: DocumentID, _ document: JSONNode, _ budget: inout SelectorBudget
   ) async throws -> IndexEntry? {
@@ -93,18 +93,18 @@ package struct IndexDefinition: Sendable {
   }
 }
 
-/// What an index tells of its documents by itself.
+/// The content that an index stores of its documents.
 ///
 /// Source: CouchDB, `mango_idx_view:covers` and `mango_cursor_view:derive_doc_from_index`.
 extension IndexDefinition {
-  /// Whether each of some fields is one of the index's, or the id. As in CouchDB a part of an indexed field is
-  /// not.
+  /// Whether each of these fields is one of the index's fields, or the id. As in CouchDB, a part of an indexed field
+  /// does not count.
   func covers(_ fields: [FieldPath]) -> Bool {
     fields.allSatisfy { $0.isID || sort.fields.contains($0) }
   }
 
-  /// What an entry keeps of a document: an object of the index's fields, nested as in the document, but for the id,
-  /// which the entry has anyway; nil for more than ``QueryLimits/contentBytes``.
+  /// The content that an entry stores of a document: an object of the index's fields, nested as in the document,
+  /// without the id, which the entry contains anyway. Nil when it is longer than ``QueryLimits/contentBytes``.
   func content(of document: JSONNode) -> [UInt8]? {
     var writer = JSONWriter()
     FieldProjection(sort.fields.filter { !$0.isID }).append(document, to: &writer)
@@ -113,7 +113,7 @@ extension IndexDefinition {
 }
 
 extension IndexEntry {
-  /// The document as far as the entry tells of it; nil for an entry that keeps nothing.
+  /// The document with the fields that the entry stores; nil for an entry without content.
   package var coveredDocument: [UInt8]? {
     guard let content else { return nil }
     var bytes: [UInt8] = []
@@ -127,10 +127,10 @@ extension IndexEntry {
 }
 
 extension IndexDefinition {
-  /// The definitions of a design document, in the byte order of their names; views that define none are
-  /// passed over, as are all of a document that is not for queries.
+  /// The definitions of a design document, in the byte order of their names. Views that define no index are skipped; a
+  /// document of another language has none.
   /// - Parameter body: the design document's stored body.
-  /// - Parameter most: definitions to read at most, those that turn out to be none included.
+  /// - Parameter most: how many views to read at most, invalid ones included.
   package static func all(
     in design: DocumentID, _ body: [UInt8], most: Int = QueryLimits.triedDefinitions
   ) -> [IndexDefinition] {
@@ -138,7 +138,7 @@ extension IndexDefinition {
       .compactMap { try? IndexDefinition(view: $0.value, name: $0.name, design: design) }
   }
 
-  /// The views of a design document for queries, in the byte order of their names.
+  /// The views of a design document of language `query`, in the byte order of their names.
   static func views(in body: [UInt8]) -> [JSONMember] {
     guard body.count <= QueryLimits.designBytes,
       let root = try? ParsedJSON(body, limits: .stored).root,
@@ -147,10 +147,10 @@ extension IndexDefinition {
     return views.members.sorted { $0.name.precedesBytes(of: $1.name) }
   }
 
-  /// Reads a view as CouchDB and PouchDB write it:
+  /// Reads a view in the form that CouchDB and PouchDB write:
   /// `{"map":{"fields":{"a":"asc"},"partial_filter_selector":{}},"reduce":"_count","options":{"def":…}}`.
   /// CouchDB 2.1 called the filter `selector`.
-  /// - Throws: what is wrong with it.
+  /// - Throws: 400 for a view that defines no valid index.
   init(view: JSONNode, name: String, design: DocumentID) throws {
     guard let map = view["map"], map.kind == .object, let fields = map["fields"],
       view["options"]?.kind == .object
@@ -165,7 +165,7 @@ extension IndexDefinition {
   }
 
   /// The view that defines the index.
-  /// - Parameter given: the definition as the client wrote it.
+  /// - Parameter given: the definition as the client sent it.
   package func view(as given: JSONValue) -> JSONValue {
     [
       "map": [
@@ -177,15 +177,15 @@ extension IndexDefinition {
   }
 }
 
-/// What one index can do for one query.
+/// How well one index fits one query.
 struct IndexFit: Sendable {
   /// The index's fields.
   let fields: [FieldPath]
-  /// The values of the index's first fields that the selector fixes.
+  /// The values of the index's first fields that the selector fixes to one value.
   let fixed: [JSONNode]
-  /// What the selector says of the field after them, if it bounds it.
+  /// The range of the next field after them; nil when the selector gives none.
   let bounds: FieldBounds?
-  /// How many of the index's first fields the selector bounds.
+  /// How many of the index's first fields the selector restricts.
   let overlap: Int
 
   /// Compares an index's fields with a selector.
@@ -206,10 +206,10 @@ struct IndexFit: Sendable {
     overlap = fields.prefix { selector.bounds(of: $0) != nil }.count
   }
 
-  /// Whether the selector narrows the walk.
+  /// Whether the selector restricts the part of the index that is read.
   var isNarrow: Bool { !fixed.isEmpty || bounds != nil }
 
-  /// The keys to walk; nil when no key can match.
+  /// The range of keys to read; nil when no key can match.
   func range(descending: Bool) -> IndexRange? {
     let base = IndexKey.bytes(fixed, of: fields)
     var range = IndexRange(start: base, descending: descending)
@@ -229,8 +229,8 @@ struct IndexFit: Sendable {
       }
     }
     if let end = range.end, !range.start.lexicographicallyPrecedes(end) { return nil }
-    // Keys in the index are cut, and so is what they are compared with. A cut key comes no later than the
-    // whole one, so the end can stay.
+    // The index stores shortened keys, so the start must be shortened too. A shortened key never comes after the whole
+    // key, so the end can stay.
     range.start = IndexKey.kept(range.start)
     return range
   }

@@ -5,15 +5,14 @@ package import JSON
 /// The order of JSON values in CouchDB's views and queries: `null`, `false`, `true`, numbers,
 /// strings, arrays, objects.
 ///
-/// Numbers compare exactly as they are written, where CouchDB rounds some to doubles. Strings
-/// compare by the root collation; those that the collation finds equal, which CouchDB takes as one,
-/// are told apart by their bytes, as everywhere in this service. Arrays compare element by element,
-/// objects member by member in the order in which they are written, names as strings; one that is a
-/// beginning of another comes first.
+/// Numbers are compared exactly as written, where CouchDB rounds some to doubles. Strings are compared by the root
+/// collation. Strings that the collation regards as equal are equal in CouchDB; here they are compared by their bytes,
+/// as everywhere in this service. Arrays are compared element by element. Objects are compared member by member in the
+/// order in which they are written, with their names as strings. A prefix of an array or object comes first.
 ///
 /// Source: CouchDB, "Views collation"; `couch_ejson_compare.c`.
 package enum JSONCollation {
-  /// Below 0 when `left` comes first, above 0 when `right` does, and 0 when they are equal.
+  /// Below 0 when `left` comes first, above 0 when `right` comes first, and 0 when they are equal.
   package static func compare(_ left: JSONNode, _ right: JSONNode) -> Int {
     let (rank, other) = (rank(left), rank(right))
     guard rank == other else { return rank < other ? -1 : 1 }
@@ -33,7 +32,7 @@ package enum JSONCollation {
     }
   }
 
-  /// Whether two values are equal: what ``compare(_:_:)`` finds by 0, at less cost.
+  /// Whether two values are equal: the same as `compare(left, right) == 0`, but cheaper.
   static func areEqual(_ left: JSONNode, _ right: JSONNode) -> Bool {
     guard rank(left) == rank(right), left.count == right.count else { return false }
     switch left.kind {
@@ -52,7 +51,7 @@ package enum JSONCollation {
     }
   }
 
-  /// The place of a value's kind among the kinds, from 1; `false` and `true` have one each.
+  /// The rank of a value's type, from 1; `false` and `true` have different ranks.
   static func rank(_ node: JSONNode) -> UInt8 {
     switch node.kind {
     case .null: 1
@@ -69,7 +68,7 @@ package enum JSONCollation {
     if let left = left.int, let right = right.int {
       return left == right ? 0 : left < right ? -1 : 1
     }
-    // Rounding keeps the order, so doubles that differ tell enough.
+    // Rounding keeps the order, so the order of different doubles is the order of the numbers.
     if let left = left.double, let right = right.double, left != right {
       return left < right ? -1 : 1
     }
@@ -95,18 +94,17 @@ package enum JSONCollation {
 }
 
 extension JSONCollation {
-  /// Bytes that order as an array of the values does, and are the same for equal arrays.
+  /// The key of an array of values: bytes that have the same order as such arrays, and are equal for equal arrays.
   ///
-  /// The key of one value ends by itself: the key of an array is a beginning of the key of every
-  /// longer array that starts with the same values, and of no other. A key can be some three times
-  /// as long as the values' text.
+  /// The key of an array is a prefix of the key of every longer array that begins with the same values, and of no other
+  /// key. A key can be about three times as long as the values' text.
   package static func key(_ values: [JSONNode]) -> [UInt8] {
     var key: [UInt8] = []
     for value in values { append(value, to: &key) }
     return key
   }
 
-  /// The least bytes that come after every key that starts with this one; nil if there are none.
+  /// The least bytes that come after every key that begins with this one; nil when there are none.
   package static func successor(_ key: [UInt8]) -> [UInt8]? {
     guard let last = key.lastIndex(where: { $0 < 255 }) else { return nil }
     var next = Array(key[...last])
@@ -114,8 +112,8 @@ extension JSONCollation {
     return next
   }
 
-  /// Appends a value: a byte for its kind, above that for the end of an array or object, and its
-  /// content.
+  /// Appends a value: a byte for its type and its content. This byte is higher than the byte that ends an array or
+  /// object.
   private static func append(_ value: JSONNode, to key: inout [UInt8]) {
     switch value.kind {
     case .null, .bool:
@@ -142,14 +140,14 @@ extension JSONCollation {
 }
 
 extension JSONCollation {
-  /// The root collation; nil if ICU lacks its data, and then strings compare by bytes.
+  /// The root collation; nil when ICU lacks its data. Strings are then compared by bytes.
   private static let collator = TextCollator()
 
-  /// The version of keys: another when they may have changed, so that keys of two versions never
-  /// meet.
+  /// The version of the keys. It changes when the keys may have changed, so that keys of two versions are never
+  /// compared.
   package static let version = "1-" + (collator?.version ?? "bytes")
 
-  /// Compares two strings: by the collation, then plain ones before others, then by bytes.
+  /// Compares two strings: by the collation, then plain strings before others, then by bytes.
   static func compare(_ left: String, _ right: String) -> Int {
     if left.equalsBytes(of: right) { return 0 }
     let order = collator?.compare(left, right) ?? 0
@@ -159,9 +157,9 @@ extension JSONCollation {
     return left.precedesBytes(of: right) ? -1 : 1
   }
 
-  /// Appends the key of a string: the sort key, which ends with a zero, and what tells it from
-  /// others with the same sort key. That is 1 for a plain string, and otherwise 2 and the bytes. A
-  /// zero byte is followed by 255, and a zero that ends the bytes by less.
+  /// Appends the key of a string: the sort key, which ends with a zero, and a suffix that distinguishes strings with
+  /// the same sort key. The suffix is 1 for a plain string; otherwise it is 2, the bytes, and a zero. A zero byte among
+  /// the bytes is followed by 255; after the final zero a lower byte follows.
   static func appendKey(_ text: String, to key: inout [UInt8]) {
     key += collator?.sortKey(of: text) ?? [0]
     guard !isPlain(text) else {
@@ -176,25 +174,25 @@ extension JSONCollation {
     key.append(0)
   }
 
-  /// Whether the collation tells a string from every other of its like: the printable characters of
-  /// ASCII differ from one another, alone and together.
+  /// Whether no other plain string is equal in the collation: the printable characters of ASCII all differ from each
+  /// other, alone and in combination.
   private static func isPlain(_ text: String) -> Bool {
     collator != nil && text.utf8.allSatisfy { (0x20...0x7E).contains($0) }
   }
 }
 
-/// A number taken apart so that equal ones are the same however they are written: a sign, and for
-/// all but zero the digits after the point, the first and the last not 0, and the power of ten they
-/// are to be multiplied by. `-12.50` is - 0.125 × 10².
+/// A number in a normal form, so that equal numbers are equal however they are written: a sign, and for all numbers but
+/// zero the digits after the point, of which the first and the last are not 0, and the exponent of the power of ten to
+/// multiply them by. `-12.50` is - 0.125 × 10².
 struct JSONCollationNumber {
   /// -1, 0 or 1.
   let sign: Int
-  /// The power of ten; 0 for zero.
+  /// The exponent of ten; 0 for zero.
   let exponent: Int
-  /// The digits as numbers from 0 to 9; none for zero.
+  /// The digits, with values from 0 to 9; none for zero.
   let digits: [UInt8]
 
-  /// Takes a number apart.
+  /// Makes the normal form of a number.
   init(_ number: JSONNumber) {
     var digits: [UInt8] = []
     var point: Int?
@@ -223,8 +221,7 @@ struct JSONCollationNumber {
     self.digits = Array(digits[first...last])
   }
 
-  /// Below 0 when this number is less than another, above 0 when it is greater, and 0 when they are
-  /// equal.
+  /// Below 0 when this number is less than another, above 0 when it is greater, and 0 when they are equal.
   func compare(_ other: JSONCollationNumber) -> Int {
     guard sign == other.sign else { return sign - other.sign }
     guard exponent == other.exponent else { return sign * (exponent < other.exponent ? -1 : 1) }
@@ -232,9 +229,8 @@ struct JSONCollationNumber {
     return sign * (digits.lexicographicallyPrecedes(other.digits) ? -1 : 1)
   }
 
-  /// Appends the key: 4, 5 or 6 by the sign; then, if it isn't zero, the exponent in two bytes and
-  /// the digits in pairs, each one more than it is, and 0 at the end. The bytes of a negative
-  /// number are turned over.
+  /// Appends the key: 4, 5 or 6 for the sign; then, unless it is zero, the exponent in two bytes, the digits in pairs,
+  /// each pair increased by one, and 0 at the end. For a negative number these bytes are inverted.
   func appendKey(to key: inout [UInt8]) {
     key.append(UInt8(5 + sign))
     guard sign != 0 else { return }

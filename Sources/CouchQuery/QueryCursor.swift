@@ -2,40 +2,40 @@ import Documents
 import JSON
 package import Stores
 
-/// The place at which a query goes on: which way it walks, and the last document that it counted.
+/// The position at which a query continues: the kind of its index, and the last document that it counted.
 ///
-/// As text the lower-case hexadecimal of: the byte 1; which way, 0 all documents, 1 a type's, 2 an index;
-/// for an index the first 8 bytes of its digest; the length of the id in two bytes, high one first; the id;
-/// for an index the key at which the document stood. A place is no secret and gives no right: whatever
-/// is found from there must match the query itself.
+/// The text form is the lower-case hexadecimal of these bytes: 1; the kind, 0 for all documents, 1 for the documents of
+/// a type, 2 for an index; for an index the first 8 bytes of its digest; the length of the id in two bytes, high byte
+/// first; the id; for an index the key of the document. A cursor contains no secret and grants no access, because every
+/// document found from there must match the query.
 package struct QueryCursor: Sendable, Equatable {
-  /// Which way a query walks.
+  /// The kind of index that a query uses.
   package enum Way: Sendable, Equatable {
     /// All documents by id.
     case documents
-    /// The documents of given types, by id.
+    /// The documents of a type, by id.
     case types
-    /// An index by key, named by the beginning of its digest.
+    /// An index by key, identified by the first bytes of its digest.
     case index([UInt8])
   }
 
-  /// Which way the query walked.
+  /// The kind of index that the query used.
   let way: Way
-  /// The last document that counted; with its key where the way is an index.
+  /// The last document that was counted, with its key when an index was used.
   package let place: IndexEntry
 
-  /// The longest text: an id and a key of full length.
+  /// The longest text: for an id and a key of the greatest length.
   static let maximumBytes = 2 * (12 + DocumentID.maximumBytes + QueryLimits.keyBytes)
-  /// What stands for the beginning.
+  /// The text for the beginning.
   static let start = "nil"
 
-  /// A place on a way.
+  /// Makes a cursor of a kind and a position.
   package init(_ way: Way, _ place: IndexEntry) {
     self.way = way
     self.place = place
   }
 
-  /// Reads a text that an answer gave; nil for the beginning, which is `nil` or empty.
+  /// Reads the text from an answer; nil for the beginning, which is `nil` or empty.
   /// - Throws: 400 `invalid_bookmark`.
   init?(_ text: String) throws {
     if text.isEmpty || text.equalsBytes(of: Self.start) { return nil }
@@ -45,7 +45,7 @@ package struct QueryCursor: Sendable, Equatable {
     self = read
   }
 
-  /// The error of a text that is none, or of another query's, in CouchDB's words.
+  /// The error, with CouchDB's message, for a text that is not a bookmark or belongs to another query.
   static func invalid(_ text: String) -> ServiceError {
     let shown = JSONValue.string(String(decoding: text.utf8.prefix(128), as: UTF8.self))
     return ServiceError(
@@ -53,7 +53,7 @@ package struct QueryCursor: Sendable, Equatable {
       "Invalid bookmark value: \(String(decoding: shown.bytes, as: UTF8.self))")
   }
 
-  /// The bookmark as clients see it.
+  /// The text of the cursor, as clients see it.
   package var text: String {
     var bytes: [UInt8] = [1]
     switch way {

@@ -2,18 +2,18 @@ import Documents
 package import JSON
 import Stores
 
-/// How a query would be served, as `_explain` tells it.
+/// How a query would be executed, as `_explain` shows it.
 ///
 /// Source: CouchDB, "POST /{db}/_explain" and "index selection".
 package struct QueryExplanation {
   private let planner: QueryPlanner
   private let request: FindRequest
-  /// Indexes that can serve the query, the best first.
+  /// The indexes that can be used for the query, the best first.
   private let ranked: [QueryIndex]
-  /// Those of them that the query's wish leaves.
+  /// Those of them that the query requests by name; all when it requests none of them.
   private let pool: [QueryIndex]
 
-  /// Explains a planner's choice. A choice that `_find` would refuse is explained as well.
+  /// Makes the explanation of a planner's choice. A choice that `_find` would refuse is explained too.
   package init(_ planner: QueryPlanner) {
     self.planner = planner
     request = planner.request
@@ -22,7 +22,7 @@ package struct QueryExplanation {
     pool = named.isEmpty ? ranked : named
   }
 
-  /// The explanation.
+  /// The explanation as JSON.
   /// - Parameter database: the database's name.
   package func json(_ database: String) -> JSONValue {
     let plan = pool.first.map { planner.plan($0) }
@@ -69,7 +69,7 @@ package struct QueryExplanation {
     return options
   }
 
-  // What is walked.
+  // The part of the index that is read.
 
   private func arguments(_ plan: QueryPlan) -> JSONObject {
     let (low, high) = ends(plan)
@@ -86,7 +86,7 @@ package struct QueryExplanation {
     return arguments
   }
 
-  /// CouchDB's sign for what comes behind every key.
+  /// CouchDB's text for a position after every key.
   private static let most = "<MAX>"
 
   private func ends(_ plan: QueryPlan) -> (low: JSONValue, high: JSONValue) {
@@ -113,10 +113,10 @@ package struct QueryExplanation {
 }
 
 extension QueryExplanation {
-  // Why the other indexes are not walked.
+  // Why the other indexes are not used.
 
-  /// One entry for each index but the chosen one: definitions, the last by name first, then the built-in
-  /// ones.
+  /// One entry for each index except the chosen one: first the definitions, in reverse order of their names, then the
+  /// built-in indexes.
   private var candidates: [JSONValue] {
     let all =
       planner.definitions.reversed().map { QueryIndex.defined($0) } + [.types, .documents]
@@ -134,14 +134,14 @@ extension QueryExplanation {
     }
   }
 
-  /// Whether an index has all fields that the answer is to have. As in CouchDB, the selector's don't count here.
+  /// Whether an index contains all fields of the answer. As in CouchDB, the selector's fields don't count here.
   private func covers(_ definition: IndexDefinition) -> Bool {
     request.projection.map { definition.covers($0.fields) } ?? false
   }
 
   private typealias Verdict = (isUsable: Bool, reason: String, rank: Int)
 
-  /// Why an index is not the chosen one; nil for the chosen one.
+  /// Why an index was not chosen; nil for the chosen one.
   private func verdict(_ index: QueryIndex) -> Verdict? {
     guard let place = ranked.firstIndex(where: { $0.isSame(as: index) }) else {
       let mismatch = planner.mismatch(index) ?? .fields
@@ -165,7 +165,7 @@ extension QueryExplanation {
       ? "too_many_fields" : "alphabetically_comes_after"
   }
 
-  /// Which fields of the selector an index could serve.
+  /// The fields of the selector that an index could be used for, and the others.
   private var hints: JSONValue {
     let isIndexable = { (field: FieldPath) in request.selector.bounds(of: field) != nil }
     let indexable = planner.facts.fields.filter(isIndexable)
@@ -179,7 +179,7 @@ extension QueryExplanation {
 }
 
 extension QueryIndex {
-  /// Whether both are one index.
+  /// Whether both are the same index.
   fileprivate func isSame(as other: QueryIndex) -> Bool {
     switch (self, other) {
     case (.documents, .documents), (.types, .types): true

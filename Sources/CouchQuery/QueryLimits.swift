@@ -1,61 +1,61 @@
 import RegularExpressions
 
-/// What queries and their indexes take at most.
+/// The limits of queries and their indexes.
 package enum QueryLimits {
-  /// Index definitions of one store that count: the first ones by design document and name.
+  /// The most index definitions of one store that are used: the first ones by design document and name.
   package static let definitions = 16
-  /// Fields of one index or one sort.
+  /// The most fields of one index or one sort.
   package static let indexFields = 16
-  /// Bytes of a document's key that an index keeps. Documents whose keys agree this far stand in the order
-  /// of their ids, and a query's bounds are held against the documents themselves.
+  /// The most bytes of a document's key that an index stores. Documents whose keys have the same first bytes are in the
+  /// order of their ids; the query compares the documents themselves with its bounds.
   package static let keyBytes = 1_024
-  /// Bytes of what an index keeps of a document beside its key. A query that an index could answer alone reads a
-  /// document whose fields take more.
+  /// The most bytes of a document's content that an index stores with its key. When a document's fields are longer, a
+  /// query that could use the index alone reads the document.
   package static let contentBytes = 1_024
-  /// Fields that one query may ask for.
+  /// The most fields that one query may request.
   package static let projectedFields = 256
-  /// Indexes that one `_bulk_delete` names.
+  /// The most design documents in one `_bulk_delete`.
   package static let bulkDeletes = 100
-  /// Documents that a query reads from one state of the store, so that it doesn't hold up other readers.
+  /// The most documents that a query reads from one snapshot of the store, so that it does not delay other requests.
   package static let pageDocuments = 200
-  /// Bytes of documents after which such a page ends: 4 MiB.
+  /// A page ends after this many bytes of documents: 4 MiB.
   package static let pageBytes = 4 << 20
-  /// Entries of an index that are read at once: some 5 MiB with what the longest keep.
+  /// The most entries of an index that are read at once: about 5 MiB with the longest content.
   package static let pageEntries = 2_048
-  /// Changes that one step of bringing an index up to date takes.
+  /// The most changes in one step of bringing an index up to date.
   package static let catchUpChanges = 1_000
-  /// Bytes of documents after which such a step ends: 8 MiB.
+  /// Such a step ends after this many bytes of documents: 8 MiB.
   package static let catchUpBytes = 8 << 20
-  /// Changes that are read from a store at once while an index is brought up to date.
+  /// The most changes that are read from a store at once while an index is brought up to date.
   package static let catchUpBatch = 200
-  /// Entries of an index that is defined no more that are removed in one commit.
+  /// The most entries of an index without a definition that are removed in one commit.
   package static let removedEntries = 500
-  /// Definitions that are read, those that turn out to define nothing included: some can take a while to find out.
+  /// The most definitions that are read, invalid ones included, because even an invalid one can take time to read.
   package static let triedDefinitions = 64
-  /// Design documents that are searched for definitions: the first ones by id.
+  /// The most design documents that are searched for definitions: the first ones by id.
   package static let designDocuments = 64
-  /// Bytes of a design document with definitions; a larger one counts for nothing.
+  /// The most bytes of a design document with definitions; a longer one is ignored.
   package static let designBytes = 64 << 10
 }
 
-/// How much selector a query may carry.
+/// The limits of a query's selector.
 package enum SelectorLimits {
-  /// The deepest nesting: operators and fields around a condition, itself included.
+  /// The deepest nesting: operators and fields around a condition, the condition included.
   package static let depth = 16
-  /// Operators and fields, and values in place of one.
+  /// The most operators and fields, and values in the place of one.
   package static let nodes = 128
-  /// Values in all lists of `$in`, `$nin` and `$all`.
+  /// The most values in all lists of `$in`, `$nin` and `$all` together.
   package static let values = 10_000
-  /// UTF-16 units of all regular expressions.
+  /// The most UTF-16 code units of all regular expressions together.
   package static let patternUnits = 1_024
-  /// Instructions of all regular expressions' programs, as they are estimated before they are compiled:
-  /// compiling takes some milliseconds at most.
+  /// The most instructions of all regular expressions' programs together, estimated before they are compiled. With this
+  /// limit, compiling takes a few milliseconds at most.
   package static let patternInstructions = RegularExpression.programSize
-  /// Bytes of memory for all regular expressions, which they have in equal parts: their programs, and
-  /// the states of their automata.
+  /// The bytes of memory for all regular expressions, shared equally: for their programs and the states of their
+  /// automata.
   package static let patternMemoryBytes = RegularExpression.memoryBytes
-  /// Milliseconds of matching that a whole query may take.
+  /// The most milliseconds of matching for a whole query.
   package static let matchingMilliseconds = 5_000
-  /// Milliseconds that one regular expression may take in one text.
+  /// The most milliseconds of one regular expression in one text.
   package static let patternMilliseconds = 50
 }

@@ -2,37 +2,38 @@ package import Documents
 import JSON
 package import Stores
 
-/// Chooses the index that serves a query.
+/// Chooses the index for a query.
 ///
 /// Source: CouchDB, "POST /{db}/_find: index selection".
 package struct QueryPlanner {
-  /// Why an index can't serve a query, in CouchDB's words.
+  /// Why an index can't be used for a query, with CouchDB's names.
   enum Mismatch: String {
-    /// It leaves out documents that the selector doesn't.
+    /// The index does not contain all documents that can match.
     case fields = "field_mismatch"
-    /// Its order is not the one asked for.
+    /// The order of the index is not the requested one.
     case order = "sort_order_mismatch"
-    /// It leaves documents out on purpose, so it must be asked for.
+    /// The index has a filter and was not requested by name.
     case partial = "is_partial"
   }
 
-  /// The definitions that count.
+  /// The definitions that queries use.
   let definitions: [IndexDefinition]
   /// The query.
   let request: FindRequest
-  /// What the selector says.
+  /// Facts about the fields in the selector.
   let facts: SelectorFacts
 
-  /// A planner for one query.
+  /// Makes a planner for one query.
   package init(_ definitions: [IndexDefinition], _ request: FindRequest) {
     self.definitions = definitions
     self.request = request
     facts = SelectorFacts(request.selector)
   }
 
-  /// The plan.
-  /// - Throws: 400 `no_usable_index` when nothing has the order asked for, or the query is not to fall
-  ///   back to what is left; `invalid_index`; `invalid_bookmark` when the bookmark is of another way.
+  /// Chooses the plan.
+  /// - Throws: 400 `no_usable_index` when no index has the requested order, or when only the index of all documents is
+  ///   left and the query does not allow a fallback; `invalid_index` when the requested index can't be used and the
+  ///   query does not allow a fallback; `invalid_bookmark` when the bookmark is of another kind of index.
   package func plan() throws -> QueryPlan {
     let usable = ranked
     guard !usable.isEmpty else { throw Self.noSortIndex }
@@ -48,9 +49,10 @@ package struct QueryPlanner {
     return plan(first)
   }
 
-  /// The indexes that can serve the query, the best first: narrowed indexes with the most fixed values,
-  /// then those with a range, then those of which the selector says most, then those with the fewest fields,
-  /// then by name; the index of types; whole indexes; all documents.
+  /// The indexes that can be used for the query, the best first. First come the defined indexes of which the selector
+  /// restricts the part to read, ordered by the number of fixed values, then those with a range, then by the number of
+  /// restricted fields, then those with fewer fields, then by name. The index of types follows, then the other defined
+  /// indexes in the same order, then all documents.
   var ranked: [QueryIndex] {
     let usable = definitions.filter { mismatch(.defined($0)) == nil }
       .map { (definition: $0, fit: fit($0)) }
@@ -63,13 +65,13 @@ package struct QueryPlanner {
     return ranked
   }
 
-  /// Whether the query wishes for an index.
+  /// Whether the query requests an index by name.
   func isNamed(_ index: QueryIndex) -> Bool {
     guard let definition = index.definition else { return false }
     return request.useIndex?.names(definition) ?? false
   }
 
-  /// Why an index can't serve the query; nil when it can.
+  /// Why an index can't be used for the query; nil when it can.
   func mismatch(_ index: QueryIndex) -> Mismatch? {
     switch index {
     case .documents: return order(of: [.id])
@@ -80,7 +82,7 @@ package struct QueryPlanner {
     }
   }
 
-  /// The plan for an index that can serve the query.
+  /// The plan for an index that can be used for the query.
   func plan(_ index: QueryIndex) -> QueryPlan {
     let descending = request.sort.isDescending
     let part: QueryPlan.Part =
@@ -94,12 +96,13 @@ package struct QueryPlanner {
       index: index, part: part, isDescending: descending, isCovered: isCovered(by: index))
   }
 
-  /// What an index can do for the query.
+  /// How well an index fits the query.
   func fit(_ definition: IndexDefinition) -> IndexFit {
     IndexFit(definition.sort.fields, request.selector)
   }
 
-  /// Whether an index tells all that the query asks for. What a partial index's filter asks of, its documents have.
+  /// Whether an index contains every field that the query requests or tests. The fields of a partial index's filter
+  /// need not be in the index, because its documents matched the filter.
   ///
   /// Source: `mango_cursor_view:required_fields`, `mango_idx_view:covers`.
   private func isCovered(by index: QueryIndex) -> Bool {
@@ -111,10 +114,10 @@ package struct QueryPlanner {
 
   private func mismatch(_ definition: IndexDefinition) -> Mismatch? {
     if definition.filter != nil, !isNamed(.defined(definition)) { return .partial }
-    // What an index is built from has no field that the service adds but these two.
+    // The document that is indexed has only these two of the fields that the service adds.
     for field in definition.sort.fields where field != .id && field != .revision {
       if field.names.first?.utf8.first == UInt8(ascii: "_") { return .fields }
-      // As in CouchDB, documents without a field that is sorted by are left out.
+      // As in CouchDB, documents without a field of the sort are left out.
       guard request.sort.fields.contains(field) || request.selector.requires(field) else {
         return .fields
       }
@@ -122,7 +125,7 @@ package struct QueryPlanner {
     return order(of: definition.sort.fields)
   }
 
-  /// Whether an index of these fields gives the order asked for: fields whose value is fixed don't count.
+  /// Whether an index of these fields has the requested order. Leading fields with a fixed value are ignored.
   private func order(of fields: [FieldPath]) -> Mismatch? {
     guard let first = request.sort.fields.first else { return nil }
     guard let place = fields.firstIndex(of: first),
@@ -166,14 +169,14 @@ package struct QueryPlanner {
 }
 
 extension QueryPlanner {
-  /// The one type that matching documents have, if there is one. A `$in` tells none: it finds a string
-  /// within an array of types as well, which the engine's index doesn't hold.
+  /// The only type that matching documents can have; nil when there is none. A `$in` gives no type, because it also
+  /// matches an array of types that contains one of its strings; the engine's index does not contain arrays.
   private var type: String? {
     guard let bounds = request.selector.bounds(of: .type), bounds.isEquality else { return nil }
     return bounds.lower?.string
   }
 
-  /// Which documents to walk when there is no other index.
+  /// The documents to read when there is no other index.
   private var documents: QueryPlan.Part {
     if let ids = facts.ids {
       let texts = Set(ids.sorted.compactMap(\.string).map(DocumentID.init(stored:)))
@@ -189,29 +192,29 @@ extension QueryPlanner {
   }
 }
 
-/// How a query is served: from which index, which part of it, in which direction.
+/// How a query is executed: which index, which part of it, in which direction.
 package struct QueryPlan: Sendable {
-  /// The part of an index that is walked.
+  /// The part of an index that is read.
   package enum Part: Sendable {
     /// Nothing: no document can match.
     case nothing
-    /// Documents with these ids, design documents left out.
+    /// The documents in a range of ids, without design documents.
     case documents(DocumentRange)
     /// These documents.
     case these([DocumentID])
     /// Documents of this type.
     case type(String)
-    /// These keys.
+    /// The entries in a range of keys.
     case keys(IndexRange)
   }
 
   /// The index.
   package let index: QueryIndex
-  /// The part.
+  /// The part of the index that is read.
   package let part: Part
-  /// Whether the walk goes down.
+  /// Whether it is read in descending order.
   package let isDescending: Bool
-  /// Whether the index's entries tell all that is asked, so that no document need be read.
+  /// Whether the index's entries contain all requested fields, so that no document is read.
   package var isCovered = false
 
   /// A plan.

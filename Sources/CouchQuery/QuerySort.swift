@@ -1,11 +1,11 @@
 import JSON
 import Stores
 
-/// An order that a query asks for, or an index has: fields, all in one direction.
+/// The order of a query or an index: fields, all in one direction.
 ///
 /// Source: CouchDB, "POST /{db}/_find: sort syntax".
 struct QuerySort: Sendable {
-  /// The fields, the most significant first; none for no order.
+  /// The fields, the most significant first; empty for no order.
   let fields: [FieldPath]
   /// Whether the greatest value comes first.
   let isDescending: Bool
@@ -13,7 +13,7 @@ struct QuerySort: Sendable {
   /// No order.
   static let unordered = QuerySort(fields: [], isDescending: false)
 
-  /// Fields in a direction.
+  /// Makes an order of fields in one direction.
   init(fields: [FieldPath], isDescending: Bool) {
     self.fields = fields
     self.isDescending = isDescending
@@ -36,8 +36,8 @@ struct QuerySort: Sendable {
     try self.init(pairs)
   }
 
-  /// Reads `{"a":"asc","b":"asc"}`, as an index keeps its fields.
-  /// - Throws: as ``init(_:)-(JSONNode)``.
+  /// Reads `{"a":"asc","b":"asc"}`, as a design document contains an index's fields.
+  /// - Throws: the same errors as ``init(_:)-(JSONNode)``.
   init(members node: JSONNode) throws {
     guard node.kind == .object, node.count <= QueryLimits.indexFields else {
       throw ServiceError(.invalidSortJSON, "Index fields must be an object of directions")
@@ -82,7 +82,7 @@ struct QuerySort: Sendable {
     ServiceError(.invalidSortField, "Invalid sort field: \(field)")
   }
 
-  /// The word for the direction.
+  /// The direction: `asc` or `desc`.
   var direction: String { isDescending ? "desc" : "asc" }
 
   /// The fields as an array, `[{"a":"asc"}]`.

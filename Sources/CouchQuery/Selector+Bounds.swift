@@ -1,7 +1,7 @@
 import JSON
 
 extension SelectorClause {
-  /// Whether whatever matches has the field.
+  /// Whether everything that matches has the field.
   func requires(_ field: FieldPath) -> Bool {
     switch self {
     case .all(let clauses): clauses.contains { $0.requires(field) }
@@ -12,7 +12,7 @@ extension SelectorClause {
     }
   }
 
-  /// The values that the field has in whatever matches; see ``Selector/bounds(of:)``.
+  /// The values that the field can have in everything that matches; see ``Selector/bounds(of:)``.
   func bounds(of field: FieldPath) -> FieldBounds? {
     switch self {
     case .all(let clauses):
@@ -36,7 +36,7 @@ extension SelectorClause {
 }
 
 extension SelectorCondition {
-  /// The values that meet the condition, in the order of ``JSONCollation``.
+  /// The values that can meet the condition, in the order of ``JSONCollation``.
   fileprivate var bounds: FieldBounds? {
     switch self {
     case .compares(let comparison, let value): comparison.bounds(value, isByBytes: false)
@@ -51,7 +51,7 @@ extension SelectorCondition {
     }
   }
 
-  /// The ids that meet the condition, in the order of their bytes. Only strings bound them.
+  /// The ids that can meet the condition, in byte order. Only conditions with strings give a range.
   fileprivate var idBounds: FieldBounds? {
     switch self {
     case .compares(let comparison, let value) where value.kind == .string:
@@ -68,8 +68,8 @@ extension SelectorCondition {
     }
   }
 
-  /// What `$in` lets through: a value between the least and the greatest of the list, or an array,
-  /// whose elements are what is looked up then.
+  /// The values that can meet `$in`: those between the least and the greatest of the list, and all arrays, because
+  /// `$in` then looks at their elements.
   private static func bounds(ofList values: SelectorValues) -> FieldBounds? {
     guard let first = values.sorted.first, let last = values.sorted.last else { return nil }
     let listed = FieldBounds(lower: first, upper: last)
@@ -79,7 +79,7 @@ extension SelectorCondition {
 }
 
 extension SelectorComparison {
-  /// The values of which the comparison holds.
+  /// The values for which the comparison is true.
   fileprivate func bounds(_ value: JSONNode, isByBytes: Bool) -> FieldBounds? {
     switch self {
     case .less:
@@ -94,14 +94,14 @@ extension SelectorComparison {
   }
 }
 
-/// The range in which strings with a common beginning lie.
+/// The range of the strings with a common prefix.
 enum SelectorPrefix {
   /// The strings that begin with a prefix, in the order of ``JSONCollation``.
   ///
-  /// A longer text need not come after its beginning in the collation: Thai vowels change places
-  /// with what follows. The letters a to z and digits never do, so the range is made of as many of
-  /// those as the prefix begins with; it ends before what has the next letter or digit in the place
-  /// of the last.
+  /// In the collation, a longer text does not always come after its prefix: Thai vowels exchange their position with
+  /// the next character. This never happens with the letters a to z and digits. Therefore the range is made from the
+  /// letters and digits at the beginning of the prefix. It ends before the text in which the last of them is replaced
+  /// by the next letter or digit.
   static func bounds(_ prefix: String) -> FieldBounds? {
     let plain = prefix.utf8.prefix { isDigit($0) || isLetter($0) }
     guard !plain.isEmpty else { return SelectorKinds.strings }
@@ -117,9 +117,8 @@ enum SelectorPrefix {
       upper: upper ?? SelectorKinds.strings?.upper, includesUpper: false)
   }
 
-  /// The ids that begin with a prefix, in the order of their bytes, which is that of their
-  /// characters' numbers: the range ends before what has the next character in the place of the
-  /// last.
+  /// The ids that begin with a prefix, in byte order, which is the order of the characters' code points. The range ends
+  /// before the text in which the last character is replaced by the next one.
   static func idBounds(_ prefix: String) -> FieldBounds? {
     var next = Array(prefix.unicodeScalars)
     while let last = next.popLast() {
@@ -136,7 +135,8 @@ enum SelectorPrefix {
       isByBytes: true)
   }
 
-  /// The letter or digit after another but z; a small letter, which comes before its capital.
+  /// The letter or digit after `byte`, which is not z. A letter is lower-case, because it comes before its upper-case
+  /// form.
   private static func following(_ byte: UInt8) -> UInt8 {
     if byte == UInt8(ascii: "9") { return UInt8(ascii: "a") }
     return (isLetter(byte) ? byte | 0x20 : byte) + 1
@@ -151,13 +151,13 @@ enum SelectorPrefix {
   }
 }
 
-/// What a selector's conditions say of single fields, beside ``Selector/bounds(of:)``.
+/// Facts about the fields in a selector, in addition to ``Selector/bounds(of:)``.
 struct SelectorFacts {
-  /// Every field that is named anywhere, each once, in order.
+  /// Every field that the selector contains, each once, in order.
   private(set) var fields: [FieldPath] = []
   /// Whether a condition is on the document itself, such as one on its names.
   private(set) var asksOfDocument = false
-  /// The values of the shortest `$in` that every matching document's id is in, if there is one.
+  /// The values of the shortest `$in` that the id of every matching document must be in; nil when there is none.
   private(set) var ids: SelectorValues?
 
   /// Reads a selector.
@@ -179,16 +179,14 @@ struct SelectorFacts {
   }
 }
 
-/// `$mod`: an integer that leaves a remainder. As in Erlang and C, the remainder has the integer's
-/// sign.
+/// `$mod`: an integer that leaves a remainder. As in Erlang and C, the remainder has the integer's sign.
 struct SelectorRemainder: Sendable {
-  /// The argument as it was written.
+  /// The argument as written.
   let source: JSONNode
   private let divisor: Int
   private let remainder: Int?
 
-  /// Reads `[divisor, remainder]`; nil unless those are two integers, the divisor not 0 and of 64
-  /// bits.
+  /// Reads `[divisor, remainder]`; nil unless both are integers and the divisor is not 0 and has at most 64 bits.
   init?(_ argument: JSONNode) {
     guard argument.kind == .array, argument.count == 2, let divisor = argument[0]?.int,
       divisor != 0, let remainder = argument[1]?.number, remainder.isInteger
@@ -198,7 +196,7 @@ struct SelectorRemainder: Sendable {
     self.remainder = remainder.int
   }
 
-  /// Whether a number is an integer, of any length, that leaves the remainder.
+  /// Whether a number is an integer, of any length, with this remainder.
   func matches(_ number: JSONNumber) -> Bool {
     guard number.isInteger else { return false }
     var rest: UInt128 = 0
@@ -215,7 +213,7 @@ extension JSONNumber {
     text.utf8.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) || $0 == 0x2D }
   }
 
-  /// Whether the number is written with a minus.
+  /// Whether the number is written with a minus sign.
   var isNegative: Bool {
     text.utf8.first == UInt8(ascii: "-")
   }

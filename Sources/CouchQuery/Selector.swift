@@ -4,22 +4,21 @@ import Stores
 
 /// A query's conditions on documents, in CouchDB's selector language.
 ///
-/// A condition on a field that a document lacks never holds, but for `$exists: false`; that is so
-/// for `$ne`, `$nin` and under `$not` too. As in CouchDB an empty `$and` or `$or` holds.
+/// A condition on a field that a document lacks is always false, except `$exists: false`. This applies to `$ne`, `$nin`
+/// and conditions under `$not` too. As in CouchDB, an empty `$and` or `$or` is true.
 ///
-/// Regular expressions are RE2's, which has not all of PCRE's constructs, and match characters,
-/// where CouchDB matches bytes.
+/// Regular expressions are those of RE2, which lacks some of PCRE's constructs. They match characters, where CouchDB
+/// matches bytes.
 ///
 /// Source: CouchDB, "Mango: selectors"; `mango_selector.erl`.
 package struct Selector: Sendable {
-  /// The conditions; nil when there are none, and every document matches.
+  /// The conditions; nil when there are none, so that every document matches.
   let clause: SelectorClause?
 
   /// Reads a selector.
-  /// - Throws: 400: `invalid_selector_json` for anything but an object, `bad_arg`,
-  ///   `invalid_operator`, `not_supported`, `invalid_field_name`; `invalid_selector` for a
-  ///   condition on no field, and a regular expression that is too large or has what RE2 does not
-  ///   have; `bad_request` beyond ``SelectorLimits``.
+  /// - Throws: 400: `invalid_selector_json` for anything but an object, `bad_arg`, `invalid_operator`, `not_supported`,
+  ///   `invalid_field_name`; `invalid_selector` for a condition without a field, and for a regular expression that is
+  ///   too large or has a construct that RE2 lacks; `bad_request` when it exceeds ``SelectorLimits``.
   package init(_ node: JSONNode) throws {
     guard node.kind == .object else { throw ServiceError.invalidSelector(node) }
     guard node.count > 0 else {
@@ -32,7 +31,7 @@ package struct Selector: Sendable {
     self.clause = clause
   }
 
-  /// A selector of a part of another.
+  /// Makes a selector of a clause.
   init(_ clause: SelectorClause) { self.clause = clause }
 
   /// Whether every document matches.
@@ -43,8 +42,7 @@ package struct Selector: Sendable {
     SelectorMatch(clause, root)
   }
 
-  /// Whether a document, with its `_id`, matches, found out without giving way. Once the budget is
-  /// spent the answer means nothing.
+  /// Whether a document, with its `_id`, matches, without giving way. Once the budget is spent the result is invalid.
   package func matches(_ root: JSONNode, _ budget: inout SelectorBudget) -> Bool {
     var match = match(root)
     while true {
@@ -57,22 +55,21 @@ package struct Selector: Sendable {
     clause?.requires(field) ?? false
   }
 
-  /// The values that a field of a matching document can have: what the conditions that must all
-  /// hold demand of it together. Nil if that is nothing that a range of values could say.
+  /// The values that a field of a matching document can have, from the conditions that must all be true. Nil when they
+  /// give no range.
   package func bounds(of field: FieldPath) -> FieldBounds? {
     clause?.bounds(of: field)
   }
 
-  /// The selector as it is understood, in the shape that CouchDB's `_explain` shows: operators
-  /// explicit, names of nested fields joined, negations moved inwards. It reads as the same
-  /// selector again.
+  /// The selector in its normal form, as CouchDB's `_explain` shows it: operators explicit, names of nested fields
+  /// joined, negations moved inwards. Parsing it gives the same selector again.
   package var json: JSONValue {
     clause?.json ?? .object(JSONObject())
   }
 }
 
 extension SelectorClause {
-  /// Whether a value matches, where that takes one condition that is soon found out; nil for any other.
+  /// Whether a value matches, when the clause is one condition that is quickly tested; nil for any other clause.
   /// - Parameter byBytes: whether strings are compared by bytes, as CouchDB does under `_id`.
   func matchesAtOnce(_ value: JSONNode, byBytes: Bool) -> Bool? {
     guard case .field(let path, let condition) = self else { return nil }
@@ -85,15 +82,15 @@ extension SelectorClause {
 }
 
 extension SelectorCondition {
-  /// What a condition on a field has to look at.
+  /// What a condition on a field is tested on.
   enum Subject {
     /// A value.
     case value(JSONNode)
-    /// Nothing, for the field is not there; this is the answer.
+    /// No value, because the field is absent; this is the result.
     case known(Bool)
   }
 
-  /// What the condition on a field looks at; with no path the value itself.
+  /// What the condition is tested on; without a path the value itself.
   func subject(at path: FieldPath?, in value: JSONNode) -> Subject {
     guard let path else { return .value(value) }
     switch path.follow(in: value) {
@@ -103,8 +100,8 @@ extension SelectorCondition {
     }
   }
 
-  /// Whether a value meets the condition, where that is soon found out; nil for regular expressions and
-  /// for whatever goes through an array or an object.
+  /// Whether a value meets the condition, when that is quickly tested; nil for regular expressions and for conditions
+  /// that go through an array or an object.
   func matchesAtOnce(_ value: JSONNode, byBytes: Bool) -> Bool? {
     switch self {
     case .compares(.equal, let other): return JSONCollation.areEqual(value, other)
@@ -126,8 +123,8 @@ extension SelectorCondition {
 }
 
 extension JSONCollation {
-  /// Compares as CouchDB does under `_id`: strings by their bytes, and behind everything else.
-  /// Other values stand in CouchDB's order by type too, which no document's id ever has.
+  /// Compares as CouchDB does under `_id`: strings by their bytes, and after all other values. Other values are
+  /// compared as usual; no document's id has such a value.
   static func compareByBytes(_ left: JSONNode, _ right: JSONNode) -> Int {
     switch (left.string, right.string) {
     case (let left?, let right?):
@@ -140,7 +137,7 @@ extension JSONCollation {
 }
 
 extension JSONNode.Kind {
-  /// The kind's name for `$type`.
+  /// The type's name in `$type`.
   var selectorName: String {
     switch self {
     case .null: "null"
@@ -188,9 +185,9 @@ extension SelectorCondition {
 }
 
 extension Selector {
-  /// The same with its long lists put in order, with pauses for others: a selector that is matched without that does
-  /// it anew for each value.
-  /// - Throws: 503 when nobody waits for the answer any more.
+  /// The selector with its long lists sorted; gives way in between. A selector that is matched without this sorts them
+  /// again for each value.
+  /// - Throws: `WorkEnded` (503) when the request has ended.
   package func prepared() async throws -> Selector {
     guard let clause else { return self }
     return Selector(try await clause.prepared())

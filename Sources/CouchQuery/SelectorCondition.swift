@@ -1,38 +1,38 @@
 import JSON
 import RegularExpressions
 
-/// What is asked of one value.
+/// A condition on one value.
 indirect enum SelectorCondition: Sendable {
   /// `$lt`, `$lte`, `$eq`, `$ne`, `$gte`, `$gt`, by the order of ``JSONCollation``.
   case compares(SelectorComparison, JSONNode)
   /// `$exists`
   case exists(Bool)
-  /// `$type`; a name that no type has matches nothing.
+  /// `$type`; a name that is not a type matches nothing.
   case isType(String)
-  /// `$in`: equal to one of the values, or an array with an element that is.
+  /// `$in`: equal to one of the values, or an array with an element that is equal to one of them.
   case isIn(SelectorValues)
-  /// `$nin`: the opposite.
+  /// `$nin`: the opposite of `$in`.
   case isNotIn(SelectorValues)
-  /// `$all`: an array with all of the values, or the very array that is the one value.
+  /// `$all`: an array that contains all of the values, or an array that is equal to the only value.
   case containsAll(SelectorValues)
-  /// `$size`: an array of so many elements. The argument is kept as it is written.
+  /// `$size`: an array with this many elements. The argument is kept as written.
   case hasSize(JSONNumber)
   /// `$mod`
   case hasRemainder(SelectorRemainder)
-  /// `$regex`: a string in which the pattern occurs.
+  /// `$regex`: a string that contains a match of the pattern.
   case matchesPattern(String, RegularExpression)
-  /// `$beginsWith`: a string whose first bytes these are.
+  /// `$beginsWith`: a string that begins with these bytes.
   case beginsWith(String)
   /// `$elemMatch`: an array with an element that matches.
   case hasElement(SelectorClause)
-  /// `$allMatch`: an array with elements that all match.
+  /// `$allMatch`: an array whose elements all match.
   case hasOnlyElements(SelectorClause)
-  /// `$keyMapMatch`: an object with a name that matches.
+  /// `$keyMapMatch`: an object with a member name that matches.
   case hasName(SelectorClause)
-  /// `$not` where no operator says the opposite.
+  /// `$not` of a condition for which no operator expresses the opposite.
   case not(SelectorCondition)
 
-  /// The condition that holds of a value when this one does not.
+  /// The condition that is true exactly when this one is false.
   var negated: SelectorCondition {
     switch self {
     case .compares(let comparison, let value): .compares(comparison.negated, value)
@@ -44,7 +44,7 @@ indirect enum SelectorCondition: Sendable {
     }
   }
 
-  /// Whether a field that is not there meets the condition.
+  /// Whether an absent field meets the condition.
   var matchesMissing: Bool {
     guard case .exists(false) = self else { return false }
     return true
@@ -60,7 +60,7 @@ enum SelectorComparison: String, Sendable {
   case greaterOrEqual = "$gte"
   case greater = "$gt"
 
-  /// The comparison that holds when this one does not.
+  /// The comparison that is true exactly when this one is false.
   var negated: SelectorComparison {
     switch self {
     case .less: .greaterOrEqual
@@ -72,7 +72,7 @@ enum SelectorComparison: String, Sendable {
     }
   }
 
-  /// Whether it holds of two values whose order is below 0, 0 or above 0.
+  /// Whether the comparison is true for two values whose order is below 0, 0 or above 0.
   func holds(_ order: Int) -> Bool {
     switch self {
     case .less: order < 0
@@ -85,19 +85,19 @@ enum SelectorComparison: String, Sendable {
   }
 }
 
-/// A selector, or a part of one that stands for itself: clauses joined, and conditions on fields.
+/// A selector or a part of one: a combination of clauses, or a condition on a field.
 indirect enum SelectorClause: Sendable {
-  /// Matches when all do; also when there are none.
+  /// Matches when all clauses match; also when there are none.
   case all([SelectorClause])
-  /// Matches when one does; also, as CouchDB has it, when there are none.
+  /// Matches when one clause matches; also, as in CouchDB, when there are none.
   case any([SelectorClause])
-  /// Matches when the other does not.
+  /// Matches when the clause does not.
   case not(SelectorClause)
-  /// A condition on a field, or with no path on the value itself: an element of an array, a name.
+  /// A condition on a field; without a path a condition on the value itself: an element of an array, or a name.
   case field(FieldPath?, SelectorCondition)
 
-  /// The same with negations moved inwards to the conditions, as CouchDB does: it changes which
-  /// documents match, since most conditions and their opposites all want the field to be there.
+  /// The clause with negations moved inwards to the conditions, as in CouchDB. This changes which documents match,
+  /// because most conditions and also their opposites require the field to exist.
   ///
   /// Source: `mango_selector:norm_negations`.
   var normalized: SelectorClause {
@@ -119,7 +119,7 @@ indirect enum SelectorClause: Sendable {
   }
 }
 
-/// The ranges of the kinds of values: the ends are the least values of each kind and of the next.
+/// The ranges of the types of values. The bounds are the least values of the type and of the next type.
 enum SelectorKinds {
   /// All numbers.
   static let numbers = FieldBounds(
@@ -132,7 +132,7 @@ enum SelectorKinds {
   /// All objects.
   static let objects = FieldBounds(lower: node("{}"), upper: nil)
 
-  /// The range of the kind that `$type` names; nil for a name that none has.
+  /// The range of the type that `$type` names; nil for a name that is not a type.
   static func bounds(ofType name: String) -> FieldBounds? {
     switch name {
     case "null": FieldBounds(lower: node("null"), upper: node("null"))
@@ -145,7 +145,7 @@ enum SelectorKinds {
     }
   }
 
-  /// A string as a value of its own; nil if it is longer than a string may be.
+  /// A string as a value; nil when it is longer than a string may be.
   static func string(_ text: String) -> JSONNode? {
     node(String(decoding: JSONValue.string(text).bytes, as: UTF8.self))
   }
@@ -155,28 +155,28 @@ enum SelectorKinds {
   }
 }
 
-/// The list of `$in`, `$nin` or `$all`, kept in order so that a value is found in few steps.
+/// The list of `$in`, `$nin` or `$all`, sorted so that a value is found by binary search.
 struct SelectorValues: Sendable {
-  /// The list as it was written.
+  /// The list as written.
   let source: JSONNode
-  /// Nil for a long list that is not put in order yet.
+  /// The sorted list; nil for a long list that has not been sorted yet.
   private var order: [JSONNode]?
-  /// Values that are sorted without giving way.
+  /// Lists of up to this many values are sorted without giving way.
   private static let short = 64
 
-  /// Takes an array's elements. A long one is put in order by ``prepared()``.
+  /// Takes the elements of an array. ``prepared()`` sorts a long one.
   init(_ array: JSONNode) {
     source = array
     order = array.count <= Self.short ? sorted : nil
   }
 
-  /// Its values in their order, each once.
+  /// The values in order, each once.
   var sorted: [JSONNode] {
     order ?? Self.once(source.elements.sorted { JSONCollation.compare($0, $1) < 0 })
   }
 
-  /// The same with its values in order.
-  /// - Throws: 503 when nobody waits for the answer any more.
+  /// The list with its values sorted.
+  /// - Throws: `WorkEnded` (503) when the request has ended.
   func prepared() async throws -> SelectorValues {
     guard order == nil else { return self }
     var values = self
@@ -194,7 +194,7 @@ struct SelectorValues: Sendable {
     return each
   }
 
-  /// The place of a value in ``sorted``; nil if it isn't there.
+  /// The index of a value in ``sorted``; nil when the list does not contain it.
   func place(of value: JSONNode) -> Int? {
     let sorted = sorted
     var (low, high) = (0, sorted.count)

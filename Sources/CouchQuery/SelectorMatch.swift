@@ -3,40 +3,40 @@ import Lanes
 import RegularExpressions
 package import Stores
 
-/// A document that is being matched against a selector, in pieces: what is left to do stands on a stack, so that
-/// matching ends between any two conditions, elements of an array or parts of a long text, and goes on there.
+/// The state of matching a document against a selector. The remaining work is on a stack, so that matching can stop
+/// between any two conditions, elements of an array or parts of a long text, and can continue there.
 package struct SelectorMatch: Sendable {
-  /// Something to find out. Whoever needs the answer stands below it and finds it in ``answer``.
+  /// A piece of work. The frame below it on the stack uses its result, in ``answer``.
   private enum Frame {
-    /// A clause of a value.
+    /// A clause on a value.
     case clause(SelectorClause, JSONNode, byBytes: Bool)
-    /// Whether all of some clauses match, or any does; how many of them have been looked at.
+    /// Whether all clauses match, or any; and how many of them have been examined.
     case clauses([SelectorClause], JSONNode, byBytes: Bool, wantsAll: Bool, done: Int)
-    /// A condition of a value.
+    /// A condition on a value.
     case condition(SelectorCondition, JSONNode, byBytes: Bool)
-    /// The opposite of the answer.
+    /// The negation of the result.
     case negation
-    /// Whether all elements of an array match, or any does.
+    /// Whether all elements of an array match, or any.
     case elements(JSONElements, SelectorClause, byBytes: Bool, wantsAll: Bool)
     /// Whether any name of an object matches.
     case names(JSONMembers, SelectorClause, byBytes: Bool)
-    /// Whether any element of an array is one of some values.
+    /// Whether any element of an array is in a list of values.
     case list(JSONElements, SelectorValues)
-    /// Whether all of some values are among an array's elements; which were found, and how many were not.
+    /// Whether an array contains all values of a list; which were found, and how many were not.
     case all(JSONElements, SelectorValues, found: [Bool], missing: Int)
-    /// A regular expression in a text.
+    /// A search for a regular expression in a text.
     case search(RegularExpressionSearch)
   }
 
-  /// Elements that are looked at before it is asked whether the slice is over.
+  /// How many elements are examined before the next check whether the slice is over.
   private static let elementsAtOnce = 32
 
   private var stack: [Frame] = []
-  /// What was found out last; nil before that.
+  /// The last result; nil when there is none.
   private var answer: Bool?
 
-  /// A match that has not begun.
-  /// - Parameter clause: nil for what matches everything.
+  /// Makes the state before the first step.
+  /// - Parameter clause: nil for a selector that matches everything.
   init(_ clause: SelectorClause?, _ root: JSONNode) {
     if let clause {
       stack.append(.clause(clause, root, byBytes: false))
@@ -45,9 +45,9 @@ package struct SelectorMatch: Sendable {
     }
   }
 
-  /// Goes on until the slice is over, by one step at least.
-  /// - Returns: whether the document matches, which means nothing once the budget is spent; nil when there is more
-  ///   to find out.
+  /// Continues until the slice is over, by at least one step.
+  /// - Returns: whether the document matches, which is invalid once the budget is spent; nil when more steps are
+  ///   needed.
   package mutating func next(_ budget: inout SelectorBudget) -> Bool? {
     budget.begin()
     defer { budget.finish() }
@@ -90,14 +90,14 @@ package struct SelectorMatch: Sendable {
     }
   }
 
-  /// Finds out whether a value matches, at once or next.
+  /// Determines whether a value matches, at once or in the next step.
   private mutating func ask(_ clause: SelectorClause, _ value: JSONNode, _ byBytes: Bool) {
     answer = clause.matchesAtOnce(value, byBytes: byBytes)
     if answer == nil { stack.append(.clause(clause, value, byBytes: byBytes)) }
   }
 }
 
-// Beginning.
+// Starting a clause or condition.
 
 extension SelectorMatch {
   private mutating func begin(
@@ -154,14 +154,14 @@ extension SelectorMatch {
   }
 }
 
-// Going on.
+// Continuing a frame.
 
 extension SelectorMatch {
   private mutating func go(
     on clauses: [SelectorClause], _ value: JSONNode, _ byBytes: Bool, _ wantsAll: Bool, _ done: Int
   ) {
     if let answer, answer != wantsAll { return }
-    // Nothing to look at matches, also where any would do.
+    // Without clauses the result is true, also for `$or`.
     guard done < clauses.count else { return answer = wantsAll || clauses.isEmpty }
     stack.append(
       .clauses(clauses, value, byBytes: byBytes, wantsAll: wantsAll, done: done + 1))
@@ -213,22 +213,22 @@ extension SelectorMatch {
 }
 
 extension JSONMember {
-  /// The name as a value, so that conditions can be asked of it.
+  /// The name as a value, so that conditions can be tested on it.
   fileprivate var nameNode: JSONNode? {
     try? ParsedJSON(Array(rawName), limits: .request).root
   }
 }
 
-/// The time that a query's selector may take: 50 ms for one regular expression in one text, and 5 s
-/// of matching for the whole query, in time that the thread really ran. One budget is handed to every match
-/// of a query; it is counted from ``begin()`` to ``finish()``, between which nothing is waited for.
+/// The time that a query's selector may take: 50 ms for one regular expression in one text, and 5 s of matching for the
+/// whole query, in processor time of the thread. All matches of a query share one budget. The time counts from
+/// ``begin()`` to ``finish()``; between them the thread does not wait.
 package struct SelectorBudget: Sendable {
-  /// What a query is told whose budget is spent.
+  /// The error for a query whose budget is spent.
   package static let spent = ServiceError(
     .selectorTooCostly,
     "The selector takes too long: a regular expression over 50 ms in one text, or all over 5 s")
 
-  /// Whether the budget is spent, and what was matched last means nothing.
+  /// Whether the budget is spent. The last result is then invalid.
   package private(set) var isSpent = false
 
   /// The time that a regular expression may take in one text.
@@ -238,7 +238,7 @@ package struct SelectorBudget: Sendable {
   private var end: Duration
   private var steps = 0
 
-  /// A fresh budget.
+  /// Makes an unused budget.
   /// - Parameters:
   ///   - total: the time of matching for the whole query.
   ///   - patternLimit: the time of one regular expression in one text.
@@ -251,33 +251,32 @@ package struct SelectorBudget: Sendable {
     self.patternLimit = patternLimit
   }
 
-  /// Says that matching a document begins, or goes on.
+  /// Starts the time, when matching a document begins or continues.
   mutating func begin() {
     end = ThreadTime.now + rest
   }
 
-  /// Says that matching the document is over, or makes a pause.
+  /// Stops the time, when matching a document ends or pauses.
   mutating func finish() {
     rest = end - ThreadTime.now
     if rest <= .zero { isSpent = true }
   }
 
-  /// Counts one comparison, and looks at the clock at every 64th, since a document and a selector
-  /// can make many of them.
+  /// Counts one comparison, and reads the clock at every 64th, because a document and a selector can need many of them.
   mutating func step() {
     steps &+= 1
     if steps & 63 == 0, ThreadTime.now >= end { isSpent = true }
   }
 
-  /// Says that a regular expression took too long.
+  /// Marks the budget as spent, because a regular expression took too long.
   mutating func spend() {
     isSpent = true
   }
 }
 
 extension Selector {
-  /// Whether a document, with its `_id`, matches; gives way to others while it finds out.
-  /// - Throws: 400 `selector_too_costly`; `WorkEnded` when nobody waits for the answer any more.
+  /// Whether a document, with its `_id`, matches; gives way to others in between.
+  /// - Throws: 400 `selector_too_costly`; `WorkEnded` when the request has ended.
   package func matches(_ root: JSONNode, givingWay budget: inout SelectorBudget) async throws
     -> Bool
   {

@@ -2,25 +2,24 @@ import JSON
 import RegularExpressions
 import Stores
 
-/// Reads a selector: checks it, makes implied operators explicit and joins the names of nested
-/// fields.
+/// Parses a selector: checks it, makes implied operators explicit and joins the names of nested fields.
 ///
 /// Source: CouchDB, "Mango: selectors"; `mango_selector:norm_ops` and `norm_fields`.
 struct SelectorParser {
   private var nodes = 0
   private var values = 0
   private var patternUnits = 0
-  /// Instructions of all regular expressions so far, as they are estimated.
+  /// The estimated number of instructions of all regular expressions so far.
   var patternSize = 0
-  /// Bytes of memory that each regular expression has.
+  /// The bytes of memory for each regular expression.
   let patternMemory: Int
 
-  /// A parser of one selector.
+  /// Makes a parser of one selector.
   init(_ selector: JSONNode) {
     patternMemory = RegularExpression.memoryBytes / max(1, Self.patterns(in: selector))
   }
 
-  /// How many regular expressions there are at most.
+  /// The most regular expressions that the selector can contain.
   private static func patterns(in node: JSONNode) -> Int {
     var count = 0
     for element in node.elements { count += patterns(in: element) }
@@ -30,11 +29,10 @@ struct SelectorParser {
     return count
   }
 
-  /// Reads a value that stands where a selector is wanted: an object of conditions, or what a field
-  /// is to be equal to.
+  /// Reads a value in the place of a selector: an object of conditions, or a value that the field must equal.
   /// - Parameters:
-  ///   - path: the field that it is about, if there is one yet.
-  ///   - depth: operators and fields around it.
+  ///   - path: the field that the conditions are about, if there is one yet.
+  ///   - depth: the number of operators and fields around the value.
   /// - Throws: 400; see ``Selector/init(_:)``.
   mutating func clause(
     _ node: JSONNode, path: FieldPath?, depth: Int
@@ -62,14 +60,14 @@ struct SelectorParser {
       return try combination(name, argument, path: path, depth: depth)
     }
     guard !name.isEmpty else {
-      // What CouchDB shows for a condition on an element of an array, and takes back.
+      // CouchDB shows an empty name for a condition on an element of an array, and accepts it.
       guard path == nil else { throw ServiceError.missingFieldName }
       return try clause(argument, path: nil, depth: depth)
     }
     return try clause(argument, path: FieldPath(path, FieldPath(name)), depth: depth)
   }
 
-  /// Reads an operator that joins selectors, or else a condition.
+  /// Reads an operator that combines selectors, or a condition.
   private mutating func combination(
     _ name: String, _ argument: JSONNode, path: FieldPath?, depth: Int
   ) throws -> SelectorClause {
@@ -106,7 +104,7 @@ struct SelectorParser {
 }
 
 extension SelectorParser {
-  /// Counts the values of a list.
+  /// Counts the values of a list, against the limit.
   mutating func count(values added: Int) throws {
     values += added
     guard values <= SelectorLimits.values else {
@@ -114,7 +112,7 @@ extension SelectorParser {
     }
   }
 
-  /// Counts a regular expression.
+  /// Counts the characters of a regular expression, against the limit.
   mutating func count(pattern: String) throws {
     patternUnits += pattern.utf16.count
     guard patternUnits <= SelectorLimits.patternUnits else {
@@ -125,8 +123,8 @@ extension SelectorParser {
 }
 
 extension SelectorParser {
-  /// Reads an operator that asks something of one value.
-  /// - Parameter depth: operators and fields around its argument.
+  /// Reads an operator that is a condition on one value.
+  /// - Parameter depth: the number of operators and fields around its argument.
   mutating func condition(
     _ name: String, _ argument: JSONNode, depth: Int
   ) throws -> SelectorCondition {
@@ -155,7 +153,7 @@ extension SelectorParser {
       return .hasRemainder(remainder)
     case "$regex": return try pattern(name, argument)
     case "$beginsWith":
-      // CouchDB's word for any other argument.
+      // CouchDB's error for any other argument.
       guard let prefix = argument.string else { throw ServiceError.invalidOperator(name) }
       return .beginsWith(prefix)
     default: return try nested(name, argument, depth: depth)
@@ -215,18 +213,18 @@ extension ServiceError {
     ServiceError(.invalidFieldName, "Invalid field name: " + shortened(Array(text.utf8)))
   }
 
-  /// 400 for a selector that is no object.
+  /// 400 for a selector that is not an object.
   static func invalidSelector(_ node: JSONNode) -> ServiceError {
     ServiceError(
       .invalidSelectorJSON,
       "Selector must be a JSON object, not: " + shortened(node.minified))
   }
 
-  /// 400 for a condition that belongs to no field.
+  /// 400 for a condition without a field.
   static let missingFieldName = ServiceError(
     .invalidSelector, "One or more conditions is missing a field name.")
 
-  /// 400 for an argument that an operator does not take.
+  /// 400 for an argument that an operator does not accept.
   static func badArgument(_ name: String, _ node: JSONNode) -> ServiceError {
     ServiceError(.invalidArgument, "Bad argument for operator \(name): " + shortened(node.minified))
   }
@@ -242,22 +240,22 @@ extension ServiceError {
   static let patternTooLarge = ServiceError(
     .invalidSelector, "The regular expressions are too large: fewer repetitions or classes")
 
-  /// 400 for an operator that CouchDB knows and does not have, or has for text indexes alone.
+  /// 400 for an operator that CouchDB does not support, or supports only for text indexes.
   static func unsupportedOperator(_ name: String) -> ServiceError {
     ServiceError(.notSupported, "Unsupported operator: \(name)")
   }
 
-  /// 400 for an operator that nobody knows.
+  /// 400 for an unknown operator.
   static func invalidOperator(_ name: String) -> ServiceError {
     ServiceError(.invalidOperator, "Invalid operator: " + shortened(Array(name.utf8)))
   }
 
-  /// 400 for a selector beyond one of ``SelectorLimits``.
+  /// 400 for a selector that exceeds one of ``SelectorLimits``.
   static func selectorTooLarge(_ rule: String) -> ServiceError {
     .badRequest("A selector has at most " + rule)
   }
 
-  /// At most 100 bytes of what a client sent, to tell it what is meant.
+  /// The first 100 bytes of a client's value, to show it in an error.
   private static func shortened(_ bytes: [UInt8]) -> String {
     guard bytes.count > 100 else { return String(decoding: bytes, as: UTF8.self) }
     return String(decoding: bytes.prefix(100), as: UTF8.self) + "…"

@@ -3,51 +3,51 @@ package import JSON
 import Lanes
 import Stores
 
-/// What `_all_docs` is asked for.
+/// The parameters of `_all_docs`, `_design_docs` or `_local_docs`.
 ///
 /// Source: CouchDB, "GET /{db}/_all_docs" and "GET /{db}/_design/{ddoc}/_view/{view}: query parameters".
 package struct AllDocumentsQuery: Sendable {
-  /// Which documents there are to it.
+  /// The documents that a query is about.
   package enum Scope: Sendable {
-    /// All.
+    /// All documents: `_all_docs`.
     case everything
     /// Design documents: `_design_docs`.
     case designs
-    /// Clients' local documents, without the service's own notes: `_local_docs`. Ids have their `_local/`.
+    /// The clients' local documents, without the service's own: `_local_docs`. Their ids include `_local/`.
     case locals
   }
 
-  /// Which documents there are to it.
+  /// The documents that the query is about.
   let scope: Scope
-  /// Where the walk begins, in its direction; nil for the very end of all ids.
+  /// The key where the range begins, in its direction; nil for the first of all ids.
   private(set) var start: KeyBound?
-  /// Where the walk ends, in its direction; nil for the very end of all ids.
+  /// The key where the range ends, in its direction; nil for the last of all ids.
   private(set) var end: KeyBound?
-  /// Whether a document at the far end is wanted.
+  /// Whether the range includes a document at its end.
   private(set) var includesEnd = true
-  /// Rows by key, in this order, instead of a walk over a range.
+  /// The keys of the rows, in this order, instead of a range.
   private(set) var keys: JSONNode?
-  /// Rows at most; nil for all.
+  /// The most rows; nil for all.
   private(set) var limit: Int?
-  /// Rows to leave out first.
+  /// The number of rows to leave out at the beginning.
   private(set) var skip = 0
-  /// Whether the walk goes down, or the keys come last first.
+  /// Whether the range is descending, or the keys are read from the last to the first.
   private(set) var descending = false
-  /// Whether a row carries its document.
+  /// Whether a row contains its document.
   private(set) var includesDocuments = false
-  /// What comes with a document.
+  /// The extra members of a document.
   private(set) var extras = DocumentExtras()
-  /// Whether the answer names the last sequence.
+  /// Whether the answer contains the last sequence.
   private(set) var includesSequence = false
 
-  /// Parameters whose value in a query is JSON.
+  /// The parameters whose value in a query is JSON.
   private static let quoted = [
     "key", "keys", "startkey", "start_key", "endkey", "end_key",
   ]
 
-  /// Reads the members of a `POST`'s body, and over them the parameters of the query. Beside keys a range says
-  /// nothing, and one whose start is behind its end has no rows.
-  /// - Throws: 400 `query_parse_error` for a malformed one.
+  /// Reads the members of a `POST` body and the parameters of the query, which take precedence. When there are keys,
+  /// the range is ignored. A range whose start comes after its end has no rows.
+  /// - Throws: 400 `query_parse_error` for a malformed parameter.
   package init(
     _ parameters: CouchParameters, body: JSONNode? = nil, scope: Scope = .everything
   ) throws {
@@ -64,11 +64,11 @@ package struct AllDocumentsQuery: Sendable {
     try readRange(given)
   }
 
-  /// Reads `queries` of a `POST` to `_all_docs/queries`: the members of each are the parameters of one.
+  /// Reads `queries` of a `POST` to `_all_docs/queries`: each element contains the parameters of one query.
   ///
   /// Source: CouchDB, "POST /{db}/_all_docs/queries".
-  /// - Throws: 400 without an array of objects, and as the other initializer; 413 for more than
-  ///   ``CouchLimits/queries``.
+  /// - Throws: 400 when there is no array of objects; 413 for more than ``CouchLimits/queries``; the errors of the
+  ///   other initializer.
   package static func list(
     _ body: JSONNode, scope: Scope
   ) throws -> [AllDocumentsQuery] {
@@ -106,7 +106,7 @@ package struct AllDocumentsQuery: Sendable {
 }
 
 extension AllDocumentsQuery {
-  /// The rows' ids; nil for none.
+  /// The range of the rows' ids; nil for none.
   var range: DocumentRange? {
     var range = range(from: start, to: end)
     guard !includesEnd, case .at(let id) = end else { return range }
@@ -122,7 +122,7 @@ extension AllDocumentsQuery {
     return range
   }
 
-  /// The ids from a bound to another, both included.
+  /// The ids between two bounds, both included.
   private func range(from start: KeyBound?, to end: KeyBound?) -> DocumentRange? {
     let low = descending ? end : start
     let high = descending ? start : end
@@ -136,8 +136,8 @@ extension AllDocumentsQuery {
 }
 
 extension DocumentRange {
-  /// The part of the range whose ids begin with a text and go on.
-  /// - Parameter behind: the least text that every id which begins so precedes.
+  /// The part of the range whose ids begin with `prefix`.
+  /// - Parameter behind: the least text that comes after all ids with this prefix.
   func among(_ prefix: String, before behind: String) -> DocumentRange {
     var range = self
     if start?.precedesBytes(of: prefix) ?? true { range.start = prefix }
@@ -150,11 +150,11 @@ extension DocumentRange {
 }
 
 extension AllDocumentsQuery.Scope {
-  /// The part of a range that may be of interest; nil for nothing.
+  /// The part of a range that belongs to the scope; nil for none.
   func part(of range: DocumentRange?) -> DocumentRange? {
     switch self {
     case .everything: range
-    // No other ids have these prefixes, and `0` follows `/`.
+    // No other ids have these prefixes, and `0` is the byte after `/`.
     case .designs: range?.among("_design/", before: "_design0")
     case .locals: range?.among(LocalID.clientPrefix, before: "_local0")
     }
@@ -166,8 +166,8 @@ extension String {
   fileprivate var successor: String { self + "\0" }
 }
 
-/// A key where `_all_docs` begins or ends, in CouchDB's order of JSON values: null, truth values and
-/// numbers stand before all strings, arrays and objects behind them. Strings compare by bytes, as ids do.
+/// A key at which `_all_docs` begins or ends, in CouchDB's order of JSON values: null, Booleans and numbers come before
+/// all strings, arrays and objects after them. Strings are compared by bytes, as ids are.
 ///
 /// Source: CouchDB, "Views collation"; "GET /{db}/_all_docs".
 enum KeyBound: Sendable, Equatable {
@@ -175,7 +175,7 @@ enum KeyBound: Sendable, Equatable {
   case first
   /// At an id.
   case at(String)
-  /// Behind every id.
+  /// After every id.
   case last
 
   /// The bound that a key makes.
@@ -187,7 +187,7 @@ enum KeyBound: Sendable, Equatable {
     }
   }
 
-  /// Whether the bound stands behind another.
+  /// Whether the bound comes after another.
   func isBehind(_ other: KeyBound) -> Bool {
     switch (self, other) {
     case (.at(let text), .at(let other)): other.precedesBytes(of: text)
@@ -197,29 +197,29 @@ enum KeyBound: Sendable, Equatable {
   }
 }
 
-/// Counts the winners of a range in slices, by their ids alone; what is behind them is what is left of the range.
+/// Counts the winners of a range in slices, by ids only. What follows the counted ids is the rest of the range.
 struct RangeCount: Sendable {
-  /// Ids that are counted in one go.
+  /// How many ids are counted at once.
   private static let idsAtOnce = 4_096
-  /// Ids that are looked at at least, as far as no more winners than wanted are among them: where there are mostly
-  /// tombstones, few are found in many.
+  /// How many ids are examined at least, unless they contain more winners than wanted. In a range that consists mostly
+  /// of tombstones, many ids contain few winners.
   private static let fewestIDs = 256
 
-  /// What is left of the range; nil for nothing.
+  /// The rest of the range; nil when nothing is left.
   private(set) var rest: DocumentRange?
-  /// How many winners there are before that.
+  /// The number of winners before the rest.
   private(set) var count = 0
   private let limit: Int
 
-  /// A count of a range, nil for an empty one.
+  /// Makes a count of a range; nil for an empty range.
   /// - Parameter limit: how many winners to count at most.
   init(_ range: DocumentRange?, limit: Int = .max) {
     rest = range
     self.limit = limit
   }
 
-  /// Goes on in a state of the store until the slice is over.
-  /// - Returns: whether the count is done.
+  /// Continues with a snapshot of the store until the slice is over.
+  /// - Returns: whether the count is complete.
   mutating func read(_ view: any StoreView) throws -> Bool {
     while let range = rest, count < limit {
       let wanted = min(limit - count, Self.idsAtOnce)
@@ -233,13 +233,12 @@ struct RangeCount: Sendable {
   }
 }
 
-/// Which databases `_all_dbs` and `_dbs_info` are asked for: `descending`, `limit`, `skip`, `key`,
-/// `startkey`, `endkey` (each JSON, also with `_`), `inclusive_end` and `keys`.
+/// The parameters of `_all_dbs` and `_dbs_info`: `descending`, `limit`, `skip`, `key`, `startkey`, `endkey` (JSON
+/// values; also `start_key` and `end_key`), `inclusive_end` and `keys`.
 ///
 /// Source: CouchDB, "GET /_all_dbs".
 package struct DatabaseNamesQuery: Sendable {
-  /// Databases that `POST _dbs_info` tells of in one request, as in CouchDB
-  /// (`max_db_number_for_dbs_info_req`).
+  /// The most databases in one `POST /_dbs_info`, as in CouchDB (`max_db_number_for_dbs_info_req`).
   package static let maximumKeys = 100
 
   private let query: AllDocumentsQuery
@@ -250,7 +249,7 @@ package struct DatabaseNamesQuery: Sendable {
     query = try AllDocumentsQuery(parameters)
   }
 
-  /// Those that are asked for by name, whether they are there or not; nil where a range is.
+  /// The requested names, whether such databases exist or not; nil when a range is requested.
   package var keys: [String]? {
     guard query.keys != nil else { return nil }
     var (asked, names) = (AskedKeys(query), [String]())
@@ -261,8 +260,8 @@ package struct DatabaseNamesQuery: Sendable {
     return names
   }
 
-  /// Those that are asked for, in the order asked for.
-  /// - Parameter names: all of them, in byte order.
+  /// The requested databases, in the requested order.
+  /// - Parameter names: all databases, in byte order.
   package func chosen(from names: [String]) -> [String] {
     if let keys {
       let known = Set(names.map(DocumentID.init(stored:)))

@@ -3,32 +3,32 @@ import JSON
 import Lanes
 import Stores
 
-/// Answers `_all_docs` and its like in slices, each from one state of a store.
+/// Answers `_all_docs`, `_design_docs` and `_local_docs` in slices, each from one snapshot of the store.
 struct AllDocumentsReader: AnswerReader {
   private let query: AllDocumentsQuery
   private let tag: StoreTag
   private(set) var text: AnswerText
-  /// Counts all rows that there are, where they are not known.
+  /// Counts all rows, when the store does not keep their number.
   private var all: RangeCount
-  /// Counts the rows before the first of the range.
+  /// Counts the rows before the first row of the range.
   private var before: RangeCount
-  /// Passes over the rows that are left out.
+  /// Steps over the rows that `skip` leaves out.
   private var skipped: RangeCount
-  /// Whether what stands before the rows is written.
+  /// Whether the part of the answer before the rows is written.
   private var isBegun = false
-  /// The ids that are still to be walked over; nil for none.
+  /// The ids that are still to be read; nil for none.
   private var range: DocumentRange?
   /// The keys that are still to be looked up.
   private var keys: AskedKeys
   private var areKeysReady = false
-  /// Where in the answer the rows of documents stand, which may be named again.
+  /// The places of written rows by document, for keys that name a document again.
   private var known: [DocumentID: AnswerText.Place] = [:]
-  /// Local documents that were left out.
+  /// How many local documents `skip` has left out.
   private var skippedLocals = 0
   private var rows = 0
 
-  /// A reader of a store with a tag.
-  /// - Parameter text: what the answer follows.
+  /// Makes a reader of the store with this tag.
+  /// - Parameter text: the text to which the answer is appended.
   init(_ query: AllDocumentsQuery, of tag: StoreTag, behind text: AnswerText = AnswerText()) {
     self.query = query
     self.tag = tag
@@ -70,7 +70,7 @@ struct AllDocumentsReader: AnswerReader {
       text.writer.name("offset")
       let offset = before.count.addingReportingOverflow(query.skip).partialValue
       if query.keys == nil { text.writer.int(min(total, offset)) } else { text.writer.null() }
-      // Whoever leaves out more than there are has no row, without a walk.
+      // When `skip` leaves out all rows, nothing needs to be read.
       if query.skip >= total { range = nil }
     } else {
       text.writer.null()
@@ -84,7 +84,7 @@ struct AllDocumentsReader: AnswerReader {
     text.writer.beginArray()
   }
 
-  /// How many rows the whole walk has; nil for local documents, which are not counted, as in CouchDB.
+  /// The number of all rows of the scope; nil for local documents, which are not counted, as in CouchDB.
   private func total(in info: StoreInfo) -> Int? {
     switch query.scope {
     case .everything: Int(clamping: info.documentCount)
@@ -112,7 +112,7 @@ struct AllDocumentsReader: AnswerReader {
     }
   }
 
-  /// Writes a row for a key.
+  /// Writes the members of a row for a key.
   /// - Returns: whether there is such a document.
   private mutating func append(key: JSONNode, _ view: any StoreView) throws -> Bool {
     if let name = key.string {
@@ -136,7 +136,7 @@ struct AllDocumentsReader: AnswerReader {
     return false
   }
 
-  // A walk over a range.
+  // Rows of a range.
 
   private mutating func walk(_ view: any StoreView) throws {
     if query.scope == .locals { return try walkLocals(view) }
@@ -175,8 +175,8 @@ struct AllDocumentsReader: AnswerReader {
     range = rest
   }
 
-  /// Ends a row of a walk.
-  /// - Returns: whether another may follow.
+  /// Ends a row of a range.
+  /// - Returns: whether another row may follow.
   private mutating func goesOn() -> Bool {
     text.writer.endObject()
     text.settle()
@@ -220,12 +220,12 @@ struct AllDocumentsReader: AnswerReader {
 struct AllDocumentsListReader: AnswerReader {
   private let tag: StoreTag
   private var queries: ArraySlice<AllDocumentsQuery>
-  /// Answers a query, and has all that was written before.
+  /// The reader of the present query, with all text that was written before.
   private var current: AllDocumentsReader?
-  /// What was written so far, while no query is being answered.
+  /// The text so far while no query is being answered.
   private var written = AnswerText()
 
-  /// A reader of a store with a tag.
+  /// Makes a reader of the store with this tag.
   init(_ queries: [AllDocumentsQuery], of tag: StoreTag) {
     self.tag = tag
     self.queries = queries[...]
@@ -241,7 +241,7 @@ struct AllDocumentsListReader: AnswerReader {
       if current == nil {
         guard let query = queries.popFirst() else { break }
         current = AllDocumentsReader(query, of: tag, behind: written)
-        // In one place only, so that it is not copied when it grows.
+        // Only one variable holds the text, so that it is not copied when it grows.
         written = AnswerText()
       }
       guard try current?.read(view) ?? true else { return false }
@@ -269,7 +269,7 @@ extension CouchDatabase {
   /// `POST /{db}/_all_docs/queries`: several queries, answered one after the other.
   ///
   /// Source: CouchDB, "POST /{db}/_all_docs/queries".
-  /// - Throws: as for one, for the answers together.
+  /// - Throws: the same errors as for one query, for all answers together.
   package func allDocuments(
     _ queries: [AllDocumentsQuery]
   ) async throws -> CouchAnswer {

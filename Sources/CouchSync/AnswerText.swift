@@ -2,23 +2,24 @@ import Documents
 import JSON
 import Stores
 
-/// An answer's text as it grows, in pieces: one of many megabytes is never moved, copied or joined in one go.
+/// The text of an answer while it is written, in pieces, so that a text of many megabytes is never moved, copied or
+/// joined at once.
 struct AnswerText: Sendable {
-  /// Bytes from which on a piece is put aside: 64 KiB.
+  /// When ``writer`` has this many bytes, they become a piece: 64 KiB.
   private static let pieceBytes = 64 << 10
-  /// Bytes from which on a value is a piece of its own, which is shared where it comes again: 16 KiB.
+  /// A value of this many bytes or more becomes a piece of its own, so that repeated values share it: 16 KiB.
   private static let sharedBytes = 16 << 10
 
-  /// Where a value stands that was written.
+  /// The place of a written value.
   struct Place: Sendable {
     fileprivate let piece: Int
     fileprivate let range: Range<Int>
   }
 
   private var pieces: [[UInt8]] = []
-  /// Bytes beside those in ``writer``.
+  /// The number of bytes in `pieces`, and in values that were taken out.
   private var pieceCount = 0
-  /// Writes what comes next.
+  /// Writes the next values.
   var writer = JSONWriter(reserving: 4_096)
 
   /// How many bytes there are.
@@ -26,19 +27,19 @@ struct AnswerText: Sendable {
   /// Whether it is longer than ``CouchLimits/answerBytes``.
   var isTooLong: Bool { count > CouchLimits.answerBytes }
 
-  /// Puts aside what is written, if it is long enough. Not within a value whose place is wanted.
+  /// Makes the written bytes a piece, if there are enough. Do not call this inside a value whose place is needed.
   mutating func settle() {
     if writer.bytes.count >= Self.pieceBytes { cut() }
   }
 
-  /// The place of the value that was written since ``writer`` had so many bytes.
+  /// The place of the value that was written since ``writer`` had `start` bytes.
   func place(from start: Int) -> Place {
     Place(piece: pieces.count, range: start..<writer.bytes.count)
   }
 
-  /// Writes a value again.
+  /// Writes a value again, by its place.
   mutating func again(_ place: Place) {
-    // A copy where it is the same array: what is appended to its own bytes would copy all of it.
+    // Copies the bytes when they are the writer's own: appending an array's own slice to it would copy the whole array.
     writer.raw(
       place.piece < pieces.count
         ? pieces[place.piece][place.range] : Array(writer.bytes[place.range])[...])
@@ -46,7 +47,7 @@ struct AnswerText: Sendable {
 
   /// Writes bytes that are one whole JSON value.
   mutating func value(_ bytes: [UInt8]) {
-    // A value without bytes: the comma that is due.
+    // An empty value, which writes the comma that is due.
     writer.raw([UInt8]())
     append(bytes)
   }
@@ -59,7 +60,7 @@ struct AnswerText: Sendable {
     pieceCount += bytes.count
   }
 
-  /// Takes out all that is written, to be put in somewhere else; it is counted all the same.
+  /// Removes and returns all text that was written, so that it can be put back later; its bytes still count.
   mutating func takeOut() -> [[UInt8]] {
     cut()
     let taken = pieces
@@ -92,15 +93,15 @@ struct AnswerText: Sendable {
   }
 }
 
-/// Puts an answer together in slices, each from one state of a store.
+/// Builds an answer in slices, each from one snapshot of the store.
 protocol AnswerReader: Sendable {
-  /// What there is of the answer.
+  /// The answer so far.
   var text: AnswerText { get }
-  /// Whether there is nothing that the answer could tell of.
+  /// Whether the answer has no content; the client then gets 404.
   var isEmpty: Bool { get }
 
-  /// Goes on in a state of the store until the slice is over.
-  /// - Returns: whether the answer is whole, or too long.
+  /// Continues with a snapshot of the store until the slice is over.
+  /// - Returns: whether the answer is complete, or too long.
   mutating func read(_ view: any StoreView) throws -> Bool
 }
 
@@ -109,8 +110,8 @@ extension AnswerReader {
 }
 
 extension CouchDatabase {
-  /// The answer that a reader puts together.
-  /// - Parameter advice: what a client whose answer would be too long had better ask for.
+  /// The answer that a reader builds.
+  /// - Parameter advice: what a client whose answer would be too long should ask for instead.
   /// - Throws: 404 `missing` when it is empty; 413 when it would be longer than ``CouchLimits/answerBytes``; 503 when
   ///   there is no memory for it.
   func answer(
@@ -127,7 +128,7 @@ extension CouchDatabase {
     return CouchAnswer(200, inPieces: text.finish())
   }
 
-  /// The error of an answer that there is no memory for.
+  /// The error for an answer that there is no memory for.
   static let noMemory = ServiceError(
     .unavailable, "There is no memory for the answer; ask for less, or try again soon")
 }

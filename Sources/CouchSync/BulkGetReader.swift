@@ -3,26 +3,27 @@ package import JSON
 import Lanes
 import Stores
 
-/// Answers `_bulk_get` in slices, each from one state of a store: one entry of `results` for each element asked, in
-/// order.
+/// Answers `_bulk_get` in slices, each from one snapshot of the store: one entry of `results` for each requested
+/// element, in order.
 ///
-/// Elements of one document are answered one after the other, wherever they stand, so that it is read once.
+/// Elements of the same document are answered one after the other, wherever they are in the request, so that the
+/// document is read once.
 struct BulkGetReader: AnswerReader {
   private let request: BulkGetRequest
-  /// The elements in the order in which they are answered; nil for that of the request.
+  /// The indexes of the elements in the order in which they are answered; nil for the order of the request.
   private let order: [Int]?
-  /// How many elements are answered.
+  /// The number of elements that are answered.
   private var count = 0
   private var document: AskedDocument?
-  /// What is left to be read of the element that is being answered; nil between two.
+  /// The revisions that are still to be read for the present element; nil between two elements.
   private var targets: ArraySlice<WantedRevisions.Target>?
-  /// The results by the places of their elements; empty where they stand in order.
+  /// The results by the index of their elements; empty when they are written in the order of the request.
   private var results: [[[UInt8]]]
-  /// How many results were put in order; nil before the last is there.
+  /// The number of results that were put in order; nil until all results exist.
   private var ordered: Int?
   private(set) var text = AnswerText()
 
-  /// A reader of what a request asks for.
+  /// Makes a reader for a request.
   init(_ request: BulkGetRequest) {
     self.request = request
     order = request.orderByDocument
@@ -56,7 +57,7 @@ struct BulkGetReader: AnswerReader {
     return count == request.entries.count && finish()
   }
 
-  /// Puts the results in order until the slice is over, and ends the answer.
+  /// Puts the results in order until the slice is over, and then ends the answer.
   private mutating func finish() -> Bool {
     if ordered == nil, !results.isEmpty { begin() }
     var next = ordered ?? 0
@@ -104,7 +105,7 @@ struct BulkGetReader: AnswerReader {
     _ target: WantedRevisions.Target, of entry: BulkGetRequest.Entry, _ view: any StoreView
   ) throws {
     guard let bytes = try document?.json(of: target, in: view) else {
-      // A leaf of before that is gone was superseded between two slices.
+      // The revision is no longer a leaf: a newer one replaced it between two slices.
       if entry.sentRevision != nil { appendError(.missing, entry) }
       return
     }
@@ -122,8 +123,7 @@ struct BulkGetReader: AnswerReader {
     count += 1
   }
 
-  /// Writes `{"error":{"id","rev","error","reason"}}`; CouchDB's word for a revision that was not given is
-  /// `undefined`.
+  /// Writes `{"error":{"id","rev","error","reason"}}`. When no revision was sent, `rev` is `undefined`, as in CouchDB.
   private mutating func appendError(_ error: ServiceError, _ entry: BulkGetRequest.Entry) {
     text.writer.beginObject()
     text.writer.name("error")
@@ -145,13 +145,13 @@ struct BulkGetReader: AnswerReader {
 ///
 /// Source: CouchDB, "POST /{db}/_bulk_get".
 package struct BulkGetRequest: Sendable {
-  /// One element of `docs`, whose `id` and `rev` are checked when it is answered.
+  /// One element of `docs`. Its `id` and `rev` are checked when it is answered.
   struct Entry: Sendable {
-    /// The document; nil where the element has none that is text.
+    /// The document's id; nil when the element has no `id` that is a string.
     let id: String?
-    /// The revision as it was sent; nil for every leaf.
+    /// The revision as sent; nil for every leaf.
     let sentRevision: String?
-    /// The revision; nil where none was sent, or none that is one.
+    /// The revision; nil when none was sent, or the text is not a revision.
     let revision: RevisionID?
 
     init(id: String?, revision: String?) {
@@ -163,14 +163,14 @@ package struct BulkGetRequest: Sendable {
 
   /// The elements, in order.
   let entries: [Entry]
-  /// What comes with each document.
+  /// The extra members of each document.
   let extras: DocumentExtras
-  /// Whether a revision that is no leaf stands for the leaves that it led to.
+  /// Whether a revision that is not a leaf is replaced by the leaves that descend from it.
   let latest: Bool
 
-  /// Reads a body and the query's `revs` and `latest`. CouchDB's replicator repeats them in the body,
-  /// where they count as well.
-  /// - Throws: 400 for a body without `docs`; 413 for too many.
+  /// Reads a body and the query's `revs` and `latest`. CouchDB's replicator repeats them in the body, where they count
+  /// too.
+  /// - Throws: 400 for a body without `docs`; 413 for too many documents.
   package init(_ body: JSONNode, _ parameters: CouchParameters) throws {
     entries = try CouchBody.documents(in: body).map { node in
       Entry(id: node["id"]?.string, revision: node["rev"]?.string)
@@ -182,12 +182,12 @@ package struct BulkGetRequest: Sendable {
   }
 }
 
-/// One document that `_bulk_get` asks for, read once for all elements that name it.
+/// One document that `_bulk_get` requests, read once for all elements that name it.
 struct AskedDocument: Sendable {
   private let id: String
   private var reader: DocumentReader?
   private var wanted: WantedRevisions
-  /// What was read already; nil for a revision that is missing.
+  /// The revisions that were read; the value is nil for one that is missing.
   private var known: [RevisionID: [UInt8]?] = [:]
   private let isNamedAgain: Bool
 
@@ -205,20 +205,20 @@ struct AskedDocument: Sendable {
     isNamedAgain = entries.count > 1
   }
 
-  /// Whether an element is about this document.
+  /// Whether this is the document with an id.
   func isOf(_ id: String) -> Bool { self.id.equalsBytes(of: id) }
 
-  /// Reads the document again where a later state of the store has it changed.
+  /// Reads the document again when it has changed in a later snapshot of the store.
   mutating func renew(in view: any StoreView) throws {
     reader = try reader?.renewed(in: view)
   }
 
-  /// What stands for a revision, or for all leaves.
+  /// The revisions to answer for a requested revision, or all leaves when none is requested.
   mutating func targets(of revision: RevisionID?) -> [WantedRevisions.Target] {
     revision.map { wanted.targets(of: $0) } ?? wanted.leaves
   }
 
-  /// A revision as JSON; nil where it is missing.
+  /// A revision as JSON; nil when it is missing.
   mutating func json(
     of target: WantedRevisions.Target, in view: any StoreView
   ) throws -> [UInt8]? {
@@ -230,8 +230,8 @@ struct AskedDocument: Sendable {
 }
 
 extension BulkGetRequest {
-  /// The places of the elements, those of one document beside each other in the order of the request; nil where
-  /// they stand so already.
+  /// The indexes of the elements, with those of one document next to each other in the order of the request; nil when
+  /// they already are.
   var orderByDocument: [Int]? {
     guard entries.count > 2 else { return nil }
     var numbers: [DocumentID: Int] = Dictionary(minimumCapacity: entries.count)
@@ -250,7 +250,7 @@ extension BulkGetRequest {
     return isInOrder ? nil : entries.indices.sorted { (ranks[$0], $0) < (ranks[$1], $1) }
   }
 
-  /// The elements from one on that name a document, as far as they are beside each other.
+  /// The consecutive elements from `first` on that name a document.
   func entries(of id: String, from first: Int, in order: [Int]?) -> [Entry] {
     var found: [Entry] = []
     for count in first..<entries.count {
@@ -262,16 +262,16 @@ extension BulkGetRequest {
   }
 }
 
-/// The keys that `_all_docs` is asked for, one by one in the order of their rows.
+/// The keys that `_all_docs` requests, one after the other in the order of their rows.
 struct AskedKeys: Sendable {
   private let list: JSONNode?
   private var elements: JSONElements?
-  /// Where the keys stand that were passed over on the way to the last one; nil for the order of the list.
+  /// The positions of the keys in a descending query; nil for the order of the list.
   private var positions: [UInt64]?
   private var skip: Int
   private var left: Int
 
-  /// The keys of a query; none where a range is walked over.
+  /// Makes the keys of a query; none when it requests a range.
   init(_ query: AllDocumentsQuery) {
     list = query.keys
     elements = query.keys?.elements
@@ -283,8 +283,8 @@ struct AskedKeys: Sendable {
   /// Whether there may be another key.
   var hasMore: Bool { list != nil && left > 0 }
 
-  /// Gets ready for the first key, until the slice is over.
-  /// - Returns: whether it is.
+  /// Prepares the first key, until the slice is over.
+  /// - Returns: whether it is ready.
   mutating func prepare() -> Bool {
     guard hasMore else { return true }
     if positions == nil {
@@ -308,7 +308,7 @@ struct AskedKeys: Sendable {
     return true
   }
 
-  /// The next key; nil behind the last.
+  /// The next key; nil after the last.
   mutating func next() -> JSONNode? {
     guard hasMore else { return nil }
     left -= 1

@@ -9,21 +9,21 @@ import Stores
 package struct BulkRequest: Sendable {
   /// One element of `docs`.
   enum Element: Sendable {
-    /// A value that was read.
+    /// A value that was parsed.
     case value(JSONNode)
-    /// A document that breaks a limit on documents, and why.
+    /// A document that exceeds a limit of documents, and the error.
     case refused(id: String?, ServiceError)
   }
 
   /// The elements, in order.
   private(set) var elements: [Element]
-  /// Whether revisions are made here; false for a peer's.
+  /// Whether the revisions are made here; false for a peer's revisions.
   let isNewEdit: Bool
-  /// Whether `all_or_nothing` is asked for, which CouchDB gave up with version 2.
+  /// Whether `all_or_nothing` is requested, which CouchDB removed in version 2.
   let isAllOrNothing: Bool
 
-  /// Takes a body that was read.
-  /// - Throws: 400 for a body that is no request; 413 for too many documents.
+  /// Makes a request from a parsed body.
+  /// - Throws: 400 for a body that is not a request; 413 for too many documents.
   package init(_ body: JSONNode) throws {
     guard let documents = body["docs"] else {
       throw ServiceError.badRequest("POST body must include `docs` parameter.")
@@ -37,10 +37,11 @@ package struct BulkRequest: Sendable {
     isAllOrNothing = isNewEdit && body["all_or_nothing"]?.bool ?? false
   }
 
-  /// Reads a body. A document that breaks a limit on documents is refused alone: a replicator would otherwise send
-  /// it with the same others again for ever.
+  /// Parses a body. A document that exceeds a limit of documents is refused alone; otherwise a replicator would send it
+  /// with the same other documents again and again.
   /// - Parameter limits: those of the database.
-  /// - Throws: 400 and 413, as the other initializer and for what is no JSON or too long as a whole.
+  /// - Throws: 400 and 413: the errors of the other initializer, and those for a body that is not JSON or is too long
+  ///   as a whole.
   package static func read(
     _ bytes: [UInt8], limits: DocumentLimits
   ) async throws -> BulkRequest {
@@ -58,8 +59,8 @@ package struct BulkRequest: Sendable {
     }
   }
 
-  /// Reads each document of a body by itself.
-  /// - Parameter fault: what is wrong with one of them.
+  /// Parses each document of a body separately.
+  /// - Parameter fault: the error that was found in one of them.
   private static func readApart(
     _ bytes: [UInt8], _ limits: JSONLimits, _ fault: JSONError
   ) async throws -> BulkRequest {
@@ -67,7 +68,7 @@ package struct BulkRequest: Sendable {
       outline.isObject, let place = outline.value(named: "docs", in: bytes),
       let documents = JSONOutline(bytes, in: place), !documents.isObject
     else { throw ServiceError(fault) }
-    // What is left without the documents is to be a request.
+    // The rest of the body, without the documents, must be a request too.
     let rest = Array(bytes[..<place.lowerBound]) + Array("[]".utf8) + bytes[place.upperBound...]
     var request = try BulkRequest(CouchBody.object(rest))
     try check(count: documents.parts.count)
@@ -82,7 +83,7 @@ package struct BulkRequest: Sendable {
     _ bytes: [UInt8], _ limits: JSONLimits
   ) throws -> Element {
     do { return .value(try ParsedJSON(bytes, limits: limits).root) } catch {
-      // Bytes that are no UTF-8 are no JSON; an escape that stands for no character is one document's.
+      // Invalid UTF-8 is an error of the whole body; an escape that is not a character is an error of one document.
       guard error.isOfOneValue || error.code == .tooLarge,
         String(validating: bytes, as: UTF8.self) != nil
       else { throw ServiceError(error) }
@@ -109,7 +110,7 @@ package struct BulkRequest: Sendable {
   }
 }
 
-/// One element of `_bulk_docs`: a document to be written, or why it can't be.
+/// One element of `_bulk_docs`: a document to write, or why it can't be written.
 struct BulkEntry: Sendable {
   /// What is to be written.
   enum Write: Sendable {
@@ -119,18 +120,19 @@ struct BulkEntry: Sendable {
     case local(LocalID, LocalWrite)
   }
 
-  /// The element's `_id` as it came, or the one it was given; nil where it has none that is text.
+  /// The element's `_id` as received, or the id that was made for it; nil when it has no `_id` that is a string.
   let id: String?
-  /// The revision that was sent, as it came.
+  /// The revision as received.
   let sentRevision: String
-  /// What is to be written.
+  /// What to write, or why it is refused.
   let write: Result<Write, ServiceError>
-  /// Whether it is a design document with rules, which nothing runs.
+  /// Whether it is a design document with `validate_doc_update`, which is not run.
   private(set) var hasRules = false
 
-  /// Reads an element. What CouchDB would take and this service can never store is `forbidden`: PouchDB reports such
-  /// a document as denied and goes on, while any other word makes it push the same batch again for ever.
-  /// - Throws: what is malformed for CouchDB too, and makes the whole request one that writes nothing.
+  /// Reads an element. A document that CouchDB would accept and this service can never store gets the error
+  /// `forbidden`: PouchDB reports such a document as denied and continues. With any other code it would push the same
+  /// batch again and again.
+  /// - Throws: errors for what CouchDB refuses too; the whole request then writes nothing.
   init(
     _ element: BulkRequest.Element, isNewEdit: Bool, limits: DocumentLimits,
     newID: () -> DocumentID
@@ -181,19 +183,19 @@ struct BulkEntry: Sendable {
     self.write = write
   }
 
-  /// The entry, refused with what a rule says against its document's id.
+  /// The entry, refused when the rule returns an error for its document's id.
   func checked(by rule: (DocumentID) -> ServiceError?) -> BulkEntry {
     guard case .success(.document(let write)) = write else { return self }
     guard let refusal = rule(write.id) else { return self }
     return BulkEntry(id: id, sentRevision: sentRevision, write: .failure(refusal))
   }
 
-  /// Whether CouchDB would take a document that is refused here.
+  /// Whether CouchDB would accept a document that is refused here.
   private static func isCouchDBs(_ node: JSONNode, _ error: DocumentError) -> Bool {
     switch error.code {
     case .attachmentsUnsupported, .tooLarge: true
     case .invalidID:
-      // CouchDB bounds no id's length and takes NUL.
+      // CouchDB does not limit the length of an id, and accepts NUL in it.
       node["_id"]?.string.map { id in
         !id.isEmpty && (id.utf8.first != 0x5F || id.utf8.starts(with: "_design/".utf8))
           && !id.equalsBytes(of: "_design/")
@@ -205,7 +207,7 @@ struct BulkEntry: Sendable {
     }
   }
 
-  /// CouchDB bounds no generation, and takes any text behind one.
+  /// CouchDB does not limit the generation, and accepts any text after it.
   private static func isCouchDBs(revision node: JSONNode?) -> Bool {
     guard let node else { return true }
     guard let bytes = node.string?.utf8, let dash = bytes.firstIndex(of: 0x2D) else { return false }

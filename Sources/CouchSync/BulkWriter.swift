@@ -3,39 +3,39 @@ import JSON
 import Lanes
 import Stores
 
-/// Writes many documents, each on its own terms.
+/// Writes many documents, each independent of the others.
 struct BulkWriter {
-  /// One document's revision, or why it was refused.
+  /// The revision of a written document, or why it was refused.
   typealias Outcome = Result<String, ServiceError>
 
   /// One document of a request.
   struct Item: Sendable {
-    /// Its place in the request.
+    /// The index in the request.
     let index: Int
     /// What is to be written.
     let write: DocumentWrite
   }
 
-  /// Where the documents go.
+  /// The store that the documents are written to.
   let store: DocumentStore
-  /// What their writer may not do.
+  /// The rule for what the writer may not write.
   let rule: WriteRule
-  /// What became of each, by its place in the request; nil for a place where nothing was to be written.
+  /// The outcome of each document, by its index in the request; nil where nothing was to be written.
   private(set) var outcomes: [Outcome?]
 
-  /// A writer into a store.
-  /// - Parameter count: the places of the request.
+  /// Makes a writer to a store.
+  /// - Parameter count: the number of elements of the request.
   init(_ store: DocumentStore, rule: WriteRule, count: Int) {
     self.store = store
     self.rule = rule
     outcomes = Array(repeating: nil, count: count)
   }
 
-  /// Why a document found no room, where one did.
+  /// The error of a document that exceeded the quota; nil when none did.
   private(set) var refusal: ServiceError?
 
-  /// Writes what is to be written of a request: its documents, then its local documents.
-  /// - Throws: what is wrong with the store; `ended`, what was committed before stays.
+  /// Writes the documents of a request: first the replicated documents, then the local ones.
+  /// - Throws: the store's errors; `ended`. What was committed before is kept.
   mutating func write(_ entries: [BulkEntry]) async throws {
     var items: [Item] = []
     var locals: [(index: Int, id: LocalID, document: LocalDocument?)] = []
@@ -58,7 +58,7 @@ struct BulkWriter {
     }
   }
 
-  /// Takes the store's refusal of one document for an outcome.
+  /// Records the outcome of a document that exceeds the quota.
   /// - Throws: any other error.
   private mutating func refuse(_ index: Int, _ error: any Error) throws {
     guard let error = error as? ServiceError, error.code == .quotaExceeded else { throw error }
@@ -66,16 +66,16 @@ struct BulkWriter {
     outcomes[index] = .failure(error)
   }
 
-  /// Writes items in few commits. Each takes documents for some ten milliseconds, so that others have their turn in
-  /// between; all revisions of a document that are in one commit are one change.
-  /// - Throws: what is wrong with the store, not with a document; `ended`, what was committed before stays.
+  /// Writes items in few commits. Each commit decides documents for about ten milliseconds, so that other requests can
+  /// use the store in between. All revisions of a document in one commit are one change.
+  /// - Throws: the store's errors, not those of one document; `ended`. What was committed before is kept.
   private mutating func write(_ items: [Item]) async throws {
     for start in stride(from: 0, to: items.count, by: CouchLimits.commitDocuments) {
       try await commit(items[start..<min(start + CouchLimits.commitDocuments, items.count)])
     }
   }
 
-  /// Commits items together. Where together they exceed the quota, halves are tried, so that what fits,
+  /// Commits items together. When they exceed the quota together, tries each half, so that every document that fits,
   /// and every deletion, is stored.
   private mutating func commit(_ items: ArraySlice<Item>) async throws {
     var rest = items
@@ -97,7 +97,7 @@ struct BulkWriter {
     }
   }
 
-  /// Commits the first of some items: as many as are decided in the time of a commit, one at least.
+  /// Commits the first items: as many as are decided in the time of one commit, at least one.
   private func attempt(_ items: ArraySlice<Item>) async throws -> [Outcome] {
     let (store, rule) = (store, rule)
     return try await store.update(loading: Set(items.map(\.write.id))) {
@@ -139,14 +139,14 @@ struct BulkWriter {
 extension CouchDatabase {
   /// `POST /{db}/_bulk_docs`: writes many documents, each independent of the others.
   ///
-  /// They are committed some at a time. A document's second revision in the same request sees the first; those that
-  /// are committed together are one change of the document.
+  /// They are committed in groups. A document's second revision in the same request is checked against the first;
+  /// revisions in one commit are one change of the document.
   /// Source: CouchDB, "POST /{db}/_bulk_docs".
-  /// - Returns: 201 with one element a document, in order; for a peer's revisions with those only that can never be
-  ///   stored. 417 with one element a document where all or nothing is asked for.
-  /// - Throws: 400 for a malformed document, before anything is written; what is wrong with the store, not with a
-  ///   document. Of a peer's revisions 507 `quota_exceeded` when some found no room: a replicator takes what is
-  ///   refused in an element for settled and never sends it again.
+  /// - Returns: 201 with one element for each document, in order; for a peer's revisions only with the elements of
+  ///   documents that can never be stored. 417 with one element for each document when `all_or_nothing` is requested.
+  /// - Throws: 400 for a malformed document, before anything is written; the store's errors, not those of one document.
+  ///   For a peer's revisions also 507 `quota_exceeded` when some exceed the quota: a replicator regards an error in an
+  ///   element as final and would never send that document again.
   package func bulkDocuments(_ request: BulkRequest) async throws -> CouchAnswer {
     var entries: [BulkEntry] = []
     entries.reserveCapacity(request.elements.count)
@@ -189,7 +189,7 @@ extension CouchDatabase {
     }
   }
 
-  /// Each document with the reason, as CouchDB 2 and 3 answer.
+  /// One element for each document with the error, as in CouchDB 2 and 3.
   private static func notAtomic(_ entries: [BulkEntry]) -> CouchAnswer {
     let error = ServiceError(.notAtomic, "all_or_nothing is not supported")
     var writer = JSONWriter(reserving: entries.count * 96 + 2)

@@ -4,12 +4,12 @@ package import JSON
 import Lanes
 import Stores
 
-/// What `_changes` is asked for, and how far it has been answered. How long to wait for more is up to the
-/// adapter.
+/// The parameters of `_changes`, and how far they have been answered. The caller decides how long to wait for further
+/// changes.
 ///
 /// Source: CouchDB, "GET /{db}/_changes".
 package struct ChangesQuery: Sendable {
-  /// Which revisions a row names.
+  /// The revisions that a row contains.
   package enum Style: Sendable {
     /// The winner.
     case winner
@@ -17,27 +17,27 @@ package struct ChangesQuery: Sendable {
     case leaves
   }
 
-  /// Where to begin; the walk down has no such place.
+  /// The position at which the changes begin; not used in a descending query.
   package private(set) var since: SinceToken
-  /// Rows at most; nil for all.
+  /// The most rows; nil for all.
   package private(set) var limit: Int?
   /// Whether the newest change comes first.
   package let descending: Bool
-  /// What a row names.
+  /// The revisions that a row contains.
   package let style: Style
-  /// Whether a row carries the winner.
+  /// Whether a row contains the winning document.
   package let includesDocuments: Bool
-  /// Which documents are wanted.
+  /// The filter of the changes.
   package private(set) var filter: ChangesFilter
-  /// What comes with a row's document.
+  /// The extra members of a row's document.
   let extras: DocumentExtras
-  /// The last change that the first page knew of, so that a walk comes to an end under writers.
+  /// The last sequence when the first page was read, so that the answer ends while others write.
   private(set) var end: Int64?
 
-  /// Reads the parameters. `seq_interval`, which asks to be spared numbers that are dear in a cluster, is
-  /// checked and has no effect: here each row has its number at no cost.
-  /// - Parameter lastEvent: the header `Last-Event-ID` of an event source that connects again; it goes
-  ///   before the parameter `last-event-id`, and that before `since`.
+  /// Reads the parameters. `seq_interval`, which saves sequences that are costly in a cluster, is checked but has no
+  /// effect, because here a row's sequence costs nothing.
+  /// - Parameter lastEvent: the header `Last-Event-ID` of an event source that connects again. It takes precedence over
+  ///   the parameter `last-event-id`, which takes precedence over `since`.
   /// - Throws: 400.
   package init(
     _ parameters: CouchParameters, body: JSONNode? = nil, lastEvent: String? = nil
@@ -63,8 +63,8 @@ package struct ChangesQuery: Sendable {
     }
   }
 
-  /// The same with its selector's long lists in order.
-  /// - Throws: 503 when nobody waits for the answer any more.
+  /// The query with the long lists of its selector sorted.
+  /// - Throws: 503 when the request has ended.
   package func prepared() async throws -> ChangesQuery {
     guard case .selector(let selector) = filter else { return self }
     var query = self
@@ -72,7 +72,7 @@ package struct ChangesQuery: Sendable {
     return query
   }
 
-  /// The query for what comes after a page of the same answer.
+  /// The query for the rest of the same answer, after a page.
   package func after(_ page: ChangesPage) -> ChangesQuery {
     var next = self
     next.since = page.last
@@ -81,7 +81,7 @@ package struct ChangesQuery: Sendable {
     return next
   }
 
-  /// The query for what comes later than a complete answer: what a feed asks after it was woken.
+  /// The query for changes after a complete answer, as a feed asks after a wake-up.
   package func later(than page: ChangesPage) -> ChangesQuery {
     var next = after(page)
     next.end = nil
@@ -89,24 +89,24 @@ package struct ChangesQuery: Sendable {
   }
 }
 
-/// Which documents' changes are wanted.
+/// The filter of `_changes`.
 ///
 /// Source: CouchDB, "Changes feeds: filtering".
 package enum ChangesFilter: Sendable {
-  /// All.
+  /// All changes.
   case everything
-  /// `_doc_ids`: these.
+  /// `_doc_ids`: the changes of these documents.
   case documents(Set<DocumentID>)
   /// `_design`: design documents.
   case designs
   /// `_selector`: documents that a Mango selector matches.
   case selector(Selector)
-  /// One of a design document, which is not run.
+  /// A function of a design document, which is not run.
   case function(DesignFunction)
 
-  /// Reads `filter`; for `_doc_ids` the ids from the body or the query, for `_selector` the body's member.
-  /// - Throws: 413 for more than ``CouchLimits/filteredDocuments`` ids; 400 without ids or selector, for a malformed one
-  ///   and for an unknown filter.
+  /// Reads `filter`; for `_doc_ids` the ids from the body or the query, for `_selector` the selector from the body.
+  /// - Throws: 413 for more than ``CouchLimits/filteredDocuments`` ids; 400 when the ids or the selector are missing or
+  ///   malformed, and for an unknown filter.
   init(_ parameters: CouchParameters, body: JSONNode?) throws {
     switch parameters["filter"] {
     case nil, "": self = .everything
@@ -126,7 +126,7 @@ package enum ChangesFilter: Sendable {
     }
   }
 
-  /// As in CouchDB every fault of a selector is a `bad_request` here.
+  /// Every error of a selector is a `bad_request` here, as in CouchDB.
   private static func selector(_ body: JSONNode?) throws -> Selector {
     guard let node = body?["selector"] else {
       throw ServiceError.badRequest("Selector must be specified in POST payload")
@@ -157,49 +157,49 @@ package enum ChangesFilter: Sendable {
   }
 }
 
-/// Finds out what rows of `_changes` name, and counts what that costs.
+/// Finds the revisions for the rows of `_changes`, and counts the cost.
 struct ChangesMatcher: Sendable {
   private let filter: ChangesFilter
   private let style: ChangesQuery.Style
   private var budget = SelectorBudget(
     total: .milliseconds(CouchLimits.pageMatchingMilliseconds))
-  /// Bytes of documents that were matched against a selector so far.
+  /// The bytes of documents that were matched against a selector so far.
   private(set) var bytes = 0
 
-  /// The change that a slice did not come to the end of.
+  /// The change whose matching the last slice did not finish.
   private var begun: Look?
 
-  /// How far a selector has looked at a document, which is the same as long as its last change is.
+  /// How far a selector has been matched against a document. It stays valid until the document changes again.
   private struct Look: Sendable {
     let sequence: Int64
     let reader: DocumentReader
     let revisions: [RevisionID]
     var next = 0
     var matched: [RevisionID] = []
-    /// How far the next revision was looked at.
+    /// How far the next revision was matched.
     var unfinished: SelectorMatch?
   }
 
-  /// A matcher of a query's rows.
+  /// Makes a matcher for a query's rows.
   init(_ query: ChangesQuery) {
     filter = query.filter
     style = query.style
   }
 
-  /// What became of a change.
+  /// The result for a change.
   enum Match: Sendable {
-    /// The revisions that its row names, the winner first; none for a change that is not wanted. And the document's
-    /// tree, where it was looked at.
+    /// The revisions for its row, the winner first, and the document's tree when it was read. No revisions for a change
+    /// that the filter excludes.
     case named([RevisionID], RevisionTree?)
-    /// A selector has taken all the time that there is, so that nothing is known of it.
+    /// The selector has used all available time, so the result is unknown.
     case spent
-    /// The slice was over; the same change is asked for again in the next.
+    /// The slice is over; the next slice asks for the same change again.
     case unfinished
   }
 
-  /// Finds out what a change's row names.
+  /// Finds the revisions for a change's row.
   ///
-  /// As in CouchDB a selector looks at the revisions that the style names, tombstones too, and those that it
+  /// As in CouchDB, a selector is matched against the revisions of the style, tombstones included, and those that it
   /// does not match are left out.
   mutating func match(_ change: Change, in view: any StoreView) throws -> Match {
     switch filter {
@@ -260,7 +260,7 @@ struct ChangesMatcher: Sendable {
     return .named(look.matched, nil)
   }
 
-  /// Begins to look at a revision; nil for one whose body is gone.
+  /// Begins to match a revision; nil for one without a body.
   private mutating func begin(
     _ selector: Selector, _ revision: RevisionID, _ reader: DocumentReader, _ view: any StoreView
   ) throws -> SelectorMatch? {

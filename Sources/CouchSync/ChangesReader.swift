@@ -4,9 +4,9 @@ import JSON
 import Lanes
 import Stores
 
-/// Answers a page of `_changes` in slices, each from one state of a store.
+/// Reads a page of `_changes` in slices, each from one snapshot of the store.
 struct ChangesReader: Sendable {
-  /// How many changes are read from the store at once, at most and at least.
+  /// The least and the most changes that are read from the store at once.
   private static let batches = 16...500
 
   private let query: ChangesQuery
@@ -14,48 +14,48 @@ struct ChangesReader: Sendable {
   private var matcher: ChangesMatcher
   private var rows: [[UInt8]] = []
   private var bytes = 0
-  /// Changes that were looked at.
+  /// How many changes were examined.
   private var scanned = 0
-  /// Whether a selector had no time left for the next change.
+  /// Whether the selector had no time left for the next change.
   private var isCut = false
-  /// The state in which the page began; nil before.
+  /// The store's information when the page began; nil before.
   private var info: StoreInfo?
-  /// Where the next changes are read.
+  /// The position from which the next changes are read.
   private var position: Int64 = 0
-  /// The last change that was looked at on the way down.
+  /// The sequence of the last change that was examined in a descending query.
   private var last: Int64?
-  /// As many changes as a slice is likely to look at.
+  /// How many changes a slice can probably examine.
   private var longestBatch = Self.batches.upperBound
 
-  /// A reader of a store with a tag.
+  /// Makes a reader of the store with this tag.
   init(_ query: ChangesQuery, of tag: StoreTag) {
     self.query = query
     self.tag = tag
     matcher = ChangesMatcher(query)
   }
 
-  /// What a selector that takes too long on a page's first document comes to; on a later one the page ends before
-  /// it.
+  /// The result: a page, or `spent` when the selector takes too long on the page's first document. When it takes too
+  /// long on a later document, the page ends before that document.
   enum Outcome: Sendable {
     case page(ChangesPage)
     case spent
   }
 
-  /// Goes on in a state of the store until the slice is over.
-  /// - Returns: the page, once it is done.
+  /// Continues with a snapshot of the store until the slice is over.
+  /// - Returns: the page, once it is complete.
   mutating func read(_ view: any StoreView) throws -> Outcome? {
     let seen = scanned
     let outcome =
       query.descending ? try descend(view) : try ascend(view)
     if outcome == nil {
-      // What a slice does not come to is read again in the next.
+      // The next slice reads again the changes that this slice read but did not examine.
       longestBatch = min(
         max(2 * (scanned - seen), Self.batches.lowerBound), Self.batches.upperBound)
     }
     return outcome
   }
 
-  /// The state in which the page began: this one, if nothing is known yet.
+  /// The store's information when the page began: that of this snapshot in the first slice.
   private mutating func begun(_ view: any StoreView) throws -> StoreInfo {
     if let info { return info }
     let first = try view.info()
@@ -66,7 +66,7 @@ struct ChangesReader: Sendable {
     return first
   }
 
-  /// The rows after the query's place, oldest first.
+  /// Reads the changes after the query's position, oldest first.
   private mutating func ascend(_ view: any StoreView) throws -> Outcome? {
     let info = try begun(view)
     let start = query.since.position(in: info)
@@ -85,7 +85,7 @@ struct ChangesReader: Sendable {
       isOver = isDone || isCut
       if !isAtEnd, !isOver, Slice.isOver { return nil }
     }
-    // Numbers behind the last change are of documents that were purged.
+    // Later sequences up to `end` belong to documents that were purged.
     if isAtEnd { position = max(position, end) }
     let isComplete = isAtEnd || rows.count == query.limit
     return .page(
@@ -95,8 +95,9 @@ struct ChangesReader: Sendable {
         isComplete: isComplete, isRewound: start.isRewound, end: end))
   }
 
-  /// The next changes; where each makes a row with its document, with the documents, as many as a page takes.
-  /// - Returns: besides, whether none was left out because there were enough bytes.
+  /// The next changes. When every change makes a row with its document, also the documents, as many as fit into the
+  /// page.
+  /// - Returns: also whether no change was left out because of the page's size or the slice.
   private func read(
     _ wanted: Int, after position: Int64, _ view: any StoreView
   ) throws -> (changes: [Change], documents: [Document], isWhole: Bool) {
@@ -113,7 +114,7 @@ struct ChangesReader: Sendable {
     return (documents.map(\.change), documents, rest > 0 && !Slice.isOver)
   }
 
-  /// The rows before the query's place, newest first.
+  /// Reads the changes before the query's position, newest first.
   private mutating func descend(_ view: any StoreView) throws -> Outcome? {
     let info = try begun(view)
     var isAtEnd = false
@@ -134,15 +135,15 @@ struct ChangesReader: Sendable {
         isComplete: isAtEnd || rows.count == query.limit, isRewound: false, end: position))
   }
 
-  /// How many changes to read next: where each makes a row, no more than rows are wanted.
+  /// How many changes to read next. Without a filter no more than the rows that are still wanted.
   private var batch: Int {
     guard case .everything = query.filter else { return longestBatch }
     return min(longestBatch, (query.limit ?? .max) - rows.count)
   }
 
-  /// Appends the rows of changes until the page is done or the slice over.
-  /// - Parameter documents: those of the changes, in the same order, or none.
-  /// - Returns: the changes that were looked at; nil when a selector takes too long on the page's first.
+  /// Appends the rows of changes until the page is full or the slice is over.
+  /// - Parameter documents: the documents of the changes, in the same order, or none.
+  /// - Returns: the changes that were examined; nil when the selector takes too long on the page's first change.
   private mutating func append(
     _ changes: ArraySlice<Change>, _ documents: [Document], _ info: StoreInfo,
     _ view: any StoreView
@@ -166,16 +167,16 @@ struct ChangesReader: Sendable {
     return changes.prefix(count)
   }
 
-  /// Whether the page takes no more, for what it holds or for what it has cost.
+  /// Whether the page is full, or has cost as much as it may.
   private var isDone: Bool {
     isCut || rows.count == query.limit || rows.count >= CouchLimits.pageRows
       || bytes >= CouchLimits.pageBytes || scanned >= CouchLimits.pageScan
       || matcher.bytes >= CouchLimits.pageScanBytes
   }
 
-  /// How many changes come after a number, whether the filter wants them or not, as in CouchDB. Counting takes
-  /// time, so a page that others follow gets a bound instead: every document has one row, at its last change,
-  /// so no more rows are left than numbers, nor more than documents.
+  /// How many changes follow a sequence, whether the filter wants them or not, as in CouchDB. Counting takes time, so a
+  /// page that is not the last one gets an upper bound instead. Every document has one row, at its last change, so
+  /// there are at most as many rows left as sequences, and at most as many as documents.
   private func pending(
     after position: Int64, isExact: Bool, _ info: StoreInfo, _ view: any StoreView
   ) throws -> Int {
@@ -213,41 +214,41 @@ struct ChangesReader: Sendable {
 }
 
 extension Document {
-  /// The document's row among the changes.
+  /// The document's last change, as in the change feed.
   fileprivate var change: Change {
     Change(sequence: sequence, id: id, revision: revision, isDeleted: isDeleted)
   }
 }
 
-/// Some rows of `_changes`, each one JSON object, and where to go on.
+/// Some rows of `_changes`, each one JSON object, and the position for the next page.
 package struct ChangesPage: Sendable {
-  /// Rows in the query's order.
+  /// The rows in the query's order.
   package let rows: [[UInt8]]
-  /// The place after the last change that was looked at, which may be behind the last row's.
+  /// The position after the last change that was examined, which may come after the last row's change.
   package let last: SinceToken
-  /// How many changes come after it at most; 0 only when there is none. Exact as far as the counts that
-  /// stores keep tell: changes that a later change of the same document has replaced may count.
+  /// The most changes that may follow; 0 only when there is none. It is exact except that stores may also count a
+  /// change that a later change of the same document has replaced.
   package let pending: Int
-  /// Whether nothing is left of what was asked for: the feed's end or the limit has been reached.
+  /// Whether the answer is complete: the end of the feed or the limit has been reached.
   package let isComplete: Bool
-  /// Whether the answer starts over because the token was not of this store; see ``SinceToken``.
+  /// Whether the answer starts from the beginning because the token is no longer valid; see ``SinceToken``.
   package let isRewound: Bool
-  /// The last change that belongs to the answer.
+  /// The sequence of the last change that belongs to the answer.
   let end: Int64
 
-  /// What stands before the rows of a normal answer.
+  /// The text before the rows of a normal answer.
   package static let opening = Array(#"{"results":["#.utf8) + [0x0A]
-  /// What stands between two rows of a normal answer.
+  /// The text between two rows of a normal answer.
   package static let separator = Array(",\n".utf8)
 
-  /// What stands behind the rows of a normal answer, after its last page.
+  /// The text after the rows of a normal answer, after its last page.
   package var closing: [UInt8] {
     var writer = JSONWriter(appendingTo: Array("\n],\n".utf8))
     appendMembers(to: &writer)
     return writer.bytes + Array("}\n".utf8)
   }
 
-  /// The last line of a continuous feed that ends.
+  /// The last line of a continuous feed.
   package var lastLine: [UInt8] {
     var writer = JSONWriter(reserving: 96)
     writer.beginObject()
@@ -261,7 +262,7 @@ package struct ChangesPage: Sendable {
     writer.member("pending", pending)
   }
 
-  /// The whole answer where this page is all of it.
+  /// The whole answer, when this page is its only page.
   package var answer: CouchAnswer {
     var bytes = Self.opening
     for (index, row) in rows.enumerated() {
@@ -273,17 +274,16 @@ package struct ChangesPage: Sendable {
 }
 
 extension CouchDatabase {
-  /// `GET` and `POST /{db}/_changes`: documents in the order of their last changes, each once, one page of
-  /// them.
+  /// `GET` and `POST /{db}/_changes`: one page of the documents in the order of their last changes, each document once.
   ///
-  /// An answer is all its pages: write ``ChangesPage/opening``, the rows, and while a page is not complete
-  /// those of ``ChangesQuery/after(_:)``, then ``ChangesPage/closing``. A feed that waits asks again, after
-  /// each commit, with ``ChangesQuery/later(than:)``.
+  /// An answer consists of all its pages. Write ``ChangesPage/opening``, then the rows of this page and, while a page
+  /// is not complete, those of ``ChangesQuery/after(_:)``, then ``ChangesPage/closing``. A feed that waits for changes
+  /// asks again after each commit, with ``ChangesQuery/later(than:)``.
   ///
-  /// A document that changes between two pages can come twice, the second time at its new number.
+  /// A document that changes between two pages can occur twice, the second time with its new sequence.
   /// Source: CouchDB, "GET /{db}/_changes".
-  /// - Throws: 400 for the token of another database, and for a selector that takes too long on one
-  ///   document; for a filter of a design document 404 where there is none, and 501.
+  /// - Throws: 400 for the token of another database, and for a selector that takes too long on one document; for a
+  ///   filter of a design document 404 when the filter does not exist, otherwise 501.
   package func changes(_ query: ChangesQuery) async throws -> ChangesPage {
     let tag = tag
     try query.since.check(isOf: tag)
@@ -297,9 +297,9 @@ extension CouchDatabase {
     }
   }
 
-  /// What names the database in ``SinceToken``.
+  /// The database's identifier in ``SinceToken``.
   var tag: StoreTag { StoreTag(store.name) }
 
-  /// Wakes a feed after each commit; the first wake-up comes at once.
+  /// A stream that wakes a feed after each commit; the first wake-up comes at once.
   package func wakeUps() -> AsyncStream<Void> { store.wakeUps() }
 }

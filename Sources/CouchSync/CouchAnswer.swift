@@ -2,20 +2,20 @@ package import Documents
 package import JSON
 package import Stores
 
-/// A verb's answer, ready to be sent.
+/// The answer to a request, ready to be sent.
 package struct CouchAnswer: Sendable {
-  /// The HTTP status, 200 to 202, or 417 where none of several documents is written.
+  /// The HTTP status: 200 to 202, or 417 when no document of a `_bulk_docs` with `all_or_nothing` is written.
   package let status: Int
-  /// JSON, in pieces.
+  /// The JSON text, in pieces.
   package let pieces: [[UInt8]]
-  /// The revision that the answer is about, where it may stand for the body as an ETag.
+  /// The revision of the answer, when it can serve as an ETag of the body.
   package let revision: RevisionID?
-  /// The document that was written, which may be a local one.
+  /// The id of the document that was written, which may be a local document.
   package let written: DocumentID?
-  /// Whether a peer's design document was taken whose rules nothing runs.
+  /// Whether a replicated design document with `validate_doc_update`, which is not run, was stored.
   package var hasUnrunRules = false
 
-  /// An answer.
+  /// Makes an answer of one piece.
   package init(
     _ status: Int, _ body: [UInt8], revision: RevisionID? = nil, written: DocumentID? = nil
   ) {
@@ -25,7 +25,7 @@ package struct CouchAnswer: Sendable {
     self.written = written
   }
 
-  /// An answer that may be long.
+  /// Makes an answer of several pieces, which may be long.
   init(_ status: Int, inPieces pieces: [[UInt8]]) {
     self.status = status
     self.pieces = pieces
@@ -39,7 +39,7 @@ package struct CouchAnswer: Sendable {
   /// An answer with status 200.
   package init(_ body: [UInt8]) { self.init(200, body) }
 
-  /// `{"ok":true,"id":…,"rev":…}`: a document was written.
+  /// Makes the answer to a written document: `{"ok":true,"id":…,"rev":…}`.
   static func written(
     _ status: Int, id: String, revision: String, entity: RevisionID? = nil
   ) -> CouchAnswer {
@@ -59,18 +59,18 @@ package struct CouchAnswer: Sendable {
   }
 }
 
-/// Reads requests' bodies.
+/// Parses the bodies of requests.
 package enum CouchBody {
   /// Parses a body.
-  /// - Throws: 400 or 413, as ``ServiceError/init(_:)-(JSONError)`` says.
+  /// - Throws: 400 or 413; see ``ServiceError/init(_:)-(JSONError)``.
   package static func parse(
     _ bytes: [UInt8], limits: JSONLimits
   ) throws -> JSONNode {
     return try ParsedJSON(bytes, limits: limits).root
   }
 
-  /// Parses a body that is to be an object.
-  /// - Throws: besides, 400 `bad_request` for any other value.
+  /// Parses a body that must be an object.
+  /// - Throws: the errors of ``parse(_:limits:)``; 400 `bad_request` for any other value.
   package static func object(
     _ bytes: [UInt8], limits: JSONLimits = CouchLimits.bulk
   ) throws -> JSONNode {
@@ -79,12 +79,11 @@ package enum CouchBody {
     return node
   }
 
-  /// The error of a body that is no object.
+  /// The error for a body that is not an object.
   package static let noObject = ServiceError.badRequest("Request body must be a JSON object")
 
-  /// The elements of a body's array.
-  /// - Throws: 400 `bad_request` when there is none; 413 when it has more than
-  ///   ``CouchLimits/bulkDocuments``.
+  /// The elements of the body's array `docs`.
+  /// - Throws: 400 `bad_request` when there is none; 413 when it has more than ``CouchLimits/bulkDocuments``.
   static func documents(in body: JSONNode) throws -> JSONElements {
     guard let documents = body["docs"], documents.kind == .array else {
       throw ServiceError.badRequest("Missing JSON list of 'docs'.")

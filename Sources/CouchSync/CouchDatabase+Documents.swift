@@ -3,11 +3,11 @@ package import JSON
 import Stores
 
 extension CouchDatabase {
-  /// `GET /{db}/{docid}`: the winner, or the revision asked for, which may be a tombstone.
+  /// `GET /{db}/{docid}`: the winner, or the requested revision, which may be a tombstone.
   ///
   /// Source: CouchDB, "GET /{db}/{docid}".
-  /// - Returns: with the revision for an ETag where nothing but the document was asked for: extras change
-  ///   without it.
+  /// - Returns: the document, with its revision as an ETag only when no extras were requested, because extras change
+  ///   while the revision stays the same.
   /// - Throws: 404 `missing` or `deleted`.
   package func document(
     _ id: DocumentID, _ query: DocumentQuery = DocumentQuery()
@@ -19,7 +19,7 @@ extension CouchDatabase {
     }
   }
 
-  /// With extras it may look for the bodies of many revisions.
+  /// Reads in slices, because extras may need the bodies of many revisions.
   private func extended(
     _ id: DocumentID, _ query: DocumentQuery
   ) async throws -> CouchAnswer {
@@ -56,10 +56,10 @@ extension CouchDatabase {
 }
 
 extension CouchDatabase {
-  /// `PUT /{db}/{docid}`: writes a document under the path's id, whatever its own `_id` says.
+  /// `PUT /{db}/{docid}`: writes a document under the id of the path, whatever its own `_id` says.
   ///
   /// Source: CouchDB, "PUT /{db}/{docid}".
-  /// - Parameter isNewEdit: false for `new_edits=false`, a revision that was made elsewhere.
+  /// - Parameter isNewEdit: false for `new_edits=false`: the revision was made elsewhere.
   /// - Returns: 201, or 200 for a tombstone, with id and revision.
   /// - Throws: 409 `conflict`; 400 for a document that contradicts itself or the request; 413; 415.
   package func put(
@@ -73,11 +73,11 @@ extension CouchDatabase {
     return answer
   }
 
-  /// `POST /{db}`: writes a document, which may be a local one, under its `_id` or, without one, a new id.
+  /// `POST /{db}`: writes a document, which may be a local one, under its `_id`, or under a new id when it has none.
   ///
   /// Source: CouchDB, "POST /{db}".
   /// - Returns: 201 with id and revision.
-  /// - Throws: as ``put(_:_:base:isNewEdit:)``.
+  /// - Throws: the same errors as ``put(_:_:base:isNewEdit:)``.
   package func post(_ body: JSONNode) async throws -> CouchAnswer {
     if let id = try LocalID(of: body) {
       return try await putLocal(id, LocalWrite(body, limits: documentLimits))
@@ -106,8 +106,8 @@ extension CouchDatabase {
       entity: revision)
   }
 
-  /// Whether it is a design document with rules, which nothing runs.
-  /// - Throws: 403 `forbidden` for one that is written here.
+  /// Whether the document is a design document with `validate_doc_update`, which is not run.
+  /// - Throws: 403 `forbidden` for such a document when it is a new edit.
   private static func hasRules(
     _ document: IncomingDocument, _ body: JSONNode, _ id: DocumentID, isNewEdit: Bool
   ) throws -> Bool {
@@ -125,7 +125,7 @@ extension CouchDatabase {
 }
 
 extension CouchDatabase {
-  /// `DELETE /{db}/{docid}`: puts an empty tombstone on the document.
+  /// `DELETE /{db}/{docid}`: adds an empty tombstone to the document.
   ///
   /// Source: CouchDB, "DELETE /{db}/{docid}".
   /// - Returns: 200 with id and the tombstone's revision.
@@ -143,10 +143,10 @@ extension CouchDatabase {
 }
 
 extension CouchDatabase {
-  /// `COPY /{db}/{docid}`: writes what one document says under another id, in one transaction. Either may be local.
+  /// `COPY /{db}/{docid}`: writes the body of one document under another id, in one transaction. Either may be local.
   ///
   /// Source: CouchDB, "COPY /{db}/{docid}".
-  /// - Parameter revision: the revision to copy; nil for the winner. It says nothing of a local document.
+  /// - Parameter revision: the revision to copy; nil for the winner. It is ignored for a local document.
   /// - Returns: 201 with the target's id and revision.
   /// - Throws: 404 `missing` or `deleted` for the source; 409 `conflict` for the target.
   package func copy(
@@ -204,7 +204,7 @@ extension CouchDatabase {
 }
 
 extension CouchDatabase {
-  /// `POST /{db}/_revs_diff`: which of a peer's revisions are unknown here; documents of which none is are
+  /// `POST /{db}/_revs_diff`: which of a peer's revisions are unknown here. Documents without unknown revisions are
   /// left out.
   ///
   /// Source: CouchDB, "POST /{db}/_revs_diff".
@@ -229,7 +229,7 @@ extension CouchDatabase {
     return CouchAnswer(writer.bytes)
   }
 
-  /// `POST /{db}/_missing_revs`: the same without possible ancestors.
+  /// `POST /{db}/_missing_revs`: the same as `_revs_diff`, without possible ancestors.
   ///
   /// Source: CouchDB, "POST /{db}/_missing_revs".
   package func missingRevisions(
@@ -271,7 +271,7 @@ extension CouchDatabase {
     return CouchAnswer(200, writer.bytes, revision: LocalRevision.tag(found.revision))
   }
 
-  /// `PUT /{db}/_local/{id}`: writes a local document, or with `_deleted` removes it, whatever is stored; see
+  /// `PUT /{db}/_local/{id}`: writes a local document, or removes it when it has `_deleted`, whatever is stored; see
   /// ``LocalWrite/stored``.
   ///
   /// Source: CouchDB, "PUT /{db}/_local/{docid}".
@@ -282,7 +282,7 @@ extension CouchDatabase {
     return .written(stored == nil ? 200 : 201, local: id, stored)
   }
 
-  /// `DELETE /{db}/_local/{id}`: removes a local document, whichever revision is named.
+  /// `DELETE /{db}/_local/{id}`: removes a local document, whatever revision is named.
   ///
   /// Source: CouchDB, "DELETE /{db}/_local/{docid}".
   /// - Throws: 404 `missing`; 400 for a malformed revision.
@@ -299,7 +299,7 @@ extension CouchDatabase {
 }
 
 extension CouchAnswer {
-  /// `{"ok":true,"id":…,"rev":…}`: a local document was written, or removed.
+  /// Makes the answer to a written or removed local document: `{"ok":true,"id":…,"rev":…}`.
   static func written(_ status: Int, local id: LocalID, _ document: LocalDocument?) -> CouchAnswer {
     let count = document?.revision ?? 0
     return .written(
@@ -310,22 +310,23 @@ extension CouchAnswer {
 extension CouchDatabase {
   /// `POST /{db}/_bulk_get`: many revisions at once, tombstones included; without `rev` every leaf.
   ///
-  /// CouchDB's replicator wants one entry for each element asked, in order, each with one document that
-  /// has exactly the key `ok` or `error`.
+  /// CouchDB's replicator expects one result for each requested element, in order. Each entry of a result's `docs` has
+  /// exactly one key, `ok` or `error`.
   /// Source: CouchDB, "POST /{db}/_bulk_get".
-  /// - Throws: 413 when the answer would be longer than ``CouchLimits/answerBytes``; clients then ask one
-  ///   by one. 503 when there is no memory for it.
+  /// - Throws: 413 when the answer would be longer than ``CouchLimits/answerBytes``; clients then ask for one document
+  ///   at a time. 503 when there is no memory for it.
   package func bulkGet(_ request: BulkGetRequest) async throws -> CouchAnswer {
     try await answer(by: BulkGetReader(request), advice: "ask for fewer documents")
   }
 }
 
 extension CouchDatabase {
-  /// `GET /{db}/{docid}?open_revs=…`: several revisions of one document at once, in the order of the request, or
-  /// winner first.
+  /// `GET /{db}/{docid}?open_revs=…`: several revisions of one document at once, in the order of the request; all
+  /// leaves with the winner first.
   ///
   /// Source: CouchDB, "GET /{db}/{docid}: open_revs".
-  /// - Throws: 404 `missing` for all leaves of an id never used; 413 beyond ``CouchLimits/answerBytes``; 503 when
+  /// - Throws: 404 `missing` when all leaves of an id that was never used are requested; 413 when the answer would be
+  ///   longer than ``CouchLimits/answerBytes``, or for more than ``CouchLimits/askedRevisions`` revisions; 503 when
   ///   there is no memory for the answer.
   package func openRevisions(
     _ id: DocumentID, _ wanted: OpenRevisions, _ query: DocumentQuery,

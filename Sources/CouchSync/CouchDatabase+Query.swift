@@ -5,13 +5,13 @@ import Lanes
 import Stores
 
 extension CouchDatabase {
-  /// `POST /{db}/_find`: documents that a selector describes.
+  /// `POST /{db}/_find`: the documents that match a selector.
   ///
-  /// They are read in pages, each from the store's state at that moment, and matched beside the store, where
-  /// matching gives way within a document too, so that no query holds up anybody.
+  /// The documents are read in pages, each from the snapshot of the store at that moment. They are matched without
+  /// using the store, and matching gives way within a document too, so that no query blocks other requests.
   /// Source: CouchDB, "POST /{db}/_find".
-  /// - Throws: 400 `no_usable_index`, `invalid_index`, `invalid_bookmark`, `selector_too_costly`; 413 when
-  ///   the answer would be longer than ``CouchLimits/answerBytes``; 503 when there is no memory for it; what is wrong with the store.
+  /// - Throws: 400 `no_usable_index`, `invalid_index`, `invalid_bookmark`, `selector_too_costly`; 413 when the answer
+  ///   would be longer than ``CouchLimits/answerBytes``; 503 when there is no memory for it; the store's errors.
   package func find(_ request: FindRequest) async throws -> CouchAnswer {
     let clock = ContinuousClock()
     let begun = clock.now
@@ -32,7 +32,7 @@ extension CouchDatabase {
     return run.answer(examined: walk.examined, time: clock.now - begun)
   }
 
-  /// `POST /{db}/_explain`: how a query would be served.
+  /// `POST /{db}/_explain`: how a query would be executed.
   ///
   /// Source: CouchDB, "POST /{db}/_explain".
   package func explain(_ request: FindRequest) async throws -> CouchAnswer {
@@ -42,8 +42,8 @@ extension CouchDatabase {
 }
 
 extension CouchDatabase {
-  /// `GET /{db}/_index`: all documents by id, then the indexes that are defined, by design document and name. The
-  /// engine's own index of types is no index of CouchDB's, and not listed.
+  /// `GET /{db}/_index`: the index of all documents by id, then the defined indexes, by design document and name. The
+  /// engine's own index of types does not exist in CouchDB and is not listed.
   ///
   /// Source: CouchDB, "GET /{db}/_index".
   /// - Parameter parameters: `limit` and `skip`.
@@ -62,11 +62,12 @@ extension CouchDatabase {
     return CouchAnswer(answer.bytes)
   }
 
-  /// `POST /{db}/_index`: defines an index in a design document, which is made or extended. The index
-  /// itself is built by the first query that uses it.
+  /// `POST /{db}/_index`: defines an index in a design document, which is made or extended. The first query that uses
+  /// the index builds it.
   ///
   /// Source: CouchDB, "POST /{db}/_index".
-  /// - Throws: 400 `invalid_ddoc_lang`; 413 beyond ``QueryLimits/definitions``.
+  /// - Throws: 400 `invalid_ddoc_lang`; 413 for more than ``QueryLimits/definitions`` indexes, or for more than
+  ///   ``QueryLimits/designDocuments`` design documents.
   package func createIndex(_ request: IndexRequest) async throws -> CouchAnswer {
     let (definition, view) = (request.definition, request.definition.view(as: request.given))
     let catalogue = try await indexCatalogue()
@@ -95,11 +96,11 @@ extension CouchDatabase {
     return CouchAnswer(answer.bytes)
   }
 
-  /// `DELETE /{db}/_index/{ddoc}/json/{name}`: takes a definition out of its design document, and deletes
-  /// the document with the last one. The index's data goes with a later query.
+  /// `DELETE /{db}/_index/{ddoc}/json/{name}`: removes a definition from its design document, and deletes the document
+  /// with its last definition. A later query removes the index's data.
   ///
   /// Source: CouchDB, "DELETE /{db}/_index/{design_doc}/json/{name}".
-  /// - Parameter design: the design document, with `_design/` or without.
+  /// - Parameter design: the id of the design document, with or without `_design/`.
   /// - Throws: 404 `not_found`.
   package func deleteIndex(
     design: String, type: String, name: String
@@ -110,11 +111,11 @@ extension CouchDatabase {
     return CouchAnswer(answer.bytes)
   }
 
-  /// `POST /{db}/_index/_bulk_delete`: takes all definitions out of several design documents.
+  /// `POST /{db}/_index/_bulk_delete`: removes all definitions from several design documents.
   ///
   /// Source: CouchDB, "POST /{db}/_index/_bulk_delete".
-  /// - Throws: 400 `invalid_bulk_docs`; 413 beyond ``QueryLimits/bulkDeletes``; what is wrong with the
-  ///   store, not with a document.
+  /// - Throws: 400 `invalid_bulk_docs`; 413 for more than ``QueryLimits/bulkDeletes`` documents; the store's errors,
+  ///   not those of one document.
   package func deleteIndexes(_ body: JSONNode) async throws -> CouchAnswer {
     try QueryOption.check(body, allows: ["docids", "w"])
     let node = try QueryOption.required("docids", in: body)
@@ -153,7 +154,7 @@ extension CouchDatabase {
     let found = try await store.read { view in try view.document(id) }
     guard let found, !found.isDeleted else { throw ServiceError.missing }
     let names = IndexDefinition.all(in: id, found.body).filter(isMeant).map(\.name)
-    // Also a design document of another language: there is no such index.
+    // A design document of another language has no such indexes either.
     guard !names.isEmpty else { throw ServiceError.missing }
     _ = try await changingDesign(id) { design, view in
       guard try view.document(id)?.revision == found.revision else {
@@ -164,9 +165,9 @@ extension CouchDatabase {
     }
   }
 
-  /// Changes a design document in one transaction; one that ends up empty is deleted.
-  /// - Parameter change: answers whether there is anything to store.
-  /// - Returns: what `change` answered.
+  /// Changes a design document in one transaction; deletes it when it becomes empty.
+  /// - Parameter change: changes the design document and returns whether there is a change to store.
+  /// - Returns: the result of `change`.
   private func changingDesign(
     _ id: DocumentID,
     _ change: @escaping @Sendable (inout QueryDesign, any StoreView) throws -> Bool
@@ -184,14 +185,14 @@ extension CouchDatabase {
 }
 
 extension CouchDatabase {
-  /// The definitions that count now. Removes some of the data of one index that is defined no more, if
-  /// there is any: the rest, and what a full disk refuses, is left to later queries.
+  /// The present index definitions. If the store has data of an index that is no longer defined, some of that data is
+  /// removed. Later queries remove the rest, also when the disk is full now.
   func indexCatalogue() async throws -> IndexCatalogue {
     let sources = try await store.read { view in try IndexSources(view) }
     let catalogue = try await IndexCatalogue(sources)
     guard let stray = catalogue.stray else { return catalogue }
     _ = try? await store.update { changes in
-      // Its definition may have come back since.
+      // The definition may have been restored since.
       guard try IndexSources(changes.view).isSame(as: sources) else { return }
       changes.write(.remove(stray, entries: QueryLimits.removedEntries))
     }
@@ -199,24 +200,24 @@ extension CouchDatabase {
   }
 }
 
-/// One step of bringing an index up to date: changes, and the documents that they left behind. It is read in
-/// slices; a document that changes between two of them comes again at its new number.
+/// One step of bringing an index up to date: changes, with the present content of their documents. It is read in
+/// slices. A document that changes between two slices occurs again with its new sequence.
 private struct IndexStep: Sendable {
-  /// How far the index had come; nil for one that is not there.
+  /// The last sequence that the index contains; nil for an index that does not exist.
   private(set) var from: Int64?
-  /// The last change that the store knew of.
+  /// The last sequence of the store when the step began.
   private(set) var end: Int64 = 0
-  /// Ids that changed, in order, each with its change's number and, where it is live, what it says.
+  /// The changed ids, in order, each with the sequence of its change and, when it is not deleted, its document.
   private(set) var changes: [(sequence: Int64, id: DocumentID, document: QueryCandidate?)] = []
-  /// How far the changes reach.
+  /// The last sequence that the changes include.
   private(set) var reached: Int64 = 0
 
   private var hasBegun = false
   private var page = QueryPage(
     count: QueryLimits.catchUpChanges, bytes: QueryLimits.catchUpBytes, endsWithSlice: false)
 
-  /// Reads on until the slice is over, by one change at least.
-  /// - Returns: whether the step is whole.
+  /// Reads further changes, at least one, until the slice is over.
+  /// - Returns: whether the step is complete.
   mutating func read(_ index: IndexID, _ view: any StoreView) throws -> Bool {
     if !hasBegun {
       from = try view.indexedSequence(index)
@@ -237,15 +238,15 @@ private struct IndexStep: Sendable {
       if Slice.isOver { return false }
     }
     guard batch.isEmpty else { return false }
-    // Numbers behind the last change are of documents that were purged.
+    // Later sequences up to `end` belong to documents that were purged.
     reached = max(reached, end)
     return true
   }
 
-  /// Whether the index has seen everything up to a change.
+  /// Whether the index contains everything up to a sequence.
   func isDone(_ target: Int64) -> Bool { from.map { $0 >= target } ?? false }
 
-  /// What the index is to take in, and how far that brings it. Stops where the budget is spent.
+  /// The changes as an edit of the index, and the last sequence that it includes. Stops when the budget is spent.
   func edit(
     _ definition: IndexDefinition, _ budget: inout SelectorBudget
   ) async throws -> (edit: IndexEdit, reached: Int64) {
@@ -274,12 +275,12 @@ private struct IndexStep: Sendable {
 }
 
 extension CouchDatabase {
-  /// Brings an index up to the store's present state, in steps that hold up nobody for long: documents are
-  /// read in one state, and what they say is written if nobody else has been faster.
-  /// - Parameter budget: what the index's filter may cost; what was done before it is spent stays done.
-  /// - Returns: false when the index can't be used: the store takes no writes now, or the index is being
-  ///   removed.
-  /// - Throws: 400 `selector_too_costly` for a filter; what is wrong with the store.
+  /// Brings an index up to the present state of the store, in steps that are short enough not to block others. A step
+  /// reads documents in slices, and then writes the index's entries unless another query has written them first.
+  /// - Parameter budget: the cost that the index's filter may have. Entries that were written before it is spent are
+  ///   kept.
+  /// - Returns: false when the index can't be used: the store takes no writes now, or the index is being removed.
+  /// - Throws: 400 `selector_too_costly` for a filter; the store's errors.
   func bringUpToDate(
     _ definition: IndexDefinition, _ budget: inout SelectorBudget
   ) async throws -> Bool {
@@ -291,7 +292,7 @@ extension CouchDatabase {
       let goal = target ?? step.end
       target = goal
       if step.isDone(goal) { return true }
-      // An index that falls back is being removed, for its definition is gone.
+      // When the sequence of an index decreases, it is being removed, because its definition is gone.
       guard step.from ?? -1 >= known else { return false }
       let (edit, reached) = try await step.edit(definition, &budget)
       let from = step.from
@@ -312,9 +313,9 @@ extension CouchDatabase {
     }
   }
 
-  /// What an index would hold now, in its order: for a store that takes no writes. Without what the entries would
-  /// keep, for all of them are in memory.
-  /// - Throws: 400 `selector_too_costly` for a filter; what is wrong with the store.
+  /// The entries that an index would contain now, in its order, for a store that takes no writes. The entries have no
+  /// covered content, because all of them are in memory.
+  /// - Throws: 400 `selector_too_costly` for a filter; the store's errors.
   func entries(
     of definition: IndexDefinition, in range: IndexRange, _ budget: inout SelectorBudget
   ) async throws -> [IndexEntry] {
@@ -347,7 +348,7 @@ extension CouchDatabase {
 }
 
 extension IndexRange {
-  /// Whether a key is one of the range's.
+  /// Whether the range contains a key.
   fileprivate func contains(_ key: [UInt8]) -> Bool {
     !key.lexicographicallyPrecedes(start) && (end.map { key.lexicographicallyPrecedes($0) } ?? true)
   }

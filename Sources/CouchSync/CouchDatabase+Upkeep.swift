@@ -4,15 +4,15 @@ import Lanes
 import Stores
 
 extension CouchDatabase {
-  /// `POST /{db}/_compact`: gives the disk space of what was removed back to the system. Unlike CouchDB, which
-  /// answers when it begins, it is done when this returns; other requests to the database wait meanwhile.
+  /// `POST /{db}/_compact`: gives the disk space of removed data back to the system. CouchDB answers when compaction
+  /// begins; this service answers when it is done. Other requests to the database wait meanwhile.
   ///
-  /// In a database of the administrator's the bodies of former revisions go before, as in CouchDB. People's own stores
-  /// keep them: history and restore live of them.
+  /// In a database that the administrator made, the bodies of former revisions are removed first, as in CouchDB. The
+  /// stores of users, guests and lists keep them, because history and restore need them.
   ///
   /// Source: CouchDB, "POST /{db}/_compact".
   /// - Returns: 202 `{"ok":true}`.
-  /// - Throws: what is wrong with the store, a full disk too; no leaf is lost then.
+  /// - Throws: the store's errors, also for a full disk; no leaf is lost then.
   package func compact() async throws -> CouchAnswer {
     if case .named = store.name { try await dropHistory() }
     try await store.compact()
@@ -36,8 +36,8 @@ extension CouchDatabase {
     }
   }
 
-  /// Documents that may have bodies of former revisions, until the slice is over.
-  /// - Returns: besides, the number of the last change that was looked at; nil at the end.
+  /// The documents that may have bodies of former revisions, up to the end of the slice.
+  /// - Returns: the ids, and the sequence of the last change that was examined; nil at the end.
   private static func documentsWithHistory(
     after start: Int64, in view: any StoreView
   ) throws -> (ids: [DocumentID], next: Int64?) {
@@ -54,14 +54,14 @@ extension CouchDatabase {
 }
 
 extension CouchDatabase {
-  /// `POST /{db}/_purge`: forgets leaves, and with its last leaf a document. Documents are committed some at a time,
-  /// each whole. What is forgotten leaves nothing to replicate, and for 90 days a peer that still has it does not bring
-  /// it back; see ``PurgedRevisions``.
+  /// `POST /{db}/_purge`: removes leaves for good, and a document with its last leaf. Documents are committed in
+  /// groups, each document as a whole. A purge is not replicated, and for 90 days a peer that still has the revision
+  /// does not bring it back; see ``PurgedRevisions``.
   ///
   /// Source: CouchDB, "POST /{db}/_purge".
-  /// - Returns: 201 with the leaves that were forgotten, by document in the order of the request. Revisions
-  ///   that are unknown or no leaves are left out, and an id without any has an empty array.
-  /// - Throws: what is wrong with the store; what was committed before stays. A full store is no obstacle.
+  /// - Returns: 201 with the purged leaves, by document in the order of the request. Revisions that are unknown or not
+  ///   leaves are left out, and an id without any has an empty array.
+  /// - Throws: the store's errors; earlier commits remain. Purging works in a full store too.
   package func purge(_ request: PurgeRequest) async throws -> CouchAnswer {
     var purged: [[RevisionID]] = []
     while purged.count < request.documents.count {
@@ -74,8 +74,8 @@ extension CouchDatabase {
     return Self.answer(to: request, purged)
   }
 
-  /// Forgets leaves of the first of some documents: as many as are decided in the time of a commit, one at least.
-  /// - Returns: the leaves of each.
+  /// Purges leaves of the first documents: as many documents as the time of one commit allows, at least one.
+  /// - Returns: the purged leaves of each document.
   private static func purge(
     _ documents: ArraySlice<(id: DocumentID, revisions: [RevisionID])>,
     in changes: inout StoreChanges
@@ -114,21 +114,22 @@ extension CouchDatabase {
   }
 }
 
-/// The body of `_purge`: leaves to forget by document id.
+/// The body of `_purge`: leaves to purge by document id.
 ///
 /// Source: CouchDB, "POST /{db}/_purge".
 package struct PurgeRequest: Sendable {
-  /// Documents in one request, as in CouchDB (`max_document_id_number`).
+  /// The most documents in one request, as in CouchDB (`max_document_id_number`).
   package static let maximumDocuments = 100
-  /// Revisions in one request, as in CouchDB (`max_revisions_number`).
+  /// The most revisions in one request, as in CouchDB (`max_revisions_number`).
   package static let maximumRevisions = 1_000
 
-  /// Ids in the order of the request, each with its revisions. Any text: one that is no id is of no document.
+  /// The ids in the order of the request, each with its revisions. Ids are not checked: a text that is not a valid id
+  /// matches no document.
   let documents: [(id: DocumentID, revisions: [RevisionID])]
 
   /// Reads a body.
-  /// - Throws: 400 for anything but an object of arrays of revisions, and for more than
-  ///   ``maximumDocuments`` or ``maximumRevisions``, in CouchDB's words.
+  /// - Throws: 400 for anything but an object of arrays of revisions, and for more than ``maximumDocuments`` or
+  ///   ``maximumRevisions``, with CouchDB's messages.
   package init(_ body: JSONNode) throws {
     guard body.kind == .object else {
       throw ServiceError.badRequest("Request body must be a JSON object")
@@ -154,7 +155,7 @@ package struct PurgeRequest: Sendable {
 }
 
 extension CouchDatabase {
-  /// `GET /{db}/_revs_limit`: how many revision ids are kept along a branch, a bare number.
+  /// `GET /{db}/_revs_limit`: how many revision ids are kept along a branch, as a bare number.
   package func revisionsLimit() async throws -> CouchAnswer {
     let store = store
     let limits = try await store.readInline { view in
@@ -163,11 +164,13 @@ extension CouchDatabase {
     return CouchAnswer(JSONValue.number(JSONNumber(limits.revisions)).bytes)
   }
 
-  /// `PUT /{db}/_revs_limit`: says how many are kept from the next write of a document on. People's own stores keep
-  /// what merging bookmarks needs.
+  /// `PUT /{db}/_revs_limit`: sets how many revision ids are kept along a branch. It applies from the next write of a
+  /// document. It can't be set for the stores of users, guests and lists, which keep the history that merging bookmarks
+  /// needs.
   ///
   /// Source: CouchDB, "PUT /{db}/_revs_limit".
-  /// - Throws: 400 for anything but a number from 1 to what the server keeps; 403 for a person's own store.
+  /// - Throws: 400 for anything but a number from 1 to the server's limit; 403 for a store that is not an
+  ///   administrator's database.
   package func setRevisionsLimit(_ body: JSONNode) async throws -> CouchAnswer {
     guard case .named = store.name else {
       throw ServiceError(.forbidden, "The limit of people's own stores is the server's")
@@ -186,12 +189,12 @@ extension CouchDatabase {
 }
 
 extension DocumentStore {
-  /// Where a database keeps the limit that it was given: a note of the service's own.
+  /// The local document of the service in which a database keeps the limit that was set.
   static let limitID = LocalID(receipt: "revs_limit")
-  /// The note's one member.
+  /// The document's only member.
   static let limitMember = "limit"
 
-  /// How much history a write keeps: along a branch what the database was given, or the server's limit.
+  /// How much history a write keeps: the limit that was set for the database, at most the server's limit.
   func historyLimits(in view: any StoreView) throws -> HistoryLimits {
     var limits = historyLimits
     guard case .named = name, let note = try view.local(Self.limitID) else { return limits }

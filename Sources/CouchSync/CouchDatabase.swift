@@ -2,30 +2,30 @@ package import Documents
 import JSON
 package import Stores
 
-/// One store as a CouchDB database: the dialect's verbs, without HTTP. A value; good for as long as the
-/// store's lease.
+/// One store as a CouchDB database: the operations of CouchDB's API, without HTTP. A value that can be used as long as
+/// the store's lease.
 ///
 /// Source: CouchDB 3, "API reference: databases, documents, local documents".
 package struct CouchDatabase: Sendable {
-  /// The name that clients know the database by.
+  /// The name of the database, as clients see it.
   package let name: String
-  /// What keeps the documents.
+  /// The store with the documents.
   let store: DocumentStore
-  /// Draws an id for a document that comes without one.
+  /// Makes an id for a document that has none.
   let newID: @Sendable () -> DocumentID
-  /// Whether design documents may be written.
+  /// Whether the client may write design documents.
   let mayDesign: Bool
-  /// What else the writer may not do.
+  /// The rule for what else the client may not write.
   let rule: WriteRule
-  /// Whether there is memory for an answer that has grown to so many bytes.
+  /// Whether there is memory for an answer of this many bytes.
   let holdsAnswer: @Sendable (Int) -> Bool
 
-  /// A database over a store.
-  /// - Parameter mayDesign: whether design documents may be written; CouchDB lets no mere member do that.
-  /// - Parameter rule: what else the writer may not do.
-  /// - Parameter holdsAnswer: accounts for an answer that has grown to so many bytes; answers whether there is
+  /// Makes a database from a store.
+  /// - Parameter mayDesign: whether the client may write design documents; in CouchDB an ordinary member may not.
+  /// - Parameter rule: what else the client may not write.
+  /// - Parameter holdsAnswer: accounts for an answer that has grown to this many bytes, and returns whether there is
   ///   memory for it.
-  /// - Parameter newID: draws an id for a document that comes without one.
+  /// - Parameter newID: makes an id for a document that has none.
   package init(
     name: String, store: DocumentStore, mayDesign: Bool = true, rule: WriteRule = .none,
     holdsAnswer: @escaping @Sendable (Int) -> Bool = { _ in true },
@@ -45,11 +45,11 @@ package struct CouchDatabase: Sendable {
     return .random(using: &generator)
   }
 
-  /// How large documents may be.
+  /// The limits of the size of documents.
   package var documentLimits: DocumentLimits { DocumentLimits(store.quota) }
 
-  /// Commits what a rule records.
-  /// - Throws: besides, 403 `forbidden` for a document that may not be written.
+  /// Commits the changes that a rule records.
+  /// - Throws: the rule's and the store's errors; 403 `forbidden` for a document that the client may not write.
   @discardableResult
   func updating<Value: Sendable>(
     _ ids: Set<DocumentID> = [],
@@ -63,7 +63,7 @@ package struct CouchDatabase: Sendable {
     }
   }
 
-  /// 403 `forbidden` for a document that may not be written; nil for any other.
+  /// 403 `forbidden` for a document that the client may not write; nil for any other.
   func refusal(of id: DocumentID) -> ServiceError? {
     guard !mayDesign, id.isDesign else { return rule.refusal(id) }
     return ServiceError(.forbidden, "You are not a db or server admin.")
@@ -71,14 +71,14 @@ package struct CouchDatabase: Sendable {
 }
 
 extension CouchDatabase {
-  /// The moment at which the server started, for clients that ask whether it did meanwhile: always `"0"`,
-  /// since every answer is on disk. As in CouchDB 3.
+  /// The start time of the server, from which clients detect a restart: always `"0"`, as in CouchDB 3, because every
+  /// answered write is on disk.
   package static let instanceStartTime = "0"
 
-  /// `GET /{db}`: names, counts and the last sequence.
+  /// `GET /{db}`: name, counts and the last sequence.
   ///
-  /// Source: CouchDB, "GET /{db}". `sizes.file` leaves the log out. Two members are this service's own, and absent where
-  /// there is nothing to say: `damaged` names the documents of which a revision was lost to damage, and `warnings` says
+  /// Source: CouchDB, "GET /{db}". `sizes.file` does not include the write-ahead log. Two members are this service's
+  /// own and are absent when empty: `damaged` names the documents that lost a revision to damage, and `warnings` says
   /// which rules of design documents are not run.
   package func info() async throws -> CouchAnswer {
     let (info, fileBytes, damage) = try await store.read { view in
@@ -112,7 +112,7 @@ extension CouchDatabase {
     return CouchAnswer(JSONValue.object(value).bytes)
   }
 
-  /// `POST /{db}/_ensure_full_commit`: nothing to do, since every answered write is on disk. Status 201.
+  /// `POST /{db}/_ensure_full_commit`: does nothing, because every answered write is on disk. Status 201.
   ///
   /// Source: CouchDB, "POST /{db}/_ensure_full_commit".
   package static var fullCommit: CouchAnswer {

@@ -2,21 +2,21 @@ package import Documents
 package import JSON
 import Stores
 
-/// A request's parameters by name, as text: those of the query, percent-decoded, and those that `POST`
-/// carries in its body. Of a name that comes twice the last value counts.
+/// The parameters of a request by name, as text: those of the query, percent-decoded, and those in the body of a
+/// `POST`. When a name occurs twice, the last value counts.
 package struct CouchParameters: Sendable {
   private let values: [(name: String, value: String)]
-  /// Its members are parameters, of which ``values`` count first.
+  /// A body whose members are parameters too; ``values`` take precedence.
   private var body: JSONNode?
-  /// Parameters whose value in a query is JSON.
+  /// The parameters whose value in a query is JSON.
   private var quoted: [String] = []
 
-  /// Parameters in their order.
+  /// Makes parameters in this order.
   package init(_ values: [(name: String, value: String)] = []) { self.values = values }
 
-  /// A body's members, strings as their JSON where `quoted` names them, otherwise as they are; and over them these
-  /// parameters.
-  /// - Parameter quoted: parameters whose value in a query is JSON.
+  /// Adds the members of a body as parameters; these parameters take precedence. A string member is returned as its
+  /// JSON when `quoted` contains its name, otherwise as its characters.
+  /// - Parameter quoted: the parameters whose value in a query is JSON.
   func laid(over body: JSONNode, quoted: [String]) -> CouchParameters {
     var merged = self
     (merged.body, merged.quoted) = (body, quoted)
@@ -39,10 +39,10 @@ package struct CouchParameters: Sendable {
     quoted.contains { $0.equalsBytes(of: name) }
   }
 
-  /// A parameter that is `true` or `false`; absent it is `standard`.
+  /// The value of a parameter that is `true` or `false`; `standard` when absent.
   /// - Throws: 400 `query_parse_error`.
   package func flag(_ name: String, default standard: Bool = false) throws -> Bool {
-    // In any case, as CouchDB reads them: Python's clients write True.
+    // Upper and lower case, as in CouchDB: Python's clients write True.
     switch self[name]?.lowercased() {
     case nil: return standard
     case "true": return true
@@ -52,7 +52,7 @@ package struct CouchParameters: Sendable {
     }
   }
 
-  /// A parameter that is a whole number from 0, written in digits; nil when absent.
+  /// The value of a parameter that is a whole number from 0, in digits; nil when absent.
   /// - Throws: 400 `query_parse_error`.
   package func count(_ name: String) throws -> Int? {
     guard let text = self[name] else { return nil }
@@ -66,11 +66,11 @@ package struct CouchParameters: Sendable {
     return count
   }
 
-  /// A parameter that is JSON, under one of several names; nil when absent.
+  /// The value of a JSON parameter, under the first of several names that is present; nil when absent.
   /// - Throws: 400 `query_parse_error`.
   package func json(_ names: String...) throws -> JSONNode? {
     for name in names {
-      // As it stands in the body: it may be long.
+      // Returns the member of the body without parsing it again, because it may be long.
       if given(name) == nil, isQuoted(name), let member = body?[name] { return member }
       guard let text = self[name] else { continue }
       do { return try ParsedJSON(Array(text.utf8), limits: .request).root } catch {
@@ -80,7 +80,7 @@ package struct CouchParameters: Sendable {
     return nil
   }
 
-  /// A parameter that is a revision's id; nil when absent.
+  /// The value of a parameter that is a revision; nil when absent.
   /// - Throws: 400 `bad_request`.
   package func revision(_ name: String) throws -> RevisionID? {
     guard let text = self[name] else { return nil }

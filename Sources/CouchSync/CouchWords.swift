@@ -2,8 +2,8 @@ import JSON
 package import Stores
 
 extension ServiceError {
-  /// What a CouchDB client is told of an error: the `/couch` column of `ErrorTable`. It stands here because answers
-  /// of `_bulk_docs` and `_bulk_get` carry the words within.
+  /// The status and error code that a CouchDB client gets for this error: the `/couch` column of `ErrorTable`. It is in
+  /// this target because the elements of `_bulk_docs` and `_bulk_get` answers contain the error code.
   ///
   /// Source: CouchDB, "HTTP status codes" and "JSON structure reference: CouchDB error status".
   package var couch: (status: Int, error: String) {
@@ -41,10 +41,10 @@ extension ServiceError {
     }
   }
 
-  /// The refusal as it stands in an array of a peer's revisions (`new_edits=false`).
+  /// The error as it is written in the answer to a peer's revisions (`new_edits=false`).
   ///
-  /// What no repetition could make acceptable is `forbidden` there: PouchDB reports such a document as
-  /// denied and goes on, while any other word makes it push the same batch again for ever.
+  /// An error that no repetition can avoid becomes `forbidden`: PouchDB reports such a document as denied and
+  /// continues. With any other code it would push the same batch again and again.
   var forReplication: ServiceError {
     switch code {
     case .attachmentsUnsupported, .badRequest, .invalidRevision, .invalidJSON, .invalidUTF8,
@@ -54,7 +54,7 @@ extension ServiceError {
     }
   }
 
-  /// Writes CouchDB's two members into an open object.
+  /// Writes the members `error` and `reason` into an open object.
   func appendMembers(to writer: inout JSONWriter) {
     writer.member("error", couch.error)
     writer.member("reason", reason)
@@ -62,10 +62,10 @@ extension ServiceError {
 }
 
 extension ServiceError {
-  /// 404 for a document or revision that was never seen, in CouchDB's words.
+  /// 404 for a document or revision that is unknown, with CouchDB's text.
   package static let missing = ServiceError(.missing, "missing")
 
-  /// 412 for making a database that is there, in CouchDB's words.
+  /// 412 for making a database that exists, with CouchDB's text.
   package static let databaseExists = ServiceError(
     .exists, "The database could not be created, the file already exists.")
 }

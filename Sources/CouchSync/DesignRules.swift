@@ -3,10 +3,11 @@ import JSON
 import Lanes
 import Stores
 
-/// The rules of design documents, `validate_doc_update`: they guard data elsewhere, and here nothing runs them. Who
-/// writes one is told so; one that a peer's replication brings is stored, and its database says so ever after.
+/// The rules of design documents, `validate_doc_update`. In CouchDB they protect data; here they are not run. A client
+/// that writes one gets an error. One that a peer replicates is stored, and the database's information then contains a
+/// warning.
 enum DesignRules {
-  /// The member that holds a rule.
+  /// The member that contains the rule.
   static let member = "validate_doc_update"
 
   /// Whether a design document has a rule.
@@ -14,34 +15,34 @@ enum DesignRules {
     document[member].map { !$0.isNull } ?? false
   }
 
-  /// What a database says of a design document with a rule.
+  /// The warning about a design document with a rule.
   static func warning(of id: DocumentID) -> String {
     "\(id.text): \(member) is stored, and nothing runs it"
   }
 
-  /// The answer to who writes one.
+  /// The error for a client that writes a rule.
   static let refusal = ServiceError(
     .forbidden,
     "validate_doc_update is not run here and would guard nothing: leave it out, or guard by _security"
   )
 }
 
-/// Looks in slices for the design documents of a database whose rules are not run.
+/// Finds, in slices, the design documents of a database that have rules.
 struct DesignRulesReader: Sendable {
-  /// How many are named at most.
+  /// The most documents that are named.
   static let most = 100
-  /// How many design documents are looked at.
+  /// The most design documents that are examined.
   static let mostDesigns = 1_000
 
   private var range: DocumentRange? = AllDocumentsQuery.Scope.designs.part(
     of: DocumentRange())
-  /// The ids of the documents that have rules, as far as they have been looked at.
+  /// The ids of the documents with rules that were found so far.
   private(set) var ids: [DocumentID] = []
 
   private var looked = 0
 
-  /// Goes on in a state of the store until the slice is over.
-  /// - Returns: whether all are looked at.
+  /// Continues with a snapshot of the store until the slice is over.
+  /// - Returns: whether all design documents have been examined, or one of the limits is reached.
   mutating func read(_ view: any StoreView) throws -> Bool {
     guard let walked = range else { return true }
     var rest: DocumentRange?
@@ -60,30 +61,30 @@ struct DesignRulesReader: Sendable {
   }
 }
 
-/// A function in a design document that a client asks to be run. None is: whatever a client sends is data here.
+/// A function in a design document that a client asks for. None is run: a function that a client sends is only stored.
 package struct DesignFunction: Sendable {
-  /// Which kinds there are, under CouchDB's names for the members that hold them.
+  /// The kinds of functions, under CouchDB's names for the members that contain them.
   package enum Kind: String, Sendable {
-    /// Chooses changes.
+    /// Selects changes.
     case filters
-    /// Makes rows out of documents.
+    /// Makes rows from documents.
     case views
-    /// Makes an answer out of a document.
+    /// Makes an answer from a document.
     case shows
-    /// Makes an answer out of a view's rows.
+    /// Makes an answer from a view's rows.
     case lists
-    /// Makes a revision out of a request.
+    /// Makes a revision from a request.
     case updates
   }
 
   /// The design document.
   let design: DocumentID
-  /// What it is to do.
+  /// The kind of the function.
   let kind: Kind
-  /// Its name.
+  /// The name of the function.
   let name: String
 
-  /// A function by its names.
+  /// Makes a function from its names.
   /// - Throws: ``DocumentError`` with code `invalidID`.
   package init(_ kind: Kind, _ name: String, in design: String) throws {
     self.design = try DocumentID("_design/" + design)
@@ -104,8 +105,8 @@ package struct DesignFunction: Sendable {
     try self.init(kind, name, in: design)
   }
 
-  /// Why the function is not run.
-  /// - Parameter document: the design document's body; nil where there is none.
+  /// The error that says why the function is not run.
+  /// - Parameter document: the body of the design document; nil when there is none.
   func refusal(in document: JSONNode?) -> ServiceError {
     guard let document else { return .missing }
     guard let functions = document[kind.rawValue] else {
@@ -125,8 +126,8 @@ package struct DesignFunction: Sendable {
 }
 
 extension CouchDatabase {
-  /// Says why a function is not run: it isn't there, or none ever is.
-  /// - Throws: always; 404 `not_found`, 501 `not_implemented`.
+  /// Throws the error that says why a function is not run: it does not exist, or functions are not supported.
+  /// - Throws: always: 404 `not_found` or 501 `not_implemented`.
   package func run(_ function: DesignFunction) async throws -> Never {
     let document = try await store.readInline { view in
       try view.document(function.design)

@@ -1,13 +1,13 @@
 package import Documents
 
-/// Which document a client names: one that is replicated, or a local one.
+/// The id of a document in a request: of a replicated or a local document.
 package enum DocumentName: Sendable {
-  /// One that is replicated.
+  /// A replicated document.
   case document(DocumentID)
-  /// One that is not.
+  /// A local document.
   case local(LocalID)
 
-  /// Reads an id; `_local/` begins local ones.
+  /// Reads an id; the ids of local documents begin with `_local/`.
   /// - Throws: ``DocumentError`` with code `invalidID`.
   package init(_ text: String) throws {
     self =
@@ -16,15 +16,15 @@ package enum DocumentName: Sendable {
   }
 }
 
-/// What `COPY` writes, and over which revision.
+/// The document that `COPY` writes, and the revision that it replaces.
 package enum CopyTarget: Sendable {
-  /// A document, and the revision that it has; nil where it is new.
+  /// A document and its present revision; nil for a new document.
   case document(DocumentID, base: RevisionID?)
-  /// A local document, and how often the writer saw it written.
+  /// A local document and the number of its present revision; nil for a new one.
   case local(LocalID, base: Int64?)
 
-  /// Takes the parts of the header `Destination`.
-  /// - Parameter revision: the revision as it was sent.
+  /// Reads the parts of the header `Destination`.
+  /// - Parameter revision: the revision as sent.
   /// - Throws: 400 for a malformed id or revision.
   package init(_ text: String, revision: String?) throws {
     let name: DocumentName

@@ -2,19 +2,19 @@ package import Documents
 import JSON
 import Stores
 
-/// Reads one document's revisions as JSON: stored bytes with the asked members spliced in. The document is read and
-/// its tree decoded once, however many revisions are asked for.
+/// Reads the revisions of one document as JSON: the stored bytes with the requested extra members added. The document
+/// is read and its tree decoded once, however many revisions are requested.
 struct DocumentReader: Sendable {
   private var winner: Document
   private var tree: RevisionTree?
   private let extras: DocumentExtras
-  /// `_conflicts` and `_deleted_conflicts`, which are the same whatever the revision.
+  /// The members `_conflicts` and `_deleted_conflicts`, which are the same for every revision.
   private var conflicts: [UInt8]
-  /// What of `_revs_info` has been looked up so far.
+  /// The bodies that were looked up for `_revs_info` so far.
   private var kept = KeptBodies()
 
-  /// Finds a document; nil when its id was never used.
-  /// - Parameter needsTree: whether ``leaves`` and revisions beside the winner will be asked for.
+  /// Reads a document; nil when its id was never used.
+  /// - Parameter needsTree: whether ``leaves`` or revisions other than the winner will be requested.
   init?(
     _ id: DocumentID, in view: any StoreView, extras: DocumentExtras, needsTree: Bool
   ) throws {
@@ -23,8 +23,8 @@ struct DocumentReader: Sendable {
     self.init(winner, tree, extras)
   }
 
-  /// A reader over a winner that was read before.
-  /// - Parameter tree: its tree, where that was read, too.
+  /// Makes a reader of a winner that was read before.
+  /// - Parameter tree: its tree, when that was read too.
   init(
     _ winner: Document, tree: RevisionTree? = nil, in view: any StoreView, extras: DocumentExtras
   ) throws {
@@ -40,8 +40,8 @@ struct DocumentReader: Sendable {
     conflicts = tree.map { extras.conflicts(in: $0) } ?? []
   }
 
-  /// Reads the document again where a later state of the store has it changed.
-  /// - Returns: nil where it has been purged.
+  /// Reads the document again when it has changed in a later snapshot of the store.
+  /// - Returns: nil when the document has been purged.
   func renewed(in view: any StoreView) throws -> DocumentReader? {
     let change = try view.changes(after: winner.sequence - 1, limit: 1).first
     if change?.sequence == winner.sequence { return self }
@@ -57,34 +57,34 @@ struct DocumentReader: Sendable {
   /// All leaves, winner first.
   var leaves: [RevisionID] { tree?.leaves.map(\.revision) ?? [] }
 
-  /// The leaf that a revision leads to, the winning one of several; nil for an unknown revision.
+  /// The leaf that descends from a revision; the winning one when there are several; nil for an unknown revision.
   func leaf(below revision: RevisionID) -> RevisionID? {
     tree?.leaves(below: revision).first?.revision
   }
 
-  /// Where a revision stands in the tree; nil for an unknown one.
+  /// The index of a revision in the tree; nil for an unknown revision.
   func place(of revision: RevisionID) -> Int? { tree?.index(of: revision) }
 
-  /// Finds several revisions at once.
+  /// Finds the indexes of several revisions at once.
   func places(of revisions: [RevisionID]) -> [RevisionID: Int] {
     tree?.places(of: revisions) ?? [:]
   }
 
-  /// The leaves below any of the document's revisions.
+  /// Finds the leaves that descend from any of the document's revisions.
   func leavesBelow() -> LeavesBelow { LeavesBelow(tree ?? RevisionTree()) }
 
-  /// The revision at a place.
+  /// The revision at an index of the tree.
   func node(at place: Int) -> RevisionTree.Node? {
     guard let tree, tree.nodes.indices.contains(place) else { return nil }
     return tree.nodes[place]
   }
 
-  /// The winner as JSON. Its `_revs_info` says of the revisions that ``prepare(_:in:)`` has looked at whether they
-  /// can be read.
+  /// The winner as JSON. Its `_revs_info` says whether a revision can be read only for those that ``prepare(_:in:)``
+  /// has looked up.
   func winning() throws -> [UInt8] { bytes(of: winner, at: nil) }
 
   /// A revision as JSON; nil when it is unknown or its body is not kept.
-  /// - Parameter place: where it stands, for who has asked before.
+  /// - Parameter place: the index of the revision in the tree, when the caller knows it.
   func revision(
     _ revision: RevisionID, at place: Int? = nil, in view: any StoreView
   ) throws -> [UInt8]? {
@@ -99,13 +99,13 @@ struct DocumentReader: Sendable {
     return bytes(of: document, at: place)
   }
 
-  /// A place, if the revision still stands there.
+  /// The index, if the revision is still there.
   private func right(_ place: Int?, of revision: RevisionID) -> Int? {
     place.flatMap { node(at: $0)?.revision == revision ? $0 : nil }
   }
 
-  /// Looks up what `_revs_info` of a revision says, each body once, until the slice is over.
-  /// - Returns: whether all is looked up.
+  /// Looks up the bodies for `_revs_info` of a revision, each body once, until the slice is over.
+  /// - Returns: whether all have been looked up.
   mutating func prepare(
     _ revision: RevisionID, in view: any StoreView
   ) throws -> Bool {
@@ -122,7 +122,7 @@ struct DocumentReader: Sendable {
   private func members(of revision: RevisionID, at place: Int?) -> [UInt8] {
     guard !extras.isEmpty else { return [] }
     var writer = JSONWriter()
-    // Nothing, written as a value: each member then comes with its leading comma.
+    // An empty value; each member then begins with a comma.
     writer.raw([UInt8]())
     if extras.revisions || extras.revisionsInfo, let tree,
       let place = right(place, of: revision) ?? tree.index(of: revision)
@@ -161,7 +161,7 @@ struct DocumentReader: Sendable {
 }
 
 extension DocumentExtras {
-  /// The members that tell of a tree's losing leaves, without a comma before the first; empty for none.
+  /// The members `_conflicts` and `_deleted_conflicts`, without a comma before the first; empty when there are none.
   fileprivate func conflicts(in tree: RevisionTree) -> [UInt8] {
     guard conflicts || deletedConflicts else { return [] }
     var writer = JSONWriter(reserving: 0)
@@ -181,18 +181,18 @@ extension DocumentExtras {
   }
 }
 
-/// Which revision of a document is asked for, and with what.
+/// The revision of a document that a client requests, and the extra members.
 ///
 /// Source: CouchDB, "GET /{db}/{docid}".
 package struct DocumentQuery: Sendable {
   /// The revision; nil for the winner.
   package var revision: RevisionID?
-  /// Whether a revision that is no leaf stands for the leaf that it led to.
+  /// Whether a revision that is not a leaf is replaced by the leaf that descends from it.
   package var latest: Bool
-  /// What comes with the document.
+  /// The extra members of the document.
   package var extras: DocumentExtras
 
-  /// The winner, or a revision.
+  /// Makes a query for the winner or a revision.
   package init(
     revision: RevisionID? = nil, latest: Bool = false, extras: DocumentExtras = DocumentExtras()
   ) {
@@ -201,7 +201,7 @@ package struct DocumentQuery: Sendable {
     self.extras = extras
   }
 
-  /// Reads `rev`, `latest` and the extras. Parameters about attachments have nothing to act upon.
+  /// Reads `rev`, `latest` and the extras. Parameters about attachments have no effect.
   /// - Throws: 400.
   package init(_ parameters: CouchParameters) throws {
     self.init(
@@ -210,26 +210,26 @@ package struct DocumentQuery: Sendable {
   }
 }
 
-/// Members that a document carries only on request.
+/// Members that a document contains only on request.
 ///
 /// Source: CouchDB, "GET /{db}/{docid}: query parameters".
 package struct DocumentExtras: Sendable, Equatable {
   /// `_revisions`: the revision and its known ancestors.
   package var revisions = false
-  /// `_revs_info`: the same with whether each can still be read.
+  /// `_revs_info`: the revision and its known ancestors, each with the information whether it can still be read.
   package var revisionsInfo = false
-  /// `_conflicts`: live leaves beside the winner.
+  /// `_conflicts`: the leaves other than the winner that are not deleted.
   package var conflicts = false
-  /// `_deleted_conflicts`: tombstone leaves beside the winner.
+  /// `_deleted_conflicts`: the tombstone leaves other than the winner.
   package var deletedConflicts = false
-  /// `_local_seq`: the number of the document's last change in this store.
+  /// `_local_seq`: the sequence of the document's last change in this store.
   package var localSequence = false
 
   /// No extras.
   package init() {}
 
-  /// Reads `revs`, `revs_info`, `conflicts`, `deleted_conflicts`, `local_seq`, and `meta`, which stands
-  /// for three of them.
+  /// Reads `revs`, `revs_info`, `conflicts`, `deleted_conflicts`, `local_seq`, and `meta`, which sets `revs_info`,
+  /// `conflicts` and `deleted_conflicts`.
   /// - Throws: 400 `query_parse_error`.
   package init(_ parameters: CouchParameters) throws {
     let meta = try parameters.flag("meta")
@@ -240,7 +240,7 @@ package struct DocumentExtras: Sendable, Equatable {
     localSequence = try parameters.flag("local_seq")
   }
 
-  /// Whether nothing is wanted.
+  /// Whether no extra members are requested.
   var isEmpty: Bool { self == DocumentExtras() }
 
   /// Whether the document's tree must be read.

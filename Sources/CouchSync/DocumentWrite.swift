@@ -2,30 +2,29 @@ package import Documents
 package import JSON
 package import Stores
 
-/// One document that is to be written, checked as far as it can be without the store.
+/// A document to write, checked as far as possible without the store.
 package struct DocumentWrite: Sendable {
-  /// How the revision comes about.
+  /// How the revision is made.
   enum Kind: Sendable {
-    /// Here, below the revision that the writer saw.
+    /// Here, as a child of the revision that the writer saw.
     case edit(base: RevisionID?)
-    /// It has been made elsewhere; its history, newest first.
+    /// Elsewhere; the value is its history, newest first.
     case replicated([RevisionID])
   }
 
-  /// Which document.
+  /// The document's id.
   package let id: DocumentID
-  /// How its revision comes about.
+  /// How the revision is made.
   let kind: Kind
   /// Whether the revision is a tombstone.
   let isDeleted: Bool
-  /// What the revision says.
+  /// The body of the revision.
   let body: DocumentBody
 
-  /// A document from a request.
-  /// - Parameter base: the revision that the writer saw, where it is given beside the document.
+  /// Makes a write of a document from a request.
+  /// - Parameter base: the revision that the writer saw, when the request contains it outside of the document.
   /// - Parameter limits: those of the database.
-  /// - Throws: ``DocumentError`` with code `tooLarge`; `invalidRevision` for a replicated document without
-  ///   `_rev`.
+  /// - Throws: ``DocumentError`` with code `tooLarge`; `invalidRevision` for a replicated document without `_rev`.
   init(
     _ document: IncomingDocument, id: DocumentID, base: RevisionID?, isNewEdit: Bool,
     limits: DocumentLimits
@@ -48,9 +47,9 @@ package struct DocumentWrite: Sendable {
     }
   }
 
-  /// What the write does to the store, and the revision that it leads to; no mutation where the revision
-  /// and its ancestors are known.
-  /// - Throws: ``DocumentError`` for what the document rules refuse.
+  /// The revision that the write leads to, and its mutation of the store; no mutation when the revision and its
+  /// ancestors are known.
+  /// - Throws: ``DocumentError`` for a write that the document rules refuse.
   func decided(
     in view: any StoreView, limit: HistoryLimits
   ) throws -> (revision: RevisionID?, mutation: Mutation?) {
@@ -61,9 +60,9 @@ package struct DocumentWrite: Sendable {
   }
 
   /// Adds the write to the edits of its document.
-  /// - Parameter marks: what the store knows of purged revisions.
-  /// - Returns: the revision that it leads to.
-  /// - Throws: ``DocumentError`` for what the document rules refuse; the edits stay as they were.
+  /// - Parameter marks: the purged revisions that the store remembers.
+  /// - Returns: the revision that the write leads to.
+  /// - Throws: ``DocumentError`` for a write that the document rules refuse; the edits stay unchanged.
   func apply(
     to edits: inout DocumentEdits, in view: any StoreView, _ marks: PurgeMarks
   ) throws -> RevisionID? {
@@ -71,7 +70,7 @@ package struct DocumentWrite: Sendable {
     case .edit(let base):
       return try edits.write(base: base, body: body, isDeleted: isDeleted)
     case .replicated(let history):
-      // What was purged is known, though nothing is left of it.
+      // A purged revision counts as known.
       if !marks.isEmpty, let revision = history.first, edits.tree[revision] == nil,
         try marks.of(id).knows(revision)
       {
@@ -84,7 +83,7 @@ package struct DocumentWrite: Sendable {
     }
   }
 
-  /// What a revision says that is known already.
+  /// The body of a revision that is known already; nil when the revision is unknown or has no body.
   private func stored(
     _ revision: RevisionID, _ edits: DocumentEdits, in view: any StoreView
   ) throws -> DocumentBody? {
@@ -95,9 +94,10 @@ package struct DocumentWrite: Sendable {
 }
 
 extension DocumentEdits {
-  /// Puts a new revision on the document as a client's write does: what is deleted begins again without a revision,
-  /// and nothing else goes on from its tombstone.
-  /// - Throws: `conflict` besides, where CouchDB has one.
+  /// Adds a new revision to the document, by the rules for a client's write: a deleted document can only be written
+  /// again without a base revision; its tombstone can be neither the base of a revision nor deleted again.
+  /// - Throws: the errors of `put(base:body:isDeleted:)`; `conflict` for a write to a deleted document with a base
+  ///   revision, or of another tombstone, as in CouchDB.
   mutating func write(
     base: RevisionID?, body: DocumentBody, isDeleted: Bool
   ) throws -> RevisionID {
@@ -107,7 +107,7 @@ extension DocumentEdits {
 }
 
 extension DocumentEdits {
-  /// No edits yet of a document as a store has it.
+  /// Makes empty edits of a document in a store.
   init(
     of id: DocumentID, in view: any StoreView, _ marks: PurgeMarks, limit: HistoryLimits
   ) throws {
@@ -116,14 +116,14 @@ extension DocumentEdits {
   }
 }
 
-/// The revision that a writer saw, which a request can name in three places.
+/// The revision that a writer saw. A request can contain it in three places.
 package struct BaseRevision: Sendable {
-  /// The revision, if any place names one.
+  /// The revision; nil when no place contains one.
   package let revision: RevisionID?
 
-  /// Takes what the places say.
+  /// Reads the revision from the query and the header.
   /// - Parameter query: the parameter `rev`.
-  /// - Parameter ifMatch: the header `If-Match`, in quotation marks or without.
+  /// - Parameter ifMatch: the header `If-Match`, with or without quotation marks.
   /// - Throws: 400 `bad_request` when one is malformed or they differ.
   package init(query: String?, ifMatch: String?) throws {
     let first = try query.map { text in try Self.read(Substring(text)) }
@@ -136,7 +136,7 @@ package struct BaseRevision: Sendable {
     revision = first ?? second
   }
 
-  /// The revision, agreed upon with the document's own `_rev`.
+  /// The revision, after comparing it with the document's own `_rev`.
   /// - Throws: 400 `bad_request` when they differ.
   func agreed(with own: RevisionID?) throws -> RevisionID? {
     if let own, let revision, own != revision {
@@ -158,33 +158,33 @@ package struct BaseRevision: Sendable {
 }
 
 extension BaseRevision {
-  /// No place names a revision.
+  /// No revision.
   package static let none = BaseRevision()
 
   private init() { revision = nil }
 }
 
-/// What a database lets its writer do beyond what documents allow: this service's own `validate_doc_update`. Local
-/// documents are not asked for, as in CouchDB: a reader's device keeps its checkpoints.
+/// What a writer may write into a database, beyond the document rules: this service's own `validate_doc_update`. It is
+/// not applied to local documents, as in CouchDB, so that a reader's device can store its checkpoints.
 package struct WriteRule: Sendable {
-  /// One revision that somebody wants to write.
+  /// A revision that a client wants to write.
   package struct Revision: Sendable {
-    /// Which document.
+    /// The document's id.
     package let id: DocumentID
-    /// The revision that it goes on from; nil for none.
+    /// The parent of the revision; nil for none.
     package let parent: RevisionID?
-    /// What it says.
+    /// The body of the revision.
     package let body: DocumentBody
     /// Whether it is a tombstone.
     package let isDeleted: Bool
   }
 
-  /// Refuses by the id alone, before anything is read; nil to go on.
+  /// The error by the id alone, before anything is read; nil when the id is allowed.
   let refusal: @Sendable (DocumentID) -> ServiceError?
-  /// Refuses by what the revision says; nil to let it in.
+  /// The error by the content of the revision; nil when it is allowed.
   let refusalOfRevision: @Sendable (Revision, any StoreView) throws -> ServiceError?
 
-  /// A rule in two steps.
+  /// Makes a rule of two steps.
   package init(
     refusal: @escaping @Sendable (DocumentID) -> ServiceError?,
     refusalOfRevision: @escaping @Sendable (Revision, any StoreView) throws -> ServiceError?
@@ -193,11 +193,11 @@ package struct WriteRule: Sendable {
     self.refusalOfRevision = refusalOfRevision
   }
 
-  /// Everything is let in.
+  /// The rule that allows everything.
   package static let none = WriteRule(refusal: { _ in nil }, refusalOfRevision: { _, _ in nil })
 
-  /// Looks at what an update has recorded.
-  /// - Throws: the refusal.
+  /// Checks the changes that an update has recorded.
+  /// - Throws: the first refusal.
   func check(_ changes: StoreChanges) throws {
     for mutation in changes.mutations {
       guard let node = mutation.tree[mutation.revision], let body = mutation.body else { continue }
@@ -208,8 +208,8 @@ package struct WriteRule: Sendable {
     }
   }
 
-  /// Looks at one document of several.
-  /// - Returns: why it is not let in; nil where it is.
+  /// Checks one document of several.
+  /// - Returns: why it is refused; nil when it is allowed.
   func refusal(of write: DocumentWrite, in view: any StoreView) throws -> ServiceError? {
     let parent: RevisionID? =
       switch write.kind {
@@ -223,16 +223,16 @@ package struct WriteRule: Sendable {
 
 /// A local document that a client sends.
 package struct LocalWrite: Sendable {
-  /// How often the writer saw it written; nil when it believes it absent.
+  /// The number of the revision that the writer saw; nil when the writer sent none.
   let base: Int64?
-  /// Whether it is to be removed.
+  /// Whether the document is to be removed.
   let isDeleted: Bool
-  /// What it says.
+  /// The body of the document.
   let body: DocumentBody
 
-  /// Reads a body. Its `_id` counts only where no path names the document; `_revisions`, which CouchDB's replicator
-  /// sends along, has no meaning here.
-  /// - Throws: 400 for fields that make no document; 413; 415 for attachments.
+  /// Reads a body. Its `_id` counts only when the path names no document; `_revisions`, which CouchDB's replicator also
+  /// sends, is ignored.
+  /// - Throws: 400 for invalid fields; 413; 415 for attachments.
   package init(
     _ node: JSONNode, limits: DocumentLimits = .standard
   ) throws {
@@ -248,8 +248,9 @@ package struct LocalWrite: Sendable {
     }
   }
 
-  /// What the write leaves: the revision that was sent and one more, whatever is stored. CouchDB 3 looks for no
-  /// conflict here: only one replicator writes a checkpoint, and one that was lost is to be written again.
+  /// The document after the write: its revision is the sent one plus one, whatever is stored; nil when it is removed.
+  /// CouchDB 3 does not check for conflicts here: only one replicator writes a checkpoint, and a lost checkpoint must
+  /// be writable again.
   var stored: LocalDocument? {
     isDeleted ? nil : LocalDocument(revision: (base ?? 0) &+ 1, body: body.bytes)
   }
@@ -279,8 +280,8 @@ package struct LocalWrite: Sendable {
 }
 
 extension LocalID {
-  /// The id of a local document in a request that names it in the document; nil for one that is replicated.
-  /// - Throws: 400 for one that is none.
+  /// The id of a local document, when the body's `_id` names one; nil for a replicated document.
+  /// - Throws: 400 for a malformed id.
   init?(of node: JSONNode) throws {
     guard let text = node["_id"]?.string, text.utf8.starts(with: Self.clientPrefix.utf8) else {
       return nil
@@ -289,7 +290,7 @@ extension LocalID {
   }
 }
 
-/// A local document's revision, `0-N`: how often it was written; `0-0` of one that was removed.
+/// A local document's revision `0-N`: N is the number of its writes; `0-0` for a removed document.
 ///
 /// Source: CouchDB, "Local (non-replicating) documents".
 enum LocalRevision {

@@ -3,19 +3,19 @@ package import JSON
 import Lanes
 import Stores
 
-/// Which of a peer's revisions of one document a store lacks.
+/// The revisions of one document that a peer has and the store lacks.
 struct MissingRevisions: Sendable {
-  /// The document's id as it was asked for.
+  /// The document's id as requested.
   let id: String
-  /// What is unknown here, in the order of the request.
+  /// The revisions that are unknown here, in the order of the request.
   let revisions: [RevisionID]
-  /// Leaves here that the missing ones may descend from: those of a lower generation than the highest of
-  /// them.
+  /// Leaves in the store from which the missing revisions may descend: those with a lower generation than the highest
+  /// missing one.
   let possibleAncestors: [RevisionID]
 
-  /// Looks one document up; nil when nothing is missing. An id that can't be stored has nothing here: the
-  /// write will say what is wrong with it.
-  /// - Parameter marks: what the store knows of purged revisions.
+  /// Looks up one document; nil when nothing is missing. All revisions of an id that can't be stored are missing; the
+  /// later write reports what is wrong with the id.
+  /// - Parameter marks: the purged revisions that the store remembers.
   init?(
     _ id: String, of asked: [RevisionID], in view: any StoreView, _ marks: PurgeMarks
   ) throws {
@@ -41,18 +41,18 @@ struct MissingRevisions: Sendable {
   }
 }
 
-/// Looks a request's documents up in slices, each in one state of a store.
+/// Looks up the documents of a request in slices, each in one snapshot of the store.
 struct MissingRevisionsReader: Sendable {
   private let request: RevisionsRequest
   private var next = 0
-  /// Every document so far that something is missing of.
+  /// The documents found so far that have missing revisions.
   private(set) var missing: [MissingRevisions] = []
 
-  /// A reader of a request's documents.
+  /// Makes a reader of a request's documents.
   init(_ request: RevisionsRequest) { self.request = request }
 
-  /// Goes on in a state of the store until the slice is over.
-  /// - Returns: whether all documents are looked up.
+  /// Continues with a snapshot of the store until the slice is over.
+  /// - Returns: whether all documents have been looked up.
   mutating func read(_ view: any StoreView) throws -> Bool {
     let marks = try PurgeMarks(view)
     while next < request.documents.count {
@@ -71,7 +71,7 @@ struct MissingRevisionsReader: Sendable {
 ///
 /// Source: CouchDB, "POST /{db}/_revs_diff".
 package struct RevisionsRequest: Sendable {
-  /// Ids as they came, in order, each with its revisions.
+  /// The ids as received, in order, each with its revisions.
   let documents: [(id: String, revisions: [RevisionID])]
 
   /// Reads a body.
@@ -94,7 +94,7 @@ package struct RevisionsRequest: Sendable {
     self.documents = documents
   }
 
-  /// The revisions of a list.
+  /// The revisions in an array.
   static func revisions(_ list: JSONNode) throws -> [RevisionID] {
     var revisions: [RevisionID] = []
     for element in list.elements {

@@ -3,24 +3,24 @@ import JSON
 import Lanes
 import Stores
 
-/// Answers `open_revs` in slices, each from one state of a store.
+/// Answers `open_revs` in slices, each from one snapshot of the store.
 struct OpenRevisionsReader: AnswerReader {
   private let id: DocumentID
   private let wanted: OpenRevisions
   private let query: DocumentQuery
   private let form: OpenRevisions.Form
-  /// Nil before the first slice, and for an id never used.
+  /// The reader of the document; nil before the first slice, and for an id that was never used.
   private var reader: DocumentReader?
-  /// What is to be read; nil before the first slice.
+  /// The revisions to read; nil before the first slice.
   private var targets: [WantedRevisions.Target]?
-  /// How many of them are read.
+  /// The number of revisions that were read.
   private var next = 0
-  /// What was read already; nil for a revision that is missing.
+  /// The revisions that were read; the value is nil for one that is missing.
   private var known: [RevisionID: [UInt8]?] = [:]
   private var hasElements = false
   private(set) var text = AnswerText()
 
-  /// A reader of one document's revisions.
+  /// Makes a reader of one document's revisions.
   init(
     _ id: DocumentID, _ wanted: OpenRevisions, _ query: DocumentQuery, as form: OpenRevisions.Form
   ) {
@@ -62,7 +62,7 @@ struct OpenRevisionsReader: AnswerReader {
     case .these(let revisions):
       var wanted = WantedRevisions(revisions, by: reader, latest: query.latest)
       guard query.latest else { return revisions.flatMap { wanted.targets(of: $0) } }
-      // A leaf comes once then, and a revision's leaves are looked for once.
+      // With `latest` each leaf occurs once, and the leaves of each revision are looked up once.
       var (asked, seen): (Set<RevisionID>, Set<RevisionID>) = ([], [])
       return revisions.flatMap { revision in
         guard asked.insert(revision).inserted else { return [WantedRevisions.Target]() }
@@ -81,7 +81,7 @@ struct OpenRevisionsReader: AnswerReader {
       found = try reader?.revision(target.revision, at: target.place, in: view)
       if wanted != .all { known[target.revision] = .some(found) }
     }
-    // A leaf of before that is gone was superseded between two slices.
+    // The revision is no longer a leaf: a newer one replaced it between two slices.
     if found == nil, wanted == .all { return }
     hasElements = true
     switch form {
@@ -115,21 +115,21 @@ struct OpenRevisionsReader: AnswerReader {
   }
 }
 
-/// Which revisions of one document `open_revs` asks for.
+/// The revisions of one document that `open_revs` requests.
 ///
 /// Source: CouchDB, "GET /{db}/{docid}: open_revs".
 package enum OpenRevisions: Sendable, Equatable {
   /// Every leaf, tombstones included.
   case all
-  /// These, in order.
+  /// These revisions, in this order.
   case these([RevisionID])
 
-  /// How they are answered.
+  /// The format of the answer.
   package enum Form: Sendable, Equatable {
     /// A JSON array of `{"ok":…}` and `{"missing":…}`.
     case json
-    /// The same as `multipart/mixed`, one part a revision, for CouchDB's replicator. The boundary is 1 to 70 letters
-    /// and digits that occur in no document: random ones.
+    /// The same as `multipart/mixed`, one part for each revision, for CouchDB's replicator. The boundary has 1 to 70
+    /// random letters and digits, so that it does not occur in a document.
     ///
     /// Source: RFC 2046, section 5.1; CouchDB, "GET /{db}/{docid}: efficient multiple attachments retrieving".
     case multipart(boundary: String)
@@ -155,29 +155,29 @@ package enum OpenRevisions: Sendable, Equatable {
     "`open_revs` is `all` or a JSON array of revisions")
 }
 
-/// The revisions that `open_revs` and `_bulk_get` are about, found at once in the tree that was read first.
+/// The revisions that `open_revs` or `_bulk_get` requests, found at once in the tree that was read first.
 struct WantedRevisions: Sendable {
   /// A revision to read.
   struct Target: Sendable {
     /// The revision that was asked for.
     let asked: RevisionID
-    /// The one that is answered: itself, or a leaf that it led to.
+    /// The revision to answer: the same one, or a leaf that descends from it.
     let revision: RevisionID
-    /// Where that one stands in the tree; nil for an unknown one.
+    /// The index of that revision in the tree; nil for an unknown one.
     let place: Int?
   }
 
   private let reader: DocumentReader?
   private let latest: Bool
-  /// Where they stand in the tree; not used for a single one, which most requests ask for.
+  /// The indexes of the revisions in the tree; empty for a single revision, the most frequent request.
   private let places: [RevisionID: Int]
   private let single: (revision: RevisionID, place: Int?)?
-  /// Made for the first revision that is no leaf.
+  /// Computed for the first revision that is not a leaf.
   private var below: LeavesBelow?
 
-  /// Looks up all revisions that will be asked for.
-  /// - Parameter reader: a reader of the document with its tree; nil for an id never used.
-  /// - Parameter latest: whether a revision that is no leaf stands for the leaves that it led to.
+  /// Looks up all revisions that will be requested.
+  /// - Parameter reader: a reader of the document with its tree; nil for an id that was never used.
+  /// - Parameter latest: whether a revision that is not a leaf is replaced by the leaves that descend from it.
   init(_ revisions: [RevisionID], by reader: DocumentReader?, latest: Bool) {
     self.reader = reader
     self.latest = latest
@@ -192,7 +192,7 @@ struct WantedRevisions: Sendable {
     return leaves.map { Target(asked: $0, revision: $0, place: places[$0]) }
   }
 
-  /// What stands for a revision.
+  /// The revisions to answer for a requested revision.
   mutating func targets(of asked: RevisionID) -> [Target] {
     let place = single?.revision == asked ? single?.place : places[asked]
     guard latest, let place, let reader, reader.node(at: place)?.isLeaf == false else {
@@ -206,15 +206,15 @@ struct WantedRevisions: Sendable {
   }
 }
 
-/// Which of a document's revisions can still be read, as far as `_revs_info` has asked.
+/// The revisions of a document that can still be read, as far as `_revs_info` has looked them up.
 struct KeptBodies: Sendable {
-  /// Revisions near enough to a leaf: beyond them no body is kept, so none is looked for. Nil before the first
-  /// look.
+  /// The revisions close enough to a leaf. Beyond them no body is kept, so none is looked up. Nil before the first
+  /// look-up.
   private var near: Set<RevisionID>?
   private var isKept: [RevisionID: Bool] = [:]
 
-  /// Looks for the bodies of a revision's line, each once, until the slice is over.
-  /// - Returns: whether all are looked for.
+  /// Looks up the bodies of a revision and its ancestors, each once, until the slice is over.
+  /// - Returns: whether all have been looked up.
   mutating func look(
     for revision: RevisionID, of winner: Document, in tree: RevisionTree, _ view: any StoreView
   ) throws -> Bool {
@@ -231,7 +231,7 @@ struct KeptBodies: Sendable {
     return true
   }
 
-  /// CouchDB's word for what is left of a revision.
+  /// CouchDB's word for the state of a revision: `available`, `missing` or `deleted`.
   func status(of node: RevisionTree.Node, winner: RevisionID) -> String {
     if node.isDeleted { return "deleted" }
     return node.revision == winner || isKept[node.revision] == true ? "available" : "missing"

@@ -4,7 +4,7 @@ import JSON
 import Lanes
 import Stores
 
-/// Puts a query's answer together from the documents on its way.
+/// Builds the answer to a query from the candidates of its plan.
 struct QueryRun {
   private let request: FindRequest
   private let plan: QueryPlan
@@ -12,12 +12,12 @@ struct QueryRun {
   private var last: IndexEntry?
   private var skipped = 0
   private var results = 0
-  /// Candidates that were taken, and those of them whose documents were read.
+  /// How many candidates were examined, and for how many of them a document was read.
   private var (taken, documents) = (0, 0)
-  /// What matching may still cost.
+  /// The remaining cost that matching may have.
   var budget = SelectorBudget()
 
-  /// An answer without documents.
+  /// Makes an answer without documents.
   init(_ request: FindRequest, _ plan: QueryPlan) {
     self.request = request
     self.plan = plan
@@ -26,13 +26,13 @@ struct QueryRun {
     text.writer.beginArray()
   }
 
-  /// How many bytes the answer has.
+  /// The number of bytes of the answer.
   var byteCount: Int { text.count }
-  /// Whether the answer takes further documents.
+  /// Whether the answer can contain more documents.
   var wantsMore: Bool { results < request.limit }
 
-  /// How many places to look at next: as many as there may be results at first, for most ways lead
-  /// straight to them, then a full page.
+  /// How many positions to examine next. The first page has as many as there may be results, because most plans lead
+  /// straight to them; further pages are full.
   var pageSize: Int {
     guard taken == 0 else { return QueryLimits.pageDocuments }
     let wanted = request.limit.addingReportingOverflow(request.skip)
@@ -40,9 +40,9 @@ struct QueryRun {
       ? QueryLimits.pageDocuments : min(max(16, wanted.partialValue), QueryLimits.pageDocuments)
   }
 
-  /// Takes those that match.
-  /// - Throws: 400 `selector_too_costly`; 413 when the answer is longer than
-  ///   ``CouchLimits/answerBytes``; 503 when nobody waits for it any more.
+  /// Adds the candidates that match to the answer.
+  /// - Throws: 400 `selector_too_costly`; 413 when the answer is longer than ``CouchLimits/answerBytes``; 503 when the
+  ///   request has ended.
   mutating func take(_ candidates: [QueryCandidate]) async throws {
     for candidate in candidates where wantsMore {
       try await Slice.giveWay()
@@ -74,7 +74,7 @@ struct QueryRun {
   }
 
   /// The answer.
-  /// - Parameter examined: places that were looked at.
+  /// - Parameter examined: the number of positions that were examined.
   mutating func answer(examined: Int, time: Duration) -> CouchAnswer {
     let statistics = QueryStatistics(keys: examined, documents: documents, results: results)
     text.writer.endArray()
@@ -86,14 +86,14 @@ struct QueryRun {
     return CouchAnswer(200, inPieces: text.finish())
   }
 
-  /// Whether the next document is left out whatever it says.
+  /// Whether the next document is skipped whatever its content, because selector and index filter match all.
   private var isPassedOver: Bool {
     skipped < request.skip && request.selector.matchesAll
       && plan.index.definition?.filter?.matchesAll ?? true
   }
 
-  /// Checks the document as it is, which may have changed since the index took it in. What an index tells of a
-  /// document is what it said when the filter let it in.
+  /// Checks the document as it is now; it may have changed since it was indexed. For a covered document the index's
+  /// filter is not checked again: the index contains its content from when the filter matched.
   private mutating func matches(
     _ document: JSONNode, isCovered: Bool
   ) async throws -> Bool {
@@ -102,8 +102,8 @@ struct QueryRun {
     return try await filter.matches(document, givingWay: &budget)
   }
 
-  /// Where to go on. As in CouchDB the end of the walk has no bookmark of its own: the last one leads to
-  /// an empty answer, which leads to itself.
+  /// The `bookmark` of the answer. As in CouchDB the end has no bookmark of its own: the last bookmark leads to an
+  /// empty answer, which has the same bookmark.
   private var bookmark: String {
     last.map { QueryCursor(plan.index.way, $0).text } ?? request.bookmarkText
   }
@@ -125,17 +125,17 @@ struct QueryRun {
   }
 }
 
-/// A document that may match a query, and where it stands on the query's way.
+/// A document that may match a query, and its position in the query's order.
 struct QueryCandidate: Sendable {
-  /// Its place: its id, and its key where the way is an index.
+  /// The position: the document's id, and its key when the plan uses an index.
   let place: IndexEntry
-  /// The document as it would be answered, or as far as its index tells of it.
+  /// The document as in the answer, or the part of it that its index contains.
   let json: [UInt8]
-  /// Whether the index told of it, and the document was not read.
+  /// Whether the content comes from the index, so that the document was not read.
   var isCovered = false
 
-  /// The document, read.
-  /// - Throws: 500 `integrity_error` for bytes that are no document.
+  /// The parsed document.
+  /// - Throws: 500 `integrity_error` for bytes that are not a document.
   func parsed() throws -> JSONNode {
     do { return try ParsedJSON(json, limits: .stored).root } catch {
       throw ServiceError(
@@ -144,13 +144,13 @@ struct QueryCandidate: Sendable {
   }
 }
 
-/// A stretch of a walk, read from one state of a store until it is long enough.
+/// A page of a walk, read from one snapshot of the store until it is full.
 struct QueryPage: Sendable {
-  /// The documents that are there and live.
+  /// The documents that exist and are not deleted.
   private(set) var candidates: [QueryCandidate] = []
-  /// Places that were looked at, those of documents that are gone included.
+  /// How many positions were examined, those of removed documents included.
   private(set) var examined = 0
-  /// The place that was looked at last.
+  /// The position that was examined last.
   private(set) var last: IndexEntry?
 
   private let count: Int
@@ -159,7 +159,7 @@ struct QueryPage: Sendable {
   private let endsWithSlice: Bool
   private var size = 0
 
-  /// An empty page that takes so many places and, roughly, bytes.
+  /// Makes an empty page for this many positions and, roughly, bytes.
   init(
     count: Int, bytes: Int = QueryLimits.pageBytes, extras: DocumentExtras = DocumentExtras(),
     endsWithSlice: Bool = true
@@ -170,13 +170,14 @@ struct QueryPage: Sendable {
     self.endsWithSlice = endsWithSlice
   }
 
-  /// Whether the page takes no more. A page that is read in one piece ends with its slice, but not empty.
+  /// Whether the page takes no more. With `endsWithSlice` it also ends with the slice, but not before its first
+  /// position.
   var isFull: Bool {
     examined >= count || size >= bytes || (endsWithSlice && examined > 0 && Slice.isOver)
   }
 
-  /// Looks at a place.
-  /// - Parameter document: what stands there; nil, a tombstone or a design document leave the place empty.
+  /// Examines a position.
+  /// - Parameter document: the document at the position; nil, a tombstone or a design document adds no candidate.
   mutating func add(
     _ place: IndexEntry, _ document: Document?, in view: any StoreView
   ) throws {
@@ -188,7 +189,7 @@ struct QueryPage: Sendable {
     candidates.append(QueryCandidate(place: place, json: json))
   }
 
-  /// Takes what an index tells of a document.
+  /// Adds the content of a document that an index contains.
   mutating func add(_ place: IndexEntry, covered json: [UInt8]) {
     examined += 1
     last = place
@@ -197,25 +198,25 @@ struct QueryPage: Sendable {
   }
 }
 
-/// What a query took.
+/// The cost of a query.
 ///
 /// Source: CouchDB, "POST /{db}/_find: execution statistics".
 struct QueryStatistics: Sendable {
-  /// Places of an index that were looked at.
+  /// How many positions of an index were examined.
   var keys = 0
-  /// Documents that were read and matched.
+  /// How many documents were read and matched.
   var documents = 0
   /// Documents in the answer.
   var results = 0
 
-  /// How many documents may be read for each one in the answer without a warning, as in CouchDB
+  /// When more documents than this are read for each one in the answer, there is a warning, as in CouchDB
   /// (`index_scan_warning_threshold`).
   static let warningRatio = 10
 
-  /// Whether far more documents were read than are in the answer.
+  /// Whether far more documents were read than the answer contains.
   var isWasteful: Bool { documents > Self.warningRatio * max(1, results) }
 
-  /// The statistics as CouchDB gives them. Reads by quorum are a cluster's.
+  /// The statistics in CouchDB's form. Quorum reads exist only in a cluster.
   func json(_ time: Duration) -> JSONValue {
     [
       "total_keys_examined": .number(JSONNumber(keys)),
@@ -226,7 +227,7 @@ struct QueryStatistics: Sendable {
     ]
   }
 
-  /// Milliseconds with three places.
+  /// Milliseconds with three decimals.
   private static func milliseconds(_ time: Duration) -> JSONValue {
     let (seconds, attoseconds) = time.components
     let microseconds = max(0, seconds * 1_000_000 + attoseconds / 1_000_000_000_000)

@@ -3,14 +3,14 @@ import Documents
 import Lanes
 import Stores
 
-/// Walks a query's way, page by page, each from the store's state at that moment.
+/// Reads the candidates of a query plan page by page, each page from the snapshot of the store at that moment.
 struct QueryWalk {
   private enum Source {
-    /// Ranges of ids.
+    /// Ranges of document ids.
     case documents([DocumentRange])
-    /// An index's keys.
+    /// A range of an index's keys.
     case index(IndexDefinition, IndexRange)
-    /// Places that are known already, in the direction of the walk.
+    /// Positions that are known already, in the order in which they are read.
     case listed
   }
 
@@ -21,11 +21,11 @@ struct QueryWalk {
   private var source: Source = .listed
   private var listed: ArraySlice<IndexEntry> = []
   private var last: IndexEntry?
-  /// Places that were looked at.
+  /// How many positions were examined.
   private(set) var examined = 0
 
-  /// A walk that begins behind a place.
-  /// - Parameter extras: what comes with each document.
+  /// Makes a walk that begins after a position.
+  /// - Parameter extras: the extra members of each document.
   init(
     _ database: CouchDatabase, _ plan: QueryPlan, after place: IndexEntry?,
     extras: DocumentExtras = DocumentExtras()
@@ -37,8 +37,8 @@ struct QueryWalk {
     last = place
   }
 
-  /// Gets ready: brings an index up to date, or looks up what a short list names.
-  /// - Parameter budget: what an index's filter may cost.
+  /// Prepares the walk: brings an index up to date, or looks up the documents of a short list.
+  /// - Parameter budget: the cost that the index's filter may have.
   mutating func begin(_ budget: inout SelectorBudget) async throws {
     switch plan.part {
     case .nothing: break
@@ -62,7 +62,7 @@ struct QueryWalk {
   }
 
   /// The next documents; none only at the end.
-  /// - Parameter count: places to look at, at most.
+  /// - Parameter count: how many positions to examine at most.
   mutating func next(
     _ count: Int, _ budget: inout SelectorBudget
   ) async throws -> [QueryCandidate] {
@@ -84,7 +84,7 @@ struct QueryWalk {
     }
   }
 
-  // Ranges of ids.
+  // Ranges of document ids.
 
   private func documents(
     _ ranges: [DocumentRange], _ count: Int
@@ -95,7 +95,7 @@ struct QueryWalk {
       var page = QueryPage(count: count, extras: extras)
       for range in rest where !page.isFull {
         try view.documents(range) { document in
-          // A range can't leave out its start, so the walk up does here.
+          // A range always includes its start, so an ascending walk skips it here.
           if document.id == last?.id { return true }
           try page.add(IndexEntry(id: document.id, key: []), document, in: view)
           return !page.isFull
@@ -105,9 +105,9 @@ struct QueryWalk {
     }
   }
 
-  // Known places.
+  // Known positions.
 
-  /// Makes places, in ascending order, the rest of the walk.
+  /// Makes positions, in ascending order, the rest of the walk.
   private mutating func list(_ places: [IndexEntry]) {
     let ordered = isDescending ? places.reversed() : places
     source = .listed
@@ -139,7 +139,7 @@ struct QueryWalk {
     return page
   }
 
-  /// Reads further entries of an index. One that was removed meanwhile is replaced by what it would hold.
+  /// Reads further entries of an index. If the index was removed meanwhile, computes what it would contain.
   private mutating func refill(
     _ count: Int, _ definition: IndexDefinition, _ range: IndexRange,
     _ budget: inout SelectorBudget
@@ -163,20 +163,20 @@ struct QueryWalk {
     }
   }
 
-  /// Whether a place comes after another in the walk's direction: by key, then by id.
+  /// Whether a position comes after another in the walk's direction: by key, then by id.
   private func isBehind(_ place: IndexEntry, _ other: IndexEntry) -> Bool {
     isDescending ? place.precedes(other) : other.precedes(place)
   }
 }
 
-/// The live documents of a type, read in slices.
+/// Finds the live documents of a type, in slices.
 private struct TypedDocuments: Sendable {
-  /// By their changes. One that changes between two slices comes again.
+  /// The documents in the order of their changes. One that changes between two slices occurs twice.
   private(set) var entries: [IndexEntry] = []
   private var last: Int64 = 0
 
-  /// Goes on in a state of the store until the slice is over.
-  /// - Returns: whether all are found.
+  /// Continues with a snapshot of the store until the slice is over.
+  /// - Returns: whether all have been found.
   mutating func read(_ type: String, _ view: any StoreView) throws -> Bool {
     while true {
       let page = try view.changes(ofType: type, after: last, limit: QueryLimits.catchUpBatch)
@@ -189,15 +189,15 @@ private struct TypedDocuments: Sendable {
 }
 
 extension IndexEntry {
-  /// Whether the entry stands before another in an index: by key, then by id, both by bytes.
+  /// Whether the entry comes before another in an index: by key, then by id, both in byte order.
   func precedes(_ other: IndexEntry) -> Bool {
     key == other.key ? id < other.id : key.lexicographicallyPrecedes(other.key)
   }
 }
 
 extension DocumentRange {
-  /// The range in parts that hold no design document, in its direction. The id of every other document
-  /// starts with a byte below "_" or above it.
+  /// The range in parts that contain no design document, in the range's direction. The ids of design documents start
+  /// with "_"; the id of every other document starts with a lower or a higher byte.
   fileprivate var withoutDesigns: [DocumentRange] {
     var (low, high) = (self, self)
     if end.map({ "_".precedesBytes(of: $0) }) ?? true {
@@ -208,7 +208,7 @@ extension DocumentRange {
     return descending ? [high, low] : [low, high]
   }
 
-  /// What is left of the range behind an id, that id perhaps included in a walk up; nil for nothing.
+  /// The rest of the range after an id; an ascending rest includes the id itself. Nil when nothing is left.
   fileprivate func rest(after id: DocumentID?) -> DocumentRange? {
     guard let id = id?.text else { return self }
     var rest = self
@@ -227,7 +227,7 @@ extension DocumentRange {
 }
 
 extension IndexRange {
-  /// What is left of the range behind a place.
+  /// The rest of the range after an entry.
   fileprivate func rest(after place: IndexEntry?) -> IndexRange {
     guard let place else { return self }
     var rest = self

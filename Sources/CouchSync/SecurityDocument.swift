@@ -2,30 +2,30 @@ import Documents
 package import JSON
 package import Stores
 
-/// Who may use a database that the administrator made: CouchDB's security object.
+/// The users who may use a database that the administrator made: CouchDB's security object.
 ///
-/// Names of users count. Roles are kept and give nobody anything, since nobody has any but the
-/// administrator, who needs none. An empty list of members gives nobody anything either: what is public in
-/// CouchDB before version 3 is not public here.
+/// Only the names of users count. Roles are stored but grant nothing, because only the administrator has a role and
+/// needs no permission. An empty list of members grants nothing either: CouchDB before version 3 makes such a database
+/// public, this service does not.
 /// Source: CouchDB, "/{db}/_security".
 package struct SecurityDocument: Sendable, Equatable {
-  /// Names or roles in one list at most.
+  /// The most names or roles in one list.
   package static let maximumNames = 500
 
-  /// The object as it was put, without white space.
+  /// The object as it was sent, without white space.
   let bytes: [UInt8]
-  /// `admins.names`: who may also write design documents, purge and compact.
+  /// `admins.names`: the users who may also write design documents, purge and compact.
   package let administrators: [String]
-  /// `members.names`: who may read and write.
+  /// `members.names`: the users who may read and write.
   package let members: [String]
 
-  /// What a database has that was given none: CouchDB 3's default.
+  /// The object of a database for which none was set: CouchDB 3's default.
   package static let standard = SecurityDocument(
     bytes: Array(#"{"members":{"roles":["_admin"]},"admins":{"roles":["_admin"]}}"#.utf8),
     administrators: [], members: [])
 
-  /// Reads an object. Members that are not known are kept.
-  /// - Throws: 400 `bad_request` for what has not CouchDB's shape; 413 for a list longer than
+  /// Reads an object. Unknown members are kept.
+  /// - Throws: 400 `bad_request` for a value that does not have CouchDB's form; 413 for a list longer than
   ///   ``maximumNames``.
   package init(_ node: JSONNode) throws {
     guard node.kind == .object else {
@@ -73,9 +73,9 @@ package struct SecurityDocument: Sendable, Equatable {
 }
 
 extension CouchDatabase {
-  /// Begins a database that the administrator makes: with CouchDB 3's security, which lets nobody else in.
-  /// That object stands for the making, so that of several who make it at once one has made it.
-  /// - Throws: 412 `file_exists` when it was begun before.
+  /// Marks a database as made by the administrator, with CouchDB 3's default security, which admits nobody else. The
+  /// security object is the mark: when several requests make the same database at once, only one succeeds.
+  /// - Throws: 412 `file_exists` when the database has been made before.
   package func begin() async throws {
     try await updating { changes in
       guard try changes.local(SecurityDocument.id) == nil else {
@@ -86,15 +86,15 @@ extension CouchDatabase {
     }
   }
 
-  /// `GET /{db}/_security`: who may use the database; CouchDB 3's default where nobody has said, as for
-  /// everybody's own store, which is its owner's whatever this says.
+  /// `GET /{db}/_security`: the users who may use the database; CouchDB 3's default when none were set. A user's own
+  /// store also has this default, but belongs to its user whatever the object says.
   ///
   /// Source: CouchDB, "GET /{db}/_security".
   package func security() async throws -> CouchAnswer {
     CouchAnswer(try await SecurityDocument.stored(in: store).bytes)
   }
 
-  /// `PUT /{db}/_security`: says who may use the database, from the next request on.
+  /// `PUT /{db}/_security`: sets the users who may use the database, from the next request on.
   ///
   /// Source: CouchDB, "PUT /{db}/_security".
   package func setSecurity(_ security: SecurityDocument) async throws -> CouchAnswer {
@@ -108,11 +108,12 @@ extension CouchDatabase {
 }
 
 extension SecurityDocument {
-  /// Where a store keeps it: a note of the service's own, which no client can name and nobody replicates.
+  /// The local document of the service in which a store keeps the object. No client can name it, and it is not
+  /// replicated.
   static let id = LocalID(receipt: "security")
 
-  /// A store's own; ``standard`` where nobody has said.
-  /// - Throws: 500 `integrity_error` for one that can't be read, so that nobody gets in by it.
+  /// The security object of a store; ``standard`` when none was set.
+  /// - Throws: 500 `integrity_error` for an object that can't be read, so that it admits nobody.
   package static func stored(in store: DocumentStore) async throws -> SecurityDocument {
     let local = try await store.read { view in try view.local(id) }
     guard let local else { return .standard }

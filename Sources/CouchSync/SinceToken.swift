@@ -1,37 +1,36 @@
 import Documents
 package import Stores
 
-/// A place in a database's feed of changes, as clients keep it: `N-` and 16 hex digits. N is the sequence
-/// number. Eight digits are the store's ``StoreTag``, so that a token of another database is refused. Eight
-/// begin the store's epoch, so that a number of an earlier store of the same name, or of a copy that was set
-/// back, is known for what it is.
+/// A position in a database's change feed, as clients keep it: `N-` and 16 hexadecimal digits. N is the sequence. The
+/// first eight digits are the store's ``StoreTag``, so that a token of another database is refused. The other eight are
+/// the beginning of the store's epoch. They show that a token comes from an earlier store of the same name, or from a
+/// store that was later restored from an older copy.
 ///
-/// PouchDB reads the number before the dash with `parseInt`; else clients treat the token as opaque.
+/// PouchDB reads the number before the dash with `parseInt`; apart from that, clients treat the token as opaque.
 /// Source: CouchDB, "/db/_changes: since".
 package enum SinceToken: Sendable, Equatable {
   /// The beginning, `0`.
   case start
-  /// The end as it is when the request is answered, `now`.
+  /// The end at the time when the request is answered, `now`.
   case now
-  /// After a change of the store with this tag and an epoch that begins so.
+  /// After a change in the store with this tag and an epoch that begins with these digits.
   case after(Int64, tag: String, epoch: String)
 
   /// The longest token, in bytes.
   package static let maximumBytes = 128
-  /// Digits of the epoch that a token carries.
+  /// How many digits of the epoch a token contains.
   package static let epochDigits = 8
 
-  /// Where a token leads in the store as it is.
+  /// The position of a token in the present store.
   package struct Position: Sendable, Equatable {
-    /// The last change that the client has seen, 0 for none.
+    /// The sequence of the last change that the client has seen; 0 for none.
     package let sequence: Int64
-    /// Whether the token is of no use here any more, so that the feed starts over: its store was erased and
-    /// made again, or has lost the future that the token is of.
+    /// Whether the token is no longer valid, so that the feed starts again from the beginning: the store was erased and
+    /// made again, or no longer contains the change of the token.
     package let isRewound: Bool
   }
 
-  /// Reads a token: `0`, `now` or `N-<16 hex digits>`, also in quotation marks, as CouchDB's replicator
-  /// sends it.
+  /// Reads a token: `0`, `now` or `N-<16 hex digits>`, also in quotation marks, as CouchDB's replicator sends it.
   /// - Throws: 400 `bad_request` for any other text.
   package init(_ text: String) throws {
     guard text.utf8.count <= Self.maximumBytes else { throw Self.malformed }
@@ -64,19 +63,20 @@ package enum SinceToken: Sendable, Equatable {
   private static let malformed = ServiceError.badRequest(
     "Malformed sequence: `since` is `0`, `now` or a sequence that this database gave")
 
-  /// The token of a place in a store.
+  /// The token of a position in a store.
   package static func at(_ sequence: Int64, in info: StoreInfo, of tag: StoreTag) -> SinceToken {
     .after(sequence, tag: tag.digits, epoch: prefix(of: info.epoch))
   }
 
-  /// Checks that the token is of a store.
-  /// - Throws: 400 `bad_request` for the token of another.
+  /// Checks that the token belongs to a store.
+  /// - Throws: 400 `bad_request` for the token of another store.
   package func check(isOf store: StoreTag) throws {
     guard case .after(_, let tag, _) = self, !tag.equalsBytes(of: store.digits) else { return }
     throw ServiceError.badRequest("Malformed sequence: `since` is of another database")
   }
 
-  /// Where the token leads in its store. A client that has seen nothing has lost nothing.
+  /// The position of the token in its store. A token of sequence 0 is never rewound, because its client has seen no
+  /// change.
   package func position(in info: StoreInfo) -> Position {
     switch self {
     case .start: return Position(sequence: 0, isRewound: false)
@@ -102,16 +102,17 @@ package enum SinceToken: Sendable, Equatable {
   }
 }
 
-/// What names a store in the tokens that clients keep: the first digits of a hash of its name, so that a
-/// token tells nothing. A store that is erased and made again, or restored, keeps its tag.
+/// The identifier of a store in the tokens that clients keep: the first digits of a hash of its name, so that a token
+/// does not reveal the name. A store that is erased and made again, or restored, keeps its tag.
 package struct StoreTag: Sendable, Equatable {
-  /// Digits of a tag. Two stores of one client share a tag once in four thousand million.
+  /// The number of digits of a tag. The probability that two stores of one client share a tag is one in four thousand
+  /// million.
   package static let count = 8
 
   /// The digits.
   package let digits: String
 
-  /// The tag of a store, whether it has been made or not.
+  /// Makes the tag of a store, whether the store exists or not.
   package init(_ name: StoreName) {
     digits = Hex.digest(of: name.key, digits: Self.count)
   }

@@ -4,21 +4,21 @@ import CICU
 ///
 /// Source: Unicode Standard Annex 15, "Unicode Normalization Forms".
 package enum NormalForm: Sendable {
-  /// Normal form C: two spellings of one text, such as a composed and a decomposed "é", become one.
+  /// Normal form C: different encodings of a character, such as a composed and a decomposed "é", become the same.
   case canonical
-  /// Normal form KC: so do variants of a character, such as a full-width letter and the plain one.
+  /// Normal form KC: variants of a character, such as a full-width letter and the plain one, also become the same.
   case compatible
 }
 
 extension String {
-  /// The text in a normal form. Where ICU can't make it, for want of memory, the text as it is.
+  /// The text in a normal form; the unchanged text when ICU fails for lack of memory.
   ///
-  /// Each surrogate is half of a pair here, so that nothing is lost on the way through UTF-16.
+  /// A Swift string has no unpaired surrogates, so that the conversion to UTF-16 and back loses nothing.
   package func normalized(_ form: NormalForm) -> String {
     // ASCII is in every normal form.
     if utf8.allSatisfy({ $0 < 0x80 }) { return self }
     let text = Array(utf16)
-    // Usually as long as before; else ICU says how long.
+    // The result is usually as long as the text; otherwise ICU returns the required length.
     var room = text.count
     for _ in 1...2 {
       var status: Int32 = 0

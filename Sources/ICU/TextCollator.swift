@@ -1,20 +1,19 @@
 import CICU
 
-/// The root collation of Unicode (CLDR), by ICU: the order of texts in CouchDB's views and queries.
+/// The root collation of Unicode (CLDR), by ICU: the order of strings in CouchDB's views and queries.
 ///
 /// Source: <https://unicode-org.github.io/icu/userguide/collation/>; CouchDB, "Views collation".
 ///
-/// `@unchecked Sendable`: the collator is opened once and its attributes are never set. Every later
-/// call takes it as `const UCollator *`, and ICU lets several threads make such calls on one object
-/// at a time (ICU User Guide, "ICU Architectural Design: Thread-safe const APIs"). Only `deinit`
-/// changes it.
+/// `@unchecked Sendable`: the collator is opened once and its attributes are never set. Every later call takes it as
+/// `const UCollator *`, and ICU allows several threads to make such calls on one object at the same time (ICU User
+/// Guide, "ICU Architectural Design: Thread-safe const APIs"). Only `deinit` changes it.
 package final class TextCollator: @unchecked Sendable {
   private let collator: OpaquePointer
 
-  /// A text that changes whenever sort keys may: the collator's and the library's version.
+  /// The collator's and the library's version; it changes whenever sort keys may change.
   package let version: String
 
-  /// Opens the root collation; nil when ICU's data is not there.
+  /// Opens the root collation; nil when ICU's data is missing.
   package init?() {
     var status: Int32 = 0
     guard let collator = cicu_collator_open(&status), status <= 0 else { return nil }
@@ -29,9 +28,9 @@ package final class TextCollator: @unchecked Sendable {
     cicu_collator_close(collator)
   }
 
-  /// Below 0 when `left` comes first, above 0 when `right` does, and 0 when the collation makes no
-  /// difference between them, which texts of different bytes may be: "é" composed and decomposed,
-  /// or with a control character and without.
+  /// Below 0 when `left` comes first, above 0 when `right` comes first, and 0 when the collation regards them as equal.
+  /// Texts of different bytes can be equal: a composed and a decomposed "é", or a text with and without a control
+  /// character.
   package func compare(_ left: String, _ right: String) -> Int {
     var (left, right) = (left, right)
     return left.withUTF8 { left in
@@ -53,8 +52,8 @@ package final class TextCollator: @unchecked Sendable {
     }
   }
 
-  /// The bytes whose order is the collation's order: without a zero inside and with a zero at the
-  /// end. Texts that ``compare(_:_:)`` finds equal have the same.
+  /// The sort key: bytes whose order is the order of the collation. It contains no zero and ends with one. Texts that
+  /// ``compare(_:_:)`` regards as equal have the same key.
   package func sortKey(of text: String) -> [UInt8] {
     let units = Array(text.utf16)
     var room = units.count * 2 + 16

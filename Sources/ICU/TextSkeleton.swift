@@ -1,15 +1,15 @@
 import CICU
 
-/// What a text looks like: two texts that are easily taken for one another have the same skeleton.
+/// Computes skeletons of texts: two texts that look alike have the same skeleton.
 ///
 /// Source: Unicode Technical Standard 39, section 4, "Confusable Detection".
 ///
-/// `@unchecked Sendable`: the checker is opened once and never set, and ICU lets several threads ask one for
-/// skeletons at a time (uspoof.h, "Thread Safety"). Only `deinit` changes it.
+/// `@unchecked Sendable`: the checker is opened once and never changed, and ICU allows several threads to compute
+/// skeletons with it at the same time (uspoof.h, "Thread Safety"). Only `deinit` changes it.
 package final class TextSkeleton: @unchecked Sendable {
   private let checker: OpaquePointer
 
-  /// Opens ICU's data; nil when it is not there.
+  /// Opens ICU's data; nil when it is missing.
   package init?() {
     var status: Int32 = 0
     guard let checker = cicu_checker_open(&status), status <= 0 else { return nil }
@@ -18,10 +18,10 @@ package final class TextSkeleton: @unchecked Sendable {
 
   deinit { cicu_checker_close(checker) }
 
-  /// The skeleton's UTF-8; nil where ICU fails.
+  /// The skeleton of a text in UTF-8; nil when ICU fails.
   package func skeleton(of text: String) -> [UInt8]? {
     let bytes = Array(text.utf8)
-    // A character becomes one to eighteen others.
+    // One character becomes 1 to 18 others.
     var skeleton = [UInt8](repeating: 0, count: bytes.count * 24 + 16)
     let room = Int32(clamping: skeleton.count)
     var status: Int32 = 0

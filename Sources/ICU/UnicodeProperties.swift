@@ -1,20 +1,20 @@
 import CICU
 
-/// Properties of characters that Swift's own `Unicode.Scalar.Properties` does not have, by ICU.
+/// Properties of characters that Swift's `Unicode.Scalar.Properties` lacks, by ICU.
 ///
 /// Source: Unicode Standard Annex 44, "Unicode Character Database".
 extension Unicode.Scalar {
-  /// Whether it is another character's wide or narrow form, such as a full-width letter.
+  /// Whether it is the wide or narrow form of another character, such as a full-width letter.
   package var isWidthVariant: Bool { cicu_is_width_variant(value) != 0 }
-  /// Whether it is a conjoining jamo, of which old Hangul is written.
+  /// Whether it is a conjoining jamo, a part of a syllable in old Hangul.
   package var isConjoiningJamo: Bool { cicu_is_conjoining_jamo(value) != 0 }
-  /// Its class in the bidirectional algorithm; nil for classes that are not told apart here.
+  /// Its class in the bidirectional algorithm; nil for classes that ``TextDirection`` does not list.
   package var direction: TextDirection? { TextDirection(rawValue: cicu_direction(value)) }
-  /// Its script; nil for scripts that are not told apart here.
+  /// Its script; nil for scripts that ``TextScript`` does not list.
   package var script: TextScript? { TextScript(rawValue: cicu_script(value)) }
 }
 
-/// A class of the bidirectional algorithm (Unicode Standard Annex 9), by ICU's number.
+/// A class of the bidirectional algorithm (Unicode Standard Annex 9), with ICU's number.
 package enum TextDirection: Int32, Sendable {
   case leftToRight = 0
   case rightToLeft = 1
@@ -29,7 +29,7 @@ package enum TextDirection: Int32, Sendable {
   case boundaryNeutral = 18
 }
 
-/// A script that a rule asks for, by ICU's number.
+/// A script that a rule uses, with ICU's number.
 package enum TextScript: Int32, Sendable {
   case greek = 14
   case han = 17

@@ -1,14 +1,14 @@
 import Glibc
 
-/// An IPv4 or IPv6 address. An IPv4 address mapped into IPv6 (RFC 4291, section 2.5.5.2) is that IPv4 address.
+/// An IPv4 or IPv6 address. An IPv4 address mapped into IPv6 (RFC 4291, section 2.5.5.2) becomes that IPv4 address.
 package struct IPAddress: Sendable, Hashable {
   /// Its 4 or 16 bytes, the most significant first.
   package let bytes: [UInt8]
 
-  /// Reads `192.0.2.7`, `2001:db8::1` or `fe80::1%eth0`, whose zone does not count; nil for anything else.
+  /// Reads `192.0.2.7`, `2001:db8::1` or `fe80::1%eth0`, whose zone is ignored; nil for anything else.
   package init?(_ text: String) {
     let address = String(text.prefix { $0 != "%" })
-    // A C string would end there.
+    // The C function would stop at a NUL.
     guard !address.utf8.contains(0) else { return nil }
     if let bytes = Self.parse(address, AF_INET, 4) {
       self.bytes = bytes
@@ -27,13 +27,14 @@ package struct IPAddress: Sendable, Hashable {
   }
 }
 
-/// A block of addresses, written as `192.0.2.0/24` or `2001:db8::/32` (RFC 4632, RFC 4291 section 2.3). An address
-/// alone is a block of one.
+/// A block of addresses, written as `192.0.2.0/24` or `2001:db8::/32` (RFC 4632, RFC 4291 section 2.3). A single
+/// address is a block of one.
 package struct CIDRBlock: Sendable, Equatable {
   private let address: [UInt8]
   private let prefixLength: Int
 
-  /// Reads a block; nil for anything else. `10.1.2.3/8` is none: its author meant either one address or a shorter one.
+  /// Reads a block; nil for anything else. `10.1.2.3/8` is refused, because its author meant either one address or a
+  /// shorter one.
   package init?(_ text: String) {
     let parts = text.split(separator: "/", omittingEmptySubsequences: false)
     guard let first = parts.first, parts.count <= 2, !first.contains("%"),
@@ -66,23 +67,23 @@ package struct CIDRBlock: Sendable, Equatable {
   package static let reserved = [
     "0.0.0.0/8", "127.0.0.0/8", "169.254.0.0/16", "224.0.0.0/4", "240.0.0.0/4", "::/128", "::1/128",
     "fe80::/10", "ff00::/8",
-    // Where one cloud keeps its metadata for IPv6.
+    // The IPv6 metadata service of one cloud provider.
     "fd00:ec2::254/128",
   ].compactMap(CIDRBlock.init)
 
-  /// The addresses of this machine.
+  /// The loopback addresses.
   package static let loopback = ["127.0.0.0/8", "::1/128"].compactMap(CIDRBlock.init)
 }
 
-/// Where a request comes from, as far as limits tell addresses apart: a whole IPv4 address, or the 64-bit
-/// prefix that one subscriber of IPv6 owns (RFC 6177, RFC 7421).
+/// The address of a client as limits use it: a whole IPv4 address, or the 64-bit prefix of one IPv6 subscriber (RFC
+/// 6177, RFC 7421).
 package struct ClientAddress: Sendable, Hashable {
-  /// The address or prefix as text, such as `192.0.2.7` or `2001:db8::/64`; `unknown` for all that
-  /// have no such address.
+  /// The address or prefix as text, such as `192.0.2.7` or `2001:db8::/64`; `unknown` for every client without such an
+  /// address.
   package let prefix: String
 
-  /// The prefix of an address in text. A zone (`%eth0`) is left out, an IPv4 address mapped into IPv6
-  /// (RFC 4291 section 2.5.5.2) is that IPv4 address.
+  /// Makes the prefix of an address in text. A zone (`%eth0`) is ignored. An IPv4 address mapped into IPv6 (RFC 4291
+  /// section 2.5.5.2) becomes that IPv4 address.
   package init(_ text: String) {
     switch IPAddress(text)?.bytes {
     case let bytes? where bytes.count == 4: prefix = Self.dotted(bytes)

@@ -1,38 +1,37 @@
 /// Why a text was refused as JSON, and where.
 package struct JSONError: Error, Sendable, Equatable, CustomDebugStringConvertible {
-  /// The reasons for a refusal; the raw values are the words of the public interface.
+  /// The reasons for a refusal; the raw values are part of the public interface.
   package enum Code: String, Sendable {
     /// The text does not follow the grammar of RFC 8259.
     case invalidJSON = "invalid_json"
-    /// A string holds bytes that are not UTF-8 (RFC 3629), or an escaped surrogate without its
-    /// pair.
+    /// A string contains bytes that are not UTF-8 (RFC 3629), or an escaped surrogate without its pair.
     case invalidUTF8 = "invalid_utf8"
-    /// An object has two members of one name, compared by UTF-8 bytes once escapes are resolved.
+    /// An object has two members of the same name, compared by UTF-8 bytes with escapes resolved.
     case duplicateKey = "duplicate_key"
-    /// Past ``JSONLimits/maximumDepth``.
+    /// The nesting exceeds ``JSONLimits/maximumDepth``.
     case tooDeep = "too_deep"
-    /// Past ``JSONLimits/maximumBytes``.
+    /// The text exceeds ``JSONLimits/maximumBytes``.
     case tooLarge = "too_large"
-    /// Past ``JSONLimits/maximumMembers``.
+    /// An object exceeds ``JSONLimits/maximumMembers``.
     case tooManyMembers = "too_many_members"
-    /// Past ``JSONLimits/maximumValues``.
+    /// The text exceeds ``JSONLimits/maximumValues``.
     case tooManyValues = "too_many_values"
-    /// Past ``JSONLimits/maximumStringBytes``.
+    /// A string exceeds ``JSONLimits/maximumStringBytes``.
     case stringTooLong = "string_too_long"
-    /// Past ``JSONLimits/maximumNumberDigits`` or ``JSONLimits/maximumExponent``.
+    /// A number exceeds ``JSONLimits/maximumNumberDigits`` or ``JSONLimits/maximumExponent``.
     case numberOutOfRange = "number_out_of_range"
   }
 
-  /// What is wrong.
+  /// The reason.
   package let code: Code
 
-  /// Where, in bytes from the start of the text: the first byte that cannot be there, or the start
-  /// of the string, number, name or bracket at fault. Equals the length of a text that ends too
-  /// early.
+  /// The position of the error, in bytes from the start of the text: the first byte that the grammar does not allow, or
+  /// the start of the string, number, name or bracket in error. It equals the length of a text that ends too early; for
+  /// ``Code/tooLarge`` it is the limit.
   package let offset: Int
 
-  /// The RFC 6901 pointer to the repeated member of a ``Code/duplicateKey``; `nil` for the other
-  /// codes and for a pointer of more than 1,024 bytes.
+  /// The RFC 6901 pointer to the repeated member of a ``Code/duplicateKey``; nil for the other codes and when the
+  /// pointer would have more than 1,024 bytes.
   package let pointer: String?
 
   /// An error at a byte offset.
@@ -42,8 +41,8 @@ package struct JSONError: Error, Sendable, Equatable, CustomDebugStringConvertib
     self.pointer = pointer
   }
 
-  /// Whether one value of a text is at fault whose brackets and strings may all be right, so that the values beside
-  /// it could be read.
+  /// Whether the error is in one value of a text whose brackets and strings may all be correct, so that the values
+  /// beside it could be read.
   package var isOfOneValue: Bool {
     switch code {
     case .duplicateKey, .invalidUTF8, .tooDeep, .tooManyMembers, .stringTooLong, .numberOutOfRange:
@@ -52,7 +51,7 @@ package struct JSONError: Error, Sendable, Equatable, CustomDebugStringConvertib
     }
   }
 
-  /// A sentence for the client: it names the offset and, for a repeated member, the pointer.
+  /// A sentence for the client, with the offset and, for a repeated member, the pointer.
   package var reason: String {
     switch code {
     case .invalidJSON:

@@ -1,6 +1,6 @@
-/// The escapes of a JSON string (RFC 8259 section 7), read and written.
+/// Reads and writes the escapes of a JSON string (RFC 8259 section 7).
 enum JSONEscape {
-  /// The UTF-16 code unit that the escape `\uXXXX` at `offset` writes; `nil` if it is not one.
+  /// The UTF-16 code unit of the escape `\uXXXX` at `offset`; nil when there is no such escape.
   static func unit(in text: Span<UInt8>, at offset: Int) -> UInt16? {
     guard JSONByte.at(offset, in: text) == JSONByte.backslash,
       JSONByte.at(offset + 1, in: text) == JSONByte.letterU
@@ -18,8 +18,8 @@ enum JSONEscape {
     return unit
   }
 
-  /// The scalar whose escape, of one or two code units, starts at `offset` with the unit `first`;
-  /// `nil` for a surrogate without its pair.
+  /// The scalar whose escape, of one or two code units, begins at `offset` with the unit `first`; nil for an unpaired
+  /// surrogate.
   static func scalar(in text: Span<UInt8>, at offset: Int, first: UInt16) -> Unicode.Scalar? {
     guard 0xD800...0xDBFF ~= first else { return Unicode.Scalar(first) }
     guard let second = unit(in: text, at: offset + 6), 0xDC00...0xDFFF ~= second else {
@@ -54,8 +54,7 @@ enum JSONEscape {
     }
   }
 
-  /// Appends a string in quotation marks with the fewest escapes: those that RFC 8785 section
-  /// 3.2.2.2 asks for.
+  /// Appends a string in quotation marks with the fewest escapes, those that RFC 8785 section 3.2.2.2 requires.
   static func appendQuoted(_ content: UnsafeBufferPointer<UInt8>, to output: inout [UInt8]) {
     output.append(JSONByte.quote)
     var run = 0
@@ -103,24 +102,24 @@ enum JSONEscape {
   }
 }
 
-/// One string of a text, checked: its extent, and whether it has escapes.
+/// Checks one string of a text and finds its end.
 struct JSONStringScan {
   /// The byte offset after the closing quotation mark.
   private(set) var end: Int
 
-  /// Whether the string has escapes, so that its bytes are not its characters.
+  /// Whether the string has escapes, so that its bytes differ from its characters.
   private(set) var isEscaped = false
 
-  /// The bytes that resolving the escapes saves.
+  /// The number of bytes by which the string is shorter with its escapes resolved.
   private var saved = 0
 
   /// Checks the string whose opening quotation mark is at `start`.
   ///
-  /// - Parameter limit: The most bytes of UTF-8 that the string may have without its escapes.
+  /// - Parameter limit: The most bytes of UTF-8 that the string may have with escapes resolved.
   init(_ text: Span<UInt8>, from start: Int, limit: Int) throws(JSONError) {
     end = start + 1
     while true {
-      // No further than shows that it is too long.
+      // Skips only as far as needed to see that the string is too long.
       skipPlain(text, to: start + min(limit, text.count) + saved + 9)
       guard end - start - 1 - saved <= limit else {
         throw JSONError(code: .stringTooLong, offset: start)
@@ -141,8 +140,7 @@ struct JSONStringScan {
     end += 1
   }
 
-  /// Passes over plain ASCII, eight bytes at a time; the last bytes of a text are left to the
-  /// caller.
+  /// Skips plain ASCII, eight bytes at a time. Fewer than eight bytes at the end of the text are left to the caller.
   @inline(__always)
   private mutating func skipPlain(_ text: Span<UInt8>, to bound: Int) {
     while text.count - end >= 8, end < bound {
@@ -157,8 +155,8 @@ struct JSONStringScan {
     }
   }
 
-  /// Passes over one sequence of UTF-8 bytes, by table 3-7 of the Unicode Standard: shortest form
-  /// only, no surrogates, nothing past U+10FFFF.
+  /// Skips one UTF-8 sequence, by table 3-7 of the Unicode Standard: shortest form only, no surrogates, nothing above
+  /// U+10FFFF.
   private mutating func takeSequence(_ text: Span<UInt8>, lead: UInt8) throws(JSONError) {
     let length: Int
     var second: ClosedRange<UInt8> = 0x80...0xBF

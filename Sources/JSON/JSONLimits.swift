@@ -1,38 +1,38 @@
-/// How much JSON a reader takes before it refuses the text.
+/// The limits of a JSON text. A reader refuses a text that exceeds one.
 ///
-/// RFC 8259 section 9 lets an implementation set such limits. Each has its own ``JSONError/Code``,
-/// so a client learns which one it met.
+/// RFC 8259 section 9 allows an implementation to set such limits. Each limit has its own ``JSONError/Code``, except
+/// that the two limits of numbers share one, so a client learns which limit its text exceeds.
 package struct JSONLimits: Sendable, Equatable {
-  /// The longest text, in bytes of UTF-8, white space included. Never more than 256 MiB less one
-  /// byte, whatever is set here: what is kept of a text has offsets of 32 bits.
+  /// The longest text, in bytes of UTF-8, white space included. Never more than 256 MiB less one byte, whatever is set
+  /// here: nodes store offsets in 32 bits.
   package var maximumBytes: Int
 
-  /// The deepest nesting, in arrays and objects open at once: `[[1]]` is 2 deep. Never more than
-  /// 512, whatever is set here, because reading and writing recurse.
+  /// The deepest nesting, in arrays and objects that are open at once: `[[1]]` is 2 deep. Never more than 512, whatever
+  /// is set here, because writing is recursive.
   package var maximumDepth: Int
 
-  /// The most members of one object, in members.
+  /// The most members of one object.
   package var maximumMembers: Int
 
-  /// The longest string or member name, in bytes of UTF-8 once its escapes are resolved.
+  /// The longest string or member name, in bytes of UTF-8 with escapes resolved.
   package var maximumStringBytes: Int
 
-  /// The most significant digits of one number, counted as written from the first digit that is not
-  /// zero (all digits of a zero count). The digits of an exponent have the same limit.
+  /// The most significant digits of one number, counted as written from the first digit that is not zero (all digits of
+  /// a zero count). The digits of an exponent have the same limit.
   package var maximumNumberDigits: Int
 
-  /// The largest magnitude of a number's decimal exponent in scientific form: `1234` is 1.234e3, so
-  /// its exponent is 3. It holds for the number and, so that nothing hides in a run of zeros, for
-  /// its digits without the written exponent. 308 is the last decade that a double covers fully.
+  /// The largest magnitude of a number's decimal exponent in scientific form: `1234` is 1.234e3, so its exponent is 3.
+  /// The limit applies to the number and also to its digits without the written exponent, so that a long run of zeros
+  /// can't evade it. 308 is the last decade that a double covers fully.
   package var maximumExponent: Int
 
-  /// The most values, arrays, objects and what stands in them all counted.
+  /// The most values; arrays, objects and the values in them all count.
   package var maximumValues: Int
 
-  /// The most values of a text, unless it is said otherwise: 2,000,000.
+  /// The default for the most values of a text: 2,000,000.
   package static let standardValues = 2_000_000
 
-  /// Limits with the given sizes; the units are those of the properties.
+  /// Makes limits of the given sizes, in the units of the properties.
   package init(
     maximumBytes: Int, maximumDepth: Int = 64, maximumMembers: Int = 10_000,
     maximumStringBytes: Int = 512 * 1024, maximumNumberDigits: Int = 64,
@@ -47,18 +47,18 @@ package struct JSONLimits: Sendable, Equatable {
     self.maximumValues = maximumValues
   }
 
-  /// One document: 1 MiB.
+  /// The limits of one document: 1 MiB.
   package static let document = JSONLimits(maximumBytes: 1024 * 1024)
 
-  /// A request that carries many documents: 16 MiB.
+  /// The limits of a request that carries many documents: 16 MiB.
   package static let request = JSONLimits(maximumBytes: 16 * 1024 * 1024)
 
-  /// What was stored once, the members that an answer adds included: it was checked when it came, by limits that may
-  /// have been other ones.
+  /// The limits of a stored document with the members that an answer adds. The document was checked when it was stored,
+  /// possibly with other limits.
   package static let stored = JSONLimits(
     maximumBytes: request.maximumBytes, maximumDepth: document.maximumDepth + 2,
     maximumMembers: request.maximumBytes, maximumStringBytes: request.maximumBytes)
 
-  /// A request of a few members, such as a sign-in: 64 KiB.
+  /// The limits of a request of a few members, such as a sign-in: 64 KiB.
   package static let small = JSONLimits(maximumBytes: 64 * 1024)
 }

@@ -1,11 +1,11 @@
 /// The members of an object, in the order of the text.
 package struct JSONMembers: Sequence, IteratorProtocol, Sendable {
   private let text: JSONText
-  /// Where the next name begins; nil behind the last member.
+  /// The offset of the next name; nil after the last member.
   private var offset: Int?
   private var index: Int
 
-  /// The members of a node; none if it is no object.
+  /// Makes the members of a node; none when it is not an object.
   init(of node: JSONNode) {
     text = node.text
     (offset, index) = text.content(of: node.place, in: JSONByte.openBrace)
@@ -17,7 +17,7 @@ package struct JSONMembers: Sequence, IteratorProtocol, Sendable {
     let bytes = text.bytes
     let span = bytes.span
     let (name, behindName) = text.place(at: start, index, in: span)
-    // Over the colon.
+    // Skips the colon.
     let colon = text.skipSpace(Int(name.end), in: span)
     let valueStart = text.skipSpace(colon + 1, in: span)
     let (value, next) = text.place(at: valueStart, behindName, in: span)
@@ -30,11 +30,11 @@ package struct JSONMembers: Sequence, IteratorProtocol, Sendable {
 /// The elements of an array, in order.
 package struct JSONElements: Sequence, IteratorProtocol, Sendable {
   private let text: JSONText
-  /// Where the next element begins; nil behind the last.
+  /// The offset of the next element; nil after the last one.
   private var offset: Int?
   private var index: Int
 
-  /// The elements of a node; none if it is no array.
+  /// Makes the elements of a node; none when it is not an array.
   init(of node: JSONNode) {
     text = node.text
     (offset, index) = text.content(of: node.place, in: JSONByte.openBracket)
@@ -58,17 +58,17 @@ package struct JSONMember: Sendable {
   package struct Place: Sendable {
     private let nameStart: UInt32
     private let nameEnd: UInt32
-    /// Where its value stands.
+    /// The place of its value in the text.
     let value: JSONText.Place
 
-    /// A member by the bytes of its name, with the quotation marks, and its value.
+    /// Makes the place of a member from the bytes of its name, with the quotation marks, and of its value.
     @inline(__always)
     init(name: JSONText.Place, value: JSONText.Place) {
       (nameStart, nameEnd) = (name.start, name.end)
       self.value = value
     }
 
-    /// A member of which nothing but its name is known, which begins at an offset.
+    /// Makes the place of a member of which only the name is known; the name begins at `start`.
     init(nameAt start: Int, of text: Span<UInt8>) {
       let end = JSONScan.endOfString(at: start, in: text, shorterThan: .max) ?? start + 2
       let name = JSONText.Place(
@@ -81,10 +81,10 @@ package struct JSONMember: Sendable {
     var name: Range<Int> { Int(nameStart)..<Int(nameEnd) }
   }
 
-  /// The text.
+  /// The text that contains the member.
   let text: JSONText
 
-  /// Where it stands.
+  /// The member's place in the text.
   package let place: Place
 
   private var namePlace: JSONText.Place {
@@ -104,13 +104,12 @@ package struct JSONMember: Sendable {
     JSONNode(text: text, place: place.value)
   }
 
-  /// Whether the name, escapes resolved, has exactly these UTF-8 bytes; makes no `String` of a name
-  /// without escapes.
+  /// Whether the name, escapes resolved, has exactly these UTF-8 bytes. Makes no `String` for a name without escapes.
   package func nameEquals(_ other: String) -> Bool {
     text.string(namePlace, equals: other)
   }
 
-  /// Whether the name, escapes resolved, starts with `_`, which CouchDB keeps for itself.
+  /// Whether the name, escapes resolved, starts with `_`, which CouchDB reserves.
   package var nameStartsWithUnderscore: Bool {
     let first = text.bytes[place.name.lowerBound + 1]
     return first == JSONByte.backslash ? name.utf8.first == 0x5F : first == 0x5F

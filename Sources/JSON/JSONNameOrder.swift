@@ -1,27 +1,27 @@
-/// Members of one object in the order of the UTF-8 bytes of their names, escapes resolved.
+/// Sorts the members of one object by the UTF-8 bytes of their names, escapes resolved.
 struct JSONNameOrder {
-  /// A member, and where the characters of its name are.
+  /// A member and the characters of its name.
   private struct Name {
     let member: JSONMember.Place
-    /// Whether `content` is a range of the resolved characters instead of the text.
+    /// Whether `content` is a range of the resolved characters, not of the text.
     let isResolved: Bool
-    /// The offsets of the characters.
+    /// The offsets of the characters of the name.
     let content: Range<Int>
-    /// The first eight bytes; see ``JSONBytes/prefix(_:_:)``.
+    /// The first eight bytes of the name; see ``JSONBytes/prefix(_:_:)``.
     let prefix: UInt64
   }
 
-  /// The members; those of equal names stand together in the order of the text.
+  /// The sorted members; those with equal names are in the order of the text.
   let members: [JSONMember.Place]
 
-  /// The first name, in the order of the text, that repeats an earlier one: its bytes, with the quotation marks.
+  /// The bytes of the first name, in the order of the text, that repeats an earlier one, with the quotation marks.
   private(set) var firstRepeated: Range<Int>?
 
-  /// Orders members.
+  /// Sorts members.
   init(_ members: [JSONMember.Place], text: Span<UInt8>) {
     var names: [Name] = []
     names.reserveCapacity(members.count)
-    // The characters of the names that have escapes.
+    // The resolved characters of the names that have escapes.
     var escaped: [UInt8] = []
     for member in members { names.append(Self.name(member, &escaped, text)) }
     let characters = escaped
@@ -30,7 +30,7 @@ struct JSONNameOrder {
     for index in names.indices.dropFirst() where isSorted {
       isSorted = Self.precedes(names[index - 1], names[index], text, resolved) == true
     }
-    // Most writers keep their order, so that a document already stored is often sorted.
+    // Most writers keep the order of members, so a document that was stored before is often sorted.
     guard !isSorted else {
       self.members = members
       return
@@ -74,16 +74,16 @@ struct JSONNameOrder {
   }
 }
 
-/// The member names of the objects that a parser has open, innermost object last.
+/// The member names of the objects that a parser has open, innermost object last, to find repeated names.
 struct JSONOpenNames: Sendable {
-  /// The most names that are compared each with each; of more the prints are sorted.
+  /// Up to this many names are compared pairwise; the hashes of more names are sorted.
   private static let mostPairwise = 32
 
-  /// A part of every print, so that nobody knows which names have equal ones.
+  /// Random input of every hash, so that a client can't choose names with equal hashes.
   private static let seed = UInt64.random(in: .min ... .max)
 
-  /// The offset of a name's first byte in the low 32 bits, and above it a print of its characters: equal names have
-  /// equal prints.
+  /// The offset of a name's first byte in the low 32 bits, and a hash of its characters in the high 32 bits: equal
+  /// names have equal hashes.
   private var entries: [UInt64] = []
 
   /// Adds a name of the innermost object.
@@ -95,12 +95,12 @@ struct JSONOpenNames: Sendable {
     entries.append(UInt64(truncatingIfNeeded: name.lowerBound) | print << 32)
   }
 
-  /// Takes the innermost object's names away and returns the first that repeats an earlier one.
+  /// Removes the innermost object's names and returns the first name that repeats an earlier one.
   mutating func removeLast(_ count: Int, text: Span<UInt8>) -> Range<Int>? {
     defer { entries.removeLast(min(count, entries.count)) }
     guard count > 1 else { return nil }
     if count <= Self.mostPairwise { return firstRepeatedPairwise(count, text) }
-    // By their prints, those with equal ones by where they stand.
+    // Sorted by hash, and those with equal hashes by their offset.
     let sorted = entries.suffix(count).sorted()
     var first: Range<Int>?
     var start = 0
@@ -129,7 +129,7 @@ struct JSONOpenNames: Sendable {
     return nil
   }
 
-  /// The member whose name an entry stands for, as far as it is known.
+  /// The member whose name an entry describes; only its name is known.
   private static func name(at entry: UInt64, of text: Span<UInt8>) -> JSONMember.Place {
     let start = Int(entry & 0xFFFF_FFFF)
     return JSONMember.Place(nameAt: start, of: text)

@@ -1,17 +1,17 @@
-/// A value in a ``ParsedJSON``: a cheap pointer into it, which keeps the whole text alive.
+/// A value in a ``ParsedJSON``: a cheap reference into the text, which keeps the whole text alive.
 package struct JSONNode: Sendable {
   /// The kinds of values of RFC 8259 section 3.
   package enum Kind: Sendable, Equatable {
     case null, bool, number, string, array, object
   }
 
-  /// The text.
+  /// The text that contains the value.
   let text: JSONText
 
-  /// Where the value stands.
+  /// The place of the value in the text.
   let place: JSONText.Place
 
-  /// Its first byte, which tells its kind.
+  /// The first byte of the value, which determines its kind.
   @inline(__always)
   private var first: UInt8 { text.bytes[Int(place.start)] }
 
@@ -30,7 +30,7 @@ package struct JSONNode: Sendable {
   /// Whether this is `null`.
   package var isNull: Bool { first == 0x6E }
 
-  /// The truth value, if it is one.
+  /// The Boolean; nil for any other kind.
   package var bool: Bool? {
     switch first {
     case 0x74: true
@@ -39,29 +39,29 @@ package struct JSONNode: Sendable {
     }
   }
 
-  /// The characters of a string with its escapes resolved, if it is one.
+  /// The characters of a string, escapes resolved; nil for any other kind.
   package var string: String? {
     first == JSONByte.quote ? text.string(place) : nil
   }
 
-  /// The number as written, if it is one.
+  /// The number as written; nil for any other kind.
   package var number: JSONNumber? {
     guard kind == .number else { return nil }
     return JSONNumber(checked: String(decoding: text.bytes[place.range], as: UTF8.self))
   }
 
-  /// The integer, if it is a number written without a point or an exponent that fits.
+  /// The integer, when this is a number without a point or an exponent that fits into `Int`; otherwise nil.
   package var int: Int? {
     number?.int
   }
 
-  /// The double nearest to the number, if it is one.
+  /// The double nearest to the number; nil for any other kind.
   package var double: Double? {
     number?.double
   }
 
-  /// The number of elements of an array or members of an object; 0 for any other kind. Counts them, unless they are
-  /// more than 64 KiB.
+  /// The number of elements of an array or members of an object; 0 for any other kind. It is known for a value of 64
+  /// KiB or more; in a smaller one they are counted.
   package var count: Int {
     switch first {
     case JSONByte.openBracket: text.extents.items(Int(place.index)) ?? elements.count { _ in true }
@@ -70,13 +70,13 @@ package struct JSONNode: Sendable {
     }
   }
 
-  /// Whether this is a string of exactly these UTF-8 bytes; makes no `String`.
+  /// Whether this is a string of exactly these UTF-8 bytes. Makes no `String` when the string has no escapes.
   package func stringEquals(_ other: String) -> Bool {
     first == JSONByte.quote && text.string(place, equals: other)
   }
 
-  /// The value of the member whose name has exactly these UTF-8 bytes; `nil` if there is none or
-  /// this is no object. Looks at every member in turn.
+  /// The value of the first member whose name has exactly these UTF-8 bytes; nil when there is none or this is not an
+  /// object. Looks at the members one after the other.
   package subscript(name: String) -> JSONNode? {
     for member in members where member.nameEquals(name) {
       return member.value
@@ -84,17 +84,17 @@ package struct JSONNode: Sendable {
     return nil
   }
 
-  /// The element at a position from 0; `nil` if there is none or this is no array. Steps over the
-  /// elements before it: to visit them all, use ``elements``.
+  /// The element at a position from 0; nil when there is none or this is not an array. Steps over the elements before
+  /// it: use ``elements`` to visit all of them.
   package subscript(position: Int) -> JSONNode? {
     guard position >= 0 else { return nil }
     return elements.dropFirst(position).first { _ in true }
   }
 
-  /// Where the value stands in its text, in eight bytes; see ``value(at:)``.
+  /// The place of the value in its text, in eight bytes; see ``value(at:)``.
   package var position: UInt64 { UInt64(place.start) << 32 | UInt64(place.index) }
 
-  /// The value of the same text at a position that ``position`` gave.
+  /// The value of the same text at a position that ``position`` returned.
   package func value(at position: UInt64) -> JSONNode {
     let bytes = text.bytes
     let (place, _) = text.place(
@@ -114,7 +114,7 @@ package struct JSONNode: Sendable {
 }
 
 extension JSONNode {
-  /// The value apart from its text.
+  /// A copy of the value without its text.
   package var value: JSONValue {
     switch kind {
     case .null: return .null
@@ -136,7 +136,7 @@ extension JSONNode {
     return output
   }
 
-  /// The value in its one canonical spelling; see ``appendCanonical(to:)``.
+  /// The value in its canonical form; see ``appendCanonical(to:)``.
   package var canonical: [UInt8] {
     var output: [UInt8] = []
     output.reserveCapacity(place.range.count)
@@ -144,8 +144,8 @@ extension JSONNode {
     return output
   }
 
-  /// An object of some of this one's members.
-  /// - Parameter isCanonical: whether as ``appendCanonical(to:)`` writes it, or as ``appendMinified(to:)``.
+  /// An object of some of this object's members.
+  /// - Parameter isCanonical: true for the form of ``appendCanonical(to:)``, false for that of ``appendMinified(to:)``.
   package func object(of members: [JSONMember.Place], isCanonical: Bool) -> [UInt8] {
     var output: [UInt8] = []
     output.reserveCapacity(place.range.count)
@@ -153,31 +153,29 @@ extension JSONNode {
     return output
   }
 
-  /// Appends the value without white space between tokens. Strings and numbers are exactly as
-  /// written, escapes included, and the order is kept.
+  /// Appends the value without white space between tokens. Strings, with their escapes, numbers and the order of
+  /// members are kept as written.
   package func appendMinified(to output: inout [UInt8]) {
     JSONOutput(text: text, isCanonical: false).append(place, to: &output)
   }
 
-  /// Appends the value so that texts that differ only in white space, in the order of members or in
-  /// the escapes of strings give the same bytes: no white space, members in the order of the UTF-8
-  /// bytes of their names, and strings with the fewest escapes (RFC 8785 section 3.2.2.2). Numbers
-  /// are as written, unlike RFC 8785, so `1` and `1.0` stay different.
+  /// Appends the value in its canonical form: without white space, with members in the order of the UTF-8 bytes of
+  /// their names, and with strings of the fewest escapes (RFC 8785 section 3.2.2.2). Texts that differ only in white
+  /// space, order of members or escapes give the same bytes. Numbers are kept as written, unlike in RFC 8785, so `1`
+  /// and `1.0` stay different.
   package func appendCanonical(to output: inout [UInt8]) {
     JSONOutput(text: text, isCanonical: true).append(place, to: &output)
   }
 }
 
-/// A text that has been read: its bytes and how long the larger parts of it are. No `String`, `Array` or
-/// `Dictionary` of its content exists until somebody asks for one.
+/// A text that has been parsed: its bytes, and the lengths of its larger parts. It contains no `String`, `Array` or
+/// `Dictionary` of its content; a node makes one when asked.
 package struct ParsedJSON: Sendable {
   private let text: JSONText
 
-  /// Reads one JSON text (RFC 8259): UTF-8 without a byte order mark, no name twice in an object,
-  /// and numbers kept as they are written. Strings are checked down to the last escape, so nothing
-  /// that is asked of the nodes can fail later.
-  ///
-  /// Throws the first fault; a repeated name is found when its object ends.
+  /// Parses one JSON text (RFC 8259): UTF-8 without a byte order mark, no name twice in an object, numbers kept as
+  /// written. Every string and escape is checked, so that no later read of a node can fail.
+  /// - Throws: the first error in the text; a repeated name is found when its object ends.
   package init(_ bytes: [UInt8], limits: JSONLimits) throws(JSONError) {
     var reader = JSONReader(bytes, limits: limits)
     while true {
@@ -202,23 +200,24 @@ package struct ParsedJSON: Sendable {
   }
 }
 
-/// Reads a text in parts, so that others have their turn between them.
+/// Parses a text in parts, so that other tasks can run between them.
 package struct JSONReader: Sendable {
-  /// Bytes of a part: 64 KiB, which take a fraction of a millisecond. A string that begins in it belongs to it.
+  /// The size of a part in bytes: 64 KiB, which take a fraction of a millisecond. A string that begins in a part
+  /// belongs to it.
   package static let partBytes = 64 << 10
 
   private let bytes: [UInt8]
   private var parser: JSONParser
 
-  /// A reader at the beginning of a text.
+  /// Makes a reader at the beginning of a text.
   package init(_ bytes: [UInt8], limits: JSONLimits) {
     self.bytes = bytes
     parser = JSONParser(for: bytes.span, limits: limits)
   }
 
-  /// Reads the next part.
-  /// - Returns: the text, once all of it is read.
-  /// - Throws: as ``ParsedJSON/init(_:limits:)``.
+  /// Parses the next part.
+  /// - Returns: the parsed text, once its end is reached; nil before.
+  /// - Throws: the same errors as ``ParsedJSON/init(_:limits:)``.
   package mutating func next(bytes count: Int = JSONReader.partBytes) throws(JSONError)
     -> ParsedJSON?
   {

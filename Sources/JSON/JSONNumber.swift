@@ -1,5 +1,5 @@
-/// A number exactly as a text writes it: `1`, `1.0` and `10e-1` are three different values here, so
-/// what was stored is what is answered.
+/// A number exactly as a text writes it: `1`, `1.0` and `10e-1` are three different values, so that an answer contains
+/// what was stored.
 package struct JSONNumber: Sendable, Hashable {
   /// The number in the grammar of RFC 8259 section 6, in ASCII.
   package let text: String
@@ -9,7 +9,7 @@ package struct JSONNumber: Sendable, Hashable {
     text = String(integer)
   }
 
-  /// A number from its text; `nil` if that is not exactly one JSON number within the limits of
+  /// Makes a number from its text; nil when the text is not exactly one JSON number within the limits of
   /// ``JSONLimits/document``.
   package init?(text: String) {
     let bytes = Array(text.utf8)
@@ -18,28 +18,27 @@ package struct JSONNumber: Sendable, Hashable {
     self.text = text
   }
 
-  /// A number that a parser has checked.
+  /// Makes a number that a parser has checked.
   init(checked text: String) {
     self.text = text
   }
 
-  /// The value, if it is written as an integer, without a point or an exponent, and fits.
+  /// The value, when it is written without a point or an exponent and fits into `Int`; otherwise nil.
   package var int: Int? {
     Int(text)
   }
 
-  /// The nearest double: for arithmetic only, never for what is stored. `nil` never occurs for a
-  /// number within the default limits.
+  /// The nearest double: for arithmetic only, never for stored values. It is never nil for a number within the default
+  /// limits.
   package var double: Double? {
     Double(text)
   }
 }
 
 extension JSONNumber {
-  /// The offset after the number that starts at `start`.
-  ///
-  /// Throws ``JSONError/Code/invalidJSON`` at the byte that the grammar does not allow, and
-  /// ``JSONError/Code/numberOutOfRange`` at the start of a number past the limits.
+  /// The offset after the number that begins at `start`.
+  /// - Throws: ``JSONError/Code/invalidJSON`` at the byte that the grammar does not allow, and
+  ///   ``JSONError/Code/numberOutOfRange`` at the start of a number that exceeds the limits.
   static func end(
     in text: Span<UInt8>, from start: Int, limits: JSONLimits
   ) throws(JSONError) -> Int {
@@ -47,7 +46,7 @@ extension JSONNumber {
     var end = try digits(text, first, of: start)
     let startsWithZero = JSONByte.at(first, in: text) == 0x30
     if startsWithZero, end != first + 1 { throw JSONError(code: .invalidJSON, offset: first + 1) }
-    // The digits from the first that is not zero, and that one's decimal place.
+    // The number of digits from the first nonzero digit on, and that digit's decimal place.
     var significant = end - first
     var place = startsWithZero ? 0 : significant - 1
     if JSONByte.at(end, in: text) == JSONByte.point {
@@ -77,11 +76,11 @@ extension JSONNumber {
     return end
   }
 
-  /// Digits in a row that are more than any limit allows.
+  /// A run of this many digits is out of range under any limits.
   private static let manyDigits = 1 << 16
 
-  /// The offset after the digits, at least one, that start at `start`.
-  /// - Parameter number: where their number starts.
+  /// The offset after the digits, at least one, that begin at `start`.
+  /// - Parameter number: the offset at which their number begins.
   @inline(__always)
   private static func digits(
     _ text: Span<UInt8>, _ start: Int, of number: Int
@@ -97,7 +96,7 @@ extension JSONNumber {
     return end
   }
 
-  /// The value of some digits; a large one stands for all that are larger, far outside any limit.
+  /// The value of some digits. A value beyond a trillion is not computed further, because it is far outside any limit.
   private static func value(_ text: Span<UInt8>, _ range: Range<Int>) -> Int {
     var value = 0
     for index in range where value < 1_000_000_000_000 {

@@ -1,7 +1,7 @@
-/// An object: members in an order, each name once by its UTF-8 bytes.
+/// An object: ordered members, each with a name that occurs once, compared by UTF-8 bytes.
 ///
-/// Two objects are equal if they have the same members in any order, as RFC 8259 section 4 calls
-/// them unordered. A look-up passes over the members in turn.
+/// Two objects are equal if they have the same members in any order, because RFC 8259 section 4 calls an object
+/// unordered. Looking up a name takes linear time.
 package struct JSONObject: Sendable {
   /// A name and its value.
   package typealias Member = (name: String, value: JSONValue)
@@ -12,15 +12,14 @@ package struct JSONObject: Sendable {
   /// An object without members.
   package init() {}
 
-  /// An object of these members; of a name that occurs twice, the last value stays at the first
-  /// place.
+  /// Makes an object of these members. When a name occurs twice, the last value takes the place of the first.
   package init(_ members: some Sequence<(String, JSONValue)>) {
     for (name, value) in members {
       append(name, value)
     }
   }
 
-  /// The members of a text, whose names the parser has found different.
+  /// Makes an object of parsed members; the parser has checked that their names differ.
   init(checked members: JSONMembers) {
     for member in members {
       self.members.append((member.name, member.value.value))
@@ -37,8 +36,8 @@ package struct JSONObject: Sendable {
     members.isEmpty
   }
 
-  /// The value of a member by the UTF-8 bytes of its name. Setting `nil` removes the member;
-  /// setting a value replaces it in its place or appends it.
+  /// The value of the member whose name has these UTF-8 bytes. Setting nil removes the member; setting a value replaces
+  /// the present one at its position, or appends a member.
   package subscript(name: String) -> JSONValue? {
     get {
       place(of: name).map { members[$0].value }
@@ -53,12 +52,12 @@ package struct JSONObject: Sendable {
     }
   }
 
-  /// Adds a member at the end; if there is one of that name, its value is replaced in its place.
+  /// Appends a member; when there is one of that name, replaces its value at its position.
   package mutating func append(_ name: String, _ value: JSONValue) {
     self[name] = value
   }
 
-  /// Puts the members in the order of the UTF-8 bytes of their names.
+  /// Sorts the members by the UTF-8 bytes of their names.
   mutating func sort() {
     members.sort { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
   }
@@ -69,14 +68,14 @@ package struct JSONObject: Sendable {
 }
 
 extension JSONObject: ExpressibleByDictionaryLiteral {
-  /// An object; of a name that occurs twice, the last value stays.
+  /// Makes an object; when a name occurs twice, the last value wins.
   package init(dictionaryLiteral elements: (String, JSONValue)...) {
     self.init(elements)
   }
 }
 
 extension JSONObject: Hashable {
-  /// Whether both have the same members, in any order.
+  /// Whether both objects have the same members, in any order.
   package static func == (one: JSONObject, other: JSONObject) -> Bool {
     guard one.count == other.count else { return false }
     if one.isSame(as: other) { return true }
@@ -86,7 +85,7 @@ extension JSONObject: Hashable {
     return sorted.0.isSame(as: sorted.1)
   }
 
-  /// Feeds the members so that their order does not count.
+  /// Adds the members to the hasher, independently of their order.
   package func hash(into hasher: inout Hasher) {
     var sum = 0
     for (name, value) in members {

@@ -1,23 +1,24 @@
-/// Where the parts of one array or object stand in a text, found by brackets and strings alone.
+/// The ranges of the parts of one array or object in a text, found only by brackets, commas and strings.
 ///
-/// It takes apart a text that the parser refuses for one of its values, so that the others can be read, and one that
-/// was checked before. Nothing is checked within a part: whoever does not know it has it parsed. It needs no stack, however deep the text is nested.
+/// It splits a text that the parser refuses because of one value, so that the other values can be read, and also a text
+/// that was checked before. It does not check the parts: a caller that needs checked parts parses them. It uses no
+/// stack, however deeply the text is nested.
 package struct JSONOutline: Sendable {
   /// One element or member.
   package struct Part: Sendable {
-    /// A member's name with its quotation marks; nil for an element.
+    /// The range of a member's name with its quotation marks; nil for an element.
     package let name: Range<Int>?
-    /// The value.
+    /// The range of the value.
     package let value: Range<Int>
   }
 
   /// The parts in the order of the text.
   package private(set) var parts: [Part] = []
-  /// Whether it is an object.
+  /// Whether the whole is an object.
   package let isObject: Bool
 
-  /// Finds the parts of the array or object that a range of a text holds; nil for anything else, and where the
-  /// brackets, commas and colons of the outermost level are not JSON's.
+  /// Finds the parts of the array or object in a range of a text. Nil when the range contains anything else, and when
+  /// the brackets, commas and colons of the outermost level are not valid JSON.
   package init?(_ bytes: [UInt8], in range: Range<Int>) {
     guard range.upperBound <= bytes.count else { return nil }
     let text = bytes.span.extracting(..<range.upperBound)
@@ -40,7 +41,7 @@ package struct JSONOutline: Sendable {
     else { return nil }
   }
 
-  /// The value of the last member of a name; nil where there is none.
+  /// The range of the value of the last member with this name; nil when there is none.
   package func value(named name: String, in bytes: [UInt8]) -> Range<Int>? {
     parts.last { part in
       guard let range = part.name, let parsed = try? ParsedJSON(Array(bytes[range]), limits: .small)
@@ -88,7 +89,7 @@ package struct JSONOutline: Sendable {
     return nil
   }
 
-  /// The offset behind the string that begins here; nil where none does or it does not end.
+  /// The offset after the string that begins at `start`; nil when no string begins there or it does not end.
   private static func endOfString(_ text: Span<UInt8>, from start: Int) -> Int? {
     guard JSONByte.at(start, in: text) == JSONByte.quote else { return nil }
     var offset = start + 1
@@ -109,18 +110,19 @@ package struct JSONOutline: Sendable {
   }
 }
 
-/// How long the arrays, objects and long strings of a text are, in the order in which they begin: what lets a reader
-/// step over one.
+/// The lengths of the arrays, objects and long strings of a text, in the order in which they begin. With them a reader
+/// can step over a value.
 ///
-/// All else is short, and its end is found in the text, which was checked. So what is kept of a text takes at most
-/// twice its bytes, of `[[[…]]]`, and next to nothing of a usual one. A word of 4 bytes has, from the low bits, the
-/// bytes of the value (16), how many words follow for what stands in it (15), and a flag: with it the other bits are
-/// the place in a list of those of 64 KiB or more.
+/// All other values are short, and a reader finds their ends in the text, which was checked. The lengths take at most
+/// twice the bytes of the text, for `[[[…]]]`, and very little for a usual text. A word has 4 bytes. From the low bits
+/// on it contains the bytes of the value (16 bits), the number of following words for the values in it (15 bits), and a
+/// flag. When the flag is set, the value has 64 KiB or more, and the other bits are its index in the list of such
+/// values.
 struct JSONExtents: Sendable {
-  /// Bytes from which on a string, with its quotation marks, has a word.
+  /// A string of this many bytes or more, with its quotation marks, has a word.
   static let longString = 256
 
-  /// The words of longer values.
+  /// The lengths of a value of 64 KiB or more.
   private struct Long: Sendable {
     let bytes: UInt32
     let words: UInt32
@@ -132,8 +134,8 @@ struct JSONExtents: Sendable {
 
   private static let flag: UInt32 = 1 << 31
 
-  /// None yet for a text of so many bytes and values at most. Room for a long text is taken at once, as growing would
-  /// take as much again; what is not used of it takes no memory.
+  /// Makes an empty list for a text of at most this many bytes and values. It reserves the capacity for a long text at
+  /// once, because growing would take as much again; unused capacity takes no memory.
   init(forBytes bytes: Int, values: Int) {
     words.reserveCapacity(bytes > 64 << 10 ? min(bytes / 2, values) : min(bytes / 64, 256) + 4)
   }
@@ -141,14 +143,14 @@ struct JSONExtents: Sendable {
   /// The index of the next word.
   var count: Int { words.count }
 
-  /// Begins a value; returns its index.
+  /// Begins a value and returns its index.
   mutating func open() -> Int {
     words.append(0)
     return words.count - 1
   }
 
   /// Ends the value at an index.
-  /// - Parameter items: how many elements or members it has.
+  /// - Parameter items: the number of its elements or members.
   mutating func close(_ index: Int, bytes: Int, items: Int) {
     let within = words.count - index - 1
     guard bytes > 0xFFFF else {
@@ -162,7 +164,7 @@ struct JSONExtents: Sendable {
         items: UInt32(truncatingIfNeeded: items)))
   }
 
-  /// How many bytes the value at an index takes, and the index of the next value that does not stand in it.
+  /// The number of bytes of the value at an index, and the index of the next value that is not inside it.
   @inline(__always)
   func extent(_ index: Int) -> (bytes: Int, next: Int) {
     let word = words[index]
@@ -173,7 +175,8 @@ struct JSONExtents: Sendable {
     return (Int(word & 0xFFFF), index + 1 + Int(word >> 16))
   }
 
-  /// How many elements or members the value at an index has, if it is so long that counting them would take long.
+  /// The number of elements or members of the value at an index; nil for a value below 64 KiB, in which they are
+  /// quickly counted.
   func items(_ index: Int) -> Int? {
     let word = words[index]
     return word & Self.flag == 0 ? nil : Int(long[Int(word & ~Self.flag)].items)

@@ -1,9 +1,9 @@
-/// Reads one text, or says why it cannot; part by part, where the text is long.
+/// Parses one text, in parts where the text is long.
 ///
-/// The grammar is that of RFC 8259 and nothing more: no byte order mark, no comment, no trailing
-/// comma. The text is handed to each step beside the parser, which itself keeps only where it is.
+/// The grammar is exactly that of RFC 8259: no byte order mark, no comment, no trailing comma. The caller passes the
+/// text to each step; the parser itself keeps only its position and the lengths of what it has read.
 struct JSONParser: Sendable {
-  /// The deepest nesting that any limit can allow: writing a value calls itself once for each level.
+  /// The deepest nesting that any limit can allow. Writing a value recurses once for each level.
   static let deepestNesting = 512
 
   /// The longest text that any limit can allow, in bytes.
@@ -14,23 +14,23 @@ struct JSONParser: Sendable {
     let isObject: Bool
     /// The index of its extent.
     let index: Int
-    /// Its first byte.
+    /// The offset of its first byte.
     let start: Int
-    /// How many of its elements or members have ended.
+    /// The number of its elements or members that have ended.
     var count = 0
-    /// Where the name of the member that is being read begins.
+    /// The offset of the name of the member that is being read.
     var name = 0
   }
 
-  /// What comes next.
+  /// What the parser expects next.
   private enum Step {
     case value, firstElement, firstName, name, colon, comma, end
   }
 
-  /// How long what has been read is.
+  /// The lengths of the arrays, objects and long strings read so far.
   private(set) var extents: JSONExtents
 
-  /// Whether white space stood outside strings.
+  /// Whether white space occurred outside strings.
   private(set) var hasSpace = false
 
   /// The limits in force.
@@ -41,13 +41,13 @@ struct JSONParser: Sendable {
 
   private var step = Step.value
 
-  /// The values that have begun.
+  /// The number of values that have begun.
   private var values = 0
 
-  /// The arrays and objects that are open, innermost last.
+  /// The open arrays and objects, innermost last.
   private var frames: [Frame] = []
 
-  /// The names of the objects among them.
+  /// The member names of the open objects.
   private var names = JSONOpenNames()
 
   /// A parser for a text.
@@ -56,8 +56,8 @@ struct JSONParser: Sendable {
     extents = JSONExtents(forBytes: text.count, values: limits.maximumValues)
   }
 
-  /// Reads on, by so many bytes and what belongs to the token that is reached then.
-  /// - Returns: whether the text is read to its end.
+  /// Reads the next `bytes` bytes, and on to the end of the token reached then.
+  /// - Returns: whether the text has been read to its end.
   mutating func read(_ text: Span<UInt8>, bytes: Int) throws(JSONError) -> Bool {
     let longest = min(limits.maximumBytes, Self.longestText)
     guard text.count <= longest else { throw JSONError(code: .tooLarge, offset: longest) }
@@ -136,7 +136,7 @@ struct JSONParser: Sendable {
     }
   }
 
-  /// Reads a string or a name; returns whether it has escapes.
+  /// Reads a string or a name and returns whether it has escapes.
   @discardableResult
   private mutating func readString(_ text: Span<UInt8>) throws(JSONError) -> Bool {
     let string = try JSONStringScan(text, from: offset, limit: limits.maximumStringBytes)
@@ -202,8 +202,8 @@ enum JSONPointer {
   ///
   /// - Parameters:
   ///   - name: The bytes of the member's name, with the quotation marks.
-  ///   - frames: What is open around that object.
-  /// - Returns: `nil` if the pointer has more than ``maximumBytes``.
+  ///   - frames: The arrays and objects that are open around that object.
+  /// - Returns: nil when the pointer is longer than ``maximumBytes``.
   static func text(
     of name: Range<Int>, below frames: [JSONParser.Frame], text: Span<UInt8>
   ) -> String? {

@@ -3,26 +3,26 @@ final class JSONText: Sendable {
   /// The text as it was given.
   let bytes: [UInt8]
 
-  /// How long what stands in it is.
+  /// The lengths of the text's arrays, objects and long strings.
   let extents: JSONExtents
 
-  /// Whether white space stands outside strings.
+  /// Whether there is white space outside strings.
   let hasSpace: Bool
 
-  /// A text that a parser has read to its end.
+  /// Makes a text that a parser has read to its end.
   init(_ bytes: [UInt8], read parser: consuming JSONParser) {
     self.bytes = bytes
     extents = parser.extents
     hasSpace = parser.hasSpace
   }
 
-  /// A value's place in the text.
+  /// The place of a value in the text.
   package struct Place: Sendable {
     /// The offset of its first byte.
     let start: UInt32
-    /// The offset behind its last one.
+    /// The offset after its last byte.
     let end: UInt32
-    /// The index of the first extent that does not belong to what stands before it.
+    /// The index of the first extent that does not belong to a preceding value.
     let index: UInt32
 
     /// The offsets of its bytes.
@@ -30,7 +30,7 @@ final class JSONText: Sendable {
     var range: Range<Int> { Int(start)..<Int(end) }
   }
 
-  /// The value that begins at an offset, and the index of the next extent behind it.
+  /// The place of the value that begins at `start`, and the index of the first extent after it.
   @inline(__always)
   func place(at start: Int, _ index: Int, in text: Span<UInt8>) -> (place: Place, next: Int) {
     let (end, next) = end(at: start, index, in: text)
@@ -41,7 +41,7 @@ final class JSONText: Sendable {
     )
   }
 
-  /// The offset behind the value or name that begins at one, and the index of the next extent behind it.
+  /// The offset after the value or name that begins at `start`, and the index of the first extent after it.
   @inline(__always)
   private func end(at start: Int, _ index: Int, in text: Span<UInt8>) -> (end: Int, next: Int) {
     switch text[start] {
@@ -58,9 +58,9 @@ final class JSONText: Sendable {
     }
   }
 
-  /// Where the first element or member of an array or object begins, nil where there is none, and the index of the
-  /// first extent in it.
-  /// - Parameter bracket: what it has to begin with.
+  /// The offset of the first element or member of an array or object, nil when it is empty, and the index of the first
+  /// extent in it.
+  /// - Parameter bracket: the bracket that the value must begin with; the offset is nil for any other value.
   func content(of place: Place, in bracket: UInt8) -> (offset: Int?, index: Int) {
     let bytes = bytes
     let (start, index) = (place.range.lowerBound, Int(place.index) + 1)
@@ -69,7 +69,7 @@ final class JSONText: Sendable {
     return (first + 1 == place.range.upperBound ? nil : first, index)
   }
 
-  /// Where the element or member behind an offset begins; nil where the array or object ends.
+  /// The offset of the next element or member after `end`; nil at the end of the array or object.
   @inline(__always)
   func next(behind end: Int, in text: Span<UInt8>) -> Int? {
     let offset = skipSpace(end, in: text)
@@ -77,7 +77,7 @@ final class JSONText: Sendable {
     return skipSpace(offset + 1, in: text)
   }
 
-  /// The offset of the next byte that is no white space.
+  /// The offset of the next byte that is not white space.
   @inline(__always)
   func skipSpace(_ start: Int, in text: Span<UInt8>) -> Int {
     guard hasSpace else { return start }
@@ -104,7 +104,7 @@ final class JSONText: Sendable {
     let content = place.range.lowerBound + 1..<place.range.upperBound - 1
     let (bytes, wanted) = (bytes, other.utf8)
     let span = wanted.span
-    // No escape is shorter than what it stands for.
+    // An escape is never shorter than what it represents.
     guard content.count >= span.count else { return false }
     guard content.count == span.count else {
       return JSONScan.isEscaped(content, in: bytes.span)
@@ -115,9 +115,9 @@ final class JSONText: Sendable {
   }
 }
 
-/// Finds ends in a text that was checked.
+/// Finds the ends of values in a checked text.
 enum JSONScan {
-  /// The offset behind the string that begins at one; nil for one that is not shorter than so many bytes.
+  /// The offset after the string that begins at `start`; nil when the string has `bytes` bytes or more.
   @inline(__always)
   static func endOfString(
     at start: Int, in text: Span<UInt8>, shorterThan bytes: Int = JSONExtents.longString
@@ -145,7 +145,7 @@ enum JSONScan {
     return nil
   }
 
-  /// The offset behind the number that begins at one.
+  /// The offset after the number that begins at `start`.
   @inline(__always)
   static func endOfNumber(at start: Int, in text: Span<UInt8>) -> Int {
     var end = start + 1
@@ -153,7 +153,7 @@ enum JSONScan {
     return end
   }
 
-  /// Whether some of these bytes of a string are an escape.
+  /// Whether these bytes of a string contain an escape.
   static func isEscaped(_ range: Range<Int>, in text: Span<UInt8>) -> Bool {
     var offset = range.lowerBound
     while range.upperBound - offset >= 8 {
@@ -200,7 +200,7 @@ enum JSONByte {
   /// `u`
   static var letterU: UInt8 { 0x75 }
 
-  /// Whether the byte is one of the four that may stand between tokens.
+  /// Whether the byte is one of the four white space characters of JSON.
   @inline(__always)
   static func isSpace(_ byte: UInt8) -> Bool {
     byte == 0x20 || byte == 0x0A || byte == 0x0D || byte == 0x09
@@ -212,15 +212,15 @@ enum JSONByte {
     byte &- 0x30 < 10
   }
 
-  /// The byte at an offset, or NUL, which the grammar allows nowhere, past the end.
+  /// The byte at an offset; past the end NUL, which the grammar never allows.
   @inline(__always)
   static func at(_ offset: Int, in text: Span<UInt8>) -> UInt8 {
     offset < text.count ? text[offset] : 0
   }
 
-  /// A mask of the bytes of `word` that end a run of plain text in a string: a quotation mark, a
-  /// backslash, a control character or any byte that is not ASCII. Bit 7 of the lowest such byte is
-  /// right; bits above it may be set falsely, because a borrow travels upwards.
+  /// A mask of the bytes of `word` that end a run of plain text in a string: a quotation mark, a backslash, a control
+  /// character or any byte that is not ASCII. Bit 7 of the lowest such byte is correct. Bits above it may be set
+  /// wrongly, because a borrow affects the higher bytes.
   @inline(__always)
   static func interruptions(in word: UInt64) -> UInt64 {
     let quotes = word ^ (ones &* UInt64(quote))
@@ -232,14 +232,14 @@ enum JSONByte {
   }
 
   /// A mask of the bytes of `word` that end a run of a checked string: a quotation mark or a backslash. Bit 7 of the
-  /// lowest such byte is right; bits above it may be set falsely.
+  /// lowest such byte is correct; bits above it may be set wrongly.
   @inline(__always)
   static func ends(in word: UInt64) -> UInt64 {
     let quotes = word ^ (ones &* UInt64(quote))
     return (((quotes &- ones) & ~quotes) & tops) | backslashes(in: word)
   }
 
-  /// The same of backslashes alone.
+  /// A mask of the bytes of `word` that are backslashes, with the same restriction as ``ends(in:)``.
   @inline(__always)
   static func backslashes(in word: UInt64) -> UInt64 {
     let backslashes = word ^ (ones &* UInt64(backslash))
@@ -250,17 +250,17 @@ enum JSONByte {
   private static var tops: UInt64 { 0x8080_8080_8080_8080 }
 }
 
-/// Comparisons of stretches of bytes, by value and never by Unicode equivalence.
+/// Comparisons of byte ranges, by value and never by Unicode equivalence.
 enum JSONBytes {
-  /// Whether two stretches hold the same bytes.
+  /// Whether two ranges contain the same bytes.
   static func same(
     _ one: Span<UInt8>, _ first: Range<Int>, _ other: Span<UInt8>, _ second: Range<Int>
   ) -> Bool {
     first.count == second.count && precedes(one, first, other, second) == nil
   }
 
-  /// Whether the first stretch comes before the second in the order of their bytes, a prefix first;
-  /// `nil` if they are the same.
+  /// Whether the first range comes before the second in the order of their bytes, a prefix first; nil when they are the
+  /// same.
   static func precedes(
     _ one: Span<UInt8>, _ first: Range<Int>, _ other: Span<UInt8>, _ second: Range<Int>
   ) -> Bool? {
@@ -281,8 +281,7 @@ enum JSONBytes {
     return first.count == second.count ? nil : first.count < second.count
   }
 
-  /// The first eight bytes of a stretch as a number that orders as they do, with zeros for bytes
-  /// that are missing.
+  /// The first eight bytes of a range as a number with the same order as the bytes; zeros stand for missing bytes.
   static func prefix(_ text: Span<UInt8>, _ range: Range<Int>) -> UInt64 {
     if range.count >= 8 { return word(text, range.lowerBound) }
     var value: UInt64 = 0
@@ -292,13 +291,13 @@ enum JSONBytes {
     return range.isEmpty ? 0 : value << (8 * UInt64(8 - range.count))
   }
 
-  /// Whether two texts have the same bytes. `String`'s own `==` is canonical equivalence, under
-  /// which "e\u{301}" equals "\u{e9}".
+  /// Whether two texts have the same bytes. `String`'s own `==` is canonical equivalence, which says that "e\u{301}"
+  /// equals "\u{e9}".
   static func same(_ one: String, _ other: String) -> Bool {
     one.utf8.count == other.utf8.count && one.utf8.elementsEqual(other.utf8)
   }
 
-  /// Feeds the bytes of a text and their number.
+  /// Adds the bytes of a text and their number to the hasher.
   static func hash(_ text: String, into hasher: inout Hasher) {
     hasher.combine(text.utf8.count)
     var text = text

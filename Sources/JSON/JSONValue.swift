@@ -1,5 +1,5 @@
-/// A JSON value on its own, for what the service builds, compares or takes apart. A stored body
-/// stays bytes; see ``ParsedJSON``.
+/// A JSON value of its own, for code that builds, compares or changes values. A stored body is kept as bytes instead;
+/// see ``ParsedJSON``.
 package enum JSONValue: Sendable {
   /// `null`
   case null
@@ -7,48 +7,48 @@ package enum JSONValue: Sendable {
   case bool(Bool)
   /// A number as written.
   case number(JSONNumber)
-  /// A string, equal to another only byte for byte.
+  /// A string; equal to another one only if both have the same bytes.
   case string(String)
   /// An array.
   case array([JSONValue])
-  /// An object, equal to another whatever the order of their members.
+  /// An object; equal to another one whatever the order of their members.
   case object(JSONObject)
 
-  /// Reads one JSON text; the errors are those of ``ParsedJSON``.
+  /// Parses one JSON text. Throws the same errors as ``ParsedJSON/init(_:limits:)``.
   package init(parsing bytes: [UInt8], limits: JSONLimits) throws(JSONError) {
     self = try ParsedJSON(bytes, limits: limits).root.value
   }
 
-  /// The truth value, if it is one.
+  /// The Boolean; nil for any other kind.
   package var bool: Bool? {
     guard case .bool(let value) = self else { return nil }
     return value
   }
 
-  /// The number, if it is one.
+  /// The number; nil for any other kind.
   package var number: JSONNumber? {
     guard case .number(let value) = self else { return nil }
     return value
   }
 
-  /// The integer, if it is a number written without a point or an exponent that fits.
+  /// The integer, when this is a number without a point or an exponent that fits into `Int`; otherwise nil.
   package var int: Int? {
     number?.int
   }
 
-  /// The string, if it is one.
+  /// The string; nil for any other kind.
   package var string: String? {
     guard case .string(let value) = self else { return nil }
     return value
   }
 
-  /// The elements, if it is an array.
+  /// The elements of an array; nil for any other kind.
   package var array: [JSONValue]? {
     guard case .array(let value) = self else { return nil }
     return value
   }
 
-  /// The object, if it is one.
+  /// The object; nil for any other kind.
   package var object: JSONObject? {
     guard case .object(let value) = self else { return nil }
     return value
@@ -60,8 +60,7 @@ package enum JSONValue: Sendable {
     return true
   }
 
-  /// The value of the member whose name has exactly these UTF-8 bytes; `nil` if there is none or
-  /// this is no object.
+  /// The value of the member whose name has exactly these UTF-8 bytes; nil when there is none or this is not an object.
   package subscript(name: String) -> JSONValue? {
     object?[name]
   }
@@ -83,8 +82,8 @@ package enum JSONValue: Sendable {
 }
 
 extension JSONValue: Hashable {
-  /// Whether two values are the same: strings byte for byte, numbers as written, objects whatever
-  /// the order of their members.
+  /// Whether two values are equal: strings by their bytes, numbers as written, objects whatever the order of their
+  /// members.
   package static func == (one: JSONValue, other: JSONValue) -> Bool {
     switch (one, other) {
     case (.null, .null): true
@@ -97,7 +96,7 @@ extension JSONValue: Hashable {
     }
   }
 
-  /// Feeds the value's kind and content; equal values feed the same.
+  /// Adds the value's kind and content to the hasher.
   package func hash(into hasher: inout Hasher) {
     switch self {
     case .null:
@@ -157,7 +156,7 @@ extension JSONValue: ExpressibleByArrayLiteral {
 }
 
 extension JSONValue: ExpressibleByDictionaryLiteral {
-  /// An object; of a name that occurs twice, the last value stays.
+  /// An object; when a name occurs twice, the last value wins.
   package init(dictionaryLiteral elements: (String, JSONValue)...) {
     self = .object(JSONObject(elements))
   }

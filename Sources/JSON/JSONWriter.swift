@@ -1,4 +1,4 @@
-/// Writes JSON text straight into bytes, for answers that splice stored bytes.
+/// Writes JSON text directly into bytes, for answers that contain stored bytes.
 ///
 /// ```swift
 /// var writer = JSONWriter()
@@ -9,28 +9,27 @@
 /// writer.endObject()
 /// ```
 ///
-/// It sets commas and colons; that brackets match and that every name has one value is up to the
-/// caller.
+/// The writer sets commas and colons. The caller makes sure that brackets match and that every name has one value.
 package struct JSONWriter: Sendable {
   /// The text so far.
   package private(set) var bytes: [UInt8]
 
-  /// Whether a comma must stand before the next name or element.
+  /// Whether a comma is due before the next name or element.
   private var needsComma = false
 
-  /// An empty text with room for so many bytes.
+  /// Makes an empty text with capacity for this many bytes.
   package init(reserving capacity: Int = 256) {
     bytes = []
     bytes.reserveCapacity(capacity)
   }
 
-  /// A text that follows the bytes given, without a comma.
+  /// Makes a writer that appends to these bytes, without a comma before its first value.
   package init(appendingTo bytes: [UInt8]) {
     self.bytes = bytes
   }
 
-  /// Takes the text so far out. What follows goes on behind it, in an array of its own.
-  /// - Parameter capacity: bytes that there is room for then.
+  /// Takes the text so far out of the writer. What is written next continues the text in a new array.
+  /// - Parameter capacity: the capacity of the new array, in bytes.
   package mutating func take(reserving capacity: Int) -> [UInt8] {
     let taken = bytes
     bytes = []
@@ -64,7 +63,7 @@ package struct JSONWriter: Sendable {
     end(JSONByte.closeBracket)
   }
 
-  /// Writes a member's name; its value must follow.
+  /// Writes a member's name; the caller must write its value next.
   package mutating func name(_ name: String) {
     string(name)
     bytes.append(JSONByte.colon)
@@ -77,8 +76,8 @@ package struct JSONWriter: Sendable {
     Self.appendString(value, to: &bytes)
   }
 
-  /// Writes a string from bytes that need no escaping.
-  /// - Parameter write: appends them.
+  /// Writes a string of bytes that need no escapes.
+  /// - Parameter write: appends the bytes.
   package mutating func plainString(_ write: (inout [UInt8]) -> Void) {
     separate()
     bytes.append(JSONByte.quote)
@@ -128,23 +127,23 @@ package struct JSONWriter: Sendable {
     bytes.append(contentsOf: value)
   }
 
-  /// Appends bytes as they are, between two values or around them: no comma is set for them.
+  /// Appends bytes as they are, between or around values, and sets no comma.
   package mutating func append(_ value: [UInt8]) {
     bytes.append(contentsOf: value)
   }
 
-  /// Writes the members of a stored object among those of the object that is open, so that
-  /// `{"id":"1"` and `{"name":"x"}` give `{"id":"1","name":"x"`.
+  /// Writes the members of a stored object into the object that is open, so that `{"id":"1"` and `{"name":"x"}` give
+  /// `{"id":"1","name":"x"`.
   ///
-  /// - Parameter object: One whole object without white space around it, as ``JSONNode/minified``
-  ///   gives; anything shorter than `{}` writes nothing.
+  /// - Parameter object: One whole object without white space around it, as ``JSONNode/minified`` returns it; one that
+  ///   is not longer than `{}` writes nothing.
   package mutating func members(of object: [UInt8]) {
     guard object.count > 2 else { return }
     separate()
     bytes.append(contentsOf: object[1..<object.count - 1])
   }
 
-  /// Puts the comma that is due, and makes one due before what follows.
+  /// Writes the comma when one is due, and makes one due before the next value.
   private mutating func separate() {
     if needsComma { bytes.append(JSONByte.comma) }
     needsComma = true
@@ -163,7 +162,7 @@ package struct JSONWriter: Sendable {
 }
 
 extension JSONWriter {
-  /// Writes a value with everything in it.
+  /// Writes a value with all its elements and members.
   package mutating func value(_ value: JSONValue) {
     switch value {
     case .null: null()
@@ -205,23 +204,23 @@ extension JSONWriter {
     self.value(value)
   }
 
-  /// Writes a member whose value is bytes that are one whole JSON value.
+  /// Writes a member whose value is given as the bytes of one whole JSON value.
   package mutating func member(_ name: String, raw value: [UInt8]) {
     self.name(name)
     raw(value)
   }
 }
 
-/// Writes values of a text again, without white space or in the canonical spelling.
+/// Writes values of a text again, without white space or in canonical form.
 struct JSONOutput {
-  /// The text.
+  /// The text that contains the values.
   let text: JSONText
 
-  /// Whether members are sorted and strings escaped anew.
+  /// Whether the form is canonical: members sorted, strings with the fewest escapes.
   let isCanonical: Bool
 
-  /// Appends the value at a place. Recurses once for each level, of which the parser allows at most
-  /// ``JSONParser/deepestNesting``.
+  /// Appends the value at a place. Recurses once for each level; the parser allows at most
+  /// ``JSONParser/deepestNesting`` levels.
   func append(_ place: JSONText.Place, to output: inout [UInt8]) {
     switch text.bytes[place.range.lowerBound] {
     case JSONByte.quote where isCanonical: appendString(place.range, to: &output)
@@ -237,7 +236,7 @@ struct JSONOutput {
     }
   }
 
-  /// Appends an object of these members alone.
+  /// Appends an object of these members.
   func append(members: [JSONMember.Place], to output: inout [UInt8]) {
     let bytes = text.bytes
     let ordered = isCanonical ? JSONNameOrder(members, text: bytes.span).members : members
@@ -278,7 +277,7 @@ struct JSONOutput {
     resolved.withUnsafeBufferPointer { JSONEscape.appendQuoted($0, to: &output) }
   }
 
-  /// As memory: a slice is counted and walked.
+  /// Copies through a buffer pointer, because appending an array slice is slow.
   private func appendBytes(_ range: Range<Int>, to output: inout [UInt8]) {
     text.bytes.withUnsafeBufferPointer { bytes in
       output.append(contentsOf: UnsafeBufferPointer(rebasing: bytes[range]))

@@ -1,37 +1,40 @@
-/// Lets so many pass at once, the others in the order of their accounts: for what is one bounded call on a thread of its
-/// own and can't be taken up again, as a search of a catalogue or the hash of a password.
+/// Limits how many calls run at the same time, and serves the waiting callers in the order of their accounts.
+///
+/// It is for calls that take a bounded time, run on a thread of their own and can't be interrupted and resumed, such as
+/// a search of a catalogue or the hash of a password.
 ///
 /// ```swift
 /// let page = try await gate.pass { place in try await readers[place].search(query) }
 /// ```
-/// One place more is kept for who has not overdrawn and has nobody inside yet: such a one need not wait until somebody
-/// who asks much has finished. Whoever is inside takes a processor: the pool whose request it is has one fewer
-/// meanwhile.
+/// A place is the right to run one call. One additional place is reserved for an account that is not overdrawn and has
+/// no call running yet: such a caller does not wait for the calls of a caller that asks much. Each running call uses a
+/// processor, so the calling request's pool computes with one thread fewer meanwhile.
 package final class FairGate: Sendable {
   private struct State {
     var queue = FairQueue(.gates)
-    /// The places that nobody has.
+    /// The places that are free.
     var free: [Int]
-    /// Who has the others: accounts of the upper level.
+    /// The accounts that have the other places: accounts of the upper level.
     var inside: [Int: AccountLine] = [:]
   }
 
   private let state: Locked<State>
   private let seats: Int
-  /// Who pays for what is nobody's request.
+  /// The account that pays for work that belongs to no request.
   private let system = ProcessorAccount(isLimited: false)
 
-  /// A gate.
-  /// - Parameter places: how many are inside at once, the kept place not counted.
-  /// - Parameter seats: how many wait at most.
+  /// Makes a gate.
+  /// - Parameter places: how many calls run at once, without the reserved place.
+  /// - Parameter seats: how many callers wait at most.
   package init(places: Int, seats: Int) {
     self.seats = seats
     state = Locked(State(free: Array((0...max(0, places)).reversed())))
   }
 
-  /// Waits for a place, runs `body` there and gives it to whoever is next.
+  /// Waits for a place, runs `body`, and gives the place to the next caller.
   /// - Parameter body: gets the number of its place, 0 to `places`.
-  /// - Returns: what `body` does; nil where as many wait as may, and for who has gone while waiting.
+  /// - Returns: the result of `body`; nil when `seats` callers wait already, and when the client has gone while the
+  ///   call waited.
   package func pass<Value, Failure: Error>(
     _ body: (Int) async throws(Failure) -> Value
   ) async throws(Failure) -> Value? {
@@ -43,7 +46,7 @@ package final class FairGate: Sendable {
     return try await body(place)
   }
 
-  /// How many wait.
+  /// How many callers wait.
   var waitingCount: Int { state.withLock { $0.queue.count } }
 
   private func enter() async -> Int? {
@@ -78,7 +81,7 @@ package final class FairGate: Sendable {
     }
   }
 
-  /// Takes who is to have a place that is free; leaves it free where nobody waits.
+  /// Gives a place that became free to the next caller; keeps it free when nobody may have it.
   private func next(for place: Int) -> PoolEntry? {
     state.withLock { state -> PoolEntry? in
       state.inside[place] = nil

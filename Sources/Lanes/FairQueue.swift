@@ -1,25 +1,25 @@
 import DequeModule
 
-/// What waits for a processor, and who is next.
+/// The work that waits for a processor, and the order in which it is served.
 ///
-/// Those whose account is positive go before those who have overdrawn. Among equals the account that has used least
-/// since it began to wait is next (start-time fair queueing), first among addresses and users, then among the
-/// accounts of that address. What belongs to a request that was ended goes first of all, to be cleared away. A value
-/// behind the pool's lock, without a clock of its own.
+/// Accounts with a positive balance go before overdrawn accounts. Among equals, the next account is the one that has
+/// used least since it began to wait (start-time fair queueing). The queue applies this rule first among addresses and
+/// users, then among the accounts of the chosen address. Entries of a request that has ended go before all others, so
+/// that the request is cleaned up. FairQueue is a value behind the pool's lock and has no clock of its own.
 struct FairQueue {
-  /// How long an overdrawn account waits behind the others, in nanoseconds, before its request is ended.
+  /// How long an overdrawn account waits behind the others before its request is ended, in nanoseconds.
   static let patience: Int64 = 5_000_000_000
 
-  /// Which queue it is.
+  /// Which queue this is.
   let name: AccountLine.Queue
 
-  /// The upper level's accounts on which something waits.
+  /// The accounts of the upper level that have waiting entries.
   private var accounts: [AccountLine] = []
-  /// What goes first of all.
+  /// The entries of ended requests, which go before all others.
   private var urgent = Deque<PoolEntry>()
   /// The virtual time of the account that was served last.
   private var served: Int64 = 0
-  /// How much waits.
+  /// How many entries wait.
   private(set) var count = 0
   /// How often a positive account was served while an overdrawn one waited.
   private(set) var servedBeforeOverdrawn = 0
@@ -29,7 +29,7 @@ struct FairQueue {
   /// Whether nothing waits.
   var isEmpty: Bool { count == 0 }
 
-  /// Puts an entry in its account's line.
+  /// Adds an entry to the queue of its account.
   mutating func push(_ entry: PoolEntry, _ account: ProcessorAccount, at now: Int64) {
     count += 1
     if let work = entry.work, work.hasEnded { return urgent.append(entry) }
@@ -49,9 +49,9 @@ struct FairQueue {
     account.entries.append(entry)
   }
 
-  /// Takes out what is next.
-  /// - Parameter spared: what stays where it is: that of these accounts of the upper level, and that of all who have
-  ///   overdrawn and may go on waiting; nil for nothing.
+  /// Removes the next entry.
+  /// - Parameter spared: when not nil, the entries of these accounts of the upper level stay in the queue, and so do
+  ///   those of overdrawn accounts that have not yet waited for ``patience``.
   mutating func pop(at now: Int64, sparing spared: [AccountLine]? = nil) -> PoolEntry? {
     guard count > 0 else { return nil }
     if let entry = urgent.popFirst() {
@@ -80,7 +80,7 @@ struct FairQueue {
     return entry
   }
 
-  /// The line that is next on an account of the upper level: one below it, or its own where there is none.
+  /// The account to serve next below an account of the upper level; the upper account itself when none waits below it.
   private static func line(
     of upper: AccountLine, _ rank: Rank, at now: Int64
   ) -> AccountLine {
@@ -90,7 +90,7 @@ struct FairQueue {
     return next(of: upper.waitingBelow, at: now).map { upper.waitingBelow[$0.place] } ?? upper
   }
 
-  /// Lets what belongs to an ended request go first of all.
+  /// Moves the entries of an ended request before all others.
   mutating func expedite(_ work: Work, _ account: ProcessorAccount) {
     let account = account.line(in: name)
     let upper = account.parent ?? account
@@ -103,8 +103,9 @@ struct FairQueue {
     if upper.isIdle { accounts.removeAll { $0 === upper } }
   }
 
-  /// How long it is since the last turn of the positive account, of an address or a user, that was served longest ago,
-  /// in nanoseconds: so long others wait for theirs. How many stand in line below it is its own affair.
+  /// How long ago the queue last served the account that has waited longest, in nanoseconds. It considers the accounts
+  /// of the upper level (addresses and users) with a positive balance. How many accounts wait below one of them does
+  /// not change the result.
   func longestWait(at now: Int64) -> Int64 {
     var longest: Int64 = 0
     for upper in accounts where upper.settle(at: now) >= 0 {
@@ -114,13 +115,13 @@ struct FairQueue {
   }
 
   private enum Rank: Int {
-    /// Overdrawn, and has waited long enough to be told so.
+    /// Overdrawn, and has waited longer than ``patience``: its request is ended.
     case impatient
     case positive
     case overdrawn
   }
 
-  /// The account that is next, and whether an overdrawn one waits.
+  /// The index of the account to serve next, its rank, and whether an overdrawn account waits.
   private static func next(
     of accounts: [AccountLine], at now: Int64, sparing spared: [AccountLine]? = nil
   ) -> (place: Int, rank: Rank, waitsOverdrawn: Bool)? {
@@ -147,24 +148,24 @@ struct FairQueue {
   }
 }
 
-/// What waits for a thread of a pool, or for a place.
+/// An entry that waits for a thread of a pool, or for a place of a ``FairGate``.
 struct PoolEntry {
-  /// What is to be run.
+  /// What the entry runs.
   enum Kind {
     /// A job of a request's task.
     case task(UnownedJob, WorkExecutor)
-    /// The first job of an actor.
+    /// The first waiting job of an actor.
     case place(InlineExecutor)
-    /// A task that waits for a place behind a ``FairGate``.
+    /// A task that waits for a place of a ``FairGate``.
     case gate(UnsafeContinuation<Int?, Never>)
-    /// A task that gave way.
+    /// A task that gave way to others.
     case turn(UnsafeContinuation<Void, Never>, WorkExecutor)
   }
 
-  /// What is to be run.
+  /// What the entry runs.
   let kind: Kind
-  /// What it is done for; nil for nobody's request.
+  /// The request that it belongs to; nil when it belongs to none.
   let work: Work?
-  /// Since when it waits, in nanoseconds of ``SliceClock``.
+  /// When it began to wait, in nanoseconds of ``SliceClock``.
   let since: Int64
 }

@@ -2,9 +2,10 @@ import DequeModule
 import Glibc
 import Synchronization
 
-/// One actor's place on a lane or in a pool: its jobs run on the lane's thread, or on whichever of the pool's is free,
-/// one at a time, and while none of them runs another thread may step in for a moment and be isolated to the actor
-/// just as well.
+/// The serial executor of one actor on a lane or in a pool.
+///
+/// The actor's jobs run one at a time, on the lane's thread or on any free thread of the pool. While no job runs,
+/// another thread may call ``stepIn(_:)`` and is then isolated to the actor too, for a short time.
 ///
 /// ```swift
 /// actor Archive {
@@ -13,17 +14,16 @@ import Synchronization
 ///   nonisolated func size() -> Int? { place.stepIn { assumeIsolated { $0.bytes } } }
 /// }
 /// ```
-/// The actor must keep its place, as `unownedExecutor` does not.
+/// The actor must hold a strong reference to its executor, because `unownedExecutor` does not.
 ///
-/// Unchecked, because the compiler cannot see the lock. Proof: the pointer never changes, what it points to is
-/// used through pthread's calls alone, `jobs` and `isInLine` are touched under the pool's lock only, and all else is
-/// constant or atomic.
+/// Unchecked, because the compiler cannot see the lock. Proof: the pointer never changes, and only pthread calls use
+/// what it points to; `jobs` and `isInLine` are used only under the pool's lock; everything else is constant or atomic.
 package final class InlineExecutor: @unchecked Sendable {
-  /// How often ``stepIn(_:)`` tries again: some microseconds, which another short read takes. A commit takes
-  /// longer, and is not waited for.
+  /// How often ``stepIn(_:)`` tries to get the lock. The attempts take some microseconds, long enough for another short
+  /// read to end. A commit takes longer; `stepIn` does not wait for it.
   private static let attempts = 200
 
-  /// A job and what it is done for.
+  /// A job and the request that it belongs to.
   struct Job {
     let job: UnownedJob
     let work: Work?
@@ -35,21 +35,21 @@ package final class InlineExecutor: @unchecked Sendable {
   }
 
   private let home: Home
-  /// What waits for a thread of the pool, in order.
+  /// The jobs that wait for a thread of the pool, in order.
   var jobs = Deque<Job>()
-  /// Whether the pool knows of it, or one of its threads is in.
+  /// Whether this executor waits in the pool's queue, or a thread of the pool runs its jobs.
   var isInLine = false
   // On the heap, because its address must never change.
   private let door = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
-  /// The thread that is in; 0 for none.
+  /// The thread that holds the lock; 0 for none.
   private let inside = Atomic<UInt>(0)
-  /// Whether one of its jobs runs or waits for the door.
+  /// Whether one of its jobs runs or waits for the lock.
   private let isBusy = Atomic<Bool>(false)
 
-  /// A place on a lane.
+  /// Makes an executor on a lane.
   package convenience init(_ lane: Lane) { self.init(.lane(lane)) }
 
-  /// A place in a pool.
+  /// Makes an executor in a pool.
   package convenience init(_ pool: LanePool) { self.init(.pool(pool)) }
 
   private init(_ home: Home) {
@@ -63,13 +63,13 @@ package final class InlineExecutor: @unchecked Sendable {
     door.deallocate()
   }
 
-  /// Runs `body` on the calling thread, isolated to this place's actor, unless the actor is at work.
+  /// Runs `body` on the calling thread, isolated to this executor's actor, unless the actor is busy.
   ///
-  /// The actor's jobs wait meanwhile, so `body` takes microseconds and blocks on nothing.
-  /// - Returns: nil when the actor is at work: `body` has not run.
+  /// The actor's jobs wait meanwhile. `body` must take only microseconds and must not block.
+  /// - Returns: the result of `body`; nil when the actor is busy, and then `body` has not run.
   package func stepIn<Value>(_ body: () -> Value) -> Value? {
     for _ in 0..<Self.attempts {
-      // Jobs that wait go first, lest readers keep a writer out.
+      // Waiting jobs go first; otherwise readers could keep a writer out.
       guard !isBusy.load(ordering: .relaxed) else { return nil }
       guard pthread_mutex_trylock(door) == 0 else { continue }
       inside.store(UInt(pthread_self()), ordering: .relaxed)
@@ -82,7 +82,7 @@ package final class InlineExecutor: @unchecked Sendable {
     return nil
   }
 
-  /// Runs one of the actor's jobs, on the thread that is for it.
+  /// Runs one of the actor's jobs on the calling thread, which belongs to the lane or the pool.
   func run(_ job: UnownedJob) {
     isBusy.store(true, ordering: .relaxed)
     pthread_mutex_lock(door)
@@ -95,7 +95,7 @@ package final class InlineExecutor: @unchecked Sendable {
 }
 
 extension InlineExecutor: SerialExecutor {
-  /// Adds a job to the end of the line.
+  /// Adds a job to the end of the queue.
   package func enqueue(_ job: consuming ExecutorJob) {
     switch home {
     case .lane(let lane): lane.enqueue(UnownedJob(job), at: self)
@@ -108,12 +108,12 @@ extension InlineExecutor: SerialExecutor {
     UnownedSerialExecutor(ordinary: self)
   }
 
-  /// Whether the calling thread is in.
+  /// Whether the calling thread is isolated to the actor.
   package func isIsolatingCurrentContext() -> Bool? {
     inside.load(ordering: .relaxed) == UInt(pthread_self())
   }
 
-  /// Ends the process unless the calling thread is in, as `SerialExecutor` demands of it.
+  /// Ends the process unless the calling thread is isolated to the actor, as `SerialExecutor` requires.
   package func checkIsolated() {
     precondition(isIsolatingCurrentContext() == true, "not in the actor's place")
   }

@@ -2,32 +2,32 @@ import Glibc
 
 /// A serial executor with one thread of its own, for calls that block: reads, writes and fsyncs.
 ///
-/// Blocking Swift's cooperative pool, which has one thread per core, would stall every request. An
-/// actor that pins itself to a lane blocks nobody but the actors that share it:
+/// A blocking call in Swift's cooperative pool, which has one thread per core, would stall every request. An actor that
+/// uses a lane as its executor blocks only the actors that share the lane:
 /// ```swift
 /// actor Archive {
 ///   private let lane: Lane
 ///   nonisolated var unownedExecutor: UnownedSerialExecutor { lane.asUnownedSerialExecutor() }
 /// }
 /// ```
-/// The actor must keep its lane, as `unownedExecutor` does not. Jobs run in the order they came,
-/// whatever their priority; each is charged to the request that it is done for. The thread starts with the
-/// first job and keeps the lane alive until ``stop()``.
+/// The actor must hold a strong reference to its lane, because `unownedExecutor` does not. Jobs run in the order in
+/// which they came, whatever their priority. Each job is charged to the request that it belongs to. The thread starts
+/// with the first job and keeps the lane alive until ``stop()``.
 package final class Lane: Sendable {
   /// The name of the thread, as `ps -T` and `/proc` show it; Linux keeps its first 15 bytes.
   package let name: String
 
   private let queue = Monitor(Queue())
 
-  /// Makes a lane without a thread yet.
+  /// Makes a lane. The thread starts with the first job.
   package init(name: String) {
     self.name = name
   }
 
-  /// Runs every job that waits, then ends the thread; returns when it has ended.
+  /// Runs all waiting jobs, then ends the thread. Returns when the thread has ended.
   ///
-  /// No job is ever dropped, since the task it belongs to would hang: one that comes later gets a
-  /// new thread, which ends with it. Never blocks the caller's thread.
+  /// The lane never drops a job, because the job's task would then hang. A job that comes later gets a new thread,
+  /// which ends when no job is left. This method never blocks the caller's thread.
   package func stop() async {
     await withCheckedContinuation { continuation in
       let hasEnded = queue.update { queue in
@@ -47,7 +47,7 @@ extension Lane: SerialExecutor {
     enqueue(UnownedJob(job), at: nil)
   }
 
-  /// Adds a job of an actor that has a place of its own here.
+  /// Adds a job of an actor that has its own ``InlineExecutor`` on this lane.
   func enqueue(_ job: UnownedJob, at place: InlineExecutor?) {
     let work = Work.current
     let mustStart = queue.update { queue in
@@ -64,7 +64,7 @@ extension Lane: SerialExecutor {
     UnownedSerialExecutor(ordinary: self)
   }
 
-  /// Whether `other` is this very lane, and so runs nothing at the same time as it.
+  /// Whether `other` is this same lane, so that the two never run jobs at the same time.
   package func isSameExclusiveExecutionContext(other: Lane) -> Bool {
     self === other
   }
@@ -77,8 +77,8 @@ extension Lane: SerialExecutor {
     }
   }
 
-  /// Ends the process unless called on the lane's thread, as `SerialExecutor` demands of it: it is
-  /// the last resort of `assumeIsolated` and `preconditionIsolated`.
+  /// Ends the process unless called on the lane's thread, as `SerialExecutor` requires. `assumeIsolated` and
+  /// `preconditionIsolated` call it.
   package func checkIsolated() {
     precondition(isIsolatingCurrentContext() == true, "not on the thread of the lane \(name)")
   }
@@ -95,7 +95,7 @@ extension Lane {
     var jobs: [Job] = []
     var hasThread = false
     var isStopping = false
-    /// The thread that runs jobs now; nil while it is starting or gone.
+    /// The thread that runs jobs now; nil while it is starting, and after it has ended.
     var thread: pthread_t?
     /// The calls of `stop()` that wait for the thread to end.
     var stopCalls: [CheckedContinuation<Void, Never>] = []
@@ -108,11 +108,11 @@ extension Lane {
 
   private func startThread() {
     if LaneThread.start(on: self, LaneThread.lane) { return }
-    // The machine has no thread to spare. Slow is better than never: the pool lends one of its.
+    // The system can't start a thread. The jobs run on a thread of Swift's cooperative pool, which is slow but works.
     Task.detached { self.work(endsWhenIdle: true) }
   }
 
-  /// Runs jobs until there is no reason to wait for more.
+  /// Runs jobs until the lane is to stop, or, where `endsWhenIdle`, until no job waits.
   func work(endsWhenIdle: Bool) {
     let executor = asUnownedSerialExecutor()
     let thread = pthread_self()
@@ -121,7 +121,7 @@ extension Lane {
       let turn: Turn = queue.waitUntil { queue in
         queue.thread = thread
         if !queue.jobs.isEmpty {
-          // Taking all at once spares a lock per job; the emptied array keeps its room.
+          // Taking all jobs at once saves a lock per job; the emptied array keeps its capacity.
           swap(&queue.jobs, &batch)
           return .run
         }

@@ -3,9 +3,9 @@ import DequeModule
 import Glibc
 import Synchronization
 
-/// The life of a pool's threads.
+/// What the pool's threads run.
 extension LanePool {
-  /// The body of a thread. `argument` is a retained pool.
+  /// The main function of a thread. `argument` is a retained pool.
   static let main: @convention(c) (UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? = {
     argument in
     guard let argument else { return nil }
@@ -15,7 +15,7 @@ extension LanePool {
     return nil
   }
 
-  /// The calling thread waits for the disk: somebody else may compute.
+  /// Says that the calling thread waits for the disk, so that another thread may compute.
   func leave() {
     start(
       locked {
@@ -24,7 +24,7 @@ extension LanePool {
       })
   }
 
-  /// A thread's life.
+  /// Runs entries until the thread is to end: when the pool stops, or, where `endsWhenIdle`, when the queue is empty.
   func run(endsWhenIdle: Bool) {
     let thread = clanes_this_thread()
     thread.pointee.pool = Unmanaged.passUnretained(self).toOpaque()
@@ -34,11 +34,11 @@ extension LanePool {
     thread.pointee.pool = nil
   }
 
-  /// The next entry; nil when the thread is to end.
+  /// The next entry to run; nil when the thread is to end.
   private func next(_ worker: Worker, endsWhenIdle: Bool) -> PoolEntry? {
     pthread_mutex_lock(mutex)
     while true {
-      // Too many compute after one came back from the disk, or a processor was lent.
+      // More threads than allowed compute after one came back from the disk, or after a processor was lent.
       let now = SliceClock.now
       if computing <= allowed, let entry = queue.pop(at: now) {
         lastTurn = (now, now - entry.since)
@@ -53,7 +53,7 @@ extension LanePool {
         threadCount -= 1
         let calls = threadCount == 0 ? stopCalls : []
         if threadCount == 0 { stopCalls = [] }
-        // Those that found something left to do when the pool was stopped, and went to sleep over it.
+        // Wakes the threads that sleep, so that they end too: some found work left when the pool was stopped.
         let others = isStopping ? callAll() : []
         pthread_mutex_unlock(mutex)
         for other in others { pthread_cond_signal(other.condition) }
@@ -64,7 +64,7 @@ extension LanePool {
     }
   }
 
-  /// Under the lock: waits until there is something to do for one more.
+  /// Sleeps until this thread is needed to compute. Call it under the lock.
   private func wait(_ worker: Worker) {
     repeat {
       worker.isCalled = false
@@ -73,8 +73,8 @@ extension LanePool {
     } while worker.standsBy && !isNeeded(worker)
   }
 
-  /// Under the lock: stands by for as long as something waits and those that compute keep up.
-  /// - Returns: whether the thread is to compute.
+  /// Stands by while entries wait and the computing threads keep up. Call it under the lock.
+  /// - Returns: true when the thread is to compute; false when no entry waits.
   private func isNeeded(_ worker: Worker) -> Bool {
     worker.isCalled = false
     defer { worker.standsBy = false }
@@ -103,7 +103,7 @@ extension LanePool {
     case .place(let place):
       run(place)
     case .gate:
-      // It waits in a gate's queue only.
+      // Such an entry waits only in the queue of a gate.
       break
     case .turn(let continuation, let executor):
       let thread = clanes_this_thread()
@@ -112,7 +112,7 @@ extension LanePool {
       thread.pointee.caught = nil
       continuation.resume()
       thread.pointee.catches = 0
-      // The task that gave way stands here now, and goes on without another wait.
+      // Resuming the task has stored its next job here; this thread runs it at once.
       if let caught = thread.pointee.caught {
         thread.pointee.caught = nil
         unsafeBitCast(caught, to: UnownedJob.self).runSynchronously(
@@ -122,8 +122,8 @@ extension LanePool {
     }
   }
 
-  /// Runs what waits at an actor's place: jobs of one account for a slice, since each next one finds the actor's memory
-  /// in the processor's cache.
+  /// Runs the waiting jobs of an actor, for one slice at most and only jobs of one account. The jobs after the first
+  /// find the actor's memory in the processor's cache.
   private func run(_ place: InlineExecutor) {
     let end = SliceClock.now + Slice.nanoseconds
     var job = locked { place.jobs.popFirst() }
@@ -146,11 +146,11 @@ extension LanePool {
   }
 }
 
-/// A fixed number of lanes that many actors share, so that a thousand open stores cost a few
-/// threads and a slow one delays only its neighbours.
+/// A fixed number of lanes that many actors share. A thousand open stores then need only a few threads, and a slow
+/// store delays only the stores on its lane.
 package final class LaneGroup: Sendable {
-  /// The usual number. More than the cores, as a lane mostly waits for the disk; few enough that
-  /// their threads do not crowd out the cooperative pool's.
+  /// The usual number of lanes. It is higher than the number of cores, because a lane mostly waits for the disk, and
+  /// low enough that the lanes' threads leave time to those of the cooperative pool.
   package static let defaultCount = 16
 
   private let lanes: [Lane]
@@ -164,17 +164,17 @@ package final class LaneGroup: Sendable {
   /// How many lanes there are.
   package var count: Int { lanes.count }
 
-  /// The lane that belongs to `hash`: always the same one for the same hash.
+  /// The lane for `hash`: always the same lane for the same hash.
   package func lane(for hash: UInt64) -> Lane {
     lanes[Int(hash % UInt64(lanes.count))]
   }
 
-  /// The lanes in turn, for work that belongs to no key.
+  /// The next lane in rotation, for work that belongs to no key.
   package func next() -> Lane {
     lane(for: turn.wrappingAdd(1, ordering: .relaxed).oldValue)
   }
 
-  /// Stops every lane once its waiting jobs have run; returns when all threads have ended.
+  /// Stops every lane after its waiting jobs have run; returns when all threads have ended.
   package func stop() async {
     for lane in lanes { await lane.stop() }
   }

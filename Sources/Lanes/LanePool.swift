@@ -2,79 +2,81 @@ import CLanes
 import Glibc
 import Synchronization
 
-/// Threads of our own for requests and stores: calls that block stay away from Swift's cooperative pool, and who has
-/// used least is next.
+/// A pool of threads for requests and stores.
 ///
-/// As many threads compute at once as there are processors; one that waits for the disk (``blocking(_:)``) lends its
-/// place to another meanwhile. The order is ``FairQueue``'s.
+/// Calls that block run here and not in Swift's cooperative pool. The account that has used least is served next; the
+/// order is that of ``FairQueue``. At most as many threads compute at once as there are processors. While a thread
+/// waits for the disk (``blocking(_:)``), another thread may compute.
 ///
-/// Unchecked, because the compiler cannot see the lock. Proof: the pointers never change; the variables are touched
-/// only between `pthread_mutex_lock` and `pthread_mutex_unlock` of `mutex`, as are those of accounts and places that
-/// say so; all else is constant or atomic.
+/// Unchecked, because the compiler cannot see the lock. Proof: the pointers never change; the variables are used only
+/// between `pthread_mutex_lock` and `pthread_mutex_unlock` of `mutex`, and so are those variables of accounts and
+/// executors whose comments say so; everything else is constant or atomic.
 package final class LanePool: @unchecked Sendable {
-  /// How many threads there are at most: more than compute at once, as some wait for the disk.
+  /// The maximum number of threads. It is higher than the number that compute at once, because some threads wait for
+  /// the disk.
   package static let defaultThreads = 24
 
-  /// How long something waits behind short work before another thread is called, in nanoseconds: ten milliseconds.
+  /// How long an entry waits behind short work before another thread is woken, in nanoseconds: ten milliseconds.
   ///
-  /// Each thread that takes part costs the others: stores and what requests share move from one processor's cache to
-  /// another's, and a thread that is woken for each small piece of work does it slowly. Two threads on two processors
-  /// read documents a third slower than one. Work that takes whole slices is worth a thread at once.
+  /// Each additional thread slows the others down: stores and the memory that requests share move from one processor's
+  /// cache to another's, and a thread that is woken for each small piece of work does it slowly. Two threads on two
+  /// processors read documents a third slower than one thread. Work that uses whole slices justifies another thread at
+  /// once.
   private static let longWait: Int64 = 10_000_000
-  /// How long no thread looks for something to do before another is called, in nanoseconds: four milliseconds, two
+  /// When no thread has taken an entry for this long, another thread is woken, in nanoseconds: four milliseconds, two
   /// slices.
   static let lateness: Int64 = 4_000_000
 
   /// How long an overdrawn request waits behind others before it is ended, in seconds.
   package static let patienceSeconds = Int(FairQueue.patience / 1_000_000_000)
 
-  /// The name of the threads, as `ps -T` shows them.
+  /// The name of the threads, as `ps -T` shows it.
   package let name: String
   /// Counts for the operator.
   package let counts = WorkCounts()
-  /// Threads that compute at once, at most.
+  /// How many threads compute at once at most.
   let processors: Int
-  /// Threads at most.
+  /// How many threads there are at most.
   let threads: Int
   // On the heap, because its address must never change.
   let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
-  /// Who pays for what is nobody's request.
+  /// The account that pays for work that belongs to no request.
   private let system = ProcessorAccount(isLimited: false)
-  /// How much waits, for a look without the lock.
+  /// How many entries wait; readable without the lock.
   let waiting = Atomic(0)
 
-  /// The threads that work at stores for these requests; nil where the same do both.
+  /// The pool for work at stores; nil when this pool does both.
   package let stores: LanePool?
 
-  /// What waits.
+  /// The waiting entries.
   var queue: FairQueue
-  /// Threads that compute, or were told to.
+  /// How many threads compute, or have been woken to compute.
   var computing = 0
-  /// Processors that something else has at present.
+  /// How many processors are lent to threads outside of the pool.
   var lent = 0
-  /// When a thread last looked for something to do, and how long that had waited.
+  /// When a thread last took an entry, and how long that entry had waited.
   var lastTurn: (at: Int64, waited: Int64) = (0, 0)
-  /// Threads that there are, or that are being started.
+  /// How many threads exist or are being started.
   var threadCount = 0
-  /// Threads that wait for something to do.
+  /// The threads that sleep until they are woken.
   var parked: [Worker] = []
-  /// The thread that looks every four milliseconds whether those that compute keep up.
+  /// The thread that checks every four milliseconds whether the computing threads keep up.
   var standby: Worker?
-  /// Whether threads end when nothing is left to do.
+  /// Whether threads end when no work is left.
   var isStopping = false
-  /// Who waits for that.
+  /// The calls of ``stop()`` that wait for the threads to end.
   var stopCalls: [CheckedContinuation<Void, Never>] = []
 
   /// One of the threads.
   ///
-  /// Unchecked, because the compiler cannot see the lock. Proof: `isCalled` is touched under the pool's lock; the
-  /// pointer never changes.
+  /// Unchecked, because the compiler cannot see the lock. Proof: `isCalled` and `standsBy` are used only under the
+  /// pool's lock; the pointer never changes.
   final class Worker: @unchecked Sendable {
-    /// Whether it is to look for something to do.
+    /// Whether the thread has been woken to look for work.
     var isCalled = false
-    /// Whether it stands by.
+    /// Whether the thread is to stand by: to check whether others keep up, not to compute.
     var standsBy = false
-    /// What it waits for; by the clock of slices.
+    /// The condition that the thread waits for, with a timeout by the clock of ``SliceClock``.
     let condition = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
 
     init() {
@@ -92,10 +94,10 @@ package final class LanePool: @unchecked Sendable {
     }
   }
 
-  /// A pool without a thread yet.
+  /// Makes a pool. Its threads start when work comes.
   /// - Parameter stores: another pool, whose threads work at stores for these requests.
-  /// - Parameter processors: threads that compute at once; as many as there are processors, at least 2.
-  /// - Parameter threads: threads at most.
+  /// - Parameter processors: how many threads compute at once; by default the number of processors, at least 2.
+  /// - Parameter threads: how many threads there are at most.
   package convenience init(
     name: String = "work", stores: LanePool? = nil, processors: Int? = nil,
     threads: Int = LanePool.defaultThreads
@@ -103,7 +105,7 @@ package final class LanePool: @unchecked Sendable {
     self.init(name: name, .requests, stores: stores, processors: processors, threads: threads)
   }
 
-  /// A pool whose threads work at stores.
+  /// Makes a pool whose threads work at stores.
   package static func forStores(
     processors: Int? = nil, threads: Int = LanePool.defaultThreads
   ) -> LanePool {
@@ -127,29 +129,29 @@ package final class LanePool: @unchecked Sendable {
     mutex.deallocate()
   }
 
-  /// The pool whose thread this is; nil on any other.
+  /// The pool that the calling thread belongs to; nil for any other thread.
   package static var current: LanePool? {
     clanes_this_thread().pointee.pool.map {
       Unmanaged<LanePool>.fromOpaque($0).takeUnretainedValue()
     }
   }
 
-  /// Whether something waits for a processor.
+  /// Whether an entry waits for a processor.
   package var isCrowded: Bool { waiting.load(ordering: .relaxed) > 0 }
-  /// How much waits for a processor.
+  /// How many entries wait for a processor, here and in `stores`.
   package var waitingCount: Int {
     waiting.load(ordering: .relaxed) + (stores?.waitingCount ?? 0)
   }
-  /// How often one who had not overdrawn went before one who had.
+  /// How often an account with a positive balance was served while an overdrawn account waited.
   package var servedBeforeOverdrawn: Int {
     locked { queue.servedBeforeOverdrawn } + (stores?.servedBeforeOverdrawn ?? 0)
   }
-  /// How long those who have not overdrawn wait at present.
+  /// How long accounts with a positive balance wait at present.
   package var lag: Duration {
     max(.nanoseconds(locked { queue.longestWait(at: SliceClock.now) }), stores?.lag ?? .zero)
   }
 
-  /// How long an account is overdrawn if nothing more is spent, in seconds; at least 1.
+  /// In how many seconds an account is no longer overdrawn if it spends nothing more; at least 1.
   package func secondsUntilPositive(_ account: ProcessorAccount) -> Int {
     let now = SliceClock.now
     let balance = locked {
@@ -160,7 +162,7 @@ package final class LanePool: @unchecked Sendable {
       1, Int((max(0, -balance) * 100 / ProcessorAccount.percent + 999_999_999) / 1_000_000_000))
   }
 
-  /// Which of these accounts hold all that they can.
+  /// Which of these accounts are full and have nothing waiting.
   package func full<Key: Hashable>(of accounts: [Key: ProcessorAccount]) -> [Key] {
     let now = SliceClock.now
     return locked {
@@ -173,8 +175,8 @@ package final class LanePool: @unchecked Sendable {
     }
   }
 
-  /// Runs what blocks without computing; another thread computes meanwhile. Does nothing else on a thread that is
-  /// no pool's.
+  /// Runs a call that blocks without computing; another thread may compute meanwhile. On a thread that belongs to no
+  /// pool it only runs `body`.
   package static func blocking<Value, Failure: Error>(
     _ body: () throws(Failure) -> Value
   ) throws(Failure) -> Value {
@@ -190,7 +192,7 @@ package final class LanePool: @unchecked Sendable {
     return try body()
   }
 
-  /// Lets something on another thread have a processor: one thread fewer computes until ``takeBack()``.
+  /// Lends a processor to a thread outside of the pool: one thread fewer computes until ``takeBack()``.
   func lend() {
     locked { lent += 1 }
     stores?.lend()
@@ -206,7 +208,7 @@ package final class LanePool: @unchecked Sendable {
     stores?.takeBack()
   }
 
-  /// Waits until nothing waits any more, and ends the threads. What comes later gets a thread that ends with it.
+  /// Waits until no work is left, and ends the threads. Work that comes later gets a thread that ends with it.
   package func stop() async {
     await withCheckedContinuation { continuation in
       let (isOver, called) = locked {
@@ -227,19 +229,19 @@ extension LanePool {
     return body()
   }
 
-  /// Puts an entry in line.
-  /// - Parameter account: on which it waits, if not that of the work.
+  /// Adds an entry to the queue.
+  /// - Parameter account: the account on which it waits; nil for the account of `work`.
   func enqueue(_ kind: PoolEntry.Kind, for work: Work?, on account: ProcessorAccount? = nil) {
     let isOwn = clanes_this_thread().pointee.pool == Unmanaged.passUnretained(self).toOpaque()
     let call = locked {
       push(kind, work, on: account)
-      // The calling thread is about to look for its next job: it takes this one, unless there are others.
+      // The calling thread is about to look for its next job and takes this one, unless others wait too.
       return isOwn && queue.count == 1 ? nil : callWorker(for: work)
     }
     start(call)
   }
 
-  /// Puts an actor's job in line, behind its others.
+  /// Adds a job of an actor behind the actor's other jobs.
   func enqueue(_ job: UnownedJob, at place: InlineExecutor) {
     let thread = clanes_this_thread()
     let isOwn = thread.pointee.pool == Unmanaged.passUnretained(self).toOpaque()
@@ -254,7 +256,7 @@ extension LanePool {
     start(call)
   }
 
-  /// Suspends the calling task until it is its turn again.
+  /// Suspends the calling task until the queue serves it again.
   func wait(for work: Work) async {
     guard let executor = WorkExecutor.current else { return }
     await withUnsafeContinuation { continuation in
@@ -262,13 +264,13 @@ extension LanePool {
     }
   }
 
-  /// Lets what belongs to an ended request go first of all.
+  /// Moves the entries of an ended request before all others, here and in `stores`.
   func expedite(_ work: Work) {
     locked { queue.expedite(work, work.account) }
     stores?.expedite(work)
   }
 
-  /// Under the lock: puts an entry in line.
+  /// Adds an entry to the queue. Call it under the lock.
   func push(_ kind: PoolEntry.Kind, _ work: Work?, on account: ProcessorAccount? = nil) {
     let now = SliceClock.now
     queue.push(
@@ -276,20 +278,21 @@ extension LanePool {
     waiting.store(queue.count, ordering: .relaxed)
   }
 
-  /// How a thread is called that is to compute.
+  /// How the pool gets a thread to compute.
   enum Call { case wake(Worker), start }
 
-  /// Under the lock: how many threads may compute; one always.
+  /// How many threads may compute, at least 1. Call it under the lock.
   var allowed: Int { max(1, processors - lent) }
 
-  /// Under the lock: whether one thread more is worth its price.
+  /// Whether another thread is worth its cost. Call it under the lock.
   var isLate: Bool {
     lastTurn.waited >= Self.longWait || SliceClock.now - lastTurn.at >= Self.lateness
   }
 
-  /// Under the lock: somebody to compute, where there is room for one more and those that compute don't keep up; or
-  /// somebody to watch whether they do.
-  /// - Parameter work: what was put in line; nil for what stands there already.
+  /// Chooses a thread to compute when one more may compute and the others don't keep up; otherwise a thread that stands
+  /// by to check whether they keep up. Call it under the lock.
+  /// - Parameter work: the request of the entry that was just added; nil when none was added.
+  /// - Returns: what to pass to `start(_:)` after the lock; nil when no thread is needed or none is left.
   func callWorker(for work: Work? = nil) -> Call? {
     guard computing < allowed else { return nil }
     let mustCompute =
@@ -308,7 +311,8 @@ extension LanePool {
     return .start
   }
 
-  /// Under the lock: every thread that waits, to be woken.
+  /// Marks all sleeping threads as woken. Call it under the lock.
+  /// - Returns: the threads to signal.
   func callAll() -> [Worker] {
     let workers = parked + (standby.map { [$0] } ?? [])
     (parked, standby) = ([], nil)
@@ -320,14 +324,15 @@ extension LanePool {
     return workers
   }
 
-  /// Calls a thread; not under the lock.
+  /// Wakes or starts a thread. Call it without the lock.
   func start(_ call: Call?) {
     switch call {
     case nil: break
     case .wake(let worker): pthread_cond_signal(worker.condition)
     case .start:
       if LaneThread.start(on: self, Self.main) { return }
-      // The machine has no thread to spare. Slow is better than never: Swift's pool lends one of its.
+      // The system can't start a thread. The work runs on a thread of Swift's cooperative pool, which is slow but
+      // works.
       Task.detached { self.run(endsWhenIdle: true) }
     }
   }

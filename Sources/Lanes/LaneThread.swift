@@ -1,17 +1,17 @@
 import CLanes
 import Glibc
 
-/// What the threads of lanes and pools are made of, and how they keep account of their time.
+/// How the threads of lanes and pools start, and how they charge their time to requests.
 enum LaneThread {
-  /// Bytes of stack: the usual size of a main thread, on any libc and under any `ulimit`. It is
-  /// address space, not memory, until it is used.
+  /// The stack size in bytes: the usual size for a main thread, whatever libc and `ulimit` are in use. It takes only
+  /// address space until it is used.
   static let stackSize = 8 << 20
-  /// Jobs up to this many nanoseconds are charged by the clock on the wall, which costs no system call.
+  /// Jobs of up to this many nanoseconds are charged by elapsed time, which needs no system call.
   private static let shortJob: Int64 = 200_000
 
-  /// Starts a thread that runs `main` on an object.
-  /// - Parameter object: kept until `main` takes it.
-  /// - Returns: false when the machine has no thread to spare.
+  /// Starts a thread that runs `main` with `object`.
+  /// - Parameter object: retained until `main` takes it.
+  /// - Returns: false when the system can't start a thread.
   static func start(
     on object: AnyObject,
     _ main: @convention(c) (UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer?
@@ -20,7 +20,7 @@ enum LaneThread {
     var attributes = pthread_attr_t()
     pthread_attr_init(&attributes)
     defer { pthread_attr_destroy(&attributes) }
-    // Nobody joins it: its owner learns of its end by other means.
+    // No thread joins it: lanes and pools note the end of their threads themselves.
     pthread_attr_setdetachstate(&attributes, Int32(PTHREAD_CREATE_DETACHED))
     pthread_attr_setstacksize(&attributes, stackSize)
     var thread = pthread_t()
@@ -31,7 +31,7 @@ enum LaneThread {
     return true
   }
 
-  /// The body of a lane's thread. `argument` is a retained ``Lane``.
+  /// The main function of a lane's thread. `argument` is a retained ``Lane``.
   static let lane: @convention(c) (UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? = {
     argument in
     guard let argument else { return nil }
@@ -41,9 +41,9 @@ enum LaneThread {
     return nil
   }
 
-  /// Begins a job, and with it a slice.
-  /// - Parameter work: what it is done for.
-  /// - Parameter executor: the task's, if it is a task's job; the caller keeps it until ``endJob()``.
+  /// Begins a job and its first slice.
+  /// - Parameter work: the request that the job belongs to.
+  /// - Parameter executor: the executor of the task, for a task's job; the caller retains it until ``endJob()``.
   static func beginJob(for work: Work?, on executor: WorkExecutor? = nil) {
     let thread = clanes_this_thread()
     let now = clanes_now()
@@ -54,7 +54,7 @@ enum LaneThread {
     thread.pointee.executor = executor.map { Unmanaged.passUnretained($0).toOpaque() }
   }
 
-  /// Ends a job: charges it.
+  /// Ends a job and charges its time.
   static func endJob() {
     settle()
     let thread = clanes_this_thread()
@@ -63,8 +63,8 @@ enum LaneThread {
     thread.pointee.executor = nil
   }
 
-  /// Has the thread work for another request. The thread keeps it: a task that it has left may have gone on, and ended,
-  /// on another thread before this one's job is over.
+  /// Sets the request that the calling thread works for, and retains it. The task of the request may go on, and end, on
+  /// another thread before this thread's job is over.
   static func keep(_ work: Work?) {
     let thread = clanes_this_thread()
     let former = thread.pointee.work
@@ -72,7 +72,7 @@ enum LaneThread {
     if let former { Unmanaged<Work>.fromOpaque(former).release() }
   }
 
-  /// Charges the time since the last charge to what the thread works for.
+  /// Charges the time since the last charge to the request that the calling thread works for.
   static func settle() {
     let thread = clanes_this_thread()
     guard thread.pointee.slice_end != 0 else { return }
@@ -81,7 +81,7 @@ enum LaneThread {
     thread.pointee.settled = now
     thread.pointee.blocked = 0
     if time > shortJob {
-      // It may have been another's turn meanwhile, which the clock on the wall does not tell.
+      // Other threads may have used the processor meanwhile; elapsed time includes that, processor time does not.
       let processor = clanes_processor_time()
       time = min(time, processor - thread.pointee.processor - thread.pointee.charged)
       thread.pointee.processor = processor
@@ -92,7 +92,7 @@ enum LaneThread {
     Work.current?.charge(time)
   }
 
-  /// Runs a part of a job for another's request, who pays for it.
+  /// Runs a part of a job that belongs to another request, and charges it to that request.
   static func paying<Value, Failure: Error>(
     _ work: Work?, _ body: () throws(Failure) -> Value
   ) throws(Failure) -> Value {

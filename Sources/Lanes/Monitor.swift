@@ -1,18 +1,17 @@
 import Glibc
 
-/// A value behind a lock, and one thread that may sleep until the value gives it something to do.
+/// A value behind a lock, and one thread that may sleep until the value has work for it.
 ///
-/// The standard library's `Mutex` has no condition to wait for; this is the POSIX pair of both.
-/// Only one thread at a time may call ``waitUntil(_:)``.
+/// The standard library's `Mutex` has no condition variable; this is the POSIX mutex with a condition variable. Only
+/// one thread at a time may call ``waitUntil(_:)``.
 ///
-/// Unchecked, because the compiler cannot see the lock. Proof: `value` and `isWaiting` are
-/// private, and every access lies between `pthread_mutex_lock` and `pthread_mutex_unlock` of
-/// `mutex` (`pthread_cond_wait` gives the lock up only while asleep); the two pointers never
-/// change; and `Value` is `Sendable`, as is all that leaves.
+/// Unchecked, because the compiler cannot see the lock. Proof: `value` and `isWaiting` are private, and every access
+/// lies between `pthread_mutex_lock` and `pthread_mutex_unlock` of `mutex` (`pthread_cond_wait` releases the lock only
+/// while the thread sleeps); the two pointers never change; `Value` is `Sendable`, and so are all results.
 final class Monitor<Value: Sendable>: @unchecked Sendable {
   private var value: Value
   private var isWaiting = false
-  // On the heap, because the address of either must never change.
+  // On the heap, because their addresses must never change.
   private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
   private let condition = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
 
@@ -32,7 +31,7 @@ final class Monitor<Value: Sendable>: @unchecked Sendable {
     mutex.deallocate()
   }
 
-  /// Reads the value under the lock, waking nobody.
+  /// Reads the value under the lock and wakes no thread.
   func read<Result: Sendable>(_ body: (borrowing Value) -> Result) -> Result {
     pthread_mutex_lock(mutex)
     defer { pthread_mutex_unlock(mutex) }
@@ -43,16 +42,16 @@ final class Monitor<Value: Sendable>: @unchecked Sendable {
   func update<Result: Sendable>(_ body: (inout Value) -> Result) -> Result {
     pthread_mutex_lock(mutex)
     let result = body(&value)
-    // Cleared here, so that a burst of changes pays for one wake-up only.
+    // Cleared here, so that several changes in a row cause only one wake-up.
     let mustWake = isWaiting
     isWaiting = false
     pthread_mutex_unlock(mutex)
-    // After the lock, lest the woken thread runs straight into it.
+    // After the unlock; otherwise the woken thread would wait for the lock at once.
     if mustWake { pthread_cond_signal(condition) }
     return result
   }
 
-  /// Tries `attempt` under the lock, and again after each change, until it gives a result.
+  /// Calls `attempt` under the lock, and again after each change, until it returns a result.
   func waitUntil<Result: Sendable>(_ attempt: (inout Value) -> Result?) -> Result {
     pthread_mutex_lock(mutex)
     defer { pthread_mutex_unlock(mutex) }
@@ -67,16 +66,17 @@ final class Monitor<Value: Sendable>: @unchecked Sendable {
 
 /// A value behind a lock.
 ///
-/// The standard library's `Mutex` does the same, but the thread sanitizer does not see how a thread gets on that had to
-/// wait for it, and calls what follows a race.
+/// It replaces the standard library's `Mutex`, because the thread sanitizer does not see that a thread that waited for
+/// that lock has got it, and reports a data race afterwards.
 ///
 /// Unchecked, because the compiler cannot see the lock. Proof: `value` is private, and every access lies between
-/// `pthread_mutex_lock` and `pthread_mutex_unlock` of `mutex`, whose address never changes; the first value is sent.
+/// `pthread_mutex_lock` and `pthread_mutex_unlock` of `mutex`, whose address never changes; the initial value is
+/// `sending`.
 final class Locked<Value>: @unchecked Sendable {
   private var value: Value
   private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
 
-  /// A value that nobody else has.
+  /// Makes a lock around a value that no other code holds.
   init(_ value: sending Value) {
     self.value = value
     mutex.initialize(to: pthread_mutex_t())

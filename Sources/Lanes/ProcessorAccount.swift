@@ -1,24 +1,26 @@
 import DequeModule
 import Synchronization
 
-/// What one party has used of the processors' time, and how much it has left.
+/// The processor time that one party has used and may still use.
 ///
-/// There are two levels: addresses and users stand in line with each other; below an address each guest has an account
-/// of its own, and so have all together who have not said who they are, in line with that address's others only. What
-/// is spent below is spent above as well. In the queue of each pool an account has a line of its own.
+/// There are two levels. Addresses and users are on the upper level and compete with each other. Below an address there
+/// is one account for each guest, and one for all callers who have not said who they are; these accounts compete only
+/// with each other. Time that is spent on a lower account is also spent on the upper one. An account has an
+/// ``AccountLine`` in each queue.
 package final class ProcessorAccount: Sendable {
-  /// What an account holds, in nanoseconds of one processor: ten seconds, an honest first sync of 50,000 documents.
+  /// The most that an account holds, in nanoseconds of one processor: ten seconds, enough for a first sync of 50,000
+  /// documents.
   package static let capacity: Int64 = 10_000_000_000
-  /// How fast it fills, in percent of one processor.
+  /// How fast the balance grows, in percent of one processor.
   package static let percent: Int64 = 10
 
-  /// The address's account; nil for one of the upper level.
+  /// The address's account; nil for an account of the upper level.
   package let parent: ProcessorAccount?
   private let spending: Spending
   private let lines: [AccountLine]
 
-  /// An account that is full.
-  /// - Parameter isLimited: whether it can be overdrawn; the server's own work can't.
+  /// Makes a full account.
+  /// - Parameter isLimited: whether the account can be overdrawn; the account of the server's own work can't.
   package init(below parent: ProcessorAccount? = nil, isLimited: Bool = true) {
     let spending = Spending()
     self.parent = parent
@@ -28,68 +30,69 @@ package final class ProcessorAccount: Sendable {
     }
   }
 
-  /// Its line in one of the queues.
+  /// The account's part in one of the queues.
   func line(in queue: AccountLine.Queue) -> AccountLine { lines[queue.rawValue] }
 
-  /// Whether it or its address was overdrawn when something was last put in line.
+  /// Whether the account or its address was overdrawn when a queue last computed the balance.
   package var isOverdrawn: Bool {
     spending.isOverdrawn.load(ordering: .relaxed)
       || parent?.spending.isOverdrawn.load(ordering: .relaxed) ?? false
   }
 
-  /// What was spent since the account was made, in nanoseconds.
+  /// The time spent since the account was made, in nanoseconds.
   var nanosecondsSpent: Int64 { spending.total.load(ordering: .relaxed) }
 
-  /// Pays for processor time.
+  /// Charges processor time to the account and to its address.
   package func spend(nanoseconds: Int64) {
     spending.total.add(nanoseconds, ordering: .relaxed)
     parent?.spending.total.add(nanoseconds, ordering: .relaxed)
   }
 
-  /// What an account and its lines share.
+  /// The state that an account shares with its lines.
   final class Spending: Sendable {
-    /// Nanoseconds that were spent so far.
+    /// The time spent so far, in nanoseconds.
     let total = Atomic<Int64>(0)
-    /// Whether the account was overdrawn when that was last looked at.
+    /// Whether the account was overdrawn when a queue last computed the balance.
     let isOverdrawn = Atomic<Bool>(false)
   }
 }
 
-/// An account's place in one queue: what waits there on it, and its balance as that queue knows it.
+/// An account's part in one queue: its waiting entries, and its balance as that queue last computed it.
 ///
-/// Unchecked, because the compiler cannot see the lock. Proof: all that changes is touched only by ``FairQueue``, a
-/// value behind the lock of its pool, and each line belongs to one queue.
+/// Unchecked, because the compiler cannot see the lock. Proof: only ``FairQueue``, a value behind the lock of its pool,
+/// uses the variables, and each line belongs to one queue.
 final class AccountLine: @unchecked Sendable {
-  /// The queues in which something may wait.
+  /// The queues in which entries wait.
   enum Queue: Int, CaseIterable {
-    /// For the threads that work for requests.
+    /// For the threads that work on requests.
     case requests
     /// For the threads that work at stores.
     case stores
-    /// For a place behind a ``FairGate``.
+    /// For a place in a ``FairGate``.
     case gates
   }
 
-  /// The line of the account above; nil on the upper level.
+  /// The line of the parent account; nil on the upper level.
   let parent: AccountLine?
-  /// Whether it can be overdrawn.
+  /// Whether the account can be overdrawn.
   private let isLimited: Bool
   private let spending: ProcessorAccount.Spending
-  /// What was spent when the balance was last computed.
+  /// The total spending when the balance was last computed.
   private var seen: Int64 = 0
-  /// Nanoseconds that were left then.
+  /// The balance at that time, in nanoseconds.
   private var balance = ProcessorAccount.capacity
-  /// When that was.
+  /// The time when the balance was last computed.
   private var refilled = SliceClock.now
-  /// What decides who is next: the time that was spent, raised to the others' when it begins to wait.
+  /// Decides the order: the line with the lowest value is next. It grows with the time spent, and is raised to the
+  /// value of the line served last when the line begins to wait.
   var virtualTime: Int64 = 0
-  /// When it was served last, or began to wait, in nanoseconds.
+  /// When the line was last served or began to wait, in nanoseconds.
   var servedAt: Int64 = 0
-  /// The virtual time of the line below that was served last.
+  /// The virtual time of the lower line that was served last.
   var servedBelow: Int64 = 0
-  /// The lines below in which something waits.
+  /// The lower lines that have waiting entries.
   var waitingBelow: [AccountLine] = []
-  /// What waits here, in order.
+  /// The waiting entries, in order.
   var entries = Deque<PoolEntry>()
 
   init(_ spending: ProcessorAccount.Spending, below parent: AccountLine?, isLimited: Bool) {
@@ -98,19 +101,19 @@ final class AccountLine: @unchecked Sendable {
     self.isLimited = isLimited
   }
 
-  /// Whether nothing waits here or below.
+  /// Whether no entry waits here or below.
   var isIdle: Bool { entries.isEmpty && waitingBelow.isEmpty }
 
-  /// Since when its first entry waits; in the far future where there is none.
+  /// Since when the first entry waits; `Int64.max` when none waits.
   var waitsSince: Int64 { entries.first?.since ?? .max }
 
-  /// Whether something waits here or below since before a moment.
+  /// Whether an entry here or below has waited since before `moment`.
   func waitsLonger(than moment: Int64) -> Bool {
     waitsSince < moment || waitingBelow.contains { $0.waitsSince < moment }
   }
 
-  /// Takes note of what was spent and came in since. Under the pool's lock only.
-  /// - Returns: nanoseconds that are left; less than nothing when overdrawn.
+  /// Updates the balance with the time spent and the growth since the last call. Call it under the pool's lock.
+  /// - Returns: the balance in nanoseconds; negative when overdrawn.
   func settle(at now: Int64) -> Int64 {
     let total = spending.total.load(ordering: .relaxed)
     let used = total - seen

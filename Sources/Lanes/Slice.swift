@@ -1,7 +1,9 @@
 import CLanes
 
-/// The piece of work that the calling thread is at: whatever loops over something that a stranger sizes asks, in
-/// each round, whether it is over, and gives way then.
+/// The time for which the calling thread may work before it lets others use the processor.
+///
+/// A loop over something whose size a client decides asks in each iteration whether the slice is over, and gives way if
+/// it is.
 ///
 /// ```swift
 /// for document in documents {
@@ -9,15 +11,16 @@ import CLanes
 ///   …
 /// }
 /// ```
-/// Where nothing may be waited for, as in a query over a store, the loop ends instead and is taken up again in the
-/// next slice; see ``isOver``.
+/// Code that can't suspend, such as a query over a store, ends its loop instead and continues in the next slice; see
+/// ``isOver``.
 package enum Slice {
-  /// How long a piece of work goes on before it gives way, in milliseconds.
+  /// How long a piece of work runs before it gives way, in milliseconds.
   package static let milliseconds = 2
   static let nanoseconds = Int64(milliseconds) * 1_000_000
 
-  /// Whether the calling thread has worked long enough to give way, or works for nobody any more. Costs some
-  /// nanoseconds; a loop asks in each round. Never true on a thread that no pool or lane has.
+  /// Whether the calling thread has used up its slice, or works for a request that has ended. It costs some
+  /// nanoseconds, so that a loop can ask in each iteration. It is always false on a thread that belongs to no pool or
+  /// lane.
   package static var isOver: Bool {
     #if DEBUG
       if isShortest { return true }
@@ -27,22 +30,23 @@ package enum Slice {
     return clanes_now() - thread.pointee.blocked >= thread.pointee.slice_end || isEnded
   }
 
-  /// Whether the calling thread works for nobody any more.
+  /// Whether the calling thread works for a request that has ended.
   package static var isEnded: Bool { Work.current?.hasEnded ?? false }
 
-  /// Charges what the calling thread did so far, for whoever wants to read what a request has cost.
+  /// Charges the calling thread's time so far, so that the cost of the request is up to date for a reader.
   package static func settle() { LaneThread.settle() }
 
-  /// Gives way to others if the slice is over: others that wait for a processor go first where it is their turn.
-  /// - Throws: ``WorkEnded`` when nobody waits for this work's result any more, or it may cost no more.
+  /// Suspends the task when the slice is over and the queue has others to serve first.
+  /// - Throws: ``WorkEnded`` when the request has ended; see ``Work/Ending``.
   package static func giveWay() async throws(WorkEnded) {
     guard isOver else { return }
     await next()
     if isEnded { throw WorkEnded() }
   }
 
-  /// Waits for the turn of whoever asks, before the work for a request begins.
-  /// - Throws: ``WorkEnded`` where that takes too long for one who has overdrawn.
+  /// Waits, before the work for a request begins, until the queue serves the account of its principal.
+  /// - Throws: ``WorkEnded`` when the request has ended meanwhile, for example because its account is overdrawn and
+  ///   waited too long.
   package static func begin() async throws(WorkEnded) {
     guard let pool = LanePool.current, pool.isCrowded else { return }
     if let work = Work.current, !work.account.isOverdrawn,
@@ -54,7 +58,7 @@ package enum Slice {
     if isEnded { throw WorkEnded() }
   }
 
-  /// Lets others go first where it is their turn.
+  /// Suspends the task until the queue serves it again; begins a new slice when no other entry waits.
   private static func next() async {
     LaneThread.settle()
     guard let pool = LanePool.current, WorkExecutor.current != nil else {
@@ -68,19 +72,19 @@ package enum Slice {
   }
 }
 
-/// The clock that slices and accounts go by: nobody sets it.
+/// The clock of slices and accounts: monotonic, so that a change of the system's time does not affect it.
 enum SliceClock {
-  /// Nanoseconds since some moment.
+  /// Nanoseconds since an arbitrary moment.
   static var now: Int64 { clanes_now() }
 }
 
-/// Work goes no further: nobody waits for its result any more, or it may cost no more. ``Work/reason`` tells why.
+/// Says that the work stops: its request has ended. ``Work/reason`` says why.
 package struct WorkEnded: Error {
   package init() {}
 }
 
 extension Slice {
-  /// Whether every slice is over at once, for tests of loops that are taken up again. Without effect in a release
-  /// build.
+  /// Whether every slice is over at once, for tests of loops that continue in a next slice. It has no effect in a
+  /// release build.
   @TaskLocal package static var isShortest = false
 }

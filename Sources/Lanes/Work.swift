@@ -1,24 +1,24 @@
 import CLanes
 import Synchronization
 
-/// What is done for one request: who pays for it, what it has cost, and whether anybody still waits for its result.
+/// The work for one request: the account that pays, the cost so far, and whether the request has ended.
 ///
-/// The thread that works for it has it at hand as ``current``; what it costs is charged to ``account`` by the pool.
+/// The thread that works for the request has it as ``current``. The pool charges the cost to ``account``.
 package final class Work: Sendable {
-  /// Why work goes no further.
+  /// Why the work of a request stops.
   package enum Ending: Int, Sendable, CaseIterable {
     /// The client has gone.
     case gone = 1
-    /// Whoever pays for it has overdrawn, and others waited for longer than it could.
+    /// The account is overdrawn, and the request has waited behind others for as long as it may.
     case overdrawn
-    /// It has cost as much as a request may.
+    /// The request has cost as much as a request may.
     case costly
     /// The server stops.
     case stopping
   }
 
-  /// What a request may cost, in nanoseconds of processor time: two seconds. Code that is not optimized is twenty
-  /// times as slow.
+  /// The most that a request may cost, in nanoseconds of processor time: two seconds. A debug build allows twenty times
+  /// as much, because its code is that much slower.
   package static let limit: Int64 = {
     #if DEBUG
       return 40_000_000_000
@@ -26,12 +26,14 @@ package final class Work: Sendable {
       return 2_000_000_000
     #endif
   }()
-  /// What it may cost for each MiB that it moves, in nanoseconds: half a second.
+  /// The most that it may cost for each MiB that it moves, in nanoseconds: half a second. It applies when it gives more
+  /// than ``limit``.
   package static let limitPerMebibyte = limit / 4
-  /// From how much processor time on a client that has closed its sending side counts as gone, in nanoseconds.
+  /// When a client has closed its sending side and the request has cost this much, the client counts as gone; in
+  /// nanoseconds.
   static let halfClosedLimit: Int64 = 100_000_000
 
-  /// Where its time is charged until it is known who asks.
+  /// The account that pays until the principal is known.
   private let address: ProcessorAccount
   private let principal = AtomicLazyReference<ProcessorAccount>()
   let pool: LanePool
@@ -43,7 +45,7 @@ package final class Work: Sendable {
   private let longest = Atomic<Int64>(0)
   private let isCounted: Bool
 
-  /// Work that begins; it counts as running for as long as it lives.
+  /// Makes the work of a new request, which counts as running until it is deinitialised.
   init(_ address: ProcessorAccount, in pool: LanePool, isCounted: Bool = true) {
     self.address = address
     self.pool = pool
@@ -55,70 +57,72 @@ package final class Work: Sendable {
     if isCounted { pool.counts.running.subtract(1, ordering: .relaxed) }
   }
 
-  /// What the calling thread works for; nil where that is nobody's request.
+  /// The request that the calling thread works for; nil when it works for none.
   package static var current: Work? {
     clanes_this_thread().pointee.work.map {
       Unmanaged<Work>.fromOpaque($0).takeUnretainedValue()
     }
   }
 
-  /// Who pays.
+  /// The account that pays.
   package var account: ProcessorAccount { principal.load() ?? address }
 
-  /// Says who asks; once.
+  /// Sets the account of the principal. Only the first call has an effect.
   package func belongs(to account: ProcessorAccount) { _ = principal.storeIfNil(account) }
 
-  /// Processor time so far, in nanoseconds.
+  /// The processor time used so far, in nanoseconds.
   package var nanoseconds: Int64 { used.load(ordering: .relaxed) }
-  /// The longest piece of it without giving way, in nanoseconds.
+  /// The longest time of work without giving way, in nanoseconds.
   package var longestSlice: Int64 { longest.load(ordering: .relaxed) }
 
-  /// Why it goes no further; nil while it does.
+  /// Why the work stops; nil while it goes on.
   package var reason: Ending? { Ending(rawValue: ending.load(ordering: .relaxed)) }
-  /// Whether it goes no further.
+  /// Whether the work stops.
   package var hasEnded: Bool { ending.load(ordering: .relaxed) != 0 }
 
-  /// Ends it: it stops within two slices. What is being committed is committed.
+  /// Ends the request: its work stops within two slices. A commit that has begun is completed. Has no effect after
+  /// ``mustFinish()`` or an earlier end.
   package func end(_ reason: Ending) {
     guard isCounted, !isBound.load(ordering: .relaxed) else { return }
     let known = ending.compareExchange(
       expected: 0, desired: reason.rawValue, ordering: .relaxed)
     guard known.exchanged else { return }
     pool.counts.noteEnd(reason)
-    // Not from within the queue itself, which is at it already.
+    // The queue ends overdrawn requests itself, under its lock, so they need no expediting.
     if reason != .overdrawn { pool.expedite(self) }
   }
 
-  /// What follows consists of several steps that belong together: it goes on to its end whoever has gone.
+  /// Says that the next steps belong together: from now on ``end(_:)`` has no effect, even when the client has gone.
   package func mustFinish() { isBound.store(true, ordering: .relaxed) }
 
-  /// The client has closed its sending side: it may read on, or be gone. A request that costs much is not carried on
-  /// for it.
+  /// Notes that the client has closed its sending side. It may still read, or be gone. The request ends once it costs
+  /// ``halfClosedLimit``.
   package func clientClosedItsSide() {
     isHalfClosed.store(true, ordering: .relaxed)
     if nanoseconds >= Self.halfClosedLimit { end(.gone) }
   }
 
-  /// Begins anew for one who waited for news: what the news before cost is not counted against what comes.
+  /// Resets the cost. A request that waits for changes calls it when they come, so that the cost of earlier changes
+  /// does not count.
   package func beginAnew() {
     used.store(0, ordering: .relaxed)
     moved.store(0, ordering: .relaxed)
   }
 
-  /// How long who pays is overdrawn if nothing more is spent, in seconds; at least 1.
+  /// In how many seconds the account is no longer overdrawn if it spends nothing more; at least 1.
   package var secondsUntilPaid: Int { pool.secondsUntilPositive(account) }
 
-  /// Counts bytes that are moved for it: what moves much may cost more.
+  /// Counts bytes that are moved for the request: a request that moves many bytes may cost more.
   package func moves(bytes: Int) { moved.add(Int64(bytes), ordering: .relaxed) }
 
-  /// Runs a part of a job that belongs to another's request: that one pays for it.
+  /// Runs a part of a job that belongs to another request, and charges it to that request.
   package static func paying<Value, Failure: Error>(
     _ work: Work?, _ body: () throws(Failure) -> Value
   ) throws(Failure) -> Value {
     try LaneThread.paying(work, body)
   }
 
-  /// Runs something on a thread that is no pool's or lane's, which the request pays for.
+  /// Runs `body` on a thread that belongs to no pool or lane, and charges its processor time to the request.
   package static func payingElsewhere<Value, Failure: Error>(
     _ work: Work?, _ body: () throws(Failure) -> Value
   ) throws(Failure) -> Value {
@@ -130,7 +134,7 @@ package final class Work: Sendable {
     return try body()
   }
 
-  /// Charges processor time to it and to who pays.
+  /// Charges processor time to the request and its account.
   func charge(_ nanoseconds: Int64, isSlice: Bool = true) {
     guard nanoseconds > 0 else { return }
     let total = used.add(nanoseconds, ordering: .relaxed).newValue
@@ -148,7 +152,7 @@ package final class Work: Sendable {
   }
 }
 
-/// What a pool tells the operator of the requests that it works for.
+/// What a pool counts about its requests, for the operator.
 package final class WorkCounts: Sendable {
   let running = Atomic(0)
   private let gone = Atomic(0)
@@ -161,10 +165,10 @@ package final class WorkCounts: Sendable {
 
   init() {}
 
-  /// Requests that are worked for: also those whose client has gone, until their work has ended.
+  /// How many requests are worked for. A request whose client has gone counts until its work has ended.
   package var runningCount: Int { running.load(ordering: .relaxed) }
 
-  /// How many were ended early, and why.
+  /// How many requests were ended early for this reason.
   package func endedCount(_ reason: Work.Ending) -> Int {
     switch reason {
     case .gone: gone.load(ordering: .relaxed)
@@ -174,10 +178,11 @@ package final class WorkCounts: Sendable {
     }
   }
 
-  /// The longest piece of work without giving way since this was last asked, in nanoseconds.
+  /// The longest time of work without giving way since the last call, in nanoseconds.
   package func takeLongestSlice() -> Int64 { longest.exchange(0, ordering: .relaxed) }
 
-  /// Processor time of requests whose account was positive, and of the others, in nanoseconds.
+  /// The processor time of requests whose account was positive, and of requests whose account was overdrawn, in
+  /// nanoseconds.
   package var nanoseconds: (paid: Int64, overdrawn: Int64) {
     (paid.load(ordering: .relaxed), overspent.load(ordering: .relaxed))
   }

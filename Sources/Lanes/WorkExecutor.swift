@@ -1,30 +1,30 @@
 import CLanes
 import Synchronization
 
-/// Runs a connection's task, request after request, on the threads of a ``LanePool``: each of its jobs stands in line
-/// on the account of whoever asks, and is charged there.
+/// Runs the task of a connection, request after request, on the threads of a ``LanePool``. Each job waits on the
+/// account of the request's principal and is charged to it.
 package final class WorkExecutor: TaskExecutor {
-  /// The threads.
+  /// The pool whose threads run the task.
   package let pool: LanePool
-  /// Who pays while it is not known who asks.
+  /// The account that pays until the principal is known.
   package let account: ProcessorAccount
-  /// What is done between requests.
+  /// The work between requests.
   private let idle: Work
-  /// Whether the client has closed its sending side: 1; has gone: 2.
+  /// 1 when the client has closed its sending side, 2 when it has gone, 0 otherwise.
   private let closing = Atomic(0)
   private let state: Locked<State>
 
   private struct State {
-    /// What is done now.
+    /// The present work.
     var work: Work
-    /// Who paid for the last request: most probably the next one is theirs as well, and waits in their line.
+    /// The account that paid for the last request. The next request most probably belongs to it too, and waits on it.
     var payer: ProcessorAccount
-    /// In whose line the present request waited.
+    /// The account on which the present request waited.
     var waitedOn: ProcessorAccount?
   }
 
-  /// An executor for the requests of one connection.
-  /// - Parameter account: who pays while it is not known who asks.
+  /// Makes an executor for the requests of one connection.
+  /// - Parameter account: the account that pays until the principal is known.
   package init(_ pool: LanePool, account: ProcessorAccount) {
     self.pool = pool
     self.account = account
@@ -32,27 +32,28 @@ package final class WorkExecutor: TaskExecutor {
     state = Locked(State(work: idle, payer: account))
   }
 
-  /// The executor of the task that the calling thread runs; nil for a task of another kind.
+  /// The executor of the task that the calling thread runs; nil for a task without such an executor.
   package static var current: WorkExecutor? {
     clanes_this_thread().pointee.executor.map {
       Unmanaged<WorkExecutor>.fromOpaque($0).takeUnretainedValue()
     }
   }
 
-  /// For a task that others wait for too, as the opening of a store: it goes on when the present request has ended, and
-  /// whoever asks now pays for it. Nil where that is nobody's request.
+  /// An executor for a task that several requests wait for, such as the opening of a store. The task continues after
+  /// the present request has ended, and the account of the present request pays for it. Nil when the calling thread
+  /// works for no request.
   package static var outlasting: WorkExecutor? {
     Work.current.map { WorkExecutor($0.pool, account: $0.account) }
   }
 
-  /// What is done now.
+  /// The present work.
   package var currentWork: Work { state.withLock { $0.work } }
-  /// Whether the present request has waited in this account's line.
+  /// Whether the present request has waited on this account.
   func hasWaited(on account: ProcessorAccount) -> Bool {
     state.withLock { $0.waitedOn } === account
   }
 
-  /// Begins a request, from its own task.
+  /// Begins a request. Call it from the connection's own task.
   package func begin(_ account: ProcessorAccount) -> Work {
     let next = Work(account, in: pool)
     replace(by: next)
@@ -62,16 +63,16 @@ package final class WorkExecutor: TaskExecutor {
     return next
   }
 
-  /// Ends the request that was begun last, from its own task.
+  /// Ends the request that was begun last. Call it from the connection's own task.
   package func finish() { replace(by: idle) }
 
-  /// The client reads and sends nothing any more: what is done for it ends.
+  /// Notes that the client has gone: it neither reads nor sends any more. The present request ends.
   package func clientLeft() {
     closing.store(2, ordering: .relaxed)
     currentWork.end(.gone)
   }
 
-  /// The client has closed its sending side; see ``Work/clientClosedItsSide()``.
+  /// Notes that the client has closed its sending side; see ``Work/clientClosedItsSide()``.
   package func clientClosedItsSide() {
     _ = closing.compareExchange(expected: 0, desired: 1, ordering: .relaxed)
     currentWork.clientClosedItsSide()
@@ -105,7 +106,7 @@ package final class WorkExecutor: TaskExecutor {
     }
     let (work, payer) = state.withLock { state in
       guard state.work === idle else { return (state.work, nil as ProcessorAccount?) }
-      // Who has overdrawn waits once it is known that it is they.
+      // When the last payer is overdrawn, the connection's account waits instead until the principal is known.
       let payer = state.payer.isOverdrawn ? account : state.payer
       state.waitedOn = payer
       return (idle, payer)
@@ -114,7 +115,7 @@ package final class WorkExecutor: TaskExecutor {
   }
 }
 
-/// Puts a value in another's place.
+/// Replaces a value and returns the former one.
 private func swap<Value>(_ place: inout Value, _ value: Value) -> Value {
   let former = place
   place = value

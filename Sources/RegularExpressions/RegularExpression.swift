@@ -1,27 +1,28 @@
 import CRE2
 import Glibc
 
-/// A regular expression in RE2's syntax, which is Perl's without what can't be matched in linear time.
+/// A regular expression in RE2's syntax: Perl's syntax without the constructs that can't be matched in linear time.
 ///
-/// Source: <https://github.com/google/re2/wiki/Syntax>. As in Perl only `\n` ends a line for `.`; `$` is the very end
-/// of the text, as `\z` is.
+/// Source: <https://github.com/google/re2/wiki/Syntax>. As in Perl, only `\n` ends a line for `.`; `$` matches only at
+/// the end of the text, like `\z`.
 ///
-/// `@unchecked Sendable`: RE2's matching is const and its own caches are behind its own locks ("RE2 objects are
-/// safe for concurrent use by multiple threads", re2.h). Only `deinit` changes what is opened here.
+/// `@unchecked Sendable`: RE2's matching functions are const and its caches have their own locks ("RE2 objects are safe
+/// for concurrent use by multiple threads", re2.h). Only `deinit` changes the compiled pattern.
 package final class RegularExpression: @unchecked Sendable {
-  /// Bytes that one expression, or all of one selector together, may take: its program and what matching keeps.
+  /// The most bytes of memory for one expression, or for all of one selector together: their programs and the caches of
+  /// matching.
   package static let memoryBytes = 8 << 20
-  /// The largest program, in estimated instructions. RE2's own bound on memory lets a program through that takes
-  /// half a minute to compile.
+  /// The largest program, in estimated instructions. RE2's own memory limit allows a program that takes half a minute
+  /// to compile.
   package static let programSize = 8_192
 
   private let compiled: OpaquePointer
-  /// Instructions of the program: each byte of a text costs at most as many steps.
+  /// The number of instructions of the program: each byte of a text costs at most this many steps.
   let size: Int
 
   /// Compiles a pattern.
-  /// - Parameter memory: bytes that it may take.
-  /// - Throws: `malformed`, `notOffered`, `tooLarge`.
+  /// - Parameter memory: the most bytes of memory that it may use.
+  /// - Throws: `malformed` or `tooLarge`.
   package init(
     _ pattern: ScannedPattern, memory: Int = RegularExpression.memoryBytes
   ) throws(RegularExpressionError) {
@@ -33,7 +34,8 @@ package final class RegularExpression: @unchecked Sendable {
       size = Int(cre2_size(opened))
       return
     }
-    // RE2 looks for a pattern that ends with the text's end backwards, in one go: not if it can't see that it does.
+    // RE2 matches a pattern that ends with the end of the text backwards, in one pass that can't be split into parts.
+    // The groups hide that end from RE2.
     cre2_close(opened)
     text = "((((" + text + "))))"
     compiled = try Self.open(&text, memory)
@@ -44,7 +46,7 @@ package final class RegularExpression: @unchecked Sendable {
     cre2_close(compiled)
   }
 
-  /// Whether the pattern occurs in the first bytes of a text; nil when there is no memory.
+  /// Whether the first bytes of a text contain a match; nil when there is not enough memory.
   /// - Parameter end: how many bytes.
   func occurs(in text: UnsafeBufferPointer<UInt8>, upTo end: Int) -> Bool? {
     text.withMemoryRebound(to: CChar.self) { text in
@@ -70,32 +72,33 @@ package final class RegularExpression: @unchecked Sendable {
 
 /// Why a pattern can't be used.
 package enum RegularExpressionError: Error, Sendable, Equatable {
-  /// It is no regular expression.
+  /// It is not a regular expression.
   case malformed
-  /// It has a construct of Perl's that RE2 does not have, which is named here.
+  /// It contains a construct of Perl that RE2 lacks; the value is the construct's name.
   case notOffered(String)
-  /// Its program, or what it takes to make it, is too large.
+  /// Its program, or the memory to compile it, is too large.
   case tooLarge
 }
 
-/// Looks for a regular expression in a text, in parts that each take some milliseconds at most.
+/// Searches a text for a regular expression, in parts that each take a few milliseconds at most.
 ///
-/// RE2 can't be stopped or made to go on. So a part looks at the text's beginning again, which its automaton knows
-/// by then, and at so many further bytes that the worst program takes no longer for them.
+/// RE2 can't interrupt and continue a search. Therefore each part searches from the beginning of the text again, whose
+/// states RE2 has cached by then, and adds so few bytes that even the slowest program takes no longer for them.
 package struct RegularExpressionSearch: Sendable {
-  /// What looking for a pattern in a text gave.
+  /// The result of a search.
   package enum Outcome: Sendable, Equatable {
-    /// The pattern occurs.
+    /// The text contains a match.
     case matched
-    /// It does not.
+    /// The text contains no match.
     case notMatched
-    /// The time was beyond what a search may take; nothing is known.
+    /// The search took longer than it may; the result is unknown.
     case tooCostly
   }
 
-  /// Steps of a program in one part: a step takes 5 to 11 ns where the automaton's states don't fit its memory.
+  /// How many steps of a program one part takes. A step takes 5 to 11 ns when the automaton's states don't fit into its
+  /// memory.
   static let partSteps = 1 << 19
-  /// The longest that a part may have taken for another to follow.
+  /// When a part takes longer than this, the search ends.
   static let partLimit = Duration.milliseconds(4)
 
   private let expression: RegularExpression
@@ -103,15 +106,16 @@ package struct RegularExpressionSearch: Sendable {
   private var rest: Duration
   private var reached = 0
 
-  /// A search that has not begun.
-  /// - Parameter limit: how long the thread may run for it.
+  /// Makes a search that has not begun.
+  /// - Parameter limit: how much processor time the search may take.
   package init(_ expression: RegularExpression, in text: String, within limit: Duration) {
     self.expression = expression
     self.text = text
     rest = limit
   }
 
-  /// Looks through one part; nil when there is more to look through.
+  /// Searches one part.
+  /// - Returns: nil when parts are left.
   package mutating func next() -> Outcome? {
     let start = ThreadTime.now
     let expression = expression
@@ -128,15 +132,15 @@ package struct RegularExpressionSearch: Sendable {
   }
 }
 
-/// The time that the calling thread has run, which stands still while others have its processor: a budget
-/// measured by it means the same on a busy machine.
+/// The processor time of the calling thread. It does not advance while other threads use the processor, so that a
+/// budget in this time means the same on a busy machine.
 ///
 /// Source: clock_gettime(2), `CLOCK_THREAD_CPUTIME_ID`. Comparable only on one thread.
 package enum ThreadTime {
-  /// The time since the thread began.
+  /// The processor time since the thread began.
   package static var now: Duration {
     var time = timespec()
-    // It fails only for a clock that is not there, which Linux has had since 2.6.
+    // The call fails only when the clock does not exist; Linux has it since 2.6.
     clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
     return .seconds(time.tv_sec) + .nanoseconds(time.tv_nsec)
   }

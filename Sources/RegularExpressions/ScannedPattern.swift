@@ -1,30 +1,30 @@
-/// A pattern that was looked through before RE2 sees it: for what RE2 does not have, so that a refusal can name it,
-/// and for how large its program gets, as RE2 finds that out too late.
+/// A pattern that was examined before RE2 compiles it. The examination finds constructs that RE2 lacks, so that an
+/// error can name them, and estimates the size of the program, which RE2 determines too late.
 ///
-/// It says of no pattern that it is well formed.
+/// It does not check that the pattern is well formed.
 package struct ScannedPattern: Sendable {
-  /// The pattern in RE2's spelling.
+  /// The pattern in RE2's syntax.
   package private(set) var text = ""
-  /// Instructions that its program will have, roughly and at most some times too few or too many.
+  /// The estimated number of instructions of its program; it can be a few times too low or too high.
   package private(set) var size = 0
-  /// Whether it may ask for the text's end. Says yes too often, never too seldom.
+  /// Whether the pattern may test for the end of the text. It can be wrongly true, but never wrongly false.
   private(set) var mayEndText = false
 
-  /// The bytes that are looked at.
+  /// The bytes of the pattern.
   let bytes: [UInt8]
-  /// The next of them.
+  /// The index of the next byte.
   var index = 0
   private var output: [UInt8] = []
-  /// The groups that are open, the outermost first.
+  /// The open groups, the outermost first.
   private var groups = [Extent()]
-  /// What a quantifier would repeat.
+  /// The part that a quantifier would repeat.
   private var last = Extent()
 
-  /// How much of a program a part of a pattern makes.
+  /// The size of a part of a pattern.
   private struct Extent {
-    /// Instructions.
+    /// The number of instructions.
     var size = 0
-    /// Copies that can be left out, as in `a{2,5}`: making their program takes time as their square.
+    /// The number of optional copies, as in `a{2,5}`. The time to compile them grows with the square of this number.
     var optional = 0
 
     static func + (left: Extent, right: Extent) -> Extent {
@@ -34,7 +34,7 @@ package struct ScannedPattern: Sendable {
     }
   }
 
-  /// Looks a pattern through.
+  /// Examines a pattern.
   /// - Throws: `notOffered`, `tooLarge`.
   package init(_ pattern: String) throws(RegularExpressionError) {
     bytes = Array(pattern.utf8)
@@ -62,20 +62,21 @@ package struct ScannedPattern: Sendable {
     text = String(decoding: output, as: UTF8.self)
   }
 
-  /// Instructions for any character, a negated class or one with characters beyond ASCII.
+  /// The instructions for any character, for a negated class, and for characters beyond ASCII in a class.
   private static let dotSize = 8
-  /// Instructions for the characters of a property: the largest, all letters, has 1,200.
+  /// The instructions for the characters of a property. The largest property, all letters, has 1,200.
   private static let propertySize = 1_200
 
-  /// What the square of the optional copies is divided by: 2,000 of them take as long to make as 8,000 instructions.
+  /// The square of the number of optional copies is divided by this: 2,000 copies take as long to compile as 8,000
+  /// instructions.
   private static let squarePart = 512
 
-  /// A byte ahead of the place; nil behind the end.
+  /// The byte at `index + ahead`; nil after the end.
   func peek(_ ahead: Int = 0) -> UInt8? {
     index + ahead < bytes.count ? bytes[index + ahead] : nil
   }
 
-  /// Whether these characters come next.
+  /// Whether the text is next in the pattern.
   func isNext(_ text: StaticString) -> Bool {
     text.withUTF8Buffer { bytes[index...].starts(with: $0) }
   }
@@ -111,7 +112,7 @@ extension ScannedPattern {
     groups.append(Extent(size: 2))
     last = Extent()
     if isNext("(?<") {
-      // Perl's spelling of a named group.
+      // RE2's syntax for a named group, for which Perl also allows `(?<`.
       output += Array("(?P<".utf8)
       index += 3
     } else if isNext("(?") {
@@ -144,7 +145,7 @@ extension ScannedPattern {
     if peek() == UInt8(ascii: "?") { copy(1) }
   }
 
-  /// `{3}`, `{3,}` or `{3,5}`; anything else stands for itself.
+  /// Reads `{3}`, `{3,}` or `{3,5}`; any other text after `{` is literal.
   private mutating func counted() throws(RegularExpressionError) {
     var (numbers, count, digits) = ([0], 1, 0)
     while let byte = peek(count), byte != UInt8(ascii: "}"), count <= 20 {
@@ -164,14 +165,14 @@ extension ScannedPattern {
       copy(1)
       return atom(1)
     }
-    // `{3,}` has one more, which repeats; what is no range is left for RE2 to refuse.
+    // `{3,}` has one more copy, which repeats. RE2 refuses an invalid range.
     let most = numbers.count == 1 ? numbers[0] : max(numbers[1], numbers[0] + 1)
     try quantifier(count + 1, numbers[0]...most)
   }
 
   // Classes.
 
-  /// A class in brackets, in which a `]` in front stands for itself.
+  /// Reads a class in brackets; a `]` at its beginning is literal.
   private mutating func bracket() throws(RegularExpressionError) {
     var size = 2
     copy(1)
@@ -207,7 +208,7 @@ extension ScannedPattern {
     if isNext("\\z") { mayEndText = true }
     let size = escapeSize
     copy(2)
-    // The letter of `\\pL` belongs to it, and the braces of `\\p{L}` and `\\x{41}` are no quantifier's.
+    // The letter of `\\pL` belongs to the escape, and the braces of `\\p{L}` and `\\x{41}` are not a quantifier.
     let isProperty = size == Self.propertySize
     if isProperty || bytes[index - 1] == UInt8(ascii: "x"), peek() == UInt8(ascii: "{") {
       while peek() != nil, peek() != UInt8(ascii: "}") { copy(1) }
@@ -226,7 +227,7 @@ extension ScannedPattern {
     }
   }
 
-  /// Everything up to `\E` or the end stands for itself.
+  /// Reads literal text up to `\E` or the end.
   private mutating func quote() {
     copy(2)
     while peek() != nil, !isNext("\\E") {
@@ -237,9 +238,9 @@ extension ScannedPattern {
   }
 }
 
-/// The constructs of Perl's (PCRE's) that RE2 does not have, by the names that clients are told.
+/// The constructs of Perl (PCRE) that RE2 lacks, with the names that clients get.
 extension ScannedPattern {
-  /// The name of the construct if a group that is not offered opens here.
+  /// The name of the construct, when an unsupported group begins here.
   var unofferedGroup: String? {
     if isNext("(*") { return "a verb such as (*FAIL)" }
     guard isNext("(?"), let kind = peek(2) else { return nil }
@@ -279,19 +280,19 @@ extension ScannedPattern {
     return nil
   }
 
-  /// The name of the construct if an escape that is not offered stands here.
+  /// The name of the construct, when an unsupported escape begins here.
   func unofferedEscape(isInClass: Bool) -> String? {
     guard let letter = peek(1) else { return nil }
     let isReference =
       letter == UInt8(ascii: "k") || letter == UInt8(ascii: "g")
       || (UInt8(ascii: "1")...UInt8(ascii: "9")).contains(letter)
-    // In a class a number is an octal one.
+    // In a class, digits are an octal number.
     if isReference, !isInClass { return "a back-reference" }
     return Self.escapes.utf8.contains(letter)
       ? "\\" + String(decoding: [letter], as: UTF8.self) : nil
   }
 
-  /// `\C` is one byte, which may be half a character.
+  /// The letters of unsupported escapes. `\C` is one byte, which can be half a character.
   private static let escapes = "CEGHKNRVXZcehou"
 
   private static func isDigit(_ byte: UInt8) -> Bool {

@@ -1,21 +1,21 @@
 import CSQLite
 
-/// A copy of one database into another, made step by step, so that its owner can serve other
-/// requests in between. <https://sqlite.org/backup.html>
+/// A copy of one database into another, made in steps, so that its owner can serve other requests in between.
+/// <https://sqlite.org/backup.html>
 ///
-/// What the source connection itself writes between steps is copied too; a write by any other
-/// connection starts the copy over.
+/// Writes of the source connection itself between steps are copied too; a write by another connection restarts the
+/// copy.
 package final class Backup {
-  /// Pages per step that copy 1 MiB (of 4 KiB pages): a step others can wait for.
+  /// The number of pages in 1 MiB (of 4 KiB pages), which a step copies quickly enough for other requests to wait.
   package static let defaultPagesPerStep: Int32 = 256
 
   private var handle: OpaquePointer?
-  // Both must outlive the copy.
+  // Both must stay alive until the copy ends.
   private let source: Connection
   private let destination: Connection
 
-  /// Prepares a copy of `source` over all that `destination` holds.
-  /// - Throws: `other` if both are the same or the destination is in use.
+  /// Prepares a copy of `source` that replaces the content of `destination`.
+  /// - Throws: `other` when both are the same or the destination is in use.
   package init(from source: Connection, to destination: Connection) throws(SQLiteError) {
     self.source = source
     self.destination = destination
@@ -29,19 +29,20 @@ package final class Backup {
   }
 
   deinit {
-    // What ending it says is for `finish()` to report; a copy dropped midway is not wanted.
+    // Only `finish()` reports an error of ending; a copy that is dropped before its end is not wanted.
     _ = end()
   }
 
-  /// How many pages were still to copy after the latest step.
+  /// How many pages were left to copy after the latest step.
   package var remainingPages: Int32 {
     guard let handle else { return 0 }
     return sqlite3_backup_remaining(handle)
   }
 
-  /// Copies up to `pages` pages and says whether any are left.
-  /// - Throws: `busy` or `locked`, after which the step may be tried again; any other error is
-  ///   final. `misuse` after ``finish()``.
+  /// Copies up to `pages` pages.
+  /// - Returns: whether pages are left.
+  /// - Throws: `busy` or `locked`, after which the step can be repeated; any other error is final. `misuse` after
+  ///   ``finish()``.
   package func step(pages: Int32) throws(SQLiteError) -> Bool {
     guard let handle else { throw SQLiteError(.misuse, message: "the backup is finished") }
     let result = sqlite3_backup_step(handle, pages)
@@ -52,7 +53,7 @@ package final class Backup {
     }
   }
 
-  /// Ends the copy; before the last page, the destination is rolled back to what it was.
+  /// Ends the copy. When pages are left, the destination is rolled back to its former content.
   package func finish() throws(SQLiteError) {
     let result = end()
     guard result == SQLITE_OK else {

@@ -1,24 +1,24 @@
 import CSQLiteSystem
 
-/// Reads that never wait for the disk: for threads that must not be blocked.
+/// Database reads that never wait for the disk, for threads that must not block.
 ///
-/// SQLite reads through a function of ours, put in the place of `pread` for the whole process, as there is
-/// one such table in SQLite. On a thread inside ``only(_:)`` it asks the system for what is in memory alone
-/// (`RWF_NOWAIT`, `preadv2(2)`); everywhere else it is `pread`.
+/// SQLite reads through a function of this service, which replaces `pread` for the whole process, because SQLite has
+/// one table of system calls. On a thread inside ``only(_:)`` the function reads only what is in memory (`RWF_NOWAIT`,
+/// `preadv2(2)`); on other threads it is `pread`.
 package enum CachedPages {
-  /// Whether this SQLite can do that. Asking installs the function and makes the settings that must come before
-  /// SQLite is used; each connection asks before its file is opened.
+  /// Whether this SQLite supports that. The first access installs the function and makes the settings that must precede
+  /// the first use of SQLite; each connection accesses it before it opens its file.
   static let isAvailable: Bool = {
-    // Where something else in the process has used SQLite before, its own settings stay and do no harm.
+    // When other code in the process has used SQLite before, its settings stay; this does no harm.
     _ = csqlite_configure()
     return csqlite_install_reads() != 0
   }()
 
   /// Runs reads of a database on this thread as long as every page is in memory.
-  /// - Parameter body: reads only, in no open transaction. What it makes of a page that was missing (an
-  ///   error of reading) is not looked at.
-  /// - Returns: nil when a page was missing: nothing has happened then, and the read is to be done where it
-  ///   may block.
+  /// - Parameter body: only reads, outside of a transaction. Its result is ignored when a page was missing, also when
+  ///   it is a read error.
+  /// - Returns: nil when a page was missing: the read has had no effect and must be repeated on a thread that may
+  ///   block.
   package static func only<Value>(_ body: () -> Value) -> Value? {
     guard isAvailable else { return nil }
     csqlite_begin_cached_reads()
@@ -27,14 +27,14 @@ package enum CachedPages {
   }
 }
 
-/// SQLite's layer over the operating system for files that one connection has to itself: the log's index is memory
-/// that is there once it is touched, and writes that follow one another are one call of the system.
+/// SQLite's layer over the operating system (VFS) for files that one connection uses alone. The log's index is memory
+/// of the process, which the system provides when it is first touched, and consecutive writes become one system call.
 /// <https://sqlite.org/vfs.html>
 enum ExclusiveFiles {
-  /// What ``Connection/init(name:flags:system:)`` takes. An SQLite without the layer of a Unix, over which this one is
-  /// laid, opens no file by it.
+  /// The name for ``Connection/init(name:flags:system:)``. It is an unknown VFS, so that no file opens, when this
+  /// SQLite has no VFS named `unix`, on which this one is built.
   static let name: String = {
-    // Settings come before anything else that SQLite is asked.
+    // The settings must precede every other use of SQLite.
     _ = CachedPages.isAvailable
     _ = csqlite_install_exclusive_files()
     return CSQLITE_EXCLUSIVE_FILES

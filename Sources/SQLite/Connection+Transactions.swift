@@ -3,31 +3,30 @@ import Synchronization
 
 /// Transactions. <https://sqlite.org/lang_transaction.html>
 ///
-/// No `await` may stand between a beginning and its end: another job of the actor would run inside
-/// the open transaction.
+/// There must be no `await` between the begin and the end of a transaction: another job of the actor would run inside
+/// it.
 extension Connection {
-  /// Whether a transaction is open. False after SQLite rolled one back by itself, as it may when
-  /// the disk is full or fails. <https://sqlite.org/c3ref/get_autocommit.html>
+  /// Whether a transaction is open. False after SQLite itself rolled one back, for example because the disk is full or
+  /// fails. <https://sqlite.org/c3ref/get_autocommit.html>
   package var inTransaction: Bool {
     guard let handle else { return false }
     return sqlite3_get_autocommit(handle) == 0
   }
 
-  /// Begins a transaction and takes the write lock at once, so that it cannot fail for it later.
-  /// - Throws: `busy` if another connection holds the lock, `other` inside a transaction.
+  /// Begins a transaction and takes the write lock at once, so that a later write can't fail because of the lock.
+  /// - Throws: `busy` when another connection holds the lock, `other` inside a transaction.
   package func begin() throws(SQLiteError) {
     try statement("BEGIN IMMEDIATE").run()
   }
 
-  /// Commits. With `synchronous=FULL` what was written is on the disk when this returns.
+  /// Commits. With `synchronous=FULL` the changes are on the disk when this returns.
   ///
-  /// If it throws, the transaction may be open still: call ``rollback()``.
+  /// After an error the transaction may still be open: call ``rollback()``.
   package func commit() throws(SQLiteError) {
     try statement("COMMIT").run()
   }
 
-  /// Undoes the open transaction; does nothing if there is none, because a failed write may have
-  /// ended it already.
+  /// Rolls back the open transaction. Does nothing when there is none, because a failed write may have ended it.
   package func rollback() throws(SQLiteError) {
     guard inTransaction else { return }
     try statement("ROLLBACK").run()
@@ -37,13 +36,13 @@ extension Connection {
 extension Connection {
   /// How much a checkpoint does. <https://sqlite.org/c3ref/wal_checkpoint_v2.html>
   package enum CheckpointMode: Sendable {
-    /// Copies what it can without waiting for anyone.
+    /// Copies as much as possible without waiting for other connections.
     case passive
-    /// Waits for writers, then copies all.
+    /// Waits for writers, then copies everything.
     case full
-    /// As `full`, and the next writer starts the log anew.
+    /// As `full`; the next writer then starts the log from its beginning.
     case restart
-    /// As `restart`, and the log's file is cut to nothing.
+    /// As `restart`; the log file is also truncated to zero bytes.
     case truncate
 
     /// The constant of `sqlite3_wal_checkpoint_v2`.
@@ -57,7 +56,7 @@ extension Connection {
     }
   }
 
-  /// What a checkpoint found and did, in frames (pages) of the log; both -1 without a log.
+  /// The result of a checkpoint, in frames (pages) of the log; both numbers are -1 without a log.
   package struct Checkpoint: Sendable, Equatable {
     /// How many frames the log holds.
     package let logFrames: Int32
@@ -67,10 +66,9 @@ extension Connection {
 
   /// Copies the write-ahead log into the database file.
   ///
-  /// One connection per file may do this: SQLite 3.7.0 to 3.51.2 can lose data when two reset the
-  /// log at once. <https://sqlite.org/wal.html#walresetbug>
-  /// - Throws: `busy` if another connection's reader or writer stands in the way, `locked` inside
-  ///   a transaction.
+  /// Only one connection per file may do this: SQLite 3.7.0 to 3.51.2 can lose data when two connections reset the log
+  /// at the same time. <https://sqlite.org/wal.html#walresetbug>
+  /// - Throws: `busy` when a reader or writer of another connection prevents it, `locked` inside a transaction.
   @discardableResult
   package func checkpoint(_ mode: CheckpointMode) throws(SQLiteError) -> Checkpoint {
     var log: Int32 = -1
@@ -79,30 +77,31 @@ extension Connection {
     return Checkpoint(logFrames: log, copiedFrames: copied)
   }
 
-  /// Keeps ``loggedFrames``. Ends automatic checkpoints. <https://sqlite.org/c3ref/wal_hook.html>
+  /// Starts to update ``loggedFrames`` after each commit. Switches automatic checkpoints off.
+  /// <https://sqlite.org/c3ref/wal_hook.html>
   package func countLoggedFrames() throws(SQLiteError) {
     csqlite_count_frames(try open, frames)
   }
 
-  /// How many frames the log held after the latest commit; 0 before the first one, and where
-  /// ``countLoggedFrames()`` was not called.
+  /// How many frames the log had after the latest commit; 0 before the first one, and when ``countLoggedFrames()`` was
+  /// not called.
   package var loggedFrames: Int32 { frames.pointee }
 
-  /// Sets after how many frames in the log a commit copies it by itself (passively); 0 never.
+  /// Sets the number of frames in the log after which a commit makes a passive checkpoint; 0 for never.
   /// <https://sqlite.org/c3ref/wal_autocheckpoint.html>
   package func setAutomaticCheckpoint(frames: Int32) throws(SQLiteError) {
     try check(sqlite3_wal_autocheckpoint(try open, frames))
   }
 }
 
-/// Says, from any thread, that what runs on a ``Connection`` is not wanted any more.
+/// A flag that any thread can raise to stop the statements that run in ``Connection/bounded(until:or:_:)``.
 package final class InterruptionFlag: Sendable {
   private let flag = Atomic<Bool>(false)
 
-  /// A flag that is not raised.
+  /// Makes a flag that is not raised.
   package init() {}
 
-  /// Raises the flag for good.
+  /// Raises the flag. It can't be lowered again.
   package func raise() { flag.store(true, ordering: .relaxed) }
 
   /// Whether the flag is raised.
@@ -110,11 +109,12 @@ package final class InterruptionFlag: Sendable {
 }
 
 extension Connection {
-  /// Steps of SQLite's machine between two looks at the clock: about a tenth of a millisecond, or some where each row
-  /// takes a full-text search far. <https://sqlite.org/c3ref/progress_handler.html>
+  /// How many steps of SQLite's virtual machine run between two checks of the clock. They take about a tenth of a
+  /// millisecond, or several times as long when each row of a full-text search is expensive.
+  /// <https://sqlite.org/c3ref/progress_handler.html>
   private static let steps: Int32 = 200
 
-  /// When statements have to end, for SQLite to ask while they run.
+  /// The limit of running statements, which SQLite's progress handler checks.
   private final class Bound: Sendable {
     let end: ContinuousClock.Instant
     let flag: InterruptionFlag
@@ -127,9 +127,10 @@ extension Connection {
     var isReached: Bool { flag.isRaised || ContinuousClock.now >= end }
   }
 
-  /// Runs `body`, whose statements on this connection end at an instant, or when a flag is raised, whichever is
-  /// first. Not to be called inside itself.
-  /// - Throws: what `body` throws; its statements throw `interrupted`.
+  /// Runs `body`. Its statements on this connection are interrupted at `end` or when the flag is raised, whichever is
+  /// first. Don't nest calls.
+  /// - Throws: the errors of `body`; `interrupted` for an interrupted statement, and when the limit is reached before
+  ///   `body` runs.
   package func bounded<Result>(
     until end: ContinuousClock.Instant, or flag: InterruptionFlag,
     _ body: () throws -> Result

@@ -3,40 +3,39 @@ import CSQLiteSystem
 
 /// One open database: a file, or a database in memory.
 ///
-/// Not `Sendable` on purpose: a connection is confined to the actor that owns it, and so to that
-/// actor's ``Lane``. SQLite's own mutexes are off (`SQLITE_OPEN_NOMUTEX`), which is sound only
-/// because of that confinement. <https://sqlite.org/threadsafe.html>
+/// Not `Sendable`, on purpose: a connection is confined to the actor that owns it, and so to that actor's ``Lane``.
+/// SQLite's own mutexes are off (`SQLITE_OPEN_NOMUTEX`), which is safe only because of this confinement.
+/// <https://sqlite.org/threadsafe.html>
 ///
 /// After ``close()`` every call throws ``SQLiteError/Code/misuse``.
 package final class Connection {
   /// SQLite's handle; nil once closed.
   private(set) var handle: OpaquePointer?
-  /// The prepared statements, by the address of the literal that is their SQL.
+  /// The prepared statements, by the address of their SQL literal.
   private var statements: [UInt: Statement] = [:]
-  /// Those whose SQL is two literals.
+  /// The prepared statements whose SQL consists of two literals.
   private var joinedStatements: [JoinedKey: Statement] = [:]
 
-  /// What a statement of two literals is known by: their addresses.
+  /// The key of a statement of two literals: their addresses.
   private struct JoinedKey: Hashable {
     let head: UInt
     let tail: UInt
   }
-  /// What SQLite says after each commit of how long the log is; see ``loggedFrames``.
+  /// The length of the log after the latest commit, which SQLite reports; see ``loggedFrames``.
   let frames = UnsafeMutablePointer<Int32>.allocate(capacity: 1)
-  /// How many copies are being made from or into this database.
+  /// How many unfinished backups copy from or into this database.
   var unfinishedBackups = 0
 
-  /// Opens the file at `path` and reads its header, so a bad file fails here and not later.
+  /// Opens the file at `path` and reads its header, so that a damaged file fails here and not later.
   ///
-  /// No element of `path` may be a symbolic link (`SQLITE_OPEN_NOFOLLOW`); resolve the directory
-  /// once if it may hold one. A relative path is always a file: `:memory:` and the empty path
-  /// have no special meaning.
+  /// No element of `path` may be a symbolic link (`SQLITE_OPEN_NOFOLLOW`); resolve the directory first if it may
+  /// contain one. A relative path is always a file: `:memory:` and the empty path have no special meaning.
   ///
   /// - Parameter busyTimeout: how long to wait for another connection's lock, in milliseconds.
-  /// - Parameter exclusive: whether to take the file for this connection alone before it is read. The log's
-  ///   index is then kept in memory and needs no file, and writes are put together; see ``ExclusiveFiles``.
-  /// - Throws: `cantOpen` (absent, link, forbidden, out of descriptors), `notADatabase`, `corrupt`,
-  ///   `busy`, `ioError`. An empty file is an empty database to SQLite and opens.
+  /// - Parameter exclusive: whether this connection locks the file for itself before it reads. The log's index is then
+  ///   in memory and needs no file, and consecutive writes are combined; see ``ExclusiveFiles``.
+  /// - Throws: `cantOpen` (absent, link, no permission, out of descriptors), `notADatabase`, `corrupt`, `busy`,
+  ///   `ioError`. An empty file opens: to SQLite it is an empty database.
   package convenience init(
     path: String, mode: Mode, busyTimeout: Int32 = 0, exclusive: Bool = false
   ) throws(SQLiteError) {
@@ -48,7 +47,8 @@ package final class Connection {
     try self.init(name: file, flags: mode.flags | SQLITE_OPEN_NOFOLLOW, system: system)
     try setBusyTimeout(milliseconds: busyTimeout)
     try execute("PRAGMA schema_version")
-    // Not before the first read: SQLite would take all of the log's index from its own memory, and touch all of it.
+    // Only after the first read: before it, SQLite would allocate the whole index of the log from its own memory and
+    // write to all of it.
     if exclusive { try execute("PRAGMA locking_mode = EXCLUSIVE") }
   }
 
@@ -57,7 +57,7 @@ package final class Connection {
     try Connection(name: ":memory:", flags: SQLITE_OPEN_READWRITE | SQLITE_OPEN_MEMORY)
   }
 
-  /// Opens what SQLite calls `name`; nothing is read yet.
+  /// Opens a database by SQLite's `name` for it; reads nothing yet.
   /// - Parameter system: the name of SQLite's layer over the operating system (a VFS); nil for the usual one.
   init(name: String, flags: Int32, system: String? = nil) throws(SQLiteError) {
     frames.initialize(to: 0)
@@ -70,18 +70,18 @@ package final class Connection {
       name, &opened, flags | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE, system)
     guard result == SQLITE_OK, let opened else {
       let error = SQLiteError(resultCode: result, database: opened)
-      // Even a failed opening leaves a handle that must be closed.
+      // Even after a failure SQLite returns a handle that must be closed.
       sqlite3_close_v2(opened)
       throw error
     }
     handle = opened
-    // 8 KiB instead of 48: statements are kept, so that little is allocated once they are there.
+    // 8 KiB instead of the default 48: statements are kept, so there are few allocations afterwards.
     try check(csqlite_set_lookaside(opened, 256, 32))
     try harden()
   }
 
   deinit {
-    // Nothing can refer to the connection any more, so no statement runs and closing succeeds.
+    // Nothing refers to the connection any more, so no statement runs and closing succeeds.
     finalizeStatements()
     sqlite3_close_v2(handle)
     frames.deallocate()
@@ -89,31 +89,31 @@ package final class Connection {
 
   /// Finalises the cached statements and closes the database; closing again does nothing.
   ///
-  /// - Throws: `misuse` if a ``Backup`` of or into this connection is unfinished (the connection
-  ///   then stays open). Statements obtained before are dead and throw `misuse` from now on.
+  /// - Throws: `misuse` when a ``Backup`` of or into this connection is unfinished; the connection then stays open.
+  ///   After closing, its statements throw `misuse`.
   package func close() throws(SQLiteError) {
     guard let handle else { return }
-    // SQLite itself notices only the copies made from this database, not those made into it.
+    // SQLite itself detects only backups that copy from this database, not those that copy into it.
     guard unfinishedBackups == 0 else {
       throw SQLiteError(.misuse, message: "closed while a backup is unfinished")
     }
     finalizeStatements()
-    // Not `sqlite3_close_v2`, which would keep a connection half open rather than say that a
-    // statement was left behind.
+    // Not `sqlite3_close_v2`: it would keep the connection half open instead of reporting an unfinalised statement.
     try check(sqlite3_close(handle))
     self.handle = nil
   }
 
   /// Runs a script of constant SQL, statement by statement, and discards any rows.
   ///
-  /// Not atomic: a script that fails keeps what ran before, unless a transaction surrounds it.
+  /// Not atomic: when a statement fails, the effects of the statements before it remain, unless a transaction surrounds
+  /// the script.
   package func execute(_ sql: StaticString) throws(SQLiteError) {
     try check(sqlite3_exec(try open, try pointer(sql), nil, nil, nil))
   }
 
-  /// The statement that `sql` describes: prepared at the first call, the same object ever after.
+  /// The statement for `sql`: prepared at the first call, the same object at every later call.
   ///
-  /// The literal's address is the key, so finding it costs no comparison of text.
+  /// The key is the literal's address, so that the look-up compares no text.
   /// - Throws: `other` for an error in the SQL, `misuse` if `sql` is not exactly one statement.
   package func statement(_ sql: StaticString) throws(SQLiteError) -> Statement {
     let text = try pointer(sql)
@@ -124,10 +124,10 @@ package final class Connection {
     return made
   }
 
-  /// The statement that begins with `head` and goes on with `tail`, for those that have a long beginning in common.
-  /// - Throws: as ``statement(_:)`` does.
+  /// The statement with the SQL `head`, a space and `tail`, for statements that have a long beginning in common.
+  /// - Throws: the same errors as ``statement(_:)``.
   package func statement(_ head: StaticString, _ tail: StaticString) throws -> Statement {
-    // Both addresses, for the same literal has the same one wherever it stands.
+    // The key needs both addresses, because the same literal has the same address everywhere.
     let key = JoinedKey(
       head: UInt(bitPattern: try pointer(head)), tail: UInt(bitPattern: try pointer(tail)))
     if let known = joinedStatements[key] { return known }
@@ -139,7 +139,7 @@ package final class Connection {
     return made
   }
 
-  /// SQLite's handle of an open connection, or `misuse`.
+  /// SQLite's handle of an open connection; throws `misuse` after closing.
   var open: OpaquePointer {
     get throws(SQLiteError) {
       guard let handle else { throw SQLiteError(.misuse, message: "the connection is closed") }
@@ -152,8 +152,8 @@ package final class Connection {
     guard result == SQLITE_OK else { throw SQLiteError(resultCode: result, database: handle) }
   }
 
-  /// Gives back the memory of statements that were used once and of pages; each that is needed again is made
-  /// again. Statements obtained before are dead.
+  /// Frees the memory of all statements and of cached pages; what is needed again is made again. Statements obtained
+  /// before throw `misuse` from now on.
   package func forgetStatements() throws(SQLiteError) {
     finalizeStatements()
     try execute("PRAGMA shrink_memory")
@@ -173,9 +173,9 @@ package final class Connection {
     return UnsafeRawPointer(sql.utf8Start).assumingMemoryBound(to: CChar.self)
   }
 
-  /// Switches off what only a hostile or careless script needs: writes to the schema table and to
-  /// shadow tables, functions with side effects in a schema, and double quotes around text (which
-  /// would turn a misspelt column into a constant). <https://sqlite.org/security.html>
+  /// Switches off features that only a hostile or careless script needs: writes to the schema table and to shadow
+  /// tables, functions with side effects in a schema, and double quotes around text, which would turn a misspelt column
+  /// into a constant. <https://sqlite.org/security.html>
   private func harden() throws(SQLiteError) {
     let database = try open
     try check(csqlite_db_config_switch(database, SQLITE_DBCONFIG_DEFENSIVE, 1))
@@ -186,11 +186,12 @@ package final class Connection {
 }
 
 extension Connection {
-  /// Makes the function `relevance(table, weight…)` known to this connection: how well a row of a full-text index
-  /// matches, less for better ones, as `bm25()` of FTS5 says it, whose arguments it has.
+  /// Adds the function `relevance(table, weight…)` to this connection. It returns how well a row of a full-text index
+  /// matches, lower for better rows, like `bm25()` of FTS5, and has the same arguments.
   ///
-  /// Before the first row `bm25()` counts all rows that have each word, in one call that ``bounded(until:or:_:)``
-  /// can't end. This one counts the first 4,096 and estimates the others from their ids, which have to count from 1.
+  /// Before the first row `bm25()` counts all rows that contain each word, in one call that ``bounded(until:or:_:)``
+  /// can't interrupt. `relevance` counts the first 4,096 and estimates the others from their ids, which must count from
+  /// 1.
   package func addRelevance() throws(SQLiteError) {
     try check(csqlite_add_relevance(try open))
   }
@@ -201,7 +202,7 @@ extension Connection {
   package enum Mode: Sendable {
     /// Reads and writes a file that must exist.
     case readWrite
-    /// Reads and writes; an absent file is made, empty.
+    /// Reads and writes; makes an empty file when it is absent.
     case readWriteCreate
     /// Reads only; the file must exist.
     case readOnly
@@ -227,10 +228,11 @@ extension Connection {
     case full
   }
 
-  /// Looks for damage and answers what it found, about 100 findings at most; empty if sound.
+  /// Looks for damage.
   ///
-  /// Damage that keeps SQLite from looking any further is the last finding, not an error. Takes
-  /// time in proportion to the file. It cannot see a changed bit inside a stored value.
+  /// Damage that prevents SQLite from reading further is the last finding, not an error. The time is proportional to
+  /// the size of the file. The check can't detect a changed bit inside a stored value.
+  /// - Returns: the findings, about 100 at most; empty when there is no damage.
   package func integrityCheck(_ depth: IntegrityCheck) throws -> [String] {
     var findings: [String] = []
     do {
@@ -248,12 +250,12 @@ extension Connection {
 }
 
 extension Connection {
-  /// Copies the whole database, as of now, into a new file at `path`; blocks until it is there.
+  /// Copies the whole present database into a new file at `path`; blocks until the copy is complete.
   ///
-  /// Use ``Backup`` to let other work run between steps. After an error the file may hold part of
-  /// a copy: remove it.
-  /// - Throws: `misuse` if `path` holds a database already; `full`, `ioError`, `cantOpen`, and
-  ///   `busy` if another connection writes the source.
+  /// Use ``Backup`` to let other work run between steps. After an error the file may contain a part of a copy: remove
+  /// it.
+  /// - Throws: `misuse` when `path` already contains a database; `full`, `ioError`, `cantOpen`, and `busy` when another
+  ///   connection writes to the source.
   package func backup(to path: String) throws {
     let destination = try Connection(path: path, mode: .readWriteCreate)
     guard try destination.pageCount() == 0 else {
@@ -265,12 +267,12 @@ extension Connection {
     try destination.close()
   }
 
-  /// The database as the bytes of a file, what is still in the log included: a template that,
-  /// written to disk, is a database again. <https://sqlite.org/c3ref/serialize.html>
+  /// The database as the bytes of a file, including what is still in the log. Written to disk, the bytes are a database
+  /// again. <https://sqlite.org/c3ref/serialize.html>
   package func serialize() throws -> [UInt8] {
     var size: sqlite3_int64 = 0
     guard let bytes = sqlite3_serialize(try open, "main", &size, 0) else {
-      // No pages, no bytes: SQLite answers NULL for a database that was never written.
+      // SQLite returns NULL for a database that was never written, because it has no pages.
       guard try pageCount() > 0 else { return [] }
       throw SQLiteError(resultCode: SQLITE_NOMEM, database: nil)
     }
@@ -280,21 +282,21 @@ extension Connection {
 }
 
 extension Connection {
-  /// The row id of the latest successful insertion on this connection; 0 before the first.
+  /// The row id of the latest successful insertion on this connection; 0 before the first one.
   /// <https://sqlite.org/c3ref/last_insert_rowid.html>
   package var lastInsertRowID: Int64 {
     guard let handle else { return 0 }
     return sqlite3_last_insert_rowid(handle)
   }
 
-  /// How many rows the latest `INSERT`, `UPDATE` or `DELETE` touched, triggers not counted.
+  /// How many rows the latest `INSERT`, `UPDATE` or `DELETE` changed, without those of triggers.
   /// <https://sqlite.org/c3ref/changes.html>
   package var changes: Int64 {
     guard let handle else { return 0 }
     return sqlite3_changes64(handle)
   }
 
-  /// How many pages this connection has written, to the log or the file, since it was opened; begins anew after
+  /// How many pages this connection has written, to the log or the file, since it was opened. The count restarts after
   /// 2³¹. <https://sqlite.org/c3ref/c_dbstatus_options.html>
   package func writtenPages() throws(SQLiteError) -> Int64 {
     var count: Int32 = 0

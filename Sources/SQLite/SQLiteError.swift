@@ -1,23 +1,24 @@
 import CSQLite
 import Glibc
 
-/// Why SQLite refused, or could not do, what it was asked.
+/// Why SQLite refused a call or failed.
 ///
-/// Callers decide on ``code`` and on the questions below, never on text. Result codes: <https://sqlite.org/rescode.html>.
+/// Callers decide by ``code`` and by the properties below, never by text. Result codes:
+/// <https://sqlite.org/rescode.html>.
 package struct SQLiteError: Error, Sendable {
-  /// What went wrong: one case per kind of answer that a caller treats differently.
+  /// The kind of error: one case for each kind that callers treat differently.
   package let code: Code
   /// SQLite's extended result code, for logs. <https://sqlite.org/rescode.html#extrc>
   package let extendedCode: Int32
   /// The operating system's `errno` behind ``Code/ioError`` and ``Code/cantOpen``; 0 if unknown.
   ///
-  /// It tells a missing file (`ENOENT`) from too many open files (`EMFILE`), which SQLite reports
-  /// with one and the same code. <https://sqlite.org/c3ref/system_errno.html>
+  /// It distinguishes a missing file (`ENOENT`) from too many open files (`EMFILE`), which SQLite reports with the same
+  /// code. <https://sqlite.org/c3ref/system_errno.html>
   package let systemErrno: Int32
-  /// SQLite's own words. They may name a table or a column: for logs, never for clients.
+  /// SQLite's message. It may contain the name of a table or a column: for logs, never for clients.
   package let message: String
 
-  /// Makes an error of this layer's own, such as the misuse of a closed connection.
+  /// Makes an error of this layer, such as the use of a closed connection.
   package init(_ code: Code, extendedCode: Int32 = 0, systemErrno: Int32 = 0, message: String) {
     self.code = code
     self.extendedCode = extendedCode
@@ -25,11 +26,11 @@ package struct SQLiteError: Error, Sendable {
     self.message = message
   }
 
-  /// Makes the error of a failed call from its result code and the connection it failed on.
+  /// Makes the error of a failed call from its result code and its connection.
   init(resultCode: Int32, database: OpaquePointer?) {
     code = Code(resultCode: resultCode)
     extendedCode = resultCode
-    // The connection keeps the text of its latest failure, which may not be this one.
+    // The connection's message belongs to its latest error, which may be another one.
     if let database, sqlite3_extended_errcode(database) == resultCode,
       let text = sqlite3_errmsg(database)
     {
@@ -47,17 +48,17 @@ package struct SQLiteError: Error, Sendable {
 }
 
 extension SQLiteError: CustomDebugStringConvertible {
-  /// A sentence that is safe to show to a client: it depends on ``code`` alone.
+  /// A sentence that is safe for clients, because it depends only on ``code``.
   package var reason: String { code.reason }
 
-  /// Everything known, for logs.
+  /// All that is known, for logs.
   package var debugDescription: String {
     "SQLiteError.\(code.rawValue) (result \(extendedCode), errno \(systemErrno)): \(message)"
   }
 }
 
 extension SQLiteError {
-  /// Whether the file itself is bad, so that repeating the call cannot help.
+  /// Whether the file itself is damaged, so that repeating the call can't help.
   package var isDamage: Bool {
     switch code {
     case .corrupt, .notADatabase: true
@@ -65,11 +66,10 @@ extension SQLiteError {
     }
   }
 
-  /// Whether there is no room left to write.
+  /// Whether there is no space left to write.
   ///
-  /// SQLite answers `SQLITE_FULL` for `ENOSPC` while it writes, but an I/O error for a used-up
-  /// quota, for a file at the limit on its size and for the file of the shared log index; the
-  /// `errno` says so.
+  /// SQLite returns `SQLITE_FULL` for `ENOSPC` while it writes, but an I/O error for an exceeded quota, for a file at
+  /// its size limit and for the file of the shared log index; the `errno` then shows the reason.
   package var isStorageFull: Bool {
     switch code {
     case .full: true
@@ -78,8 +78,8 @@ extension SQLiteError {
     }
   }
 
-  /// Whether the file may be sound but cannot be used now: locked, unreadable, out of
-  /// descriptors or memory, or on storage that takes no writes. Full storage is not among these.
+  /// Whether the file may be undamaged but can't be used now: locked, unreadable, out of descriptors or memory, or on
+  /// storage that takes no writes. Full storage does not count.
   package var isUnavailable: Bool {
     switch code {
     case .busy, .locked, .readOnly: true
@@ -95,9 +95,9 @@ extension SQLiteError {
   package enum Code: String, Sendable, CaseIterable {
     /// Another connection holds a lock on the file; the same call may succeed later.
     case busy
-    /// Another statement of this connection stands in the way.
+    /// Another statement of this connection prevents the call.
     case locked
-    /// The disk, the quota or the page limit of the file is used up.
+    /// The disk, the quota or the page limit of the file is exhausted.
     case full
     /// The operating system failed to read, write or synchronise.
     case ioError
@@ -105,7 +105,7 @@ extension SQLiteError {
     case corrupt
     /// The file is not a database.
     case notADatabase
-    /// The file cannot be opened: absent, a symbolic link, forbidden, or out of descriptors.
+    /// The file can't be opened: absent, a symbolic link, no permission, or out of descriptors.
     case cantOpen
     /// The file, its directory or its disk does not take writes.
     case readOnly
@@ -113,17 +113,17 @@ extension SQLiteError {
     case constraint
     /// A value, or a row, is larger than SQLite's limit.
     case tooBig
-    /// The statement was ended before its end; see ``Connection/bounded(until:or:_:)``.
+    /// The statement was interrupted; see ``Connection/bounded(until:or:_:)``.
     case interrupted
-    /// The program called in a way it must not: a defect here, not in the data.
+    /// The program called in a way that is not allowed: a defect of the program, not of the data.
     case misuse
     /// Anything else, such as an error in the SQL itself.
     case other
 
-    /// The kind of a primary or extended result code: the low eight bits are the primary one.
+    /// The kind of a primary or extended result code; the low eight bits are the primary code.
     init(resultCode: Int32) {
       switch resultCode & 0xff {
-      // "Locking protocol" is the lost race to start a log: to a caller, a lock held elsewhere.
+      // "Locking protocol" means a lost race to start a log; for a caller this is a lock of another connection.
       case SQLITE_BUSY, SQLITE_PROTOCOL: self = .busy
       case SQLITE_LOCKED: self = .locked
       case SQLITE_FULL: self = .full

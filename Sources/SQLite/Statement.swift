@@ -2,9 +2,9 @@ import CSQLite
 
 /// One prepared statement, kept and used again by its ``Connection``.
 ///
-/// The scoped forms (``run(_:)``, ``first(_:row:)``, ``all(_:row:)``, ``query(_:row:)``) bind, step
-/// and always reset. Whoever steps by hand calls ``reset()`` in a `defer`: an unfinished read holds
-/// the log back from being checkpointed. <https://sqlite.org/c3ref/stmt.html>
+/// The scoped methods (``run(_:)``, ``first(_:row:)``, ``all(_:row:)``, ``query(_:row:)``) bind, step and always reset.
+/// A caller of ``step()`` calls ``reset()`` in a `defer`: until an unfinished read is reset, checkpoints can't empty
+/// the log. <https://sqlite.org/c3ref/stmt.html>
 package final class Statement {
   /// SQLite's handle; nil once its connection is closed.
   private(set) var handle: OpaquePointer?
@@ -21,7 +21,7 @@ package final class Statement {
       database, sql, length, UInt32(SQLITE_PREPARE_PERSISTENT), &handle, &tail)
     guard result == SQLITE_OK else { throw SQLiteError(resultCode: result, database: database) }
     let rest = tail.map { UnsafeBufferPointer(start: $0, count: max(sql + byteCount - $0, 0)) }
-    // SQLite would leave whatever follows the first statement unread, and so never run it.
+    // SQLite would ignore everything after the first statement and never run it.
     guard handle != nil, rest?.allSatisfy({ Self.isBlank($0) }) ?? true else {
       finalize()
       throw SQLiteError(.misuse, message: "the SQL is not exactly one statement")
@@ -29,12 +29,13 @@ package final class Statement {
   }
 
   deinit {
-    // Only a failed preparation leaves a statement to its deinit; its connection ends the others.
+    // A statement that failed to prepare is finalised here; the connection finalises all others.
     sqlite3_finalize(handle)
   }
 
-  /// Takes one step: true on a row, false at the end.
-  /// - Throws: whatever reading, writing or committing can fail with. Reset afterwards.
+  /// Takes one step.
+  /// - Returns: true for a row, false at the end.
+  /// - Throws: any error of reading, writing or committing. Reset the statement afterwards.
   package func step() throws(SQLiteError) -> Bool {
     let result = sqlite3_step(handle)
     switch result {
@@ -44,18 +45,18 @@ package final class Statement {
     }
   }
 
-  /// The row the latest step reached.
+  /// The row of the latest step.
   package var row: Row { Row(self) }
 
   /// Makes the statement ready to run again, with all parameters `NULL`.
   package func reset() {
     guard let handle else { return }
-    // The result repeats the error of the step before, which that step has thrown.
+    // The result repeats the error of the latest step, which `step()` has thrown.
     sqlite3_reset(handle)
     sqlite3_clear_bindings(handle)
   }
 
-  /// Ends the statement for good; its connection calls this before it closes.
+  /// Finalises the statement; its connection calls this before it closes.
   func finalize() {
     sqlite3_finalize(handle)
     handle = nil
@@ -80,12 +81,12 @@ package final class Statement {
   }
 }
 
-/// The scoped forms: each binds its values to parameters 1, 2, …, runs, and resets, also when
-/// something throws. Inside `row` the same statement may not be used again (`misuse`).
+/// The scoped methods: each binds its values to parameters 1, 2, …, runs the statement, and resets it, also after an
+/// error. Inside `row` the same statement can't be used again (`misuse`).
 ///
-/// Inlinable so that the caller's closure, not a generic one, is what runs for each row.
+/// They are inlinable so that the compiler specialises them for the caller's closure, which runs for each row.
 extension Statement {
-  /// Runs to the end and discards any rows.
+  /// Runs the statement to its end and discards any rows.
   package func run(_ bindings: Binding...) throws(SQLiteError) {
     try start(bindings)
     defer { reset() }
@@ -102,7 +103,7 @@ extension Statement {
     while try step() { try row(self.row) }
   }
 
-  /// What `row` makes of the first row; nil if there is none. Further rows are not computed.
+  /// The result of `row` for the first row; nil when there is none. Further rows are not computed.
   @inlinable
   package func first<R>(
     _ bindings: Binding..., row: (Row) throws -> R
@@ -113,7 +114,7 @@ extension Statement {
     return try row(self.row)
   }
 
-  /// What `row` makes of every row, in order.
+  /// The results of `row` for all rows, in order.
   @inlinable
   package func all<R>(
     _ bindings: Binding..., row: (Row) throws -> R
@@ -125,7 +126,7 @@ extension Statement {
     return rows
   }
 
-  /// Binds `bindings`, or leaves the statement reset and throws.
+  /// Binds `bindings`. After an error the statement is reset.
   @usableFromInline
   func start(_ bindings: [Binding]) throws(SQLiteError) {
     try requireIdle()
@@ -141,8 +142,8 @@ extension Statement {
     }
   }
 
-  /// Throws `misuse` while the statement is between its first row and its reset: running it anew
-  /// would pull the rows from under whoever reads them.
+  /// Throws `misuse` while the statement is between its first row and its reset: starting it again would invalidate the
+  /// rows that another caller reads.
   func requireIdle() throws(SQLiteError) {
     guard sqlite3_stmt_busy(handle) == 0 else {
       throw SQLiteError(.misuse, message: "the statement is running already")
@@ -150,10 +151,10 @@ extension Statement {
   }
 }
 
-/// Parameters, counted from 1. <https://sqlite.org/c3ref/bind_blob.html>
+/// Binding of parameters, which are counted from 1. <https://sqlite.org/c3ref/bind_blob.html>
 ///
-/// All throw `misuse` for a parameter that is not there and for a statement that is running, and
-/// `tooBig` for a value beyond SQLite's limit of 1,000,000,000 bytes.
+/// All methods throw `misuse` for a parameter that does not exist and for a statement that is running, and `tooBig` for
+/// a value beyond SQLite's limit of 1,000,000,000 bytes.
 extension Statement {
   /// Binds a 64-bit integer.
   package func bind(_ value: Int64, at index: Int32) throws(SQLiteError) {
@@ -169,7 +170,7 @@ extension Statement {
   package func bind(_ value: String, at index: Int32) throws(SQLiteError) {
     var text = value
     let result = text.withUTF8 { bytes in
-      // Without a start SQLite would bind NULL; an empty text has a start that is never read.
+      // For a null pointer SQLite would bind NULL; the pointer of an empty text is never read.
       let start = bytes.baseAddress.map { UnsafeRawPointer($0) } ?? UnsafeRawPointer(bitPattern: 1)
       return sqlite3_bind_text64(
         handle, index, start?.assumingMemoryBound(to: CChar.self), UInt64(bytes.count),
@@ -205,14 +206,14 @@ extension Statement {
     }
   }
 
-  /// Binds `bytes` without a copy while `body` runs, then resets the statement, so that SQLite
-  /// keeps no pointer to them. Other parameters are bound inside `body` or before.
+  /// Binds `bytes` without a copy while `body` runs, then resets the statement, so that SQLite keeps no pointer to
+  /// them. Other parameters are bound before or inside `body`.
   package func withBound<R>(
     _ bytes: UnsafeRawBufferPointer, at index: Int32, _ body: () throws(SQLiteError) -> R
   ) throws(SQLiteError) -> R {
     try requireIdle()
     defer { reset() }
-    // No destructor is SQLITE_STATIC: the bytes stay where they are until they are unbound.
+    // No destructor means SQLITE_STATIC: the bytes stay at their address until they are unbound.
     try check(bindBytes(bytes, at: index, lifetime: nil))
     return try body()
   }
@@ -221,7 +222,7 @@ extension Statement {
     _ bytes: UnsafeRawBufferPointer, at index: Int32, lifetime: sqlite3_destructor_type?
   ) -> Int32 {
     guard let start = bytes.baseAddress, !bytes.isEmpty else {
-      // A null pointer would bind NULL instead of no bytes.
+      // SQLite would bind NULL for a null pointer, not an empty blob.
       return sqlite3_bind_zeroblob(handle, index, 0)
     }
     return sqlite3_bind_blob64(handle, index, start, UInt64(bytes.count), lifetime)
@@ -234,8 +235,7 @@ extension Statement {
 
 /// A value for a parameter of a statement, in the order of the parameters.
 ///
-/// SQLite copies it. For a large value that is alive anyway, ``Statement/withBound(_:at:_:)``
-/// spares the copy.
+/// SQLite copies it. ``Statement/withBound(_:at:_:)`` avoids the copy of a large value.
 package enum Binding: Sendable {
   /// A 64-bit integer.
   case integer(Int64)
@@ -243,7 +243,7 @@ package enum Binding: Sendable {
   case real(Double)
   /// Text, stored as its UTF-8 bytes; NUL is a byte like any other.
   case text(String)
-  /// Bytes; none of them is an empty blob, not `NULL`.
+  /// Bytes; an empty array is an empty blob, not `NULL`.
   case bytes([UInt8])
   /// `NULL`.
   case null
@@ -264,13 +264,13 @@ package enum Binding: Sendable {
   }
 }
 
-/// The row a statement stands on: valid until the statement takes another step, so not to be kept.
+/// The present row of a statement. It is valid only until the statement's next step, so don't keep it.
 ///
-/// Columns count from 0. As in SQLite, `NULL` and a column that is not there read as 0, as no text
-/// and as no bytes: ask ``isNull(_:)`` where that matters.
+/// Columns are counted from 0. As in SQLite, `NULL` and a column that does not exist are read as 0, as an empty text
+/// and as no bytes; ``isNull(_:)`` distinguishes them.
 /// <https://sqlite.org/c3ref/column_blob.html>
 package struct Row {
-  /// Kept, not its bare handle, so that a closed connection can only make columns `NULL`.
+  /// The statement and not its handle, so that columns read as `NULL` after the connection is closed.
   private let statement: Statement
 
   init(_ statement: Statement) {
@@ -288,14 +288,14 @@ package struct Row {
   }
 
   /// The column as text, NULs included.
-  /// - Throws: `corrupt` if the bytes are not UTF-8, since only UTF-8 is ever bound: a repaired
-  ///   string would be another key.
+  /// - Throws: `corrupt` when the bytes are not UTF-8. Only UTF-8 is ever bound, and a repaired string would be a
+  ///   different key.
   package func string(_ column: Int32) throws(SQLiteError) -> String {
-    // The text is asked for before its length, which depends on the encoding.
+    // The text must be requested before its length, which depends on the encoding.
     guard let start = sqlite3_column_text(statement.handle, column) else { return "" }
     let count = Int(sqlite3_column_bytes(statement.handle, column))
     let bytes = UnsafeBufferPointer(start: start, count: count)
-    // Nearly all text is ASCII, where nothing can be wrong.
+    // Most text is ASCII, which is always valid.
     if bytes.allSatisfy({ $0 < 0x80 }) { return String(decoding: bytes, as: UTF8.self) }
     guard let text = String(validating: bytes, as: UTF8.self) else {
       throw SQLiteError(.corrupt, message: "text in column \(column) is not UTF-8")
@@ -303,13 +303,13 @@ package struct Row {
     return text
   }
 
-  /// The column's bytes, copied once; of text, its UTF-8 bytes.
+  /// A copy of the column's bytes; for text, its UTF-8 bytes.
   package func bytes(_ column: Int32) -> [UInt8] {
     withBytes(column) { [UInt8]($0) }
   }
 
-  /// Calls `body` with the column's bytes where SQLite holds them, without a copy. They are valid
-  /// only during the call, in which the column may not be read as another type.
+  /// Calls `body` with the column's bytes in SQLite's memory, without a copy. They are valid only during the call;
+  /// `body` must not read the column as another type.
   @inlinable
   package func withBytes<R, E: Error>(
     _ column: Int32, _ body: (UnsafeRawBufferPointer) throws(E) -> R
@@ -320,7 +320,7 @@ package struct Row {
   /// The column's bytes in SQLite's memory.
   @usableFromInline
   func borrowedBytes(_ column: Int32) -> UnsafeRawBufferPointer {
-    // The bytes are asked for before their length, which depends on the type asked for.
+    // The bytes must be requested before their length, which depends on the requested type.
     let start = sqlite3_column_blob(statement.handle, column)
     let count = Int(sqlite3_column_bytes(statement.handle, column))
     return UnsafeRawBufferPointer(start: start, count: start == nil ? 0 : count)

@@ -3,11 +3,11 @@
 
 #include <stddef.h>
 
-/// The embedded catalogue: one hotel's JSON object a line, UTF-8. See NOTICE.md for where its facts come from.
-/// Embedded by C because Swift takes a minute over an array literal of this size.
+/// The embedded catalogue: one JSON object of a hotel per line, in UTF-8. NOTICE.md names the sources of its facts.
+/// C embeds it, because Swift needs a minute to compile an array literal of this size.
 const unsigned char *_Nonnull ccatalogue_bytes(void);
 
-/// How many bytes there are.
+/// The number of bytes of the catalogue.
 size_t ccatalogue_count(void);
 
 #endif

@@ -3,10 +3,10 @@
 
 #include <stddef.h>
 
-/// The text of openapi.yaml as it was when the program was built, UTF-8.
+/// The text of openapi.yaml at the time of the build, in UTF-8.
 const unsigned char *_Nonnull ccontract_bytes(void);
 
-/// How many bytes there are.
+/// The number of bytes of the text.
 size_t ccontract_count(void);
 
 #endif

@@ -5,34 +5,34 @@
 
 #pragma clang assume_nonnull begin
 
-/* Names the calling thread; Linux keeps the first 15 bytes. prctl takes variable arguments, which Swift does not
-   import, and the C library's own function is hidden from Swift behind _GNU_SOURCE. */
+/* Sets the name of the calling thread; Linux keeps the first 15 bytes. Swift can't import prctl, which takes variable
+   arguments, and pthread_setname_np needs _GNU_SOURCE, which Swift does not define. */
 void clanes_name_thread(const char *name);
 
-/* What the calling thread is at: Swift has no variables of a thread. */
+/* The state of the calling thread. It is in C because Swift has no thread-local variables. */
 typedef struct {
   /* When the present slice ends, in nanoseconds of CLOCK_MONOTONIC; 0 outside of slices. */
   int64_t slice_end;
-  /* Since when nothing was charged, in the same nanoseconds. */
+  /* The time of the last charge, in nanoseconds of the same clock. */
   int64_t settled;
-  /* Nanoseconds since then that the thread waited for the disk. */
+  /* How long the thread has waited for the disk since then, in nanoseconds. */
   int64_t blocked;
-  /* The thread's processor time when it was last asked for, in nanoseconds, and what was charged since without
-     asking. */
+  /* The thread's processor time when it was last read, and the time that was charged since then without reading it,
+     both in nanoseconds. */
   int64_t processor, charged;
-  /* What the thread works for, which is kept for as long as it stands here, and the executor of the task that it
-     runs, which its job keeps. */
+  /* The request that the thread works for, which is retained here, and the executor of the task that it runs, which
+     the task's job retains. */
   void *_Nullable work, *_Nullable executor;
-  /* The pool whose worker the thread is. */
+  /* The pool that the thread belongs to. */
   void *_Nullable pool;
-  /* Whether the next job that `executor` gets is kept here, in `caught`, and run at once. */
+  /* Whether the next job that `executor` gets is stored in `caught`, so that this thread runs it at once. */
   int catches;
   void *_Nullable caught;
 } clanes_thread;
 
 extern _Thread_local clanes_thread clanes_the_thread;
 
-/* Here, so that Swift calls no function for it. */
+/* Inline, so that Swift needs no function call. */
 static inline clanes_thread *clanes_this_thread(void) {
   return &clanes_the_thread;
 }
@@ -40,7 +40,7 @@ static inline clanes_thread *clanes_this_thread(void) {
 /* Nanoseconds of CLOCK_MONOTONIC. */
 int64_t clanes_now(void);
 
-/* Nanoseconds that the calling thread has had a processor. A system call, unlike clanes_now. */
+/* The processor time of the calling thread, in nanoseconds. A system call, unlike clanes_now. */
 int64_t clanes_processor_time(void);
 
 #pragma clang assume_nonnull end

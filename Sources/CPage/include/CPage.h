@@ -3,20 +3,20 @@
 
 #include <stddef.h>
 
-/// One file of the web page as it was when the program was built.
+/// One file of the web page, as it was at the time of the build.
 typedef struct {
-  /// Its name below Sources/Page/Files.
+  /// Its path relative to Sources/Page/Files.
   const char *_Nonnull name;
-  /// What it holds.
+  /// Its content.
   const unsigned char *_Nonnull bytes;
-  /// How many bytes that are.
+  /// The number of bytes of its content.
   size_t count;
 } cpage_file;
 
-/// How many files there are.
+/// The number of files.
 size_t cpage_count(void);
 
-/// A file by its place, from 0 to below the count.
+/// The file at an index, from 0 to `cpage_count() - 1`. The index is not checked.
 cpage_file cpage_at(size_t place);
 
 #endif

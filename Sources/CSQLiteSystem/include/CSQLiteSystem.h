@@ -3,28 +3,29 @@
 
 struct sqlite3;
 
-/* Settings of SQLite that hold for the whole process, made before it is used first. Returns whether they were
-   taken: not once SQLite is in use. */
+/* Makes the settings of SQLite for the whole process, before its first use. Returns whether SQLite accepted them; it
+   does not once it is in use. */
 int csqlite_configure(void);
 
-/* Puts a function of ours in the place of SQLite's pread (https://sqlite.org/c3ref/vfs.html, xSetSystemCall),
-   for the whole process. Returns whether it was taken. */
+/* Replaces SQLite's pread by a function of this library (https://sqlite.org/c3ref/vfs.html, xSetSystemCall), for the
+   whole process. Returns whether SQLite accepted it. */
 int csqlite_install_reads(void);
 
-/* From here on the calling thread's reads by SQLite fail where the system would have to wait for the disk. */
+/* From this call on, SQLite's reads on the calling thread fail when the system would have to wait for the disk. */
 void csqlite_begin_cached_reads(void);
 
-/* Ends that; returns how many reads failed so since. */
+/* Ends this mode. Returns a value above 0 when reads failed because of it, or when the file system does not support
+   it. */
 int csqlite_end_cached_reads(void);
 
-/* The name of the layer below; see ExclusiveFiles.c. */
+/* The name of the VFS in ExclusiveFiles.c. */
 #define CSQLITE_EXCLUSIVE_FILES "exclusive"
 
-/* Makes a layer over the operating system known to SQLite, for files that one connection has to itself. Returns
-   whether it was taken. */
+/* Registers a VFS for files that one connection uses alone; see ExclusiveFiles.c. Returns whether SQLite accepted
+   it. */
 int csqlite_install_exclusive_files(void);
 
-/* Makes the function `relevance` known to a connection: bm25() of FTS5 whose cost before the first row is bounded; see
+/* Adds the function `relevance` to a connection: FTS5's bm25() with a limited cost before the first row; see
    Relevance.c. Returns a result code. */
 int csqlite_add_relevance(struct sqlite3 *database);
 

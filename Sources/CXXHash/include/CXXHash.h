@@ -4,7 +4,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/// XXH3 with 64 bits and no seed, over the bytes of `head` and those of `rest` behind them. Either may be NULL if its
+/// The XXH3 hash with 64 bits and no seed of the bytes of `head` followed by those of `rest`. Either may be NULL if its
 /// length is 0.
 ///
 /// Source: xxHash 0.8, "XXH3_64bits".
