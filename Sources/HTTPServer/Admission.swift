@@ -58,7 +58,7 @@ package final class Admission: Sendable {
   /// How many requests may be answered at once now.
   package var currentBound: Int { bound.load(ordering: .relaxed) }
   /// Bytes of bodies in memory.
-  package var heldBytes: Int { bytes.load(ordering: .relaxed) }
+  package var bodyBytes: Int { bytes.load(ordering: .relaxed) }
   /// Bytes of answers in memory that clients have not taken yet.
   package var answerBytes: Int { answers.load(ordering: .relaxed) }
 
@@ -123,14 +123,14 @@ package final class Admission: Sendable {
   var addressCount: Int { addresses.withLock { $0.count } }
 
   /// Counts bytes of a body.
-  /// - Returns: whether there is memory for them; then call ``give(_:)`` when they are freed.
-  func take(_ count: Int) -> Bool { take(count, of: bytes, upTo: memory) }
+  /// - Returns: whether there is memory for them; then call ``releaseBody(_:)`` when they are freed.
+  func reserveBody(_ count: Int) -> Bool { reserve(count, of: bytes, upTo: memory) }
 
   /// Counts bytes of an answer.
-  /// - Returns: whether there is memory for them; then call ``giveAnswer(_:)`` when they are freed.
-  func takeAnswer(_ count: Int) -> Bool { take(count, of: answers, upTo: answerMemory) }
+  /// - Returns: whether there is memory for them; then call ``releaseAnswer(_:)`` when they are freed.
+  func reserveAnswer(_ count: Int) -> Bool { reserve(count, of: answers, upTo: answerMemory) }
 
-  private func take(_ count: Int, of account: borrowing Atomic<Int>, upTo bound: Int) -> Bool {
+  private func reserve(_ count: Int, of account: borrowing Atomic<Int>, upTo bound: Int) -> Bool {
     if account.add(count, ordering: .relaxed).newValue <= bound { return true }
     account.subtract(count, ordering: .relaxed)
     refused.add(1, ordering: .relaxed)
@@ -138,12 +138,12 @@ package final class Admission: Sendable {
   }
 
   /// Gives back bytes of a body.
-  func give(_ count: Int) {
+  func releaseBody(_ count: Int) {
     if count > 0 { bytes.subtract(count, ordering: .relaxed) }
   }
 
   /// Gives back bytes of an answer.
-  func giveAnswer(_ count: Int) {
+  func releaseAnswer(_ count: Int) {
     if count > 0 { answers.subtract(count, ordering: .relaxed) }
   }
 
@@ -174,7 +174,7 @@ final class AddressShare: Sendable {
 
 /// The memory and the slot that one request takes from ``Admission``. They are given back when neither the connection
 /// nor the handler refers to this object: the handler may still run after the client has closed the connection.
-package final class RequestHold: Sendable {
+package final class RequestReservation: Sendable {
   /// Bodies up to this size, in bytes, are not accounted for.
   package static let freeBytes = 64 << 10
 
@@ -182,57 +182,59 @@ package final class RequestHold: Sendable {
   private let address: AddressShare?
   private let bytes = Atomic(0)
   private let answerBytes = Atomic(0)
-  private let hasPlace = Atomic(false)
+  private let hasSlot = Atomic(false)
 
-  /// Makes a hold without memory or slot.
+  /// Makes a reservation without memory or slot.
   init(_ admission: Admission, from address: AddressShare? = nil) {
     self.admission = admission
     self.address = address
   }
 
   deinit {
-    admission.give(bytes.load(ordering: .relaxed))
-    giveAnswer()
-    if hasPlace.load(ordering: .relaxed) { admission.leave(from: address) }
+    admission.releaseBody(bytes.load(ordering: .relaxed))
+    releaseAnswer()
+    if hasSlot.load(ordering: .relaxed) { admission.leave(from: address) }
   }
 
-  /// The hold of the request of an HTTP/2 stream.
+  /// The reservation of the request of an HTTP/2 stream.
   /// - Throws: `ChannelError` for a stream that is already closed.
-  package static func held(on channel: any Channel) async throws -> RequestHold? {
+  package static func forStream(_ channel: any Channel) async throws -> RequestReservation? {
     try await channel.eventLoop.submit {
-      try channel.pipeline.syncOperations.handler(type: RequestLimitHandler.self).hold
+      try channel.pipeline.syncOperations.handler(type: RequestLimitHandler.self).reservation
     }.get()
   }
 
-  /// Makes another hold for work that continues after the answer. It has no slot among the running requests.
-  package func outlasting() -> RequestHold { RequestHold(admission) }
+  /// Makes another reservation for work that continues after the answer. It has no slot among the running requests.
+  package func detached() -> RequestReservation { RequestReservation(admission) }
 
   /// Counts bytes of the request's body: as sent, unpacked or parsed.
   /// - Returns: whether there is memory for them.
-  package func take(_ count: Int) -> Bool {
+  package func reserveBody(_ count: Int) -> Bool {
     guard count > 0 else { return true }
-    guard admission.take(count) else { return false }
+    guard admission.reserveBody(count) else { return false }
     bytes.add(count, ordering: .relaxed)
     return true
   }
 
   /// Gives back the bytes of the body, because nothing refers to it any more.
-  package func giveBody() { admission.give(bytes.exchange(0, ordering: .relaxed)) }
+  package func releaseBody() { admission.releaseBody(bytes.exchange(0, ordering: .relaxed)) }
 
   /// Counts an answer that is being built. A short one is not accounted for.
   /// - Parameter count: the bytes that the answer has so far.
   /// - Returns: whether there is memory for them.
-  package func holdAnswer(_ count: Int) -> Bool {
+  package func reserveAnswer(_ count: Int) -> Bool {
     let held = answerBytes.load(ordering: .relaxed)
     guard count > max(held, RequestLimits.answerPieceBytes) else { return true }
-    guard admission.takeAnswer(count - held) else { return false }
+    guard admission.reserveAnswer(count - held) else { return false }
     answerBytes.add(count - held, ordering: .relaxed)
     return true
   }
 
   /// Gives back the bytes of the answer, because the connection counts them from now on.
-  package func giveAnswer() { admission.giveAnswer(answerBytes.exchange(0, ordering: .relaxed)) }
+  package func releaseAnswer() {
+    admission.releaseAnswer(answerBytes.exchange(0, ordering: .relaxed))
+  }
 
   /// Takes over the slot from a connection that is gone.
-  func takePlace() { hasPlace.store(true, ordering: .relaxed) }
+  func takeSlot() { hasSlot.store(true, ordering: .relaxed) }
 }

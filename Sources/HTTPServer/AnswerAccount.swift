@@ -30,7 +30,7 @@ struct AnswerAccount {
     // A number of four digits or fewer is below the limit.
     guard length.utf8.count > 4, let count = Int(length), count > RequestLimits.answerPieceBytes
     else { return true }
-    guard admission.takeAnswer(count) else {
+    guard admission.reserveAnswer(count) else {
       isReplaced = true
       return false
     }
@@ -45,7 +45,7 @@ struct AnswerAccount {
     case drop
     /// Write it at once.
     case whole
-    /// Write it in pieces of ``RequestLimits/answerPieceBytes``. Report each of them with ``give(_:)`` and
+    /// Write it in pieces of ``RequestLimits/answerPieceBytes``. Report each of them with ``wrote(_:)`` and
     /// ``took(_:at:)``, which show whether and how fast the client takes them.
     case pieces
   }
@@ -56,14 +56,14 @@ struct AnswerAccount {
     guard count > RequestLimits.answerPieceBytes || unwritten > 0 else { return .whole }
     if unwritten > 0 {
       if pace == nil { pace = AnswerPace(limits, at: now) }
-      pace?.goOn(at: now)
+      pace?.resume(at: now)
     }
     return .pieces
   }
 
   /// Notes that a piece is written to the channel.
   /// - Returns: how many of its bytes are accounted for.
-  mutating func give(_ count: Int) -> Int {
+  mutating func wrote(_ count: Int) -> Int {
     let given = min(count, unwritten)
     unwritten -= given
     return given
@@ -97,7 +97,7 @@ struct AnswerAccount {
   private mutating func settle(_ count: Int) {
     let given = min(count, bytes)
     bytes -= given
-    admission.giveAnswer(given)
+    admission.releaseAnswer(given)
   }
 }
 
@@ -127,7 +127,7 @@ struct AnswerPace {
   }
 
   /// Notes that the server writes more.
-  mutating func goOn(at now: NIODeadline) {
+  mutating func resume(at now: NIODeadline) {
     if let pause { end = end + (now - pause) }
     pause = nil
   }

@@ -27,7 +27,7 @@ struct BodyPace {
   func isLate(at now: NIODeadline) -> Bool { now >= deadline }
 
   /// Counts bytes. They extend the deadline, at most to a full pause from now.
-  mutating func came(_ bytes: Int, at now: NIODeadline) {
+  mutating func received(_ bytes: Int, at now: NIODeadline) {
     count += bytes
     due = min(due + ConnectionLimits.time(for: bytes, at: limits.bodyRate), now + limits.bodyGrace)
   }
@@ -43,12 +43,12 @@ struct BodyPace {
   }
 
   /// Notes that the server stops: the body has to end within the time of one pause.
-  mutating func hurry(at now: NIODeadline) {
+  mutating func shortenDeadline(at now: NIODeadline) {
     end = min(end, now + limits.bodyGrace)
   }
 
   /// Removes the time limit of the body, unless the server stops.
-  mutating func goOnForEver(stopping: Bool) {
+  mutating func removeTimeLimit(stopping: Bool) {
     if !stopping { end = .distantFuture }
   }
 

@@ -121,10 +121,11 @@ package struct CountedConnection<Inner: ServerChildChannel>: ServerChildChannel 
   package func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<Value> {
     let address = address(channel.remoteAddress)
     guard ledger.enter(address) else {
-      let isTold = refusal != nil && ledger.beginLingering()
-      if isTold { channel.closeFuture.whenComplete { [ledger] _ in ledger.endLingering() } }
+      let isAnswered = refusal != nil && ledger.beginLingering()
+      if isAnswered { channel.closeFuture.whenComplete { [ledger] _ in ledger.endLingering() } }
       return channel.eventLoop.makeCompletedFuture {
-        try channel.pipeline.syncOperations.addHandler(ConnectionRefuser(isTold ? refusal : nil))
+        try channel.pipeline.syncOperations.addHandler(
+          ConnectionRefuser(isAnswered ? refusal : nil))
         return Value(inner: nil, channel: channel)
       }
     }
@@ -148,13 +149,13 @@ private final class ConnectionRefuser: ChannelInboundHandler {
   typealias InboundIn = ByteBuffer
   typealias OutboundOut = ByteBuffer
 
-  private let words: ByteBuffer?
+  private let message: ByteBuffer?
 
-  init(_ words: ByteBuffer?) { self.words = words }
+  init(_ message: ByteBuffer?) { self.message = message }
 
   func channelActive(context: ChannelHandlerContext) {
-    guard let words else { return context.close(promise: nil) }
-    context.writeAndFlush(wrapOutboundOut(words), promise: nil)
+    guard let message else { return context.close(promise: nil) }
+    context.writeAndFlush(wrapOutboundOut(message), promise: nil)
     context.close(lingering: ConnectionLimits().linger)
   }
 

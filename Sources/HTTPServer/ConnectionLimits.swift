@@ -66,7 +66,7 @@ final class ConnectionState {
   /// Requests that were passed on and are not answered yet.
   var outstanding = 0
   /// The memory and the slot of the request whose head is being passed on.
-  var hold: RequestHold?
+  var reservation: RequestReservation?
   /// Whether the request that was read last is the last of the connection: because of its version, of
   /// `Connection: close`, or of an `Upgrade` field, after which the parser reads no more.
   var isLast = false
@@ -85,7 +85,7 @@ final class ConnectionState {
 }
 
 /// A request that was passed on and is not completely answered, with what its answer needs to know.
-struct AskedRequest {
+struct OutstandingRequest {
   /// Its head.
   let head: HTTPRequest
   /// Whether it uses HTTP/1.0.
@@ -95,7 +95,7 @@ struct AskedRequest {
   /// Whether it is admitted even when the server is overloaded.
   var isAlwaysBegun = false
   /// Its memory and its slot, once it is passed on.
-  var hold: RequestHold?
+  var reservation: RequestReservation?
   /// Bytes of its body, as sent, that are accounted for.
   var sentBytes = 0
 }

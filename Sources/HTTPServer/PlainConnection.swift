@@ -9,8 +9,8 @@ import NIOHTTP1
 /// for each request.
 ///
 /// The order from the socket inwards: ``HeaderTimeoutHandler``, the encoder and the parser, ``RequestCodec``,
-/// ``RequestLimitHandler``, ``ClientWatch``, Hummingbird's idle timer, ``RequestHandler``, and the task that answers
-/// the requests one after the other.
+/// ``RequestLimitHandler``, ``DisconnectHandler``, Hummingbird's idle timer, ``RequestHandler``, and the task that
+/// answers the requests one after the other.
 package struct PlainConnection: ServerChildChannel {
   private let answers: any RequestAnswering
   private let date = DateField()
@@ -36,7 +36,7 @@ package struct PlainConnection: ServerChildChannel {
       let state = ConnectionState()
       try Self.addCodec(to: pipeline, state, limits, answers, isSecure: isSecure)
       try pipeline.addHandler(RequestLimitHandler(limits, admission, answers, state))
-      try pipeline.addHandler(ClientWatch())
+      try pipeline.addHandler(DisconnectHandler())
       try pipeline.addHandler(
         HTTPConnectionStateHandler(
           idleTimeout: .seconds(RequestLimits.idleSeconds), logger: logger))
@@ -77,7 +77,7 @@ package struct PlainConnection: ServerChildChannel {
       do {
         while let request = try await value.next() {
           let response = try await answers.answer(
-            request, on: channel, holding: value.hold, logger: logger)
+            request, on: channel, reservation: value.reservation, logger: logger)
           try await write(response, to: channel)
           WorkExecutor.current?.finish()
           // The server answers nothing after the last answer (RFC 9112, section 9.6), whichever side asked for the

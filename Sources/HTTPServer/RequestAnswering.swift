@@ -8,11 +8,11 @@ package import NIOCore
 package protocol RequestAnswering: Sendable {
   /// Answers a request in the task of its connection.
   /// - Parameter channel: the connection, or the HTTP/2 stream.
-  /// - Parameter hold: the memory and the slot that the request uses.
+  /// - Parameter reservation: the memory and the slot that the request uses.
   /// - Throws: only `HTTPParserError`, for a body that is incomplete or not valid HTTP. The server then answers 400 and
   ///   closes the connection.
   func answer(
-    _ request: Request, on channel: any Channel, holding hold: RequestHold?, logger: Logger
+    _ request: Request, on channel: any Channel, reservation: RequestReservation?, logger: Logger
   ) async throws -> Response
 
   /// Answers a request on the connection's event loop if the answer needs no waiting.

@@ -33,7 +33,7 @@ final class RequestLimitHandler: ChannelDuplexHandler, RemovableChannelHandler {
   }
 
   /// The memory and the slot of the oldest request.
-  var hold: RequestHold? { machine.first?.hold }
+  var reservation: RequestReservation? { machine.first?.reservation }
 
   func handlerAdded(context: ChannelHandlerContext) {
     guard let text = context.channel.remoteAddress?.ipAddress, !answers.isProxy(text) else {
@@ -71,7 +71,7 @@ final class RequestLimitHandler: ChannelDuplexHandler, RemovableChannelHandler {
   private func read(
     _ head: HTTPRequest, _ data: NIOAny, _ context: ChannelHandlerContext, at now: NIODeadline
   ) {
-    let request = AskedRequest(
+    let request = OutstandingRequest(
       head: head, isOld: connection?.isOld == true, isLast: connection?.isLast == true,
       isAlwaysBegun: answers.isAlwaysBegun(head))
     var action = machine.readHead(request, at: now)
@@ -87,11 +87,11 @@ final class RequestLimitHandler: ChannelDuplexHandler, RemovableChannelHandler {
     switch action {
     case .ignore, .ask: return
     case .refuse: answer(.overloaded, context)
-    case .forward(let hold):
-      connection?.hold = hold
+    case .forward(let reservation):
+      connection?.reservation = reservation
       connection?.outstanding = machine.outstanding
       context.fireChannelRead(data)
-      connection?.hold = nil
+      connection?.reservation = nil
     }
     arm(context, at: now)
   }
@@ -131,7 +131,7 @@ final class RequestLimitHandler: ChannelDuplexHandler, RemovableChannelHandler {
     context: ChannelHandlerContext, event: Any, promise: EventLoopPromise<Void>?
   ) {
     switch event {
-    case is BodyStreamingStarted: machine.takeBodyAsItComes()
+    case is BodyStreamingStarted: machine.streamBody()
     case is BodyWanted:
       if machine.wantBody(at: context.eventLoop.now) {
         write(HTTPResponse(status: .continue), context, nil)
@@ -225,7 +225,7 @@ final class RequestLimitHandler: ChannelDuplexHandler, RemovableChannelHandler {
       let isLast = rest.readableBytes == 0
       let taken =
         isLast && promise != nil ? promise : context.eventLoop.makePromise(of: Void.self)
-      let count = machine.give(piece.readableBytes)
+      let count = machine.wrote(piece.readableBytes)
       taken?.futureResult.assumeIsolated().whenComplete { [self] _ in
         machine.took(count, at: context.eventLoop.now)
       }

@@ -7,7 +7,7 @@ extension RequestLimitStateMachine {
     /// No other request is outstanding: answer it at once (``answerAtOnce()``) or admit it (``admit(at:)``).
     case ask
     /// Pass it on.
-    case forward(RequestHold)
+    case forward(RequestReservation)
     /// Refuse it: ``ConnectionRefusal/overloaded``.
     case refuse
   }

@@ -19,9 +19,9 @@ struct RequestLimitStateMachine {
   private var address: AddressShare?
 
   /// The request whose head was read last.
-  private var last: AskedRequest?
+  private var last: OutstandingRequest?
   /// Requests that were passed on and are not completely answered, the oldest first.
-  private var asked = CircularBuffer<AskedRequest>(initialCapacity: 2)
+  private var requests = CircularBuffer<OutstandingRequest>(initialCapacity: 2)
   /// The pace of the body that is arriving; nil between requests.
   private var pace: BodyPace?
   /// Whether the current answer has begun.
@@ -31,7 +31,7 @@ struct RequestLimitStateMachine {
   /// Whether the request that is arriving is refused, or already answered at once.
   private var isRefusing = false
   /// Whether the route reads the arriving body as it comes.
-  private var isTakenAsItComes = false
+  private var isStreamed = false
   /// Whether the request that is arriving was answered at once.
   private var isAnsweredAtOnce = false
   /// Whether the current answer is the last of the connection.
@@ -39,7 +39,7 @@ struct RequestLimitStateMachine {
   /// Whether nothing more is read or written, apart from what is already written.
   private(set) var isOver = false
   /// Whether a slot among the running requests is held.
-  private var holdsPlace = false
+  private var holdsSlot = false
   /// Since when the channel has not been writable, or the last answer has not been taken.
   private var stuck: NIODeadline?
   /// The long answers that the client has not taken yet.
@@ -56,13 +56,13 @@ struct RequestLimitStateMachine {
   }
 
   /// How many requests were passed on and are not completely answered.
-  var outstanding: Int { asked.count }
+  var outstanding: Int { requests.count }
 
   /// The oldest of them.
-  var first: AskedRequest? { asked.first }
+  var first: OutstandingRequest? { requests.first }
 
   /// The request that is being answered or refused.
-  var answered: HTTPRequest? { (asked.first ?? last)?.head }
+  var answered: HTTPRequest? { (requests.first ?? last)?.head }
 
   /// Notes that the connection begins.
   /// - Parameter text: the client's address.
@@ -71,12 +71,12 @@ struct RequestLimitStateMachine {
   // MARK: Requests
 
   /// Decides about the head of a request.
-  /// - Parameter request: the request, without a ``RequestHold``.
-  mutating func readHead(_ request: AskedRequest, at now: NIODeadline) -> HeadAction {
+  /// - Parameter request: the request, without a ``RequestReservation``.
+  mutating func readHead(_ request: OutstandingRequest, at now: NIODeadline) -> HeadAction {
     guard !isOver, !closes || outstanding == 0 else { return .ignore }
     last = request
     pace = BodyPace(limits, at: now)
-    isTakenAsItComes = false
+    isStreamed = false
     guard outstanding == 0 else { return .forward(append(request)) }
     hasAnswer = false
     return .ask
@@ -96,7 +96,7 @@ struct RequestLimitStateMachine {
       refuse()
       return .refuse
     }
-    holdsPlace = true
+    holdsSlot = true
     waiting = now
     return .forward(append(last))
   }
@@ -106,19 +106,19 @@ struct RequestLimitStateMachine {
     closes = isStream || last?.isLast == true
   }
 
-  private mutating func append(_ request: AskedRequest) -> RequestHold {
-    let hold = RequestHold(admission, from: address)
+  private mutating func append(_ request: OutstandingRequest) -> RequestReservation {
+    let reservation = RequestReservation(admission, from: address)
     var request = request
-    request.hold = hold
-    asked.append(request)
+    request.reservation = reservation
+    requests.append(request)
     if !isStream, request.isLast { closes = true }
-    return hold
+    return reservation
   }
 
   /// Decides about bytes of a body.
   mutating func readBody(_ bytes: Int, at now: NIODeadline) -> BodyAction {
     guard !isOver, pace != nil else { return .ignore }
-    pace?.came(bytes, at: now)
+    pace?.received(bytes, at: now)
     let count = pace?.count ?? 0
     guard !isRefusing else { return count > Self.refusedBytes ? .close : .ignore }
     return holdsBody(count) ? .forward : fail(.overloaded, at: now)
@@ -136,17 +136,17 @@ struct RequestLimitStateMachine {
     }
     if pace.count > 0, !hasAnswer { waiting = now }
     // The request gave its slot back while its body was arriving, and all slots may be taken now.
-    return takesPlaceAgain() ? .forward : fail(.overloaded, at: now)
+    return takesSlotAgain() ? .forward : fail(.overloaded, at: now)
   }
 
   /// Takes a slot again for a request that is complete, unless it has one or is already answered.
-  private mutating func takesPlaceAgain() -> Bool {
-    guard outstanding > 0, !hasAnswer, !holdsPlace else { return true }
+  private mutating func takesSlotAgain() -> Bool {
+    guard outstanding > 0, !hasAnswer, !holdsSlot else { return true }
     // A request behind another one uses the one slot of its connection. A request whose body was read as it came has
     // done its work. Both are always admitted.
-    let always = outstanding > 1 || isTakenAsItComes || last?.isAlwaysBegun ?? true
-    holdsPlace = admission.enter(always: always, from: address)
-    return holdsPlace
+    let always = outstanding > 1 || isStreamed || last?.isAlwaysBegun ?? true
+    holdsSlot = admission.enter(always: always, from: address)
+    return holdsSlot
   }
 
   private mutating func fail(_ refusal: ConnectionRefusal, at now: NIODeadline) -> BodyAction {
@@ -169,7 +169,7 @@ struct RequestLimitStateMachine {
     guard pace != nil else { return }
     pace?.isRead(false, at: now)
     // A slow client blocks no slot. If an earlier request is being answered, that one keeps the slot.
-    if outstanding <= 1, awaitsBody { leavePlace() }
+    if outstanding <= 1, awaitsBody { releaseSlot() }
   }
 
   /// Notes that the server reads again.
@@ -178,18 +178,18 @@ struct RequestLimitStateMachine {
   /// Notes that the route is about to read the body.
   /// - Returns: whether to send `100 Continue` to a client that may wait for it.
   mutating func wantBody(at now: NIODeadline) -> Bool {
-    guard !isOver, outstanding == 1, !hasAnswer, pace?.count == 0, asked.first?.isOld != true
+    guard !isOver, outstanding == 1, !hasAnswer, pace?.count == 0, requests.first?.isOld != true
     else { return false }
     pace?.restart(at: now)
     return true
   }
 
   /// Notes that the route reads the body as it comes: the body has no time limit and is not kept in memory.
-  mutating func takeBodyAsItComes() {
+  mutating func streamBody() {
     guard !isOver, outstanding == 1, !hasAnswer, pace != nil else { return }
-    isTakenAsItComes = true
-    pace?.goOnForEver(stopping: cutoff != nil)
-    asked.first?.hold?.giveBody()
+    isStreamed = true
+    pace?.removeTimeLimit(stopping: cutoff != nil)
+    requests.first?.reservation?.releaseBody()
   }
 
   /// Accounts for the arriving body, which belongs to the request that came last.
@@ -197,12 +197,13 @@ struct RequestLimitStateMachine {
   /// - Returns: whether there is memory for it.
   private mutating func holdsBody(_ count: Int) -> Bool {
     // The body of a request that is already answered is discarded.
-    guard count > RequestHold.freeBytes, !isTakenAsItComes, outstanding > 1 || !hasAnswer,
-      !asked.isEmpty
+    guard count > RequestReservation.freeBytes, !isStreamed, outstanding > 1 || !hasAnswer,
+      !requests.isEmpty
     else { return true }
-    let index = asked.index(before: asked.endIndex)
-    guard asked[index].hold?.take(count - asked[index].sentBytes) != false else { return false }
-    asked[index].sentBytes = count
+    let index = requests.index(before: requests.endIndex)
+    guard requests[index].reservation?.reserveBody(count - requests[index].sentBytes) != false
+    else { return false }
+    requests[index].sentBytes = count
     return true
   }
 
@@ -228,13 +229,13 @@ struct RequestLimitStateMachine {
     }
     let isLast = closes && outstanding <= 1
     if let length = head.headerFields.value(of: .contentLength) {
-      asked.first?.hold?.giveAnswer()
+      requests.first?.reservation?.releaseAnswer()
       guard answered?.method == .head || answerAccount.begin(length) else {
         return .replace(isLast: isLast)
       }
     } else {
       // An answer without a length lasts as long as its feed, so it holds no slot.
-      leavePlace()
+      releaseSlot()
     }
     return .write(isLast: isLast)
   }
@@ -246,7 +247,7 @@ struct RequestLimitStateMachine {
 
   /// Notes that a piece is written to the channel.
   /// - Returns: how many of its bytes are accounted for.
-  mutating func give(_ bytes: Int) -> Int { answerAccount.give(bytes) }
+  mutating func wrote(_ bytes: Int) -> Int { answerAccount.wrote(bytes) }
 
   /// Notes that the write of a piece has succeeded, or has failed with its connection.
   mutating func took(_ count: Int, at now: NIODeadline) {
@@ -257,18 +258,18 @@ struct RequestLimitStateMachine {
   /// Notes the end of an answer.
   /// - Returns: whether it is the last of its connection; then call ``finish(at:)``.
   mutating func answerEnd(at now: NIODeadline) -> Bool {
-    _ = asked.popFirst()
+    _ = requests.popFirst()
     answerAccount.end()
     hasAnswer = false
     if outstanding == 0 {
-      leavePlace()
+      releaseSlot()
       waiting = nil
     } else {
       // The next request is either complete or still waits for its body.
       if pace != nil, outstanding == 1, awaitsBody {
-        leavePlace()
-      } else if !holdsPlace {
-        holdsPlace = admission.enter(always: true, from: address)
+        releaseSlot()
+      } else if !holdsSlot {
+        holdsSlot = admission.enter(always: true, from: address)
       }
       waiting = now
     }
@@ -289,14 +290,14 @@ struct RequestLimitStateMachine {
   mutating func finished() { stuck = nil }
 
   /// Gives the slot among the running requests back.
-  private mutating func leavePlace() {
-    if holdsPlace { admission.leave(from: address) }
-    holdsPlace = false
+  private mutating func releaseSlot() {
+    if holdsSlot { admission.leave(from: address) }
+    holdsSlot = false
   }
 
   /// Forgets all requests but the oldest `count`.
   private mutating func forgetRequests(behind count: Int) {
-    while asked.count > count { _ = asked.popLast() }
+    while requests.count > count { _ = requests.popLast() }
   }
 }
 
@@ -318,7 +319,7 @@ extension RequestLimitStateMachine {
   mutating func stop(at now: NIODeadline) -> Bool {
     guard cutoff == nil else { return false }
     cutoff = now + limits.stop
-    pace?.hurry(at: now)
+    pace?.shortenDeadline(at: now)
     closes = true
     return outstanding == 0 && !isOver && !isRefusing
   }
@@ -376,12 +377,12 @@ extension RequestLimitStateMachine {
 
   /// Gives everything back, because the connection is gone.
   mutating func release() {
-    if holdsPlace, let first = asked.first {
+    if holdsSlot, let first = requests.first {
       // The handler of the oldest request may still run.
-      first.hold?.takePlace()
-      holdsPlace = false
+      first.reservation?.takeSlot()
+      holdsSlot = false
     }
-    leavePlace()
+    releaseSlot()
     forgetRequests(behind: 0)
     answerAccount.release()
     if let address { admission.release(address) }

@@ -16,9 +16,9 @@ package final class RequestQueue: ServerChildChannelValue {
   static let readAhead = 2
 
   private struct State {
-    var requests = CircularBuffer<(request: Request, hold: RequestHold?)>()
+    var requests = CircularBuffer<(request: Request, reservation: RequestReservation?)>()
     /// The memory and the slot of the request that is being answered.
-    var hold: RequestHold?
+    var reservation: RequestReservation?
     /// The task that waits for a request.
     var waiting: CheckedContinuation<Request?, any Error>?
     /// Whether no more requests come.
@@ -32,7 +32,7 @@ package final class RequestQueue: ServerChildChannelValue {
     /// Whether the client has gone.
     var hasGone = false
     /// Whether a read of the channel was postponed.
-    var isReadHeld = false
+    var isReadPostponed = false
 
     var isFull: Bool { isBodyFull || requests.count >= RequestQueue.readAhead }
   }
@@ -52,20 +52,20 @@ package final class RequestQueue: ServerChildChannelValue {
   /// - Throws: the parser's error.
   func next() async throws -> Request? {
     try await withCheckedThrowingContinuation { continuation in
-      let (turn, mustRead) = state.withLock { state in
-        state.hold = nil
-        let turn = Self.turn(&state)
-        if turn == nil { state.waiting = continuation }
-        return (turn, Self.unholds(&state))
+      let (result, mustRead) = state.withLock { state in
+        state.reservation = nil
+        let result = Self.nextResult(&state)
+        if result == nil { state.waiting = continuation }
+        return (result, Self.takePostponedRead(&state))
       }
       if mustRead { channel.read() }
-      turn.map { continuation.resume(with: $0) }
+      result.map { continuation.resume(with: $0) }
     }
   }
 
-  private static func turn(_ state: inout State) -> Result<Request?, any Error>? {
+  private static func nextResult(_ state: inout State) -> Result<Request?, any Error>? {
     if let next = state.requests.popFirst() {
-      state.hold = next.hold
+      state.reservation = next.reservation
       return .success(next.request)
     }
     guard state.isOver else { return nil }
@@ -74,9 +74,9 @@ package final class RequestQueue: ServerChildChannelValue {
   }
 
   /// Whether a postponed read has to happen now.
-  private static func unholds(_ state: inout State) -> Bool {
-    guard state.isReadHeld, !state.isFull else { return false }
-    state.isReadHeld = false
+  private static func takePostponedRead(_ state: inout State) -> Bool {
+    guard state.isReadPostponed, !state.isFull else { return false }
+    state.isReadPostponed = false
     return true
   }
 
@@ -90,7 +90,7 @@ package final class RequestQueue: ServerChildChannelValue {
   }
 
   /// The memory and the slot of the request that ``next()`` returned last. They are kept until the next call of it.
-  var hold: RequestHold? { state.withLock { $0.hold } }
+  var reservation: RequestReservation? { state.withLock { $0.reservation } }
 
   // MARK: On the event loop
 
@@ -104,16 +104,16 @@ package final class RequestQueue: ServerChildChannelValue {
   }
 
   /// Adds a request, unless the queue has ended.
-  /// - Parameter hold: its memory and its slot, kept while it is being answered.
-  func append(_ request: Request, _ hold: RequestHold? = nil) {
+  /// - Parameter reservation: its memory and its slot, kept while it is being answered.
+  func append(_ request: Request, _ reservation: RequestReservation? = nil) {
     let waiting = state.withLock { state -> CheckedContinuation<Request?, any Error>? in
       guard !state.isOver else { return nil }
       if let waiting = state.waiting {
         state.waiting = nil
-        state.hold = hold
+        state.reservation = reservation
         return waiting
       }
-      state.requests.append((request, hold))
+      state.requests.append((request, reservation))
       return nil
     }
     waiting?.resume(returning: request)
@@ -152,8 +152,8 @@ package final class RequestQueue: ServerChildChannelValue {
   /// Whether the channel may read. If not, the queue makes it read later.
   func mayRead() -> Bool {
     state.withLock { state in
-      state.isReadHeld = state.isFull
-      return !state.isReadHeld
+      state.isReadPostponed = state.isFull
+      return !state.isReadPostponed
     }
   }
 
@@ -161,7 +161,7 @@ package final class RequestQueue: ServerChildChannelValue {
   func noteBody(isFull: Bool) {
     let mustRead = state.withLock { state in
       state.isBodyFull = isFull
-      return Self.unholds(&state)
+      return Self.takePostponedRead(&state)
     }
     if mustRead { channel.read() }
   }
@@ -186,14 +186,14 @@ final class RequestHandler: ChannelInboundHandler, ChannelOutboundHandler {
   /// The head of a request that is not handed over yet.
   private var head: HTTPRequest?
   /// The memory and the slot of that request.
-  private var hold: RequestHold?
+  private var reservation: RequestReservation?
   /// The part of its body that has come.
   private var beginning = ByteBuffer()
   /// The rest of the body of a request that was handed over.
   private var rest: Body.Source?
   private var isOver = false
 
-  /// - Parameter state: supplies the ``RequestHold`` of each request; nil for a connection without accounting.
+  /// - Parameter state: supplies the ``RequestReservation`` of each request; nil for a connection without accounting.
   init(_ queue: RequestQueue, _ state: ConnectionState? = nil) {
     self.queue = queue
     self.state = state
@@ -204,7 +204,7 @@ final class RequestHandler: ChannelInboundHandler, ChannelOutboundHandler {
     switch unwrapInboundIn(data) {
     case .head(let head):
       self.head = head
-      hold = state?.hold
+      reservation = state?.reservation
     case .body(var bytes):
       if head == nil {
         deliver(bytes)
@@ -280,8 +280,8 @@ final class RequestHandler: ChannelInboundHandler, ChannelOutboundHandler {
   }
 
   private func append(_ request: Request) {
-    queue.append(request, hold)
-    hold = nil
+    queue.append(request, reservation)
+    reservation = nil
   }
 
   private func deliver(_ bytes: ByteBuffer) {

@@ -40,7 +40,7 @@ package struct SecureConnection: ServerChildChannel {
       answers: answers, limits: limits, admission: admission, isSecure: true)
     let streams = HTTP1Channel.Configuration(
       additionalChannelHandlers: [
-        RequestLimitHandler(limits, admission, answers), ClientWatch(),
+        RequestLimitHandler(limits, admission, answers), DisconnectHandler(),
       ],
       idleTimeout: .seconds(Int64(RequestLimits.idleSeconds)))
     http2 = HTTP2Channel(
@@ -64,7 +64,7 @@ package struct SecureConnection: ServerChildChannel {
     do {
       let pipeline = channel.pipeline.syncOperations
       try pipeline.addHandler(NIOSSLServerHandler(context: certificates.context))
-      try pipeline.addHandler(SecureClock(limits))
+      try pipeline.addHandler(HandshakeTimeoutHandler(limits))
     } catch {
       return channel.eventLoop.makeFailedFuture(error)
     }
@@ -87,7 +87,7 @@ package struct SecureConnection: ServerChildChannel {
 
 /// Closes a connection whose TLS handshake takes too long, or that continues too long after the server has begun to
 /// stop. Without it Hummingbird waits for an HTTP/2 client that reads nothing and so never learns of the stop.
-private final class SecureClock: ChannelInboundHandler, RemovableChannelHandler {
+private final class HandshakeTimeoutHandler: ChannelInboundHandler, RemovableChannelHandler {
   typealias InboundIn = NIOAny
 
   private let limits: ConnectionLimits

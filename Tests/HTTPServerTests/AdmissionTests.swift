@@ -65,16 +65,16 @@ import Testing
 
   @Test func bytesOfBodiesHaveABound() {
     let admission = Admission(memory: 10)
-    #expect(admission.take(10) && !admission.take(1))
-    admission.give(1)
-    #expect(admission.take(1) && admission.heldBytes == 10)
+    #expect(admission.reserveBody(10) && !admission.reserveBody(1))
+    admission.releaseBody(1)
+    #expect(admission.reserveBody(1) && admission.bodyBytes == 10)
   }
 
   @Test func bytesOfAnswersHaveABoundOfTheirOwn() {
     let admission = Admission(memory: 10, answerMemory: 20)
-    #expect(admission.take(10) && admission.takeAnswer(20) && !admission.takeAnswer(1))
-    admission.giveAnswer(5)
-    #expect(admission.answerBytes == 15 && admission.heldBytes == 10)
+    #expect(admission.reserveBody(10) && admission.reserveAnswer(20) && !admission.reserveAnswer(1))
+    admission.releaseAnswer(5)
+    #expect(admission.answerBytes == 15 && admission.bodyBytes == 10)
     #expect(admission.refusedCount == 1)
   }
 

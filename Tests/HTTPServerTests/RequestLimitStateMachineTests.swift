@@ -17,14 +17,14 @@ import Testing
 
   private static func request(
     _ method: HTTPRequest.Method = .get, isLast: Bool = false, isAlwaysBegun: Bool = false
-  ) -> AskedRequest {
-    AskedRequest(
+  ) -> OutstandingRequest {
+    OutstandingRequest(
       head: HTTPRequest(method: method, scheme: "http", authority: "x", path: "/"),
       isLast: isLast, isAlwaysBegun: isAlwaysBegun)
   }
 
   /// Reads the head of a request: whether it is passed on.
-  private func begins(_ request: AskedRequest, _ machine: inout Machine) -> Bool {
+  private func begins(_ request: OutstandingRequest, _ machine: inout Machine) -> Bool {
     var action = machine.readHead(request, at: start)
     if case .ask = action { action = machine.admit(at: start) }
     if case .forward = action { return true }
@@ -163,7 +163,7 @@ import Testing
     #expect(dropped == .drop)
     let written = first.answerBody(length, at: start)
     #expect(written == .pieces)
-    let (one, rest) = (first.give(RequestLimits.answerPieceBytes), first.give(1))
+    let (one, rest) = (first.wrote(RequestLimits.answerPieceBytes), first.wrote(1))
     first.took(one, at: start)
     #expect(admission.answerBytes == rest)
     first.took(rest, at: start)
@@ -230,10 +230,10 @@ import Testing
       #expect(begins(Self.request(.put), &machine))
       let body = machine.readBody(100_000, at: start)
       #expect(body == .forward)
-      #expect(admission.heldBytes == 100_000)
+      #expect(admission.bodyBytes == 100_000)
       machine.release()
     }
-    #expect(admission.runningCount == 0 && admission.heldBytes == 0 && admission.answerBytes == 0)
+    #expect(admission.runningCount == 0 && admission.bodyBytes == 0 && admission.answerBytes == 0)
     #expect(admission.addressCount == 0)
   }
 }

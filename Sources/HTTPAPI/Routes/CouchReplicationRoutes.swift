@@ -56,7 +56,9 @@ extension HTTPService {
     let place = try await feeds.enter(reader(call, store, waits: feed.kind != .normal))
     // Captures the signal only. The channel may keep this closure longer than the answer, and the answer's end gives
     // the slot back.
-    ClientWatch.tell(call.context.channel) { [signal = place.signal] in signal.end(.clientLeft) }
+    DisconnectHandler.onDisconnect(of: call.context.channel) { [signal = place.signal] in
+      signal.end(.clientLeft)
+    }
     let stream = CouchChangesStream(
       store: store, feed: feed, place: place, query: query, page: page)
     return Response(

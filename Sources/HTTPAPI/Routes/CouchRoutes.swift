@@ -27,7 +27,7 @@ extension HTTPService {
   ) -> Route {
     .signedIn(method, "/couch/{db}" + path) { call, caller in
       var store = try await databases.store(try call.parameter("db"), for: caller)
-      store.hold = call.context.hold
+      store.reservation = call.context.reservation
       return try await run(call, store)
     }
   }

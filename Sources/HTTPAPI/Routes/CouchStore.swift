@@ -21,7 +21,7 @@ struct CouchStore: Sendable {
   /// The caller.
   let caller: Principal
   /// The memory and the slot of the request; nil where nothing is accounted for.
-  var hold: RequestHold?
+  var reservation: RequestReservation?
 
   /// Lends the database for an operation that writes. It creates an absent store of the caller's own.
   /// - Throws: the errors of `use` and of opening a store, with CouchDB's texts; 404 for a database that is absent or
@@ -129,7 +129,7 @@ struct CouchStore: Sendable {
       name: database,
       store: store ?? stores.absent(name),
       mayDesign: role.has(.design), rule: role.rule(noting: written),
-      holdsAnswer: { [hold] in hold?.holdAnswer($0) ?? true })
+      holdsAnswer: { [reservation] in reservation?.reserveAnswer($0) ?? true })
   }
 }
 

@@ -26,7 +26,9 @@ extension HTTPService {
     let observer = try await observer(query, call, person)
     let place = try await feeds.enter(reader(call, person))
     for store in observer.stores where store != person.store { await place.follow(store) }
-    ClientWatch.tell(call.context.channel) { [signal = place.signal] in signal.end(.clientLeft) }
+    DisconnectHandler.onDisconnect(of: call.context.channel) { [signal = place.signal] in
+      signal.end(.clientLeft)
+    }
     let memberships = MembershipFlag()
     let watcher =
       person.kind == .user

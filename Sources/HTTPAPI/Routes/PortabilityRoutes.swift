@@ -48,7 +48,9 @@ extension HTTPService {
       stores: stores, lists: lists, name: person.store, database: person.storeName,
       caller: person)
     let place = try await feeds.enter(reader(call, store, waits: false))
-    ClientWatch.tell(call.context.channel) { [signal = place.signal] in signal.end(.clientLeft) }
+    DisconnectHandler.onDisconnect(of: call.context.channel) { [signal = place.signal] in
+      signal.end(.clientLeft)
+    }
     var fields = Self.private
     fields[.contentType] = "application/x-ndjson"
     fields[.vary] = "Accept-Encoding"
@@ -86,10 +88,10 @@ extension HTTPService {
       var reading = AccountImport(into: store, .ofBookmarks) { list in
         try await imported.target(of: list)
       }
-      var held = 0
+      var reserved = 0
       for try await bytes in try call.streamedBody() {
         try await reading.take(bytes)
-        try call.hold(reading.heldBytes, beyond: &held)
+        try call.reserve(reading.heldBytes, beyond: &reserved)
       }
       let counts = try await reading.finish()
       try await permit()

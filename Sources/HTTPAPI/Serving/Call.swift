@@ -42,7 +42,7 @@ struct Call: Sendable {
     try QueryParameters(request.uri.query, known: known)
   }
 
-  /// How many times its own bytes a gzip body may unpack to; ``RequestHold/freeBytes`` are allowed in any case.
+  /// How many times its own bytes a gzip body may unpack to; ``RequestReservation/freeBytes`` are allowed in any case.
   static let mostUnpacked = 100
   /// How often the unpacked bytes of a body are counted as memory: once for the bytes themselves, at most twice for the
   /// index that finds values in them, and once for what is made of the values.
@@ -56,11 +56,11 @@ struct Call: Sendable {
     let coding = try ContentCoding(self)
     let sent = try await sentBody(upTo: limit)
     guard coding == .gzip else {
-      try hold(sent, taken: sent.count)
+      try reserve(sent, reserved: sent.count)
       return sent
     }
-    let (bytes, taken) = try await unpack(sent, upTo: limit)
-    try hold(bytes, taken: taken)
+    let (bytes, reserved) = try await unpack(sent, upTo: limit)
+    try reserve(bytes, reserved: reserved)
     return bytes
   }
 
@@ -68,22 +68,22 @@ struct Call: Sendable {
   /// - Returns: the unpacked bytes, and how many bytes are accounted for.
   private func unpack(
     _ packed: [UInt8], upTo limit: Int
-  ) async throws -> (bytes: [UInt8], taken: Int) {
-    let most = max(RequestHold.freeBytes, packed.count * Self.mostUnpacked)
+  ) async throws -> (bytes: [UInt8], reserved: Int) {
+    let most = max(RequestReservation.freeBytes, packed.count * Self.mostUnpacked)
     do {
       let reader = try GzipReader(packed, limit: min(limit, most))
-      var (room, taken) = (RequestHold.freeBytes, 0)
+      var (capacity, reserved) = (RequestReservation.freeBytes, 0)
       while !reader.isComplete {
-        if reader.unpacked.count + GzipReader.pieceBytes > room, room < limit {
-          room = min(limit + 1, room * 4)
-          try take(room - taken)
-          taken = room
-          reader.reserve(room)
+        if reader.unpacked.count + GzipReader.pieceBytes > capacity, capacity < limit {
+          capacity = min(limit + 1, capacity * 4)
+          try reserve(capacity - reserved)
+          reserved = capacity
+          reader.reserve(capacity)
         }
         try reader.unpackPiece()
         try await Slice.giveWay()
       }
-      return (reader.unpacked, taken)
+      return (reader.unpacked, reserved)
     } catch CompressionError.tooLarge where most < limit {
       throw Self.unpacksToTooMuch
     } catch let error as CompressionError {
@@ -92,24 +92,24 @@ struct Call: Sendable {
   }
 
   /// Accounts for what will be made of a body.
-  /// - Parameter taken: the bytes that are already accounted for.
-  private func hold(_ body: [UInt8], taken: Int) throws(Problem) {
-    guard body.count > RequestHold.freeBytes else { return }
-    try take(Self.bodyFactor * body.count - taken)
+  /// - Parameter reserved: the bytes that are already accounted for.
+  private func reserve(_ body: [UInt8], reserved: Int) throws(Problem) {
+    guard body.count > RequestReservation.freeBytes else { return }
+    try reserve(Self.bodyFactor * body.count - reserved)
   }
 
   /// Accounts for the part of a streamed body that stays in memory.
-  /// - Parameter held: the bytes that are accounted for, before and after the call.
+  /// - Parameter reserved: the bytes that are accounted for, before and after the call.
   /// - Throws: ``Problem`` 503 if there is no memory for it.
-  func hold(_ bytes: Int, beyond held: inout Int) throws(Problem) {
+  func reserve(_ bytes: Int, beyond reserved: inout Int) throws(Problem) {
     let wanted = Self.bodyFactor * bytes
-    guard bytes > RequestHold.freeBytes, wanted > held else { return }
-    try take(wanted - held)
-    held = wanted
+    guard bytes > RequestReservation.freeBytes, wanted > reserved else { return }
+    try reserve(wanted - reserved)
+    reserved = wanted
   }
 
-  private func take(_ bytes: Int) throws(Problem) {
-    guard context.hold?.take(bytes) ?? true else { throw Problem(.overloaded) }
+  private func reserve(_ bytes: Int) throws(Problem) {
+    guard context.reservation?.reserveBody(bytes) ?? true else { throw Problem(.overloaded) }
   }
 
   /// The answer to a body that unpacks to more than ``mostUnpacked`` times its bytes.
@@ -132,7 +132,7 @@ struct Call: Sendable {
     .badRequest, "bad_request", "The body is no gzip, or not all of it")
 
   /// The body as a stream of any length, unpacked if it comes as gzip. The caller limits it and accounts for the part
-  /// that stays in memory (``hold(_:beyond:)``).
+  /// that stays in memory (``reserve(_:beyond:)``).
   /// - Throws: ``Problem`` 415 for another coding than gzip, 417 for an unknown expectation.
   func streamedBody() throws(Problem) -> StreamedBody {
     let coding = try ContentCoding(self)
@@ -238,7 +238,7 @@ package struct CallContext: InitializableFromSource {
   /// The connection.
   package let channel: any Channel
   /// The memory and the slot of the request; nil if nothing is accounted for, as in tests without a socket.
-  private(set) var hold: RequestHold?
+  private(set) var reservation: RequestReservation?
 
   /// Made for each request, by Hummingbird or by an HTTP/1 connection.
   package init(source: ApplicationRequestContextSource) {
@@ -246,10 +246,10 @@ package struct CallContext: InitializableFromSource {
     channel = source.channel
   }
 
-  /// The same context with a hold.
-  func holding(_ hold: RequestHold?) -> CallContext {
+  /// The same context with a reservation.
+  func with(reservation: RequestReservation?) -> CallContext {
     var context = self
-    context.hold = hold
+    context.reservation = reservation
     return context
   }
 

@@ -10,10 +10,10 @@ package import NIOCore
 /// The answers that connections ask for.
 extension RequestRouter: RequestAnswering {
   package func answer(
-    _ request: Request, on channel: any Channel, holding hold: RequestHold?, logger: Logger
+    _ request: Request, on channel: any Channel, reservation: RequestReservation?, logger: Logger
   ) async throws -> Response {
     let context = CallContext(source: .init(channel: channel, logger: logger))
-    return try await respond(to: request, context: context.holding(hold))
+    return try await respond(to: request, context: context.with(reservation: reservation))
   }
 
   /// Answers an operator's question, with the same answer, fields and metrics as ``respond(to:context:)``.
@@ -80,8 +80,8 @@ extension Problem {
   }
 }
 
-/// Answers HTTP/2 requests, whose streams Hummingbird manages. It takes the ``RequestHold`` from the stream's pipeline
-/// and keeps it until the handler has ended.
+/// Answers HTTP/2 requests, whose streams Hummingbird manages. It takes the ``RequestReservation`` from the stream's
+/// pipeline and keeps it until the handler has ended.
 package struct StreamResponder: HTTPResponder {
   private let router: RequestRouter
 
@@ -91,7 +91,7 @@ package struct StreamResponder: HTTPResponder {
   /// Answers a request.
   /// - Throws: the errors of ``RequestRouter``, and `ChannelError` for a stream that is already closed.
   package func respond(to request: Request, context: CallContext) async throws -> Response {
-    let hold = try await RequestHold.held(on: context.channel)
-    return try await router.respond(to: request, context: context.holding(hold))
+    let reservation = try await RequestReservation.forStream(context.channel)
+    return try await router.respond(to: request, context: context.with(reservation: reservation))
   }
 }

@@ -5,8 +5,8 @@ import Lanes
 
 /// A request's body as a stream, unpacked. The request is charged for its bytes as moved data.
 ///
-/// Gzip unpacks to at most ``Call/mostUnpacked`` times the packed bytes, or to ``RequestHold/freeBytes`` if that is more,
-/// in pieces of at most ``GzipReader/pieceBytes``.
+/// Gzip unpacks to at most ``Call/mostUnpacked`` times the packed bytes, or to ``RequestReservation/freeBytes`` if that
+/// is more, in pieces of at most ``GzipReader/pieceBytes``.
 struct StreamedBody: AsyncSequence, Sendable {
   private let body: RequestBody
   private let coding: ContentCoding
@@ -33,7 +33,8 @@ struct StreamedBody: AsyncSequence, Sendable {
       self.coding = coding
     }
 
-    /// - Throws: ``Problem`` 400 for malformed gzip, 413 for gzip that unpacks to too much; the errors of the connection.
+    /// - Throws: ``Problem`` 400 for malformed gzip, 413 for gzip that unpacks to too much; the errors of the
+    ///   connection.
     @concurrent mutating func next() async throws -> [UInt8]? {
       let bytes =
         switch coding {
@@ -59,7 +60,7 @@ struct StreamedBody: AsyncSequence, Sendable {
             return nil
           }
           packed += more.readableBytes
-          reader.limit = Swift.max(RequestHold.freeBytes, packed * Call.mostUnpacked)
+          reader.limit = Swift.max(RequestReservation.freeBytes, packed * Call.mostUnpacked)
           try reader.append(Array(more.readableBytesView))
         }
       } catch let error as CompressionError {

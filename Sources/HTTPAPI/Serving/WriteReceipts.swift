@@ -108,8 +108,8 @@ extension WriteReceipts {
   private func accept(
     _ write: Write, bodyBytes: Int, mayBeKnown: Bool
   ) async throws -> Response {
-    let hold = write.call.context.hold?.outlasting()
-    guard hold?.take(bodyBytes) ?? true else { throw Problem(.overloaded) }
+    let reservation = write.call.context.reservation?.detached()
+    guard reservation?.reserveBody(bodyBytes) ?? true else { throw Problem(.overloaded) }
     let id = ReceiptID(of: write.name, list: write.list, at: now())
     if let known = try await pending.begin(write.name, write.request, receipt: id) {
       return Self.accepted(known)
@@ -125,7 +125,7 @@ extension WriteReceipts {
     }
     let outlasting = Write(
       name: write.name, request: write.request, list: write.list, principal: write.principal,
-      call: write.call.outlasting(holding: hold), route: write.route, run: write.run)
+      call: write.call.outlasting(reservation: reservation), route: write.route, run: write.run)
     pending.append(write.name) { await finish(outlasting) }
     return Self.accepted(id)
   }

@@ -85,9 +85,10 @@ extension Call {
   }
 
   /// The same call for work that continues after its answer.
-  /// - Parameter hold: the memory for that work.
-  func outlasting(holding hold: RequestHold?) -> Call {
+  /// - Parameter reservation: the memory for that work.
+  func outlasting(reservation: RequestReservation?) -> Call {
     Call(
-      request: request, context: context.holding(hold), arguments: arguments, proxies: proxies)
+      request: request, context: context.with(reservation: reservation), arguments: arguments,
+      proxies: proxies)
   }
 }

@@ -121,7 +121,7 @@ struct ConnectionAssembly: Sendable {
         PrometheusSample("requests_running", .gauge, Double(admission.runningCount)),
         PrometheusSample("requests_bound", .gauge, Double(admission.currentBound)),
         PrometheusSample("requests_refused_total", .counter, Double(admission.refusedCount)),
-        PrometheusSample("request_body_bytes", .gauge, Double(admission.heldBytes)),
+        PrometheusSample("request_body_bytes", .gauge, Double(admission.bodyBytes)),
         PrometheusSample("request_body_bytes_bound", .gauge, Double(caps.bodyMemoryBytes)),
         PrometheusSample("answer_bytes", .gauge, Double(admission.answerBytes)),
         PrometheusSample("answer_bytes_bound", .gauge, Double(caps.answerMemoryBytes)),

@@ -72,15 +72,15 @@ import Testing
     let wire = try Wire(admission: admission)
     try wire.receive(Wire.put.replacing("100000", with: "100000000"))
     try wire.receive(String(repeating: "x", count: 150_000))
-    #expect(admission.heldBytes == 150_000)
+    #expect(admission.bodyBytes == 150_000)
     try wire.channel.triggerUserOutboundEvent(BodyStreamingStarted()).wait()
-    #expect(admission.heldBytes == 0)
+    #expect(admission.bodyBytes == 0)
     for _ in 0..<300 {
       wire.wait(.seconds(1))
       try wire.receive(String(repeating: "x", count: 10_000))
       try wire.channel.throwIfErrorCaught()
     }
-    #expect(admission.heldBytes == 0)
+    #expect(admission.bodyBytes == 0)
     wire.wait(wire.limits.bodyGrace)
     let problem = #expect(throws: ConnectionRefusal.self) { try wire.channel.throwIfErrorCaught() }
     #expect(problem.map { Problem($0).status } == .requestTimeout)
@@ -249,7 +249,7 @@ private final class Ends: ChannelInboundHandler {
     for _ in 0..<seconds {
       now = now + .seconds(1)
       if pace.isLate(at: now) { return false }
-      pace.came(bytes, at: now)
+      pace.received(bytes, at: now)
     }
     return true
   }
@@ -267,7 +267,7 @@ private final class Ends: ChannelInboundHandler {
   @Test func whatCameFastBuysNoLongPause() {
     let start = NIODeadline.uptimeNanoseconds(0)
     var pace = BodyPace(ConnectionLimits(), at: start)
-    pace.came(1 << 30, at: start)
+    pace.received(1 << 30, at: start)
     #expect(pace.isLate(at: start + .seconds(10)))
   }
 }

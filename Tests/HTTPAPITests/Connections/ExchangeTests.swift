@@ -154,11 +154,11 @@ import Testing
     for wire in [first, second] { try wire.receive(Wire.put) }
     let body = String(repeating: "x", count: 90_000)
     try first.receive(body)
-    #expect(admission.heldBytes == 90_000)
+    #expect(admission.bodyBytes == 90_000)
     let problem = second.problem { try second.receive(body) }
     #expect(problem?.status == .serviceUnavailable && problem?.error == "overloaded")
     first.answer()
-    #expect(admission.heldBytes == 0)
+    #expect(admission.bodyBytes == 0)
   }
 
   /// One number for all bodies of a connection let the second's replace the first's.
@@ -167,13 +167,13 @@ import Testing
     let wire = try Wire(admission: admission)
     let body = { String(repeating: "x", count: $0) }
     try wire.receive(Wire.put + body(100_000) + Wire.put + body(70_000))
-    #expect(admission.heldBytes == 170_000)
+    #expect(admission.bodyBytes == 170_000)
     wire.answer()
-    #expect(admission.heldBytes == 70_000)
+    #expect(admission.bodyBytes == 70_000)
     try wire.receive(body(30_000))
-    #expect(admission.heldBytes == 100_000)
+    #expect(admission.bodyBytes == 100_000)
     try wire.channel.close().wait()
-    #expect(admission.heldBytes == 0)
+    #expect(admission.bodyBytes == 0)
   }
 
   @Test(.bug(id: "H08")) func whatABodyBecomesIsAccountedForUntilItsHandlerHasEnded() throws {
@@ -181,12 +181,12 @@ import Testing
     let wire = try Wire(admission: admission)
     wire.route.isRunning = true
     try wire.receive(Wire.get)
-    #expect(wire.route.hold?.take(400_000) == true && admission.heldBytes == 400_000)
-    #expect(wire.route.hold?.take(600_001) == false && admission.heldBytes == 400_000)
+    #expect(wire.route.reservation?.reserveBody(400_000) == true && admission.bodyBytes == 400_000)
+    #expect(wire.route.reservation?.reserveBody(600_001) == false && admission.bodyBytes == 400_000)
     wire.answer()
-    #expect(admission.heldBytes == 400_000)
-    wire.route.hold = nil
-    #expect(admission.heldBytes == 0)
+    #expect(admission.bodyBytes == 400_000)
+    wire.route.reservation = nil
+    #expect(admission.bodyBytes == 0)
   }
 
   /// Whoever hung up got memory and place back at once, and the handler ran on.
@@ -195,12 +195,12 @@ import Testing
     let wire = try Wire(admission: admission)
     wire.route.isRunning = true
     try wire.receive(Wire.put + String(repeating: "x", count: 100_000))
-    #expect(admission.runningCount == 1 && admission.heldBytes == 100_000)
+    #expect(admission.runningCount == 1 && admission.bodyBytes == 100_000)
     try wire.channel.close().wait()
-    #expect(wire.route.hold != nil)
-    #expect(admission.runningCount == 1 && admission.heldBytes == 100_000)
-    wire.route.hold = nil
-    #expect(admission.runningCount == 0 && admission.heldBytes == 0)
+    #expect(wire.route.reservation != nil)
+    #expect(admission.runningCount == 1 && admission.bodyBytes == 100_000)
+    wire.route.reservation = nil
+    #expect(admission.runningCount == 0 && admission.bodyBytes == 0)
   }
 
   /// The version and the method were those of the request that was read last.

@@ -49,12 +49,12 @@ import Testing
   @Test func countsWhileItIsPutTogetherAndOnceWhenItIsGiven() throws {
     let admission = Admission(answerMemory: 3 * Self.size / 2)
     let (wire, dam) = try dammed(admission)
-    let hold = try #require(
-      try wire.channel.pipeline.syncOperations.handler(type: RequestLimitHandler.self).hold)
-    #expect(hold.holdAnswer(1_000) && admission.answerBytes == 0)
-    #expect(hold.holdAnswer(Self.size / 2) && hold.holdAnswer(Self.size))
+    let reservation = try #require(
+      try wire.channel.pipeline.syncOperations.handler(type: RequestLimitHandler.self).reservation)
+    #expect(reservation.reserveAnswer(1_000) && admission.answerBytes == 0)
+    #expect(reservation.reserveAnswer(Self.size / 2) && reservation.reserveAnswer(Self.size))
     #expect(admission.answerBytes == Self.size)
-    #expect(!hold.holdAnswer(2 * Self.size))
+    #expect(!reservation.reserveAnswer(2 * Self.size))
     answer(wire, bytes: Self.size)
     #expect(admission.answerBytes == Self.size)
     dam.take(.max / 2)

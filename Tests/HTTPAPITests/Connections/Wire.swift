@@ -25,12 +25,12 @@ struct Wire {
 
     private let state: ConnectionState
     var isRunning = false
-    var hold: RequestHold?
+    var reservation: RequestReservation?
 
     init(_ state: ConnectionState) { self.state = state }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-      if isRunning, case .head = unwrapInboundIn(data) { hold = state.hold }
+      if isRunning, case .head = unwrapInboundIn(data) { reservation = state.reservation }
       context.fireChannelRead(data)
     }
   }
@@ -103,7 +103,7 @@ private struct RefusalsOnly: RequestAnswering {
   let crossOrigin: CrossOrigin
 
   func answer(
-    _ request: Request, on channel: any Channel, holding hold: RequestHold?, logger: Logger
+    _ request: Request, on channel: any Channel, reservation: RequestReservation?, logger: Logger
   ) async throws -> Response { throw Problem.notFound }
 
   func answerAtOnce(_ head: HTTPRequest) -> (head: HTTPResponse, body: ByteBuffer)? { nil }
