@@ -93,7 +93,7 @@ struct OutstandingRequest {
   /// Whether it is the last of its connection.
   var isLast = false
   /// Whether it is admitted even when the server is overloaded.
-  var isAlwaysBegun = false
+  var isAlwaysAdmitted = false
   /// Its memory and its slot, once it is passed on.
   var reservation: RequestReservation?
   /// Bytes of its body, as sent, that are accounted for.

@@ -20,7 +20,7 @@ package protocol RequestAnswering: Sendable {
   func answerAtOnce(_ head: HTTPRequest) -> (head: HTTPResponse, body: ByteBuffer)?
 
   /// Whether a request is admitted even when the server is overloaded.
-  func isAlwaysBegun(_ head: HTTPRequest) -> Bool
+  func isAlwaysAdmitted(_ head: HTTPRequest) -> Bool
 
   /// The answer that the server gives instead of the service, with its `Content-Length`.
   /// - Parameter request: the refused request; nil if none was read.

@@ -73,7 +73,7 @@ final class RequestLimitHandler: ChannelDuplexHandler, RemovableChannelHandler {
   ) {
     let request = OutstandingRequest(
       head: head, isOld: connection?.isOld == true, isLast: connection?.isLast == true,
-      isAlwaysBegun: answers.isAlwaysBegun(head))
+      isAlwaysAdmitted: answers.isAlwaysAdmitted(head))
     var action = machine.readHead(request, at: now)
     if case .ask = action {
       // A client that does not read its answers gets no answer at once: its request is admitted like any other.

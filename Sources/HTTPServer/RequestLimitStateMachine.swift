@@ -92,7 +92,7 @@ struct RequestLimitStateMachine {
 
   /// Admits the request that was read last if there is a slot for it.
   mutating func admit(at now: NIODeadline) -> HeadAction {
-    guard let last, admission.enter(always: last.isAlwaysBegun, from: address) else {
+    guard let last, admission.enter(always: last.isAlwaysAdmitted, from: address) else {
       refuse()
       return .refuse
     }
@@ -144,7 +144,7 @@ struct RequestLimitStateMachine {
     guard outstanding > 0, !hasAnswer, !holdsSlot else { return true }
     // A request behind another one uses the one slot of its connection. A request whose body was read as it came has
     // done its work. Both are always admitted.
-    let always = outstanding > 1 || isStreamed || last?.isAlwaysBegun ?? true
+    let always = outstanding > 1 || isStreamed || last?.isAlwaysAdmitted ?? true
     holdsSlot = admission.enter(always: always, from: address)
     return holdsSlot
   }

@@ -15,7 +15,7 @@ import Testing
   ]
 
   /// An answer without what differs between any two.
-  private static func words(_ reply: Reply) -> [String] {
+  private static func body(_ reply: Reply) -> [String] {
     let id = reply.json["requestId"]?.string ?? "none"
     var fields = reply.headers
     fields[values: HTTPField.Name("X-Request-Id") ?? .date] = []
@@ -29,7 +29,7 @@ import Testing
         for person in AccountAPIFixture.Person.allCases where person != .administrator {
           let absent = try await api.call(person, method, "/v1/absent")
           let reply = try await api.call(person, method, path)
-          #expect(Self.words(reply) == Self.words(absent), "\(method) \(path)")
+          #expect(Self.body(reply) == Self.body(absent), "\(method) \(path)")
         }
         for fields: HTTPFields in [
           [:], [.authorization: "Bearer no.good"], [.authorization: "Digest x"],
@@ -37,7 +37,7 @@ import Testing
         ] {
           let absent = try await api.api.call(method, "/v1/absent", headers: fields)
           let reply = try await api.api.call(method, path, headers: fields)
-          #expect(Self.words(reply) == Self.words(absent), "\(method) \(path) \(fields)")
+          #expect(Self.body(reply) == Self.body(absent), "\(method) \(path) \(fields)")
         }
       }
     }
@@ -48,7 +48,7 @@ import Testing
       for method in [HTTPRequest.Method.patch, .delete, .put] {
         let absent = try await api.call(.guest, method, "/v1/absent")
         #expect(
-          Self.words(try await api.call(.guest, method, "/v1/admin/stores")) == Self.words(absent))
+          Self.body(try await api.call(.guest, method, "/v1/admin/stores")) == Self.body(absent))
         #expect(try await api.call(.administrator, method, "/v1/admin/stores").status == 404)
       }
     }

@@ -8,7 +8,7 @@ import Testing
 
 @testable import HTTPAPI
 
-/// The places among a server's feeds, and what wakes and ends their writers.
+/// The registrations of a server's feeds, and what wakes and ends their writers.
 @Suite(.timeLimit(.minutes(10))) struct CouchFeedsTests {
   private let stores = DatabaseManager(
     engine: MemoryEngine(), maximumOpen: 4, now: { Timestamp(seconds: 0) })
@@ -16,7 +16,7 @@ import Testing
   /// What a reader's permission was asked for, and what its connection was told.
   private final class Record: Sendable {
     let asked = Atomic<Int>(0)
-    let hungUp = Atomic<Int>(0)
+    let closed = Atomic<Int>(0)
     let isGood = Atomic<Bool>(true)
   }
 
@@ -31,27 +31,29 @@ import Testing
         record.asked.add(1, ordering: .relaxed)
         return record.isGood.load(ordering: .relaxed)
       },
-      hangUp: { record.hungUp.add(1, ordering: .relaxed) })
+      closeConnection: { record.closed.add(1, ordering: .relaxed) })
   }
 
-  @Test func placeIsGivenBackOnceHoweverItIsLeft() async throws {
+  @Test func registrationEndsOnceHoweverItIsCancelled() async throws {
     let feeds = CouchFeeds(stores: stores)
     let record = Record()
-    var places: [CouchFeedPlace] = []
-    for _ in 0..<CouchFeeds.perPrincipal { places.append(try await feeds.enter(reader(record))) }
-    await #expect(throws: ServiceError.self) { try await feeds.enter(reader(record)) }
-    // An answer that does not wait needs no such place.
-    let other = try await feeds.enter(reader(record, waits: false))
+    var registrations: [CouchFeedRegistration] = []
+    for _ in 0..<CouchFeeds.perPrincipal {
+      registrations.append(try await feeds.add(reader(record)))
+    }
+    await #expect(throws: ServiceError.self) { try await feeds.add(reader(record)) }
+    // An answer that does not wait needs none of them.
+    let other = try await feeds.add(reader(record, waits: false))
     #expect(feeds.count == CouchFeeds.perPrincipal + 1)
-    other.leave()
-    places[0].leave()
-    places[0].leave()
-    places.removeFirst()
+    other.cancel()
+    registrations[0].cancel()
+    registrations[0].cancel()
+    registrations.removeFirst()
     #expect(feeds.count == CouchFeeds.perPrincipal - 1)
-    places.removeLast()
+    registrations.removeLast()
     #expect(feeds.count == CouchFeeds.perPrincipal - 2)
-    places.append(try await feeds.enter(reader(record)))
-    places = []
+    registrations.append(try await feeds.add(reader(record)))
+    registrations = []
     #expect(feeds.count == 0)
   }
 
@@ -59,71 +61,79 @@ import Testing
   @Test func feedsCountForWhoeverReadsAndNotForTheStore() async throws {
     let feeds = CouchFeeds(stores: stores)
     let record = Record()
-    var places: [CouchFeedPlace] = []
-    for _ in 0..<CouchFeeds.perPrincipal { places.append(try await feeds.enter(reader(record))) }
-    await #expect(throws: ServiceError.self) {
-      try await feeds.enter(reader(record, database: "another"))
+    var registrations: [CouchFeedRegistration] = []
+    for _ in 0..<CouchFeeds.perPrincipal {
+      registrations.append(try await feeds.add(reader(record)))
     }
-    places.append(try await feeds.enter(reader(record, principal: "q")))
-    #expect(places.count == CouchFeeds.perPrincipal + 1)
+    await #expect(throws: ServiceError.self) {
+      try await feeds.add(reader(record, database: "another"))
+    }
+    registrations.append(try await feeds.add(reader(record, principal: "q")))
+    #expect(registrations.count == CouchFeeds.perPrincipal + 1)
   }
 
   @Test func guestsFromOneAddressAreBoundedTogetherAndUsersAreNot() throws {
     var counts = CouchFeedCounts()
     let record = Record()
     for number in 0..<CouchFeeds.perAddress {
-      #expect(counts.enter(try reader(record, principal: "g\(number)", address: "192.0.2.1")))
+      #expect(counts.add(try reader(record, principal: "g\(number)", address: "192.0.2.1")))
     }
     let last = try reader(record, principal: "g0", address: "192.0.2.1")
-    #expect(!counts.enter(try reader(record, principal: "new", address: "192.0.2.1")))
-    #expect(counts.enter(try reader(record, principal: "new", address: "192.0.2.2")))
-    #expect(counts.enter(try reader(record, principal: "user")))
-    counts.leave(last)
-    #expect(counts.enter(try reader(record, principal: "new", address: "192.0.2.1")))
+    #expect(!counts.add(try reader(record, principal: "new", address: "192.0.2.1")))
+    #expect(counts.add(try reader(record, principal: "new", address: "192.0.2.2")))
+    #expect(counts.add(try reader(record, principal: "user")))
+    counts.remove(last)
+    #expect(counts.add(try reader(record, principal: "new", address: "192.0.2.1")))
   }
 
   @Test func feedsAreBoundedInAll() throws {
     var counts = CouchFeedCounts()
     let record = Record()
     for number in 0..<CouchFeeds.total {
-      #expect(counts.enter(try reader(record, principal: "\(number)")))
+      #expect(counts.add(try reader(record, principal: "\(number)")))
     }
-    #expect(!counts.enter(try reader(record, principal: "one more")))
-    counts.leave(try reader(record, principal: "0"))
-    #expect(counts.enter(try reader(record, principal: "one more")))
+    #expect(!counts.add(try reader(record, principal: "one more")))
+    counts.remove(try reader(record, principal: "0"))
+    #expect(counts.add(try reader(record, principal: "one more")))
   }
 
   @Test func commitWakesEveryReaderOfTheStore() async throws {
     let feeds = CouchFeeds(stores: stores)
     let record = Record()
     let name = try reader(record).store
-    let places = [try await feeds.enter(reader(record)), try await feeds.enter(reader(record))]
-    for place in places { #expect(await place.signal.next(by: nil) == .change) }
+    let registrations = [try await feeds.add(reader(record)), try await feeds.add(reader(record))]
+    for registration in registrations {
+      #expect(await registration.signal.next(by: nil) == .change)
+    }
     // The store's feed wakes its readers once as they come.
-    for place in places { _ = await place.signal.next(by: .now + .milliseconds(200)) }
+    for registration in registrations {
+      _ = await registration.signal.next(by: .now + .milliseconds(200))
+    }
     try await write("a", to: name)
-    for place in places { #expect(await place.signal.next(by: .now + .seconds(600)) == .change) }
+    for registration in registrations {
+      #expect(await registration.signal.next(by: .now + .seconds(600)) == .change)
+    }
     _ = try await stores.erase(name)
-    for place in places { #expect(await Self.lastWake(of: place) == .end) }
-    for place in places { #expect(place.signal.end == .erased) }
+    for registration in registrations { #expect(await Self.lastWake(of: registration) == .end) }
+    for registration in registrations { #expect(registration.signal.end == .erased) }
   }
 
   @Test func storeThatIsMadeAnewWakesItsReadersBesideOneThatLingers() async throws {
     let feeds = CouchFeeds(stores: stores)
     let record = Record()
-    let lingering = try await feeds.enter(reader(record))
+    let lingering = try await feeds.add(reader(record))
     let name = lingering.signal.reader.store
     try await write("a", to: name)
     _ = try await stores.erase(name)
     #expect(await Self.lastWake(of: lingering) == .end)
     try await write("b", to: name)
-    let place = try await feeds.enter(reader(record))
-    while await place.signal.next(by: .now + .milliseconds(200)) == .change {}
+    let registration = try await feeds.add(reader(record))
+    while await registration.signal.next(by: .now + .milliseconds(200)) == .change {}
     try await write("c", to: name)
-    #expect(await place.signal.next(by: .now + .seconds(600)) == .change)
-    #expect(place.signal.end == nil)
+    #expect(await registration.signal.next(by: .now + .seconds(600)) == .change)
+    #expect(registration.signal.end == nil)
     #expect(feeds.count == 2)
-    lingering.leave()
+    lingering.cancel()
   }
 
   private func write(_ id: String, to store: StoreName) async throws {
@@ -133,18 +143,19 @@ import Testing
   }
 
   /// What comes after all changes: on a busy machine one of them may come late.
-  private static func lastWake(of place: CouchFeedPlace) async -> CouchFeedSignal.Wake {
+  private static func lastWake(of registration: CouchFeedRegistration) async -> CouchFeedSignal.Wake
+  {
     var wake = CouchFeedSignal.Wake.change
-    while wake == .change { wake = await place.signal.next(by: .now + .seconds(600)) }
+    while wake == .change { wake = await registration.signal.next(by: .now + .seconds(600)) }
     return wake
   }
 
   @Test func permissionIsAskedOnceForReadersWhoShareIt() async throws {
     let feeds = CouchFeeds(stores: stores)
     let (shared, own) = (Record(), Record())
-    let places = [
-      try await feeds.enter(reader(shared)), try await feeds.enter(reader(shared)),
-      try await feeds.enter(reader(own, permission: "b")),
+    let registrations = [
+      try await feeds.add(reader(shared)), try await feeds.add(reader(shared)),
+      try await feeds.add(reader(own, permission: "b")),
     ]
     let patience = ContinuousClock.now + .seconds(300)
     while own.asked.load(ordering: .relaxed) < 2, ContinuousClock.now < patience {
@@ -155,17 +166,17 @@ import Testing
     #expect(ofBoth <= own.asked.load(ordering: .relaxed) + 1)
     shared.isGood.store(false, ordering: .relaxed)
     let start = ContinuousClock.now
-    for place in places.prefix(2) {
-      #expect(await Self.lastWake(of: place) == .end)
-      #expect(place.signal.end == .notAllowed)
+    for registration in registrations.prefix(2) {
+      #expect(await Self.lastWake(of: registration) == .end)
+      #expect(registration.signal.end == .notAllowed)
     }
     #expect(ContinuousClock.now - start < .seconds(60))
-    #expect(places[2].signal.end == nil)
+    #expect(registrations[2].signal.end == nil)
   }
 
   @Test func changesAreCoalescedAndMomentsComeInTime() async throws {
     let feeds = CouchFeeds(stores: stores)
-    let signal = try await feeds.enter(reader(Record())).signal
+    let signal = try await feeds.add(reader(Record())).signal
     for _ in 0..<100 { signal.change() }
     #expect(await signal.next(by: nil) == .change)
     let signalled = CouchFeedSignal(try reader(Record()))
@@ -182,10 +193,10 @@ import Testing
 
   @Test func clockWakesAWriterAtItsMoment() async throws {
     let feeds = CouchFeeds(stores: stores)
-    let place = try await feeds.enter(reader(Record()))
+    let registration = try await feeds.add(reader(Record()))
     let start = ContinuousClock.now
     var wake = CouchFeedSignal.Wake.change
-    while wake == .change { wake = await place.signal.next(by: start + .milliseconds(250)) }
+    while wake == .change { wake = await registration.signal.next(by: start + .milliseconds(250)) }
     #expect(wake == .due)
     #expect(ContinuousClock.now - start >= .milliseconds(250))
   }
@@ -195,19 +206,19 @@ import Testing
     let signal = CouchFeedSignal(try reader(record))
     let start = ContinuousClock.now
     signal.tick(start + .seconds(3_600))
-    #expect(record.hungUp.load(ordering: .relaxed) == 0)
+    #expect(record.closed.load(ordering: .relaxed) == 0)
     signal.beginWrite()
-    signal.tick(start + CouchFeedSignal.patience - .seconds(1))
-    #expect(record.hungUp.load(ordering: .relaxed) == 0)
-    signal.tick(.now + CouchFeedSignal.patience)
-    #expect(record.hungUp.load(ordering: .relaxed) == 1)
+    signal.tick(start + CouchFeedSignal.writeTimeout - .seconds(1))
+    #expect(record.closed.load(ordering: .relaxed) == 0)
+    signal.tick(.now + CouchFeedSignal.writeTimeout)
+    #expect(record.closed.load(ordering: .relaxed) == 1)
     signal.endWrite()
-    signal.tick(.now + CouchFeedSignal.patience)
-    #expect(record.hungUp.load(ordering: .relaxed) == 1)
+    signal.tick(.now + CouchFeedSignal.writeTimeout)
+    #expect(record.closed.load(ordering: .relaxed) == 1)
     // Of an answer that is to end it holds up nobody.
     signal.beginWrite()
     signal.end(.notAllowed)
     signal.tick(.now + CouchFeedSignal.grace)
-    #expect(record.hungUp.load(ordering: .relaxed) == 2)
+    #expect(record.closed.load(ordering: .relaxed) == 2)
   }
 }

@@ -108,8 +108,8 @@ import Testing
   }
 
   @Test func retryWaitsForTheWriteThatIsBeingCarriedOut() async throws {
-    let door = Door()
-    try await APIFixture.open(pause: { _ in await door.pass() }) { api in
+    let latch = Latch()
+    try await APIFixture.open(pause: { _ in await latch.wait() }) { api in
       let token = try await api.guest()
       api.search.fail(with: .unavailable)
       let fields = Self.key + [.prefer: "respond-async"]
@@ -122,7 +122,7 @@ import Testing
       #expect(other.status == 422)
       try api.search.add(#"{"id":"a","name":"A"}"#)
       api.search.fail(with: nil)
-      door.open()
+      latch.open()
       let receipt = try await api.settled(accepted, token)
       #expect(receipt["status"] == "committed")
       let waited = try await second

@@ -121,8 +121,8 @@ import Testing
   }
 
   @Test func personMayHaveSoManyWritesWaitingAndNoMore() async throws {
-    let door = Door()
-    try await APIFixture.open(pause: { _ in await door.pass() }) { api in
+    let latch = Latch()
+    try await APIFixture.open(pause: { _ in await latch.wait() }) { api in
       let token = try await api.guest()
       api.search.fail(with: .unavailable)
       var last: Reply?
@@ -141,21 +141,21 @@ import Testing
         .put, "/v1/bookmarks/b", token: other, body: "{}", headers: Self.async)
       #expect(try await api.settled(accepted, other)["status"] == "committed")
       #expect(try await api.call(.get, "/v1/bookmarks", token: token).status == 200)
-      door.open()
+      latch.open()
       #expect(try await api.settled(try #require(last), token)["status"] == "rejected")
     }
   }
 
   @Test func writeThatWaitedWhileTheAccountWasErasedMakesNoStore() async throws {
-    let door = Door()
-    try await APIFixture.open(pause: { _ in await door.pass() }) { api in
+    let latch = Latch()
+    try await APIFixture.open(pause: { _ in await latch.wait() }) { api in
       let token = try await api.guest()
       api.search.fail(with: .unavailable)
       try await api.call(.put, "/v1/bookmarks/a", token: token, headers: Self.async)
       try await api.call(.put, "/v1/bookmarks/b", token: token, body: "{}", headers: Self.async)
       #expect(try await api.call(.delete, "/v1/me", token: token).status == 204)
       api.search.fail(with: nil)
-      door.open()
+      latch.open()
       await api.pendingWrites.finish()
       #expect(try await api.engine.names(in: "guest", after: nil, limit: 1).isEmpty)
     }
@@ -236,12 +236,12 @@ import Testing
   }
 }
 
-/// A door that tasks wait at until a test opens it.
-final class Door: Sendable {
+/// A latch that tasks wait at until a test opens it.
+final class Latch: Sendable {
   private let isOpen = Mutex(false)
 
-  /// Waits until the door is open.
-  func pass() async {
+  /// Waits until the latch is open.
+  func wait() async {
     while !isOpen.withLock({ $0 }) { try? await Task.sleep(for: .milliseconds(1)) }
   }
 

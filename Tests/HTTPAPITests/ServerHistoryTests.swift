@@ -33,7 +33,7 @@ import Testing
     let recorder = HistoryRecorder()
     let start = ContinuousClock.now
     for second in 0...25 {
-      recorder.look(
+      recorder.sampleIfDue(
         at: start + .seconds(second), Timestamp(milliseconds: Int64(second) * 1_000)
       ) { Self.totals(second) }
     }

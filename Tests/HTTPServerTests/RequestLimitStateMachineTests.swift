@@ -16,11 +16,11 @@ import Testing
   }
 
   private static func request(
-    _ method: HTTPRequest.Method = .get, isLast: Bool = false, isAlwaysBegun: Bool = false
+    _ method: HTTPRequest.Method = .get, isLast: Bool = false, isAlwaysAdmitted: Bool = false
   ) -> OutstandingRequest {
     OutstandingRequest(
       head: HTTPRequest(method: method, scheme: "http", authority: "x", path: "/"),
-      isLast: isLast, isAlwaysBegun: isAlwaysBegun)
+      isLast: isLast, isAlwaysAdmitted: isAlwaysAdmitted)
   }
 
   /// Reads the head of a request: whether it is passed on.
@@ -51,7 +51,7 @@ import Testing
     #expect(!begins(Self.request(), &second))
     let end = second.readEnd(at: start)
     #expect(end == .endRefused(isPassedOn: false, endsConnection: false))
-    #expect(begins(Self.request(isAlwaysBegun: true), &second))
+    #expect(begins(Self.request(isAlwaysAdmitted: true), &second))
   }
 
   @Test func placeIsFreeOnceTheAnswerHasEnded() {

@@ -9,7 +9,7 @@ import Testing
   private static let decades: Int64 = 25 * 365 * 86_400
 
   /// One that is far behind and one that is far ahead.
-  private func halls() throws -> (behind: HotelFixture, ahead: HotelFixture) {
+  private func fixtures() throws -> (behind: HotelFixture, ahead: HotelFixture) {
     let (behind, ahead) = (try HotelFixture(), try HotelFixture())
     behind.clock.advance(seconds: -Self.decades)
     ahead.clock.advance(seconds: Self.decades)
@@ -28,21 +28,21 @@ import Testing
   }
 
   @Test(.bug(id: "Y02")) func clocksDecadesApartMakeTheSameRevisions() async throws {
-    let halls = try halls()
-    for fixture in [halls.behind, halls.ahead] {
+    let fixtures = try fixtures()
+    for fixture in [fixtures.behind, fixtures.ahead] {
       try await fixture.add(ids: "a", "b", "c")
       _ = try await fixture.service.unbookmark(hotelID("b"), in: fixture.user)
       let base = try await fixture.put("note", #"{"n":1}"#)
       try await fixture.put("note", #"{"n":2}"#, base: base)
     }
     for id in ["a", "b", "c", "note", "bookmarkedhotels"] {
-      let tree = try #require(try await halls.behind.tree(id))
-      #expect(try await halls.ahead.tree(id) == tree)
+      let tree = try #require(try await fixtures.behind.tree(id))
+      #expect(try await fixtures.ahead.tree(id) == tree)
     }
   }
 
   @Test(.bug(id: "Y02")) func laterEditCountsWhateverTheClocksSay() async throws {
-    let (behind, ahead) = try halls()
+    let (behind, ahead) = try fixtures()
     try await ahead.add(ids: "a", "b")
     try await ahead.put("note", #"{"n":1}"#)
     for id in ["a", "b", "note", "bookmarkedhotels"] {
@@ -64,7 +64,7 @@ import Testing
 
   /// Where both have edited, the revisions decide, whichever way they travel.
   @Test(.bug(id: "Y02")) func conflictsHaveTheSameWinnerOnBothSides() async throws {
-    let (behind, ahead) = try halls()
+    let (behind, ahead) = try fixtures()
     try await behind.put("note", #"{"of":"behind"}"#)
     try await ahead.put("note", #"{"of":"ahead"}"#)
     try await behind.add(ids: "a")

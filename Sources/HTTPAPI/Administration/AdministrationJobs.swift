@@ -37,7 +37,7 @@ package final class AdministrationJobs: Sendable {
     /// How much there is to do; nil if that is unknown.
     package fileprivate(set) var total: Int?
     /// The result, or the reason of the failure.
-    package fileprivate(set) var words = ""
+    package fileprivate(set) var message = ""
     /// The findings, one line each.
     package fileprivate(set) var findings: [String] = []
     /// How many findings there are.
@@ -144,19 +144,19 @@ package final class AdministrationJobs: Sendable {
   private func perform(
     _ id: String, _ work: @Sendable (Report) async throws -> String
   ) async {
-    let (state, words): (State, String)
-    do { (state, words) = (.done, try await work(Report(jobs: self, id: id))) } catch {
-      (state, words) = (.failed, Self.words(error))
+    let (state, message): (State, String)
+    do { (state, message) = (.done, try await work(Report(jobs: self, id: id))) } catch {
+      (state, message) = (.failed, Self.message(error))
     }
     let end = now()
     change(id) { job in
       job.state = state
-      job.words = words
+      job.message = message
       job.endedAt = end
     }
   }
 
-  private static func words(_ error: any Error) -> String {
+  private static func message(_ error: any Error) -> String {
     error is CancellationError
       ? "It was ended before it was done" : ErrorTable.problem(for: error).reason
   }

@@ -86,7 +86,7 @@ package final class HistoryRecorder: Sendable {
   /// - Parameter uptime: a clock that nobody sets.
   /// - Parameter now: the time of the sample.
   /// - Parameter totals: called only when a sample is due.
-  package func look(
+  package func sampleIfDue(
     at uptime: ContinuousClock.Instant, _ now: Timestamp, _ totals: () -> ServerHistory.Totals
   ) {
     let isDue = state.withLock { state in

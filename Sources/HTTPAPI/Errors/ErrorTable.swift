@@ -35,7 +35,7 @@ enum ErrorTable {
 
   /// The problem for one of the service's own errors.
   private static func problem(of error: ServiceError, in dialect: Problem.Dialect) -> Problem {
-    let (status, word) = dialect == .couch ? error.couch : row(error)
+    let (status, code) = dialect == .couch ? error.couch : row(error)
     let reason =
       switch error.code {
       // Something absent and something of another person's get the same bytes.
@@ -52,7 +52,7 @@ enum ErrorTable {
     if status == 401 { fields.append(contentsOf: Authentication.challenge) }
     return Problem(
       status == 507 ? insufficientStorage : HTTPResponse.Status(integerLiteral: status),
-      word, reason, headers: fields, detail: error.detail)
+      code, reason, headers: fields, detail: error.detail)
   }
 
   /// The status and the error name in `/v1` and `/api`.

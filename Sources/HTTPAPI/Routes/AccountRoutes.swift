@@ -133,10 +133,10 @@ struct CredentialsBody: Sendable {
       throw Problem(.badRequest, "bad_request", "The body must be an object")
     }
     guard let member = body["cookie"] else { return false }
-    guard let wish = member.bool else {
+    guard let isForCookie = member.bool else {
       throw Problem(.badRequest, "bad_request", "cookie must be true or false")
     }
-    return wish
+    return isForCookie
   }
 
   /// The guest's token; nil if it is absent.

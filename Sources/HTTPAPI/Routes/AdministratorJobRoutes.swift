@@ -127,7 +127,7 @@ extension HTTPService {
   func showHistory(_ call: Call) throws -> Response {
     let query = try call.query("after")
     let after = try query["after"].map { text throws(Problem) in
-      guard let after = Timestamp(rfc3339: text) else { throw Self.badPlace }
+      guard let after = Timestamp(rfc3339: text) else { throw Self.invalidPageToken }
       return after
     }
     let samples = administration.history.samples.filter { sample in
@@ -154,7 +154,7 @@ extension AdministrationJobs.Job {
     if let endedAt { writer.member("endedAt", endedAt.rfc3339) }
     writer.member("done", done)
     if let total { writer.member("total", total) }
-    writer.member("result", words)
+    writer.member("result", message)
     writer.member("findingCount", findingCount)
     writer.name("findings")
     writer.beginArray()

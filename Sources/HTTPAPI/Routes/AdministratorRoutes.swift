@@ -48,7 +48,7 @@ extension HTTPService {
   ) async throws -> Response {
     let limit = try Self.limit(query)
     let after = try query["after"].map { text throws(Problem) in
-      guard let name = StoreName(key: text) else { throw Self.badPlace }
+      guard let name = StoreName(key: text) else { throw Self.invalidPageToken }
       return name
     }
     let names = try await names(of: kind, after: after, limit: limit + 1)
@@ -126,7 +126,7 @@ extension HTTPService {
     let query = try call.query("limit", "after")
     let limit = try Self.limit(query)
     let after = try query["after"].map { text throws(Problem) in
-      guard let id = AccountID(text) else { throw Self.badPlace }
+      guard let id = AccountID(text) else { throw Self.invalidPageToken }
       return StoreName.list(id)
     }
     let names = try await engine.names(in: "list", after: after?.key, limit: limit + 1)
@@ -169,7 +169,7 @@ extension HTTPService {
     }
   }
 
-  static let badPlace = Problem(
+  static let invalidPageToken = Problem(
     .badRequest, "invalid_parameter", "after must be what next was on the page before")
 }
 
@@ -193,8 +193,8 @@ enum StoreKind: String, CaseIterable {
   init?(_ query: QueryParameters) throws(Problem) {
     guard let text = query["kind"] else { return nil }
     guard let kind = StoreKind(rawValue: text) else {
-      let words = Self.allCases.map(\.rawValue).joined(separator: ", ")
-      throw Problem(.badRequest, "invalid_parameter", "kind must be one of \(words)")
+      let kinds = Self.allCases.map(\.rawValue).joined(separator: ", ")
+      throw Problem(.badRequest, "invalid_parameter", "kind must be one of \(kinds)")
     }
     self = kind
   }

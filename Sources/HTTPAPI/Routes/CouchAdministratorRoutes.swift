@@ -167,7 +167,7 @@ extension HTTPService {
 /// Source: CouchDB, "API reference: databases": "security", "compact", "purge", "revs_limit".
 extension HTTPService {
   /// `_security`, `_purge`, `_compact`, `_view_cleanup`, `_revs_limit`, `_purged_infos_limit`.
-  var couchUpkeepRoutes: [Route] {
+  var couchMaintenanceRoutes: [Route] {
     [
       couch(.get, "/_security") { _, store in
         .couch(

@@ -8,7 +8,7 @@ import Stores
 /// client closes the connection, when the store is erased, when the server stops, and within a second after the
 /// reader's permission ends.
 struct CouchChangesStream: Sendable {
-  /// Bytes that are written at a time. A client has to read them within ``CouchFeedSignal/patience``.
+  /// Bytes that are written at a time. A client has to read them within ``CouchFeedSignal/writeTimeout``.
   static let chunkBytes = 64 << 10
 
   /// The database.
@@ -16,14 +16,14 @@ struct CouchChangesStream: Sendable {
   /// How to wait and how to frame rows.
   let feed: CouchFeed
   /// The slot among the feeds.
-  let place: CouchFeedPlace
+  let registration: CouchFeedRegistration
   /// The client's query.
   let query: ChangesQuery
   /// The first page.
   let page: ChangesPage
 
   /// Ends the answer early, so that it does not look complete.
-  private struct Cut: Error {}
+  private struct IncompleteAnswer: Error {}
 
   /// When the last row was written, and when anything was written last.
   private struct Moments {
@@ -34,7 +34,7 @@ struct CouchChangesStream: Sendable {
   /// Writes the whole answer.
   /// - Throws: the errors of reading and of the connection; the answer is then incomplete.
   @concurrent func write(to writer: inout any ResponseBodyWriter) async throws {
-    defer { place.leave() }
+    defer { registration.cancel() }
     try await writePages(to: &writer)
     try await writer.finish(nil)
   }
@@ -58,19 +58,19 @@ struct CouchChangesStream: Sendable {
         Work.current?.beginAnew()
       } else {
         query = query.after(page)
-        guard try await mayGoOn(&writer, &moments) else { break }
+        guard try await mayContinue(&writer, &moments) else { break }
       }
       let next: ChangesPage
       do { next = try await read(query) } catch
         where ServiceError(error)?.couch.status == 404
       {
         // Since the last check the store or the permission is gone.
-        if feed.kind == .normal { throw Cut() }
+        if feed.kind == .normal { throw IncompleteAnswer() }
         break
       }
       if next.isRewound {
         // A new store has the same name. The client asks again with its last token, and the answer to that says so.
-        if feed.kind == .normal { throw Cut() }
+        if feed.kind == .normal { throw IncompleteAnswer() }
         break
       }
       page = next
@@ -93,7 +93,7 @@ struct CouchChangesStream: Sendable {
     _ writer: inout any ResponseBodyWriter, _ moments: inout Moments
   ) async throws -> Bool {
     while true {
-      switch await place.signal.next(by: due(moments)) {
+      switch await registration.signal.next(by: due(moments)) {
       case .change: return true
       case .end: return false
       case .due:
@@ -104,12 +104,12 @@ struct CouchChangesStream: Sendable {
   }
 
   /// Sends a heartbeat between two pages if one is due. It returns false if the feed has to end.
-  /// - Throws: ``Cut`` for an answer of kind `normal`, which would look complete.
-  @concurrent private func mayGoOn(
+  /// - Throws: ``IncompleteAnswer`` for an answer of kind `normal`, which would look complete.
+  @concurrent private func mayContinue(
     _ writer: inout any ResponseBodyWriter, _ moments: inout Moments
   ) async throws -> Bool {
-    if place.signal.end != nil {
-      if feed.kind == .normal { throw Cut() }
+    if registration.signal.end != nil {
+      if feed.kind == .normal { throw IncompleteAnswer() }
       return false
     }
     if feed.heartbeat != nil, let due = due(moments), due <= .now {
@@ -134,8 +134,8 @@ struct CouchChangesStream: Sendable {
     _ rows: [[UInt8]], isFirst: Bool, to writer: inout any ResponseBodyWriter
   ) async throws {
     var bytes: [UInt8] = []
-    for (place, row) in rows.enumerated() {
-      bytes += feed.frame(row, isFirst: isFirst && place == 0)
+    for (registration, row) in rows.enumerated() {
+      bytes += feed.frame(row, isFirst: isFirst && registration == 0)
       if bytes.count >= Self.chunkBytes {
         try await send(bytes, isRows: true, to: &writer)
         bytes.removeAll(keepingCapacity: true)
@@ -145,7 +145,7 @@ struct CouchChangesStream: Sendable {
   }
 
   /// Writes in pieces. The client has to read each of them in time.
-  /// - Throws: ``Cut`` for rows that the reader may no longer read.
+  /// - Throws: ``IncompleteAnswer`` for rows that the reader may no longer read.
   @concurrent private func send(
     _ bytes: [UInt8], isRows: Bool = false, to writer: inout any ResponseBodyWriter
   ) async throws {
@@ -153,9 +153,9 @@ struct CouchChangesStream: Sendable {
     while let piece = rest.readSlice(length: min(rest.readableBytes, Self.chunkBytes)),
       piece.readableBytes > 0
     {
-      if isRows, case .notAllowed = place.signal.end { throw Cut() }
-      place.signal.beginWrite()
-      defer { place.signal.endWrite() }
+      if isRows, case .notAllowed = registration.signal.end { throw IncompleteAnswer() }
+      registration.signal.beginWrite()
+      defer { registration.signal.endWrite() }
       Work.current?.moves(bytes: piece.readableBytes)
       try await writer.write(piece)
     }

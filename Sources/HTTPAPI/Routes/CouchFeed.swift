@@ -148,7 +148,7 @@ final class CouchFeedSignal: Sendable {
 
   /// How long one write to a client may take before its connection is closed: 60 seconds for
   /// ``CouchChangesStream/chunkBytes``.
-  static let patience = Duration.seconds(RequestLimits.idleSeconds)
+  static let writeTimeout = Duration.seconds(RequestLimits.idleSeconds)
   /// How long a client that does not read may delay the end of its answer.
   static let grace = Duration.seconds(1)
 
@@ -174,7 +174,7 @@ final class CouchFeedSignal: Sendable {
     func isStuck(_ now: ContinuousClock.Instant) -> Bool {
       guard let writeMoment else { return false }
       if let endMoment { return now - endMoment >= grace }
-      return now - writeMoment >= patience
+      return now - writeMoment >= writeTimeout
     }
   }
 
@@ -240,7 +240,7 @@ final class CouchFeedSignal: Sendable {
       if isDue { state.due = nil }
       return (isDue, state.isStuck(now))
     }
-    if isStuck { reader.hangUp() }
+    if isStuck { reader.closeConnection() }
     if isDue { continuation.yield() }
   }
 

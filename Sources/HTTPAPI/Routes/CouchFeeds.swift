@@ -25,7 +25,7 @@ final class CouchFeeds: Sendable {
   private let state = Mutex(State())
 
   /// The readers of one store, and the task that wakes them.
-  private struct Line {
+  private struct StoreReaders {
     /// Identifies the present task.
     var number: UInt64 = 0
     var signals: [ObjectIdentifier: CouchFeedSignal] = [:]
@@ -35,10 +35,10 @@ final class CouchFeeds: Sendable {
   }
 
   private struct State {
-    var lines: [StoreName: Line] = [:]
+    var readers: [StoreName: StoreReaders] = [:]
     var waiting = CouchFeedCounts()
     /// All readers, until one is added or removed.
-    var everybody: [CouchFeedSignal]?
+    var allSignals: [CouchFeedSignal]?
     var lastNumber: UInt64 = 0
     var isTicking = false
     var isChecking = false
@@ -49,74 +49,74 @@ final class CouchFeeds: Sendable {
 
   /// Adds a feed.
   /// - Throws: 429 if the reader, or the reader's address, has too many waiting feeds.
-  func enter(_ reader: CouchFeedReader) async throws -> CouchFeedPlace {
+  func add(_ reader: CouchFeedReader) async throws -> CouchFeedRegistration {
     let changes = await stores.feed(for: reader.store)
     let signal = CouchFeedSignal(reader)
-    let isIn = state.withLock { state in
-      guard !reader.waits || state.waiting.enter(reader) else { return false }
-      put(signal, reader.store, changes, &state)
+    let isAdded = state.withLock { state in
+      guard !reader.waits || state.waiting.add(reader) else { return false }
+      insert(signal, reader.store, changes, &state)
       startClocks(&state)
       return true
     }
-    guard isIn else {
+    guard isAdded else {
       throw ServiceError(
         .tooManyRequests,
         "At most \(Self.perPrincipal) of your feeds may wait at once, and \(Self.perAddress) of guests from one "
           + "address")
     }
-    return CouchFeedPlace(signal, in: self)
+    return CouchFeedRegistration(signal, in: self)
   }
 
   /// Wakes an observer for one more store, as long as its feed exists.
   func follow(_ store: StoreName, _ signal: CouchFeedSignal) async {
     let changes = await stores.feed(for: store)
     state.withLock { state in
-      guard state.lines[signal.reader.store]?.signals[ObjectIdentifier(signal)] != nil else {
+      guard state.readers[signal.reader.store]?.signals[ObjectIdentifier(signal)] != nil else {
         return
       }
-      put(signal, store, changes, &state)
+      insert(signal, store, changes, &state)
     }
   }
 
   /// Stops waking an observer for a store.
   func unfollow(_ store: StoreName, _ signal: CouchFeedSignal) {
-    state.withLock { state in _ = take(signal, store, &state) }
+    state.withLock { state in _ = remove(signal, store, &state) }
   }
 
   /// Removes a feed; a second call does nothing.
-  func leave(_ signal: CouchFeedSignal) {
+  func remove(_ signal: CouchFeedSignal) {
     state.withLock { state in
-      guard take(signal, signal.reader.store, &state) else { return }
-      if signal.reader.waits { state.waiting.leave(signal.reader) }
+      guard remove(signal, signal.reader.store, &state) else { return }
+      if signal.reader.waits { state.waiting.remove(signal.reader) }
       guard signal.reader.observes else { return }
-      for store in Array(state.lines.keys) { _ = take(signal, store, &state) }
+      for store in Array(state.readers.keys) { _ = remove(signal, store, &state) }
     }
   }
 
-  private func put(
+  private func insert(
     _ signal: CouchFeedSignal, _ store: StoreName, _ changes: ChangeFeed, _ state: inout State
   ) {
-    var line = state.lines[store] ?? Line()
-    if line.wakeUps == nil {
+    var readers = state.readers[store] ?? StoreReaders()
+    if readers.wakeUps == nil {
       state.lastNumber += 1
-      line.number = state.lastNumber
-      line.wakeUps = wakeUps(of: changes, for: store, line.number)
+      readers.number = state.lastNumber
+      readers.wakeUps = wakeUps(of: changes, for: store, readers.number)
     }
-    line.signals[ObjectIdentifier(signal)] = signal
-    state.lines[store] = line
-    state.everybody = nil
+    readers.signals[ObjectIdentifier(signal)] = signal
+    state.readers[store] = readers
+    state.allSignals = nil
   }
 
   /// - Returns: whether the signal was among the store's readers.
-  private func take(
+  private func remove(
     _ signal: CouchFeedSignal, _ store: StoreName, _ state: inout State
   ) -> Bool {
-    guard state.lines[store]?.signals.removeValue(forKey: ObjectIdentifier(signal)) != nil
+    guard state.readers[store]?.signals.removeValue(forKey: ObjectIdentifier(signal)) != nil
     else { return false }
-    state.everybody = nil
-    if let line = state.lines[store], line.signals.isEmpty {
-      line.wakeUps?.cancel()
-      state.lines[store] = nil
+    state.allSignals = nil
+    if let readers = state.readers[store], readers.signals.isEmpty {
+      readers.wakeUps?.cancel()
+      state.readers[store] = nil
     }
     return true
   }
@@ -124,8 +124,8 @@ final class CouchFeeds: Sendable {
   /// How many answers are being written.
   var count: Int {
     state.withLock { state in
-      state.lines.reduce(0) { sum, line in
-        sum + line.value.signals.values.count { $0.reader.store == line.key }
+      state.readers.reduce(0) { sum, entry in
+        sum + entry.value.signals.values.count { $0.reader.store == entry.key }
       }
     }
   }
@@ -143,24 +143,24 @@ final class CouchFeeds: Sendable {
         self?.signals(store, number).forEach { $0.change(in: store) }
       }
       // Either the last reader left and cancelled this task, or the store is gone.
-      self?.takeOver(store, number).forEach { $0.lose(store) }
+      self?.forgetTask(store, number).forEach { $0.lose(store) }
     }
   }
 
   private func signals(_ store: StoreName, _ number: UInt64) -> [CouchFeedSignal] {
     state.withLock { state in
-      guard let line = state.lines[store], line.number == number else { return [] }
-      return Array(line.signals.values)
+      guard let readers = state.readers[store], readers.number == number else { return [] }
+      return Array(readers.signals.values)
     }
   }
 
   /// Notes that a store is gone, so that the next reader starts a new task.
   /// - Returns: the readers of the store.
-  private func takeOver(_ store: StoreName, _ number: UInt64) -> [CouchFeedSignal] {
+  private func forgetTask(_ store: StoreName, _ number: UInt64) -> [CouchFeedSignal] {
     state.withLock { state in
-      guard let line = state.lines[store], line.number == number else { return [] }
-      state.lines[store]?.wakeUps = nil
-      return Array(line.signals.values)
+      guard let readers = state.readers[store], readers.number == number else { return [] }
+      state.readers[store]?.wakeUps = nil
+      return Array(readers.signals.values)
     }
   }
 
@@ -176,25 +176,25 @@ final class CouchFeeds: Sendable {
   }
 
   /// All readers; nil if there are none, so that the calling task ends.
-  private func everybody(_ isRunning: WritableKeyPath<State, Bool>) -> [CouchFeedSignal]? {
+  private func allSignals(_ isRunning: WritableKeyPath<State, Bool>) -> [CouchFeedSignal]? {
     state.withLock { state in
-      guard !state.lines.isEmpty else {
+      guard !state.readers.isEmpty else {
         state[keyPath: isRunning] = false
         return nil
       }
-      let everybody =
-        state.everybody
-        ?? state.lines.flatMap { store, line in
+      let allSignals =
+        state.allSignals
+        ?? state.readers.flatMap { store, readers in
           // An observer reads several stores, and counts only for its own.
-          line.signals.values.filter { $0.reader.store == store }
+          readers.signals.values.filter { $0.reader.store == store }
         }
-      state.everybody = everybody
-      return everybody
+      state.allSignals = allSignals
+      return allSignals
     }
   }
 
   private func runTicks() async {
-    while let signals = everybody(\.isTicking) {
+    while let signals = allSignals(\.isTicking) {
       let now = ContinuousClock.now
       let isStopping = Task.isShuttingDownGracefully
       for signal in signals {
@@ -206,7 +206,7 @@ final class CouchFeeds: Sendable {
   }
 
   private func runChecks() async {
-    while let signals = everybody(\.isChecking) {
+    while let signals = allSignals(\.isChecking) {
       var answers: [String: Bool] = [:]
       for signal in signals {
         let permission = signal.reader.permission
@@ -232,8 +232,8 @@ struct CouchFeedCounts {
   private var byPrincipal: [String: Int] = [:]
   private var byAddress: [ClientAddress: Int] = [:]
 
-  /// Counts a reader if the limits allow it; then call ``leave(_:)`` at its end.
-  mutating func enter(_ reader: CouchFeedReader) -> Bool {
+  /// Counts a reader if the limits allow it; then call ``remove(_:)`` at its end.
+  mutating func add(_ reader: CouchFeedReader) -> Bool {
     guard total < CouchFeeds.total,
       byPrincipal[reader.principal, default: 0] < CouchFeeds.perPrincipal
     else { return false }
@@ -247,7 +247,7 @@ struct CouchFeedCounts {
   }
 
   /// Removes a counted reader.
-  mutating func leave(_ reader: CouchFeedReader) {
+  mutating func remove(_ reader: CouchFeedReader) {
     total -= 1
     if let count = byPrincipal[reader.principal] {
       byPrincipal[reader.principal] = count > 1 ? count - 1 : nil
@@ -260,18 +260,18 @@ struct CouchFeedCounts {
 
 /// A feed's slot, held while its answer is written. If the body is never written, as for `HEAD`, the slot is given back
 /// when this object is deallocated.
-final class CouchFeedPlace: Sendable {
+final class CouchFeedRegistration: Sendable {
   /// Wakes the writer.
   let signal: CouchFeedSignal
   private let feeds: CouchFeeds
 
-  /// The slot of a signal that ``CouchFeeds/enter(_:)`` has added.
+  /// The slot of a signal that ``CouchFeeds/add(_:)`` has added.
   init(_ signal: CouchFeedSignal, in feeds: CouchFeeds) {
     self.signal = signal
     self.feeds = feeds
   }
 
-  deinit { feeds.leave(signal) }
+  deinit { feeds.remove(signal) }
 
   /// Wakes an observer for one more store.
   func follow(_ store: StoreName) async { await feeds.follow(store, signal) }
@@ -280,7 +280,7 @@ final class CouchFeedPlace: Sendable {
   func unfollow(_ store: StoreName) { feeds.unfollow(store, signal) }
 
   /// Gives the slot back.
-  func leave() { feeds.leave(signal) }
+  func cancel() { feeds.remove(signal) }
 }
 
 /// The reader of a `_changes` answer that waits or is longer than a page.
@@ -300,5 +300,5 @@ struct CouchFeedReader: Sendable {
   /// Whether the store may still be read. An error counts as no.
   let mayRead: @Sendable () async throws -> Bool
   /// Closes the connection.
-  let hangUp: @Sendable () -> Void
+  let closeConnection: @Sendable () -> Void
 }

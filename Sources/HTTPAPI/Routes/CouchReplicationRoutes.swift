@@ -53,14 +53,14 @@ extension HTTPService {
       try await database.changes(query)
     }
     if feed.isAnswered(by: page, query) { return .couch(page.answer) }
-    let place = try await feeds.enter(reader(call, store, waits: feed.kind != .normal))
+    let registration = try await feeds.add(reader(call, store, waits: feed.kind != .normal))
     // Captures the signal only. The channel may keep this closure longer than the answer, and the answer's end gives
     // the slot back.
-    DisconnectHandler.onDisconnect(of: call.context.channel) { [signal = place.signal] in
+    DisconnectHandler.onDisconnect(of: call.context.channel) { [signal = registration.signal] in
       signal.end(.clientLeft)
     }
     let stream = CouchChangesStream(
-      store: store, feed: feed, place: place, query: query, page: page)
+      store: store, feed: feed, registration: registration, query: query, page: page)
     return Response(
       status: .ok,
       headers: [.contentType: feed.contentType, .cacheControl: feed.cacheControl],
@@ -75,6 +75,6 @@ extension HTTPService {
       principal: store.principal, address: store.isForGuest ? call.address : nil,
       permission: store.permission,
       mayRead: { try await store.isStillAllowed(accounts) },
-      hangUp: { channel.close(promise: nil) })
+      closeConnection: { channel.close(promise: nil) })
   }
 }

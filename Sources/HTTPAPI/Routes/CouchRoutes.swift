@@ -15,7 +15,7 @@ extension HTTPService {
   /// All routes of the sync protocol.
   var couchRoutes: [Route] {
     couchServerRoutes + couchSessionRoutes + couchAdministratorRoutes + couchDatabaseRoutes
-      + couchDocumentRoutes + couchReplicationRoutes + couchQueryRoutes + couchUpkeepRoutes
+      + couchDocumentRoutes + couchReplicationRoutes + couchQueryRoutes + couchMaintenanceRoutes
       + couchRefusals
   }
 
@@ -126,7 +126,7 @@ enum CouchHead {
 
   /// The request with the method that the client means: a `POST` may name another method in `X-HTTP-Method-Override`,
   /// because some clients and proxies know only GET and POST.
-  static func meant(by request: Request) -> Request {
+  static func applyingMethodOverride(to request: Request) -> Request {
     guard request.method == .post, Problem.Dialect(path: request.uri.path) == .couch,
       let name = request.headers.value(of: .methodOverride)
     else { return request }
@@ -139,7 +139,7 @@ enum CouchHead {
   }
 
   /// Adds CouchDB's `X-Couch-Request-ID` to an answer. A failure has the same id in the log.
-  static func name(_ fields: inout HTTPFields, of request: Request) {
+  static func addRequestID(to fields: inout HTTPFields, of request: Request) {
     guard Problem.Dialect(path: request.uri.path) == .couch else { return }
     var generator = SystemRandomNumberGenerator()
     fields[.couchRequestID] =

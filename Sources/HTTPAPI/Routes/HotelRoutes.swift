@@ -58,12 +58,12 @@ extension HTTPService {
     HotelQuery.Order, GeoPoint?
   ) {
     let near = try query.text("near", maximumBytes: 64).map { text throws(Problem) in
-      guard let place = GeoPoint(text) else {
+      guard let point = GeoPoint(text) else {
         throw Problem(
           .badRequest, "invalid_parameter",
           "near must be latitude,longitude in degrees, as in near=51.5,-0.12")
       }
-      return place
+      return point
     }
     guard let name = try query.text("sort", maximumBytes: 64) else {
       return (near == nil ? .relevance : .distance, near)
@@ -190,24 +190,24 @@ extension HTTPService {
     var next = additions.startIndex
     while next < additions.endIndex {
       try await Slice.giveWay()
-      let places = next..<min(next + Self.lookUpsAtOnce, additions.endIndex)
+      let indices = next..<min(next + Self.lookUpsAtOnce, additions.endIndex)
       let canAsk = failure == nil
       let found = await withTaskGroup(of: (Int, Result<Hotel?, SearchError>).self) { group in
-        for place in places {
-          let addition = additions[place]
+        for index in indices {
+          let addition = additions[index]
           group.addTask { [search] in
-            (place, await Self.known(addition, by: search, canAsk: canAsk))
+            (index, await Self.known(addition, by: search, canAsk: canAsk))
           }
         }
         return await group.reduce(into: []) { $0.append($1) }
       }
-      for (place, result) in found {
+      for (index, result) in found {
         switch result {
-        case .success(let hotel): additions[place].shown = hotel
+        case .success(let hotel): additions[index].shown = hotel
         case .failure(let error): failure = error
         }
       }
-      next = places.upperBound
+      next = indices.upperBound
     }
     return (additions, failure)
   }

@@ -177,7 +177,7 @@ enum Limits {
     ("idempotencyKeyBytes", StoreLimits.receiptKeyBytes, "bytes"),
     ("idempotencySeconds", Int(StoreLimits.receiptSeconds), "seconds"),
     (
-      "keptBodyBytes", WriteWish.bodyBytes,
+      "keptBodyBytes", WriteOptions.bodyBytes,
       "bytes of a body with a key or answered before it is done"
     ),
     ("pendingWrites", PendingWrites.total, "writes that were answered 202 and are not done"),

@@ -92,11 +92,11 @@ extension HTTPService {
 
   /// Erases the caller. Their own lists are deleted, or pass to another member if the query asks for that.
   private func erase(_ call: Call, _ person: Principal) async throws -> Response {
-    let wish = try call.query("lists")["lists"] ?? "delete"
-    guard ["delete", "handOn"].contains(wish) else {
+    let handling = try call.query("lists")["lists"] ?? "delete"
+    guard ["delete", "handOn"].contains(handling) else {
       throw Problem(.badRequest, "invalid_parameter", "lists must be delete or handOn")
     }
-    let handsOn = wish == "handOn"
+    let handsOn = handling == "handOn"
     if person.kind == .user {
       try await lists.settleOwned(by: person.id, handingOn: handsOn)
     }

@@ -24,20 +24,20 @@ extension HTTPService {
       Duration.milliseconds(try query.int("timeout", in: 0...86_400_000, default: 0))
     }
     let observer = try await observer(query, call, person)
-    let place = try await feeds.enter(reader(call, person))
-    for store in observer.stores where store != person.store { await place.follow(store) }
-    DisconnectHandler.onDisconnect(of: call.context.channel) { [signal = place.signal] in
+    let registration = try await feeds.add(reader(call, person))
+    for store in observer.stores where store != person.store { await registration.follow(store) }
+    DisconnectHandler.onDisconnect(of: call.context.channel) { [signal = registration.signal] in
       signal.end(.clientLeft)
     }
     let memberships = MembershipFlag()
     let watcher =
       person.kind == .user
-      ? lists.memberships.watch(person.id) { [signal = place.signal] in
+      ? lists.memberships.watch(person.id) { [signal = registration.signal] in
         memberships.raise()
         signal.change()
       } : nil
     let stream = ObserverStream(
-      observer: observer, place: place, memberships: memberships, watcher: watcher,
+      observer: observer, registration: registration, memberships: memberships, watcher: watcher,
       timeout: timeout)
     return Response(
       status: .ok,
@@ -83,7 +83,7 @@ extension HTTPService {
       store: person.store, waits: true, principal: own.principal,
       address: own.isForGuest ? call.address : nil, permission: own.permission,
       mayRead: { try await own.isStillAllowed(accounts) },
-      hangUp: { channel.close(promise: nil) })
+      closeConnection: { channel.close(promise: nil) })
     reader.observes = true
     return reader
   }
@@ -110,7 +110,7 @@ struct ObserverStream: Sendable {
   /// The observer, with its position.
   let observer: Observer
   /// The slot among the feeds.
-  let place: CouchFeedPlace
+  let registration: CouchFeedRegistration
   /// Whether lists may have been joined or left.
   let memberships: MembershipFlag
   /// Raises that flag; nil for a guest.
@@ -121,7 +121,7 @@ struct ObserverStream: Sendable {
   /// Writes the whole stream.
   /// - Throws: the errors of reading and of the connection; the client connects again with the id of its last event.
   @concurrent func write(to writer: inout any ResponseBodyWriter) async throws {
-    defer { place.leave() }
+    defer { registration.cancel() }
     var observer = observer
     // Clients don't report an event without data, but they keep its id. A client that connects again before the first
     // change misses nothing.
@@ -130,12 +130,12 @@ struct ObserverStream: Sendable {
     var followed = Set(observer.stores)
     var changed = followed
     var lastEvent = ContinuousClock.now
-    while place.signal.end == nil {
+    while registration.signal.end == nil {
       if memberships.take() {
         let events = try await observer.lookAtMemberships()
         let stores = Set(observer.stores)
-        for store in followed.subtracting(stores) { place.unfollow(store) }
-        for store in stores.subtracting(followed) { await place.follow(store) }
+        for store in followed.subtracting(stores) { registration.unfollow(store) }
+        for store in stores.subtracting(followed) { await registration.follow(store) }
         changed.formUnion(stores.subtracting(followed))
         followed = stores
         try await send(events, to: &writer)
@@ -147,10 +147,10 @@ struct ObserverStream: Sendable {
       if observer.isOver { break }
       Work.current?.beginAnew()
       guard try await isWoken(&writer, by: timeout.map { lastEvent + $0 }) else { break }
-      changed = place.signal.takeChanged()
+      changed = registration.signal.takeChanged()
       // A new store may have the same name.
-      for store in place.signal.takeLost() where followed.contains(store) {
-        await place.follow(store)
+      for store in registration.signal.takeLost() where followed.contains(store) {
+        await registration.follow(store)
         changed.insert(store)
       }
     }
@@ -162,7 +162,7 @@ struct ObserverStream: Sendable {
     _ store: StoreName, of observer: inout Observer, to writer: inout any ResponseBodyWriter
   ) async throws -> Bool {
     var hasEvents = false
-    while place.signal.end == nil {
+    while registration.signal.end == nil {
       let (events, isComplete) = try await observer.read(store)
       try await send(events, to: &writer)
       hasEvents = hasEvents || !events.isEmpty
@@ -179,7 +179,7 @@ struct ObserverStream: Sendable {
   ) async throws -> Bool {
     while true {
       let beat = ContinuousClock.now + Self.heartbeat
-      switch await place.signal.next(by: min(beat, end ?? beat)) {
+      switch await registration.signal.next(by: min(beat, end ?? beat)) {
       case .change: return true
       case .end: return false
       case .due:
@@ -216,9 +216,9 @@ struct ObserverStream: Sendable {
       let piece = rest.readSlice(
         length: min(rest.readableBytes, CouchChangesStream.chunkBytes))
     {
-      if case .notAllowed = place.signal.end { return }
-      place.signal.beginWrite()
-      defer { place.signal.endWrite() }
+      if case .notAllowed = registration.signal.end { return }
+      registration.signal.beginWrite()
+      defer { registration.signal.endWrite() }
       Work.current?.moves(bytes: piece.readableBytes)
       try await writer.write(piece)
     }

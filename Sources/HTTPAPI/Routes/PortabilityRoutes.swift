@@ -47,8 +47,8 @@ extension HTTPService {
     let store = CouchStore(
       stores: stores, lists: lists, name: person.store, database: person.storeName,
       caller: person)
-    let place = try await feeds.enter(reader(call, store, waits: false))
-    DisconnectHandler.onDisconnect(of: call.context.channel) { [signal = place.signal] in
+    let registration = try await feeds.add(reader(call, store, waits: false))
+    DisconnectHandler.onDisconnect(of: call.context.channel) { [signal = registration.signal] in
       signal.end(.clientLeft)
     }
     var fields = Self.private
@@ -56,7 +56,7 @@ extension HTTPService {
     fields[.vary] = "Accept-Encoding"
     if call.takesGzip { fields[.contentEncoding] = "gzip" }
     let stream = ExportStream(
-      export: export, first: first, place: place, isPacked: call.takesGzip)
+      export: export, first: first, registration: registration, isPacked: call.takesGzip)
     return Response(
       status: .ok, headers: fields,
       body: ResponseBody { writer in try await stream.write(to: &writer) })
@@ -111,17 +111,17 @@ struct ExportStream: Sendable {
   /// The part that is already read.
   let first: [UInt8]
   /// The slot among the long answers.
-  let place: CouchFeedPlace
+  let registration: CouchFeedRegistration
   /// Whether it is sent as gzip.
   let isPacked: Bool
 
   /// Ends the answer early, so that it does not look complete.
-  private struct Cut: Error {}
+  private struct IncompleteAnswer: Error {}
 
   /// Writes the whole export.
   /// - Throws: the errors of reading and of the connection; the answer is then incomplete.
   @concurrent func write(to writer: inout any ResponseBodyWriter) async throws {
-    defer { place.leave() }
+    defer { registration.cancel() }
     let packer = isPacked ? try GzipWriter(level: 4) : nil
     var (export, piece) = (export, Optional(first))
     // The empty write sends the head.
@@ -147,7 +147,7 @@ struct ExportStream: Sendable {
   }
 
   /// Writes in pieces. The client has to read each of them in time.
-  /// - Throws: ``Cut`` when nothing more may be sent.
+  /// - Throws: ``IncompleteAnswer`` when nothing more may be sent.
   @concurrent private func send(
     _ bytes: [UInt8], to writer: inout any ResponseBodyWriter
   ) async throws {
@@ -156,9 +156,9 @@ struct ExportStream: Sendable {
       length: min(rest.readableBytes, CouchChangesStream.chunkBytes)),
       piece.readableBytes > 0
     {
-      guard place.signal.end == nil else { throw Cut() }
-      place.signal.beginWrite()
-      defer { place.signal.endWrite() }
+      guard registration.signal.end == nil else { throw IncompleteAnswer() }
+      registration.signal.beginWrite()
+      defer { registration.signal.endWrite() }
       try await writer.write(piece)
     }
   }

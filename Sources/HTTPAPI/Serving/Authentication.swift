@@ -43,7 +43,7 @@ struct Authentication: Sendable {
   /// bookmarks were read before this write, or the account may be erased. Without the acknowledgement the client sends
   /// the write again with its new credentials.
   /// - Throws: `ServiceError` for credentials that have ended; the store of an erased account is then erased again.
-  func requireStillGood(_ principal: Principal) async throws {
+  func requireStillValid(_ principal: Principal) async throws {
     guard try await !accounts.isStillGood(principal) else { return }
     try await accounts.sweepUp(after: principal)
     throw principal.kind == .guest ? ServiceError.guestSpent : ServiceError.invalidToken("ended")

@@ -19,7 +19,7 @@ package final class PendingWrites: Sendable {
   /// How long a stopping server carries out accepted writes, in seconds.
   package static let stopSeconds = 10
   /// How many answers without a store to keep them are remembered here, the newest ones.
-  static let toldAtMost = 1_000
+  static let rememberedAtMost = 1_000
 
   typealias Job = @Sendable () async -> Void
 
@@ -36,12 +36,12 @@ package final class PendingWrites: Sendable {
   private struct State {
     var entries: [WriteReceipt.Name: Entry] = [:]
     /// The remaining writes of each person who has a task.
-    var lines: [AccountID: [(name: WriteReceipt.Name, job: Job)]] = [:]
+    var queues: [AccountID: [(name: WriteReceipt.Name, job: Job)]] = [:]
     /// How many accepted writes of each person are not done.
     var accepted: [AccountID: Int] = [:]
     var acceptedCount = 0
-    var told: [WriteReceipt.Name: KeptAnswer] = [:]
-    var toldOrder: [WriteReceipt.Name] = []
+    var remembered: [WriteReceipt.Name: KeptAnswer] = [:]
+    var rememberedOrder: [WriteReceipt.Name] = []
     var isStopping = false
     var waiting: [CheckedContinuation<Void, Never>] = []
   }
@@ -66,16 +66,16 @@ package final class PendingWrites: Sendable {
   func begin(
     _ name: WriteReceipt.Name, _ request: [UInt8], receipt: ReceiptID?
   ) async throws -> ReceiptID? {
-    while let entry = try enter(name, request, receipt) {
+    while let entry = try beginUnlessRunning(name, request, receipt) {
       if receipt != nil, let known = entry.receipt { return known }
-      await isFree(name)
+      await waitForEnd(of: name)
       if Slice.isEnded { throw ServiceError.ended }
     }
     return nil
   }
 
   /// - Returns: the write of the same name that is being carried out; nil if this write is begun.
-  private func enter(
+  private func beginUnlessRunning(
     _ name: WriteReceipt.Name, _ request: [UInt8], _ receipt: ReceiptID?
   ) throws -> Entry? {
     try state.withLock { state in
@@ -97,7 +97,7 @@ package final class PendingWrites: Sendable {
   }
 
   /// Waits until a write is no longer being carried out.
-  private func isFree(_ name: WriteReceipt.Name) async {
+  private func waitForEnd(of name: WriteReceipt.Name) async {
     await withCheckedContinuation { continuation in
       let isWaiting = state.withLock { state in
         guard state.entries[name] != nil else { return false }
@@ -127,8 +127,8 @@ package final class PendingWrites: Sendable {
   /// charged to the caller.
   func append(_ name: WriteReceipt.Name, _ job: @escaping Job) {
     let isFirst = state.withLock { state in
-      let isFirst = state.lines[name.owner] == nil
-      state.lines[name.owner, default: []].append((name, job))
+      let isFirst = state.queues[name.owner] == nil
+      state.queues[name.owner, default: []].append((name, job))
       return isFirst
     }
     guard isFirst else { return }
@@ -142,11 +142,11 @@ package final class PendingWrites: Sendable {
 
   private func next(of owner: AccountID) -> (name: WriteReceipt.Name, job: Job)? {
     state.withLock { state in
-      guard state.lines[owner]?.isEmpty == false else {
-        state.lines[owner] = nil
+      guard state.queues[owner]?.isEmpty == false else {
+        state.queues[owner] = nil
         return nil
       }
-      return state.lines[owner]?.removeFirst()
+      return state.queues[owner]?.removeFirst()
     }
   }
 
@@ -156,22 +156,28 @@ package final class PendingWrites: Sendable {
   }
 
   /// Remembers the answer to a write that wrote nothing, if no store keeps it.
-  func tell(_ name: WriteReceipt.Name, _ answer: KeptAnswer) {
+  func remember(_ name: WriteReceipt.Name, _ answer: KeptAnswer) {
     state.withLock { state in
-      if state.told.updateValue(answer, forKey: name) == nil { state.toldOrder.append(name) }
-      if state.toldOrder.count > Self.toldAtMost { state.told[state.toldOrder.removeFirst()] = nil }
+      if state.remembered.updateValue(answer, forKey: name) == nil {
+        state.rememberedOrder.append(name)
+      }
+      if state.rememberedOrder.count > Self.rememberedAtMost {
+        state.remembered[state.rememberedOrder.removeFirst()] = nil
+      }
     }
   }
 
   /// A remembered answer.
-  func told(_ name: WriteReceipt.Name) -> KeptAnswer? { state.withLock { $0.told[name] } }
+  func rememberedAnswer(to name: WriteReceipt.Name) -> KeptAnswer? {
+    state.withLock { $0.remembered[name] }
+  }
 
   /// Accepts nothing more, and waits at most ``stopSeconds`` for the accepted writes. The others are not carried out,
   /// and their receipts say so.
   package func finish() async {
     let timer = Task {
       guard (try? await Task.sleep(for: .seconds(Self.stopSeconds))) != nil else { return }
-      for continuation in giveUp() { continuation.resume() }
+      for continuation in dropQueued() { continuation.resume() }
     }
     await withCheckedContinuation { continuation in
       let isDone = state.withLock { state in
@@ -184,9 +190,9 @@ package final class PendingWrites: Sendable {
     timer.cancel()
   }
 
-  private func giveUp() -> [CheckedContinuation<Void, Never>] {
+  private func dropQueued() -> [CheckedContinuation<Void, Never>] {
     state.withLock { state in
-      for owner in state.lines.keys { state.lines[owner] = [] }
+      for owner in state.queues.keys { state.queues[owner] = [] }
       defer { state.waiting = [] }
       return state.waiting
     }

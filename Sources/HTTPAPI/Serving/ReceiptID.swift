@@ -10,8 +10,8 @@ import Stores
 struct ReceiptID: Sendable, Equatable {
   /// The digits.
   let text: String
-  /// When the receipt was given.
-  let given: Timestamp
+  /// When the receipt was issued.
+  let issued: Timestamp
   /// The name of the answer.
   let name: WriteReceipt.Name
   /// The shared list that the write goes to.
@@ -21,9 +21,9 @@ struct ReceiptID: Sendable, Equatable {
   init(of name: WriteReceipt.Name, list: AccountID?, at now: Timestamp) {
     let time = String(UInt64(clamping: now.milliseconds), radix: 16)
     let digits = String(repeating: "0", count: max(0, Self.timeDigits - time.utf8.count)) + time
-    let said = digits + name.token + (list?.text ?? "")
-    text = said + Self.digest(of: said, for: name.owner)
-    given = now
+    let content = digits + name.token + (list?.text ?? "")
+    text = content + Self.digest(of: content, for: name.owner)
+    issued = now
     self.name = name
     self.list = list
   }
@@ -31,14 +31,15 @@ struct ReceiptID: Sendable, Equatable {
   /// Reads a receipt; nil for any other text, and for another person's receipt.
   init?(_ text: String, of owner: AccountID) {
     let digits = Array(text.utf8)
-    let said = String(decoding: digits.dropLast(Self.digestDigits), as: UTF8.self)
+    let content = String(decoding: digits.dropLast(Self.digestDigits), as: UTF8.self)
     guard digits.count == Self.length || digits.count == Self.length + Self.idDigits,
-      Hex.bytes(digits) != nil, text.equalsBytes(of: said + Self.digest(of: said, for: owner)),
-      let time = UInt64(said.prefix(Self.timeDigits), radix: 16)
+      Hex.bytes(digits) != nil,
+      text.equalsBytes(of: content + Self.digest(of: content, for: owner)),
+      let time = UInt64(content.prefix(Self.timeDigits), radix: 16)
     else { return nil }
-    let rest = said.dropFirst(Self.timeDigits)
+    let rest = content.dropFirst(Self.timeDigits)
     self.text = text
-    given = Timestamp(milliseconds: Int64(clamping: time))
+    issued = Timestamp(milliseconds: Int64(clamping: time))
     name = WriteReceipt.Name(owner: owner, token: String(rest.prefix(Self.idDigits)))
     list = AccountID(String(rest.dropFirst(Self.idDigits)))
   }
@@ -46,8 +47,8 @@ struct ReceiptID: Sendable, Equatable {
   private static let (timeDigits, idDigits, digestDigits) = (12, 32, 16)
   private static let length = timeDigits + idDigits + digestDigits
 
-  private static func digest(of said: String, for owner: AccountID) -> String {
-    let digest = SHA256.hash(data: Array("receipt \(said) \(owner.text)".utf8))
+  private static func digest(of content: String, for owner: AccountID) -> String {
+    let digest = SHA256.hash(data: Array("receipt \(content) \(owner.text)".utf8))
     return String(Hex.string(Array(digest)).prefix(digestDigits))
   }
 

@@ -42,11 +42,11 @@ extension RequestRouter: RequestAnswering {
 
   /// True for operators' questions, which matter most during an overload, and for preflights: a browser takes a refused
   /// preflight for a server that allows nothing.
-  package func isAlwaysBegun(_ head: HTTPRequest) -> Bool {
-    Self.isAlwaysBegun(head)
+  package func isAlwaysAdmitted(_ head: HTTPRequest) -> Bool {
+    Self.isAlwaysAdmitted(head)
   }
 
-  static func isAlwaysBegun(_ head: HTTPRequest) -> Bool {
+  static func isAlwaysAdmitted(_ head: HTTPRequest) -> Bool {
     head.path.flatMap { OperationQuestion(target: $0) } != nil || CrossOrigin.isPreflight(head)
   }
 

@@ -53,7 +53,7 @@ package struct RequestRouter: HTTPResponder {
   ///   closes the connection.
   package func respond(to sent: Request, context: CallContext) async throws -> Response {
     let start = ContinuousClock.now
-    let request = CouchHead.meant(by: sent)
+    let request = CouchHead.applyingMethodOverride(to: sent)
     let found = table.find(request.method, request.uri.string)
     let work = begin(request, context)
     var response: Response
@@ -82,7 +82,7 @@ package struct RequestRouter: HTTPResponder {
     if request.method == .head { response = response.createHeadResponse() }
     crossOrigin.decorate(&response.headers, origin: request.headers.value(of: .origin))
     response.headers.append(Self.noSniffing)
-    CouchHead.name(&response.headers, of: request)
+    CouchHead.addRequestID(to: &response.headers, of: request)
     if showsCost, let work { response.headers[.serverTiming] = EndedWork.timing(work) }
     answers.count(response.status.code)
     (found?.0.metrics ?? unrouted).record(
@@ -142,7 +142,7 @@ package struct RequestRouter: HTTPResponder {
       let response = try await Author.$current.withValue(principal.author) {
         try await receipts.answer(call, principal, route, run)
       }
-      if route.isWrite { try await authentication.requireStillGood(principal) }
+      if route.isWrite { try await authentication.requireStillValid(principal) }
       return response
     }
   }

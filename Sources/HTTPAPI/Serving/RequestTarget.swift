@@ -22,7 +22,7 @@ enum RequestTarget {
     guard path.first == UInt8(ascii: "/") else {
       throw Problem(.badRequest, "invalid_uri", "The request target must start with /")
     }
-    guard needsALook(path) else { return }
+    guard needsCheck(path) else { return }
     let isCouch = path.starts(with: "/couch/".utf8)
     let segments = path.dropFirst().split(
       separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
@@ -42,7 +42,7 @@ enum RequestTarget {
   }
 
   /// Whether a path has an escape, an empty segment or a segment that starts with a dot. Most paths have none.
-  private static func needsALook(_ path: Substring.UTF8View) -> Bool {
+  private static func needsCheck(_ path: Substring.UTF8View) -> Bool {
     var afterSlash = false
     for byte in path {
       if byte == UInt8(ascii: "%") { return true }

@@ -81,10 +81,10 @@ package struct Route: Sendable {
   /// Whether it changes the caller's data. Ending the caller's own credentials does not count.
   var isWrite: Bool {
     ![.get, .head].contains(method)
-      && !Self.endingTheProof.contains { $0.method == method && $0.template == template }
+      && !Self.endingCredentials.contains { $0.method == method && $0.template == template }
   }
 
-  private static let endingTheProof: [(method: HTTPRequest.Method, template: String)] = [
+  private static let endingCredentials: [(method: HTTPRequest.Method, template: String)] = [
     (.delete, "/v1/me"), (.delete, "/v1/sessions"), (.put, "/v1/me/password"),
   ]
 
@@ -163,13 +163,13 @@ struct RouteTable: Sendable {
   }
 
   /// A node of the tree of path segments.
-  private struct Place: Sendable {
-    var literals: [(text: [UInt8], place: Int)] = []
+  private struct Node: Sendable {
+    var literals: [(text: [UInt8], node: Int)] = []
     var parameter: Int?
     var entries: [Entry] = []
   }
 
-  private var places = [Place()]
+  private var nodes = [Node()]
 
   /// A table of routes, no two of which have the same method and template.
   init(_ routes: [Route]) {
@@ -180,8 +180,8 @@ struct RouteTable: Sendable {
   func find(_ method: HTTPRequest.Method, _ target: String) -> (Entry, PathArguments)? {
     var target = target
     return target.withUTF8 { bytes in
-      guard let (place, values) = find(bytes) else { return nil }
-      let entries = places[place].entries
+      guard let (node, values) = find(bytes) else { return nil }
+      let entries = nodes[node].entries
       let entry =
         entries.first { $0.route.method == method }
         ?? (method == .head ? entries.first { $0.route.method == .get } : nil)
@@ -189,24 +189,24 @@ struct RouteTable: Sendable {
     }
   }
 
-  private func find(_ target: UnsafeBufferPointer<UInt8>) -> (place: Int, values: [String])? {
+  private func find(_ target: UnsafeBufferPointer<UInt8>) -> (node: Int, values: [String])? {
     let end = target.firstIndex(of: UInt8(ascii: "?")) ?? target.endIndex
-    var (place, values, start) = (0, [String](), target.startIndex)
+    var (node, values, start) = (0, [String](), target.startIndex)
     while start < end {
       let stop = target[start..<end].firstIndex(of: UInt8(ascii: "/")) ?? end
       let segment = target[start..<stop]
       start = stop + 1
       if segment.isEmpty { continue }
-      if let next = places[place].literals.first(where: { Self.equal($0.text, segment) }) {
-        place = next.place
-      } else if let next = places[place].parameter {
-        place = next
+      if let next = nodes[node].literals.first(where: { Self.equal($0.text, segment) }) {
+        node = next.node
+      } else if let next = nodes[node].parameter {
+        node = next
         values.append(String(decoding: segment, as: UTF8.self))
       } else {
         return nil
       }
     }
-    return (place, values)
+    return (node, values)
   }
 
   private static func equal(_ text: [UInt8], _ segment: Slice<UnsafeBufferPointer<UInt8>>) -> Bool {
@@ -214,29 +214,29 @@ struct RouteTable: Sendable {
   }
 
   private mutating func add(_ route: Route) {
-    var (place, parameters) = (0, [String]())
+    var (node, parameters) = (0, [String]())
     for segment in route.template.utf8.split(separator: UInt8(ascii: "/")) {
       if segment.first == UInt8(ascii: "{") {
         parameters.append(String(decoding: segment.dropFirst().dropLast(), as: UTF8.self))
-        place = places[place].parameter ?? append { $0[place].parameter = $1 }
+        node = nodes[node].parameter ?? append { $0[node].parameter = $1 }
       } else {
         let text = Array(segment)
-        place =
-          places[place].literals.first { $0.text == text }?.place
-          ?? append { $0[place].literals.append((text, $1)) }
+        node =
+          nodes[node].literals.first { $0.text == text }?.node
+          ?? append { $0[node].literals.append((text, $1)) }
       }
     }
-    places[place].entries.append(
+    nodes[node].entries.append(
       Entry(
         route: route, parameters: parameters,
         metrics: RequestMetrics(template: route.template)))
   }
 
   /// Adds a node below another one.
-  private mutating func append(_ lead: (inout [Place], Int) -> Void) -> Int {
-    lead(&places, places.count)
-    places.append(Place())
-    return places.count - 1
+  private mutating func append(_ lead: (inout [Node], Int) -> Void) -> Int {
+    lead(&nodes, nodes.count)
+    nodes.append(Node())
+    return nodes.count - 1
   }
 }
 

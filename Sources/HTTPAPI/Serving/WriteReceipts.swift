@@ -39,17 +39,17 @@ struct WriteReceipts: Sendable {
   func answer(
     _ call: Call, _ principal: Principal, _ route: Route, _ run: @escaping Route.PersonHandler
   ) async throws -> Response {
-    guard route.keepsAnswers, principal.kind != .administrator, let wish = try WriteWish(call)
+    guard route.keepsAnswers, principal.kind != .administrator, let options = try WriteOptions(call)
     else { return try await run(call, principal) }
-    let (call, bodyBytes, request) = try await wish.read(call)
+    let (call, bodyBytes, request) = try await options.read(call)
     let write = Write(
-      name: WriteReceipt.Name(owner: principal.id, token: wish.token), request: request,
+      name: WriteReceipt.Name(owner: principal.id, token: options.token), request: request,
       list: ReceiptID.list(in: call.request.uri.path), principal: principal, call: call,
       route: route, run: run)
-    if wish.isAsync, let bodyBytes, !pending.isStopping {
-      return try await accept(write, bodyBytes: bodyBytes, mayBeKnown: wish.hasKey)
+    if options.isAsync, let bodyBytes, !pending.isStopping {
+      return try await accept(write, bodyBytes: bodyBytes, mayBeKnown: options.hasKey)
     }
-    guard wish.hasKey else { return try await run(call, principal) }
+    guard options.hasKey else { return try await run(call, principal) }
     _ = try await pending.begin(write.name, request, receipt: nil)
     defer { pending.end(write.name) }
     if let earlier = try await earlier(write) { return earlier }
@@ -123,10 +123,10 @@ extension WriteReceipts {
       pending.end(write.name)
       throw error
     }
-    let outlasting = Write(
+    let detached = Write(
       name: write.name, request: write.request, list: write.list, principal: write.principal,
-      call: write.call.outlasting(reservation: reservation), route: write.route, run: write.run)
-    pending.append(write.name) { await finish(outlasting) }
+      call: write.call.detached(reservation: reservation), route: write.route, run: write.run)
+    pending.append(write.name) { await finish(detached) }
     return Self.accepted(id)
   }
 
@@ -166,13 +166,13 @@ extension WriteReceipts {
     do {
       try await Slice.begin()
       // Since it was accepted, a guest may have become a user, or the account may be erased.
-      try await authentication.requireStillGood(write.principal)
+      try await authentication.requireStillValid(write.principal)
       let (response, isKept) = try await carryOut(write)
       if !isKept, let answer = try? await response.collected() {
         await note(answer.kept, to: write)
       }
       // The same may have happened during the write. Then this erases the store that the write has created again.
-      try? await authentication.requireStillGood(write.principal)
+      try? await authentication.requireStillValid(write.principal)
       return nil
     } catch {
       return work.flatMap { work in work.reason.map { EndedWork.problem($0, work) } }
@@ -186,16 +186,16 @@ extension WriteReceipts {
     let isKept = try? await stores.withStore(write.principal.store, creating: false) { store in
       try await store?.keep(answer, of: receipt) != nil
     }
-    if isKept != true { pending.tell(write.name, answer) }
+    if isKept != true { pending.remember(write.name, answer) }
   }
 
   /// The kept answer to a write. An answer of a write that was carried out has priority over a refusal.
   private func answer(
-    of name: WriteReceipt.Name, in places: [StoreName]
+    of name: WriteReceipt.Name, in storeNames: [StoreName]
   ) async throws -> KeptAnswer? {
     var rejection: KeptAnswer?
-    for index in places {
-      let answer = try await stores.withStore(index, creating: false) { store in
+    for storeName in storeNames {
+      let answer = try await stores.withStore(storeName, creating: false) { store in
         try await store?.answer(kept: name)
       }
       guard let answer else { continue }
@@ -225,11 +225,13 @@ extension WriteReceipts {
     of id: ReceiptID, _ principal: Principal
   ) async throws -> State? {
     if pending.contains(id.name) { return .pending }
-    let places = ReceiptID.stores(own: principal.store, list: id.list)
-    if let answer = try await answer(of: id.name, in: places) ?? pending.told(id.name) {
+    let storeNames = ReceiptID.stores(own: principal.store, list: id.list)
+    if let answer = try await answer(of: id.name, in: storeNames)
+      ?? pending.rememberedAnswer(to: id.name)
+    {
       return answer.isRejection ? .rejected(answer) : .committed(answer)
     }
-    let age = (now().milliseconds - id.given.milliseconds) / 1_000
+    let age = (now().milliseconds - id.issued.milliseconds) / 1_000
     guard age.magnitude < StoreLimits.receiptSeconds else { return nil }
     return .rejected(KeptAnswer(Self.stopped, requestID: RequestRouter.requestID()))
   }

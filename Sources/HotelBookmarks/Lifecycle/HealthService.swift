@@ -19,7 +19,7 @@ struct HealthService: Service {
         group.addTask {
           await thread.run {
             http.renewHealth(logger)
-            http.administration.history.look(at: .now, SystemClock.now()) { assembly.totals }
+            http.administration.history.sampleIfDue(at: .now, SystemClock.now()) { assembly.totals }
           }
         }
         group.addTask {

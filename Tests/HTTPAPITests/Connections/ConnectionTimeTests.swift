@@ -166,15 +166,15 @@ import Testing
 
   @Test(.bug(id: "H05")) func clientThatTakesNothingOfTheLastAnswerIsCut() throws {
     let wire = try Wire()
-    let dam = Dam()
-    try wire.channel.pipeline.syncOperations.addHandler(dam, position: .first)
+    let client = StalledClient()
+    try wire.channel.pipeline.syncOperations.addHandler(client, position: .first)
     try wire.receive(Wire.get.replacing("\r\n\r\n", with: "\r\nConnection: close\r\n\r\n"))
     wire.answer()
     wire.wait(wire.limits.stall.less)
     #expect(wire.channel.isActive)
     wire.wait(.nanoseconds(1))
     #expect(!wire.channel.isActive)
-    dam.fail()
+    client.fail()
   }
 
   @Test func answerThatNeverComesIs503() throws {

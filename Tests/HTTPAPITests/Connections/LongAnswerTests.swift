@@ -25,30 +25,30 @@ import Testing
   }
 
   /// A connection whose client takes nothing until it is let.
-  private func dammed(_ admission: Admission) throws -> (Wire, Dam) {
-    let (wire, dam) = (try Wire(admission: admission), Dam())
-    try wire.channel.pipeline.syncOperations.addHandler(dam, position: .first)
+  private func stalled(_ admission: Admission) throws -> (Wire, StalledClient) {
+    let (wire, client) = (try Wire(admission: admission), StalledClient())
+    try wire.channel.pipeline.syncOperations.addHandler(client, position: .first)
     try wire.receive(Wire.get)
-    return (wire, dam)
+    return (wire, client)
   }
 
   @Test func isAccountedForUntilItIsTaken() throws {
     let admission = Admission()
-    let (wire, dam) = try dammed(admission)
+    let (wire, client) = try stalled(admission)
     answer(wire, bytes: Self.size)
     #expect(admission.answerBytes == Self.size && admission.runningCount == 0)
     // The head is written with the first piece's bytes or alone.
-    dam.take(Self.size / 2 + 1_000)
+    client.take(Self.size / 2 + 1_000)
     #expect(admission.answerBytes == Self.size / 2)
-    dam.take(.max / 2)
-    #expect(admission.answerBytes == 0 && dam.waiting.isEmpty)
+    client.take(.max / 2)
+    #expect(admission.answerBytes == 0 && client.waiting.isEmpty)
     wire.wait(.minutes(10))
     #expect(wire.channel.isActive)
   }
 
   @Test func countsWhileItIsPutTogetherAndOnceWhenItIsGiven() throws {
     let admission = Admission(answerMemory: 3 * Self.size / 2)
-    let (wire, dam) = try dammed(admission)
+    let (wire, client) = try stalled(admission)
     let reservation = try #require(
       try wire.channel.pipeline.syncOperations.handler(type: RequestLimitHandler.self).reservation)
     #expect(reservation.reserveAnswer(1_000) && admission.answerBytes == 0)
@@ -57,14 +57,14 @@ import Testing
     #expect(!reservation.reserveAnswer(2 * Self.size))
     answer(wire, bytes: Self.size)
     #expect(admission.answerBytes == Self.size)
-    dam.take(.max / 2)
+    client.take(.max / 2)
     #expect(admission.answerBytes == 0)
   }
 
   @Test(arguments: [(8, true), (7, false)])
   func pieceByPieceHasToBeTakenAtTheRateToo(kibibytes: Int, isFastEnough: Bool) throws {
     let admission = Admission()
-    let (wire, dam) = try dammed(admission)
+    let (wire, client) = try stalled(admission)
     wire.channel.write(
       HTTPResponsePart.head(
         .init(status: .ok, headerFields: [.contentLength: String(64 * Self.size)])), promise: nil)
@@ -73,41 +73,41 @@ import Testing
       wire.channel.writeAndFlush(
         HTTPResponsePart.body(ByteBuffer(repeating: 0x78, count: 64 << 10)), promise: nil)
       wire.wait(pause)
-      dam.take(.max / 2)
+      client.take(.max / 2)
       // The server takes its time, which is not the client's.
       wire.wait(.minutes(5))
     }
     #expect(wire.channel.isActive == isFastEnough)
-    dam.fail()
+    client.fail()
     try? wire.channel.close().wait()
     #expect(admission.answerBytes == 0)
   }
 
   @Test func isGivenUpWithItsConnection() throws {
     let admission = Admission()
-    let (wire, dam) = try dammed(admission)
+    let (wire, client) = try stalled(admission)
     answer(wire, bytes: Self.size)
     try wire.channel.close().wait()
     #expect(admission.answerBytes == 0)
-    dam.fail()
+    client.fail()
     #expect(admission.answerBytes == 0)
   }
 
   @Test func isNotAccountedForWhereItIsShortOrOnlyAHead() throws {
     for (method, bytes, says) in [("GET", 65_536, 65_536), ("HEAD", 0, 10_000_000)] {
       let admission = Admission()
-      let (wire, dam) = (try Wire(admission: admission), Dam())
-      try wire.channel.pipeline.syncOperations.addHandler(dam, position: .first)
+      let (wire, client) = (try Wire(admission: admission), StalledClient())
+      try wire.channel.pipeline.syncOperations.addHandler(client, position: .first)
       try wire.receive(Wire.get.replacing("GET", with: method))
       answer(wire, bytes: bytes, says: says)
       #expect(admission.answerBytes == 0)
-      dam.fail()
+      client.fail()
     }
   }
 
   @Test func isReplacedBeyondTheMemoryForAnswers() throws {
     let admission = Admission(answerMemory: Self.size)
-    let (slow, dam) = try dammed(admission)
+    let (slow, client) = try stalled(admission)
     answer(slow, bytes: Self.size)
     let other = try Wire(admission: admission)
     try other.receive(Wire.get + Wire.get)
@@ -117,7 +117,7 @@ import Testing
     #expect(refusal.lowercased().contains("retry-after: 1") && !refusal.contains("xxx"))
     answer(other, bytes: 1_000)
     #expect(try other.sent().hasPrefix("HTTP/1.1 200 "))
-    dam.take(.max / 2)
+    client.take(.max / 2)
     try other.receive(Wire.get)
     answer(other, bytes: 70_000)
     #expect(try other.sent().hasPrefix("HTTP/1.1 200 "))
@@ -127,17 +127,17 @@ import Testing
   @Test(.bug(id: "H05"), arguments: [(8, true), (7, false)])
   func hasToBeTakenAtTheRate(kibibytes: Int, isFastEnough: Bool) throws {
     let admission = Admission()
-    let (wire, dam) = try dammed(admission)
+    let (wire, client) = try stalled(admission)
     answer(wire, bytes: 64 * Self.size)
-    dam.take(1_000)
+    client.take(1_000)
     // A piece of 64 KiB whenever it has come at that rate.
     let pause = TimeAmount.milliseconds(Int64(64_000 / kibibytes))
     for _ in 0..<200 where wire.channel.isActive {
       wire.wait(pause)
-      dam.take(64 << 10)
+      client.take(64 << 10)
     }
     #expect(wire.channel.isActive == isFastEnough)
-    dam.fail()
+    client.fail()
     try? wire.channel.close().wait()
     #expect(admission.answerBytes == 0)
   }

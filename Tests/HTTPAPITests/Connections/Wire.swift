@@ -108,7 +108,7 @@ private struct RefusalsOnly: RequestAnswering {
 
   func answerAtOnce(_ head: HTTPRequest) -> (head: HTTPResponse, body: ByteBuffer)? { nil }
 
-  func isAlwaysBegun(_ head: HTTPRequest) -> Bool { RequestRouter.isAlwaysBegun(head) }
+  func isAlwaysAdmitted(_ head: HTTPRequest) -> Bool { RequestRouter.isAlwaysAdmitted(head) }
 
   func answer(
     to refusal: ConnectionRefusal, of request: HTTPRequest?

@@ -1,7 +1,7 @@
 import NIOCore
 
 /// A client's side that takes nothing until it is let: what is written before is not on its way.
-final class Dam: ChannelOutboundHandler {
+final class StalledClient: ChannelOutboundHandler {
   typealias OutboundIn = ByteBuffer
   typealias OutboundOut = ByteBuffer
 

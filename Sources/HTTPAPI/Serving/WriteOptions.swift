@@ -10,7 +10,7 @@ import Stores
 /// The options of a write: an idempotency key, and an answer before the write is done.
 ///
 /// Sources: IETF draft "The Idempotency-Key HTTP Header Field"; RFC 7240, section 4.1.
-struct WriteWish: Sendable {
+struct WriteOptions: Sendable {
   /// The name under which the answer is kept, 32 hex digits: the digest of the key, or a random number without one.
   let token: String
   /// Whether the request has a key.
@@ -86,7 +86,7 @@ extension Call {
 
   /// The same call for work that continues after its answer.
   /// - Parameter reservation: the memory for that work.
-  func outlasting(reservation: RequestReservation?) -> Call {
+  func detached(reservation: RequestReservation?) -> Call {
     Call(
       request: request, context: context.with(reservation: reservation), arguments: arguments,
       proxies: proxies)
