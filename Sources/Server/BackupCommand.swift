@@ -21,7 +21,7 @@ struct BackupCommand: AsyncParsableCommand {
   func run() async throws {
     do {
       let outcome = try await BackupAdministration.backUp(data, to: directory, .terminal)
-      print("backed up to \(directory): \(outcome.words)")
+      print("backed up to \(directory): \(outcome.message)")
       guard !outcome.isDamaged else { throw ExitCode(65) }
     } catch let code as ExitCode {
       throw code
@@ -121,7 +121,7 @@ struct RepairCommand: AsyncParsableCommand {
   func run() async throws {
     do {
       let outcome = try await BackupAdministration.repair(data, .terminal)
-      print(outcome.words)
+      print(outcome.message)
       guard !outcome.isDamaged else { throw ExitCode(65) }
     } catch let code as ExitCode {
       throw code

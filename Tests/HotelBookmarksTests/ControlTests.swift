@@ -7,7 +7,7 @@ import Testing
   @Test func linesAreReadBack() {
     let lines: [ControlLine] = [
       .progress(done: 3, of: 9), .finding(file: "stores/ab", reason: "a \"b\"\nc"),
-      .result(words: "3 files", isDamaged: true), .failure("no"), .text("a: b"),
+      .result(message: "3 files", isDamaged: true), .failure("no"), .text("a: b"),
     ]
     for line in lines {
       #expect(line.bytes.count { $0 == 0x0A } == 1)

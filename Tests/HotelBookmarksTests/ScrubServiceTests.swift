@@ -39,7 +39,7 @@ import Testing
     let engine = try await FileEngine.open(directory: directory.path)
     let stores = ServiceAssembly.stores(over: engine, Settings())
     let service = ScrubService(
-      desk: BackupDesk(engine: engine, stores: stores), logger: Logger(label: "test"),
+      backups: StoreBackups(engine: engine, stores: stores), logger: Logger(label: "test"),
       rest: .milliseconds(1))
     let running = Task { try await service.run() }
     while engine.statistics.mended == 0 { try await Task.sleep(for: .milliseconds(10)) }

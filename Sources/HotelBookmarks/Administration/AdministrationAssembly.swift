@@ -16,7 +16,7 @@ struct AdministrationAssembly: Sendable {
   let metrics: PrometheusRegistry
   let search: SearchAssembly
   let connections: ConnectionAssembly
-  let backups: BackupDesk
+  let backups: StoreBackups
   let logger: Logger
 
   /// The parts in the form that HTTPAPI needs.
@@ -70,7 +70,7 @@ struct AdministrationAssembly: Sendable {
     try await translating {
       let directory = DataFiles.backups(in: backups.directory)
       let lane = Lane(name: "backup-place")
-      let isThere = await BackupPlace(lane).make(directory)
+      let isThere = await BackupDirectory(lane).make(directory)
       await lane.stop()
       guard isThere else { throw ServiceError(.unavailable, "\(directory) can't be made") }
       let name = SystemClock.now().rfc3339.filter { $0 != ":" }
@@ -78,13 +78,13 @@ struct AdministrationAssembly: Sendable {
       logger.info(
         "a backup was made",
         metadata: ["files": "\(summary.files)", "bytes": "\(summary.bytes)"])
-      return "\(name): \(summary.words)"
+      return "\(name): \(summary.message)"
     }
   }
 
   private func verify(_ report: AdministrationJobs.Report) async throws -> String {
     try await translating {
-      Verification.words(try await backups.verify(Self.reporter(report)))
+      Verification.message(for: try await backups.verify(Self.reporter(report)))
     }
   }
 
@@ -133,7 +133,7 @@ struct AdministrationAssembly: Sendable {
 }
 
 /// Creates the directory of backups on a lane, because that may block.
-private actor BackupPlace {
+private actor BackupDirectory {
   private let lane: Lane
 
   nonisolated var unownedExecutor: UnownedSerialExecutor { lane.asUnownedSerialExecutor() }

@@ -35,11 +35,11 @@ package struct UserAdministration: Sendable {
   ) async throws -> String {
     let report = BackupAdministration.Report(progress: { _, _ in }, finding: print)
     switch await BackupAdministration.ask(.user(request), in: data, report) {
-    case .result(let words, _): return words
+    case .result(let message, _): return message
     case .failure(let reason): throw BackupError(.failed, reason)
     case .progress, .finding, .text:
       throw BackupError(.failed, "The server ended before it was done")
-    case nil: return try await run { try await UserDesk($0).perform(request) { print($0) } }
+    case nil: return try await run { try await UserCommands($0).perform(request) { print($0) } }
     }
   }
 
@@ -71,10 +71,10 @@ package struct UserAdministration: Sendable {
 }
 
 /// Manages users, in a running server or without one.
-struct UserDesk: Sendable {
+struct UserCommands: Sendable {
   private let accounts: AccountService
 
-  /// A desk for accounts.
+  /// Commands over accounts.
   init(_ accounts: AccountService) { self.accounts = accounts }
 
   /// Carries out a request.

@@ -55,14 +55,14 @@ package enum BackupAdministration {
   /// - Throws: ``BackupError``; `DataDirectoryError` for a data directory that can't be used.
   package static func backUp(
     _ data: String, to path: String, _ report: Report
-  ) async throws -> (words: String, isDamaged: Bool) {
+  ) async throws -> (message: String, isDamaged: Bool) {
     let path = absolute(path)
-    if let told = try await told(.backup(to: path), in: data, report) { return told }
-    let summary = try await offline(data) { desk in
-      try await desk.backUp(to: path, report.reporter)
+    if let answer = try await askServer(.backup(to: path), in: data, report) { return answer }
+    let summary = try await offline(data) { backups in
+      try await backups.backUp(to: path, report.reporter)
     }
     report.progress(1, "")
-    return (summary.words, summary.isDamaged)
+    return (summary.message, summary.isDamaged)
   }
 
   /// Repairs all stores of a data directory.
@@ -70,27 +70,27 @@ package enum BackupAdministration {
   /// - Throws: the errors of ``backUp(_:to:_:)``.
   package static func repair(
     _ data: String, _ report: Report
-  ) async throws -> (words: String, isDamaged: Bool) {
-    if let told = try await told(.repair, in: data, report) { return told }
+  ) async throws -> (message: String, isDamaged: Bool) {
+    if let answer = try await askServer(.repair, in: data, report) { return answer }
     let registry = try RegistrySalvage.run(absolute(data))
     if let registry { report.finding("registry.sqlite: \(registry.words)") }
     for file in registry?.unknown ?? [] { report.finding("\(file): nothing tells whose it is") }
-    let outcome = try await offline(data) { desk in try await desk.repair(report.reporter) }
+    let outcome = try await offline(data) { backups in try await backups.repair(report.reporter) }
     report.progress(1, "")
-    return (outcome.words, outcome.isDamaged || registry?.unknown.isEmpty == false)
+    return (outcome.message, outcome.isDamaged || registry?.unknown.isEmpty == false)
   }
 
   /// Sends a request to the server that uses a data directory.
   /// - Returns: the server's result; nil if no server uses the directory.
   /// - Throws: ``BackupError`` with the server's reason.
-  private static func told(
+  private static func askServer(
     _ request: ControlPeer.Request, in data: String, _ report: Report
-  ) async throws -> (words: String, isDamaged: Bool)? {
+  ) async throws -> (message: String, isDamaged: Bool)? {
     switch await ask(request, in: data, report) {
     case nil: return nil
-    case .result(let words, let isDamaged):
+    case .result(let message, let isDamaged):
       report.progress(1, "")
-      return (words, isDamaged)
+      return (message, isDamaged)
     case .failure(let reason): throw BackupError(.failed, reason)
     case .progress, .finding, .text:
       throw BackupError(.failed, "The server ended before it was done")
@@ -100,7 +100,7 @@ package enum BackupAdministration {
   /// Works on the stores of a data directory that no server uses.
   /// - Throws: `DataDirectoryError`, and the errors of `work`.
   static func offline<Value>(
-    _ data: String, _ work: (BackupDesk) async throws -> Value
+    _ data: String, _ work: (StoreBackups) async throws -> Value
   ) async throws -> Value {
     try FileEngine.requireDirectory(data)
     let engine = try await FileEngine.open(directory: data)
@@ -108,7 +108,7 @@ package enum BackupAdministration {
     settings.data = data
     let stores = ServiceAssembly.stores(over: engine, settings)
     let result: Result<Value, any Error>
-    do { result = .success(try await work(BackupDesk(engine: engine, stores: stores))) } catch {
+    do { result = .success(try await work(StoreBackups(engine: engine, stores: stores))) } catch {
       result = .failure(error)
     }
     await stores.close()
@@ -219,9 +219,9 @@ package enum Verification {
     var outcome = Outcome.sound
     for directory in directories {
       let report = BackupAdministration.Report(progress: progress) { print("\(directory): \($0)") }
-      let (found, words) = await one(directory, scrub, on: lane, report)
+      let (found, message) = await one(directory, scrub, on: lane, report)
       if found != .impossible { progress(1, "") }
-      print("\(directory): \(words)")
+      print("\(directory): \(message)")
       if found.rawValue > outcome.rawValue { outcome = found }
     }
     await lane.stop()
@@ -231,24 +231,24 @@ package enum Verification {
   private static func one(
     _ directory: String, _ scrub: DirectoryScrub, on lane: Lane,
     _ report: BackupAdministration.Report
-  ) async -> (Outcome, words: String) {
+  ) async -> (Outcome, message: String) {
     do throws(DataDirectoryError) {
       let counts = try await ScrubWork(lane).run(scrub, directory, report.reporter)
-      return (counts.findings == 0 ? .sound : .damaged, words(counts))
+      return (counts.findings == 0 ? .sound : .damaged, message(for: counts))
     } catch {
       guard error.code == .inUse,
         let line = await BackupAdministration.ask(.verify, in: directory, report)
       else { return (.impossible, StartFailure.line(error)) }
       switch line {
-      case .result(let words, let isDamaged): return (isDamaged ? .damaged : .sound, words)
+      case .result(let message, let isDamaged): return (isDamaged ? .damaged : .sound, message)
       case .failure(let reason): return (.impossible, reason)
       case .progress, .finding, .text: return (.impossible, "The server ended before it was done")
       }
     }
   }
 
-  /// The counts in words.
-  static func words(_ counts: ScrubCounts) -> String {
+  /// The counts as text.
+  static func message(for counts: ScrubCounts) -> String {
     (counts.findings == 0 ? "sound" : "\(counts.findings) damages")
       + ": \(counts.stores) stores, \(counts.documents) documents, \(counts.bodies) bodies, "
       + "\(counts.bytes) bytes"

@@ -45,7 +45,7 @@ enum ControlLine: Sendable, Equatable {
   /// A line of output.
   case text(String)
   /// The request is done. This is the last line.
-  case result(words: String, isDamaged: Bool)
+  case result(message: String, isDamaged: Bool)
   /// The request has failed. This is the last line.
   case failure(String)
 
@@ -60,8 +60,8 @@ enum ControlLine: Sendable, Equatable {
     case .finding(let file, let reason):
       writer.member("file", file)
       writer.member("finding", reason)
-    case .result(let words, let isDamaged):
-      writer.member("result", words)
+    case .result(let message, let isDamaged):
+      writer.member("result", message)
       writer.member("damaged", isDamaged)
     case .text(let line): writer.member("text", line)
     case .failure(let reason): writer.member("failure", reason)
@@ -77,8 +77,8 @@ enum ControlLine: Sendable, Equatable {
       self = .progress(done: done, of: total)
     } else if let file = root["file"]?.string, let reason = root["finding"]?.string {
       self = .finding(file: file, reason: reason)
-    } else if let words = root["result"]?.string, let isDamaged = root["damaged"]?.bool {
-      self = .result(words: words, isDamaged: isDamaged)
+    } else if let message = root["result"]?.string, let isDamaged = root["damaged"]?.bool {
+      self = .result(message: message, isDamaged: isDamaged)
     } else if let line = root["text"]?.string {
       self = .text(line)
     } else if let reason = root["failure"]?.string {

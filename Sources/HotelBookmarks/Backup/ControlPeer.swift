@@ -5,7 +5,7 @@ import JSON
 /// ``readBlocking(_:)`` block.
 struct ControlPeer: Sendable {
   /// How long a request, or a line that must arrive, may take: 5 seconds.
-  private static let patience = Duration.seconds(5)
+  private static let timeout = Duration.seconds(5)
 
   /// The connection's descriptor.
   let descriptor: Int32
@@ -56,7 +56,7 @@ struct ControlPeer: Sendable {
   func request() async -> Request? {
     var line: [UInt8] = []
     var buffer = [UInt8](repeating: 0, count: 4_096)
-    let end = ContinuousClock.now + Self.patience
+    let end = ContinuousClock.now + Self.timeout
     while ContinuousClock.now < end, line.count <= ControlSocket.maximumRequest {
       let count = recv(descriptor, &buffer, buffer.count, Int32(MSG_DONTWAIT))
       if count > 0 {
@@ -91,7 +91,7 @@ struct ControlPeer: Sendable {
 
   /// Sends a line, and waits for space for up to 5 seconds.
   func send(_ line: ControlLine) async {
-    let end = ContinuousClock.now + Self.patience
+    let end = ContinuousClock.now + Self.timeout
     while !offer(line), ContinuousClock.now < end {
       guard (try? await Task.sleep(for: .milliseconds(10))) != nil else { return }
     }
@@ -99,8 +99,8 @@ struct ControlPeer: Sendable {
 
   /// Sends a line, and waits for space for up to 5 seconds, on a thread that may block.
   func sendBlocking(_ line: ControlLine) {
-    var room = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
-    if !offer(line), poll(&room, 1, 5_000) > 0 { offer(line) }
+    var writable = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+    if !offer(line), poll(&writable, 1, 5_000) > 0 { offer(line) }
   }
 
   /// Sends bytes; blocks.

@@ -7,15 +7,15 @@ import ServiceLifecycle
 
 /// Serves the command line through the control socket, one connection after the other.
 struct ControlService: Service {
-  let desk: BackupDesk
-  let users: UserDesk
+  let backups: StoreBackups
+  let users: UserCommands
   let logger: Logger
 
   /// How often it checks whether the client has gone, which cancels the request: every 200 ms.
   private static let watch = Duration.milliseconds(200)
 
   func run() async throws {
-    let path = DataFiles.control(in: desk.directory)
+    let path = DataFiles.control(in: backups.directory)
     let lane = Lane(name: "control")
     let opening = await ControlListener(lane).listen(at: path)
     guard let socket = opening.descriptor else {
@@ -64,36 +64,36 @@ struct ControlService: Service {
     do {
       switch request {
       case .backup(let path):
-        let summary = try await desk.backUp(to: path, reporter)
+        let summary = try await backups.backUp(to: path, reporter)
         logger.info(
           "a backup was made",
           metadata: ["files": "\(summary.files)", "bytes": "\(summary.bytes)"])
-        await peer.send(.result(words: summary.words, isDamaged: summary.isDamaged))
+        await peer.send(.result(message: summary.message, isDamaged: summary.isDamaged))
       case .user(let request):
-        let words = try await users.perform(request) { await peer.send(.text($0)) }
-        await peer.send(.result(words: words, isDamaged: false))
+        let message = try await users.perform(request) { await peer.send(.text($0)) }
+        await peer.send(.result(message: message, isDamaged: false))
       case .repair:
-        let outcome = try await desk.repair(reporter)
-        await peer.send(.result(words: outcome.words, isDamaged: outcome.isDamaged))
+        let outcome = try await backups.repair(reporter)
+        await peer.send(.result(message: outcome.message, isDamaged: outcome.isDamaged))
       case .verify:
-        let counts = try await desk.verify(reporter)
+        let counts = try await backups.verify(reporter)
         await peer.send(
-          .result(words: Verification.words(counts), isDamaged: counts.findings > 0))
+          .result(message: Verification.message(for: counts), isDamaged: counts.findings > 0))
       }
     } catch {
-      let words = error is CancellationError ? "The server stops" : StartFailure.line(error)
-      logger.warning("what was asked for was not done", metadata: ["detail": "\(words)"])
-      await peer.send(.failure(words))
+      let message = error is CancellationError ? "The server stops" : StartFailure.line(error)
+      logger.warning("what was asked for was not done", metadata: ["detail": "\(message)"])
+      await peer.send(.failure(message))
     }
   }
 }
 
-extension BackupDesk.Summary {
+extension StoreBackups.Summary {
   /// Whether anything in the data directory is damaged.
   var isDamaged: Bool { missing > 0 || damages > 0 }
 
-  /// The result of the backup in words.
-  var words: String {
+  /// The result of the backup as text.
+  var message: String {
     let missing = missing > 0 ? ", \(missing) damaged stores left out" : ""
     let damages = damages > 0 ? ", \(damages) damages in stores that are in it" : ""
     return "\(files) files, \(bytes) bytes\(missing)\(damages)"

@@ -19,10 +19,10 @@ enum ControlSocket {
     let isBound = withAddress(of: path) { bind(descriptor, $0, $1) == 0 }
     // Nobody can connect before `listen`, so the mode is right for the first connection already.
     guard isBound, chmod(path, 0o600) == 0, Glibc.listen(descriptor, backlog) == 0 else {
-      let words = failure("bind")
+      let message = failure("bind")
       close(descriptor)
       unlink(path)
-      return (nil, words)
+      return (nil, message)
     }
     return (descriptor, "")
   }
@@ -61,14 +61,14 @@ enum ControlSocket {
     of path: String, _ body: (UnsafePointer<sockaddr>, socklen_t) -> Bool
   ) -> Bool {
     var address = sockaddr_un()
-    let room = MemoryLayout.size(ofValue: address.sun_path) - 1
-    guard path.utf8.count > room else { return withAddress(&address, Array(path.utf8), body) }
+    let capacity = MemoryLayout.size(ofValue: address.sun_path) - 1
+    guard path.utf8.count > capacity else { return withAddress(&address, Array(path.utf8), body) }
     guard let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")) else { return false }
     let directory = open(String(path[..<slash]), O_RDONLY | O_DIRECTORY | O_CLOEXEC)
     guard directory >= 0 else { return false }
     defer { close(directory) }
     let short = "/proc/self/fd/\(directory)" + path[slash...]
-    guard short.utf8.count <= room else { return false }
+    guard short.utf8.count <= capacity else { return false }
     return withAddress(&address, Array(short.utf8), body)
   }
 

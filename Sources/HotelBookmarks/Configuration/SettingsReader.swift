@@ -205,17 +205,17 @@ extension SettingsReader {
         throw Self.wrong(
           .issuers, "ISSUER#CLIENT, by commas, with an issuer that is \(IssuerURL.expected)")
       }
-      if let place = issuers.firstIndex(where: { $0.url.utf8.elementsEqual(entry[0].utf8) }) {
-        issuers[place].audiences += entry.dropFirst()
+      if let index = issuers.firstIndex(where: { $0.url.utf8.elementsEqual(entry[0].utf8) }) {
+        issuers[index].audiences += entry.dropFirst()
       } else {
         issuers.append((entry[0], Array(entry.dropFirst())))
       }
     }
-    let places = try entries(of: .issuerKeys)
-    for place in places {
-      guard place.count == 2, IssuerURL(place[1]) != nil,
-        issuers.contains(where: { $0.url.utf8.elementsEqual(place[0].utf8) }),
-        places.count(where: { $0[0].utf8.elementsEqual(place[0].utf8) }) == 1
+    let keySources = try entries(of: .issuerKeys)
+    for source in keySources {
+      guard source.count == 2, IssuerURL(source[1]) != nil,
+        issuers.contains(where: { $0.url.utf8.elementsEqual(source[0].utf8) }),
+        keySources.count(where: { $0[0].utf8.elementsEqual(source[0].utf8) }) == 1
       else {
         throw Self.wrong(
           .issuerKeys,
@@ -226,7 +226,7 @@ extension SettingsReader {
     settings.issuers = issuers.map { issuer in
       TrustedIssuer(
         url: issuer.url, audiences: issuer.audiences,
-        keysURL: places.first { $0[0].utf8.elementsEqual(issuer.url.utf8) }?[1])
+        keysURL: keySources.first { $0[0].utf8.elementsEqual(issuer.url.utf8) }?[1])
     }
     settings.issuerNetworks = try networks(.issuerNetworks)
   }

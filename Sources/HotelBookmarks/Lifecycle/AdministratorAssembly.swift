@@ -5,7 +5,7 @@ import Stores
 struct AdministratorAssembly: Sendable {
   let administrator: Administrator
   private let file: AdministratorFile
-  private let drawn: AdministratorFile.Password?
+  private let generated: AdministratorFile.Password?
 
   /// Reads the password from the file of the settings. Without one it reads the password of the data directory, which
   /// is made at the first start.
@@ -19,7 +19,7 @@ struct AdministratorAssembly: Sendable {
       administrator = try Self.checked {
         () in try Administrator(name: settings.adminName, password: password)
       }
-      drawn = nil
+      generated = nil
     } else {
       // The name is checked first, so that an invalid name does not use up a new password.
       try Self.checked { _ = try UserName(settings.adminName) }
@@ -27,17 +27,17 @@ struct AdministratorAssembly: Sendable {
       administrator = try Self.checked {
         try Administrator(name: settings.adminName, password: password.hash)
       }
-      drawn = password.fresh == nil ? nil : password
+      generated = password.fresh == nil ? nil : password
     }
   }
 
   /// The new password, to be shown once; nil if it was already shown or comes from the operator's file.
-  var freshPassword: Secret? { drawn?.fresh }
+  var freshPassword: Secret? { generated?.fresh }
 
   /// Notes that the password was shown.
   /// - Throws: `ServiceError`; then the next start makes another password.
   func noteShown() throws {
-    if let drawn { try file.noteShown(drawn) }
+    if let generated { try file.noteShown(generated) }
   }
 
   /// Checks that no user has the administrator's name: one of the two could no longer log in.

@@ -58,10 +58,10 @@ package struct BookmarkServer: Sendable {
     let engine = try await FileEngine.open(directory: settings.data, pool: storeThreads)
     let assembly = try await ServiceAssembly(
       settings, connections, engine: engine, pool: LanePool(stores: storeThreads),
-      backups: { BackupDesk(engine: engine, stores: $0) },
+      makeBackups: { StoreBackups(engine: engine, stores: $0) },
       commits: { engine.statistics.commits }, metrics: metrics, logger: logger)
     engine.report(to: metrics)
-    let backups = assembly.backupDesk
+    let backups = assembly.backups
     let router = assembly.http.router()
     await assembly.http.findHealth(logger)
     let operations = try await operations(router)
@@ -73,10 +73,10 @@ package struct BookmarkServer: Sendable {
       HealthService(assembly: assembly, logger: logger),
       KeyService(keys: assembly.keys, logger: logger),
       AdmissionService(admission: assembly.connections.admission, pool: assembly.pool),
-      ControlService(desk: backups, users: assembly.users, logger: logger),
+      ControlService(backups: backups, users: assembly.users, logger: logger),
       SweepService(sweeper: assembly.sweeper),
-      ListUpkeep(lists: assembly.http.lists, logger: logger),
-      ScrubService(desk: backups, logger: logger),
+      ListMaintenanceService(lists: assembly.http.lists, logger: logger),
+      ScrubService(backups: backups, logger: logger),
     ]
     if let operations { services.append(OperationsService(listener: operations)) }
     if let certificates = assembly.connections.certificates {
@@ -86,7 +86,7 @@ package struct BookmarkServer: Sendable {
       configuration: ServiceGroupConfiguration(
         services: services + [
           application,
-          FarewellService(
+          DrainService(
             health: assembly.http.health, delay: .seconds(settings.drainSeconds), logger: logger),
         ],
         gracefulShutdownSignals: [.sigterm, .sigint], logger: logger))
@@ -160,7 +160,7 @@ struct WriteService: Service {
   }
 }
 
-/// The failure of a command in words for the person who started it.
+/// The failure of a command as text for the person who started it.
 package enum StartFailure {
   /// Whether the person has to change the configuration first: exit status 78 of sysexits.h.
   package static func isConfiguration(_ error: any Error) -> Bool {
@@ -174,10 +174,10 @@ package enum StartFailure {
 
   /// The failure as one line.
   package static func line(_ error: any Error) -> String {
-    words(error).split(whereSeparator: \.isNewline).joined(separator: " ")
+    text(of: error).split(whereSeparator: \.isNewline).joined(separator: " ")
   }
 
-  private static func words(_ error: any Error) -> String {
+  private static func text(of error: any Error) -> String {
     switch error {
     case let error as DataDirectoryError: error.reason
     case let error as SettingsError: error.description

@@ -40,7 +40,7 @@ struct HealthService: Service {
 
 /// Reports the stop in `/readyz` at once, and lets the server continue for a while, so that load balancers notice in
 /// time. It is the last service, so it is told first to stop, and the others wait for it.
-struct FarewellService: Service {
+struct DrainService: Service {
   let health: Health
   let delay: Duration
   let logger: Logger

@@ -15,7 +15,7 @@ struct ScrubService: Service {
   /// How often findings are logged: every 5 seconds.
   private static let interval = Duration.seconds(5)
 
-  let desk: BackupDesk
+  let backups: StoreBackups
   let logger: Logger
   /// The rest between two passes.
   var rest = ScrubService.rest
@@ -24,7 +24,7 @@ struct ScrubService: Service {
     await cancelWhenGracefulShutdown {
       await withTaskGroup(of: Void.self) { group in
         group.addTask {
-          while (try? await Task.sleep(for: rest)) != nil { await look() }
+          while (try? await Task.sleep(for: rest)) != nil { await scrub() }
         }
         group.addTask {
           while (try? await Task.sleep(for: Self.interval)) != nil { log() }
@@ -34,13 +34,13 @@ struct ScrubService: Service {
     log()
   }
 
-  private func look() async {
+  private func scrub() async {
     // `log()` logs findings in rows, together with those of requests.
     let reporter = ScrubReporter { _ in
     } progress: { _, _ in
     }
     do {
-      let repair = try await desk.repair(reporter, pause: Self.pause)
+      let repair = try await backups.repair(reporter, pause: Self.pause)
       if repair.damagedStores > 0 {
         logger.error(
           "stores are damaged and can't be opened; verify names them, repair makes them anew",
@@ -55,7 +55,7 @@ struct ScrubService: Service {
   }
 
   private func log() {
-    for finding in desk.engine.takeDamageFound() {
+    for finding in backups.engine.takeDamageFound() {
       logger.error(
         "damage was found", metadata: ["file": "\(finding.file)", "detail": "\(finding.reason)"])
     }

@@ -23,11 +23,11 @@ struct ServiceAssembly: Sendable {
   let connections: ConnectionAssembly
   /// Removes what nobody can use any more.
   let sweeper: Sweeper
-  let users: UserDesk
+  let users: UserCommands
   /// The threads that run requests and the work on stores.
   let pool: LanePool
   /// Makes backups and verifies stores.
-  let backupDesk: BackupDesk
+  let backups: StoreBackups
   private let engine: any StorageEngine
   private let commits: @Sendable () -> Int
   private let search: SearchAssembly
@@ -36,11 +36,11 @@ struct ServiceAssembly: Sendable {
   /// Opens everything in the data directory besides the stores, and creates what is absent.
   /// - Parameter engine: the storage engine; ``close()`` closes it.
   /// - Parameter pool: the threads that run requests.
-  /// - Parameter backups: makes the desk that backs up stores of this engine.
+  /// - Parameter makeBackups: makes what backs up the stores of this engine.
   /// - Parameter commits: returns the number of commits since the engine was opened.
   init(
     _ settings: Settings, _ connections: ConnectionAssembly, engine: any StorageEngine,
-    pool: LanePool, backups: (DatabaseManager) -> BackupDesk,
+    pool: LanePool, makeBackups: (DatabaseManager) -> StoreBackups,
     commits: @escaping @Sendable () -> Int, metrics: PrometheusRegistry, logger: Logger
   ) async throws {
     let now = SystemClock.now
@@ -49,7 +49,7 @@ struct ServiceAssembly: Sendable {
     self.engine = engine
     self.commits = commits
     stores = Self.stores(over: engine, settings)
-    backupDesk = backups(stores)
+    backups = makeBackups(stores)
     let hotels = HotelService(stores: stores, now: now)
     var accountSettings = AccountSettings()
     accountSettings.guestsPerHour = settings.guestsPerHour
@@ -73,7 +73,7 @@ struct ServiceAssembly: Sendable {
       },
       lists: .ofLists, issuerDocuments: IssuerAssembly(settings, logger: logger))
     let lists = ListService(stores: stores, accounts: accounts, hotels: hotels, now: now)
-    users = UserDesk(accounts)
+    users = UserCommands(accounts)
     try await administrator.checkName(accounts)
     try await accounts.prepareNames()
     for failure in try await stores.removeStaged() {
@@ -93,7 +93,7 @@ struct ServiceAssembly: Sendable {
     search = try await SearchAssembly(settings, logger: logger)
     let administration = AdministrationAssembly(
       settings: settings, metrics: metrics, search: search, connections: connections,
-      backups: backupDesk, logger: logger)
+      backups: backups, logger: logger)
     http = HTTPService(
       accounts: accounts, hotels: hotels, lists: lists, search: search.search,
       mirrorSearch: search.mirror, stores: stores, engine: engine,
@@ -189,7 +189,7 @@ struct KeyService: Service {
 
 /// Finishes the work on lists that a commit about their members has left: after the command line has erased an account,
 /// or after a store was full.
-struct ListUpkeep: Service {
+struct ListMaintenanceService: Service {
   /// How often it checks: every 20 seconds.
   private static let interval = Duration.seconds(20)
 

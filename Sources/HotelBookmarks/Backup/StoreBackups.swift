@@ -4,7 +4,7 @@ import SQLiteEngine
 import Stores
 
 /// Makes backups of stores in use, verifies them and repairs them.
-struct BackupDesk: Sendable {
+struct StoreBackups: Sendable {
   /// How many stores are copied at the same time: one is read while others wait for the backup's disk.
   private static let copiesAtOnce = 4
   /// How often an operation on a store is tried if the store is crowded, or is replaced during its copy.
@@ -15,7 +15,7 @@ struct BackupDesk: Sendable {
   let engine: FileEngine
   let stores: DatabaseManager
 
-  /// A desk for stores in use.
+  /// Backups of stores in use.
   init(engine: FileEngine, stores: DatabaseManager) {
     self.engine = engine
     self.stores = stores
@@ -102,7 +102,7 @@ struct BackupDesk: Sendable {
   /// - Parameter visit: returns whether the store is sound.
   /// - Returns: how many stores were not sound.
   func each(
-    _ reporter: ScrubReporter, atOnce: Int = BackupDesk.copiesAtOnce,
+    _ reporter: ScrubReporter, atOnce: Int = StoreBackups.copiesAtOnce,
     _ visit: @escaping @Sendable (StoreName) async throws -> Bool
   ) async throws -> Int {
     let total = try await engine.storeCount()
@@ -157,9 +157,9 @@ struct BackupDesk: Sendable {
       try await writer.add(name, epoch: epoch)
       return true
     } catch let error as ServiceError where Self.isDamage(error) {
-      try await writer.add(missing: name, reason: Self.words(error))
-      let place = BackupManifest.place(of: name)
-      await sum.add(finding: ScrubFinding(file: place, reason: Self.words(error)), reporter)
+      try await writer.add(missing: name, reason: Self.message(of: error))
+      let file = BackupManifest.place(of: name)
+      await sum.add(finding: ScrubFinding(file: file, reason: Self.message(of: error)), reporter)
       return false
     }
   }
@@ -174,8 +174,8 @@ struct BackupDesk: Sendable {
       }
       if let counts { await sum.add(counts) }
     } catch let error as ServiceError where Self.isDamage(error) {
-      let place = engine.place(of: name)
-      await sum.add(finding: ScrubFinding(file: place, reason: Self.words(error)), reporter)
+      let file = engine.place(of: name)
+      await sum.add(finding: ScrubFinding(file: file, reason: Self.message(of: error)), reporter)
     }
   }
 
@@ -206,9 +206,9 @@ struct BackupDesk: Sendable {
     error.code == .damaged || error.code == .integrity
   }
 
-  static func words(_ error: ServiceError) -> String {
-    let words = error.detail.isEmpty ? error.reason : "\(error.reason) (\(error.detail))"
-    return words.split(whereSeparator: \.isNewline).joined(separator: " ")
+  static func message(of error: ServiceError) -> String {
+    let message = error.detail.isEmpty ? error.reason : "\(error.reason) (\(error.detail))"
+    return message.split(whereSeparator: \.isNewline).joined(separator: " ")
   }
 }
 
@@ -235,7 +235,7 @@ actor ScrubSum {
 }
 
 /// Repairing stores in use.
-extension BackupDesk {
+extension StoreBackups {
   /// The result of a repair.
   struct Repair: Sendable {
     /// Stores that were read.
@@ -254,8 +254,8 @@ extension BackupDesk {
       !mending.lost.isEmpty || mending.left > 0 || damagedStores > 0 || incomplete > 0
     }
 
-    /// The result in words.
-    var words: String {
+    /// The result as text.
+    var message: String {
       let damaged =
         damagedStores > 0
         ? ["\(damagedStores) stores can't be mended: restore them from a backup"] : []
@@ -277,17 +277,17 @@ extension BackupDesk {
     let result: Result<Void, any Error>
     do {
       _ = try await each(reporter, atOnce: 1) { name in
-        let place = engine.place(of: name)
+        let file = engine.place(of: name)
         var found = try await repair(name, pause: pause)
         // The slow scrub in the background leaves this to an operator, who may have a more complete backup.
         if case .failure? = found, pause == .zero,
           let salvage = try await salvage(name, on: lane)
         {
-          await sum.add(salvage, place, reporter)
+          await sum.add(salvage, file, reporter)
           found = try await repair(name, pause: pause)
           try await stores.withStore(name, creating: false) { try await $0?.restoreLost() }
         }
-        await sum.add(found, place, reporter)
+        await sum.add(found, file, reporter)
         if pause > .zero { try await Task.sleep(for: pause) }
         return true
       }
@@ -343,18 +343,18 @@ private actor RepairSum {
   init(on lane: Lane) { self.lane = lane }
 
   /// The sum so far.
-  private(set) var repair = BackupDesk.Repair()
+  private(set) var repair = StoreBackups.Repair()
 
   /// Adds a store that was made anew, and reports it.
-  func add(_ salvage: FileEngine.Salvage, _ place: String, _ reporter: ScrubReporter) {
+  func add(_ salvage: FileEngine.Salvage, _ file: String, _ reporter: ScrubReporter) {
     repair.salvaged += 1
     if !salvage.isWhole { repair.incomplete += 1 }
-    reporter.finding(ScrubFinding(file: place, reason: salvage.words))
+    reporter.finding(ScrubFinding(file: file, reason: salvage.words))
   }
 
   /// Adds the findings in a store, and reports them.
   func add(
-    _ found: Result<Mending, ServiceError>?, _ place: String, _ reporter: ScrubReporter
+    _ found: Result<Mending, ServiceError>?, _ file: String, _ reporter: ScrubReporter
   ) {
     switch found {
     case nil: break
@@ -362,12 +362,12 @@ private actor RepairSum {
       repair.stores += 1
       repair.mending += mending
       for reason in mending.words {
-        reporter.finding(ScrubFinding(file: place, reason: reason))
+        reporter.finding(ScrubFinding(file: file, reason: reason))
       }
     case .failure(let error):
       repair.stores += 1
       repair.damagedStores += 1
-      reporter.finding(ScrubFinding(file: place, reason: BackupDesk.words(error)))
+      reporter.finding(ScrubFinding(file: file, reason: StoreBackups.message(of: error)))
     }
   }
 }
