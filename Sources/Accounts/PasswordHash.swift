@@ -85,7 +85,7 @@ package struct PasswordHash: Sendable, Equatable, CustomStringConvertible, Custo
 /// Hashes passwords with scrypt (RFC 7914), a few at once, off Swift's own threads.
 struct PasswordHashing: Sendable {
   private let run: AccountService.BlockingRun
-  private let gate: FairGate
+  private let semaphore: FairSemaphore
   private let parameters: ScryptParameters
 
   /// Hashing with these parameters from now on.
@@ -94,7 +94,7 @@ struct PasswordHashing: Sendable {
     parameters: ScryptParameters
   ) {
     self.run = run
-    gate = FairGate(places: atOnce, seats: waiting)
+    semaphore = FairSemaphore(permits: atOnce, queueLimit: waiting)
     self.parameters = parameters
   }
 
@@ -124,7 +124,7 @@ struct PasswordHashing: Sendable {
   private func derive(
     _ password: [UInt8], salt: [UInt8], _ parameters: ScryptParameters
   ) async throws -> [UInt8] {
-    let key = await gate.pass { _ in
+    let key = await semaphore.withPermit { _ in
       try? await run { PasswordHash.key(of: password, salt: salt, parameters) }
     }
     // Without a place, at the end of the service, or of the memory that the system gives.

@@ -19,7 +19,7 @@ package final class HotelCatalogue: HotelSearching {
 
   private let lanes: LaneGroup
   private let readers: [CatalogueReader]
-  private let gate = FairGate(places: searchesAtOnce, seats: searchesWaiting)
+  private let semaphore = FairSemaphore(permits: searchesAtOnce, queueLimit: searchesWaiting)
   private let limit: Duration
 
   /// A catalogue in `directory`, which must exist before the first call. Opens nothing yet.
@@ -67,7 +67,7 @@ package final class HotelCatalogue: HotelSearching {
   /// - Throws: ``SearchError`` with code `unavailable` if there is no catalogue, or it is damaged, or too many wait;
   ///   `timeout` beyond the limit, or if the task is cancelled.
   package func search(_ query: HotelQuery) async throws(SearchError) -> HotelPage {
-    let page = try await gate.pass { index throws(SearchError) in
+    let page = try await semaphore.withPermit { index throws(SearchError) in
       // Who waited may have gone.
       if Slice.isEnded { throw .interrupted }
       let (reader, limit) = (readers[index], limit)

@@ -58,11 +58,11 @@ struct FairQueue {
       count -= 1
       return entry
     }
-    guard let (place, rank, waits) = Self.next(of: accounts, at: now, sparing: spared) else {
+    guard let (index, rank, waits) = Self.next(of: accounts, at: now, sparing: spared) else {
       return nil
     }
     count -= 1
-    let upper = accounts[place]
+    let upper = accounts[index]
     if waits, rank == .positive { servedBeforeOverdrawn += 1 }
     served = max(served, upper.virtualTime)
     upper.servedAt = now
@@ -71,7 +71,7 @@ struct FairQueue {
     let entry = lower.entries.popFirst()
     if lower !== upper, lower.entries.isEmpty { upper.waitingBelow.removeAll { $0 === lower } }
     if upper.isIdle {
-      accounts.swapAt(place, accounts.count - 1)
+      accounts.swapAt(index, accounts.count - 1)
       accounts.removeLast()
     }
     if let entry, now - entry.since > Self.patience, rank != .positive {
@@ -87,7 +87,7 @@ struct FairQueue {
     if rank == .impatient {
       return upper.waitingBelow.min { $0.waitsSince < $1.waitsSince } ?? upper
     }
-    return next(of: upper.waitingBelow, at: now).map { upper.waitingBelow[$0.place] } ?? upper
+    return next(of: upper.waitingBelow, at: now).map { upper.waitingBelow[$0.index] } ?? upper
   }
 
   /// Moves the entries of an ended request before all others.
@@ -124,10 +124,10 @@ struct FairQueue {
   /// The index of the account to serve next, its rank, and whether an overdrawn account waits.
   private static func next(
     of accounts: [AccountLine], at now: Int64, sparing spared: [AccountLine]? = nil
-  ) -> (place: Int, rank: Rank, waitsOverdrawn: Bool)? {
-    var best: (place: Int, rank: Rank)?
+  ) -> (index: Int, rank: Rank, waitsOverdrawn: Bool)? {
+    var best: (index: Int, rank: Rank)?
     var waits = false
-    for (place, account) in accounts.enumerated() {
+    for (index, account) in accounts.enumerated() {
       var rank = Rank.positive
       if account.settle(at: now) < 0 {
         waits = true
@@ -135,31 +135,31 @@ struct FairQueue {
       }
       if let spared, rank == .overdrawn || spared.contains(where: { $0 === account }) { continue }
       guard let known = best else {
-        best = (place, rank)
+        best = (index, rank)
         continue
       }
       if rank.rawValue < known.rank.rawValue
-        || rank == known.rank && account.virtualTime < accounts[known.place].virtualTime
+        || rank == known.rank && account.virtualTime < accounts[known.index].virtualTime
       {
-        best = (place, rank)
+        best = (index, rank)
       }
     }
-    return best.map { ($0.place, $0.rank, waits) }
+    return best.map { ($0.index, $0.rank, waits) }
   }
 }
 
-/// An entry that waits for a thread of a pool, or for a place of a ``FairGate``.
+/// An entry that waits for a thread of a pool, or for a permit of a ``FairSemaphore``.
 struct PoolEntry {
   /// What the entry runs.
   enum Kind {
     /// A job of a request's task.
     case task(UnownedJob, WorkExecutor)
     /// The first waiting job of an actor.
-    case place(InlineExecutor)
-    /// A task that waits for a place of a ``FairGate``.
-    case gate(UnsafeContinuation<Int?, Never>)
+    case actor(InlineExecutor)
+    /// A task that waits for a permit of a ``FairSemaphore``.
+    case permit(UnsafeContinuation<Int?, Never>)
     /// A task that gave way to others.
-    case turn(UnsafeContinuation<Void, Never>, WorkExecutor)
+    case yielded(UnsafeContinuation<Void, Never>, WorkExecutor)
   }
 
   /// What the entry runs.

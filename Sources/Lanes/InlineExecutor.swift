@@ -9,15 +9,15 @@ import Synchronization
 ///
 /// ```swift
 /// actor Archive {
-///   private let place: InlineExecutor
-///   nonisolated var unownedExecutor: UnownedSerialExecutor { place.asUnownedSerialExecutor() }
-///   nonisolated func size() -> Int? { place.stepIn { assumeIsolated { $0.bytes } } }
+///   private let executor: InlineExecutor
+///   nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
+///   nonisolated func size() -> Int? { executor.stepIn { assumeIsolated { $0.bytes } } }
 /// }
 /// ```
 /// The actor must hold a strong reference to its executor, because `unownedExecutor` does not.
 ///
 /// Unchecked, because the compiler cannot see the lock. Proof: the pointer never changes, and only pthread calls use
-/// what it points to; `jobs` and `isInLine` are used only under the pool's lock; everything else is constant or atomic.
+/// what it points to; `jobs` and `isQueued` are used only under the pool's lock; everything else is constant or atomic.
 package final class InlineExecutor: @unchecked Sendable {
   /// How often ``stepIn(_:)`` tries to get the lock. The attempts take some microseconds, long enough for another short
   /// read to end. A commit takes longer; `stepIn` does not wait for it.
@@ -38,11 +38,11 @@ package final class InlineExecutor: @unchecked Sendable {
   /// The jobs that wait for a thread of the pool, in order.
   var jobs = Deque<Job>()
   /// Whether this executor waits in the pool's queue, or a thread of the pool runs its jobs.
-  var isInLine = false
+  var isQueued = false
   // On the heap, because its address must never change.
-  private let door = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
+  private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
   /// The thread that holds the lock; 0 for none.
-  private let inside = Atomic<UInt>(0)
+  private let owner = Atomic<UInt>(0)
   /// Whether one of its jobs runs or waits for the lock.
   private let isBusy = Atomic<Bool>(false)
 
@@ -54,13 +54,13 @@ package final class InlineExecutor: @unchecked Sendable {
 
   private init(_ home: Home) {
     self.home = home
-    door.initialize(to: pthread_mutex_t())
-    pthread_mutex_init(door, nil)
+    mutex.initialize(to: pthread_mutex_t())
+    pthread_mutex_init(mutex, nil)
   }
 
   deinit {
-    pthread_mutex_destroy(door)
-    door.deallocate()
+    pthread_mutex_destroy(mutex)
+    mutex.deallocate()
   }
 
   /// Runs `body` on the calling thread, isolated to this executor's actor, unless the actor is busy.
@@ -71,11 +71,11 @@ package final class InlineExecutor: @unchecked Sendable {
     for _ in 0..<Self.attempts {
       // Waiting jobs go first; otherwise readers could keep a writer out.
       guard !isBusy.load(ordering: .relaxed) else { return nil }
-      guard pthread_mutex_trylock(door) == 0 else { continue }
-      inside.store(UInt(pthread_self()), ordering: .relaxed)
+      guard pthread_mutex_trylock(mutex) == 0 else { continue }
+      owner.store(UInt(pthread_self()), ordering: .relaxed)
       defer {
-        inside.store(0, ordering: .relaxed)
-        pthread_mutex_unlock(door)
+        owner.store(0, ordering: .relaxed)
+        pthread_mutex_unlock(mutex)
       }
       return body()
     }
@@ -85,12 +85,12 @@ package final class InlineExecutor: @unchecked Sendable {
   /// Runs one of the actor's jobs on the calling thread, which belongs to the lane or the pool.
   func run(_ job: UnownedJob) {
     isBusy.store(true, ordering: .relaxed)
-    pthread_mutex_lock(door)
-    inside.store(UInt(pthread_self()), ordering: .relaxed)
+    pthread_mutex_lock(mutex)
+    owner.store(UInt(pthread_self()), ordering: .relaxed)
     job.runSynchronously(on: asUnownedSerialExecutor())
-    inside.store(0, ordering: .relaxed)
+    owner.store(0, ordering: .relaxed)
     isBusy.store(false, ordering: .relaxed)
-    pthread_mutex_unlock(door)
+    pthread_mutex_unlock(mutex)
   }
 }
 
@@ -98,8 +98,8 @@ extension InlineExecutor: SerialExecutor {
   /// Adds a job to the end of the queue.
   package func enqueue(_ job: consuming ExecutorJob) {
     switch home {
-    case .lane(let lane): lane.enqueue(UnownedJob(job), at: self)
-    case .pool(let pool): pool.enqueue(UnownedJob(job), at: self)
+    case .lane(let lane): lane.enqueue(UnownedJob(job), on: self)
+    case .pool(let pool): pool.enqueue(UnownedJob(job), on: self)
     }
   }
 
@@ -110,11 +110,11 @@ extension InlineExecutor: SerialExecutor {
 
   /// Whether the calling thread is isolated to the actor.
   package func isIsolatingCurrentContext() -> Bool? {
-    inside.load(ordering: .relaxed) == UInt(pthread_self())
+    owner.load(ordering: .relaxed) == UInt(pthread_self())
   }
 
   /// Ends the process unless the calling thread is isolated to the actor, as `SerialExecutor` requires.
   package func checkIsolated() {
-    precondition(isIsolatingCurrentContext() == true, "not in the actor's place")
+    precondition(isIsolatingCurrentContext() == true, "not isolated to the actor")
   }
 }

@@ -44,14 +44,14 @@ package final class Lane: Sendable {
 extension Lane: SerialExecutor {
   /// Adds a job to the end of the queue, and starts the thread if there is none.
   package func enqueue(_ job: consuming ExecutorJob) {
-    enqueue(UnownedJob(job), at: nil)
+    enqueue(UnownedJob(job), on: nil)
   }
 
   /// Adds a job of an actor that has its own ``InlineExecutor`` on this lane.
-  func enqueue(_ job: UnownedJob, at place: InlineExecutor?) {
+  func enqueue(_ job: UnownedJob, on executor: InlineExecutor?) {
     let work = Work.current
     let mustStart = queue.update { queue in
-      queue.jobs.append(Job(job: job, place: place, work: work))
+      queue.jobs.append(Job(job: job, executor: executor, work: work))
       defer { queue.hasThread = true }
       return !queue.hasThread
     }
@@ -87,7 +87,7 @@ extension Lane: SerialExecutor {
 extension Lane {
   private struct Job: Sendable {
     let job: UnownedJob
-    let place: InlineExecutor?
+    let executor: InlineExecutor?
     let work: Work?
   }
 
@@ -135,8 +135,8 @@ extension Lane {
       case .run:
         for next in batch {
           LaneThread.beginJob(for: next.work)
-          if let place = next.place {
-            place.run(next.job)
+          if let inlineExecutor = next.executor {
+            inlineExecutor.run(next.job)
           } else {
             next.job.runSynchronously(on: executor)
           }

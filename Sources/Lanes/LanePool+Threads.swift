@@ -38,7 +38,7 @@ extension LanePool {
   private func next(_ worker: Worker, endsWhenIdle: Bool) -> PoolEntry? {
     pthread_mutex_lock(mutex)
     while true {
-      // More threads than allowed compute after one came back from the disk, or after a processor was lent.
+      // More threads than allowed compute after one came back from the disk, or after a processor was reserved.
       let now = SliceClock.now
       if computing <= allowed, let entry = queue.pop(at: now) {
         lastTurn = (now, now - entry.since)
@@ -100,12 +100,12 @@ extension LanePool {
       LaneThread.beginJob(for: entry.work, on: executor)
       job.runSynchronously(on: executor.asUnownedTaskExecutor())
       LaneThread.endJob()
-    case .place(let place):
-      run(place)
-    case .gate:
-      // Such an entry waits only in the queue of a gate.
+    case .actor(let executor):
+      run(executor)
+    case .permit:
+      // Such an entry waits only in the queue of a semaphore.
       break
-    case .turn(let continuation, let executor):
+    case .yielded(let continuation, let executor):
       let thread = clanes_this_thread()
       LaneThread.beginJob(for: entry.work, on: executor)
       thread.pointee.catches = 1
@@ -124,58 +124,24 @@ extension LanePool {
 
   /// Runs the waiting jobs of an actor, for one slice at most and only jobs of one account. The jobs after the first
   /// find the actor's memory in the processor's cache.
-  private func run(_ place: InlineExecutor) {
+  private func run(_ executor: InlineExecutor) {
     let end = SliceClock.now + Slice.nanoseconds
-    var job = locked { place.jobs.popFirst() }
+    var job = locked { executor.jobs.popFirst() }
     while let present = job {
       LaneThread.beginJob(for: present.work)
-      place.run(present.job)
+      executor.run(present.job)
       LaneThread.endJob()
       job = locked {
-        guard let next = place.jobs.first else {
-          place.isInLine = false
+        guard let next = executor.jobs.first else {
+          executor.isQueued = false
           return nil
         }
         if next.work?.account === present.work?.account, SliceClock.now < end {
-          return place.jobs.popFirst()
+          return executor.jobs.popFirst()
         }
-        push(.place(place), next.work)
+        push(.actor(executor), next.work)
         return nil
       }
     }
-  }
-}
-
-/// A fixed number of lanes that many actors share. A thousand open stores then need only a few threads, and a slow
-/// store delays only the stores on its lane.
-package final class LaneGroup: Sendable {
-  /// The usual number of lanes. It is higher than the number of cores, because a lane mostly waits for the disk, and
-  /// low enough that the lanes' threads leave time to those of the cooperative pool.
-  package static let defaultCount = 16
-
-  private let lanes: [Lane]
-  private let turn = Atomic<UInt64>(0)
-
-  /// Makes `count` lanes (at least 1), named `name-0`, `name-1` and so on.
-  package init(count: Int = LaneGroup.defaultCount, name: String = "lane") {
-    lanes = (0..<max(count, 1)).map { Lane(name: "\(name)-\($0)") }
-  }
-
-  /// How many lanes there are.
-  package var count: Int { lanes.count }
-
-  /// The lane for `hash`: always the same lane for the same hash.
-  package func lane(for hash: UInt64) -> Lane {
-    lanes[Int(hash % UInt64(lanes.count))]
-  }
-
-  /// The next lane in rotation, for work that belongs to no key.
-  package func next() -> Lane {
-    lane(for: turn.wrappingAdd(1, ordering: .relaxed).oldValue)
-  }
-
-  /// Stops every lane after its waiting jobs have run; returns when all threads have ended.
-  package func stop() async {
-    for lane in lanes { await lane.stop() }
   }
 }

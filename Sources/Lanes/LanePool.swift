@@ -52,8 +52,8 @@ package final class LanePool: @unchecked Sendable {
   var queue: FairQueue
   /// How many threads compute, or have been woken to compute.
   var computing = 0
-  /// How many processors are lent to threads outside of the pool.
-  var lent = 0
+  /// How many processors are reserved for threads outside of the pool.
+  var reservedProcessors = 0
   /// When a thread last took an entry, and how long that entry had waited.
   var lastTurn: (at: Int64, waited: Int64) = (0, 0)
   /// How many threads exist or are being started.
@@ -192,20 +192,20 @@ package final class LanePool: @unchecked Sendable {
     return try body()
   }
 
-  /// Lends a processor to a thread outside of the pool: one thread fewer computes until ``takeBack()``.
-  func lend() {
-    locked { lent += 1 }
-    stores?.lend()
+  /// Reserves a processor for a thread outside of the pool: one thread fewer computes until ``releaseProcessor()``.
+  func reserveProcessor() {
+    locked { reservedProcessors += 1 }
+    stores?.reserveProcessor()
   }
 
-  /// Ends ``lend()``.
-  func takeBack() {
+  /// Ends ``reserveProcessor()``.
+  func releaseProcessor() {
     start(
       locked {
-        lent -= 1
+        reservedProcessors -= 1
         return queue.isEmpty ? nil : callWorker()
       })
-    stores?.takeBack()
+    stores?.releaseProcessor()
   }
 
   /// Waits until no work is left, and ends the threads. Work that comes later gets a thread that ends with it.
@@ -242,15 +242,15 @@ extension LanePool {
   }
 
   /// Adds a job of an actor behind the actor's other jobs.
-  func enqueue(_ job: UnownedJob, at place: InlineExecutor) {
+  func enqueue(_ job: UnownedJob, on executor: InlineExecutor) {
     let thread = clanes_this_thread()
     let isOwn = thread.pointee.pool == Unmanaged.passUnretained(self).toOpaque()
     let work = Work.current
     let call: Call? = locked {
-      place.jobs.append(.init(job: job, work: work))
-      guard !place.isInLine else { return nil }
-      place.isInLine = true
-      push(.place(place), work)
+      executor.jobs.append(.init(job: job, work: work))
+      guard !executor.isQueued else { return nil }
+      executor.isQueued = true
+      push(.actor(executor), work)
       return isOwn && queue.count == 1 ? nil : callWorker(for: work)
     }
     start(call)
@@ -260,7 +260,7 @@ extension LanePool {
   func wait(for work: Work) async {
     guard let executor = WorkExecutor.current else { return }
     await withUnsafeContinuation { continuation in
-      enqueue(.turn(continuation, executor), for: work)
+      enqueue(.yielded(continuation, executor), for: work)
     }
   }
 
@@ -282,7 +282,7 @@ extension LanePool {
   enum Call { case wake(Worker), start }
 
   /// How many threads may compute, at least 1. Call it under the lock.
-  var allowed: Int { max(1, processors - lent) }
+  var allowed: Int { max(1, processors - reservedProcessors) }
 
   /// Whether another thread is worth its cost. Call it under the lock.
   var isLate: Bool {

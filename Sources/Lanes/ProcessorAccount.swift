@@ -68,8 +68,8 @@ final class AccountLine: @unchecked Sendable {
     case requests
     /// For the threads that work at stores.
     case stores
-    /// For a place in a ``FairGate``.
-    case gates
+    /// For a permit of a ``FairSemaphore``.
+    case semaphores
   }
 
   /// The line of the parent account; nil on the upper level.

@@ -68,7 +68,7 @@ package final class Work: Sendable {
   package var account: ProcessorAccount { principal.load() ?? address }
 
   /// Sets the account of the principal. Only the first call has an effect.
-  package func belongs(to account: ProcessorAccount) { _ = principal.storeIfNil(account) }
+  package func setPrincipal(_ account: ProcessorAccount) { _ = principal.storeIfNil(account) }
 
   /// The processor time used so far, in nanoseconds.
   package var nanoseconds: Int64 { used.load(ordering: .relaxed) }
@@ -104,7 +104,7 @@ package final class Work: Sendable {
 
   /// Resets the cost. A request that waits for changes calls it when they come, so that the cost of earlier changes
   /// does not count.
-  package func beginAnew() {
+  package func resetCost() {
     used.store(0, ordering: .relaxed)
     moved.store(0, ordering: .relaxed)
   }
@@ -113,7 +113,7 @@ package final class Work: Sendable {
   package var secondsUntilPaid: Int { pool.secondsUntilPositive(account) }
 
   /// Counts bytes that are moved for the request: a request that moves many bytes may cost more.
-  package func moves(bytes: Int) { moved.add(Int64(bytes), ordering: .relaxed) }
+  package func addMovedBytes(_ count: Int) { moved.add(Int64(count), ordering: .relaxed) }
 
   /// Runs a part of a job that belongs to another request, and charges it to that request.
   package static func paying<Value, Failure: Error>(
@@ -123,7 +123,7 @@ package final class Work: Sendable {
   }
 
   /// Runs `body` on a thread that belongs to no pool or lane, and charges its processor time to the request.
-  package static func payingElsewhere<Value, Failure: Error>(
+  package static func chargingOutsidePools<Value, Failure: Error>(
     _ work: Work?, _ body: () throws(Failure) -> Value
   ) throws(Failure) -> Value {
     let begun = clanes_processor_time()

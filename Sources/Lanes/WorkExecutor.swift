@@ -116,8 +116,8 @@ package final class WorkExecutor: TaskExecutor {
 }
 
 /// Replaces a value and returns the former one.
-private func swap<Value>(_ place: inout Value, _ value: Value) -> Value {
-  let former = place
-  place = value
+private func swap<Value>(_ variable: inout Value, _ value: Value) -> Value {
+  let former = variable
+  variable = value
   return former
 }

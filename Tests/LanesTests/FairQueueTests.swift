@@ -8,7 +8,7 @@ import Testing
 
   /// An entry of a request that somebody pays for.
   private func entry(_ account: ProcessorAccount, since: Int64) -> PoolEntry {
-    PoolEntry(kind: .place(InlineExecutor(pool)), work: Work(account, in: pool), since: since)
+    PoolEntry(kind: .actor(InlineExecutor(pool)), work: Work(account, in: pool), since: since)
   }
 
   /// The accounts in the order in which a queue serves them, each of which spends a millisecond at its turn.
@@ -122,38 +122,38 @@ import Testing
     #expect(queue.pop(at: now) == nil)
   }
 
-  @Test func aGateLetsThoseInFirstWhoHaveUsedLeast() async throws {
+  @Test func semaphoreServesFirstWhoHasUsedLeast() async throws {
     let (busy, quiet, third) = (ProcessorAccount(), ProcessorAccount(), ProcessorAccount())
     busy.spend(nanoseconds: ProcessorAccount.capacity / 2)
-    let gate = FairGate(places: 1, seats: 2)
-    let times = await gate.pass { _ in
-      let waiting = await passing(gate, third, pool) {
-        // Both places are taken: whoever comes now waits.
-        let late = Task { [pool] in await self.passes(gate, busy, pool) }
-        while gate.waitingCount < 1 { try? await Task.sleep(for: .milliseconds(1)) }
-        let early = Task { [pool] in await self.passes(gate, quiet, pool) }
-        while gate.waitingCount < 2 { try? await Task.sleep(for: .milliseconds(1)) }
+    let semaphore = FairSemaphore(permits: 1, queueLimit: 2)
+    let times = await semaphore.withPermit { _ in
+      let waiting = await passing(semaphore, third, pool) {
+        // Both permits are taken: whoever comes now waits.
+        let late = Task { [pool] in await self.passes(semaphore, busy, pool) }
+        while semaphore.waitingCount < 1 { try? await Task.sleep(for: .milliseconds(1)) }
+        let early = Task { [pool] in await self.passes(semaphore, quiet, pool) }
+        while semaphore.waitingCount < 2 { try? await Task.sleep(for: .milliseconds(1)) }
         return (late: late, early: early)
       }
-      // One place is free again and the other is not, so one after the other has it.
+      // One permit is free again and the other is not, so one after the other has it.
       return (early: await waiting?.early.value ?? nil, late: await waiting?.late.value ?? nil)
     }
     #expect(try #require(times?.early) < #require(times?.late))
     await pool.stop()
   }
 
-  @Test func thePlaceThatIsKeptIsForWhoHasNobodyInsideAndHasNotOverdrawn() async {
-    let (spender, saver, inside) = (ProcessorAccount(), ProcessorAccount(), ProcessorAccount())
+  @Test func reservedPermitIsForWhoHasNoCallRunningAndHasNotOverdrawn() async {
+    let (spender, saver, holder) = (ProcessorAccount(), ProcessorAccount(), ProcessorAccount())
     spender.spend(nanoseconds: 2 * ProcessorAccount.capacity)
     _ = spender.line(in: .requests).settle(at: SliceClock.now)
-    let gate = FairGate(places: 1, seats: 8)
-    let waiting = await passing(gate, inside, pool) {
-      let overdrawn = Task { [pool] in await self.passes(gate, spender, pool) }
-      while gate.waitingCount < 1 { try? await Task.sleep(for: .milliseconds(1)) }
-      let another = Task { [pool] in await self.passes(gate, inside, pool) }
-      while gate.waitingCount < 2 { try? await Task.sleep(for: .milliseconds(1)) }
-      // Both wait although a place is free, which is this one's.
-      #expect(await self.passes(gate, saver, self.pool) != nil)
+    let semaphore = FairSemaphore(permits: 1, queueLimit: 8)
+    let waiting = await passing(semaphore, holder, pool) {
+      let overdrawn = Task { [pool] in await self.passes(semaphore, spender, pool) }
+      while semaphore.waitingCount < 1 { try? await Task.sleep(for: .milliseconds(1)) }
+      let another = Task { [pool] in await self.passes(semaphore, holder, pool) }
+      while semaphore.waitingCount < 2 { try? await Task.sleep(for: .milliseconds(1)) }
+      // Both wait although a permit is free, which is this one's.
+      #expect(await self.passes(semaphore, saver, self.pool) != nil)
       return (overdrawn, another)
     }
     #expect(await waiting?.0.value != nil)
@@ -162,33 +162,33 @@ import Testing
   }
 
   @Test func oneMoreThanTheSeatsIsTurnedAway() async {
-    let gate = FairGate(places: 1, seats: 1)
-    let waiting = await gate.pass { _ in
-      let second = Task { await gate.pass { _ in true } }
-      while gate.waitingCount < 1 { try? await Task.sleep(for: .milliseconds(1)) }
-      #expect(await gate.pass { _ in true } == nil)
+    let semaphore = FairSemaphore(permits: 1, queueLimit: 1)
+    let waiting = await semaphore.withPermit { _ in
+      let second = Task { await semaphore.withPermit { _ in true } }
+      while semaphore.waitingCount < 1 { try? await Task.sleep(for: .milliseconds(1)) }
+      #expect(await semaphore.withPermit { _ in true } == nil)
       return second
     }
     #expect(await waiting?.value == true)
-    #expect(await gate.pass { _ in true } == true)
+    #expect(await semaphore.withPermit { _ in true } == true)
   }
 
-  @Test func whoHasGoneGetsNoPlace() async {
-    let gate = FairGate(places: 1, seats: 8)
+  @Test func whoHasGoneGetsNoPermit() async {
+    let semaphore = FairSemaphore(permits: 1, queueLimit: 8)
     let account = ProcessorAccount()
-    let waiting = await gate.pass { _ in
-      await passing(gate, ProcessorAccount(), pool) { [pool] in
-        // Both places are taken.
+    let waiting = await semaphore.withPermit { _ in
+      await passing(semaphore, ProcessorAccount(), pool) { [pool] in
+        // Both permits are taken.
         let executor = WorkExecutor(pool, account: account)
         let gone = Task {
           await withTaskExecutorPreference(executor) {
             let work = executor.begin(account)
             defer { executor.finish() }
             let hangUp = Task {
-              while gate.waitingCount < 1 { try? await Task.sleep(for: .milliseconds(1)) }
+              while semaphore.waitingCount < 1 { try? await Task.sleep(for: .milliseconds(1)) }
               work.end(.gone)
             }
-            let outcome = await gate.pass { _ in true }
+            let outcome = await semaphore.withPermit { _ in true }
             await hangUp.value
             return outcome
           }
@@ -199,27 +199,27 @@ import Testing
     }
     let outcome = await (waiting ?? nil)?.value
     #expect(outcome == .some(nil))
-    #expect(await gate.pass { _ in true } == true)
+    #expect(await semaphore.withPermit { _ in true } == true)
     await pool.stop()
   }
 
   /// When a request of this account has passed.
   private func passes(
-    _ gate: FairGate, _ account: ProcessorAccount, _ pool: LanePool
+    _ semaphore: FairSemaphore, _ account: ProcessorAccount, _ pool: LanePool
   ) async -> Int64? {
-    await passing(gate, account, pool) { SliceClock.now }
+    await passing(semaphore, account, pool) { SliceClock.now }
   }
 
-  /// What is done for a request of this account behind a gate.
+  /// What is done for a request of this account behind a semaphore.
   private func passing<Value: Sendable>(
-    _ gate: FairGate, _ account: ProcessorAccount, _ pool: LanePool,
+    _ semaphore: FairSemaphore, _ account: ProcessorAccount, _ pool: LanePool,
     _ body: @Sendable () async -> Value
   ) async -> Value? {
     let executor = WorkExecutor(pool, account: account)
     return await withTaskExecutorPreference(executor) {
       _ = executor.begin(account)
       defer { executor.finish() }
-      return await gate.pass { _ in await body() }
+      return await semaphore.withPermit { _ in await body() }
     }
   }
 }

@@ -5,19 +5,19 @@ import Testing
 
 /// An actor that others may step into.
 private actor Guest {
-  let place: InlineExecutor
+  let executor: InlineExecutor
   private var count = 0
 
-  nonisolated var unownedExecutor: UnownedSerialExecutor { place.asUnownedSerialExecutor() }
+  nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 
-  init(on lane: Lane) { place = InlineExecutor(lane) }
+  init(on lane: Lane) { executor = InlineExecutor(lane) }
 
   /// Counts on the lane.
   func add() { count += 1 }
 
   /// Counts on the caller's thread; nil when the actor is at work.
   nonisolated func addHere() -> Int? {
-    place.stepIn {
+    executor.stepIn {
       assumeIsolated { guest in
         guest.count += 1
         return guest.count

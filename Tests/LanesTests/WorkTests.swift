@@ -76,7 +76,7 @@ import Testing
   @Test func workEndsAtItsLimitUnlessItMovesMuch() async throws {
     let pool = LanePool()
     let reasons = try await request(of: ProcessorAccount(), in: pool) { work in
-      work.moves(bytes: 8 << 20)
+      work.addMovedBytes(8 << 20)
       work.charge(Work.limit)
       let early = work.reason
       work.charge(Work.limit)
@@ -117,7 +117,7 @@ import Testing
     await pool.stop()
   }
 
-  @Test func whoWaitsForTheDiskLendsItsPlace() async {
+  @Test func threadThatWaitsForTheDiskLetsAnotherCompute() async {
     let pool = LanePool(processors: 1, threads: 2)
     let (first, second) = (Counter(in: pool), Counter(in: pool))
     await first.block(until: second)
@@ -138,11 +138,11 @@ import Testing
     let (address, guest) = (ProcessorAccount(), ProcessorAccount())
     let executor = WorkExecutor(pool, account: address)
     await withTaskExecutorPreference(executor) {
-      executor.begin(address).belongs(to: guest)
+      executor.begin(address).setPrincipal(guest)
       executor.finish()
       await Task.yield()
       #expect(executor.hasWaited(on: guest))
-      executor.begin(address).belongs(to: guest)
+      executor.begin(address).setPrincipal(guest)
       guest.spend(nanoseconds: 2 * ProcessorAccount.capacity)
       _ = guest.line(in: .requests).settle(at: SliceClock.now)
       executor.finish()
@@ -178,11 +178,11 @@ import Testing
   @Test func aLentProcessorIsOneThreadFewer() async {
     let pool = LanePool(processors: 2, threads: 2)
     for (lent, allowed) in [(0, 2), (1, 1), (2, 1)] {
-      #expect(pool.locked { pool.lent } == lent)
+      #expect(pool.locked { pool.reservedProcessors } == lent)
       #expect(pool.locked { pool.allowed } == allowed)
-      pool.lend()
+      pool.reserveProcessor()
     }
-    for _ in 0..<3 { pool.takeBack() }
+    for _ in 0..<3 { pool.releaseProcessor() }
     #expect(pool.locked { pool.allowed } == 2)
     await pool.stop()
   }
@@ -202,12 +202,12 @@ import Testing
 
 /// An actor in a pool.
 private actor Counter {
-  private let place: InlineExecutor
+  private let executor: InlineExecutor
   private(set) var value = 0
 
-  nonisolated var unownedExecutor: UnownedSerialExecutor { place.asUnownedSerialExecutor() }
+  nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 
-  init(in pool: LanePool) { place = InlineExecutor(pool) }
+  init(in pool: LanePool) { executor = InlineExecutor(pool) }
 
   func count() { value += 1 }
 

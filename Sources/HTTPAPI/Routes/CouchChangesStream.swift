@@ -55,7 +55,7 @@ struct CouchChangesStream: Sendable {
         query = query.later(than: page)
         if isOver(query, hasRows: !isFirst) { break }
         guard try await isWoken(&writer, &moments) else { break }
-        Work.current?.beginAnew()
+        Work.current?.resetCost()
       } else {
         query = query.after(page)
         guard try await mayContinue(&writer, &moments) else { break }
@@ -156,7 +156,7 @@ struct CouchChangesStream: Sendable {
       if isRows, case .notAllowed = registration.signal.end { throw IncompleteAnswer() }
       registration.signal.beginWrite()
       defer { registration.signal.endWrite() }
-      Work.current?.moves(bytes: piece.readableBytes)
+      Work.current?.addMovedBytes(piece.readableBytes)
       try await writer.write(piece)
     }
   }

@@ -145,7 +145,7 @@ struct ObserverStream: Sendable {
         if try await read(store, of: &observer, to: &writer) { lastEvent = .now }
       }
       if observer.isOver { break }
-      Work.current?.beginAnew()
+      Work.current?.resetCost()
       guard try await isWoken(&writer, by: timeout.map { lastEvent + $0 }) else { break }
       changed = registration.signal.takeChanged()
       // A new store may have the same name.
@@ -219,7 +219,7 @@ struct ObserverStream: Sendable {
       if case .notAllowed = registration.signal.end { return }
       registration.signal.beginWrite()
       defer { registration.signal.endWrite() }
-      Work.current?.moves(bytes: piece.readableBytes)
+      Work.current?.addMovedBytes(piece.readableBytes)
       try await writer.write(piece)
     }
   }

@@ -127,7 +127,7 @@ struct ExportStream: Sendable {
     // The empty write sends the head.
     try await writer.write(ByteBuffer())
     while let bytes = piece {
-      Work.current?.moves(bytes: bytes.count)
+      Work.current?.addMovedBytes(bytes.count)
       try await send(try await Self.packed(bytes, by: packer), to: &writer)
       piece = try await export.next()
     }

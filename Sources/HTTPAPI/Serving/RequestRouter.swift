@@ -105,7 +105,7 @@ package struct RequestRouter: HTTPResponder {
   private func principal(of call: Call, _ work: Work?) async throws -> Principal? {
     guard let principal = try await authentication.principal(of: call) else { return nil }
     if let processors, let work {
-      work.belongs(to: processors.account(of: principal, at: work.account))
+      work.setPrincipal(processors.account(of: principal, at: work.account))
     }
     return principal
   }

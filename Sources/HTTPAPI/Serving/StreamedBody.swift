@@ -41,7 +41,7 @@ struct StreamedBody: AsyncSequence, Sendable {
         case .identity: try await pieces.next().map { Array($0.readableBytesView) }
         case .gzip: try await unpacked()
         }
-      if let bytes { Work.current?.moves(bytes: bytes.count) }
+      if let bytes { Work.current?.addMovedBytes(bytes.count) }
       return bytes
     }
 

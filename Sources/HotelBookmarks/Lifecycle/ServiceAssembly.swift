@@ -66,7 +66,7 @@ struct ServiceAssembly: Sendable {
       settings: accountSettings, now: now,
       hashing: { work in
         let payer = Work.current
-        return try await threads.runIfActive { Work.payingElsewhere(payer, work) }
+        return try await threads.runIfActive { Work.chargingOutsidePools(payer, work) }
       },
       adoptGuest: { guest, user in
         try await hotels.adopt(guest: .guest(guest), into: .user(user)).isWhole
