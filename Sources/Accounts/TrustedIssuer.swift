@@ -1,36 +1,35 @@
-/// Somebody else whose ID tokens are exchanged for tokens of ours: an OpenID provider that the configuration
-/// names.
+/// An OpenID provider that the configuration names. Its ID tokens are exchanged for the service's tokens.
 package struct TrustedIssuer: Sendable, Equatable {
-  /// Its `iss`, compared byte for byte.
+  /// The issuer's `iss`, compared byte by byte.
   package let url: String
-  /// The client ids of the operator's own apps: for whom its tokens must be (`aud`, `azp`).
+  /// The client ids of the operator's own apps. An ID token must be for them (`aud`, `azp`).
   package let audiences: [String]
-  /// Where its key set is; nil to find that out from its discovery document.
+  /// The URL of its key set; nil to take it from its discovery document.
   package let keysURL: String?
 
-  /// An issuer by its parts.
+  /// Makes an issuer.
   package init(url: String, audiences: [String], keysURL: String? = nil) {
     self.url = url
     self.audiences = audiences
     self.keysURL = keysURL
   }
 
-  /// Where its discovery document is (OpenID Connect Discovery 1.0, section 4).
+  /// The URL of its discovery document (OpenID Connect Discovery 1.0, section 4).
   var discoveryURL: String {
     let base = url.utf8.last == UInt8(ascii: "/") ? String(url.dropLast()) : url
     return base + "/.well-known/openid-configuration"
   }
 }
 
-/// Gets the documents of token issuers, over whatever they come. An adapter implements it.
+/// The port that fetches the documents of token issuers.
 package protocol IssuerDocuments: Sendable {
-  /// The bytes of a document, within bounds on size and time, from no other place than the URL.
-  /// - Parameter url: the issuer's own, as configured, or what its discovery document names.
+  /// Fetches a document from exactly this URL, within limits on size and time.
+  /// - Parameter url: the configured URL of the issuer, or the one in its discovery document.
   /// - Throws: `issuerUnavailable`.
   func document(
     at url: String, of issuer: TrustedIssuer
   ) async throws -> [UInt8]
 
-  /// Takes note that an issuer's keys could not be had, for the operator.
+  /// Reports to the operator that an issuer's keys could not be fetched.
   func failed(_ error: any Error, of issuer: TrustedIssuer)
 }

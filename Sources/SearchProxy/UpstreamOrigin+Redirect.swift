@@ -1,11 +1,9 @@
 extension UpstreamOrigin {
-  /// The URL that a `Location` (RFC 9110 section 10.2.2) names, if it stays on this origin; nil for
-  /// another scheme, host or port, user information, a relative path, and bytes that no URL may
-  /// have.
+  /// The URL in a `Location` header (RFC 9110 section 10.2.2), if it stays on this origin; nil for another scheme,
+  /// host or port, user information, a relative path, and bytes that a URL can't contain.
   ///
-  /// Only absolute URLs and paths with a slash first are understood: that is what Flask sends to
-  /// add its slash at the end, and a path that must be resolved against another is one more way to
-  /// be led astray.
+  /// Only absolute URLs and paths that start with a slash are supported, because Flask sends these to add its slash
+  /// at the end. Resolving relative paths would add a way to redirect requests elsewhere.
   func redirect(to location: String) -> String? {
     let bytes = location.utf8
     guard bytes.allSatisfy({ (0x21...0x7E).contains($0) && $0 != UInt8(ascii: "\\") }) else {

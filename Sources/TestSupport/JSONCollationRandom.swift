@@ -1,6 +1,7 @@
 package import JSON
 
-/// Reproducible random JSON (SplitMix64), small and of few letters so that values often meet.
+/// Reproducible random JSON (SplitMix64). The values are small and use few letters, so that equal ones are
+/// frequent.
 package struct JSONCollationRandom: RandomNumberGenerator {
   private var state: UInt64
 
@@ -18,17 +19,17 @@ package struct JSONCollationRandom: RandomNumberGenerator {
     return bits ^ (bits >> 31)
   }
 
-  /// A number from 0 to one less than another.
+  /// A random number from 0 to `end` - 1.
   package mutating func below(_ end: Int) -> Int {
     Int.random(in: 0..<end, using: &self)
   }
 
-  /// One of some things.
+  /// A random element.
   package mutating func one<Element>(of all: [Element]) -> Element {
     all[below(all.count)]
   }
 
-  /// A value of at most so many levels.
+  /// A value with at most `depth` levels of nesting.
   package mutating func value(depth: Int = 3) -> JSONValue {
     switch below(depth > 0 ? 9 : 6) {
     case 0: return .null
@@ -43,7 +44,7 @@ package struct JSONCollationRandom: RandomNumberGenerator {
     }
   }
 
-  /// A number, often an equal one written in another way.
+  /// A random number. Equal numbers often have different spellings.
   package mutating func number() -> JSONValue {
     let sign = one(of: ["", "-"])
     let digits = one(of: ["0", "1", "2", "10", "12", "100", "9007199254740993", "9007199254740992"])
@@ -52,7 +53,7 @@ package struct JSONCollationRandom: RandomNumberGenerator {
     return JSONNumber(text: sign + digits + fraction + exponent).map { .number($0) } ?? 0
   }
 
-  /// Up to four characters that collations treat in particular ways.
+  /// A text of up to four characters that need special handling in collations.
   package mutating func text() -> String {
     let known = Array(
       "aaabABlzZ09 -·eéß\u{301}\u{0}\u{1}\u{AD}\u{E01}\u{E40}\u{FFFE}\u{FFFF}\u{1F3E8}"
@@ -63,7 +64,7 @@ package struct JSONCollationRandom: RandomNumberGenerator {
   }
 }
 
-/// A value as the root of a text of its own.
+/// A value as the root of a JSON text.
 package func node(_ value: JSONValue) throws -> JSONNode {
   try ParsedJSON(value.bytes, limits: .request).root
 }
