@@ -1,23 +1,13 @@
 package import JSON
 
-/// Reproducible random JSON (SplitMix64). The values are small and use few letters, so that equal ones are
-/// frequent.
+/// Reproducible random JSON. The values are small and use few letters, so that equal ones are frequent.
 package struct JSONCollationRandom: RandomNumberGenerator {
-  private var state: UInt64
+  private var generator: SeededGenerator
 
   /// The same seed gives the same values.
-  package init(seed: UInt64) {
-    state = seed
-  }
+  package init(seed: UInt64) { generator = SeededGenerator(seed: seed) }
 
-  /// The next 64 random bits.
-  package mutating func next() -> UInt64 {
-    state &+= 0x9E37_79B9_7F4A_7C15
-    var bits = state
-    bits = (bits ^ (bits >> 30)) &* 0xBF58_476D_1CE4_E5B9
-    bits = (bits ^ (bits >> 27)) &* 0x94D0_49BB_1331_11EB
-    return bits ^ (bits >> 31)
-  }
+  package mutating func next() -> UInt64 { generator.next() }
 
   /// A random number from 0 to `end` - 1.
   package mutating func below(_ end: Int) -> Int {
