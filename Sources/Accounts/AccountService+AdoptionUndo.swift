@@ -2,12 +2,13 @@ import Documents
 import JSON
 package import Stores
 
-/// Undoing what was taken over from a guest: one thing in two stores. It is noted before it begins and until it is
-/// done, so that what a stop cuts off is finished at the next start.
+/// Undoing an adoption, which changes two stores. A record of it is stored before it begins and removed when it is
+/// complete, so that the next start finishes an interrupted undo.
 extension AccountService {
-  /// Takes back what came from a guest, and erases the guest's store.
-  /// - Parameter takeBack: takes it out of the user's store; safe to repeat.
-  /// - Throws: what `takeBack` throws; the stores' errors, after which it is finished by asking again or at the next start.
+  /// Undoes the adoption of a guest's data and erases the guest's store.
+  /// - Parameter takeBack: removes the data from the user's store; can be repeated safely.
+  /// - Throws: what `takeBack` throws; the stores' errors. After an error, another call or the next start finishes
+  ///   the undo.
   package func undoAdoption(
     of guest: AccountID, by person: Principal, _ takeBack: () async throws -> Void
   ) async throws {
@@ -18,9 +19,9 @@ extension AccountService {
     try await finishUndo(of: guest, by: account, id: person.id, takeBack)
   }
 
-  /// Finishes what was being undone when the service stopped; once at every start.
-  /// - Parameter takeBack: takes what came from a guest out of a user's store.
-  /// - Returns: what could not be done.
+  /// Finishes the undos that were interrupted when the service stopped. Runs once at every start.
+  /// - Parameter takeBack: removes a guest's data from a user's store.
+  /// - Returns: the failures.
   /// - Throws: the system store's errors.
   package func finishUndos(
     _ takeBack: (_ guest: AccountID, _ user: AccountID) async throws -> Void
@@ -43,7 +44,7 @@ extension AccountService {
     _ takeBack: () async throws -> Void
   ) async throws {
     do { try await takeBack() } catch {
-      // There is nothing to take back, or it is too late.
+      // There is nothing to undo, or the time for it is over.
       if Self.isRefusal(error) {
         try await WriteReceipt.aside { try await accounts.dropUndo(of: guest) }
       }
@@ -59,32 +60,32 @@ extension AccountService {
   }
 }
 
-/// The note that something is being undone: the local document `adoption-undo/<guest>`, `{"user","account"}`, the account by
-/// its document, which does not spell a name out.
+/// The record of an undo in progress: the local document `adoption-undo/<guest>`, `{"user","account"}`. `account`
+/// is the id of the account's document, which does not reveal the user name.
 enum UndoNote {
   private static let prefix = "adoption-undo/"
 
   static func id(of guest: AccountID) -> LocalID { LocalID(receipt: prefix + guest.text) }
 
-  /// All of them.
+  /// The ids of all records.
   static let range = DocumentRange(
     start: LocalID(receipt: prefix).text, end: LocalID(receipt: "adoption-undo0").text)
 
-  /// The guest whom a note is on.
+  /// The guest of a record.
   static func guest(of id: LocalID) -> AccountID? {
     AccountID(String(decoding: id.text.utf8.suffix(32), as: UTF8.self))
   }
 }
 
 extension AccountStore {
-  /// Something that was being undone.
+  /// An undo in progress.
   struct BegunUndo: Sendable {
     let guest: AccountID
     let account: DocumentID
     let user: AccountID
   }
 
-  /// Notes that what came from a guest is to be taken back; nothing where the guest is not that user's.
+  /// Records that a guest's data is to be removed again. Does nothing when that user has not adopted the guest.
   fileprivate func noteUndo(
     of guest: AccountID, by account: DocumentID, id: AccountID
   ) async throws {
@@ -126,9 +127,10 @@ extension AccountStore {
     return try root(of: claim.body)["user"]?.stringEquals(user.text) ?? false
   }
 
-  /// Takes a guest back out of an account, notes that the guest's store is to be erased, and forgets the note that this is
-  /// to be done.
-  /// - Returns: whether the store is to be erased; false for a guest who is not that user's, or is erased already.
+  /// Removes a guest from an account, records that the guest's store is to be erased, and deletes the record of the
+  /// undo.
+  /// - Returns: whether the store is to be erased; false when that user has not adopted the guest, or the store is
+  ///   erased already.
   fileprivate func endAdopted(
     _ guest: AccountID, by userID: DocumentID, id: AccountID
   ) async throws -> Bool {
@@ -137,7 +139,7 @@ extension AccountStore {
     return try await update(loading: [userID, guestID, AccountKeys.erasure(store)]) {
       changes -> Bool in
       guard try Self.isTaken(guest, by: id, in: changes.view) else {
-        // An erasure that failed before is done now.
+        // An erasure that failed before is repeated now.
         return try changes.view.document(AccountKeys.erasure(store)).map { !$0.isDeleted } ?? false
       }
       changes.write(LocalEdit(UndoNote.id(of: guest), nil))

@@ -4,12 +4,12 @@ package import IPAddresses
 import Stores
 
 extension AccountService {
-  /// Exchanges an ID token of another issuer for a session of ours, once. The issuer and its subject are who
-  /// somebody is: never a name or an e-mail address. Whoever comes for the first time gets an account.
-  /// - Parameter guestToken: the token of a guest whose bookmarks join the account's, exactly once.
-  /// - Parameter bearer: the token that the request came with; a guest's counts as `guestToken`.
-  /// - Throws: `invalidToken` in the same words whatever is wrong, `lockedOut`, `tooMany`, `issuerUnavailable`;
-  ///   for the guest's token also `expiredToken`, `guestSpent`.
+  /// Exchanges another issuer's ID token for a session of the service. Each ID token is accepted once. The issuer
+  /// and its subject identify the user; a name or an e-mail address never does. A new user gets an account.
+  /// - Parameter guestToken: the token of a guest whose bookmarks the account adopts, exactly once.
+  /// - Parameter bearer: the token of the request itself; a guest's counts as `guestToken`.
+  /// - Throws: `invalidToken` with the same message for every defect of the token, `lockedOut`, `tooMany`,
+  ///   `issuerUnavailable`; for the guest's token also `expiredToken`, `guestSpent`.
   package func exchange(
     idToken: Secret, guestToken: String?, bearer: String?, from address: ClientAddress
   ) async throws -> Session {
@@ -32,20 +32,20 @@ extension AccountService {
     case .usedToken: throw ServiceError.invalidToken("an ID token that was exchanged before")
     case .guestSpent: throw ServiceError.guestSpent
     }
-    // The claim is stored: what fails here is done at the next log-in.
+    // The claim is stored. If this fails, the next log-in completes it.
     for left in user.adopting { try? await carry(left, into: user.id, name) }
     return try tokens.issue(.user, user.id, name: name.text, epoch: user.epoch, at: now())
   }
 
-  /// A user who is not stored yet.
+  /// A new user that is not stored yet.
   func newUser(adopting guests: [AccountID] = []) -> UserDocument {
     var generator = SystemRandomNumberGenerator()
     return UserDocument(
       id: .random(using: &generator), epoch: 1, createdAt: now().rfc3339, adopting: guests)
   }
 
-  /// Checks what the token says before anybody is asked for keys, then the signature.
-  /// - Returns: the first moment at which the token would be refused for its age.
+  /// Checks the token's claims before any key is fetched, and then its signature.
+  /// - Returns: the time from which on the token would be refused for its age.
   private func verify(
     _ token: IDToken, from address: ClientAddress
   ) async throws -> Timestamp {
@@ -63,7 +63,7 @@ extension AccountService {
       lockouts.end(attempt, .unknown, at: uptime())
       throw error
     }
-    // A key that is unknown today may be known in half a minute: that is nobody's guess.
+    // An unknown key may become known with the next fetch. It does not count as a wrong guess.
     let isGood = key.map { $0.isSignature(token.signature, of: token.signed) }
     lockouts.end(attempt, isGood.map { $0 ? .right : .wrong } ?? .unknown, at: uptime())
     guard isGood ?? false else {

@@ -3,8 +3,8 @@ package import IPAddresses
 package import Stores
 
 extension AccountService {
-  /// Logs somebody in.
-  /// - Parameter guestToken: the token of a guest whose bookmarks join the account's, exactly once.
+  /// Logs a user or the administrator in.
+  /// - Parameter guestToken: the token of a guest whose bookmarks the account adopts, exactly once.
   /// - Throws: `badCredentials`, `lockedOut`, `tooMany`, `hashingBusy`; for the guest's token
   ///   `invalidToken`, `expiredToken`, `guestSpent`.
   package func logIn(
@@ -15,7 +15,7 @@ extension AccountService {
     let user = try await verified(username, password, from: address)
     if user.kind == .user {
       if let guest { try await adopt(guest, into: user) }
-      // What an earlier failure left to be done must not keep anybody from logging in.
+      // An adoption that failed before must not prevent a log-in.
       for left in user.adopting where left != guest {
         try? await carry(left, into: user.id, user.name)
       }
@@ -23,8 +23,8 @@ extension AccountService {
     return try tokens.issue(user.kind, user.id, name: user.name.text, epoch: user.epoch, at: now())
   }
 
-  /// Who a name and a password are, for HTTP's Basic scheme (RFC 7617). A password that was right is
-  /// believed for a minute.
+  /// Authenticates a name and a password, for HTTP's Basic scheme (RFC 7617). A verified password is accepted again
+  /// for one minute without hashing.
   /// - Throws: `badCredentials`, `lockedOut`, `tooMany`, `hashingBusy`.
   package func authenticate(
     username: String, password: Secret, from address: ClientAddress
@@ -64,7 +64,7 @@ extension AccountService {
   private func verify(
     _ name: UserName, _ password: [UInt8], from address: ClientAddress
   ) async throws -> VerifiedUser {
-    // However wide its letters are written, attempts at one name are counted together.
+    // Attempts with wide or narrow spellings of a name are counted together.
     let attempt = Lockouts.Key(name: name.widthMapped ?? name, address: address)
     try lockouts.begin(attempt, at: uptime())
     let user: VerifiedUser?
@@ -80,8 +80,8 @@ extension AccountService {
     return user
   }
 
-  /// Whose name and password these are; one hash is computed whoever it is, and whether there is anybody
-  /// or not.
+  /// The user of a name and a password; nil when they are wrong. Exactly one hash is computed in every case, also
+  /// for an unknown name.
   private func match(
     _ name: UserName, _ password: [UInt8]
   ) async throws -> VerifiedUser? {
@@ -97,7 +97,7 @@ extension AccountService {
       return nil
     }
     if hashing.isOutdated(stored), let hash = try? await hashing.hash(password) {
-      // The old hash is as right as the new one: failing to replace it is nobody's failure.
+      // The old hash is as valid as the new one, so a failure to replace it is ignored.
       try? await accounts.rehash(known.name ?? name, known, hash)
     }
     return VerifiedUser(
@@ -107,11 +107,11 @@ extension AccountService {
 }
 
 extension AccountService {
-  /// Gives somebody the password that they choose; every other session of theirs ends.
-  /// - Parameter current: the password until now, which proves that nobody else holds the session.
-  /// - Returns: a new token of the same session; nil where a password is the request's own proof.
-  /// - Throws: `noPassword` for who has none here; `invalidPassword`, `badCredentials`, `lockedOut`, `tooMany`,
-  ///   `hashingBusy`; the store's errors.
+  /// Changes a user's password. All other sessions of the user end.
+  /// - Parameter current: the present password. It proves that the session is not in other hands.
+  /// - Returns: a new token of the same session; nil when the request was authenticated by a password.
+  /// - Throws: `noPassword` for a principal without a password here; `invalidPassword`, `badCredentials`,
+  ///   `lockedOut`, `tooMany`, `hashingBusy`; the store's errors.
   package func changePassword(
     of person: Principal, from current: Secret, to password: Secret, at address: ClientAddress
   ) async throws -> IssuedToken? {
@@ -129,8 +129,8 @@ extension AccountService {
     ).token
   }
 
-  /// A token with which a user chooses another password, once and within a day, for the command line: who handed it
-  /// over answers for who it was given to.
+  /// A token with which a user chooses another password, once and within a day. For the command line. The operator
+  /// is responsible for giving it to the right person.
   /// - Throws: `invalidName`, `unknownUser`.
   package func passwordReset(for username: String) async throws -> IssuedToken {
     let name = try UserName(username)
@@ -144,7 +144,8 @@ extension AccountService {
     ).token
   }
 
-  /// Gives the user of such a token another password; every session of theirs ends, and with it every such token.
+  /// Changes the password of the user of such a token. All sessions of the user end, and all such tokens become
+  /// invalid.
   /// - Throws: `invalidToken`, `expiredToken`, `invalidPassword`, `tooMany`, `hashingBusy`; the store's errors.
   package func resetPassword(
     with token: String, to password: Secret, at address: ClientAddress
@@ -182,8 +183,8 @@ extension AccountService {
 }
 
 extension AccountService {
-  /// Makes a user and logs them in.
-  /// - Parameter guest: who asks, where a token proved it; a guest's bookmarks become the user's.
+  /// Creates a user and logs them in.
+  /// - Parameter guest: the principal of the request, if there is one. A guest's bookmarks become the user's.
   /// - Throws: `invalidName`, `invalidPassword`, `taken`, `guestSpent`, `tooMany`, `hashingBusy`.
   package func signUp(
     username: String, password: Secret, guest: Principal?, from address: ClientAddress
@@ -193,12 +194,12 @@ extension AccountService {
     try passwordRate.take(address, at: uptime())
     let adopted = guest.flatMap { $0.kind == .guest ? $0.id : nil }
     let user = try await create(name, password, adopting: adopted)
-    // The claim is stored with the account: what fails here is done at the next log-in.
+    // The claim is stored with the account. If this fails, the next log-in completes it.
     if let adopted { try? await carry(adopted, into: user.id, name) }
     return try tokens.issue(.user, user.id, name: name.text, epoch: user.epoch, at: now())
   }
 
-  /// Makes a user, for the command line.
+  /// Creates a user, for the command line.
   /// - Throws: `invalidName`, `invalidPassword`, `taken`, `hashingBusy`.
   package func addUser(
     username: String, password: Secret
@@ -208,7 +209,7 @@ extension AccountService {
     return try await create(name, password, adopting: nil).id
   }
 
-  /// Gives a user another password, for the command line; every session of theirs ends.
+  /// Changes a user's password, for the command line. All sessions of the user end.
   /// - Throws: `invalidName`, `invalidPassword`, `unknownUser`, `hashingBusy`.
   package func changePassword(
     username: String, password: Secret
@@ -222,7 +223,7 @@ extension AccountService {
     proofs.end { $0.id == user.id }
   }
 
-  /// The account of a name, for a list's members; nil when nobody has it.
+  /// The account with a user name, for the members of lists; nil when there is none.
   /// - Throws: the store's errors.
   package func accountID(
     ofUser username: String
@@ -234,7 +235,7 @@ extension AccountService {
   private func create(
     _ name: UserName, _ password: Secret, adopting guest: AccountID?
   ) async throws -> UserDocument {
-    // Looking first spares the hash; the transaction decides.
+    // This check saves the time of the hash. The transaction decides.
     guard settings.administrator?.isTaken(for: name) != true, try await accounts.user(name) == nil
     else {
       throw ServiceError.taken
@@ -250,8 +251,8 @@ extension AccountService {
 }
 
 extension AccountService {
-  /// Who a bearer token proves. A token that was verified lately costs one hash and one look-up; the first
-  /// time also a signature and two or three reads of the system store.
+  /// Authenticates a bearer token. A token that was recently verified costs one hash and one look-up. The first
+  /// time also costs a signature and two or three reads of the system store.
   /// - Throws: `invalidToken`, `expiredToken`, `guestSpent`; the store's errors.
   package func authenticate(
     bearer token: String
@@ -274,8 +275,9 @@ extension AccountService {
     return verified.principal
   }
 
-  /// Whether a principal proved earlier still is one, for what lives longer than a request: a feed asks
-  /// every second. Reads the store only after something was logged out or erased.
+  /// Whether a principal that was authenticated earlier is still valid. For work that lives longer than a request:
+  /// a feed asks every second. Reads the store only after a proof has ended, for example by a log-out or an
+  /// erasure.
   /// - Throws: the store's errors.
   package func isStillGood(_ principal: Principal) async throws -> Bool {
     let now = now()
@@ -288,9 +290,10 @@ extension AccountService {
     return true
   }
 
-  /// A token that goes on with the same session, when a day or more of the present one is gone; nil when
-  /// it is too early, or when a password was the proof. To be asked of a principal that was authenticated
-  /// for this request. That a guest was here is noted first: what is not noted is not renewed.
+  /// A new token of the same session, when the present token is at least ``AccountSettings/renewalAge`` old; nil
+  /// when it is younger, when the principal was authenticated by a password, and after a failure. The caller must
+  /// have authenticated the principal for this request. A guest's use is recorded first: without the record the
+  /// token is not renewed.
   package func renewed(_ principal: Principal) async -> IssuedToken? {
     guard let session = principal.tokenID, let end = principal.expiresAt else { return nil }
     let now = now()
@@ -307,12 +310,12 @@ extension AccountService {
     }
   }
 
-  /// Ends a session: its token and every renewal of it, durably and in this process at once. Nothing to
-  /// do where a password was the proof.
+  /// Ends a session: its token and all renewals become invalid, durably and in this process at once. Does nothing
+  /// when the principal was authenticated by a password.
   /// - Throws: the store's errors.
   package func logOut(_ principal: Principal) async throws {
     guard let session = principal.tokenID else { return }
-    // The last renewal may have been made just now; the skew counts once on either side.
+    // The last renewal may have been issued just now. The skew applies on both sides.
     let longest = tokens.lifetime(of: principal.kind) + 2 * settings.skew
     try await accounts.revoke(session, forgottenAt: now().adding(seconds: longest))
     proofs.end { $0.tokenID == session }

@@ -3,27 +3,27 @@ import JSON
 import Lanes
 package import Stores
 
-/// Removing what nobody can use any more. Each call is a small piece of it; whoever calls sees to the pace.
+/// Removing data that nobody can use any more. Each call does a small part. The caller decides how fast it goes.
 extension AccountService {
-  /// How far sweeping has come.
+  /// The stored progress of the sweep.
   /// - Throws: the system store's errors.
   package func sweepState() async throws -> SweepState {
     try await accounts.sweepState(at: now())
   }
 
-  /// Notes how far sweeping has come, durably; makes the system store if there is none.
+  /// Stores the progress of the sweep durably. Creates the system store if there is none.
   /// - Throws: the system store's errors.
   package func save(_ state: SweepState) async throws {
     try await accounts.save(state)
   }
 
-  /// The guests whose bookmarks are on their way into an account. Reads every account.
+  /// The guests whose adoption by an account is not complete. Reads every account.
   /// - Throws: the system store's errors.
   package func guestsOnTheirWay() async throws -> Set<AccountID> {
     try await accounts.guestsOnTheirWay()
   }
 
-  /// The guests among some stores that need not be looked at now, by the notes of earlier rounds. One read for all.
+  /// The guests whose stores need not be checked now, according to earlier rounds. One read for all.
   /// - Parameter names: stores of one namespace, in the order of their keys.
   /// - Throws: the system store's errors.
   package func restingGuests(among names: [StoreName]) async throws -> Set<StoreName> {
@@ -35,7 +35,7 @@ extension AccountService {
     }
   }
 
-  /// Notes until when guests' stores need not be looked at. One commit for all.
+  /// Records until when guests' stores need not be checked. One commit for all.
   /// - Throws: the system store's errors.
   package func rest(_ guests: [AccountID: Timestamp]) async throws {
     guard !guests.isEmpty else { return }
@@ -44,9 +44,9 @@ extension AccountService {
     }
   }
 
-  /// Erases a guest's store if no token can lead to it any more: when the guest was last here so long ago as a token
-  /// lives, and no account waits for what is in it. One that is in use stays in any case.
-  /// - Parameter onTheirWay: the guests for whom an account waits.
+  /// Erases a guest's store if no valid token can exist for it: the guest's last use is longer ago than a token is
+  /// valid, and no account is adopting the guest. A store that is in use is never erased.
+  /// - Parameter onTheirWay: the guests whose adoption by an account is not complete.
   /// - Throws: the stores' errors.
   package func sweep(
     guest id: AccountID, by state: SweepState, onTheirWay: Set<AccountID>
@@ -54,7 +54,8 @@ extension AccountService {
     let name = StoreName.guest(id)
     guard !accounts.stores.isInUse(name) else { return .kept(until: nil) }
     let (isOver, keeping) = (isOver(state), settings.guestKeeping)
-    // A wall clock that went back must not make a new store look old once it is right again.
+    // When the wall clock was set back, the later time is used. Otherwise a new store would look old once the clock
+    // is right again.
     let moment = max(now(), state.clock.time)
     guard let used = try await accounts.lastUse(of: id, noting: moment) else {
       return .kept(until: nil)
@@ -70,10 +71,10 @@ extension AccountService {
     return try await accounts.stores.erase(name, isNoted: false) ? .erased : .kept(until: nil)
   }
 
-  /// Removes some of the system store's notes that nothing needs any more: tombstones of accounts and of erasures; and
-  /// what became of guests, once their tokens are too old and their stores are gone.
-  /// - Parameter last: where the call before ended; nil at first.
-  /// - Returns: what went and was left, and where to go on; nil when all are looked at.
+  /// Removes records of the system store that are no longer needed: tombstones of accounts and of erasures, and the
+  /// records of former guests whose tokens are too old and whose stores are gone.
+  /// - Parameter last: the end of the previous call; nil for the first.
+  /// - Returns: what was removed and what was left, and where to continue; nil when all records were checked.
   /// - Throws: the stores' errors.
   package func sweepNotes(
     after last: String?, by state: SweepState, onTheirWay: Set<AccountID>
@@ -84,7 +85,7 @@ extension AccountService {
     var notes: [DocumentID] = []
     for id in walk.found.notes {
       guard let guest = AccountKeys.guest(of: id), !onTheirWay.contains(guest) else { continue }
-      // The note is what leads from an account to the store.
+      // While the store exists, the record is the only link from an account to it.
       let isGone = try await accounts.stores.visit(.guest(guest)) { store in
         store == nil
       }
@@ -96,40 +97,40 @@ extension AccountService {
     return (remains, walk.isFull ? walk.last : nil)
   }
 
-  /// Whether no token can be left of a guest who was last here at a moment.
+  /// Whether a guest whose last use was at a given time can have no valid token any more.
   private func isOver(_ state: SweepState) -> @Sendable (Timestamp) -> Bool {
     let (now, seconds) = (now(), settings.guestKeeping)
     return { state.clock.isOver($0, for: seconds, at: now) }
   }
 }
 
-/// What a look at a guest's store has come to.
+/// The result of checking a guest's store.
 package enum GuestSweep: Sendable, Equatable {
-  /// It was nobody's any more.
+  /// Nobody could use the store; it was erased.
   case erased
-  /// It stays, and need not be looked at before a moment; in the next round, for nil.
+  /// The store stays. It need not be checked before this time; with nil, it is checked in the next round.
   case kept(until: Timestamp?)
 }
 
-/// How far the walk over all stores has come that removes what nobody can use any more, and by which time it judges.
+/// The progress of the walk over all stores that removes unusable data, and the clock by which the walk decides.
 ///
-/// A local document of the system store, `{"epoch","time","since","begun","position"}`: times in milliseconds. With
-/// another epoch than the store's it is of a backup, and a new one begins.
+/// A local document of the system store, `{"epoch","time","since","begun","position"}`, with times in milliseconds.
+/// When its epoch is not the store's, it comes from a backup and is replaced by a new one.
 package struct SweepState: Sendable, Equatable {
   /// The local document.
   static let id = LocalID(receipt: "sweep")
 
-  /// What judges.
+  /// The clock by which the sweep decides.
   var clock: SweepClock
   /// When the last round began; nil before the first.
   package var begun: Timestamp?
-  /// The key of the store that the present round has come to; nil where it is over.
+  /// The key of the store that the present round has reached; nil when no round is in progress.
   package var position: String?
 
-  /// The state of who has never swept.
+  /// The state before the first sweep.
   package init(at now: Timestamp) { clock = SweepClock(at: now) }
 
-  /// Reads a state; nil for one of another store.
+  /// Reads a state; nil for one with another epoch.
   init?(_ document: LocalDocument, epoch: String) {
     guard let value = try? JSONValue(parsing: document.body, limits: .small),
       value["epoch"]?.string?.equalsBytes(of: epoch) == true, let time = value["time"]?.int,
@@ -152,47 +153,47 @@ package struct SweepState: Sendable, Equatable {
     return JSONValue.object(object).bytes
   }
 
-  /// Goes on by what the wall clock shows, but no faster than twice the time that the server has run.
-  /// - Parameter seconds: how long that is since the last call.
+  /// Moves the clock on to the wall clock's time, but at most by twice the time that the server has run.
+  /// - Parameter seconds: how long the server has run since the last call.
   package mutating func advance(to now: Timestamp, afterRunning seconds: Int64) {
     clock.advance(to: now, afterRunning: seconds)
   }
 
-  /// Whether something that was last used or changed at a moment has not been for so many seconds.
+  /// Whether at least so many seconds have passed since something was last used or changed.
   package func isOver(_ moment: Timestamp, for seconds: Int64, at now: Timestamp) -> Bool {
     clock.isOver(moment, for: seconds, at: now)
   }
 
-  /// The moment at which what has a time of its own is judged: now, unless the wall clock has run ahead.
+  /// The time with which expiry times are compared: the earlier of the sweep's clock and the wall clock.
   package func moment(at now: Timestamp) -> Timestamp { min(clock.time, now) }
 }
 
-/// The time by which it is judged what nobody can use any more.
+/// The clock by which the sweep decides what nobody can use any more.
 ///
-/// It is never ahead of the wall clock and never goes more than twice as fast as the server runs, so that a clock that
-/// is set wrong removes nothing before somebody has had days to see it. What is behind by more than
-/// ``longestGap`` (a clock that was never right before, a server that stood still for long) begins anew, and
-/// everything counts as used at that moment.
+/// It is never ahead of the wall clock, and runs at most twice as fast as the server's uptime. So a clock that is
+/// set wrong removes nothing before somebody has had days to notice. When it is more than ``longestGap`` behind
+/// (the wall clock was never right before, or the server was off for long), it starts anew, and everything counts
+/// as used at that time.
 struct SweepClock: Sendable, Equatable {
-  /// How much faster than the server runs it goes at most.
+  /// How many times faster than the server's uptime it may run.
   static let haste: Int64 = 2
-  /// How far behind the wall clock it may be, in seconds: 30 days.
+  /// How far it may be behind the wall clock, in seconds: 30 days.
   static let longestGap: Int64 = 30 * 86_400
 
-  /// What it shows.
+  /// The clock's time.
   private(set) var time: Timestamp
-  /// When it began: nothing counts as used before.
+  /// When the clock was started. Nothing counts as last used before.
   private(set) var since: Timestamp
 
-  /// A clock that begins.
+  /// A clock that starts now.
   init(at now: Timestamp) { (time, since) = (now, now) }
 
-  /// A clock as it was stored.
+  /// A stored clock.
   init(time: Timestamp, since: Timestamp) { (self.time, self.since) = (time, since) }
 
-  /// Goes on.
-  /// - Parameter now: what the wall clock shows.
-  /// - Parameter seconds: how long the server has run since it was last told, by a clock that nobody sets.
+  /// Moves the clock on.
+  /// - Parameter now: the wall clock's time.
+  /// - Parameter seconds: how long the server has run since the last call, by a monotonic clock.
   mutating func advance(to now: Timestamp, afterRunning seconds: Int64) {
     guard time < now else { return }
     if time.adding(seconds: Self.longestGap) < now {
@@ -203,48 +204,48 @@ struct SweepClock: Sendable, Equatable {
     }
   }
 
-  /// Whether something that was last used at a moment has not been for so long.
-  /// - Parameter now: what the wall clock shows.
+  /// Whether at least so many seconds have passed since something was last used.
+  /// - Parameter now: the wall clock's time.
   func isOver(_ used: Timestamp, for seconds: Int64, at now: Timestamp) -> Bool {
     end(of: used, for: seconds) <= min(time, now)
   }
 
-  /// When something that was last used at a moment will not have been for so long.
+  /// When so many seconds will have passed since something was last used.
   func end(of used: Timestamp, for seconds: Int64) -> Timestamp {
     max(used, since).adding(seconds: seconds)
   }
 }
 
-/// Who has an account, for the operator.
+/// An account, for the operator.
 package struct ListedUser: Sendable, Equatable {
-  /// The name; nil for who comes with another issuer's token, and for what can't be read.
+  /// The user name; nil for a user of another issuer, and for a damaged account.
   package let name: String?
   /// The account's id; nil for a damaged one.
   package let id: AccountID?
-  /// When it was made, RFC 3339.
+  /// When the account was created, RFC 3339.
   package let createdAt: String
 }
 
 /// A session, for the operator.
 package struct ListedSession: Sendable, Equatable {
-  /// The session's id, which proves nothing.
+  /// The session's id, which is no proof of identity.
   package let id: String
-  /// Whose.
+  /// The owner of the session.
   package let principal: Principal
-  /// When its present token ends.
+  /// When its present token expires.
   package let expiresAt: Timestamp
 }
 
 extension AccountService {
-  /// Everybody who has an account, in no order that means anything.
+  /// All accounts, in no particular order.
   /// - Throws: the store's errors.
   package func users() async throws -> [ListedUser] {
     try await accounts.users()
   }
 
-  /// A page of those who have an account, in an order that does not change while nobody comes or goes.
-  /// - Parameter last: start after this place; nil from the first.
-  /// - Returns: besides, where to go on; nil at the end.
+  /// A page of the accounts. The order is stable as long as no account is added or removed.
+  /// - Parameter last: the position after which the page starts; nil for the first page.
+  /// - Returns: the accounts, and where to continue; nil at the end.
   /// - Throws: the store's errors.
   package func users(
     after last: String?, limit: Int
@@ -252,8 +253,8 @@ extension AccountService {
     try await accounts.users(after: last, limit: limit)
   }
 
-  /// The sessions whose tokens this process has seen lately and takes, in the order of their ids. A token is not kept
-  /// anywhere, so there is no list of all.
+  /// The sessions whose tokens this process has recently seen and accepts, in the order of their ids. Tokens are
+  /// not stored, so there is no complete list.
   package func sessions(
     after last: String?, limit: Int
   ) -> (sessions: [ListedSession], next: String?) {
@@ -263,8 +264,8 @@ extension AccountService {
     return (page, rest.count > limit ? page.last?.id : nil)
   }
 
-  /// Erases a user, for the command line: as if they had asked for it themselves.
-  /// - Parameter user: a name, or the id of an account.
+  /// Erases a user, for the command line. The effect is the same as of the user's own request.
+  /// - Parameter user: a user name or an account's id.
   /// - Throws: `unknownUser`; the store's errors.
   package func eraseUser(_ user: String) async throws {
     let ended = try await ended(user)
@@ -289,14 +290,14 @@ extension AccountService {
 }
 
 extension AccountStore {
-  /// How far the walk over the accounts has come.
+  /// The progress of the walk over all accounts.
   private struct Walk: Sendable {
     var ids: [DocumentID]?
     var next = 0
     var found: [ListedUser] = []
   }
 
-  /// Everybody who has an account; a damaged one is listed without a name or an id.
+  /// All accounts. A damaged one has neither name nor id.
   func users() async throws -> [ListedUser] {
     try await stores.withStore(.system, creating: false) { store in
       guard let store else { return [] }
@@ -313,14 +314,14 @@ extension AccountStore {
     }
   }
 
-  /// How far the walk over a page has come.
+  /// The progress of the walk over a page.
   private struct PageWalk: Sendable {
     var range: DocumentRange
     var found: [ListedUser] = []
     var last: String?
   }
 
-  /// A page of those who have an account, by the hashes of their names.
+  /// A page of the accounts, in the order of the hashes of their names.
   func users(
     after last: String?, limit: Int
   ) async throws -> (users: [ListedUser], next: String?) {

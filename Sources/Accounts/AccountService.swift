@@ -4,27 +4,27 @@ package import IPAddresses
 package import Stores
 import Synchronization
 
-/// Who may do what as whom: guests, users, passwords, tokens and sessions.
+/// The use cases of accounts: guests, users, passwords, tokens and sessions.
 ///
-/// Accounts are documents of the system store, so whatever keeps stores keeps them:
-/// - `user:<hash of the name's key>`: that the name is somebody's, without the name;
-/// - the local document of the same name: the name and the password's hash. Local documents have no
-///   history, so that erasing an account leaves neither behind;
-/// - `guest:<id>`: that a guest has become a user's, or was erased;
-/// - `erasure:<id>`: a store that is to be erased and may not be yet;
-/// - the local document `revoked:<session>`: a session that was logged out; it expires with the
-///   session's last token;
-/// - the local document `exchanged:<hash>`: an ID token of another issuer that was used; it expires with the
-///   token. Whoever comes with one is a `user:` without a local document.
+/// Accounts are documents of the system store, so the storage engine keeps them like any other document:
+/// - `user:<hash of the name's key>`: an account whose document does not contain the name;
+/// - the local document of the same id: the name and the password's hash. Local documents have no history, so that
+///   nothing of them remains when an account is erased;
+/// - `guest:<id>`: a guest that was adopted by a user or erased;
+/// - `erasure:<id>`: a store that is to be erased;
+/// - the local document `revoked:<session>`: a session that was logged out; it expires with the session's last
+///   token;
+/// - the local document `exchanged:<hash>`: another issuer's ID token that was used; it expires with the token. A
+///   user of another issuer has a `user:` document without a local document.
 ///
-/// One process serves one data directory, so what this process remembers about proofs is complete; what it
-/// does not remember it reads from the store.
+/// One process serves one data directory, so the proofs that this process has cached are always up to date. Others
+/// it reads from the store.
 package final class AccountService: Sendable {
-  /// Runs a closure that blocks (hashing a password takes 50 ms) off Swift's own threads.
+  /// Runs a blocking closure on a thread outside Swift's own pool. Hashing a password takes 50 ms.
   package typealias BlockingRun =
     @Sendable (_ work: @escaping @Sendable () -> [UInt8]) async throws -> [UInt8]
-  /// Carries a guest's bookmarks into a user's store; must be safe to repeat. False while something has to wait
-  /// in the guest's store: it is tried again at each log-in.
+  /// Copies a guest's bookmarks into a user's store. It can be repeated safely. It returns false while something
+  /// remains in the guest's store; then every log-in tries it again.
   package typealias AdoptGuest =
     @Sendable (_ guest: AccountID, _ user: AccountID) async throws -> Bool
 
@@ -41,17 +41,18 @@ package final class AccountService: Sendable {
   let guestRate: AddressRate
   let passwordRate: AddressRate
   let issuers: [IssuerKeys]
-  /// What remembered passwords are hashed under.
+  /// The key of the hashes of cached passwords.
   let passwordKey = SymmetricKey(size: .bits256)
-  /// Ends the administrator's tokens with the process: nothing is stored for them.
+  /// The epoch of the administrator's tokens. It is random for each process, so that they end with the process;
+  /// nothing about them is stored.
   let administratorEpoch = Int.random(in: 1...Int(Int32.max))
 
-  /// An account service.
-  /// - Parameter uptime: what rates and locks are measured by, which no step of the wall clock moves.
+  /// Makes an account service.
+  /// - Parameter uptime: the clock of rates and lockouts. Changes of the wall clock do not affect it.
   /// - Parameter hashing: runs blocking work on a bounded pool.
-  /// - Parameter adoptGuest: carries a guest's bookmarks into a user's store.
-  /// - Parameter lists: what the end of an account does to shared lists.
-  /// - Parameter issuerDocuments: gets what the settings' issuers publish; nil where there are no issuers.
+  /// - Parameter adoptGuest: copies a guest's bookmarks into a user's store.
+  /// - Parameter lists: the changes to shared lists when an account is deleted.
+  /// - Parameter issuerDocuments: fetches the documents of the issuers; nil when there are none.
   package init(
     stores: DatabaseManager, keys: SigningKeys, settings: AccountSettings,
     now: @escaping @Sendable () -> Timestamp,
@@ -82,10 +83,10 @@ package final class AccountService: Sendable {
 }
 
 extension AccountService {
-  /// Erases once more who was erased after a backup was made that brought them back: the account or the guest
-  /// ends, and the store is erased. Names of anything but people's own stores are left alone.
-  /// - Returns: how many of the stores were there.
-  /// - Throws: the stores' errors; it may be done again.
+  /// Repeats the erasures that a restored backup has undone: deletes the account, guest or list and erases the
+  /// store. Named, staged and system stores are not changed.
+  /// - Returns: how many of the stores existed.
+  /// - Throws: the stores' errors. The call can be repeated.
   package func eraseAgain(_ names: [StoreName]) async throws -> Int {
     var stores = Set<StoreName>()
     var users = Set<AccountID>()
@@ -111,7 +112,7 @@ extension AccountService {
 }
 
 extension AccountService {
-  /// When somebody's account was made, RFC 3339; nil for a guest, of whom nothing is noted.
+  /// When an account was created, RFC 3339; nil for a guest, about whom nothing is stored.
   /// - Throws: the system store's errors.
   package func creation(of principal: Principal) async throws -> String? {
     guard principal.kind == .user, let name = try? UserName(given: principal.username ?? "") else {
@@ -122,8 +123,8 @@ extension AccountService {
 }
 
 extension AccountService {
-  /// Makes a guest: a random id and the token that proves it. Nothing is stored; the guest's store is made
-  /// at the first write.
+  /// Creates a guest: a random id and a token that proves it. Nothing is stored. The first write creates the
+  /// guest's store.
   /// - Throws: `tooMany`.
   package func createGuest(
     from address: ClientAddress
@@ -135,8 +136,8 @@ extension AccountService {
     return (id, session.token)
   }
 
-  /// The guest whom a token proves, one whose bookmarks have gone to an account included: whether it may
-  /// still be adopted is for ``adopt(_:into:)`` to say.
+  /// The guest of a token. The guest may already be adopted; ``adopt(_:into:)`` decides whether another adoption is
+  /// allowed.
   func guest(provedBy token: String) async throws -> AccountID {
     let principal = try tokens.verify(token, at: now()).principal
     guard principal.kind == .guest else { throw ServiceError.invalidToken("no guest's") }
@@ -146,9 +147,9 @@ extension AccountService {
     return principal.id
   }
 
-  /// Makes a guest's bookmarks a user's. First the claim, which only one user can have and which ends the
-  /// guest's tokens; then the bookmarks; then a note that they have arrived. Whatever is missing after a
-  /// failure is done when the user logs in next, with or without the guest's token.
+  /// Adopts a guest's bookmarks for a user. The first step is the claim, which only one user can have and which
+  /// ends the guest's tokens. The bookmarks follow, and then a record that the adoption is complete. After a
+  /// failure, the user's next log-in completes the missing steps, with or without the guest's token.
   /// - Throws: `guestSpent`.
   func adopt(_ guest: AccountID, into user: VerifiedUser) async throws {
     switch try await accounts.claim(guest: guest, for: user.name, id: user.id) {
@@ -159,8 +160,8 @@ extension AccountService {
     try await carry(guest, into: user.id, user.name)
   }
 
-  /// Carries a claimed guest's bookmarks over. Where something has to wait, so does the note that they have
-  /// arrived.
+  /// Copies a claimed guest's bookmarks. The adoption is recorded as complete only when nothing remains in the
+  /// guest's store.
   func carry(
     _ guest: AccountID, into user: AccountID, _ name: UserName
   ) async throws {
@@ -173,12 +174,13 @@ extension AccountService {
 }
 
 extension AccountService {
-  /// Erases somebody: the name and the password are gone and every token and session has ended before the
-  /// store is erased. What a failure leaves to be done is noted and done by ``finishErasures()``.
+  /// Erases an account or a guest. The name and the password are deleted and all tokens and sessions have ended
+  /// before the store is erased. If erasing the store fails, a record remains and ``finishErasures()`` repeats it.
   ///
-  /// There is nothing to erase of the administrator, who has neither documents nor a store.
-  /// - Parameter handsListsOn: whether shared lists that the user owns go to another member, instead of ending.
-  /// - Throws: the store's errors; `guestSpent` for a guest who has become a user meanwhile.
+  /// The administrator has neither documents nor a store, so nothing is erased for one.
+  /// - Parameter handsListsOn: whether shared lists that the user owns are transferred to another member. Otherwise
+  ///   they are deleted.
+  /// - Throws: the store's errors; `guestSpent` for a guest that a user has adopted in the meantime.
   package func erase(_ principal: Principal, handingListsOn handsListsOn: Bool = false) async throws
   {
     let ended: [StoreName]
@@ -197,12 +199,13 @@ extension AccountService {
     for store in ended { try await accounts.erase(store) }
   }
 
-  /// Erases a store that is noted to be erased (``Stores/StoreChanges/noteErasure(of:)``) and forgets the note.
-  /// - Throws: the store's errors; it is done at the next start then.
+  /// Erases a store that is recorded to be erased (``Stores/StoreChanges/noteErasure(of:)``) and removes the
+  /// record.
+  /// - Throws: the store's errors. The next start repeats the erasure then.
   package func erase(store: StoreName) async throws { try await accounts.erase(store) }
 
-  /// Erases the store of somebody erased once more: a write that had been let in before may have made it
-  /// anew. Nothing for anybody else.
+  /// Erases the store of an erased account or guest again, because a write that was admitted earlier may have
+  /// created it anew. Does nothing for others.
   /// - Throws: the store's errors.
   package func sweepUp(after principal: Principal) async throws {
     guard try await accounts.isErased(principal) else { return }
@@ -210,16 +213,17 @@ extension AccountService {
     try await accounts.erase(principal.store)
   }
 
-  /// Sees to it that no new name equals one of before; once at every start, before requests are taken. The first
-  /// time it looks at every account.
+  /// Records the names from earlier versions that no new name may equal. Runs once at every start, before requests
+  /// are accepted. The first run reads every account.
   /// - Throws: the system store's errors.
   package func prepareNames() async throws {
     try await accounts.noteFormerNames()
   }
 
-  /// Erases the stores that were to be erased when the service stopped; once at every start, before
-  /// requests are taken. Reads one index. A store that can't be erased is left for the next start.
-  /// - Returns: why stores could not be erased; also that damage hides which they are, which keeps nobody from starting.
+  /// Erases the stores whose erasure was not complete when the service stopped. Runs once at every start, before
+  /// requests are accepted. Reads one index. A store that can't be erased is left for the next start.
+  /// - Returns: the failures. They include damage that hides which stores are to be erased; it does not prevent the
+  ///   start.
   /// - Throws: the system store's errors.
   package func finishErasures() async throws -> [any Error] {
     let pending: [StoreName]
@@ -235,22 +239,21 @@ extension AccountService {
   }
 }
 
-/// A limit on how often one address may do something: never more than `count` times in any window of so
-/// many seconds, wherever the window begins.
+/// A rate limit for addresses: at most `count` times in any window of so many seconds.
 ///
-/// The generic cell rate algorithm (ITU-T I.371, annex A) with half of the count as burst and the other
-/// half spread over the window, because a burst may always stand just before a window's steady flow.
-/// Time is the machine's uptime, so that no step of the wall clock begins a new window.
-/// It remembers a bounded number of addresses, those seen last.
+/// It is the generic cell rate algorithm (ITU-T I.371, annex A). Half of the count is the burst and the other half
+/// is spread over the window, because a burst may come just before a window's steady flow. Time is the machine's
+/// uptime, so that a change of the wall clock does not start a new window. The limit tracks a bounded number of
+/// addresses, those seen last.
 final class AddressRate: Sendable {
-  /// One step of the steady flow.
+  /// The time between two requests of the steady flow.
   private let interval: Duration
-  /// How far ahead of the steady flow an address may run.
+  /// How far an address may be ahead of the steady flow.
   private let tolerance: Duration
-  /// When each address would be even with the steady flow again.
+  /// The time at which each address is level with the steady flow again.
   private let arrivals: Mutex<BoundedLRU<ClientAddress, ContinuousClock.Instant>>
 
-  /// A limit of `count` (at least 1, at most a million) in `seconds`.
+  /// Makes a limit of `count` (clamped to 1 ... 1,000,000) in `seconds`.
   init(count: Int, seconds: Int64) {
     let count = Int64(min(max(count, 1), 1_000_000))
     let burst = (count + 1) / 2
@@ -260,8 +263,8 @@ final class AddressRate: Sendable {
     arrivals = Mutex(BoundedLRU(capacity: AccountSettings.trackedAddresses))
   }
 
-  /// Counts one.
-  /// - Throws: `tooMany`, with the seconds after which one more is right.
+  /// Counts one request.
+  /// - Throws: `tooMany`, with the seconds after which another request is allowed.
   func take(
     _ address: ClientAddress, at now: ContinuousClock.Instant
   ) throws {

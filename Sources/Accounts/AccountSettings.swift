@@ -1,64 +1,66 @@
 import JSON
 
-/// What the composition root may set about accounts. Seconds unless a name says otherwise.
+/// The settings of accounts. Times are in seconds unless a name says otherwise.
 package struct AccountSettings: Sendable {
-  /// Who issues the tokens (`iss`); tokens of another issuer are refused.
+  /// The issuer of the service's tokens (`iss`). Tokens of another issuer are refused.
   package var issuer = "hotel-bookmarks"
-  /// For whom the tokens are (`aud`); tokens for anybody else are refused.
+  /// The audience of the service's tokens (`aud`). Tokens for another audience are refused.
   package var audience = "hotel-bookmarks"
-  /// How long a guest's token works; renewed while in use. 30 days.
+  /// How long a guest's token is valid: 30 days. The service renews it while it is used.
   package var guestLifetime: Int64 = 30 * 86_400
-  /// How long a user's token works; renewed while in use. 14 days.
+  /// How long a user's token is valid: 14 days. The service renews it while it is used.
   package var userLifetime: Int64 = 14 * 86_400
-  /// How old a token must be before it is renewed. One day.
+  /// How old a token must be before it is renewed: 1 day.
   package var renewalAge: Int64 = 86_400
-  /// How far the clocks of two machines may be apart. One minute.
+  /// How far the clocks of two machines may differ: 1 minute.
   package var skew: Int64 = 60
-  /// How many guests one address prefix may make in any hour.
+  /// How many guests one address prefix may create in any hour.
   package var guestsPerHour = 6_000
   /// How many passwords one address prefix may have hashed in any minute.
   package var passwordsPerMinute = 600
-  /// How passwords are hashed from now on.
+  /// The parameters for new password hashes.
   package var scrypt = ScryptParameters.standard
-  /// Passwords hashed at once, and one more for who has none hashed yet: each takes 32 MiB and a core.
+  /// How many passwords are hashed at once. One more runs for a caller that has no hash in progress and is not
+  /// overdrawn. Each takes 32 MiB and a core.
   package var hashesAtOnce = 2
-  /// Passwords that may wait to be hashed; one more is `hashingBusy`.
+  /// How many passwords may wait to be hashed. One more fails with `hashingBusy`.
   package var hashesWaiting = 64
-  /// Wrong passwords for one name from one address before it is locked out.
+  /// How many wrong passwords for one name from one address cause a lockout.
   package var failuresBeforeLockout = 5
-  /// The administrator's name and password; nil for a service without one.
+  /// The administrator's name and password hash; nil for a service without an administrator.
   package var administrator: Administrator?
 
-  /// Whose ID tokens are exchanged for ours.
+  /// The issuers whose ID tokens are exchanged for the service's tokens.
   package var issuers: [TrustedIssuer] = []
 
-  /// The defaults.
+  /// The default settings.
   package init() {}
 
-  /// How long a guest's store is kept after it was last noted that the guest is here: as long as a token works
-  /// (clocks may be ``skew`` apart), and the half a day that the note may be older than the last token.
+  /// How long a guest's store is kept after the time of the guest's last use that it stores: the validity of a
+  /// token, the ``skew``, and the half day (``GuestUse/noteAge``) by which the stored time may be older than the
+  /// last token.
   package var guestKeeping: Int64 { guestLifetime + skew + GuestUse.noteAge }
 
-  /// How long a token works with which a user chooses another password. One day.
+  /// How long a token is valid with which a user chooses another password: 1 day.
   package static let resetLifetime: Int64 = 86_400
-  /// How long a password that was right is believed again without hashing. One minute.
+  /// How long a verified password is accepted again without hashing: 1 minute.
   package static let basicLifetime: Int64 = 60
-  /// How old an ID token of another issuer may be when it is exchanged, whatever its own end. One hour.
+  /// The greatest age of another issuer's ID token that is exchanged, whatever its own end: 1 hour.
   package static let idTokenAge: Int64 = 3_600
   /// The longest ID token, in bytes.
   package static let idTokenBytes = CompactForm.maximumBytes
-  /// How old an issuer's keys may be that are used without asking. 10 minutes.
+  /// How long an issuer's keys are used without asking the issuer again: 10 minutes.
   package static let issuerKeysAge = IssuerKeys.freshSeconds
-  /// How old an issuer's keys may be that are used while it does not answer. 6 hours.
+  /// How long an issuer's keys are used while the issuer does not answer: 6 hours.
   package static let issuerKeysLife = IssuerKeys.staleSeconds
-  /// How far apart two attempts to get an issuer's keys are. 30 seconds.
+  /// The shortest time between two attempts to fetch an issuer's keys: 30 seconds.
   package static let issuerAttempts = IssuerKeys.retrySeconds
   /// The longest answer of an issuer, in bytes.
   package static let issuerAnswerBytes = IssuerKeySet.limits.maximumBytes
-  /// Tokens whose verification is remembered.
+  /// How many verified tokens are cached.
   package static let cachedTokens = 16_384
-  /// Passwords whose verification is remembered.
+  /// How many verified passwords are cached.
   package static let cachedPasswords = 1_024
-  /// Names and addresses, or addresses, that a limit remembers.
+  /// How many addresses, or pairs of name and address, a limit tracks.
   package static let trackedAddresses = 10_000
 }

@@ -4,12 +4,12 @@ import Lanes
 package import Stores
 
 extension AccountStore {
-  /// Ends a guest and notes that the store is to be erased.
+  /// Deletes a guest and records that the guest's store is to be erased.
   func endGuest(_ id: AccountID) async throws -> [StoreName] {
     let (guestID, store) = (AccountKeys.guest(id), StoreName.guest(id))
     return try await update(loading: [guestID, AccountKeys.erasure(store)]) {
       changes -> [StoreName] in
-      // A guest who became a user's meanwhile has given the store away.
+      // A guest that an account has adopted in the meantime no longer owns the store.
       guard try changes.view.document(guestID) == nil else { return [] }
       try changes.replace(guestID, by: ["type": "guest", "erased": true])
       changes.write(GuestRest.edit(id, until: nil))
@@ -18,7 +18,7 @@ extension AccountStore {
     }
   }
 
-  /// Whether somebody who was here is erased, as against logged out.
+  /// Whether an account or a guest was erased, and not only logged out.
   func isErased(_ principal: Principal) async throws -> Bool {
     switch principal.kind {
     case .administrator: return false
@@ -35,9 +35,10 @@ extension AccountStore {
     }
   }
 
-  /// Ends a user, whose name and password are gone with this, and notes that the user's store is to be erased; see
+  /// Deletes a user with the name and the password, and records that the user's store is to be erased; see
   /// ``erase(_:)``.
-  /// - Parameter handsOn: whether lists that the user owns go to another member, instead of ending.
+  /// - Parameter handsOn: whether lists that the user owns are transferred to another member. Otherwise they are
+  ///   deleted.
   func endUser(
     _ name: UserName, id: AccountID, handingListsOn handsOn: Bool = false
   ) async throws -> [StoreName] {
@@ -65,7 +66,7 @@ extension AccountStore {
     }
   }
 
-  /// Ends users whose names are not known, by their ids, as ``endUser(_:id:)`` does. Reads every account.
+  /// Deletes users by their ids, without their names, as ``endUser(_:id:)`` does. Reads every account.
   func endUsers(_ ids: Set<AccountID>) async throws -> [StoreName] {
     let found: [(document: DocumentID, id: AccountID)] = try await read(orAbsent: []) {
       view in
@@ -85,14 +86,14 @@ extension AccountStore {
     return stores
   }
 
-  /// Notes that a store is to be erased whose owner lives on.
+  /// Records that a store is to be erased whose owner still exists.
   func noteErasure(of store: StoreName) async throws {
     try await update(loading: [AccountKeys.erasure(store)]) { changes in
       try changes.noteErasure(of: store)
     }
   }
 
-  /// The stores that are noted to be erased, in the order of their keys.
+  /// The stores that are recorded to be erased, in the order of their keys.
   func pendingErasures() async throws -> [StoreName] {
     try await read(orAbsent: []) { view in
       var names: [StoreName] = []
@@ -107,9 +108,10 @@ extension AccountStore {
     }
   }
 
-  /// Erases a store and forgets the note. With a user's go those of the guests whose bookmarks came into it or were
-  /// on their way: before the note, so that what a failure leaves over is found again.
-  /// - Returns: false when there was no such store.
+  /// Erases a store and removes the record of it. With a user's store it also erases the stores of the guests that
+  /// the user has adopted or is adopting. The record is removed last, so that the next start repeats an erasure
+  /// that failed.
+  /// - Returns: false when the store was absent.
   @discardableResult
   func erase(_ store: StoreName) async throws -> Bool {
     var guests: [AccountID] = []
@@ -130,14 +132,15 @@ extension AccountStore {
 }
 
 extension StoreChanges {
-  /// Records that a store is to be erased. A full disk takes the update, as the erasure follows.
+  /// Records that a store is to be erased. The update is allowed even when the disk is full, because the erasure
+  /// frees space.
   package mutating func noteErasure(of store: StoreName) throws {
     freesSpace = true
     try replace(
       AccountKeys.erasure(store), by: ["type": "erasure", "store": .string(store.key)])
   }
 
-  /// Records that a store is not to be erased after all.
+  /// Removes the record that a store is to be erased.
   package mutating func dropErasure(of store: StoreName) throws {
     let id = AccountKeys.erasure(store)
     guard let note = try view.document(id), !note.isDeleted else { return }
@@ -145,16 +148,16 @@ extension StoreChanges {
   }
 }
 
-/// What the end of an account, or of a list, does to what the system store knows of shared lists: rules that are part of
-/// the same update. They are handed in, for lists stand above accounts.
+/// The changes to shared lists in the system store when an account or a list is deleted. These rules are part of
+/// the same update. They are passed in because the lists' module depends on the accounts' module.
 package struct ListErasure: Sendable {
-  /// Takes an account off all lists. Lists that it owns end, or go to another member where the flag says so.
-  /// Answers the stores that are to be erased.
+  /// Removes an account from all lists. Lists that it owns are transferred to another member if the flag is true,
+  /// and otherwise deleted. Returns the stores to erase.
   let leave: @Sendable (inout StoreChanges, AccountID, Bool) throws -> [StoreName]
-  /// Ends a list. Answers the stores that are to be erased.
+  /// Deletes a list. Returns the stores to erase.
   let end: @Sendable (inout StoreChanges, AccountID) throws -> [StoreName]
 
-  /// Two rules.
+  /// Makes a value of two rules.
   package init(
     leave: @escaping @Sendable (inout StoreChanges, AccountID, Bool) throws -> [StoreName],
     end: @escaping @Sendable (inout StoreChanges, AccountID) throws -> [StoreName]
@@ -162,34 +165,36 @@ package struct ListErasure: Sendable {
     (self.leave, self.end) = (leave, end)
   }
 
-  /// There are no lists.
+  /// For a service without lists.
   package static let none = ListErasure(leave: { _, _, _ in [] }, end: { _, _ in [] })
 }
 
 extension AccountStore {
-  /// Ends a list that a backup brought back, as ``endUser(_:id:handingListsOn:)`` does a user.
+  /// Deletes a list that a restored backup contains, as ``endUser(_:id:handingListsOn:)`` does for a user.
   func endList(_ list: AccountID) async throws -> Set<StoreName> {
     let lists = lists
     return Set(try await update { changes in try lists.end(&changes, list) })
   }
 }
 
-/// Names of before that the rules for new names would have made others: with wide or narrow characters.
+/// Names of accounts from earlier versions that contain wide or narrow characters. The rules for new names would
+/// have mapped them to other names.
 extension AccountStore {
-  /// How many of them one commit notes at most.
+  /// How many of them one commit records.
   private static let notesAtOnce = 100
 
-  /// How far the walk over the names has come.
+  /// The progress of the walk over the names.
   private struct Walk: Sendable {
     var last: String?
     var found: [UserName] = []
   }
 
-  /// Looks once at all names, and notes the ones that new names must not equal. Another time it reads one note.
+  /// Finds, once, all names from earlier versions that new names must not equal, and records them. Later calls read
+  /// one record.
   func noteFormerNames() async throws {
     let isDone = try await read(orAbsent: true) { view in
       do { return try view.local(AccountKeys.formerNames) != nil } catch {
-        // A damaged note is written anew.
+        // A damaged record is written again.
         guard ServiceError(error)?.code == .integrity else { throw error }
         return false
       }
@@ -229,8 +234,8 @@ extension AccountStore {
 }
 
 extension LocalID {
-  /// What the ids of users' credentials start with.
+  /// The prefix of the ids of users' credentials.
   fileprivate static let userPrefix = receiptPrefix + "user:"
-  /// The text behind all of them: what follows a colon.
+  /// The end of their range: the byte after a colon.
   fileprivate static let userEnd = receiptPrefix + "user;"
 }

@@ -3,33 +3,33 @@ import JSON
 import Lanes
 import Stores
 
-/// What the system store keeps for a time only.
+/// Documents that the system store keeps for a limited time.
 extension AccountStore {
   /// How many documents one update removes at most.
   static let endedAtOnce = 100
 
-  /// A walk over documents that goes on where it was.
+  /// The progress of a walk over documents.
   struct DocumentWalk<Found: Sendable>: Sendable {
-    /// The last document that was looked at; nil for none.
+    /// The last document that was read; nil for none.
     var last: String?
-    /// What was found so far.
+    /// The results so far.
     var found: Found
-    /// Whether enough was found.
+    /// Whether the walk has enough results.
     var isFull = false
   }
 
-  /// Documents of which nothing is needed any more, and what was looked at.
+  /// Documents that are no longer needed.
   struct Ended: Sendable {
     /// Tombstones.
     var tombstones: [DocumentID] = []
-    /// Notes on guests whose time is over.
+    /// Records of former guests whose tokens are too old.
     var notes: [DocumentID] = []
-    /// How many other notes on guests there are.
+    /// How many other records of former guests there are.
     var kept = 0
   }
 
   /// Walks over documents in slices.
-  /// - Parameter take: takes one; sets ``DocumentWalk/isFull`` when it has enough.
+  /// - Parameter take: processes one document; sets ``DocumentWalk/isFull`` when it has enough.
   func walk<Found: Sendable>(
     _ range: DocumentRange, _ start: DocumentWalk<Found>,
     _ take: @escaping @Sendable (inout DocumentWalk<Found>, Document) throws -> Void
@@ -50,7 +50,7 @@ extension AccountStore {
     }
   }
 
-  /// The guests whose bookmarks are on their way into an account.
+  /// The guests whose adoption by an account is not complete.
   func guestsOnTheirWay() async throws -> Set<AccountID> {
     let range = DocumentRange(start: "user:", end: "user;")
     return try await walk(range, DocumentWalk(found: Set<AccountID>())) {
@@ -59,7 +59,7 @@ extension AccountStore {
     }.found
   }
 
-  /// The guests whose bookmarks a user got, or was to get, as far as there are notes of them.
+  /// The guests that a user has adopted or is adopting, according to the records that still exist.
   func guestsTaken(by user: AccountID) async throws -> [AccountID] {
     let range = DocumentRange(start: AccountKeys.guestPrefix, end: "guest;")
     return try await walk(range, DocumentWalk(found: [AccountID]())) {
@@ -71,9 +71,9 @@ extension AccountStore {
     }.found
   }
 
-  /// Looks for documents that nobody needs any more: tombstones, which no peer ever asks for, and notes on guests
-  /// whose tokens are too old.
-  /// - Parameter last: the document to start behind; nil from the first.
+  /// Finds documents that are no longer needed: tombstones, which no peer reads, and records of former guests whose
+  /// tokens are too old.
+  /// - Parameter last: the document after which the walk starts; nil for the first.
   func ended(
     after last: String?, isOver: @escaping @Sendable (Timestamp) -> Bool
   ) async throws -> DocumentWalk<Ended> {
@@ -92,9 +92,9 @@ extension AccountStore {
     }
   }
 
-  /// Removes documents without a trace.
-  /// - Parameter isOver: whether one may go that is no tombstone.
-  /// - Returns: how many went.
+  /// Purges documents.
+  /// - Parameter isOver: whether a document that is not a tombstone may be removed.
+  /// - Returns: how many were removed.
   func remove(
     _ ids: [DocumentID], isOver: @escaping @Sendable (Timestamp) -> Bool
   ) async throws -> Int {
@@ -110,7 +110,7 @@ extension AccountStore {
     }
   }
 
-  /// How far sweeping has come; a new beginning where nothing is noted, or where the store is of a backup.
+  /// The stored progress of the sweep; a new one when none is stored, or when it comes from a backup.
   func sweepState(at now: Timestamp) async throws -> SweepState {
     let new = SweepState(at: now)
     return try await read(orAbsent: new) { view in
@@ -119,7 +119,7 @@ extension AccountStore {
     }
   }
 
-  /// Notes how far sweeping has come.
+  /// Stores the progress of the sweep.
   func save(_ state: SweepState) async throws {
     try await update { changes in
       let revision = (try changes.local(SweepState.id)?.revision ?? 0) &+ 1

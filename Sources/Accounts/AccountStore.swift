@@ -3,23 +3,23 @@ import Documents
 import JSON
 package import Stores
 
-/// Accounts in the system store: every change is one transaction.
+/// The accounts in the system store. Every change is one transaction.
 struct AccountStore: Sendable {
   /// The stores.
   let stores: DatabaseManager
-  /// What the end of an account does to lists.
+  /// The changes to shared lists when an account is deleted.
   let lists: ListErasure
 
-  /// Whether a proof that was good once still is.
+  /// Whether a proof that was valid once is still valid.
   enum Standing: Sendable {
     case good
-    /// The guest has become a user's, or was erased.
+    /// A user has adopted the guest, or the guest was erased.
     case spent
-    /// The session was logged out, or the account has another epoch, or is gone.
+    /// The session was logged out, the account has another epoch, or it was erased.
     case ended
   }
 
-  /// Two or three indexed reads of one state.
+  /// Checks a principal with two or three indexed reads of one state.
   func standing(of principal: Principal) async throws -> Standing {
     let userID: DocumentID?
     if principal.kind == .user {
@@ -53,8 +53,8 @@ struct AccountStore: Sendable {
     }
   }
 
-  /// A user by the name that they give: first by the letter, so that names of before go on, then with the usual
-  /// forms of wide and narrow characters, as new names are kept.
+  /// A user by the name that a person enters: first exactly as entered, for names from earlier versions, then with
+  /// wide and narrow characters mapped to the usual forms, as new names are stored.
   func knownUser(_ name: UserName) async throws -> KnownUser? {
     if let known = try await user(name) { return known }
     guard let mapped = name.widthMapped else { return nil }
@@ -62,7 +62,7 @@ struct AccountStore: Sendable {
   }
 
   /// Ends a session, durably.
-  /// - Parameter forgottenAt: when none of its tokens can work any more.
+  /// - Parameter forgottenAt: when none of its tokens can be valid any more.
   func revoke(_ session: String, forgottenAt end: Timestamp) async throws {
     try await update { changes in
       let note = LocalDocument(revision: 1, body: Array("{}".utf8))
@@ -70,7 +70,7 @@ struct AccountStore: Sendable {
     }
   }
 
-  /// Reads the system store; `absent` where there is none yet.
+  /// Reads the system store. Returns `absent` when it does not exist yet.
   func read<Value: Sendable>(
     orAbsent absent: Value,
     _ query: @escaping @Sendable (any StoreView) throws -> Value
@@ -81,7 +81,7 @@ struct AccountStore: Sendable {
     }
   }
 
-  /// Changes the system store, making it if there is none.
+  /// Changes the system store. Creates it if there is none.
   @discardableResult
   func update<Value: Sendable>(
     loading ids: Set<DocumentID> = [],
@@ -97,25 +97,26 @@ struct AccountStore: Sendable {
     do { return try ParsedJSON(body, limits: .document).root } catch { throw unreadable }
   }
 
-  /// The error of a document that this service did not write as it is.
+  /// The error for a document that is not valid.
   static let unreadable = ServiceError(.integrity, "An account's document can't be read.")
 }
 
 extension AccountStore {
-  /// How exchanging a token went.
+  /// The result of exchanging a token.
   enum Exchange: Sendable {
     case user(UserDocument)
     /// The token was exchanged before.
     case usedToken
-    /// The guest has become another user's, or was erased.
+    /// Another user has adopted the guest, or the guest was erased.
     case guestSpent
   }
 
-  /// Notes that a token is used, makes the account if there is none, and claims the guest: all of it or nothing.
-  /// Of several who bring one token at once, the first commit wins.
-  /// - Parameter token: the hash of what is signed: a signature can be written in two ways (ECDSA).
-  /// - Parameter forgottenAt: when the token is refused for its age anyway.
-  /// - Parameter newcomer: the account where there is none yet.
+  /// Records that a token was used, creates the account if there is none, and claims the guest, in one transaction.
+  /// When several requests bring the same token, the first commit wins.
+  /// - Parameter token: the hash of the signed bytes. The signature is left out because ECDSA signatures can be
+  ///   written in two ways.
+  /// - Parameter forgottenAt: when the token is refused for its age in any case.
+  /// - Parameter newcomer: the account to create if there is none yet.
   func exchange(
     token: String, forgottenAt end: Timestamp, for name: UserName, newcomer: UserDocument,
     adopting guest: AccountID?
@@ -146,22 +147,22 @@ extension AccountStore {
 }
 
 extension AccountStore {
-  /// How claiming a guest went.
+  /// The result of claiming a guest.
   enum Claim: Sendable {
     case claimed
-    /// The guest has become another user's, or was erased.
+    /// Another user has adopted the guest, or the guest was erased.
     case spent
-    /// The account is gone.
+    /// The account does not exist any more.
     case noAccount
   }
 
-  /// What a claimed guest's document says.
+  /// The body of a claimed guest's document.
   static func claim(by user: AccountID) -> JSONValue {
     ["type": "guest", "user": .string(user.text)]
   }
 
-  /// Claims a guest for a user and notes in the user's document that the bookmarks are on their way. Done
-  /// again by the same user, it is the same claim; of several users the first commit wins.
+  /// Claims a guest for a user and records in the user's document that the adoption is in progress. The same user
+  /// may repeat the claim. When several users claim a guest, the first commit wins.
   func claim(
     guest: AccountID, for name: UserName, id: AccountID
   ) async throws -> Claim {
@@ -181,7 +182,7 @@ extension AccountStore {
     }
   }
 
-  /// Notes that a guest's bookmarks have arrived.
+  /// Records that an adoption is complete.
   func adopted(
     guest: AccountID, by name: UserName, id: AccountID
   ) async throws {
@@ -197,15 +198,15 @@ extension AccountStore {
 }
 
 extension AccountStore {
-  /// How making an account went.
+  /// The result of creating an account.
   enum Creation: Sendable {
     case created, taken
-    /// The guest who was to become this user has become another.
+    /// A user has adopted the guest already, or the guest was erased.
     case guestSpent
   }
 
-  /// Makes an account, with the claim on a guest where there is one: all of it or nothing. Of several who
-  /// ask for one name at once, the first commit wins.
+  /// Creates an account and claims its guest if there is one, in one transaction. When several requests ask for the
+  /// same name, the first commit wins.
   func create(
     _ name: UserName, _ document: UserDocument, password: PasswordHash
   ) async throws -> Creation {
@@ -226,7 +227,7 @@ extension AccountStore {
     }
   }
 
-  /// Puts the same password under a new hash, unless the credentials have changed since they were read.
+  /// Stores a new hash of the same password, unless the credentials have changed since they were read.
   func rehash(
     _ name: UserName, _ known: KnownUser, _ password: PasswordHash
   ) async throws {
@@ -238,10 +239,10 @@ extension AccountStore {
     }
   }
 
-  /// Gives a user another password and a new epoch, which ends every session.
-  /// - Parameter epoch: the one that the user must be in, where that matters: of several who change a password at
-  ///   once, the first commit wins.
-  /// - Returns: the account as it is now; nil when there is none of that name, or it is in another epoch.
+  /// Changes a user's password and increments the epoch, which ends every session.
+  /// - Parameter epoch: the epoch that the user must have; nil for any. When several requests change the password,
+  ///   the first commit wins.
+  /// - Returns: the changed account; nil when there is none with that name, or when its epoch differs.
   func changePassword(
     _ name: UserName, _ password: PasswordHash, inEpoch epoch: Int? = nil
   ) async throws -> UserDocument? {
@@ -261,7 +262,8 @@ extension AccountStore {
 }
 
 extension StoreChanges {
-  /// Whether there is a user's account with an id, and its name as it was signed up. For rules that must not outlive it.
+  /// Whether an account with an id and a name exists, the name spelt as at the sign-up. For rules that must not
+  /// outlive the account.
   package func hasUser(_ id: AccountID, named text: String) throws -> Bool {
     guard let name = try? UserName(given: text) else { return false }
     return try [name, name.widthMapped].contains { name in
@@ -270,8 +272,8 @@ extension StoreChanges {
     }
   }
 
-  /// Records a document's next state, whatever its present one: the rule has looked at that. Nil puts an empty
-  /// tombstone.
+  /// Records a document's next state, whatever the present one is: the caller's rule has checked it. Nil writes an
+  /// empty tombstone.
   mutating func replace(_ id: DocumentID, by value: JSONValue?) throws {
     let live = try view.tree(id)?.winner.flatMap { $0.isDeleted ? nil : $0.revision }
     let body = try value.map { try DocumentBody($0) } ?? .empty
@@ -279,18 +281,18 @@ extension StoreChanges {
   }
 }
 
-/// What the system store's document of a user says; nothing that would tell who it is.
+/// A user's document in the system store. It contains nothing that identifies the person.
 struct UserDocument: Sendable {
   /// The account.
   let id: AccountID
-  /// Tokens of another epoch are refused; a new password begins a new one.
+  /// The account's epoch. Tokens of another epoch are refused. A new password increments it.
   var epoch: Int
-  /// When the account was made, RFC 3339.
+  /// When the account was created, RFC 3339.
   let createdAt: String
-  /// Guests whose bookmarks are on their way into this account.
+  /// Guests whose adoption by this account is not complete.
   var adopting: [AccountID]
 
-  /// A document by its parts.
+  /// Makes a document.
   init(id: AccountID, epoch: Int, createdAt: String, adopting: [AccountID]) {
     self.id = id
     self.epoch = epoch
@@ -299,7 +301,7 @@ struct UserDocument: Sendable {
   }
 
   /// Reads a document; nil for a tombstone.
-  /// - Throws: `integrity` for a document that this service did not write.
+  /// - Throws: `integrity` for a document that is not valid.
   init?(_ document: Document?) throws {
     guard let document, !document.isDeleted else { return nil }
     let root = try AccountStore.root(of: document.body)
@@ -324,46 +326,46 @@ struct UserDocument: Sendable {
   }
 }
 
-/// The ids of the system store's documents. A user's go by a hash of the name's key, so that a tombstone,
-/// which stays, does not spell a name out.
+/// The ids of the system store's documents. A user's id contains a hash of the name's key, so that the tombstone,
+/// which remains, does not reveal the name.
 enum AccountKeys {
-  /// What the ids of users' documents start with.
+  /// The prefix of the ids of users' documents.
   static let userPrefix = "user:"
 
   /// A user's document.
   static func user(_ name: UserName) -> DocumentID { DocumentID(stored: userPrefix + hash(name)) }
 
-  /// A user's name and password.
+  /// The local document with a user's name and password hash.
   static func credentials(_ name: UserName) -> LocalID { LocalID(receipt: "user:" + hash(name)) }
 
-  /// Notes that somebody has a name of before which, as new names are kept, would be this one.
+  /// The record that an account has a name from an earlier version that the present rules would map to this name.
   static func formerName(_ name: UserName) -> LocalID {
     LocalID(receipt: "former:" + hash(name))
   }
 
-  /// Notes that all names of before were looked at.
+  /// The record that all names from earlier versions were checked.
   static let formerNames = LocalID(receipt: "formers")
 
-  /// What the ids of notes on guests start with.
+  /// The prefix of the ids of guests' documents.
   static let guestPrefix = "guest:"
 
-  /// What became of a guest.
+  /// The document of a guest that was adopted or erased.
   static func guest(_ id: AccountID) -> DocumentID { DocumentID(stored: guestPrefix + id.text) }
 
-  /// The guest whom such a note is on; nil for any other document.
+  /// The guest of such a document; nil for any other document.
   static func guest(of id: DocumentID) -> AccountID? {
     guard id.text.utf8.starts(with: guestPrefix.utf8) else { return nil }
     return AccountID(
       String(decoding: id.text.utf8.dropFirst(guestPrefix.utf8.count), as: UTF8.self))
   }
 
-  /// A session that was logged out.
+  /// The record of a session that was logged out.
   static func revoked(_ session: String) -> LocalID { LocalID(receipt: "revoked:" + session) }
 
-  /// An ID token of another issuer that was exchanged, by the hash of what is signed.
+  /// The record of another issuer's ID token that was exchanged, by the hash of its signed bytes.
   static func exchanged(_ token: String) -> LocalID { LocalID(receipt: "exchanged:" + token) }
 
-  /// A store that is to be erased.
+  /// The record of a store that is to be erased.
   static func erasure(_ store: StoreName) -> DocumentID {
     DocumentID(stored: "erasure:" + store.key)
   }

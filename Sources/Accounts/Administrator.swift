@@ -4,22 +4,22 @@ import ICU
 import JSON
 package import Stores
 
-/// The administrator, whom the configuration names and no document can: no role is ever read from a
-/// stored document (CVE-2017-12635 was one that came in through a second parser).
+/// The administrator. Only the configuration names one. The service never reads a role from a stored document
+/// (CVE-2017-12635 gave administrator rights through a second parser).
 package struct Administrator: Sendable {
-  /// The name that counts unless the configuration says another.
+  /// The name when the configuration does not set one.
   package static let standardName = "admin"
 
-  /// The name; nobody can sign up with it.
+  /// The name. No user can sign up with it.
   package let name: UserName
-  /// The password's hash; the password itself is kept nowhere.
+  /// The password's hash. The password itself is not stored.
   let password: PasswordHash
-  /// The account's id, made of the name.
+  /// The account's id, derived from the name.
   package let id: AccountID
-  /// What the name looks like; nil where ICU's data is not there.
+  /// The skeleton of the name for comparison with similar ones; nil when ICU's data is missing.
   private let skeleton: [UInt8]?
 
-  /// An administrator by name and password.
+  /// Makes an administrator from a name and a password hash.
   /// - Throws: `invalidName`.
   package init(name: String, password: PasswordHash) throws {
     let name = try UserName(name)
@@ -33,7 +33,7 @@ package struct Administrator: Sendable {
     skeleton = Self.skeletons?.skeleton(of: name.key)
   }
 
-  /// Whether a name is the administrator's, or looks like it: `adrnin`, or `admin` with a Cyrillic `а`.
+  /// Whether a name is the administrator's or looks like it: `adrnin`, or `admin` with a Cyrillic `а`.
   ///
   /// Source: Unicode Technical Standard 39, section 4.
   func isTaken(for other: UserName) -> Bool {
@@ -44,9 +44,9 @@ package struct Administrator: Sendable {
 
   private static let skeletons = TextSkeleton()
 
-  /// An administrator whose password an operator chose. Blocks for the time of one hash.
-  /// - Throws: `invalidName`; `invalidPassword`, also for one that everybody knows; `hashingBusy` where the
-  ///   system does not give the memory.
+  /// Makes an administrator from a password that an operator chose. Blocks for the time of one hash.
+  /// - Throws: `invalidName`; `invalidPassword`, also for a commonly used password; `hashingBusy` when the system
+  ///   has not enough memory.
   package init(
     name: String, password: Secret, scrypt: ScryptParameters = .standard
   ) throws {
@@ -57,17 +57,16 @@ package struct Administrator: Sendable {
   }
 }
 
-/// The file that keeps the hash of a password that was drawn for the administrator:
-/// `{"version":1,"shown":…,"password":{…}}`.
+/// The file with the hash of the administrator's generated password: `{"version":1,"shown":…,"password":{…}}`.
 ///
-/// The password itself is nowhere once it was shown. One that nobody has seen, because the server ended
-/// between drawing it and showing it, is replaced at the next start.
+/// The password itself is not stored. If the server stops after generating a password and before showing it, the
+/// next start replaces it.
 package struct AdministratorFile: Sendable {
-  /// A password's hash and, where it was drawn just now, the password.
+  /// A password's hash and, for a new one, the password.
   package struct Password: Sendable {
     /// The hash.
     package let hash: PasswordHash
-    /// The password, to be shown once; nil for one that was shown before.
+    /// The password, to be shown once; nil when it was shown before.
     package let fresh: Secret?
   }
 
@@ -80,10 +79,9 @@ package struct AdministratorFile: Sendable {
     self.scrypt = scrypt
   }
 
-  /// The password that was shown; without one a new one, whose hash is on disk before this returns. Blocks
+  /// The present password; when none was shown yet, a new one, whose hash is on disk before this returns. Blocks
   /// for the time of one hash.
-  /// - Throws: `keys` when the file is not one that this service wrote, others may read it, or it can't be
-  ///   written.
+  /// - Throws: `keys` when the file is damaged, other users may read it, or it can't be written.
   package func password() throws -> Password {
     if let bytes = try file.read(), let hash = try Self.shownHash(in: bytes) {
       return Password(hash: hash, fresh: nil)
@@ -91,16 +89,18 @@ package struct AdministratorFile: Sendable {
     return try draw(isShown: false)
   }
 
-  /// Draws another password, on disk before this returns; for the command line, which shows it at once.
-  /// - Throws: `keys` when the file can't be written; the old password stands then.
+  /// Generates another password, whose hash is on disk before this returns. For the command line, which shows it at
+  /// once.
+  /// - Throws: `keys` when the file can't be written. The old password remains valid then, unless only syncing the
+  ///   directory has failed.
   package func reset() throws -> Secret {
     let password = try draw(isShown: true)
     guard let fresh = password.fresh else { throw Self.failed }
     return fresh
   }
 
-  /// Notes that a fresh password was shown.
-  /// - Throws: `keys` when the file can't be written; the next start draws another password then.
+  /// Records that a new password was shown.
+  /// - Throws: `keys` when the file can't be written. The next start generates another password then.
   package func noteShown(_ password: Password) throws {
     try write(password.hash, isShown: true)
   }
@@ -117,7 +117,7 @@ package struct AdministratorFile: Sendable {
     try file.replace(value.bytes + [UInt8(ascii: "\n")])
   }
 
-  /// The hash of a password that was shown; nil for one that was not.
+  /// The hash of a password that was shown; nil when it was not.
   private static func shownHash(in bytes: [UInt8]) throws -> PasswordHash? {
     guard let root = try? ParsedJSON(bytes, limits: .small).root, root["version"]?.int == 1,
       let isShown = root["shown"]?.bool, let hash = root["password"].flatMap(PasswordHash.init)
@@ -125,8 +125,8 @@ package struct AdministratorFile: Sendable {
     return isShown ? hash : nil
   }
 
-  /// 28 characters of 32, which is 140 random bits, in groups of four. None looks like another: there is no
-  /// 0, 1, l or o.
+  /// 28 characters from an alphabet of 32, which is 140 random bits, in groups of four. The alphabet lacks
+  /// characters that look alike: 0, 1, l and o.
   private static func random() -> Secret {
     let characters = Array("23456789abcdefghijkmnpqrstuvwxyz".utf8)
     var generator = SystemRandomNumberGenerator()

@@ -1,5 +1,5 @@
-/// A dictionary that holds so many entries at most: one more drops the entry that was not asked for
-/// longest. Every step takes constant time.
+/// A dictionary with a maximum number of entries. When it is full, a new entry replaces the least recently used
+/// one. Reading and writing an entry take constant time.
 struct BoundedLRU<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   private struct Slot: Sendable {
     var key: Key
@@ -14,16 +14,16 @@ struct BoundedLRU<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   private var oldest: Int?
   private var newest: Int?
 
-  /// An empty one.
+  /// Makes an empty dictionary.
   init(capacity: Int) { self.capacity = max(1, capacity) }
 
   /// How many entries there are.
   var count: Int { slots.count }
 
-  /// All values, in no order that means anything.
+  /// All values, in no particular order.
   var values: [Value] { slots.map(\.value) }
 
-  /// An entry, which becomes the newest. Setting nil removes it.
+  /// An entry. Reading or writing it makes it the newest. Setting nil removes it.
   subscript(key: Key) -> Value? {
     mutating get {
       guard let index = places[key] else { return nil }
@@ -44,7 +44,7 @@ struct BoundedLRU<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     }
   }
 
-  /// Removes every entry that fits; visits them all.
+  /// Removes all entries whose values match; visits all entries.
   mutating func removeAll(where fits: (Value) -> Bool) {
     for key in slots.filter({ fits($0.value) }).map(\.key) { remove(key) }
   }
@@ -57,7 +57,7 @@ struct BoundedLRU<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     unlink(index)
     let last = slots.count - 1
     if index != last {
-      // The last slot moves into the gap, so that slots stay dense.
+      // The last slot moves into the gap, so that the slots stay contiguous.
       let moved = slots[last]
       slots[index] = moved
       places[moved.key] = index

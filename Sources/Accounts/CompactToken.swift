@@ -1,26 +1,26 @@
 import JSON
 import Stores
 
-/// A token of ours taken apart, unverified, in the one spelling in which it is made here: a ``CompactForm`` with
-/// a header of exactly `alg`, `kid` and `typ` (so no `crit`, `jku`, `jwk` or `x5u`), in strict JSON without
-/// repeated names.
+/// The parts of one of the service's tokens, not verified. Only the exact form that the service writes is accepted:
+/// a ``CompactForm`` whose header has exactly `alg`, `kid` and `typ` (so no `crit`, `jku`, `jwk` or `x5u`), in
+/// strict JSON without repeated names.
 struct CompactToken: Sendable {
   /// The longest token, in bytes.
   static let maximumBytes = CompactForm.maximumBytes
-  /// `alg`: the one algorithm.
+  /// `alg`: the only accepted algorithm.
   static let algorithm = "HS256"
   /// `typ`.
   static let type = "JWT"
 
-  /// The header's text.
+  /// The header's JSON.
   let header: [UInt8]
-  /// `kid`: which key is said to have signed.
+  /// `kid`: the key that the token claims to be signed with.
   let key: KeyID
-  /// The claims' text, whatever it is.
+  /// The claims' text, not checked.
   let payload: [UInt8]
-  /// The signature, whatever it is.
+  /// The signature, not checked.
   let signature: [UInt8]
-  /// What is signed: header and claims as they stand in the token.
+  /// The signed bytes: header and claims as they are in the token.
   let signed: [UInt8]
 
   /// Reads a token.
@@ -40,22 +40,22 @@ struct CompactToken: Sendable {
   }
 }
 
-/// A signed token's three parts, unverified: the compact form of RFC 7515 section 3.1, each part in base64url
-/// without padding, in one spelling.
+/// The three parts of a signed token, not verified: the compact form of RFC 7515 section 3.1, each part in
+/// base64url without padding. Only one spelling of each value is accepted.
 struct CompactForm: Sendable {
   /// The longest token, in bytes.
   static let maximumBytes = 8 * 1_024
 
-  /// The header's text, whatever it is.
+  /// The header's text, not checked.
   let header: [UInt8]
-  /// The claims' text, whatever it is.
+  /// The claims' text, not checked.
   let payload: [UInt8]
-  /// The signature, whatever it is.
+  /// The signature, not checked.
   let signature: [UInt8]
-  /// What is signed: header and claims as they stand in the token.
+  /// The signed bytes: header and claims as they are in the token.
   let signed: [UInt8]
 
-  /// Takes a token apart.
+  /// Splits a token into its parts.
   /// - Throws: `invalidToken`.
   init(_ token: String) throws {
     guard token.utf8.count <= Self.maximumBytes else { throw ServiceError.invalidToken("too long") }
@@ -71,12 +71,12 @@ struct CompactForm: Sendable {
   }
 }
 
-/// Base64 for URLs without padding (RFC 4648 section 5, RFC 7515 section 2), one spelling for each value.
+/// Base64 for URLs without padding (RFC 4648 section 5, RFC 7515 section 2). Each value has one spelling.
 package enum Base64URL {
   private static let digits = Array(
     "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".utf8)
 
-  /// Appends the digits of some bytes.
+  /// Appends the encoded bytes.
   package static func append(_ bytes: [UInt8], to output: inout [UInt8]) {
     var (buffer, bits) = (UInt32(0), UInt32(0))
     for byte in bytes {
@@ -90,8 +90,7 @@ package enum Base64URL {
     if bits > 0 { output.append(digits[Int(buffer << (6 - bits) & 63)]) }
   }
 
-  /// The bytes that digits stand for; nil for padding, other characters, a digit too many, and bits set
-  /// beyond the last byte.
+  /// Decodes text; nil for padding, other characters, an impossible length, and set bits beyond the last byte.
   package static func decode(_ text: some Collection<UInt8>) -> [UInt8]? {
     guard text.count % 4 != 1 else { return nil }
     var output: [UInt8] = []

@@ -2,21 +2,21 @@ package import Documents
 import JSON
 import Stores
 
-/// A user's name and password: a local document, which leaves no earlier revision behind.
+/// A user's name and password hash. They are in a local document, which keeps no earlier revision.
 struct Credentials: Sendable {
-  /// The name as it is shown.
+  /// The name in its displayed form.
   let name: String
   /// The password's hash.
   let password: PasswordHash
 
-  /// Credentials by their parts.
+  /// Makes credentials.
   init(name: String, password: PasswordHash) {
     self.name = name
     self.password = password
   }
 
   /// Reads a local document.
-  /// - Throws: `integrity` for one that this service did not write.
+  /// - Throws: `integrity` for a document that is not valid.
   init(_ document: LocalDocument) throws {
     let root = try AccountStore.root(of: document.body)
     guard let name = root["name"]?.string,
@@ -25,48 +25,48 @@ struct Credentials: Sendable {
     self.init(name: name, password: password)
   }
 
-  /// The local document, as it was written so many times before.
+  /// The local document that follows the given revision.
   func document(after revision: Int64) -> LocalDocument {
     let value = JSONValue.object(["name": .string(name), "password": password.value])
     return LocalDocument(revision: revision &+ 1, body: value.bytes)
   }
 }
 
-/// A user as the system store has them.
+/// A user in the system store.
 struct KnownUser: Sendable {
   /// The account.
   let document: UserDocument
-  /// The name and the password.
+  /// The name and the password hash.
   let credentials: Credentials
   /// How often the credentials were written.
   let revision: Int64
 
-  /// The name that they have.
+  /// The user name.
   var name: UserName? { try? UserName(credentials.name) }
 }
 
-/// What signing up or logging in gives: who it is and the token that says so from now on.
+/// The result of signing up or logging in: the principal and its token.
 package struct Session: Sendable, Equatable {
-  /// Who.
+  /// The principal.
   package let principal: Principal
-  /// Their token.
+  /// The principal's token.
   package let token: IssuedToken
 
-  /// A session by its parts.
+  /// Makes a session.
   package init(principal: Principal, token: IssuedToken) {
     self.principal = principal
     self.token = token
   }
 }
 
-/// A token for its owner's eyes.
+/// A token for its owner.
 package struct IssuedToken: Sendable, Equatable {
   /// The JSON Web Token.
   package let token: Secret
-  /// When it stops working.
+  /// When it expires.
   package let expiresAt: Timestamp
 
-  /// A token as signed.
+  /// Makes a value of a signed token.
   package init(token: Secret, expiresAt: Timestamp) {
     self.token = token
     self.expiresAt = expiresAt

@@ -2,18 +2,18 @@ import Documents
 import JSON
 import Stores
 
-/// When a guest was last here, as the guest's own store notes it: a moment after which no token was issued, or a later
-/// one.
+/// When a guest last used the service, stored in the guest's own store. The stored time is at most ``noteAge``
+/// older than the guest's newest token.
 ///
-/// A token is renewed only after this is noted, so that a store whose note is older than a token lives is nobody's.
-/// The local document's body is `{"at":milliseconds}`.
+/// A token is renewed only after this is stored. So when the stored time is old enough, no valid token exists and
+/// nobody can use the store. The local document's body is `{"at":milliseconds}`.
 enum GuestUse {
   /// The local document.
   static let id = LocalID(receipt: "used")
-  /// How long one note stands for what follows, in seconds: half a day.
+  /// How long a stored time is not updated, in seconds: half a day.
   static let noteAge: Int64 = 43_200
 
-  /// What is noted; nil for nothing.
+  /// The stored time; nil when there is none.
   static func moment(in view: any StoreView) throws -> Timestamp? {
     guard let local = try view.local(id),
       let value = try? JSONValue(parsing: local.body, limits: .small), let at = value["at"]?.int
@@ -21,7 +21,7 @@ enum GuestUse {
     return Timestamp(milliseconds: Int64(at))
   }
 
-  /// Notes a moment, durably, unless one is noted that is nearly as late.
+  /// Stores a time durably, unless the stored one is less than ``noteAge`` earlier.
   static func note(_ moment: Timestamp, in store: DocumentStore) async throws {
     let known = try await store.readInline { view in try Self.moment(in: view) }
     if let known, moment < known.adding(seconds: noteAge) { return }
@@ -35,7 +35,7 @@ enum GuestUse {
 }
 
 extension AccountStore {
-  /// Notes that a guest is here, if there is a store that could outlive the guest.
+  /// Records that a guest uses the service. Does nothing when the guest has no store.
   func noteUse(of guest: AccountID, at now: Timestamp) async throws {
     try await stores.withStore(.guest(guest), creating: false) { store in
       guard let store else { return }
@@ -43,8 +43,9 @@ extension AccountStore {
     }
   }
 
-  /// When a guest was last here; nil where there is no store. A store without a note, as a new one is, gets one.
-  /// - Parameter now: what is noted then.
+  /// When a guest last used the service; nil without a store. A store without a stored time, as a new one, gets
+  /// one.
+  /// - Parameter now: the time that is stored then.
   func lastUse(of guest: AccountID, noting now: Timestamp) async throws -> Timestamp? {
     try await stores.visit(.guest(guest)) { store -> Timestamp? in
       guard let store else { return nil }
@@ -58,20 +59,20 @@ extension AccountStore {
   }
 }
 
-/// Until when a guest's store need not be looked at: what spares the sweep to open them all.
+/// Until when a guest's store need not be checked, so that the sweep does not have to open every store.
 ///
-/// The system store has a local document for each, `guest-rest/<guest>`, which expires at that moment. It is a hint that
-/// is made anew whenever the sweep has looked: where it is missing or has expired, the store is opened and says itself
-/// when the guest was last here. So the guest's requests write nothing here, a crash loses nothing, and the sweep reads
-/// these notes in the order in which the registry has the stores.
+/// The system store has a local document `guest-rest/<guest>` for each, which expires at that time. It is only a
+/// hint, and the sweep writes it again after each check. When it is missing or expired, the sweep opens the store
+/// and reads the guest's last use there. So requests of guests write nothing here, and a crash loses nothing. The
+/// sweep reads these documents in the order of the stores in the registry.
 enum GuestRest {
   private static let prefix = "guest-rest/"
   private static let note = LocalDocument(revision: 1, body: Array("{}".utf8))
 
-  /// A guest's.
+  /// The local document of a guest.
   static func id(of guest: AccountID) -> LocalID { LocalID(receipt: prefix + guest.text) }
 
-  /// The guests of a range, in the order of their ids, that have such a note.
+  /// The guests of a range that have such a document, in the order of their ids.
   static func guests(
     from first: AccountID, through last: AccountID, in view: any StoreView
   ) throws -> Set<AccountID> {
@@ -84,7 +85,7 @@ enum GuestRest {
     return guests
   }
 
-  /// Notes until when a guest's store need not be looked at; nil to forget the note.
+  /// Records until when a guest's store need not be checked; nil removes the record.
   static func edit(_ guest: AccountID, until moment: Timestamp?) -> LocalEdit {
     LocalEdit(id(of: guest), moment == nil ? nil : note, expires: moment)
   }

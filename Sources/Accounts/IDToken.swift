@@ -2,17 +2,17 @@ import Documents
 import JSON
 import Stores
 
-/// Another issuer's ID token taken apart, unverified (OpenID Connect Core 1.0, section 2): a ``CompactForm`` with
-/// header and claims in strict JSON without repeated names.
+/// The parts of another issuer's ID token, not verified (OpenID Connect Core 1.0, section 2): a ``CompactForm``
+/// whose header and claims are strict JSON without repeated names.
 struct IDToken: Sendable {
-  /// The algorithms that are taken (RFC 7518 section 3.1, RFC 8037 section 3.1): public keys alone, so that no
-  /// public key can be passed off as a shared secret, and `none` is no algorithm.
+  /// The accepted algorithms (RFC 7518 section 3.1, RFC 8037 section 3.1). All use public keys, so that no public
+  /// key can be passed off as a shared secret. `none` is not accepted.
   enum Algorithm: String, Sendable, CaseIterable {
     case rs256 = "RS256"
     case es256 = "ES256"
     case edDSA = "EdDSA"
 
-    /// The algorithm of that very name.
+    /// The algorithm with exactly this name; nil for any other.
     init?(_ node: JSONNode?) {
       guard let named = Self.allCases.first(where: { node?.stringEquals($0.rawValue) ?? false })
       else { return nil }
@@ -20,7 +20,7 @@ struct IDToken: Sendable {
     }
   }
 
-  /// What a key is found by. The id is bytes and is used for nothing else.
+  /// What identifies a key. The id is only compared byte by byte.
   struct KeyName: Sendable, Hashable {
     /// The longest id, in bytes.
     static let maximumBytes = 256
@@ -40,17 +40,17 @@ struct IDToken: Sendable {
     }
   }
 
-  /// Which key is said to have signed.
+  /// The key that the token claims to be signed with.
   let key: KeyName
-  /// What it claims.
+  /// The claims.
   let claims: IDTokenClaims
-  /// The signature, whatever it is.
+  /// The signature, not checked.
   let signature: [UInt8]
-  /// What is signed.
+  /// The signed bytes.
   let signed: [UInt8]
 
-  /// Headers that bring a key, name a place for one, or change what the rest means (RFC 7515 section 4.1, RFC 7516,
-  /// RFC 7797): a token that has one is refused. Others that are unknown mean nothing here.
+  /// Header parameters that contain a key, name a URL for one, or change the meaning of the rest (RFC 7515 section
+  /// 4.1, RFC 7516, RFC 7797). A token with one of them is refused. Other unknown parameters are ignored.
   private static let refused = [
     "jku", "jwk", "x5u", "x5c", "crit", "b64", "enc", "zip", "epk", "p2s", "p2c",
   ]
@@ -63,7 +63,7 @@ struct IDToken: Sendable {
       header.kind == .object, !Self.refused.contains(where: { header[$0] != nil }),
       let algorithm = Algorithm(header["alg"]), let key = KeyName(header["kid"], algorithm)
     else { throw ServiceError.invalidToken("header of an ID token") }
-    // Issuers sign other things with the same keys, and say so here: `at+jwt`, `logout+jwt`.
+    // Issuers sign other kinds of tokens with the same keys and name the kind here: `at+jwt`, `logout+jwt`.
     guard header["typ"].map({ $0.stringEquals("JWT") || $0.stringEquals("jwt") }) ?? true else {
       throw ServiceError.invalidToken("type of an ID token")
     }
@@ -77,30 +77,29 @@ struct IDToken: Sendable {
   }
 }
 
-/// What another issuer's ID token says (OpenID Connect Core 1.0, section 2), as far as it counts here. Times are
-/// whole seconds since 1970. Names and e-mail addresses are not read: they are nobody's identity.
+/// The claims of another issuer's ID token that the service uses (OpenID Connect Core 1.0, section 2). Times are
+/// whole seconds since 1970. Names and e-mail addresses are not read, because they identify nobody.
 struct IDTokenClaims: Sendable, Equatable {
   /// The longest subject, in bytes (OpenID Connect Core 1.0, section 2).
   static let maximumSubjectBytes = 255
 
   /// `iss`.
   let issuer: String
-  /// `sub`: whom the issuer means, for ever.
+  /// `sub`: the user. The issuer never gives it to another user.
   let subject: String
-  /// `aud`: for whom the token is, one or several.
+  /// `aud`: one or several audiences.
   let audiences: [String]
-  /// `azp`: who asked for it; nil where it is not said.
+  /// `azp`: the party that asked for the token; nil when absent.
   let authorizedParty: String?
   /// `iat`.
   let issuedAt: Int64
-  /// `nbf`; nil where it is not said.
+  /// `nbf`; nil when absent.
   let notBefore: Int64?
   /// `exp`.
   let expiresAt: Int64
 
-  /// Reads claims. Each that counts must be of its type; a time is a number written as an integer.
-  /// - Returns: nil for anything else, and for a security event (RFC 8417), such as the token by which an issuer
-  ///   logs somebody out.
+  /// Reads claims. Every claim that is used must have its type; a time is a number written as an integer.
+  /// - Returns: nil for anything else, and for a security event (RFC 8417) such as a logout token.
   init?(_ node: JSONNode) {
     guard node.kind == .object, node["events"] == nil, let issuer = node["iss"]?.string,
       let subject = node["sub"]?.string,
@@ -121,10 +120,10 @@ struct IDTokenClaims: Sendable, Equatable {
     self.expiresAt = expiresAt
   }
 
-  /// Checks for whom the token is, and its times (OpenID Connect Core 1.0, section 3.1.3.7).
-  /// - Parameter age: how old the token may be, in seconds.
-  /// - Parameter skew: how far the clocks may be apart, in seconds.
-  /// - Returns: the first moment at which the token is refused.
+  /// Checks the token's audience and times (OpenID Connect Core 1.0, section 3.1.3.7).
+  /// - Parameter age: the greatest age of the token, in seconds.
+  /// - Parameter skew: how far the clocks may differ, in seconds.
+  /// - Returns: the time from which on the token is refused.
   /// - Throws: `invalidToken`.
   func check(
     for issuer: TrustedIssuer, at now: Timestamp, age: Int64, skew: Int64
@@ -152,9 +151,10 @@ struct IDTokenClaims: Sendable, Equatable {
     return end
   }
 
-  /// The longest time between `iat` and `exp`, in seconds: one day. What lives longer is no ID token.
+  /// The longest time between `iat` and `exp`, in seconds: 1 day. A token with a longer time is not accepted as an
+  /// ID token.
   private static let longestLife: Int64 = 86_400
-  /// The latest time that is read: the end of the year 9999.
+  /// The latest time that is accepted: the end of the year 9999.
   private static let latest = 253_402_300_799
 
   private static func time(_ node: JSONNode?) -> Int64? {

@@ -5,17 +5,17 @@ import FoundationEssentials
 import JSON
 package import Stores
 
-/// An issuer's keys, gotten when they are first needed and kept for a while.
+/// An issuer's keys. They are fetched when they are first needed and cached for some time.
 ///
-/// At most one attempt to get them is made in any 30 seconds, and those who wait for it share it: however many
-/// tokens with made-up key names arrive, the issuer is asked no more often than that.
+/// There is at most one attempt to fetch them in any 30 seconds. All waiting callers share it. So tokens with
+/// invented key names can't cause more requests to the issuer.
 actor IssuerKeys {
-  /// How old keys may be that are used without asking, in seconds: 10 minutes. So long a key works on that the
-  /// issuer has taken back.
+  /// How long keys are used without asking the issuer again, in seconds: 10 minutes. A key that the issuer has
+  /// withdrawn is accepted for this long.
   static let freshSeconds: Int64 = 600
-  /// How old keys may be that are used while the issuer does not answer, in seconds: 6 hours.
+  /// How long keys are used while the issuer does not answer, in seconds: 6 hours.
   static let staleSeconds: Int64 = 6 * 3_600
-  /// How far apart two attempts are, in seconds.
+  /// The shortest time between two attempts, in seconds.
   static let retrySeconds: Int64 = 30
 
   nonisolated let issuer: TrustedIssuer
@@ -26,7 +26,7 @@ actor IssuerKeys {
   private var attempted: Timestamp?
   private var attempt: Task<Void, Never>?
 
-  /// No keys yet.
+  /// Makes a value without keys.
   init(
     of issuer: TrustedIssuer, documents: any IssuerDocuments,
     now: @escaping @Sendable () -> Timestamp
@@ -36,8 +36,8 @@ actor IssuerKeys {
     self.now = now
   }
 
-  /// The issuer's key of a name; nil when it has none.
-  /// - Throws: `issuerUnavailable` when there are no keys to look in.
+  /// The issuer's key with a name; nil when there is none.
+  /// - Throws: `issuerUnavailable` when no usable keys are cached or fetched.
   func key(_ name: IDToken.KeyName) async throws -> IssuerKey? {
     if let key = held(notOlderThan: Self.freshSeconds)?[name] { return key }
     await ask()
@@ -48,15 +48,15 @@ actor IssuerKeys {
   }
 
   private func held(notOlderThan seconds: Int64) -> IssuerKeySet? {
-    // A clock that was set back must not make keys younger than they are for longer than it was set back.
+    // After the clock was set back, keys must not count as newer for longer than necessary.
     let now = now()
     guard let moment = gotten.map({ min($0, now) }) else { return nil }
     gotten = moment
     return now < moment.adding(seconds: seconds) ? keys : nil
   }
 
-  /// Joins the attempt under way, or begins one if it is time. It goes on when its first caller is cancelled, for
-  /// those that have joined.
+  /// Joins the attempt in progress, or starts one if enough time has passed. The attempt continues when its first
+  /// caller is cancelled, for the callers that have joined.
   private func ask() async {
     if let attempt { return await attempt.value }
     let now = now()
@@ -81,8 +81,8 @@ actor IssuerKeys {
     }
   }
 
-  /// What the issuer's discovery document says; it must be that issuer's, byte for byte (OpenID Connect Discovery
-  /// 1.0, section 4.3).
+  /// The key set's URL in the issuer's discovery document. The document's `issuer` must equal the issuer's URL byte
+  /// by byte (OpenID Connect Discovery 1.0, section 4.3).
   private func discoveredURL() async throws -> String {
     let bytes = try await documents.document(at: issuer.discoveryURL, of: issuer)
     guard let root = try? ParsedJSON(bytes, limits: IssuerKeySet.limits).root,
@@ -93,7 +93,7 @@ actor IssuerKeys {
 }
 
 extension ServiceError {
-  /// The answer when the keys of a token's issuer can't be had.
+  /// The error when the keys of a token's issuer can't be fetched.
   package static func issuerUnavailable(_ detail: String) -> ServiceError {
     ServiceError(
       .issuerUnavailable, "The token's issuer can't be reached to verify it.",
@@ -101,10 +101,10 @@ extension ServiceError {
   }
 }
 
-/// One public key of another issuer: a JSON Web Key (RFC 7517) that is good for one algorithm, whatever a token
-/// says.
+/// A public key of another issuer: a JSON Web Key (RFC 7517). It is only used with one algorithm, whatever a
+/// token's header says.
 ///
-/// Taken are RSA keys of 2,048 to 8,192 bits with a public exponent from 65,537, points on P-256, and Ed25519.
+/// Accepted are RSA keys of 2,048 to 8,192 bits with a public exponent of at least 65,537, P-256 and Ed25519.
 struct IssuerKey: Sendable {
   private enum Key: Sendable {
     case rsa(_RSA.Signing.PublicKey)
@@ -112,12 +112,12 @@ struct IssuerKey: Sendable {
     case ed25519(Curve25519.Signing.PublicKey)
   }
 
-  /// What tokens name it by.
+  /// The name by which tokens refer to it.
   let name: IDToken.KeyName
   private let key: Key
 
-  /// Reads a key; nil for one of another type, for another use or algorithm, without a name, too weak, not on its
-  /// curve, or with its private part beside it.
+  /// Reads a key; nil for a key that has another type, another use or algorithm, or no name, that is too weak, not
+  /// on its curve, or contains its private part.
   init?(_ node: JSONNode) {
     guard node.kind == .object, node["d"] == nil, node["use"]?.stringEquals("sig") ?? true,
       node["key_ops"]?.elements.contains(where: { $0.stringEquals("verify") }) ?? true,
@@ -133,7 +133,7 @@ struct IssuerKey: Sendable {
   func isSignature(_ signature: [UInt8], of bytes: [UInt8]) -> Bool {
     switch key {
     case .rsa(let key):
-      // RFC 7518 section 3.3 asks for this padding.
+      // RFC 7518 section 3.3 requires this padding.
       return key.isValidSignature(
         .init(rawRepresentation: signature), for: SHA256.hash(data: bytes),
         padding: .insecurePKCS1v1_5)
@@ -164,9 +164,9 @@ struct IssuerKey: Sendable {
 
   private static func rsa(_ node: JSONNode) -> _RSA.Signing.PublicKey? {
     guard let n = bytes(node["n"]), let e = bytes(node["e"]), let first = n.first,
-      // A number has no zero before it (RFC 7518 section 2).
+      // A number has no leading zero (RFC 7518 section 2).
       first != 0, (2_048...8_192).contains(n.count * 8 - first.leadingZeroBitCount),
-      // Four bytes, as much as the library takes, and odd, as every exponent is.
+      // At most four bytes, which is the library's limit, and odd, as every exponent is.
       e.count <= 4, e.reduce(0, { $0 << 8 | Int($1) }) >= 65_537,
       e.last.map({ $0 & 1 == 1 }) ?? false
     else { return nil }
@@ -178,18 +178,18 @@ struct IssuerKey: Sendable {
   }
 }
 
-/// The keys of a JSON Web Key Set (RFC 7517 section 5) that are understood.
+/// The supported keys of a JSON Web Key Set (RFC 7517 section 5).
 struct IssuerKeySet: Sendable {
-  /// The longest set, in bytes: some hundred keys with their certificates.
+  /// The largest key set, in bytes: enough for about a hundred keys with their certificates.
   static let limits = JSONLimits(maximumBytes: 256 * 1_024)
-  /// The most keys that a set may have, understood or not.
+  /// The most keys in a set, supported or not.
   static let maximumKeys = 100
 
   private let keys: [IDToken.KeyName: IssuerKey]
 
-  /// Reads a set. Keys that are not understood are passed over (RFC 7517 section 5); of several of one name and
-  /// algorithm none counts. A set without keys is one: nothing is taken of its issuer then.
-  /// - Throws: `issuerUnavailable` for what is no key set.
+  /// Reads a set. Keys that are not supported are ignored (RFC 7517 section 5). If several keys have the same name
+  /// and algorithm, all of them are ignored. An empty set is valid; then no token of the issuer is accepted.
+  /// - Throws: `issuerUnavailable` for anything but a key set.
   init(_ bytes: [UInt8]) throws {
     guard let list = try? ParsedJSON(bytes, limits: Self.limits).root["keys"],
       list.kind == .array, list.count <= Self.maximumKeys
@@ -198,6 +198,42 @@ struct IssuerKeySet: Sendable {
     keys = named.compactMapValues { $0.count == 1 ? $0.first : nil }
   }
 
-  /// The key of a name.
+  /// The key with a name.
   subscript(name: IDToken.KeyName) -> IssuerKey? { keys[name] }
+}
+
+/// An OpenID provider that the configuration names. Its ID tokens are exchanged for the service's tokens.
+package struct TrustedIssuer: Sendable, Equatable {
+  /// The issuer's `iss`, compared byte by byte.
+  package let url: String
+  /// The client ids of the operator's own apps. An ID token must be for them (`aud`, `azp`).
+  package let audiences: [String]
+  /// The URL of its key set; nil to take it from its discovery document.
+  package let keysURL: String?
+
+  /// Makes an issuer.
+  package init(url: String, audiences: [String], keysURL: String? = nil) {
+    self.url = url
+    self.audiences = audiences
+    self.keysURL = keysURL
+  }
+
+  /// The URL of its discovery document (OpenID Connect Discovery 1.0, section 4).
+  var discoveryURL: String {
+    let base = url.utf8.last == UInt8(ascii: "/") ? String(url.dropLast()) : url
+    return base + "/.well-known/openid-configuration"
+  }
+}
+
+/// The port that fetches the documents of token issuers.
+package protocol IssuerDocuments: Sendable {
+  /// Fetches a document from exactly this URL, within limits on size and time.
+  /// - Parameter url: the configured URL of the issuer, or the one in its discovery document.
+  /// - Throws: `issuerUnavailable`.
+  func document(
+    at url: String, of issuer: TrustedIssuer
+  ) async throws -> [UInt8]
+
+  /// Reports to the operator that an issuer's keys could not be fetched.
+  func failed(_ error: any Error, of issuer: TrustedIssuer)
 }

@@ -2,25 +2,25 @@ import IPAddresses
 import Stores
 import Synchronization
 
-/// Slows down the guessing of one name's password from one address, and touches nobody else: whoever
-/// guesses can't lock the owner out, who comes from another address.
+/// Limits guessing of one name's password from one address. Other names and addresses are not affected, so an
+/// attacker can't lock out the owner, who uses another address.
 ///
-/// After so many wrong passwords the name is locked for that address for 5 seconds, then twice as long
-/// after each further one, 5 minutes at most. A right password, or 15 minutes of peace, clear the count.
-/// Time is the machine's uptime, so that no step of the wall clock opens a lock.
+/// After so many wrong passwords the name is locked for that address for 5 seconds. Each further wrong password
+/// doubles the time, up to 5 minutes. A right password, or 15 minutes without a wrong one, clears the count. Time
+/// is the machine's uptime, so that a change of the wall clock does not end a lockout.
 final class Lockouts: Sendable {
-  /// Whose attempts are counted together.
+  /// The name and address whose attempts are counted together.
   struct Key: Sendable, Hashable {
     /// The name that is tried.
     let name: UserName
-    /// Where from.
+    /// The address of the attempts.
     let address: ClientAddress
   }
 
-  /// How an attempt ended.
+  /// The outcome of an attempt.
   enum Outcome: Sendable {
     case right, wrong
-    /// Nobody knows: a store or the hashing failed.
+    /// Not known: a store or the hashing failed.
     case unknown
   }
 
@@ -31,24 +31,24 @@ final class Lockouts: Sendable {
     var lockedUntil: ContinuousClock.Instant?
   }
 
-  /// The first lock.
+  /// The shortest lockout.
   private static let shortest = Duration.seconds(5)
-  /// The longest lock.
+  /// The longest lockout.
   private static let longest = Duration.seconds(300)
-  /// The peace after which failures are forgotten.
+  /// The time without failures after which the count is cleared.
   private static let memory = Duration.seconds(900)
 
   private let limit: Int
   private let counts: Mutex<BoundedLRU<Key, Count>>
 
-  /// Locks after so many wrong passwords.
+  /// Makes a limit that locks after so many wrong passwords.
   init(failures: Int) {
     limit = max(1, failures)
     counts = Mutex(BoundedLRU(capacity: AccountSettings.trackedAddresses))
   }
 
-  /// Begins an attempt. Attempts under way count as failures until they end, so that many at once get no
-  /// more guesses than one after the other.
+  /// Starts an attempt. Attempts in progress count as failures until they end, so that parallel attempts allow no
+  /// more guesses than sequential ones.
   /// - Throws: `lockedOut`.
   func begin(_ key: Key, at now: ContinuousClock.Instant) throws {
     let limit = limit
@@ -67,7 +67,7 @@ final class Lockouts: Sendable {
       retryAfterSeconds: wait.secondsRoundedUp)
   }
 
-  /// Ends an attempt that ``begin(_:at:)`` let through.
+  /// Ends an attempt that ``begin(_:at:)`` has allowed.
   func end(_ key: Key, _ outcome: Outcome, at now: ContinuousClock.Instant) {
     let limit = limit
     counts.withLock { counts in
@@ -93,7 +93,7 @@ final class Lockouts: Sendable {
 }
 
 extension Duration {
-  /// Whole seconds, rounded up: whoever waits so long has waited long enough.
+  /// Whole seconds, rounded up, so that a caller that waits this long has waited long enough.
   var secondsRoundedUp: Int {
     let (seconds, rest) = components
     return Int(seconds) + (rest > 0 ? 1 : 0)

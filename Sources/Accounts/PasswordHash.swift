@@ -8,7 +8,7 @@ import Lanes
 import Stores
 import Synchronization
 
-/// A password as it is stored: the hash and how it was made. It prints as nothing but its kind.
+/// A stored password: its hash and the parameters of the hash. It prints as its type name only.
 package struct PasswordHash: Sendable, Equatable, CustomStringConvertible, CustomReflectable {
   /// The cost.
   let parameters: ScryptParameters
@@ -17,16 +17,16 @@ package struct PasswordHash: Sendable, Equatable, CustomStringConvertible, Custo
   /// The hash.
   let key: [UInt8]
 
-  /// A hash by its parts.
+  /// Makes a hash.
   init(parameters: ScryptParameters, salt: [UInt8], key: [UInt8]) {
     self.parameters = parameters
     self.salt = salt
     self.key = key
   }
 
-  /// The hash of a password under a new salt. Blocks for as long as the parameters make it take (50 ms): for
-  /// the start of the service.
-  /// - Returns: nil when the system does not give the memory.
+  /// Hashes a password with a new salt. Blocks for as long as the parameters require (50 ms); for the start of the
+  /// service.
+  /// - Returns: nil when the system has not enough memory.
   init?(of password: Secret, _ parameters: ScryptParameters) {
     let salt = Self.randomSalt()
     let key = Self.key(of: PasswordRule.normalized(password), salt: salt, parameters)
@@ -34,7 +34,7 @@ package struct PasswordHash: Sendable, Equatable, CustomStringConvertible, Custo
     self.init(parameters: parameters, salt: salt, key: key)
   }
 
-  /// Reads ``value`` back; nil for anything else.
+  /// Reads ``value``; nil for anything else.
   init?(_ node: JSONNode) {
     guard node["scheme"]?.stringEquals("scrypt") ?? false,
       let rounds = node["rounds"]?.int, let blockSize = node["blockSize"]?.int,
@@ -69,8 +69,8 @@ package struct PasswordHash: Sendable, Equatable, CustomStringConvertible, Custo
     }
   }
 
-  /// What a password hashes to, on the thread of the caller; empty when the system does not give the memory.
-  /// - Parameter password: as ``PasswordRule`` prepares it.
+  /// The hash of a password, computed on the caller's thread; empty when the system has not enough memory.
+  /// - Parameter password: prepared by ``PasswordRule``.
   static func key(
     of password: [UInt8], salt: [UInt8], _ parameters: ScryptParameters
   ) -> [UInt8] {
@@ -82,13 +82,13 @@ package struct PasswordHash: Sendable, Equatable, CustomStringConvertible, Custo
   }
 }
 
-/// Hashes passwords with scrypt (RFC 7914), a few at once, off Swift's own threads.
+/// Hashes passwords with scrypt (RFC 7914), a few at once, on threads outside Swift's own pool.
 struct PasswordHashing: Sendable {
   private let run: AccountService.BlockingRun
   private let semaphore: FairSemaphore
   private let parameters: ScryptParameters
 
-  /// Hashing with these parameters from now on.
+  /// Makes a value that uses these parameters for new hashes.
   init(
     run: @escaping AccountService.BlockingRun, atOnce: Int, waiting: Int,
     parameters: ScryptParameters
@@ -98,8 +98,8 @@ struct PasswordHashing: Sendable {
     self.parameters = parameters
   }
 
-  /// The hash of a password under a new salt.
-  /// - Parameter password: as ``PasswordRule`` prepares it.
+  /// Hashes a password with a new salt.
+  /// - Parameter password: prepared by ``PasswordRule``.
   /// - Throws: `hashingBusy`.
   func hash(_ password: [UInt8]) async throws -> PasswordHash {
     let salt = PasswordHash.randomSalt()
@@ -107,8 +107,8 @@ struct PasswordHashing: Sendable {
     return PasswordHash(parameters: parameters, salt: salt, key: key)
   }
 
-  /// Whether a password is the one that was hashed. Without a hash, as for a name that nobody has, the
-  /// same work is done for nothing, so that the time taken does not tell which names exist.
+  /// Whether a password matches a hash. Without a hash, as for an unknown name, the same work is done, so that the
+  /// time does not reveal which names exist.
   /// - Throws: `hashingBusy`.
   func verify(_ password: [UInt8], against hash: PasswordHash?) async throws -> Bool {
     let parameters = hash?.parameters ?? parameters
@@ -127,7 +127,7 @@ struct PasswordHashing: Sendable {
     let key = await semaphore.withPermit { _ in
       try? await run { PasswordHash.key(of: password, salt: salt, parameters) }
     }
-    // Without a place, at the end of the service, or of the memory that the system gives.
+    // There was no free slot, the service is stopping, or the system has not enough memory.
     guard let key = key ?? nil, key.count == ScryptParameters.keyBytes else {
       throw ServiceError.hashingBusy
     }
@@ -137,11 +137,11 @@ struct PasswordHashing: Sendable {
 
 /// The cost of hashing one password with scrypt (RFC 7914 section 2).
 package struct ScryptParameters: Sendable, Equatable {
-  /// N, the cost in time and memory; a power of two.
+  /// N, the cost in time and memory: a power of two.
   package let rounds: Int
-  /// r, the size of a block: memory is 128 · N · r bytes.
+  /// r, the block size. The memory is 128 · N · r bytes.
   package let blockSize: Int
-  /// p, how often it is done.
+  /// p, the number of repetitions.
   package let parallelism: Int
 
   /// N = 2^15, r = 8, p = 1: 32 MiB and about 50 ms.
@@ -168,24 +168,23 @@ package struct ScryptParameters: Sendable, Equatable {
   }
 }
 
-/// Remembers proofs that were verified, so that most requests need neither signature nor store. Every
-/// answer is checked again for its time; what ends a session or an account is told to ``end(where:)``.
+/// Caches verified proofs, so that most requests need neither a signature check nor a read of the store. Every use
+/// checks the proof's time again. Whatever ends a session or an account must call ``end(where:)``.
 final class ProofCache: Sendable {
   /// A verified proof.
   struct Proof: Sendable {
-    /// Who.
+    /// The principal.
     let principal: Principal
-    /// The first moment at which the proof is not good any more.
+    /// The time from which on the proof is invalid.
     let goodUntil: Timestamp
   }
 
-  /// What a proof was: remembered apart, so that neither drives out the other.
+  /// The kind of a proof. Each has a cache of its own, so that neither evicts the other.
   enum Kind: Sendable {
     case token, password
   }
 
-  /// Which proofs had ended when a verification began; a verification that something ended meanwhile
-  /// must not be remembered.
+  /// A counter of ended proofs. A verification during which the counter has changed must not be cached.
   typealias Moment = UInt64
 
   private struct State {
@@ -202,12 +201,12 @@ final class ProofCache: Sendable {
   /// An empty cache.
   init(keys: SigningKeys) { self.keys = keys }
 
-  /// Who has given a proof that is remembered and good now.
+  /// The principal of a cached proof that is valid now; nil for none.
   func principal(_ kind: Kind, _ key: ProofKey, at now: Timestamp) -> Principal? {
     let generation = keys.generation
     return state.withLock { state in
       if state.keys != generation {
-        // A key was dropped, perhaps the one under a remembered token.
+        // A key was removed or replaced, perhaps the one of a cached token.
         state.keys = generation
         state.tokens.removeAll()
         state.moment += 1
@@ -217,10 +216,10 @@ final class ProofCache: Sendable {
     }
   }
 
-  /// The present moment, to be taken before a verification looks anything up.
+  /// The present counter. It must be read before a verification reads anything.
   var moment: Moment { state.withLock { $0.moment } }
 
-  /// Remembers a proof, unless any proof was ended since `moment`.
+  /// Caches a proof, unless any proof has ended since `moment`.
   func remember(_ kind: Kind, _ key: ProofKey, _ proof: Proof, since moment: Moment) {
     state.withLock { state in
       guard state.moment == moment else { return }
@@ -231,7 +230,7 @@ final class ProofCache: Sendable {
     }
   }
 
-  /// The sessions whose tokens are remembered and good now, each once, by the bytes of their ids.
+  /// The sessions whose tokens are cached and valid now, each once, in the order of their ids' bytes.
   func sessions(at now: Timestamp) -> [ListedSession] {
     let proofs = state.withLock { $0.tokens.values }
     var sessions: [String: ListedSession] = [:]
@@ -244,7 +243,7 @@ final class ProofCache: Sendable {
     return sessions.values.sorted { $0.id.precedesBytes(of: $1.id) }
   }
 
-  /// Ends every proof that fits: it was revoked, or its account is gone.
+  /// Ends every matching proof: its session was revoked, or its account was erased.
   func end(where fits: (Principal) -> Bool) {
     state.withLock { state in
       state.moment += 1
@@ -253,12 +252,12 @@ final class ProofCache: Sendable {
     }
   }
 
-  /// Whether nothing was ended since this principal was last looked up in the store.
+  /// Whether no proof has ended since this principal was last checked in the store.
   func wasLookedUp(_ principal: Principal) -> Bool {
     state.withLock { $0.lookedUp[Self.name(principal)] == $0.moment }
   }
 
-  /// Notes that a principal was found good in the store, not before `moment`.
+  /// Records that a principal was found valid in the store, not before `moment`.
   func lookedUp(_ principal: Principal, since moment: Moment) {
     state.withLock { $0.lookedUp[Self.name(principal)] = moment }
   }
@@ -268,7 +267,7 @@ final class ProofCache: Sendable {
   }
 }
 
-/// What a proof is remembered by: 256 bits from which neither token nor password can be had.
+/// The key of a cached proof: 256 bits from which neither token nor password can be recovered.
 struct ProofKey: Sendable, Hashable {
   private let words: (UInt64, UInt64, UInt64, UInt64)
 
@@ -280,8 +279,8 @@ struct ProofKey: Sendable, Hashable {
     self.init(hash.finalize())
   }
 
-  /// The HMAC of a name and a password under a key that only this process has: a plain hash of a
-  /// password could be guessed from a dump of memory.
+  /// The HMAC of a name and a password, with a key that only this process has. A plain hash of a password could be
+  /// guessed from a memory dump.
   init(name: UserName, password: [UInt8], under key: SymmetricKey) {
     var hash = HMAC<SHA256>(key: key)
     hash.update(data: Array("\(name.key.utf8.count):".utf8))
@@ -305,26 +304,26 @@ struct ProofKey: Sendable, Hashable {
   func hash(into hasher: inout Hasher) { hasher.combine(words.0) }
 }
 
-/// Lets requests that bring the same name and password from the same address at once share one
-/// verification: a sync client opens several connections with Basic credentials in one breath.
+/// Lets simultaneous requests with the same name and password from the same address share one verification. A sync
+/// client opens several connections with Basic credentials at once.
 actor SharedVerifications {
-  /// What is verified, and where it comes from.
+  /// The credentials to verify and the address that they come from.
   struct Key: Sendable, Hashable {
     /// Name and password.
     let proof: ProofKey
-    /// Where from.
+    /// The sender's address.
     let address: ClientAddress
   }
 
   private var running: [Key: Task<VerifiedUser, any Error>] = [:]
 
-  /// Joins the verification under way, or begins one. It goes on when its first caller is cancelled, for
-  /// those that have joined.
+  /// Joins the verification in progress, or starts one. It continues when its first caller is cancelled, for the
+  /// callers that have joined.
   func user(
     of key: Key, _ verify: @escaping @Sendable () async throws -> VerifiedUser
   ) async throws -> VerifiedUser {
     if let task = running[key] { return try await task.value }
-    // On the account of who asks first.
+    // The first caller's account is charged for the processor time.
     let task = Task(executorPreference: WorkExecutor.current) { try await verify() }
     running[key] = task
     defer { running[key] = nil }
@@ -332,20 +331,20 @@ actor SharedVerifications {
   }
 }
 
-/// Somebody whose name and password were right.
+/// A user, or the administrator, whose name and password were verified.
 struct VerifiedUser: Sendable {
-  /// A user, or the administrator.
+  /// The kind: a user or the administrator.
   let kind: Principal.Kind
-  /// The account.
+  /// The account's id.
   let id: AccountID
-  /// The name as signed up.
+  /// The user name, spelt as at the sign-up.
   let name: UserName
   /// The account's epoch.
   let epoch: Int
-  /// Guests whose bookmarks are on their way.
+  /// Guests whose adoption is not complete.
   let adopting: [AccountID]
 
-  /// Who that is to a request.
+  /// The principal of requests.
   var principal: Principal {
     Principal(kind: kind, id: id, username: name.text, store: .user(id), epoch: epoch)
   }

@@ -2,9 +2,9 @@ import Documents
 import ICU
 import Stores
 
-/// Which passwords are taken: 8 to 1,024 bytes of UTF-8 without NUL.
+/// The rules for passwords: 8 to 1,024 bytes of UTF-8 without NUL.
 package enum PasswordRule {
-  /// The shortest and the longest, in bytes.
+  /// The permitted lengths in bytes.
   package static let bytes = 8...1_024
 
   /// Checks a new password.
@@ -20,16 +20,16 @@ package enum PasswordRule {
     }
   }
 
-  /// What is hashed: normal form C (RFC 8265 section 4.2.1), so that keyboards that compose differently
-  /// type the same password.
+  /// The bytes that are hashed: normal form C (RFC 8265 section 4.2.1), so that keyboards that compose characters
+  /// differently produce the same password.
   static func normalized(_ password: Secret) -> [UInt8] {
     Array(password.exposed.normalized(.canonical).utf8)
   }
 }
 
 extension PasswordRule {
-  /// Passwords of 8 bytes and more that installations come with or that lists of the most used ones begin
-  /// with; shorter ones are refused for their length. Compared without case.
+  /// Default passwords of installations, and the first entries of lists of the most used passwords, of 8 bytes and
+  /// more; shorter ones are refused for their length. Compared without case.
   private static let known = [
     "00000000", "11111111", "12341234", "12345678", "123456789", "1234567890", "123123123",
     "1q2w3e4r", "1qaz2wsx", "abcd1234", "abcdefgh", "admin123", "admin1234", "adminadmin",
@@ -40,8 +40,8 @@ extension PasswordRule {
     "sunshine", "supersecret", "trustno1", "welcome1",
   ]
 
-  /// Checks that a password is none that everybody knows: an administrator's is tried by whoever finds the
-  /// server (CVE-2022-24706 was a default secret).
+  /// Refuses commonly used passwords for the administrator, because anybody who finds the server tries them
+  /// (CVE-2022-24706 was a default secret).
   /// - Throws: ``ServiceError`` with code `invalidPassword`.
   static func checkUnknown(_ password: Secret, of name: UserName) throws {
     let text = password.exposed.lowercased()

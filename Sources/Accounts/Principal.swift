@@ -1,36 +1,37 @@
 package import Documents
 package import Stores
 
-/// Who a request comes from, once proved.
+/// The authenticated sender of a request.
 package struct Principal: Sendable, Equatable {
-  /// What somebody may be.
+  /// The kinds of principals.
   package enum Kind: String, Sendable, CaseIterable {
-    /// Nobody by name: a random id and a token that proves it.
+    /// A random id without a name, proved by a token.
     case guest
-    /// Somebody with a name and a password.
+    /// An account with a user name.
     case user
-    /// The one whom the configuration names.
+    /// The administrator whom the configuration names.
     case administrator
   }
 
-  /// What they are.
+  /// The kind.
   package let kind: Kind
-  /// Their id; it outlives tokens and names nobody.
+  /// The principal's id. It is the same in every token and does not reveal the name.
   package let id: AccountID
-  /// The name as signed up; nil for a guest.
+  /// The user name, spelt as at the sign-up; nil for a guest.
   package let username: String?
-  /// Their own store. The administrator's is a name alone, of a store that is never made.
+  /// The principal's own store. The administrator has no store: this is only a name.
   package let store: StoreName
-  /// The session's id, the same in every token of one session; nil where a password was the proof.
+  /// The session's id, the same in every token of a session; nil when the principal was authenticated by a
+  /// password.
   package let tokenID: String?
-  /// When the proof ends; nil where a password was the proof.
+  /// When the token expires; nil when the principal was authenticated by a password.
   package let expiresAt: Timestamp?
-  /// The account's epoch when the proof was made: a later epoch ends it.
+  /// The account's epoch when the proof was made. The proof becomes invalid when the epoch changes.
   package let epoch: Int
-  /// The key that signed their token; nil where a password was the proof.
+  /// The key that signed the token; nil when the principal was authenticated by a password.
   package let keyID: KeyID?
 
-  /// Somebody, by their parts.
+  /// Makes a principal.
   package init(
     kind: Kind, id: AccountID, username: String? = nil, store: StoreName, tokenID: String? = nil,
     expiresAt: Timestamp? = nil, epoch: Int = 0, keyID: KeyID? = nil
@@ -46,29 +47,29 @@ package struct Principal: Sendable, Equatable {
   }
 }
 
-/// The answers to those who are not let in.
+/// The errors of authentication.
 extension ServiceError {
-  /// The one answer to a wrong name and to a wrong password.
+  /// The same error for an unknown name and for a wrong password.
   package static let badCredentials = ServiceError(
     .badCredentials, "Name or password is incorrect.")
-  /// The one answer to every token that was never good, or is no more.
+  /// The same error for every invalid token.
   package static func invalidToken(_ detail: String) -> ServiceError {
     ServiceError(.invalidToken, "The token is not valid.", detail: detail)
   }
-  /// The answer to a token whose time is over.
+  /// The error for a token that has expired.
   package static let expiredToken = ServiceError(.expiredToken, "The token has expired.")
-  /// The answer to a name that belongs to somebody.
+  /// The error for a user name that is in use.
   package static let taken = ServiceError(.taken, "This name is taken.")
-  /// The answer to a guest's token after the guest became a user, or was erased.
+  /// The error for a guest's token after the guest was adopted by an account or erased.
   package static let guestSpent = ServiceError(
     .guestSpent, "This guest is no more: its bookmarks went to an account or were erased.")
-  /// The answer when too many passwords wait to be hashed.
+  /// The error when too many passwords wait to be hashed.
   package static let hashingBusy = ServiceError(
     .hashingBusy, "Too many log-ins at once; try again in a moment.", retryAfterSeconds: 1)
 }
 
 extension Principal {
-  /// Who stands with the revisions that they bring.
+  /// The author that is stored with revisions of this principal.
   package var author: Author {
     switch kind {
     case .guest: .guest(id)

@@ -1,22 +1,22 @@
 import Documents
 
-/// A text that nobody may read by accident: a password or a token. It prints as `•••` wherever it is
-/// interpolated, dumped or reflected, and compares in time that does not tell where two secrets differ.
+/// A password or a token, protected against accidental disclosure. It prints as `•••` wherever it is interpolated,
+/// dumped or reflected. The time of a comparison does not reveal where two secrets differ.
 package struct Secret: Sendable, Equatable, CustomStringConvertible, CustomDebugStringConvertible,
   CustomReflectable
 {
   private let text: String
 
-  /// Takes the text over.
+  /// Makes a secret.
   package init(_ text: String) { self.text = text }
 
-  /// The text itself, for the one place that hashes it or answers it to its owner.
+  /// The text. Only for the code that hashes it or returns it to its owner.
   package var exposed: String { text }
 
-  /// Its length in bytes of UTF-8.
+  /// The length in bytes of UTF-8.
   package var byteCount: Int { text.utf8.count }
 
-  /// Compares every byte, whatever came before.
+  /// Compares all bytes, also after a difference.
   package static func == (left: Secret, right: Secret) -> Bool {
     constantTimeEqual(Array(left.text.utf8), Array(right.text.utf8))
   }
@@ -25,7 +25,7 @@ package struct Secret: Sendable, Equatable, CustomStringConvertible, CustomDebug
   package var debugDescription: String { "•••" }
   package var customMirror: Mirror { Mirror(self, children: EmptyCollection()) }
 
-  /// Whether two byte strings are the same, in time that depends on their lengths alone.
+  /// Whether two byte strings are equal, in a time that depends on their lengths alone.
   static func constantTimeEqual(_ left: [UInt8], _ right: [UInt8]) -> Bool {
     guard left.count == right.count else { return false }
     var difference: UInt8 = 0
@@ -34,13 +34,13 @@ package struct Secret: Sendable, Equatable, CustomStringConvertible, CustomDebug
   }
 }
 
-/// What the header of a token names its key by: 16 lower-case hex digits, compared by bytes and used for
-/// nothing but finding one of our own keys.
+/// The id of a key in a token's header (`kid`): 16 lower-case hexadecimal digits. It is compared byte by byte and
+/// only used to find one of the service's own keys.
 package struct KeyID: ByteString {
   /// The digits.
   package let text: String
 
-  /// Takes 16 lower-case hex digits; nil for any other text.
+  /// Makes an id; nil for anything but 16 lower-case hexadecimal digits.
   package init?(_ text: String) {
     guard text.utf8.count == 16, Hex.bytes(text.utf8) != nil else { return nil }
     self.text = text

@@ -1,20 +1,20 @@
 import Glibc
 import Stores
 
-/// A small file that only its owner may read, replaced as a whole: after a power cut there is the old
-/// content or the new one.
+/// A small file that only its owner may read. It is replaced as a whole: after a power failure it has either the
+/// old or the new content.
 struct SecretFile: Sendable {
-  /// Where.
+  /// The path.
   let path: String
-  /// What it is to the operator.
+  /// The name of the file in error messages.
   var title = "key file"
 
-  /// The longest content, in bytes.
+  /// The largest content, in bytes.
   private static let maximumBytes = 1 << 16
 
   /// The content; nil when there is no such file.
-  /// - Throws: `keys` when the file is a link, another user's, readable by others, too long, or can't be
-  ///   read.
+  /// - Throws: `keys` when the file is a link, belongs to another user, is readable by others, is too long, or
+  ///   can't be read.
   func read() throws -> [UInt8]? {
     let file = Glibc.open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
     guard file >= 0 else {
@@ -37,18 +37,18 @@ struct SecretFile: Sendable {
     return try content(of: file)
   }
 
-  /// Makes the file, which must not exist; durable once this returns.
-  /// - Throws: `keys`, when there is such a file, or it can't be written.
+  /// Creates the file, which must not exist. The file is durable once this returns.
+  /// - Throws: `keys` when the file exists or can't be written.
   func create(_ bytes: [UInt8]) throws {
     try write(bytes) { new in
-      // A hard link, unlike a rename, never replaces what another process has just put there.
+      // A hard link, unlike a rename, never replaces a file that another process has just created.
       defer { unlink(new) }
       return link(new, path)
     }
   }
 
-  /// Makes the file or puts the new content in the place of the old; durable once this returns.
-  /// - Throws: `keys`; the old content stands then.
+  /// Creates the file or replaces its content. The new content is durable once this returns.
+  /// - Throws: `keys`. The old content remains then, unless only syncing the directory has failed.
   func replace(_ bytes: [UInt8]) throws {
     try write(bytes) { new in rename(new, path) }
   }
@@ -93,7 +93,7 @@ struct SecretFile: Sendable {
     throw ServiceError(.keys, "The \(title) is too long.", detail: path)
   }
 
-  /// A name is durable only when its directory is (fsync(2)).
+  /// A file's name is durable only after its directory is synced (fsync(2)).
   private func syncDirectory() throws {
     let slash = path.utf8.lastIndex(of: UInt8(ascii: "/"))
     let directory = slash.map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."

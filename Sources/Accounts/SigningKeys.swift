@@ -4,10 +4,10 @@ import JSON
 import Stores
 import Synchronization
 
-/// The keys that sign tokens: one in use, and those it followed, whose tokens work on for an overlap.
+/// The keys that sign tokens: the key in use, and earlier ones, whose tokens remain valid for an overlap.
 package final class SigningKeys: Sendable {
-  /// How long tokens of a key work after the key was followed, in seconds: as long as the longest token
-  /// lives, so that rotating logs nobody out. 30 days.
+  /// How long the tokens of a key remain valid after the key was replaced, in seconds: 30 days. This is the longest
+  /// validity of a token, so that a rotation logs nobody out.
   package static let overlap: Int64 = 30 * 86_400
 
   private struct State: Sendable {
@@ -23,9 +23,9 @@ package final class SigningKeys: Sendable {
     state = Mutex(State(keys: keys))
   }
 
-  /// Reads the key file, or makes it with a first key, readable by its owner alone, on disk before this
-  /// returns. Blocks for a few milliseconds: for the start of the service.
-  /// - Throws: `keys` when the file is not one that this service wrote, or others may read it.
+  /// Reads the key file. Creates it with a first key when it is missing, readable by its owner only and on disk
+  /// before this returns. Blocks for a few milliseconds; for the start of the service.
+  /// - Throws: `keys` when the file is damaged or other users may read it.
   package static func open(_ path: String, now: Timestamp) throws -> SigningKeys {
     let file = SecretFile(path: path)
     if let bytes = try file.read() {
@@ -36,16 +36,16 @@ package final class SigningKeys: Sendable {
     return SigningKeys([key], file: file)
   }
 
-  /// Keys that end with the process, for a service that keeps nothing.
+  /// Keys that are only in memory, for a service that stores nothing.
   /// - Throws: `keys`.
   package static func temporary(now: Timestamp) throws -> SigningKeys {
     SigningKeys([try newKey(at: now)], file: nil)
   }
 
-  /// Makes a new key the one in use. Tokens of the others work for the overlap; keys whose time is over
-  /// are dropped. On disk before this returns.
-  /// - Parameter overlapSeconds: 0 when a key is known to others: all tokens end at once.
-  /// - Throws: `keys` when the file can't be written; nothing has changed then.
+  /// Puts a new key in use. Tokens of earlier keys remain valid for the overlap; keys whose overlap has ended are
+  /// removed. On disk before this returns.
+  /// - Parameter overlapSeconds: 0 when a key was disclosed: all tokens become invalid at once.
+  /// - Throws: `keys` when the file can't be written. The keys in memory are unchanged then.
   package func rotate(
     now: Timestamp, overlapSeconds: Int64 = SigningKeys.overlap
   ) throws {
@@ -60,9 +60,9 @@ package final class SigningKeys: Sendable {
     }
   }
 
-  /// Reads the file again, for keys that the command line rotated while the service ran. Keys that are no
-  /// longer in it stop working with this call.
-  /// - Throws: `keys`; the keys stay as they were.
+  /// Reads the file again, to find keys that the command line rotated while the service ran. Keys that are no
+  /// longer in the file become invalid with this call.
+  /// - Throws: `keys`. The keys are unchanged then.
   package func reload() throws {
     guard let file else { return }
     guard let bytes = try file.read() else {
@@ -78,13 +78,13 @@ package final class SigningKeys: Sendable {
     }
   }
 
-  /// Changes whenever a key is added or dropped.
+  /// Changes whenever a key is added or removed.
   var generation: UInt64 { state.withLock { $0.generation } }
 
   /// The key that signs.
   var current: SigningKey? { state.withLock { $0.keys.first { $0.until == nil } } }
 
-  /// A key that verifies, by the bytes of its id; nil for one that is unknown or whose time is over.
+  /// The key with an id, for verifying; nil when it is unknown or its overlap has ended.
   func key(_ id: KeyID, at now: Timestamp) -> SigningKey? {
     state.withLock { $0.keys.first { $0.id == id } }.flatMap { $0.isGood(at: now) ? $0 : nil }
   }
@@ -97,9 +97,8 @@ package final class SigningKeys: Sendable {
   }
 }
 
-/// The key file's content:
-/// `{"version":1,"keys":[{"kid","secret","created","until"}]}`, the key in use first; `kid` and `secret` in
-/// hex, times in milliseconds since 1970, `until` only for keys that were followed.
+/// The content of the key file: `{"version":1,"keys":[{"kid","secret","created","until"}]}`, the key in use first.
+/// `kid` and `secret` are hexadecimal, times are milliseconds since 1970. Only replaced keys have `until`.
 enum SigningKeyCoding {
   /// Writes keys.
   static func bytes(of keys: [SigningKey]) -> [UInt8] {
@@ -117,7 +116,7 @@ enum SigningKeyCoding {
   }
 
   /// Reads keys.
-  /// - Throws: `keys` for anything but what ``bytes(of:)`` writes, and unless exactly one key is in use.
+  /// - Throws: `keys` for anything that ``bytes(of:)`` does not write, and unless exactly one key is in use.
   static func keys(in bytes: [UInt8]) throws -> [SigningKey] {
     guard let root = try? ParsedJSON(bytes, limits: .small).root, root["version"]?.int == 1,
       let list = root["keys"], list.kind == .array
@@ -145,23 +144,23 @@ enum SigningKeyCoding {
   }
 }
 
-/// One key that signs tokens: HMAC with SHA-256 (`HS256`, RFC 7518 section 3.2) under 256 random bits. It is good for this
-/// one algorithm, whatever a token's header says.
+/// A key that signs tokens: HMAC with SHA-256 (`HS256`, RFC 7518 section 3.2) with 256 random bits. It is only used
+/// with this algorithm, whatever a token's header says.
 struct SigningKey: Sendable, CustomStringConvertible, CustomReflectable {
-  /// Bytes of a key.
+  /// The length of a key in bytes.
   static let byteCount = 32
 
-  /// What tokens name the key by.
+  /// The id that tokens contain as `kid`.
   let id: KeyID
-  /// The key in hex.
+  /// The key in hexadecimal.
   let secret: Secret
-  /// When the key was made.
+  /// When the key was created.
   let created: Timestamp
-  /// When tokens of this key stop working; nil for a key in use.
+  /// When tokens of this key become invalid; nil for the key in use.
   let until: Timestamp?
   private let key: SymmetricKey
 
-  /// A key by its parts; nil unless the secret is 256 bits in hex.
+  /// Makes a key; nil unless the secret is 256 bits in hexadecimal.
   init?(id: KeyID, secret: Secret, created: Timestamp, until: Timestamp?) {
     guard let bytes = Hex.bytes(secret.exposed.utf8), bytes.count == Self.byteCount else {
       return nil
@@ -175,7 +174,7 @@ struct SigningKey: Sendable, CustomStringConvertible, CustomReflectable {
     self.until = until
   }
 
-  /// A new key of the system's random numbers.
+  /// A new key from the system's random number generator.
   static func random(at now: Timestamp) -> SigningKey? {
     var generator = SystemRandomNumberGenerator()
     let bytes = (0..<byteCount + 8).map { _ in UInt8.random(in: .min ... .max, using: &generator) }
@@ -184,12 +183,12 @@ struct SigningKey: Sendable, CustomStringConvertible, CustomReflectable {
       id: id, secret: Secret(Hex.string(bytes.prefix(byteCount))), created: now, until: nil)
   }
 
-  /// The same key, whose tokens stop working at a moment (or earlier, if that was said before).
+  /// The same key, whose tokens become invalid at a given time, or earlier if the key was replaced before.
   func retired(at moment: Timestamp) -> SigningKey {
     SigningKey(self, until: min(until ?? moment, moment))
   }
 
-  /// Whether tokens of this key work at a moment.
+  /// Whether tokens of this key are valid at a given time.
   func isGood(at now: Timestamp) -> Bool { until.map { now < $0 } ?? true }
 
   /// The signature of some bytes.
@@ -197,7 +196,7 @@ struct SigningKey: Sendable, CustomStringConvertible, CustomReflectable {
     Array(HMAC<SHA256>.authenticationCode(for: bytes, using: key))
   }
 
-  /// Whether a signature is this key's, in time that does not tell where it differs.
+  /// Whether a signature is this key's. The time of the comparison does not reveal where it differs.
   func isSignature(_ signature: [UInt8], of bytes: [UInt8]) -> Bool {
     HMAC<SHA256>.isValidAuthenticationCode(signature, authenticating: bytes, using: key)
   }

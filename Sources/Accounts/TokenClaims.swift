@@ -2,26 +2,26 @@ import Documents
 import JSON
 import Stores
 
-/// What a token says (RFC 7519 section 4). Times are whole seconds since 1970.
+/// The claims of the service's tokens (RFC 7519 section 4). Times are whole seconds since 1970.
 struct TokenClaims: Sendable, Equatable {
-  /// What its owner is.
+  /// The kind of the owner.
   let kind: Principal.Kind
-  /// `sub`: its owner.
+  /// `sub`: the owner's id.
   let subject: AccountID
-  /// `name`, and `user` for the travel-sample's apps: the user's name; nil for a guest.
+  /// `name`, and `user` for the travel-sample's apps: the user name; nil for a guest.
   let name: String?
   /// `sid`: the session, the same in every renewal.
   let session: String
-  /// `jti`: this token alone.
+  /// `jti`: the id of this token.
   let tokenID: String
-  /// `epoch`: the account's epoch when the token was made.
+  /// `epoch`: the account's epoch when the token was issued.
   let epoch: Int
-  /// `iat` and `nbf`: when it was made.
+  /// `iat` and `nbf`: when the token was issued.
   let issuedAt: Int64
-  /// `exp`: when it ends.
+  /// `exp`: when the token expires.
   let expiresAt: Int64
 
-  /// The claims' text.
+  /// The claims as JSON.
   func bytes(issuer: String, audience: String) -> [UInt8] {
     var writer = JSONWriter()
     writer.beginObject()
@@ -43,8 +43,8 @@ struct TokenClaims: Sendable, Equatable {
     return writer.bytes
   }
 
-  /// Reads claims whose signature is right, for an issuer and an audience: every claim must be there and
-  /// of its type; a time is a number written as an integer.
+  /// Reads the claims of a token whose signature was verified, for an issuer and an audience. Every claim must be
+  /// present and have its type; a time is a number written as an integer.
   /// - Returns: nil for anything else.
   init?(_ node: JSONNode, issuer: String, audience: String) {
     guard node.kind == .object, node["iss"]?.stringEquals(issuer) ?? false,
@@ -63,7 +63,7 @@ struct TokenClaims: Sendable, Equatable {
       issuedAt: Int64(notBefore), expiresAt: Int64(expiresAt))
   }
 
-  /// Claims by their parts.
+  /// Makes claims.
   init(
     kind: Principal.Kind, subject: AccountID, name: String?, session: String, tokenID: String,
     epoch: Int, issuedAt: Int64, expiresAt: Int64
@@ -78,7 +78,7 @@ struct TokenClaims: Sendable, Equatable {
     self.expiresAt = expiresAt
   }
 
-  /// The owner, as a request's principal, by the key that signed the token.
+  /// The owner as a request's principal, with the key that signed the token.
   func principal(by key: KeyID) -> Principal {
     Principal(
       kind: kind, id: subject, username: name,

@@ -4,35 +4,35 @@ import Stores
 
 /// Signs and verifies tokens: JSON Web Tokens (RFC 7519) in the compact form of RFC 7515, `HS256`.
 ///
-/// A token is taken only in the one spelling in which it was made; see ``CompactToken``. The header's `kid` must
-/// be one of our keys; what `alg` says must be that key's algorithm.
+/// A token is accepted only in the exact form that the service writes; see ``CompactToken``. The header's `kid`
+/// must be one of the service's keys, and `alg` must be that key's algorithm.
 struct TokenSigner: Sendable {
   private let keys: SigningKeys
   private let settings: AccountSettings
 
-  /// A signer with these keys.
+  /// Makes a signer with these keys.
   init(keys: SigningKeys, settings: AccountSettings) {
     self.keys = keys
     self.settings = settings
   }
 
-  /// What a token is for. One is never taken for the other.
+  /// The purpose of a token. A token for one purpose is not accepted for the other.
   enum Purpose: Sendable {
-    /// To be somebody in requests.
+    /// To authenticate requests.
     case session
     /// To choose another password, once.
     case passwordReset
   }
 
-  /// Whom a token proves, and until when.
+  /// The result of verifying a token.
   struct Verified: Sendable {
     /// The token's owner.
     let principal: Principal
-    /// The first moment at which the token is refused: its own end with the skew, or its key's.
+    /// The time from which on the token is refused: its own expiry plus the skew, or its key's end.
     let goodUntil: Timestamp
   }
 
-  /// How long a token of a kind works, in seconds.
+  /// How long a token of a kind is valid, in seconds.
   func lifetime(of kind: Principal.Kind, for purpose: Purpose = .session) -> Int64 {
     switch purpose {
     case .passwordReset: AccountSettings.resetLifetime
@@ -40,7 +40,7 @@ struct TokenSigner: Sendable {
     }
   }
 
-  /// `aud`: what a token is for.
+  /// `aud`: the audience for a purpose.
   private func audience(for purpose: Purpose) -> String {
     switch purpose {
     case .session: settings.audience
@@ -48,10 +48,10 @@ struct TokenSigner: Sendable {
     }
   }
 
-  /// Whether tokens of a key work at a moment.
+  /// Whether tokens of a key are valid at a given time.
   func isGood(_ key: KeyID, at now: Timestamp) -> Bool { keys.key(key, at: now) != nil }
 
-  /// A new token for somebody: of their session, or of a new one.
+  /// Issues a new token, of the given session or of a new one.
   func issue(
     _ kind: Principal.Kind, _ id: AccountID, name: String?, epoch: Int, session: String? = nil,
     for purpose: Purpose = .session, at now: Timestamp

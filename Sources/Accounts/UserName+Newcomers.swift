@@ -3,17 +3,17 @@ import Documents
 import ICU
 import Stores
 
-/// What is asked of names that nobody has yet. Accounts of before keep theirs, and log in with them.
+/// The rules for new names. Accounts from earlier versions keep their names and log in with them.
 extension UserName {
-  /// Checks besides that a name can be told from others by looking at it: no character that shows nothing (the
-  /// zero-width ones, soft hyphens, variation selectors, fillers), no blank but the plain one, and that one only
-  /// between other characters and not twice in a row.
+  /// Makes a new user name. Checks first that the name can be told from others by sight: no invisible characters
+  /// (zero-width characters, soft hyphens, variation selectors, fillers), no blanks but the plain space, and that
+  /// one only between other characters and not twice in a row.
   ///
-  /// Then it is prepared and enforced by PRECIS' profile UsernameCaseMapped: wide and narrow forms become the usual
-  /// ones, and each part between blanks has characters of the IdentifierClass only and keeps the rule of directions.
-  /// ``key`` is the name as the profile has it; ``text`` keeps the capital letters, for show.
+  /// Then the name is prepared and enforced by the PRECIS profile UsernameCaseMapped. Wide and narrow forms become
+  /// the usual ones. Each part between spaces must have characters of the IdentifierClass only and obey the Bidi
+  /// Rule. ``key`` is the name in the form of the profile; ``text`` keeps the capital letters for display.
   ///
-  /// Stricter than the profile: joiners (CONTEXTJ) are refused everywhere.
+  /// This is stricter than the profile: joiners (CONTEXTJ) are always refused.
   ///
   /// Source: RFC 8265, section 3.3.
   /// - Throws: `invalidName`.
@@ -35,7 +35,7 @@ extension UserName {
     }
   }
 
-  /// The name with the usual forms of characters in the places of wide and narrow ones; nil where it has none.
+  /// The name with wide and narrow characters mapped to the usual forms; nil when it has none.
   package var widthMapped: UserName? {
     guard text.unicodeScalars.contains(where: \.isWidthVariant) else { return nil }
     return try? UserName(Self.widthMapped(text))
@@ -77,22 +77,22 @@ extension UserName {
   }
 
   private static func isOddBlank(_ scalar: Unicode.Scalar) -> Bool {
-    // The empty pattern of Braille is a symbol, and looks like a blank.
+    // The empty Braille pattern is a symbol, but looks like a space.
     scalar.properties.generalCategory == .spaceSeparator && scalar != " " || scalar == "\u{2800}"
   }
 
-  /// `U+200D`.
+  /// The code point in the form `U+200D`.
   private static func code(_ scalar: Unicode.Scalar) -> String {
     let digits = String(scalar.value, radix: 16, uppercase: true)
     return "U+" + String(repeating: "0", count: max(0, 4 - digits.utf8.count)) + digits
   }
 }
 
-/// Which characters the parts of a new name are made of: those of PRECIS' IdentifierClass.
+/// The characters of new names: those of PRECIS' IdentifierClass.
 ///
-/// Source: RFC 8264, sections 4.2, 8 and 9; RFC 5892, appendix A, for what counts in its context only.
+/// Source: RFC 8264, sections 4.2, 8 and 9; RFC 5892, appendix A, for the contextual rules.
 extension UserName {
-  /// The first character that a part of a name must not have; nil for none.
+  /// The first character that is not allowed in a part of a name; nil for none.
   static func illegal(in part: [Unicode.Scalar]) -> Unicode.Scalar? {
     part.indices.first { !isLegal(at: $0, in: part) }.map { part[$0] }
   }
@@ -107,7 +107,8 @@ extension UserName {
     guard !scalar.isConjoiningJamo, !properties.isDefaultIgnorableCodePoint,
       !properties.isNoncharacterCodePoint
     else { return false }
-    // A character that means the same as others (HasCompat) has them in its place.
+    // A character with a compatibility mapping (HasCompat) is refused; the mapped characters are to be used
+    // instead.
     guard String(scalar).normalized(.compatible).unicodeScalars.elementsEqual([scalar])
     else { return false }
     switch properties.generalCategory {
@@ -118,14 +119,14 @@ extension UserName {
     }
   }
 
-  /// RFC 8264, section 9.6, "Exceptions": valid whatever else is said of them.
+  /// RFC 8264, section 9.6, "Exceptions": always valid.
   private static let valid: Set<UInt32> = [0xDF, 0x3C2, 0x6FD, 0x6FE, 0xF0B, 0x3007]
   /// RFC 8264, section 9.6, "Exceptions": never valid.
   private static let disallowed: Set<UInt32> = [
     0x640, 0x7FA, 0x302E, 0x302F, 0x3031, 0x3032, 0x3033, 0x3034, 0x3035, 0x303B,
   ]
 
-  /// Whether a character stands where it may, of those for which that counts (CONTEXTO); nil for the others.
+  /// Whether a character with a contextual rule (CONTEXTO) is in an allowed context; nil for other characters.
   private static func inContext(at place: Int, in part: [Unicode.Scalar]) -> Bool? {
     let before = place > 0 ? part[place - 1] : nil
     let after = place + 1 < part.count ? part[place + 1] : nil
@@ -141,8 +142,7 @@ extension UserName {
     }
   }
 
-  /// Whether a part keeps the rule of names that are read from right to left, where it has a character of
-  /// such a script.
+  /// Whether a part obeys the Bidi Rule. The rule applies only to parts with a character of a right-to-left script.
   ///
   /// Source: RFC 5893, section 2, "The Bidi Rule", by its numbers.
   static func keepsDirection(_ part: [Unicode.Scalar]) -> Bool {
@@ -153,7 +153,7 @@ extension UserName {
       .europeanNumber, .europeanSeparator, .commonSeparator, .europeanTerminator, .otherNeutral,
       .boundaryNeutral, .nonspacingMark,
     ]
-    // 5 and 6 are of names that begin from left to right: none of those has such a character.
+    // Conditions 5 and 6 concern left-to-right names, which can't have such a character.
     guard let first = directions.first, first == .rightToLeft || first == .arabicLetter else {
       return false
     }
@@ -166,10 +166,10 @@ extension UserName {
 }
 
 extension UserName {
-  /// The name of whom another issuer means: a hash of both, so that two issuers' same subject are two people, and
-  /// a name tells nothing of either.
+  /// The generated name of another issuer's user: a hash of issuer and subject. Equal subjects of two issuers get
+  /// different names, and a name reveals neither.
   init(issuer: String, subject: String) {
-    // The length before the issuer keeps the two apart.
+    // The length before the issuer separates issuer and subject unambiguously.
     let text = "\(issuer.utf8.count):\(issuer)\(subject)"
     self.init(issuedDigits: Hex.string(Array(SHA256.hash(data: Array(text.utf8)))))
   }

@@ -2,28 +2,28 @@ import Documents
 import ICU
 import Stores
 
-/// A user's name: 1 to 239 bytes of UTF-8 in normal form C with at least one letter or digit, without
-/// `/`, `:`, `,`, backtick, control characters, line separators and bidirectional controls.
+/// A user name: 1 to 239 bytes of UTF-8 in normal form C with at least one letter or digit, without `/`, `:`, `,`,
+/// backtick, control characters, line separators and bidirectional controls.
 ///
-/// Two names are the same person's when their ``key`` has the same bytes: normal form C of the lower-case
-/// mapping of normal form C (Unicode chapter 3.13, `toLowercase`, no locale). So `Demo` is `demo` and the
-/// two spellings of `é` are one, while `ß` and `ss`, or a Latin and a Cyrillic `a`, stay different.
+/// Two names are equal when their ``key`` has the same bytes: normal form C of the lower-case mapping of normal
+/// form C (Unicode chapter 3.13, `toLowercase`, no locale). So `Demo` equals `demo`, and the two spellings of `é`
+/// are equal. `ß` and `ss` differ, and so do a Latin and a Cyrillic `a`.
 ///
-/// A name is never a path, an id or a store's name: stores go by random ids.
+/// A name is never used as a path, an id or a store's name. Stores have random ids.
 ///
-/// Whoever comes from another issuer has no such name but ``issuedPrefix`` and 64 hex digits, which nobody can
-/// sign up with: it has a colon.
+/// A user of another issuer has a generated name: ``issuedPrefix`` and 64 hexadecimal digits. Nobody can sign up
+/// with it, because it contains a colon.
 package struct UserName: Sendable, Hashable {
   /// The longest name, in bytes.
   package static let maximumBytes = 239
 
-  /// The name in normal form C, as it is shown.
+  /// The name in normal form C, for display.
   package let text: String
-  /// What is compared.
+  /// The text by which names are compared.
   package let key: String
 
-  /// Checks the rules on the bytes of normal form C: some characters turn into forbidden ones there
-  /// (U+1FEF into a backtick).
+  /// Makes a name. The rules are checked on the bytes of normal form C, because the normalisation turns some
+  /// characters into forbidden ones (U+1FEF into a backtick).
   /// - Throws: ``ServiceError`` with code `invalidName`.
   package init(_ raw: String) throws {
     guard raw.utf8.count <= Self.maximumBytes * 3 else { throw Self.wrongLength }
@@ -42,10 +42,10 @@ package struct UserName: Sendable, Hashable {
     key = text.lowercased().normalized(.canonical)
   }
 
-  /// What the names of those begin with who come from another issuer.
+  /// The prefix of the names of other issuers' users.
   package static let issuedPrefix = "oidc:"
 
-  /// Reads a name that this service gave: one that somebody signed up with, or one of another issuer's.
+  /// Reads a name that the service has stored: one from a sign-up, or a generated one.
   /// - Throws: `invalidName`.
   package init(given text: String) throws {
     let digits = text.utf8.dropFirst(Self.issuedPrefix.utf8.count)
@@ -58,7 +58,8 @@ package struct UserName: Sendable, Hashable {
     }
   }
 
-  /// - Parameter digits: 64 lower-case hex digits.
+  /// Makes a generated name.
+  /// - Parameter digits: 64 lower-case hexadecimal digits.
   init(issuedDigits digits: String) {
     text = Self.issuedPrefix + digits
     key = text

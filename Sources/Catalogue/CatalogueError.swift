@@ -1,28 +1,28 @@
 import SQLite
 
-/// Why the catalogue can't be opened or imported. The reason may be shown to whoever runs the service.
+/// Why the catalogue can't be opened or imported. The operator may see the reason.
 package struct CatalogueError: Error, Sendable, CustomDebugStringConvertible {
-  /// What went wrong; closed, so that each caller maps every case.
+  /// What went wrong. A closed set, so that each caller maps every case.
   package enum Code: String, Sendable, CaseIterable {
-    /// The catalogue's file is no sound catalogue.
+    /// The catalogue's file is damaged or not a catalogue.
     case damaged
-    /// The catalogue's file, or its directory, can't be used now: absent, forbidden, locked.
+    /// The catalogue's file or directory can't be used now: absent, not permitted, locked.
     case unavailable
-    /// There is no room left for the new catalogue.
+    /// The disk has no space for the new catalogue.
     case storageFull
-    /// Another import into the same directory is under way.
+    /// Another import into the same directory is running.
     case busy
     /// The bytes to import can't be read.
     case unreadable
-    /// The bytes to import are neither a JSON array nor JSON objects one after another.
+    /// The bytes to import are neither a JSON array nor a sequence of JSON objects.
     case malformed
     /// The bytes to import end inside an array or a row.
     case truncated
-    /// A row is no hotel, and bad rows are refused.
+    /// A row is not a valid hotel, and the policy is to refuse bad rows.
     case badRow
-    /// There is no hotel among the rows.
+    /// The file has no hotel.
     case empty
-    /// The task that imported was cancelled.
+    /// The importing task was cancelled.
     case cancelled
   }
 
@@ -30,12 +30,12 @@ package struct CatalogueError: Error, Sendable, CustomDebugStringConvertible {
   package let code: Code
   /// A sentence that says what to do.
   package let reason: String
-  /// The line of the bytes to import, from 1, where there is one.
+  /// The line in the bytes to import, from 1; nil when the error concerns no line.
   package let line: Int?
-  /// What an operator needs beyond the reason.
+  /// Further details for an operator.
   package let detail: String
 
-  /// An error with its words.
+  /// Makes an error.
   package init(_ code: Code, _ reason: String, line: Int? = nil, detail: String = "") {
     self.code = code
     self.reason = reason
@@ -51,7 +51,7 @@ package struct CatalogueError: Error, Sendable, CustomDebugStringConvertible {
 }
 
 extension CatalogueError {
-  /// The error that stands for what SQLite refused.
+  /// Converts an error of SQLite.
   init(_ error: any Error) {
     let detail = String(reflecting: error)
     if let error = error as? CatalogueError {
@@ -68,7 +68,7 @@ extension CatalogueError {
     }
   }
 
-  /// Runs `body`, and says what SQLite refused in this layer's words.
+  /// Runs `body` and converts errors of SQLite.
   static func translating<Result>(
     _ body: () throws -> Result
   ) throws(CatalogueError) -> Result {

@@ -3,17 +3,17 @@ import Glibc
 
 /// The catalogue's files in the data directory. All calls block.
 struct CatalogueFiles: Sendable {
-  /// The directory, without symbolic links, which SQLite would refuse.
+  /// The directory's path without symbolic links, because SQLite would refuse them.
   let directory: String
 
-  /// The catalogue that searches read. Never written in place.
+  /// The catalogue that searches read. It is only replaced, never written in place.
   var database: String { directory + "/catalogue.sqlite" }
-  /// The catalogue that an import writes; what a killed import left of it is removed by the next.
+  /// The catalogue that an import writes. The next import removes what an aborted one left.
   var draft: String { directory + "/catalogue.sqlite.new" }
-  /// The file whose lock the one import that may run holds.
+  /// The file whose lock the running import holds. Only one import can run.
   var lock: String { directory + "/catalogue.lock" }
 
-  /// The files in `directory`, which must exist by the time they are used.
+  /// The files in `directory`, which must exist before they are used.
   init(directory: String) {
     guard let resolved = realpath(directory, nil) else {
       self.directory = directory
@@ -23,23 +23,24 @@ struct CatalogueFiles: Sendable {
     self.directory = String(cString: resolved)
   }
 
-  /// Removes what there is of a draft.
+  /// Deletes the files of a draft, if there are any.
   func removeDraft() {
     for suffix in ["", "-journal", "-wal", "-shm"] { unlink(draft + suffix) }
   }
 
-  /// Puts the finished draft in the place of the catalogue: after a power loss there is the old one or
-  /// the new one, whole.
-  /// - Throws: `storageFull`, `unavailable`; the old catalogue then still stands.
+  /// Replaces the catalogue by the finished draft. After a power failure there is either the complete old one or
+  /// the complete new one.
+  /// - Throws: `storageFull`, `unavailable`. The old catalogue remains then, unless only syncing the directory has
+  ///   failed.
   func publishDraft() throws(CatalogueError) {
     try Self.synchronize(draft, flags: O_RDONLY)
     guard rename(draft, database) == 0 else { throw Self.failure("rename") }
     try Self.synchronize(directory, flags: O_RDONLY | O_DIRECTORY)
   }
 
-  /// Who made the catalogue, by the bytes of its header alone; nil if they do not say.
+  /// The kind of the catalogue's origin, read from the bytes of its header; nil for an unknown one.
   ///
-  /// SQLite can't be asked, as it refuses a file that is damaged anywhere on its first page.
+  /// SQLite is not used here, because it refuses a file that is damaged anywhere on its first page.
   func kindInHeader() -> CatalogueOrigin.Kind? {
     let file = open(database, O_RDONLY | O_CLOEXEC)
     guard file >= 0 else { return nil }
@@ -69,17 +70,17 @@ struct CatalogueFiles: Sendable {
   }
 }
 
-/// Where a catalogue came from, as its file remembers it.
+/// The origin of a catalogue, as stored in its file.
 package struct CatalogueOrigin: Sendable {
-  /// Who made a catalogue.
+  /// The kinds of origins.
   package enum Kind: String, Sendable {
-    /// The hotels that this program carries.
+    /// The hotels that this program contains.
     case embedded
-    /// A file that somebody imported.
+    /// A file that an operator imported.
     case imported
 
-    /// What SQLite keeps in the file's header, so that a file that is damaged further on still says
-    /// who made it: "HBCe" and "HBCi". <https://sqlite.org/fileformat.html#application_id>
+    /// The application id in the file's SQLite header, "HBCe" or "HBCi". It shows the kind even when the file is
+    /// damaged after the header. <https://sqlite.org/fileformat.html#application_id>
     var applicationID: Int32 {
       switch self {
       case .embedded: 0x4842_4365
@@ -87,7 +88,7 @@ package struct CatalogueOrigin: Sendable {
       }
     }
 
-    /// The kind of a header's number; nil for a file of something else.
+    /// The kind of an application id; nil for a file of another kind.
     init?(applicationID: Int32) {
       guard
         let kind = [Self.embedded, .imported].first(where: { $0.applicationID == applicationID })
@@ -96,16 +97,16 @@ package struct CatalogueOrigin: Sendable {
     }
   }
 
-  /// Who made it.
+  /// The kind of the origin.
   package let kind: Kind
-  /// The digest of the embedded hotels, or the name of the file that was imported.
+  /// The digest of the embedded hotels, or the name of the imported file.
   package let name: String
-  /// How many hotels it has.
+  /// The number of hotels.
   package let rows: Int
-  /// When it was made, by the clock of whoever made it.
+  /// When the catalogue was made, by the clock of the importing process.
   package let date: Timestamp
 
-  /// An origin.
+  /// Makes an origin.
   package init(kind: Kind, name: String, rows: Int, date: Timestamp) {
     self.kind = kind
     self.name = name

@@ -5,13 +5,13 @@ import JSON
 package import Lanes
 import SQLite
 
-/// Makes a new catalogue of a file of hotels, and puts it in the place of the old one in one step.
+/// Makes a new catalogue from a file of hotels and replaces the old one in one step.
 ///
-/// The file is a JSON array of objects, or objects one after another (a line each, or pretty-printed),
-/// of any size: memory stays the same. Searches go on with the old catalogue until the new one is in
-/// place, and for good if the import fails. May run in another process than the one that searches.
+/// The file is a JSON array of objects, or a sequence of objects (one on each line, or pretty-printed). It may have
+/// any size; the memory in use does not grow with it. Searches use the old catalogue until the new one replaces it,
+/// and keep using it if the import fails. The import may run in another process than the searches.
 package actor CatalogueImport {
-  /// The bytes read from a file at a time.
+  /// The number of bytes in one read of a file.
   package static let chunkBytes = 256 * 1024
 
   private let files: CatalogueFiles
@@ -21,18 +21,18 @@ package actor CatalogueImport {
   private let policy: BadRowPolicy
   private let report: @Sendable (ImportEvent) -> Void
 
-  /// All of it blocks, so it runs on a lane.
+  /// All of the work blocks, so it runs on a lane.
   package nonisolated var unownedExecutor: UnownedSerialExecutor {
     lane.asUnownedSerialExecutor()
   }
 
-  /// An import that has not started.
+  /// Makes an import, but does not start it.
   /// - Parameters:
-  ///   - directory: The data directory, which must exist.
-  ///   - lane: Where it runs; the caller stops it afterwards.
-  ///   - name: What the catalogue remembers as its origin, such as the file's name.
-  ///   - date: When it is imported.
-  ///   - report: Told of progress and of bad rows, on the lane.
+  ///   - directory: the data directory, which must exist.
+  ///   - lane: the lane on which the import runs; the caller stops it afterwards.
+  ///   - name: the origin that is stored in the catalogue, for example the file's name.
+  ///   - date: the time of the import.
+  ///   - report: called on the lane with progress and bad rows.
   package init(
     into directory: String, on lane: Lane, name: String, at date: Timestamp,
     onBadRow policy: BadRowPolicy = .refuse,
@@ -46,9 +46,9 @@ package actor CatalogueImport {
     self.report = report
   }
 
-  /// Imports the bytes that a sequence gives, in chunks of any size.
-  /// - Throws: any ``CatalogueError`` but `damaged`; `unreadable` for what the sequence throws. The
-  ///   old catalogue then still stands, and nothing of the new one is left.
+  /// Imports the bytes of a sequence, in chunks of any size.
+  /// - Throws: any ``CatalogueError`` but `damaged`; `unreadable` for an error of the sequence. The old catalogue
+  ///   is unchanged then, and nothing of the new one remains.
   package func run<Chunks: AsyncSequence & Sendable>(
     reading chunks: Chunks
   ) async throws(CatalogueError) -> ImportSummary where Chunks.Element == [UInt8] {
@@ -58,7 +58,7 @@ package actor CatalogueImport {
         try Task.checkCancellation()
         try run.take(chunk)
       }
-      // A sequence may also end early, without an error, because the task was cancelled.
+      // A sequence may also end early without an error when the task is cancelled.
       try Task.checkCancellation()
       return try run.finish()
     } catch {
@@ -67,7 +67,7 @@ package actor CatalogueImport {
     }
   }
 
-  /// Imports the file at `path`, which may also be a pipe.
+  /// Imports the file at `path`, which may be a pipe.
   /// - Throws: as ``run(reading:)``; `unreadable` for a file that can't be read.
   package func run(file path: String) throws(CatalogueError) -> ImportSummary {
     let file = open(path, O_RDONLY | O_CLOEXEC)
@@ -113,67 +113,68 @@ package actor CatalogueImport {
   }
 }
 
-/// What an import tells while it runs, on its own lane and in order.
+/// What an import reports while it runs, on its own lane and in order.
 package enum ImportEvent: Sendable {
-  /// More bytes have been read; after each chunk.
+  /// More bytes were read. Reported after each chunk.
   case progress(ImportProgress)
-  /// A row was no hotel, and was passed over.
+  /// A row was not a valid hotel and was skipped.
   case badRow(BadRow)
 }
 
-/// How far an import is.
+/// The progress of an import.
 package struct ImportProgress: Sendable, Equatable {
-  /// The bytes read.
+  /// The number of bytes read.
   package internal(set) var bytes = 0
-  /// The rows taken, those included that a later one replaced.
+  /// The number of rows imported, including those that a later row replaced.
   package internal(set) var rows = 0
-  /// The rows whose id an earlier row had; the later one counts.
+  /// The number of rows that replaced an earlier row with the same id.
   package internal(set) var replaced = 0
-  /// The rows passed over.
+  /// The number of rows skipped.
   package internal(set) var badRows = 0
 }
 
-/// A row that is no hotel.
+/// A row that is not a valid hotel.
 package struct BadRow: Sendable, Equatable {
-  /// Its number, from 1.
+  /// The row's number, from 1.
   package let ordinal: Int
-  /// The line it starts on, from 1.
+  /// The line on which it starts, from 1.
   package let line: Int
-  /// What is wrong with it.
+  /// The reason.
   package let reason: String
 }
 
-/// What happens when a row is no hotel.
+/// What the import does with a row that is not a valid hotel.
 package enum BadRowPolicy: Sendable, Equatable {
-  /// The row is reported and passed over.
+  /// The row is reported and skipped.
   case skip
-  /// The import ends, and the old catalogue stays.
+  /// The import fails, and the old catalogue stays.
   case refuse
 }
 
-/// What an import did.
+/// The result of an import.
 package struct ImportSummary: Sendable, Equatable {
-  /// The most bad rows that a summary names.
+  /// The most bad rows that a summary lists.
   package static let maximumBadRows = 100
 
-  /// How many hotels the new catalogue has.
+  /// The number of hotels in the new catalogue.
   package let hotels: Int
-  /// The counts at the end.
+  /// The final counts.
   package let progress: ImportProgress
   /// The first bad rows, in order.
   package let badRows: [BadRow]
 }
 
-/// The right to write the draft, among all processes; given up when nobody refers to it any more, and
-/// by the kernel when the process dies.
+/// The exclusive right to write the draft, among all processes. It ends with the last reference, or when the
+/// process ends.
 final class ImportLock {
   private let file: Int32
 
-  /// Takes the lock, without waiting.
+  /// Takes the lock without waiting.
   /// - Throws: `busy` if another import holds it; `unavailable`, `storageFull`.
   init(_ files: CatalogueFiles) throws(CatalogueError) {
-    // The lock is on a file of its own: closing any descriptor of a database's file drops SQLite's
-    // locks on it. <https://sqlite.org/howtocorrupt.html#_posix_advisory_locks_canceled_by_a_separate_thread_doing_close_>
+    // The lock is on a file of its own, because closing any descriptor of a database's file releases SQLite's locks
+    // on it.
+    // <https://sqlite.org/howtocorrupt.html#_posix_advisory_locks_canceled_by_a_separate_thread_doing_close_>
     file = open(files.lock, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
     guard file >= 0 else { throw CatalogueFiles.failure("open") }
     guard flock(file, LOCK_EX | LOCK_NB) == 0 else {
@@ -187,18 +188,18 @@ final class ImportLock {
   }
 }
 
-/// Writes a new catalogue's file: one transaction from the first hotel to the last.
+/// Writes a new catalogue's file in one transaction.
 ///
-/// Nobody else reads the file before it is published, and a killed import's file is thrown away, so
-/// nothing is synchronised on the way and the rollback journal, which stays empty in a file that was
-/// empty before, is kept in memory. Not `Sendable`; confined to the import that made it.
+/// Nobody reads the file before it is published, and the file of an aborted import is deleted. So nothing is
+/// synchronised during the import. The rollback journal is kept in memory; it stays empty because the file was
+/// empty before. Not `Sendable`; confined to the import that made it.
 final class CatalogueWriter {
-  /// How much of the file is kept in memory, in KiB, however large it grows.
+  /// The size of SQLite's page cache, in KiB, whatever the size of the file.
   static let cacheSize: Int32 = 16 * 1024
 
   private let connection: Connection
 
-  /// Starts the file at `path`, where none may be.
+  /// Starts a new file at `path`. No file may exist there.
   init(path: String) throws {
     connection = try Connection(path: path, mode: .readWriteCreate)
     try connection.execute(
@@ -208,7 +209,7 @@ final class CatalogueWriter {
     try CatalogueSchema.create(in: connection)
   }
 
-  /// Starts a catalogue in memory, for one search; see ``ScratchCatalogue``.
+  /// Starts a catalogue in memory for one search; see ``ScratchCatalogue``.
   init(in connection: Connection) throws {
     self.connection = connection
     try connection.addRelevance()
@@ -216,15 +217,15 @@ final class CatalogueWriter {
     try CatalogueSchema.create(in: connection)
   }
 
-  /// Ends a catalogue in memory, which may be searched now.
+  /// Completes a catalogue in memory. It can be searched afterwards.
   func finishScratch() throws -> Connection {
     try Vocabulary.write(in: connection)
     try connection.commit()
     return connection
   }
 
-  /// Adds a hotel. One whose id is there already takes the earlier one's place in the order.
-  /// - Returns: whether an earlier one had the id.
+  /// Adds a hotel. A hotel with the id of an earlier one replaces it and takes its place in the order.
+  /// - Returns: whether it replaced an earlier one.
   func put(_ hotel: Hotel, _ text: HotelText) throws -> Bool {
     let added = try connection.statement(
       """
@@ -243,12 +244,12 @@ final class CatalogueWriter {
     return true
   }
 
-  /// Ends the file: what is left is to synchronise and to publish it.
+  /// Completes the file. The caller must still synchronise and publish it.
   func finish(_ origin: CatalogueOrigin) throws {
     try connection.statement("INSERT INTO origin (name, rows, date) VALUES (?1, ?2, ?3)").run(
       .text(origin.name), .integer(origin.rows), .integer(origin.date.milliseconds))
     try connection.setApplicationID(origin.kind.applicationID)
-    // One sorted list of rows a word instead of several makes each search read less.
+    // Merging each word's sorted lists of rows into one makes searches read less.
     try connection.execute(
       """
       INSERT INTO words (words) VALUES ('optimize');
@@ -296,7 +297,7 @@ final class CatalogueWriter {
       Self.phrase(text.country))
   }
 
-  /// Takes a hotel out of the indexes, which have to be told what it said.
+  /// Removes a hotel from the indexes, which need its former text for that.
   /// <https://sqlite.org/fts5.html#the_delete_command>
   private func unindex(_ text: HotelText, as seq: Int64) throws {
     try connection.statement(

@@ -5,10 +5,10 @@ import JSON
 import Lanes
 import SQLite
 
-/// One connection to the catalogue, on a lane of its own, that follows the file: when another one
-/// takes its place, the next search reads that one.
+/// One connection to the catalogue, on its own lane. When another file replaces the catalogue, the reader opens it
+/// within ``lookInterval``.
 actor CatalogueReader {
-  /// How long a reader does not look whether the file is another one, in seconds.
+  /// The time between two checks for a new file.
   static let lookInterval = Duration.seconds(1)
 
   private let files: CatalogueFiles
@@ -17,10 +17,10 @@ actor CatalogueReader {
   private var catalogue: OpenCatalogue?
   private var looked: ContinuousClock.Instant?
 
-  /// Reads block, so they run on a lane.
+  /// Reads block, so the actor runs on a lane.
   nonisolated var unownedExecutor: UnownedSerialExecutor { lane.asUnownedSerialExecutor() }
 
-  /// A reader that has nothing open yet.
+  /// Makes a reader that has not opened the file yet.
   init(
     _ files: CatalogueFiles, on lane: Lane, now: @escaping @Sendable () -> ContinuousClock.Instant
   ) {
@@ -39,8 +39,8 @@ actor CatalogueReader {
       }
     } catch {
       if try CatalogueUpgrade.run(files) { return try reload() }
-      // An absent file is made, a damaged or outdated one made anew if only the program's own
-      // hotels were in it; whatever else there is belongs to somebody.
+      // An absent file is created. A damaged or outdated one is replaced only if it contains the program's own
+      // hotels; any other file is an operator's.
       let isAbsent = FileIdentity(path: files.database) == nil
       guard isAbsent || files.kindInHeader() == .embedded else { throw error }
     }
@@ -48,8 +48,8 @@ actor CatalogueReader {
     return try reload()
   }
 
-  /// Opens the file that there is now, and answers where it came from.
-  /// - Throws: `unavailable`, `damaged`; what was open stays open.
+  /// Opens the present file and returns its origin.
+  /// - Throws: `unavailable`, `damaged`. The open file stays open then.
   @discardableResult
   func reload() throws(CatalogueError) -> CatalogueOrigin {
     let opened = try OpenCatalogue(files)
@@ -58,14 +58,14 @@ actor CatalogueReader {
     return opened.origin
   }
 
-  /// Closes the file; the next search opens it again.
+  /// Closes the file. The next search opens it again.
   func close() {
     (catalogue, looked) = (nil, nil)
   }
 
   /// The hotels that match.
-  /// - Parameter limit: how long it may take.
-  /// - Parameter flag: whether nobody waits for the answer any more.
+  /// - Parameter limit: the time limit.
+  /// - Parameter flag: set when the caller no longer waits.
   func search(
     _ query: HotelQuery, within limit: Duration, or flag: InterruptionFlag
   ) throws(SearchError) -> HotelPage {
@@ -89,14 +89,14 @@ actor CatalogueReader {
     guard let row = try reading({ try catalogue.row(id) }) else {
       return nil
     }
-    // It may be stored next, and then its digest is asked for more than once.
+    // The hotel may be stored next, and then its digest is needed more than once.
     guard let id = HotelID(row.id), let body = try? DocumentBody(parsing: row.body) else {
       throw Self.damagedRow
     }
     return Hotel(id: id, body: body)
   }
 
-  /// Throws unless the file that there is now can be searched.
+  /// Throws unless the present file can be searched.
   func checkReady() throws(SearchError) {
     do {
       if FileIdentity(path: files.database) != catalogue?.identity { try reload() }
@@ -107,15 +107,15 @@ actor CatalogueReader {
     _ = try search(HotelQuery(limit: 1), within: limit, or: InterruptionFlag())
   }
 
-  /// Whether a catalogue need not be made anew. An imported one always stays; reading all of it
-  /// would keep a large one from starting.
+  /// Whether a catalogue can be used as it is. An imported one always can: checking a large file completely would
+  /// delay the start.
   private func isCurrent(_ opened: OpenCatalogue) throws(CatalogueError) -> Bool {
     guard opened.origin.kind == .embedded else { return true }
     guard opened.origin.name.equalsBytes(of: EmbeddedHotels.digest) else { return false }
     return try CatalogueError.translating { try opened.isSound() }
   }
 
-  /// The catalogue to search: the one in the file now, as of the latest look.
+  /// The catalogue to search: the present file, as of the last check.
   private func current() throws(SearchError) -> OpenCatalogue {
     if let catalogue, let looked, now() - looked < Self.lookInterval { return catalogue }
     do {
@@ -125,7 +125,8 @@ actor CatalogueReader {
       }
       try reload()
     } catch {
-      // The old catalogue is whole and still open: better than no answer. Readiness tells.
+      // The old catalogue is intact and still open, which is better than no answer. The readiness check reports the
+      // error.
       looked = now()
       guard catalogue == nil else { return try opened() }
       throw SearchError(.unavailable, error.reason, detail: error.debugDescription)
@@ -148,14 +149,14 @@ actor CatalogueReader {
     } catch let error as SQLiteError where error.code == .interrupted {
       throw SearchError.interrupted
     } catch {
-      // A file that fails once is opened anew, in case somebody has put a good one there.
+      // After an error the file is opened again, because it may have been replaced by a good one.
       close()
       let error = CatalogueError(error)
       throw SearchError(.unavailable, error.reason, detail: error.debugDescription)
     }
   }
 
-  /// A hotel for an answer, of which nothing but its bytes is wanted.
+  /// A hotel for an answer. Only its bytes are used.
   private static func shown(_ row: OpenCatalogue.HotelRow) throws(SearchError) -> Hotel {
     guard let id = HotelID(row.id), (try? ParsedJSON(row.body, limits: .document)) != nil else {
       throw damagedRow
@@ -167,15 +168,15 @@ actor CatalogueReader {
     .unavailable, "The hotel catalogue is damaged.", detail: "a hotel's row")
 }
 
-/// The hotels that this program carries, as one JSON object a line; see the notice beside them.
+/// The hotels that this program contains, one JSON object on each line; see the licence notice beside them.
 enum EmbeddedHotels {
-  /// Their text.
+  /// The text of the file.
   static var bytes: [UInt8] {
     [UInt8](UnsafeBufferPointer(start: ccatalogue_bytes(), count: ccatalogue_count()))
   }
 
-  /// What tells one edition of them from the next: 64-bit FNV-1a (draft-eastlake-fnv) in hex. It
-  /// guards against nobody, as the bytes are the program's own.
+  /// Identifies the edition of the hotels: 64-bit FNV-1a (draft-eastlake-fnv) in hexadecimal. It needs no
+  /// cryptographic hash, because the bytes are the program's own.
   static var digest: String {
     let hash = bytes.reduce(UInt64(0xcbf2_9ce4_8422_2325)) { hash, byte in
       (hash ^ UInt64(byte)) &* 0x0000_0100_0000_01b3
@@ -183,7 +184,7 @@ enum EmbeddedHotels {
     return Hex.string((0..<8).map { UInt8(truncatingIfNeeded: hash >> (56 - $0 * 8)) })
   }
 
-  /// Makes a catalogue of them, in place of the one there is.
+  /// Makes a catalogue of them, which replaces the present one.
   /// - Throws: `busy`, `storageFull`, `unavailable`.
   static func install(in files: CatalogueFiles, at date: Timestamp) throws(CatalogueError) {
     let run = try ImportRun(

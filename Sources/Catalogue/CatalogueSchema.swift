@@ -3,21 +3,23 @@ import SQLite
 
 /// The tables of a catalogue's file.
 ///
-/// - `hotel`: a row a hotel. `seq` is the order of the catalogue, `body` the hotel's JSON text.
-/// - `words`: the index of searches by words; accents and case folded, prefixes of up to 3 letters kept.
-/// - `phrases`: the index of searches by phrase, over texts that ``PhraseWords`` has taken apart. The
-///   tokenizer `ascii` cuts those at the spaces only, as every other byte of a word is a token's.
-/// - `sorting`: a row a hotel, of what orders go by: its name, its price, and its place as ``GeoPoint/vector``.
+/// - `hotel`: one row for each hotel. `seq` is the order of the catalogue, `body` the hotel's JSON text.
+/// - `words`: the index for searches by words. Accents and case are folded; prefixes of up to 3 letters are
+///   indexed.
+/// - `phrases`: the index for searches by phrase, over texts that ``PhraseWords`` has split into words. The
+///   tokenizer `ascii` splits them only at spaces, because every other byte of a word is a token character.
+/// - `sorting`: one row for each hotel with the values for sorting: its name, its price, and its position as
+///   ``GeoPoint/vector``.
 /// - `vocabulary`: the words of `words`, and how many hotels have each; see ``Vocabulary``.
-/// - `origin`: one row that says where the catalogue came from.
+/// - `origin`: one row with the catalogue's origin.
 ///
-/// Both indexes are contentless, as `hotel` has the texts.
+/// Both indexes are contentless, because `hotel` contains the texts.
 /// <https://sqlite.org/fts5.html#contentless_tables>
 enum CatalogueSchema {
-  /// The edition of the tables and of how texts are taken apart; in the header as `user_version`.
+  /// The edition of the tables and of the splitting into words, stored in the header as `user_version`.
   static let version: Int32 = 2
 
-  /// Makes the tables in a new database.
+  /// Creates the tables in a new database.
   static func create(in connection: Connection) throws {
     try connection.execute(
       """
@@ -43,22 +45,22 @@ enum CatalogueSchema {
     try connection.setUserVersion(version)
   }
 
-  /// Makes the index for hotels by name. Sorting once is faster than keeping order row by row.
+  /// Creates the index of hotels by name. Sorting once is faster than updating the index with each row.
   static func createNameIndex(in connection: Connection) throws {
     try connection.execute("CREATE INDEX hotel_name ON hotel (name COLLATE NOCASE, id)")
   }
 }
 
-/// Makes an imported catalogue of the first edition anew from its own rows, so that nobody has to import it again.
+/// Makes an imported catalogue of the first edition anew from its own rows, so that it need not be imported again.
 enum CatalogueUpgrade {
   /// The edition that can be upgraded.
   private static let former: Int32 = 1
-  /// How many rows are in memory at once.
+  /// The most rows in memory.
   private static let rowsAtOnce = 256
 
-  /// Upgrades the catalogue if it is of that edition. Blocks for as long as the import took.
-  /// - Returns: whether there is a new one now.
-  /// - Throws: `busy`, `storageFull`, `unavailable`, `damaged`; the old one then still stands.
+  /// Upgrades the catalogue if it has that edition. Blocks about as long as the import did.
+  /// - Returns: whether there is a new catalogue now.
+  /// - Throws: `busy`, `storageFull`, `unavailable`, `damaged`. The old catalogue is unchanged then.
   static func run(_ files: CatalogueFiles) throws(CatalogueError) -> Bool {
     guard let old = try? Connection(path: files.database, mode: .readOnly),
       (try? old.userVersion()) == former, files.kindInHeader() == .imported

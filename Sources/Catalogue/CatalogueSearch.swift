@@ -4,37 +4,38 @@ import SQLite
 
 /// One search in the tables of a catalogue; see ``CatalogueSchema``.
 struct CatalogueSearch {
-  /// How many of the hotels that match by words are put in order: the first ones of the catalogue.
+  /// The most hotels that a search by words sorts. Of more matches, only the first in the catalogue's order are
+  /// considered.
   static let mostOrdered = 20_000
-  /// From how many hotels on that have the words as they are nobody asks what else was meant.
+  /// The search looks for corrected words only when fewer hotels than this have the exact words.
   static let enough = 100
 
   private let connection: Connection
   private let query: HotelQuery
   private let exact: MatchExpression
 
-  /// A search that is yet to be made.
+  /// Makes a search, but does not run it.
   init(_ connection: Connection, _ query: HotelQuery) {
     self.connection = connection
     self.query = query
     exact = MatchExpression(query)
   }
 
-  /// From where distances are measured.
+  /// The point from which distances are measured.
   private var from: (x: Double, y: Double, z: Double) {
     query.near?.vector ?? (x: 0, y: 0, z: 0)
   }
 
-  /// What a search finds.
+  /// The result of a search.
   struct Found: Sendable {
-    /// The hotels on the query's page, and one more where there are more.
+    /// The hotels on the query's page, and one more if there are more.
     var rows: [OpenCatalogue.HotelRow]
-    /// How many match in all; nil where that would take too long to count.
+    /// How many hotels match in total; nil when counting would take too long.
     var total: Int?
   }
 
-  /// Makes the search.
-  /// - Parameter all: how many hotels there are.
+  /// Runs the search.
+  /// - Parameter all: the number of hotels in the catalogue.
   func found(amongAll all: Int) throws -> Found {
     switch (exact, query.matching) {
     case (.none, _): return Found(rows: [], total: 0)
@@ -60,12 +61,12 @@ struct CatalogueSearch {
         wider, without: known, limit: query.limit + 1 - found.rows.count,
         offset: max(0, query.offset - known.count))
     }
-    // What has the words as they are has them as they may have been meant, too.
+    // Hotels with the exact words also match the wider expression.
     found.total = try unlessItTakesLong { try count(inWords: wider) }
     return found
   }
 
-  /// - Returns: nil when the search's time ran out before there was an answer.
+  /// - Returns: nil when the search's time limit was reached first.
   private func unlessItTakesLong(
     _ count: () throws -> Int
   ) throws -> Int? {
@@ -74,8 +75,8 @@ struct CatalogueSearch {
     }
   }
 
-  /// What also counts as a match, and the hotels that match as it is; nil where those are enough or nothing else can be
-  /// meant.
+  /// The expression with corrected words, and the hotels that match the exact words; nil when these are enough or
+  /// there are no corrections.
   private func corrected(
     _ expression: String
   ) throws -> (expression: String, known: [Int64])? {
@@ -91,7 +92,7 @@ struct CatalogueSearch {
   }
 }
 
-/// What is asked of SQLite.
+/// The SQL statements.
 extension CatalogueSearch {
   private func allAsTheyCome() throws -> [OpenCatalogue.HotelRow] {
     try connection.statement("SELECT id, body FROM hotel ORDER BY seq LIMIT ?1 OFFSET ?2")
@@ -191,11 +192,11 @@ extension CatalogueSearch {
   }
 }
 
-/// What of a hotel the orders by price and by distance go by.
+/// The values of a hotel by which searches are ordered by price and by distance.
 struct SortKeys {
-  /// The first number in its price; nil where there is none.
+  /// The first number in the hotel's price; nil when there is none.
   let price: Double?
-  /// Where it is.
+  /// The hotel's position.
   let place: GeoPoint?
 
   /// Reads a hotel's object. The price is a number or a text such as `£1,250.50 a night`.
@@ -204,7 +205,7 @@ struct SortKeys {
     place = GeoPoint(ofHotel: hotel)
   }
 
-  /// Writes them for the hotel with this number in the catalogue's order.
+  /// Writes the values for the hotel with this number in the catalogue's order.
   func write(as seq: Int64, named name: String, in connection: Connection) throws {
     let vector = place?.vector
     func value(_ number: Double?) -> Binding { number.map { .real($0) } ?? .null }
@@ -218,7 +219,7 @@ struct SortKeys {
       value(vector?.z))
   }
 
-  /// The first number of a text: digits, commas between thousands left out, and decimals behind a point.
+  /// The first number of a text: digits, with commas between thousands removed, and decimals after a point.
   static func firstNumber(_ text: String) -> Double? {
     func isDigit(_ byte: UInt8) -> Bool { (0x30...0x39).contains(byte) }
     let rest = text.utf8.drop { !isDigit($0) }
@@ -235,11 +236,11 @@ struct SortKeys {
 }
 
 extension SearchError {
-  /// A search that took too long, or that nobody waits for any more.
+  /// A search that took too long, or whose caller has left.
   static let interrupted = SearchError(
     .timeout, "The search took too long.", detail: "the catalogue's own limit, or the task's end")
 
-  /// Searches with a flag that is raised when the task is cancelled.
+  /// Runs a search with a flag that is set when the task is cancelled.
   static func endingWithTask<Value: Sendable>(
     _ search: @Sendable (InterruptionFlag) async throws(SearchError) -> Value
   ) async throws(SearchError) -> Value {

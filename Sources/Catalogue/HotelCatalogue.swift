@@ -5,16 +5,16 @@ import SQLite
 
 /// The embedded upstream: full-text search over the hotels in `catalogue.sqlite` of the data directory.
 ///
-/// The file is made of the hotels that the program carries, or by a ``CatalogueImport``, whose result
-/// is found within a second, wherever it ran.
+/// The file is made from the hotels that the program contains, or by a ``CatalogueImport``. Searches use an
+/// imported file within a second, whichever process imported it.
 package final class HotelCatalogue: HotelSearching {
-  /// How many searches read at the same time: with two a slow one, over a large catalogue, does not
-  /// hold up all others. Who has used least of the processors' time is next.
+  /// How many searches run at once. With two, a slow search over a large catalogue does not delay all others. The
+  /// caller that has used the least processor time is next.
   package static let searchesAtOnce = 2
-  /// How many searches wait at most.
+  /// The most searches that wait.
   package static let searchesWaiting = 1_024
-  /// How many connections there are: one more for the gate's kept place, and one on which a hotel is looked up by its id
-  /// whatever is searched.
+  /// The number of connections: one for each search, one for the gate's extra place, and one that looks up hotels
+  /// by id while the others search.
   package static let readerCount = searchesAtOnce + 2
 
   private let lanes: LaneGroup
@@ -22,8 +22,8 @@ package final class HotelCatalogue: HotelSearching {
   private let semaphore = FairSemaphore(permits: searchesAtOnce, queueLimit: searchesWaiting)
   private let limit: Duration
 
-  /// A catalogue in `directory`, which must exist before the first call. Opens nothing yet.
-  /// - Parameter limit: how long one search may take.
+  /// Makes a catalogue in `directory`, which must exist before the first call. It opens no file yet.
+  /// - Parameter limit: the time limit of one search.
   package init(
     directory: String,
     limit: Duration = .milliseconds(HotelQuery.maximumMilliseconds),
@@ -38,20 +38,20 @@ package final class HotelCatalogue: HotelSearching {
     }
   }
 
-  /// Opens the catalogue, and makes it of the embedded hotels if there is none, or if it was made of
-  /// them and is damaged or of another edition. Call once, at the start.
+  /// Opens the catalogue. Creates it from the embedded hotels if there is none, or if it was made from them and is
+  /// damaged or of another edition. Call once, at the start.
   ///
-  /// After an error the service may run on: searches fail until there is a catalogue, and find it then.
-  /// - Parameter date: The time now, which a new catalogue remembers.
-  /// - Throws: `damaged` for an imported catalogue that has to be imported again, or a file of something
-  ///   else; `unavailable`, `storageFull`, `busy`.
+  /// The service may continue after an error. Searches fail until there is a catalogue, and then use it.
+  /// - Parameter date: the current time, which is stored in a new catalogue.
+  /// - Throws: `damaged` for an imported catalogue that must be imported again, and for a file of another kind;
+  ///   `unavailable`, `storageFull`, `busy`.
   @discardableResult
   package func prepare(at date: Timestamp) async throws(CatalogueError) -> CatalogueOrigin {
     try await readers[0].prepare(at: date)
   }
 
-  /// Opens the file that there is now, without waiting for the next look at it.
-  /// - Throws: `unavailable`, `damaged`; searches then go on with the catalogue that was open.
+  /// Opens the present file without waiting for the next check of the file.
+  /// - Throws: `unavailable`, `damaged`. Searches then continue with the open catalogue.
   @discardableResult
   package func reload() async throws(CatalogueError) -> CatalogueOrigin {
     for reader in readers.dropFirst() { try await reader.reload() }
@@ -60,15 +60,15 @@ package final class HotelCatalogue: HotelSearching {
 
   package var orders: Set<HotelQuery.Order> { Set(HotelQuery.Order.allCases) }
 
-  /// Finds hotels. A text without any letter or digit finds none, as does one of stop words only when
-  /// matched as a phrase; no text at all finds every hotel.
+  /// Finds hotels. A text without any letter or digit matches none; in phrase matching, neither does a text of stop
+  /// words only. A query without texts matches every hotel.
   ///
   /// A search whose task is cancelled ends within milliseconds.
-  /// - Throws: ``SearchError`` with code `unavailable` if there is no catalogue, or it is damaged, or too many wait;
-  ///   `timeout` beyond the limit, or if the task is cancelled.
+  /// - Throws: ``SearchError`` with code `unavailable` if there is no catalogue, if it is damaged, or if too many
+  ///   searches wait; `timeout` at the time limit, or if the task is cancelled.
   package func search(_ query: HotelQuery) async throws(SearchError) -> HotelPage {
     let page = try await semaphore.withPermit { index throws(SearchError) in
-      // Who waited may have gone.
+      // The caller may have left while it waited.
       if Slice.isEnded { throw .interrupted }
       let (reader, limit) = (readers[index], limit)
       return try await SearchError.endingWithTask { flag throws(SearchError) in
@@ -81,22 +81,22 @@ package final class HotelCatalogue: HotelSearching {
     return page
   }
 
-  /// The hotel with an id, in any of the spellings that stand for one; nil if there is none.
+  /// The hotel with an id, in any of its spellings; nil if there is none.
   package func hotel(_ id: HotelID) async throws(SearchError) -> Hotel? {
     try await lookup.hotel(Hotel.canonical(id.text))
   }
 
-  /// Looks at the file, and reads a hotel from it.
+  /// Checks the file and reads a hotel from it.
   package func checkReady() async throws(SearchError) {
     try await lookup.checkReady()
   }
 
-  /// Closes the file and ends the threads; a search that comes later opens it again.
+  /// Closes the file and ends the threads. A later search opens the file again.
   package func stop() async {
     for reader in readers { await reader.close() }
     await lanes.stop()
   }
 
-  /// The connection that no search is on.
+  /// The connection that no search uses.
   private var lookup: CatalogueReader { readers[Self.searchesAtOnce + 1] }
 }

@@ -1,15 +1,15 @@
 import Documents
 import JSON
 
-/// What of a hotel searches look at, field by field.
+/// The texts of a hotel that searches read, field by field.
 struct HotelText: Sendable {
-  /// What the hotel is called.
+  /// The hotel's name.
   let name: String
-  /// The heading that the hotel was listed under, and its other name.
+  /// The heading under which the hotel was listed, and its alias.
   let title: String
-  /// What is said about it.
+  /// Its description.
   let description: String
-  /// What it offers: the strings of `amenities`, and the names of the members that are `true`, such as
+  /// Its amenities: the strings of `amenities`, and the names of the members that are `true`, for example
   /// `free_breakfast`.
   let amenities: String
   /// Its street and number.
@@ -20,10 +20,10 @@ struct HotelText: Sendable {
   let state: String
   /// Its country.
   let country: String
-  /// What orders go by.
+  /// The values for sorting.
   let keys: SortKeys
 
-  /// Reads a hotel's object. A field that is absent, null or no string is empty.
+  /// Reads a hotel's object. A field that is absent, null or not a string is empty.
   init(_ hotel: JSONNode) {
     var text: [String: String] = [:]
     var amenities: [String] = []
@@ -53,8 +53,8 @@ struct HotelText: Sendable {
   }
 }
 
-/// What a scalar does to the word it stands in: the classes of Unicode Standard Annex 29, table 3, as
-/// far as they end or join words.
+/// The effect of a scalar on the word that contains it: the classes of Unicode Standard Annex 29, table 3, as far
+/// as they end or join words.
 enum WordScalar: Equatable {
   /// Joins with letters and digits.
   case letter
@@ -62,13 +62,13 @@ enum WordScalar: Equatable {
   case digit
   /// A word by itself: ideographs and Hiragana.
   case single
-  /// Joins what it stands between, as `_` does.
+  /// Joins the scalars before and after it, as `_` does.
   case connector
-  /// Stays inside a word between two letters, as `·` does.
+  /// Is part of a word between two letters, as `·` is.
   case middleOfWord
-  /// Stays inside a word between two digits, as `,` does.
+  /// Is part of a word between two digits, as `,` is.
   case middleOfNumber
-  /// Stays inside a word between two letters or two digits, as `'` and `.` do.
+  /// Is part of a word between two letters or two digits, as `'` and `.` are.
   case middleOfBoth
   /// Belongs to the scalar before it: combining marks and format characters.
   case extend
@@ -103,7 +103,7 @@ enum WordScalar: Equatable {
     }
   }
 
-  /// What must follow this mark after `previous` for the word to go on; nil if the word ends here.
+  /// The class that must follow this mark after `previous` for the word to continue; nil if the word ends here.
   func bridges(_ previous: WordScalar) -> WordScalar? {
     switch (self, previous) {
     case (.middleOfWord, .letter), (.middleOfBoth, .letter): .letter

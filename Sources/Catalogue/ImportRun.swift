@@ -3,9 +3,9 @@ import Hotels
 import JSON
 import SQLite
 
-/// One import from its first byte to the new catalogue in place. All calls block; not `Sendable`.
+/// One import, from its first byte until the new catalogue replaces the old one. All calls block. Not `Sendable`.
 final class ImportRun {
-  /// What one row may hold; its size is ``RowSplitter/maximumRowBytes``.
+  /// The limits of one row's JSON. Its size is limited by ``RowSplitter/maximumRowBytes``.
   private static let limits = JSONLimits(
     maximumBytes: RowSplitter.maximumRowBytes, maximumDepth: BracketStack.maximumDepth)
 
@@ -19,7 +19,7 @@ final class ImportRun {
   private var progress = ImportProgress()
   private var badRows: [BadRow] = []
 
-  /// Takes the lock and starts a draft.
+  /// Takes the import lock and starts a draft.
   /// - Throws: `busy`, `storageFull`, `unavailable`.
   init(
     into files: CatalogueFiles, kind: CatalogueOrigin.Kind, name: String, date: Timestamp,
@@ -39,8 +39,8 @@ final class ImportRun {
     }
   }
 
-  /// Takes the next bytes.
-  /// - Throws: `malformed`, `badRow`, `storageFull`, `unavailable`; then call ``abandon()``.
+  /// Imports the next bytes.
+  /// - Throws: `malformed`, `badRow`, `storageFull`, `unavailable`. The caller must then call ``abandon()``.
   func take(_ chunk: [UInt8]) throws(CatalogueError) {
     var position = 0
     while let row = try splitter.next(in: chunk, from: &position) { try take(row) }
@@ -48,8 +48,8 @@ final class ImportRun {
     report(.progress(progress))
   }
 
-  /// Takes the end, and puts the new catalogue in the place of the old one.
-  /// - Throws: `truncated`, `empty`, `storageFull`, `unavailable`; then call ``abandon()``.
+  /// Ends the import and replaces the old catalogue by the new one.
+  /// - Throws: `truncated`, `empty`, `storageFull`, `unavailable`. The caller must then call ``abandon()``.
   func finish() throws(CatalogueError) -> ImportSummary {
     try splitter.finish()
     let hotels = progress.rows - progress.replaced
@@ -99,8 +99,8 @@ final class ImportRun {
     report(.badRow(bad))
   }
 
-  /// The hotel in a row's text. A row with another `type` than `hotel` is none, so that an export of
-  /// everything there is in a travel-sample can be imported as it is; and a row needs a name.
+  /// The hotel in a row's text. A row with another `type` than `hotel` is a bad row, so that a complete export of a
+  /// travel-sample can be imported with ``BadRowPolicy/skip``. A row must have a name.
   private static func read(_ text: [UInt8]) -> Result<(Hotel, HotelText), DocumentError> {
     do {
       let root: JSONNode

@@ -1,9 +1,9 @@
 import Hotels
 
-/// What a query asks the index, in FTS5's language.
+/// A query in the language of FTS5.
 ///
-/// A client's text only ever stands between double quotes, its own ones doubled, so nothing in it is
-/// an operator, a column or a star. <https://sqlite.org/fts5.html#full_text_query_syntax>
+/// A client's text is always inside double quotes, and its own quotes are doubled. So nothing in it can act as an
+/// operator, a column name or a star. <https://sqlite.org/fts5.html#full_text_query_syntax>
 enum MatchExpression: Equatable {
   /// Every hotel: the query has no text.
   case all
@@ -12,8 +12,9 @@ enum MatchExpression: Equatable {
   /// The hotels that match an expression.
   case matching(String)
 
-  /// What the query means.
-  /// - Parameter alternatives: what else may stand for a word, by the word as ``words(of:)`` has it.
+  /// Makes the expression of a query.
+  /// - Parameter alternatives: further words that may match instead of a word; the keys are words of
+  ///   ``words(of:)``.
   init(_ query: HotelQuery, alternatives: [String: [String]] = [:]) {
     let words = { text in Self.words(text, alternatives) }
     switch query.matching {
@@ -30,7 +31,7 @@ enum MatchExpression: Equatable {
     }
   }
 
-  /// The words of a query, as its texts have them.
+  /// The words of a query, in the order of its texts.
   static func words(of query: HotelQuery) -> [String] {
     [query.description, query.location].compactMap { $0 }.flatMap(terms)
   }
@@ -48,10 +49,10 @@ enum MatchExpression: Equatable {
     self = expressions.isEmpty ? .all : .matching(expressions.joined(separator: " AND "))
   }
 
-  /// All words of `text`, each once, the last one as the start of a word; nil if there is none.
+  /// All words of `text`, each once, the last one as a prefix; nil if there is none.
   ///
-  /// What stands between white space is one term, which SQLite's tokenizer takes apart just as it did
-  /// the hotel's text: "B&B" asks for a B next to a B.
+  /// The text between white space is one term. SQLite's tokenizer splits it as it split the hotel's text: "B&B"
+  /// searches for a B next to a B.
   private static func words(_ text: String, _ alternatives: [String: [String]]) -> String? {
     let terms = terms(text)
     guard let last = terms.last else { return nil }
@@ -77,7 +78,8 @@ enum MatchExpression: Equatable {
     PhraseWords.phrase(text).map(quoted)
   }
 
-  /// Whether FTS5's tokenizer `unicode61` makes a term of it; a term without any would match nothing.
+  /// Whether FTS5's tokenizer `unicode61` makes a token of this scalar. A term without any token would match
+  /// nothing.
   private static func isToken(_ scalar: Unicode.Scalar) -> Bool {
     switch scalar.properties.generalCategory {
     case .uppercaseLetter, .lowercaseLetter, .titlecaseLetter, .modifierLetter, .otherLetter,

@@ -7,19 +7,20 @@ import SQLite
 struct OpenCatalogue {
   /// The connection.
   let connection: Connection
-  /// The file it has open.
+  /// The identity of the open file.
   let identity: FileIdentity
-  /// Where the catalogue came from.
+  /// The catalogue's origin.
   let origin: CatalogueOrigin
 
-  /// How much of the file each reader keeps in memory, in KiB; the system's page cache has the rest.
+  /// The size of each reader's page cache, in KiB. The system's page cache holds the rest.
   static let cacheSize: Int32 = 8 * 1024
 
   /// Opens the catalogue's file.
-  /// - Throws: `unavailable` if there is none, it can't be opened or it is of another version of the
-  ///   program; `damaged` if it is no catalogue.
+  /// - Throws: `unavailable` if there is none, if it can't be opened, or if it is of another edition; `damaged` if
+  ///   it is not a catalogue.
   init(_ files: CatalogueFiles) throws(CatalogueError) {
-    // Before it is opened: a file that takes its place in between is then noticed at the next look.
+    // The identity is read before the file is opened, so that the next check notices a file that replaces it in
+    // between.
     guard let identity = FileIdentity(path: files.database) else {
       throw CatalogueError(.unavailable, "There is no hotel catalogue yet.")
     }
@@ -33,7 +34,7 @@ struct OpenCatalogue {
     origin = try Self.origin(of: connection)
   }
 
-  /// Whether the pages, the tables and the count of hotels are sound; reads the whole file.
+  /// Whether the pages, the tables and the number of hotels are intact. Reads the whole file.
   func isSound() throws -> Bool {
     guard try connection.integrityCheck(.full).isEmpty else { return false }
     let count = try connection.statement("SELECT count(*) FROM hotel").first {
@@ -60,7 +61,7 @@ struct OpenCatalogue {
     return origin
   }
 
-  /// What the table says; nil if it is empty.
+  /// The origin in the table; nil if the table is empty.
   static func storedOrigin(
     _ kind: CatalogueOrigin.Kind, in connection: Connection
   ) throws(CatalogueError) -> CatalogueOrigin? {
@@ -76,7 +77,7 @@ struct OpenCatalogue {
 }
 
 extension OpenCatalogue {
-  /// A hotel as it is stored.
+  /// A stored hotel.
   struct HotelRow: Sendable {
     /// The canonical id.
     let id: String
@@ -84,11 +85,11 @@ extension OpenCatalogue {
     let body: [UInt8]
   }
 
-  /// The hotels that match, from the query's offset on, one more than its limit where there are more.
+  /// The hotels that match, from the query's offset on, and one more than its limit if there are more.
   ///
-  /// By words: in the query's order, equal ones in an order that stays the same, so that pages neither repeat nor miss
-  /// a hotel; a word in the name counts most. Where few have the words as they are, hotels follow that have what was
-  /// probably meant. By phrase: in the catalogue's order.
+  /// By words: in the query's order. Equal hotels have a fixed order, so that pages neither repeat nor skip a
+  /// hotel. A word in the name counts most. If few hotels have the exact words, hotels with corrected words follow.
+  /// By phrase: in the catalogue's order.
   func search(_ query: HotelQuery) throws -> CatalogueSearch.Found {
     try CatalogueSearch(connection, query).found(amongAll: origin.rows)
   }
@@ -107,7 +108,7 @@ extension OpenCatalogue.HotelRow {
   }
 }
 
-/// What tells one file at a path from the next: both a replaced and a rewritten file differ.
+/// The identity of the file at a path. It changes when the file is replaced or rewritten.
 struct FileIdentity: Equatable, Sendable {
   private let device: UInt64
   private let inode: UInt64
@@ -115,7 +116,7 @@ struct FileIdentity: Equatable, Sendable {
   private let seconds: Int64
   private let nanoseconds: Int64
 
-  /// The file at `path` as it is now; nil if there is none, or it can't be looked at.
+  /// The identity of the present file at `path`; nil if there is none, or if it can't be examined.
   init?(path: String) {
     var status = stat()
     guard stat(path, &status) == 0 else { return nil }

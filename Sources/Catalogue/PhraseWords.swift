@@ -1,14 +1,14 @@
-/// Takes a text apart as the travel-sample's index does: the words of Unicode Standard Annex 29 that
-/// have a letter or a digit, in lower case, accents kept, English stop words left out but their place
-/// kept. Source: the analyzer `standard` of Bleve, which the Couchbase Search Service is built on.
+/// Splits a text into words as the travel-sample's index does: the words of Unicode Standard Annex 29 that have a
+/// letter or a digit, in lower case, with accents. English stop words are removed, but their positions are kept.
+/// Source: the analyzer `standard` of Bleve, on which the Couchbase Search Service is built.
 ///
-/// So "d'Alger" is one word, "Wi-Fi" two, and "bed & breakfast" has the same words as "bed breakfast".
-/// A stop word leaves a gap: "bed and breakfast" finds "bed or breakfast", and "the" finds nothing.
+/// So "d'Alger" is one word, "Wi-Fi" two, and "bed & breakfast" has the same words as "bed breakfast". A stop word
+/// leaves a gap: "bed and breakfast" finds "bed or breakfast", and "the" finds nothing.
 enum PhraseWords {
-  /// What stands where a stop word was. No word is equal to it.
+  /// The text in place of a stop word. It equals no word.
   static let gap: [UInt8] = [UInt8(ascii: "_")]
 
-  /// The words and gaps of `text`, with one space after each: what is indexed.
+  /// The words and gaps of `text`, each followed by a space: the text that is indexed.
   static func indexed(_ text: String) -> String {
     var output: [UInt8] = []
     output.reserveCapacity(text.utf8.count)
@@ -19,7 +19,7 @@ enum PhraseWords {
     return String(decoding: output, as: UTF8.self)
   }
 
-  /// The words and gaps of `text` from its first word to its last; none if it has stop words only.
+  /// The words and gaps of `text` from its first word to its last; nil if it has stop words only.
   static func phrase(_ text: String) -> String? {
     var words: [[UInt8]] = []
     forEach(in: text) { words.append(StopWords.contains($0) ? gap : $0) }
@@ -36,7 +36,7 @@ enum PhraseWords {
     var bridge: (bytes: [UInt8], to: WordScalar)?
 
     func end() {
-      // Underscores alone connect nothing.
+      // A word of underscores only is not a word.
       if word.contains(where: { $0 != UInt8(ascii: "_") }) { body(word) }
       (word, last, bridge) = ([], .other, nil)
     }
@@ -87,8 +87,8 @@ enum PhraseWords {
   }
 }
 
-/// The English words that the travel-sample's index leaves out: the Snowball project's list, which
-/// Bleve's filter `stop_en` uses. <https://snowballstem.org/algorithms/english/stop.txt>
+/// The English words that the travel-sample's index removes: the Snowball project's list, which Bleve's filter
+/// `stop_en` uses. <https://snowballstem.org/algorithms/english/stop.txt>
 enum StopWords {
   private static let words: Set<[UInt8]> = Set(
     """
@@ -107,7 +107,7 @@ enum StopWords {
 
   private static let longest = words.map(\.count).max() ?? 0
 
-  /// Whether the UTF-8 bytes of a word in lower case are one of them.
+  /// Whether a word, as UTF-8 bytes in lower case, is a stop word.
   static func contains(_ word: [UInt8]) -> Bool {
     word.count <= longest && words.contains(word)
   }

@@ -1,12 +1,12 @@
-/// Finds the rows in a JSON array, or in objects one after another (a line each, pretty-printed or
-/// merely concatenated), chunk by chunk, keeping no more than one row.
+/// Finds the rows in a JSON array or in a sequence of objects (one on each line, pretty-printed or merely
+/// concatenated), chunk by chunk. It keeps at most one row in memory.
 ///
-/// It knows strings, escapes and brackets only; the text of a row is for the parser to judge. Where
-/// the chunks are cut changes nothing. Among objects a row without its end is given up where the next
-/// line starts an object, so one broken line costs one row. In an array nothing tells where the next
-/// row would start, so there a bracket that does not fit refuses the whole.
+/// It recognises only strings, escapes and brackets; the parser checks the text of a row. The chunk boundaries do
+/// not affect the result. In a sequence of objects, a row without an end is dropped when the next line starts an
+/// object, so that one broken line costs one row. In an array nothing shows where the next row would start, so a
+/// mismatched bracket makes the whole file invalid.
 struct RowSplitter {
-  /// The longest row, in bytes: 256 KiB, some hundred times the usual one.
+  /// The longest row, in bytes: 256 KiB, about a hundred times the usual length.
   static let maximumRowBytes = 256 * 1024
 
   private enum Shape { case undecided, array, objects }
@@ -16,7 +16,7 @@ struct RowSplitter {
     case between
     /// Inside a row.
     case row
-    /// Among objects: after a broken row, before the next line that starts with one.
+    /// In a sequence of objects: after a broken row, before the next line that starts with an object.
     case lost
     /// After the array.
     case ended
@@ -35,9 +35,8 @@ struct RowSplitter {
   /// The line of the next byte, from 1.
   private(set) var line = 1
 
-  /// The next row that ends in `chunk`, searched from `position`, which is moved on; nil once the
-  /// chunk is used up.
-  /// - Throws: `malformed` for what is neither an array nor objects.
+  /// The next row that ends in `chunk`, searched from `position`, which is moved on; nil at the end of the chunk.
+  /// - Throws: `malformed` for a text that is neither an array nor a sequence of objects.
   mutating func next(in chunk: [UInt8], from position: inout Int) throws(CatalogueError)
     -> SplitRow?
   {
@@ -88,8 +87,8 @@ struct RowSplitter {
     return nil
   }
 
-  /// Says that there are no more chunks.
-  /// - Throws: `truncated` if a row, or the array, has no end.
+  /// Ends the input.
+  /// - Throws: `truncated` if a row or the array has no end.
   func finish() throws(CatalogueError) {
     if state == .row {
       throw CatalogueError(
@@ -101,7 +100,7 @@ struct RowSplitter {
     }
   }
 
-  /// Takes the first byte of what may be a row; a row that is there and none at once is answered.
+  /// Processes a byte between rows. Returns a broken row if the byte can't start one there.
   private mutating func begin(_ byte: UInt8) throws(CatalogueError) -> SplitRow? {
     if isFirstByte { try refuseMark(byte) }
     guard !RowScan.isSpace(byte) else { return nil }
@@ -157,7 +156,7 @@ struct RowSplitter {
     text += bytes
   }
 
-  /// Passes over the bytes that mean nothing to ``scan``: most of any file.
+  /// Skips bytes that have no meaning for ``scan``. These are most bytes of a file.
   private mutating func skipPlainText(_ chunk: [UInt8], _ position: inout Int) {
     let start = position
     while position < chunk.count {
@@ -175,7 +174,7 @@ struct RowSplitter {
     if isAtLineStart { line &+= 1 }
   }
 
-  /// Refuses the first byte of any byte order mark; none of them can start a JSON text.
+  /// Refuses the first byte of a byte order mark. No JSON text can start with one.
   private func refuseMark(_ byte: UInt8) throws(CatalogueError) {
     guard byte == 0xEF || byte == 0xFE || byte == 0xFF else { return }
     throw malformed("The file starts with a byte order mark; save it as UTF-8 without one.")
@@ -186,35 +185,35 @@ struct RowSplitter {
   }
 }
 
-/// One row of the bytes to import, as ``RowSplitter`` finds it.
+/// One row of the bytes to import.
 struct SplitRow: Sendable, Equatable {
-  /// What was found.
+  /// The content of a row.
   enum Content: Sendable, Equatable {
-    /// The text between the row's ends. Whether it is JSON is not known yet.
+    /// The text of the row. It may not be valid JSON.
     case text([UInt8])
     /// A row of more than ``RowSplitter/maximumRowBytes``.
     case tooLong
-    /// No row, or one without an end; the sentence says which.
+    /// Not a row, or a row without an end; the sentence gives the reason.
     case broken(String)
   }
 
-  /// Its number, from 1.
+  /// The row's number, from 1.
   let ordinal: Int
-  /// The line it starts on, from 1; lines end with LF.
+  /// The line on which it starts, from 1. Lines end with LF.
   let line: Int
-  /// What was found.
+  /// The content.
   let content: Content
 }
 
-/// Follows one row byte by byte and says where it ends; see ``RowSplitter``.
+/// Follows one row byte by byte and finds its end; see ``RowSplitter``.
 struct RowScan {
-  /// What a byte is to the row.
+  /// The meaning of a byte for the row.
   enum Step: Equatable {
-    /// It belongs to the row, which goes on.
+    /// It belongs to the row, which continues.
     case inside
-    /// It is the row's last.
+    /// It is the row's last byte.
     case endsWith
-    /// It follows the row's last: the comma or the bracket after an element.
+    /// It follows the row: the comma or the bracket after an element.
     case endsBefore
     /// It can't belong to the row.
     case breaks(Break)
@@ -222,14 +221,14 @@ struct RowScan {
 
   /// Why a byte can't belong to the row.
   enum Break: Equatable {
-    /// It starts the next object, though the row has not ended.
+    /// It starts the next object although the row has not ended.
     case noEnd
-    /// It closes what is not open.
+    /// It closes a bracket that is not open.
     case bracket
     /// It ends the line inside a string.
     case string
 
-    /// What the one who imports is told.
+    /// The message for the operator.
     var sentence: String {
       switch self {
       case .noEnd: "The row has no end."
@@ -243,30 +242,30 @@ struct RowScan {
   private var brackets = BracketStack()
   private var isInString = false
   private var isEscaped = false
-  /// The latest byte outside strings that is no white space.
+  /// The last byte outside of strings that is not white space.
   private var previous: UInt8 = 0
 
-  /// The scan of a row that starts at the next byte: an array's element, of any kind, or an object.
+  /// Makes the scan of a row that starts at the next byte. The row is an array's element of any kind, or an object.
   init(isElement: Bool) {
     self.isElement = isElement
   }
 
-  /// Whether only a byte that ``endsPlainText(_:)`` can change anything.
+  /// Whether all bytes until one of ``endsPlainText(_:)`` have no meaning.
   var isInPlainText: Bool { isInString && !isEscaped }
 
-  /// Whether a byte in a string is more than a part of it.
+  /// Whether a byte in a string has a special meaning.
   @inline(__always)
   static func endsPlainText(_ byte: UInt8) -> Bool {
     byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") || byte == 0x0A
   }
 
-  /// Whether a byte is one of the four that may stand between tokens (RFC 8259 section 2).
+  /// Whether a byte is JSON white space (RFC 8259 section 2).
   @inline(__always)
   static func isSpace(_ byte: UInt8) -> Bool {
     byte == 0x20 || byte == 0x0A || byte == 0x0D || byte == 0x09
   }
 
-  /// Takes the next byte.
+  /// Processes the next byte.
   mutating func step(_ byte: UInt8, isAtLineStart: Bool) -> Step {
     if isInString { return stepInString(byte) }
     guard !Self.isSpace(byte) else { return .inside }
@@ -304,8 +303,8 @@ struct RowScan {
     return .inside
   }
 
-  /// Whether a `{` that starts a line can only be the next row: JSON allows an object after `:`, after
-  /// `[` and, in an array, after a comma.
+  /// Whether a `{` at the start of a line can only be the next row. Inside a row, JSON allows an object only after
+  /// `:`, after `[` and, in an array, after a comma.
   private func isNextObject(_ byte: UInt8) -> Bool {
     guard !isElement, byte == UInt8(ascii: "{"), !brackets.isEmpty else { return false }
     switch previous {
@@ -316,19 +315,19 @@ struct RowScan {
   }
 }
 
-/// The brackets that are open in a row. It stays small however deep the row nests: below
-/// ``maximumDepth`` brackets are only counted, as the parser refuses such a row anyway.
+/// The open brackets of a row. Its size is bounded: brackets nested more deeply than ``maximumDepth`` are only
+/// counted, because the parser refuses such a row anyway.
 struct BracketStack {
-  /// How many brackets are told apart: as deep as the parser goes.
+  /// How many levels are stored: the parser's limit.
   static let maximumDepth = 64
 
   private var brackets: [UInt8] = []
   private var deeper = 0
 
-  /// Whether none is open.
+  /// Whether no bracket is open.
   var isEmpty: Bool { brackets.isEmpty }
 
-  /// The one opened last, `{` or `[`; nil where they are only counted, or none is open.
+  /// The innermost open bracket, `{` or `[`; nil when it is only counted, or none is open.
   var innermost: UInt8? { deeper == 0 ? brackets.last : nil }
 
   /// Opens `{` or `[`.
@@ -336,7 +335,7 @@ struct BracketStack {
     if brackets.count < Self.maximumDepth { brackets.append(bracket) } else { deeper &+= 1 }
   }
 
-  /// Closes with `}` or `]`; false if that does not fit the one opened last.
+  /// Closes with `}` or `]`; false if it does not match the innermost open bracket.
   mutating func close(_ bracket: UInt8) -> Bool {
     if deeper > 0 {
       deeper &-= 1

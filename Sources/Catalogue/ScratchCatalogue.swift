@@ -4,19 +4,19 @@ import JSON
 import Lanes
 import SQLite
 
-/// Searches a person's own hotels by the rules of the catalogue: an index in memory, made for one search and
-/// thrown away after it. What it costs grows with the hotels, so it is for when no upstream answers.
+/// Searches a person's own hotels by the rules of the catalogue. It builds an index in memory for one search and
+/// discards it afterwards. The cost grows with the number of hotels, so it is only used when no upstream answers.
 package struct ScratchCatalogue: MirrorSearching {
   private let workers: [ScratchWorker]
   private let lanes: LaneGroup
 
-  /// Searches that run at once: each keeps a thread busy while it indexes.
+  /// How many searches run at once. Each keeps a thread busy while it builds its index.
   package static let workerCount = 2
 
   private let limit: Duration
 
-  /// A catalogue on lanes of its own; their threads start with the first search.
-  /// - Parameter limit: how long one search may take, making its index included.
+  /// Makes a catalogue on its own lanes. Their threads start with the first search.
+  /// - Parameter limit: the time limit of one search, including building its index.
   package init(limit: Duration = .milliseconds(HotelQuery.maximumMilliseconds)) {
     self.limit = limit
     let lanes = LaneGroup(count: Self.workerCount, name: "mirror")
@@ -58,7 +58,7 @@ private actor ScratchWorker {
       found = try connection.bounded(until: end, or: flag) {
         let writer = try CatalogueWriter(in: connection)
         for hotel in hotels {
-          // Most of the time goes into reading a hotel, which SQLite does not count.
+          // Most of the time is spent on parsing hotels, which SQLite's time limit does not interrupt.
           guard !flag.isRaised, ContinuousClock.now < end else {
             throw SQLiteError(.interrupted, message: "too many hotels")
           }

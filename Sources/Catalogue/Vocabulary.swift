@@ -1,25 +1,25 @@
 import Documents
 import SQLite
 
-/// The words that hotels have, to find what somebody meant who wrote another: "swiming", "pools".
+/// The words of all hotels, to correct misspelt words and plurals in a search: "swiming", "pools".
 ///
-/// A word stands for others if those are in many more hotels, and differ by a plural's ending or by few letters: one in
-/// a word of five letters, two in one of eight. The first letter must be right, which keeps the words to look at few.
-/// Only words of plain letters and digits are looked up.
+/// Another word may replace a query's word if more than four times as many hotels have it and it differs by a
+/// plural ending or by few letters: one from five letters on, two from eight on. The first letter must be the same,
+/// which limits the number of words to compare. Only words of ASCII letters and digits are looked up.
 struct Vocabulary {
-  /// How many words of a query are looked up, and how many others each may stand for.
+  /// How many words of a query are looked up, and how many alternatives each may have.
   static let (mostWords, mostAlternatives) = (8, 4)
-  /// So many times more hotels must have the other word.
+  /// The alternative must occur in more than this many times as many hotels.
   private static let gain: Int64 = 4
-  /// Longer words are not looked up, in bytes.
+  /// The longest word that is looked up, in bytes.
   private static let longestWord = 24
 
   private let connection: Connection
 
-  /// The words of a catalogue, or of one that is made for one search.
+  /// The vocabulary of a catalogue, or of a ``ScratchCatalogue``.
   init(_ connection: Connection) { self.connection = connection }
 
-  /// Keeps the words of a catalogue whose hotels are all in.
+  /// Stores the words of a catalogue after all hotels are added.
   static func write(in connection: Connection) throws {
     try connection.execute(
       """
@@ -30,7 +30,7 @@ struct Vocabulary {
       """)
   }
 
-  /// What words may stand for.
+  /// The alternatives of words. Words without any are left out.
   func alternatives(to words: [String]) throws -> [String: [String]] {
     var found: [String: [String]] = [:]
     for word in words.prefix(Self.mostWords) where found[word] == nil {
@@ -44,7 +44,7 @@ struct Vocabulary {
     return found
   }
 
-  /// The most likely ones first: few differences before many, then what many hotels have.
+  /// The most likely alternatives first: by fewer differences, then by more hotels.
   private func likely(_ word: [UInt8]) throws -> [String] {
     let text = String(decoding: word, as: UTF8.self)
     let own =
@@ -71,12 +71,12 @@ struct Vocabulary {
     return found.prefix(Self.mostAlternatives).map(\.term)
   }
 
-  /// The text behind all that begin with a letter or digit.
+  /// The end of the range of texts that start with a letter or digit.
   private static func next(_ first: UInt8) -> String {
     String(decoding: [first + 1], as: UTF8.self)
   }
 
-  /// How much a word differs from one that it may stand for: 0 for a plural; nil for too much.
+  /// The number of differences between a word and an alternative: 0 for a plural; nil for too many.
   static func differences(_ word: [UInt8], _ other: [UInt8]) -> Int? {
     if isPlural(word, of: other) || isPlural(other, of: word) { return 0 }
     let allowed = word.count < 5 ? 0 : word.count < 8 ? 1 : 2
@@ -93,7 +93,7 @@ struct Vocabulary {
       && plural.starts(with: word.dropLast()) && plural.suffix(3).elementsEqual("ies".utf8)
   }
 
-  /// Letters to put in, leave out, change or swap with a neighbour (optimal string alignment).
+  /// The number of letters to insert, delete, change or swap with a neighbour (optimal string alignment).
   static func editDistance(_ first: [UInt8], _ second: [UInt8]) -> Int {
     var (before, last) = ([Int](), Array(0...second.count))
     for (i, letter) in first.enumerated() {

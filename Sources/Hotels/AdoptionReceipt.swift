@@ -2,12 +2,13 @@ import Documents
 import JSON
 import Stores
 
-/// What a user's store keeps of a guest's that was taken over, so that nothing of it comes twice, and all of it can go
-/// again.
+/// A local document in a user's store that records what was adopted from one guest's store. It prevents a second
+/// adoption of the same data and makes it possible to undo the adoption.
 ///
-/// `{"adopted":bookmarks,"waiting":[[id,revision]…],"time":milliseconds,"came":[[id,revision]…],"undone":true}`. Without
-/// `waiting` all of it has come; it is `true` until the conflicting revisions have been tried for the first time. A third
-/// element in `came` says that the document was there, and was put on the list alone.
+/// `{"adopted":bookmarks,"waiting":[[id,revision]…],"time":milliseconds,"came":[[id,revision]…],"undone":true}`.
+/// Without `waiting`, everything was adopted. `waiting` is `true` until the conflicting revisions are tried for the
+/// first time. A third element in an item of `came` says that the document existed already and was only added to
+/// the list.
 struct AdoptionReceipt: Sendable, Equatable {
   /// One revision of one document.
   struct Place: Sendable, Hashable {
@@ -15,32 +16,33 @@ struct AdoptionReceipt: Sendable, Equatable {
     let revision: RevisionID
   }
 
-  /// Something that came.
+  /// One adopted item.
   struct Came: Sendable, Equatable {
-    /// What stands for it in the user's store.
+    /// The revision in the user's store.
     let place: Place
-    /// Whether the document was there already, and only its place on the list came.
+    /// Whether the document existed already in the user's store and was only added to the list.
     var isListedOnly = false
   }
 
-  /// How many bookmarks came.
+  /// How many bookmarks were adopted.
   var bookmarks: Int
-  /// What has not come; nil for whatever the user's store does not know.
+  /// The revisions that were not adopted; nil for every revision that the user's store does not have.
   var waiting: Set<Place>?
-  /// When it came; nil for what can't be undone.
+  /// When the data was adopted; nil when the adoption can't be undone.
   var time: Timestamp?
-  /// What came and has not gone again.
+  /// What was adopted and not yet removed by an undo.
   var came: [Came] = []
-  /// Whether it is undone, or about to be.
+  /// Whether an undo is complete or in progress.
   var isUndone = false
 
-  /// The receipt of what came.
+  /// Makes a receipt.
   init(bookmarks: Int, waiting: Set<Place>?) {
     self.bookmarks = bookmarks
     self.waiting = waiting
   }
 
-  /// Notes what came. What is too much to be noted can't be undone.
+  /// Records adopted items. With more than ``BookmarkLimits/undoneRevisions`` items, the receipt drops them all and
+  /// the adoption can't be undone.
   mutating func add(_ more: [Came]) {
     came += more
     guard came.count > BookmarkLimits.undoneRevisions else { return }
@@ -51,7 +53,8 @@ struct AdoptionReceipt: Sendable, Equatable {
   init(_ document: LocalDocument) {
     let value = try? JSONValue(parsing: document.body, limits: .request)
     bookmarks = value?["adopted"]?.int ?? 0
-    // What can't be read may be waiting: taking a known revision again changes nothing.
+    // When the receipt can't be read, everything counts as waiting: adopting a known revision again changes
+    // nothing.
     guard let value, value["waiting"]?.bool != true else {
       waiting = nil
       if let value { readUndo(value) }
@@ -100,7 +103,7 @@ extension AdoptionReceipt.Place {
 }
 
 extension CarriedStore.Revision {
-  /// Which revision this is.
+  /// The revision's document id and revision id; nil without a history.
   var place: AdoptionReceipt.Place? {
     history.first.map { AdoptionReceipt.Place(id: id, revision: $0) }
   }

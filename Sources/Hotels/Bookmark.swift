@@ -2,27 +2,27 @@ package import Documents
 import JSON
 import Stores
 
-/// A bookmark: an id in the store's list whose hotel document is live.
+/// A bookmark: a hotel whose id is in the store's list and whose document is live.
 ///
-/// Ids in the list without such a document stay there (the hotel may still be on its way by sync), but
-/// they are not answered as bookmarks.
+/// An id in the list without a live document stays in the list, because sync may still bring the hotel. It is not
+/// returned as a bookmark.
 package struct Bookmark: Sendable {
   /// The hotel's id.
   package let id: HotelID
   /// The revision of the hotel's document.
   package let revision: RevisionID
-  /// When this life of the hotel's document began.
+  /// When the hotel's document was created, or created again after its last deletion.
   package let bookmarkedAt: Timestamp
   /// The hotel's body, byte for byte as stored.
   package let hotel: [UInt8]
-  /// Whether the body says the hotel's id. One that came by sync may not.
+  /// Whether the body's `id` is the hotel's id. A body that came by sync may lack it.
   let hasID: Bool
-  /// Whether it is a draft, which its author alone sees.
+  /// Whether it is a draft. Only its author sees a draft.
   package var isDraft = false
-  /// The name of who has bookmarked it, in a store that several people share; nil in any other.
+  /// The name of the user who added the bookmark, in a store that several people share; nil in any other store.
   package var addedBy: String?
 
-  /// A bookmark as read.
+  /// Makes a bookmark from stored data.
   package init(
     id: HotelID, revision: RevisionID, bookmarkedAt: Timestamp, hotel: [UInt8],
     hasID: Bool = true, isDraft: Bool = false
@@ -35,9 +35,9 @@ package struct Bookmark: Sendable {
     self.isDraft = isDraft
   }
 
-  /// Appends `{"id":"…","rev":"…","bookmarkedAt":"…","hotel":{…}}`. The hotel's bytes are not touched but for its
-  /// `id`, which it has in any case.
-  /// - Parameter isReplaced: whether `"replaced":true` stands before the hotel.
+  /// Appends `{"id":"…","rev":"…","bookmarkedAt":"…","hotel":{…}}`. The hotel's bytes are written as stored, except
+  /// that its `id` is added or corrected.
+  /// - Parameter isReplaced: whether to write `"replaced":true` before the hotel.
   package func append(to bytes: inout [UInt8], isReplaced: Bool = false) {
     bytes.reserveCapacity(bytes.count + hotel.count + id.text.utf8.count + 128)
     bytes += #"{"id":"#.utf8
@@ -58,20 +58,20 @@ package struct Bookmark: Sendable {
     bytes.append(UInt8(ascii: "}"))
   }
 
-  /// The hotel with its id.
+  /// The hotel's JSON with its `id`.
   private func named() -> [UInt8] {
     guard let root = try? ParsedJSON(hotel, limits: .request).root else { return hotel }
     return root.hotel(named: id)
   }
 }
 
-/// What stands in a store where a hotel's document belongs, whether the list names it or not.
+/// What a store holds under a hotel's document id, whether the hotel is on the list or not.
 enum StoredHotel {
-  /// Nothing, or a tombstone.
+  /// No document, or a tombstone.
   case absent
   /// The hotel.
   case live(Bookmark)
-  /// A document that is no hotel.
+  /// A document that is not a hotel.
   case other
 
   /// Looks a hotel up.
@@ -97,15 +97,15 @@ enum StoredHotel {
   }
 }
 
-/// What bookmarking a hotel did.
+/// The effect of bookmarking a hotel.
 package enum BookmarkOutcome: Sendable {
   /// The hotel was not bookmarked and is now.
   case created(Bookmark)
-  /// The hotel was bookmarked; newer facts of the upstream came into its document.
+  /// The hotel was bookmarked already. Newer facts of the upstream were merged into its document.
   case updated(Bookmark)
-  /// The hotel was bookmarked; the given facts took the place of all that its document said.
+  /// The hotel was bookmarked already. The given facts replaced everything in its document.
   case replaced(Bookmark)
-  /// The hotel was bookmarked with the very same facts; its document is as it was.
+  /// The hotel was bookmarked already with the same facts. Its document did not change.
   case unchanged(Bookmark)
 
   /// The bookmark as it is now.
@@ -123,26 +123,26 @@ package enum BookmarkOutcome: Sendable {
     return true
   }
 
-  /// Whether given facts took the place of others.
+  /// Whether the given facts replaced others.
   package var isReplaced: Bool {
     guard case .replaced = self else { return false }
     return true
   }
 }
 
-/// What an upstream has said of a bookmarked hotel last, noted beside the bookmark: it tells which of the bookmark's
-/// members are the upstream's, for a document says nothing of where its members came from.
+/// The facts that an upstream last gave for a bookmarked hotel, stored beside the bookmark. A document does not say
+/// where its members came from; this note tells which of them are the upstream's.
 ///
-/// It is a note of the service's own in the person's store. Sync clients don't see it, and can't lose it.
+/// The note is a local document in the person's store. Sync clients can neither see nor change it.
 enum FactsNote {
-  /// Where a hotel's note is.
+  /// The id of a hotel's note.
   static func id(of hotel: HotelID) -> LocalID { LocalID(receipt: prefix + hotel.text) }
-  /// What the notes' names start with.
+  /// The prefix of the notes' ids.
   static let prefix = "facts/"
 
-  /// A bookmark's body with what the upstream has changed since the note; see ``HotelFacts``.
-  /// - Returns: nil when nothing would change: without a note nobody knows which members are the person's, and a
-  ///   hotel with conflicting revisions is left alone until they are resolved.
+  /// A bookmark's body, merged with the upstream's changes since the note; see ``HotelFacts``.
+  /// - Returns: nil when nothing would change, when there is no note (the service then can't tell which members are
+  ///   the person's), and for a hotel with conflicting revisions.
   static func followed(
     _ shown: Hotel, from bookmark: Bookmark, in view: any StoreView
   ) throws -> DocumentBody? {
@@ -155,9 +155,9 @@ enum FactsNote {
     return body
   }
 
-  /// The edit that notes what an upstream says.
-  /// - Parameter replaces: whether a note that is there gives way.
-  /// - Returns: nil when it is noted already, and for a hotel with conflicting revisions.
+  /// The edit that stores what an upstream says.
+  /// - Parameter replaces: whether to replace an existing note.
+  /// - Returns: nil when the note exists already, and for a hotel with conflicting revisions.
   static func edit(
     _ facts: [UInt8], of hotel: HotelID, replaces: Bool = true, in view: any StoreView
   ) throws -> LocalEdit? {

@@ -2,7 +2,7 @@ import Documents
 package import JSON
 import Stores
 
-/// Several changes of a store's bookmarks that happen together or not at all.
+/// Several changes of a store's bookmarks, in one update.
 package struct BookmarkBatch: Sendable {
   /// Hotels to bookmark, in order.
   package var add: [HotelAddition]
@@ -11,12 +11,12 @@ package struct BookmarkBatch: Sendable {
   /// Steps of an undo.
   package let restore: [Restoration]
 
-  /// All hotels that it is about.
+  /// The ids of all hotels in the batch.
   package var ids: [HotelID] { add.map(\.id) + remove + restore.map(\.id) }
 
-  /// Reads `{"add":[hotel…],"remove":[id…],"restore":[step…]}`; each may be absent.
-  /// - Throws: `invalidDocument` for any other shape, too many items, an id that comes twice; `invalidDocument`
-  ///   for an item of `add` that is no hotel, naming its place.
+  /// Reads `{"add":[hotel…],"remove":[id…],"restore":[step…]}`. Each member may be absent.
+  /// - Throws: `invalidDocument` for any other shape, too many items, an id that occurs twice, and an item that is
+  ///   not valid; the reason names the item's index.
   package init(parsing node: JSONNode) throws {
     guard node.kind == .object else {
       throw ServiceError(.invalidDocument, "The batch must be an object with add and remove")
@@ -61,8 +61,8 @@ package struct BookmarkBatch: Sendable {
     }
   }
 
-  /// It with the bodies to store.
-  /// - Throws: `invalidDocument` and `tooLarge`, naming the hotel.
+  /// A copy with the bodies to store.
+  /// - Throws: `invalidDocument` and `tooLarge`; the reason names the hotel.
   func prepared() throws -> BookmarkBatch {
     var batch = self
     for place in add.indices {
@@ -78,7 +78,7 @@ package struct BookmarkBatch: Sendable {
     guard value.kind == .array else {
       throw ServiceError(.invalidDocument, "The batch's \(name) must be an array")
     }
-    // Before the nodes are gathered: the text may have millions.
+    // The count is checked before the nodes are collected: the text may have millions.
     guard value.count <= BookmarkLimits.batchItems else { throw tooMany }
     return Array(value.elements)
   }
@@ -88,11 +88,11 @@ package struct BookmarkBatch: Sendable {
 }
 
 extension BookmarkEdit {
-  /// What an item of a batch has changed: the revision that the hotel's document had, nil for a hotel that was not
-  /// bookmarked, and the one that it has.
+  /// One change of a batch: `former` is the revision that the hotel's document had, nil for a hotel that was not
+  /// bookmarked; `revision` is the one that it has now.
   private typealias Step = (id: HotelID, former: RevisionID?, revision: RevisionID)
 
-  /// Does a batch, item by item.
+  /// Applies a batch, item by item.
   mutating func change(_ batch: BookmarkBatch) throws -> BatchAnswer {
     var answer = BatchAnswer()
     var steps: [Step] = []
@@ -121,7 +121,7 @@ extension BookmarkEdit {
     return answer
   }
 
-  /// What brings the former state back.
+  /// The steps that restore the former state.
   private func undo(of steps: [Step]) -> [Restoration] {
     let places = list.places(of: Set(steps.map(\.id)), leaving: leaving)
     return steps.map { step in
@@ -132,9 +132,9 @@ extension BookmarkEdit {
     }
   }
 
-  /// Brings a bookmark back as it was before a batch, at its place and with its time and facts, or takes one away
-  /// that the batch had made. What has changed since the batch is left alone.
-  /// - Returns: the status of ``BatchAnswer/Item/status``, and the revision that was made.
+  /// Undoes one step of a batch: restores a bookmark with its former position, time and facts, or removes one that
+  /// the batch added. A bookmark that has changed since the batch is not touched.
+  /// - Returns: a status, see ``BatchAnswer/Item/status``, and the new revision.
   private mutating func restore(
     _ item: Restoration
   ) throws -> (status: Int, revision: RevisionID?) {
@@ -153,7 +153,7 @@ extension BookmarkEdit {
     guard let said, let body = try? DocumentBody(parsing: said, limits: .request),
       body.type?.equalsBytes(of: Hotel.type) == true
     else { return (410, nil) }
-    // A tombstone has the time of the life that it ended.
+    // A tombstone keeps the creation time of the document that it deleted.
     let base = present.isDeleted ? nil : present.revision
     let bookmark = try put(id, body, base: base, created: present.created)
     guard present.isDeleted else { return (200, bookmark.revision) }
@@ -162,17 +162,17 @@ extension BookmarkEdit {
   }
 }
 
-/// What a batch did, item by item, and the batch that undoes it.
+/// The results of a batch, item by item, and the batch that undoes it.
 package struct BatchAnswer: Sendable {
-  /// What became of one item.
+  /// The result of one item.
   package struct Item: Sendable, Equatable {
     /// The hotel.
     package let id: HotelID
-    /// 201 bookmarked, 200 was bookmarked already (its facts changed or not), 204 unbookmarked, 404 was not
-    /// bookmarked. Of an undo also 409, somebody has changed it since, and 410, what it said is no longer kept; both
-    /// are left alone.
+    /// 201: bookmarked. 200: was bookmarked already; its facts may have changed. 204: unbookmarked. 404: was not
+    /// bookmarked. In an undo also 409: the bookmark has changed since, and 410: the former revision's body is no
+    /// longer stored. With 409 and 410 nothing is changed.
     package let status: Int
-    /// Whether given facts took the place of others.
+    /// Whether the given facts replaced others.
     package let isReplaced: Bool
 
     init(id: HotelID, status: Int, isReplaced: Bool = false) {
@@ -184,11 +184,11 @@ package struct BatchAnswer: Sendable {
 
   /// The items: those of `add` in order, then those of `remove`, then those of `restore`.
   package internal(set) var results: [Item] = []
-  /// What brings the former state back, in the order of the results.
+  /// The steps that restore the former state, in the order of the results.
   package internal(set) var undo: [Restoration] = []
 
-  /// The answer's JSON: `{"results":[{"id","status"}…],"undo":{"restore":[…]}}`. The undo is the body of the batch
-  /// that brings the former bookmarks back.
+  /// The answer's JSON: `{"results":[{"id","status"}…],"undo":{"restore":[…]}}`. A client sends `undo` as the body
+  /// of a batch to restore the former bookmarks.
   package var bytes: [UInt8] {
     var bytes = Array(#"{"results":["#.utf8)
     for (place, item) in results.enumerated() {

@@ -2,9 +2,9 @@ import Documents
 import JSON
 import Stores
 
-/// Bringing earlier revisions back.
+/// Restoring earlier revisions.
 extension BookmarkEdit {
-  /// Does a request; see ``HotelService/restore(_:of:in:condition:)``.
+  /// Carries out a request; see ``HotelService/restore(_:of:in:condition:)``.
   mutating func restore(
     _ request: RestoreRequest, of id: DocumentID, _ condition: RevisionCondition
   ) throws -> RestoreOutcome {
@@ -35,7 +35,7 @@ extension BookmarkEdit {
     return RestoreOutcome(mutation.revision)
   }
 
-  /// A hotel comes back to the list, what is a hotel no more leaves it.
+  /// Bookmarks the document if it is a hotel, and removes it from the list if it is not.
   private mutating func settleList(on id: DocumentID, saying body: DocumentBody) throws {
     guard let hotel = HotelID(id.text) else { return }
     if body.type?.equalsBytes(of: Hotel.type) != true {
@@ -45,7 +45,7 @@ extension BookmarkEdit {
     }
   }
 
-  /// Deletes a document, and takes it off the list.
+  /// Deletes a document and removes it from the list.
   private mutating func restoreDeletion(
     of id: DocumentID, _ tree: RevisionTree, _ winner: RevisionTree.Node
   ) throws -> RestoreOutcome {
@@ -57,8 +57,8 @@ extension BookmarkEdit {
     return RestoreOutcome(mutation.revision, isDeleted: true)
   }
 
-  /// What a revision says.
-  /// - Throws: `missing`, also where that is not kept.
+  /// The body of a revision.
+  /// - Throws: `missing`, also when the body is no longer stored.
   private func said(_ revision: RevisionID, by id: DocumentID) throws -> DocumentBody {
     guard let document = try view.revision(revision, of: id) else { throw Self.unknown }
     return try DocumentBody(parsing: document.body, limits: .stored)
@@ -69,9 +69,10 @@ extension BookmarkEdit {
   }
 }
 
-/// Bringing the bookmarks of an earlier list back.
+/// Restoring the bookmarks of an earlier list.
 extension BookmarkEdit {
-  /// Makes the bookmarks those of an earlier list. Only hotels that come or go are looked at.
+  /// Replaces the bookmarks by those of an earlier list. Only documents of hotels that are added or removed are
+  /// read.
   private mutating func restoreList(
     _ wanted: RevisionTree.Node, over winner: RevisionTree.Node
   ) throws -> RestoreOutcome {
@@ -90,7 +91,7 @@ extension BookmarkEdit {
     for id in going { _ = try remove(id) }
     var missing: Set<HotelID> = []
     for id in coming where try !revive(id) { missing.insert(id) }
-    // All of them anew, in the order of then.
+    // All ids are appended again, in the order of the earlier list.
     for id in then.hotels where !missing.contains(id) { join(id) }
     let written = try finished().mutations.last { $0.id == BookmarkList.documentID }
     return RestoreOutcome(
@@ -98,8 +99,8 @@ extension BookmarkEdit {
       missing: coming.filter(missing.contains))
   }
 
-  /// Brings an unbookmarked hotel's document back as it was last, with its time.
-  /// - Returns: whether the hotel is there.
+  /// Restores the last contents of an unbookmarked hotel, with its time.
+  /// - Returns: whether the hotel exists now.
   private mutating func revive(_ id: HotelID) throws -> Bool {
     switch try StoredHotel(id, in: view) {
     case .live: return true

@@ -2,25 +2,25 @@ import Documents
 import JSON
 import Stores
 
-/// One change of a store's bookmarks in the making: pure, over one state of the store. The list and the
+/// A change of a store's bookmarks that is being prepared: pure, over one state of the store. The list and the
 /// hotels' documents change together.
 struct BookmarkEdit {
   /// The state of the store.
   let view: any StoreView
-  /// The moment that new bookmarks are stamped with.
+  /// The time of new bookmarks.
   let now: Timestamp
   /// Local documents to write in the same transaction.
   var locals: [LocalEdit] = []
-  /// Documents that are to keep the bodies of their leaves alone.
+  /// Documents that keep only the bodies of their leaves.
   var withoutHistory: [DocumentID] = []
   /// How much history documents keep.
   let limit: HistoryLimits
   private let lists: ListReconciliation
   private var mutations: [Mutation] = []
-  /// Ids that leave their places.
+  /// Ids that leave their positions in the list.
   private(set) var leaving: Set<HotelID> = []
   private var joining: [HotelID] = []
-  /// Bookmarks that come back to the places where they were.
+  /// Bookmarks that return to their former positions.
   var returning: [(id: HotelID, place: BookmarkPlace)] = []
 
   /// An edit that changes nothing yet.
@@ -32,7 +32,7 @@ struct BookmarkEdit {
     self.lists = try ListReconciliation(view)
   }
 
-  /// Whether one list document holds all bookmarks, without conflicts.
+  /// Whether one list document without conflicts holds all bookmarks.
   var isSettled: Bool { lists.isSettled }
 
   /// The list as it was before this edit.
@@ -48,16 +48,16 @@ struct BookmarkEdit {
     try bookmark(id)?.revision
   }
 
-  /// One of the service's own notes; nil when absent or past its time.
+  /// One of the service's own local documents; nil when absent or expired.
   func local(_ id: LocalID) throws -> LocalDocument? {
     try view.local(id)
   }
 
   /// Bookmarks a hotel: puts its document and, when it was not bookmarked, its id at the end of the list.
   ///
-  /// Of a hotel that is bookmarked already, given facts take the place of what its document says; without any, only
-  /// what the upstream has changed comes in. What the upstream says is noted either way; see ``FactsNote``.
-  /// - Parameter addition: ``HotelAddition/prepared()``.
+  /// If the hotel is bookmarked already, given facts replace its document; without given facts, only the upstream's
+  /// changes are merged in. What the upstream says is stored either way; see ``FactsNote``.
+  /// - Parameter addition: from ``HotelAddition/prepared()``.
   /// - Throws: `occupied`; `unknownHotel`; `store`.
   mutating func add(_ addition: HotelAddition) throws -> BookmarkOutcome {
     let id = addition.id
@@ -82,7 +82,7 @@ struct BookmarkEdit {
     }
   }
 
-  /// What a hotel's document is to say instead of what it says; nil for the same.
+  /// A hotel document's new body; nil when it does not change.
   private func body(
     of addition: HotelAddition, over former: Bookmark
   ) throws -> DocumentBody? {
@@ -95,8 +95,7 @@ struct BookmarkEdit {
     return present.digest == body.digest ? nil : body
   }
 
-  /// Notes what the upstream says of a hotel. Given facts may be older than that: they are compared to an earlier
-  /// note where there is one.
+  /// Stores what the upstream says of a hotel. With given facts, which may be older, an earlier note is kept.
   private mutating func note(_ addition: HotelAddition) throws {
     guard let shown = addition.shown else { return }
     let edit = try FactsNote.edit(
@@ -104,10 +103,10 @@ struct BookmarkEdit {
     if let edit { locals.append(edit) }
   }
 
-  /// Takes another store's bookmark over, with its time, unless the hotel is bookmarked here. A live
-  /// document of the hotel stays as it is.
-  /// - Parameter facts: what the upstream said of the hotel, as noted there; see ``FactsNote``.
-  /// - Returns: what came; nil where there is no new bookmark.
+  /// Adopts another store's bookmark with its time, unless the hotel is bookmarked here. If the hotel has a live
+  /// document here, that document does not change.
+  /// - Parameter facts: what the upstream said of the hotel, as stored in the other store; see ``FactsNote``.
+  /// - Returns: what was adopted; nil when there is no new bookmark.
   mutating func adopt(
     _ bookmark: Bookmark, noted facts: [UInt8]?
   ) throws -> AdoptionReceipt.Came? {
@@ -133,17 +132,17 @@ struct BookmarkEdit {
     }
   }
 
-  /// What taking a revision over came to.
+  /// The result of copying a revision.
   enum Taken {
-    /// It came.
+    /// The revision was copied.
     case taken
-    /// It was here, or had been.
+    /// The store has the revision, or has purged it.
     case known
     /// The document has too many conflicting revisions to take it.
     case refused
   }
 
-  /// Takes another store's revision over as it is; nothing when it is known here.
+  /// Copies another store's revision unchanged, unless it is known here.
   mutating func take(_ revision: CarriedStore.Revision) throws -> Taken {
     let (id, history) = (revision.id, revision.history)
     let tree = try view.tree(id)
@@ -162,13 +161,13 @@ struct BookmarkEdit {
     }
   }
 
-  /// Puts stored hotels on the list that are on none.
+  /// Appends stored hotels to the list that are on no list.
   mutating func list(_ ids: [HotelID]) {
     for id in ids where !lists.list.contains(id) { joining.append(id) }
   }
 
-  /// Unbookmarks a hotel: its id leaves the list, its document gets a tombstone on every live leaf. An id
-  /// that still waits for its hotel leaves the list too.
+  /// Unbookmarks a hotel: its id leaves the list, and its document gets a tombstone on every live leaf. An id whose
+  /// hotel has not arrived leaves the list too.
   /// - Returns: the tombstone's revision; nil when the hotel was not bookmarked.
   mutating func remove(_ id: HotelID) throws -> RevisionID? {
     guard list.contains(id) else { return nil }
@@ -180,8 +179,8 @@ struct BookmarkEdit {
     return mutation.revision
   }
 
-  /// The edit's mutations: hotels in the order of the calls, then the lists; and how many ids of merged lists found no
-  /// room in the one that is written.
+  /// The edit's mutations, hotels in the order of the calls and then the lists, and how many ids of merged lists
+  /// did not fit.
   /// - Throws: `quotaExceeded` when bookmarking makes the list longer than ``BookmarkLimits/listBytes``.
   func finished() throws -> (mutations: [Mutation], leftOut: Int) {
     var next = lists.list
@@ -200,13 +199,14 @@ struct BookmarkEdit {
     return (mutations + written, leftOut)
   }
 
-  /// The new bookmark is the newest: an id that waited in the list for its hotel moves to the end.
+  /// Puts an id at the end of the list, because the new bookmark is the newest. An id that was in the list without
+  /// its hotel moves to the end.
   mutating func join(_ id: HotelID) {
     leaving.insert(id)
     joining.append(id)
   }
 
-  /// Takes an id off the list; its document is another rule's.
+  /// Removes an id from the list. The caller changes the hotel's document.
   mutating func unlist(_ id: HotelID) { leaving.insert(id) }
 
   /// Records a document's next state.

@@ -2,18 +2,18 @@ package import Documents
 package import JSON
 import Stores
 
-/// The list of bookmarks: `{"type":"bookmarkedhotels","hotels":[ids, oldest first]}`. A value.
+/// The list of bookmarks, a value: `{"type":"bookmarkedhotels","hotels":[ids, oldest first]}`.
 package struct BookmarkList: Sendable, Equatable {
-  /// The canonical list's document.
+  /// The id of the canonical list's document.
   package static let documentID = DocumentID(stored: "bookmarkedhotels")
-  /// The `type` of any list, canonical or an app's own.
+  /// The `type` of every list: the canonical one, and those that apps made.
   package static let type = "bookmarkedhotels"
 
   /// The bookmarked hotels, oldest first, each once.
   package private(set) var hotels: [HotelID]
   private var members: Set<HotelID>
 
-  /// A list; repeated ids count where they stand first.
+  /// Makes a list. The first occurrence of a repeated id counts.
   package init(_ hotels: [HotelID] = []) {
     var members: Set<HotelID> = []
     self.hotels = hotels.filter { members.insert($0).inserted }
@@ -27,13 +27,13 @@ package struct BookmarkList: Sendable, Equatable {
   /// Whether the list has the id.
   package func contains(_ id: HotelID) -> Bool { members.contains(id) }
 
-  /// Puts ids at the end, in order; those that the list has already stay where they are.
+  /// Appends ids in order. Ids that the list has already keep their positions.
   package mutating func append(_ ids: some Sequence<HotelID>) {
     for id in ids where members.insert(id).inserted { hotels.append(id) }
   }
 
-  /// Puts ids back where they were; see ``BookmarkPlace``. One that the list has stays where it is. Takes as long as
-  /// the list is.
+  /// Inserts ids at their former positions; see ``BookmarkPlace``. An id that the list has already keeps its
+  /// position. Takes time proportional to the list's length.
   mutating func insert(_ returning: [(id: HotelID, place: BookmarkPlace)]) {
     let anchors = returning.flatMap { [$0.place.after, $0.place.before].compactMap(\.self) }
     let found = places(of: Set(anchors))
@@ -53,15 +53,16 @@ package struct BookmarkList: Sendable, Equatable {
     hotels = next
   }
 
-  /// Where these ids stand, from the oldest on, 0 being the first; without those that the list does not have.
+  /// The indices of these ids, oldest first, from 0. Ids that the list does not have are left out.
   private func places(of ids: Set<HotelID>) -> [HotelID: Int] {
     var places: [HotelID: Int] = [:]
     for (place, id) in hotels.enumerated() where ids.contains(id) { places[id] = place }
     return places
   }
 
-  /// The places of these ids, those that the list has, as seen from ids that stay.
-  /// - Parameter leaving: ids that don't.
+  /// The positions of these ids, relative to neighbours that stay in the list. Ids that the list does not have are
+  /// left out.
+  /// - Parameter leaving: ids that do not stay.
   func places(of ids: Set<HotelID>, leaving: Set<HotelID>) -> [HotelID: BookmarkPlace] {
     var places: [HotelID: BookmarkPlace] = [:]
     var (after, waiting) = (nil as HotelID?, [] as [HotelID])
@@ -80,7 +81,7 @@ package struct BookmarkList: Sendable, Equatable {
     return places
   }
 
-  /// Takes ids out; the others keep their order.
+  /// Removes ids. The others keep their order.
   package mutating func remove(_ ids: Set<HotelID>) {
     guard !ids.isDisjoint(with: members) else { return }
     hotels.removeAll { ids.contains($0) }
@@ -92,7 +93,7 @@ package struct BookmarkList: Sendable, Equatable {
     hotels.filter { !other.contains($0) }
   }
 
-  /// All ids of all lists: those of the first in its order, then what each further one adds.
+  /// The union of lists: the ids of the first in its order, then the ids that each further list adds.
   package static func union(_ lists: some Sequence<BookmarkList>) -> BookmarkList {
     var union = BookmarkList()
     for list in lists { union.append(list.hotels) }
@@ -101,10 +102,9 @@ package struct BookmarkList: Sendable, Equatable {
 }
 
 extension BookmarkList {
-  /// Reads the list in a stored body: its `hotels`, text or numbers as ``HotelID/init(entry:)`` reads them.
-  /// Whatever else stands there, empty ids and repetitions are passed over; `hotels` that is no array is
-  /// an empty list.
-  /// - Throws: ``JSONError`` for a body that is no JSON.
+  /// Reads the list from a stored body: its `hotels`, strings or numbers as ``HotelID/init(entry:)`` reads them.
+  /// Other elements, empty ids and repetitions are skipped. When `hotels` is not an array, the list is empty.
+  /// - Throws: ``JSONError`` for a body that is not JSON.
   package init(parsing body: [UInt8]) throws(JSONError) {
     let hotels = try ParsedJSON(body, limits: .request).root["hotels"]
     var list = BookmarkList()
@@ -112,10 +112,9 @@ extension BookmarkList {
     self = list
   }
 
-  /// The list as a document's body. Members of `former` beside `type` and `hotels` stay as they are, in
-  /// their places.
+  /// The list as a document's body. Members of `former` other than `type` and `hotels` are kept, in their order.
   /// - Parameter former: the body that this one replaces; nil for a new list.
-  /// - Throws: ``DocumentError`` with code `tooLarge`, or `invalidJSON` when `former` is no JSON.
+  /// - Throws: ``DocumentError`` with code `tooLarge`, or `invalidJSON` when `former` is not JSON.
   package func body(replacing former: [UInt8]? = nil) throws -> DocumentBody {
     var bytes: [UInt8] = [UInt8(ascii: "{")]
     var missing = ["type", "hotels"]
@@ -142,13 +141,13 @@ extension BookmarkList {
     return try DocumentBody(parsing: bytes, limits: .request)
   }
 
-  /// Whether the other members of a list's body leave a list room in a document.
+  /// Whether the other members of a list's body leave space for a list in a document.
   static func hasRoom(in former: [UInt8]) -> Bool {
     guard let empty = try? BookmarkList().body(replacing: former) else { return false }
     return (try? DocumentBody(parsing: empty.bytes, limits: .document)) != nil
   }
 
-  /// The first ids of the list: as many as make a body of at most so many bytes.
+  /// The first ids of the list: as many as fit into a body of the given size in bytes.
   /// - Parameter former: the body that this one replaces; nil for a new list.
   func prefix(fitting bytes: Int, replacing former: [UInt8]?) -> BookmarkList {
     var length = (try? BookmarkList().body(replacing: former).bytes.count) ?? 0
@@ -178,71 +177,70 @@ extension BookmarkList {
   }
 }
 
-/// Where a bookmark stood in the list, so that it can come back to its place: seen from its neighbours, for others come
-/// and go.
+/// A bookmark's former position in the list, so that an undo can restore it. It is relative to the neighbours,
+/// because other bookmarks may come and go.
 package struct BookmarkPlace: Sendable, Equatable {
   /// How many bookmarks were older.
   let number: Int
-  /// The next older bookmark that stayed; nil for none.
+  /// The next older bookmark that stayed in the list; nil for none.
   let after: HotelID?
-  /// The next newer bookmark that stayed; nil for none.
+  /// The next newer bookmark that stayed in the list; nil for none.
   var before: HotelID?
 
-  /// Where that is now.
+  /// The index for the bookmark in the present list.
   ///
-  /// A neighbour that was bookmarked anew has moved to the end, so the one that stands earlier counts.
-  /// - Parameter found: where the neighbours stand now.
-  /// - Returns: nil when neither is there any more.
+  /// A neighbour that was unbookmarked and bookmarked again has moved to the end, so the smaller index counts.
+  /// - Parameter found: the present indices of the neighbours.
+  /// - Returns: nil when the list has neither neighbour any more.
   func index(among found: [HotelID: Int]) -> Int? {
     guard let after else { return 0 }
     return [found[after].map { $0 + 1 }, before.flatMap { found[$0] }].compactMap(\.self).min()
   }
 }
 
-/// What bookmarks may be. Every limit is shown by `GET /v1/limits`.
+/// The limits of bookmarks. `GET /v1/limits` shows every one.
 ///
 /// How many bookmarks a store holds is bounded by its quota of documents and by ``listBytes``.
 package enum BookmarkLimits {
-  /// The longest body of a hotel, in bytes as stored: 64 KiB.
+  /// The largest body of a hotel, in bytes as stored: 64 KiB.
   package static let hotelBytes = 64 * 1024
-  /// The longest body of the list, in bytes: 1 MiB, as of any document. Bookmarking stops there; a merge
-  /// keeps the first ids that fit.
+  /// The largest body of the list, in bytes: 1 MiB, as of any document. Bookmarking beyond it fails. A merge keeps
+  /// the first ids that fit.
   package static let listBytes = 1024 * 1024
-  /// Hotels and ids in one batch, together.
+  /// The most items in one batch.
   package static let batchItems = 200
-  /// By how many hotels, those that come and those that go, a list that is restored may differ from the present one:
-  /// they change in one commit.
+  /// The most hotels that restoring an earlier list may add and remove, together. They change in one commit.
   package static let restoredHotels = 1_000
-  /// For how long what was taken over from a guest can be undone, in seconds: 24 hours.
+  /// How long an adoption can be undone, in seconds: 24 hours.
   package static let undoSeconds: Int64 = 86_400
-  /// How many revisions of a guest's are noted at most, so that they can go again.
+  /// The most adopted revisions that a receipt records for an undo.
   package static let undoneRevisions = 4_096
   /// The most bookmarks in one page.
   package static let pageItems = 200
-  /// Ids of the list that one page looks at before it ends early: bounds the reads of a page when a list
-  /// names hotels that are not there.
+  /// The most ids of the list that one page looks at before it ends early. This bounds the reads of a page when the
+  /// list has ids of hotels that do not exist.
   package static let pageScan = 2_000
 }
 
-/// Whatever lists a store holds, seen as the one canonical list, and the edits that make it so.
+/// All lists of a store, read as one canonical list, and the edits that merge them into it.
 ///
-/// The canonical document may have conflicting leaves; apps made lists of their own with random ids or
-/// `user::guest`, known by their type. Those are added after the canonical one, in the order of their ids,
-/// and then deleted; conflicting revisions of theirs that are no lists stay as they are. A list that was
-/// merged and deleted before and comes back by sync counts with its differences only; see ``BookmarkMerge``.
+/// The canonical document may have conflicting leaves. Apps also made lists with random ids or `user::guest`; the
+/// service finds them by their type. Their ids are added after the canonical ones, in the order of the documents'
+/// ids, and those documents are then deleted. Their conflicting revisions that are not lists are kept. When a list
+/// that was merged and deleted comes back by sync, only its differences count; see ``BookmarkMerge``.
 struct ListReconciliation {
-  /// How many lists beside the canonical one are read at once; further ones wait for the next time.
+  /// The most other lists that are read at once. Further ones are read the next time.
   static let maximumOthers = 64
-  /// How many revisions those may have together: the one that has more is the last that is read at once.
+  /// The most revisions of those lists, together. The list that reaches the limit is the last one that is read.
   static let maximumRevisions = 16_384
 
-  /// The one list.
+  /// The merged list.
   let list: BookmarkList
-  /// Whether the canonical document is live with a single leaf and alone, or no list is there at all.
+  /// Whether no merge is needed: the canonical document has at most one live leaf, and there is no other list.
   let isSettled: Bool
   private let tree: RevisionTree?
   private let former: [UInt8]?
-  /// The list's latest purged revision, where there is no list.
+  /// The list's latest purged revision, when there is no list.
   private let purged: RevisionID?
   private let others: [Other]
 
@@ -250,12 +248,12 @@ struct ListReconciliation {
   private struct Other {
     let id: DocumentID
     let tree: RevisionTree
-    /// Live leaves that are no lists, or are merged another time.
+    /// Live leaves that are not lists, or that are left for a later merge.
     let strangers: Set<RevisionID>
   }
 
   /// Reads the lists of one state of a store.
-  /// - Throws: the view's errors; `integrity` for a list that can't be read back.
+  /// - Throws: the view's errors; `integrity` for a list that can't be read.
   init(_ view: any StoreView) throws {
     let canonical = BookmarkList.documentID
     let tree = try view.tree(canonical)
@@ -282,7 +280,7 @@ struct ListReconciliation {
       }
     }
     self.isSettled = live.count <= 1 && others.isEmpty
-    // Other members than the list's own that leave no room for it stay in the document's history only.
+    // Other members that leave no space for the list are dropped. They stay in the document's history only.
     let hasRoom = isSettled || former.map(BookmarkList.hasRoom) ?? true
     self.former = hasRoom ? former : nil
     self.list = list
@@ -291,7 +289,7 @@ struct ListReconciliation {
     self.others = others
   }
 
-  /// The lists beside the canonical one, those that changed first, in the order of their ids.
+  /// The ids of the other lists, in order. When there are too many, those that changed first.
   private static func others(in view: any StoreView) throws -> [DocumentID] {
     let lists = try view.changes(
       ofType: BookmarkList.type, after: 0, limit: Self.maximumOthers + 1)
@@ -299,18 +297,18 @@ struct ListReconciliation {
       .prefix(Self.maximumOthers).sorted()
   }
 
-  /// What of a list is written: all of it, unless lists are merged to more than a document takes. Then it is as
-  /// many ids as fit, from the first on: the winner's before those that the others add. Hotels whose ids are left out
-  /// stay documents.
+  /// The part of a list that is written: all of it, unless merged lists exceed a document's limit. Then as many ids
+  /// as fit, from the first on: the winner's ids before those that other lists add. Hotels whose ids are left out
+  /// keep their documents.
   func fitting(_ next: BookmarkList) -> BookmarkList {
     isSettled ? next : next.prefix(fitting: BookmarkLimits.listBytes, replacing: former)
   }
 
-  /// The edits that leave one list document with these ids: a revision below the winner, tombstones on its
-  /// other leaves and on every other list. None when nothing would change.
+  /// The edits that leave one list document with these ids: a revision below the winner, and tombstones on its
+  /// other leaves and on every other list. Empty when nothing would change.
   /// - Parameter limit: how many revision ids to keep along a branch.
-  /// - Parameter now: when branches are closed.
-  /// - Throws: ``DocumentError`` for a list too long to be stored at all.
+  /// - Parameter now: the time at which branches are closed.
+  /// - Throws: ``DocumentError`` for a list that is too long to be stored.
   func mutations(
     writing next: BookmarkList, limit: HistoryLimits, at now: Timestamp
   ) throws -> [Mutation] {
@@ -329,8 +327,8 @@ struct ListReconciliation {
     return mutations
   }
 
-  /// The live leaves of a document with conflicts that are no lists, though its winner is one, and those that are more
-  /// than can be merged at once.
+  /// The conflicting live leaves of a list's document that are not lists, and those beyond
+  /// ``BookmarkMerge/leavesAtOnce``.
   private static func strangers(
     in tree: RevisionTree, of id: DocumentID, in view: any StoreView
   ) throws -> Set<RevisionID> {
@@ -347,7 +345,7 @@ struct ListReconciliation {
     return strangers
   }
 
-  /// - Parameter winner: a revision whose body has been read already.
+  /// - Parameter winner: a revision whose body was read already.
   private static func side(
     of id: DocumentID, _ tree: RevisionTree, in view: any StoreView,
     winner: (revision: RevisionID, body: [UInt8])? = nil

@@ -2,39 +2,39 @@ import Crypto
 package import Documents
 package import Stores
 
-/// The rule that makes one list of a document's conflicting revisions, so that what either side added and
-/// what either side removed survives.
+/// The rule that merges the lists of a document's conflicting revisions into one. What either side added and what
+/// either side removed survives.
 ///
-/// It is that of an observed-remove set (Shapiro and others, "A comprehensive study of convergent and
-/// commutative replicated data types", 2011), read from the revision tree instead of from marks in the
-/// document, which apps would drop: an id stays if some leaf has it from a revision that added it, and no leaf
-/// without it came from there too. Whatever a leaf came from it has seen: its ancestors, and what was merged
-/// into them. Where a list that edges part from is no longer known, its ids count as added: an id may come
-/// back then, none is lost. No id stays that no leaf has, so what is gone everywhere stays away.
+/// It is an observed-remove set (Shapiro and others, "A comprehensive study of convergent and commutative
+/// replicated data types", 2011). Its state is read from the revision tree and not from marks in the document,
+/// which apps would drop. An id stays if some leaf has it from a revision that added it, and no leaf without the id
+/// descends from that revision. A leaf descends from its ancestors and from everything that was merged into them.
+/// If the list of a revision at which branches part is no longer known, its ids count as added: a removed id may
+/// come back then, but no id is lost. An id that no leaf has is never in the result.
 package enum BookmarkMerge {
-  /// How many live leaves are merged at once, the winner first. Where there are more, what was merged is merged with
-  /// the next ones; so that one transaction's work stays bounded.
+  /// The most live leaves that are merged at once, the winner first. If there are more, the result is merged with
+  /// the next ones. This bounds the work of one transaction.
   package static let leavesAtOnce = 64
 
-  /// What a document's leaves come to.
+  /// The merged list of a document's leaves.
   package struct Side: Sendable, Equatable {
     /// The list.
     package let list: BookmarkList
-    /// What the canonical list contains of it already; nil for nothing.
+    /// The part of it that was merged into the canonical list before; nil for nothing.
     package let base: BookmarkList?
   }
 
-  /// Where the ids of a merged branch went, whose last revision has a tombstone.
+  /// What a branch was merged into. Its last revision has a tombstone.
   package enum Target: Sendable {
-    /// Into a revision of the same document, which the tombstone's id names; see ``closing(_:into:)``.
+    /// A revision of the same document. The tombstone's id names it; see ``closing(_:into:)``.
     case sameDocument
-    /// Into the canonical list: the document is another list.
+    /// The canonical list. The document is another list.
     case canonicalList
   }
 
-  /// Merges a document's live leaves, of which it looks at the first ``leavesAtOnce``.
-  /// - Parameter list: reads a revision's list; nil for a revision whose body is no longer known. Asked for
-  ///   live leaves, and for inner revisions only where branches part.
+  /// Merges the first ``leavesAtOnce`` live leaves of a document.
+  /// - Parameter list: reads a revision's list; nil when the body is no longer known. It is called for live leaves,
+  ///   and for inner revisions only where branches part.
   /// - Returns: nil for a document without a live leaf.
   /// - Throws: what `list` throws.
   package static func resolve<Failure: Error>(
@@ -47,7 +47,7 @@ package enum BookmarkMerge {
       let later = Set(live.dropFirst(leavesAtOnce).map(\.revision))
       return try resolve(tree.purging(later), target: target, list: list)
     }
-    // The usual case: nothing to merge, whatever was merged before.
+    // The usual case: there is nothing to merge.
     if target == .sameDocument, live.count == 1 {
       return Side(list: try list(leaf.revision) ?? BookmarkList(), base: nil)
     }
@@ -63,7 +63,7 @@ package enum BookmarkMerge {
     return Side(list: BookmarkList(stays), base: base.hotels.isEmpty ? nil : base)
   }
 
-  /// Changes a list by what another document's leaves come to.
+  /// Applies another document's merged list to a list.
   package static func apply(_ side: Side, to list: BookmarkList) -> BookmarkList {
     var result = list
     if let base = side.base { result.remove(Set(base.subtracting(side.list))) }
@@ -73,8 +73,8 @@ package enum BookmarkMerge {
 }
 
 extension MergeGraph {
-  /// The heads as they give the list its order: who came from most before the others, but those last that
-  /// say what was said before.
+  /// The heads in the order in which their lists are joined: those with the most ancestors first. Heads whose list
+  /// equals that of one of their sources come last.
   fileprivate var headsInOrder: [Int] {
     let isStill = { (head: Int) in
       let node = nodes[head]
@@ -83,12 +83,12 @@ extension MergeGraph {
     return headsByAncestry.filter { !isStill($0) } + headsByAncestry.filter(isStill)
   }
 
-  /// All ids of revisions that were merged into another document.
+  /// All ids of the revisions that were merged into another document.
   fileprivate var mergedLists: BookmarkList {
     .union(nodes.lazy.filter { $0.isClosed && $0.heads & Self.merged != 0 }.compactMap(\.list))
   }
 
-  /// The heads whose lists don't have an id.
+  /// The heads whose lists lack an id.
   fileprivate func headsLacking(_ id: HotelID) -> Heads {
     var lacking: Heads = 0
     for (bit, head) in heads.enumerated() where nodes[head].list?.contains(id) != true {
@@ -99,20 +99,21 @@ extension MergeGraph {
 }
 
 extension BookmarkMerge {
-  /// Merges the lists of a store as soon as a commit leaves the canonical one with several live leaves or
-  /// puts a list under another id, and a hotel as soon as it has several, before that commit is acknowledged.
+  /// Merges the lists of a store when a commit leaves the canonical list with several live leaves or writes a list
+  /// under another id. Merges a hotel when a commit leaves it with several live leaves. The merge runs before that
+  /// commit is acknowledged.
   ///
-  /// A merge that fails (the store is full, the disk is) loses nothing: the leaves stay, readers see them
-  /// merged, and the next such commit or change of bookmarks tries again.
+  /// A failed merge (the store or the disk is full) loses nothing. The leaves stay, readers see them merged, and
+  /// the next such commit or change of bookmarks tries again.
   ///
-  /// Where damage took a revision of the list, it is put together again; see ``restoreList(of:after:at:)``.
+  /// When damage destroyed a revision of the list, the list is repaired; see ``restoreList(of:after:at:)``.
   /// - Parameter now: the stores' clock.
   package static func follower(now: @escaping @Sendable () -> Timestamp) -> CommitFollower {
     CommitFollower(
       concerns: { concerns($0) },
       follow: { store, ids in
         _ = try await store.mergeLists(at: now())
-        // In other databases conflicts are their owners' to resolve.
+        // In other databases the owners resolve conflicts.
         if case .named = store.name { return }
         try await store.mergeHotels(ids.filter { $0 != BookmarkList.documentID }, at: now())
       },
@@ -121,14 +122,14 @@ extension BookmarkMerge {
       })
   }
 
-  /// Whether a mutation leaves something to merge. What a merge commits does not: one live leaf, and
-  /// tombstones. Where it leaves more than it can merge at once, the next look finds nothing to write.
+  /// Whether a mutation leaves something to merge. A merge's own commit does not: it leaves one live leaf and
+  /// tombstones. If it leaves more leaves than it can merge at once, the next run finds nothing to write.
   static func concerns(_ mutation: Mutation) -> Bool {
     guard mutation.id != BookmarkList.documentID else {
       return mutation.tree.openLeafCount > 1
     }
     guard let winner = mutation.tree.winner, !winner.isDeleted else { return false }
-    // A leaf that wins since another was deleted may be a list; its body is not at hand here.
+    // After a deletion another leaf wins. It may be a list, and its body is not available here.
     guard let body = mutation.body(of: winner.revision) else { return true }
     guard let type = body.type else { return false }
     return type.equalsBytes(of: BookmarkList.type)
@@ -137,15 +138,17 @@ extension BookmarkMerge {
 }
 
 extension BookmarkMerge {
-  /// The edit that makes a list or a hotel say one thing: a revision below the winner (or the tombstone, or
-  /// the first of all), and tombstones that name it on the other live leaves, the first ``leavesAtOnce`` of them all.
+  /// The edit that gives a list or a hotel one live revision. It adds a revision below the winner (below the
+  /// tombstone of a deleted document; the first one of a new document). It adds tombstones that name this revision
+  /// on the other live leaves, up to ``leavesAtOnce`` leaves in all.
   ///
-  /// It depends on the tree's leaves and the body alone, so a replay elsewhere makes the same revisions.
-  /// Branches that were closed before are let go of; see ``RevisionTree/shrinkClosedBranches(on:)``.
-  /// - Parameter losers: the leaves to close, where they are not all of those.
-  /// - Parameter former: what a list goes on from that is not there; see ``PurgedRevisions/latest``.
+  /// It depends on the tree's leaves and the body alone, so that a replay elsewhere makes the same revisions.
+  /// Branches that were closed long ago are removed; see ``RevisionTree/shrinkClosedBranches(on:)``.
+  /// - Parameter losers: the leaves to close, if not all of them.
+  /// - Parameter former: the revision from which a list that does not exist continues; see
+  ///   ``PurgedRevisions/latest``.
   /// - Parameter limit: how much history to keep.
-  /// - Parameter now: when branches are closed.
+  /// - Parameter now: the time at which branches are closed.
   /// - Throws: `invalidRevision` for a leaf in the last generation.
   package static func write(
     _ body: DocumentBody, of id: DocumentID = BookmarkList.documentID, onto tree: RevisionTree?,
@@ -175,8 +178,8 @@ extension BookmarkMerge {
     return mutation
   }
 
-  /// The id of the tombstone that closes a losing leaf. It carries nothing, but its id names the revision
-  /// that the leaf was merged into, so that whoever has the tree can tell.
+  /// The id of the tombstone that closes a losing leaf. The tombstone's body is empty. Its id names the revision
+  /// that the leaf was merged into, so that every replica of the tree knows it.
   ///
   /// Layout of the digest: the merged revision's name (see ``name(of:)``), then the first 8 bytes of the
   /// SHA-256 over the byte 2, the leaf's id as text, the byte 0, the merged revision's id as text.
@@ -186,44 +189,44 @@ extension BookmarkMerge {
     return RevisionID(generation: loser.generation + 1, digest: name(of: merged) + check)
   }
 
-  /// What a tombstone's id says of the revision that it names: the first 16 digits of its digest.
+  /// The part of a revision that a tombstone's id contains: the first 16 digits of its digest.
   static func name(of revision: RevisionID) -> Substring { revision.digest.text.prefix(16) }
 }
 
-/// How the live revisions of a list's document came about: along the branches of its tree, and by the merges
-/// that tombstones name (``BookmarkMerge/closing(_:into:)``).
+/// The origin of the live revisions of a list's document: the branches of its tree, and the merges that tombstones
+/// name (``BookmarkMerge/closing(_:into:)``).
 ///
-/// It holds the revisions whose lists decide a merge: the live leaves, and those where edges part. Edges go
-/// from lower generations to higher ones only, so that no forged tombstone makes a circle.
+/// The graph holds the revisions whose lists decide a merge: the live leaves, and those at which edges part. Edges
+/// lead from lower generations to higher ones only, so that a forged tombstone can't make a cycle.
 struct MergeGraph {
   /// A revision with its list.
   struct Node {
-    /// What it says; nil for an inner revision whose body is no longer known.
+    /// Its list; nil for an inner revision whose body is no longer known.
     let list: BookmarkList?
-    /// The closest nodes that it was made from, by their places.
+    /// The indices of the nearest nodes from which it was made.
     let sources: [Int]
-    /// The heads that came from it, or are it.
+    /// The heads that descend from it, or are it.
     let heads: Heads
-    /// Whether a tombstone without a successor stands right below it.
+    /// Whether it has a child that is a tombstone without a successor.
     let isClosed: Bool
   }
 
-  /// A set of live leaves, bit by bit from the winner on. One bit is kept for ``merged``.
+  /// A set of live leaves: bit 0 is the winner. The highest bit is ``merged``.
   typealias Heads = UInt128
 
-  /// Stands for whatever a list document was merged into that is another document.
+  /// Stands for the other document into which a list's document was merged.
   static let merged: Heads = 1 << 127
 
   /// Lower generations first.
   private(set) var nodes: [Node] = []
-  /// The live leaves' places, winner first.
+  /// The indices of the live leaves, winner first.
   private(set) var heads: [Int] = []
-  /// The live leaves' places, first those that came from most revisions; the winner before its equals.
+  /// The indices of the live leaves, those with the most ancestors first. Of equals, the winner comes first.
   private(set) var headsByAncestry: [Int] = []
 
-  /// Follows a tree.
-  /// - Parameter target: where tombstones say that lists went.
-  /// - Parameter list: reads a revision's list; nil for a body that is no longer known.
+  /// Builds the graph of a tree.
+  /// - Parameter target: what tombstones say that branches were merged into.
+  /// - Parameter list: reads a revision's list; nil when the body is no longer known.
   /// - Throws: what `list` throws.
   init<Failure: Error>(
     _ tree: RevisionTree, target: BookmarkMerge.Target,
@@ -231,7 +234,7 @@ struct MergeGraph {
   ) throws(Failure) {
     let edges = MergeEdges(tree, target: target)
     var headPlaces: [Int: Int] = [:]
-    // What stands for a revision that is no node: the nodes that it came from.
+    // For a revision that is not a node: the nodes from which it was made.
     var standIns = [[Int]](repeating: [], count: tree.nodes.count)
     for index in edges.order where edges.heads[index] & ~Self.merged != 0 {
       let sources = Set(edges.parents[index].flatMap { standIns[$0] }).sorted()
@@ -254,8 +257,8 @@ struct MergeGraph {
     headsByAncestry = edges.headsByAncestry.compactMap { headPlaces[$0] }
   }
 
-  /// Whether an id was added by a revision that none of these heads came from, and was never taken away on
-  /// the way from there to some head.
+  /// Whether an id was added by a revision from which none of these heads descends, and stayed in every list from
+  /// there to some head.
   func isAdded(_ id: HotelID, unseenBy lacking: Heads) -> Bool {
     var isAlive = [Bool](repeating: false, count: nodes.count)
     for (index, node) in nodes.enumerated() {
@@ -268,15 +271,15 @@ struct MergeGraph {
   }
 }
 
-/// A tree's edges and those of its merges, for every revision by its place in the tree.
+/// The edges of a tree and of its merges, by a revision's index in the tree.
 private struct MergeEdges {
-  /// What each was made from.
+  /// The revisions from which each was made.
   var parents: [[Int]]
-  /// How many of what was made from it lead to a head.
+  /// How many of its children lead to a head.
   var parts: [Int]
-  /// The heads that it leads to.
+  /// The heads that descend from it.
   var heads: [MergeGraph.Heads]
-  /// Whether a tombstone without a successor stands right below it.
+  /// Whether it has a child that is a tombstone without a successor.
   var isClosed: [Bool]
   /// Lower generations first.
   let order: [Int]
@@ -303,7 +306,7 @@ private struct MergeEdges {
 
   func isHead(_ index: Int) -> Bool { live.contains(index) }
 
-  /// The live leaves, first those that came from most revisions; the winner before its equals.
+  /// The live leaves, those with the most ancestors first. Of equals, the winner comes first.
   var headsByAncestry: [Int] {
     let counts = live.indices.map { bit in heads.count { $0 & (1 << MergeGraph.Heads(bit)) != 0 } }
     return live.indices.sorted { (counts[$1], $0) < (counts[$0], $1) }.map { live[$0] }

@@ -4,28 +4,28 @@ import JSON
 import Lanes
 import Stores
 
-/// Reads a page of bookmarks in slices, each from one state of a store. The list is that of the first state, and so is
-/// the page's tag: what has changed meanwhile has another.
+/// Reads a page of bookmarks in slices, each from one state of the store. The list and the page's tag are those of
+/// the first state. If the store has changed since, it has another tag.
 struct BookmarkPageReader: Sendable {
   private let limit: Int
   private let cursor: BookmarkCursor?
   private var list = BookmarkList()
   private var tag: String?
-  /// The place of the id that is looked at next, counted from the list's oldest; nil before it is known.
+  /// The index of the next id to read, counted from the oldest; nil before it is known.
   private var place: Int?
-  /// Where the cursor's id is looked for next.
+  /// The index at which the search for the cursor's id continues.
   private var search: Int?
   private var bookmarks: [Bookmark] = []
   private var scanned = 0
 
-  /// A reader of so many bookmarks, clipped to 1 ... ``BookmarkLimits/pageItems``.
+  /// Makes a reader. The limit is clamped to 1 ... ``BookmarkLimits/pageItems``.
   init(limit: Int, after cursor: BookmarkCursor?) {
     self.limit = min(max(limit, 1), BookmarkLimits.pageItems)
     self.cursor = cursor
   }
 
-  /// Goes on in a state of the store until the slice is over.
-  /// - Returns: the page, once it is done.
+  /// Continues in a state of the store until the slice is over.
+  /// - Returns: the page when it is complete; nil before.
   mutating func read(_ view: any StoreView) throws -> BookmarkPage? {
     if tag == nil {
       tag = try view.info().tag
@@ -47,7 +47,7 @@ struct BookmarkPageReader: Sendable {
     return try page(next: nil, view)
   }
 
-  /// Looks for the place where the page begins.
+  /// Finds the index at which the page begins.
   /// - Returns: nil when the slice was over before.
   private mutating func firstPlace() -> Int? {
     guard let cursor else { return list.hotels.count - 1 }
@@ -70,19 +70,19 @@ struct BookmarkPageReader: Sendable {
   }
 }
 
-/// Looks up which of some ids are bookmarked, in slices, each in one state of a store.
+/// Finds which ids of a set are bookmarked, in slices, each from one state of the store.
 struct ListedHotels: Sendable {
   private var list: BookmarkList?
   private var ids: [HotelID]?
   private var next = 0
-  /// The bookmarks so far, in the order of the ids.
+  /// The bookmarks found so far, in the order of the ids.
   private(set) var found: [Bookmark] = []
 
   /// - Parameter ids: the ids; nil for the whole list, newest first.
   init(_ ids: [HotelID]?) { self.ids = ids }
 
-  /// Goes on in a state of the store until the slice is over.
-  /// - Returns: whether all are looked up.
+  /// Continues in a state of the store until the slice is over.
+  /// - Returns: whether all ids are done.
   mutating func read(_ view: any StoreView) throws -> Bool {
     if list == nil { list = try ListReconciliation(view).list }
     guard let list else { return true }
@@ -99,17 +99,17 @@ struct ListedHotels: Sendable {
 
 /// Some of a store's bookmarks, newest first.
 package struct BookmarkPage: Sendable {
-  /// The bookmarks, newest first. May be fewer than asked for, even none, where there is a ``next``; see
+  /// The bookmarks, newest first. There may be fewer than the limit, even none, when there is a ``next``; see
   /// ``BookmarkLimits/pageScan``.
   package let bookmarks: [Bookmark]
   /// Where the next page begins; nil at the end.
   package let next: BookmarkCursor?
   /// The entity-tag of the state that was read; see ``HotelService/tag(in:)``.
   package let tag: String
-  /// What the store has lost to damage, documents of any kind; empty in all but the worst of days.
+  /// Documents of any kind that the store has lost to damage; usually empty.
   let damage: [Damage]
 
-  /// A page.
+  /// Makes a page.
   init(bookmarks: [Bookmark], next: BookmarkCursor?, tag: String, damage: [Damage] = []) {
     self.bookmarks = bookmarks
     self.next = next
@@ -117,7 +117,7 @@ package struct BookmarkPage: Sendable {
     self.damage = damage
   }
 
-  /// The page with the names of who has bookmarked what.
+  /// The page with the names of the users who added the bookmarks.
   package func added(by name: (HotelID) -> String?) -> BookmarkPage {
     let named = bookmarks.map { bookmark in
       var bookmark = bookmark
@@ -127,10 +127,10 @@ package struct BookmarkPage: Sendable {
     return BookmarkPage(bookmarks: named, next: next, tag: tag, damage: damage)
   }
 
-  /// The page as the author of drafts sees it: a draft stands for the bookmark of its hotel, or removes it; one of a hotel
-  /// that is not bookmarked is the newest, on the first page.
-  /// - Parameter drafts: by hotel; nil for a removal.
-  /// - Parameter mark: stands for the drafts in the page's tag.
+  /// The page as the author of drafts sees it. A draft replaces the bookmark of its hotel or removes it. A draft of
+  /// a hotel that is not bookmarked comes first, on the first page.
+  /// - Parameter drafts: for each hotel, what makes its bookmark with the draft; the result is nil for a removal.
+  /// - Parameter mark: identifies the drafts in the page's tag.
   package func with(
     drafts: [(id: HotelID, bookmark: (Bookmark?) -> Bookmark?)], mark: String, isFirst: Bool,
     isBookmarked: (HotelID) -> Bool
@@ -150,7 +150,8 @@ package struct BookmarkPage: Sendable {
     return BookmarkPage(bookmarks: laid, next: next, tag: tag + "-" + mark, damage: damage)
   }
 
-  /// The page's JSON: `{"bookmarks":[…],"next":"…"}`, without `next` at the end, and with `damaged` where there is any.
+  /// The page's JSON: `{"bookmarks":[…],"next":"…"}`. The last page has no `next`. A page with damage has
+  /// `damaged`.
   package var bytes: [UInt8] {
     var bytes = Array(#"{"bookmarks":["#.utf8)
     for (place, bookmark) in bookmarks.enumerated() {
@@ -170,18 +171,18 @@ package struct BookmarkPage: Sendable {
   }
 }
 
-/// Where a page of bookmarks ended: `<place>-<16 hex digits>`, opaque to clients.
+/// The position at which a page of bookmarks ended: `<place>-<16 hex digits>`, opaque to clients, at most 24 bytes.
 ///
-/// The place is the last answered id's index in the list, oldest first; the digits are the first 8 bytes
-/// of the SHA-256 of that id. It gives no authority, so it is not signed; at most 24 bytes.
+/// The place is the index of the last returned id in the list, oldest first. The digits are the first 8 bytes of
+/// the SHA-256 of that id. A cursor grants no access, so it is not signed.
 package struct BookmarkCursor: Sendable, Equatable, CustomStringConvertible {
-  /// The highest place that the grammar writes.
+  /// The highest index that a cursor can hold.
   package static let maximumPlace = 9_999_999
 
   private let place: Int
   private let mark: String
 
-  /// The cursor after the id at a place of a list.
+  /// Makes the cursor after the id at an index of a list.
   init(after id: HotelID, at place: Int) {
     self.place = min(place, Self.maximumPlace)
     self.mark = Self.mark(of: id)
@@ -205,17 +206,17 @@ package struct BookmarkCursor: Sendable, Equatable, CustomStringConvertible {
 
   package var description: String { "\(place)-\(mark)" }
 
-  /// Where the page's end is looked for, downwards.
+  /// The index at which the search for the page's end begins, downwards.
   ///
-  /// What was older than the page's end stands at its place or before it, whatever came and went since. So
-  /// the id is looked for from there downwards; when it is gone (or was bookmarked anew, which put it
-  /// last), the place itself counts. No bookmark that stays is passed over.
+  /// Bookmarks older than the page's end are at its index or below, whatever was added or removed since. The search
+  /// for the id therefore goes down from there. If the id is gone, or was bookmarked again and moved to the end,
+  /// the index itself counts. No bookmark that stayed is skipped.
   func start(in list: BookmarkList) -> Int { min(place, list.hotels.count - 1) }
 
-  /// Whether this is the cursor after an id.
+  /// Whether the cursor is the one after this id.
   func isAfter(_ id: HotelID) -> Bool { Self.mark(of: id).equalsBytes(of: mark) }
 
-  /// How many ids from the list's start the next page chooses from where the page's end is gone.
+  /// The number of ids from the list's start that remain when the id of the page's end is gone.
   func placeOfLost(in list: BookmarkList) -> Int { min(place, list.hotels.count) }
 
   private static func mark(of id: HotelID) -> String {

@@ -3,7 +3,7 @@ import JSON
 import Lanes
 import Stores
 
-/// All that moves from one store to another when a guest becomes a user. For guests' stores, which are small.
+/// The contents of a guest's store that are copied when the guest becomes a user. A guest's store is small.
 struct CarriedStore: Sendable {
   /// A live leaf with its history.
   struct Revision: Sendable {
@@ -15,31 +15,32 @@ struct CarriedStore: Sendable {
 
   /// The bookmarks, oldest first.
   private(set) var bookmarks: [Bookmark] = []
-  /// What an upstream said of them, as noted; see ``FactsNote``.
+  /// What an upstream said of these hotels, as stored; see ``FactsNote``.
   private(set) var notes: [HotelID: [UInt8]] = [:]
-  /// The live documents that are neither bookmarks nor lists of them: first the winners by id, then the
-  /// first conflicting revisions, and so on, for an update takes one revision of a document.
+  /// The live documents that are neither bookmarks nor lists. The first element has the winners in the order of
+  /// their ids, the second the first conflicting revisions, and so on, because one update takes one revision of a
+  /// document.
   private(set) var others: [[Revision]] = []
 
-  /// The ids on the list of the first state; nil before.
+  /// The ids on the list in the first state; nil before it is read.
   private var listed: [HotelID]?
   private var nextListed = 0
-  /// What is no other document: bookmarks and lists.
+  /// Documents that don't belong to ``others``: bookmarks and lists.
   private var known: Set<DocumentID> = [BookmarkList.documentID]
-  /// The last change of a list that was looked at; nil when all were.
+  /// The sequence of the last list that was read; nil when all were read.
   private var lastList: Int64? = 0
-  /// The ids that are still to be walked over; nil for none.
+  /// The range of ids that is still to be read; nil for none.
   private var range: DocumentRange? = DocumentRange()
   private var ids: [DocumentID] = []
   private var nextID = 0
 
-  /// Nothing, as yet.
+  /// Makes an empty value.
   init() {}
 
   var isEmpty: Bool { bookmarks.isEmpty && others.isEmpty }
 
-  /// Goes on in a state of the store until the slice is over. What is written meanwhile may be in it or not.
-  /// - Returns: whether all is read.
+  /// Continues in a state of the store until the slice is over. Writes during the read may be included or not.
+  /// - Returns: whether everything is read.
   /// - Throws: the view's errors; `integrity` for a body that can't be read back.
   mutating func read(_ view: any StoreView) throws -> Bool {
     if listed == nil { listed = try ListReconciliation(view).list.hotels }
@@ -72,7 +73,7 @@ struct CarriedStore: Sendable {
     return nextID == ids.count
   }
 
-  /// Collects the ids of the other documents.
+  /// Collects the ids of the other documents, until the slice is over.
   private mutating func walk(_ view: any StoreView) throws -> Bool {
     guard let walked = range else { return true }
     var rest: DocumentRange?

@@ -4,13 +4,13 @@ import Glibc
 package import JSON
 import Stores
 
-/// A hotel as somebody described it: its id, and its JSON text untouched.
+/// A hotel as a client or an upstream described it: its id and its JSON text, unchanged.
 package struct Hotel: Sendable {
   /// The hotel's id as this service writes it; see ``Hotel/identify(_:)``.
   package let id: HotelID
-  /// The hotel's own object, minified, with all fields as they came (unknown ones too, and whatever `id` it
-  /// had). Of a catalogue's and an upstream's, fields whose names start with `_` and those that are not what
-  /// ``HotelShape`` says are left out.
+  /// The hotel's object, minified, with all members as they came, including unknown ones and whatever `id` it had.
+  /// In a hotel from an upstream, members that do not fit ``HotelShape`` are left out, and so are members whose
+  /// names start with `_`.
   package let body: DocumentBody
 
   /// A hotel whose id is known.
@@ -21,19 +21,19 @@ package struct Hotel: Sendable {
 
   /// Who described the hotel.
   package enum Origin: Sendable {
-    /// A person's app: an id that is a string is kept as it is.
+    /// A client. A string id is kept as it is.
     case client
-    /// A catalogue or an upstream: spellings of one id are brought together by ``Hotel/canonical(_:)``.
+    /// A catalogue or an upstream. ``Hotel/canonical(_:)`` unifies the spellings of an id.
     case upstream
   }
 
-  /// Reads a hotel's object and finds its id: `_id`, else `id`, else `docid`; a whole number N is `hotel_N`; a
-  /// hotel without any has `hotel_` and 16 hex digits of the SHA-256 of its canonical body, so that the same
-  /// facts make the same id.
-  /// - Throws: ``DocumentError`` with code `invalidDocument` for anything but an object, an id that is
-  ///   neither text nor number, or one that is no legal document id; of a person's app also for an id that is null
-  ///   or empty, for what ``HotelShape`` refuses, and for a member whose name starts with `_`, but for `_id`: such
-  ///   names are the store's own and would not be kept.
+  /// Reads a hotel's object and finds its id: `_id`, else `id`, else `docid`. A whole number N becomes `hotel_N`. A
+  /// hotel without an id gets `hotel_` and the first 16 hexadecimal digits of the SHA-256 of its canonical body, so
+  /// that the same facts make the same id.
+  /// - Throws: ``DocumentError`` with code `invalidDocument` for anything but an object, an id that is neither a
+  ///   string nor a whole number, and an illegal document id. For a client's hotel also for an id that is null,
+  ///   empty or `None`, for a member that does not fit ``HotelShape``, and for a member other than `_id` whose name
+  ///   starts with `_`: such names are reserved and would not be stored.
   package init(_ node: JSONNode, from origin: Origin) throws {
     let body: DocumentBody
     switch origin {
@@ -60,7 +60,7 @@ package struct Hotel: Sendable {
     if let fault = HotelShape.fault(in: node) { throw DocumentError(.invalidDocument, fault) }
   }
 
-  /// The body without members that are documented to be something else.
+  /// The body without members that do not fit ``HotelShape``.
   private static func fitting(_ node: JSONNode) throws -> DocumentBody {
     guard node.members.contains(where: HotelShape.isMisfit) else { return try DocumentBody(node) }
     var bytes = [UInt8(ascii: "{")]
@@ -74,7 +74,7 @@ package struct Hotel: Sendable {
     return try DocumentBody(parsing: bytes, limits: .request)
   }
 
-  /// An empty text, and Python's `str(None)`, stand for no id at all.
+  /// An empty string and Python's `str(None)` count as no id.
   private static func isNone(_ value: JSONNode) -> Bool {
     value.stringEquals("") || value.stringEquals("None")
   }
@@ -118,10 +118,10 @@ extension Hotel {
   /// The `type` of a hotel's document.
   package static let type = "hotel"
 
-  /// The body to store: the hotel's own bytes with its id as `id`, and `"type":"hotel"`; what of both is missing
-  /// stands at the end. `bookmarked`, which search says of a hotel, is left out: it is no fact.
-  /// - Throws: `invalidDocument` for another `type`, since the observer and the mirror go by it and replacing
-  ///   it would lose what the client said; `tooLarge`.
+  /// The body to store: the hotel's bytes with its `id` and `"type":"hotel"`. A missing one is added at the end.
+  /// `bookmarked`, which search results contain, is left out because it is not a fact.
+  /// - Throws: `invalidDocument` for another `type`: the observer and the mirror depend on the type, and replacing
+  ///   it would lose what the client wrote. `tooLarge` for more than ``BookmarkLimits/hotelBytes``.
   func stored() throws -> DocumentBody {
     guard body.bytes.count <= BookmarkLimits.hotelBytes else { throw Self.tooLarge }
     do {
@@ -152,7 +152,7 @@ extension Hotel {
 }
 
 extension JSONNode {
-  /// A hotel's members, minified, with its `id` in its place or at the end, and without `bookmarked`.
+  /// A hotel's members, minified, with `id` set (added at the end when missing) and without `bookmarked`.
   func hotel(named id: HotelID) -> [UInt8] {
     var bytes = [UInt8(ascii: "{")]
     var isNamed = false
@@ -176,13 +176,13 @@ extension JSONNode {
   }
 }
 
-/// A hotel's id, which is also the id of its document in a store: a legal document id that is neither a
-/// design document nor the list of bookmarks itself.
+/// A hotel's id, which is also the id of its document: a legal document id that is neither a design document's nor
+/// the id of the bookmark list.
 package struct HotelID: ByteString {
   /// The id.
   package let text: String
 
-  /// Takes an id; nil for one that can't name a hotel's document.
+  /// Makes an id; nil for text that can't be the id of a hotel's document.
   package init?(_ text: String) {
     guard let id = try? DocumentID(text), !id.isDesign, id != BookmarkList.documentID else {
       return nil
@@ -190,13 +190,13 @@ package struct HotelID: ByteString {
     self.text = text
   }
 
-  /// The hotel's document.
+  /// The id of the hotel's document.
   package var documentID: DocumentID { DocumentID(stored: text) }
 }
 
 extension HotelID {
-  /// An id as lists and batches hold it: text as it is, a whole number N as `hotel_N`. Nil for everything
-  /// else, for an empty text, and for Python's `None`.
+  /// Reads an id in a list or a batch: a string as it is, a whole number N as `hotel_N`. Nil for anything else, for
+  /// an empty string and for Python's `None`.
   package init?(entry node: JSONNode) {
     if let number = node.int {
       guard number >= 0 else { return nil }
@@ -208,21 +208,21 @@ extension HotelID {
   }
 }
 
-/// A place on the globe, in degrees (WGS 84).
+/// A point on the globe, in degrees (WGS 84).
 package struct GeoPoint: Sendable, Hashable {
   /// Degrees north of the equator, -90 to 90.
   package let latitude: Double
   /// Degrees east of Greenwich, -180 to 180.
   package let longitude: Double
 
-  /// A place; nil beyond those bounds.
+  /// Makes a point; nil outside of those bounds.
   package init?(latitude: Double, longitude: Double) {
     guard (-90...90).contains(latitude), (-180...180).contains(longitude) else { return nil }
     self.latitude = latitude
     self.longitude = longitude
   }
 
-  /// Reads `lat,lon`, as in `51.5,-0.12`, with nine decimals at most; nil for anything else.
+  /// Reads `lat,lon`, for example `51.5,-0.12`, with at most nine decimals each; nil for anything else.
   package init?(_ text: String) {
     let parts = text.utf8.split(separator: UInt8(ascii: ","), omittingEmptySubsequences: false)
     guard parts.count == 2, let latitude = Self.degrees(parts[0]),
@@ -244,7 +244,7 @@ package struct GeoPoint: Sendable, Hashable {
     return Double(String(decoding: Array(text), as: UTF8.self))
   }
 
-  /// Where a hotel is: its `geo` with `lat` and `lon`; nil where it does not say.
+  /// A hotel's position, from `geo` with `lat` and `lon`; nil when the hotel has none.
   package init?(ofHotel hotel: JSONNode) {
     guard let geo = hotel["geo"], let latitude = geo["lat"]?.double,
       let longitude = geo["lon"]?.double
@@ -252,8 +252,8 @@ package struct GeoPoint: Sendable, Hashable {
     self.init(latitude: latitude, longitude: longitude)
   }
 
-  /// The same place on a globe of radius 1. Of two places the nearer one to a third has the larger scalar product
-  /// with it, which takes no sine to compute.
+  /// The point on a sphere of radius 1. Of two points, the one nearer to a third has the larger scalar product with
+  /// it. Comparing distances this way needs no trigonometric function.
   package var vector: (x: Double, y: Double, z: Double) {
     let (north, east) = (latitude * .pi / 180, longitude * .pi / 180)
     return (cos(north) * cos(east), cos(north) * sin(east), sin(north))

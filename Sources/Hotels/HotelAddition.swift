@@ -2,44 +2,44 @@ import Documents
 package import JSON
 import Stores
 
-/// A hotel that somebody wants to bookmark: as it is given, or as it is known.
+/// A hotel to bookmark: facts that the caller gives, or facts that the service knows.
 package struct HotelAddition: Sendable {
   /// The hotel's id.
   package let id: HotelID
-  /// Whether ``given`` has facts: they take the place of all that a bookmark says. Otherwise a bookmark stays as it
-  /// is, but for what the upstream has changed.
+  /// Whether ``given`` has facts. If so, they replace everything in an existing bookmark. Otherwise an existing
+  /// bookmark gets only what the upstream has changed.
   package let replaces: Bool
-  /// The hotel as it is given; nil for nothing but an id.
+  /// The hotel as the caller gives it; nil when the caller gives only an id.
   package let given: Hotel?
-  /// The hotel as the upstream describes it; nil where that is not known.
+  /// The hotel as the upstream describes it; nil when that is not known.
   package var shown: Hotel?
-  /// What a new bookmark says, once it is ``prepared()``; nil where the hotel is not known.
+  /// The body of a new bookmark, set by ``prepared()``; nil when the hotel is not known.
   private(set) var body: DocumentBody?
 
-  /// A hotel with facts of the caller's.
+  /// A hotel with facts that the caller gives.
   package init(facts hotel: Hotel) {
     (id, given, replaces) = (hotel.id, hotel, true)
   }
 
-  /// A hotel that is known by its id.
-  /// - Parameter shown: as the upstream describes it.
+  /// A hotel given by its id alone.
+  /// - Parameter shown: the hotel as the upstream describes it.
   package init(known id: HotelID, shown: Hotel? = nil) {
     (self.id, self.shown, given, replaces) = (id, shown, nil, false)
   }
 
-  /// A hotel that is known by its id, or else is what little is given.
+  /// A hotel whose facts the upstream may supply. Without them, the given ones are stored.
   package init(bare hotel: Hotel) {
     (id, given, replaces) = (hotel.id, hotel, false)
   }
 
   /// Reads a hotel of a batch.
-  /// - Throws: ``DocumentError`` for what is no hotel of a person's; see ``Hotel/init(_:from:)``.
+  /// - Throws: ``DocumentError`` for anything that is not a valid hotel from a client; see ``Hotel/init(_:from:)``.
   package init(_ node: JSONNode) throws {
     let hotel = try Hotel(node, from: .client)
     if HotelShape.hasFacts(node) {
       self.init(facts: hotel)
     } else {
-      // The type is looked at here, for what is given is not stored.
+      // The type must be checked here, because the given object is not stored.
       if let type = node["type"], !type.stringEquals(Hotel.type) {
         throw DocumentError(.invalidDocument, #"A hotel's type must be "hotel", or left out"#)
       }
@@ -50,7 +50,7 @@ package struct HotelAddition: Sendable {
     }
   }
 
-  /// It with the body to store, which is made before a store is held.
+  /// A copy with the body to store. It is made before the store is opened.
   /// - Throws: `invalidDocument` and `tooLarge`.
   func prepared() throws -> HotelAddition {
     var addition = self
@@ -61,7 +61,7 @@ package struct HotelAddition: Sendable {
     return addition
   }
 
-  /// What to say where the hotel is neither known nor bookmarked.
+  /// The error for a hotel that is neither known nor bookmarked.
   var isUnknown: ServiceError {
     ServiceError(.unknownHotel, "No hotel of the id \(id) is known; send its facts in the body")
   }

@@ -1,17 +1,18 @@
 package import Documents
 package import JSON
 
-/// The rule that brings an upstream's newer facts into a bookmarked hotel without touching what the person
-/// made of it: a three-way merge, member by member, against the facts as they were.
+/// The rule that brings an upstream's newer facts into a bookmarked hotel and keeps the person's changes: a
+/// three-way merge, member by member, against the former facts.
 package enum HotelFacts {
   /// The hotel's body with newer facts; nil when nothing would change.
   ///
-  /// A member that is as it was before takes the upstream's value; one that the person changed, added or
-  /// removed stays so. `id`, `type`, `bookmarked` and members whose names start with `_` are never facts.
+  /// A member that is unchanged since the former facts takes the upstream's value. A member that the person
+  /// changed, added or removed keeps the person's version. `id`, `type`, `bookmarked` and members whose names start
+  /// with `_` are never facts.
   /// - Parameter stored: the bookmark's body.
   /// - Parameter former: the hotel as the upstream described it before.
   /// - Parameter facts: the hotel as the upstream describes it now.
-  /// - Returns: nil also where a text is no object, which only a damaged one is.
+  /// - Returns: nil also when one of the texts is not a JSON object, which happens only to a damaged one.
   package static func merged(
     into stored: [UInt8], former: [UInt8], facts: [UInt8]
   ) -> DocumentBody? {
@@ -66,10 +67,10 @@ package enum HotelFacts {
   }
 }
 
-/// Which members of a hotel are documented, and what each may be. Any other member may be anything.
+/// The documented members of a hotel, and the kind of value of each. Any other member may have any value.
 ///
-/// What apps are generated from (`openapi.yaml`) has the same list, so what a person sends must fit; of what an
-/// upstream says, a member that does not fit is left out.
+/// `openapi.yaml`, from which clients are generated, has the same list. A hotel from a client must therefore fit
+/// it. Members of an upstream's hotel that do not fit are left out.
 package enum HotelShape {
   /// What a member may be.
   enum Kind {
@@ -77,12 +78,12 @@ package enum HotelShape {
     case text
     /// An array of strings, or null.
     case texts
-    /// An object whose `lat` and `lon` are numbers where they are there, or null.
+    /// An object, or null. Its `lat` and `lon`, if present, are numbers.
     case position
     /// `true` or `false`.
     case flag
 
-    /// What it is, for a client.
+    /// The description for a client's error message.
     var words: String {
       switch self {
       case .text: "a string or null"
@@ -106,14 +107,14 @@ package enum HotelShape {
     }
   }
 
-  /// The documented members beside the id and `type`.
+  /// The documented members, without the id and `type`.
   static let members: [(name: String, kind: Kind)] = [
     ("name", .text), ("title", .text), ("description", .text), ("address", .text),
     ("city", .text), ("state", .text), ("country", .text), ("phone", .text), ("url", .text),
     ("amenities", .texts), ("geo", .position), ("bookmarked", .flag),
   ]
 
-  /// What is wrong with a hotel's documented members, as a sentence that says what to change; nil for nothing.
+  /// A sentence that says which documented member is wrong and what it must be; nil when all fit.
   static func fault(in hotel: JSONNode) -> String? {
     for member in hotel.members {
       guard let kind = kind(of: member), !kind.fits(member.value) else { continue }
@@ -122,7 +123,7 @@ package enum HotelShape {
     return nil
   }
 
-  /// Whether a hotel says more than which one it is.
+  /// Whether a hotel has members other than its id, `type` and `bookmarked`.
   package static func hasFacts(_ hotel: JSONNode) -> Bool {
     hotel.members.contains { member in
       !idNames.contains { member.nameEquals($0) }
@@ -130,17 +131,17 @@ package enum HotelShape {
     }
   }
 
-  /// Whether a hotel says which one it is.
+  /// Whether a hotel has an id.
   static func hasID(_ hotel: JSONNode) -> Bool {
     idNames.contains { hotel[$0] != nil }
   }
 
-  /// Whether a member is documented and is something else than that.
+  /// Whether a member is documented and its value does not fit.
   static func isMisfit(_ member: JSONMember) -> Bool {
     kind(of: member).map { !$0.fits(member.value) } ?? false
   }
 
-  /// The members that may say which hotel it is, the first one first.
+  /// The members that may hold the hotel's id, in the order in which they are tried.
   static let idNames = ["_id", "id", "docid"]
 
   private static func kind(of member: JSONMember) -> Kind? {

@@ -2,21 +2,21 @@ package import Documents
 import JSON
 import Stores
 
-/// The rule that makes one revision of a hotel's conflicting ones: a three-way merge, member by member, against the
-/// revision that two of them come from. What either side changed survives; where both changed one member, the winner's
-/// value stands and the other can be read back by its revision.
+/// The rule that merges a hotel's conflicting revisions into one: a three-way merge, member by member, against the
+/// common ancestor of two revisions. Changes of both sides survive. Where both changed the same member, the
+/// winner's value stays; the other can be read by its revision.
 enum HotelMerge {
-  /// Bytes of bodies that are merged at once, beside the winner's: 256 KiB. The next ones follow in updates of their
-  /// own, so that one transaction's work stays bounded.
+  /// The most bytes of bodies that are merged at once, beside the winner's: 256 KiB. Further ones are merged in
+  /// later updates. This bounds the work of one transaction.
   static let bytesAtOnce = 256 << 10
 
   /// The edit that merges the first ``BookmarkMerge/leavesAtOnce`` live leaves of a hotel, or as many of them as
   /// ``bytesAtOnce`` allows.
   ///
-  /// It depends on the tree and the bodies alone, so that a replay elsewhere makes the same revisions. Conflicting
-  /// revisions that are no hotels, or too large for one together with the others, stay.
+  /// The result depends on the tree and the bodies alone, so that a replay elsewhere makes the same revisions.
+  /// Conflicting revisions stay when they are not hotels, are too large, or would make the merged hotel too large.
   /// - Parameter limit: how much history to keep.
-  /// - Parameter now: when branches are closed.
+  /// - Parameter now: the time at which branches are closed.
   /// - Returns: nil when there is nothing to merge.
   /// - Throws: the view's errors; ``DocumentError`` for a leaf in the last generation.
   static func mutation(
@@ -48,7 +48,7 @@ enum HotelMerge {
       try DocumentBody(parsing: text), of: id, onto: tree, closing: losers, limit: limit, at: now)
   }
 
-  /// The winner with its ancestors, and the revisions that were merged into one of them.
+  /// The winner, its ancestors, and the revisions that were merged into one of them.
   private static func revisionsMerged(
     into winner: RevisionID, in tree: RevisionTree
   ) -> Set<RevisionID> {
@@ -64,7 +64,7 @@ enum HotelMerge {
     return merged
   }
 
-  /// The body of a revision that is a hotel, and no larger than one may be.
+  /// The body of a revision; nil unless it is a hotel of at most ``BookmarkLimits/hotelBytes``.
   private static func hotel(
     _ id: DocumentID, _ revision: RevisionID, in view: any StoreView
   ) throws -> [UInt8]? {
@@ -87,7 +87,7 @@ extension DocumentStore {
           let mutation = try HotelMerge.mutation(
             of: id, in: changes.view, limit: changes.historyLimits, at: now)
           changes.write(mutation)
-          // What is left of the leaves may be no hotels, of which the next look finds nothing to merge.
+          // The other leaves may not be hotels. The next round then finds nothing to merge.
           return (mutation?.tree.openLeafCount ?? 1) == 1
         }
       }
@@ -96,10 +96,10 @@ extension DocumentStore {
 }
 
 extension Edit {
-  /// Puts a tombstone on every live leaf, so that no conflicting revision brings the document back.
-  /// - Parameter kept: leaves that stay as they are.
-  /// - Returns: the edit, its revision being one of the new tombstones, the winner where that is one of
-  ///   them; nil when no leaf is live.
+  /// Puts a tombstone on every live leaf, so that no conflicting revision makes the document live again.
+  /// - Parameter kept: leaves that are not changed.
+  /// - Returns: the edit; nil when no leaf is live. The edit's revision is the winner if that is one of the new
+  ///   tombstones, and otherwise the last new tombstone.
   /// - Throws: `invalidRevision` for a leaf in the last generation.
   package static func deleteAllLeaves(
     _ id: DocumentID, in tree: RevisionTree, but kept: Set<RevisionID> = [], limit: HistoryLimits
@@ -113,7 +113,7 @@ extension Edit {
       tree = step.tree
       added.append(step.revision)
     }
-    // An older tombstone, or a leaf that was kept, may win; its body is stored already and must stay what it is.
+    // An older tombstone or a kept leaf may win. Its body is stored already and must not change.
     let winner = tree.winner?.revision
     guard let revision = added.first(where: { $0 == winner }) ?? added.last else { return nil }
     var mutation = Mutation(id: id, tree: tree, revision: revision, body: .empty)

@@ -1,21 +1,23 @@
-/// What somebody looks for: a phrase or words about the hotel, and where.
+/// A search for hotels: words about the hotel, its location, and how to match and order.
 package struct HotelQuery: Sendable, Hashable {
-  /// How the texts are understood.
+  /// How the texts of a query are matched.
   package enum Matching: Sendable, Hashable {
-    /// As the travel-sample does: each text is a phrase of lower-cased words that must occur as such; the
-    /// location in country, city, state or address, the description in description or name.
+    /// As the travel-sample application does. Each text is a phrase of lower-cased words that must occur as
+    /// written. The location is matched against country, city, state and address, the description against
+    /// description and name.
     case phrase
-    /// Friendlier: all words in any order, the last one as a prefix, case and accents folded, best first.
+    /// All words in any order. The last word is a prefix. Case and accents are ignored. Best match first.
     case words
   }
 
-  /// In which order hotels come. What has no price, or no place, comes last.
+  /// The order of the hotels. Hotels without a price (for `price`) or without coordinates (for `distance`) come
+  /// last.
   package enum Order: String, Sendable, Hashable, CaseIterable {
-    /// Best match first; all hotels by name.
+    /// Best match first. A query without texts returns all hotels by name.
     case relevance
-    /// By name, capitals as small letters.
+    /// By name, ignoring case.
     case name
-    /// Cheapest first, by the first number in the hotel's price, whatever its currency.
+    /// Cheapest first, by the first number in the hotel's price. The currency is ignored.
     case price
     /// Nearest first.
     case distance
@@ -23,33 +25,34 @@ package struct HotelQuery: Sendable, Hashable {
 
   /// The longest text, in bytes of UTF-8.
   package static let maximumTextBytes = 512
-  /// The most different words of both texts together.
+  /// The most different words in both texts together.
   package static let maximumWords = 32
-  /// How long the embedded catalogue, or a person's own mirror, may take for a search, in milliseconds.
+  /// The most time for one search of the embedded catalogue or of a person's mirror, in milliseconds.
   package static let maximumMilliseconds = 200
   /// The most hotels in one answer.
   package static let maximumLimit = 100
-  /// The furthest offset.
+  /// The highest offset.
   package static let maximumOffset = 10_000
-  /// Hotels in an answer when nothing is said.
+  /// Hotels in an answer when the caller gives no limit.
   package static let defaultLimit = 20
 
-  /// What the hotel is like; nil or empty for any.
+  /// Words about the hotel; nil for any hotel.
   package let description: String?
-  /// Where it is; nil or empty for anywhere.
+  /// Words about its location; nil for any location.
   package let location: String?
-  /// How the texts are understood.
+  /// How the texts are matched.
   package let matching: Matching
-  /// In which order they come.
+  /// The order of the hotels.
   package let order: Order
-  /// From where distances are measured; nil in every other order.
+  /// The point from which distances are measured; nil in every order but `distance`.
   package let near: GeoPoint?
   /// Hotels wanted, 1 to ``maximumLimit``.
   package let limit: Int
-  /// Hotels to pass over, 0 to ``maximumOffset``.
+  /// Hotels to skip, 0 to ``maximumOffset``.
   package let offset: Int
 
-  /// A query whose bounds the caller has checked; what is out of bounds is clipped. Blank texts count as nil.
+  /// Makes a query. Values out of bounds are clamped. Blank texts count as nil. The order `distance` without `near`
+  /// becomes `relevance`.
   package init(
     description: String? = nil, location: String? = nil, matching: Matching = .words,
     order: Order = .relevance, near: GeoPoint? = nil, limit: Int = HotelQuery.defaultLimit,
@@ -64,8 +67,8 @@ package struct HotelQuery: Sendable, Hashable {
     self.offset = min(max(offset, 0), Self.maximumOffset)
   }
 
-  /// How many different words both texts have together: letters and digits without anything between them, small
-  /// or capital. What it costs to search grows with them.
+  /// How many different words both texts have together. A word is a run of letters and digits; case is ignored. The
+  /// cost of a search grows with this number.
   package var wordCount: Int {
     var words: Set<[UInt8]> = []
     for text in [description, location] {

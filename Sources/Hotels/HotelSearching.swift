@@ -1,43 +1,43 @@
-/// The port that finds hotels: the embedded catalogue, an upstream over HTTP, a person's own mirror.
+/// The port that finds hotels, for example in the embedded catalogue or in an upstream over HTTP.
 package protocol HotelSearching: Sendable {
-  /// The orders in which it can answer.
+  /// The orders that the implementation supports.
   var orders: Set<HotelQuery.Order> { get }
 
-  /// Finds hotels, best match first. Nothing found is an empty page; a failure is never one.
+  /// Finds hotels, best match first. No match is an empty page. A failure throws and never returns an empty page.
   func search(_ query: HotelQuery) async throws(SearchError) -> HotelPage
 
-  /// One hotel by its id; nil when the upstream has none, or can't be asked by id.
+  /// One hotel by its id; nil when the upstream has none, or can't look up by id.
   func hotel(_ id: HotelID) async throws(SearchError) -> Hotel?
 
-  /// One hotel as a search has shown it lately, without asking anybody; nil for one that none has.
+  /// One hotel that a recent search returned, without a request to the upstream; nil when no search returned it.
   func shown(_ id: HotelID) async -> Hotel?
 
-  /// Whether searches would be answered now; for readiness.
+  /// Throws when searches would fail now. Used for the readiness check.
   func checkReady() async throws(SearchError)
 }
 
 extension HotelSearching {
-  /// As well as they match, and in no other.
+  /// `relevance` only.
   package var orders: Set<HotelQuery.Order> { [.relevance] }
   package func shown(_ id: HotelID) async -> Hotel? { nil }
 }
 
-/// The port that finds hotels among a person's own, by the same rules, when no upstream answers.
+/// The port that finds hotels among a person's own bookmarks by the same rules, when no upstream answers.
 package protocol MirrorSearching: Sendable {
-  /// Finds hotels among some, best match first.
-  /// - Parameter hotels: at most as many as a store holds; ids differ by bytes.
+  /// Finds matching hotels among the given ones, best match first.
+  /// - Parameter hotels: at most as many as a store holds. Two ids are equal when their bytes are equal.
   func search(_ query: HotelQuery, among hotels: [Hotel]) async throws(SearchError) -> HotelPage
 }
 
-/// Some of the hotels that match.
+/// One page of the hotels that match.
 package struct HotelPage: Sendable {
-  /// Where an answer came from.
+  /// The source of an answer.
   package enum Source: String, Sendable {
-    /// The upstream answered just now.
+    /// The upstream, just now.
     case upstream
-    /// An earlier answer that is still fresh.
+    /// A cached answer that is still fresh.
     case cache
-    /// An earlier answer that is past its time, because the upstream does not answer.
+    /// A cached answer that has expired, because the upstream does not answer.
     case stale
     /// The person's own bookmarked hotels.
     case mirror
@@ -47,16 +47,16 @@ package struct HotelPage: Sendable {
   package let hotels: [Hotel]
   /// The offset of the next page; nil at the end.
   package let next: Int?
-  /// How many hotels match on all pages together; nil where that is not known.
+  /// How many hotels match in total; nil when that is not known.
   package let total: Int?
-  /// Where the answer came from.
+  /// The source of the answer.
   package let source: Source
-  /// How old the answer is, in seconds; nil for one that was made just now.
+  /// The age of the answer in seconds; nil for a new one.
   package let age: Int?
-  /// What the cache did, as RFC 9211 puts it (`hit; ttl=42`); nil where none was asked.
+  /// What the cache did, in the form of RFC 9211 (`hit; ttl=42`); nil when no cache was used.
   package let cacheNote: String?
 
-  /// A page.
+  /// Makes a page.
   package init(
     hotels: [Hotel], next: Int?, total: Int? = nil, source: Source = .upstream, age: Int? = nil,
     cacheNote: String? = nil
@@ -70,15 +70,15 @@ package struct HotelPage: Sendable {
   }
 }
 
-/// Why a search has no answer. The reason may be shown to a client.
+/// Why a search has no answer. A client may see the reason.
 package struct SearchError: Error, Sendable, Equatable, CustomDebugStringConvertible {
-  /// What went wrong; closed, so that each adapter maps every case.
+  /// What went wrong. A closed set, so that each adapter maps every case.
   package enum Code: String, Sendable, CaseIterable {
     /// The upstream can't be reached, or says that it can't answer now (503).
     case unavailable
     /// The upstream did not answer in time (504).
     case timeout
-    /// The upstream answered what can't be understood, or refused the request (502).
+    /// The upstream's answer can't be parsed, or the upstream refused the request (502).
     case badAnswer
   }
 
@@ -86,12 +86,12 @@ package struct SearchError: Error, Sendable, Equatable, CustomDebugStringConvert
   package let code: Code
   /// A sentence for the client.
   package let reason: String
-  /// What an operator needs. Never shown to a client.
+  /// Details for an operator. Never shown to a client.
   package let detail: String
-  /// Whether the same call, made again at once, may well succeed.
+  /// Whether an immediate second attempt may succeed.
   package let mayRetry: Bool
 
-  /// An error with its words.
+  /// Makes an error.
   package init(_ code: Code, _ reason: String, detail: String = "", mayRetry: Bool = false) {
     self.code = code
     self.reason = reason

@@ -3,35 +3,36 @@ import JSON
 import Lanes
 package import Stores
 
-/// What became of a guest's store.
+/// The result of adopting a guest's store.
 package struct Adoption: Sendable, Equatable {
-  /// How many bookmarks the user has more by this.
+  /// How many bookmarks the user gained.
   package let bookmarks: Int
-  /// Whether all of it has come. Revisions for which documents had no room stay in the guest's store.
+  /// Whether everything was adopted. Revisions that the user's documents have no space for stay in the guest's
+  /// store.
   package let isWhole: Bool
 }
 
 extension PortableNotes {
-  /// What an export has of a person's store beside the documents: what upstreams said of the bookmarks, and the receipts
-  /// of what came from guests.
+  /// The notes that an export of a person's store contains beside the documents: what upstreams said of the
+  /// bookmarks, and the adoption receipts.
   package static let ofBookmarks = PortableNotes(kept: [FactsNote.prefix], told: ["guest/"])
 }
 
 extension HotelService {
-  /// Takes what a guest's store holds over into a user's, exactly once: a receipt is written in the same
-  /// update as the bookmarks. The guest's store is only read.
+  /// Copies the contents of a guest's store into a user's store, exactly once: one update writes the receipt and
+  /// the bookmarks. The guest's store is only read.
   ///
-  /// Bookmarks come after the user's own, in the guest's order, byte for byte and with their times; what the
-  /// user has bookmarked already stays the user's. Every other live document comes with its history, as by
-  /// sync: beside a document of the same id that the user has, it is a conflicting revision. The winners come
-  /// with the bookmarks; conflicting revisions follow, as many as the user's documents take
-  /// (``RevisionTree/maximumLeaves``). The others can be tried again by calling this again.
-  /// - Throws: `store`, also for a user's store that has no room for all of it.
+  /// The guest's bookmarks are added after the user's own, in the guest's order, byte for byte and with their
+  /// times. A hotel that the user has bookmarked already keeps the user's bookmark. Every other live document is
+  /// copied with its history, as by sync. If the user has a document of the same id, it becomes a conflicting
+  /// revision. The winners are copied with the bookmarks. Conflicting revisions follow, as many as the user's
+  /// documents take (``RevisionTree/maximumLeaves``). Another call tries the remaining ones again.
+  /// - Throws: `store`, also when the user's store has no space for everything.
   package func adopt(
     guest: StoreName, into user: StoreName
   ) async throws -> Adoption {
     guard case .user(let id) = user else { return try await carry(guest, into: user) }
-    // Who signs up or logs in is nobody yet.
+    // A person who signs up or logs in is not authenticated yet, so the author is set here.
     return try await Author.$current.withValue(.user(id)) { try await carry(guest, into: user) }
   }
 
@@ -61,8 +62,8 @@ extension HotelService {
     return Adoption(bookmarks: first.count, isWhole: waiting.isEmpty)
   }
 
-  /// Takes the revisions that a receipt says are waiting, an update for each rank of them.
-  /// - Returns: those for which there was no room.
+  /// Copies the revisions that wait according to a receipt, with one update for each rank.
+  /// - Returns: the revisions for which there was no space.
   private func take(
     _ ranks: [[CarriedStore.Revision]], waitingIn receipt: AdoptionReceipt, of id: LocalID,
     into user: StoreName
@@ -85,8 +86,8 @@ extension HotelService {
 }
 
 extension BookmarkEdit {
-  /// Takes another store's bookmarks and the winners of its other documents, unless its receipt is here.
-  /// - Returns: how many bookmarks there are more, and the receipt.
+  /// Adopts another store's bookmarks and the winners of its other documents, unless the receipt exists already.
+  /// - Returns: how many bookmarks were added, and the receipt.
   fileprivate mutating func adopt(
     _ carried: CarriedStore, receipt id: LocalID
   ) throws -> (count: Int, receipt: AdoptionReceipt) {
@@ -105,8 +106,9 @@ extension BookmarkEdit {
     return (receipt.bookmarks, receipt)
   }
 
-  /// Takes revisions of another store's over.
-  /// - Returns: those that came, without those that were known, and those for which there was no room.
+  /// Copies revisions of another store.
+  /// - Returns: the revisions that were copied, without those that were known, and those for which there was no
+  ///   space.
   fileprivate mutating func take(
     _ revisions: [CarriedStore.Revision]
   ) throws -> (came: [AdoptionReceipt.Came], refused: [AdoptionReceipt.Place]) {
@@ -123,7 +125,7 @@ extension BookmarkEdit {
     return (came, refused)
   }
 
-  /// Changes a receipt that is there.
+  /// Changes an existing receipt.
   mutating func change(
     receipt id: LocalID, _ change: (inout AdoptionReceipt) -> Void
   ) throws {
@@ -134,25 +136,25 @@ extension BookmarkEdit {
   }
 }
 
-/// Something that was taken over from a guest.
+/// An adoption that can still be undone.
 package struct TakenOver: Sendable, Equatable {
   /// The guest.
   package let guest: AccountID
-  /// How many bookmarks the user got by it.
+  /// How many bookmarks the user gained.
   package let bookmarks: Int
-  /// When it came.
+  /// When it was adopted.
   package let time: Timestamp
-  /// Until when it can be undone.
+  /// The time after which it can't be undone.
   package let undoableUntil: Timestamp
 }
 
 extension HotelService {
-  /// Adoptions that one answer lists at most.
+  /// The most adoptions that one answer lists.
   private static let listedAdoptions = 100
-  /// Revisions that one update takes back at most.
+  /// The most revisions that one update of an undo removes.
   private static let undoneAtOnce = 200
 
-  /// What was taken over from guests into a user's store and can still be undone, the newest first.
+  /// The adoptions into a user's store that can still be undone, newest first.
   /// - Throws: `store`.
   package func adoptions(in user: StoreName) async throws -> [TakenOver] {
     let now = now()
@@ -175,12 +177,13 @@ extension HotelService {
     } ?? []
   }
 
-  /// Takes back out of a user's store what came from a guest and nobody has changed since: bookmarks and documents get
-  /// tombstones, so that devices let go of them too, and nothing that they said is kept. What the user has edited stays.
+  /// Undoes an adoption: removes from a user's store what came from a guest and has not changed since. Bookmarks
+  /// and documents get tombstones, so that devices remove them too. Their former contents are deleted. What the
+  /// user has edited stays.
   ///
-  /// In updates of a bounded size, the receipt among what each of them writes: what a crash interrupts is finished by
-  /// calling this again, also after ``BookmarkLimits/undoSeconds``.
-  /// - Throws: `missing` where nothing came from that guest; `undoOver`; `store`.
+  /// The undo consists of updates of a bounded size, each of which also writes the receipt. After a crash, another
+  /// call finishes the undo, also after ``BookmarkLimits/undoSeconds``.
+  /// - Throws: `missing` when nothing came from that guest; `undoOver`; `store`.
   package func undoAdoption(of guest: AccountID, in user: StoreName) async throws {
     let id = LocalID(receipt: StoreName.guest(guest).key)
     while true {
@@ -202,12 +205,12 @@ extension HotelService {
 }
 
 extension AdoptionReceipt {
-  /// When it can't be undone any more; nil where it never could.
+  /// When the time for an undo ends; nil when it never could be undone.
   fileprivate var end: Timestamp? { time?.adding(seconds: BookmarkLimits.undoSeconds) }
 }
 
 extension BookmarkEdit {
-  /// Takes a piece of what came back; what is tombstoned in one step loses its history in the next.
+  /// Undoes a part of an adoption. Documents that get a tombstone in one step lose their history in the next.
   /// - Returns: how many revisions are left.
   /// - Throws: `missing` without a receipt; `undoOver`.
   fileprivate mutating func undoAdoption(_ id: LocalID, atMost count: Int) throws -> Int {
@@ -234,8 +237,8 @@ extension BookmarkEdit {
     return left.count
   }
 
-  /// Takes what came of one document back, as far as nobody has changed it since.
-  /// - Returns: whether there are tombstones now that are to lose their history.
+  /// Removes the adopted revisions of one document, unless the document has changed since.
+  /// - Returns: whether new tombstones were written, whose documents must lose their history in the next step.
   private mutating func takeBack(
     _ came: [AdoptionReceipt.Came], of id: DocumentID
   ) throws -> Bool {
@@ -257,7 +260,7 @@ extension BookmarkEdit {
       locals.append(LocalEdit(FactsNote.id(of: hotel), nil))
       return true
     }
-    // A tombstone stands on it, of the step before or the user's own.
+    // All leaves below an adopted revision are tombstones, from the previous step or from the user.
     let isGone = came.contains { item in
       let leaves = tree.leaves(below: item.place.revision)
       return !leaves.isEmpty && leaves.allSatisfy(\.isDeleted)

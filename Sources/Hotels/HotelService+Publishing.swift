@@ -3,7 +3,7 @@ import JSON
 import Lanes
 package import Stores
 
-/// A draft of a bookmark that is to become the list's.
+/// A draft of a bookmark that is to be published in the shared list.
 package struct BookmarkPublication: Sendable {
   let id: HotelID
   let content: [UInt8]?
@@ -11,10 +11,11 @@ package struct BookmarkPublication: Sendable {
   let receipt: LocalID
   let mark: [UInt8]
 
-  /// A draft's change.
-  /// - Parameter content: what the hotel's document is to say; nil to unbookmark it.
+  /// Makes a publication.
+  /// - Parameter content: the new body of the hotel's document; nil to unbookmark the hotel.
   /// - Parameter base: the revision that the draft's author saw.
-  /// - Parameter receipt: where the change is noted in the same commit, with `mark`; what is noted is not done again.
+  /// - Parameter receipt: the local document in which the same commit stores `mark`. A publication whose mark is
+  ///   stored already does nothing.
   package init(
     id: HotelID, content: [UInt8]?, base: RevisionID?, receipt: LocalID, mark: [UInt8]
   ) {
@@ -24,9 +25,9 @@ package struct BookmarkPublication: Sendable {
 }
 
 extension HotelService {
-  /// Makes a draft of a bookmark the store's, merged member by member with what others have changed since: where both
-  /// changed one member, the draft's value stands. Never a conflict.
-  /// - Returns: the bookmark as it is now; nil where it was removed.
+  /// Publishes a draft of a bookmark. It is merged member by member with what others have changed since. Where both
+  /// changed the same member, the draft's value wins. The result is never a conflict.
+  /// - Returns: the present bookmark; nil when the draft removed it.
   /// - Throws: `absent`, `occupied`, `quotaExceeded`, `invalidDocument`.
   package func publish(
     _ publication: BookmarkPublication, in name: StoreName
@@ -47,7 +48,7 @@ extension HotelService {
 }
 
 extension BookmarkEdit {
-  /// What a draft comes to over the bookmark as it is; nil where the draft removes it.
+  /// The draft's content, merged with the present bookmark; nil when the draft removes it.
   fileprivate func merged(_ publication: BookmarkPublication) throws -> DocumentBody? {
     guard let content = publication.content else { return nil }
     let mine = try DocumentBody(parsing: content, limits: .request)
@@ -60,8 +61,8 @@ extension BookmarkEdit {
 }
 
 extension HotelAddition {
-  /// What a bookmark of this hotel would say.
-  /// - Throws: `unknownHotel` where that is not known; `invalidDocument`, `tooLarge`.
+  /// The body that a bookmark of this hotel would have.
+  /// - Throws: `unknownHotel` when there is none; `invalidDocument`, `tooLarge`.
   package func bodyOfDraft() throws -> DocumentBody {
     let addition = try prepared()
     guard let body = addition.body else { throw isUnknown }
@@ -69,10 +70,11 @@ extension HotelAddition {
   }
 }
 
-/// Who has bookmarked what, in stores that several people write to.
+/// The users who added bookmarks, in stores that several people write to.
 extension HotelService {
-  /// Who brought the present life of some hotels' documents here, by sync or otherwise. Of a bookmark that was changed more
-  /// often than a store keeps revisions, whoever wrote the oldest one that is kept.
+  /// Who added these hotels' documents to the store, by sync or otherwise. When a document was deleted and added
+  /// again, the last time counts. For a bookmark with more changes than a store keeps revisions, the author of the
+  /// oldest kept revision.
   /// - Throws: `store`.
   package func adders(
     of ids: [HotelID], in name: StoreName
@@ -84,17 +86,17 @@ extension HotelService {
   }
 }
 
-/// Looks for the first author of some hotels' documents, in slices.
+/// Finds the first author of hotels' documents, in slices.
 struct AddersReader: Sendable {
   private let ids: [HotelID]
   private var next = 0
-  /// The authors so far; none for revisions of before authors were noted.
+  /// The authors found so far. Revisions written before authors were stored have none.
   private(set) var found: [HotelID: Author] = [:]
 
   init(_ ids: [HotelID]) { self.ids = ids }
 
-  /// Goes on in a state of the store until the slice is over.
-  /// - Returns: whether all are looked up.
+  /// Continues in a state of the store until the slice is over.
+  /// - Returns: whether all hotels are done.
   mutating func read(_ view: any StoreView) throws -> Bool {
     while next < ids.count {
       let id = ids[next]
@@ -105,7 +107,7 @@ struct AddersReader: Sendable {
     return next == ids.count
   }
 
-  /// The author of the oldest kept revision between the winner and the tombstone before it.
+  /// The author of the oldest kept revision between the winner and the last tombstone before it.
   private static func first(_ id: DocumentID, in view: any StoreView) throws -> Author? {
     guard let tree = try view.tree(id) else { return nil }
     var author: Author?

@@ -1,27 +1,28 @@
 package import Documents
 package import Stores
 
-/// What to bring back of a document.
+/// A request to restore an earlier revision of a document.
 package struct RestoreRequest: Sendable, Equatable {
-  /// The revision that is to come back.
+  /// The revision to restore.
   package let revision: RevisionID
-  /// The revision that stood for the document when that was decided; nil for whichever does now.
+  /// The revision that was the document's winner when the person decided; nil for any.
   package let base: RevisionID?
 
-  /// A request.
+  /// Makes a request.
   package init(revision: RevisionID, base: RevisionID? = nil) {
     self.revision = revision
     self.base = base
   }
 }
 
-/// What bringing a revision back has come to.
+/// The result of restoring a revision.
 package struct RestoreOutcome: Sendable, Equatable {
-  /// The revision that was made, or the one that stood for the document before where nothing was to be changed.
+  /// The new revision, or the present winner when nothing had to be changed.
   package let revision: RevisionID
   /// Whether it is a tombstone.
   package let isDeleted: Bool
-  /// Of a list: the hotels that were on it and did not come back, for what they said is no longer kept.
+  /// For a list: the hotels of the restored list that could not be restored, because their contents are no longer
+  /// stored.
   package let missing: [HotelID]
 
   init(_ revision: RevisionID, isDeleted: Bool = false, missing: [HotelID] = []) {
@@ -32,16 +33,16 @@ package struct RestoreOutcome: Sendable, Equatable {
 }
 
 extension HotelService {
-  /// Brings an earlier revision of a document back as a new one, in one update. Whatever the document says now goes to
-  /// its history, its conflicting revisions too. What it says already is not written again.
+  /// Restores an earlier revision of a document as a new one, in one update. The present contents stay in the
+  /// history, also those of conflicting revisions. Contents that the document has already are not written again.
   ///
-  /// A hotel comes back with its bookmark, and a document that is no hotel any more leaves the list. To restore the
-  /// list is to have the bookmarks of then, in their order: hotels that were bookmarked since are unbookmarked, those
-  /// that were unbookmarked come back as they were last, and those that stayed say what they say now. A deletion that
-  /// is restored deletes; of the list it leaves none of the bookmarks.
-  /// - Throws: `missing` for an unknown document or revision, and for one whose body is not kept; `conflict` where
-  ///   `base` does not stand for the document any more, and for a list that was merged into the canonical one;
-  ///   `precondition`; `forbidden` for a design document; `tooLarge` for a list that differs by more than
+  /// A restored hotel is bookmarked again. A document that is not a hotel after the restore leaves the list.
+  /// Restoring the list restores its bookmarks in their order: hotels that were bookmarked since are unbookmarked,
+  /// hotels that were unbookmarked since get their last contents back, and the others keep their present contents.
+  /// Restoring a deletion deletes the document; for the list, it removes all bookmarks.
+  /// - Throws: `missing` for an unknown document or revision, and for one whose body is not stored; `conflict` when
+  ///   `base` is not the winner any more, and for a list that was merged into the canonical one; `precondition`;
+  ///   `forbidden` for a design document; `tooLarge` for a list that differs by more than
   ///   ``BookmarkLimits/restoredHotels``; `quotaExceeded`; `store`.
   package func restore(
     _ request: RestoreRequest, of id: DocumentID, in name: StoreName,

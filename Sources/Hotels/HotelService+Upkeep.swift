@@ -2,12 +2,13 @@ package import Documents
 package import Stores
 
 extension HotelService {
-  /// Removes from a store what it kept for a time that is over, without anybody writing to it: local documents that
-  /// have expired, branches of the list that merges closed long ago, receipts of guests' stores that are gone, and in
-  /// people's own stores and lists old tombstones. One small update for each.
-  /// - Parameter moment: when times are over.
-  /// - Parameter isOld: whether what was deleted at a moment may be forgotten; nil to forget nothing.
-  /// - Returns: what went and what was left; nothing for an absent store.
+  /// Removes expired data from a store that nobody writes to: expired local documents, branches of the list that
+  /// merges closed long ago, adoption receipts of guests' stores that no longer exist, and old tombstones in
+  /// people's stores and lists. Each kind is one small update.
+  /// - Parameter moment: the time to compare with.
+  /// - Parameter isOld: whether a document that was deleted at the given time may be forgotten; nil to forget
+  ///   nothing.
+  /// - Returns: what was removed and what was left; empty for an absent store.
   /// - Throws: `store`.
   package func keepUp(
     _ name: StoreName, at moment: Timestamp,
@@ -33,8 +34,8 @@ extension HotelService {
     }
   }
 
-  /// A user's receipts of what came from guests: a receipt is needed for as long as the guest's store is there, from
-  /// which all would come a second time.
+  /// A user's adoption receipts. A receipt is needed as long as the guest's store exists. Without it the same data
+  /// could be adopted a second time.
   private func adoptionReceipts(
     in name: StoreName
   ) async throws -> (gone: [LocalID], kept: Int) {
@@ -63,14 +64,14 @@ extension HotelService {
     return (gone, ids.count - gone.count)
   }
 
-  /// Receipts of adoptions that one visit looks at: another looks at the next.
+  /// Receipts of adoptions that one call looks at.
   private static let receiptsAtOnce = 100
 }
 
 extension DocumentStore {
-  /// Lets go of branches of the list that merges closed long ago, as the next change of the list would; see
+  /// Removes branches of the list that merges closed long ago, as the next change of the list would; see
   /// ``RevisionTree/shrinkClosedBranches(on:)``.
-  /// - Returns: how many branches a mark is left of.
+  /// - Returns: how many branches were removed, and of how many only a mark is left.
   /// - Throws: the store's errors.
   func shrinkList(at moment: Timestamp) async throws -> Remains {
     let id = BookmarkList.documentID
@@ -91,7 +92,7 @@ extension DocumentStore {
 }
 
 extension BookmarkMerge {
-  /// The list as it is, but for branches that were closed long ago; nil where all may stay.
+  /// The list without branches that were closed long ago; nil when nothing is to be removed.
   static func shrunk(_ tree: RevisionTree, at moment: Timestamp) -> Mutation? {
     var rest = tree
     let letsGo = rest.shrinkClosedBranches(on: moment.day)

@@ -4,27 +4,27 @@ import Lanes
 import Metrics
 package import Stores
 
-/// The use cases of bookmarks, over any store. The rules are ``BookmarkEdit``'s; this runs them in one
-/// update each, so that the list and the hotels' documents never disagree.
+/// The use cases of bookmarks, over any store. The rules are in ``BookmarkEdit``. The service runs each rule in one
+/// update, so that the list and the hotels' documents never disagree.
 ///
-/// A list with conflicting revisions, or several lists, are merged by an update of its own: it depends on the
-/// revisions alone, so it comes out as the same revision wherever it is replayed. It follows the commit that
-/// brought them, whatever route that took (``BookmarkMerge/follower(now:)``), and where it could not be done
-/// then, it comes before the next change of bookmarks. Readers see the merged list in any case.
+/// An update of its own merges a list with conflicting revisions, or several lists. The merge depends on the
+/// revisions alone, so that every replica makes the same revision. It follows the commit that brought the conflict,
+/// whatever route that commit took (``BookmarkMerge/follower(now:)``). When it fails there, it runs before the next
+/// change of bookmarks. Readers see the merged list in any case.
 package struct HotelService: Sendable {
   let stores: DatabaseManager
   let now: @Sendable () -> Timestamp
 
   /// A service over all stores.
-  /// - Parameter now: the clock that stamps bookmarks; the stores' own.
+  /// - Parameter now: the clock for the times of bookmarks; the same as the stores' clock.
   package init(stores: DatabaseManager, now: @escaping @Sendable () -> Timestamp) {
     self.stores = stores
     self.now = now
   }
 
-  /// Bookmarks a hotel. Of one that is bookmarked, given facts replace what it says; without any, only what the
-  /// upstream has changed comes in. Idempotent: the same facts again write nothing. A hotel that was unbookmarked
-  /// goes on from its tombstone.
+  /// Bookmarks a hotel. If the hotel is bookmarked already, given facts replace its document; without given facts,
+  /// only the upstream's changes are merged in. Idempotent: the same facts again write nothing. A hotel that was
+  /// unbookmarked continues from its tombstone.
   /// - Throws: `precondition`, `invalidDocument`, `tooLarge`, `occupied`, `unknownHotel`, `store`.
   package func bookmark(
     _ addition: HotelAddition, in name: StoreName, condition: RevisionCondition = .none
@@ -43,7 +43,7 @@ package struct HotelService: Sendable {
     return outcome
   }
 
-  /// Unbookmarks a hotel: a tombstone on its document, its id out of the list.
+  /// Unbookmarks a hotel: puts a tombstone on its document and removes its id from the list.
   /// - Returns: the tombstone's revision; nil when the hotel was not bookmarked.
   /// - Throws: `precondition`, `store`.
   package func unbookmark(
@@ -57,8 +57,8 @@ package struct HotelService: Sendable {
     return outcome ?? nil
   }
 
-  /// Makes one canonical list of all lists that the store holds. Every change of bookmarks does it first;
-  /// this is for whoever can't wait for one.
+  /// Merges all lists of a store into the canonical one. Every change of bookmarks does this first. This call is
+  /// for callers that can't wait for such a change.
   /// - Returns: whether there was anything to merge.
   /// - Throws: `store`.
   package func reconcile(in name: StoreName) async throws -> Bool {
@@ -67,16 +67,17 @@ package struct HotelService: Sendable {
     } ?? false
   }
 
-  /// Runs a rule over a store's bookmarks in one update, lists merged before.
-  /// - Parameter creating: whether an absent store is made.
-  /// - Returns: nil for an absent store that is not made.
+  /// Runs a rule over a store's bookmarks in one update, after lists are merged.
+  /// - Parameter creating: whether to create an absent store.
+  /// - Returns: nil for an absent store that is not created.
   func change<Value: Sendable>(
     _ name: StoreName, creating: Bool, _ hotels: some Sequence<HotelID>,
     _ rule: @escaping BookmarkRule<Value>
   ) async throws -> Value? {
     let ids = Set(hotels.map(\.documentID))
     let now = now()
-    // A list's store is made with the list: made by a write, it would bring a list back that has just ended.
+    // A shared list's store is created with the list. A write that created it would bring back a list that was just
+    // deleted.
     if case .list = name { return try await changeExisting(name, ids, at: now, rule) }
     return try await run(name, creating: creating) { store in
       try await store.change(ids, at: now, rule)
@@ -123,11 +124,11 @@ package struct HotelService: Sendable {
   }
 }
 
-/// The offline copy: everything once, then only what changed.
+/// The mirror: a full copy once, then only the changes.
 extension HotelService {
-  /// What a copy lacks.
-  /// - Parameter token: where the copy stands; nil for none.
-  /// - Returns: nil when the copy can't go on from there and has to begin again without a token.
+  /// What a client's copy lacks.
+  /// - Parameter token: the copy's position; nil for none.
+  /// - Returns: nil when the copy can't continue from the token and must start again without one.
   /// - Throws: `store`.
   package func mirror(
     of name: StoreName, since token: MirrorToken?
@@ -142,7 +143,7 @@ extension HotelService {
     }
   }
 
-  /// Everything that a person has bookmarked, newest first, for a search among it.
+  /// All bookmarked hotels, newest first, for a search among them.
   /// - Throws: `store`.
   package func allBookmarks(in name: StoreName) async throws -> [Hotel] {
     let bookmarks =
@@ -161,21 +162,21 @@ extension HotelService {
 }
 
 extension MirrorPage {
-  /// The page of a store that is not there.
+  /// The page of an absent store.
   static let nothing = MirrorPage(
     token: .absent, isReset: true, hasMore: false, hotels: [], removed: [], order: [])
 }
 
-/// Bringing an upstream's newer facts into bookmarks, behind the scenes.
+/// Bringing an upstream's newer facts into bookmarks in the background.
 extension HotelService {
-  /// Looks at hotels that an upstream has just shown, and writes a new revision of each that is bookmarked and
-  /// whose facts have changed since they were shown before; see ``FactsNote``. What the upstream said is noted,
-  /// so that the next change is told from the person's own. The first time it is only noted: nobody knows then
+  /// Takes hotels that an upstream has just returned. Writes a new revision of each that is bookmarked and whose
+  /// facts have changed since the last note; see ``FactsNote``. Stores what the upstream said, so that the next
+  /// change can be told from the person's own. The first time it only stores the note, because it can't know yet
   /// which members of the bookmark are the person's.
   ///
-  /// A hotel with conflicting revisions is left alone until they are resolved.
+  /// A hotel with conflicting revisions is not changed until they are resolved.
   /// - Returns: how many bookmarks were changed.
-  /// - Throws: `store`; all of it can be done again at any time.
+  /// - Throws: `store`. The call can be repeated at any time.
   @discardableResult
   package func refresh(
     _ shown: [Hotel], in name: StoreName
@@ -208,8 +209,8 @@ extension HotelService {
 }
 
 extension HotelService {
-  /// Changes several bookmarks in one update: all of it or nothing, but for those steps of an undo whose hotels
-  /// somebody has changed since.
+  /// Changes several bookmarks in one update: all or nothing. The exception are steps of an undo whose hotel has
+  /// changed since; they are skipped.
   /// - Throws: `invalidDocument`, `tooLarge`, `occupied`, `unknownHotel`, `store`.
   package func change(
     _ batch: BookmarkBatch, in name: StoreName
@@ -225,7 +226,7 @@ extension HotelService {
 }
 
 extension BatchAnswer {
-  /// The answer of a store that does not exist to a batch that adds nothing.
+  /// The answer for an absent store to a batch that adds nothing.
   fileprivate init(absentStore batch: BookmarkBatch) {
     results =
       batch.remove.map { Item(id: $0, status: 404) }
@@ -250,10 +251,10 @@ extension HotelService {
     } ?? nil
   }
 
-  /// Bookmarks, newest first; none for a guest who never wrote.
+  /// Bookmarks, newest first; none for an absent store.
   /// - Parameters:
   ///   - limit: 1 to ``BookmarkLimits/pageItems``; clipped.
-  ///   - cursor: where the page before ended; nil for the first page.
+  ///   - cursor: where the previous page ended; nil for the first page.
   /// - Throws: `store`.
   package func bookmarks(
     in name: StoreName, limit: Int, after cursor: BookmarkCursor? = nil
@@ -263,7 +264,7 @@ extension HotelService {
     } ?? BookmarkPage(bookmarks: [], next: nil, tag: StoreInfo.absentTag)
   }
 
-  /// Which of these hotels are bookmarked; for a page of search results.
+  /// Which of these hotels are bookmarked. Used for a page of search results.
   /// - Throws: `store`.
   package func bookmarked(
     among ids: [HotelID], in name: StoreName
@@ -275,8 +276,8 @@ extension HotelService {
     } ?? []
   }
 
-  /// A strong entity-tag, quotation marks included, that changes with every commit of the store (RFC 9110
-  /// section 8.8.3). One cheap read.
+  /// A strong entity-tag, without quotation marks, that changes with every commit of the store (RFC 9110 section
+  /// 8.8.3). Costs one cheap read.
   /// - Throws: `store`.
   package func tag(in name: StoreName) async throws -> String {
     try await read(name) { view in try view.info().tag } ?? StoreInfo.absentTag
@@ -291,16 +292,17 @@ extension StoreInfo {
 }
 
 extension BookmarkList {
-  /// One of the list's hotels whose document is live; nil for any other.
+  /// The bookmark of a hotel that is on the list; nil for any other hotel, and for one without a live document.
   func bookmark(
     _ id: HotelID, in view: any StoreView
   ) throws -> Bookmark? {
     contains(id) ? try Bookmark(id, in: view) : nil
   }
 
-  /// Whether a hotel is on the list, for who asks of one hotel: without looking at the list's history any further
-  /// than for conflicts, and without copying its ids.
-  /// - Returns: nil where that takes longer: there are several lists, conflicts, a long list, or none.
+  /// Whether a hotel is on the list: a fast path for a request about one hotel. It only checks the list's history
+  /// for conflicts and does not copy the ids.
+  /// - Returns: nil when the fast path does not apply: several lists, conflicts, a list of more than 16 KiB, or no
+  ///   list.
   fileprivate static func isListed(_ id: HotelID, in view: any StoreView) throws -> Bool? {
     let lists = try view.changes(ofType: type, after: 0, limit: 2)
     guard lists.count == 1, lists[0].id == documentID,
@@ -313,26 +315,27 @@ extension BookmarkList {
 }
 
 extension Bookmark {
-  /// A listed hotel's bookmark; nil where its document is not live, or no hotel.
+  /// The bookmark of a listed hotel; nil when its document is not live or not a hotel.
   fileprivate init?(_ id: HotelID, in view: any StoreView) throws {
     guard case .live(let bookmark) = try StoredHotel(id, in: view) else { return nil }
     self = bookmark
   }
 }
 
-/// A rule about a store's bookmarks: it asks the edit and tells it what to change.
+/// A rule about a store's bookmarks. It reads from the edit and records changes in it.
 typealias BookmarkRule<Value> = @Sendable (inout BookmarkEdit) throws -> Value
 
 extension DocumentStore {
-  /// How often an update starts anew because lists came up in between, before the store counts as too busy.
+  /// How often an update is tried again because new lists appeared, before the store counts as too busy.
   private static var maximumAttempts: Int { 8 }
-  /// How often lists are merged for one change: as often as it takes for all leaves that a list can have, and some more.
+  /// How often lists are merged for one change: enough for all leaves that a list can have, plus
+  /// ``maximumAttempts``.
   private static var maximumMerges: Int {
     HistoryLimits.standard.liveLeaves / (BookmarkMerge.leavesAtOnce - 1) + maximumAttempts
   }
 
-  /// Runs a rule in one update, lists merged before.
-  /// - Throws: what the rule throws, nothing having been written; the store's errors.
+  /// Runs a rule in one update, after lists are merged.
+  /// - Throws: what the rule throws, in which case nothing is written; the store's errors.
   func change<Value: Sendable>(
     _ ids: Set<DocumentID>, at now: Timestamp, _ rule: @escaping BookmarkRule<Value>
   ) async throws -> Value {
@@ -342,7 +345,7 @@ extension DocumentStore {
         return value
       }
       do { try await mergeLists(at: now) } catch {
-        // A full store must not stand in the way of an unbookmarking; merge and change go together then.
+        // A full store must not prevent unbookmarking. In that case the merge and the change share one update.
         guard ServiceError(error)?.code == .quotaExceeded else { throw error }
         mergesFirst = false
       }
@@ -350,13 +353,13 @@ extension DocumentStore {
     throw Self.isBusy
   }
 
-  /// Makes one list of all lists.
+  /// Merges all lists into one.
   /// - Returns: whether anything was written.
   @discardableResult
   func mergeLists(at now: Timestamp) async throws -> Bool {
     var isMerged = false
     for _ in 0..<Self.maximumMerges {
-      // Upkeep, whosever write it comes before.
+      // The merge is upkeep, whichever write causes it.
       let outcome = try await Upkeep.run {
         try await attempt([], at: now, needsMerged: false) { edit in !edit.isSettled }
       }
@@ -366,14 +369,14 @@ extension DocumentStore {
     throw Self.isBusy
   }
 
-  /// Counts ids of merged lists for which the one list had no room: `bookmarks_left_out_total`.
+  /// Counts ids of merged lists that did not fit into the one list: `bookmarks_left_out_total`.
   private static let leftOutCounter = Counter(label: "bookmarks_left_out_total")
 
   private static var isBusy: ServiceError {
     ServiceError(.overloaded, "The store's lists change too fast to be merged")
   }
 
-  /// - Returns: nil where the lists have to be merged first. Nothing is written then, nor where the rule refuses.
+  /// - Returns: nil when the lists must be merged first. Nothing is written then, nor when the rule throws.
   private func attempt<Value: Sendable>(
     _ ids: Set<DocumentID>, at now: Timestamp, needsMerged: Bool,
     _ rule: @escaping BookmarkRule<Value>

@@ -2,33 +2,33 @@ import Documents
 import JSON
 import Stores
 
-/// What a copy of somebody's bookmarks lacks, or as much of it as one answer holds.
+/// One page of the changes that a client's copy of the bookmarks lacks.
 ///
-/// The copy is two things: hotels by id, and the order, a list of ids. A client applies a page so: if it is a
-/// `reset`, it forgets all; it puts every one of `hotels`, drops every one of `removed`, and takes over `order`
-/// where there is one. Its bookmarks are then the ids of the order that it has a hotel of. While a page has
-/// `more` it asks again with the page's token.
+/// The copy has two parts: hotels by id, and the order, a list of ids. A client applies a page as follows. If the
+/// page is a `reset`, the client deletes its copy. It stores every hotel of `hotels`, deletes every one of
+/// `removed`, and replaces its order by `order` when the page has one. Its bookmarks are the ids of the order for
+/// which it has a hotel. While a page says `more`, the client asks again with the page's token.
 package struct MirrorPage: Sendable {
-  /// Hotels of one page at most.
+  /// The most hotels in one page.
   package static let rows = 1_000
-  /// Bytes of hotels after which a page ends: 4 MiB.
+  /// A page ends once it has this many bytes of hotels: 4 MiB.
   package static let bytes = 4 << 20
-  /// Changes that one page looks at.
+  /// The most changes that one page looks at.
   package static let scan = 5_000
 
-  /// Where the copy stands once the page is applied; the answer's entity-tag.
+  /// The copy's position once the page is applied; also the answer's entity-tag.
   package let token: MirrorToken
-  /// Whether the page begins from nothing.
+  /// Whether the client must delete its copy first.
   let isReset: Bool
-  /// Whether there is more.
+  /// Whether there are further pages.
   let hasMore: Bool
   /// Hotels that are new or have changed.
   let hotels: [Bookmark]
-  /// Hotels that are no longer there: their tombstones, or documents that are no hotels any more.
+  /// Hotels that were deleted, and documents that are not hotels any more.
   let removed: [(id: DocumentID, revision: RevisionID)]
-  /// All bookmarked ids, newest first; nil where the list has not changed.
+  /// All bookmarked ids, newest first; nil when the list has not changed.
   let order: [HotelID]?
-  /// What the store has lost to damage, documents of any kind.
+  /// Documents of any kind that the store has lost to damage.
   var damage: [Damage] = []
 
   /// The page as JSON.
@@ -67,25 +67,25 @@ package struct MirrorPage: Sendable {
   }
 }
 
-/// How far somebody's copy of a store has come: opaque to clients, good across restarts, and known for
-/// outdated when the store is another one now or has forgotten revisions.
+/// The position of a client's copy in a store's changes. It is opaque to clients and stays valid across restarts.
+/// The service rejects it when the store was made anew or has forgotten revisions that the copy may have.
 ///
-/// `1.<sequence>.<purges>.<epoch>`, numbers in decimal, the epoch as 32 hex digits. Where old tombstones have been
-/// forgotten, the purges are `<purges>-<forgotten>`.
+/// Format: `1.<sequence>.<purges>.<epoch>`, numbers in decimal, the epoch as 32 hexadecimal digits. In a store that
+/// has forgotten old tombstones, the purges are `<purges>-<forgotten>`.
 package struct MirrorToken: Sendable, Equatable, CustomStringConvertible {
   /// The longest token, in bytes.
   package static let maximumBytes = 128
 
-  /// The last change that the copy has, 0 for none.
+  /// The sequence of the last change that the copy has; 0 for none.
   let sequence: Int64
-  /// How often the store had forgotten revisions by then.
+  /// How many purges the store had made by then.
   let purges: Int64
-  /// The number of the last old tombstone that the store had forgotten by then, 0 for none.
+  /// The sequence of the last old tombstone that the store had forgotten by then; 0 for none.
   let forgotten: Int64
-  /// Which store it is a copy of.
+  /// The epoch of the store.
   let epoch: String
 
-  /// The token of a place in a store's state.
+  /// The token of a sequence in a store's state.
   init(_ sequence: Int64, in view: any StoreView) throws {
     self.sequence = sequence
     purges = try view.purgeCount()
@@ -93,7 +93,7 @@ package struct MirrorToken: Sendable, Equatable, CustomStringConvertible {
     epoch = try view.info().epoch
   }
 
-  /// The token of a store that is not there.
+  /// The token of an absent store.
   static let absent = MirrorToken(
     sequence: 0, purges: 0, forgotten: 0, epoch: String(repeating: "0", count: 32))
 
@@ -127,13 +127,13 @@ package struct MirrorToken: Sendable, Equatable, CustomStringConvertible {
     "1.\(sequence).\(purges)\(forgotten == 0 ? "" : "-\(forgotten)").\(epoch)"
   }
 
-  /// The token of a later place in the same state.
+  /// The token of a later sequence in the same state.
   func moved(to sequence: Int64) -> MirrorToken {
     MirrorToken(sequence: sequence, purges: purges, forgotten: forgotten, epoch: epoch)
   }
 
-  /// Whether the store can go on from here: it is the same one, has not lost what the copy has, and has forgotten
-  /// nothing since but tombstones that the copy has read.
+  /// Whether the copy can continue from this token: the store has the same epoch, has reached the token's sequence,
+  /// and has purged nothing since. Tombstones forgotten since must all be ones that the copy has read.
   func isGood(in view: any StoreView) throws -> Bool {
     let (info, log) = (try view.info(), try view.purgeLog())
     let forgotten = log?.forgotten ?? 0

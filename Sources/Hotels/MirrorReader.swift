@@ -2,16 +2,17 @@ import Documents
 import Lanes
 import Stores
 
-/// Reads what a copy lacks in slices, each from one state of a store: a page may have a hotel as it is and the order as
-/// it became a moment later. The next page, from the token on, brings what has changed meanwhile.
+/// Reads a page of the changes that a copy lacks, in slices. Each slice reads one state of the store, so a page may
+/// contain a hotel as it was and the order as it became a moment later. The next page, from the token on, contains
+/// what changed in between.
 struct MirrorReader: Sendable {
-  /// Changes that are read from the store at once, at most and at least.
+  /// The most and the fewest changes that are read from the store at once.
   private static let batches = 16...500
 
-  /// Where the copy stands; nil for a copy of nothing, which can go on in any store.
+  /// The copy's position; nil for an empty copy, which can continue in any store.
   private let since: MirrorToken?
-  /// The token of the first state, whose count of purges holds for the page: what a later state has forgotten may be
-  /// in the page.
+  /// The token of the first state. Its purge count is the page's, because the page may contain what a later state
+  /// has purged.
   private var first: MirrorToken?
   private var last: Int64
   private var hotels: [Bookmark] = []
@@ -19,25 +20,25 @@ struct MirrorReader: Sendable {
   private var bytes = 0
   private var scanned = 0
   private var listChanged: Bool
-  /// As many changes as a slice is likely to look at.
+  /// The number of changes that a slice can probably process.
   private var batch = Self.batches.upperBound
 
-  /// A reader of what came after a token; nil for everything.
+  /// A reader of the changes after a token; nil for all.
   init(since token: MirrorToken?) {
     since = token.flatMap { $0.sequence == 0 ? nil : $0 }
     last = since?.sequence ?? 0
     listChanged = since == nil
   }
 
-  /// What a copy gets.
+  /// The result for a copy.
   enum Outcome: Sendable {
     case page(MirrorPage)
-    /// The copy can't go on from its token.
+    /// The copy can't continue from its token.
     case outdated
   }
 
-  /// Goes on in a state of the store until the slice is over.
-  /// - Returns: nil when it is over before all is read.
+  /// Continues in a state of the store until the slice is over.
+  /// - Returns: nil when the page is not complete yet.
   mutating func read(_ view: any StoreView) throws -> Outcome? {
     if first == nil {
       if let since, try !since.isGood(in: view) { return .outdated }
@@ -53,7 +54,7 @@ struct MirrorReader: Sendable {
       let count = try append(changes, view)
       if count == changes.count, changes.count < wanted { return try page(isCut: false, view) }
       if Slice.isOver, !isFull {
-        // What a slice does not come to is read again in the next.
+        // Changes that this slice did not process are read again in the next.
         batch = min(max(2 * (scanned - before), Self.batches.lowerBound), Self.batches.upperBound)
         return nil
       }
@@ -64,7 +65,7 @@ struct MirrorReader: Sendable {
     scanned >= MirrorPage.scan || hotels.count >= MirrorPage.rows || bytes >= MirrorPage.bytes
   }
 
-  /// - Returns: how many of the changes were looked at.
+  /// - Returns: how many of the changes were processed.
   private mutating func append(
     _ changes: [Change], _ view: any StoreView
   ) throws -> Int {
@@ -75,7 +76,7 @@ struct MirrorReader: Sendable {
         hotels.append(bookmark)
         bytes += bookmark.hotel.count
       } else {
-        // A list of any id, or what was one, may have changed what is bookmarked.
+        // A list of any id, or a document that was one, may change which hotels are bookmarked.
         let isList = try Self.mayBeList(change, in: view)
         listChanged = listChanged || isList
         if since != nil, HotelID(change.id.text) != nil {
@@ -96,7 +97,7 @@ struct MirrorReader: Sendable {
     let list = listChanged ? try ListReconciliation(view).list : nil
     guard let first else { return .outdated }
     if let since {
-      // A tombstone that was forgotten since the page began may not be in it.
+      // The page may lack a tombstone that was forgotten after the page was begun.
       let forgotten = try view.purgeLog()?.forgotten ?? 0
       guard forgotten == first.forgotten || since.sequence >= forgotten else { return .outdated }
     }
@@ -107,7 +108,7 @@ struct MirrorReader: Sendable {
         damage: try view.damage()))
   }
 
-  /// A changed document as a hotel; nil for anything else.
+  /// A changed document as a bookmark; nil for anything else.
   private static func hotel(
     _ change: Change, in view: any StoreView
   ) throws -> Bookmark? {

@@ -3,14 +3,15 @@ import JSON
 import Lanes
 import Stores
 
-/// One step of an undo: what a batch left of one bookmark, and what it was before.
+/// One step of an undo: the state in which a batch left one bookmark, and the state before it.
 ///
-/// `{"id","rev","former":{"rev","place","after","before"}}`, without `former` for a bookmark that the batch made. What the
-/// bookmark said is in the document's history, and when it was made is kept with its tombstone.
+/// `{"id","rev","former":{"rev","place","after","before"}}`, without `former` for a bookmark that the batch made.
+/// The bookmark's former contents are in the document's history. Its tombstone keeps its creation time.
 package struct Restoration: Sendable, Equatable {
   /// The hotel.
   package let id: HotelID
-  /// The revision that the batch left, a tombstone or not: where there is another, somebody has changed it since.
+  /// The revision that the batch made, a tombstone or not. If the document has another revision, it has changed
+  /// since.
   package let revision: RevisionID
   /// The bookmark before the batch; nil for none.
   package let former: Former?
@@ -19,7 +20,7 @@ package struct Restoration: Sendable, Equatable {
   package struct Former: Sendable, Equatable {
     /// The revision of the hotel's document.
     let revision: RevisionID
-    /// Where it stood.
+    /// Its position in the list.
     let place: BookmarkPlace
   }
 
@@ -79,19 +80,19 @@ extension Restoration.Former {
   }
 }
 
-/// Finds the hotels of a store that no list names, in slices: what a list that was lost to damage had, and the older one
-/// in its place has not.
+/// Finds the hotels of a store that are on no list, in slices. Such hotels exist when damage destroyed a list and
+/// an older revision replaced it.
 struct UnlistedHotels: Sendable {
   private var list: BookmarkList?
   private var waiting: [DocumentID] = []
   private var next = 0
   private var found: [(id: HotelID, created: Timestamp)] = []
 
-  /// Nothing looked at as yet.
+  /// Makes a value that has read nothing yet.
   init() {}
 
-  /// Goes on in a state of the store until the slice is over.
-  /// - Returns: the hotels in the order in which they were bookmarked, once all are looked at.
+  /// Continues in a state of the store until the slice is over.
+  /// - Returns: the hotels in the order of their creation times, once all are read; nil before.
   mutating func read(_ view: any StoreView) throws -> [HotelID]? {
     if list == nil {
       list = try ListReconciliation(view).list
@@ -112,9 +113,9 @@ struct UnlistedHotels: Sendable {
 }
 
 extension BookmarkMerge {
-  /// Puts a list together again of which a revision was lost: hotels that are stored and on no list go to its end, in
-  /// the order of their times. One that was taken off the list by another device and not deleted comes back, too: none
-  /// is lost.
+  /// Repairs the list after damage destroyed a revision of it. Stored hotels that are on no list are appended in
+  /// the order of their times. This includes a hotel that another device took off the list without deleting it. No
+  /// hotel is lost.
   static func restoreList(
     of store: DocumentStore, after damage: [Damage], at now: Timestamp
   ) async throws {

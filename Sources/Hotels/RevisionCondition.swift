@@ -1,21 +1,21 @@
 package import Documents
 import Stores
 
-/// What a request demands of a bookmark's present revision.
+/// What a request requires of a bookmark's present revision.
 ///
 /// Source: RFC 9110 sections 13.1.1 and 13.1.2.
 package enum RevisionCondition: Sendable, Equatable {
-  /// Nothing.
+  /// No requirement.
   case none
-  /// One of these revisions: `If-Match` with entity-tags.
+  /// One of these revisions is present: `If-Match` with entity-tags.
   case matches([RevisionID])
-  /// Any: `If-Match: *`.
+  /// Any revision is present: `If-Match: *`.
   case exists
-  /// None at all, the hotel is not bookmarked: `If-None-Match: *`.
+  /// The hotel is not bookmarked: `If-None-Match: *`.
   case absent
 
-  /// Compares the demand to the present revision of a note, or whatever else; nil where there is none.
-  /// - Parameter what: names it in the refusal.
+  /// Compares the condition with the present revision of a note or another thing; nil for none.
+  /// - Parameter what: the thing's name in the error message.
   /// - Throws: `precondition`.
   package func check(_ present: RevisionID?, of what: String) throws {
     switch self {
@@ -35,7 +35,7 @@ package enum RevisionCondition: Sendable, Equatable {
     }
   }
 
-  /// Compares the demand to the present revision of a bookmark, nil for a hotel that is not bookmarked.
+  /// Compares the condition with the present revision of a bookmark; nil for a hotel that is not bookmarked.
   /// - Throws: `precondition`.
   package func check(_ present: RevisionID?) throws {
     switch self {
@@ -52,7 +52,7 @@ package enum RevisionCondition: Sendable, Equatable {
     }
   }
 
-  /// Compares the demand to the revision that stands for any document, which may be a tombstone.
+  /// Compares the condition with the winner of any document, which may be a tombstone.
   /// - Throws: `precondition`.
   func check(document winner: RevisionTree.Node) throws {
     let isMet =

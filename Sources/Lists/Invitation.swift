@@ -4,34 +4,34 @@ package import Documents
 import JSON
 package import Stores
 
-/// A link that puts whoever follows it first on a list.
+/// A link that adds the first account that follows it to a list.
 ///
-/// The system store keeps two local documents of it: `invitation/<SHA-256 of the token>`, `{"id","list","role",
-/// "createdAt","expiresAt","usedBy"?,"isWithdrawn"?}`, and, as long as it is open, `invitations/<list>/<id>`,
-/// `{"hash"}`. Nobody can read the token back. The first stays for a while after its end, so that whoever comes too
-/// late is told so.
+/// The system store has two local documents for it: `invitation/<SHA-256 of the token>`,
+/// `{"id","list","role","createdAt","expiresAt","usedBy"?,"isWithdrawn"?}`, and, while it is open,
+/// `invitations/<list>/<id>`, `{"hash"}`. The token itself is not stored. The first document is kept for some time
+/// after the invitation expires, so that the service can tell a late visitor.
 package struct Invitation: Sendable, Equatable {
-  /// Seconds that an invitation is known after its end: seven days.
+  /// How long an invitation is kept after it expires, in seconds: 7 days.
   private static let memorySeconds: Int64 = 7 * 86_400
 
-  /// Names the invitation, to withdraw it.
+  /// The invitation's id, with which the owner withdraws it.
   package let id: AccountID
   /// The list.
   package let list: AccountID
-  /// What it makes of who accepts it.
+  /// The role of the account that accepts it.
   package let role: ListRole
-  /// When it was made.
+  /// When it was created.
   package let createdAt: Timestamp
-  /// From when on nobody can accept it.
+  /// From when on it can't be accepted.
   package let expiresAt: Timestamp
-  /// Who has accepted it.
+  /// The account that accepted it; nil for none.
   var usedBy: AccountID?
-  /// Whether the owner took it back.
+  /// Whether the owner has withdrawn it.
   var isWithdrawn = false
-  /// The SHA-256 of the token in hex.
+  /// The SHA-256 of the token in hexadecimal.
   let hash: String
 
-  /// A new invitation.
+  /// Makes a new invitation.
   init(
     to list: AccountID, as role: ListRole, token: String, at now: Timestamp, expiresAt: Timestamp,
     using generator: inout some RandomNumberGenerator
@@ -58,10 +58,10 @@ package struct Invitation: Sendable, Equatable {
     isWithdrawn = root["isWithdrawn"]?.bool ?? false
   }
 
-  /// Whether somebody can still accept it.
+  /// Whether it can still be accepted.
   func isOpen(at now: Timestamp) -> Bool { usedBy == nil && !isWithdrawn && now < expiresAt }
 
-  /// What is stored.
+  /// The JSON to store.
   var value: JSONValue {
     var object: JSONObject = [
       "id": .string(id.text), "list": .string(list.text), "role": .string(role.rawValue),
@@ -72,14 +72,14 @@ package struct Invitation: Sendable, Equatable {
     return .object(object)
   }
 
-  /// When it is forgotten.
+  /// When its local document expires.
   var forgottenAt: Timestamp { expiresAt.adding(seconds: Self.memorySeconds) }
 
   static func hash(of token: String) -> String {
     Hex.string(Array(SHA256.hash(data: Array(token.utf8))))
   }
 
-  /// The invitation that a token is for; nil for none.
+  /// The invitation of a token; nil for an unknown one.
   static func stored(token: String, in view: any StoreView) throws -> Invitation? {
     let hash = hash(of: token)
     return try view.local(ListKeys.invitation(hash)).flatMap { try Invitation($0, hash: hash) }
@@ -99,8 +99,8 @@ package struct Invitation: Sendable, Equatable {
 }
 
 extension StoreChanges {
-  /// Notes an open invitation.
-  /// - Throws: `absent` for a list that is absent; `quotaExceeded` where too many are open.
+  /// Stores an open invitation.
+  /// - Throws: `absent` for an absent list; `quotaExceeded` when too many are open.
   mutating func invite(_ invitation: Invitation, at now: Timestamp) throws {
     guard try view.local(ListKeys.list(invitation.list)) != nil else { throw ServiceError.absent }
     let open = try Invitation.all(of: invitation.list, in: view).filter { $0.isOpen(at: now) }
@@ -115,10 +115,10 @@ extension StoreChanges {
     write(invitation)
   }
 
-  /// Puts who comes with a token on its list. Whoever is on it already stays what they are, and leaves the invitation
-  /// open; who has accepted it before is answered as the first time.
+  /// Accepts an invitation for an account. A member keeps their role, and the invitation stays open. An account
+  /// that has accepted it before gets the same answer again.
   /// - Returns: the list.
-  /// - Throws: `missing` for a token that was never given; `invitationGone`; `quotaExceeded`.
+  /// - Throws: `missing` for an unknown token; `invitationGone`; `quotaExceeded`.
   mutating func accept(
     token: String, by account: AccountID, _ username: String, at now: Timestamp
   ) throws -> AccountID {
@@ -138,8 +138,8 @@ extension StoreChanges {
     return list
   }
 
-  /// Takes an open invitation back.
-  /// - Throws: `missing` for one that is not open.
+  /// Withdraws an open invitation.
+  /// - Throws: `missing` for an invitation that is not open.
   mutating func withdraw(
     _ id: AccountID, to list: AccountID, at now: Timestamp
   ) throws {
@@ -151,7 +151,7 @@ extension StoreChanges {
     close(invitation)
   }
 
-  /// Forgets an invitation.
+  /// Deletes an invitation.
   mutating func erase(_ invitation: Invitation) {
     write(LocalEdit(ListKeys.invitation(invitation.hash), nil))
     write(LocalEdit(ListKeys.invitation(invitation.id, to: invitation.list), nil))
@@ -169,7 +169,7 @@ extension StoreChanges {
 }
 
 extension ServiceError {
-  /// The answer to a token that was good once.
+  /// The error for an invitation that is no longer open.
   static let invitationGone = ServiceError(
     .invitationGone, "This invitation was used, withdrawn or has expired: ask for another")
 }

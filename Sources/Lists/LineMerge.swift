@@ -1,14 +1,14 @@
-/// The three-way merge of texts by lines: what one side changed and the other did not, survives.
+/// The three-way merge of texts by lines. A line that only one side changed keeps that change.
 ///
-/// Source: Khanna, Kunal, Pierce, "A Formal Investigation of Diff3", 2007; differences by Myers, "An O(ND) Difference
-/// Algorithm and Its Variations", 1986.
+/// Source: Khanna, Kunal, Pierce, "A Formal Investigation of Diff3", 2007. The differences are found by the
+/// algorithm of Myers, "An O(ND) Difference Algorithm and Its Variations", 1986.
 enum LineMerge {
-  /// Lines that a side may have to be merged; longer texts are a conflict.
+  /// The most lines of a text that is merged. A longer text is a conflict.
   static let maximumLines = 10_000
-  /// Differences between two sides that are looked for; with more they are a conflict. Bounds time and memory.
+  /// The most differences between the base and one side. More are a conflict. This bounds time and memory.
   static let maximumDifferences = 1_000
 
-  /// The merged text; nil where both sides changed the same lines in different ways.
+  /// The merged text; nil when both sides changed the same lines in different ways.
   static func merged(base: String, theirs: String, mine: String) -> String? {
     if mine.utf8.elementsEqual(theirs.utf8) { return mine }
     if base.utf8.elementsEqual(theirs.utf8) { return mine }
@@ -20,7 +20,7 @@ enum LineMerge {
     return merge(base, theirs, left, mine, right)
   }
 
-  /// A run of the base's lines that a side has replaced.
+  /// A run of the base's lines that one side has replaced.
   private struct Hunk {
     var base: Range<Int>
     var side: Range<Int>
@@ -68,8 +68,8 @@ enum LineMerge {
     return String(decoding: output, as: UTF8.self)
   }
 
-  /// Whether two runs of the base have a line in common, or stand side by side: what is put between two lines that
-  /// another has changed has no certain place.
+  /// Whether two runs of the base have a line in common or are adjacent. Adjacent changes are a conflict too,
+  /// because the order of inserted lines would be ambiguous.
   private static func touch(_ one: Range<Int>, _ other: Range<Int>) -> Bool {
     one.lowerBound <= other.upperBound && other.lowerBound <= one.upperBound
   }
@@ -82,13 +82,13 @@ enum LineMerge {
 
   private static func append(_ lines: ArraySlice<Substring.UTF8View>, to output: inout [UInt8]) {
     for line in lines {
-      // The last line of a text may come to stand before others.
+      // The last line of a text may be followed by other lines in the result.
       if let last = output.last, last != 0x0A { output.append(0x0A) }
       output += line
     }
   }
 
-  /// What a side has changed of the base, in order; nil for too many differences.
+  /// The hunks that one side has changed, in order; nil for too many differences.
   private static func changes(
     _ base: [Substring.UTF8View], _ side: [Substring.UTF8View]
   ) -> [Hunk]? {
@@ -113,7 +113,7 @@ enum LineMerge {
     return hunks
   }
 
-  /// The lines that both have, as pairs of their places; nil for too many differences.
+  /// The lines that both have, as pairs of indices; nil for too many differences.
   private static func matches(
     _ base: [Substring.UTF8View], _ side: [Substring.UTF8View]
   ) -> [(Int, Int)]? {

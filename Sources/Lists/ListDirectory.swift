@@ -4,30 +4,30 @@ import JSON
 import Lanes
 import Stores
 
-/// Who is on which list: notes of the system store, so that one commit changes both sides of a membership, takes an
-/// invitation or ends an account. What a list says is in the list's own store.
+/// The members of all lists, stored in the system store, so that one commit changes both directions of a
+/// membership, accepts an invitation or deletes an account. A list's contents are in the list's own store.
 ///
-/// All are local documents. They have no history, so that an erased account leaves nothing behind:
-/// - `list/<list>`: that the list is there, `{"version","createdAt"}`;
-/// - `list-member/<list>/<account>`: who is on it, `{"name","role","joinedAt"}`;
-/// - `lists-of/<account>/<list>`: the same by account, `{"role"}`; what each request reads;
-/// - `list-stale/<list>`: that the list's store does not show its members yet, `{"version"}`;
-/// - `list-drafts/<list>/<account>`: that drafts of who was on a list are to go, `{"list"}`;
+/// All records are local documents. They have no history, so that an erased account leaves nothing behind:
+/// - `list/<list>`: the list exists, `{"version","createdAt"}`;
+/// - `list-member/<list>/<account>`: a member of a list, `{"name","role","joinedAt"}`;
+/// - `lists-of/<account>/<list>`: the same by account, `{"role"}`; every request reads it;
+/// - `list-stale/<list>`: the list's store does not contain its present members yet, `{"version"}`;
+/// - `list-drafts/<list>/<account>`: the drafts of a former member are to be removed, `{"list"}`;
 /// - `list-import/<account>`: see ``ListImport``;
-/// - `publishing/<hash>/<account>`: that a draft is being published, `{"list","document"}`;
+/// - `publishing/<hash>/<account>`: a draft is being published, `{"list","document"}`;
 /// - `invitation/<hash>` and `invitations/<list>/<invitation>`: see ``Invitation``.
 struct ListDirectory: Sendable {
   /// The stores.
   let stores: DatabaseManager
 
-  /// What somebody is to a list; nil for nothing, as for a list that is absent. One indexed read.
+  /// The role of an account on a list; nil when it is not a member or the list is absent. One indexed read.
   func role(of account: AccountID, in list: AccountID) async throws -> ListRole? {
     try await read(orAbsent: nil) { view in
       try view.local(ListKeys.membership(account, list)).flatMap(Self.role)
     }
   }
 
-  /// The members of a list, of one state, read in slices; nil for a list that is absent.
+  /// The members of a list, all of one state, read in slices; nil for an absent list.
   func members(of list: AccountID) async throws -> ListMembers? {
     try await stores.withStore(.system, creating: false) { store in
       try await store?.read(inSlices: ListMembersReader(list)) { reader, view in
@@ -36,17 +36,17 @@ struct ListDirectory: Sendable {
     }
   }
 
-  /// What stands of a list itself; nil for a list that is absent. One indexed read.
+  /// The record of a list; nil for an absent list. One indexed read.
   func head(of list: AccountID) async throws -> ListHead? {
     try await read(orAbsent: nil) { view in try Self.head(of: list, in: view) }
   }
 
-  /// One who is on a list; nil for anybody else. One indexed read.
+  /// One member of a list; nil for any other account. One indexed read.
   func member(_ account: AccountID, of list: AccountID) async throws -> ListMember? {
     try await read(orAbsent: nil) { view in try Self.member(account, of: list, in: view) }
   }
 
-  /// The names of some of those who are on a list. An indexed read for each.
+  /// The user names of some members of a list. One indexed read for each.
   func usernames(
     of accounts: Set<AccountID>, on list: AccountID
   ) async throws -> [AccountID: String] {
@@ -59,7 +59,7 @@ struct ListDirectory: Sendable {
     }
   }
 
-  /// How many are on each of some lists: 0 for one that is absent.
+  /// How many members each of these lists has; 0 for an absent list.
   func memberCounts(of lists: [AccountID]) async throws -> [Int] {
     try await stores.withStore(.system, creating: false) { store in
       guard let store else { return lists.map { _ in 0 } }
@@ -78,8 +78,8 @@ struct ListDirectory: Sendable {
     }
   }
 
-  /// The lists of an account in the order of their ids.
-  /// - Parameter last: start after this list.
+  /// The lists of an account, in the order of their ids.
+  /// - Parameter last: the list after which the page starts.
   func lists(
     of account: AccountID, after last: AccountID?, limit: Int
   ) async throws -> [(id: AccountID, role: ListRole)] {
@@ -88,7 +88,7 @@ struct ListDirectory: Sendable {
     }
   }
 
-  /// The lists whose stores do not show their members yet.
+  /// The lists whose stores do not contain their present members yet.
   func staleLists(limit: Int) async throws -> [AccountID] {
     try await read(orAbsent: []) { view in
       var lists: [AccountID] = []
@@ -100,7 +100,7 @@ struct ListDirectory: Sendable {
     }
   }
 
-  /// Reads the system store; `absent` where there is none yet.
+  /// Reads the system store. Returns `absent` when it does not exist yet.
   func read<Value: Sendable>(
     orAbsent absent: Value, _ query: @escaping @Sendable (any StoreView) throws -> Value
   ) async throws -> Value {
@@ -119,13 +119,13 @@ struct ListDirectory: Sendable {
   }
 }
 
-/// What the notes say.
+/// Reading the records.
 extension ListDirectory {
   static func role(_ note: LocalDocument) throws -> ListRole? {
     try root(of: note)["role"]?.string.flatMap(ListRole.init)
   }
 
-  /// What stands of a list itself; nil for a list that is absent.
+  /// The record of a list; nil for an absent list.
   static func head(of list: AccountID, in view: any StoreView) throws -> ListHead? {
     try view.local(ListKeys.list(list)).map { note in
       let root = try root(of: note)
@@ -134,14 +134,15 @@ extension ListDirectory {
     }
   }
 
-  /// One who is on a list; nil for anybody else.
+  /// One member of a list; nil for any other account.
   static func member(
     _ account: AccountID, of list: AccountID, in view: any StoreView
   ) throws -> ListMember? {
     try view.local(ListKeys.member(account, of: list)).flatMap { try member(account, $0) }
   }
 
-  /// The members of a list; nil for a list that is absent. For who ends the list, and needs all of one state.
+  /// The members of a list, in one read; nil for an absent list. For the deletion of a list, which needs them all
+  /// in one state.
   static func members(of list: AccountID, in view: any StoreView) throws -> ListMembers? {
     guard let head = try head(of: list, in: view) else { return nil }
     var all: [ListMember] = []
@@ -182,7 +183,7 @@ extension ListDirectory {
     Timestamp(milliseconds: Int64(root[name]?.int ?? 0))
   }
 
-  /// - Throws: `integrity` for what this service did not write.
+  /// - Throws: `integrity` for a record that is not valid JSON.
   static func root(of note: LocalDocument) throws -> JSONNode {
     do { return try ParsedJSON(note.body, limits: .small).root } catch {
       throw ServiceError(.integrity, "A list can't be read")
@@ -190,11 +191,11 @@ extension ListDirectory {
   }
 }
 
-/// Reads the members of a list in slices; begins again where they have become others meanwhile.
+/// Reads the members of a list in slices. It starts again when the members have changed in between.
 private struct ListMembersReader: Sendable {
-  /// What was read.
+  /// The result.
   struct Found: Sendable {
-    /// Nil for a list that is absent.
+    /// Nil for an absent list.
     let members: ListMembers?
   }
 
@@ -205,8 +206,8 @@ private struct ListMembersReader: Sendable {
 
   init(_ list: AccountID) { self.list = list }
 
-  /// Goes on in a state of the store until the slice is over.
-  /// - Returns: nil when it is over before all are read.
+  /// Continues in a state of the store until the slice is over.
+  /// - Returns: nil when not all members are read yet.
   mutating func read(_ view: any StoreView) throws -> Found? {
     guard let head = try ListDirectory.head(of: list, in: view) else { return Found(members: nil) }
     if head != self.head { (self.head, last, all) = (head, nil, []) }
@@ -226,9 +227,9 @@ private struct ListMembersReader: Sendable {
   }
 }
 
-/// The ids of the notes on lists in the system store.
+/// The ids of the records of lists in the system store.
 enum ListKeys {
-  /// What the ids of stale lists start with.
+  /// The prefix of the records of lists whose stores don't contain their members yet.
   static let stalePrefix = "list-stale/"
 
   static func list(_ list: AccountID) -> LocalID { LocalID(receipt: "list/" + list.text) }
@@ -247,12 +248,12 @@ enum ListKeys {
 
   static func stale(_ list: AccountID) -> LocalID { LocalID(receipt: stalePrefix + list.text) }
 
-  /// What the ids of notes on drafts that are to go start with.
+  /// The prefix of the records of drafts that are to be removed.
   static let endedDraftsPrefix = "list-drafts/"
-  /// What the ids of notes on drafts that are being published start with.
+  /// The prefix of the records of drafts that are being published.
   static let publishingPrefix = "publishing/"
 
-  /// What the ids of notes on imports start with.
+  /// The prefix of the records of imports.
   static let importedPrefix = "list-import/"
 
   static func imported(by account: AccountID) -> LocalID {
@@ -278,13 +279,13 @@ enum ListKeys {
     LocalID(receipt: invitations(to: list) + id.text)
   }
 
-  /// All ids that start so; the prefix ends with a slash, and `0` is the byte behind that.
+  /// All ids with this prefix. The prefix ends with a slash; `0` is the next byte after the slash.
   static func range(_ prefix: String) -> DocumentRange {
     let start = LocalID.receiptPrefix + prefix
     return DocumentRange(start: start, end: String(start.dropLast()) + "0", includesEnd: false)
   }
 
-  /// The account, list or invitation that an id ends with.
+  /// The id of an account, list or invitation at the end of a record's id.
   static func last(of id: LocalID) -> AccountID? {
     AccountID(String(decoding: id.text.utf8.suffix(32), as: UTF8.self))
   }

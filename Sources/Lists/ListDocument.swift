@@ -2,12 +2,13 @@ package import Documents
 import JSON
 package import Stores
 
-/// The document of a list that its store has under the list's own id, as TouchWiki's `wiki`: `{"type":"wiki",
-/// "title","owner_id","members","readers","markdown","created_at","updated_at"}`.
+/// The document of a list, in the list's own store under the list's id. It has the form of TouchWiki's `wiki`:
+/// `{"type":"wiki","title","owner_id","members","readers","markdown","created_at","updated_at"}`.
 ///
-/// Title and markdown are what members write, here or by sync. Owner and members follow ``ListDirectory``: they are
-/// names, of `members` all but the owner's, of `readers` those that may only read. Members that this service does not
-/// know stay as they are. Times in it are what the writer says; ``SharedList`` has the server's.
+/// Members of the list write title and markdown, here or by sync. The owner and the members come from
+/// ``ListDirectory`` as user names: `members` has all but the owner, `readers` those who may only read. Members of
+/// the object that this service does not know are kept. The times in the document are the writer's; ``SharedList``
+/// has the server's.
 ///
 /// Source: couchbaselabs/TouchWiki, `Wiki.m` and `WikiPage.m`.
 package struct ListDocument: Sendable {
@@ -16,12 +17,12 @@ package struct ListDocument: Sendable {
 
   /// The winner's revision.
   let revision: RevisionID
-  /// When the list was made, and when the document was last written, by the server's clock.
+  /// When the document was last written, by the server's clock.
   let updated: Timestamp
-  /// All that it says.
+  /// The document's contents.
   private(set) var members: JSONObject
 
-  /// The document of a list; nil where it is missing or a tombstone.
+  /// The document of a list; nil when it is missing or a tombstone.
   init?(_ list: AccountID, in view: any StoreView) throws {
     guard let document = try view.document(Self.id(of: list)), !document.isDeleted else {
       return nil
@@ -34,15 +35,15 @@ package struct ListDocument: Sendable {
     members = object
   }
 
-  /// The document's id: the list's.
+  /// The document's id, which is the list's id.
   package static func id(of list: AccountID) -> DocumentID { DocumentID(stored: list.text) }
 
-  /// The title; empty where it is no text.
+  /// The title; empty when it is not a string.
   var title: String { members["title"]?.string ?? "" }
-  /// The description, in markdown; empty where it is no text.
+  /// The description, in markdown; empty when it is not a string.
   var markdown: String { members["markdown"]?.string ?? "" }
 
-  /// A new list's document.
+  /// The body of a new list's document.
   static func body(
     title: String, markdown: String, owner: String, at now: Timestamp
   ) throws -> DocumentBody {
@@ -54,7 +55,7 @@ package struct ListDocument: Sendable {
       ]))
   }
 
-  /// The document with another title or description; nil where it says that already.
+  /// The document with another title or description; nil when nothing changes.
   func changed(
     title: String?, markdown: String?, at now: Timestamp
   ) throws -> DocumentBody? {
@@ -66,14 +67,14 @@ package struct ListDocument: Sendable {
     return try DocumentBody(.object(next))
   }
 
-  /// Whether it names somebody who is not among these members.
+  /// Whether the document names somebody who is not one of these members.
   func names(othersThan shown: ListMembers) -> Bool {
     let known = shown.all.map(\.username)
     let named = (members["members"]?.array ?? []).compactMap(\.string)
     return (named + [members["owner_id"]?.string ?? ""]).contains { !known.contains($0) }
   }
 
-  /// The document with these members; nil where it says so already.
+  /// The document with these members; nil when nothing changes.
   func showing(_ shown: ListMembers) throws -> DocumentBody? {
     var next = members
     next["owner_id"] = .string(shown.owner?.username ?? "")
@@ -84,7 +85,7 @@ package struct ListDocument: Sendable {
     return try DocumentBody(.object(next))
   }
 
-  /// The members of the document that the owner alone decides about.
+  /// The members of the document that nobody may change by sync; see ``ListWriteRule``.
   static let owned = ["type", "owner_id", "members", "readers"]
 }
 
@@ -96,9 +97,9 @@ package struct SharedList: Sendable {
   package let title: String
   /// The description, in markdown.
   package let markdown: String
-  /// Who is on it.
+  /// The members of the list.
   package let members: ListMembers
-  /// What the one who asks is to it.
+  /// The role of the account that reads the list.
   package let role: ListRole
   /// When title, description or members last changed, by the server's clock.
   package let updatedAt: Timestamp
@@ -116,20 +117,21 @@ package struct SharedList: Sendable {
   }
 }
 
-/// One state of a list, as `If-Match` demands it.
+/// The state of a list, for `If-Match`.
 package struct ListTag: Sendable, Equatable {
   /// The revision of the list's own document.
   package let revision: RevisionID
-  /// How often the members had changed.
+  /// How often the members have changed.
   package let version: Int
 
   /// The entity-tag without quotes.
   package var text: String { "\(revision)-\(version)" }
 }
 
-/// What stands for a text that people write: within its bytes, without control characters.
+/// The rules for texts that people write.
 enum ListText {
-  /// A title: 1 to ``ListLimits/titleBytes`` bytes that are not all spaces, on one line.
+  /// A title: 1 to ``ListLimits/titleBytes`` bytes on one line, without control characters and not only white
+  /// space.
   /// - Throws: `invalidDocument`.
   static func title(_ text: String) throws -> String {
     guard (1...ListLimits.titleBytes).contains(text.utf8.count),

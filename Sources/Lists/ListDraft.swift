@@ -6,14 +6,14 @@ package import Stores
 
 /// A change of a list's document that only its author sees until it is published.
 ///
-/// It is a document of the author's own store with the id `draft:{list}:{document}`, so that it syncs with that store and
-/// with nothing else: `{"type":"draft","list","document","base"?,"deleted"?,"content"?}`. `base` is the revision of the
-/// list's document that the author saw, absent where there was none; `content` is what the document is to say.
+/// A draft is a document of the author's own store with the id `draft:{list}:{document}`, so that it syncs with
+/// that store only: `{"type":"draft","list","document","base"?,"deleted"?,"content"?}`. `base` is the revision of
+/// the list's document that the author saw, absent when there was none. `content` is the document's new content.
 package struct ListDraft: Sendable {
   /// The `type`.
   static let type = "draft"
 
-  /// Which kind of document it is about.
+  /// The document that a draft changes.
   package enum Subject: Sendable, Equatable {
     /// A bookmark, by its hotel.
     case bookmark(HotelID)
@@ -29,31 +29,31 @@ package struct ListDraft: Sendable {
     }
   }
 
-  /// Which revision of the list's document a draft goes on from.
+  /// The revision of the list's document on which a draft is based.
   package enum Base: Sendable {
-    /// That of the draft which it takes the place of; the document's present one for a first draft.
+    /// The base of the draft that this one replaces; for a first draft, the document's present revision.
     case present
-    /// The one that the author saw; nil where they saw none.
+    /// The revision that the author saw; nil when the author saw none.
     case seen(RevisionID?)
   }
 
   /// The list.
   package let list: AccountID
-  /// What it is about.
+  /// The document that it changes.
   package let subject: Subject
-  /// The list's document.
+  /// The id of that document.
   let document: DocumentID
-  /// The revision that the author saw; nil where there was none.
+  /// The revision that the author saw; nil when there was none.
   package let base: RevisionID?
-  /// What the document is to say, its bytes; nil to remove it.
+  /// The document's new content as JSON; nil to remove the document.
   package let content: [UInt8]?
   /// The draft's own revision; nil before it is saved.
   package private(set) var revision: RevisionID?
-  /// When the draft was made, and when it was last changed, by the server's clock.
+  /// When the draft was created and last changed, by the server's clock.
   package private(set) var createdAt = Timestamp(milliseconds: 0)
   package private(set) var updatedAt = Timestamp(milliseconds: 0)
 
-  /// A draft that is not saved yet.
+  /// Makes a draft that is not saved yet.
   init(
     of subject: Subject, on list: AccountID, base: RevisionID?, content: [UInt8]?
   ) throws {
@@ -61,7 +61,7 @@ package struct ListDraft: Sendable {
     document = try subject.document(in: list)
   }
 
-  /// Reads a draft; nil for a tombstone, and for what an app has written that is none.
+  /// Reads a draft; nil for a tombstone, and for a document of an app that is not a valid draft.
   init?(_ stored: Document, of list: AccountID) {
     guard !stored.isDeleted,
       let root = try? ParsedJSON(stored.body, limits: .stored).root,
@@ -78,25 +78,25 @@ package struct ListDraft: Sendable {
     let content = root["deleted"]?.bool == true ? nil : root["content"]
     guard content?.kind ?? .object == .object, content != nil || root["deleted"]?.bool == true
     else { return nil }
-    // A note's draft without a text must not be taken for its removal.
+    // A note's draft without text must not be read as the note's removal.
     if case .note = subject, let content, content["markdown"]?.string == nil { return nil }
     self.content = content?.value.bytes
     revision = stored.revision
     (createdAt, updatedAt) = (stored.created, stored.updated)
   }
 
-  /// The draft's document.
+  /// The id of the draft's document.
   static func id(of document: DocumentID, on list: AccountID) throws -> DocumentID {
     try DocumentID(ListWriteRule.draftPrefix + list.text + ":" + document.text)
   }
 
-  /// All drafts on a list.
+  /// The ids of all drafts on a list.
   static func range(on list: AccountID) -> DocumentRange {
     let prefix = ListWriteRule.draftPrefix + list.text
     return DocumentRange(start: prefix + ":", end: prefix + ";", includesEnd: false)
   }
 
-  /// What is stored.
+  /// The body to store.
   func body() throws -> DocumentBody {
     var members: JSONObject = [
       "type": .string(Self.type), "list": .string(list.text), "document": .string(document.text),
@@ -110,8 +110,8 @@ package struct ListDraft: Sendable {
     return try DocumentBody(.object(members))
   }
 
-  /// The bookmark as its author sees it; nil where the draft removes it, or is about a note.
-  /// - Parameter published: the list's bookmark, where there is one.
+  /// The bookmark as the draft's author sees it; nil when the draft removes it, or is about a note.
+  /// - Parameter published: the list's bookmark, if there is one.
   package func bookmark(over published: Bookmark?) -> Bookmark? {
     guard case .bookmark(let id) = subject, let content, let revision else { return nil }
     return Bookmark(
@@ -119,8 +119,8 @@ package struct ListDraft: Sendable {
       hotel: content, hasID: false, isDraft: true)
   }
 
-  /// The note as its author sees it; nil where the draft removes it, or is about a bookmark.
-  /// - Parameter published: the list's note, where there is one.
+  /// The note as the draft's author sees it; nil when the draft removes it, or is about a bookmark.
+  /// - Parameter published: the list's note, if there is one.
   package func note(over published: ListNote?) -> ListNote? {
     guard case .note(let title) = subject, let markdown, let revision else { return nil }
     return ListNote(
@@ -128,13 +128,13 @@ package struct ListDraft: Sendable {
       createdAt: published?.createdAt ?? createdAt, updatedAt: updatedAt)
   }
 
-  /// A note's text; nil where the draft removes it.
+  /// A note's text; nil when the draft removes the note.
   package var markdown: String? {
     content.flatMap { try? ParsedJSON($0, limits: .stored).root["markdown"]?.string }
   }
 }
 
-/// Reads one's drafts on a list, in slices.
+/// Reads an author's drafts on a list, in slices.
 struct ListDraftsReader: Sendable {
   private let list: AccountID
   private var range: DocumentRange?
@@ -147,8 +147,8 @@ struct ListDraftsReader: Sendable {
     range = ListDraft.range(on: list)
   }
 
-  /// Goes on in a state of the store until the slice is over.
-  /// - Returns: whether all are read.
+  /// Continues in a state of the store until the slice is over.
+  /// - Returns: whether all drafts are read.
   mutating func read(_ view: any StoreView) throws -> Bool {
     guard let walked = range else { return true }
     var rest: DocumentRange?

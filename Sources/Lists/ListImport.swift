@@ -4,13 +4,15 @@ import JSON
 import NIOConcurrencyHelpers
 package import Stores
 
-/// The shared lists of an import on their way: stores that nobody knows yet, each with a note to erase it.
+/// The shared lists of an import in progress. Their stores are not recorded as lists yet, and a request to erase
+/// each of them is stored.
 ///
-/// The import's last step makes the account's own store what was read, with a mark in it (``mark``). Before it, the system
-/// store notes the lists with the same mark; so whoever finds that note later (``ListService/finishImport(of:)``) knows
-/// whether the lists are to be known or to go.
+/// The import's last step replaces the account's own store by the imported one, which contains a random mark
+/// (``mark``). Before that step, the system store records the lists with the same mark.
+/// ``ListService/finishImport(of:)`` compares both marks: if they are equal, the lists are kept, and otherwise
+/// erased.
 package final class ListImport: Sendable {
-  /// The local document of the account's own store that tells which import has filled it.
+  /// The local document of the account's own store that contains the mark of the import that filled it.
   private static let markID = LocalID(receipt: "imported")
 
   private let lists: ListService
@@ -18,7 +20,7 @@ package final class ListImport: Sendable {
   private let mark: [UInt8]
   private let made = NIOLockedValueBox<[AccountID]>([])
 
-  /// An import that has no list yet.
+  /// Makes an import without lists.
   package init(_ lists: ListService, for owner: ListMember) {
     self.lists = lists
     self.owner = owner
@@ -26,9 +28,9 @@ package final class ListImport: Sendable {
     mark = Array(AccountID.random(using: &generator).text.utf8)
   }
 
-  /// Makes a store for a list.
-  /// - Parameter former: the list's id in the export; here it gets another one.
-  /// - Throws: `quotaExceeded` for more lists than an account may be on.
+  /// Creates a store for a list.
+  /// - Parameter former: the list's id in the export. The import gives it a new id.
+  /// - Throws: `quotaExceeded` for more lists than one account may have.
   package func target(of former: AccountID) async throws -> ImportTarget {
     guard made.withLockedValue({ $0.count < ListLimits.perAccount }) else {
       throw ServiceError(
@@ -42,7 +44,8 @@ package final class ListImport: Sendable {
     return ImportTarget(list: list, calledBefore: former, in: lists.stores)
   }
 
-  /// Notes the lists and marks the store that is to become the account's own; the last thing before it does.
+  /// Records the lists, and writes the mark to the store that will replace the account's own. This is the last step
+  /// before that replacement.
   package func prepare(_ own: DocumentStore) async throws {
     let (made, mark, owner, now) = (made.withLockedValue { $0 }, mark, owner, lists.now())
     try await lists.directory.update { changes in
@@ -59,17 +62,17 @@ package final class ListImport: Sendable {
     }
   }
 
-  /// Makes the lists known, or lets them go where the account's own store is not what was read.
+  /// Makes the lists visible, or erases them when the imported store did not replace the account's own.
   package func finish() async throws {
     try await lists.finishImport(of: owner.account)
-    // Of an import that ended before anything was noted.
+    // The lists of an import that failed before it was recorded.
     let made = made.withLockedValue { $0 }
     for list in made where try await lists.directory.head(of: list) == nil {
       try await lists.accounts.erase(store: .list(list))
     }
   }
 
-  /// The mark of an account's own store; nil for one that no import has filled.
+  /// The mark in an account's own store; nil when no import has filled it.
   static func mark(of account: AccountID, in stores: DatabaseManager) async throws -> [UInt8]? {
     try await stores.withStore(.user(account), creating: false) { store in
       try await store?.readInline { view in try view.local(markID)?.body } ?? nil
@@ -78,7 +81,7 @@ package final class ListImport: Sendable {
 }
 
 extension ListService {
-  /// Ends an import of an account, if one is noted.
+  /// Completes an account's import, if one is recorded.
   func finishImport(of account: AccountID) async throws {
     let id = ListKeys.imported(by: account)
     let note = try await directory.read(orAbsent: nil) { view in
@@ -106,8 +109,9 @@ extension ListService {
     }
   }
 
-  /// Ends the imports that a stop has left; once at every start, before stores that are noted to be erased are.
-  /// - Returns: what could not be done.
+  /// Completes the imports that a crash interrupted. Runs once at every start, before the stores with a request to
+  /// erase are erased.
+  /// - Returns: the failures.
   package func finishImports() async throws -> [any Error] {
     let importers: [AccountID] = try await directory.read(orAbsent: []) { view in
       var importers: [AccountID] = []

@@ -4,26 +4,26 @@ import JSON
 import Lanes
 package import Stores
 
-/// A note of a list: a document of the list's store with the id `{list}:{title}`, as TouchWiki's `page`:
-/// `{"type":"page","wiki_id","title","markdown","created_at","updated_at"}`. Members that this service does not know
-/// stay as they are.
+/// A note of a list: a document of the list's store with the id `{list}:{title}`, in the form of TouchWiki's
+/// `page`: `{"type":"page","wiki_id","title","markdown","created_at","updated_at"}`. Members that this service does
+/// not know are kept.
 package struct ListNote: Sendable, Equatable {
   /// The `type`.
   package static let type = "page"
 
-  /// The title, which with the list's id makes the document's id.
+  /// The title. The document's id consists of the list's id and the title.
   package let title: String
   /// The text, in markdown.
   package let markdown: String
   /// The winner's revision.
   package let revision: RevisionID
-  /// When this life of the note began, and when it was last written, by the server's clock.
+  /// When the note was created (or created again after its last deletion) and last written, by the server's clock.
   package let createdAt: Timestamp
   package let updatedAt: Timestamp
-  /// Whether it is a draft, which its author alone sees.
+  /// Whether it is a draft. Only its author sees a draft.
   package private(set) var isDraft = false
 
-  /// A note as a draft has it.
+  /// A note from a draft.
   init(
     draft title: String, markdown: String, revision: RevisionID, createdAt: Timestamp,
     updatedAt: Timestamp
@@ -33,7 +33,7 @@ package struct ListNote: Sendable, Equatable {
     (self.createdAt, self.updatedAt) = (createdAt, updatedAt)
   }
 
-  /// Reads a note; nil for a tombstone, and for a document that is no note of the list.
+  /// Reads a note; nil for a tombstone, and for a document that is not a note of the list.
   init?(_ document: Document, of list: String) throws {
     guard !document.isDeleted, let title = Self.title(of: document.id, in: list) else { return nil }
     guard let root = try? ParsedJSON(document.body, limits: .stored).root else {
@@ -48,25 +48,25 @@ package struct ListNote: Sendable, Equatable {
   }
 
   /// The id of a note's document.
-  /// - Throws: `invalidDocument` for what can't be a title.
+  /// - Throws: `invalidDocument` for an invalid title.
   static func id(_ title: String, in list: String) throws -> DocumentID {
     try DocumentID(list + ":" + ListText.title(title))
   }
 
-  /// The title that an id stands for; nil for the id of anything else.
+  /// The title in a document's id; nil for an id that is not a note's.
   static func title(of id: DocumentID, in list: String) -> String? {
     let (bytes, prefix) = (id.text.utf8, list.utf8.count + 1)
     guard bytes.count > prefix, bytes.starts(with: (list + ":").utf8) else { return nil }
     return String(Substring(bytes.dropFirst(prefix)))
   }
 
-  /// The ids of all notes of a list, from behind a title.
+  /// The ids of all notes of a list after a title.
   static func range(in list: String, after title: String?) -> DocumentRange {
     let start = title.map { list + ":" + $0 + "\u{0}" } ?? list + ":"
     return DocumentRange(start: start, end: list + ";", includesEnd: false)
   }
 
-  /// A note's body, over what the document says.
+  /// A note's new body. Other members of the former body are kept.
   static func body(
     _ title: String, _ markdown: String, in list: String, over former: JSONObject?,
     at now: Timestamp
@@ -80,12 +80,12 @@ package struct ListNote: Sendable, Equatable {
   }
 }
 
-/// Notes of a list. Who may do it has been asked before.
+/// The notes of a list. The caller has checked that the account may read or write them.
 extension ListService {
-  /// Puts a note's text.
+  /// Writes a note's text.
   /// - Returns: the note, and whether it is new.
-  /// - Throws: `absent`, `precondition`, `invalidDocument`, `documentTooLarge`, `quotaExceeded`; `occupied` where a
-  ///   document that is no note has the id.
+  /// - Throws: `absent`, `precondition`, `invalidDocument`, `documentTooLarge`, `quotaExceeded`; `occupied` when a
+  ///   document that is not a note has the id.
   package func putNote(
     _ title: String, _ markdown: String, on list: AccountID, condition: RevisionCondition
   ) async throws -> (note: ListNote, isNew: Bool) {
@@ -120,7 +120,7 @@ extension ListService {
     }
   }
 
-  /// One note; nil for none, and for a title that no note can have.
+  /// One note; nil when there is none, and for a title that no note can have.
   /// - Throws: `absent`.
   package func note(_ title: String, of list: AccountID) async throws -> ListNote? {
     guard let id = try? ListNote.id(title, in: list.text) else { return nil }
@@ -129,10 +129,11 @@ extension ListService {
     }
   }
 
-  /// A list's notes in the order of their titles' bytes: fewer than asked for where their texts are long.
-  /// - Parameter last: start after this title.
-  /// - Parameter author: whose drafts are laid over.
-  /// - Returns: besides, where to go on; nil at the end.
+  /// A list's notes, in the order of their titles' bytes. A page ends early when the texts are long; see
+  /// ``ListLimits/pageBytes``.
+  /// - Parameter last: the title after which the page starts.
+  /// - Parameter author: the member whose drafts replace the published notes.
+  /// - Returns: the notes, and the title after which the next page starts; nil at the end.
   package func notes(
     of list: AccountID, after last: String?, limit: Int, for author: AccountID
   ) async throws -> (notes: [ListNote], next: String?) {
@@ -167,7 +168,7 @@ extension ListService {
 }
 
 extension StoreChanges {
-  /// Records a note's text, unless it says that already.
+  /// Writes a note's text, unless it is unchanged.
   /// - Returns: whether the note is new.
   mutating func putNote(
     _ id: DocumentID, _ title: String, _ markdown: String, in list: String,
@@ -198,7 +199,7 @@ struct ListNotesReader: Sendable {
   private var range: DocumentRange?
   /// The notes so far.
   private(set) var notes: [ListNote] = []
-  /// Where to go on; nil at the end.
+  /// The title after which the next page starts; nil at the end.
   private(set) var next: String?
   private var bytes = 0
 
@@ -209,8 +210,8 @@ struct ListNotesReader: Sendable {
     range = ListNote.range(in: list, after: last)
   }
 
-  /// Goes on in a state of the store until the slice is over.
-  /// - Returns: whether the page is whole.
+  /// Continues in a state of the store until the slice is over.
+  /// - Returns: whether the page is complete.
   mutating func read(_ view: any StoreView) throws -> Bool {
     guard let walked = range else { return true }
     var rest: DocumentRange?
@@ -233,6 +234,6 @@ struct ListNotesReader: Sendable {
 }
 
 extension ServiceError {
-  /// The answer about a note that is not there.
+  /// The error for a note that does not exist.
   static let noNote = ServiceError(.missing, "The list has no note of this title")
 }

@@ -3,31 +3,32 @@ package import Documents
 import JSON
 package import Stores
 
-/// What somebody is to a list.
+/// The role of a member on a list.
 package enum ListRole: String, Sendable, CaseIterable {
-  /// Has made the list, or was handed it: may do everything, and alone says who the members are.
+  /// The account that created the list or received it from its former owner. It may do everything. Only the owner
+  /// changes the members.
   case owner
-  /// Changes what is on the list, its title and its description.
+  /// May change bookmarks, notes, the title and the description.
   case editor
-  /// Reads.
+  /// May only read.
   case reader
 
-  /// Whether one may change bookmarks, notes, the title and the description.
+  /// Whether the role may change bookmarks, notes, the title and the description.
   package var mayWrite: Bool { self != .reader }
 }
 
-/// Somebody on a list, the owner included.
+/// A member of a list; the owner is one too.
 package struct ListMember: Sendable, Equatable {
-  /// The account; it outlives a change of the name's spelling and names nobody.
+  /// The account's id. It does not reveal the name.
   package let account: AccountID
-  /// The name as signed up.
+  /// The user name, spelt as at the sign-up.
   package let username: String
-  /// What they are to the list.
+  /// The member's role.
   package internal(set) var role: ListRole
-  /// Since when they are on it.
+  /// When the member joined.
   package let joinedAt: Timestamp
 
-  /// Somebody, by their parts.
+  /// Makes a member.
   package init(account: AccountID, username: String, role: ListRole, joinedAt: Timestamp) {
     self.account = account
     self.username = username
@@ -35,23 +36,23 @@ package struct ListMember: Sendable, Equatable {
     self.joinedAt = joinedAt
   }
 
-  /// Whether a name is this member's, as ``UserName`` compares.
+  /// Whether a name is this member's, by the comparison of ``UserName``.
   package func isNamed(_ name: UserName) -> Bool { (try? UserName(given: username)) == name }
 }
 
-/// What the system store has of a list itself.
+/// The system store's record of a list.
 package struct ListHead: Sendable, Equatable {
-  /// How often the members have changed; counts up.
+  /// How often the members have changed. It only grows.
   package let version: Int
   /// When the list was made.
   package let createdAt: Timestamp
 }
 
-/// Who is on a list: the owner first, then the others by when they joined.
+/// The members of a list: the owner first, then the others in the order in which they joined.
 package struct ListMembers: Sendable, Equatable {
-  /// What stands of the list itself.
+  /// The record of the list.
   package let head: ListHead
-  /// All of them.
+  /// All members.
   package let all: [ListMember]
 
   /// The members of a list.
@@ -65,47 +66,48 @@ package struct ListMembers: Sendable, Equatable {
     }
   }
 
-  /// The owner; nil only where what is stored is damaged.
+  /// The owner; nil only when the stored data is damaged.
   package var owner: ListMember? { all.first { $0.role == .owner } }
   /// All but the owner.
   package var others: [ListMember] { all.filter { $0.role != .owner } }
 
-  /// Who owns the list after its owner: the member who has been there the longest, editors first.
+  /// The member who becomes the owner after the present one: the editor who joined first, or else the reader who
+  /// joined first.
   var heir: ListMember? { others.first { $0.role == .editor } ?? others.first }
 
-  /// One of them by account.
+  /// The member with this account.
   package func member(_ account: AccountID) -> ListMember? {
     all.first { $0.account == account }
   }
 
-  /// One of them by name.
+  /// The member with this name.
   package func member(named name: UserName) -> ListMember? {
     all.first { $0.isNamed(name) }
   }
 }
 
-/// The limits of lists, as `GET /v1/limits` shows them.
+/// The limits of lists. `GET /v1/limits` shows them.
 package enum ListLimits {
-  /// Lists that one account is on, its own included.
+  /// The most lists of which one account is a member, its own included.
   package static let perAccount = 250
-  /// Members of a list, the owner included.
+  /// The most members of a list, the owner included.
   package static let members = 1_000
-  /// Invitations of a list that are open at once.
+  /// The most open invitations of a list.
   package static let openInvitations = 100
-  /// Drafts of one member on a list.
+  /// The most drafts of one member on a list.
   package static let drafts = 200
-  /// Bytes of the drafts of one member on a list: 4 MiB. They are read together, and laid over the list.
+  /// The most bytes of one member's drafts on a list: 4 MiB. They are read together.
   package static let draftBytes = 4 << 20
-  /// Bytes of texts after which a page of notes ends: 1 MiB.
+  /// A page of notes ends once it has this many bytes: 1 MiB.
   package static let pageBytes = 1 << 20
-  /// Lists or notes of one answer.
+  /// The most lists or notes in one answer.
   package static let page = 50
-  /// Bytes of a list's or a note's title.
+  /// The most bytes of a list's or a note's title.
   package static let titleBytes = 256
-  /// Bytes of a list's description or of a note, in markdown: 256 KiB.
+  /// The most bytes of a list's description or of a note, in markdown: 256 KiB.
   package static let markdownBytes = 256 << 10
-  /// Seconds that an invitation is open when nobody says how long: seven days.
+  /// How long an invitation is open when the owner does not say, in seconds: 7 days.
   package static let invitationSeconds: Int64 = 7 * 86_400
-  /// Seconds that an invitation may be open: thirty days.
+  /// The longest time that an invitation may be open, in seconds: 30 days.
   package static let longestInvitationSeconds: Int64 = 30 * 86_400
 }

@@ -3,13 +3,13 @@ import Documents
 import JSON
 package import Stores
 
-/// The rules about who is on a list, over the system store's changes in the making.
+/// The rules for changing members, within an update of the system store.
 ///
-/// Each leaves a note that the list's store does not show its members yet; ``ListService`` brings them there after the
-/// commit, and whoever starts the server next after a crash.
+/// Each rule records that the list's store does not contain its present members yet. ``ListService`` writes them
+/// there after the commit, or at the next start after a crash.
 extension StoreChanges {
-  /// Makes a list of one account.
-  /// - Throws: `quotaExceeded` where the account is on too many lists; `missing` for one that has just ended.
+  /// Creates a list with its owner.
+  /// - Throws: `quotaExceeded` when the account has too many lists; `missing` for an account that was just deleted.
   mutating func makeList(
     _ list: AccountID, ownedBy owner: AccountID, _ username: String, at now: Timestamp
   ) throws {
@@ -19,10 +19,10 @@ extension StoreChanges {
     countUp(list, from: ListHead(version: 0, createdAt: now))
   }
 
-  /// Puts somebody on a list, or gives a member another role.
+  /// Adds a member to a list, or changes a member's role.
   /// - Returns: whether anything has changed.
-  /// - Throws: `absent` for a list that is absent; `forbidden` for the owner, who stays it; `quotaExceeded`; `missing` for
-  ///   an account that has just ended.
+  /// - Throws: `absent` for an absent list; `forbidden` for the owner, whose role can't be changed;
+  ///   `quotaExceeded`; `missing` for an account that was just deleted.
   mutating func putMember(
     _ account: AccountID, _ username: String, role: ListRole, on list: AccountID, at now: Timestamp
   ) throws -> Bool {
@@ -41,15 +41,16 @@ extension StoreChanges {
       try requireRoom(for: account, username)
       let member = ListMember(account: account, username: username, role: role, joinedAt: now)
       write(member, of: list)
-      // Whoever comes back keeps the drafts that have not gone yet.
+      // A member who joins again keeps the drafts that are not removed yet.
       write(LocalEdit(ListKeys.endedDrafts(of: account, on: list), nil))
     }
     countUp(list, from: head)
     return true
   }
 
-  /// Takes a member off a list.
-  /// - Throws: `absent` for a list that is absent; `missing` for nobody on it; `forbidden` for the owner.
+  /// Removes a member from a list.
+  /// - Throws: `absent` for an absent list; `missing` for an account that is not a member; `forbidden` for the
+  ///   owner.
   mutating func removeMember(_ account: AccountID, from list: AccountID) throws {
     let head = try head(of: list)
     guard let role = try role(of: account, in: list) else { throw ServiceError.noMember }
@@ -58,9 +59,9 @@ extension StoreChanges {
     countUp(list, from: head)
   }
 
-  /// Makes a member the owner; who was it stays as an editor.
-  /// - Throws: `absent` for a list that is absent, and where the former owner is not it any more; `missing` for nobody on
-  ///   the list.
+  /// Makes a member the owner. The former owner becomes an editor.
+  /// - Throws: `absent` for an absent list, and when `owner` is not the owner any more; `missing` for an account
+  ///   that is not a member.
   mutating func handOn(
     _ list: AccountID, from owner: AccountID, to account: AccountID
   ) throws {
@@ -78,8 +79,8 @@ extension StoreChanges {
     countUp(list, from: head)
   }
 
-  /// Ends a list: nobody is on it any more, its invitations are gone, its store is noted to be erased.
-  /// - Returns: the store; none where the list is absent.
+  /// Deletes a list: removes its members and invitations, and stores a request to erase its store.
+  /// - Returns: the stores to erase; empty for an absent list.
   mutating func endList(_ list: AccountID) throws -> [StoreName] {
     guard let members = try ListDirectory.members(of: list, in: view) else { return [] }
     for member in members.all { erase(member.account, from: list) }
@@ -90,9 +91,9 @@ extension StoreChanges {
     return [.list(list)]
   }
 
-  /// Takes an account off all lists. Those that it owns end, or go to the member who has been there the longest,
-  /// editors first; a list without another member ends.
-  /// - Returns: the stores that are to be erased.
+  /// Removes an account from all lists. A list that it owns is deleted or transferred; see ``ListMembers/heir``. A
+  /// list without another member is deleted.
+  /// - Returns: the stores to erase.
   mutating func leaveLists(
     _ account: AccountID, ownedListsAreHandedOn handsOn: Bool
   ) throws -> [StoreName] {
@@ -118,7 +119,8 @@ extension StoreChanges {
     return head
   }
 
-  /// An account that ends in this very moment gets no membership that nobody would take back.
+  /// Checks that the account exists and may have one more list. An account that is being deleted must not get a
+  /// membership that nobody would remove.
   private func requireRoom(for account: AccountID, _ username: String) throws {
     guard try hasUser(account, named: username) else { throw ServiceError.noUser }
     let most = ListLimits.perAccount
@@ -130,7 +132,7 @@ extension StoreChanges {
 }
 
 extension ListErasure {
-  /// The rules of shared lists.
+  /// The rules for shared lists when an account is erased.
   package static let ofLists = ListErasure(
     leave: { changes, account, handsOn in
       try changes.leaveLists(account, ownedListsAreHandedOn: handsOn)
@@ -138,9 +140,9 @@ extension ListErasure {
     end: { changes, list in try changes.endList(list) })
 }
 
-/// How the notes are written.
+/// Writing the records.
 extension StoreChanges {
-  /// Notes somebody on a list, on both sides.
+  /// Records a member, in both directions.
   private mutating func write(_ member: ListMember, of list: AccountID) {
     note(
       ListKeys.member(member.account, of: list),
@@ -151,7 +153,7 @@ extension StoreChanges {
     note(ListKeys.membership(member.account, list), ["role": .string(member.role.rawValue)])
   }
 
-  /// Notes that the members of a list are others than before.
+  /// Records that the members of a list have changed.
   private mutating func countUp(_ list: AccountID, from head: ListHead) {
     let version: JSONValue = .number(JSONNumber(head.version + 1))
     note(ListKeys.list(list), ["version": version, "createdAt": .time(head.createdAt)])
@@ -164,34 +166,34 @@ extension StoreChanges {
     write(LocalEdit(ListKeys.membership(account, list), nil))
   }
 
-  /// Writes a note of the service's own.
+  /// Writes a local document of the service.
   mutating func note(_ id: LocalID, _ body: JSONValue, expires: Timestamp? = nil) {
     write(LocalEdit(id, LocalDocument(revision: 1, body: body.bytes), expires: expires))
   }
 }
 
 extension JSONValue {
-  /// A moment in milliseconds since 1970.
+  /// A time in milliseconds since 1970.
   static func time(_ moment: Timestamp) -> JSONValue {
     .number(JSONNumber(Int(clamping: moment.milliseconds)))
   }
 }
 
-/// The answers to what can't be done with a list.
+/// The errors of lists.
 extension ServiceError {
-  /// Lists are accounts'; a guest is asked to sign up.
+  /// Shared lists belong to accounts. A guest must sign up first.
   package static let accountNeeded = ServiceError(
     .accountNeeded, "Shared lists need an account: sign up, and the guest's bookmarks come along")
-  /// The answer to taking the owner off, or making less of them.
+  /// The error for removing the owner or changing their role.
   static let ownerStays = ServiceError(
     .forbidden, "The owner stays the owner: hand the list on first, or delete it")
-  /// The answer about somebody who is not on the list.
+  /// The error for a name that is not on the list.
   package static let noMember = ServiceError(.missing, "Nobody of this name is on the list")
-  /// The answer about a name that nobody has.
+  /// The error for an unknown user name.
   static let noUser = ServiceError(.missing, "No user has this name")
-  /// The answer to a reader who would write.
+  /// The error for a reader who tries to write.
   package static let readersRead = ServiceError(
     .forbidden, "You may read this list; its owner and its editors change it")
-  /// The answer to what the owner alone may do.
+  /// The error for anybody but the owner.
   package static let ownersOnly = ServiceError(.forbidden, "Only the list's owner may do that")
 }

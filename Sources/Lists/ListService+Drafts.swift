@@ -4,12 +4,14 @@ import JSON
 import Lanes
 package import Stores
 
-/// One's own drafts on a list. Who may make them has been asked before.
+/// A member's own drafts on a list. The caller has checked that the member may make them.
 extension ListService {
-  /// Saves a change for its author alone.
-  /// - Parameter content: what the bookmark or the note is to say; nil to remove it.
-  /// - Parameter base: what it goes on from; by it publishing tells what others have changed since.
-  /// - Parameter condition: on the revision that the author sees: the draft's, or else the list's.
+  /// Saves a draft that only its author sees.
+  /// - Parameter content: the new content of the bookmark or the note; nil to remove it.
+  /// - Parameter base: the revision on which the draft is based. Publishing compares with it to find what others
+  ///   have changed since.
+  /// - Parameter condition: checked against the revision that the author sees: the draft's, or the list's when
+  ///   there is no draft.
   /// - Returns: the draft, and whether there was none before.
   /// - Throws: `precondition`, `quotaExceeded`, `invalidDocument`, `absent`.
   package func save(
@@ -50,7 +52,7 @@ extension ListService {
     return (draft, isNew)
   }
 
-  /// One draft; nil for none, and for a title that no note can have.
+  /// One draft; nil when there is none, and for a title that no note can have.
   package func draft(
     _ subject: ListDraft.Subject, on list: AccountID, of author: AccountID
   ) async throws -> ListDraft? {
@@ -64,7 +66,7 @@ extension ListService {
     }
   }
 
-  /// All drafts of somebody on a list, in the order of their documents' ids.
+  /// All drafts of an author on a list, in the order of their documents' ids.
   package func drafts(on list: AccountID, of author: AccountID) async throws -> [ListDraft] {
     try await stores.withStore(.user(author), creating: false) { store in
       try await store?.read(inSlices: ListDraftsReader(on: list)) { reader, view in
@@ -73,8 +75,8 @@ extension ListService {
     }
   }
 
-  /// Throws a draft away.
-  /// - Throws: `missing` where there is none.
+  /// Discards a draft.
+  /// - Throws: `missing` when there is none.
   package func discard(
     _ subject: ListDraft.Subject, on list: AccountID, of author: AccountID
   ) async throws {
@@ -84,7 +86,7 @@ extension ListService {
     try await remove(draft, of: author)
   }
 
-  /// Removes a draft that is as it was read; one that has changed since stays.
+  /// Removes a draft, unless it has changed since it was read.
   func remove(_ draft: ListDraft, of author: AccountID) async throws {
     let id = try ListDraft.id(of: draft.document, on: draft.list)
     try await stores.withStore(.user(author), creating: false) { store in
@@ -110,9 +112,9 @@ extension ListService {
   }
 }
 
-/// Drafts end with their list, and with their author's membership.
+/// Removing drafts when their list is deleted, or their author's membership ends.
 extension ListService {
-  /// Removes all drafts of somebody on a list that has ended for them, and forgets the note that this is to be done.
+  /// Removes all drafts of a former member, and then the record that this is still to do.
   func removeDrafts(on list: AccountID, of author: AccountID) async throws {
     while true {
       let drafts = try await drafts(on: list, of: author)
@@ -134,7 +136,7 @@ extension ListService {
     }
   }
 
-  /// Removes the drafts that a stop or a failure has left behind.
+  /// Removes the drafts that a crash or a failure left behind.
   func removeEndedDrafts() async throws -> [any Error] {
     typealias Ended = (list: AccountID, author: AccountID)
     let ended: [Ended] = try await directory.read(orAbsent: []) { view in
@@ -149,7 +151,7 @@ extension ListService {
     var failures: [any Error] = []
     for (list, author) in ended {
       do {
-        // Whoever has joined again meanwhile keeps what they have.
+        // An author who has joined again keeps the remaining drafts.
         if try await directory.role(of: author, in: list) == nil {
           try await removeDrafts(on: list, of: author)
         }
@@ -160,6 +162,6 @@ extension ListService {
 }
 
 extension ServiceError {
-  /// The answer about a draft that is not there.
+  /// The error for a draft that does not exist.
   static let noDraft = ServiceError(.missing, "There is no draft of it")
 }

@@ -3,11 +3,12 @@ package import Documents
 import JSON
 package import Stores
 
-/// Who is on a list. The owner is looked for again inside of each update: a list may be handed on meanwhile.
+/// Changing the members of a list. Each update checks again who the owner is, because the ownership may have been
+/// transferred in between.
 extension ListService {
-  /// Puts a user on a list, or gives a member another role.
-  /// - Throws: `absent`; `forbidden` for anybody but the owner, and for a change of the owner; `missing` for a name that
-  ///   nobody has; `quotaExceeded`.
+  /// Adds a user to a list, or changes a member's role.
+  /// - Throws: `absent`; `forbidden` for anybody but the owner, and for a change of the owner's role; `missing` for
+  ///   an unknown user name; `quotaExceeded`.
   package func putMember(
     _ username: String, role: ListRole, on list: AccountID, by owner: AccountID
   ) async throws {
@@ -21,8 +22,9 @@ extension ListService {
     if isChanged { await tryToShow(list) }
   }
 
-  /// Takes a member off a list: the owner anybody else, everybody themselves.
-  /// - Throws: `absent`; `forbidden` for others, and for the owner, who stays; `missing` for nobody on the list.
+  /// Removes a member from a list. The owner may remove any other member, and every other member themselves.
+  /// - Throws: `absent`; `forbidden` when another member tries it, and for the owner, who can't be removed;
+  ///   `missing` for a name that is not on the list.
   package func removeMember(
     _ username: String, from list: AccountID, by account: AccountID
   ) async throws {
@@ -42,10 +44,10 @@ extension ListService {
     await tryToShow(list)
   }
 
-  /// Hands a list on to one of its members; who owned it stays as an editor.
-  /// - Parameter condition: looked at in the update that writes.
-  /// - Throws: `absent`; `forbidden` for anybody but the owner; `missing` for nobody on the list; what the condition
-  ///   throws.
+  /// Transfers a list to one of its members. The former owner becomes an editor.
+  /// - Parameter condition: checked in the update that writes.
+  /// - Throws: `absent`; `forbidden` for anybody but the owner; `missing` for a name that is not on the list; what
+  ///   the condition throws.
   package func handOn(
     _ list: AccountID, to username: String, by owner: AccountID,
     condition: @escaping Condition = { _ in }
@@ -71,10 +73,10 @@ extension ListService {
     await tryToShow(list)
   }
 
-  /// What an open invitation is for who may follow it: the token is shown this once.
+  /// Creates an invitation. The token is returned only here.
   /// - Parameter expiresAt: nil for ``ListLimits/invitationSeconds`` from now.
-  /// - Throws: `absent`; `forbidden` for anybody but the owner; `invalidDocument` for a role or a time that can't be;
-  ///   `quotaExceeded`.
+  /// - Throws: `absent`; `forbidden` for anybody but the owner; `invalidDocument` for the role `owner` and for a
+  ///   time that is not allowed; `quotaExceeded`.
   package func invite(
     to list: AccountID, as role: ListRole, until expiresAt: Timestamp?, by owner: AccountID
   ) async throws -> (invitation: Invitation, token: String) {
@@ -114,8 +116,8 @@ extension ListService {
     }
   }
 
-  /// Takes an open invitation back.
-  /// - Throws: `absent`; `forbidden` for anybody but the owner; `missing` for one that is not open.
+  /// Withdraws an open invitation.
+  /// - Throws: `absent`; `forbidden` for anybody but the owner; `missing` for an invitation that is not open.
   package func withdraw(
     _ invitation: AccountID, to list: AccountID, by owner: AccountID
   ) async throws {
@@ -126,8 +128,8 @@ extension ListService {
     }
   }
 
-  /// Puts who comes with an invitation's token on its list; see ``StoreChanges/accept(token:by:_:at:)``.
-  /// - Throws: `missing` for a token that was never given; `invitationGone`; `quotaExceeded`.
+  /// Adds an account to the list of an invitation; see ``StoreChanges/accept(token:by:_:at:)``.
+  /// - Throws: `missing` for an unknown token; `invitationGone`; `quotaExceeded`.
   package func accept(
     _ token: String, by account: AccountID, _ username: String
   ) async throws -> SharedList {
@@ -139,12 +141,12 @@ extension ListService {
     return try await self.list(list, for: account)
   }
 
-  /// The change of the members stands whether the list's store shows it at once or later.
+  /// The members have changed, whether the list's store shows it now or later.
   func tryToShow(_ list: AccountID) async {
     do { try await show(list) } catch { return }
   }
 
-  /// A member, or a user who is to become one.
+  /// The account of a member, or of a user who is to become one.
   private func account(
     named username: String, on list: AccountID
   ) async throws -> (id: AccountID, name: String) {
@@ -157,8 +159,8 @@ extension ListService {
     return (account, try UserName(given: username).text)
   }
 
-  /// A member by name: by the account of that name, and only where there is none, as for some names of before, by the
-  /// names of all.
+  /// The member with a name. It looks for the account of that name first. When that account is not a member, as
+  /// with some names from earlier versions, it compares the names of all members.
   private func member(named username: String, on list: AccountID) async throws -> ListMember? {
     let name = try UserName(given: username)
     if let account = try await accounts.accountID(ofUser: username),

@@ -3,26 +3,27 @@ package import Hotels
 import JSON
 package import Stores
 
-/// What publishing a draft came to.
+/// The result of publishing a draft.
 package enum Publication: Sendable {
-  /// The list's bookmark as it is now; nil where it was removed.
+  /// The list's present bookmark; nil when the draft removed it.
   case bookmark(Bookmark?)
-  /// The list's note as it is now; nil where it was removed.
+  /// The list's present note; nil when the draft removed it.
   case note(ListNote?)
-  /// The list's note has changed in the same lines: nothing was done.
+  /// The same lines of the list's note have changed since. Nothing was written.
   case conflict(base: String?, theirs: ListNote?, mine: String?)
 }
 
-/// Making a draft everybody's.
+/// Publishing a draft for all members.
 ///
-/// The change and a note of it (`published/<author>`, by document, with the draft's revision) are one commit of the list's
-/// store; that commit is the moment at which the draft is published. The draft itself, in the author's store, goes after
-/// it. A crash in between leaves a note in the system store, by which the next start removes the draft: nobody sees a draft
-/// that is published, and none is published twice.
+/// One commit of the list's store contains the change and a record of it: the local document
+/// `published/<author>/<hash of the document's id>` with the draft's revision. This commit publishes the draft.
+/// Afterwards the draft is removed from the author's store. A record in the system store exists during the whole
+/// process. After a crash, the next start uses it to remove a draft that was already published. So no published
+/// draft stays visible, and no draft is published twice.
 extension ListService {
   /// Publishes a draft.
-  /// - Throws: `missing` where there is none; `absent`, `quotaExceeded`; the stores' errors, after which it may be tried
-  ///   again.
+  /// - Throws: `missing` when there is no draft; `absent`, `quotaExceeded`; the stores' errors, after which the
+  ///   caller may try again.
   package func publish(
     _ subject: ListDraft.Subject, on list: AccountID, of author: AccountID
   ) async throws -> Publication {
@@ -85,7 +86,7 @@ extension ListService {
     }
   }
 
-  /// Removes the drafts that were published when the service stopped; once at every start.
+  /// Removes the drafts that were published but not removed before the service stopped. Runs once at every start.
   func finishPublications() async throws -> [any Error] {
     typealias Begun = (list: AccountID, document: DocumentID, author: AccountID, note: LocalID)
     let begun: [Begun] = try await directory.read(orAbsent: []) { view in
@@ -129,11 +130,11 @@ extension ListService {
   }
 }
 
-/// What the list's store notes of a published draft.
+/// The record of a published draft in the list's store.
 struct PublishedDraft: Sendable {
   /// The local document.
   let id: LocalID
-  /// Which revision of the draft it was.
+  /// The revision of the draft.
   let mark: [UInt8]
 
   init(_ draft: ListDraft, by author: AccountID) {
@@ -144,8 +145,8 @@ struct PublishedDraft: Sendable {
 }
 
 extension StoreChanges {
-  /// Records what a draft of a note changes, merged with what others have changed since.
-  /// - Returns: the conflict, where lines were changed on both sides; nothing is recorded then.
+  /// Writes a note's draft to the list's note, merged with what others have changed since.
+  /// - Returns: the conflict, if both sides changed the same lines. Nothing is written then.
   fileprivate mutating func publish(
     _ draft: ListDraft, _ title: String, in list: String, at now: Timestamp
   ) throws -> Publication? {

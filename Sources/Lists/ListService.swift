@@ -5,21 +5,22 @@ import JSON
 import Lanes
 package import Stores
 
-/// Shared lists: who is on them, and what they say of themselves.
+/// Shared lists: their members, titles and descriptions.
 ///
-/// Who is on a list stands in the system store (``ListDirectory``), so that joining, leaving and erasing an account are
-/// one commit each, and every request asks there. The list's own store shows it in its `wiki` document, for devices.
-/// A list's store is made before the list is known, with a note to erase it, so that a crash leaves nothing behind.
+/// The system store records the members of every list (``ListDirectory``), so that joining, leaving and erasing an
+/// account are one commit each. Every request reads it there. The list's own store repeats the members in its
+/// `wiki` document, for devices. A list's store is created before the list is recorded, with a request to erase it,
+/// so that a crash leaves nothing behind.
 package struct ListService: Sendable {
   let stores: DatabaseManager
   let directory: ListDirectory
   let accounts: AccountService
   let hotels: HotelService
   let now: @Sendable () -> Timestamp
-  /// Tells observers that their lists have become others.
+  /// Notifies observers when their memberships may have changed.
   package let memberships = MembershipWatch()
 
-  /// A service over all stores.
+  /// Makes a service over all stores.
   /// - Parameter now: the stores' clock.
   package init(
     stores: DatabaseManager, accounts: AccountService, hotels: HotelService,
@@ -32,12 +33,13 @@ package struct ListService: Sendable {
     directory = ListDirectory(stores: stores)
   }
 
-  /// What somebody is to a list; nil for nothing, as for a list that is absent. To be asked for each request.
+  /// The role of an account on a list; nil when the account is not a member or the list is absent. Every request
+  /// must ask again.
   package func role(of account: AccountID, in list: AccountID) async throws -> ListRole? {
     try await directory.role(of: account, in: list)
   }
 
-  /// Makes a list.
+  /// Creates a list.
   /// - Throws: `invalidDocument`, `documentTooLarge`, `quotaExceeded`; the stores' errors.
   package func make(
     title: String, markdown: String, owner: ListMember
@@ -68,7 +70,7 @@ package struct ListService: Sendable {
   }
 
   /// A list.
-  /// - Throws: `absent` for a list that is absent or that the account is not on.
+  /// - Throws: `absent` when the list does not exist or the account is not a member.
   package func list(_ id: AccountID, for account: AccountID) async throws -> SharedList {
     guard let members = try await directory.members(of: id),
       let role = members.member(account)?.role
@@ -80,16 +82,16 @@ package struct ListService: Sendable {
     return SharedList(id, document, members, role: role)
   }
 
-  /// The lists that an account is on, in the order of their ids.
-  /// - Parameter last: start after this list.
-  /// - Returns: besides, where to go on; nil at the end.
+  /// The lists of which an account is a member, in the order of their ids.
+  /// - Parameter last: the list after which the page starts.
+  /// - Returns: the lists, and the id after which the next page starts; nil at the end.
   package func lists(
     of account: AccountID, after last: AccountID?, limit: Int
   ) async throws -> (lists: [SharedList], next: AccountID?) {
     let found = try await directory.lists(of: account, after: last, limit: limit + 1)
     var lists: [SharedList] = []
     for (id, _) in found.prefix(limit) {
-      // One that ends meanwhile is left out.
+      // A list that is deleted in the meantime is left out.
       do { lists.append(try await list(id, for: account)) } catch let error as ServiceError {
         guard error.code == .absent else { throw error }
       }
@@ -97,14 +99,14 @@ package struct ListService: Sendable {
     return (lists, found.count > limit ? found.dropLast().last?.id : nil)
   }
 
-  /// The names of some of those who are on a list.
+  /// The user names of some members of a list.
   package func usernames(
     of accounts: some Sequence<AccountID> & Sendable, on list: AccountID
   ) async throws -> [AccountID: String] {
     try await directory.usernames(of: Set(accounts), on: list)
   }
 
-  /// How many are on each of some lists, for the operator; in their order.
+  /// How many members each of these lists has, in the order of the lists. For the operator.
   package func memberCounts(of lists: [AccountID]) async throws -> [Int] {
     try await directory.memberCounts(of: lists)
   }
@@ -115,13 +117,14 @@ package struct ListService: Sendable {
       .filter { $0.role == .owner }.map(\.id)
   }
 
-  /// Throws where a list is not in the state that is demanded.
+  /// A check of a list's state. It throws when the state is not the required one.
   package typealias Condition = @Sendable (ListTag) throws -> Void
 
-  /// Gives a list another title or description.
-  /// - Parameter condition: looked at in the update that writes.
-  /// - Returns: how often the members had changed when the condition was looked at.
-  /// - Throws: `absent`; `forbidden` for a reader; `invalidDocument`, `documentTooLarge`; what the condition throws.
+  /// Changes the title or the description of a list.
+  /// - Parameter condition: checked in the update that writes.
+  /// - Returns: the version of the members when the condition was checked.
+  /// - Throws: `absent`; `forbidden` for a reader; `invalidDocument`, `documentTooLarge`; what the condition
+  ///   throws.
   @discardableResult
   package func change(
     _ id: AccountID, by account: AccountID, title: String?, markdown: String?,
@@ -155,8 +158,8 @@ package struct ListService: Sendable {
     return document.revision
   }
 
-  /// Ends a list, durably before its store is erased.
-  /// - Parameter condition: looked at in the update that ends it.
+  /// Deletes a list. The deletion is durable before the list's store is erased.
+  /// - Parameter condition: checked in the update that deletes the list.
   /// - Throws: `absent`; `forbidden` for anybody but the owner; what the condition throws.
   package func end(
     _ id: AccountID, by account: AccountID, condition: @escaping Condition = { _ in }
@@ -174,17 +177,17 @@ package struct ListService: Sendable {
     }
     memberships.changed(members.map(\.account))
     for store in ended { try await accounts.erase(store: store) }
-    // The others' drafts, which their owner does not size, go by ``catchUp()``.
+    // ``catchUp()`` removes the other members' drafts: the owner, who makes this request, can't limit their number.
     await tryToRemoveDrafts(on: id, of: account)
   }
 
-  /// The end of a membership stands whether the drafts go at once or at the next start.
+  /// The membership has ended, whether the drafts are removed now or at the next start.
   func tryToRemoveDrafts(on list: AccountID, of author: AccountID) async {
     do { try await removeDrafts(on: list, of: author) } catch { return }
   }
 
-  /// Ends or hands on all lists that an account owns, each in a commit of its own; before the account ends, whose own
-  /// commit takes it off the lists that are left.
+  /// Deletes or transfers all lists that an account owns, one commit each. It runs before the account is deleted.
+  /// The account's own commit removes it from the remaining lists.
   package func settleOwned(by account: AccountID, handingOn handsOn: Bool) async throws {
     for list in try await lists(ownedBy: account) {
       guard handsOn, let heir = try await directory.members(of: list)?.heir else {
@@ -196,7 +199,7 @@ package struct ListService: Sendable {
     }
   }
 
-  /// - Throws: `absent` for a list that is absent or that the account is not on; `forbidden` for a reader.
+  /// - Throws: `absent` when the list does not exist or the account is not a member; `forbidden` for a reader.
   @discardableResult
   package func requireWriter(_ account: AccountID, of list: AccountID) async throws -> ListRole {
     let role = try await requireMember(account, of: list)
@@ -204,7 +207,7 @@ package struct ListService: Sendable {
     return role
   }
 
-  /// - Throws: `absent` for a list that is absent or that the account is not on.
+  /// - Throws: `absent` when the list does not exist or the account is not a member.
   package func requireMember(_ account: AccountID, of list: AccountID) async throws -> ListRole {
     guard let role = try await directory.role(of: account, in: list) else {
       throw ServiceError.absent
@@ -212,7 +215,8 @@ package struct ListService: Sendable {
     return role
   }
 
-  /// - Throws: `absent` for a list that is absent or that the account is not on; `forbidden` for all but the owner.
+  /// - Throws: `absent` when the list does not exist or the account is not a member; `forbidden` for all but the
+  ///   owner.
   func requireOwner(_ account: AccountID, of list: AccountID) async throws {
     guard try await requireMember(account, of: list) == .owner else {
       throw ServiceError.ownersOnly
@@ -220,13 +224,13 @@ package struct ListService: Sendable {
   }
 }
 
-/// Bringing the members into the list's own store.
+/// Writing the members to the list's own store.
 extension ListService {
-  /// Lists that ``finish()`` looks up at a time.
+  /// The most lists that one read of ``finish()`` returns, not counting those tried before.
   private static let atOnce = 100
 
-  /// Writes a list's members into its document, and forgets the note that they are not there yet. What fails is done
-  /// at the next change or the next start.
+  /// Writes a list's members to its document and removes the record that this is still to do. A failure is made up
+  /// for at the list's next change or at the next start.
   package func show(_ list: AccountID) async throws {
     try await Upkeep.run { try await write(membersOf: list) }
   }
@@ -241,7 +245,7 @@ extension ListService {
           let body = try document.showing(members)
         else { return }
         try changes.put(id, base: document.revision, body: body)
-        // The names of those who are gone are in no earlier revision either.
+        // Earlier revisions must not contain the names of former members either.
         if document.names(othersThan: members) { changes.dropHistory(of: id) }
       }
     }
@@ -253,15 +257,16 @@ extension ListService {
     }
   }
 
-  /// Does what a stop or a failure has left to be done: shows the members of lists, removes drafts that were published or
-  /// whose list has ended. Once at every start.
-  /// - Returns: what could not be done; it is left for the next start.
+  /// Completes what a crash or a failure left undone: writes members to the lists' documents, and removes drafts
+  /// that were published or whose list was deleted. Runs once at every start.
+  /// - Returns: the failures. The next start tries them again.
   package func finish() async throws -> [any Error] {
     try await showStaleLists() + finishPublications() + removeEndedDrafts()
   }
 
-  /// The part of it that may be done at any time: after an account has ended by the command line, or a step has failed.
-  /// - Returns: what could not be done.
+  /// The part of ``finish()`` that may run at any time: after the command line has deleted an account, or after a
+  /// step has failed.
+  /// - Returns: the failures.
   package func catchUp() async throws -> [any Error] {
     try await showStaleLists() + removeEndedDrafts()
   }
@@ -281,7 +286,7 @@ extension ListService {
 }
 
 extension StoreChanges {
-  /// What somebody is to a list.
+  /// The role of an account on a list; nil when it is not a member.
   func role(of account: AccountID, in list: AccountID) throws -> ListRole? {
     try view.local(ListKeys.membership(account, list)).flatMap(ListDirectory.role)
   }

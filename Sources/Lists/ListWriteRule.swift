@@ -2,24 +2,24 @@ package import Documents
 import JSON
 package import Stores
 
-/// What a member may write into a list's store by sync.
+/// Decides what a member may write to a list's store by sync.
 ///
-/// A reader writes nothing. Nobody removes the list's own document, or changes in it who owns the list and who is on it:
-/// the owner does that by `/v1/lists`. Drafts are their authors' alone, so none comes in here.
+/// A reader may write nothing. Nobody may delete the list's own document or change its owner and members; the owner
+/// does that through `/v1/lists`. Drafts belong to their author's own store and are refused.
 package struct ListWriteRule: Sendable {
-  /// What the ids of drafts start with.
+  /// The prefix of drafts' ids.
   package static let draftPrefix = "draft:"
 
   private let list: AccountID
   private let role: ListRole
 
-  /// The rule for one member.
+  /// Makes the rule for one member.
   package init(_ list: AccountID, role: ListRole) {
     self.list = list
     self.role = role
   }
 
-  /// Refuses by the id alone; nil to go on.
+  /// The refusal that follows from a document's id; nil for none.
   package func refusal(of id: DocumentID) -> ServiceError? {
     guard role.mayWrite else { return .readersRead }
     guard id.text.utf8.starts(with: Self.draftPrefix.utf8) else { return nil }
@@ -27,8 +27,8 @@ package struct ListWriteRule: Sendable {
       .forbidden, "A draft belongs into its author's own store, not into a list's")
   }
 
-  /// Refuses by what a revision says; nil to let it in.
-  /// - Parameter parent: the revision that it goes on from.
+  /// The refusal that follows from a revision's contents; nil for none.
+  /// - Parameter parent: the revision before it.
   package func refusal(
     of id: DocumentID, after parent: RevisionID?, body: DocumentBody, isDeleted: Bool,
     in view: any StoreView
@@ -49,7 +49,7 @@ package struct ListWriteRule: Sendable {
     return nil
   }
 
-  /// What the document said before; the winner where its parent is no longer known.
+  /// The former contents: the parent's, or the winner's when the parent's are no longer stored.
   private func former(
     _ id: DocumentID, _ parent: RevisionID?, in view: any StoreView
   ) throws -> JSONObject? {

@@ -1,7 +1,8 @@
 import NIOConcurrencyHelpers
 package import Stores
 
-/// Tells those who wait when somebody's lists may have become others. It carries nothing: whoever is told asks again.
+/// Notifies watchers when an account's memberships may have changed. The notification has no content: a watcher
+/// reads the memberships again.
 package final class MembershipWatch: Sendable {
   private struct State {
     var last: UInt64 = 0
@@ -10,10 +11,10 @@ package final class MembershipWatch: Sendable {
 
   private let state = NIOLockedValueBox(State())
 
-  /// Nobody waits yet.
+  /// Makes a value without watchers.
   package init() {}
 
-  /// Calls a closure whenever an account's lists may have changed, until the answer is forgotten.
+  /// Calls a closure whenever an account's memberships may have changed, until the returned watcher is released.
   package func watch(
     _ account: AccountID, _ tell: @escaping @Sendable () -> Void
   ) -> MembershipWatcher {
@@ -25,7 +26,7 @@ package final class MembershipWatch: Sendable {
     return MembershipWatcher { [weak self] in self?.forget(account, number) }
   }
 
-  /// Tells whoever waits for these accounts.
+  /// Notifies the watchers of these accounts.
   func changed(_ accounts: some Sequence<AccountID>) {
     let watchers = state.withLockedValue { state in
       accounts.flatMap { state.watchers[$0].map { Array($0.values) } ?? [] }
@@ -41,7 +42,7 @@ package final class MembershipWatch: Sendable {
   }
 }
 
-/// One who waits; ends with its last reference.
+/// A registration with ``MembershipWatch``. It ends with its last reference.
 package final class MembershipWatcher: Sendable {
   private let end: @Sendable () -> Void
 

@@ -3,64 +3,64 @@ import JSON
 import Lanes
 package import Stores
 
-/// One thing that an observer is told.
+/// One event for an observer.
 package struct ObserverEvent: Sendable {
-  /// What kind of thing.
+  /// The kind of an event.
   package enum Name: String, Sendable {
-    /// A document of the own store or of a list was written or deleted.
+    /// A document of the observer's own store or of a list was written or deleted.
     case change
-    /// A draft of one's own was written, published or thrown away.
+    /// One of the observer's own drafts was written, published or discarded.
     case draft
-    /// The observer is on a list from now on, or has another role there.
+    /// The observer has joined a list, or has another role on it.
     case joined
-    /// The observer is on a list no longer, or the list has ended.
+    /// The observer is no longer on a list, or the list was deleted.
     case left
-    /// A backup was brought back, or deletions that were not told have been forgotten: what was told before may not
-    /// hold, and the whole state follows.
+    /// A backup was restored, or the store has forgotten deletions that were not reported. Earlier events may no
+    /// longer hold; the whole state follows.
     case rewound
   }
 
-  /// What kind of thing.
+  /// The kind of the event.
   package let name: Name
-  /// An object in JSON, on one line.
+  /// A JSON object on one line.
   package let data: [UInt8]
-  /// Where to go on after it.
+  /// The token with which a stream continues after this event.
   package let token: String
 }
 
-/// What somebody observes of their own store and of the lists that they are on: a value that reads on from where it has
-/// come to, and is told by others when there is something to read.
+/// A person's stream of changes of their own store and their lists: a value that holds a position and reads on from
+/// there. The caller reads when it learns of changes.
 package struct Observer: Sendable {
-  /// What is told of all that changes.
+  /// Which changes are reported.
   package struct Filter: Sendable {
     /// Only this document; nil for any.
     package let id: DocumentID?
-    /// Only documents whose body has this `type`, or had it before they were deleted; nil for any.
+    /// Only documents whose body has this `type`, or had it before the deletion; nil for any.
     package let type: String?
     /// Only this list; nil for the own store and all lists.
     package let list: AccountID?
 
-    /// What is asked for.
+    /// Makes a filter.
     package init(id: DocumentID? = nil, type: String? = nil, list: AccountID? = nil) {
       (self.id, self.type, self.list) = (id, type, list)
     }
   }
 
-  /// Changes of a page at most.
+  /// The most changes in one page.
   static let pageChanges = 100
-  /// Bytes of bodies after which a page ends: 256 KiB.
+  /// A page ends once it has this many bytes of bodies: 256 KiB.
   static let pageBytes = 256 << 10
 
   let lists: ListService
-  /// Whose lists; nil for a guest, who is on none.
+  /// The account whose lists are observed; nil for a guest, who has none.
   let account: AccountID?
   /// The observer's own store.
   package let own: StoreName
   let filter: Filter
   var token: ObserverToken
-  /// What the observer is to its lists, as far as it was told.
+  /// The observer's roles on its lists, as last reported.
   private var roles: [AccountID: ListRole] = [:]
-  /// The last old tombstone that each store had forgotten when this stream read it last.
+  /// For each store, the sequence of the last old tombstone that it had forgotten at this stream's last read.
   private var forgotten: [StoreName: Int64] = [:]
 
   private init(
@@ -71,8 +71,8 @@ package struct Observer: Sendable {
     (self.filter, self.token) = (filter, token)
   }
 
-  /// An observer that begins with what changes from now on.
-  /// - Throws: `absent` where the one list that is asked for is absent, or the account is not on it.
+  /// Makes an observer that starts with future changes.
+  /// - Throws: `absent` when the filter's list does not exist or the account is not a member.
   package static func fromNow(
     _ lists: ListService, account: AccountID?, own: StoreName, _ filter: Filter
   ) async throws -> Observer {
@@ -86,15 +86,15 @@ package struct Observer: Sendable {
     return observer
   }
 
-  /// An observer that goes on after an event.
-  /// - Throws: as ``fromNow(_:account:own:_:)``.
+  /// Makes an observer that continues after an event.
+  /// - Throws: `absent`, as ``fromNow(_:account:own:_:)``.
   package static func going(
     on token: ObserverToken, _ lists: ListService, account: AccountID?, own: StoreName,
     _ filter: Filter
   ) async throws -> Observer {
     var observer = Observer(lists, account: account, own: own, filter, token)
     guard let list = filter.list else { return observer }
-    // The event may be one of a stream that had other lists.
+    // The token may come from a stream with other lists.
     observer.token.lists = token.lists.filter { $0.key == list }
     if observer.token.lists.isEmpty, try await observer.memberships().isEmpty {
       throw ServiceError.absent
@@ -102,7 +102,7 @@ package struct Observer: Sendable {
     return observer
   }
 
-  /// An observer that begins with the state: everything there is counts as changed.
+  /// Makes an observer that starts with the whole state: every document counts as changed.
   package static func fromStart(
     _ lists: ListService, account: AccountID?, own: StoreName, _ filter: Filter
   ) async throws -> Observer {
@@ -112,20 +112,20 @@ package struct Observer: Sendable {
     return observer
   }
 
-  /// Where the observer stands.
+  /// The token of the present position.
   package var text: String { token.text }
 
-  /// The stores to be told of.
+  /// The stores that are observed.
   package var stores: [StoreName] {
     let lists = token.lists.keys.map { StoreName.list($0) }
     return filter.list == nil ? [own] + lists : lists
   }
 
-  /// Whether nothing can come any more: the one list that is observed was left.
+  /// Whether nothing more can come, because the observer has left the only observed list.
   package var isOver: Bool { filter.list != nil && token.lists.isEmpty }
 
-  /// Looks at which lists the observer is on.
-  /// - Returns: what has changed about that; a list that was joined is told from its beginning.
+  /// Checks of which lists the observer is a member.
+  /// - Returns: the events about changed memberships. A list that was joined is reported from its beginning.
   package mutating func lookAtMemberships() async throws -> [ObserverEvent] {
     let present = try await memberships()
     var events: [ObserverEvent] = []
@@ -144,8 +144,8 @@ package struct Observer: Sendable {
     return events
   }
 
-  /// Reads on in one store.
-  /// - Returns: besides, whether there is nothing more for now.
+  /// Reads the next page of one store.
+  /// - Returns: the events, and whether there is nothing more for now.
   package mutating func read(
     _ store: StoreName
   ) async throws -> (events: [ObserverEvent], isComplete: Bool) {
@@ -173,7 +173,7 @@ package struct Observer: Sendable {
     return (events, page.isComplete)
   }
 
-  /// Where the observer stands in a store; nil for a list that it is on no longer.
+  /// The position in a store; nil for a list of which the observer is no longer a member.
   private func position(in store: StoreName) async throws -> ObserverToken.Position? {
     guard case .list(let list) = store else { return token.own }
     guard let account, try await lists.role(of: account, in: list) != nil else { return nil }
@@ -212,26 +212,26 @@ package struct Observer: Sendable {
   }
 }
 
-/// A page of one store's changes, of one state.
+/// A page of one store's changes, from one state.
 struct ObservedPage: Sendable {
-  /// One document that has changed.
+  /// One changed document.
   struct Change: Sendable {
     let sequence: Int64
     let document: Document
   }
 
-  /// Whether the state does not follow the position that was asked from.
+  /// Whether the state does not continue from the requested position.
   let isRewound: Bool
   let epoch: [UInt8]
-  /// The last old tombstone that the store has forgotten, 0 for none.
+  /// The sequence of the last old tombstone that the store has forgotten; 0 for none.
   let forgotten: Int64
   private(set) var changes: [Change] = []
-  /// The last change that was looked at.
+  /// The sequence of the last change that was read.
   private(set) var reached: Int64
   private(set) var isComplete = true
 
-  /// Reads what has changed after a position, as far as a filter lets it through.
-  /// - Parameter known: what the store had forgotten when the same stream read the page before; nil for the first.
+  /// Reads the changes after a position that pass a filter.
+  /// - Parameter known: ``forgotten`` of the stream's previous page; nil for the first.
   init(
     after position: ObserverToken.Position, knowing known: Int64?, _ filter: Observer.Filter,
     in view: any StoreView
@@ -260,7 +260,7 @@ struct ObservedPage: Sendable {
     isComplete = rows.count < Observer.pageChanges
   }
 
-  /// Whether a document is of a type, or was before it was deleted.
+  /// Whether a document has a type, or had it before its deletion.
   private static func has(
     _ type: String?, _ document: Document, in view: any StoreView
   ) throws -> Bool {
@@ -278,7 +278,8 @@ struct ObservedPage: Sendable {
 }
 
 extension ObservedPage.Change {
-  /// `{"list"?,"id","rev","deleted"?,"document"?}`. Stored bodies have no line break but between their values.
+  /// `{"list"?,"id","rev","deleted"?,"document"?}`. Line breaks of a stored body, which occur only between values,
+  /// become spaces.
   func event(in store: StoreName, _ token: String) -> ObserverEvent {
     var writer = JSONWriter(reserving: document.body.count + 256)
     writer.beginObject()

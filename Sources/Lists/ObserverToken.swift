@@ -2,34 +2,35 @@ import Accounts
 import Documents
 import Stores
 
-/// How far an observer has come in each store that it observes: what `Last-Event-ID` brings back.
+/// An observer's position in each store that it observes. A client sends it back as `Last-Event-ID`.
 ///
-/// At most ``maximumBytes`` long: base64url of a version, the position in the own store, and for each list its id and the
-/// position there. A position is three bytes of the store's epoch and the sequence number as LEB128.
+/// It is base64url of a version byte, the position in the own store, and for each list its id and the position
+/// there, at most ``maximumBytes`` long. A position is three bytes of the store's epoch, followed by the sequence
+/// number as LEB128.
 package struct ObserverToken: Sendable, Equatable {
   /// The longest token, in bytes.
   package static let maximumBytes = 8_192
   private static let version: UInt8 = 1
 
-  /// How far an observer has come in one store.
+  /// The position in one store.
   struct Position: Sendable, Equatable {
-    /// Three bytes of the store's epoch; zeros for a store that was absent.
+    /// Three bytes of the store's epoch; zeros for an absent store.
     let epoch: [UInt8]
-    /// The number of the last change that was told.
+    /// The sequence of the last change that was reported.
     var sequence: Int64
 
-    /// The position of a store that is absent.
+    /// The position in an absent store.
     static let absent = Position(epoch: [0, 0, 0], sequence: 0)
 
     init(epoch: [UInt8], sequence: Int64) { (self.epoch, self.sequence) = (epoch, sequence) }
 
-    /// The last change of a store.
+    /// The position after a store's last change.
     init(_ info: StoreInfo) {
       self.init(epoch: Self.epoch(of: info), sequence: info.lastSequence)
     }
 
-    /// Whether a store's state is not one that follows this position: a backup was brought back, or another store
-    /// has come in its place.
+    /// Whether a store's state does not continue from this position: a backup was restored, or another store has
+    /// replaced it.
     func isRewound(in info: StoreInfo) -> Bool {
       guard sequence > 0 else { return false }
       return epoch != Self.epoch(of: info) || sequence > info.lastSequence
@@ -42,9 +43,9 @@ package struct ObserverToken: Sendable, Equatable {
     }
   }
 
-  /// In the observer's own store.
+  /// The position in the observer's own store.
   var own: Position
-  /// In the lists that the observer is on.
+  /// The positions in the observer's lists.
   var lists: [AccountID: Position]
 
   init(own: Position, lists: [AccountID: Position] = [:]) {
@@ -71,7 +72,7 @@ package struct ObserverToken: Sendable, Equatable {
     }
   }
 
-  /// The token.
+  /// The token's text.
   package var text: String {
     var bytes = [Self.version]
     Self.append(own, to: &bytes)

@@ -1,8 +1,8 @@
 package import IPAddresses
 
-/// Which addresses a connection to an upstream may lead to. It is held against the address that each connection
-/// has really reached, before the first byte of a request: whatever a name server says, and however often it
-/// changes its mind (DNS rebinding), nothing is sent to an address that the rule does not allow.
+/// The addresses that connections to an upstream may use. The rule checks the address that each connection has
+/// really reached, before the first byte of a request. So nothing is sent to an address that is not permitted,
+/// whatever a name server returns and however often it changes its answer (DNS rebinding).
 package struct AddressRule: Sendable {
   private enum Kind: Sendable {
     case any
@@ -12,13 +12,13 @@ package struct AddressRule: Sendable {
 
   private let kind: Kind
 
-  /// The rule for an upstream.
+  /// Makes the rule for an upstream.
   ///
-  /// With networks: those and no other. Without: an upstream that is configured by its address, or as
-  /// `localhost` (RFC 6761 section 6.3), may be anywhere; one that has a name may not
-  /// lead to ``CIDRBlock/reserved`` ones: this machine, the link (where clouds keep their metadata,
-  /// 169.254.169.254), multicast.
-  /// - Parameter networks: what the operator allows; empty for no such list.
+  /// With networks, only these are permitted. Without networks, an upstream that is configured by its address or as
+  /// `localhost` (RFC 6761 section 6.3) may have any address. An upstream with any other name may not have a
+  /// ``CIDRBlock/reserved`` address, such as loopback, link-local (including the clouds' metadata service at
+  /// 169.254.169.254) and multicast addresses.
+  /// - Parameter networks: the networks that the operator permits; empty for no restriction to networks.
   package init(for origin: UpstreamOrigin, networks: [CIDRBlock]) {
     if !networks.isEmpty {
       kind = .within(networks)
@@ -27,17 +27,18 @@ package struct AddressRule: Sendable {
     }
   }
 
-  /// The rule for what may be in these networks alone.
+  /// Makes a rule that permits only these networks.
   package init(within networks: [CIDRBlock]) { kind = .within(networks) }
 
   private init(_ kind: Kind) { self.kind = kind }
 
-  /// The rule for a host that no operator has named: no reserved address, even where it goes by its
-  /// address.
+  /// The rule for a host that the operator has not configured: no reserved address, not even when the host is given
+  /// by its address.
   package static let elsewhere = AddressRule(.elsewhere)
 
-  /// Whether a connection may lead there. An address that is none of IPv4 or IPv6 is not allowed.
-  /// - Parameter address: as text; nil where there is none.
+  /// Whether a connection to an address is permitted. Only a rule that permits any address permits one that is
+  /// neither IPv4 nor IPv6.
+  /// - Parameter address: the address as text; nil when there is none.
   func allows(_ address: String?) -> Bool {
     if case .any = kind { return true }
     guard let address = address.flatMap(IPAddress.init) else { return false }
@@ -59,7 +60,7 @@ package struct AddressRule: Sendable {
   }
 }
 
-/// A connection that led to an address that its upstream's rule does not allow.
+/// A connection to an address that its upstream's rule does not permit.
 struct AddressRefusal: Error {
   /// The address, for the operator.
   let address: String

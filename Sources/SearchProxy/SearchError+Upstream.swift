@@ -5,8 +5,7 @@ import NIOHTTP1
 import NIOPosix
 
 extension SearchError {
-  /// The meaning of what a client throws before the head of an answer is there: mostly that nobody
-  /// answers.
+  /// Converts an HTTP client's error from before the head of an answer. It usually means that nobody answers.
   static func beforeHead(_ error: any Error) -> SearchError {
     if isTimeout(error) {
       return .timeout(describe(error), mayRetry: isConnectTimeout(error))
@@ -18,14 +17,13 @@ extension SearchError {
     return .unavailable(describe(error), mayRetry: isConnectFailure(error))
   }
 
-  /// The meaning of what a client throws while it reads content: somebody answered, but not to the
-  /// end.
+  /// Converts an HTTP client's error from reading the content. It means that the upstream answered, but not
+  /// completely.
   static func afterHead(_ error: any Error) -> SearchError {
     isTimeout(error) ? .timeout(describe(error)) : .badAnswer(describe(error))
   }
 
-  /// A connection that was not made, or that the other side had closed while it was idle: nobody has begun
-  /// to answer.
+  /// Whether no connection was made, or the other side had closed an idle one: nobody has begun to answer.
   private static func isConnectFailure(_ error: any Error) -> Bool {
     error is NIOConnectionError || error as? HTTPClientError == .remoteConnectionClosed
   }
@@ -44,21 +42,21 @@ extension SearchError {
     ].contains(error)
   }
 
-  /// Bounded, because some errors quote what a server sent.
+  /// The text is limited because some errors quote what a server sent.
   private static func describe(_ error: any Error) -> String {
     String(String(describing: error).unicodeScalars.prefix(200).map(Character.init))
   }
 }
 
-/// The metadata of this module's log lines. None may hold what a person asked for.
+/// The metadata keys of this module's log lines. None may contain what a person searched for.
 enum UpstreamLogKey: String {
   /// The upstream's configured name.
   case upstream
   /// The code of a ``SearchError``.
   case code
-  /// What the operator needs to know: words of this module or of the HTTP client.
+  /// Details for the operator, from this module or the HTTP client.
   case detail
-  /// What a circuit breaker changed to.
+  /// The new state of a circuit breaker.
   case state
   /// A count of rows.
   case rows

@@ -1,22 +1,21 @@
 import Documents
 import Hotels
 
-/// One text of a query as a travel-sample upstream takes it: a segment of the path.
+/// One text of a query in the form that a travel-sample upstream takes: a segment of the path.
 ///
-/// The upstream reads a text as a phrase: it cuts it into words at white space and punctuation, so
-/// those two mean the same to it. That gives a way out wherever punctuation has a meaning in a
-/// path.
+/// The upstream treats a text as a phrase. It splits it into words at white space and punctuation, which are
+/// therefore equivalent. So punctuation with a meaning in a path can be replaced by white space.
 enum SearchTerm: Sendable, Equatable {
-  /// Anything will do: the segment `*`.
+  /// Any text matches: the segment `*`.
   case any
-  /// No hotel can match, and the text must not be sent: `.` and `..` would walk the path on servers
-  /// that resolve them even when encoded, `*` would mean anything. None of them has a word in it.
+  /// No hotel can match, and the text must not be sent. Some servers resolve `.` and `..` in a path even when they
+  /// are encoded, and `*` would match everything. None of them contains a word.
   case nothing
-  /// The text as a segment; and a second spelling for upstreams that answer 404 to the first,
-  /// because they resolve `%2F` before they look for a route (WSGI servers, so Flask, do).
+  /// The text as a segment, and a second spelling for upstreams that answer 404 to the first because they decode
+  /// `%2F` before they look for a route (WSGI servers such as Flask's do).
   case segment(String, otherwise: String?)
 
-  /// What to send for a text; nil for any.
+  /// Converts a text; nil matches anything.
   init(_ text: String?) {
     guard let text else {
       self = .any
@@ -46,12 +45,12 @@ enum SearchTerm: Sendable, Equatable {
     }
   }
 
-  /// The segment to send when the first is not found; nil if there is no other spelling.
+  /// The segment to send when the first is not found; nil if there is no second spelling.
   var second: String? {
     if case .segment(_, let otherwise) = self { otherwise } else { nil }
   }
 
-  /// Whether a text is empty, `.`, `..` or `*`, white space aside: some servers trim a segment.
+  /// Whether a text is empty, `.`, `..` or `*`, ignoring white space, because some servers trim a segment.
   private static func meansSomethingInAPath(_ text: Substring.UTF8View) -> Bool {
     let core = text.filter { $0 > 0x20 }
     return core.isEmpty || core == Array(".".utf8) || core == Array("..".utf8)
@@ -64,21 +63,20 @@ enum SearchTerm: Sendable, Equatable {
 }
 
 extension SearchError {
-  /// An upstream that can't be reached, or says that it can't answer.
-  /// - Parameter mayRetry: whether a second attempt may find it there: it was not reached at all, or a
-  ///   gateway spoke for it.
+  /// An upstream that can't be reached, or says that it can't answer now.
+  /// - Parameter mayRetry: whether a second attempt may succeed: no connection was made, or a gateway answered.
   static func unavailable(_ detail: String, mayRetry: Bool = false) -> SearchError {
     SearchError(
       .unavailable, "Hotel search can't be reached right now.", detail: detail, mayRetry: mayRetry)
   }
 
-  /// An upstream that takes too long.
+  /// An upstream that does not answer in time.
   static func timeout(_ detail: String, mayRetry: Bool = false) -> SearchError {
     SearchError(
       .timeout, "Hotel search did not answer in time.", detail: detail, mayRetry: mayRetry)
   }
 
-  /// An upstream whose answer makes no sense.
+  /// An upstream whose answer can't be used.
   static func badAnswer(_ detail: String) -> SearchError {
     SearchError(.badAnswer, "Hotel search gave an answer that can't be used.", detail: detail)
   }

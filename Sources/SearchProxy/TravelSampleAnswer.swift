@@ -1,17 +1,17 @@
 import Hotels
 import JSON
 
-/// The content of a travel-sample answer: `{"data":[…]}`, in the second generation with a
-/// `context`, which says what was done for people to read and so counts for nothing here.
+/// The content of a travel-sample answer: `{"data":[…]}`. In the second generation it also has a `context`, which
+/// describes the query for people and is not used here.
 struct TravelSampleAnswer: Sendable {
   /// The hotels, in the order of the rows, each id once.
   let hotels: [Hotel]
-  /// Rows that no hotel could be made of.
+  /// Rows that are not valid hotels.
   let skippedRows: Int
 
-  /// Reads an answer's content. `data` that is null or absent means no rows; but an answer that
-  /// names an error, has nothing of a search in it, or has rows and not one hotel is no answer.
-  /// - Throws: ``SearchError`` with code `badAnswer`.
+  /// Reads an answer's content. `data` that is null or absent means no rows.
+  /// - Throws: ``SearchError`` with code `badAnswer` for an answer that reports an error, has no part of a search
+  ///   answer, or has rows but not one valid hotel.
   init(_ bytes: [UInt8], limits: JSONLimits) throws(SearchError) {
     let root: JSONNode
     do {
@@ -50,12 +50,12 @@ struct TravelSampleAnswer: Sendable {
     self.init(hotels: hotels, skippedRows: skipped)
   }
 
-  /// Why an object without rows is no answer to a search; nil if it is one.
+  /// Why an object without rows is not an answer to a search; nil if it is one.
   private static func fault(of root: JSONNode) -> String? {
     for name in ["error", "errors", "failure", "exception"] {
       if let value = root[name], !value.isNull { return "the answer is an error" }
     }
-    // `{}` is what is left of null rows where a serializer drops nulls.
+    // Some serialisers drop nulls, so null rows become `{}`.
     guard root.count == 0 || root["data"] != nil || root["context"] != nil else {
       return "the answer has neither data nor context"
     }
@@ -63,13 +63,12 @@ struct TravelSampleAnswer: Sendable {
   }
 }
 
-/// A row of a travel-sample answer, as this service keeps it.
+/// Converts the rows of a travel-sample answer.
 enum TravelSampleRow {
-  /// The hotel that a row describes: its fields as they came, but those that are null or `"None"`
-  /// (what Python's `str` makes of a missing value) left out, and its `id` as a string in its one
-  /// spelling.
+  /// The hotel of a row. Its fields are kept, except those that are null or `"None"` (Python's `str` of a missing
+  /// value). Its `id` becomes a string in the canonical spelling.
   ///
-  /// Nil for a row that is no object, says nothing, or has an id that names no document.
+  /// Nil for a row that is not an object, has no usable fields, or has an id that can't be a document's id.
   static func hotel(_ row: JSONNode) -> Hotel? {
     guard row.kind == .object else { return nil }
     var bytes = [UInt8(ascii: "{")]
@@ -81,8 +80,7 @@ enum TravelSampleRow {
     }
     guard bytes.count > 1 else { return nil }
     bytes.append(UInt8(ascii: "}"))
-    // What is left of a parsed object parses again; what is too large for a document is refused
-    // here.
+    // The remaining object is valid JSON. Parsing fails only when it is too large for a document.
     guard let tidy = try? ParsedJSON(bytes, limits: .document) else { return nil }
     return try? Hotel(tidy.root, from: .upstream)
   }

@@ -3,15 +3,14 @@ import JSON
 package import Logging
 import Synchronization
 
-/// The travel-sample back end as an upstream: both generations, and what its ports to other
-/// languages made of them.
+/// The travel-sample back end as an upstream: both generations, and the ports to other languages.
 ///
-/// It understands a text as a phrase whatever ``HotelQuery/matching`` says, knows no look-up by id
-/// (see ``CachedSearch``), and answers 100 rows at most, of which a page is cut here.
+/// It treats a text as a phrase, whatever ``HotelQuery/matching`` says, and can't look up by id (see
+/// ``CachedSearch``). It returns at most 100 rows; pages are cut from them here.
 package final class TravelSampleUpstream: RemoteUpstream {
   /// Sends the requests.
   let client: UpstreamClient
-  /// Where the upstream lives.
+  /// The upstream's base URL.
   let baseURL: UpstreamURL
   /// Counts the calls.
   let meter: UpstreamMeter
@@ -21,14 +20,14 @@ package final class TravelSampleUpstream: RemoteUpstream {
   private let remembered = Mutex<TravelSampleGeneration?>(nil)
   private let readiness: Readiness
 
-  /// An upstream.
+  /// Makes an upstream.
   /// - Parameters:
   ///   - client: sends the requests; the caller shuts it down.
-  ///   - baseURL: where the upstream lives.
-  ///   - generation: which of the two it is.
-  ///   - name: what metrics and logs call it.
-  ///   - logger: takes a line for each search that failed.
-  ///   - now: the clock that lets the last word on readiness grow old.
+  ///   - baseURL: the upstream's base URL.
+  ///   - generation: the upstream's generation.
+  ///   - name: its name in metrics and logs.
+  ///   - logger: gets a line for each failed search.
+  ///   - now: the clock for the age of the cached readiness result.
   package init(
     client: UpstreamClient, baseURL: UpstreamURL,
     generation: TravelSampleGeneration.Setting = .automatic, name: String = "travel-sample",
@@ -66,27 +65,28 @@ package final class TravelSampleUpstream: RemoteUpstream {
     }
   }
 
-  /// A text without any word that the path could carry (`.`, `..`, `*`) matches no hotel, so nothing is sent.
+  /// An empty page for a text that has no word which a path can contain (`.`, `..`, `*`). Such a text matches no
+  /// hotel, so nothing is sent.
   package func answerWithoutAsking(_ query: HotelQuery) -> HotelPage? {
     let isNothing = [query.description, query.location].contains { SearchTerm($0) == .nothing }
     return isNothing ? HotelPage(hotels: [], next: nil) : nil
   }
 
-  /// It can't be asked by id.
+  /// False: this upstream can't look up by id.
   package var looksUpIDs: Bool { false }
 
-  /// Nil: this upstream can't be asked by id.
+  /// Nil: this upstream can't look up by id.
   package func hotel(_ id: HotelID) async throws(SearchError) -> Hotel? {
     nil
   }
 
-  /// Whether the upstream answers HTTP at all, within ``UpstreamTimeouts/firstByte``; a status of
-  /// overload or of a gateway without its server is a no. The word stands for 5 seconds.
+  /// Whether the upstream answers HTTP at all, within ``UpstreamTimeouts/firstByte``. A status that means overload
+  /// or a gateway without its server counts as not ready. The result is cached for 5 seconds.
   package func checkReady() async throws(SearchError) {
     try await readiness.check()
   }
 
-  /// Asks one generation after the other until one has such a path.
+  /// Asks one generation after the other until one knows the path.
   private func ask(
     _ description: SearchTerm, _ location: SearchTerm
   ) async throws(SearchError) -> TravelSampleAnswer {
@@ -101,8 +101,7 @@ package final class TravelSampleUpstream: RemoteUpstream {
     throw .badAnswer("not found")
   }
 
-  /// The paths of a search, the second for upstreams that resolve `%2F` before they look for a
-  /// route.
+  /// The paths of a search. The second one is for upstreams that decode `%2F` before they look for a route.
   private static func paths(
     _ description: SearchTerm, _ location: SearchTerm, _ generation: TravelSampleGeneration
   ) -> [String] {
@@ -146,8 +145,8 @@ package final class TravelSampleUpstream: RemoteUpstream {
 }
 
 extension TravelSampleUpstream {
-  /// Sends one search and reads its rows; nil when the upstream has no such path (404). One
-  /// redirect on the same origin is followed, as Flask sends for a missing slash.
+  /// Sends one search and reads its rows; nil when the upstream does not know the path (404). Follows one redirect
+  /// on the same origin, which Flask sends for a missing slash at the end.
   func answer(to path: String) async throws(SearchError) -> TravelSampleAnswer? {
     var answer = try await client.get(baseURL.url(of: path))
     if answer.isRedirect {
@@ -168,8 +167,8 @@ extension TravelSampleUpstream {
       answer.body, limits: JSONLimits(maximumBytes: client.maximumAnswerBytes))
   }
 
-  /// One cheap request: the second generation answers it without a search, the first says 404, and
-  /// either means that somebody is there.
+  /// Sends one cheap request. The second generation answers it without a search, the first with 404. Both show that
+  /// the upstream is running.
   static func probe(
     _ client: UpstreamClient, _ baseURL: UpstreamURL, setting: TravelSampleGeneration.Setting
   ) async -> SearchError? {
@@ -187,18 +186,16 @@ extension TravelSampleUpstream {
   }
 }
 
-/// The two generations of the travel-sample back end, which differ in path and rows.
+/// The two generations of the travel-sample back end. They differ in the path and in the rows.
 package enum TravelSampleGeneration: String, Sendable, CaseIterable {
-  /// `/api/hotel/{description}/{location}/`: rows with an `id` and one field for each part of the
-  /// address.
+  /// `/api/hotel/{description}/{location}/`: rows with an `id` and one field for each part of the address.
   case v1
-  /// `/api/hotels/{description}/{location}/`: rows with name, description and one joined address,
-  /// no `id`.
+  /// `/api/hotels/{description}/{location}/`: rows with name, description and one joined address, without an `id`.
   case v2
 
-  /// Which generation an upstream is of, as far as the configuration says.
+  /// The configured generation of an upstream.
   package enum Setting: String, Sendable, CaseIterable {
-    /// Found out by asking: ``TravelSampleGeneration/v2`` first, the other when that is not found.
+    /// Detected by requests: ``TravelSampleGeneration/v2`` first, then the other one if the path is not found.
     case automatic
     /// ``TravelSampleGeneration/v1`` only.
     case v1
@@ -223,8 +220,9 @@ package enum TravelSampleGeneration: String, Sendable, CaseIterable {
     }
   }
 
-  /// The path of a search. The slash at the end spares Flask its redirect.
-  /// - Parameters: segments, encoded.
+  /// The path of a search. The slash at the end avoids a redirect by Flask.
+  /// - Parameter description: an encoded path segment.
+  /// - Parameter location: an encoded path segment.
   func path(description: String, location: String) -> String {
     "\(path)\(description)/\(location)/"
   }

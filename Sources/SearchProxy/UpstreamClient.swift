@@ -4,35 +4,33 @@ import NIOCore
 import NIOHTTP1
 import NIOSSL
 
-/// The one HTTP client for upstreams, with what makes it safe to point at a stranger: it follows no
-/// redirect, keeps no cookie, sends none of a person's headers, and bounds the time and the size of
-/// every answer.
+/// The HTTP client for upstreams, with protection against untrusted servers: it follows no redirect, stores no
+/// cookie, sends no header of a person, and limits the time and the size of every answer.
 ///
-/// It owns its connections: shut it down when the service stops. Each upstream has its own, because the
-/// addresses that it may lead to are the upstream's.
+/// It owns its connections; shut it down when the service stops. Each upstream has its own client, because the
+/// permitted addresses differ between upstreams.
 package struct UpstreamClient: Sendable {
-  /// The longest answer, in bytes: 2 MiB, some twenty times a full page of
-  /// hotels.
+  /// The largest answer, in bytes: 2 MiB, about twenty times a full page of hotels.
   package static let defaultMaximumAnswerBytes = 2 * 1024 * 1024
-  /// Connections to one upstream at once; further requests wait, within their deadline.
+  /// The most connections to one upstream. Further requests wait within their deadline.
   package static let maximumConnections = 64
-  /// How long an unused connection is kept, in seconds: less than the 75 s to 5 min of common
-  /// servers, so that a request seldom meets a connection that is being closed.
+  /// How long an unused connection is kept, in seconds. Common servers close one after 75 s to 5 min, so a request
+  /// seldom meets a connection that is being closed.
   package static let idleSeconds: Int64 = 15
-  /// What the client calls itself (RFC 9110 section 10.1.5).
+  /// The client's `User-Agent` (RFC 9110 section 10.1.5).
   package static let userAgent = "hotel-bookmarks"
 
-  /// How long an upstream may take.
+  /// The time limits for an upstream.
   package let timeouts: UpstreamTimeouts
-  /// The longest answer, in bytes.
+  /// The largest answer, in bytes.
   package let maximumAnswerBytes: Int
-  /// The connections.
+  /// The HTTP client with its connections.
   let http: HTTPClient
 
-  /// A client with its own connections.
-  /// - Parameter addresses: where connections may lead; nil for anywhere.
-  /// - Parameter trust: whose certificates it may show.
-  /// - Parameter upstream: what metrics call the upstream.
+  /// Makes a client with its own connections.
+  /// - Parameter addresses: the permitted addresses; nil for any.
+  /// - Parameter trust: the accepted certificate authorities.
+  /// - Parameter upstream: the upstream's name in metrics.
   package init(
     timeouts: UpstreamTimeouts = UpstreamTimeouts(),
     maximumAnswerBytes: Int = UpstreamClient.defaultMaximumAnswerBytes,
@@ -46,25 +44,24 @@ package struct UpstreamClient: Sendable {
       // The default follows redirects to any host; see ``UpstreamOrigin``.
       redirectConfiguration: .disallow,
       timeout: .init(connect: TimeAmount(timeouts.connect)),
-      // A few kilobytes of gzip can be gigabytes; an upstream is near, so nothing is asked
-      // compressed.
+      // A few kilobytes of gzip can expand to gigabytes. Upstreams are near, so no compression is requested.
       decompression: .disabled)
     configuration.httpVersion = .http1Only
     configuration.connectionPool = .init(
       idleTimeout: .seconds(Self.idleSeconds),
       concurrentHTTP1ConnectionsPerHostSoftLimit: Self.maximumConnections)
-    // A refused connection is news at once; trying again is for those who keep a budget for it.
+    // A refused connection is reported at once. The callers have a budget for second attempts.
     configuration.connectionPool.retryConnectionEstablishment = false
     if let addresses {
-      // The client calls this for each connection once it stands, and sends nothing before it is done.
+      // The HTTP client calls this for each new connection and sends nothing before it has completed.
       let meter = UpstreamMeter(upstream: upstream)
       configuration.http1_1ConnectionDebugInitializer = { channel in
         guard !addresses.allows(channel.remoteAddress?.ipAddress) else {
           return channel.eventLoop.makeSucceededVoidFuture()
         }
         meter.countBlocked()
-        // The client forgets a connection that fails here, but does not close it; closing it before the client
-        // has forgotten it would be the news of a connection that it does not know.
+        // When this fails, the HTTP client forgets the connection but does not close it. Closing it before the
+        // client has forgotten it would report a connection that the client does not know.
         channel.eventLoop.execute { channel.close(promise: nil) }
         return channel.eventLoop.makeFailedFuture(
           AddressRefusal(address: channel.remoteAddress?.ipAddress ?? "of another kind"))
@@ -73,21 +70,21 @@ package struct UpstreamClient: Sendable {
     http = HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
   }
 
-  /// Closes all connections; requests that run fail. Nothing may be asked afterwards.
+  /// Closes all connections. Running requests fail. The client can't be used afterwards.
   package func shutdown() async {
-    // It throws only when the client is shut down already, which is what is wanted.
+    // It throws only when the client is shut down already.
     try? await http.shutdown()
   }
 }
 
 extension UpstreamClient {
-  /// Gets one JSON document with a client of its own, which is not used again: for what is asked for every few
-  /// minutes at most.
-  /// - Parameter url: checked by ``UpstreamURL``, perhaps with a query.
-  /// - Parameter addresses: where the connection may lead.
-  /// - Parameter timeouts: how long it may take, to the last byte.
-  /// - Parameter name: what metrics call the place.
-  /// - Throws: ``SearchError``; `badAnswer` for any answer but 200 with JSON, a redirect too.
+  /// Fetches one JSON document with a client of its own, which is not reused. For documents that are needed every
+  /// few minutes at most.
+  /// - Parameter url: a URL that ``UpstreamURL`` has checked, perhaps with a query.
+  /// - Parameter addresses: the permitted addresses.
+  /// - Parameter timeouts: the time limits, to the last byte.
+  /// - Parameter name: the server's name in metrics.
+  /// - Throws: ``SearchError``; `badAnswer` for any answer but 200 with JSON, also for a redirect.
   package static func document(
     at url: String, addresses: AddressRule, timeouts: UpstreamTimeouts, maximumBytes: Int,
     name: String
@@ -115,9 +112,9 @@ extension UpstreamClient {
 }
 
 extension UpstreamClient {
-  /// Asks for a URL and reads the answer, whatever its status; redirects are answers too.
-  /// - Throws: ``SearchError``; `unavailable` when nobody answers, `timeout`, `badAnswer` for one
-  ///   that is no HTTP, breaks off or is too large.
+  /// Requests a URL and reads the answer, whatever its status. A redirect is an answer too.
+  /// - Throws: ``SearchError``: `unavailable` when nobody answers; `timeout`; `badAnswer` for an answer that is not
+  ///   HTTP, is incomplete or too large.
   func get(_ url: String) async throws(SearchError) -> UpstreamAnswer {
     try await answer(to: Self.request(url))
   }
@@ -135,13 +132,13 @@ extension UpstreamClient {
     return try await answer(to: request)
   }
 
-  /// Asks for a URL and gives the status; the content is not read.
+  /// Requests a URL and returns the status. The content is not read.
   /// - Throws: as ``get(_:)``.
   func status(of url: String) async throws(SearchError) -> Int {
     Int(try await head(of: Self.request(url)).status.code)
   }
 
-  /// A request that carries nothing of the person who searches.
+  /// A request without any data of the person who searches.
   private static func request(_ url: String) -> HTTPClientRequest {
     var request = HTTPClientRequest(url: url)
     request.headers = [
@@ -158,8 +155,7 @@ extension UpstreamClient {
       mediaType: response.headers.first(name: "content-type").map(Self.mediaType),
       location: response.headers.first(name: "location"),
       namesRetryTime: response.headers.contains(name: "retry-after"),
-      // Content that nobody reads makes the client close the connection: an error page of any
-      // length costs no memory.
+      // Unread content makes the HTTP client close the connection, so an error page of any length needs no memory.
       body: (200..<300).contains(status) ? try await content(of: response) : [])
   }
 
@@ -206,19 +202,18 @@ extension UpstreamClient {
   }
 }
 
-/// How long an upstream may take; each counts from the start of what it bounds.
+/// The time limits for an upstream. Each starts with the step that it limits.
 package struct UpstreamTimeouts: Sendable, Hashable {
-  /// Making a connection, name look-up and TLS included: 300 ms, a few round trips across a
-  /// continent.
+  /// Making a connection, including name look-up and TLS: 300 ms, a few round trips across a continent.
   package var connect: Duration
-  /// From the start of a request, ``connect`` included, to the head of its answer: 800 ms, so that
-  /// a second request still fits under ``total``.
+  /// From the start of a request, including ``connect``, to the head of its answer: 800 ms, so that a second
+  /// request fits into ``total``.
   package var firstByte: Duration
-  /// A whole search, redirects and second attempts included, to the last byte: 2 s, about as long
-  /// as a person waits for a list; also what ends an answer that only drips.
+  /// A whole search, including redirects and second attempts, to the last byte: 2 s, about as long as a person
+  /// waits for a list. It also ends an answer that arrives very slowly.
   package var total: Duration
 
-  /// Timeouts.
+  /// Makes time limits.
   package init(
     connect: Duration = .milliseconds(300), firstByte: Duration = .milliseconds(800),
     total: Duration = .seconds(2)
@@ -229,17 +224,17 @@ package struct UpstreamTimeouts: Sendable, Hashable {
   }
 }
 
-/// Whose certificates upstreams over TLS may show: those of the authorities that the system trusts, and those of an
-/// operator's own. What a certificate has to be besides is the same for both.
+/// The certificate authorities for upstreams over TLS: those that the system trusts, and optionally the operator's
+/// own. All other checks of a certificate are the same for both.
 package struct UpstreamTrust: Sendable {
-  /// How a connection begins.
+  /// The TLS configuration of new connections.
   let configuration: TLSConfiguration
 
-  /// The system's authorities alone.
+  /// The system's authorities only.
   package init() { configuration = .makeClientConfiguration() }
 
-  /// And the authorities of a PEM file.
-  /// - Throws: what TLS says about a file that can't be read or holds no certificate.
+  /// The system's authorities and those of a PEM file.
+  /// - Throws: the TLS library's error for a file that can't be read or contains no certificate.
   package init(file: String) throws {
     let certificates = try NIOSSLCertificate.fromPEMFile(file)
     guard !certificates.isEmpty else { throw NIOSSLError.failedToLoadCertificate }
@@ -249,40 +244,38 @@ package struct UpstreamTrust: Sendable {
   }
 }
 
-/// What an upstream answered, read whole and within its bounds.
+/// An upstream's answer, completely read and within the limits.
 struct UpstreamAnswer: Sendable {
   /// The status code.
   let status: Int
-  /// The media type of `Content-Type` in lower case, without parameters; nil if the header is
-  /// absent.
+  /// The media type of `Content-Type` in lower case, without parameters; nil when the header is absent.
   let mediaType: String?
-  /// Where a redirect points; nil if the header is absent.
+  /// The target of a redirect; nil when the header is absent.
   let location: String?
   /// Whether the answer has `Retry-After`.
   var namesRetryTime = false
-  /// The content of a 2xx answer; empty for any other status, whose content nobody
-  /// needs.
+  /// The content of a 2xx answer; empty for any other status.
   let body: [UInt8]
 
-  /// Whether the content claims to be JSON, or claims nothing: `application/json` or `+json`
-  /// (RFC 6839 section 3.1).
+  /// Whether the content may be JSON: its type is `application/json` or `+json` (RFC 6839 section 3.1), or it has
+  /// none.
   var mayBeJSON: Bool {
     guard let mediaType else { return true }
     return mediaType.utf8.elementsEqual("application/json".utf8)
       || mediaType.utf8.suffix(5).elementsEqual("+json".utf8)
   }
 
-  /// Whether the upstream says that it can't answer now: overload, or a gateway without its server.
+  /// Whether the status means that the upstream can't answer now: overload, or a gateway without its server.
   var meansUnavailable: Bool {
     [429, 502, 503, 504].contains(status)
   }
 
-  /// Whether a second attempt makes sense: a gateway spoke (502, 503, 504) and did not say when to come back.
+  /// Whether a second attempt makes sense: a gateway answered (502, 503, 504) without a `Retry-After`.
   var mayBeAskedAgain: Bool {
     [502, 503, 504].contains(status) && !namesRetryTime
   }
 
-  /// Whether this redirect keeps a GET as it is or makes one (RFC 9110 section 15.4).
+  /// Whether the status is a redirect after which a GET request is sent (RFC 9110 section 15.4).
   var isRedirect: Bool {
     [301, 302, 307, 308].contains(status)
   }

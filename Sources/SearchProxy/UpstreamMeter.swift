@@ -3,20 +3,20 @@ import Metrics
 
 /// Counts and times the calls to one upstream.
 ///
-/// - `upstream_calls_total`, by `upstream` and `outcome`: searches that went out, each once however
-///   many requests it took.
+/// - `upstream_calls_total`, by `upstream` and `outcome`: searches that were sent. Each counts once, however many
+///   requests it took.
 /// - `upstream_call_duration_seconds`, by `upstream`: how long such a search took, failures included.
-/// - `ssrf_blocked_total`, by `upstream`: redirects that would have left the upstream's origin, and connections
-///   that led to an address which is not allowed.
-/// - `upstream_rows_skipped_total`, by `upstream`: rows of answers that no hotel could be made of.
+/// - `ssrf_blocked_total`, by `upstream`: redirects away from the upstream's origin, and connections to an address
+///   that is not permitted.
+/// - `upstream_rows_skipped_total`, by `upstream`: rows of answers that are not valid hotels.
 struct UpstreamMeter: Sendable {
-  /// How a call ended.
+  /// The outcome of a call.
   enum Outcome: String, CaseIterable {
     case ok, unavailable, timeout, cancelled
     case badAnswer = "bad_answer"
 
-    /// The outcome that an error of a call means, to be asked in the call's own task: a call that a limit has
-    /// cancelled took too long, any other that is cancelled was left by its caller.
+    /// The outcome of a call that threw an error. It must be called in the call's own task: a call that a time
+    /// limit has cancelled counts as `timeout`, any other cancelled call as `cancelled`.
     init(_ error: SearchError) {
       guard !Task.isCancelled else {
         self = Deadline.hasPassed ? .timeout : .cancelled
@@ -35,7 +35,7 @@ struct UpstreamMeter: Sendable {
   private let blocked: Counter
   private let skipped: Counter
 
-  /// A meter for the upstream of that name.
+  /// Makes a meter for the upstream with this name.
   init(upstream name: String) {
     let upstream = ("upstream", name)
     calls = Dictionary(
@@ -48,7 +48,7 @@ struct UpstreamMeter: Sendable {
     skipped = Counter(label: "upstream_rows_skipped_total", dimensions: [upstream])
   }
 
-  /// Counts a call that is over.
+  /// Counts a finished call.
   func count(_ outcome: Outcome, started: ContinuousClock.Instant) {
     calls[outcome]?.increment()
     let (seconds, attoseconds) = (ContinuousClock.now - started).components
@@ -56,12 +56,12 @@ struct UpstreamMeter: Sendable {
   }
 
   /// Counts a redirect that was not followed because it leaves the origin, or a connection that was not used
-  /// because of where it led.
+  /// because of its address.
   func countBlocked() {
     blocked.increment()
   }
 
-  /// Counts rows that were passed over.
+  /// Counts rows that were skipped.
   func countSkipped(rows: Int) {
     if rows > 0 { skipped.increment(by: rows) }
   }

@@ -1,19 +1,17 @@
 import Documents
 
-/// Where an upstream lives: a checked `http` or `https` URL (RFC 3986) with a host, perhaps a port
-/// and a path that goes before the upstream's own paths. Only the configuration makes one, never a
-/// request.
+/// The base URL of an upstream: a validated `http` or `https` URL (RFC 3986) with a host, and optionally a port and
+/// a path before the upstream's own paths. Only the configuration sets one, never a request.
 package struct UpstreamURL: Sendable, Hashable, CustomStringConvertible {
-  /// Scheme, host and port: what a redirect may not leave.
+  /// Scheme, host and port. A redirect must not leave them.
   package let origin: UpstreamOrigin
-  /// The path before the upstream's own, such as `/travel`; empty, or with a slash first and none
-  /// last.
+  /// The path before the upstream's own paths, for example `/travel`. It is empty, or starts with a slash and does
+  /// not end with one.
   package let prefix: String
 
-  /// Reads `http://host[:port][/path]`; a slash at the end does not count.
-  /// - Throws: ``UpstreamURLError`` for another scheme, no host, user information, a query, a
-  ///   fragment, and a path with a dot segment, an empty segment, or a character that would have to
-  ///   be percent-encoded or is.
+  /// Reads `http://host[:port][/path]`. A slash at the end is ignored.
+  /// - Throws: ``UpstreamURLError`` for another scheme, a missing host, user information, a query, a fragment, and
+  ///   a path with a dot segment, an empty segment, or a character that is or must be percent-encoded.
   package init(_ text: String) throws(UpstreamURLError) {
     let (origin, rest) = try UpstreamOrigin.split(text)
     var prefix = rest
@@ -30,7 +28,7 @@ package struct UpstreamURL: Sendable, Hashable, CustomStringConvertible {
   }
 
   /// The URL of one of the upstream's own paths.
-  /// - Parameter path: starts with a slash and is encoded already.
+  /// - Parameter path: starts with a slash and is already encoded.
   package func url(of path: String) -> String {
     origin.description + prefix + path
   }
@@ -42,22 +40,21 @@ package struct UpstreamURL: Sendable, Hashable, CustomStringConvertible {
     segment.elementsEqual(".".utf8) || segment.elementsEqual("..".utf8)
   }
 
-  /// `pchar` of RFC 3986 section 3.3 without percent-encoding, which servers resolve in different
-  /// ways.
+  /// `pchar` of RFC 3986 section 3.3 without percent-encoding, which servers decode differently.
   private static func mayStandInPath(_ byte: UInt8) -> Bool {
     PathSegment.isUnreserved(byte) || "!$&'()*+,;=:@".utf8.contains(byte)
   }
 }
 
-/// Why a text can't be an upstream's URL. For the operator who configures it.
+/// Why a text is not a valid URL of an upstream. For the operator who configures it.
 package struct UpstreamURLError: Error, Sendable, Equatable, CustomDebugStringConvertible {
-  /// What is wrong; closed.
+  /// What is wrong; a closed set.
   package enum Code: String, Sendable, CaseIterable {
     /// Neither `http://` nor `https://`.
     case badScheme
-    /// A user name or password: credentials have a setting of their own.
+    /// A user name or password. Credentials have a setting of their own.
     case hasUserInformation
-    /// No host, or one with characters that no host has.
+    /// No host, or one with characters that no host may have.
     case badHost
     /// A port outside 1 to 65535.
     case badPort
@@ -71,12 +68,12 @@ package struct UpstreamURLError: Error, Sendable, Equatable, CustomDebugStringCo
   /// What is wrong.
   package let code: Code
 
-  /// An error.
+  /// Makes an error.
   package init(_ code: Code) {
     self.code = code
   }
 
-  /// A sentence for the operator; it never repeats the URL, which might hold a password.
+  /// A sentence for the operator. It never repeats the URL, which may contain a password.
   package var reason: String {
     switch code {
     case .badScheme: "An upstream's URL must start with http:// or https://"
@@ -92,9 +89,9 @@ package struct UpstreamURLError: Error, Sendable, Equatable, CustomDebugStringCo
   package var debugDescription: String { "UpstreamURLError(\(code.rawValue): \(reason))" }
 }
 
-/// Scheme, host and port of a URL (RFC 6454): what requests to an upstream never leave.
+/// Scheme, host and port of a URL (RFC 6454). Requests to an upstream never leave its origin.
 package struct UpstreamOrigin: Sendable, Hashable, CustomStringConvertible {
-  /// The schemes that upstreams speak.
+  /// The supported schemes.
   package enum Scheme: String, Sendable {
     case http, https
 
@@ -104,18 +101,18 @@ package struct UpstreamOrigin: Sendable, Hashable, CustomStringConvertible {
 
   /// The scheme.
   package let scheme: Scheme
-  /// The host in lower case, an IPv6 address in its brackets; ASCII.
+  /// The host in lower case, in ASCII; an IPv6 address is in brackets.
   package let host: String
-  /// The port, the scheme's own if the URL names none.
+  /// The port; the scheme's default port if the URL has none.
   package let port: UInt16
 
-  /// The origin as a URL without a path; names the port unless it is the scheme's own.
+  /// The origin as a URL without a path. It contains the port unless it is the scheme's default.
   package var description: String {
     "\(scheme.rawValue)://\(host)" + (port == scheme.defaultPort ? "" : ":\(port)")
   }
 
-  /// Cuts an absolute URL into its origin and what follows it: nothing, or a path with its slash.
-  /// - Throws: ``UpstreamURLError`` for all but the path, which is the caller's to judge.
+  /// Splits an absolute URL into its origin and the rest: nothing, or a path with its slash.
+  /// - Throws: ``UpstreamURLError`` for any error except one in the path, which the caller must check.
   static func split(_ text: String) throws(UpstreamURLError) -> (Self, rest: ArraySlice<UInt8>) {
     let bytes = Array(text.utf8)
     let scheme: Scheme
@@ -181,5 +178,33 @@ package struct UpstreamOrigin: Sendable, Hashable, CustomStringConvertible {
     case 0x30...0x39, 0x61...0x66, UInt8(ascii: ":"), UInt8(ascii: "."): true
     default: false
     }
+  }
+}
+
+extension UpstreamOrigin {
+  /// The URL in a `Location` header (RFC 9110 section 10.2.2), if it stays on this origin; nil for another scheme,
+  /// host or port, user information, a relative path, and bytes that a URL can't contain.
+  ///
+  /// Only absolute URLs and paths that start with a slash are supported, because Flask sends these to add its slash
+  /// at the end. Resolving relative paths would add a way to redirect requests elsewhere.
+  func redirect(to location: String) -> String? {
+    let bytes = location.utf8
+    guard bytes.allSatisfy({ (0x21...0x7E).contains($0) && $0 != UInt8(ascii: "\\") }) else {
+      return nil
+    }
+    if bytes.first == UInt8(ascii: "/"), bytes.dropFirst().first != UInt8(ascii: "/") {
+      return description + withoutFragment(location)
+    }
+    let target = withoutFragment(location)
+    let path = target.utf8.prefix { $0 != UInt8(ascii: "?") }
+    guard let (origin, rest) = try? Self.split(String(Substring(path))), origin == self else {
+      return nil
+    }
+    let query = target.utf8.dropFirst(path.count)
+    return description + String(decoding: rest, as: UTF8.self) + String(Substring(query))
+  }
+
+  private func withoutFragment(_ location: String) -> String {
+    String(Substring(location.utf8.prefix { $0 != UInt8(ascii: "#") }))
   }
 }

@@ -1,34 +1,25 @@
 package import JSON
 
-/// Reproducible random JSON (SplitMix64), small and of few letters so that values often meet.
+/// Reproducible random JSON. The values are small and use few letters, so that equal ones are frequent.
 package struct JSONCollationRandom: RandomNumberGenerator {
-  private var state: UInt64
+  private var generator: SeededGenerator
 
   /// The same seed gives the same values.
-  package init(seed: UInt64) {
-    state = seed
-  }
+  package init(seed: UInt64) { generator = SeededGenerator(seed: seed) }
 
-  /// The next 64 random bits.
-  package mutating func next() -> UInt64 {
-    state &+= 0x9E37_79B9_7F4A_7C15
-    var bits = state
-    bits = (bits ^ (bits >> 30)) &* 0xBF58_476D_1CE4_E5B9
-    bits = (bits ^ (bits >> 27)) &* 0x94D0_49BB_1331_11EB
-    return bits ^ (bits >> 31)
-  }
+  package mutating func next() -> UInt64 { generator.next() }
 
-  /// A number from 0 to one less than another.
+  /// A random number from 0 to `end` - 1.
   package mutating func below(_ end: Int) -> Int {
     Int.random(in: 0..<end, using: &self)
   }
 
-  /// One of some things.
+  /// A random element.
   package mutating func one<Element>(of all: [Element]) -> Element {
     all[below(all.count)]
   }
 
-  /// A value of at most so many levels.
+  /// A value with at most `depth` levels of nesting.
   package mutating func value(depth: Int = 3) -> JSONValue {
     switch below(depth > 0 ? 9 : 6) {
     case 0: return .null
@@ -43,7 +34,7 @@ package struct JSONCollationRandom: RandomNumberGenerator {
     }
   }
 
-  /// A number, often an equal one written in another way.
+  /// A random number. Equal numbers often have different spellings.
   package mutating func number() -> JSONValue {
     let sign = one(of: ["", "-"])
     let digits = one(of: ["0", "1", "2", "10", "12", "100", "9007199254740993", "9007199254740992"])
@@ -52,7 +43,7 @@ package struct JSONCollationRandom: RandomNumberGenerator {
     return JSONNumber(text: sign + digits + fraction + exponent).map { .number($0) } ?? 0
   }
 
-  /// Up to four characters that collations treat in particular ways.
+  /// A text of up to four characters that need special handling in collations.
   package mutating func text() -> String {
     let known = Array(
       "aaabABlzZ09 -·eéß\u{301}\u{0}\u{1}\u{AD}\u{E01}\u{E40}\u{FFFE}\u{FFFF}\u{1F3E8}"
@@ -63,7 +54,7 @@ package struct JSONCollationRandom: RandomNumberGenerator {
   }
 }
 
-/// A value as the root of a text of its own.
+/// A value as the root of a JSON text.
 package func node(_ value: JSONValue) throws -> JSONNode {
   try ParsedJSON(value.bytes, limits: .request).root
 }

@@ -4,7 +4,7 @@
 package struct SeededGenerator: RandomNumberGenerator, Sendable {
   private var state: UInt64
 
-  /// A generator from a seed.
+  /// Makes a generator from a seed.
   package init(seed: UInt64) { state = seed }
 
   package mutating func next() -> UInt64 {

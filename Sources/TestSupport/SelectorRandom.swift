@@ -4,12 +4,12 @@ package import JSON
 package struct SelectorRandom {
   private var random: JSONCollationRandom
 
-  /// The same seed gives the same ones.
+  /// The same seed gives the same values.
   package init(seed: UInt64) {
     random = JSONCollationRandom(seed: seed)
   }
 
-  /// A document; with all of the fields, or with any of them.
+  /// A document. If `whole`, it has all of the fields; otherwise any of them.
   package mutating func document(whole: Bool) -> JSONValue {
     var document = JSONObject()
     document["_id"] = .string("i" + random.text())
@@ -40,7 +40,7 @@ package struct SelectorRandom {
 
   private mutating func condition(depth: Int) -> JSONValue {
     if random.below(5) == 0 {
-      // Two conditions, and so an implied `$and`.
+      // Two conditions make an implied `$and`.
       return ["$gte": random.value(depth: 1), "$lt": random.value(depth: 1)]
     }
     let comparison = random.one(of: ["$lt", "$lte", "$eq", "$ne", "$gte", "$gt"])
@@ -65,7 +65,7 @@ package struct SelectorRandom {
     (0..<random.below(4)).map { _ in random.value(depth: 1) }
   }
 
-  /// Any JSON, with operators and fields for names: seldom a selector.
+  /// Any JSON with operators and fields as names. It is seldom a valid selector.
   package mutating func nonsense(depth: Int = 5) -> JSONValue {
     guard depth > 0, random.below(4) > 0 else { return random.value(depth: 1) }
     if random.below(4) == 0 {

@@ -1,11 +1,11 @@
 import Foundation
 
-/// A new, empty directory, removed with everything in it when the last reference to it goes.
+/// A new, empty directory. It is removed with its contents when the last reference ends.
 package final class TemporaryDirectory: Sendable {
-  /// The absolute path, free of symbolic links.
+  /// The absolute path, without symbolic links.
   package let path: String
 
-  /// Makes the directory.
+  /// Creates the directory.
   package init() throws {
     let url = FileManager.default.temporaryDirectory.resolvingSymlinksInPath()
       .appending(path: "hotel-bookmarks-\(UUID().uuidString)")
@@ -15,10 +15,10 @@ package final class TemporaryDirectory: Sendable {
 
   deinit { try? FileManager.default.removeItem(atPath: path) }
 
-  /// The path of a file in the directory, which need not exist.
+  /// The path of a file in the directory. The file need not exist.
   package func file(_ name: String) -> String { path + "/" + name }
 
-  /// The names of what is in it, sorted.
+  /// The names of the directory's contents, sorted.
   package var names: [String] {
     ((try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []).sorted()
   }
@@ -33,7 +33,7 @@ package final class TemporaryDirectory: Sendable {
     String(decoding: try read(name), as: UTF8.self)
   }
 
-  /// Writes a file of these bytes and answers its path.
+  /// Writes a file and returns its path.
   @discardableResult
   package func write(_ bytes: [UInt8], to name: String) throws -> String {
     try Data(bytes).write(to: URL(filePath: file(name)))

@@ -1,30 +1,30 @@
 package import Documents
 import NIOConcurrencyHelpers
 
-/// A wall clock and an uptime that stand still until a test moves them.
+/// A wall clock and an uptime that change only when a test changes them.
 package final class TestClock: Sendable {
   private let moment = NIOLockedValueBox(Timestamp(seconds: 1_800_000_000))
   private let age = NIOLockedValueBox(Duration.zero)
   private let start = ContinuousClock.now
 
-  /// A clock that shows the second 1,800,000,000.
+  /// Makes a clock at second 1,800,000,000.
   package init() {}
 
-  /// What the wall clock shows.
+  /// The wall clock's time.
   package var now: Timestamp { moment.withLockedValue { $0 } }
 
-  /// What no step of the wall clock changes.
+  /// The uptime. Changes of the wall clock do not affect it.
   package var uptime: ContinuousClock.Instant { start + age.withLockedValue { $0 } }
 
-  /// Moves both on, or back.
+  /// Moves both forward or back.
   package func advance(seconds: Int64) {
     step(seconds: seconds)
     advanceUptime(by: .seconds(seconds))
   }
 
-  /// Moves the uptime alone.
+  /// Moves only the uptime.
   package func advanceUptime(by duration: Duration) { age.withLockedValue { $0 += duration } }
 
-  /// Sets the wall clock alone, ahead or back.
+  /// Moves only the wall clock, forward or back.
   package func step(seconds: Int64) { moment.withLockedValue { $0 = $0.adding(seconds: seconds) } }
 }

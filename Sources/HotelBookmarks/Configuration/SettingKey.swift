@@ -231,7 +231,7 @@ extension SettingKey {
       (
         "`90`",
         """
-        days after which people's stores and lists forget what was deleted, 7 to 36500; a device \
+        days after which users' stores and lists forget deleted documents, 7 to 36500; a device \
         that was away for 90 days more brings nothing back
         """
       )
@@ -242,7 +242,7 @@ extension SettingKey {
       )
     case .adminPasswordFile:
       (
-        "none: one is drawn and printed at the first start",
+        "none: a random one is made and printed at the first start",
         "a file with the administrator's password, 8 to 1024 bytes, its last line break ignored"
       )
     case .logLevel:

@@ -2,17 +2,18 @@ package import Documents
 package import Hotels
 package import Logging
 
-/// A search that remembers: a fresh answer is given again without asking, a stale one while another is
-/// fetched, and an old one when the upstream does not answer. Identical searches in flight share one call.
+/// A search with a cache. A fresh answer is returned without a call. A stale answer is returned while a new one is
+/// fetched in the background. An older answer is returned when the upstream does not answer. Identical simultaneous
+/// searches share one call.
 ///
-/// Only whole, valid answers are kept (the upstream's client lets nothing else through), and nothing of a
-/// person is in the key.
+/// Only complete, valid answers are cached (the upstream's client returns no others). The cache key contains
+/// nothing about a person.
 package final class CachedSearch: HotelSearching {
-  /// Answers of a time just after an outage that may be fetched at once where an old answer will do: a
-  /// tenth of the calls that an upstream gets in good times, so that it is not overrun on its return.
+  /// How many searches may call the upstream at once shortly after an outage, when an old answer could be used
+  /// instead. It is about a tenth of the usual calls, so that the recovering upstream is not overloaded.
   package static let fetchesWhileRecovering = 6
-  /// The longest wait before a stale answer is fetched anew, in milliseconds; each waits a random part of
-  /// it, so that answers that grew stale together are not fetched together.
+  /// The longest wait before a stale answer is fetched again, in milliseconds. Each fetch waits a random part of
+  /// it, so that answers that became stale together are not fetched together.
   static let longestRefreshWait = 500
 
   let base: any HotelSearching
@@ -30,11 +31,11 @@ package final class CachedSearch: HotelSearching {
     limit: CachedSearch.fetchesWhileRecovering, waitingLimit: 0, patience: .zero)
 
   /// - Parameter base: asks the upstream.
-  /// - Parameter upstream: names the upstream in keys: another one's answers are not given for its.
-  /// - Parameter matching: how the upstream understands texts whatever it is asked; nil where it does as asked. What
-  ///   it answers one way is then kept for the other.
-  /// - Parameter isRecovering: whether the upstream was away until a short while ago.
-  /// - Parameter now: the wall clock, as answers outlive the process.
+  /// - Parameter upstream: the upstream's name in cache keys, so that answers of another upstream are not used.
+  /// - Parameter matching: how the upstream matches texts if it ignores the query's setting; nil if it follows the
+  ///   query. With a value, both settings share the cached answers.
+  /// - Parameter isRecovering: whether the upstream was unavailable until a short while ago.
+  /// - Parameter now: the wall clock, because cached answers outlive the process.
   package init(
     _ base: any HotelSearching, upstream: String, cache: SearchCache,
     freshness: Freshness = Freshness(), matching: HotelQuery.Matching? = nil,
@@ -52,7 +53,7 @@ package final class CachedSearch: HotelSearching {
     self.logger = logger
   }
 
-  /// Finds hotels; the page says where they came from and how old they are.
+  /// Finds hotels. The page contains its source and its age.
   package func search(_ query: HotelQuery) async throws(SearchError) -> HotelPage {
     var answers: [BlockAnswer] = []
     for number in query.blocks {
@@ -63,14 +64,14 @@ package final class CachedSearch: HotelSearching {
     return BlockAnswer.page(of: answers, for: query)
   }
 
-  /// The hotel as a search has shown it within a day, else as the upstream knows it.
+  /// The hotel from a search within the last day, or else from the upstream.
   package func hotel(_ id: HotelID) async throws(SearchError) -> Hotel? {
     if let hotel = await shown(id) { return hotel }
     let canonical = HotelID(Hotel.canonical(id.text)) ?? id
     return try await lookUps.run(canonical) { await self.lookUp(canonical) }.value.get()
   }
 
-  /// The hotel as a search has shown it within a day.
+  /// The hotel from a search within the last day.
   package func shown(_ id: HotelID) async -> Hotel? {
     let canonical = HotelID(Hotel.canonical(id.text)) ?? id
     guard let kept = await cache.hotel(canonical, of: upstream),
@@ -79,7 +80,7 @@ package final class CachedSearch: HotelSearching {
     return kept.hotel
   }
 
-  /// Whether the upstream is ready; what is kept makes it no readier.
+  /// Whether the upstream is ready. Cached answers do not count.
   package func checkReady() async throws(SearchError) { try await base.checkReady() }
 
   private func block(_ query: HotelQuery) async throws(SearchError) -> BlockAnswer {
@@ -107,46 +108,47 @@ package final class CachedSearch: HotelSearching {
   }
 }
 
-/// What a call to the upstream has brought.
+/// The result of a call to the upstream.
 struct Fetched: Sendable {
   /// The answer.
   let block: HotelBlock
-  /// Whether it is kept now.
+  /// Whether it is cached now.
   let isStored: Bool
-  /// Whether this call asked; another may have, between the look into the cache and the call.
+  /// Whether this call asked the upstream. Another call may have cached the answer in the meantime.
   let wasAsked: Bool
 }
 
-/// A kept answer that is past its time.
+/// A cached answer that is no longer fresh.
 struct OldAnswer: Sendable {
   private let block: HotelBlock
   private let age: Int
-  /// For how many seconds more it is fresh: none, so never above zero.
+  /// How many more seconds it is fresh, for `Cache-Status`; never above zero.
   let ttl: Int64
 
-  /// - Parameter over: how many seconds it is past its time.
+  /// - Parameter over: for how many seconds it has not been fresh.
   init(_ block: HotelBlock, age: Int64, over: Int64) {
     self.block = block
     self.age = Int(clamping: max(0, age))
     ttl = -over
   }
 
-  /// It as an answer, with what the cache did.
+  /// The answer, with a note about what the cache did.
   func answer(_ note: String) -> BlockAnswer {
     BlockAnswer(block, source: .stale, age: age, note: note)
   }
 }
 
 extension CachedSearch {
-  /// Asks the upstream, together with whoever asks the same now.
-  /// - Parameter old: what to answer if it does not.
+  /// Asks the upstream, or joins a running call for the same search.
+  /// - Parameter old: the answer to return if the upstream does not answer.
   func fetch(
     _ query: HotelQuery, _ key: String, _ reason: CacheNote.Reason, instead old: OldAnswer?
   ) async throws(SearchError) -> BlockAnswer {
     var (result, isJoined) = await flights.run(key) {
       await self.ask(query, key, mayYield: old != nil)
     }
-    // Those whose old answer would do may have left it to others; this one has none.
+    // The joined call may have yielded, because its caller had an old answer. This caller has none, so it asks
+    // again.
     if old == nil, case .failure(let error) = result, error == .yielded {
       (result, isJoined) = await flights.run(key) { await self.ask(query, key, mayYield: false) }
     }
@@ -172,7 +174,7 @@ extension CachedSearch {
     }
   }
 
-  /// Fetches an answer behind the scenes, a little later.
+  /// Fetches an answer in the background after a short wait.
   func refresh(_ query: HotelQuery, _ key: String) {
     flights.startAlone(key) {
       try? await Task.sleep(for: .milliseconds(Int.random(in: 0...Self.longestRefreshWait)))
@@ -180,7 +182,7 @@ extension CachedSearch {
     }
   }
 
-  /// Asks for a hotel by its id and keeps it.
+  /// Asks the upstream for a hotel by its id and caches it.
   func lookUp(_ id: HotelID) async -> Result<Hotel?, SearchError> {
     do throws(SearchError) {
       guard let hotel = try await base.hotel(id) else { return .success(nil) }
@@ -191,11 +193,12 @@ extension CachedSearch {
     }
   }
 
-  /// - Parameter mayYield: whether an upstream that has just come back can be left to others.
+  /// - Parameter mayYield: whether this call may give up when the upstream is recovering and enough other calls are
+  ///   running.
   private func ask(
     _ query: HotelQuery, _ key: String, mayYield: Bool
   ) async -> Result<Fetched, SearchError> {
-    // Another call may have ended after the caller looked and before this one began.
+    // Another call may have ended after the caller read the cache and before this call began.
     if let kept = await cache.block(key, at: now()),
       case .fresh = freshness.judge(
         age: Freshness.age(of: kept.stored, at: now()), isEmpty: kept.block.hotels.isEmpty)
@@ -215,18 +218,18 @@ extension CachedSearch {
   }
 }
 
-/// A block with where it came from.
+/// A block with its source.
 struct BlockAnswer: Sendable {
   /// The hotels.
   let block: HotelBlock
-  /// Where they came from.
+  /// The source of the hotels.
   let source: HotelPage.Source
-  /// How old the answer is, in seconds; nil for one of just now.
+  /// The age of the answer in seconds; nil for a new one.
   let age: Int?
   /// What the cache did, for `Cache-Status`.
   let note: String?
 
-  /// A block and its story.
+  /// Makes an answer.
   init(_ block: HotelBlock, source: HotelPage.Source, age: Int?, note: String? = nil) {
     self.block = block
     self.source = source
@@ -234,8 +237,8 @@ struct BlockAnswer: Sendable {
     self.note = note
   }
 
-  /// The page that a query asks for, cut from its blocks, the first of which begins at or before it. It is
-  /// as old as its oldest block.
+  /// The page of a query, cut from its blocks. The first block begins at or before the page. The page has the age
+  /// of its oldest block.
   static func page(of answers: [BlockAnswer], for query: HotelQuery) -> HotelPage {
     let hotels = answers.flatMap(\.block.hotels)
     let start = query.offset % HotelBlock.size

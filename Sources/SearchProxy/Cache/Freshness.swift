@@ -1,42 +1,43 @@
 package import Documents
 import Hotels
 
-/// How long an answer of an upstream is good for, and for what.
+/// How long an upstream's answer may be used, and under which conditions.
 ///
 /// Source: RFC 9111 (freshness), RFC 5861 (`stale-while-revalidate`, `stale-if-error`).
 package struct Freshness: Sendable {
-  /// Good as it is, in seconds: one minute.
+  /// Age up to which an answer is used as it is, in seconds: 1 minute.
   package var fresh: Int64 = 60
-  /// Good as it is while a new one is fetched behind the scenes, in seconds of age: five minutes.
+  /// Age up to which an answer is used while a new one is fetched in the background, in seconds: 5 minutes.
   package var whileRevalidating: Int64 = 300
-  /// Good while the upstream does not answer, in seconds of age: a day.
+  /// Age up to which an answer is used while the upstream does not answer, in seconds: 1 day.
   package var ifError: Int64 = 86_400
-  /// How long "nothing found" is good for, in seconds: a catalogue that is being filled is soon asked again.
-  /// It is never used for longer: an upstream's failure must not look like an empty list.
+  /// Age up to which an empty answer is used, in seconds. It is short because a catalogue may be about to be
+  /// filled. An empty answer is never used longer, so that an upstream's failure does not look like an empty list.
   package var empty: Int64 = 5
 
-  /// The defaults.
+  /// The default values.
   package init() {}
 
-  /// What an answer of some age may be used for.
+  /// What an answer of a given age may be used for.
   package enum Verdict: Sendable, Equatable {
-    /// It is the answer, for so many seconds more.
+    /// It may be used for so many more seconds.
     case fresh(secondsLeft: Int64)
-    /// It is the answer, and another is fetched meanwhile; so many seconds past its time.
+    /// It may be used, and a new one is fetched in the background. It has been stale for so many seconds.
     case stale(secondsOver: Int64)
-    /// It is the answer if no other can be had; so many seconds past its time.
+    /// It may be used if the upstream does not answer. It has been stale for so many seconds.
     case ifError(secondsOver: Int64)
-    /// It is of no use.
+    /// It must not be used.
     case expired
   }
 
-  /// An answer's age at a moment, in seconds; negative when the clock was set back behind its birth.
+  /// The age of an answer in seconds; negative when the clock was set back to before it was cached.
   package static func age(of stored: Timestamp, at now: Timestamp) -> Int64 {
     now.seconds.subtractingReportingOverflow(stored.seconds).partialValue
   }
 
-  /// Judges an answer. One that comes from the future by more than the time in which it is fresh is of an age
-  /// that nobody knows, as the clock was set back: good only for want of another.
+  /// Judges an answer. An answer whose time is in the future by at least ``fresh`` seconds has an unknown age,
+  /// because the clock was set back. It is only used when the upstream does not answer, and not at all when it is
+  /// empty.
   package func judge(age: Int64, isEmpty: Bool) -> Verdict {
     guard age > -fresh else { return isEmpty ? .expired : .ifError(secondsOver: 0) }
     if isEmpty { return age < empty ? .fresh(secondsLeft: empty - max(0, age)) : .expired }
@@ -46,31 +47,31 @@ package struct Freshness: Sendable {
   }
 }
 
-/// What the cache did for an answer, as `Cache-Status` puts it (RFC 9211 section 2) behind the cache's name.
-/// An answer is either a `hit`, for which nobody was asked, or was asked for (`fwd`); never both.
+/// What the cache did for an answer, in the form of `Cache-Status` without the cache's name (RFC 9211 section 2).
+/// An answer is either a `hit`, without a call to the upstream, or was forwarded (`fwd`), never both.
 enum CacheNote {
   /// Why an upstream was asked (RFC 9211 section 2.2).
   enum Reason: String {
-    /// Nothing was kept.
+    /// Nothing was cached.
     case miss
-    /// What was kept is past its time.
+    /// The cached answer is no longer fresh.
     case stale
   }
 
-  /// Nobody was asked.
-  /// - Parameter ttl: for how many seconds more the answer is fresh; negative when it is past its time.
+  /// The upstream was not asked.
+  /// - Parameter ttl: how many more seconds the answer is fresh; negative when it is stale.
   static func hit(ttl: Int64, detail: String? = nil) -> String {
     "hit; ttl=\(ttl)" + suffix(detail)
   }
 
   /// The upstream was asked and has answered.
-  /// - Parameter isStored: whether its answer is kept.
-  /// - Parameter isCollapsed: whether it was asked for another search that wanted the same.
+  /// - Parameter isStored: whether its answer is cached.
+  /// - Parameter isCollapsed: whether the call was made for another search for the same.
   static func asked(_ reason: Reason, isStored: Bool, isCollapsed: Bool) -> String {
     "fwd=\(reason.rawValue)" + (isStored ? "; stored" : "") + (isCollapsed ? "; collapsed" : "")
   }
 
-  /// An old answer is given for want of another.
+  /// An old answer is used because there is no other.
   static func old(ttl: Int64, because error: SearchError) -> String {
     if error == .breakerOpen { return hit(ttl: ttl, detail: "breaker-open") }
     if error == .crowded { return hit(ttl: ttl, detail: "no-free-call") }
@@ -88,7 +89,7 @@ enum CacheNote {
 }
 
 extension SearchError {
-  /// The upstream was not asked, because it has just come back and others ask it.
+  /// The upstream was not asked, because it is recovering and enough other calls ask it.
   static let yielded = SearchError(
     .unavailable, "Hotel search is busy right now.", detail: "left to others")
 }

@@ -5,29 +5,29 @@ package import Logging
 import Metrics
 import SQLite
 
-/// Answers of upstreams, kept in one bounded SQLite file so that they survive a restart. Blocks by search,
-/// and the hotels in them by id.
+/// A cache of upstreams' answers in one SQLite file of bounded size, so that they survive a restart. It contains
+/// blocks by search, and the hotels in them by id.
 ///
-/// It holds nothing that can't be asked for again: a file that is damaged, or of another version, is thrown
-/// away and begun anew. Where it can't be read or written for now (a full disk, no descriptor left) searches
-/// go on without it, and what is in it stays. Confined to a lane, because SQLite blocks.
+/// Its contents can always be fetched again. So a file that is damaged or has another version is deleted and
+/// replaced by a new one. While the file can't be read or written (full disk, no free file descriptor), searches
+/// work without it and its contents stay. The actor runs on a lane, because SQLite blocks.
 package actor SearchCache {
-  /// Bytes of answers kept, at most, and of hotels by id as much again: 32 MiB each. The answers used least
-  /// recently and the hotels shown least recently go first.
+  /// The most bytes of cached answers, and also of cached hotels: 32 MiB each. The least recently used answers and
+  /// the least recently returned hotels are removed first.
   package static let defaultMaximumBytes: Int64 = 32 << 20
-  /// Hotels kept by id, at most.
+  /// The most hotels that are cached by id.
   package static let maximumHotels: Int64 = 20_000
-  /// Bytes of answers, 4 MiB, that are kept in memory too once they were read from the file. An answer that goes beyond
-  /// that takes the place of all others.
+  /// The most bytes of answers that are also kept in memory after a read from the file: 4 MiB. An answer that
+  /// exceeds this replaces all others in memory.
   package static let recentBytes = 4 << 20
-  /// An answer's last use is noted when the noted one is older than this, in milliseconds.
+  /// The last use of an answer is stored only when the stored one is older than this, in milliseconds.
   private static let useInterval: Int64 = 60_000
 
-  /// An answer as it was kept.
+  /// A cached answer.
   struct Kept: Sendable {
     /// The answer.
     let block: HotelBlock
-    /// When it came.
+    /// When it was cached.
     let stored: Timestamp
   }
 
@@ -39,7 +39,7 @@ package actor SearchCache {
   private var file: SearchCacheFile?
   private var isClosed = false
   private var isFailing = false
-  /// Answers that were read from the file, with the use that it knows of, in milliseconds.
+  /// Answers that were read from the file, with their stored time of use, in milliseconds.
   private var recent: [String: (kept: Kept, used: Int64, size: Int)] = [:]
   private var recentSize = 0
 
@@ -47,8 +47,8 @@ package actor SearchCache {
     lane.asUnownedSerialExecutor()
   }
 
-  /// A cache in a file, which is opened at the first use.
-  /// - Parameter path: the file; made if absent, in a directory that exists.
+  /// Makes a cache. Its file is opened at the first use.
+  /// - Parameter path: the file; created if absent, in an existing directory.
   /// - Parameter maximumBytes: see ``defaultMaximumBytes``.
   /// - Parameter recentBytes: see ``recentBytes``.
   package init(
@@ -63,7 +63,7 @@ package actor SearchCache {
     lane = Lane(name: "search-cache")
   }
 
-  /// The answer that is kept under a key; nil for none.
+  /// The cached answer of a key; nil for none.
   func block(_ key: String, at now: Timestamp) -> Kept? {
     if let known = recent[key], now.milliseconds - known.used <= Self.useInterval {
       return known.kept
@@ -96,8 +96,8 @@ package actor SearchCache {
     recentSize = 0
   }
 
-  /// Keeps an answer.
-  /// - Returns: whether it is kept now.
+  /// Caches an answer.
+  /// - Returns: whether it is cached now.
   func keep(
     _ block: HotelBlock, of upstream: String, under key: String, at now: Timestamp
   ) -> Bool {
@@ -110,7 +110,7 @@ package actor SearchCache {
     } ?? false
   }
 
-  /// Keeps a hotel that an upstream was asked for by its id.
+  /// Caches a hotel that was looked up by its id.
   func keep(_ hotel: Hotel, of upstream: String, at now: Timestamp) {
     let limit = maximumBytes
     _ = using { file in
@@ -119,14 +119,14 @@ package actor SearchCache {
     }
   }
 
-  /// A hotel as an upstream has shown it last; nil for one that it has not shown lately.
+  /// The last cached description of a hotel; nil when the upstream has not returned it recently.
   func hotel(_ id: HotelID, of upstream: String) -> (hotel: Hotel, stored: Timestamp)? {
     let row = using { file in try file.hotel(id.text, of: upstream) } ?? nil
     guard let row, let body = try? DocumentBody(parsing: row.body) else { return nil }
     return (Hotel(id: id, body: body), row.stored)
   }
 
-  /// How much is kept; nil where the file can't be used.
+  /// The size of the cache; nil when the file can't be used.
   package func usage() -> SearchCacheUsage? { using { $0.usage } }
 
   /// Closes the file and ends the lane.
@@ -136,7 +136,7 @@ package actor SearchCache {
     await lane.stop()
   }
 
-  /// Runs something on the file; nil when it fails. A damaged file is thrown away.
+  /// Runs an operation on the file; nil when it fails. A damaged file is deleted.
   private func using<Value>(
     _ body: (SearchCacheFile) throws -> Value
   ) -> Value? {
@@ -163,7 +163,7 @@ package actor SearchCache {
       UpstreamLogKey.detail.rawValue: "\(String(reflecting: error))"
     ]
     let error = error as? SQLiteError
-    // A lock or a full disk passes, and reads may work all the while.
+    // A lock or a full disk is temporary, and reads may still work.
     if let error, error.isStorageFull || error.code == .busy || error.code == .locked {
       return note("Search cache can't be written", detail)
     }
@@ -176,20 +176,20 @@ package actor SearchCache {
     logger.warning("Search cache begins anew", metadata: detail)
   }
 
-  /// One line when it begins, not one for each search.
+  /// Logs the first failure only, and not one line for each search.
   private func note(_ event: StaticString, _ detail: Logger.Metadata) {
     if !isFailing { logger.warning("\(event)", metadata: detail) }
     isFailing = true
   }
 }
 
-/// Counts what became of searches at the cache: `search_cache_total`, by `result`.
+/// Counts the results of searches at the cache: `search_cache_total`, by `result`.
 ///
-/// `fresh`: answered without asking; `stale`: answered from an old answer while another is fetched or the
-/// upstream recovers; `stale_if_error`: answered from an old answer because the upstream did not; `miss`:
-/// asked; `coalesced`: joined a call that was under way.
+/// `fresh`: answered from the cache. `stale`: answered from an old answer while another is fetched or the upstream
+/// recovers. `stale_if_error`: answered from an old answer because the upstream did not answer. `miss`: the
+/// upstream was asked. `coalesced`: the search joined a running call.
 struct SearchCacheMeter: Sendable {
-  /// What became of a search.
+  /// The result of a search.
   enum Outcome: String, CaseIterable {
     case fresh, stale, miss, coalesced
     case staleIfError = "stale_if_error"
@@ -197,7 +197,7 @@ struct SearchCacheMeter: Sendable {
 
   private let counters: [Outcome: Counter]
 
-  /// A meter.
+  /// Makes a meter.
   init() {
     counters = Dictionary(
       uniqueKeysWithValues: Outcome.allCases.map {

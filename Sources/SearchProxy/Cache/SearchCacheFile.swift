@@ -4,27 +4,28 @@ import Hotels
 import JSON
 import SQLite
 
-/// How much a search cache holds.
+/// The size of a search cache.
 package struct SearchCacheUsage: Sendable, Equatable {
   /// Bytes of answers.
   package let answerBytes: Int64
-  /// Bytes of hotels that are kept by id.
+  /// Bytes of hotels that are cached by id.
   package let hotelBytes: Int64
-  /// Hotels that are kept by id.
+  /// Hotels that are cached by id.
   package let hotels: Int64
 }
 
 /// The file of a ``SearchCache``: its tables and their SQL.
 ///
-/// Answers are in `blocks`, by a key that names upstream, search and place; `used` orders them for eviction.
-/// Every row has a checksum (FNV-1a, 64 bits), because a bit that flips inside a text is no damage to SQLite.
-/// `synchronous=NORMAL`: what the last seconds brought may be lost with the power, the file stays sound.
+/// `blocks` contains answers by a key of upstream, search and offset; its column `used` gives the order of
+/// eviction. Every row has a checksum (FNV-1a, 64 bits), because SQLite does not detect a changed bit inside a
+/// text. With `synchronous=NORMAL`, a power failure may lose the writes of the last seconds, but the file stays
+/// consistent.
 final class SearchCacheFile {
-  /// `HBca`, so that no other file is taken for a cache.
+  /// `HBca`, so that a file of another kind is not used as a cache.
   private static let applicationID: Int32 = 0x4842_6361
   private static let version: Int32 = 2
 
-  /// What the tables hold; kept beside them, as summing them up would read them.
+  /// The sizes of the tables' contents. They are kept here because computing them would read all rows.
   private struct Sums {
     var blockBytes: Int64
     var hotelBytes: Int64
@@ -34,8 +35,8 @@ final class SearchCacheFile {
   private let connection: Connection
   private var sums: Sums
 
-  /// Opens the file, or makes it.
-  /// - Throws: ``SQLiteError``, also for a file of something else or of another version.
+  /// Opens the file, or creates it.
+  /// - Throws: ``SQLiteError``, also for a file of another kind or of another version.
   init(path: String) throws {
     let connection = try Connection(path: path, mode: .readWriteCreate, busyTimeout: 1_000)
     try connection.enableWriteAheadLog()
@@ -71,18 +72,18 @@ final class SearchCacheFile {
       hotels: try Self.number("SELECT count(*) FROM hotels", in: connection))
   }
 
-  /// How much the tables hold.
+  /// The size of the tables' contents.
   var usage: SearchCacheUsage {
     SearchCacheUsage(
       answerBytes: sums.blockBytes, hotelBytes: sums.hotelBytes, hotels: sums.hotels)
   }
 
-  /// Removes a file with its log.
+  /// Deletes a file with its write-ahead log.
   static func remove(_ path: String) {
     for suffix in ["", "-wal", "-shm"] { unlink(path + suffix) }
   }
 
-  /// An answer's row; nil for none, or one that fails its checksum.
+  /// An answer's row; nil when there is none or its checksum is wrong.
   func block(_ key: String) throws -> (stored: Timestamp, used: Int64, body: [UInt8])? {
     let row = try connection.statement(
       "SELECT stored, used, checksum, body FROM blocks WHERE key = ?1"
@@ -93,13 +94,13 @@ final class SearchCacheFile {
     return (Timestamp(milliseconds: row.stored), row.used, row.body)
   }
 
-  /// Notes that an answer was used.
+  /// Stores the time at which an answer was used.
   func note(useOf key: String, at now: Timestamp) throws {
     try connection.statement("UPDATE blocks SET used = ?2 WHERE key = ?1")
       .run(.text(key), .integer(now.milliseconds))
   }
 
-  /// Keeps an answer and its hotels.
+  /// Stores an answer and its hotels.
   func keep(
     _ block: HotelBlock, of upstream: String, under key: String, at now: Timestamp
   ) throws {
@@ -119,12 +120,12 @@ final class SearchCacheFile {
     }
   }
 
-  /// Keeps a hotel.
+  /// Stores a hotel.
   func keep(_ hotel: Hotel, of upstream: String, at now: Timestamp) throws {
     try atOnce { sums in try put(hotel, of: upstream, at: now, &sums) }
   }
 
-  /// A hotel's row; nil for none, or one that fails its checksum.
+  /// A hotel's row; nil when there is none or its checksum is wrong.
   func hotel(
     _ id: String, of upstream: String
   ) throws -> (stored: Timestamp, body: [UInt8])? {
@@ -137,9 +138,9 @@ final class SearchCacheFile {
     return (Timestamp(milliseconds: row.stored), row.body)
   }
 
-  /// Drops the answers that were used and the hotels that were shown least recently, until what is left fits
-  /// with a tenth to spare.
-  /// - Parameter limit: bytes of the one, and of the other.
+  /// When a limit is exceeded, removes the least recently used answers, or the least recently returned hotels,
+  /// until the rest fits with a tenth to spare.
+  /// - Parameter limit: the most bytes of answers, and also of hotels.
   func shrink(to limit: Int64, hotels hotelLimit: Int64) throws {
     if sums.blockBytes > limit {
       try atOnce { sums in
@@ -185,7 +186,7 @@ final class SearchCacheFile {
     sums.hotels += old == nil ? 1 : 0
   }
 
-  /// Makes a change in one transaction, and the sums follow when it is done.
+  /// Makes a change in one transaction. The sums are updated after the commit.
   private func atOnce(
     _ change: (inout Sums) throws -> Void
   ) throws {
@@ -215,12 +216,12 @@ final class SearchCacheFile {
   }
 }
 
-/// A hundred hotels of one search, from one place on: what is asked of an upstream and kept. Pages of any
-/// size are cut from blocks, so that paging asks the upstream once and stays in one order.
+/// A hundred hotels of one search from an offset on: the unit of requests to an upstream and of the cache. Pages of
+/// any size are cut from blocks, so that paging asks the upstream once and keeps one order.
 struct HotelBlock: Sendable {
-  /// Hotels in a full block.
+  /// The number of hotels in a full block.
   static let size = HotelQuery.maximumLimit
-  /// What a block's text is read by: a hotel that was taken from an answer lies one level deeper here.
+  /// The limits for reading a block. A hotel is nested more deeply here than in an upstream's answer.
   private static let limits: JSONLimits = {
     var limits = JSONLimits.request
     limits.maximumDepth += 4
@@ -229,16 +230,16 @@ struct HotelBlock: Sendable {
 
   /// The hotels, at most ``size``.
   let hotels: [Hotel]
-  /// Whether the search has more behind them.
+  /// Whether the search has more hotels after this block.
   let hasMore: Bool
 
-  /// What an upstream found.
+  /// Makes a block of an upstream's page.
   init(_ page: HotelPage) {
     hotels = page.hotels
     hasMore = page.next != nil
   }
 
-  /// Reads ``bytes`` back; nil for anything else.
+  /// Reads ``bytes``; nil for anything else.
   init?(_ bytes: [UInt8]) {
     guard let root = try? ParsedJSON(bytes, limits: Self.limits).root,
       let hasMore = root["more"]?.bool, let rows = root["hotels"]
@@ -273,13 +274,13 @@ struct HotelBlock: Sendable {
 }
 
 extension HotelQuery {
-  /// The numbers of the blocks that the query's page lies in: one, or two neighbours.
+  /// The numbers of the blocks that contain the query's page: one, or two adjacent ones.
   var blocks: ClosedRange<Int> {
     (offset / HotelBlock.size)...((offset + limit - 1) / HotelBlock.size)
   }
 
   /// The query for a whole block.
-  /// - Parameter other: how texts are understood instead; nil for as they are.
+  /// - Parameter other: how texts are matched instead; nil to keep the query's setting.
   func block(_ number: Int, matching other: HotelQuery.Matching? = nil) -> HotelQuery {
     HotelQuery(
       description: description, location: location, matching: other ?? matching,
@@ -287,7 +288,7 @@ extension HotelQuery {
       offset: number * HotelBlock.size)
   }
 
-  /// What an answer to the query is kept under. Nothing in it belongs to a person.
+  /// The cache key of an answer to the query. It contains nothing about a person.
   func key(upstream: String) -> String {
     let texts = [
       upstream, matching == .phrase ? "phrase" : "words", description ?? "", location ?? "",

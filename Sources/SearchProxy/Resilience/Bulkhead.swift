@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Bounds how much of something runs at once; who comes too late waits for a short while, in order.
+/// Limits how many operations run at once. Further callers wait in order, for a short time.
 package final class Bulkhead: Sendable {
   private struct Waiter {
     let ticket: UInt64
@@ -11,7 +11,7 @@ package final class Bulkhead: Sendable {
     var running = 0
     var lastTicket: UInt64 = 0
     var waiting: [Waiter] = []
-    /// Tickets whose owners have not begun to wait yet, and may.
+    /// Tickets whose owners have not begun to wait yet and have neither expired nor been cancelled.
     var drawn: Set<UInt64> = []
   }
 
@@ -20,17 +20,17 @@ package final class Bulkhead: Sendable {
   private let patience: Duration
   private let state = Mutex(State())
 
-  /// - Parameter limit: how many run at once, at least 1.
-  /// - Parameter waitingLimit: how many wait at once; one more is refused.
-  /// - Parameter patience: how long each waits.
+  /// - Parameter limit: how many operations run at once, at least 1.
+  /// - Parameter waitingLimit: how many callers wait at once; one more is refused.
+  /// - Parameter patience: how long each caller waits.
   package init(limit: Int, waitingLimit: Int, patience: Duration) {
     self.limit = max(1, limit)
     self.waitingLimit = waitingLimit
     self.patience = patience
   }
 
-  /// Takes a place, waiting for one if need be.
-  /// - Returns: false when there is none in time; otherwise the caller gives it back by ``leave()``.
+  /// Takes a slot, and waits for one if none is free.
+  /// - Returns: false when no slot became free in time. Otherwise the caller must return the slot by ``leave()``.
   package func enter() async -> Bool {
     let ticket: UInt64? = state.withLock { state in
       if state.running < limit {
@@ -54,7 +54,7 @@ package final class Bulkhead: Sendable {
     }
   }
 
-  /// Takes a place if one is free right now.
+  /// Takes a slot if one is free now.
   package func enterAtOnce() -> Bool {
     state.withLock { state in
       guard state.running < limit else { return false }
@@ -63,7 +63,7 @@ package final class Bulkhead: Sendable {
     }
   }
 
-  /// Gives a place back, to the one who has waited longest if there is one.
+  /// Returns a slot. The caller that has waited longest gets it.
   package func leave() {
     let next: Waiter? = state.withLock { state in
       guard !state.waiting.isEmpty else {
@@ -77,7 +77,7 @@ package final class Bulkhead: Sendable {
 
   private func wait(_ ticket: UInt64, _ continuation: CheckedContinuation<Bool, Never>) {
     let answer: Bool? = state.withLock { state in
-      // Its time may be over, or its owner gone, before it begins to wait.
+      // The ticket may have expired, or its task been cancelled, before the wait begins.
       guard state.drawn.remove(ticket) != nil else { return false }
       if state.running < limit {
         state.running += 1

@@ -1,62 +1,64 @@
 import Lanes
 
-/// Whether an upstream may be asked: a pure state machine, told of every call and of the time.
+/// Decides whether an upstream may be asked: a pure state machine that receives the outcome of every call and the
+/// time.
 ///
-/// It is closed while calls succeed; opens when too many of the last seconds' failed, or the last ones in a
-/// row; lets one call through after a pause, the probe; and closes when that one succeeds. The pause grows
-/// while probes fail, never beyond ``Settings/longestPause``, so that a recovered upstream is noticed soon.
+/// It is closed while calls succeed. It opens when too many calls of the last seconds have failed, or too many in a
+/// row. After a pause it lets one call through, the probe, and closes when the probe succeeds. The pause doubles
+/// with each failed probe, up to ``Settings/longestPause``, so that the breaker soon notices when the upstream has
+/// recovered.
 ///
 /// Source: Nygard, "Release It!", chapter 5, "Circuit Breaker".
 package struct CircuitBreaker: Sendable {
-  /// When it opens and for how long.
+  /// When the breaker opens and for how long.
   package struct Settings: Sendable {
-    /// How far back calls count: 10 s.
+    /// How long calls are counted: 10 s.
     package var window = Duration.seconds(10)
-    /// Fewer calls than these within the window say nothing about their ratio: 20.
+    /// The failure ratio counts only from this number of calls in the window: 20.
     package var minimumCalls = 20
-    /// The share of failed calls that opens it: a half.
+    /// The breaker opens when more than this share of the calls has failed: one half.
     package var failureRatio = 0.5
-    /// So many failures in a row open it, however few the calls are: 8.
+    /// The breaker also opens after this many failures in a row, however few calls there are: 8.
     package var failuresInARow = 8
     /// The pause before the first probe: 1 s.
     package var shortestPause = Duration.seconds(1)
     /// The longest pause between two probes, jitter included: 4 s.
     package var longestPause = Duration.seconds(4)
-    /// How long after closing it counts as recovering: 10 s.
+    /// How long after closing the upstream counts as recovering: 10 s.
     package var recovery = Duration.seconds(10)
 
-    /// The defaults.
+    /// The default settings.
     package init() {}
   }
 
   /// What a caller may do.
   package enum Admission: Sendable, Equatable {
-    /// Ask. `spell` counts how often the breaker had opened before: what a call from before comes to says
-    /// nothing of the time after.
+    /// Make the call. `spell` counts how often the breaker has opened. The outcome of a call from before the
+    /// breaker opened is ignored.
     case call(spell: Int)
-    /// Ask; all depends on the outcome, so once only.
+    /// Make the call as a probe, without a second attempt: its outcome decides about the state.
     case probe
-    /// Don't; a probe is let through after this time.
+    /// Don't call. A probe is allowed after this time.
     case refused(Duration)
   }
 
-  /// What a call came to.
+  /// The outcome of a call.
   package enum Outcome: Sendable {
     /// The upstream answered.
     case success
-    /// It did not, or not well.
+    /// The upstream did not answer, or its answer can't be used.
     case failure
-    /// Nobody can tell: the caller left.
+    /// Unknown: the caller left.
     case abandoned
   }
 
-  /// What it does now.
+  /// The state of the breaker.
   package enum State: String, Sendable {
-    /// Lets all calls through.
+    /// All calls are allowed.
     case closed
-    /// Lets none through.
+    /// No call is allowed.
     case open
-    /// Waits for a probe's outcome.
+    /// The breaker waits for a probe's outcome.
     case halfOpen = "half-open"
   }
 
@@ -74,14 +76,14 @@ package struct CircuitBreaker: Sendable {
   private var closedAt: ContinuousClock.Instant?
   private var spell = 0
 
-  /// A closed breaker.
+  /// Makes a closed breaker.
   package init(_ settings: Settings = Settings()) {
     self.settings = settings
     calls = SlidingCounts(window: settings.window)
     pause = settings.shortestPause
   }
 
-  /// What it does at a moment.
+  /// The present state.
   package var state: State {
     switch phase {
     case .closed: .closed
@@ -90,13 +92,13 @@ package struct CircuitBreaker: Sendable {
     }
   }
 
-  /// Whether it was closed again a short while ago: the time to ask a recovered upstream gently.
+  /// Whether the breaker has closed a short while ago. A recovered upstream should then get few requests.
   package func isRecovering(at now: ContinuousClock.Instant) -> Bool {
     guard case .closed = phase, let closedAt else { return false }
     return now - closedAt < settings.recovery
   }
 
-  /// Whether a call would be let through, the probe included.
+  /// Whether a call would be allowed, be it as a probe.
   package func wouldAdmit(at now: ContinuousClock.Instant) -> Bool {
     switch phase {
     case .closed: true
@@ -105,7 +107,7 @@ package struct CircuitBreaker: Sendable {
     }
   }
 
-  /// Asks to call. Whoever is admitted tells the outcome by ``record(_:of:at:jitter:)``.
+  /// Asks for permission to call. A caller that is admitted must report the outcome by ``record(_:of:at:jitter:)``.
   package mutating func admit(at now: ContinuousClock.Instant) -> Admission {
     switch phase {
     case .closed: return .call(spell: spell)
@@ -117,9 +119,9 @@ package struct CircuitBreaker: Sendable {
     }
   }
 
-  /// Takes note of an outcome.
-  /// - Parameter jitter: 0 to 1, drawn by the caller; spreads probes of many servers.
-  /// - Returns: the state it changed to; nil when it stayed as it was.
+  /// Records an outcome.
+  /// - Parameter jitter: 0 to 1, a random number from the caller. It spreads the probes of many servers.
+  /// - Returns: the new state; nil when it has not changed.
   package mutating func record(
     _ outcome: Outcome, of admission: Admission, at now: ContinuousClock.Instant, jitter: Double
   ) -> State? {
@@ -143,7 +145,7 @@ package struct CircuitBreaker: Sendable {
       open(at: now, jitter: jitter)
       return .open
     case (.closed, _, _), (.open, _, _), (.probing, .call, _):
-      // Nobody can tell, or a call from before it opened: too late to count.
+      // The outcome is unknown, or the call is from before the breaker opened.
       return nil
     }
   }
@@ -157,12 +159,12 @@ package struct CircuitBreaker: Sendable {
 
   private mutating func open(at now: ContinuousClock.Instant, jitter: Double) {
     spell &+= 1
-    // Between half of the pause and all of it, so that the longest pause holds.
+    // Half of the pause to all of it, so that the longest pause is never exceeded.
     phase = .open(until: now + pause * (0.5 + 0.5 * min(max(jitter, 0), 1)))
   }
 }
 
-/// Calls and failures of the last seconds, in ten slices of the window.
+/// The numbers of calls and failures of the last seconds, in ten slices of the window.
 struct SlidingCounts: Sendable {
   private struct Slice: Sendable {
     var number: Int64
@@ -175,7 +177,7 @@ struct SlidingCounts: Sendable {
   private var origin: ContinuousClock.Instant?
   private var slices: [Slice] = []
 
-  /// No calls.
+  /// Makes an empty count.
   init(window: Duration) { sliceLength = window / Int(Self.sliceCount) }
 
   /// Adds a call.

@@ -1,25 +1,24 @@
 import Hotels
 import Synchronization
 
-/// Ends work that takes too long.
+/// Limits the time of work.
 enum Deadline {
-  /// Remembers that a limit was reached.
+  /// Records that a time limit was reached.
   private final class Watch: Sendable {
     private let flag = Atomic<Bool>(false)
     var hasPassed: Bool { flag.load(ordering: .acquiring) }
     func pass() { flag.store(true, ordering: .releasing) }
   }
 
-  /// The limits that the running work stands under, the widest first.
+  /// The time limits of the running work, the outermost first.
   @TaskLocal private static var watches: [Watch] = []
 
-  /// Whether one of the limits that the running work stands under has been reached. It tells work that was
-  /// cancelled by a limit, which is the doing of whoever is slow, from work whose caller has left.
+  /// Whether one of the running work's time limits was reached. It distinguishes work that was cancelled by a
+  /// limit, because the upstream is slow, from work whose caller has left.
   static var hasPassed: Bool { watches.contains { $0.hasPassed } }
 
-  /// Does some work, but not for longer than a limit: then the work is cancelled and its outcome
-  /// dropped.
-  /// - Throws: what the work throws; `timeout` at the limit, or at a wider one that ends it earlier;
+  /// Runs work with a time limit. At the limit the work is cancelled and its result discarded.
+  /// - Throws: what the work throws; `timeout` at the limit, or at an outer limit that is reached first;
   ///   `unavailable` when the caller is cancelled.
   static func within<Value: Sendable>(
     _ limit: Duration, _ work: @escaping @Sendable () async throws(SearchError) -> Value
@@ -28,7 +27,7 @@ enum Deadline {
     let outcome = await $watches.withValue(watches + [watch]) {
       await race(limit, watch, work)
     }
-    // What a cancelled request throws depends on how far it had come.
+    // The error of a cancelled request depends on how far it had come, so it is replaced.
     if case .failure = outcome, Task.isCancelled {
       throw hasPassed ? .timeout("no whole answer in time") : .unavailable("cancelled")
     }

@@ -1,33 +1,32 @@
 package import Hotels
 import Synchronization
 
-/// Several upstreams in the order in which they are to be asked: the next one answers when those before it
-/// can't, because their breakers are open or their call has just failed.
+/// Several upstreams in the order in which they are asked. The next one is asked when those before it can't answer,
+/// because their circuit breaker is open or their call has failed.
 package struct FallbackSearch: HotelSearching {
   private let upstreams: [any HotelSearching]
   private let deadline: Duration
 
   /// - Parameter upstreams: at least one, the preferred one first.
-  /// - Parameter deadline: for all of them together, 2 s as for one.
+  /// - Parameter deadline: the time limit for all of them together; 2 s, as for a single one.
   package init(_ upstreams: [any HotelSearching], deadline: Duration = .seconds(2)) {
     self.upstreams = upstreams
     self.deadline = deadline
   }
 
-  /// What all of them can do, as any of them may have to.
+  /// The orders that all upstreams support, because any of them may have to answer.
   package var orders: Set<HotelQuery.Order> {
     upstreams.reduce(Set(HotelQuery.Order.allCases)) { $0.intersection($1.orders) }
   }
 
-  /// The first answer.
-  /// - Throws: what the last upstream threw when none answers; `timeout` at the deadline.
+  /// The answer of the first upstream that can give one.
+  /// - Throws: the last upstream's error when none answers; `timeout` at the deadline.
   package func search(_ query: HotelQuery) async throws(SearchError) -> HotelPage {
     try await first { upstream throws(SearchError) in try await upstream.search(query) }
   }
 
-  /// The hotel as the first upstream that has it knows it; nil when all say that they have none, or can't be
-  /// asked by id.
-  /// - Throws: what the last upstream threw that could not say, where no other has the hotel.
+  /// The hotel from the first upstream that has it; nil when all say that they have none or can't look up by id.
+  /// - Throws: the error of the last upstream that failed, when no other has the hotel.
   package func hotel(_ id: HotelID) async throws(SearchError) -> Hotel? {
     do throws(SearchError) {
       return try await first { upstream throws(SearchError) in
@@ -40,13 +39,13 @@ package struct FallbackSearch: HotelSearching {
     }
   }
 
-  /// Ready when any is.
+  /// Succeeds when any upstream is ready.
   package func checkReady() async throws(SearchError) {
     try await first { upstream throws(SearchError) in try await upstream.checkReady() }
   }
 
-  /// Asks one after the other. Each has a fair share of the time that is left, so that one which hangs or
-  /// drips leaves time to ask those behind it.
+  /// Asks one upstream after another. Each gets an equal share of the remaining time, so that a slow one leaves
+  /// time for those after it.
   private func first<Value: Sendable>(
     _ ask: @escaping @Sendable (any HotelSearching) async throws(SearchError) -> Value
   ) async throws(SearchError) -> Value {
@@ -59,7 +58,7 @@ package struct FallbackSearch: HotelSearching {
         return try await Deadline.within(share) { () throws(SearchError) in try await ask(upstream)
         }
       } catch {
-        // That one has no such hotel is the answer only if none has failed.
+        // "No such hotel" is the result only if no upstream has failed.
         if failure == nil || error != .absent { failure = error }
       }
       if Task.isCancelled { break }
@@ -69,14 +68,13 @@ package struct FallbackSearch: HotelSearching {
 }
 
 extension SearchError {
-  /// An upstream has no such hotel; never leaves this file.
+  /// An upstream has no such hotel. This error is only used in this file.
   fileprivate static let absent = SearchError(.badAnswer, "", detail: "no such hotel")
 }
 
-/// The last word on whether an upstream can be reached, kept for a while so that probes of
-/// readiness, however many, make one call.
+/// The last result of a readiness check, cached for a while so that any number of readiness probes causes one call.
 final class Readiness: Sendable {
-  /// How long a word stands.
+  /// How long a result is cached.
   static let validity = Duration.seconds(5)
 
   private struct Check {
@@ -88,7 +86,7 @@ final class Readiness: Sendable {
   private let now: @Sendable () -> ContinuousClock.Instant
   private let last = Mutex<Check?>(nil)
 
-  /// Keeps what `probe` says: nil when all is well. A probe must end by itself.
+  /// Makes a cache for the results of `probe`, which returns nil on success and must have a time limit of its own.
   init(
     now: @escaping @Sendable () -> ContinuousClock.Instant,
     probe: @escaping @Sendable () async -> SearchError?
@@ -97,12 +95,12 @@ final class Readiness: Sendable {
     self.probe = probe
   }
 
-  /// Asks, or joins those who asked within ``validity``.
+  /// Checks the readiness, or joins a check that started within ``validity``.
   func check() async throws(SearchError) {
     let task = last.withLock { last in
       let time = now()
       if let last, time - last.started < Self.validity { return last.outcome }
-      // Its own task, because one caller who leaves must not take the answer from the others.
+      // The check has its own task, so that a caller that leaves does not cancel it for the others.
       let task = Task { [probe] in await probe() }
       last = Check(started: time, outcome: task)
       return task
@@ -111,20 +109,20 @@ final class Readiness: Sendable {
   }
 }
 
-/// An upstream that is asked over a network, and says what it need not be asked: such an answer tells nothing
-/// of whether anybody is there, so a circuit breaker must not hear of it.
+/// An upstream that is asked over a network. It also says what it need not be asked. Such answers do not show that
+/// the upstream is reachable, so a circuit breaker must not count them.
 package protocol RemoteUpstream: HotelSearching {
-  /// Whether it can be asked for a hotel by its id; if not, ``HotelSearching/hotel(_:)`` is nil always.
+  /// Whether it can look up a hotel by id; if not, ``HotelSearching/hotel(_:)`` always returns nil.
   var looksUpIDs: Bool { get }
 
-  /// The answer to a search that nothing can match; nil for one that has to be asked.
+  /// The answer to a search that can't match anything; nil for a search that must be sent.
   func answerWithoutAsking(_ query: HotelQuery) -> HotelPage?
 }
 
 extension RemoteUpstream {
-  /// It can.
+  /// True by default.
   package var looksUpIDs: Bool { true }
 
-  /// It has to be asked everything.
+  /// Nil by default: every search must be sent.
   package func answerWithoutAsking(_ query: HotelQuery) -> HotelPage? { nil }
 }

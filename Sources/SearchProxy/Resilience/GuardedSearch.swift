@@ -3,30 +3,30 @@ package import Logging
 import Metrics
 import Synchronization
 
-/// One upstream behind everything that keeps its troubles from becoming ours, and ours from becoming its: a
-/// deadline over the whole search, a bound on calls at once, a circuit breaker, and a budget for second
-/// attempts.
+/// An upstream with protection in both directions: a deadline for the whole search, a limit on simultaneous calls,
+/// a circuit breaker, and a budget for second attempts.
 package final class GuardedSearch: HotelSearching {
-  /// The bounds; each stands on the book's Search page.
+  /// The limits. The book's Search page lists each of them.
   package struct Settings: Sendable {
-    /// A whole search, waiting and second attempt included: 2 s, as long as a person waits for a list.
+    /// The time limit of a whole search, including waiting and a second attempt: 2 s, about as long as a person
+    /// waits for a list.
     package var deadline = Duration.seconds(2)
-    /// Calls at once: 64, as many as the client keeps connections.
+    /// The most simultaneous calls: 64, which is the client's number of connections.
     package var callsAtOnce = 64
-    /// Searches that may wait for their call: 256.
+    /// The most searches that wait for a call: 256.
     package var waiting = 256
-    /// How long each waits: 100 ms. Longer would only make the queue longer.
+    /// How long each waits: 100 ms. A longer wait would only make the queue longer.
     package var patience = Duration.milliseconds(100)
-    /// The wait before a second attempt: 20 to 50 ms, drawn anew each time.
+    /// The wait before a second attempt, in milliseconds: 20 to 50, random each time.
     package var retryWait = 20...50
     /// When the breaker opens and for how long.
     package var breaker = CircuitBreaker.Settings()
 
-    /// The defaults.
+    /// The default settings.
     package init() {}
   }
 
-  /// What metrics and logs call the upstream.
+  /// The upstream's name in metrics and logs.
   package let name: String
   private let base: any RemoteUpstream
   private let settings: Settings
@@ -41,7 +41,7 @@ package final class GuardedSearch: HotelSearching {
     var budget = RetryBudget()
   }
 
-  /// - Parameter base: the upstream's own client.
+  /// - Parameter base: the upstream's client.
   package init(
     _ base: any RemoteUpstream, name: String, settings: Settings = Settings(),
     logger: Logger = Logger(label: "hotel-bookmarks.upstream"),
@@ -58,31 +58,31 @@ package final class GuardedSearch: HotelSearching {
     state = Mutex(State(breaker: CircuitBreaker(settings.breaker)))
   }
 
-  /// What the breaker does now.
+  /// The state of the circuit breaker.
   package var breakerState: CircuitBreaker.State { state.withLock { $0.breaker.state } }
 
-  /// Whether the upstream was away until a short while ago.
+  /// Whether the upstream was unavailable until a short while ago.
   package var isRecovering: Bool {
     state.withLock { $0.breaker.isRecovering(at: now()) }
   }
 
   /// Finds hotels.
-  /// - Throws: besides what the upstream throws, `unavailable` while the breaker is open or all calls are
-  ///   taken, `timeout` at the deadline.
+  /// - Throws: what the upstream throws; `unavailable` while the breaker is open or no call becomes free in time;
+  ///   `timeout` at the deadline.
   package func search(_ query: HotelQuery) async throws(SearchError) -> HotelPage {
     if let page = base.answerWithoutAsking(query) { return page }
     return try await guarded { [base] () throws(SearchError) in try await base.search(query) }
   }
 
-  /// One hotel by its id; see ``search(_:)``. Nil without a call where the upstream can't be asked that.
+  /// One hotel by its id; see ``search(_:)``. Returns nil without a call when the upstream can't look up by id.
   package func hotel(_ id: HotelID) async throws(SearchError) -> Hotel? {
     guard base.looksUpIDs else { return nil }
     return try await guarded { [base] () throws(SearchError) in try await base.hotel(id) }
   }
 
-  /// Asks nothing of an upstream whose breaker is open, until it would let a probe through: a server that
-  /// nobody searches with must notice a recovered upstream too. The breaker does not hear of the outcome, as
-  /// an upstream that answers at all need not answer searches.
+  /// Checks whether the upstream is ready. While the breaker is open, it fails without a call, until the breaker
+  /// would allow a probe: a server without searches must notice a recovered upstream too. The breaker does not
+  /// count the outcome, because an upstream that answers this request may still fail to answer searches.
   package func checkReady() async throws(SearchError) {
     let isOpen = state.withLock { !$0.breaker.wouldAdmit(at: now()) }
     guard !isOpen else { throw .breakerOpen }
@@ -105,9 +105,9 @@ package final class GuardedSearch: HotelSearching {
     } catch {
       switch progress.owed {
       case .nothing: break
-      // Who was let through and never came to ask would hold the breaker half open for ever.
+      // Without this report, a probe that was admitted and never sent would leave the breaker half open for ever.
       case .unasked: settle(.abandoned, of: admission)
-      // A limit that ends a call is the upstream's doing; a caller who leaves is not.
+      // A call that reached a time limit counts as the upstream's failure. A call whose caller left does not.
       case .outcome:
         settle(Task.isCancelled && !Deadline.hasPassed ? .abandoned : .failure, of: admission)
       }
@@ -151,7 +151,7 @@ package final class GuardedSearch: HotelSearching {
       settle(.success, of: admission)
       return value
     } catch {
-      // Who cancelled is known outside only.
+      // Only the caller knows whether the cancellation came from a time limit.
       guard !Task.isCancelled else { throw error }
       progress.end()
       settle(.failure, of: admission)
@@ -178,44 +178,44 @@ extension SearchError {
   /// The upstream was not asked, because its circuit breaker is open.
   static let breakerOpen = SearchError(
     .unavailable, "Hotel search can't be reached right now.", detail: "circuit breaker open")
-  /// The upstream was not asked, because no call came free in time.
+  /// The upstream was not asked, because no call became free in time.
   static let crowded = SearchError(
     .unavailable, "Hotel search is busy right now.", detail: "no free call in time")
 }
 
-/// What one admitted call still owes its circuit breaker, so that each attempt is told of exactly once however
-/// the call ends.
+/// What an admitted call must still report to its circuit breaker. It ensures that each attempt is reported exactly
+/// once, however the call ends.
 final class CallProgress: Sendable {
-  /// What is owed.
+  /// What must still be reported.
   enum Owed: Sendable {
-    /// That the upstream was never asked.
+    /// That the upstream was not asked.
     case unasked
-    /// What came of an attempt that has begun.
+    /// The outcome of an attempt that has started.
     case outcome
-    /// All was told.
+    /// Everything was reported.
     case nothing
   }
 
   private let state = Mutex(Owed.unasked)
 
-  /// What is owed now.
+  /// What must still be reported now.
   var owed: Owed { state.withLock { $0 } }
 
-  /// An attempt begins.
+  /// Records that an attempt starts.
   func begin() { state.withLock { $0 = .outcome } }
 
-  /// An attempt's outcome is told.
+  /// Records that an attempt's outcome was reported.
   func end() { state.withLock { $0 = .nothing } }
 }
 
-/// Counts what is decided about calls to one upstream.
+/// Counts decisions about calls to one upstream.
 ///
-/// - `upstream_guard_total`, by `upstream` and `decision`: searches that were `refused` because the breaker
-///   was open, `crowded` out because no call came free, calls that were `retried`.
-/// - `upstream_breaker_changes_total`, by `upstream` and `state`: what the breaker changed to.
+/// - `upstream_guard_total`, by `upstream` and `decision`: `refused` searches, because the breaker was open;
+///   `crowded` searches, because no call became free in time; `retried` calls.
+/// - `upstream_breaker_changes_total`, by `upstream` and `state`: the new states of the breaker.
 /// - `upstream_breaker_open`, by `upstream`: 1 while the breaker is not closed.
 struct ResilienceMeter: Sendable {
-  /// What was decided.
+  /// The decisions.
   enum Decision: String, CaseIterable {
     case refused, crowded, retried
   }
@@ -224,7 +224,7 @@ struct ResilienceMeter: Sendable {
   private let changes: [CircuitBreaker.State: Counter]
   private let isOpen: Gauge
 
-  /// A meter for the upstream of that name.
+  /// Makes a meter for the upstream with this name.
   init(upstream name: String) {
     let upstream = ("upstream", name)
     decisions = Dictionary(
@@ -246,36 +246,38 @@ struct ResilienceMeter: Sendable {
   /// Counts a decision.
   func count(_ decision: Decision) { decisions[decision]?.increment() }
 
-  /// Takes note of what a breaker changed to.
+  /// Records the new state of a breaker.
   func note(_ state: CircuitBreaker.State) {
     changes[state]?.increment()
     isOpen.record(state == .closed ? 0 : 1)
   }
 }
 
-/// How many calls may be made again: a token bucket that successes fill, so that an upstream in trouble is
-/// not asked more often than it would be anyway. A value.
+/// Limits second attempts: a token bucket that successful calls fill, so that a failing upstream does not get extra
+/// calls. A value.
 ///
 /// Source: Google, "Site Reliability Engineering", chapter 22, "Retry budgets".
 package struct RetryBudget: Sendable {
-  /// What a success puts in: retries are a tenth of the calls at most.
+  /// The deposit of a successful call: at most a tenth of the calls are second attempts.
   package static let deposit = 0.1
-  /// What fits in: one retry. What was saved in good times must not be spent at once when an outage begins.
+  /// The capacity: one second attempt. Savings from a period without failures must not be spent at once when an
+  /// outage begins.
   package static let capacity = 1.0
 
   private var tokens = RetryBudget.capacity
 
-  /// A full bucket.
+  /// Makes a full bucket.
   package init() {}
 
-  /// A call has succeeded.
+  /// Records a successful call.
   package mutating func deposit() {
     tokens = min(tokens + Self.deposit, Self.capacity)
   }
 
-  /// Asks to make a failed call again.
+  /// Takes a token for a second attempt.
+  /// - Returns: false when there is none.
   package mutating func withdraw() -> Bool {
-    // A sum of tenths is not exactly one.
+    // Ten deposits of 0.1 do not add up to exactly 1.
     guard tokens >= 1 - 1e-9 else { return false }
     tokens = max(0, tokens - 1)
     return true

@@ -1,16 +1,16 @@
 import Lanes
 import Synchronization
 
-/// Work that many callers want at the same time and that is done once: whoever asks for a key while its work
-/// runs gets the same outcome. A caller who leaves takes nothing from the others.
+/// Work that many callers want at the same time and that is done once. A caller that asks for a key while its work
+/// runs gets the same result. A caller that leaves does not cancel the work for the others.
 package final class SharedFlights<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   private let flights = Mutex<[Key: Task<Value, Never>]>([:])
 
-  /// Nothing runs.
+  /// Makes a value without running work.
   package init() {}
 
-  /// Joins the work of a key, or starts it.
-  /// - Returns: its outcome, and whether this call joined work that ran already.
+  /// Joins the running work of a key, or starts it.
+  /// - Returns: the result, and whether this call joined running work.
   package func run(
     _ key: Key, _ work: @escaping @Sendable () async -> Value
   ) async -> (value: Value, isJoined: Bool) {
@@ -18,14 +18,14 @@ package final class SharedFlights<Key: Hashable & Sendable, Value: Sendable>: Se
     return (await task.value, isJoined)
   }
 
-  /// Starts the work of a key unless it runs already, and does not wait for it.
+  /// Starts the work of a key unless it is running, and does not wait for it.
   /// - Returns: whether it was started.
   @discardableResult
   package func startAlone(_ key: Key, _ work: @escaping @Sendable () async -> Value) -> Bool {
     !start(key, work).isJoined
   }
 
-  /// How many keys' work runs.
+  /// The number of keys whose work is running.
   package var count: Int { flights.withLock { $0.count } }
 
   private func start(

@@ -1,14 +1,14 @@
 import Hotels
 import JSON
 
-/// Couchbase's Search Service: a conjunction of disjunctions of phrases, stored fields in the hits.
+/// Couchbase's Search Service: a conjunction of disjunctions of phrases, with stored fields in the hits.
 ///
-/// Source: Couchbase Server documentation, "Search Request JSON Properties" and "Search Response Objects";
-/// the query is the one that the travel-sample back ends put together with their SDKs.
+/// Source: Couchbase Server documentation, "Search Request JSON Properties" and "Search Response Objects". The
+/// query is the same as that of the travel-sample back ends, which build it with their SDKs.
 struct CouchbaseDialect: QueryDialect {
   static let kind = "couchbase"
   static let probePath = "/api/ping"
-  /// How long the engine itself may take, in milliseconds; the deadline here is a little longer.
+  /// The engine's own time limit, in milliseconds. The client's deadline is a little longer.
   private static let timeout = 1_500
 
   func path(index: String) -> String { "/api/index/\(index)/query" }
@@ -35,7 +35,7 @@ struct CouchbaseDialect: QueryDialect {
     guard let status = root["status"], let failed = status["failed"]?.int else {
       throw .badAnswer("the answer has no status")
     }
-    // A part of the index that did not answer makes a shorter list that looks whole.
+    // When a partition fails, the engine returns a shorter list that looks complete.
     guard failed == 0 else { throw .unavailable("\(failed) partitions failed") }
     guard let hits = root["hits"], hits.kind == .array || hits.isNull else {
       throw .badAnswer("hits is no array")
@@ -61,7 +61,7 @@ struct CouchbaseDialect: QueryDialect {
       "fields": .array(HotelFields.asked.map { .string($0) }),
       "size": .number(JSONNumber(size)),
       "from": .number(JSONNumber(from)),
-      // Equal scores in one order, so that pages neither repeat nor miss a hotel.
+      // A fixed order of equal scores, so that pages neither repeat nor skip a hotel.
       "sort": ["-_score", "_id"],
       "ctl": ["timeout": .number(JSONNumber(timeout))],
     ]

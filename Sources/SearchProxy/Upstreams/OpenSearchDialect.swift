@@ -1,17 +1,17 @@
 import Hotels
 import JSON
 
-/// OpenSearch and Elasticsearch: phrases over several fields each, whole documents in the hits.
+/// OpenSearch and Elasticsearch: phrases, each over several fields, with whole documents in the hits.
 ///
 /// Source: OpenSearch documentation, "Search API", "Multi-match queries: phrase", "Retrieve specific fields".
 struct OpenSearchDialect: QueryDialect {
   static let kind = "opensearch"
   static let probePath = "/"
-  /// An engine refuses to look further than this (`index.max_result_window`).
+  /// The engine returns no hits beyond this position (`index.max_result_window`).
   private static let window = 10_000
 
-  /// The same copies of the index each time, because hotels of equal score come in an order that differs from
-  /// copy to copy ("Search API", `preference`): pages would repeat and miss some.
+  /// The path always selects the same copies of the index. The order of hotels with equal scores differs between
+  /// copies ("Search API", `preference`), so pages would repeat and skip some.
   func path(index: String) -> String { "/\(index)/_search?preference=hotel-bookmarks" }
 
   func body(for query: HotelQuery) -> [UInt8] {

@@ -2,30 +2,30 @@ import Documents
 import Hotels
 import JSON
 
-/// How a search engine that takes queries as JSON over HTTP is asked, and how its answers read.
+/// The requests and answers of a search engine that takes queries as JSON over HTTP.
 protocol QueryDialect: Sendable {
-  /// What metrics and logs call an engine of this kind unless the configuration names it.
+  /// The default name of an engine of this kind in metrics and logs.
   static var kind: String { get }
-  /// The path of a cheap request that says whether somebody is there.
+  /// The path of a cheap request that shows whether the engine answers.
   static var probePath: String { get }
-  /// The path of a search, for an index whose name is encoded as one segment.
+  /// The path of a search in an index. The index's name must be encoded as one segment.
   func path(index: String) -> String
   /// The body of a search.
   func body(for query: HotelQuery) -> [UInt8]
   /// The body of a look-up by id.
   func body(for id: HotelID) -> [UInt8]
-  /// The hotels of an answer, in its order, and whether there are more behind them.
-  /// - Throws: ``SearchError`` for an answer that is none, or that not all of the engine has given.
+  /// The hotels of an answer, in its order, and whether there are more after them.
+  /// - Throws: ``SearchError`` for an invalid answer, and for one in which a part of the engine failed.
   func page(_ root: JSONNode, for query: HotelQuery) throws(SearchError) -> HotelPage
 }
 
-/// The fields of a hotel that an engine is asked for and that are taken from its answers.
+/// The fields of a hotel that are requested from an engine and read from its answers.
 enum HotelFields {
-  /// Where a text about the place is looked for.
+  /// The fields in which the location is searched.
   static let location = ["country", "city", "state", "address"]
-  /// Where a text about the hotel is looked for.
+  /// The fields in which the description is searched.
   static let description = ["description", "name"]
-  /// What is asked for: a search engine may hold more, which is nobody's business here.
+  /// The requested fields. The engine may have more, which this service does not need.
   static let asked = [
     "name", "title", "address", "city", "state", "country", "description", "directions", "phone",
     "tollfree", "email", "fax", "url", "checkin", "checkout", "price", "vacancy", "alias",
@@ -34,14 +34,14 @@ enum HotelFields {
   ]
 }
 
-/// The hotels of a search engine's hits, made of the asked fields only, each id once.
+/// The hotels of a search engine's hits, with the requested fields only, each id once.
 struct QueryRows {
   private var hotels: [Hotel] = []
   private var seen: Set<HotelID> = []
   private var count = 0
 
-  /// Adds a hit; one without an id or fields that make a hotel is left out.
-  /// - Parameter isFlat: whether a nested field's name is its path (`geo.lat`), as stored fields come.
+  /// Adds a hit. A hit without an id or without fields of a hotel is left out.
+  /// - Parameter isFlat: whether a nested field has its path as name (`geo.lat`), as stored fields have.
   mutating func add(id: JSONNode?, fields: JSONNode?, isFlat: Bool) {
     count += 1
     guard let text = id?.string, let fields, fields.kind == .object,
@@ -51,9 +51,9 @@ struct QueryRows {
     hotels.append(Hotel(id: id, body: body))
   }
 
-  /// The page.
-  /// - Parameter total: how many hotels the engine says match.
-  /// - Throws: ``SearchError`` with code `badAnswer` when there are hits and no hotel among them.
+  /// Makes the page.
+  /// - Parameter total: the engine's number of matching hotels.
+  /// - Throws: ``SearchError`` with code `badAnswer` when there are hits but no hotel among them.
   func page(for query: HotelQuery, total: Int) throws(SearchError) -> HotelPage {
     guard count == 0 || !hotels.isEmpty else {
       throw .badAnswer("none of \(count) hits is a hotel")

@@ -3,7 +3,7 @@ package import Hotels
 import JSON
 package import Logging
 
-/// A search engine as an upstream, whichever dialect it speaks.
+/// A search engine as an upstream, with any dialect.
 package struct QueryUpstream: RemoteUpstream {
   private let client: UpstreamClient
   private let baseURL: UpstreamURL
@@ -61,18 +61,18 @@ package struct QueryUpstream: RemoteUpstream {
     }
   }
 
-  /// Finds hotels. Texts are phrases to these engines, whatever ``HotelQuery/matching`` says.
+  /// Finds hotels. These engines treat texts as phrases, whatever ``HotelQuery/matching`` says.
   package func search(_ query: HotelQuery) async throws(SearchError) -> HotelPage {
     try await ask(dialect.body(for: query), for: query)
   }
 
-  /// The hotel that the engine has under an id.
+  /// The hotel that the engine has for an id.
   package func hotel(_ id: HotelID) async throws(SearchError) -> Hotel? {
     let page = try await ask(dialect.body(for: id), for: HotelQuery(limit: 1))
     return page.hotels.first { $0.id.text.equalsBytes(of: Hotel.canonical(id.text)) }
   }
 
-  /// Whether the engine answers HTTP at all; the word stands for 5 seconds.
+  /// Whether the engine answers HTTP at all. The result is cached for 5 seconds.
   package func checkReady() async throws(SearchError) { try await readiness.check() }
 
   private func ask(
@@ -106,7 +106,7 @@ package struct QueryUpstream: RemoteUpstream {
     let answer = try await client.post(
       body, to: baseURL.url(of: path), authorization: authorization)
     if answer.isRedirect {
-      // A query with credentials is sent to where the configuration says, and nowhere else.
+      // A query with credentials must only be sent to the configured URL.
       meter.countBlocked()
       throw .badAnswer("redirect")
     }

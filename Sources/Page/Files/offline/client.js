@@ -68,15 +68,11 @@ export class Client extends EventTarget {
   /** @returns {Session} */
   get session() { return this.#session.state }
 
-  /**
-   * Starts a guest where there is no session. {@link open} and every write do so by themselves.
-   * @returns {Promise<Session>} @throws {OfflineError} `offline`, `too_many_requests`.
-   */
+  /** Starts a guest where there is no session, as every write does. @returns {Promise<Session>} @throws {OfflineError} */
   start() { return this.#session.start() }
 
   /**
-   * Makes an account; what the guest has bookmarked becomes the account's.
-   * @param {{username: string, password: string}} credentials
+   * Makes an account; the guest's bookmarks become the account's. @param {{username: string, password: string}} credentials
    * @returns {Promise<Session>} @throws {OfflineError} `offline`, `signed_in`, and the server's, such as `conflict`.
    */
   signUp(credentials) { return this.#session.enter("/v1/users", credentials) }
@@ -97,9 +93,8 @@ export class Client extends EventTarget {
   logOut({ discard } = {}) { return this.#session.leave({ discard }) }
 
   /**
-   * Erases the account with all that it has, here and at the server.
-   * @param {{lists?: "delete"|"handOn"}} [options] What becomes of one's own lists: they end, or go to another member.
-   * @returns {Promise<void>} @throws {OfflineError}
+   * Erases the account and its data, here and at the server. @returns {Promise<void>} @throws {OfflineError}
+   * @param {{lists?: "delete"|"handOn"}} [options] Whether the user's own lists are deleted or go to another member.
    */
   erase({ lists = "delete" } = {}) { return this.#session.leave({ erase: lists }) }
 
@@ -123,15 +118,11 @@ export class Client extends EventTarget {
   // Hotels
 
   /**
-   * Searches hotels, at the server or in this browser's copy.
+   * Searches hotels, at the server or in this browser's copy. @param {{signal?: AbortSignal}} [options]
    * @param {{description?: string, location?: string, limit?: number, offset?: number, sort?: string, near?: string}} query
-   * @param {{signal?: AbortSignal}} [options]
-   * @returns {Promise<SearchAnswer>}
-   * @throws {OfflineError} What the server refuses; the signal's reason when it is aborted.
+   * @returns {Promise<SearchAnswer>} @throws {OfflineError} What the server refuses, or the reason of the aborted signal.
    */
-  search(query = {}, { signal } = {}) {
-    return search(this.#view, query, signal)
-  }
+  search(query = {}, { signal } = {}) { return search(this.#view, query, signal) }
 
   /**
    * One hotel, from the server or this browser's copy.
@@ -289,10 +280,7 @@ export class Client extends EventTarget {
   /** Takes the removal of a bookmark back, with its place and time. @param {number} id @returns {Promise<Entry>} @throws {OfflineError} `not_stored` */
   undo(id) { return this.#queued(this.#outbox.undo(id)) }
 
-  /**
-   * Waits for what becomes of a change. @param {number} id
-   * @returns {Promise<Entry>} Once it is delivered. @throws {OfflineError} the reason, once it is rejected or parked.
-   */
+  /** Waits until a change is delivered. @param {number} id @returns {Promise<Entry>} @throws {OfflineError} once it is rejected or parked. */
   settled(id) {
     return new Promise((resolve, reject) => {
       const look = entries => {
@@ -321,7 +309,7 @@ export class Client extends EventTarget {
     if (this.#tabs.leads) return this.#synchroniser.now()
     return new Promise((resolve, reject) => {
       const ask = randomID()
-      this.#asked.set(ask, { resolve, reject })
+      this.#asked.set(ask, ({ code, reason }) => code ? reject(new OfflineError(code, reason)) : resolve())
       this.#tabs.tellLeader({ kind: "sync", ask })
     })
   }
@@ -395,11 +383,9 @@ export class Client extends EventTarget {
       const answer = { kind: "synced", ask: message.ask }
       await this.#synchroniser.now().catch(({ code, reason }) => Object.assign(answer, { code, reason }))
       this.#tabs.post(answer)
-    } else if (kind === "synced" && this.#asked.has(message.ask)) {
-      const { resolve, reject } = this.#asked.get(message.ask)
+    } else if (kind === "synced") {
+      this.#asked.get(message.ask)?.(message)
       this.#asked.delete(message.ask)
-      if (message.code) reject(new OfflineError(message.code, message.reason))
-      else resolve()
     } else if (kind === "session") {
       if (!message.isOwn) await this.#session.load()
       this.#tell("session", this.session)
