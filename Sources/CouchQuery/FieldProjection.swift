@@ -58,25 +58,25 @@ package struct FieldProjection: Sendable {
     mutating func put(_ value: JSONNode, at path: ArraySlice<String>) {
       guard let name = path.first else { return }
       let rest = path.dropFirst()
-      let place = children.firstIndex { $0.name.equalsBytes(of: name) }
+      let index = children.firstIndex { $0.name.equalsBytes(of: name) }
       if rest.isEmpty {
-        set(.value(value), name, place)
+        set(.value(value), name, index)
         return
       }
       var branch = Branch()
-      if let place {
-        switch children[place].child {
+      if let index {
+        switch children[index].child {
         // A whole value that was added before already contains its parts.
         case .value: return
         case .branch(let started): branch = started
         }
       }
       branch.put(value, at: rest)
-      set(.branch(branch), name, place)
+      set(.branch(branch), name, index)
     }
 
-    private mutating func set(_ child: Child, _ name: String, _ place: Int?) {
-      if let place { children[place].child = child } else { children.append((name, child)) }
+    private mutating func set(_ child: Child, _ name: String, _ index: Int?) {
+      if let index { children[index].child = child } else { children.append((name, child)) }
     }
 
     func append(to writer: inout JSONWriter) {

@@ -106,7 +106,7 @@ package enum QueryIndex: Sendable {
   }
 
   /// The kind of index, as a cursor stores it.
-  package var way: QueryCursor.Way {
+  package var kind: QueryCursor.IndexKind {
     switch self {
     case .documents: .documents
     case .types: .types
@@ -168,9 +168,7 @@ package struct IndexRequest: Sendable {
     }
     try QueryOption.check(index, allows: ["fields", "partial_filter_selector"])
     let sort = try QuerySort(QueryOption.required("fields", in: index))
-    let filter = try index["partial_filter_selector"].map { node in
-      try QueryOption.selector(node)
-    }
+    let filter = try index["partial_filter_selector"].map { try Selector($0) }
     given = index.value
     let named = try QueryOption.text("name", in: body)
     let automatic = try Self.automaticName(of: given, named)

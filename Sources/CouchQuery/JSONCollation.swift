@@ -209,7 +209,7 @@ struct JSONCollationNumber {
       default: break
       }
     }
-    let place = (point ?? digits.count) + power
+    let position = (point ?? digits.count) + power
     guard let first = digits.firstIndex(where: { $0 != 0 }),
       let last = digits.lastIndex(where: { $0 != 0 })
     else {
@@ -217,7 +217,7 @@ struct JSONCollationNumber {
       return
     }
     sign = text.first == UInt8(ascii: "-") ? -1 : 1
-    exponent = place - first
+    exponent = position - first
     self.digits = Array(digits[first...last])
   }
 

@@ -10,7 +10,7 @@ package import Stores
 /// document found from there must match the query.
 package struct QueryCursor: Sendable, Equatable {
   /// The kind of index that a query uses.
-  package enum Way: Sendable, Equatable {
+  package enum IndexKind: Sendable, Equatable {
     /// All documents by id.
     case documents
     /// The documents of a type, by id.
@@ -20,9 +20,9 @@ package struct QueryCursor: Sendable, Equatable {
   }
 
   /// The kind of index that the query used.
-  let way: Way
+  let kind: IndexKind
   /// The last document that was counted, with its key when an index was used.
-  package let place: IndexEntry
+  package let position: IndexEntry
 
   /// The longest text: for an id and a key of the greatest length.
   static let maximumBytes = 2 * (12 + DocumentID.maximumBytes + QueryLimits.keyBytes)
@@ -30,9 +30,9 @@ package struct QueryCursor: Sendable, Equatable {
   static let start = "nil"
 
   /// Makes a cursor of a kind and a position.
-  package init(_ way: Way, _ place: IndexEntry) {
-    self.way = way
-    self.place = place
+  package init(_ kind: IndexKind, _ position: IndexEntry) {
+    self.kind = kind
+    self.position = position
   }
 
   /// Reads the text from an answer; nil for the beginning, which is `nil` or empty.
@@ -56,19 +56,19 @@ package struct QueryCursor: Sendable, Equatable {
   /// The text of the cursor, as clients see it.
   package var text: String {
     var bytes: [UInt8] = [1]
-    switch way {
+    switch kind {
     case .documents: bytes.append(0)
     case .types: bytes.append(1)
     case .index(let digest): bytes += [2] + digest
     }
-    let id = Array(place.id.text.utf8)
+    let id = Array(position.id.text.utf8)
     bytes += [UInt8(truncatingIfNeeded: id.count >> 8), UInt8(truncatingIfNeeded: id.count)]
-    return Hex.string(bytes + id + place.key)
+    return Hex.string(bytes + id + position.key)
   }
 
   private static func read(_ bytes: ArraySlice<UInt8>) -> QueryCursor? {
     var rest = bytes
-    guard rest.popFirst() == 1, let tag = rest.popFirst(), let way = way(tag, &rest),
+    guard rest.popFirst() == 1, let tag = rest.popFirst(), let kind = kind(tag, &rest),
       let high = rest.popFirst(), let low = rest.popFirst()
     else { return nil }
     let length = Int(high) << 8 | Int(low)
@@ -77,11 +77,11 @@ package struct QueryCursor: Sendable, Equatable {
     else { return nil }
     let key = Array(rest.dropFirst(length))
     guard key.count <= QueryLimits.keyBytes else { return nil }
-    if case .index = way { return QueryCursor(way, IndexEntry(id: id, key: key)) }
-    return key.isEmpty ? QueryCursor(way, IndexEntry(id: id, key: [])) : nil
+    if case .index = kind { return QueryCursor(kind, IndexEntry(id: id, key: key)) }
+    return key.isEmpty ? QueryCursor(kind, IndexEntry(id: id, key: [])) : nil
   }
 
-  private static func way(_ tag: UInt8, _ rest: inout ArraySlice<UInt8>) -> Way? {
+  private static func kind(_ tag: UInt8, _ rest: inout ArraySlice<UInt8>) -> IndexKind? {
     switch tag {
     case 0: return .documents
     case 1: return .types

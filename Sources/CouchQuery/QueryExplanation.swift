@@ -143,13 +143,13 @@ extension QueryExplanation {
 
   /// Why an index was not chosen; nil for the chosen one.
   private func verdict(_ index: QueryIndex) -> Verdict? {
-    guard let place = ranked.firstIndex(where: { $0.isSame(as: index) }) else {
+    guard let rank = ranked.firstIndex(where: { $0.isSame(as: index) }) else {
       let mismatch = planner.mismatch(index) ?? .fields
       let isPartial = mismatch == .partial
       return (false, mismatch.rawValue, isPartial ? ranked.count + 1 : max(1, ranked.count))
     }
     guard let poolPlace = pool.firstIndex(where: { $0.isSame(as: index) }) else {
-      return (true, "excluded_by_user", max(1, place))
+      return (true, "excluded_by_user", max(1, rank))
     }
     guard poolPlace > 0, let chosen = pool.first else { return nil }
     return (true, reason(index, chosen), poolPlace)

@@ -43,7 +43,7 @@ package struct QueryPlanner {
       pool = usable
     }
     if let bookmark = request.bookmark {
-      pool = pool.filter { $0.way == bookmark.way }
+      pool = pool.filter { $0.kind == bookmark.kind }
     }
     guard let first = pool.first else { throw QueryCursor.invalid(request.bookmarkText) }
     return plan(first)
@@ -128,19 +128,19 @@ package struct QueryPlanner {
   /// Whether an index of these fields has the requested order. Leading fields with a fixed value are ignored.
   private func order(of fields: [FieldPath]) -> Mismatch? {
     guard let first = request.sort.fields.first else { return nil }
-    guard let place = fields.firstIndex(of: first),
-      fields[..<place].allSatisfy({ request.selector.bounds(of: $0)?.isEquality ?? false }),
-      fields[place...].starts(with: request.sort.fields)
+    guard let index = fields.firstIndex(of: first),
+      fields[..<index].allSatisfy({ request.selector.bounds(of: $0)?.isEquality ?? false }),
+      fields[index...].starts(with: request.sort.fields)
     else { return .order }
     return nil
   }
 
   private func checkFallback(_ usable: [QueryIndex]) throws {
     guard !request.allowsFallback else { return }
-    if let wish = request.useIndex {
+    if let wanted = request.useIndex {
       throw ServiceError(
         .invalidIndex,
-        "_design/\(wish.design)\(wish.name.map { ", " + $0 } ?? "") specified by `use_index` "
+        "_design/\(wanted.design)\(wanted.name.map { ", " + $0 } ?? "") specified by `use_index` "
           + "could not be found or it is not suitable.")
     }
     guard usable.count == 1, case .documents = usable[0] else { return }

@@ -111,8 +111,8 @@ extension SelectorCondition {
         byBytes ? JSONCollation.compareByBytes(value, other) : JSONCollation.compare(value, other))
     case .exists(let wanted): return wanted
     case .isType(let name): return name.equalsBytes(of: value.kind.selectorName)
-    case .isIn(let values): return value.kind == .array ? nil : values.place(of: value) != nil
-    case .isNotIn(let values): return value.kind == .array ? nil : values.place(of: value) == nil
+    case .isIn(let values): return value.kind == .array ? nil : values.index(of: value) != nil
+    case .isNotIn(let values): return value.kind == .array ? nil : values.index(of: value) == nil
     case .hasSize(let size): return value.kind == .array && size.int == value.count
     case .hasRemainder(let remainder): return value.number.map { remainder.matches($0) } ?? false
     case .beginsWith(let prefix): return value.string?.utf8.starts(with: prefix.utf8) ?? false

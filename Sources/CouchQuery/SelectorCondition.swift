@@ -195,7 +195,7 @@ struct SelectorValues: Sendable {
   }
 
   /// The index of a value in ``sorted``; nil when the list does not contain it.
-  func place(of value: JSONNode) -> Int? {
+  func index(of value: JSONNode) -> Int? {
     let sorted = sorted
     var (low, high) = (0, sorted.count)
     while low < high {

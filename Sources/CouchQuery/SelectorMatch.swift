@@ -192,7 +192,7 @@ extension SelectorMatch {
     var elements = elements
     for _ in 0..<Self.elementsAtOnce {
       guard let element = elements.next() else { return answer = false }
-      if values.place(of: element) != nil { return answer = true }
+      if values.index(of: element) != nil { return answer = true }
     }
     stack.append(.list(elements, values))
   }
@@ -203,8 +203,8 @@ extension SelectorMatch {
     var (elements, found, missing) = (elements, found, missing)
     for _ in 0..<Self.elementsAtOnce {
       guard let element = elements.next() else { return answer = false }
-      guard let place = values.place(of: element), !found[place] else { continue }
-      found[place] = true
+      guard let index = values.index(of: element), !found[index] else { continue }
+      found[index] = true
       missing -= 1
       if missing == 0 { return answer = true }
     }

@@ -127,7 +127,7 @@ extension AllDocumentsQuery {
     let low = descending ? end : start
     let high = descending ? start : end
     if low == .last || high == .first { return nil }
-    if let low, let high, low.isBehind(high) { return nil }
+    if let low, let high, low.follows(high) { return nil }
     var range = DocumentRange(descending: descending)
     if case .at(let id) = low { range.start = id }
     if case .at(let id) = high { range.end = id }
@@ -188,7 +188,7 @@ enum KeyBound: Sendable, Equatable {
   }
 
   /// Whether the bound comes after another.
-  func isBehind(_ other: KeyBound) -> Bool {
+  func follows(_ other: KeyBound) -> Bool {
     switch (self, other) {
     case (.at(let text), .at(let other)): other.precedesBytes(of: text)
     case (.first, _), (_, .last): false
@@ -273,13 +273,13 @@ package struct DatabaseNamesQuery: Sendable {
   }
 
   private func isBetween(_ name: String) -> Bool {
-    let place = KeyBound.at(name)
-    func isBehind(_ one: KeyBound, _ other: KeyBound) -> Bool {
-      query.descending ? other.isBehind(one) : one.isBehind(other)
+    let bound = KeyBound.at(name)
+    func follows(_ one: KeyBound, _ other: KeyBound) -> Bool {
+      query.descending ? other.follows(one) : one.follows(other)
     }
-    if let start = query.start, isBehind(start, place) { return false }
+    if let start = query.start, follows(start, bound) { return false }
     guard let end = query.end else { return true }
-    if isBehind(place, end) { return false }
-    return query.includesEnd || isBehind(end, place)
+    if follows(bound, end) { return false }
+    return query.includesEnd || follows(end, bound)
   }
 }

@@ -22,7 +22,7 @@ struct AllDocumentsReader: AnswerReader {
   private var keys: AskedKeys
   private var areKeysReady = false
   /// The places of written rows by document, for keys that name a document again.
-  private var known: [DocumentID: AnswerText.Place] = [:]
+  private var known: [DocumentID: AnswerText.ValueRange] = [:]
   /// How many local documents `skip` has left out.
   private var skippedLocals = 0
   private var rows = 0
@@ -98,16 +98,16 @@ struct AllDocumentsReader: AnswerReader {
   private mutating func look(_ view: any StoreView) throws {
     while let key = keys.next() {
       let id = key.string.map(DocumentID.init(stored:))
-      if let place = id.flatMap({ known[$0] }) {
-        text.again(place)
+      if let written = id.flatMap({ known[$0] }) {
+        text.repeatValue(at: written)
       } else {
         text.writer.beginObject()
         let start = text.writer.bytes.count - 1
         let isFound = try append(key: key, view)
         text.writer.endObject()
-        if isFound, let id { known[id] = text.place(from: start) }
+        if isFound, let id { known[id] = text.range(from: start) }
       }
-      text.settle()
+      text.flush()
       if text.isTooLong || Slice.isOver { return }
     }
   }
@@ -179,7 +179,7 @@ struct AllDocumentsReader: AnswerReader {
   /// - Returns: whether another row may follow.
   private mutating func goesOn() -> Bool {
     text.writer.endObject()
-    text.settle()
+    text.flush()
     rows += 1
     return !text.isTooLong && rows != query.limit
   }

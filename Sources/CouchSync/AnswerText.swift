@@ -10,14 +10,14 @@ struct AnswerText: Sendable {
   /// A value of this many bytes or more becomes a piece of its own, so that repeated values share it: 16 KiB.
   private static let sharedBytes = 16 << 10
 
-  /// The place of a written value.
-  struct Place: Sendable {
+  /// The position of a written value.
+  struct ValueRange: Sendable {
     fileprivate let piece: Int
     fileprivate let range: Range<Int>
   }
 
   private var pieces: [[UInt8]] = []
-  /// The number of bytes in `pieces`, and in values that were taken out.
+  /// The number of bytes in `pieces`, and in values that were removed.
   private var pieceCount = 0
   /// Writes the next values.
   var writer = JSONWriter(reserving: 4_096)
@@ -27,22 +27,22 @@ struct AnswerText: Sendable {
   /// Whether it is longer than ``CouchLimits/answerBytes``.
   var isTooLong: Bool { count > CouchLimits.answerBytes }
 
-  /// Makes the written bytes a piece, if there are enough. Do not call this inside a value whose place is needed.
-  mutating func settle() {
-    if writer.bytes.count >= Self.pieceBytes { cut() }
+  /// Makes the written bytes a piece, if there are enough. Do not call this inside a value whose range is needed.
+  mutating func flush() {
+    if writer.bytes.count >= Self.pieceBytes { endPiece() }
   }
 
-  /// The place of the value that was written since ``writer`` had `start` bytes.
-  func place(from start: Int) -> Place {
-    Place(piece: pieces.count, range: start..<writer.bytes.count)
+  /// The range of the value that was written since ``writer`` had `start` bytes.
+  func range(from start: Int) -> ValueRange {
+    ValueRange(piece: pieces.count, range: start..<writer.bytes.count)
   }
 
-  /// Writes a value again, by its place.
-  mutating func again(_ place: Place) {
+  /// Writes a value again, by its range.
+  mutating func repeatValue(at written: ValueRange) {
     // Copies the bytes when they are the writer's own: appending an array's own slice to it would copy the whole array.
     writer.raw(
-      place.piece < pieces.count
-        ? pieces[place.piece][place.range] : Array(writer.bytes[place.range])[...])
+      written.piece < pieces.count
+        ? pieces[written.piece][written.range] : Array(writer.bytes[written.range])[...])
   }
 
   /// Writes bytes that are one whole JSON value.
@@ -55,24 +55,24 @@ struct AnswerText: Sendable {
   /// Appends bytes as they are.
   mutating func append(_ bytes: [UInt8]) {
     guard bytes.count >= Self.sharedBytes else { return writer.append(bytes) }
-    cut()
+    endPiece()
     pieces.append(bytes)
     pieceCount += bytes.count
   }
 
-  /// Removes and returns all text that was written, so that it can be put back later; its bytes still count.
-  mutating func takeOut() -> [[UInt8]] {
-    cut()
-    let taken = pieces
+  /// Removes and returns all text that was written, so that it can be appended later; its bytes still count.
+  mutating func removePieces() -> [[UInt8]] {
+    endPiece()
+    let removed = pieces
     pieces = []
     writer = JSONWriter(reserving: 256)
-    return taken
+    return removed
   }
 
-  /// Writes a value that was taken out.
-  mutating func putBack(_ taken: [[UInt8]]) {
+  /// Writes a value that was removed.
+  mutating func append(pieces removed: [[UInt8]]) {
     writer.raw([UInt8]())
-    for piece in taken {
+    for piece in removed {
       append(piece)
       pieceCount -= piece.count
     }
@@ -81,11 +81,11 @@ struct AnswerText: Sendable {
   /// Ends the text.
   /// - Returns: its pieces.
   mutating func finish() -> [[UInt8]] {
-    cut()
+    endPiece()
     return pieces
   }
 
-  private mutating func cut() {
+  private mutating func endPiece() {
     guard !writer.bytes.isEmpty else { return }
     let piece = writer.take(reserving: 0)
     pieceCount += piece.count
@@ -118,10 +118,10 @@ extension CouchDatabase {
     by reader: some AnswerReader, advice: String
   ) async throws -> CouchAnswer {
     var text = try await store.read(inSlices: reader) {
-      [holdsAnswer] reader, view -> AnswerText? in
+      [reserveAnswer] reader, view -> AnswerText? in
       let isWhole = try reader.read(view)
       guard !isWhole || !reader.isEmpty else { throw DocumentError.missing }
-      guard holdsAnswer(reader.text.count) else { throw Self.noMemory }
+      guard reserveAnswer(reader.text.count) else { throw Self.noMemory }
       return isWhole ? reader.text : nil
     }
     guard !text.isTooLong else { throw ServiceError.tooLarge("The answer is too long: \(advice)") }

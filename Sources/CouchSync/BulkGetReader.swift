@@ -41,16 +41,16 @@ struct BulkGetReader: AnswerReader {
     if ordered != nil { return finish() }
     try document?.renew(in: view)
     while count < request.entries.count {
-      let place = order?[count] ?? count
-      let entry = request.entries[place]
+      let index = order?[count] ?? count
+      let entry = request.entries[index]
       if targets == nil { try begin(entry, view) }
       while let target = targets?.popFirst() {
         try append(target, of: entry, view)
-        text.settle()
+        text.flush()
         if text.isTooLong { return true }
         if Slice.isOver, targets?.isEmpty == false { return false }
       }
-      end(at: place)
+      end(at: index)
       if text.isTooLong { return true }
       if Slice.isOver { break }
     }
@@ -63,8 +63,8 @@ struct BulkGetReader: AnswerReader {
     var next = ordered ?? 0
     defer { ordered = next }
     while next < results.count {
-      text.putBack(results[next])
-      text.settle()
+      text.append(pieces: results[next])
+      text.flush()
       results[next] = []
       next += 1
       if Slice.isOver { return false }
@@ -115,10 +115,10 @@ struct BulkGetReader: AnswerReader {
     text.writer.endObject()
   }
 
-  private mutating func end(at place: Int) {
+  private mutating func end(at index: Int) {
     text.writer.endArray()
     text.writer.endObject()
-    if results.isEmpty { text.settle() } else { results[place] = text.takeOut() }
+    if results.isEmpty { text.flush() } else { results[index] = text.removePieces() }
     targets = nil
     count += 1
   }
@@ -223,7 +223,7 @@ struct AskedDocument: Sendable {
     of target: WantedRevisions.Target, in view: any StoreView
   ) throws -> [UInt8]? {
     if isNamedAgain, let known = known[target.revision] { return known }
-    let bytes = try reader?.revision(target.revision, at: target.place, in: view)
+    let bytes = try reader?.revision(target.revision, at: target.index, in: view)
     if isNamedAgain { known[target.revision] = .some(bytes) }
     return bytes
   }
@@ -238,11 +238,11 @@ extension BulkGetRequest {
     var ranks: [Int] = []
     ranks.reserveCapacity(entries.count)
     var isInOrder = true
-    for (place, entry) in entries.enumerated() {
-      var rank = place
+    for (index, entry) in entries.enumerated() {
+      var rank = index
       if let id = entry.id.map(DocumentID.init(stored:)) {
-        rank = numbers[id] ?? place
-        if rank == place { numbers[id] = place }
+        rank = numbers[id] ?? index
+        if rank == index { numbers[id] = index }
       }
       isInOrder = isInOrder && rank >= ranks.last ?? 0
       ranks.append(rank)

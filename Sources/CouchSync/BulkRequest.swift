@@ -65,11 +65,11 @@ package struct BulkRequest: Sendable {
     _ bytes: [UInt8], _ limits: JSONLimits, _ fault: JSONError
   ) async throws -> BulkRequest {
     guard let outline = JSONOutline(bytes, in: bytes.indices),
-      outline.isObject, let place = outline.value(named: "docs", in: bytes),
-      let documents = JSONOutline(bytes, in: place), !documents.isObject
+      outline.isObject, let range = outline.value(named: "docs", in: bytes),
+      let documents = JSONOutline(bytes, in: range), !documents.isObject
     else { throw ServiceError(fault) }
     // The rest of the body, without the documents, must be a request too.
-    let rest = Array(bytes[..<place.lowerBound]) + Array("[]".utf8) + bytes[place.upperBound...]
+    let rest = Array(bytes[..<range.lowerBound]) + Array("[]".utf8) + bytes[range.upperBound...]
     var request = try BulkRequest(CouchBody.object(rest))
     try check(count: documents.parts.count)
     for part in documents.parts {

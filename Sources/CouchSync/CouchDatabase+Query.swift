@@ -21,15 +21,16 @@ extension CouchDatabase {
     var run = QueryRun(request, plan)
     var extras = DocumentExtras()
     extras.conflicts = request.showsConflicts
-    var walk = QueryWalk(self, plan, after: request.bookmark?.place, extras: extras)
-    if run.wantsMore { try await walk.begin(&run.budget) }
+    var candidates = QueryCandidateReader(
+      self, plan, after: request.bookmark?.position, extras: extras)
+    if run.wantsMore { try await candidates.begin(&run.budget) }
     while run.wantsMore {
-      let page = try await walk.next(run.pageSize, &run.budget)
+      let page = try await candidates.next(run.pageSize, &run.budget)
       guard !page.isEmpty else { break }
       try await run.take(page)
-      guard holdsAnswer(run.byteCount) else { throw Self.noMemory }
+      guard reserveAnswer(run.byteCount) else { throw Self.noMemory }
     }
-    return run.answer(examined: walk.examined, time: clock.now - begun)
+    return run.answer(examined: candidates.examined, time: clock.now - begun)
   }
 
   /// `POST /{db}/_explain`: how a query would be executed.
@@ -321,16 +322,16 @@ extension CouchDatabase {
   ) async throws -> [IndexEntry] {
     let all = QueryPlan(
       index: .documents, part: .documents(DocumentRange()), isDescending: false)
-    var walk = QueryWalk(self, all, after: nil)
-    try await walk.begin(&budget)
+    var candidates = QueryCandidateReader(self, all, after: nil)
+    try await candidates.begin(&budget)
     var entries: [IndexEntry] = []
     while true {
-      let page = try await walk.next(QueryLimits.pageDocuments, &budget)
+      let page = try await candidates.next(QueryLimits.pageDocuments, &budget)
       guard !page.isEmpty else { break }
       for candidate in page {
         try await Slice.giveWay()
         let entry = try await definition.entry(
-          for: candidate.place.id, try candidate.parsed(), &budget)
+          for: candidate.position.id, try candidate.parsed(), &budget)
         if let entry, range.contains(entry.key) {
           entries.append(IndexEntry(id: entry.id, key: entry.key))
         }

@@ -18,24 +18,24 @@ package struct CouchDatabase: Sendable {
   /// The rule for what else the client may not write.
   let rule: WriteRule
   /// Whether there is memory for an answer of this many bytes.
-  let holdsAnswer: @Sendable (Int) -> Bool
+  let reserveAnswer: @Sendable (Int) -> Bool
 
   /// Makes a database from a store.
   /// - Parameter mayDesign: whether the client may write design documents; in CouchDB an ordinary member may not.
   /// - Parameter rule: what else the client may not write.
-  /// - Parameter holdsAnswer: accounts for an answer that has grown to this many bytes, and returns whether there is
+  /// - Parameter reserveAnswer: accounts for an answer that has grown to this many bytes, and returns whether there is
   ///   memory for it.
   /// - Parameter newID: makes an id for a document that has none.
   package init(
     name: String, store: DocumentStore, mayDesign: Bool = true, rule: WriteRule = .none,
-    holdsAnswer: @escaping @Sendable (Int) -> Bool = { _ in true },
+    reserveAnswer: @escaping @Sendable (Int) -> Bool = { _ in true },
     newID: @escaping @Sendable () -> DocumentID = CouchDatabase.randomID
   ) {
     self.name = name
     self.store = store
     self.mayDesign = mayDesign
     self.rule = rule
-    self.holdsAnswer = holdsAnswer
+    self.reserveAnswer = reserveAnswer
     self.newID = newID
   }
 

@@ -63,10 +63,10 @@ struct DocumentReader: Sendable {
   }
 
   /// The index of a revision in the tree; nil for an unknown revision.
-  func place(of revision: RevisionID) -> Int? { tree?.index(of: revision) }
+  func index(of revision: RevisionID) -> Int? { tree?.index(of: revision) }
 
   /// Finds the indexes of several revisions at once.
-  func places(of revisions: [RevisionID]) -> [RevisionID: Int] {
+  func indices(of revisions: [RevisionID]) -> [RevisionID: Int] {
     tree?.places(of: revisions) ?? [:]
   }
 
@@ -74,9 +74,9 @@ struct DocumentReader: Sendable {
   func leavesBelow() -> LeavesBelow { LeavesBelow(tree ?? RevisionTree()) }
 
   /// The revision at an index of the tree.
-  func node(at place: Int) -> RevisionTree.Node? {
-    guard let tree, tree.nodes.indices.contains(place) else { return nil }
-    return tree.nodes[place]
+  func node(at index: Int) -> RevisionTree.Node? {
+    guard let tree, tree.nodes.indices.contains(index) else { return nil }
+    return tree.nodes[index]
   }
 
   /// The winner as JSON. Its `_revs_info` says whether a revision can be read only for those that ``prepare(_:in:)``
@@ -84,24 +84,24 @@ struct DocumentReader: Sendable {
   func winning() throws -> [UInt8] { bytes(of: winner, at: nil) }
 
   /// A revision as JSON; nil when it is unknown or its body is not kept.
-  /// - Parameter place: the index of the revision in the tree, when the caller knows it.
+  /// - Parameter index: the index of the revision in the tree, when the caller knows it.
   func revision(
-    _ revision: RevisionID, at place: Int? = nil, in view: any StoreView
+    _ revision: RevisionID, at index: Int? = nil, in view: any StoreView
   ) throws -> [UInt8]? {
-    if revision == winner.revision { return bytes(of: winner, at: place) }
-    guard let tree, let place = right(place, of: revision) ?? tree.index(of: revision),
-      let node = node(at: place),
+    if revision == winner.revision { return bytes(of: winner, at: index) }
+    guard let tree, let index = validIndex(index, of: revision) ?? tree.index(of: revision),
+      let node = node(at: index),
       let body = try view.body(winner.id, of: node, in: tree)
     else { return nil }
     let document = Document(
       id: winner.id, revision: revision, isDeleted: node.isDeleted, sequence: winner.sequence,
       created: winner.created, updated: winner.updated, body: body)
-    return bytes(of: document, at: place)
+    return bytes(of: document, at: index)
   }
 
   /// The index, if the revision is still there.
-  private func right(_ place: Int?, of revision: RevisionID) -> Int? {
-    place.flatMap { node(at: $0)?.revision == revision ? $0 : nil }
+  private func validIndex(_ index: Int?, of revision: RevisionID) -> Int? {
+    index.flatMap { node(at: $0)?.revision == revision ? $0 : nil }
   }
 
   /// Looks up the bodies for `_revs_info` of a revision, each body once, until the slice is over.
@@ -110,25 +110,25 @@ struct DocumentReader: Sendable {
     _ revision: RevisionID, in view: any StoreView
   ) throws -> Bool {
     guard extras.revisionsInfo, let tree else { return true }
-    return try kept.look(for: revision, of: winner, in: tree, view)
+    return try kept.lookUp(for: revision, of: winner, in: tree, view)
   }
 
-  private func bytes(of document: Document, at place: Int?) -> [UInt8] {
+  private func bytes(of document: Document, at index: Int?) -> [UInt8] {
     var bytes: [UInt8] = []
-    document.append(to: &bytes, extra: members(of: document.revision, at: place))
+    document.append(to: &bytes, extra: members(of: document.revision, at: index))
     return bytes
   }
 
-  private func members(of revision: RevisionID, at place: Int?) -> [UInt8] {
+  private func members(of revision: RevisionID, at index: Int?) -> [UInt8] {
     guard !extras.isEmpty else { return [] }
     var writer = JSONWriter()
     // An empty value; each member then begins with a comma.
     writer.raw([UInt8]())
     if extras.revisions || extras.revisionsInfo, let tree,
-      let place = right(place, of: revision) ?? tree.index(of: revision)
+      let index = validIndex(index, of: revision) ?? tree.index(of: revision)
     {
-      if extras.revisions { Self.appendRevisions(tree.history(at: place), to: &writer) }
-      if extras.revisionsInfo { appendInfo(of: tree.line(at: place), to: &writer) }
+      if extras.revisions { Self.appendRevisions(tree.history(at: index), to: &writer) }
+      if extras.revisionsInfo { appendInfo(of: tree.line(at: index), to: &writer) }
     }
     if !conflicts.isEmpty { writer.raw(conflicts) }
     if extras.localSequence { writer.member("_local_seq", Int(clamping: winner.sequence)) }

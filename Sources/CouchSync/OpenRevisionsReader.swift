@@ -43,7 +43,7 @@ struct OpenRevisionsReader: AnswerReader {
     while let target = targets?.dropFirst(next).first {
       if try reader?.prepare(target.revision, in: view) == false { return false }
       try append(target, view)
-      text.settle()
+      text.flush()
       next += 1
       if text.isTooLong { return true }
       if Slice.isOver { break }
@@ -78,7 +78,7 @@ struct OpenRevisionsReader: AnswerReader {
     if let known = known[target.revision] {
       found = known
     } else {
-      found = try reader?.revision(target.revision, at: target.place, in: view)
+      found = try reader?.revision(target.revision, at: target.index, in: view)
       if wanted != .all { known[target.revision] = .some(found) }
     }
     // The revision is no longer a leaf: a newer one replaced it between two slices.
@@ -164,14 +164,14 @@ struct WantedRevisions: Sendable {
     /// The revision to answer: the same one, or a leaf that descends from it.
     let revision: RevisionID
     /// The index of that revision in the tree; nil for an unknown one.
-    let place: Int?
+    let index: Int?
   }
 
   private let reader: DocumentReader?
   private let latest: Bool
   /// The indexes of the revisions in the tree; empty for a single revision, the most frequent request.
-  private let places: [RevisionID: Int]
-  private let single: (revision: RevisionID, place: Int?)?
+  private let indices: [RevisionID: Int]
+  private let single: (revision: RevisionID, index: Int?)?
   /// Computed for the first revision that is not a leaf.
   private var below: LeavesBelow?
 
@@ -181,27 +181,27 @@ struct WantedRevisions: Sendable {
   init(_ revisions: [RevisionID], by reader: DocumentReader?, latest: Bool) {
     self.reader = reader
     self.latest = latest
-    single = revisions.count == 1 ? (revisions[0], reader?.place(of: revisions[0])) : nil
-    places = single == nil ? reader?.places(of: revisions) ?? [:] : [:]
+    single = revisions.count == 1 ? (revisions[0], reader?.index(of: revisions[0])) : nil
+    indices = single == nil ? reader?.indices(of: revisions) ?? [:] : [:]
   }
 
   /// Every leaf, winner first.
   var leaves: [Target] {
     let leaves = reader?.leaves ?? []
-    let places = reader?.places(of: leaves) ?? [:]
-    return leaves.map { Target(asked: $0, revision: $0, place: places[$0]) }
+    let indices = reader?.indices(of: leaves) ?? [:]
+    return leaves.map { Target(asked: $0, revision: $0, index: indices[$0]) }
   }
 
   /// The revisions to answer for a requested revision.
   mutating func targets(of asked: RevisionID) -> [Target] {
-    let place = single?.revision == asked ? single?.place : places[asked]
-    guard latest, let place, let reader, reader.node(at: place)?.isLeaf == false else {
-      return [Target(asked: asked, revision: asked, place: place)]
+    let index = single?.revision == asked ? single?.index : indices[asked]
+    guard latest, let index, let reader, reader.node(at: index)?.isLeaf == false else {
+      return [Target(asked: asked, revision: asked, index: index)]
     }
     let below = below ?? reader.leavesBelow()
     self.below = below
-    return below.places(at: place).map { leaf in
-      Target(asked: asked, revision: reader.node(at: leaf)?.revision ?? asked, place: leaf)
+    return below.places(at: index).map { leaf in
+      Target(asked: asked, revision: reader.node(at: leaf)?.revision ?? asked, index: leaf)
     }
   }
 }
@@ -215,13 +215,13 @@ struct KeptBodies: Sendable {
 
   /// Looks up the bodies of a revision and its ancestors, each once, until the slice is over.
   /// - Returns: whether all have been looked up.
-  mutating func look(
+  mutating func lookUp(
     for revision: RevisionID, of winner: Document, in tree: RevisionTree, _ view: any StoreView
   ) throws -> Bool {
     let near = near ?? tree.revisions(withinSteps: StoreLimits.storedAncestors)
     self.near = near
-    guard let place = tree.index(of: revision) else { return true }
-    for node in tree.line(at: place)
+    guard let index = tree.index(of: revision) else { return true }
+    for node in tree.line(at: index)
     where !node.isDeleted && node.revision != winner.revision && near.contains(node.revision)
       && isKept[node.revision] == nil
     {

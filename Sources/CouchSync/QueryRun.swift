@@ -49,13 +49,13 @@ struct QueryRun {
       taken += 1
       if !candidate.isCovered { documents += 1 }
       if isPassedOver {
-        last = candidate.place
+        last = candidate.position
         skipped += 1
         continue
       }
       let document = try candidate.parsed()
       guard try await matches(document, isCovered: candidate.isCovered) else { continue }
-      last = candidate.place
+      last = candidate.position
       guard skipped >= request.skip else {
         skipped += 1
         continue
@@ -66,7 +66,7 @@ struct QueryRun {
         text.value(candidate.json)
       }
       results += 1
-      text.settle()
+      text.flush()
       guard !text.isTooLong else {
         throw ServiceError.tooLarge("The answer is too long: ask for fewer with `limit`")
       }
@@ -105,13 +105,13 @@ struct QueryRun {
   /// The `bookmark` of the answer. As in CouchDB the end has no bookmark of its own: the last bookmark leads to an
   /// empty answer, which has the same bookmark.
   private var bookmark: String {
-    last.map { QueryCursor(plan.index.way, $0).text } ?? request.bookmarkText
+    last.map { QueryCursor(plan.index.kind, $0).text } ?? request.bookmarkText
   }
 
   private func warnings(_ statistics: QueryStatistics) -> [String] {
     var warnings: [String] = []
-    if let wish = request.useIndex, !(plan.index.definition.map { wish.names($0) } ?? false) {
-      warnings.append(wish.warning)
+    if let wanted = request.useIndex, !(plan.index.definition.map { wanted.names($0) } ?? false) {
+      warnings.append(wanted.warning)
     }
     if case .documents = plan.index {
       warnings.append("No matching index found, create an index to optimize query time.")
@@ -128,7 +128,7 @@ struct QueryRun {
 /// A document that may match a query, and its position in the query's order.
 struct QueryCandidate: Sendable {
   /// The position: the document's id, and its key when the plan uses an index.
-  let place: IndexEntry
+  let position: IndexEntry
   /// The document as in the answer, or the part of it that its index contains.
   let json: [UInt8]
   /// Whether the content comes from the index, so that the document was not read.
@@ -179,22 +179,22 @@ struct QueryPage: Sendable {
   /// Examines a position.
   /// - Parameter document: the document at the position; nil, a tombstone or a design document adds no candidate.
   mutating func add(
-    _ place: IndexEntry, _ document: Document?, in view: any StoreView
+    _ position: IndexEntry, _ document: Document?, in view: any StoreView
   ) throws {
     examined += 1
-    last = place
+    last = position
     guard let document, !document.isDeleted, !document.id.isDesign else { return }
     let json = try DocumentReader(document, in: view, extras: extras).winning()
     size += json.count
-    candidates.append(QueryCandidate(place: place, json: json))
+    candidates.append(QueryCandidate(position: position, json: json))
   }
 
   /// Adds the content of a document that an index contains.
-  mutating func add(_ place: IndexEntry, covered json: [UInt8]) {
+  mutating func add(_ position: IndexEntry, covered json: [UInt8]) {
     examined += 1
-    last = place
+    last = position
     size += json.count
-    candidates.append(QueryCandidate(place: place, json: json, isCovered: true))
+    candidates.append(QueryCandidate(position: position, json: json, isCovered: true))
   }
 }
 

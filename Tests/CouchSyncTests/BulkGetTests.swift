@@ -87,7 +87,7 @@ struct BulkGetTests {
     let lengths = Lengths()
     let database = CouchDatabase(
       name: "db", store: couch.store,
-      holdsAnswer: { count in
+      reserveAnswer: { count in
         lengths.append(count)
         return count < 1_000_000
       })

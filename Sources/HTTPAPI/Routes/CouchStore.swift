@@ -129,7 +129,7 @@ struct CouchStore: Sendable {
       name: database,
       store: store ?? stores.absent(name),
       mayDesign: role.has(.design), rule: role.rule(noting: written),
-      holdsAnswer: { [reservation] in reservation?.reserveAnswer($0) ?? true })
+      reserveAnswer: { [reservation] in reservation?.reserveAnswer($0) ?? true })
   }
 }
 

@@ -2,29 +2,29 @@
 /// Repeated names are fine with it. Written apart from the parser, so that the two can disagree.
 struct JSONGrammar {
   private let bytes: [UInt8]
-  private var place = 0
+  private var position = 0
 
   /// Whether the bytes are one JSON text in UTF-8, without a byte order mark, whose escaped surrogates come
   /// in pairs.
   static func accepts(_ bytes: [UInt8]) -> Bool {
     guard String(validating: bytes, as: UTF8.self) != nil else { return false }
     var grammar = JSONGrammar(bytes: bytes)
-    return grammar.value() && grammar.place == bytes.count
+    return grammar.value() && grammar.position == bytes.count
   }
 
   private init(bytes: [UInt8]) { self.bytes = bytes }
 
-  private var next: UInt8? { place < bytes.count ? bytes[place] : nil }
+  private var next: UInt8? { position < bytes.count ? bytes[position] : nil }
 
   private mutating func take(_ text: StaticString) -> Bool {
     let wanted = Array(text.description.utf8)
-    guard bytes.dropFirst(place).starts(with: wanted) else { return false }
-    place += wanted.count
+    guard bytes.dropFirst(position).starts(with: wanted) else { return false }
+    position += wanted.count
     return true
   }
 
   private mutating func space() {
-    while let byte = next, [0x20, 0x09, 0x0A, 0x0D].contains(byte) { place += 1 }
+    while let byte = next, [0x20, 0x09, 0x0A, 0x0D].contains(byte) { position += 1 }
   }
 
   private mutating func value() -> Bool {
@@ -61,9 +61,9 @@ struct JSONGrammar {
   }
 
   private mutating func digits() -> Bool {
-    let start = place
-    while let byte = next, (0x30...0x39).contains(byte) { place += 1 }
-    return place > start
+    let start = position
+    while let byte = next, (0x30...0x39).contains(byte) { position += 1 }
+    return position > start
   }
 
   private mutating func number() -> Bool {
@@ -85,16 +85,16 @@ struct JSONGrammar {
       if byte == UInt8(ascii: "\\") {
         guard escape() else { return false }
       } else {
-        place += 1
+        position += 1
       }
     }
     return false
   }
 
   private mutating func escape() -> Bool {
-    place += 1
+    position += 1
     guard let byte = next else { return false }
-    place += 1
+    position += 1
     guard byte == UInt8(ascii: "u") else { return Array("\"\\/bfnrt".utf8).contains(byte) }
     guard let unit = unit() else { return false }
     switch unit {
@@ -107,9 +107,9 @@ struct JSONGrammar {
   }
 
   private mutating func unit() -> Int? {
-    guard bytes.count - place >= 4 else { return nil }
-    defer { place += 4 }
-    let text = bytes[place..<place + 4]
+    guard bytes.count - position >= 4 else { return nil }
+    defer { position += 4 }
+    let text = bytes[position..<position + 4]
     guard text.allSatisfy({ Character(Unicode.Scalar($0)).isHexDigit }) else { return nil }
     return Int(String(decoding: text, as: UTF8.self), radix: 16)
   }

@@ -30,7 +30,7 @@ enum TokenFuzzing {
   private static func checkFindBookmark(_ text: String) {
     guard let bookmark = attempt({ try QueryCursor(text) }) ?? nil else { return }
     same(bookmark.text, text, "a find bookmark")
-    claim(bookmark.place.key.count <= QueryLimits.keyBytes, "a key of a bounded length")
+    claim(bookmark.position.key.count <= QueryLimits.keyBytes, "a key of a bounded length")
   }
 
   private static func checkNames(_ text: String) {

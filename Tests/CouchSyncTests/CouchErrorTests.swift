@@ -4,8 +4,8 @@ import JSON
 import Stores
 import Testing
 
-struct CouchWordsTests {
-  @Test func everyStoreErrorHasAStatusAndAWord() {
+struct CouchErrorTests {
+  @Test func everyStoreErrorHasAStatusAndACode() {
     for code in ServiceError.Code.allCases {
       let error = ServiceError(code, "Why", detail: "secret")
       #expect((400..<600).contains(error.couch.status), "\(code)")

@@ -4,7 +4,7 @@ import Lanes
 import Stores
 
 /// Reads the candidates of a query plan page by page, each page from the snapshot of the store at that moment.
-struct QueryWalk {
+struct QueryCandidateReader {
   private enum Source {
     /// Ranges of document ids.
     case documents([DocumentRange])
@@ -24,20 +24,20 @@ struct QueryWalk {
   /// How many positions were examined.
   private(set) var examined = 0
 
-  /// Makes a walk that begins after a position.
+  /// Makes a reader that begins after a position.
   /// - Parameter extras: the extra members of each document.
   init(
-    _ database: CouchDatabase, _ plan: QueryPlan, after place: IndexEntry?,
+    _ database: CouchDatabase, _ plan: QueryPlan, after position: IndexEntry?,
     extras: DocumentExtras = DocumentExtras()
   ) {
     self.database = database
     self.plan = plan
     self.extras = extras
     isDescending = plan.isDescending
-    last = place
+    last = position
   }
 
-  /// Prepares the walk: brings an index up to date, or looks up the documents of a short list.
+  /// Prepares the reading: brings an index up to date, or looks up the documents of a short list.
   /// - Parameter budget: the cost that the index's filter may have.
   mutating func begin(_ budget: inout SelectorBudget) async throws {
     switch plan.part {
@@ -95,7 +95,7 @@ struct QueryWalk {
       var page = QueryPage(count: count, extras: extras)
       for range in rest where !page.isFull {
         try view.documents(range) { document in
-          // A range always includes its start, so an ascending walk skips it here.
+          // A range always includes its start, so an ascending reader skips it here.
           if document.id == last?.id { return true }
           try page.add(IndexEntry(id: document.id, key: []), document, in: view)
           return !page.isFull
@@ -107,29 +107,29 @@ struct QueryWalk {
 
   // Known positions.
 
-  /// Makes positions, in ascending order, the rest of the walk.
-  private mutating func list(_ places: [IndexEntry]) {
-    let ordered = isDescending ? places.reversed() : places
+  /// Makes positions, in ascending order, the rest of what is read.
+  private mutating func list(_ positions: [IndexEntry]) {
+    let ordered = isDescending ? positions.reversed() : positions
     source = .listed
-    listed = ordered.drop { place in last.map { !isBehind(place, $0) } ?? false }
+    listed = ordered.drop { position in last.map { !follows(position, $0) } ?? false }
   }
 
   private mutating func listedDocuments(_ count: Int) async throws -> QueryPage {
-    let (places, extras) = (Array(listed.prefix(count)), extras)
-    guard !places.isEmpty else { return QueryPage(count: 0) }
+    let (positions, extras) = (Array(listed.prefix(count)), extras)
+    guard !positions.isEmpty else { return QueryPage(count: 0) }
     var page = QueryPage(count: count, extras: extras)
-    if places.allSatisfy({ $0.content != nil }) {
-      for place in places where !page.isFull {
-        if let document = place.coveredDocument { page.add(place, covered: document) }
+    if positions.allSatisfy({ $0.content != nil }) {
+      for position in positions where !page.isFull {
+        if let document = position.coveredDocument { page.add(position, covered: document) }
       }
     } else {
       page = try await database.store.read { view in
         var page = QueryPage(count: count, extras: extras)
-        for place in places where !page.isFull {
-          if let document = place.coveredDocument {
-            page.add(place, covered: document)
+        for position in positions where !page.isFull {
+          if let document = position.coveredDocument {
+            page.add(position, covered: document)
           } else {
-            try page.add(place, try view.document(place.id), in: view)
+            try page.add(position, try view.document(position.id), in: view)
           }
         }
         return page
@@ -163,9 +163,9 @@ struct QueryWalk {
     }
   }
 
-  /// Whether a position comes after another in the walk's direction: by key, then by id.
-  private func isBehind(_ place: IndexEntry, _ other: IndexEntry) -> Bool {
-    isDescending ? place.precedes(other) : other.precedes(place)
+  /// Whether a position comes after another in the direction of reading: by key, then by id.
+  private func follows(_ position: IndexEntry, _ other: IndexEntry) -> Bool {
+    isDescending ? position.precedes(other) : other.precedes(position)
   }
 }
 
@@ -228,15 +228,15 @@ extension DocumentRange {
 
 extension IndexRange {
   /// The rest of the range after an entry.
-  fileprivate func rest(after place: IndexEntry?) -> IndexRange {
-    guard let place else { return self }
+  fileprivate func rest(after position: IndexEntry?) -> IndexRange {
+    guard let position else { return self }
     var rest = self
     if descending {
-      guard end.map({ place.key.lexicographicallyPrecedes($0) }) ?? true else { return self }
-      (rest.end, rest.id) = (place.key, place.id.text)
+      guard end.map({ position.key.lexicographicallyPrecedes($0) }) ?? true else { return self }
+      (rest.end, rest.id) = (position.key, position.id.text)
     } else {
-      guard !place.key.lexicographicallyPrecedes(start) else { return self }
-      (rest.start, rest.id) = (place.key, place.id.text)
+      guard !position.key.lexicographicallyPrecedes(start) else { return self }
+      (rest.start, rest.id) = (position.key, position.id.text)
     }
     return rest
   }
