@@ -44,7 +44,7 @@ package struct FindRequest: Sendable {
   /// - Throws: 400 with CouchDB's message for the wrong option.
   package init(_ body: JSONNode) throws {
     try QueryOption.check(body, allows: Self.names)
-    selector = try QueryOption.selector(QueryOption.required("selector", in: body))
+    selector = try Selector(QueryOption.required("selector", in: body))
     useIndex = try body["use_index"].flatMap { node in try UseIndex(node) }
     bookmarkText = try Self.bookmark(in: body)
     bookmark = try QueryCursor(bookmarkText)
@@ -220,16 +220,6 @@ package enum QueryOption {
       throw ServiceError(.invalidString, "Invalid string: \(shown(node))")
     }
     return text
-  }
-
-  /// Reads a selector.
-  /// - Throws: 400 `invalid_selector_json` for anything but an object; the errors of ``Selector/init(_:)``.
-  static func selector(_ node: JSONNode) throws -> Selector {
-    guard node.kind == .object else {
-      throw ServiceError(
-        .invalidSelectorJSON, "Selector must be a JSON object, not: \(shown(node))")
-    }
-    return try Selector(node)
   }
 
   /// The first 64 bytes of a value, for the reason of an error.

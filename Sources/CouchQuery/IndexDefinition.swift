@@ -159,9 +159,7 @@ extension IndexDefinition {
     try self.init(
       design: design, name: name,
       sort: fields.kind == .array ? QuerySort(fields) : QuerySort(members: fields),
-      filter: filter.flatMap { $0.count == 0 ? nil : $0 }.map { node in
-        try QueryOption.selector(node)
-      })
+      filter: filter.flatMap { $0.count == 0 ? nil : $0 }.map { try Selector($0) })
   }
 
   /// The view that defines the index.
