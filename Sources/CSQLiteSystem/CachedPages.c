@@ -29,10 +29,10 @@ static ssize_t read_at(int file, void *buffer, size_t count, off_t offset) {
 int csqlite_install_reads(void) {
   sqlite3_vfs *files = sqlite3_vfs_find("unix");
   if (!files || files->iVersion < 3 || !files->xSetSystemCall) return 0;
-  sqlite3_syscall_ptr own = (sqlite3_syscall_ptr)read_at;
-  int first = files->xSetSystemCall(files, "pread", own);
+  sqlite3_syscall_ptr replacement = (sqlite3_syscall_ptr)read_at;
+  int first = files->xSetSystemCall(files, "pread", replacement);
   /* The build of SQLite determines which of the two names is in use. */
-  int second = files->xSetSystemCall(files, "pread64", own);
+  int second = files->xSetSystemCall(files, "pread64", replacement);
   return first == SQLITE_OK && second == SQLITE_OK;
 }
 

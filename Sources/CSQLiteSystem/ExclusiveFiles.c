@@ -36,13 +36,13 @@ typedef struct {
   int region_size;
   void **region;
   /* The file of the usual layer, in the memory after this structure. */
-  sqlite3_file *own;
+  sqlite3_file *inner;
 } exclusive_file;
 
-static sqlite3_vfs *usual;
+static sqlite3_vfs *default_vfs;
 
 static exclusive_file *of(sqlite3_file *file) { return (exclusive_file *)file; }
-static sqlite3_file *own(sqlite3_file *file) { return of(file)->own; }
+static sqlite3_file *inner(sqlite3_file *file) { return of(file)->inner; }
 
 /* One buffer that no file uses. It is usually enough, because most commits end before another file needs a buffer. */
 static _Atomic(unsigned char *) spare;
@@ -60,14 +60,14 @@ static void give_buffer(unsigned char *buffer) {
 /* Writes to the usual layer's file. For SQLite only ENOSPC means a full disk. This function also reports a full disk
    for a limit on the size of the file (EFBIG) and for an exceeded disk quota (EDQUOT). */
 static int write_own(exclusive_file *me, const void *bytes, int count, sqlite3_int64 offset) {
-  int result = me->own->pMethods->xWrite(me->own, bytes, count, offset);
+  int result = me->inner->pMethods->xWrite(me->inner, bytes, count, offset);
   if (result == SQLITE_IOERR_WRITE && (errno == EFBIG || errno == EDQUOT)) return SQLITE_FULL;
   return result;
 }
 
 /* Writes the buffered bytes. After an error they are discarded, because the content of the file after a failed write is
-   unknown. The transaction or checkpoint that they belong to must then fail: see `told`. */
-static void put(sqlite3_file *file) {
+   unknown. The transaction or checkpoint that they belong to must then fail: see `flush_checked`. */
+static void flush(sqlite3_file *file) {
   exclusive_file *me = of(file);
   if (me->count == 0) return;
   int result = write_own(me, me->held, me->count, me->start);
@@ -80,8 +80,8 @@ static void put(sqlite3_file *file) {
 /* Writes the buffered bytes and returns the error, if any. SQLite checks the results of writes, reads, truncations and
    syncs, and a sync ends each transaction and checkpoint. It may ignore the results of other calls, so these keep the
    error for a later call. */
-static int told(sqlite3_file *file) {
-  put(file);
+static int flush_checked(sqlite3_file *file) {
+  flush(file);
   int failure = of(file)->failure;
   of(file)->failure = SQLITE_OK;
   return failure;
@@ -90,7 +90,7 @@ static int told(sqlite3_file *file) {
 static int write_at(sqlite3_file *file, const void *bytes, int count, sqlite3_int64 offset) {
   exclusive_file *me = of(file);
   if (me->count > 0 && (offset != me->start + me->count || count > most_held - me->count)) {
-    int result = told(file);
+    int result = flush_checked(file);
     if (result != SQLITE_OK) return result;
   }
   if (me->count == 0) {
@@ -104,30 +104,30 @@ static int write_at(sqlite3_file *file, const void *bytes, int count, sqlite3_in
 }
 
 static int read_at(sqlite3_file *file, void *bytes, int count, sqlite3_int64 offset) {
-  int result = told(file);
-  return result == SQLITE_OK ? own(file)->pMethods->xRead(own(file), bytes, count, offset) : result;
+  int result = flush_checked(file);
+  return result == SQLITE_OK ? inner(file)->pMethods->xRead(inner(file), bytes, count, offset) : result;
 }
 
 static int truncate_to(sqlite3_file *file, sqlite3_int64 size) {
-  int result = told(file);
-  return result == SQLITE_OK ? own(file)->pMethods->xTruncate(own(file), size) : result;
+  int result = flush_checked(file);
+  return result == SQLITE_OK ? inner(file)->pMethods->xTruncate(inner(file), size) : result;
 }
 
 static int sync_all(sqlite3_file *file, int flags) {
-  int result = told(file);
-  return result == SQLITE_OK ? own(file)->pMethods->xSync(own(file), flags) : result;
+  int result = flush_checked(file);
+  return result == SQLITE_OK ? inner(file)->pMethods->xSync(inner(file), flags) : result;
 }
 
 static int size_of(sqlite3_file *file, sqlite3_int64 *size) {
-  put(file);
-  int result = own(file)->pMethods->xFileSize(own(file), size);
+  flush(file);
+  int result = inner(file)->pMethods->xFileSize(inner(file), size);
   return of(file)->failure == SQLITE_OK ? result : of(file)->failure;
 }
 
 static int lock(sqlite3_file *file, int level) {
-  int result = own(file)->pMethods->xLock(own(file), SQLITE_LOCK_SHARED);
-  if (result == SQLITE_OK) result = own(file)->pMethods->xLock(own(file), SQLITE_LOCK_EXCLUSIVE);
-  if (result != SQLITE_OK) own(file)->pMethods->xUnlock(own(file), SQLITE_LOCK_NONE);
+  int result = inner(file)->pMethods->xLock(inner(file), SQLITE_LOCK_SHARED);
+  if (result == SQLITE_OK) result = inner(file)->pMethods->xLock(inner(file), SQLITE_LOCK_EXCLUSIVE);
+  if (result != SQLITE_OK) inner(file)->pMethods->xUnlock(inner(file), SQLITE_LOCK_NONE);
   (void)level;
   return result;
 }
@@ -147,15 +147,15 @@ static int is_reserved(sqlite3_file *file, int *answer) {
 
 /* Without a log and without syncs a transaction ends with SQLITE_FCNTL_SYNC, whose result SQLite checks. */
 static int control(sqlite3_file *file, int operation, void *argument) {
-  if (operation == SQLITE_FCNTL_SYNC) put(file);
+  if (operation == SQLITE_FCNTL_SYNC) flush(file);
   if (of(file)->failure != SQLITE_OK) return of(file)->failure;
-  return own(file)->pMethods->xFileControl(own(file), operation, argument);
+  return inner(file)->pMethods->xFileControl(inner(file), operation, argument);
 }
 
-static int sector_size(sqlite3_file *file) { return own(file)->pMethods->xSectorSize(own(file)); }
+static int sector_size(sqlite3_file *file) { return inner(file)->pMethods->xSectorSize(inner(file)); }
 
 static int characteristics(sqlite3_file *file) {
-  return own(file)->pMethods->xDeviceCharacteristics(own(file));
+  return inner(file)->pMethods->xDeviceCharacteristics(inner(file));
 }
 
 static int map_index(
@@ -201,9 +201,9 @@ static int unmap_index(sqlite3_file *file, int removes) {
 }
 
 static int close_file(sqlite3_file *file) {
-  int written = told(file);
+  int written = flush_checked(file);
   unmap_index(file, 0);
-  int closed = own(file)->pMethods->xClose(own(file));
+  int closed = inner(file)->pMethods->xClose(inner(file));
   return written == SQLITE_OK ? closed : written;
 }
 
@@ -232,22 +232,22 @@ static int open_file(
   (void)files;
   /* All other files use the usual layer, because buffering is not worth it: a temporary file is never synced. */
   if (!(flags & (SQLITE_OPEN_MAIN_DB | SQLITE_OPEN_WAL)))
-    return usual->xOpen(usual, name, file, flags, opened);
+    return default_vfs->xOpen(default_vfs, name, file, flags, opened);
   exclusive_file *me = of(file);
   memset(me, 0, sizeof *me);
-  me->own = (sqlite3_file *)(me + 1);
-  int result = usual->xOpen(usual, name, me->own, flags, opened);
+  me->inner = (sqlite3_file *)(me + 1);
+  int result = default_vfs->xOpen(default_vfs, name, me->inner, flags, opened);
   if (result == SQLITE_OK) file->pMethods = &methods;
   return result;
 }
 
 int csqlite_install_exclusive_files(void) {
   static sqlite3_vfs files;
-  usual = sqlite3_vfs_find("unix");
-  if (!usual) return 0;
-  files = *usual;
+  default_vfs = sqlite3_vfs_find("unix");
+  if (!default_vfs) return 0;
+  files = *default_vfs;
   files.zName = CSQLITE_EXCLUSIVE_FILES;
-  files.szOsFile = (int)sizeof(exclusive_file) + usual->szOsFile;
+  files.szOsFile = (int)sizeof(exclusive_file) + default_vfs->szOsFile;
   files.xOpen = open_file;
   return sqlite3_vfs_register(&files, 0) == SQLITE_OK;
 }
