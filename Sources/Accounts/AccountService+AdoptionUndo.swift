@@ -146,9 +146,9 @@ extension AccountStore {
       try changes.replace(guestID, by: ["type": "guest", "erased": true])
       try changes.noteErasure(of: store)
       if var user = try UserDocument(changes.view.document(userID)), user.id == id,
-        let place = user.adopting.firstIndex(of: guest)
+        let index = user.adopting.firstIndex(of: guest)
       {
-        user.adopting.remove(at: place)
+        user.adopting.remove(at: index)
         try changes.replace(userID, by: user.value)
       }
       return true

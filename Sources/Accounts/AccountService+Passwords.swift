@@ -117,7 +117,7 @@ extension AccountService {
   ) async throws -> IssuedToken? {
     guard person.kind == .user, let username = person.username,
       !username.utf8.starts(with: UserName.issuedPrefix.utf8)
-    else { throw ServiceError(.noPassword, Self.whyThereIsNoPassword(of: person)) }
+    else { throw ServiceError(.noPassword, Self.noPasswordReason(of: person)) }
     try PasswordRule.check(password)
     let user = try await verified(username, current, from: address)
     guard user.id == person.id else { throw ServiceError.badCredentials }
@@ -173,7 +173,7 @@ extension AccountService {
     return user
   }
 
-  private static func whyThereIsNoPassword(of person: Principal) -> String {
+  private static func noPasswordReason(of person: Principal) -> String {
     switch person.kind {
     case .guest: "A guest has no password: sign up first."
     case .administrator: "The administrator's password is changed where the server is started."
@@ -279,7 +279,7 @@ extension AccountService {
   /// a feed asks every second. Reads the store only after a proof has ended, for example by a log-out or an
   /// erasure.
   /// - Throws: the store's errors.
-  package func isStillGood(_ principal: Principal) async throws -> Bool {
+  package func isStillValid(_ principal: Principal) async throws -> Bool {
     let now = now()
     if let end = principal.expiresAt, end.adding(seconds: settings.skew) <= now { return false }
     if let key = principal.keyID, !tokens.isGood(key, at: now) { return false }

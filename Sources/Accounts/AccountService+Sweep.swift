@@ -19,8 +19,8 @@ extension AccountService {
 
   /// The guests whose adoption by an account is not complete. Reads every account.
   /// - Throws: the system store's errors.
-  package func guestsOnTheirWay() async throws -> Set<AccountID> {
-    try await accounts.guestsOnTheirWay()
+  package func guestsBeingAdopted() async throws -> Set<AccountID> {
+    try await accounts.guestsBeingAdopted()
   }
 
   /// The guests whose stores need not be checked now, according to earlier rounds. One read for all.
@@ -46,10 +46,10 @@ extension AccountService {
 
   /// Erases a guest's store if no valid token can exist for it: the guest's last use is longer ago than a token is
   /// valid, and no account is adopting the guest. A store that is in use is never erased.
-  /// - Parameter onTheirWay: the guests whose adoption by an account is not complete.
+  /// - Parameter beingAdopted: the guests whose adoption by an account is not complete.
   /// - Throws: the stores' errors.
   package func sweep(
-    guest id: AccountID, by state: SweepState, onTheirWay: Set<AccountID>
+    guest id: AccountID, by state: SweepState, beingAdopted: Set<AccountID>
   ) async throws -> GuestSweep {
     let name = StoreName.guest(id)
     guard !accounts.stores.isInUse(name) else { return .kept(until: nil) }
@@ -65,7 +65,7 @@ extension AccountService {
       try view.document(AccountKeys.guest(id))?.updated
     }
     if let note {
-      if onTheirWay.contains(id) { return .kept(until: nil) }
+      if beingAdopted.contains(id) { return .kept(until: nil) }
       guard isOver(note) else { return .kept(until: state.clock.end(of: note, for: keeping)) }
     }
     return try await accounts.stores.erase(name, isNoted: false) ? .erased : .kept(until: nil)
@@ -77,14 +77,14 @@ extension AccountService {
   /// - Returns: what was removed and what was left, and where to continue; nil when all records were checked.
   /// - Throws: the stores' errors.
   package func sweepNotes(
-    after last: String?, by state: SweepState, onTheirWay: Set<AccountID>
+    after last: String?, by state: SweepState, beingAdopted: Set<AccountID>
   ) async throws -> (remains: Remains, last: String?) {
     let isOver = isOver(state)
     let walk = try await accounts.ended(after: last, isOver: isOver)
     var remains = Remains()
     var notes: [DocumentID] = []
     for id in walk.found.notes {
-      guard let guest = AccountKeys.guest(of: id), !onTheirWay.contains(guest) else { continue }
+      guard let guest = AccountKeys.guest(of: id), !beingAdopted.contains(guest) else { continue }
       // While the store exists, the record is the only link from an account to it.
       let isGone = try await accounts.stores.visit(.guest(guest)) { store in
         store == nil

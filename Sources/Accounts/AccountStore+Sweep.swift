@@ -51,7 +51,7 @@ extension AccountStore {
   }
 
   /// The guests whose adoption by an account is not complete.
-  func guestsOnTheirWay() async throws -> Set<AccountID> {
+  func guestsBeingAdopted() async throws -> Set<AccountID> {
     let range = DocumentRange(start: "user:", end: "user;")
     return try await walk(range, DocumentWalk(found: Set<AccountID>())) {
       walk, document in

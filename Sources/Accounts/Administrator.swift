@@ -86,7 +86,7 @@ package struct AdministratorFile: Sendable {
     if let bytes = try file.read(), let hash = try Self.shownHash(in: bytes) {
       return Password(hash: hash, fresh: nil)
     }
-    return try draw(isShown: false)
+    return try generate(isShown: false)
   }
 
   /// Generates another password, whose hash is on disk before this returns. For the command line, which shows it at
@@ -94,7 +94,7 @@ package struct AdministratorFile: Sendable {
   /// - Throws: `keys` when the file can't be written. The old password remains valid then, unless only syncing the
   ///   directory has failed.
   package func reset() throws -> Secret {
-    let password = try draw(isShown: true)
+    let password = try generate(isShown: true)
     guard let fresh = password.fresh else { throw Self.failed }
     return fresh
   }
@@ -105,7 +105,7 @@ package struct AdministratorFile: Sendable {
     try write(password.hash, isShown: true)
   }
 
-  private func draw(isShown: Bool) throws -> Password {
+  private func generate(isShown: Bool) throws -> Password {
     let password = Self.random()
     guard let hash = PasswordHash(of: password, scrypt) else { throw Self.failed }
     try write(hash, isShown: isShown)

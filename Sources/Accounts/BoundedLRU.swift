@@ -9,7 +9,7 @@ struct BoundedLRU<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   }
 
   private let capacity: Int
-  private var places: [Key: Int] = [:]
+  private var indices: [Key: Int] = [:]
   private var slots: [Slot] = []
   private var oldest: Int?
   private var newest: Int?
@@ -26,18 +26,18 @@ struct BoundedLRU<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   /// An entry. Reading or writing it makes it the newest. Setting nil removes it.
   subscript(key: Key) -> Value? {
     mutating get {
-      guard let index = places[key] else { return nil }
+      guard let index = indices[key] else { return nil }
       touch(index)
       return slots[index].value
     }
     set {
       guard let newValue else { return remove(key) }
-      if let index = places[key] {
+      if let index = indices[key] {
         slots[index].value = newValue
         touch(index)
       } else {
         if slots.count >= capacity, let oldest { remove(slots[oldest].key) }
-        places[key] = slots.count
+        indices[key] = slots.count
         slots.append(Slot(key: key, value: newValue))
         link(slots.count - 1)
       }
@@ -53,14 +53,14 @@ struct BoundedLRU<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   mutating func removeAll() { self = BoundedLRU(capacity: capacity) }
 
   private mutating func remove(_ key: Key) {
-    guard let index = places.removeValue(forKey: key) else { return }
+    guard let index = indices.removeValue(forKey: key) else { return }
     unlink(index)
     let last = slots.count - 1
     if index != last {
       // The last slot moves into the gap, so that the slots stay contiguous.
       let moved = slots[last]
       slots[index] = moved
-      places[moved.key] = index
+      indices[moved.key] = index
       if let older = moved.older { slots[older].newer = index } else { oldest = index }
       if let newer = moved.newer { slots[newer].older = index } else { newest = index }
     }

@@ -292,8 +292,8 @@ struct ProofKey: Sendable, Hashable {
   /// - Parameter digest: 32 bytes.
   private init(_ digest: some ContiguousBytes) {
     words = digest.withUnsafeBytes { bytes in
-      func word(_ place: Int) -> UInt64 {
-        bytes.loadUnaligned(fromByteOffset: place * 8, as: UInt64.self)
+      func word(_ index: Int) -> UInt64 {
+        bytes.loadUnaligned(fromByteOffset: index * 8, as: UInt64.self)
       }
       return (word(0), word(1), word(2), word(3))
     }

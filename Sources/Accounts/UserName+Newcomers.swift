@@ -19,9 +19,9 @@ extension UserName {
   /// - Throws: `invalidName`.
   package init(ofNewcomer raw: String) throws {
     let given = try UserName(raw)
-    try Self.checkLooks(given.text)
+    try Self.checkVisibility(given.text)
     try self.init(Self.widthMapped(given.text))
-    try Self.checkLooks(text)
+    try Self.checkVisibility(text)
     for part in key.unicodeScalars.split(separator: " ") {
       let part = Array(part)
       if let scalar = Self.illegal(in: part) {
@@ -54,13 +54,13 @@ extension UserName {
     return String(mapped)
   }
 
-  private static func checkLooks(_ text: String) throws {
+  private static func checkVisibility(_ text: String) throws {
     for scalar in text.unicodeScalars {
       if Self.isInvisible(scalar) {
         throw ServiceError(
           .invalidName, "A name must not contain invisible characters: \(Self.code(scalar)).")
       }
-      if Self.isOddBlank(scalar) {
+      if Self.isUnusualSpace(scalar) {
         throw ServiceError(
           .invalidName, "A name must not contain blanks but the plain one: \(Self.code(scalar)).")
       }
@@ -76,7 +76,7 @@ extension UserName {
     scalar.properties.generalCategory == .format || scalar.properties.isDefaultIgnorableCodePoint
   }
 
-  private static func isOddBlank(_ scalar: Unicode.Scalar) -> Bool {
+  private static func isUnusualSpace(_ scalar: Unicode.Scalar) -> Bool {
     // The empty Braille pattern is a symbol, but looks like a space.
     scalar.properties.generalCategory == .spaceSeparator && scalar != " " || scalar == "\u{2800}"
   }
@@ -97,11 +97,11 @@ extension UserName {
     part.indices.first { !isLegal(at: $0, in: part) }.map { part[$0] }
   }
 
-  private static func isLegal(at place: Int, in part: [Unicode.Scalar]) -> Bool {
-    let scalar = part[place]
+  private static func isLegal(at index: Int, in part: [Unicode.Scalar]) -> Bool {
+    let scalar = part[index]
     if valid.contains(scalar.value) { return true }
     if disallowed.contains(scalar.value) { return false }
-    if let isLegal = inContext(at: place, in: part) { return isLegal }
+    if let isLegal = inContext(at: index, in: part) { return isLegal }
     if (0x21...0x7E).contains(scalar.value) { return true }
     let properties = scalar.properties
     guard !scalar.isConjoiningJamo, !properties.isDefaultIgnorableCodePoint,
@@ -127,10 +127,10 @@ extension UserName {
   ]
 
   /// Whether a character with a contextual rule (CONTEXTO) is in an allowed context; nil for other characters.
-  private static func inContext(at place: Int, in part: [Unicode.Scalar]) -> Bool? {
-    let before = place > 0 ? part[place - 1] : nil
-    let after = place + 1 < part.count ? part[place + 1] : nil
-    switch part[place].value {
+  private static func inContext(at index: Int, in part: [Unicode.Scalar]) -> Bool? {
+    let before = index > 0 ? part[index - 1] : nil
+    let after = index + 1 < part.count ? part[index + 1] : nil
+    switch part[index].value {
     case 0xB7: return before == "l" && after == "l"
     case 0x375: return after?.script == .greek
     case 0x5F3, 0x5F4: return before?.script == .hebrew

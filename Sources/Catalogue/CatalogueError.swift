@@ -45,8 +45,8 @@ package struct CatalogueError: Error, Sendable, CustomDebugStringConvertible {
 
   /// The code, the reason, the line and the detail.
   package var debugDescription: String {
-    let place = line.map { ", line \($0)" } ?? ""
-    return "CatalogueError(\(code.rawValue): \(reason)\(place) \(detail))"
+    let location = line.map { ", line \($0)" } ?? ""
+    return "CatalogueError(\(code.rawValue): \(reason)\(location) \(detail))"
   }
 }
 

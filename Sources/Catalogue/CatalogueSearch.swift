@@ -40,11 +40,11 @@ struct CatalogueSearch {
     switch (exact, query.matching) {
     case (.none, _): return Found(rows: [], total: 0)
     case (.all, .words): return Found(rows: try self.all(), total: all)
-    case (.all, .phrase): return Found(rows: try allAsTheyCome(), total: all)
+    case (.all, .phrase): return Found(rows: try allUnsorted(), total: all)
     case (.matching(let expression), .phrase):
       return Found(
         rows: try phrases(expression),
-        total: try unlessItTakesLong { try count(inPhrases: expression) })
+        total: try unlessInterrupted { try count(inPhrases: expression) })
     case (.matching(let expression), .words): return try foundByWords(expression)
     }
   }
@@ -52,7 +52,7 @@ struct CatalogueSearch {
   private func foundByWords(_ expression: String) throws -> Found {
     var found = Found(
       rows: try words(expression, without: [], limit: query.limit + 1, offset: query.offset),
-      total: try unlessItTakesLong { try count(inWords: expression) })
+      total: try unlessInterrupted { try count(inWords: expression) })
     guard let total = found.total, total < Self.enough,
       let (wider, known) = try corrected(expression)
     else { return found }
@@ -62,12 +62,12 @@ struct CatalogueSearch {
         offset: max(0, query.offset - known.count))
     }
     // Hotels with the exact words also match the wider expression.
-    found.total = try unlessItTakesLong { try count(inWords: wider) }
+    found.total = try unlessInterrupted { try count(inWords: wider) }
     return found
   }
 
   /// - Returns: nil when the search's time limit was reached first.
-  private func unlessItTakesLong(
+  private func unlessInterrupted(
     _ count: () throws -> Int
   ) throws -> Int? {
     do { return try count() } catch let error as SQLiteError where error.code == .interrupted {
@@ -94,7 +94,7 @@ struct CatalogueSearch {
 
 /// The SQL statements.
 extension CatalogueSearch {
-  private func allAsTheyCome() throws -> [OpenCatalogue.HotelRow] {
+  private func allUnsorted() throws -> [OpenCatalogue.HotelRow] {
     try connection.statement("SELECT id, body FROM hotel ORDER BY seq LIMIT ?1 OFFSET ?2")
       .all(.integer(query.limit + 1), .integer(query.offset), row: OpenCatalogue.HotelRow.init)
   }
@@ -197,17 +197,17 @@ struct SortKeys {
   /// The first number in the hotel's price; nil when there is none.
   let price: Double?
   /// The hotel's position.
-  let place: GeoPoint?
+  let location: GeoPoint?
 
   /// Reads a hotel's object. The price is a number or a text such as `£1,250.50 a night`.
   init(_ hotel: JSONNode) {
     price = hotel["price"]?.double ?? hotel["price"]?.string.flatMap(Self.firstNumber)
-    place = GeoPoint(ofHotel: hotel)
+    location = GeoPoint(ofHotel: hotel)
   }
 
   /// Writes the values for the hotel with this number in the catalogue's order.
   func write(as seq: Int64, named name: String, in connection: Connection) throws {
-    let vector = place?.vector
+    let vector = location?.vector
     func value(_ number: Double?) -> Binding { number.map { .real($0) } ?? .null }
     try connection.statement(
       """

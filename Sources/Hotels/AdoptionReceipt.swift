@@ -11,7 +11,7 @@ import Stores
 /// the list.
 struct AdoptionReceipt: Sendable, Equatable {
   /// One revision of one document.
-  struct Place: Sendable, Hashable {
+  struct Reference: Sendable, Hashable {
     let id: DocumentID
     let revision: RevisionID
   }
@@ -19,7 +19,7 @@ struct AdoptionReceipt: Sendable, Equatable {
   /// One adopted item.
   struct Came: Sendable, Equatable {
     /// The revision in the user's store.
-    let place: Place
+    let reference: Reference
     /// Whether the document existed already in the user's store and was only added to the list.
     var isListedOnly = false
   }
@@ -27,7 +27,7 @@ struct AdoptionReceipt: Sendable, Equatable {
   /// How many bookmarks were adopted.
   var bookmarks: Int
   /// The revisions that were not adopted; nil for every revision that the user's store does not have.
-  var waiting: Set<Place>?
+  var waiting: Set<Reference>?
   /// When the data was adopted; nil when the adoption can't be undone.
   var time: Timestamp?
   /// What was adopted and not yet removed by an undo.
@@ -36,7 +36,7 @@ struct AdoptionReceipt: Sendable, Equatable {
   var isUndone = false
 
   /// Makes a receipt.
-  init(bookmarks: Int, waiting: Set<Place>?) {
+  init(bookmarks: Int, waiting: Set<Reference>?) {
     self.bookmarks = bookmarks
     self.waiting = waiting
   }
@@ -60,7 +60,7 @@ struct AdoptionReceipt: Sendable, Equatable {
       if let value { readUndo(value) }
       return
     }
-    waiting = Set(value["waiting"]?.array?.compactMap(Place.init) ?? [])
+    waiting = Set(value["waiting"]?.array?.compactMap(Reference.init) ?? [])
     readUndo(value)
   }
 
@@ -68,8 +68,8 @@ struct AdoptionReceipt: Sendable, Equatable {
     time = value["time"]?.int.map { Timestamp(milliseconds: Int64($0)) }
     isUndone = value["undone"]?.bool ?? false
     for item in value["came"]?.array ?? [] {
-      guard let place = Place(item) else { continue }
-      came.append(Came(place: place, isListedOnly: item.array?.count == 3))
+      guard let reference = Reference(item) else { continue }
+      came.append(Came(reference: reference, isListedOnly: item.array?.count == 3))
     }
   }
 
@@ -84,14 +84,14 @@ struct AdoptionReceipt: Sendable, Equatable {
     if let time { members["time"] = .number(JSONNumber(Int(time.milliseconds))) }
     if !came.isEmpty {
       members["came"] = .array(
-        came.map { .array($0.place.texts + ($0.isListedOnly ? [.bool(true)] : [])) })
+        came.map { .array($0.reference.texts + ($0.isListedOnly ? [.bool(true)] : [])) })
     }
     if isUndone { members["undone"] = .bool(true) }
     return JSONValue.object(members).bytes
   }
 }
 
-extension AdoptionReceipt.Place {
+extension AdoptionReceipt.Reference {
   fileprivate init?(_ pair: JSONValue) {
     guard let id = pair.array?.first?.string, let text = pair.array?.dropFirst().first?.string,
       let revision = try? RevisionID(text)
@@ -104,7 +104,7 @@ extension AdoptionReceipt.Place {
 
 extension CarriedStore.Revision {
   /// The revision's document id and revision id; nil without a history.
-  var place: AdoptionReceipt.Place? {
-    history.first.map { AdoptionReceipt.Place(id: id, revision: $0) }
+  var reference: AdoptionReceipt.Reference? {
+    history.first.map { AdoptionReceipt.Reference(id: id, revision: $0) }
   }
 }

@@ -32,23 +32,23 @@ package struct BookmarkBatch: Sendable {
       throw Self.tooMany
     }
     var hotels: [HotelAddition] = []
-    for (place, item) in added.enumerated() {
+    for (index, item) in added.enumerated() {
       do { hotels.append(try HotelAddition(item)) } catch let error as DocumentError {
-        throw ServiceError(.invalidDocument, "add[\(place)]: \(error.reason)")
+        throw ServiceError(.invalidDocument, "add[\(index)]: \(error.reason)")
       }
     }
     var ids: [HotelID] = []
-    for (place, item) in removed.enumerated() {
+    for (index, item) in removed.enumerated() {
       guard let id = HotelID(entry: item) else {
-        throw ServiceError(.invalidDocument, "remove[\(place)] is no hotel's id")
+        throw ServiceError(.invalidDocument, "remove[\(index)] is no hotel's id")
       }
       ids.append(id)
     }
     var restored: [Restoration] = []
-    for (place, item) in steps.enumerated() {
+    for (index, item) in steps.enumerated() {
       guard let step = Restoration(item) else {
         throw ServiceError(
-          .invalidDocument, "restore[\(place)] is no step of an undo; send it as it came")
+          .invalidDocument, "restore[\(index)] is no step of an undo; send it as it came")
       }
       restored.append(step)
     }
@@ -65,9 +65,9 @@ package struct BookmarkBatch: Sendable {
   /// - Throws: `invalidDocument` and `tooLarge`; the reason names the hotel.
   func prepared() throws -> BookmarkBatch {
     var batch = self
-    for place in add.indices {
-      do { batch.add[place] = try add[place].prepared() } catch let error as ServiceError {
-        throw ServiceError(error.code, "\(add[place].id): \(error.reason)")
+    for index in add.indices {
+      do { batch.add[index] = try add[index].prepared() } catch let error as ServiceError {
+        throw ServiceError(error.code, "\(add[index].id): \(error.reason)")
       }
     }
     return batch
@@ -123,10 +123,10 @@ extension BookmarkEdit {
 
   /// The steps that restore the former state.
   private func undo(of steps: [Step]) -> [Restoration] {
-    let places = list.places(of: Set(steps.map(\.id)), leaving: leaving)
+    let positions = list.positions(of: Set(steps.map(\.id)), leaving: leaving)
     return steps.map { step in
       let former = step.former.flatMap { revision in
-        places[step.id].map { Restoration.Former(revision: revision, place: $0) }
+        positions[step.id].map { Restoration.Former(revision: revision, position: $0) }
       }
       return Restoration(id: step.id, revision: step.revision, former: former)
     }
@@ -157,7 +157,7 @@ extension BookmarkEdit {
     let base = present.isDeleted ? nil : present.revision
     let bookmark = try put(id, body, base: base, created: present.created)
     guard present.isDeleted else { return (200, bookmark.revision) }
-    returning.append((id, former.place))
+    returning.append((id, former.position))
     return (201, bookmark.revision)
   }
 }
@@ -191,14 +191,14 @@ package struct BatchAnswer: Sendable {
   /// of a batch to restore the former bookmarks.
   package var bytes: [UInt8] {
     var bytes = Array(#"{"results":["#.utf8)
-    for (place, item) in results.enumerated() {
-      bytes += (place > 0 ? #",{"id":"# : #"{"id":"#).utf8
+    for (index, item) in results.enumerated() {
+      bytes += (index > 0 ? #",{"id":"# : #"{"id":"#).utf8
       JSONWriter.appendString(item.id.text, to: &bytes)
       bytes += #","status":\#(item.status)\#(item.isReplaced ? #","replaced":true"# : "")}"#.utf8
     }
     bytes += #"],"undo":{"restore":["#.utf8
-    for (place, item) in undo.enumerated() {
-      if place > 0 { bytes.append(UInt8(ascii: ",")) }
+    for (index, item) in undo.enumerated() {
+      if index > 0 { bytes.append(UInt8(ascii: ",")) }
       item.append(to: &bytes)
     }
     bytes += "]}}".utf8

@@ -108,9 +108,9 @@ extension BookmarkEdit {
     case .absent: break
     }
     guard let present = try view.document(id.documentID),
-      let tree = try view.tree(id.documentID), let place = tree.index(of: present.revision)
+      let tree = try view.tree(id.documentID), let index = tree.index(of: present.revision)
     else { return false }
-    for node in tree.line(at: place).prefix(StoreLimits.storedAncestors + 1)
+    for node in tree.line(at: index).prefix(StoreLimits.storedAncestors + 1)
     where !node.isDeleted {
       guard let bytes = try view.body(id.documentID, of: node, in: tree),
         let body = try? DocumentBody(parsing: bytes, limits: .stored),

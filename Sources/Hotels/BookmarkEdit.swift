@@ -21,7 +21,7 @@ struct BookmarkEdit {
   private(set) var leaving: Set<HotelID> = []
   private var joining: [HotelID] = []
   /// Bookmarks that return to their former positions.
-  var returning: [(id: HotelID, place: BookmarkPlace)] = []
+  var returning: [(id: HotelID, position: BookmarkPosition)] = []
 
   /// An edit that changes nothing yet.
   /// - Parameter limit: how much history to keep.
@@ -117,8 +117,8 @@ struct BookmarkEdit {
     case .live(let present):
       guard !list.contains(id) else { return nil }
       join(id)
-      let place = AdoptionReceipt.Place(id: id.documentID, revision: present.revision)
-      return AdoptionReceipt.Came(place: place, isListedOnly: true)
+      let reference = AdoptionReceipt.Reference(id: id.documentID, revision: present.revision)
+      return AdoptionReceipt.Came(reference: reference, isListedOnly: true)
     case .absent:
       let body = try DocumentBody(parsing: bookmark.hotel, limits: .request)
       join(id)
@@ -128,7 +128,7 @@ struct BookmarkEdit {
       if let note { locals.append(note) }
       let new = try put(id, body, base: nil, created: bookmark.bookmarkedAt)
       return AdoptionReceipt.Came(
-        place: AdoptionReceipt.Place(id: id.documentID, revision: new.revision))
+        reference: AdoptionReceipt.Reference(id: id.documentID, revision: new.revision))
     }
   }
 

@@ -32,53 +32,56 @@ package struct BookmarkList: Sendable, Equatable {
     for id in ids where members.insert(id).inserted { hotels.append(id) }
   }
 
-  /// Inserts ids at their former positions; see ``BookmarkPlace``. An id that the list has already keeps its
+  /// Inserts ids at their former positions; see ``BookmarkPosition``. An id that the list has already keeps its
   /// position. Takes time proportional to the list's length.
-  mutating func insert(_ returning: [(id: HotelID, place: BookmarkPlace)]) {
-    let anchors = returning.flatMap { [$0.place.after, $0.place.before].compactMap(\.self) }
-    let found = places(of: Set(anchors))
+  mutating func insert(_ returning: [(id: HotelID, position: BookmarkPosition)]) {
+    let anchors = returning.flatMap { [$0.position.after, $0.position.before].compactMap(\.self) }
+    let found = indices(of: Set(anchors))
     let coming = returning.map { item in
-      (index: item.place.index(among: found) ?? item.place.number, item.id, item.place.number)
+      (
+        index: item.position.index(among: found) ?? item.position.number, item.id,
+        item.position.number
+      )
     }.sorted { ($0.index, $0.2) < ($1.index, $1.2) }
     var rest = coming[...]
     var next: [HotelID] = []
     next.reserveCapacity(hotels.count + coming.count)
-    for place in 0...hotels.count {
-      while let item = rest.first, item.index <= place || place == hotels.count {
+    for index in 0...hotels.count {
+      while let item = rest.first, item.index <= index || index == hotels.count {
         if members.insert(item.1).inserted { next.append(item.1) }
         rest.removeFirst()
       }
-      if place < hotels.count { next.append(hotels[place]) }
+      if index < hotels.count { next.append(hotels[index]) }
     }
     hotels = next
   }
 
   /// The indices of these ids, oldest first, from 0. Ids that the list does not have are left out.
-  private func places(of ids: Set<HotelID>) -> [HotelID: Int] {
-    var places: [HotelID: Int] = [:]
-    for (place, id) in hotels.enumerated() where ids.contains(id) { places[id] = place }
-    return places
+  private func indices(of ids: Set<HotelID>) -> [HotelID: Int] {
+    var indices: [HotelID: Int] = [:]
+    for (index, id) in hotels.enumerated() where ids.contains(id) { indices[id] = index }
+    return indices
   }
 
   /// The positions of these ids, relative to neighbours that stay in the list. Ids that the list does not have are
   /// left out.
   /// - Parameter leaving: ids that do not stay.
-  func places(of ids: Set<HotelID>, leaving: Set<HotelID>) -> [HotelID: BookmarkPlace] {
-    var places: [HotelID: BookmarkPlace] = [:]
+  func positions(of ids: Set<HotelID>, leaving: Set<HotelID>) -> [HotelID: BookmarkPosition] {
+    var indices: [HotelID: BookmarkPosition] = [:]
     var (after, waiting) = (nil as HotelID?, [] as [HotelID])
     for (number, id) in hotels.enumerated() {
       let stays = !leaving.contains(id)
       if stays {
-        for earlier in waiting { places[earlier]?.before = id }
+        for earlier in waiting { indices[earlier]?.before = id }
         waiting.removeAll(keepingCapacity: true)
       }
       if ids.contains(id) {
-        places[id] = BookmarkPlace(number: number, after: after, before: nil)
+        indices[id] = BookmarkPosition(number: number, after: after, before: nil)
         waiting.append(id)
       }
       if stays { after = id }
     }
-    return places
+    return indices
   }
 
   /// Removes ids. The others keep their order.
@@ -142,7 +145,7 @@ extension BookmarkList {
   }
 
   /// Whether the other members of a list's body leave space for a list in a document.
-  static func hasRoom(in former: [UInt8]) -> Bool {
+  static func hasCapacity(in former: [UInt8]) -> Bool {
     guard let empty = try? BookmarkList().body(replacing: former) else { return false }
     return (try? DocumentBody(parsing: empty.bytes, limits: .document)) != nil
   }
@@ -169,8 +172,8 @@ extension BookmarkList {
       return
     }
     bytes += #""hotels":["#.utf8
-    for (place, id) in hotels.enumerated() {
-      if place > 0 { bytes.append(UInt8(ascii: ",")) }
+    for (index, id) in hotels.enumerated() {
+      if index > 0 { bytes.append(UInt8(ascii: ",")) }
       JSONWriter.appendString(id.text, to: &bytes)
     }
     bytes.append(UInt8(ascii: "]"))
@@ -179,7 +182,7 @@ extension BookmarkList {
 
 /// A bookmark's former position in the list, so that an undo can restore it. It is relative to the neighbours,
 /// because other bookmarks may come and go.
-package struct BookmarkPlace: Sendable, Equatable {
+package struct BookmarkPosition: Sendable, Equatable {
   /// How many bookmarks were older.
   let number: Int
   /// The next older bookmark that stayed in the list; nil for none.
@@ -281,8 +284,8 @@ struct ListReconciliation {
     }
     self.isSettled = live.count <= 1 && others.isEmpty
     // Other members that leave no space for the list are dropped. They stay in the document's history only.
-    let hasRoom = isSettled || former.map(BookmarkList.hasRoom) ?? true
-    self.former = hasRoom ? former : nil
+    let hasCapacity = isSettled || former.map(BookmarkList.hasCapacity) ?? true
+    self.former = hasCapacity ? former : nil
     self.list = list
     self.tree = tree
     purged = try view.former(canonical, tree)
@@ -333,8 +336,8 @@ struct ListReconciliation {
     in tree: RevisionTree, of id: DocumentID, in view: any StoreView
   ) throws -> Set<RevisionID> {
     var strangers: Set<RevisionID> = []
-    for (place, revision) in tree.conflicts.enumerated() {
-      guard place + 1 < BookmarkMerge.leavesAtOnce else {
+    for (index, revision) in tree.conflicts.enumerated() {
+      guard index + 1 < BookmarkMerge.leavesAtOnce else {
         strangers.insert(revision)
         continue
       }

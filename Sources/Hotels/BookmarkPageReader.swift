@@ -12,7 +12,7 @@ struct BookmarkPageReader: Sendable {
   private var list = BookmarkList()
   private var tag: String?
   /// The index of the next id to read, counted from the oldest; nil before it is known.
-  private var place: Int?
+  private var index: Int?
   /// The index at which the search for the cursor's id continues.
   private var search: Int?
   private var bookmarks: [Bookmark] = []
@@ -31,25 +31,25 @@ struct BookmarkPageReader: Sendable {
       tag = try view.info().tag
       list = try ListReconciliation(view).list
     }
-    if place == nil { place = firstPlace() }
-    guard var place else { return nil }
-    defer { self.place = place }
-    while place >= 0 {
-      let id = list.hotels[place]
+    if index == nil { index = firstIndex() }
+    guard var index else { return nil }
+    defer { self.index = index }
+    while index >= 0 {
+      let id = list.hotels[index]
       if let bookmark = try list.bookmark(id, in: view) { bookmarks.append(bookmark) }
       scanned += 1
-      if place > 0, bookmarks.count == limit || scanned == BookmarkLimits.pageScan {
-        return try page(next: BookmarkCursor(after: id, at: place), view)
+      if index > 0, bookmarks.count == limit || scanned == BookmarkLimits.pageScan {
+        return try page(next: BookmarkCursor(after: id, at: index), view)
       }
-      place -= 1
-      if Slice.isOver, place >= 0 { return nil }
+      index -= 1
+      if Slice.isOver, index >= 0 { return nil }
     }
     return try page(next: nil, view)
   }
 
   /// Finds the index at which the page begins.
   /// - Returns: nil when the slice was over before.
-  private mutating func firstPlace() -> Int? {
+  private mutating func firstIndex() -> Int? {
     guard let cursor else { return list.hotels.count - 1 }
     var search = search ?? cursor.start(in: list)
     while search >= 0 {
@@ -57,10 +57,10 @@ struct BookmarkPageReader: Sendable {
       search -= 1
       if Slice.isOver {
         self.search = search
-        return search >= 0 ? nil : cursor.placeOfLost(in: list) - 1
+        return search >= 0 ? nil : cursor.indexOfLost(in: list) - 1
       }
     }
-    return cursor.placeOfLost(in: list) - 1
+    return cursor.indexOfLost(in: list) - 1
   }
 
   private func page(
@@ -154,8 +154,8 @@ package struct BookmarkPage: Sendable {
   /// `damaged`.
   package var bytes: [UInt8] {
     var bytes = Array(#"{"bookmarks":["#.utf8)
-    for (place, bookmark) in bookmarks.enumerated() {
-      if place > 0 { bytes.append(UInt8(ascii: ",")) }
+    for (index, bookmark) in bookmarks.enumerated() {
+      if index > 0 { bytes.append(UInt8(ascii: ",")) }
       bookmark.append(to: &bytes)
     }
     bytes.append(UInt8(ascii: "]"))
@@ -171,20 +171,20 @@ package struct BookmarkPage: Sendable {
   }
 }
 
-/// The position at which a page of bookmarks ended: `<place>-<16 hex digits>`, opaque to clients, at most 24 bytes.
+/// The position at which a page of bookmarks ended: `<index>-<16 hex digits>`, opaque to clients, at most 24 bytes.
 ///
-/// The place is the index of the last returned id in the list, oldest first. The digits are the first 8 bytes of
+/// The index is that of the last returned id in the list, oldest first. The digits are the first 8 bytes of
 /// the SHA-256 of that id. A cursor grants no access, so it is not signed.
 package struct BookmarkCursor: Sendable, Equatable, CustomStringConvertible {
   /// The highest index that a cursor can hold.
-  package static let maximumPlace = 9_999_999
+  package static let maximumPosition = 9_999_999
 
-  private let place: Int
+  private let index: Int
   private let mark: String
 
   /// Makes the cursor after the id at an index of a list.
-  init(after id: HotelID, at place: Int) {
-    self.place = min(place, Self.maximumPlace)
+  init(after id: HotelID, at index: Int) {
+    self.index = min(index, Self.maximumPosition)
     self.mark = Self.mark(of: id)
   }
 
@@ -197,27 +197,27 @@ package struct BookmarkCursor: Sendable, Equatable, CustomStringConvertible {
     let (digits, mark) = (bytes[..<dash], bytes[(dash + 1)...])
     guard digits.allSatisfy({ (0x30...0x39).contains($0) }),
       digits.first != 0x30 || digits.count == 1,
-      let place = Int(String(decoding: digits, as: UTF8.self)),
+      let index = Int(String(decoding: digits, as: UTF8.self)),
       mark.count == 16, Hex.bytes(mark) != nil
     else { return nil }
-    self.place = place
+    self.index = index
     self.mark = String(decoding: mark, as: UTF8.self)
   }
 
-  package var description: String { "\(place)-\(mark)" }
+  package var description: String { "\(index)-\(mark)" }
 
   /// The index at which the search for the page's end begins, downwards.
   ///
   /// Bookmarks older than the page's end are at its index or below, whatever was added or removed since. The search
   /// for the id therefore goes down from there. If the id is gone, or was bookmarked again and moved to the end,
   /// the index itself counts. No bookmark that stayed is skipped.
-  func start(in list: BookmarkList) -> Int { min(place, list.hotels.count - 1) }
+  func start(in list: BookmarkList) -> Int { min(index, list.hotels.count - 1) }
 
   /// Whether the cursor is the one after this id.
   func isAfter(_ id: HotelID) -> Bool { Self.mark(of: id).equalsBytes(of: mark) }
 
   /// The number of ids from the list's start that remain when the id of the page's end is gone.
-  func placeOfLost(in list: BookmarkList) -> Int { min(place, list.hotels.count) }
+  func indexOfLost(in list: BookmarkList) -> Int { min(index, list.hotels.count) }
 
   private static func mark(of id: HotelID) -> String {
     Hex.string(Array(SHA256.hash(data: Array(id.text.utf8))).prefix(8))

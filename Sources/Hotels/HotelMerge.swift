@@ -27,12 +27,12 @@ enum HotelMerge {
     guard live.count > 1, let winner = live.first, let body = try hotel(id, winner, in: view)
     else { return nil }
     let seen = revisionsMerged(into: winner, in: tree)
-    let places = tree.places(of: live)
+    let indices = tree.places(of: live)
     var merged = body
     var losers: [RevisionID] = []
     var bytes = 0
     for loser in live.dropFirst() where bytes < bytesAtOnce {
-      guard let other = try hotel(id, loser, in: view), let index = places[loser] else { continue }
+      guard let other = try hotel(id, loser, in: view), let index = indices[loser] else { continue }
       let source = tree.history(at: index).first { seen.contains($0) }
       let former = try source.flatMap { revision in try view.body(id, revision) }
       bytes += other.count

@@ -67,11 +67,11 @@ extension HotelService {
   private func take(
     _ ranks: [[CarriedStore.Revision]], waitingIn receipt: AdoptionReceipt, of id: LocalID,
     into user: StoreName
-  ) async throws -> Set<AdoptionReceipt.Place> {
-    var left: Set<AdoptionReceipt.Place> = []
+  ) async throws -> Set<AdoptionReceipt.Reference> {
+    var left: Set<AdoptionReceipt.Reference> = []
     for revisions in ranks {
       let wanted = revisions.filter { revision in
-        revision.place.map { receipt.waiting?.contains($0) ?? true } ?? false
+        revision.reference.map { receipt.waiting?.contains($0) ?? true } ?? false
       }
       guard !wanted.isEmpty else { continue }
       let refused = try await change(user, creating: true, []) { edit in
@@ -111,14 +111,14 @@ extension BookmarkEdit {
   ///   space.
   fileprivate mutating func take(
     _ revisions: [CarriedStore.Revision]
-  ) throws -> (came: [AdoptionReceipt.Came], refused: [AdoptionReceipt.Place]) {
+  ) throws -> (came: [AdoptionReceipt.Came], refused: [AdoptionReceipt.Reference]) {
     var came: [AdoptionReceipt.Came] = []
-    var refused: [AdoptionReceipt.Place] = []
+    var refused: [AdoptionReceipt.Reference] = []
     for revision in revisions {
-      guard let place = revision.place else { continue }
+      guard let reference = revision.reference else { continue }
       switch try take(revision) {
-      case .taken: came.append(AdoptionReceipt.Came(place: place))
-      case .refused: refused.append(place)
+      case .taken: came.append(AdoptionReceipt.Came(reference: reference))
+      case .refused: refused.append(reference)
       case .known: break
       }
     }
@@ -222,8 +222,8 @@ extension BookmarkEdit {
     var documents: [DocumentID] = []
     var pieces: [DocumentID: [AdoptionReceipt.Came]] = [:]
     for came in receipt.came.prefix(count) {
-      if pieces[came.place.id] == nil { documents.append(came.place.id) }
-      pieces[came.place.id, default: []].append(came)
+      if pieces[came.reference.id] == nil { documents.append(came.reference.id) }
+      pieces[came.reference.id, default: []].append(came)
     }
     var left: [AdoptionReceipt.Came] = []
     for document in documents {
@@ -245,11 +245,11 @@ extension BookmarkEdit {
     guard let tree = try view.tree(id) else { return false }
     let hotel = HotelID(id.text)
     if let listed = came.first(where: \.isListedOnly) {
-      if let hotel, tree.winner?.revision == listed.place.revision { unlist(hotel) }
+      if let hotel, tree.winner?.revision == listed.reference.revision { unlist(hotel) }
       return false
     }
     var edits = DocumentEdits(id, in: tree, limit: limit)
-    for revision in came.map(\.place.revision) {
+    for revision in came.map(\.reference.revision) {
       guard let node = tree[revision], node.isLeaf, !node.isDeleted else { continue }
       _ = try edits.put(base: revision, body: .empty, isDeleted: true)
     }
@@ -262,7 +262,7 @@ extension BookmarkEdit {
     }
     // All leaves below an adopted revision are tombstones, from the previous step or from the user.
     let isGone = came.contains { item in
-      let leaves = tree.leaves(below: item.place.revision)
+      let leaves = tree.leaves(below: item.reference.revision)
       return !leaves.isEmpty && leaves.allSatisfy(\.isDeleted)
     }
     if isGone { withoutHistory.append(id) }

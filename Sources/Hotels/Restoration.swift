@@ -21,7 +21,7 @@ package struct Restoration: Sendable, Equatable {
     /// The revision of the hotel's document.
     let revision: RevisionID
     /// Its position in the list.
-    let place: BookmarkPlace
+    let position: BookmarkPosition
   }
 
   init(id: HotelID, revision: RevisionID, former: Former?) {
@@ -45,9 +45,10 @@ package struct Restoration: Sendable, Equatable {
     JSONWriter.appendString(id.text, to: &bytes)
     bytes += #","rev":"\#(revision.description)""#.utf8
     if let former {
-      let place = former.place
-      bytes += #","former":{"rev":"\#(former.revision.description)","place":\#(place.number)"#.utf8
-      for (name, id) in [("after", place.after), ("before", place.before)] {
+      let position = former.position
+      bytes +=
+        #","former":{"rev":"\#(former.revision.description)","place":\#(position.number)"#.utf8
+      for (name, id) in [("after", position.after), ("before", position.before)] {
         guard let id else { continue }
         bytes += #","\#(name)":"#.utf8
         JSONWriter.appendString(id.text, to: &bytes)
@@ -72,11 +73,11 @@ extension Restoration.Former {
     let ids = neighbours.map { $0?.string.flatMap { HotelID($0) } }
     guard Restoration.has(only: ["rev", "place", "after", "before"], node),
       zip(neighbours, ids).allSatisfy({ ($0 != nil) == ($1 != nil) }),
-      let revision = Restoration.revision(node), let place = node["place"]?.int,
-      (0...BookmarkCursor.maximumPlace).contains(place)
+      let revision = Restoration.revision(node), let number = node["place"]?.int,
+      (0...BookmarkCursor.maximumPosition).contains(number)
     else { return nil }
     self.init(
-      revision: revision, place: BookmarkPlace(number: place, after: ids[0], before: ids[1]))
+      revision: revision, position: BookmarkPosition(number: number, after: ids[0], before: ids[1]))
   }
 }
 

@@ -13,7 +13,7 @@ extension StoreChanges {
   mutating func makeList(
     _ list: AccountID, ownedBy owner: AccountID, _ username: String, at now: Timestamp
   ) throws {
-    try requireRoom(for: owner, username)
+    try requireCapacity(for: owner, username)
     let member = ListMember(account: owner, username: username, role: .owner, joinedAt: now)
     write(member, of: list)
     countUp(list, from: ListHead(version: 0, createdAt: now))
@@ -38,7 +38,7 @@ extension StoreChanges {
         throw ServiceError(
           .quotaExceeded, "The list is full: at most \(ListLimits.members) members")
       }
-      try requireRoom(for: account, username)
+      try requireCapacity(for: account, username)
       let member = ListMember(account: account, username: username, role: role, joinedAt: now)
       write(member, of: list)
       // A member who joins again keeps the drafts that are not removed yet.
@@ -121,7 +121,7 @@ extension StoreChanges {
 
   /// Checks that the account exists and may have one more list. An account that is being deleted must not get a
   /// membership that nobody would remove.
-  private func requireRoom(for account: AccountID, _ username: String) throws {
+  private func requireCapacity(for account: AccountID, _ username: String) throws {
     guard try hasUser(account, named: username) else { throw ServiceError.noUser }
     let most = ListLimits.perAccount
     let lists = try ListDirectory.lists(of: account, after: nil, limit: most, in: view)

@@ -16,11 +16,11 @@ package final class MembershipWatch: Sendable {
 
   /// Calls a closure whenever an account's memberships may have changed, until the returned watcher is released.
   package func watch(
-    _ account: AccountID, _ tell: @escaping @Sendable () -> Void
+    _ account: AccountID, _ notify: @escaping @Sendable () -> Void
   ) -> MembershipWatcher {
     let number = state.withLockedValue { state in
       state.last += 1
-      state.watchers[account, default: [:]][state.last] = tell
+      state.watchers[account, default: [:]][state.last] = notify
       return state.last
     }
     return MembershipWatcher { [weak self] in self?.forget(account, number) }
@@ -31,7 +31,7 @@ package final class MembershipWatch: Sendable {
     let watchers = state.withLockedValue { state in
       accounts.flatMap { state.watchers[$0].map { Array($0.values) } ?? [] }
     }
-    for tell in watchers { tell() }
+    for notify in watchers { notify() }
   }
 
   private func forget(_ account: AccountID, _ number: UInt64) {

@@ -126,7 +126,7 @@ package struct Observer: Sendable {
 
   /// Checks of which lists the observer is a member.
   /// - Returns: the events about changed memberships. A list that was joined is reported from its beginning.
-  package mutating func lookAtMemberships() async throws -> [ObserverEvent] {
+  package mutating func readMemberships() async throws -> [ObserverEvent] {
     let present = try await memberships()
     var events: [ObserverEvent] = []
     for list in token.lists.keys.sorted(by: { $0.text < $1.text }) where present[list] == nil {

@@ -25,11 +25,11 @@ enum SearchTerm: Sendable, Equatable {
     let hasSlash = text.utf8.contains(where: Self.isSlash)
     let spaced = String(
       decoding: text.utf8.map { Self.isSlash($0) ? UInt8(ascii: " ") : $0 }, as: UTF8.self)
-    if parts.allSatisfy(Self.meansSomethingInAPath) {
+    if parts.allSatisfy(Self.isSpecialSegment) {
       self = .nothing
     } else if !hasSlash {
       self = .segment(PathSegment.encode(text), otherwise: nil)
-    } else if parts.contains(where: Self.meansSomethingInAPath) {
+    } else if parts.contains(where: Self.isSpecialSegment) {
       self = .segment(PathSegment.encode(spaced), otherwise: nil)
     } else {
       self = .segment(PathSegment.encode(text), otherwise: PathSegment.encode(spaced))
@@ -51,7 +51,7 @@ enum SearchTerm: Sendable, Equatable {
   }
 
   /// Whether a text is empty, `.`, `..` or `*`, ignoring white space, because some servers trim a segment.
-  private static func meansSomethingInAPath(_ text: Substring.UTF8View) -> Bool {
+  private static func isSpecialSegment(_ text: Substring.UTF8View) -> Bool {
     let core = text.filter { $0 > 0x20 }
     return core.isEmpty || core == Array(".".utf8) || core == Array("..".utf8)
       || core == Array("*".utf8)

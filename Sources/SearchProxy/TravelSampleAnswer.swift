@@ -72,7 +72,7 @@ enum TravelSampleRow {
   static func hotel(_ row: JSONNode) -> Hotel? {
     guard row.kind == .object else { return nil }
     var bytes = [UInt8(ascii: "{")]
-    for member in row.members where saysSomething(member.value) {
+    for member in row.members where hasContent(member.value) {
       if bytes.count > 1 { bytes.append(UInt8(ascii: ",")) }
       bytes += member.rawName
       bytes.append(UInt8(ascii: ":"))
@@ -85,7 +85,7 @@ enum TravelSampleRow {
     return try? Hotel(tidy.root, from: .upstream)
   }
 
-  private static func saysSomething(_ value: JSONNode) -> Bool {
+  private static func hasContent(_ value: JSONNode) -> Bool {
     !value.isNull && !value.stringEquals("None")
   }
 

@@ -19,7 +19,7 @@ package struct UpstreamURL: Sendable, Hashable, CustomStringConvertible {
     for segment in prefix.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
       .dropFirst()
     {
-      guard !segment.isEmpty, !Self.isDots(segment), segment.allSatisfy(Self.mayStandInPath) else {
+      guard !segment.isEmpty, !Self.isDots(segment), segment.allSatisfy(Self.isAllowedInPath) else {
         throw UpstreamURLError(.badPath)
       }
     }
@@ -41,7 +41,7 @@ package struct UpstreamURL: Sendable, Hashable, CustomStringConvertible {
   }
 
   /// `pchar` of RFC 3986 section 3.3 without percent-encoding, which servers decode differently.
-  private static func mayStandInPath(_ byte: UInt8) -> Bool {
+  private static func isAllowedInPath(_ byte: UInt8) -> Bool {
     PathSegment.isUnreserved(byte) || "!$&'()*+,;=:@".utf8.contains(byte)
   }
 }
@@ -148,12 +148,14 @@ package struct UpstreamOrigin: Sendable, Hashable, CustomStringConvertible {
       }
       host = authority[...end]
       let address = host.dropFirst().dropLast()
-      guard address.contains(UInt8(ascii: ":")), address.allSatisfy(mayStandInAddress) else {
+      guard address.contains(UInt8(ascii: ":")), address.allSatisfy(isAllowedInAddress) else {
         throw UpstreamURLError(.badHost)
       }
     } else {
       host = authority.prefix { $0 != UInt8(ascii: ":") }
-      guard !host.isEmpty, host.allSatisfy(mayStandInName) else { throw UpstreamURLError(.badHost) }
+      guard !host.isEmpty, host.allSatisfy(isAllowedInName) else {
+        throw UpstreamURLError(.badHost)
+      }
     }
     let rest = authority.dropFirst(host.count)
     let name = String(decoding: host.map(lower), as: UTF8.self)
@@ -169,11 +171,11 @@ package struct UpstreamOrigin: Sendable, Hashable, CustomStringConvertible {
     (0x41...0x5A).contains(byte) ? byte | 0x20 : byte
   }
 
-  private static func mayStandInName(_ byte: UInt8) -> Bool {
+  private static func isAllowedInName(_ byte: UInt8) -> Bool {
     PathSegment.isUnreserved(byte) && byte != UInt8(ascii: "~")
   }
 
-  private static func mayStandInAddress(_ byte: UInt8) -> Bool {
+  private static func isAllowedInAddress(_ byte: UInt8) -> Bool {
     switch lower(byte) {
     case 0x30...0x39, 0x61...0x66, UInt8(ascii: ":"), UInt8(ascii: "."): true
     default: false

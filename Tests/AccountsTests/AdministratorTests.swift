@@ -102,7 +102,7 @@ struct AdministratorTests {
     let fixture = try await make()
     let session = try await fixture.logIn("admin")
     try await fixture.service.erase(session.principal)
-    #expect(try await fixture.service.isStillGood(session.principal))
+    #expect(try await fixture.service.isStillValid(session.principal))
     #expect(fixture.engine.tally.created == 0)
   }
 }

@@ -17,7 +17,7 @@ struct AdoptionTests {
       _ = try await fixture.service.authenticate(bearer: guest.token)
     }
     #expect(spent == .guestSpent)
-    #expect(try await !fixture.service.isStillGood(guest.principal))
+    #expect(try await !fixture.service.isStillValid(guest.principal))
   }
 
   @Test func loggingInTwiceWithAGuestIsOneAdoption() async throws {

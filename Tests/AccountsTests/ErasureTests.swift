@@ -43,8 +43,8 @@ struct ErasureTests {
         username: "demo", password: AccountFixture.password, from: AccountFixture.home)
     }
     #expect(other == .badCredentials)
-    #expect(try await !fixture.service.isStillGood(principal))
-    #expect(try await !fixture.service.isStillGood(byPassword))
+    #expect(try await !fixture.service.isStillValid(principal))
+    #expect(try await !fixture.service.isStillValid(byPassword))
   }
 
   @Test func anErasedNameCanBeTakenBySomebodyElse() async throws {

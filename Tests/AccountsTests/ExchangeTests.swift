@@ -22,7 +22,7 @@ struct ExchangeTests {
     #expect(session.principal.kind == .user)
     let principal = try await fixture.service.authenticate(bearer: session.token.token.exposed)
     #expect(principal == session.principal)
-    #expect(try await fixture.service.isStillGood(principal))
+    #expect(try await fixture.service.isStillValid(principal))
     let refused = try await failure {
       _ = try await fixture.service.authenticate(bearer: forge.token(algorithm))
     }
@@ -87,7 +87,7 @@ struct ExchangeTests {
   @Test func anErasedAccountIsMadeAnewAndEmpty() async throws {
     let first = try await exchange(forge.token())
     try await fixture.service.erase(first.principal)
-    #expect(try await !fixture.service.isStillGood(first.principal))
+    #expect(try await !fixture.service.isStillValid(first.principal))
     let ended = try await failure {
       _ = try await fixture.service.authenticate(bearer: first.token.token.exposed)
     }

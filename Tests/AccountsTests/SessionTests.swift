@@ -15,11 +15,11 @@ struct SessionTests {
     let token = session.token.token.exposed
     let principal = try await fixture.service.authenticate(bearer: token)
     #expect(principal == session.principal)
-    #expect(try await fixture.service.isStillGood(principal))
+    #expect(try await fixture.service.isStillValid(principal))
     try await fixture.service.logOut(principal)
     let ended = try await failure { _ = try await fixture.service.authenticate(bearer: token) }
     #expect(ended == .invalidToken)
-    #expect(try await !fixture.service.isStillGood(principal))
+    #expect(try await !fixture.service.isStillValid(principal))
   }
 
   @Test func aLogOutSurvivesARestart() async throws {
@@ -40,7 +40,7 @@ struct SessionTests {
     try await fixture.service.logOut(first.principal)
     let principal = try await fixture.service.authenticate(bearer: second.token.token.exposed)
     #expect(principal.id == first.principal.id)
-    #expect(try await fixture.service.isStillGood(principal))
+    #expect(try await fixture.service.isStillValid(principal))
   }
 
   @Test func loggingOutEndsEveryRenewalOfTheSession() async throws {
@@ -79,15 +79,15 @@ struct SessionTests {
       username: "demo", password: AccountFixture.password, from: AccountFixture.home)
     #expect(await fixture.service.renewed(principal) == nil)
     try await fixture.service.logOut(principal)
-    #expect(try await fixture.service.isStillGood(principal))
+    #expect(try await fixture.service.isStillValid(principal))
   }
 
   @Test func aPrincipalStopsBeingGoodWhenItsTokenEnds() async throws {
     let fixture = try await AccountFixture.make()
     let guest = try await fixture.guest()
-    #expect(try await fixture.service.isStillGood(guest.principal))
+    #expect(try await fixture.service.isStillValid(guest.principal))
     fixture.clock.advance(seconds: fixture.settings.guestLifetime + fixture.settings.skew)
-    #expect(try await !fixture.service.isStillGood(guest.principal))
+    #expect(try await !fixture.service.isStillValid(guest.principal))
   }
 
   @Test func aNewPasswordEndsEverySession() async throws {

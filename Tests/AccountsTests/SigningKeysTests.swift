@@ -78,7 +78,7 @@ struct SigningKeysTests {
       _ = try await fixture.service.authenticate(bearer: guest.token)
     }
     #expect(ended == .invalidToken)
-    #expect(try await !fixture.service.isStillGood(guest.principal))
+    #expect(try await !fixture.service.isStillValid(guest.principal))
   }
 
   @Test func aRotationIsOnDiskAndIsReadAgain() async throws {

@@ -33,10 +33,11 @@ struct SweepTests {
     /// - Returns: how many stores were erased.
     func sweep() async throws -> Int {
       fixture = try await fixture.restarted()
-      let waiting = try await fixture.service.guestsOnTheirWay()
+      let waiting = try await fixture.service.guestsBeingAdopted()
       var count = 0
       for case .guest(let id) in try await guests()
-      where try await fixture.service.sweep(guest: id, by: state, onTheirWay: waiting) == .erased {
+      where try await fixture.service.sweep(guest: id, by: state, beingAdopted: waiting) == .erased
+      {
         count += 1
       }
       return count
@@ -44,8 +45,8 @@ struct SweepTests {
 
     /// Sweeps the notes.
     func sweepNotes() async throws -> Remains {
-      let waiting = try await fixture.service.guestsOnTheirWay()
-      return try await fixture.service.sweepNotes(after: nil, by: state, onTheirWay: waiting)
+      let waiting = try await fixture.service.guestsBeingAdopted()
+      return try await fixture.service.sweepNotes(after: nil, by: state, beingAdopted: waiting)
         .remains
     }
 
@@ -157,7 +158,7 @@ struct SweepTests {
     sweeping.pass(days: 40)
     try await sweeping.fixture.manager.withExisting(guest.principal.store) { _ in
       let erased = try await sweeping.fixture.service.sweep(
-        guest: guest.principal.id, by: sweeping.state, onTheirWay: [])
+        guest: guest.principal.id, by: sweeping.state, beingAdopted: [])
       #expect(erased == .kept(until: nil))
     }
     #expect(try await sweeping.sweep() == 1)
@@ -174,7 +175,7 @@ struct SweepTests {
     #expect(try await sweeping.sweepNotes().kept[.adoptions] == 1)
     // The next log-in takes the rest over.
     _ = try await sweeping.fixture.logIn("demo")
-    #expect(try await sweeping.fixture.service.guestsOnTheirWay().isEmpty)
+    #expect(try await sweeping.fixture.service.guestsBeingAdopted().isEmpty)
     #expect(try await sweeping.sweep() == 1)
     #expect(try await sweeping.sweepNotes().removed[.adoptions] == 1)
   }

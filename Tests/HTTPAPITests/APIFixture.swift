@@ -114,7 +114,7 @@ struct APIFixture: Sendable {
   /// - Returns: how many documents it has forgotten.
   func forget(_ store: StoreName, after days: Int64) async throws -> Int? {
     let limit = clock.now.adding(seconds: -days * 86_400)
-    return try await service.hotels.keepUp(store, at: clock.now) { $0 <= limit }
+    return try await service.hotels.maintain(store, at: clock.now) { $0 <= limit }
       .removed[.tombstones]
   }
 

@@ -183,9 +183,9 @@ import Testing
   @Test func receiptWithoutWaitingRevisionsMeansAll() {
     let old = AdoptionReceipt(LocalDocument(revision: 1, body: Array(#"{"adopted":3}"#.utf8)))
     #expect(old == AdoptionReceipt(bookmarks: 3, waiting: []))
-    let place = AdoptionReceipt.Place(
+    let reference = AdoptionReceipt.Reference(
       id: DocumentID(stored: "a/\"é"), revision: RevisionID(generation: 2, digest: "x"))
-    for waiting in [nil, [], [place]] as [Set<AdoptionReceipt.Place>?] {
+    for waiting in [nil, [], [reference]] as [Set<AdoptionReceipt.Reference>?] {
       let receipt = AdoptionReceipt(bookmarks: 7, waiting: waiting)
       #expect(AdoptionReceipt(LocalDocument(revision: 1, body: receipt.body)) == receipt)
     }

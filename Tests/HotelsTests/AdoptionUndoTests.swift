@@ -140,14 +140,14 @@ import Testing
   }
 
   @Test func receiptSaysWhatCameAndAnOlderOneCanNotBeUndone() async throws {
-    let place = AdoptionReceipt.Place(
+    let reference = AdoptionReceipt.Reference(
       id: DocumentID(stored: "a/\"é"), revision: RevisionID(generation: 2, digest: "x"))
     var receipt = AdoptionReceipt(bookmarks: 7, waiting: [])
     (receipt.time, receipt.isUndone) = (Timestamp(milliseconds: 17), true)
-    receipt.add([.init(place: place), .init(place: place, isListedOnly: true)])
+    receipt.add([.init(reference: reference), .init(reference: reference, isListedOnly: true)])
     #expect(AdoptionReceipt(LocalDocument(revision: 1, body: receipt.body)) == receipt)
     receipt.add(
-      Array(repeating: .init(place: place), count: BookmarkLimits.undoneRevisions - 1))
+      Array(repeating: .init(reference: reference), count: BookmarkLimits.undoneRevisions - 1))
     #expect(receipt.time == nil && receipt.came.isEmpty)
     let fixture = try HotelFixture()
     let id = LocalID(receipt: fixture.guest.key)

@@ -28,11 +28,11 @@ private let seeds =
       copies = Array(repeating: first, count: Int.random(in: 2...5, using: &random))
     }
 
-    var place: Int { mutating get { copies.indices.randomElement(using: &random) ?? 0 } }
+    var index: Int { mutating get { copies.indices.randomElement(using: &random) ?? 0 } }
 
     /// One add or remove on what an app sees of a copy. Every id is added once only.
-    mutating func edit(_ place: Int) throws {
-      var list = try copies[place].winner
+    mutating func edit(_ index: Int) throws {
+      var list = try copies[index].winner
       if Bool.random(using: &random), let gone = list.hotels.randomElement(using: &random) {
         list.remove([gone])
         removed.insert(gone)
@@ -42,16 +42,16 @@ private let seeds =
         list.append([id])
         added.insert(id)
       }
-      try copies[place].put(list)
+      try copies[index].put(list)
     }
 
     /// Takes ids off a copy as a server does, which merges first.
-    mutating func remove(_ ids: Set<HotelID>, from place: Int) throws {
-      try copies[place].merge()
-      var list = try copies[place].winner
+    mutating func remove(_ ids: Set<HotelID>, from index: Int) throws {
+      try copies[index].merge()
+      var list = try copies[index].winner
       list.remove(ids)
       removed.formUnion(ids)
-      try copies[place].put(list)
+      try copies[index].put(list)
     }
 
     /// What one copy has arrives at another, which merges it; now and then the first learns of it.
@@ -64,11 +64,11 @@ private let seeds =
     /// Steps of any kind.
     mutating func run(_ steps: Int) throws {
       for _ in 0..<steps {
-        let place = place
+        let index = index
         switch Int.random(in: 0..<6, using: &random) {
-        case 0, 1: try copies[place].pull(from: copies[self.place])
-        case 2: try copies[place].merge()
-        default: try edit(place)
+        case 0, 1: try copies[index].pull(from: copies[self.index])
+        case 2: try copies[index].merge()
+        default: try edit(index)
         }
       }
     }
@@ -111,7 +111,7 @@ private let seeds =
   func addsAndRemovesSurviveAFork(seed: UInt64) throws {
     var schedule = try Schedule(seed: seed)
     for _ in 0..<Int.random(in: 1...12, using: &schedule.random) {
-      try schedule.edit(schedule.place)
+      try schedule.edit(schedule.index)
     }
     try schedule.exchangeAll()
     let merged = try expectAgreement(schedule)
@@ -132,15 +132,15 @@ private let seeds =
   @Test(.bug(id: "Y01"), arguments: seeds)
   func addsSurviveWhereFormerListsAreNotKnown(seed: UInt64) throws {
     var schedule = try Schedule(seed: seed &+ 2_000_000)
-    for place in schedule.copies.indices { schedule.copies[place].pullsLeavesOnly = true }
+    for index in schedule.copies.indices { schedule.copies[index].pullsLeavesOnly = true }
     try schedule.run(Int.random(in: 5...60, using: &schedule.random))
     let gone = Set(schedule.added.filter { _ in Bool.random(using: &schedule.random) })
-    for place in schedule.copies.indices { try schedule.remove(gone, from: place) }
+    for index in schedule.copies.indices { try schedule.remove(gone, from: index) }
     try schedule.run(Int.random(in: 5...30, using: &schedule.random))
     var rounds = 0
     repeat {
       try schedule.exchangeAll()
-      for place in schedule.copies.indices { try schedule.copies[place].merge() }
+      for index in schedule.copies.indices { try schedule.copies[index].merge() }
       rounds += 1
     } while !schedule.isSettled && rounds < 10
     #expect(rounds < 10)
@@ -157,8 +157,8 @@ private let seeds =
     try schedule.run(Int.random(in: 5...40, using: &schedule.random))
     // Each copy merges what it has, and forgets half of what any had.
     let gone = Set(schedule.added.filter { _ in Bool.random(using: &schedule.random) })
-    for place in schedule.copies.indices.shuffled(using: &schedule.random) {
-      try schedule.remove(gone, from: place)
+    for index in schedule.copies.indices.shuffled(using: &schedule.random) {
+      try schedule.remove(gone, from: index)
     }
     for _ in 0..<5 {
       try schedule.run(Int.random(in: 1...10, using: &schedule.random))
@@ -175,7 +175,7 @@ private let seeds =
   func phonesAndTheirServerLoseNeitherAddsNorRemoves(seed: UInt64) throws {
     var schedule = try Schedule(seed: seed &+ 4_000_000)
     for _ in 0..<Int.random(in: 5...60, using: &schedule.random) {
-      let phone = schedule.place
+      let phone = schedule.index
       switch Int.random(in: 0..<6, using: &schedule.random) {
       case 0, 1: if phone > 0 { try schedule.exchange(phone, 0) }
       case 2: if phone > 0 { try schedule.copies[phone].pull(from: schedule.copies[0]) }
@@ -192,11 +192,11 @@ private let seeds =
   func serversAmongEachOtherLoseNeitherAddsNorRemoves(seed: UInt64) throws {
     var schedule = try Schedule(seed: seed &+ 5_000_000)
     for _ in 0..<Int.random(in: 5...60, using: &schedule.random) {
-      let place = schedule.place
+      let index = schedule.index
       if Bool.random(using: &schedule.random) {
-        try schedule.exchange(schedule.place, place)
+        try schedule.exchange(schedule.index, index)
       } else {
-        try schedule.edit(place)
+        try schedule.edit(index)
       }
     }
     try schedule.exchangeAll()

@@ -70,7 +70,7 @@ import Testing
 
   private func forget(_ fixture: HotelFixture) async throws -> Int? {
     let limit = fixture.clock.now.adding(seconds: -90 * 86_400)
-    return try await fixture.service.keepUp(fixture.user, at: fixture.clock.now) { $0 <= limit }
+    return try await fixture.service.maintain(fixture.user, at: fixture.clock.now) { $0 <= limit }
       .removed[.tombstones]
   }
 

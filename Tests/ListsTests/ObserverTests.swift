@@ -24,7 +24,7 @@ import Testing
 
   private func told(_ observer: inout Observer) async throws -> [String] {
     var told: [String] = []
-    for event in try await observer.lookAtMemberships() { told.append(Self.text(event)) }
+    for event in try await observer.readMemberships() { told.append(Self.text(event)) }
     for store in observer.stores.sorted(by: { $0.key < $1.key }) {
       while true {
         let (events, isComplete) = try await observer.read(store)

@@ -122,7 +122,7 @@ import Testing
     upstream.hold()
     var settings = GuardedSearch.Settings.patient
     settings.callsAtOnce = 1
-    settings.patience = .milliseconds(10)
+    settings.queueTimeout = .milliseconds(10)
     let guarded = guarded(upstream, settings: settings)
     async let first = code(guarded)
     while upstream.calls.isEmpty { try await Task.sleep(for: .milliseconds(1)) }

@@ -11,7 +11,7 @@ extension GuardedSearch.Settings {
   static var patient: Self {
     var settings = Self()
     settings.deadline = .seconds(600)
-    settings.patience = .seconds(600)
+    settings.queueTimeout = .seconds(600)
     return settings
   }
 }

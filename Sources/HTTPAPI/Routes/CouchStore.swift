@@ -80,7 +80,7 @@ struct CouchStore: Sendable {
   /// Whether the caller may still read, for work that lasts longer than a request.
   /// - Throws: the stores' errors.
   func isStillAllowed(_ accounts: AccountService) async throws -> Bool {
-    guard try await accounts.isStillGood(caller) else { return false }
+    guard try await accounts.isStillValid(caller) else { return false }
     guard !isOwn else { return true }
     return try await stores.withStore(name, creating: false) { store in
       try await role(in: store) != nil

@@ -132,7 +132,7 @@ struct ObserverStream: Sendable {
     var lastEvent = ContinuousClock.now
     while registration.signal.end == nil {
       if memberships.take() {
-        let events = try await observer.lookAtMemberships()
+        let events = try await observer.readMemberships()
         let stores = Set(observer.stores)
         for store in followed.subtracting(stores) { registration.unfollow(store) }
         for store in stores.subtracting(followed) { await registration.follow(store) }

@@ -22,7 +22,7 @@ extension HTTPService {
             .accountNeeded, "An export is read into a user's account: sign up first")
         }
         let counts = try await fill(with: call, for: person) {
-          guard try await accounts.isStillGood(person) else {
+          guard try await accounts.isStillValid(person) else {
             throw ServiceError.invalidToken("ended")
           }
         }

@@ -44,7 +44,7 @@ struct Authentication: Sendable {
   /// the write again with its new credentials.
   /// - Throws: `ServiceError` for credentials that have ended; the store of an erased account is then erased again.
   func requireStillValid(_ principal: Principal) async throws {
-    guard try await !accounts.isStillGood(principal) else { return }
+    guard try await !accounts.isStillValid(principal) else { return }
     try await accounts.sweepUp(after: principal)
     throw principal.kind == .guest ? ServiceError.guestSpent : ServiceError.invalidToken("ended")
   }

@@ -72,7 +72,7 @@ struct IssuerURL: Sendable, Equatable {
     let parts = text.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
     guard let base = parts.first.map({ String($0) }), let url = try? UpstreamURL(base),
       url.origin.scheme == .https || Self.isLoopback(url.origin.host),
-      parts.dropFirst().allSatisfy({ $0.utf8.allSatisfy(Self.mayStandInQuery) })
+      parts.dropFirst().allSatisfy({ $0.utf8.allSatisfy(Self.isAllowedInQuery) })
     else { return nil }
     origin = url.origin
     self.text = text
@@ -94,7 +94,7 @@ struct IssuerURL: Sendable, Equatable {
     return host.hasPrefix("127.") && IPAddress(host) != nil
   }
 
-  private static func mayStandInQuery(_ byte: UInt8) -> Bool {
+  private static func isAllowedInQuery(_ byte: UInt8) -> Bool {
     (0x21...0x7E).contains(byte) && !"#\"<>\\^`{|}".utf8.contains(byte)
   }
 }

@@ -67,7 +67,7 @@ struct Sweeper: Sendable {
   func sweep(_ progress: inout SweepProgress) async throws {
     progress.begin(at: now())
     var remains = Remains()
-    let onTheirWay = try await accounts.guestsOnTheirWay()
+    let beingAdopted = try await accounts.guestsBeingAdopted()
     while let names = try await names(after: progress.state.position), !names.isEmpty {
       let begun = uptime()
       let resting = try await accounts.restingGuests(among: names)
@@ -76,7 +76,7 @@ struct Sweeper: Sendable {
       var rests: [AccountID: Timestamp] = [:]
       for name in names where !resting.contains(name) {
         let begun = uptime()
-        remains.add(await visit(name, progress.state, onTheirWay, &rests))
+        remains.add(await visit(name, progress.state, beingAdopted, &rests))
         guard await sleep(Self.rest(after: uptime() - begun)) else { return }
       }
       try await accounts.rest(rests)
@@ -84,7 +84,7 @@ struct Sweeper: Sendable {
       progress.advance(to: now(), uptime())
       try await note(&progress)
     }
-    guard try await sweepNotes(progress.state, onTheirWay, &remains) else { return }
+    guard try await sweepNotes(progress.state, beingAdopted, &remains) else { return }
     progress.reach(nil)
     counts.end(remains)
   }
@@ -105,14 +105,14 @@ struct Sweeper: Sendable {
   /// Sweeps one store.
   /// - Parameter rests: receives the time until which a guest's store needs no visit.
   private func visit(
-    _ name: StoreName, _ state: SweepState, _ onTheirWay: Set<AccountID>,
+    _ name: StoreName, _ state: SweepState, _ beingAdopted: Set<AccountID>,
     _ rests: inout [AccountID: Timestamp]
   ) async -> Remains {
     var remains = Remains()
     do {
       var rest: Timestamp?
       if case .guest(let id) = name {
-        switch try await accounts.sweep(guest: id, by: state, onTheirWay: onTheirWay) {
+        switch try await accounts.sweep(guest: id, by: state, beingAdopted: beingAdopted) {
         case .erased:
           remains.removed[.guests] = 1
           counts.visited(remains)
@@ -124,7 +124,7 @@ struct Sweeper: Sendable {
       }
       let (now, seconds) = (now(), tombstoneSeconds)
       remains.add(
-        try await hotels.keepUp(name, at: state.moment(at: now)) { deleted in
+        try await hotels.maintain(name, at: state.moment(at: now)) { deleted in
           state.isOver(deleted, for: seconds, at: now)
         })
       if case .guest(let id) = name { rests[id] = rest }
@@ -140,13 +140,13 @@ struct Sweeper: Sendable {
 
   /// - Returns: false if the task was cancelled before the end.
   private func sweepNotes(
-    _ state: SweepState, _ onTheirWay: Set<AccountID>, _ remains: inout Remains
+    _ state: SweepState, _ beingAdopted: Set<AccountID>, _ remains: inout Remains
   ) async throws -> Bool {
     var last: String?
     repeat {
       let begun = uptime()
       let (found, next) = try await accounts.sweepNotes(
-        after: last, by: state, onTheirWay: onTheirWay)
+        after: last, by: state, beingAdopted: beingAdopted)
       remains.add(found)
       counts.removed(found)
       last = next

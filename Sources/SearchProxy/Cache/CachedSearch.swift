@@ -27,8 +27,8 @@ package final class CachedSearch: HotelSearching {
   let meter = SearchCacheMeter()
   let flights = SharedFlights<String, Result<Fetched, SearchError>>()
   let lookUps = SharedFlights<HotelID, Result<Hotel?, SearchError>>()
-  let recoveryGate = Bulkhead(
-    limit: CachedSearch.fetchesWhileRecovering, waitingLimit: 0, patience: .zero)
+  let recoveryBulkhead = Bulkhead(
+    limit: CachedSearch.fetchesWhileRecovering, waitingLimit: 0, timeout: .zero)
 
   /// - Parameter base: asks the upstream.
   /// - Parameter upstream: the upstream's name in cache keys, so that answers of another upstream are not used.
@@ -206,8 +206,8 @@ extension CachedSearch {
       return .success(Fetched(block: kept.block, isStored: true, wasAsked: false))
     }
     let isGentle = mayYield && isRecovering()
-    guard !isGentle || recoveryGate.enterAtOnce() else { return .failure(.yielded) }
-    defer { if isGentle { recoveryGate.leave() } }
+    guard !isGentle || recoveryBulkhead.tryAcquire() else { return .failure(.yielded) }
+    defer { if isGentle { recoveryBulkhead.release() } }
     do throws(SearchError) {
       let block = HotelBlock(try await base.search(query))
       let isStored = await cache.keep(block, of: upstream, under: key, at: now())

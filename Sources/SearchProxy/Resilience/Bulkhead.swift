@@ -12,38 +12,38 @@ package final class Bulkhead: Sendable {
     var lastTicket: UInt64 = 0
     var waiting: [Waiter] = []
     /// Tickets whose owners have not begun to wait yet and have neither expired nor been cancelled.
-    var drawn: Set<UInt64> = []
+    var issued: Set<UInt64> = []
   }
 
   private let limit: Int
   private let waitingLimit: Int
-  private let patience: Duration
+  private let timeout: Duration
   private let state = Mutex(State())
 
   /// - Parameter limit: how many operations run at once, at least 1.
   /// - Parameter waitingLimit: how many callers wait at once; one more is refused.
-  /// - Parameter patience: how long each caller waits.
-  package init(limit: Int, waitingLimit: Int, patience: Duration) {
+  /// - Parameter timeout: how long each caller waits.
+  package init(limit: Int, waitingLimit: Int, timeout: Duration) {
     self.limit = max(1, limit)
     self.waitingLimit = waitingLimit
-    self.patience = patience
+    self.timeout = timeout
   }
 
   /// Takes a slot, and waits for one if none is free.
-  /// - Returns: false when no slot became free in time. Otherwise the caller must return the slot by ``leave()``.
-  package func enter() async -> Bool {
+  /// - Returns: false when no slot became free in time. Otherwise the caller must return the slot by ``release()``.
+  package func acquire() async -> Bool {
     let ticket: UInt64? = state.withLock { state in
       if state.running < limit {
         state.running += 1
         return nil
       }
       state.lastTicket += 1
-      state.drawn.insert(state.lastTicket)
+      state.issued.insert(state.lastTicket)
       return state.lastTicket
     }
     guard let ticket else { return true }
-    let timer = Task { [patience] in
-      try? await Task.sleep(for: patience)
+    let timer = Task { [timeout] in
+      try? await Task.sleep(for: timeout)
       self.expire(ticket)
     }
     defer { timer.cancel() }
@@ -55,7 +55,7 @@ package final class Bulkhead: Sendable {
   }
 
   /// Takes a slot if one is free now.
-  package func enterAtOnce() -> Bool {
+  package func tryAcquire() -> Bool {
     state.withLock { state in
       guard state.running < limit else { return false }
       state.running += 1
@@ -64,7 +64,7 @@ package final class Bulkhead: Sendable {
   }
 
   /// Returns a slot. The caller that has waited longest gets it.
-  package func leave() {
+  package func release() {
     let next: Waiter? = state.withLock { state in
       guard !state.waiting.isEmpty else {
         state.running -= 1
@@ -78,7 +78,7 @@ package final class Bulkhead: Sendable {
   private func wait(_ ticket: UInt64, _ continuation: CheckedContinuation<Bool, Never>) {
     let answer: Bool? = state.withLock { state in
       // The ticket may have expired, or its task been cancelled, before the wait begins.
-      guard state.drawn.remove(ticket) != nil else { return false }
+      guard state.issued.remove(ticket) != nil else { return false }
       if state.running < limit {
         state.running += 1
         return true
@@ -92,7 +92,7 @@ package final class Bulkhead: Sendable {
 
   private func expire(_ ticket: UInt64) {
     let waiter: Waiter? = state.withLock { state in
-      guard state.drawn.remove(ticket) == nil else { return nil }
+      guard state.issued.remove(ticket) == nil else { return nil }
       guard let index = state.waiting.firstIndex(where: { $0.ticket == ticket }) else {
         return nil
       }

@@ -4,18 +4,18 @@ import Synchronization
 /// Limits the time of work.
 enum Deadline {
   /// Records that a time limit was reached.
-  private final class Watch: Sendable {
-    private let flag = Atomic<Bool>(false)
-    var hasPassed: Bool { flag.load(ordering: .acquiring) }
-    func pass() { flag.store(true, ordering: .releasing) }
+  private final class Flag: Sendable {
+    private let isSet = Atomic<Bool>(false)
+    var hasPassed: Bool { isSet.load(ordering: .acquiring) }
+    func set() { isSet.store(true, ordering: .releasing) }
   }
 
   /// The time limits of the running work, the outermost first.
-  @TaskLocal private static var watches: [Watch] = []
+  @TaskLocal private static var flags: [Flag] = []
 
   /// Whether one of the running work's time limits was reached. It distinguishes work that was cancelled by a
   /// limit, because the upstream is slow, from work whose caller has left.
-  static var hasPassed: Bool { watches.contains { $0.hasPassed } }
+  static var hasPassed: Bool { flags.contains { $0.hasPassed } }
 
   /// Runs work with a time limit. At the limit the work is cancelled and its result discarded.
   /// - Throws: what the work throws; `timeout` at the limit, or at an outer limit that is reached first;
@@ -23,9 +23,9 @@ enum Deadline {
   static func within<Value: Sendable>(
     _ limit: Duration, _ work: @escaping @Sendable () async throws(SearchError) -> Value
   ) async throws(SearchError) -> Value {
-    let watch = Watch()
-    let outcome = await $watches.withValue(watches + [watch]) {
-      await race(limit, watch, work)
+    let flag = Flag()
+    let outcome = await $flags.withValue(flags + [flag]) {
+      await race(limit, flag, work)
     }
     // The error of a cancelled request depends on how far it had come, so it is replaced.
     if case .failure = outcome, Task.isCancelled {
@@ -35,7 +35,7 @@ enum Deadline {
   }
 
   private static func race<Value: Sendable>(
-    _ limit: Duration, _ watch: Watch,
+    _ limit: Duration, _ flag: Flag,
     _ work: @escaping @Sendable () async throws(SearchError) -> Value
   ) async -> Result<Value, SearchError> {
     await withTaskGroup(of: Result<Value, SearchError>.self) { group in
@@ -49,7 +49,7 @@ enum Deadline {
       group.addTask {
         do {
           try await Task.sleep(for: limit)
-          watch.pass()
+          flag.set()
           return .failure(.timeout("no whole answer within \(limit)"))
         } catch {
           return .failure(.unavailable("cancelled"))

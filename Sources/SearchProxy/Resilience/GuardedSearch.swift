@@ -16,7 +16,7 @@ package final class GuardedSearch: HotelSearching {
     /// The most searches that wait for a call: 256.
     package var waiting = 256
     /// How long each waits: 100 ms. A longer wait would only make the queue longer.
-    package var patience = Duration.milliseconds(100)
+    package var queueTimeout = Duration.milliseconds(100)
     /// The wait before a second attempt, in milliseconds: 20 to 50, random each time.
     package var retryWait = 20...50
     /// When the breaker opens and for how long.
@@ -54,7 +54,7 @@ package final class GuardedSearch: HotelSearching {
     self.now = now
     meter = ResilienceMeter(upstream: name)
     bulkhead = Bulkhead(
-      limit: settings.callsAtOnce, waitingLimit: settings.waiting, patience: settings.patience)
+      limit: settings.callsAtOnce, waitingLimit: settings.waiting, timeout: settings.queueTimeout)
     state = Mutex(State(breaker: CircuitBreaker(settings.breaker)))
   }
 
@@ -119,11 +119,11 @@ package final class GuardedSearch: HotelSearching {
     _ admission: CircuitBreaker.Admission, _ progress: CallProgress,
     _ call: @escaping @Sendable () async throws(SearchError) -> Value
   ) async throws(SearchError) -> Value {
-    guard await bulkhead.enter() else {
+    guard await bulkhead.acquire() else {
       meter.count(.crowded)
       throw .crowded
     }
-    defer { bulkhead.leave() }
+    defer { bulkhead.release() }
     do throws(SearchError) {
       return try await attempt(admission, progress, call)
     } catch {

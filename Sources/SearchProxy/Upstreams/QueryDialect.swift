@@ -74,8 +74,8 @@ struct QueryRows {
       writer.member(name, raw: value.minified)
       hasFacts = true
     }
-    if let place = place(in: isFlat ? fields : fields["geo"], prefix: isFlat ? "geo." : "") {
-      writer.member("geo", raw: place)
+    if let location = location(in: isFlat ? fields : fields["geo"], prefix: isFlat ? "geo." : "") {
+      writer.member("geo", raw: location)
     }
     writer.endObject()
     guard hasFacts, let parsed = try? ParsedJSON(writer.bytes, limits: .document) else {
@@ -84,7 +84,7 @@ struct QueryRows {
     return try? DocumentBody(parsed.root)
   }
 
-  private static func place(in fields: JSONNode?, prefix: String) -> [UInt8]? {
+  private static func location(in fields: JSONNode?, prefix: String) -> [UInt8]? {
     guard let fields, fields.kind == .object else { return nil }
     var writer = JSONWriter()
     var isEmpty = true

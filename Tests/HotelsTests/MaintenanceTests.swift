@@ -7,11 +7,11 @@ import Testing
 @testable import Hotels
 
 /// What goes from a store that nobody writes to.
-@Suite struct UpkeepTests {
+@Suite struct MaintenanceTests {
   private static let day: Int64 = 86_400
 
-  private func keepUp(_ fixture: HotelFixture, _ name: StoreName? = nil) async throws -> Remains {
-    try await fixture.service.keepUp(name ?? fixture.user, at: fixture.clock.now)
+  private func maintain(_ fixture: HotelFixture, _ name: StoreName? = nil) async throws -> Remains {
+    try await fixture.service.maintain(name ?? fixture.user, at: fixture.clock.now)
   }
 
   @Test func answersToKeysGoADayLaterWithoutAnotherWrite() async throws {
@@ -24,19 +24,19 @@ import Testing
           batch(#"{"add":[{"id":"a","name":"A"}]}"#), in: fixture.user)
       }
     }
-    let early = try await keepUp(fixture)
+    let early = try await maintain(fixture)
     #expect(early.removed[.receipts] == nil && early.kept[.receipts] == 60)
     fixture.clock.advance(seconds: Self.day + 1)
-    let late = try await keepUp(fixture)
+    let late = try await maintain(fixture)
     #expect(late.removed[.receipts] == 60 && late.kept[.receipts] == 0)
-    let again = try await keepUp(fixture)
+    let again = try await maintain(fixture)
     #expect(again.removed[.receipts] == nil)
     #expect(try await fixture.ids() == ["a"])
   }
 
   @Test func absentStoreIsNeitherMadeNorMissed() async throws {
     let fixture = try HotelFixture()
-    #expect(try await keepUp(fixture) == Remains())
+    #expect(try await maintain(fixture) == Remains())
     #expect(fixture.engine.tally.created == 0)
   }
 
@@ -50,19 +50,19 @@ import Testing
     }
     let before = try #require(await fixture.tree("bookmarkedhotels"))
     #expect(before.leaves.count == 101)
-    #expect(try await keepUp(fixture).kept[.branches] == 36)
+    #expect(try await maintain(fixture).kept[.branches] == 36)
     let after = try #require(await fixture.tree("bookmarkedhotels"))
     #expect(after.leaves.count == 65)
     #expect(after.winner == before.winner)
     #expect(try await fixture.text("bookmarkedhotels", "2-z") == Self.list)
     let changes = try await fixture.changes()
-    #expect(try await keepUp(fixture).kept[.branches] == 36)
+    #expect(try await maintain(fixture).kept[.branches] == 36)
     #expect(try await fixture.changes() == changes)
     // The branches that are left go, and their marks, one after the other.
     fixture.clock.advance(seconds: 91 * Self.day)
-    #expect(try await keepUp(fixture).kept[.branches] == 64)
+    #expect(try await maintain(fixture).kept[.branches] == 64)
     fixture.clock.advance(seconds: 91 * Self.day)
-    #expect(try await keepUp(fixture).removed[.branches] == 64)
+    #expect(try await maintain(fixture).removed[.branches] == 64)
     #expect(try await fixture.listText() == Self.list)
   }
 
@@ -70,14 +70,14 @@ import Testing
     let fixture = try HotelFixture()
     try await fixture.add(ids: "a", in: fixture.guest)
     _ = try await fixture.service.adopt(guest: fixture.guest, into: fixture.user)
-    #expect(try await keepUp(fixture).kept[.adoptions] == 1)
+    #expect(try await maintain(fixture).kept[.adoptions] == 1)
     // Nothing comes twice as long as it could.
     _ = try await fixture.service.unbookmark(hotelID("a"), in: fixture.user)
     #expect(
       try await fixture.service.adopt(guest: fixture.guest, into: fixture.user).bookmarks == 0)
     _ = try await fixture.stores.erase(fixture.guest)
-    #expect(try await keepUp(fixture).removed[.adoptions] == 1)
-    #expect(try await keepUp(fixture).kept[.adoptions] == 0)
+    #expect(try await maintain(fixture).removed[.adoptions] == 1)
+    #expect(try await maintain(fixture).kept[.adoptions] == 0)
     #expect(
       try await fixture.service.adopt(guest: fixture.guest, into: fixture.user).bookmarks == 0)
     #expect(try await fixture.ids().isEmpty)

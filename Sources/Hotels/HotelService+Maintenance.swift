@@ -10,7 +10,7 @@ extension HotelService {
   ///   nothing.
   /// - Returns: what was removed and what was left; empty for an absent store.
   /// - Throws: `store`.
-  package func keepUp(
+  package func maintain(
     _ name: StoreName, at moment: Timestamp,
     forgetting isOld: (@Sendable (Timestamp) -> Bool)? = nil
   ) async throws -> Remains {
