@@ -13,8 +13,8 @@ package final class HotelCatalogue: HotelSearching {
   package static let searchesAtOnce = 2
   /// The most searches that wait.
   package static let searchesWaiting = 1_024
-  /// The number of connections: one for each search, one for the gate's extra place, and one that looks up hotels
-  /// by id while the others search.
+  /// The number of connections: one for each search, one for the semaphore's reserved permit, and one that looks
+  /// up hotels by id while the others search.
   package static let readerCount = searchesAtOnce + 2
 
   private let lanes: LaneGroup

@@ -110,16 +110,16 @@ package final class GzipReader {
   /// exactly the limit from a longer one.
   private func step() -> Int32 {
     let left = max(limit - taken - unpacked.count, 0)
-    let room = left < Self.pieceBytes ? left + 1 : Self.pieceBytes
+    let capacity = left < Self.pieceBytes ? left + 1 : Self.pieceBytes
     var code = Z_OK
     let piece = packed.withUnsafeBufferPointer { input in
       stream.pointee.next_in = input.baseAddress.map { UnsafeMutablePointer(mutating: $0 + offset) }
       stream.pointee.avail_in = UInt32(input.count - offset)
-      return [UInt8](unsafeUninitializedCapacity: room) { bytes, initialized in
+      return [UInt8](unsafeUninitializedCapacity: capacity) { bytes, initialized in
         stream.pointee.next_out = bytes.baseAddress
-        stream.pointee.avail_out = UInt32(room)
+        stream.pointee.avail_out = UInt32(capacity)
         code = CZlib.inflate(stream, Z_NO_FLUSH)
-        initialized = room - Int(stream.pointee.avail_out)
+        initialized = capacity - Int(stream.pointee.avail_out)
       }
     }
     offset = packed.count - Int(stream.pointee.avail_in)

@@ -148,11 +148,11 @@ extension QueryExplanation {
       let isPartial = mismatch == .partial
       return (false, mismatch.rawValue, isPartial ? ranked.count + 1 : max(1, ranked.count))
     }
-    guard let poolPlace = pool.firstIndex(where: { $0.isSame(as: index) }) else {
+    guard let poolRank = pool.firstIndex(where: { $0.isSame(as: index) }) else {
       return (true, "excluded_by_user", max(1, rank))
     }
-    guard poolPlace > 0, let chosen = pool.first else { return nil }
-    return (true, reason(index, chosen), poolPlace)
+    guard poolRank > 0, let chosen = pool.first else { return nil }
+    return (true, reason(index, chosen), poolRank)
   }
 
   /// Why one usable index comes after another.

@@ -149,8 +149,8 @@ extension BookmarkEdit {
       let tombstone = try remove(id)
       return (tombstone == nil ? 404 : 204, tombstone)
     }
-    let said = try view.body(id.documentID, former.revision)
-    guard let said, let body = try? DocumentBody(parsing: said, limits: .request),
+    let stored = try view.body(id.documentID, former.revision)
+    guard let stored, let body = try? DocumentBody(parsing: stored, limits: .request),
       body.type?.equalsBytes(of: Hotel.type) == true
     else { return (410, nil) }
     // A tombstone keeps the creation time of the document that it deleted.

@@ -233,7 +233,7 @@ struct MergeGraph {
     list: (RevisionID) throws(Failure) -> BookmarkList?
   ) throws(Failure) {
     let edges = MergeEdges(tree, target: target)
-    var headPlaces: [Int: Int] = [:]
+    var headIndices: [Int: Int] = [:]
     // For a revision that is not a node: the nodes from which it was made.
     var standIns = [[Int]](repeating: [], count: tree.nodes.count)
     for index in edges.order where edges.heads[index] & ~Self.merged != 0 {
@@ -246,15 +246,15 @@ struct MergeGraph {
       }
       let known = try list(tree.nodes[index].revision)
       standIns[index] = [nodes.count]
-      if isHead { headPlaces[index] = nodes.count }
+      if isHead { headIndices[index] = nodes.count }
       nodes.append(
         Node(
           list: known ?? (isHead ? BookmarkList() : nil), sources: sources,
           heads: edges.heads[index],
           isClosed: edges.isClosed[index]))
     }
-    heads = edges.live.compactMap { headPlaces[$0] }
-    headsByAncestry = edges.headsByAncestry.compactMap { headPlaces[$0] }
+    heads = edges.live.compactMap { headIndices[$0] }
+    headsByAncestry = edges.headsByAncestry.compactMap { headIndices[$0] }
   }
 
   /// Whether an id was added by a revision from which none of these heads descends, and stayed in every list from

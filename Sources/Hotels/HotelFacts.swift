@@ -84,7 +84,7 @@ package enum HotelShape {
     case flag
 
     /// The description for a client's error message.
-    var words: String {
+    var expectation: String {
       switch self {
       case .text: "a string or null"
       case .texts: "an array of strings, or null"
@@ -118,7 +118,7 @@ package enum HotelShape {
   static func fault(in hotel: JSONNode) -> String? {
     for member in hotel.members {
       guard let kind = kind(of: member), !kind.fits(member.value) else { continue }
-      return "A hotel's \(member.name) must be \(kind.words)"
+      return "A hotel's \(member.name) must be \(kind.expectation)"
     }
     return nil
   }

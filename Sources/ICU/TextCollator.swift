@@ -56,18 +56,18 @@ package final class TextCollator: @unchecked Sendable {
   /// ``compare(_:_:)`` regards as equal have the same key.
   package func sortKey(of text: String) -> [UInt8] {
     let units = Array(text.utf16)
-    var room = units.count * 2 + 16
+    var capacity = units.count * 2 + 16
     while true {
       var count = 0
-      let key = [UInt8](unsafeUninitializedCapacity: room) { bytes, initialized in
+      let key = [UInt8](unsafeUninitializedCapacity: capacity) { bytes, initialized in
         count = Int(
           cicu_collator_sort_key(
             collator, units, Int32(clamping: units.count), bytes.baseAddress,
-            Int32(clamping: room)))
-        initialized = count <= room ? count : 0
+            Int32(clamping: capacity)))
+        initialized = count <= capacity ? count : 0
       }
-      guard count > room else { return key }
-      room = count
+      guard count > capacity else { return key }
+      capacity = count
     }
   }
 

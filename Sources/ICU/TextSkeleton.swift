@@ -23,16 +23,16 @@ package final class TextSkeleton: @unchecked Sendable {
     let bytes = Array(text.utf8)
     // One character becomes 1 to 18 others.
     var skeleton = [UInt8](repeating: 0, count: bytes.count * 24 + 16)
-    let room = Int32(clamping: skeleton.count)
+    let capacity = Int32(clamping: skeleton.count)
     var status: Int32 = 0
     let count = bytes.withUnsafeBytes { text in
       skeleton.withUnsafeMutableBytes { skeleton in
         cicu_checker_skeleton(
           checker, text.bindMemory(to: CChar.self).baseAddress, Int32(clamping: bytes.count),
-          skeleton.bindMemory(to: CChar.self).baseAddress, room, &status)
+          skeleton.bindMemory(to: CChar.self).baseAddress, capacity, &status)
       }
     }
-    guard status <= 0, (0...room).contains(count) else { return nil }
+    guard status <= 0, (0...capacity).contains(count) else { return nil }
     return Array(skeleton.prefix(Int(count)))
   }
 }

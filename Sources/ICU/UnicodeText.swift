@@ -19,19 +19,19 @@ extension String {
     if utf8.allSatisfy({ $0 < 0x80 }) { return self }
     let text = Array(utf16)
     // The result is usually as long as the text; otherwise ICU returns the required length.
-    var room = text.count
+    var capacity = text.count
     for _ in 1...2 {
       var status: Int32 = 0
-      var result = [UInt16](repeating: 0, count: room)
+      var result = [UInt16](repeating: 0, count: capacity)
       let count = Int(
         cicu_normalize(
           form == .compatible ? 1 : 0, text, Int32(clamping: text.count), &result,
-          Int32(clamping: room), &status))
-      if status <= 0, (0...room).contains(count) {
+          Int32(clamping: capacity), &status))
+      if status <= 0, (0...capacity).contains(count) {
         return String(decoding: result.prefix(count), as: UTF16.self)
       }
-      guard count > room else { break }
-      room = count
+      guard count > capacity else { break }
+      capacity = count
     }
     return self
   }

@@ -77,7 +77,7 @@ struct AdministratorFileTests {
     #expect(characters.isDisjoint(with: Array("01lo".utf8)))
   }
 
-  @Test func resetPasswordTakesTheOldOnesPlace() async throws {
+  @Test func resetPasswordReplacesTheOldOne() async throws {
     let directory = try TemporaryDirectory()
     let file = try Self.file(in: directory)
     let first = try file.password()

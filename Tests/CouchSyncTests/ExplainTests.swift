@@ -111,9 +111,9 @@ struct ExplainTests {
         "later": "true alphabetically_comes_after 1", "type": "false field_mismatch 5",
         "_all_docs": "true unfavored_type 4",
       ])
-    let wished = try await verdicts(couch, #"{\#(query),"use_index":"less"}"#)
-    #expect(wished["chosen"] == "true excluded_by_user 1")
-    #expect(wished["less"] == nil)
+    let requested = try await verdicts(couch, #"{\#(query),"use_index":"less"}"#)
+    #expect(requested["chosen"] == "true excluded_by_user 1")
+    #expect(requested["less"] == nil)
   }
 
   private func verdicts(_ couch: Couch, _ request: String) async throws -> [String: String] {

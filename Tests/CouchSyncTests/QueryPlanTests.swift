@@ -85,19 +85,19 @@ struct QueryPlanTests {
     }
   }
 
-  @Test func wishedIndexIsUsedWhereItCanBe() async throws {
+  @Test func requestedIndexIsUsedWhereItCanBe() async throws {
     let couch = try await couch(("a", #"["a"]"#), ("ab", #"["a","b"]"#))
-    for wish in [
+    for index in [
       #""a""#, #""_design/a""#, #"["a"]"#, #"["a","n"]"#, #""a/n""#, #"["_design/a","n"]"#,
     ] {
-      let request = #"{"selector":{"a":1,"b":1},"use_index":\#(wish)}"#
+      let request = #"{"selector":{"a":1,"b":1},"use_index":\#(index)}"#
       #expect(try await chosen(couch, request) == "a")
       #expect(try await couch.find(request).json["warning"] == nil)
     }
     #expect(try await chosen(couch, #"{"selector":{"a":1,"b":1},"use_index":[]}"#) == "ab")
   }
 
-  @Test func wishedIndexThatCannotBeUsedIsWarnedOf() async throws {
+  @Test func requestedIndexThatCannotBeUsedIsWarnedOf() async throws {
     let couch = try await couch(("a", #"["a"]"#), ("ab", #"["a","b"]"#))
     let one = try await couch.find(#"{"selector":{"a":1},"use_index":"_design/ab"}"#)
     #expect(
@@ -126,7 +126,7 @@ struct QueryPlanTests {
     }
   }
 
-  @Test func partialIndexIsUsedOnlyWhereItIsWished() async throws {
+  @Test func partialIndexIsUsedOnlyWhereItIsRequested() async throws {
     let couch = try await Couch()
     for (id, n) in [("a", 1), ("b", 2), ("c", 3)] { try await couch.put(id, #"{"n":\#(n)}"#) }
     try await couch.index(

@@ -223,7 +223,7 @@ import Testing
   }
 
   /// A `HEAD` is answered without its body, which would have waited.
-  @Test func headTakesNoPlace() async throws {
+  @Test func headRegistersNoFeed() async throws {
     try await APIFixture.open { api in
       let (token, path, since) = try await database(api)
       let feed = path + "/_changes?feed=longpoll&timeout=1&since=" + since

@@ -44,7 +44,7 @@ import Testing
     return machine.answerEnd(at: start)
   }
 
-  @Test func requestThatHasNoPlaceIsRefused() {
+  @Test func requestThatGetsNoSlotIsRefused() {
     let admission = Admission(atOnce: 1)
     var (first, second) = (machine(admission), machine(admission))
     #expect(begins(Self.request(), &first))
@@ -63,7 +63,7 @@ import Testing
     #expect(begins(Self.request(), &second))
   }
 
-  @Test func pipelinedRequestsHaveOnePlace() {
+  @Test func pipelinedRequestsHaveOneSlot() {
     let admission = Admission()
     var machine = machine(admission)
     for _ in 0..<3 { #expect(begins(Self.request(), &machine)) }
@@ -88,7 +88,7 @@ import Testing
     #expect(isLast)
   }
 
-  @Test func answerWithoutALengthGivesItsPlaceAway() {
+  @Test func answerWithoutALengthReleasesItsSlot() {
     let admission = Admission()
     var machine = machine(admission)
     #expect(begins(Self.request(), &machine))

@@ -137,7 +137,7 @@ import Testing
     }
   }
 
-  @Test func resetPasswordTakesTheDrawnOnesPlace() async throws {
+  @Test func resetPasswordReplacesTheGeneratedOne() async throws {
     let settings = try Self.settings(try TemporaryDirectory())
     let first = try await Self.serve(settings) { assembly, _ in
       try assembly.noteShown()

@@ -70,7 +70,7 @@ struct SweeperTests {
     #expect(try await tombstones() == 0)
   }
 
-  @Test func roundTakesNoPlaceFromWhoeverHasAStoreOpen() async throws {
+  @Test func roundTakesNoSlotFromWhoeverHasAStoreOpen() async throws {
     let stage = try await Stage(guests: 20)
     let name = try stage.name(1)
     try await stage.stores.withStore(name) { _ in }

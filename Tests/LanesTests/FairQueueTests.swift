@@ -161,7 +161,7 @@ import Testing
     await pool.stop()
   }
 
-  @Test func oneMoreThanTheSeatsIsTurnedAway() async {
+  @Test func callerBeyondTheQueueLimitIsRefused() async {
     let semaphore = FairSemaphore(permits: 1, queueLimit: 1)
     let waiting = await semaphore.withPermit { _ in
       let second = Task { await semaphore.withPermit { _ in true } }

@@ -175,10 +175,10 @@ import Testing
     await pool.stop()
   }
 
-  @Test func aLentProcessorIsOneThreadFewer() async {
+  @Test func aReservedProcessorIsOneThreadFewer() async {
     let pool = LanePool(processors: 2, threads: 2)
-    for (lent, allowed) in [(0, 2), (1, 1), (2, 1)] {
-      #expect(pool.locked { pool.reservedProcessors } == lent)
+    for (reserved, allowed) in [(0, 2), (1, 1), (2, 1)] {
+      #expect(pool.locked { pool.reservedProcessors } == reserved)
       #expect(pool.locked { pool.allowed } == allowed)
       pool.reserveProcessor()
     }

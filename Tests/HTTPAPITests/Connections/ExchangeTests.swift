@@ -63,7 +63,7 @@ import Testing
     #expect(try second.requests().count == 2)
   }
 
-  @Test func feedHoldsNoPlaceAndAConnectionThatGoesGivesItsBack() throws {
+  @Test func feedHoldsNoSlotAndAConnectionThatGoesReleasesIts() throws {
     let admission = Admission(atOnce: 1)
     let (feed, other) = (try Wire(admission: admission), try Wire(admission: admission))
     try feed.receive(Wire.get)
@@ -75,7 +75,7 @@ import Testing
     #expect(admission.runningCount == 0)
   }
 
-  @Test(.bug(id: "H05")) func slowBodyHoldsNoPlace() throws {
+  @Test(.bug(id: "H05")) func slowBodyHoldsNoSlot() throws {
     let admission = Admission(atOnce: 1)
     let (slow, other) = (try Wire(admission: admission), try Wire(admission: admission))
     try slow.receive("PUT / HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\n{")
@@ -90,7 +90,7 @@ import Testing
   }
 
   /// Whoever sent head and body in two packets came past the bound.
-  @Test func bodyThatEndsWhenAllPlacesAreTakenIsRefused() throws {
+  @Test func bodyThatEndsWhenAllSlotsAreTakenIsRefused() throws {
     let admission = Admission(atOnce: 1)
     let (late, other) = (try Wire(admission: admission), try Wire(admission: admission))
     try late.receive("PUT / HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\n{")
@@ -119,7 +119,7 @@ import Testing
 
   /// Whoever announced a body to a route that reads none came past the bound.
   @Test(arguments: ["GET", "HEAD", "DELETE"])
-  func requestThatNeedsNoBodyKeepsItsPlace(method: String) throws {
+  func requestThatNeedsNoBodyKeepsItsSlot(method: String) throws {
     let admission = Admission(atOnce: 1)
     let (first, second) = (try Wire(admission: admission), try Wire(admission: admission))
     for wire in [first, second] {
@@ -135,7 +135,7 @@ import Testing
     #expect(admission.runningCount == 1)
   }
 
-  @Test func requestBeingAnsweredKeepsItsPlaceWhateverComesBehindIt() throws {
+  @Test func requestBeingAnsweredKeepsItsSlotWhateverComesBehindIt() throws {
     let admission = Admission(atOnce: 1)
     let wire = try Wire(admission: admission)
     try wire.receive(Wire.get + "PUT / HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\n{")

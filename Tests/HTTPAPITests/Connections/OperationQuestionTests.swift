@@ -9,7 +9,7 @@ import Testing
 @testable import HTTPServer
 
 /// What operators ask is answered on the event loop, whatever else waits.
-@Suite struct OperationDoorTests {
+@Suite struct OperationQuestionTests {
   private func router() async throws -> (router: RequestRouter, service: HTTPService) {
     let service = try await APIFixture.service()
     await service.findHealth(APIFixture.quiet)
@@ -21,7 +21,7 @@ import Testing
   }
 
   @Test(arguments: OperationQuestion.allCases.map(\.rawValue), ["", "?x=1"])
-  func questionIsAnsweredWithoutAPlaceAndWithoutATask(path: String, query: String) async throws {
+  func questionIsAnsweredWithoutASlotAndWithoutATask(path: String, query: String) async throws {
     let admission = Admission(atOnce: 0)
     let wire = try Wire(admission: admission, router: try await router().router)
     try wire.receive(request(path + query))
