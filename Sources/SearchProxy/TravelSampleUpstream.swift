@@ -158,7 +158,7 @@ extension TravelSampleUpstream {
       answer = try await client.get(url)
     }
     if answer.status == 404 { return nil }
-    if answer.meansUnavailable {
+    if UpstreamAnswer.meansUnavailable(answer.status) {
       throw .unavailable("status \(answer.status)", mayRetry: answer.mayBeAskedAgain)
     }
     guard (200..<300).contains(answer.status) else { throw .badAnswer("status \(answer.status)") }
@@ -178,8 +178,7 @@ extension TravelSampleUpstream {
       let status = try await Deadline.within(client.timeouts.firstByte) { () throws(SearchError) in
         try await client.status(of: url)
       }
-      let answer = UpstreamAnswer(status: status, mediaType: nil, location: nil, body: [])
-      return answer.meansUnavailable ? .unavailable("status \(status)") : nil
+      return UpstreamAnswer.meansUnavailable(status) ? .unavailable("status \(status)") : nil
     } catch {
       return error
     }

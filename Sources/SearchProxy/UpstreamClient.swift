@@ -266,9 +266,7 @@ struct UpstreamAnswer: Sendable {
   }
 
   /// Whether the status means that the upstream can't answer now: overload, or a gateway without its server.
-  var meansUnavailable: Bool {
-    [429, 502, 503, 504].contains(status)
-  }
+  static func meansUnavailable(_ status: Int) -> Bool { [429, 502, 503, 504].contains(status) }
 
   /// Whether a second attempt makes sense: a gateway answered (502, 503, 504) without a `Retry-After`.
   var mayBeAskedAgain: Bool {

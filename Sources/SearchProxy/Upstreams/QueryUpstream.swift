@@ -54,7 +54,7 @@ package struct QueryUpstream: RemoteUpstream {
         let status = try await Deadline.within(client.timeouts.firstByte) {
           () throws(SearchError) in try await client.status(of: probe)
         }
-        return [429, 502, 503, 504].contains(status) ? .unavailable("status \(status)") : nil
+        return UpstreamAnswer.meansUnavailable(status) ? .unavailable("status \(status)") : nil
       } catch {
         return error
       }
@@ -110,7 +110,7 @@ package struct QueryUpstream: RemoteUpstream {
       meter.countBlocked()
       throw .badAnswer("redirect")
     }
-    if answer.meansUnavailable {
+    if UpstreamAnswer.meansUnavailable(answer.status) {
       throw .unavailable("status \(answer.status)", mayRetry: answer.mayBeAskedAgain)
     }
     guard (200..<300).contains(answer.status) else { throw .badAnswer("status \(answer.status)") }
