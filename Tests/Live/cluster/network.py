@@ -58,6 +58,15 @@ class Namespaces:
         self.names = ["tester", *names]
         self.cuts = []
         self.home = os.open("/proc/thread-self/ns/net", os.O_RDONLY)
+        try:
+            self._make()
+        except BaseException:
+            self._remove()
+            raise
+        with open(f"/run/netns/{self._space('tester')}", "rb") as file:
+            self._enter(file.fileno())
+
+    def _make(self):
         self._ip("netns", "add", self._space("bridge"))
         self._inside("bridge", "link", "add", "bridge", "type", "bridge")
         self._inside("bridge", "link", "set", "bridge", "up")
@@ -65,13 +74,16 @@ class Namespaces:
             space = self._space(name)
             self._ip("netns", "add", space)
             # Made where it ends, so that no name of an interface is ever seen outside.
-            self._inside("bridge", "link", "add", f"at{number}", "type", "veth", "peer", "name", "link", "netns", space)
+            self._inside("bridge", "link", "add", f"at{number}", "type", "veth", "peer", "name", "wire", "netns", space)
             self._inside("bridge", "link", "set", f"at{number}", "master", "bridge", "up")
-            self._inside(name, "address", "add", f"{self.host(name)}/24", "dev", "link")
+            self._inside(name, "address", "add", f"{self.host(name)}/24", "dev", "wire")
             self._inside(name, "link", "set", "lo", "up")
-            self._inside(name, "link", "set", "link", "up")
-        with open(f"/run/netns/{self._space('tester')}", "rb") as file:
-            self._enter(file.fileno())
+            self._inside(name, "link", "set", "wire", "up")
+
+    def _remove(self):
+        for name in [*self.names, "bridge"]:
+            if os.path.exists(f"/run/netns/{self._space(name)}"):
+                self._ip("netns", "delete", self._space(name))
 
     def host(self, name):
         """The address of a part."""
@@ -84,21 +96,20 @@ class Namespaces:
     def cut(self, sender, receiver):
         """From now on nothing that one part sends reaches the other: it goes to a hardware address that nobody has."""
         self._inside(sender, "neighbour", "replace", self.host(receiver), "lladdr", "02:00:00:00:00:00",
-                     "nud", "permanent", "dev", "link")
+                     "nud", "permanent", "dev", "wire")
         self.cuts.append((sender, receiver))
 
     def heal(self):
         """Mends all links."""
         for sender, receiver in self.cuts:
-            self._inside(sender, "neighbour", "delete", self.host(receiver), "dev", "link")
+            self._inside(sender, "neighbour", "delete", self.host(receiver), "dev", "wire")
         self.cuts = []
 
     def close(self):
         """Brings the thread home and removes the namespaces, once nothing runs there any more."""
         self._enter(self.home)
         os.close(self.home)
-        for name in [*self.names, "bridge"]:
-            self._ip("netns", "delete", self._space(name))
+        self._remove()
 
     def _space(self, name):
         return f"{self.mark}-{name}"
