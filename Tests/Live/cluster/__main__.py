@@ -10,6 +10,7 @@ import time
 
 from .advice import advice, status
 from .cluster import Cluster
+from .network import is_free
 from .parts import Trouble
 from .processes import Process
 
@@ -44,6 +45,8 @@ def keep(options):
     signal.signal(signal.SIGTERM, leave)
     if options.nodes and not options.binary:
         raise Trouble("a cluster with nodes needs --binary")
+    if options.nodes and not is_free(options.port):
+        raise Trouble(f"port {options.port} is taken; choose another --port")
     binary = options.binary and options.binary.resolve()
     cluster = Cluster(options.directory, binary, options.nodes, options.port, options.serve)
     if cluster.directory.exists():

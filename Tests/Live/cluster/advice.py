@@ -21,7 +21,7 @@ NODES = """
   Scripts/cluster resume node2       and those that waited are answered"""
 
 DATABASE = """
-  Scripts/cluster crash primary      PostgreSQL dies: the standby takes over within 3 seconds
+  Scripts/cluster crash primary      PostgreSQL dies: the standby takes over within 4 seconds
   Scripts/cluster kill primary       its machine dies: the standby takes over within 10 seconds, as ttl is 8
   Scripts/cluster pause primary      its machine hangs: the standby takes over within 12 seconds
   Scripts/cluster resume postgres1   what hung acknowledges nothing more, and is the standby within a minute

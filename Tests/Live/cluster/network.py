@@ -9,18 +9,23 @@ PORTS = range(20_000, 32_000)
 """Below those that the kernel gives to outgoing connections, so that a part that comes back finds its own free."""
 
 
+def is_free(port):
+    """Whether nobody listens at a port of 127.0.0.1."""
+    with socket.socket() as trial:
+        trial.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            trial.bind(("127.0.0.1", port))
+        except OSError:
+            return False
+    return True
+
+
 def free_ports(count):
-    """Ports of 127.0.0.1 at which nobody listens, each another one."""
+    """So many ports of 127.0.0.1 at which nobody listens."""
     found = []
     while len(found) < count:
         port = random.choice(PORTS)
-        with socket.socket() as trial:
-            trial.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            try:
-                trial.bind(("127.0.0.1", port))
-            except OSError:
-                continue
-        if port not in found:
+        if port not in found and is_free(port):
             found.append(port)
     return found
 
