@@ -7,7 +7,7 @@ import { sheet } from "./admin-tables.js"
 
 const labels = { winner: "winner", conflict: "conflict", gone: "deleted", "": "earlier" }
 const tones = { winner: "good", conflict: "busy", gone: "bad", "": "" }
-/** The number of revisions in the list; the server keeps the bodies of no more. */
+/** The maximum number of revisions in the list. */
 const listed = 40
 
 export async function documentView(place, database, id) {

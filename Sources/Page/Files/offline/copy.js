@@ -4,7 +4,8 @@ import { call, segment } from "./server.js"
 
 /**
  * Updates the local copy in parts: `own`, `lists`, and for each list `ID/list`, `ID/bookmarks`, `ID/notes` and
- * `ID/drafts`. A pull writes in transactions, so that a kill leaves a complete earlier or a complete later state.
+ * `ID/drafts`. Each page of the mirror and each part of a list is written in one transaction, so that a kill leaves
+ * the state before or after it.
  */
 export class Copy {
   #database

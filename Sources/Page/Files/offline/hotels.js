@@ -5,8 +5,8 @@ import { call, segment } from "./server.js"
 const isForCopy = error => error instanceof OfflineError && (error.isOffline || error.status >= 500)
 
 /**
- * Searches on the server, or else in the local copy. `bookmarked` comes from the copy, because the copy includes the
- * changes that wait in the outbox.
+ * Searches on the server, or else in the local copy. `bookmarked` comes from the copy, which includes the waiting
+ * changes of the outbox; until the copy is fetched, it comes from the answer.
  */
 export async function search(view, query, signal) {
   const wanted = Object.entries(query).filter(([, value]) => value !== undefined && value !== "")

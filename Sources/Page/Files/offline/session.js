@@ -81,8 +81,8 @@ export class Session {
   }
 
   /**
-   * Ends the session and removes all data of the user from this browser. If the server can't be reached, it is informed
-   * later.
+   * Ends the session and removes all data of the user from this browser. If the server can't be reached, a log-out is
+   * reported to it later; with `erase` (delete the account), this throws and changes nothing.
    */
   async leave({ discard = false, erase } = {}) {
     return this.#tabs.exclusive(async () => {
