@@ -132,7 +132,7 @@ def feeds(run):
 
 
 def feed(url, number, person):
-    """A waiting long poll for changes after now. Each person has another address: waiting feeds per address are limited."""
+    """A waiting long poll for changes after now. Each person uses one address: feeds per address are limited."""
     parts = urllib.parse.urlsplit(url)
     source = (f"127.1.{number // 250}.{number % 250 + 1}", 0)
     connection = socket.create_connection((parts.hostname, parts.port), source_address=source)

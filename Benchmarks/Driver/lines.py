@@ -16,8 +16,8 @@ STORES = 8
 class Line:
     """One line. `plan` prepares a site and describes the requests; `fresh` says whether it runs again in each round.
 
-    `wanted` and `share` are the aims: a multiple of CouchDB's rate, and a part of the first ceiling. `known` is the rate
-    of a CouchDB 3.5 on two idle cores of this kind; it is used if no CouchDB is given.
+    `wanted` and `share` are the aims: a multiple of CouchDB's rate, and a part of the first ceiling. `known` is the
+    rate of a CouchDB 3.5 on two idle cores of this kind; it is used if no CouchDB is given.
     """
 
     name: str
