@@ -1,12 +1,12 @@
 # syntax=docker/dockerfile:1
-# Two stages: a build with the Swift toolchain, and an image of one binary, the libraries that it is linked to, and no
-# shell, that runs as nobody special. Scripts/image builds and checks it without Docker.
+# Two stages: a build with the Swift toolchain, and an image with one binary and the libraries that it is linked to. The
+# image has no shell and runs as an unprivileged user. Scripts/image builds and checks it without Docker.
 
-# Any Debian with a Swift toolchain.
+# The base image can be any Debian with a Swift toolchain.
 ARG BUILD_IMAGE=swift:6.3-bookworm
 FROM ${BUILD_IMAGE} AS build
-# Headers and libraries for the targets SQLite, ICU, RegularExpressions, Compression, CXXHash and CYAML; pkg-config: SwiftPM finds them
-# by that; ca-certificates: the authorities that the image trusts.
+# Headers and libraries for the targets SQLite, ICU, RegularExpressions, Compression, CXXHash and CYAML. pkg-config
+# tells SwiftPM where they are. ca-certificates has the certificate authorities that the image trusts.
 RUN apt-get update \
  && apt-get install -y --no-install-recommends \
     libsqlite3-dev libicu-dev libre2-dev zlib1g-dev libxxhash-dev libyaml-dev pkg-config ca-certificates \
@@ -14,15 +14,15 @@ RUN apt-get update \
 WORKDIR /build
 COPY Package.swift openapi.yaml ./
 COPY Sources ./Sources
-# SwiftPM wants every target of the manifest to be there; tests are not built.
+# SwiftPM requires the directories of all targets in the manifest; tests are not built.
 COPY Tests ./Tests
-# The cache keeps fetched and built packages from one build to the next. The linker leaves out the names of symbols:
-# those for debuggers, and those for libraries that a program loads later, which this one never does.
+# The cache keeps fetched and built packages for the next build. The linker omits two symbol tables: the one for
+# debuggers, and the dynamic one for libraries that a program loads at run time; this program loads none.
 RUN --mount=type=cache,target=/build/.build \
     swift build -c release --product hotel-bookmarks --static-swift-stdlib \
       -Xlinker -s -Xlinker --no-export-dynamic \
  && install -D .build/release/hotel-bookmarks /image/usr/local/bin/hotel-bookmarks
-# What the binary is linked to, with the loader, each at its own path.
+# Copies the linked libraries and the loader, each to its own path.
 RUN ldd /image/usr/local/bin/hotel-bookmarks | grep -o '/[^ ]*' | xargs cp --dereference --parents --target-directory=/image \
  && install -D -m 644 /etc/ssl/certs/ca-certificates.crt /image/etc/ssl/certs/ca-certificates.crt \
  && echo 'root:x:0:0:root:/:/sbin/nologin' >/image/etc/passwd \
@@ -34,7 +34,7 @@ RUN ldd /image/usr/local/bin/hotel-bookmarks | grep -o '/[^ ]*' | xargs cp --der
 
 FROM scratch
 COPY --from=build /image/ /
-# The volume: an empty directory of the user's.
+# The volume: an empty directory that the user owns.
 COPY --from=build --chown=10001:10001 /volume/ /var/lib/
 USER 10001:10001
 ENV PATH=/usr/local/bin \
@@ -44,7 +44,7 @@ ENV PATH=/usr/local/bin \
     HOTEL_BOOKMARKS_DRAIN_SECONDS=5
 VOLUME /var/lib/hotel-bookmarks
 EXPOSE 8080
-# Part of the image in Docker's format only: an image in OCI's takes it from compose.yaml.
+# Only Docker's image format has health checks; with the OCI format, compose.yaml sets it.
 HEALTHCHECK --interval=10s --timeout=3s --start-period=5s --retries=3 \
   CMD ["hotel-bookmarks", "health"]
 STOPSIGNAL SIGTERM

@@ -1,7 +1,7 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-/// Every target is built under the same rules: Swift 6, the three upcoming features, no warnings.
+/// The settings of all Swift targets: upcoming features are on, and warnings are errors.
 let settings: [SwiftSetting] = [
   .enableUpcomingFeature("ExistentialAny"),
   .enableUpcomingFeature("MemberImportVisibility"),
@@ -10,7 +10,7 @@ let settings: [SwiftSetting] = [
   .treatAllWarnings(as: .error),
 ]
 
-/// A floor of the house; see the Architecture page of the book for what each may import.
+/// A target of the service. The book's page *Architecture* says what each floor may import.
 func floor(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
   .target(name: name, dependencies: dependencies, swiftSettings: settings)
 }
@@ -47,7 +47,7 @@ let package = Package(
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", exact: "1.8.2"),
     .package(url: "https://github.com/apple/swift-collections", exact: "1.6.0"),
-    // Without its traits: its reader of JSON needs all of Foundation; SettingsReader reads the file itself.
+    // Without traits: its JSON reader needs all of Foundation. SettingsReader reads the file itself.
     .package(url: "https://github.com/apple/swift-configuration", exact: "1.4.0", traits: []),
     .package(url: "https://github.com/apple/swift-crypto", exact: "4.5.2"),
     .package(url: "https://github.com/apple/swift-http-types", exact: "1.8.0"),
@@ -57,7 +57,7 @@ let package = Package(
     .package(url: "https://github.com/apple/swift-nio-extras", exact: "1.35.2"),
     .package(url: "https://github.com/apple/swift-nio-http2", exact: "1.46.0"),
     .package(url: "https://github.com/apple/swift-nio-ssl", exact: "2.37.6"),
-    // The same: its forms can have dates in the words of a locale, for which it needs all of Foundation.
+    // Without traits: its URL-encoded forms support localised dates, which need all of Foundation.
     .package(
       url: "https://github.com/hummingbird-project/hummingbird", exact: "2.28.1", traits: []),
     .package(url: "https://github.com/jpsim/Yams", exact: "6.2.2"),
@@ -251,9 +251,9 @@ let package = Package(
   cxxLanguageStandard: .cxx17
 )
 
-// What the server is measured against, and its parts on their own; Scripts/bench sets this.
+// The benchmarks: the empty handler and the in-process benchmarks. Scripts/bench sets this variable.
 if Context.environment["BOOKMARKS_BENCHMARKS"] != nil {
-  // Without its traits: their interposers count allocations, for which they need packages of their own.
+  // Without traits: they count allocations, which needs further packages.
   package.dependencies.append(
     .package(url: "https://github.com/ordo-one/benchmark", exact: "1.38.1", traits: []))
   package.products += [
@@ -274,15 +274,15 @@ if Context.environment["BOOKMARKS_BENCHMARKS"] != nil {
   ]
 }
 
-// The thread-sanitizer pass rebuilds only the targets that it names: BOOKMARKS_TARGETS="Documents Stores".
+// The run with the thread sanitizer builds only the targets in this variable: BOOKMARKS_TARGETS="Documents Stores".
 if let named = Context.environment["BOOKMARKS_TARGETS"] {
   let names = Set(named.split(separator: " ").map(String.init))
   package.targets.removeAll { !names.contains($0.name) }
   package.products = []
 }
 
-// The fuzzer rebuilds what reads strangers' input with its own instrumentation (Tests/Fuzzing). Of targets that
-// need whole libraries for other things it takes the files that read.
+// The fuzzer builds the parsers of untrusted input with its own instrumentation (Tests/Fuzzing). Of targets whose
+// other parts need large libraries, it builds only the files with parsers.
 if Context.environment["BOOKMARKS_FUZZING"] != nil {
   let sanitizers = ["-sanitize=fuzzer,address"]
   let instrumented = settings + [.unsafeFlags(sanitizers + ["-O"])]

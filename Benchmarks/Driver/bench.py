@@ -1,7 +1,7 @@
-"""Measures a release build of the server on real files; `Scripts/bench` builds it and starts this.
+"""Measures a release build of the server on real files. `Scripts/bench` builds it and runs this program.
 
-Each line is measured in several rounds, in turn with its ceilings and with a CouchDB where one is
-given, so that whatever else the machine does meets all of them. What is printed is medians.
+Each line is measured in several rounds. In each round its ceilings, the server and, if given, a
+CouchDB take turns, so that other load on the machine affects all of them. The table has medians.
 """
 import argparse
 import json
@@ -36,7 +36,7 @@ class Run:
         self.proxy, self.empties, self.known = None, {}, {}
 
     def size(self, count):
-        """How many of something: few when smoking."""
+        """A number of items: a fiftieth of it for `--smoke`."""
         return max(1, count // 50) if self.options.smoke else count
 
     def close(self):
@@ -46,7 +46,7 @@ class Run:
         shutil.rmtree(self.directory, ignore_errors=True)
 
     def line(self, line):
-        """Measures one line: in each round its ceilings, ours and a CouchDB, one after the other."""
+        """Measures one line: in each round its ceilings, our server and a CouchDB, one after the other."""
         sites = self.proxied() if line.proxied else self.sites
         rounds, plans, answered = {}, {}, None
         for number in range(self.options.rounds):
@@ -93,20 +93,20 @@ class Run:
             str(path)]
 
     def reason(self, url, plan, connections):
-        """Why a server refuses requests of a plan: they are made once more."""
+        """Why a server refuses requests of a plan; sends the plan once more to find out."""
         command = self.driver(url, {**lines.renamed(plan), "explains": 1}, connections)
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         return done.stderr.strip().split("\n")[0] or "no more when asked why"
 
     def ceiling(self, name, line, answered):
-        """What could at best be had; when smoking, each is measured once."""
+        """A ceiling, the best possible rate; `--smoke` measures each only once."""
         if self.options.smoke and name in self.known:
             return self.known[name]
         found = self.known[name] = self.best(name, line, answered)
         return found
 
     def best(self, name, line, answered):
-        """The rate of reads of an empty handler that answers as many bytes, or of a loop that writes."""
+        """The rate of an empty handler whose answers have as many bytes, or of a loop that writes."""
         items = line.items if line.together else 1
         if name == "empty":
             plan = {"kind": "get", "targets": [{"path": "/couch/db", "headers": {
@@ -120,7 +120,7 @@ class Run:
         return sample([*command, str(items)], items)
 
     def empty(self, answered):
-        """The empty handler that answers so many bytes."""
+        """The empty handler whose answers have this many bytes."""
         if answered not in self.empties:
             command = [self.options.empty, "0", str(answered)]
             self.empties[answered] = Process(command, self.directory / "empty.log")
@@ -128,11 +128,11 @@ class Run:
 
 
 class Refused(Exception):
-    """A server refused what a line asks: its rate would be of something else."""
+    """A server refused requests of a line, so that its rate would be wrong."""
 
 
 def sample(command, items):
-    """Runs a command that prints one line of JSON at its end."""
+    """Runs a command whose last line of output is JSON, and adds the rate."""
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode:
         raise SystemExit(f"{command[0]} failed: {done.stdout}{done.stderr}")
@@ -142,7 +142,7 @@ def sample(command, items):
 
 
 def machine():
-    """What it was measured on."""
+    """The machine: processor, cores, kernel and load."""
     with open("/proc/cpuinfo", encoding="utf-8") as file:
         models = [line.split(":", 1)[1].strip() for line in file if line.startswith("model name")]
     return {"processor": models[0] if models else platform.machine(), "cores": os.cpu_count(),
@@ -150,8 +150,8 @@ def machine():
 
 
 def measure(options):
-    """The whole run: its result."""
-    # Processes that measure on their own come first, while nothing else runs.
+    """Runs all measurements, and returns the result."""
+    # Measurements with their own servers come first, while nothing else runs.
     measured = flows.alone(options) if options.wants("facts") else []
     run, rows, stopped = Run(options), [], []
     try:

@@ -1,8 +1,8 @@
-/* What the machine gives without a server: how many writes a second the file system puts on the disk one
- * after the other, and how many SQLite does, alone in a loop with synchronous=FULL.
+/* The limits of the machine without a server: how many sequential writes a second the file system makes durable
+ * (fsync), and how many commits a second SQLite makes in a loop with synchronous=FULL (sqlite).
  *   ceilings fsync|sqlite FILE SECONDS [ROWS]
- * With ROWS, each commit has so many insertions. Prints one line of JSON with wrk's units, of commits. The file
- * must be new; it is removed. */
+ * With ROWS, each commit has this many insertions. Prints one line of JSON about the commits, in wrk's units. FILE
+ * must not exist; the program removes it at the end. */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <sqlite3.h>
@@ -33,7 +33,7 @@ static int by_value(const void *a, const void *b) {
   return (x > y) - (x < y);
 }
 
-/* A frame of SQLite's log: a page and its header, over what an earlier round through the log has written. */
+/* Writes one frame of SQLite's log (a page and its header) over an old one. The first call fills the log first. */
 static void write_once(int file) {
   static char frame[4096 + 24];
   enum { FRAMES = 1000 };

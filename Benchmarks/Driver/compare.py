@@ -1,10 +1,10 @@
-"""Compares the JSON of two runs: which lines moved, and which are equal within noise.
+"""Compares the JSON of two runs: which lines changed, and which are equal within noise.
 
     Scripts/bench compare BEFORE.json AFTER.json
 
-What is compared is shares of the first ceiling, round by round, so that a slower machine is not
-taken for a slower server; of lines without one, rates. A line has moved where the interval around
-the ratio of the means (Welch, of the logarithms, 99 %) does not hold 1.
+It compares each round's share of the line's first ceiling, so that a slower machine does not count
+as a slower server; for lines without a ceiling it compares rates. A line has changed if the 99 %
+confidence interval of the ratio of the means (Welch, on logarithms) does not contain 1.
 """
 import argparse
 import json
@@ -14,12 +14,12 @@ import statistics
 
 import report
 
-# Student's t for two sides and 99 %, by degrees of freedom; 2.6 beyond.
+# Student's t, two-sided, 99 %, for 1, 2, 3, … degrees of freedom; 2.6 for more than these.
 STUDENT = [63.7, 9.9, 5.8, 4.6, 4.0, 3.7, 3.5, 3.4, 3.2, 3.2, 3.1, 3.1, 3.0, 3.0, 2.9, 2.9]
 
 
 def observed(one):
-    """The logarithms of a line's rounds, and whether they are shares."""
+    """The logarithms of the shares of a line's rounds, or of the rates of a line without a ceiling."""
     rounds, first = one["rounds"], next(iter(one["ceilings"]), None)
     if first:
         pairs = zip(rounds["ours"], rounds[first])
@@ -30,7 +30,7 @@ def observed(one):
 
 
 def change(before, after):
-    """The ratio of two sets of logarithms, and its bounds; without bounds where one has no spread."""
+    """The ratio of two sets of logarithms, and its bounds; no bounds if a set has fewer than two values."""
     if not before or not after:
         return None, None, None
     ratio = statistics.fmean(after) - statistics.fmean(before)
@@ -57,7 +57,7 @@ def verdict(bounds, more_is_better=True):
 
 
 def compared(before, after):
-    """A row for each line and fact that both runs have."""
+    """One row for each line and fact that both runs have."""
     rows = []
     old = {one["name"]: one for one in before["lines"]}
     for one in after["lines"]:
@@ -80,7 +80,7 @@ def compared(before, after):
 
 
 def told(rows):
-    """The rows as a table of Markdown, and one sentence."""
+    """The rows as a Markdown table, and one sentence that names the changed lines."""
     body = []
     for name, was, now, (ratio, low, high), said in rows:
         noise = "" if low is None else f"{low:.2f}–{high:.2f}"

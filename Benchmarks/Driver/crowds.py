@@ -1,4 +1,4 @@
-"""People at addresses of their own: honest ones who are timed, hostile ones in a process apart."""
+"""People at their own addresses: honest ones, whose requests are timed, and hostile ones in another process."""
 import http.client
 import itertools
 import multiprocessing
@@ -11,18 +11,18 @@ import uuid
 from processes import PASSWORD, Client, bearer
 
 REFUSED = 0.05
-"""Seconds after a refusal until the hostile ask again: the load is bounded, as the machine is shared with it."""
+"""How long hostile clients wait after a refusal, in seconds: they must not take the whole machine from the server."""
 _numbers = itertools.count()
 
 
 def address():
-    """A loopback address that nobody has had before."""
+    """A loopback address that was not used before."""
     number = next(_numbers)
     return f"127.{64 + number // 62_500 % 64}.{number // 250 % 250 + 1}.{number % 250 + 1}"
 
 
 class Person:
-    """A guest, a user or a newcomer, as `honest.py` and `hostile.py` take them."""
+    """A guest, a user or a newcomer (without an account), as `honest.py` and `hostile.py` need them."""
 
     def __init__(self, url, kind="guest", source=None):
         self.url, self.source, self.token, self.path = url, source or address(), None, None
@@ -36,16 +36,16 @@ class Person:
         self.path = "/couch/" + urllib.parse.quote(store, safe="")
 
     def call(self, method, path, value=None):
-        """One exchange in JSON; raises OSError where it fails."""
+        """One request and its answer in JSON; raises OSError if it fails."""
         return self.client.call(method, path, value)
 
     def newcomer(self):
-        """Somebody else at an address of their own."""
+        """Another person without an account, at a new address."""
         return Person(self.url, "newcomer")
 
 
 class Clocked:
-    """A thread that does a step again and again and notes how long each took, in milliseconds."""
+    """A thread that repeats a step and records how long each took, in milliseconds."""
 
     def __init__(self, step, pause):
         self.step, self.pause, self.taken, self.failed = step, pause, [], []
@@ -66,11 +66,11 @@ class Clocked:
             self.began = None
 
     def forget(self):
-        """What comes from now on counts."""
+        """Deletes the records; only later steps count."""
         self.taken, self.failed = [], []
 
     def told(self):
-        """How long each step took, one that goes on as long as it has; what failed; what got done."""
+        """The time of each step (of a running one, its time so far), the failures, the number of successful steps."""
         began, taken = self.began, list(self.taken)
         done = len(taken) - len(self.failed)
         if began:
@@ -78,14 +78,14 @@ class Clocked:
         return taken, list(self.failed), done
 
     def end(self):
-        """Returns when the step that goes on is done; to end several, set `ended` of each first."""
+        """Ends the thread after its present step. To end several at once, set `ended` of each first."""
         self.ended.set()
         self.thread.join(timeout=130)
 
 
 class Crowd:
-    """Requests again and again on connections of their own, in a process of their own: `asking` has a person, a
-    number of connections and what makes the request of a number, each. `hang_up` ends all at once."""
+    """Clients that repeat requests on their own connections, in a process of their own. Each element of `asking` is a
+    person, a number of connections, and a function that makes the request of a number. `hang_up` ends all at once."""
 
     def __init__(self, asking, core=None):
         context = multiprocessing.get_context("fork")

@@ -1,11 +1,12 @@
-"""Whether anybody can take the server from others: how long honest clients wait beside each known attack, and
-what they get beside 200 hostile guests.
+"""Measures fairness: how long honest clients wait during each known attack, and how much of the server they get
+beside 200 hostile guests.
 
     Scripts/bench fair [--seconds 20] [--only queries words …] [--smoke]
 
-The attacks are those of the live tests (Tests/Live/hostile.py), from an address of their own. Ends with 1 where a
-line misses its aim: honest p99 at most 20 times the quiet p99 of the same run and 250 ms, `/healthz` p99 at most
-100 ms, no honest request failed, and no work a second after the attackers hung up. Everything stays on loopback.
+The attacks are those of the live tests (Tests/Live/hostile.py), from another address. The exit status is 1 if a line
+misses an aim: the honest p99 is at most 20 times the quiet p99 of the same run, and at most 250 ms; the p99 of
+`/healthz` is at most 100 ms; no honest request fails; and the server does no work one second after the attackers
+close their connections. All connections are on loopback.
 """
 import argparse
 import json
@@ -26,18 +27,18 @@ import honest  # noqa: E402  from Tests/Live, as is the next
 import hostile  # noqa: E402
 
 TIMES, LONGEST, LIFE = 20, 250, 100
-"""How many times its quiet p99, and how many milliseconds, an honest p99 may be; milliseconds of `/healthz`."""
+"""The limits: an honest p99 as a multiple of its quiet p99, and in ms; the p99 of `/healthz` in ms."""
 SHARE = 0.8
-"""What part of what they get alone honest people must get beside the crowd."""
+"""The part of their quiet throughput that honest people must get beside the crowd."""
 HOTELS = 50_000
 PAUSES = {"sign-up": 0.5}
 PAUSE = 0.02
 RESTING = 0.1
-"""Seconds of processor that a server which works on nothing may take in a second."""
+"""The processor time that an idle server may use in a second, in seconds."""
 
 
 class Trial:
-    """A server of its own over an empty directory, and the honest clients beside whom something happens."""
+    """A server on an empty directory, and its honest clients."""
 
     def __init__(self, options, hotels=0, through=()):
         self.options, directory = options, pathlib.Path(options.directory)
@@ -54,27 +55,27 @@ class Trial:
         shutil.rmtree(self.directory)
 
     def clients(self):
-        """One of each kind and one that asks `/healthz`, by name."""
+        """One client of each kind, and one that requests `/healthz`, by name."""
         found = {kind: Clocked(prepare(Person(self.url)), PAUSES.get(kind, PAUSE))
                  for kind, prepare in honest.KINDS.items()}
         life = Person(self.url, "newcomer")
         return {**found, "/healthz": Clocked(lambda _: life.client.raw("GET", "/healthz"), PAUSE)}
 
     def measured(self, clients, seconds):
-        """What each client does in so many seconds: milliseconds, failures, steps done."""
+        """The results of each client over these seconds: milliseconds, failures, successful steps."""
         for client in clients.values():
             client.forget()
         time.sleep(seconds)
         return {name: client.told() for name, client in clients.items()}
 
     def processor(self):
-        """Seconds of processor that the server has taken."""
+        """The processor time that the server has used, in seconds."""
         fields = pathlib.Path(f"/proc/{self.server.pid}/stat").read_text("ascii").rsplit(")", 1)[1].split()
         return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def catalogue(binary, directory, count):
-    """Imports so many hotels, each of which has every word that the attack asks for."""
+    """Imports this many hotels. Each has all words that the attack searches for."""
     words = " ".join([*hostile.LETTERS, "the", "hotel", "south", "about", "pool", "breakfast", "garden"])
     with open(directory / "hotels.ndjson", "w", encoding="utf-8") as file:
         for number in range(count):
@@ -86,7 +87,7 @@ def catalogue(binary, directory, count):
 
 
 def end(clients, wait=True):
-    """Tells all of them to end, then waits for their last steps."""
+    """Ends all clients and, if `wait`, waits for their last steps."""
     for client in clients.values():
         client.ended.set()
     for client in clients.values() if wait else ():
@@ -98,7 +99,7 @@ def p99(taken):
 
 
 def attacked(options, attack):
-    """The rows of one attack, and what of it misses its aim."""
+    """The rows of one attack, and the aims that it misses."""
     trial = Trial(options, int(HOTELS * options.part) if attack.name == "words" else 0)
     try:
         attacker = Person(trial.url, source="127.0.0.2")
@@ -122,7 +123,7 @@ def attacked(options, attack):
 
 
 def rows(name, quiet, beside, rest):
-    """A row for each client: p99 in quiet and beside the attack, in milliseconds, and what is missed."""
+    """A row for each client, with the p99 before and during the attack in milliseconds, and the missed aims."""
     body, missed = [], []
     for client, (taken, failed, done) in beside.items():
         before, after = p99(quiet[client][0]), p99(taken)
@@ -139,7 +140,7 @@ def rows(name, quiet, beside, rest):
 def crowded(options):
     """20 honest users and 20 honest guests beside 200 hostile guests at four addresses; the server has one core.
 
-    An honest guest at each hostile address must get the equal share of what the limits promise an address.
+    An honest guest at each hostile address must get an equal share of the processor time that an address may use.
     """
     trial = Trial(options, through=("taskset", "-c", "0"))
     os.sched_setaffinity(0, {os.cpu_count() - 1})
@@ -170,12 +171,12 @@ def crowded(options):
 
 
 def total(measured):
-    """Steps that all of them got done."""
+    """The number of successful steps of all clients."""
     return sum(done for _, _, done in measured.values())
 
 
 def shares(alone, found, share):
-    """The rows of the crowd, and what misses its aim."""
+    """The rows of the crowd, and the missed aims."""
     others = total({name: one for name, one in found.items() if name.startswith("honest")})
     body = [["honest, 200 hostile beside", str(alone), str(others), report.percent(others / max(1, alone)),
              report.percent(SHARE)]]

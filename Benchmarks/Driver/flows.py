@@ -1,4 +1,4 @@
-"""What is no steady load: starts, memory, feeds that wait, replication."""
+"""Measurements that are not a steady load: starts, memory, waiting feeds, replication."""
 import concurrent.futures
 import math
 import pathlib
@@ -16,8 +16,8 @@ MEBIBYTE = 1 << 20
 
 
 def fact(name, samples, unit, more=False, digits=1, most=None, couch=None, known=None, times=None):
-    """A result of one or more measurements. `more` says whether more is better, `most` and `times` what is
-    wanted: so much at most, so many times what a CouchDB does, or one that was measured elsewhere."""
+    """The result of one or more samples. `more` says whether more is better. `most` and `times` are the aims: the
+    largest value, and the smallest multiple of a CouchDB's value, `couch`, or of one measured elsewhere, `known`."""
     middle = statistics.median(samples)
     of_couch = statistics.median(couch) if couch else None
     ratio = middle / (of_couch or known) if of_couch or known else None
@@ -32,12 +32,12 @@ def fact(name, samples, unit, more=False, digits=1, most=None, couch=None, known
 
 
 def percentile(samples, percent):
-    """The least sample that so many percent do not exceed."""
+    """The smallest sample that is not less than this percentage of the samples."""
     return sorted(samples)[max(0, math.ceil(len(samples) * percent / 100) - 1)]
 
 
 def alone(options):
-    """Starts and memory, each with a server of its own."""
+    """Starts and memory, each measured with its own server."""
     directory = pathlib.Path(options.directory)
     shutil.rmtree(directory, ignore_errors=True)
     directory.mkdir(parents=True)
@@ -46,7 +46,7 @@ def alone(options):
 
 
 def idle(options, directory):
-    """Memory of a server that nobody uses."""
+    """Memory of an idle server."""
     directory.mkdir()
     server = BookmarkServer(options.binary, directory / "data")
     try:
@@ -58,7 +58,7 @@ def idle(options, directory):
 
 
 def stores(options, directory, count):
-    """Starts over many stores, and memory with 500 of them open."""
+    """Starts with many stores, and memory with 500 of them open."""
     directory.mkdir()
     data = directory / "data"
     server = BookmarkServer(options.binary, data)
@@ -86,23 +86,23 @@ def stores(options, directory, count):
         shutil.rmtree(directory)
     return [fact(f"ready after start, {count} stores", starts, "ms", most=200),
             fact("first read of a store that is closed", first, "ms", digits=2),
-            # Half of what a CouchDB 3.5 took on such a machine.
+            # Half of the memory of a CouchDB 3.5 on a similar machine.
             fact(f"{len(opened)} open stores, resident", [resident], "MiB", most=66)]
 
 
 def many(site, count):
-    """Guests with a document each, made by four at a time."""
+    """Guests with one document each, made by four threads."""
     with concurrent.futures.ThreadPoolExecutor(4) as workers:
         return list(workers.map(lambda _: site.guest(), range(count)))
 
 
 def beside(run):
-    """Feeds and replication, with the run's server."""
+    """Feeds, observers and replication, with the run's server."""
     return feeds(run) + observers.observers(run) + replication(run)
 
 
 def feeds(run):
-    """Many feeds that wait, what they take, and what a read costs beside them."""
+    """Many waiting feeds: their memory, the cost of a read beside them, and how soon they report a write."""
     site = run.sites["ours"]
     count = 20 if run.options.smoke else 2_000
     people = many(site, max(1, count // 10))
@@ -132,7 +132,7 @@ def feeds(run):
 
 
 def feed(url, number, person):
-    """A long poll for what comes after now, sent and waiting. Each person has an address: of one, only so many wait."""
+    """A waiting long poll for changes after now. Each person uses one address: feeds per address are limited."""
     parts = urllib.parse.urlsplit(url)
     source = (f"127.1.{number // 250}.{number % 250 + 1}", 0)
     connection = socket.create_connection((parts.hostname, parts.port), source_address=source)
@@ -143,7 +143,7 @@ def feed(url, number, person):
 
 
 def wake(site, person, waiting):
-    """Milliseconds from a write to each answer of these feeds, which end with it."""
+    """The milliseconds from a write to the answer of each of these feeds. The answer ends the feed."""
     client = site.client(person)
     started, taken = time.perf_counter(), []
     client.call("PUT", person["path"] + "/wake", document(1))
@@ -160,9 +160,9 @@ def wake(site, person, waiting):
 
 
 def replication(run):
-    """Documents a second from one server to another of its kind, in batches of 500.
+    """Documents a second from one server to another of the same kind, in batches of 500.
 
-    Of a CouchDB there is one; its source and target are both there.
+    There is only one CouchDB; it is both source and target.
     """
     count = 500 if run.options.smoke else 10_000
     directory = run.directory / "other"
@@ -192,7 +192,7 @@ def replication(run):
 
 
 def replicate(source, here, target, there):
-    """Pulls every leaf, and answers the milliseconds of each batch; documents go on as they came."""
+    """Copies all leaves to the target, and returns the milliseconds of each batch. It does not change the documents."""
     since, taken = "0", []
     while True:
         started = time.perf_counter()

@@ -1,4 +1,4 @@
-"""How costs grow: reads and writes over ever more documents, revisions, stores and feeds, and a plot of each.
+"""How costs grow: reads and writes with more and more documents, revisions, stores and feeds, and a plot of each.
 
     Scripts/bench growth [--smoke] [--only documents revisions stores feeds] [--plots DIRECTORY] [--json FILE]
 """
@@ -18,7 +18,7 @@ from sites import Bookmarks, document
 
 
 def timed(count, call):
-    """The median of so many calls, in milliseconds."""
+    """The median time of this many calls, in milliseconds."""
     taken = []
     for number in range(count):
         started = time.perf_counter()
@@ -28,7 +28,7 @@ def timed(count, call):
 
 
 class Growing:
-    """One kind of growth: a server of its own over an empty directory."""
+    """A server on an empty directory, for one kind of growth."""
 
     def __init__(self, options):
         self.binary, self.directory = options.binary, pathlib.Path(options.directory)
@@ -37,7 +37,7 @@ class Growing:
         self.start()
 
     def start(self):
-        """Milliseconds until it is ready."""
+        """Starts the server, and returns the milliseconds until it is ready."""
         self.server = BookmarkServer(self.binary, self.directory / "data")
         self.site = Bookmarks(self.server.url)
         Client(self.server.url).call("GET", "/readyz")
@@ -52,7 +52,7 @@ class Growing:
 
 
 def documents(growing, sizes):
-    """A read of one, a write of one, the newest 100 changes, the first 100 of all."""
+    """A read and a write of one document, the first 100 changes, the newest 100 changes."""
     site = growing.site
     target = site.target()
     client, path, there = site.client(target), target["path"], 0
@@ -73,7 +73,7 @@ def documents(growing, sizes):
 
 
 def revisions(growing, sizes):
-    """A read, a read with the history, a write of the next one."""
+    """A read, a read with the history, a write of the next revision."""
     target = growing.site.target()
     client, path = growing.site.client(target), target["path"] + "/one"
     revision, there = client.call("PUT", path, document(0))["rev"], 1
@@ -92,7 +92,7 @@ def revisions(growing, sizes):
 
 
 def stores(growing, sizes):
-    """A start, the first read of a store, a read of an open one, the making of another."""
+    """A start, the first read of a store, a read of an open store, the creation of a store."""
     names = []
     for size in sizes:
         with concurrent.futures.ThreadPoolExecutor(4) as workers:
@@ -118,7 +118,7 @@ def stores(growing, sizes):
 
 
 def feeds(growing, sizes):
-    """A read and a write in a store that no feed waits for, and how soon all ten feeds of another are told."""
+    """A read and a write in a store without feeds, and the time until ten feeds of another store report a change."""
     site = growing.site
     target, waiting = site.filled(1), []
     client, path = site.client(target), target["path"]

@@ -1,4 +1,4 @@
-"""The lines of the table that wrk measures: what is asked, how, and against which ceilings."""
+"""The lines of the table, which wrk measures: their requests, connections and ceilings."""
 import dataclasses
 import json
 import typing
@@ -7,17 +7,17 @@ import uuid
 import sites
 
 DOCUMENTS = 1_000
-# A store takes 50,000 documents; a thread goes on to the next before that.
+# A store holds 50,000 documents; a thread changes to the next store before that.
 FILL = 40_000
 STORES = 8
 
 
 @dataclasses.dataclass
 class Line:
-    """One line. `plan` makes the requests for a site, and `fresh` says whether anew in each round.
+    """One line. `plan` prepares a site and describes the requests; `fresh` says whether it runs again in each round.
 
-    `wanted` is how many times CouchDB's rate, `share` what part of the first ceiling is wanted. `known` is the
-    rate of a CouchDB 3.5 on two quiet cores as these, for where none is at hand.
+    `wanted` and `share` are the aims: a multiple of CouchDB's rate, and a part of the first ceiling. `known` is the
+    rate of a CouchDB 3.5 on two idle cores of this kind; it is used if no CouchDB is given.
     """
 
     name: str
@@ -26,16 +26,16 @@ class Line:
     plan: typing.Callable
     items: int = 1
     ceilings: tuple = ()
-    # Whether the first ceiling does `items` at once, too.
+    # Whether the first ceiling handles `items` in one request or commit, too.
     together: bool = False
     fresh: bool = False
     couch: bool = True
-    # How many calls of a CouchDB do what one of ours does.
+    # The number of requests to CouchDB that do the work of one request to our server.
     calls: int = 1
     wanted: float = 0
     known: float = 0
     share: float = 0
-    # Whether a server is asked whose upstream is the run's first one.
+    # Whether the requests go to a second server, whose upstream is the first one.
     proxied: bool = False
 
 
@@ -166,7 +166,7 @@ LINES = [
 
 
 def prepared(line, site, size, seed):
-    """The plan of a line, as `load.lua` reads it."""
+    """The plan of a line, for `load.lua`."""
     plan = {"threads": min(2, line.connections), "seed": seed, **line.plan(site, size)}
     # Each thread counts its own requests.
     if "perstore" in plan:
@@ -175,7 +175,7 @@ def prepared(line, site, size, seed):
 
 
 def answer(site, plan):
-    """How many bytes a read answers."""
+    """The number of bytes in the answer to a read."""
     target = plan["targets"][0]
     path = "/doc-000000" if plan["kind"] == "get" else plan["path"]
     body = plan["body"].encode() if "body" in plan else None
@@ -183,17 +183,17 @@ def answer(site, plan):
 
 
 def renamed(plan):
-    """The plan once more, for documents of other ids."""
+    """The same plan with a new name, so that its documents get new ids."""
     return {**plan, "name": "d" + uuid.uuid4().hex[:8]}
 
 
 def lua(value):
-    """A value as Lua writes it."""
+    """A value as Lua source."""
     if isinstance(value, dict):
         return "{" + ",".join(f"[{lua(k)}]={lua(v)}" for k, v in value.items()) + "}"
     if isinstance(value, list):
         return "{" + ",".join(lua(v) for v in value) + "}"
     if isinstance(value, str):
-        # JSON's escapes of ASCII are Lua's, but for \u and \/, which do not come up here.
+        # JSON's escapes are also Lua's, except \u and \/, which do not occur here.
         return json.dumps(value)
     return repr(value)

@@ -1,4 +1,4 @@
-"""What observers of a shared list take, and how soon a change is with them."""
+"""The memory of the observers of a shared list, and how soon they receive a change."""
 import selectors
 import socket
 import time
@@ -10,14 +10,14 @@ from processes import Client, bearer
 
 
 def observers(run):
-    """A list whose members all observe it while its owner writes."""
+    """Measures a list that all members observe while its owner writes."""
     site = run.sites["ours"]
     count, writes = (5, 2) if run.options.smoke else (100, 30)
     owner = site.client(site.target())
     path = "/v1/lists/" + owner.call("POST", "/v1/lists", {"title": "Observed"})["id"]
     members = []
     for number in range(count):
-        # Each from an address of their own: of one, only so many sign up.
+        # Each signs up from another address, because sign-ups per address are limited.
         person = Client(site.url, source=f"127.2.0.{number + 1}")
         name = "member-" + uuid.uuid4().hex
         person.headers = bearer(person.call(
@@ -42,7 +42,7 @@ def observers(run):
 
 
 def stream(url, person):
-    """An observer that has heard where it stands."""
+    """An observer that has received its first position in the stream."""
     parts = urllib.parse.urlsplit(url)
     connection = socket.create_connection((parts.hostname, parts.port))
     fields = "".join(f"{name}: {value}\r\n" for name, value in person.headers.items())
@@ -55,7 +55,7 @@ def stream(url, person):
 
 
 def write(owner, path, number, streams):
-    """Milliseconds from a write to its event at each observer."""
+    """The milliseconds from a write to its event at each observer."""
     mark, seen, taken = f'"observed-{number}"'.encode(), {}, []
     with selectors.DefaultSelector() as waiting:
         for one in streams:
@@ -69,7 +69,7 @@ def write(owner, path, number, streams):
                 raise OSError("an observer was not told of a change")
             for key, _ in ready:
                 seen[key.fileobj] += key.fileobj.recv(1 << 16)
-                # The list of bookmarks follows in the same piece, or is read with the next change.
+                # The event about the list document follows; it is read now or with the next change.
                 if mark in seen[key.fileobj]:
                     taken.append((time.perf_counter() - started) * 1000)
                     waiting.unregister(key.fileobj)

@@ -1,11 +1,11 @@
-"""How soon the web page at `/` shows something, in Chromium on this machine, and how much it moves.
+"""How soon the web page at `/` shows content in Chromium on this machine, and how many bytes it needs.
 
     Scripts/bench page [--loads 20]
 
-`first visit` has an empty cache, no cookie and no service worker; `next visit` has the service worker, which answers
-the page's files. Times are the browser's own first contentful paint, from the beginning of the navigation. Bytes are all that
-the server sends until the page is quiet, header fields too, counted between the two on a visit of its own; a first
-visit's have in them what the service worker keeps. Fails where a median is not under the aim.
+`first visit` has an empty cache, no cookie and no service worker. `next visit` has the service worker, which answers
+requests for the page's files. Times are the browser's first contentful paint, from the start of the navigation. Bytes
+are all bytes from the server until the page is quiet, with header fields; a relay counts them on a separate visit. The
+bytes of a first visit include the files that the service worker stores. Fails if a median is not under the aim.
 """
 import argparse
 import pathlib
@@ -20,9 +20,9 @@ import flows
 import report
 from processes import BookmarkServer
 
-# How soon half of the visits show something, in milliseconds.
+# The median of the first contentful paint must be less than this, in milliseconds.
 AIM = 100
-# For how long nothing comes before a page counts as quiet, in seconds.
+# A page counts as quiet after this time without a byte, in seconds.
 QUIET = 1
 PAINT = """return performance.getEntriesByName("first-contentful-paint")[0]?.startTime"""
 CONTROLLED = "return Boolean(navigator.serviceWorker.controller)"
@@ -32,7 +32,7 @@ KEPT = """caches.keys().then(async names => {
 
 
 class Relay:
-    """A port that passes each connection on to the server, and counts what the server sends."""
+    """A local proxy that forwards each connection to the server and counts the bytes that the server sends."""
 
     def __init__(self, url):
         host, port = url.removeprefix("http://").rstrip("/").split(":")
@@ -63,7 +63,7 @@ class Relay:
             pass
 
     def moved(self, visit):
-        """Bytes that a visit moves."""
+        """The number of bytes that the server sends during a visit."""
         before, self.last = self.sent, time.monotonic()
         visit()
         while time.monotonic() - self.last < QUIET:
@@ -75,7 +75,7 @@ class Relay:
 
 
 def forget(browser):
-    """Leaves the page and takes all from the browser that it has of it."""
+    """Leaves the page and deletes all its data from the browser."""
     browser.driver.get("about:blank")
     browser.driver.execute_cdp_cmd("Network.clearBrowserCache", {})
     browser.driver.execute_cdp_cmd(
@@ -89,7 +89,7 @@ def visit(browser):
 
 
 def settle(browser):
-    """Waits until the service worker answers the page and keeps all of its files."""
+    """Waits until the service worker controls the page and has stored all its files."""
     browser.until(lambda: browser.driver.execute_script(CONTROLLED), "no service worker")
     browser.until(lambda: browser.driver.execute_async_script(KEPT), "the page's files are not kept")
 
@@ -107,7 +107,7 @@ def later(browser):
 
 
 def paints(browser, load, count):
-    """Times of the first contentful paint, in milliseconds."""
+    """The times of the first contentful paint, in milliseconds."""
     found = []
     for _ in range(count):
         load(browser)
@@ -143,7 +143,7 @@ def main():
     options = parser.parse_args()
     if options.smoke:
         options.loads = 2
-    # Selenium is needed for a run only, not for the help above.
+    # Only a run needs Selenium; --help does not.
     sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "Tests" / "Page"))
     from browsing import Browser
 

@@ -1,16 +1,16 @@
-"""Draws costs over sizes as SVG, both axes logarithmic, with a dashed line that grows with the size itself."""
+"""Draws costs over sizes as SVG. Both axes are logarithmic; a dashed line shows linear growth."""
 import math
 import xml.sax.saxutils
 
 WIDTH, HEIGHT = 640, 420
 LEFT, RIGHT, TOP, BOTTOM = 84, 24, 44, 116
 COLOURS = ["#0b5fce", "#c9371b", "#1a7f37", "#8250df", "#9a6700"]
-# What a logarithmic axis has no place for stands a decade before the least of the others.
+# A logarithmic axis has no zero: the size 0 is drawn one decade before the smallest other size.
 NONE = 0
 
 
 def exponent(points, name):
-    """The power of the size that a cost grows with, from the first point to the last that have both."""
+    """The exponent with which a cost grows, from the first point to the last; None with fewer than two points."""
     known = [(size, costs[name]) for size, costs in points if size > NONE and name in costs]
     if len(known) < 2:
         return None
@@ -19,7 +19,7 @@ def exponent(points, name):
 
 
 def drawn(title, axis, points):
-    """One plot. `points` are sizes with the milliseconds of each name."""
+    """One plot. Each of `points` is a size and a dictionary of names and milliseconds."""
     sizes = [size for size, _ in points]
     costs = [cost for _, named in points for cost in named.values()]
     low, high = decades(min(costs), max(costs))
@@ -55,20 +55,20 @@ def drawn(title, axis, points):
 
 
 def decades(least, most):
-    """The whole powers of ten around some costs; two decades at least."""
+    """The exponents of the powers of ten around the costs, at least two decades apart."""
     low, high = math.floor(math.log10(least)), math.ceil(math.log10(most))
     return low, max(high, low + 2)
 
 
 def place(size, sizes):
-    """Where a size stands on its axis, in decades."""
+    """The position of a size on its axis, in decades."""
     if size > NONE:
         return math.log10(size)
     return math.log10(min(other for other in sizes if other > NONE)) - 1
 
 
 def reference(first, last, low, high, across, down):
-    """From the lower left corner, ten times the cost for ten times the size."""
+    """The dashed line of linear growth, from the lower left corner."""
     length = min(last - first, high - low)
     start, end = (across(first), down(10**low)), (across(first + length), down(10**(low + length)))
     return (f'<path d="M{start[0]:.1f} {start[1]:.1f}L{end[0]:.1f} {end[1]:.1f}" stroke="#8c959f" '
@@ -76,7 +76,7 @@ def reference(first, last, low, high, across, down):
 
 
 def lines(points, places, across, down):
-    """A line for each name, and its key with the power that it grows with."""
+    """A line for each name, and its entry in the legend with its exponent."""
     names = list(dict.fromkeys(name for _, costs in points for name in costs))
     column = (WIDTH - LEFT - RIGHT) / 2
     keys = [(name, COLOURS[number], exponent(points, name)) for number, name in enumerate(names)]
@@ -93,7 +93,7 @@ def lines(points, places, across, down):
 
 
 def key(number, column, colour, label, dashes):
-    """The sample of a line and its name, two in a row below the axis."""
+    """An entry of the legend: a sample of the line and its name; two entries in a row below the axis."""
     x, y = LEFT + number % 2 * column, HEIGHT - 54 + number // 2 * 20
     return [f'<path d="M{x:.0f} {y - 4}h24" stroke="{colour}" stroke-width="2.5"{dashes}/>',
             text(x + 30, y, label, "")]

@@ -1,4 +1,4 @@
-"""The processes that a run needs, and plain calls to a server."""
+"""The processes of a run, and simple requests to a server."""
 import base64
 import http.client
 import json
@@ -13,7 +13,7 @@ PASSWORD = "the operator's password"
 
 
 class Process:
-    """A server that says where it listens; its standard error goes to a file."""
+    """A server process that prints its URL. Its standard error goes to a file."""
 
     def __init__(self, command, log):
         self.started = time.perf_counter()
@@ -32,19 +32,19 @@ class Process:
             self.process.wait(timeout=60)
 
     def resident(self):
-        """Bytes of memory."""
+        """The resident memory, in bytes."""
         with open(f"/proc/{self.pid}/statm", encoding="ascii") as file:
             return int(file.read().split()[1]) * os.sysconf("SC_PAGESIZE")
 
     def memory(self):
-        """Bytes of memory that are the process's own, as it were alone on the machine."""
+        """The anonymous resident memory in bytes, which the process shares with no other."""
         with open(f"/proc/{self.pid}/status", encoding="ascii") as file:
             found = re.search(r"RssAnon:\s+(\d+) kB", file.read())
         return int(found.group(1)) * 1024
 
 
 class BookmarkServer(Process):
-    """Ours, on a free port over a data directory; `through` is a command that runs it."""
+    """Our server, on a free port and a data directory. `through` is a command that starts it, such as strace."""
 
     def __init__(self, binary, data, *arguments, through=()):
         secret = data.parent / "password"
@@ -56,9 +56,9 @@ class BookmarkServer(Process):
 
 
 class Client:
-    """One connection to a server, kept alive; a call answers the body as JSON or raises.
+    """One persistent connection to a server. A call returns the body as JSON, or raises OSError for a status from 400.
 
-    `source` is the address that it comes from.
+    `source` is the local address of the connection.
     """
 
     def __init__(self, url, headers=None, source=None):
@@ -82,7 +82,7 @@ class Client:
         return json.loads(content) if content else None
 
     def raw(self, method, path, body=None):
-        """The answer's bytes."""
+        """The same as `call`, but the answer's bytes."""
         fields = dict(self.headers)
         if body is not None:
             fields["Content-Type"] = "application/json"
@@ -95,11 +95,11 @@ class Client:
 
 
 def basic(name, password):
-    """The header fields of HTTP's Basic scheme."""
+    """The header field for the Basic scheme."""
     text = base64.b64encode(f"{name}:{password}".encode()).decode()
     return {"Authorization": "Basic " + text}
 
 
 def bearer(token):
-    """The header fields of a token."""
+    """The header field for a bearer token."""
     return {"Authorization": "Bearer " + token}

@@ -1,6 +1,6 @@
-"""Checks that the driver sends what a CouchDB takes, and says why a server refuses: against one that is made up.
+"""Checks, with a fake server, that the driver's requests suit CouchDB, and that it reports why a server refuses.
 
-Run by `Scripts/bench --smoke`.
+`Scripts/bench --smoke` runs this.
 """
 import argparse
 import http.server
@@ -12,7 +12,7 @@ import bench
 
 
 class Answers(http.server.BaseHTTPRequestHandler):
-    """As CouchDB 3.5 answers bulks, which must be of JSON's type; a full database for single documents."""
+    """Answers bulks as CouchDB 3.5 does, which requires the content type of JSON, and every PUT with a full disk."""
 
     protocol_version = "HTTP/1.1"
 
@@ -36,7 +36,7 @@ class Answers(http.server.BaseHTTPRequestHandler):
 
 
 class Driver(bench.Run):
-    """A run without servers of its own."""
+    """A run that starts no servers."""
 
     def __init__(self, directory):
         self.options = argparse.Namespace(seconds=1)

@@ -1,12 +1,12 @@
-"""What a run says: medians, ratios, the table, and which aims it misses."""
+"""The report of a run: medians, ratios, the table, and the missed aims."""
 import statistics
 
-# How many times its p50 a line's p99 may be.
+# A line's p99 must be less than this multiple of its p50.
 TAIL = 5
 
 
 def row(line, rounds):
-    """The result of a line: `rounds` has a list of samples for ours, couch and each ceiling."""
+    """The result of a line. `rounds` has a list of samples for `ours`, `couch` and each ceiling."""
     ours = medians(rounds["ours"])
     ceilings = {name: {**medians(rounds[name]), "share": ratio(rounds["ours"], rounds[name])}
                 for name in line.ceilings}
@@ -23,40 +23,40 @@ def row(line, rounds):
 
 
 def medians(samples):
-    """One sample of the medians of several: rate, and p50, p99 and the longest in microseconds."""
+    """The medians of several samples: rate, and p50, p99 and maximum in microseconds."""
     found = {key: statistics.median(one[key] for one in samples)
              for key in ("rate", "p50", "p99", "max")}
-    # A busy machine may get nothing done in a smoke's second.
+    # On a busy machine, one second of `--smoke` may have no finished request.
     return {**found, "tail": found["p99"] / found["p50"] if found["p50"] else None}
 
 
 def spread(samples):
-    """How far the rates of the rounds lie apart, as a share of their median."""
+    """The range of the rounds' rates, as a share of their median."""
     rates = [one["rate"] for one in samples]
     middle = statistics.median(rates)
     return (max(rates) - min(rates)) / middle if middle else 0.0
 
 
 def ratio(ours, others):
-    """Of each round on its own: what else the machine did then, both had to bear."""
+    """The median of each round's ratio; within a round, other load on the machine affects both."""
     pairs = [a["rate"] / b["rate"] for a, b in zip(ours, others) if b["rate"]]
     return statistics.median(pairs) if pairs else None
 
 
 def times(rate, known, ours, couch):
-    """How many times a CouchDB's rate: of the one beside it, or of one that was measured elsewhere."""
+    """The rate as a multiple of a CouchDB's: of the given one, or of one measured on another machine."""
     if couch:
         return ratio(ours, couch)
     return rate / known if known else None
 
 
 def share(one):
-    """The part of a line's first ceiling."""
+    """The rate as a share of the line's first ceiling."""
     return next((ceiling["share"] for ceiling in one["ceilings"].values()), None)
 
 
 def aims(one):
-    """Which aims a line misses."""
+    """The aims that a line misses."""
     wanted = one["wanted"]
     missed = []
     if wanted["times"] and one["times"] is not None and one["times"] < wanted["times"]:
@@ -69,7 +69,7 @@ def aims(one):
 
 
 def table(rows):
-    """The rows as a table of Markdown; what is wanted stands in brackets."""
+    """The rows as a Markdown table, with the aims in brackets."""
     head = ["line", "conn.", "a second", "±", "p50 ms", "p99 ms", "p99/p50", "ceiling, a second",
             "share", "fsyncs, p99/p50", "CouchDB", "times"]
     body = []
@@ -91,7 +91,7 @@ def table(rows):
 
 
 def peer(measured, known):
-    """A CouchDB's rate, with a mark where it was measured elsewhere."""
+    """A CouchDB's rate; `~` marks one measured on another machine."""
     return number(measured) if measured is not None else f"~{number(known)}" if known else ""
 
 
@@ -100,7 +100,7 @@ def bracketed(text):
 
 
 def facts(measured):
-    """What is no steady load, as a table."""
+    """The facts of `flows` as a Markdown table."""
     head = ["what", "p50", "p99", "unit", "wanted", "CouchDB", "times"]
     return markdown(head, [
         [one["name"], number(one["p50"], one["digits"]),
@@ -117,7 +117,7 @@ def goal(one):
 
 
 def missed(result):
-    """One sentence: which aims are not reached."""
+    """One sentence that names the missed aims."""
     found = [f"{one['name']} ({', '.join(one['missed'])})"
              for one in result["lines"] + result["facts"] if one["missed"]]
     told = f"Not reached: {'; '.join(found)}." if found else "Every aim is reached."

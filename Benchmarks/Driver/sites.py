@@ -1,4 +1,4 @@
-"""What is measured: our server or a CouchDB, as far as a line needs to know which."""
+"""The measured servers, ours and a CouchDB, with one interface."""
 import json
 import urllib.parse
 import uuid
@@ -14,21 +14,21 @@ def document(number, **more):
 
 
 class Site:
-    """Makes databases and fills them. A target is what `load.lua` takes: a path and fields."""
+    """Makes and fills databases. A target is a path and header fields, for `load.lua`."""
 
     def __init__(self, url, root, administrator):
         self.url, self.root, self.administrator = url, root, administrator
         self.admin = Client(url, basic(*administrator))
 
     def root_target(self):
-        """The administrator's, for making databases."""
+        """The administrator's target, for making databases."""
         return {"path": self.root, "headers": basic(*self.administrator)}
 
     def client(self, target):
         return Client(self.url, target["headers"])
 
     def filled(self, count):
-        """A new database with documents `doc-000000` and on."""
+        """A new database with the documents `doc-000000`, `doc-000001`, …"""
         target = self.target()
         client = self.client(target)
         for start in range(0, count, 500):
@@ -39,7 +39,7 @@ class Site:
 
 
 class Bookmarks(Site):
-    """Ours. A database is a user's own store."""
+    """Our server. A database is a user's own store."""
 
     ours = True
 
@@ -52,19 +52,19 @@ class Bookmarks(Site):
         return {"path": f"/couch/{urllib.parse.quote(store, safe='')}", "headers": bearer(token)}
 
     def target(self):
-        """A new user's store: 50,000 documents fit."""
+        """A new user's store; it holds at most 50,000 documents."""
         name = "user-" + uuid.uuid4().hex
         return self.person("/v1/users", {"username": name, "password": "a good password"})
 
     def guest(self):
-        """A new guest's store with one document: 200 fit."""
+        """A new guest's store with one document; it holds at most 200."""
         target = self.person("/v1/guests")
         self.client(target).call("PUT", target["path"] + "/doc-000000", document(0))
         return target
 
 
 class Couch(Site):
-    """A CouchDB; its URL has the administrator's name and password in it."""
+    """A CouchDB. Its URL contains the administrator's name and password."""
 
     ours = False
 
@@ -87,7 +87,7 @@ class Couch(Site):
         return target
 
     def listed(self):
-        """A database with the list that a person's bookmarks stand in."""
+        """A database with an empty list of bookmarks."""
         target = self.target()
         body = {"type": "bookmarkedhotels", "hotels": []}
         self.client(target).call("PUT", target["path"] + "/bookmarkedhotels", body)
@@ -100,7 +100,7 @@ class Couch(Site):
 
 
 def hotel():
-    """A hotel of about 1.1 KB, as a bookmark's body."""
+    """The body of a bookmark: a hotel of about 1.1 KB, as JSON text."""
     return json.dumps({
         "name": "The Bench", "city": "London", "country": "United Kingdom", "type": "hotel",
         "address": "1 Main Street", "description": TEXT[:950]})

@@ -1,10 +1,10 @@
-"""Where the slowest requests' time goes: one client writes while strace notes the server's fsyncs.
+"""Where the slowest requests spend their time: one client writes while strace records the server's fsyncs.
 
     Scripts/bench stalls [put update bookmark database] [--seconds 20]
 
-Of the slowest hundredth of all requests it says how much of their time the server waited for the disk, at the
-log and at the stores' own files, how much some process had to wait for a processor meanwhile
-(/proc/pressure/cpu, of the whole machine), and how much the machine's host took away. The rest is work.
+For the slowest 1 % of all requests it reports the shares of their time in which the server waited for the disk (for
+the log, and for the stores' files), in which some process of the machine waited for a processor (/proc/pressure/cpu),
+and which the machine's host took (steal time). The rest is work.
 """
 import argparse
 import pathlib
@@ -21,7 +21,7 @@ CALLS = "fdatasync,fsync,ftruncate,rename,unlink"
 
 
 class Clocks:
-    """What the machine has lost so far, in seconds: waits for a processor, and time that its host took."""
+    """The time that the machine has lost so far, in seconds: waits for a processor, and steal time."""
 
     def __init__(self):
         self.pressure = pathlib.Path("/proc/pressure/cpu")
@@ -36,7 +36,7 @@ class Clocks:
 
 
 def update(site, target):
-    """One document, again and again."""
+    """Updates one document repeatedly."""
     client, path, revision = site.client(target), target["path"] + "/one", None
 
     def step(number):
@@ -47,13 +47,13 @@ def update(site, target):
 
 
 def put(site, target):
-    """New documents."""
+    """Writes new documents."""
     client, path = site.client(target), target["path"]
     return lambda number: client.call("PUT", f"{path}/doc-{number}", sites.document(number))
 
 
 def bookmark(site, target):
-    """Bookmarks 50 hotels, then takes them back."""
+    """Bookmarks 50 hotels, then removes the bookmarks, repeatedly."""
     client, hotel = site.client(target), sites.hotel().encode()
 
     def step(number):
@@ -64,7 +64,7 @@ def bookmark(site, target):
 
 
 def database(site, _):
-    """New databases."""
+    """Creates new databases."""
     client = Client(site.url, site.root_target()["headers"])
     return lambda number: client.call("PUT", f"/couch/bench-{number}")
 
@@ -73,7 +73,7 @@ KINDS = {"put": put, "update": update, "bookmark": bookmark, "database": databas
 
 
 def requests(step, seconds):
-    """Start, end and what the machine lost between, of requests one after the other."""
+    """Sends requests one after the other; returns the start, the end and the lost time of each."""
     clocks, found, end = Clocks(), [], time.time() + seconds
     while time.time() < end:
         before, start = clocks.read(), time.time()
@@ -85,7 +85,7 @@ def requests(step, seconds):
 
 
 def traced(path):
-    """Start, end and kind of the calls that strace noted."""
+    """The start, end and kind (`log` or `file`) of the calls that strace recorded."""
     begun, found = {}, []
     for line in path.read_text("utf-8", errors="replace").splitlines():
         number, at, rest = line.split(maxsplit=2)
@@ -98,7 +98,7 @@ def traced(path):
         start, call = float(at), rest
         if "resumed>" in rest:
             start, call = begun.pop(number, (start, rest))
-        # The time in brackets is the whole call's.
+        # The time in brackets is that of the whole call, also of a resumed one.
         found.append((start, start + float(taken.group(1)), "log" if "-wal" in call else "file"))
     return found
 
@@ -109,8 +109,8 @@ def measured(options, kind):
     shutil.rmtree(directory, ignore_errors=True)
     directory.mkdir(parents=True)
     trace = directory / "trace"
-    # As a grandchild and by a filter in the kernel, so that it is the server that is started, and other calls
-    # cost nothing.
+    # -D: strace runs as a grandchild, so that the started process is the server. --seccomp-bpf: the kernel filters
+    # the calls, so that other calls cost nothing.
     strace = ["strace", "-D", "-f", "--seccomp-bpf", "-y", "-ttt", "-T", "-e", f"trace={CALLS}",
               "-o", str(trace)]
     server = BookmarkServer(options.binary, directory / "data", through=strace)

@@ -3,10 +3,9 @@ import HTTPTypes
 import Hummingbird
 import NIOCore
 
-/// The least that Hummingbird does for a request: one route, no middleware, an answer that is always the same.
-/// What the server's reads are measured against.
+/// The ceiling for the server's reads: Hummingbird with one route, no middleware and a constant answer.
 ///
-/// Arguments: the port; how many bytes its answers have. Its header fields are those of a document's.
+/// Arguments: the port, and the number of bytes of an answer. The header fields are those of a document.
 @main
 struct EmptyHandler {
   static func main() async throws {

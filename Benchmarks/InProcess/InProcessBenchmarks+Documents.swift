@@ -3,7 +3,7 @@ import Documents
 import JSON
 
 extension InProcessBenchmarks {
-  /// A hotel of 1.1 KB, as a bookmark keeps it.
+  /// A hotel of 1.1 KB, as a bookmark stores it.
   static let hotel = Array(
     """
     {"type":"hotel","id":10025,"name":"Medway Youth Hostel","address":"Capstone Road, ME7 3JE",\
@@ -15,7 +15,7 @@ extension InProcessBenchmarks {
     \(String(repeating: "40 bed summer hostel about 3 miles from town. ", count: 12))"}
     """.utf8)
 
-  /// Reading a body, and the two digests: the body's and the revision's.
+  /// Parsing of a body, and the two digests: the body's and the revision's.
   static func registerDocuments() {
     let thousand = Benchmark.Configuration(scalingFactor: .kilo)
     Benchmark("JSON: parse 1.1 KB", configuration: thousand) { benchmark in

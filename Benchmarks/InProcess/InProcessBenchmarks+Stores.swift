@@ -3,7 +3,7 @@ import NIOConcurrencyHelpers
 import Stores
 
 extension InProcessBenchmarks {
-  /// Reads and writes of one store on the disk, few documents and many.
+  /// Reads and writes of one store on the disk, with few and with many documents.
   static func registerStores() {
     for documents in isSmoke ? [100] : [100, 10_000, 100_000] {
       register("store: read one of \(documents)", documents: documents) { try await $0.read() }
@@ -17,12 +17,12 @@ extension InProcessBenchmarks {
     }
   }
 
-  /// What readers of changes cost: the wake-up, the reading, and both behind a write.
+  /// The costs of readers of changes: the wake-up, the read, and both after a write.
   static func registerFeeds() {
     Benchmark("change feed: wake 100 readers") { benchmark in
       let feed = ChangeFeed()
       var readers = (0..<100).map { _ in feed.wakeUps().makeAsyncIterator() }
-      // The first wake-up is there at once.
+      // A new reader gets its first wake-up at once.
       for place in readers.indices { await readers[place].next() }
       benchmark.startMeasurement()
       for _ in benchmark.scaledIterations {
@@ -45,7 +45,7 @@ extension InProcessBenchmarks {
     }
   }
 
-  /// Registers a benchmark over a store of its own, made before it and removed after it.
+  /// Registers a benchmark with its own store, which is created before it and removed after it.
   private static func register(
     _ name: String, documents: Int, _ run: @escaping @Sendable (StoreFixture) async throws -> Void
   ) {

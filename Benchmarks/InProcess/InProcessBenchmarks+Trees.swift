@@ -2,7 +2,7 @@ import Benchmark
 import Documents
 
 extension InProcessBenchmarks {
-  /// Growing, pruning and judging trees, a copy each time, as a write does it.
+  /// Insertion into trees, pruning and the choice of the winner. Each change works on a copy, as in a write.
   static func registerTrees() {
     let thousand = Benchmark.Configuration(scalingFactor: .kilo)
     for count in [1, 20, 1_000] {
@@ -41,7 +41,7 @@ extension InProcessBenchmarks {
       generation: generation, digest: Hex.digest(of: "\(generation) \(branch)", digits: 32))
   }
 
-  /// So many revisions, each below the one before, and the last of them.
+  /// A tree with this many revisions, each below the one before, and its last revision.
   private static func line(of count: Int) throws -> (RevisionTree, RevisionID?) {
     var tree = RevisionTree()
     var last: RevisionID?
@@ -53,7 +53,7 @@ extension InProcessBenchmarks {
     return (tree, last)
   }
 
-  /// So many revisions that conflict, below one.
+  /// A tree with this many conflicting revisions below one root.
   private static func conflicts(of count: Int) throws -> RevisionTree {
     var (tree, root) = try line(of: 1)
     for branch in 1...count {

@@ -1,10 +1,10 @@
 import Benchmark
 import Glibc
 
-/// What a request is made of, each part on its own; `Scripts/bench in-process` runs it in release.
+/// Benchmarks of single components of a request. `Scripts/bench in-process` runs them in release mode.
 @main
 struct InProcessBenchmarks: BenchmarkRunnerHooks {
-  /// Whether each part is to run for a moment only, because it is asked whether it runs, not how fast.
+  /// Whether each benchmark runs only once, to check that it works.
   static let isSmoke = getenv("BOOKMARKS_SMOKE") != nil
 
   static func registerBenchmarks() {

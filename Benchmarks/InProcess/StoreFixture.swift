@@ -4,7 +4,7 @@ import SQLiteEngine
 import Stores
 import Synchronization
 
-/// A store on the disk, with documents of 1.1 KB.
+/// A store on the disk with documents of 1.1 KB.
 final class StoreFixture: Sendable {
   private let directory: String
   private let engine: FileEngine
@@ -15,8 +15,8 @@ final class StoreFixture: Sendable {
   private let writes = Atomic<Int>(0)
   private static let now = Timestamp(seconds: 1_800_000_000)
 
-  /// Makes one in a new directory below BOOKMARKS_BENCHMARK_DIRECTORY, which has to be on a disk for the
-  /// figures to mean anything.
+  /// Creates a store in a new directory below BOOKMARKS_BENCHMARK_DIRECTORY. That directory must be on a disk: in
+  /// memory the figures mean nothing.
   init(documents: Int) async throws {
     self.documents = documents
     let parent = ProcessInfo.processInfo.environment["BOOKMARKS_BENCHMARK_DIRECTORY"] ?? "."
@@ -35,7 +35,7 @@ final class StoreFixture: Sendable {
     }
   }
 
-  /// One document, another each time.
+  /// Reads one document, another one in each call.
   func read() async throws {
     let number = reads.add(1, ordering: .relaxed).oldValue
     let id = try DocumentID("doc-\(number &* 7_919 % documents)")
@@ -43,12 +43,12 @@ final class StoreFixture: Sendable {
     guard found != nil else { throw NoStore(reason: "a document is missing") }
   }
 
-  /// One new document.
+  /// Writes one new document.
   func write() async throws {
     try await put(["new-\(writes.add(1, ordering: .relaxed).newValue)"])
   }
 
-  /// The last changes.
+  /// Reads the last `count` changes.
   func changes(_ count: Int) async throws -> [Change] {
     try await storage.read { view in
       let last = try view.info().lastSequence
@@ -71,9 +71,9 @@ final class StoreFixture: Sendable {
     }
   }
 
-  /// Why there is nothing to measure.
+  /// There is no store or document to measure.
   struct NoStore: Error {
-    /// In words.
+    /// The cause, as text.
     let reason: String
   }
 }

@@ -1,10 +1,10 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// A package of its own, so that the service never depends on GRDB. `Sources/SQLite`,
-// `Sources/CSQLite` and `Sources/CSQLiteSystem` are links to the service's sources: what is measured is what runs.
+// A separate package, so that the service never depends on GRDB. `Sources/SQLite`, `Sources/CSQLite` and
+// `Sources/CSQLiteSystem` are symbolic links to the service's sources, so that the measured code is the service's.
 
-/// The service's own rules, so that its files compile here as they do there.
+/// The service's own settings, so that its files compile in the same way here.
 let settings: [SwiftSetting] = [
   .enableUpcomingFeature("ExistentialAny"),
   .enableUpcomingFeature("MemberImportVisibility"),

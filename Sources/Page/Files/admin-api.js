@@ -1,6 +1,6 @@
-/** Asks this server as the administrator, by the cookie, and puts numbers into words. */
+/** Requests to this server as the administrator, with the cookie; and numbers as text. */
 
-/** An answer that is none: its status and the server's words. */
+/** A failed request: the status and the server's reason. */
 export class Refusal extends Error {
   constructor(status, reason) {
     super(reason)
@@ -12,7 +12,7 @@ export class Refusal extends Error {
  * @param {string} path
  * @param {RequestInit} [options]
  * @returns {Promise<*>} the answer's JSON
- * @throws {Refusal} for a status from 400; status 0 where the server can't be reached
+ * @throws {Refusal} for a status that is not 2xx; status 0 if the server can't be reached
  */
 export async function ask(path, options = {}) {
   let answer
@@ -34,13 +34,13 @@ export function send(method, path, value) {
 const numbers = new Intl.NumberFormat("en-GB")
 const times = new Intl.DateTimeFormat("en-GB", { dateStyle: "medium", timeStyle: "short" })
 
-/** A number with its thousands apart; a dash for none. */
+/** A number with thousands separators; a dash for undefined. */
 export function count(value) { return value === undefined ? "–" : numbers.format(value) }
 
-/** So many of something: “1 conflict”, “2 conflicts”. */
+/** A number with its noun: “1 conflict”, “2 conflicts”. */
 export function some(value, noun) { return `${count(value)} ${noun}${value === 1 ? "" : "s"}` }
 
-/** Bytes as people say them: 12.3 KiB. */
+/** A number of bytes with its unit: 12.3 KiB. */
 export function bytes(value) {
   if (value === undefined) return "–"
   let [rest, place] = [value, 0]
@@ -48,7 +48,7 @@ export function bytes(value) {
   return `${place && rest < 100 ? rest.toFixed(1) : Math.round(rest)} ${["bytes", "KiB", "MiB", "GiB", "TiB"][place]}`
 }
 
-/** A moment in the reader's time zone; a dash for none. */
+/** A time in the reader's time zone; a dash for none. */
 export function moment(text) {
   const date = new Date(text ?? NaN)
   return Number.isNaN(date.getTime()) ? "–" : times.format(date)

@@ -1,22 +1,22 @@
-/** The administrator's databases: their documents by pages, and queries. */
+/** The administrator's databases: pages of documents, and queries. */
 import { h } from "/page/dom.js"
 import { ask, bytes, count, Refusal, send, some } from "./admin-api.js"
 import { documentView } from "./admin-document.js"
 import { paged, sheet } from "./admin-tables.js"
 
-/** Documents of a page. */
+/** The number of documents on a page. */
 const pageSize = 100
 
-/** The address of a database. */
+/** The path of a database. */
 export function base(database) { return `/couch/${encodeURIComponent(database)}` }
 
-/** @param {string[]} parts what the hash names: a database, and a document of it */
+/** @param {string[]} parts the parts of the hash: a database and a document, both optional */
 export function browser(place, [database, document]) {
   if (database === undefined) return databases(place)
   return document === undefined ? documents(place, database) : documentView(place, database, document)
 }
 
-/** The way back. */
+/** The breadcrumb navigation. */
 export function crumbs(...steps) {
   return h("nav", { class: "crumbs", "aria-label": "Where you are" }, steps.map(([words, href], number) => [
     number > 0 && h("span", { "aria-hidden": "true" }, "/"), href ? h("a", { href }, words) : h("span", { "aria-current": "page" }, words)]))
@@ -58,7 +58,7 @@ async function documents(place, database) {
     h("section", { class: "block" }, h("h2", null, "Documents"), result, pages), finding)
 }
 
-/** A revision in few letters. */
+/** A revision id, shortened to its generation and 8 digits. */
 export function short(rev) { return rev.length > 12 ? `${rev.slice(0, rev.indexOf("-") + 9)}…` : rev }
 
 function summary(document) {

@@ -1,4 +1,4 @@
-/** One document: its revision tree, what a revision says, and conflicts side by side. */
+/** One document: its revision tree, the content of a revision, and conflicts side by side. */
 import { h } from "/page/dom.js"
 import { ask, count, some } from "./admin-api.js"
 import { base, crumbs, short } from "./admin-browser.js"
@@ -7,7 +7,7 @@ import { sheet } from "./admin-tables.js"
 
 const labels = { winner: "winner", conflict: "conflict", gone: "deleted", "": "earlier" }
 const tones = { winner: "good", conflict: "busy", gone: "bad", "": "" }
-/** Revisions that are listed: the bodies of no more are kept. */
+/** The maximum number of revisions in the list. */
 const listed = 40
 
 export async function documentView(place, database, id) {
@@ -46,7 +46,7 @@ function legend() {
   return h("p", { class: "legend" }, "Filled: the winner, and in the other colour conflicts. Dashed: deleted. “+5”: five revisions in a row that are not drawn.")
 }
 
-/** Members of all live leaves beside one another; those that differ are marked. */
+/** The members of all live leaves side by side; members that differ are marked. */
 function conflicts(live) {
   const names = [...new Set(live.flatMap(each => Object.keys(without(each))))].filter(name => !["_id", "_rev"].includes(name))
   const text = (document, name) => name in document ? JSON.stringify(document[name], null, 1) : "–"

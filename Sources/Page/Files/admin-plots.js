@@ -1,4 +1,4 @@
-/** Small plots of the last hour, drawn by the DOM. */
+/** Small plots of the last hour, as SVG elements. */
 import { h, svg } from "/page/dom.js"
 
 const [width, height] = [360, 60]
@@ -6,7 +6,7 @@ const [width, height] = [360, 60]
 /**
  * @param {string} title
  * @param {number[]} values the oldest first
- * @param {{slots: number, words: function(number): string, isBad?: boolean}} options `slots` is how many fit into the hour
+ * @param {{slots: number, words: function(number): string, isBad?: boolean}} options `slots` is the number of values of an hour
  */
 export function plot(title, values, { slots, words, isBad = false }) {
   const last = values.at(-1) ?? 0

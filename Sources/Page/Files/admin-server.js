@@ -1,13 +1,13 @@
-/** How the server is: what it did in the last hour, connections and feeds, upstreams and their cache. */
+/** The server's state: the last hour, connections and feeds, upstreams and their cache. */
 import { h } from "/page/dom.js"
 import { ask, bytes, count } from "./admin-api.js"
 import { plot } from "./admin-plots.js"
 import { sheet } from "./admin-tables.js"
 
-/** Milliseconds between two looks. */
+/** The time between two updates, in milliseconds. */
 const interval = 10_000
 
-/** The first panel. It looks again every ten seconds until `signal` ends it. */
+/** The first panel. It updates every ten seconds until `signal` is aborted. */
 export async function overview(place, signal) {
   let samples = []
   let seconds = 10
@@ -57,7 +57,7 @@ function draw(samples, seconds) {
 
 const tones = { closed: "good", open: "bad", "half-open": "busy" }
 
-/** Upstreams with their circuit breakers, and the cache before them. */
+/** The upstreams with their circuit breakers, and the cache of their answers. */
 export async function upstreams(place) {
   const { upstreams, cache } = await ask("/v1/admin/upstreams")
   const sums = counts => Object.entries(counts).map(([name, value]) => `${name.replaceAll("_", " ")} ${count(value)}`).join(", ") || "none yet"

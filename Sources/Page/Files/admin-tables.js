@@ -1,12 +1,12 @@
-/** Tables of stores, people and lists, a page of a hundred at a time. */
+/** Tables of stores, people and lists, in pages of a hundred. */
 import { h } from "/page/dom.js"
 import { ask, bytes, count, moment } from "./admin-api.js"
 
 /**
  * A table.
- * @param {string[]} heads a column's name; `#` first for one of numbers
+ * @param {string[]} heads the columns' names; a name that starts with `#` is a column of numbers
  * @param {Array<Array<Node|string>>} rows
- * @param {string} empty what stands there without rows
+ * @param {string} empty the text for a table without rows
  */
 export function sheet(label, heads, rows, empty) {
   if (!rows.length) return h("div", { class: "sheet" }, h("p", { class: "none" }, empty))
@@ -20,7 +20,7 @@ const id = text => h("span", { class: "id" }, text ?? "–")
 const figures = ["#Size", "#Documents", "#Sequence", "Last use"]
 const figured = each => [bytes(each.bytes), count(each.documents), count(each.sequence), moment(each.lastUsedAt)]
 
-/** A panel with a table that is read page by page. */
+/** A panel with a table, which fetches one page at a time. */
 export async function paged(place, { title, lead, path, list, heads, row, empty, controls }) {
   const body = h("div")
   const pages = h("div", { class: "pages" })
@@ -59,7 +59,7 @@ export function stores(place) {
   })
 }
 
-/** Everybody who has an account. */
+/** All users with an account. */
 export function users(place) {
   return paged(place, {
     title: "Users", list: "users", empty: "Nobody has signed up yet.", path: () => "/v1/admin/users",
@@ -69,7 +69,7 @@ export function users(place) {
   })
 }
 
-/** Guests who have kept anything. */
+/** Guests who have a store. */
 export function guests(place) {
   return paged(place, {
     title: "Guests", list: "guests", empty: "No guest has kept anything yet.", path: () => "/v1/admin/guests",
@@ -89,7 +89,7 @@ export function lists(place) {
   })
 }
 
-/** Sessions that were used lately. */
+/** Sessions that were used recently. */
 export function sessions(place) {
   return paged(place, {
     title: "Sessions", list: "sessions", empty: "No session was used lately.", path: () => "/v1/admin/sessions",

@@ -1,4 +1,4 @@
-/** Revision trees: read from what a database answers, laid out, and drawn. */
+/** Revision trees: read from a database's answer, and drawn. */
 import { h, svg } from "/page/dom.js"
 
 /**
@@ -7,7 +7,7 @@ import { h, svg } from "/page/dom.js"
  */
 
 /**
- * @param {Array<{ok?: object}>} leaves what `open_revs=all&revs=true` answers
+ * @param {Array<{ok?: object}>} leaves the answer to `open_revs=all&revs=true`
  * @returns {{revisions: Map<string, Revision>, leaves: object[], winner: ?object}} leaves in CouchDB's order, the winner first
  */
 export function readTree(leaves) {
@@ -29,7 +29,7 @@ export function readTree(leaves) {
   return { revisions, leaves: documents, winner: documents[0] ?? null }
 }
 
-/** Not deleted before deleted, then the higher generation, then the higher digest by bytes. */
+/** CouchDB's order: live before deleted, then the higher generation first, then the higher digest first. */
 function order(one, other) {
   const [a, b] = [one, other].map(each => ({ gone: Boolean(each._deleted), generation: parseInt(each._rev, 10), digest: each._rev.slice(each._rev.indexOf("-") + 1) }))
   return a.gone - b.gone || b.generation - a.generation || (a.digest < b.digest ? 1 : -1)
@@ -38,8 +38,8 @@ function order(one, other) {
 const [step, lane, margin] = [118, 46, 26]
 
 /**
- * Draws a tree from left to right. Revisions in a row without a branch are drawn as one dotted edge.
- * @param {function(string): void} choose told of the revision that a person clicks
+ * Draws a tree from left to right. A dotted edge stands for revisions in a row without a branch.
+ * @param {function(string): void} choose called with the revision that the user clicks
  */
 export function drawTree(tree, choose) {
   const shown = new Map()
@@ -81,7 +81,7 @@ function edge(from, to, skipped) {
   return skipped ? svg("g", null, path, svg("text", { x: middle - 16, y: Math.max(from.y, to.y) - 8 }, `+${skipped}`)) : path
 }
 
-/** What a revision is: `winner`, `conflict`, `gone` or nothing of these. */
+/** The kind of a revision: `winner`, `conflict`, `gone` (deleted), or `""` for any other. */
 export function kind(tree, node) {
   if (node.isDeleted) return "gone"
   if (!node.isLeaf) return ""

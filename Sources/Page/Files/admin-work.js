@@ -1,11 +1,11 @@
-/** What the operator starts: a backup, a look through all stores, another catalogue; one at a time, with progress. */
+/** The operator's jobs: backup, check of all stores, import of a catalogue; one at a time, with progress. */
 import { h } from "/page/dom.js"
 import { ask, bytes, count, moment, Refusal } from "./admin-api.js"
 
 const titles = { backup: "Backup", verification: "Check of all stores", catalogue: "Import of hotels" }
 const tones = { running: "busy", done: "good", failed: "bad" }
 
-/** @param {function(string): void} say tells the reader something */
+/** @param {function(string): void} say shows a text to the user */
 export async function work(place, signal, say) {
   const jobs = h("div", { class: "sheet" })
   const look = async () => {
@@ -63,7 +63,7 @@ function view(job) {
     job.findings.length > 0 && h("details", null, h("summary", null, `${count(job.findingCount)} findings`), h("ul", null, job.findings.map(each => h("li", null, each)))))
 }
 
-/** Sends a file; the browser tells how much of it has gone. */
+/** Sends a file and shows how many bytes are sent. `XMLHttpRequest`, because `fetch` does not report that. */
 function importFile(file, isStrict, sending) {
   return new Promise(resolve => {
     const request = new XMLHttpRequest()

@@ -1,4 +1,4 @@
-/** The operator's page. Before the password it shows nothing but the question for it. The hash names the panel. */
+/** The operator's page. Before the sign-in it shows only the form for it. The hash of the URL names the panel. */
 import { h } from "/page/dom.js"
 import { ask, Refusal } from "./admin-api.js"
 import { browser } from "./admin-browser.js"
@@ -30,7 +30,7 @@ async function begin() {
   } catch (error) { failed(main, error, begin) }
 }
 
-/** Says something for a moment. */
+/** Shows a message for four seconds. */
 function say(words) {
   said.replaceChildren(h("p", null, words))
   setTimeout(() => said.replaceChildren(), 4000)
@@ -104,7 +104,7 @@ async function show(moves) {
   } finally { clearTimeout(waiting) }
 }
 
-/** A part of the hash as text; what can't be decoded is itself. */
+/** A part of the hash, percent-decoded; unchanged if it can't be decoded. */
 function decoded(part) {
   try { return decodeURIComponent(part) } catch { return part }
 }

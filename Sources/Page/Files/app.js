@@ -4,7 +4,7 @@ import { toast } from "./messages.js"
 import { route, start, render } from "./router.js"
 import { syncButton } from "./sync.js"
 
-/** The app: which view stands at which URL, and what is around them. */
+/** The app: the views and their URLs, and the frame around them. */
 
 route("/", () => import("./view-search.js"))
 route("/hotels/{id}", () => import("./view-hotel.js"))
@@ -32,7 +32,7 @@ function showPerson() {
 let person = client.session.id
 client.addEventListener("session", () => {
   showPerson()
-  // A guest who has just come into being has nothing to show anew; somebody else has.
+  // A new guest after no session changes nothing in the view; a change from one person to another does.
   const former = person
   person = client.session.id
   if (former && former !== person) render()

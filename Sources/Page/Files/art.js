@@ -1,9 +1,6 @@
 import { svg } from "./dom.js"
 
-/**
- * Draws a small travel poster for a hotel: the same hotel always has the same picture. There are no photographs here,
- * and none are asked of another server.
- */
+/** The colours of the posters: sky, glow, distant hills, foreground. */
 const skies = [
   ["#f3d9b5", "#e8b07c", "#8a5a44", "#5d4037"], ["#cfe3e6", "#8fb8bd", "#3f6b6f", "#274b4f"],
   ["#f6e3c8", "#d9916b", "#9c4a3a", "#5e2c2b"], ["#dfe4d0", "#a9b98a", "#5f7a4f", "#3a5236"],
@@ -11,7 +8,7 @@ const skies = [
   ["#d6e4ef", "#94b4cf", "#46688a", "#2b4461"], ["#f4dcd6", "#d99a92", "#7a4a5d", "#4b2c3d"]
 ]
 
-/** Numbers from 0 to below 1 that follow from a text (FNV-1a, then xorshift). */
+/** A generator of numbers from 0 to below 1; its seed is a text (FNV-1a, then xorshift). */
 function chances(text) {
   let state = 2166136261
   for (const letter of text) state = Math.imul(state ^ letter.codePointAt(0), 16777619) >>> 0
@@ -68,8 +65,10 @@ function trees(next, colour) {
 }
 
 /**
+ * Draws a small travel poster for a hotel. The same hotel always has the same picture. The page has no photographs and
+ * fetches none from another server.
  * @param {{id: string, amenities?: string[], description?: string, name?: string}} hotel
- * @returns {SVGElement} Decoration: hidden from screen readers.
+ * @returns {SVGElement} A decoration, hidden from screen readers.
  */
 export function art(hotel) {
   const next = chances(String(hotel.id))

@@ -1,4 +1,4 @@
-/** Starts the app, and says so where that cannot be done: in a private window, say, that keeps nothing. */
+/** Starts the app. If that fails, shows the reason: for example, a private window without storage. */
 import("./app.js").catch(async error => {
   const { failure } = await import("./states.js")
   document.getElementById("main").replaceChildren(failure(error, () => location.reload()))

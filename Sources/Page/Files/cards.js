@@ -3,23 +3,23 @@ import { client } from "./client.js"
 import { h, icon } from "./dom.js"
 import { announce, toast } from "./messages.js"
 
-/** Hotels as cards, and the button that keeps one. */
+/** Hotels as cards, and the bookmark button. */
 
-/** A field as text; what a device wrote by sync may be anything. */
+/** A member as text. It may have any type, because devices write documents by sync. */
 export const text = value => typeof value === "string" ? value.trim() : typeof value === "number" ? String(value) : ""
 
-/** What a hotel is called. */
+/** A hotel's name. */
 export const nameOf = hotel => text(hotel.name) || text(hotel.title) || text(hotel.id)
 
-/** Where it is: town, region, country. */
+/** A hotel's town, region and country. */
 export const placeOf = hotel => [hotel.city, hotel.state, hotel.country].map(text).filter(Boolean).join(", ")
 
-/** Its amenities as texts. */
+/** A hotel's amenities as texts. */
 export const amenitiesOf = hotel => (Array.isArray(hotel.amenities) ? hotel.amenities : []).map(text).filter(Boolean)
 
 const kilometres = new Intl.NumberFormat("en-GB", { maximumFractionDigits: 1 })
 
-/** Amenities that a card shows at most. */
+/** The largest number of amenities on a card. */
 const chipsShown = 4
 
 /** @returns {HTMLElement} */
@@ -30,7 +30,8 @@ export function chips(names, most = names.length) {
 }
 
 /**
- * A button that keeps a hotel. It answers at once; when the server refuses, it takes itself back and the reason is said.
+ * The button that bookmarks a hotel. It changes at once. If the server refuses, it changes back, and the app shows the
+ * reason.
  * @param {object} hotel
  * @param {boolean} isKept
  * @param {{wide?: boolean}} [options]
@@ -64,7 +65,7 @@ export function keepButton(hotel, isKept, { wide = false } = {}) {
   return button
 }
 
-/** Removes a bookmark, with a way back. */
+/** Removes a bookmark and offers to undo that. */
 export async function remove(id, name, options = {}) {
   const entry = await client.unbookmark(id, options)
   toast(`${name} is no longer bookmarked.`, entry.undoable ? {
@@ -74,7 +75,7 @@ export async function remove(id, name, options = {}) {
   client.settled(entry.id).catch(() => renewKeepButtons())
 }
 
-/** Brings every such button of the page up to what is kept: after changes elsewhere, and after refusals. */
+/** Updates all bookmark buttons of the page, after changes elsewhere and after refusals. */
 export async function renewKeepButtons() {
   const kept = new Set((await client.bookmarks()).map(bookmark => bookmark.id))
   for (const button of document.querySelectorAll("button.keep")) button.shows?.(kept.has(button.dataset.hotel))
@@ -82,8 +83,8 @@ export async function renewKeepButtons() {
 
 /**
  * @param {object} hotel
- * @param {{kept?: boolean, level?: string, signs?: Node[], end?: Node[], keep?: boolean}} [options] `signs` stand above the
- *   name, `end` are buttons below.
+ * @param {{kept?: boolean, level?: string, signs?: Node[], end?: Node[], keep?: boolean}} [options] `signs` are above
+ *   the name, `end` are buttons below.
  */
 export function card(hotel, { kept = false, signs = [], end = [], keep = true, level = "h3" } = {}) {
   const name = nameOf(hotel), place = placeOf(hotel), amenities = amenitiesOf(hotel)

@@ -1,14 +1,14 @@
 import { open } from "/offline.js"
 
-/** The page's one way to bookmarks, lists and the server. Everything else asks for it here. */
+/** The page's client for bookmarks, lists and the server. All modules of the page share it. */
 export const client = await open()
 
-/** Calls for each event of a kind until the view has gone. */
+/** Adds an event listener until the view is left. */
 export const hear = (event, signal, listener) => client.addEventListener(event, listener, { signal })
 
 /**
- * Calls after changes of some places, until the view has gone; never twice at once, and once more if something changed
- * meanwhile.
+ * Calls `renew` after changes of some places, until the view is left. Calls never overlap; a change during a call leads
+ * to one more call.
  * @param {string[]} places `own`, `lists` and ids of lists.
  */
 export function follow(places, signal, renew) {
@@ -26,5 +26,5 @@ export function follow(places, signal, renew) {
   hear("change", signal, event => { if (event.detail.places.some(place => places.includes(place))) run() })
 }
 
-/** Whether there is an account, not just a guest. */
+/** Whether the session is a user's, not a guest's. */
 export const isUser = () => client.session.kind === "user"

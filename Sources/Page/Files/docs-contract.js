@@ -1,5 +1,5 @@
 /**
- * Reads an OpenAPI document: its operations, what its references lead to, and examples of what it describes.
+ * Reads an OpenAPI document: operations, references, and examples of schemas.
  */
 
 const methods = ["get", "put", "post", "delete", "patch", "head", "options", "x-copy"]
@@ -23,7 +23,7 @@ export class Contract {
     this.operations = this.tags.flatMap(tag => tag.operations)
   }
 
-  /** What a reference leads to; anything else is itself. One that leads nowhere is an empty object. */
+  /** The target of a reference; any other value unchanged; an empty object for a broken reference. */
   resolve(value) {
     let found = value
     for (let step = 0; step < 20 && typeof found?.$ref === "string"; step++) {
@@ -33,12 +33,12 @@ export class Contract {
     return found ?? {}
   }
 
-  /** The name of the schema that a reference leads to; nothing for a schema without one. */
+  /** The name of the schema of a reference; undefined for a schema that is not a reference. */
   nameOf(schema) {
     return typeof schema?.$ref === "string" ? schema.$ref.split("/").pop() : undefined
   }
 
-  /** The words for a schema's kind: `string, date-time`, `list of Bookmark`. */
+  /** A schema's type as text: `string, date-time`, `list of Bookmark`. */
   kind(schema) {
     const name = this.nameOf(schema)
     const plain = this.resolve(schema)
@@ -48,10 +48,10 @@ export class Contract {
   }
 
   /**
-   * An example of what a schema describes.
+   * An example value of a schema.
    * @param {object} schema
-   * @param {object[]} [above] the schemas that it stands in, so that one in itself ends
-   * @param {string} [name] what it is called where it stands
+   * @param {object[]} [above] the enclosing schemas, so that a recursive schema ends
+   * @param {string} [name] the name of the member that has this schema
    */
   example(schema, above = [], name = "") {
     const plain = this.resolve(schema)
@@ -80,7 +80,7 @@ export class Contract {
   }
 }
 
-/** What stands in examples for a text of that name. */
+/** Example texts by the name of the member. */
 const texts = {
   name: "Hotel Miramar", title: "Rome in May", city: "Lisbon", country: "Portugal", state: "Lisboa", address: "Rua do Mar 1", username: "anna",
   password: "a good password", description: "By the sea, with breakfast", phone: "+351 21 000 0000", url: "https://hotel.example", markdown: "A *note*",
@@ -111,11 +111,11 @@ export class Operation {
     this.answers = Object.entries(node.responses ?? {}).map(([status, each]) => ({ status, ...contract.resolve(each) }))
       .sort((one, other) => one.status.localeCompare(other.status))
     this.security = (node.security ?? contract.document.security ?? []).map(each => Object.keys(each)[0] ?? "none")
-    /** What a search looks through. */
+    /** The text that a search matches. */
     this.words = [this.id, this.method, path, this.summary, this.description, this.tag].join(" ").toLowerCase()
   }
 
-  /** The body's media type and schema that a person would type; nothing where there is none. */
+  /** The first media type of the request body, with its schema and example; undefined without a body. */
   get written() {
     const [type, media] = Object.entries(this.body?.content ?? {})[0] ?? []
     return type && { type, schema: media.schema, example: media.example ?? Object.values(media.examples ?? {})[0]?.value }
@@ -131,10 +131,10 @@ export class Operation {
 }
 
 /**
- * A path with what was filled in.
+ * A path with the values filled in.
  * @param {Operation} operation
- * @param {Map<object, string>} values what stands in the parameters
- * @param {boolean} [isShown] whether a parameter's name stands for one that is not filled in
+ * @param {Map<object, string>} values the parameters' values
+ * @param {boolean} [isShown] whether an empty path parameter is shown as its name
  */
 export function target(operation, values, isShown = false) {
   let path = operation.path
@@ -150,10 +150,10 @@ function segment(value) {
   return value ? encodeURIComponent(value).replaceAll(/^\.{1,2}$/g, dots => "%2E".repeat(dots.length)) : ""
 }
 
-/** A text as one word of a shell. */
+/** A text as one quoted word of a shell. */
 export function quoted(value) { return `'${value.replaceAll("'", `'\\''`)}'` }
 
-/** The line that does the same in a terminal. */
+/** The `curl` command for the same request. */
 export function curl(operation, values, body, credentials) {
   const lines = [`curl ${operation.method === "GET" ? "" : `-X ${operation.method} `}${quoted(location.origin + target(operation, values, true))}`]
   if (credentials === "token") lines.push(`-H "Authorization: Bearer $TOKEN"`)

@@ -1,4 +1,4 @@
-/** One operation: what it takes and answers in the middle, the line for a terminal and a form beside it. */
+/** One operation: parameters, body and answers in the middle; the `curl` command and a form beside them. */
 import { h } from "/page/dom.js"
 import { curl } from "./docs-contract.js"
 import { bounds, prose, schemaView } from "./docs-schema.js"
@@ -9,7 +9,8 @@ const proofs = { none: "nobody", bearer: "a token", basic: "a name and password"
 
 /**
  * @param {import("./docs-contract.js").Operation} operation
- * @param {{before?: object, after?: object}} beside the operations before and after it
+ * @param {{before?: object, after?: object}} beside the operations before and after this one
+ * @param {import("./docs-try.js").Session} session
  */
 export function operationView(operation, beside, session) {
   const line = h("code")
@@ -27,7 +28,7 @@ export function operationView(operation, beside, session) {
     h("nav", { class: "ends", "aria-label": "Neighbours" }, link(beside.before, "← "), link(beside.after, "", " →")))
 }
 
-/** The method as a coloured word. */
+/** The method's name, with a class for its colour. */
 export function verb(operation) {
   return h("span", { class: `verb ${operation.method.toLowerCase()}` }, operation.method)
 }
@@ -91,7 +92,7 @@ function sample(operation, type, schema) {
   return h("details", { class: "more" }, h("summary", null, "Example"), h("div", null, h("pre", { tabindex: "0", "aria-label": "An example of the answer" }, text)))
 }
 
-/** A box with a title and a button that copies what is in `source`. */
+/** A box with a title and, if there is a `source`, a button that copies its text. */
 export function box(title, content, source) {
   const copy = h("button", {
     class: "quiet", type: "button",

@@ -1,14 +1,14 @@
-/** Shows what a schema describes. Each part is made when it is opened, so that a schema within itself has no end. */
+/** Shows a schema. Each part is created when the user opens it, so that recursive schemas work. */
 import { h } from "/page/dom.js"
 
-/** A sentence of the contract, in which `words` between backticks are code. */
+/** A text of the contract; words between backticks become code. */
 export function prose(text, tag = "p", className) {
   const parts = String(text ?? "").split("`")
   return h(tag, { class: className }, parts.map((part, place) => place % 2 ? h("code", null, part) : part))
 }
 
 /**
- * The members of an object, or what a list or a choice is made of.
+ * The members of an object, the elements of a list, or the choices of `oneOf` and `anyOf`.
  * @param {import("./docs-contract.js").Contract} contract
  */
 export function schemaView(contract, schema) {
@@ -50,7 +50,7 @@ function hasParts(contract, schema) {
   return Boolean(inner.properties || inner.oneOf || inner.anyOf || inner.allOf || typeof inner.additionalProperties === "object")
 }
 
-/** A schema's bounds in words, after a comma each. */
+/** A schema's limits as text, each with a comma before it. */
 export function bounds(schema) {
   const words = []
   if (schema.enum) words.push(schema.enum.map(each => `“${each}”`).join(", "))

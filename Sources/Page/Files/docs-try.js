@@ -1,19 +1,19 @@
-/** A form that sends an operation to this server, with the credentials that a person chooses. */
+/** A form that sends an operation to this server, with credentials of the user's choice. */
 import { h } from "/page/dom.js"
 import { target } from "./docs-contract.js"
 
-/** Bytes of an answer that are shown: beyond that a page would stall. */
+/** The number of characters of an answer that are shown; more would make the page slow. */
 const shownCharacters = 100_000
 
 /**
- * What a person has chosen to prove who they are. A token and a password are in memory alone, and gone with the page.
+ * The credentials that the user has chosen. A token or a password is only in memory, until the page is closed.
  * @typedef {{kind: "cookie"|"token"|"password"|"none", token: string, name: string, password: string, who: string}} Session
  */
 
 /**
  * @param {import("./docs-contract.js").Operation} operation
  * @param {Session} session
- * @param {function(Map<object, string>, string, string): void} changed told of what is filled in
+ * @param {function(Map<object, string>, string, string): void} changed called with the values of the form
  */
 export function tryForm(operation, session, changed) {
   const inputs = new Map(operation.parameters.filter(each => each.in !== "cookie").map((each, place) => [each, input(operation, each, place)]))
@@ -90,7 +90,7 @@ async function run(operation, values, body, kind, session, signal, result) {
   }
 }
 
-/** Shows an answer as it comes: an endless one line by line until it is stopped. */
+/** Sends the request and shows the answer while it arrives; a stream is shown until the user stops it. */
 async function show(answer, milliseconds, result) {
   const text = h("pre", { tabindex: "0", "aria-label": "The answer's body" })
   const fields = [...answer.headers].map(([name, value]) => `${name}: ${value}`).join("\n")
@@ -107,7 +107,7 @@ async function show(answer, milliseconds, result) {
     if (whole.length > shownCharacters) { await reader.cancel(); text.append("\n… and more"); return }
   }
   if (/json/.test(answer.headers.get("content-type") ?? "")) {
-    try { text.textContent = JSON.stringify(JSON.parse(whole), null, 2) } catch { /* More than one value: as it came. */ }
+    try { text.textContent = JSON.stringify(JSON.parse(whole), null, 2) } catch { /* Not one JSON value: it stays as received. */ }
   }
   if (!whole) text.textContent = "(no body)"
 }

@@ -1,4 +1,4 @@
-/** The page for developers: made of the contract in the browser. The hash names the operation that is shown. */
+/** The page for developers. The browser makes it from the contract. The hash of the URL names the shown operation. */
 import { h } from "/page/dom.js"
 import { Contract } from "./docs-contract.js"
 import { operationView, verb } from "./docs-operation.js"
@@ -25,7 +25,7 @@ try {
   main.replaceChildren(h("p", { class: "note bad", role: "alert" }, "The contract can't be had. Is the server running? ", h("button", { type: "button", onclick: () => location.reload() }, "Try again")))
 }
 
-/** Whom the browser's cookie stands for, in a word. */
+/** The name of the browser's session. */
 async function caller() {
   try {
     const answer = await (await fetch("/couch/_session", { headers: { Accept: "application/json" } })).json()
@@ -47,7 +47,7 @@ function fillSide(wanted) {
   mark()
 }
 
-/** An operation in few words: its id, which reads as a sentence, taken apart. */
+/** A short title: the operation's id, split into words. */
 function title(operation) {
   return operation.id.replaceAll(/([a-z])([A-Z])/g, "$1 $2").replaceAll(/([A-Z])([A-Z][a-z])/g, "$1 $2").toLowerCase().replace(/^./, first => first.toUpperCase())
 }

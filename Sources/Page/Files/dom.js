@@ -1,14 +1,13 @@
-/**
- * Makes elements. Text becomes text nodes and never markup, so nothing that somebody typed can run here.
- */
+/** Functions that create elements. Text becomes text nodes, never markup, so that no user's text can run as code. */
 const svgSpace = "http://www.w3.org/2000/svg"
 
 /**
- * @param {string} tag A name with classes, as a selector has them: `p.muted.small`.
- * @param {Object<string, *>|*} [props] `on…` are listeners, all others attributes; true sets an empty one, false, null
- *   and undefined leave it out. What is no plain object is the first child.
+ * Creates an HTML element.
+ * @param {string} tag A name with classes, as in a selector: `p.muted.small`.
+ * @param {Object<string, *>|*} [props] `on…` are listeners, all others are attributes. true sets an empty attribute;
+ *   false, null and undefined set none. A value that is no plain object is the first child.
  * @param {...(Node|string|number|false|null|undefined|Array)} children
- * @returns {HTMLElement} A button with a listener of its own sends no form.
+ * @returns {HTMLElement} A button with `onclick` gets the type `button`, so that it submits no form.
  */
 export function h(tag, props, ...children) {
   const [name, ...classes] = tag.split("."), element = document.createElement(name)
@@ -18,7 +17,7 @@ export function h(tag, props, ...children) {
   return furnish(element, props, children)
 }
 
-/** The same for a part of a drawing. */
+/** Creates an SVG element. */
 export function svg(tag, props, ...children) {
   return furnish(document.createElementNS(svgSpace, tag), props, children)
 }
@@ -47,12 +46,12 @@ const shapes = {
   bed: "M3 19v-9m0 5h18v4M21 15v-1.5a3 3 0 0 0-3-3h-7V15M7 13a1.8 1.8 0 1 0 0-3.6A1.8 1.8 0 0 0 7 13z"
 }
 
-/** A line drawing that says nothing to a screen reader; the words beside it do. */
+/** An icon. It is hidden from screen readers, because there is text beside it. */
 export function icon(name, props) {
   return svg("svg", { viewBox: "0 0 24 24", "aria-hidden": "true", ...props }, svg("path", { d: shapes[name] }))
 }
 
-/** A web address that may stand in a link: `https:`, `http:` or `mailto:`; null for all others. */
+/** A URL that a link may have: `https:`, `http:` or `mailto:`; null for all others. */
 export function safeURL(text) {
   try {
     const url = new URL(String(text).trim())
@@ -64,7 +63,7 @@ export function safeURL(text) {
 
 const dates = new Intl.DateTimeFormat("en-GB", { dateStyle: "medium", timeStyle: "short" })
 
-/** A time as people say it; RFC 3339 stands in the element for machines. */
+/** A `time` element: the reader's form as text, RFC 3339 as `datetime`. */
 export function time(text) {
   const date = new Date(text)
   return Number.isNaN(date.getTime()) ? "" : h("time", { datetime: text }, dates.format(date))

@@ -1,9 +1,9 @@
 import { h, safeURL } from "./dom.js"
 
 /**
- * Shows Markdown: headings, paragraphs, lists, quotes, rules, code, emphasis, strong words and links. It builds elements
- * and never reads HTML, so a tag in a note is shown as it was typed. Pictures are shown as links: nothing is fetched from
- * elsewhere.
+ * Renders Markdown: headings, paragraphs, lists, quotes, rules, code, emphasis, strong and deleted text, and links. It
+ * creates elements and never parses HTML, so a tag in a note appears as text. Images become links, so that nothing is
+ * fetched from another server.
  */
 
 const inlines = [
@@ -15,9 +15,9 @@ const inlines = [
   { pattern: /https?:\/\/[^\s<>()"]*[^\s<>()".,;:!?]/, make: found => link(found[0], found[0]) }
 ]
 
-/** Emphasis within emphasis, at most so deep. */
+/** The maximum depth of nested emphasis. */
 const deepest = 8
-/** Quotes and lists within each other, at most so deep. */
+/** The maximum depth of nested quotes and lists. */
 const deepestBlock = 6
 
 function link(address, text) {
@@ -46,7 +46,7 @@ const starts = {
   bullet: /^\s{0,3}[-*+]\s+/, number: /^\s{0,3}\d{1,9}[.)]\s+/
 }
 
-/** Takes lines from the front for as long as they fit. */
+/** Removes and returns the first lines, up to the first one that does not fit. */
 function take(lines, fits) {
   const taken = []
   while (lines.length && fits(lines[0])) taken.push(lines.shift())
@@ -74,7 +74,7 @@ function block(lines, depth) {
   const heading = starts.heading.exec(line)
   if (heading) {
     lines.shift()
-    // The page's own heading is the first, and the note's title the second.
+    // Level 1 is the page's heading, and level 2 is the note's title.
     return h(`h${Math.min(heading[1].length + 2, 6)}`, null, inline(heading[2]))
   }
   if (starts.rule.test(line)) return lines.shift() && h("hr")
@@ -99,6 +99,7 @@ function blocks(lines, depth) {
 }
 
 /**
+ * Renders a text.
  * @param {string} text
  * @returns {HTMLElement}
  */

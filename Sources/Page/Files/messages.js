@@ -1,10 +1,10 @@
 import { h } from "./dom.js"
 
-/** Says things: to screen readers, in a line at the bottom, and as questions. */
+/** Messages to the user: to screen readers, at the bottom of the page, and in dialogs. */
 
 let saying
 
-/** Tells a screen reader; the same words twice are told twice. */
+/** Announces a text to screen readers; a repeated text is announced again. */
 export function announce(text) {
   const line = document.getElementById("announcer")
   clearTimeout(saying)
@@ -12,11 +12,11 @@ export function announce(text) {
   saying = setTimeout(() => { line.textContent = text }, 60)
 }
 
-/** How long a message stays; one with something to do stays longer, in milliseconds. */
+/** How long a message stays, in milliseconds. */
 const shown = { plain: 6000, withAction: 12000 }
 
 /**
- * Shows a message for some seconds; longer while the pointer or the focus is on it.
+ * Shows a message for some seconds. It stays while the pointer or the focus is on it.
  * @param {string} text
  * @param {{label: string, run: () => void}} [action]
  */
@@ -36,7 +36,7 @@ export function toast(text, action) {
 }
 
 /**
- * Asks before something that cannot be taken back.
+ * Asks before an action that cannot be undone.
  * @param {{title: string, text: string, yes: string, danger?: boolean, body?: Node}} question
  * @returns {Promise<boolean>}
  */
@@ -53,7 +53,7 @@ export function ask({ title, text, yes, danger = false, body }) {
   })
 }
 
-/** Runs something that a person asked for and says why it failed, if it did. */
+/** Runs a user's action and shows the reason if it fails. @returns its result, undefined after a failure */
 export async function attempt(work) {
   try {
     return await work()

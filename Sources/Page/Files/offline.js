@@ -1,5 +1,5 @@
 /**
- * Hotel Bookmarks, offline first, for web pages: one import, no other script, no token in any script.
+ * Hotel Bookmarks for web pages, offline first. A page needs one import, and no script ever has a token.
  *
  *     import { open } from "/offline.js"
  *     const client = await open()
@@ -7,8 +7,8 @@
  *     const { hotels } = await client.search({ description: "pool", location: "Paris" })
  *     await client.bookmark(hotels[0])
  *
- * Reads answer from this browser's database (IndexedDB), which is brought up to date in the background. Writes go into
- * an outbox first and are seen at once; they are sent when the server can be reached. All tabs share both.
+ * Reads return data from this browser's database (IndexedDB), which is updated in the background. Writes are stored in
+ * an outbox and are visible at once; they are sent when the server can be reached. All tabs share both.
  * Every function that fails throws an {@link OfflineError}.
  */
 import { Client } from "./offline/client.js"
@@ -18,31 +18,31 @@ import { OfflineError } from "./offline/error.js"
 export { Client, OfflineError }
 
 /**
- * @typedef {object} Session Who uses this browser.
- * @property {"none"|"active"|"ended"} state `none`: nobody yet (offline at the first visit, or logged out); `ended`: the
- *   server knows the session no longer, so log in again: what is stored and queued here is kept for it.
+ * @typedef {object} Session The user of this browser.
+ * @property {"none"|"active"|"ended"} state `none`: no session (offline at the first visit, or logged out). `ended`:
+ *   the server no longer knows the session; after the next log-in, the stored data and the outbox are still here.
  * @property {string} [id]
  * @property {"guest"|"user"} [kind]
  * @property {string} [username] A user's name.
  *
- * @typedef {object} Hotel `id` and whatever is known: `name`, `address`, `city`, `state`, `country`, `description`, …
+ * @typedef {object} Hotel `id` and the known members: `name`, `address`, `city`, `state`, `country`, `description`, …
  *
  * @typedef {object} Bookmark
- * @property {string} id The hotel's.
- * @property {string} [rev] Absent while the server has not confirmed it.
+ * @property {string} id The hotel's id.
+ * @property {string} [rev] Absent until the server has confirmed the bookmark.
  * @property {string} bookmarkedAt RFC 3339.
  * @property {Hotel} hotel
- * @property {string} [addedBy] On a list: the user's name.
- * @property {boolean} [draft] One's own draft on a list.
- * @property {boolean} [pending] A change of it waits in the outbox.
+ * @property {string} [addedBy] On a list: the name of the user who added it.
+ * @property {boolean} [draft] The user's own draft on a list.
+ * @property {boolean} [pending] The outbox has a change of it that the server has not confirmed.
  *
  * @typedef {object} List
- * @property {string} id A list made offline has an id that starts with `new-` until it is delivered; both ids are
- *   understood by every function here for as long as this page is open.
+ * @property {string} id A list that was made offline has an id `new-…` until it is delivered. Every function accepts
+ *   both ids.
  * @property {string} title
  * @property {string} markdown
  * @property {string} owner
- * @property {"owner"|"editor"|"reader"} role One's own.
+ * @property {"owner"|"editor"|"reader"} role The user's own role.
  * @property {{username: string, role: string, joinedAt: string}[]} members The owner first.
  * @property {string} createdAt
  * @property {string} updatedAt
@@ -59,61 +59,62 @@ export { Client, OfflineError }
  *
  * @typedef {object} Draft
  * @property {"bookmark"|"note"} kind
- * @property {string} [id] The hotel's, of a bookmark.
- * @property {string} [title] Of a note.
- * @property {boolean} [deleted] It removes the bookmark or note.
+ * @property {string} [id] The hotel's id, for a bookmark.
+ * @property {string} [title] For a note.
+ * @property {boolean} [deleted] The draft removes the bookmark or note.
  * @property {string} updatedAt
  *
  * @typedef {object} Entry One change in the outbox.
  * @property {number} id
- * @property {"pending"|"transit"|"delivered"|"rejected"|"parked"} state `pending`: waits for its turn or for the
- *   network. `transit`: sent, not answered yet. `delivered`: on the server's disk. `rejected`: the server refused it,
- *   and it is no longer part of what is shown. `parked`: failed three more times for a passing cause; it is still
- *   shown, and waits for {@link Client#sendAgain}, {@link Client#change} or {@link Client#drop}.
- * @property {string} action What it does: a name of one of the writing functions below, such as `bookmark`.
- * @property {string} [list] Which list; absent for one's own bookmarks.
+ * @property {"pending"|"transit"|"delivered"|"rejected"|"parked"} state `pending`: waits for an earlier change, the
+ *   network or its next attempt. `transit`: sent, not answered yet. `delivered`: on the server's disk. `rejected`: the
+ *   server refused it, and reads no longer include it. `parked`: the further attempts (by default three) also failed
+ *   for a temporary reason; reads still include it, and it waits for {@link Client#sendAgain}, {@link Client#change} or
+ *   {@link Client#drop}.
+ * @property {string} action The name of the function that made it, such as `bookmark`.
+ * @property {string} [list] The list's id; absent for the user's own bookmarks.
  * @property {string} [subject] The hotel's id, the note's title or the member's name.
- * @property {string} [label] What a person would call it: the hotel's name, the note's or list's title.
- * @property {object} [body] What is sent, and what {@link Client#change} replaces.
- * @property {number} attempts How often it was sent.
+ * @property {string} [label] A name for the user: the hotel's name, the note's or list's title.
+ * @property {object} [body] The body of the request; {@link Client#change} replaces it.
+ * @property {number} attempts The number of times it was sent.
  * @property {string} createdAt
- * @property {string} [nextAttemptAt] When it is tried again, while it is pending.
- * @property {number} [status] The server's last answer; 0 where there was none.
- * @property {string} [error] The server's word, such as `forbidden`.
- * @property {string} [reason] Why it was rejected, parked or put off, for people.
- * @property {object} [theirs] Of a rejected note: the server's present one (`markdown`, `rev`).
- * @property {boolean} [undoable] {@link Client#undo} takes it back.
+ * @property {string} [nextAttemptAt] The time of the next attempt of a pending entry.
+ * @property {number} [status] The status of the last answer; 0 if there was none.
+ * @property {string} [error] The error's code, such as `forbidden`.
+ * @property {string} [reason] A text for the user: why it was rejected, parked or delayed.
+ * @property {object} [theirs] For a rejected note: the server's present note (`markdown`, `rev`).
+ * @property {boolean} [undoable] {@link Client#undo} can undo it.
  *
- * @typedef {object} SyncState After TouchWiki's button.
- * @property {"continuous"|"manual"} mode `manual`: nothing is sent or fetched but by {@link Client#syncNow}.
+ * @typedef {object} SyncState The state of syncing.
+ * @property {"continuous"|"manual"} mode `manual`: only {@link Client#syncNow} sends and fetches.
  * @property {"idle"|"syncing"|"offline"|"error"} phase
- * @property {number} done Steps of this round that are done.
- * @property {number} total Steps that are known so far.
- * @property {number} waiting Entries of the outbox that are pending or in transit.
- * @property {number} stuck Entries that are rejected or parked.
+ * @property {number} done The number of finished steps of this round.
+ * @property {number} total The number of steps known so far.
+ * @property {number} waiting The number of entries that are pending or in transit.
+ * @property {number} stuck The number of entries that are rejected or parked.
  * @property {boolean} live The stream of changes is open, in this tab or another.
  * @property {string|null} lastSync RFC 3339.
- * @property {string|null} error Why the phase is `error`.
+ * @property {string|null} error The cause of the phase `error`.
  *
  * @typedef {object} SearchAnswer
- * @property {"upstream"|"cache"|"stale"|"mirror"|"device"} source `device`: this browser's own copy, for the server
+ * @property {"upstream"|"cache"|"stale"|"mirror"|"device"} source `device`: this browser's copy, because the server
  *   could not be reached or could not search.
  * @property {(Hotel & {bookmarked: boolean})[]} hotels
  * @property {number} [total]
  * @property {number} [next] The next page's `offset`; absent at the end.
- * @property {string} [reason] With `device`: why.
+ * @property {string} [reason] The cause of the source `device`.
  */
 
 /**
- * Opens this browser's copy and begins to sync. Without a session it starts a guest, as soon as the server can be
- * reached. Call it once a page; many tabs may.
+ * Opens this browser's copy and starts to sync. Without a session it starts a guest, as soon as the server can be
+ * reached. Call it once in each page; several tabs may be open.
  * @param {object} [options]
  * @param {boolean} [options.worker=true] Whether to install the service worker that keeps the page for offline use.
  * @param {number[]} [options.backoff=[1000, 4000, 16000]] Milliseconds before each further attempt of a failed write.
  * @returns {Promise<Client>}
- * @throws {OfflineError} `storage_unavailable`: no IndexedDB here, as in some private windows. `storage_blocked`: another
- *   tab with an older version of this page is open; close it. `storage_newer`: a newer version of this page was here;
- *   reload. `storage_full`.
+ * @throws {OfflineError} `storage_unavailable`: there is no IndexedDB, as in some private windows. `storage_blocked`:
+ *   another tab with an older version of this page is open; close it. `storage_newer`: a newer version of this page has
+ *   changed the database; reload. `storage_full`.
  */
 export async function open(options = {}) {
   const client = new Client(await Database.open(), options)

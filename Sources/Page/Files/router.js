@@ -3,18 +3,18 @@ import { busy, failure } from "./states.js"
 import { announce } from "./messages.js"
 
 /**
- * Views by URL. A link of this page changes the view without loading the page again; back, forward and reload work as
- * they would with pages of a server. After each change of view the focus is on its heading.
+ * Shows views by URL. A link within the page changes the view without loading the page again; back, forward and reload
+ * work as with pages of a server. After each change of view, the focus is on its heading.
  *
  * @typedef {object} View
  * @property {string} title For the window, the history and screen readers.
  * @property {Node} node
- * @property {string} [place] The part of the main navigation that it belongs to.
- * @property {boolean} [keepsFocus] The view has put the focus itself.
+ * @property {string} [place] The entry of the main navigation that is marked as current.
+ * @property {boolean} [keepsFocus] The view sets the focus itself.
  *
  * @callback Show
- * @param {Object<string, string>} params What the path has for the pattern's names, and `query`.
- * @param {AbortSignal} signal Ends with the view: listeners are bound to it.
+ * @param {Object<string, string>} params The values of the names in the path's pattern, and `query`.
+ * @param {AbortSignal} signal It is aborted when the view is left; listeners use it.
  * @returns {Promise<View>}
  */
 
@@ -23,7 +23,7 @@ const routes = []
 let leaving = new AbortController()
 let isFirst = true
 
-/** Adds a path such as `/lists/{id}`. */
+/** Adds a route for a path such as `/lists/{id}`. */
 export function route(path, load) {
   const names = []
   const text = path.replace(/\{(\w+)\}/g, (_, name) => { names.push(name); return "([^/]+)" })
@@ -36,24 +36,24 @@ function find(path) {
     if (!found) continue
     try {
       return { load, params: Object.fromEntries(names.map((name, at) => [name, decodeURIComponent(found[at + 1])])) }
-    } catch { /* A broken escape is no path of ours. */ }
+    } catch { /* Invalid percent-encoding: not a path of the app. */ }
   }
   return { load: () => import("./view-nowhere.js"), params: {} }
 }
 
-/** Goes to a URL of this page. `replace` leaves the present one out of the history. */
+/** Goes to a URL of the app. `replace` replaces the present URL in the history. */
 export function go(url, { replace = false } = {}) {
   remember()
   history[replace ? "replaceState" : "pushState"]({}, "", url)
   return render()
 }
 
-/** Changes the present URL and nothing else. */
+/** Changes the present URL without showing another view. */
 export const rewrite = url => history.replaceState({ ...history.state }, "", url)
 
 const remember = () => history.replaceState({ ...history.state, scroll: window.scrollY }, "")
 
-/** Shows the view of the present URL once more. */
+/** Shows the view of the present URL. */
 export async function render(scroll = 0) {
   leaving.abort()
   leaving = new AbortController()
@@ -61,7 +61,7 @@ export async function render(scroll = 0) {
   const main = document.getElementById("main")
   const { load, params } = find(location.pathname)
   params.query = new URLSearchParams(location.search)
-  // A view that is there within a moment shows no sign of waiting, so that nothing blinks.
+  // A view that is ready within 150 ms needs no waiting text; without the delay, the text would flicker.
   const waiting = setTimeout(() => main.replaceChildren(busy()), 150)
   let view
   try {
@@ -100,7 +100,7 @@ function follow(event) {
   go(url.pathname + url.search)
 }
 
-/** Begins to follow links and the history, and shows the first view. */
+/** Starts to handle links and the history, and shows the first view. */
 export function start() {
   history.scrollRestoration = "manual"
   document.addEventListener("click", follow)
@@ -108,5 +108,5 @@ export function start() {
   return render(history.state?.scroll ?? 0)
 }
 
-/** A link as an element. */
+/** A link element. */
 export const to = (href, ...children) => h("a", { href }, ...children)

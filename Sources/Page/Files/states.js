@@ -1,18 +1,18 @@
 import { h, svg } from "./dom.js"
 
-/** What a view shows in place of its content: waiting, nothing there, and failures. */
+/** Content for views that wait, are empty, or have failed. */
 
-/** Cards that are on their way. */
+/** Placeholders for cards that are being fetched. */
 export function ghosts(count = 6) {
   const card = () => h("li.hotel.ghost", svg("svg", { class: "art", viewBox: "0 0 16 9" }),
     h("div.text", h("i"), h("i"), h("i")))
   return h("ul.hotels.ghosts", { "aria-hidden": "true" }, Array.from({ length: count }, card))
 }
 
-/** A view that is on its way. */
+/** The content of a view that is being loaded. */
 export const busy = () => h("div", { "aria-busy": "true" }, h("p.muted", { role: "status" }, "One moment …"))
 
-/** A sign on what is not sent yet. */
+/** A label for an item that is not sent yet. */
 export const waits = (item) => item.pending ? h("span.chip.waiting", "Waits to be sent") : null
 
 function suitcase() {
@@ -21,13 +21,13 @@ function suitcase() {
     svg("path", { d: "m45 26 9 3-3 9-9-3z" }))
 }
 
-/** Nothing is here yet, and what to do about it. */
+/** The content of an empty view, with suggested actions. */
 export function empty(title, text, ...actions) {
   return h("div.empty", suitcase(), h("h2", title), h("p.muted", text),
     actions.length ? h("div.row", actions) : null)
 }
 
-/** A failure in plain words, and a way on. */
+/** The content after a failure: the reason and the next actions. */
 export function failure(error, again) {
   const isOffline = error?.error === "offline" || error?.code === "offline"
   return h("div.empty", { role: "alert" },
@@ -37,7 +37,7 @@ export function failure(error, again) {
       h("a.button", { href: "/bookmarks" }, "Bookmarked hotels")))
 }
 
-/** Why something failed, for people. */
+/** The reason of an error as a sentence for the user. */
 export function reason(error) {
   const text = error?.reason ?? error?.message ?? String(error)
   return text ? text.replace(/[^.!?]$/, "$&.") : "No reason was given."

@@ -3,13 +3,13 @@ import { h, svg, icon, time, plural } from "./dom.js"
 import { attempt } from "./messages.js"
 
 /**
- * The sync button: a cloud that shows how things stand, with a sheet below that says it in words. A person sees at a
- * glance whether everything is on the server, something waits, or something needs them.
+ * The sync button: a cloud icon that shows the state of syncing, and a panel below it that describes the state. The
+ * user sees whether everything is on the server, changes wait, or changes need a decision.
  */
 
 const marks = { idle: "tick", syncing: "turn", offline: "cross", error: "mark" }
 
-/** What is said of a state, for the button's name and the sheet. */
+/** The text for a state, for the button's label and the panel. */
 export function words({ phase, waiting, stuck, error, mode }) {
   if (stuck) return `${plural(stuck, "change")} ${stuck === 1 ? "needs" : "need"} you`
   if (phase === "syncing") return "Bringing everything up to date"
@@ -42,7 +42,7 @@ function sheetContent(state) {
   ].filter(Boolean)
 }
 
-/** @returns {HTMLElement[]} The button and its sheet. */
+/** @returns {HTMLElement[]} The button and its panel. */
 export function syncButton() {
   const sheet = h("div.sheet.stack", { id: "sync-sheet", hidden: true, role: "group", "aria-label": "Syncing" })
   const button = h("button", { type: "button", "aria-expanded": "false", "aria-controls": "sync-sheet" })
@@ -59,7 +59,7 @@ export function syncButton() {
     const count = state.stuck || state.waiting
     button.replaceChildren(cloud(state), ...(count ? [h("span", { class: state.stuck ? "spot bad" : "spot", "aria-hidden": "true" }, count)] : []))
     button.setAttribute("aria-label", `Syncing: ${words(state)}`)
-    // The focus stays where it is while the words below it change.
+    // Keep the focus while the content of the panel is replaced.
     const focused = sheet.contains(document.activeElement) ? [...sheet.querySelectorAll("input, button, a")].indexOf(document.activeElement) : -1
     sheet.replaceChildren(...sheetContent(state))
     if (focused >= 0) sheet.querySelectorAll("input, button, a")[focused]?.focus()

@@ -4,7 +4,7 @@ import { ask, attempt, toast } from "./messages.js"
 import { go, render } from "./router.js"
 import { reason } from "./states.js"
 
-/** Who one is here, and what one can do with what is kept. */
+/** The account: who the user is, and actions on the account and its data. */
 export async function show(_, signal) {
   const { session } = client
   const [me, adoptions, bookmarks] = await Promise.all([

@@ -3,7 +3,7 @@ import { client, follow, isUser } from "./client.js"
 import { h, plural } from "./dom.js"
 import { empty, waits } from "./states.js"
 
-/** Bookmarked hotels, newest first; the same without a network. */
+/** Bookmarked hotels, newest first; also without a network. */
 export async function show(_, signal) {
   const count = h("p.lead", { "aria-live": "polite" })
   const content = h("div.section")
@@ -13,7 +13,7 @@ export async function show(_, signal) {
     const bookmarks = await client.bookmarks()
     if (signal.aborted) return
     count.textContent = bookmarks.length ? `${plural(bookmarks.length, "hotel")}, here and on every device that you use` : ""
-    // A card stays the same element while it says the same, so that the focus stays and nothing jumps.
+    // An unchanged card keeps its element, so that the focus and the layout stay.
     const next = new Map(bookmarks.map(bookmark => {
       const look = JSON.stringify(bookmark)
       const known = shown.get(bookmark.id)
@@ -51,7 +51,7 @@ export async function show(_, signal) {
   }
 }
 
-/** Puts elements into an order and moves only those that are not in their place. */
+/** Puts a parent's elements into this order, moves only those in a wrong position, and removes all others. */
 export function arrange(parent, nodes) {
   nodes.forEach((node, at) => { if (parent.children[at] !== node) parent.insertBefore(node, parent.children[at] ?? null) })
   while (parent.childElementCount > nodes.length) parent.lastElementChild.remove()

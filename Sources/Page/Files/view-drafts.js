@@ -5,7 +5,7 @@ import { announce, attempt } from "./messages.js"
 import { empty } from "./states.js"
 import { head, notePath } from "./view-list.js"
 
-/** One's own changes of a list that nobody else sees yet. */
+/** The user's own drafts of a list, which no other member sees yet. */
 export async function show({ id }, signal) {
   const node = h("div")
   let title = ""

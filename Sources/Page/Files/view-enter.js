@@ -4,7 +4,7 @@ import { toast } from "./messages.js"
 import { go } from "./router.js"
 import { reason } from "./states.js"
 
-/** Signing up and logging in. What the guest of this browser has bookmarked comes along either way. */
+/** Signing up and logging in. The account takes over the guest's bookmarks in both cases. */
 
 const texts = {
   "/sign-up": { title: "Sign up", yes: "Sign up", other: ["/log-in", "I have an account"], autocomplete: "new-password", comes: "What you have bookmarked becomes your account's." },
@@ -13,7 +13,7 @@ const texts = {
 
 const plain = { conflict: "This name is taken. Choose another one.", taken: "This name is taken. Choose another one.", unauthorized: "The name or the password is wrong." }
 
-/** Where to go afterwards: a path of this page, whatever the query says. */
+/** The path to open afterwards, from the query `then`. It accepts only paths of this origin. */
 function target(query) {
   const then = query.get("then") ?? ""
   return /^\/(?![/\\])/.test(then) ? then : "/bookmarks"

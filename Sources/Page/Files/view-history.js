@@ -5,7 +5,7 @@ import { announce, ask, attempt, toast } from "./messages.js"
 import { render } from "./router.js"
 import { empty } from "./states.js"
 
-/** What a bookmark said before, and bringing an earlier state back. */
+/** The revisions of a bookmark, and restoring an earlier one. */
 export async function show({ id }, signal) {
   const page = await client.history(id)
   const bookmarks = await client.bookmarks()

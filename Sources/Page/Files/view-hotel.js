@@ -4,7 +4,7 @@ import { client, follow, isUser } from "./client.js"
 import { h, safeURL } from "./dom.js"
 import { attempt, toast } from "./messages.js"
 
-/** One hotel, and the lists that it can be put on. */
+/** One hotel, and the lists to which the user can add it. */
 export async function show({ id }, signal) {
   const [hotel, bookmarks, lists] = await Promise.all([client.hotel(id, { signal }), client.bookmarks(), client.lists()])
   const kept = bookmarks.some(bookmark => bookmark.id === hotel.id)

@@ -3,7 +3,7 @@ import { h } from "./dom.js"
 import { go } from "./router.js"
 import { reason } from "./states.js"
 
-/** Somebody has been given a link to a list. */
+/** The page of an invitation to a list. */
 export async function show({ token }) {
   const told = h("p.wrong", { role: "alert" })
   const back = `?then=${encodeURIComponent(`/invitations/${encodeURIComponent(token)}`)}`

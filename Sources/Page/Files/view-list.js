@@ -7,7 +7,7 @@ import { go, rewrite } from "./router.js"
 import { empty, waits } from "./states.js"
 import { arrange } from "./view-bookmarks.js"
 
-/** One list: its hotels and notes. Who may only read sees nothing to change it by. */
+/** One list: its hotels and notes. A reader sees no controls to change it. */
 export async function show({ id }, signal) {
   const node = h("div")
   let editing = false, title = ""
@@ -72,7 +72,7 @@ export async function show({ id }, signal) {
 
   follow(["lists", id], signal, renew)
   client.addEventListener("change", async event => {
-    // A list that was made here has another id once it is delivered.
+    // A list that was made offline gets another id when it is delivered.
     const list = await client.list(id).catch(() => null)
     if (list && event.detail.places.includes(list.id)) renew().catch(() => {})
     if (!list && event.detail.places.includes("lists")) gone()
@@ -87,7 +87,7 @@ export async function show({ id }, signal) {
   return { title, place: "lists", node }
 }
 
-/** The top of each page of a list. */
+/** The heading and tabs of each page of a list. */
 export function head(list, current) {
   const path = listPath(list.id)
   const tab = (name, href, text) => h("a", { href, "aria-current": name === current ? "page" : null }, text)
@@ -129,7 +129,7 @@ function notesPart(list, notes) {
     h("p.muted.small", "Changed ", time(note.updatedAt))))))
 }
 
-/** Made once, so that what is being typed stays while others change the list. */
+/** The form for a new note. It is created once, so that the typed text stays when the list changes. */
 function noteMaker(list) {
   const name = h("input", { id: "note-title", name: "title", required: true, maxlength: 200, placeholder: "What to pack", autocomplete: "off" })
   return h("form.form.section", {

@@ -4,7 +4,7 @@ import { attempt } from "./messages.js"
 import { go } from "./router.js"
 import { empty, waits } from "./states.js"
 
-/** The lists that one shares with others. */
+/** The user's shared lists. */
 export async function show(_, signal) {
   const content = h("div.section")
   async function renew() {
@@ -23,14 +23,14 @@ export async function show(_, signal) {
   }
 }
 
-/** The letters that stand for people. */
+/** The initial letters of the members. */
 export function faces(members, most = 5) {
   return h("div.faces", { "aria-hidden": "true" },
     members.slice(0, most).map(member => h("span.face", [...member.username][0] ?? "?")),
     members.length > most ? h("span.face", `+${members.length - most}`) : null)
 }
 
-/** A role as people say it. */
+/** The roles' names for the user. */
 export const roleNames = { owner: "Owner", editor: "Can change", reader: "Can read" }
 
 function ticket(list) {

@@ -5,7 +5,7 @@ import { go } from "./router.js"
 import { head } from "./view-list.js"
 import { roleNames } from "./view-lists.js"
 
-/** Who is on a list, and inviting others by a link. */
+/** The members of a list, and invitations by link. */
 export async function show({ id }, signal) {
   const node = h("div")
   const parts = { head: h("div"), people: h("section.narrow"), invite: h("section.section.narrow"), end: h("section.section.narrow") }
@@ -52,7 +52,7 @@ export async function show({ id }, signal) {
   async function showInvitations(list) {
     const open = await client.invitations(list.id).catch(() => null)
     if (signal.aborted) return
-    // What was chosen stays chosen when the list changes meanwhile.
+    // Keep the selected role when the list changes.
     const role = h("select", { id: "role" }, options(parts.invite.querySelector("select")?.value))
     parts.invite.replaceChildren(h("h2", "Invite somebody"),
       open ? h("form.row", { onsubmit: event => { event.preventDefault(); attempt(() => invite(list, role.value)) } },

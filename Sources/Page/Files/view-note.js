@@ -5,7 +5,7 @@ import { announce, ask, attempt, toast } from "./messages.js"
 import { go, rewrite } from "./router.js"
 import { empty, waits } from "./states.js"
 
-/** A note of a list: read, changed, kept as a draft, published; and what to do when two have changed it at once. */
+/** A note of a list: reading, writing, drafts, publishing, and conflicts with another member's change. */
 export async function show({ id, title, query }, signal) {
   const node = h("div"), path = `/lists/${encodeURIComponent(id)}`, draft = { kind: "note", title }
   let editing = query.get("edit") === "1", chosen
@@ -17,7 +17,7 @@ export async function show({ id, title, query }, signal) {
     const refused = mayWrite && entries.findLast(it => it.state === "rejected" && it.subject === title && it.list === list.id && it.theirs !== undefined)
     const former = chosen
     chosen = refused?.id
-    // What is being put together stays while others change the list.
+    // Keep the user's merge of a conflict when the list changes.
     if (chosen && chosen === former) return
     const top = [h("a.crumb", { href: path }, list.title), h("h1", title)]
     if (refused) return node.replaceChildren(...top, await conflict(list, refused, note))

@@ -1,7 +1,7 @@
 import { h } from "./dom.js"
 import { empty } from "./states.js"
 
-/** A URL that is none of this page's. */
+/** The view for an unknown URL. */
 export async function show() {
   const node = empty("There is no such page", "The address may be mistyped, or what was there has gone.", h("a.button.main", { href: "/" }, "Find a hotel"))
   node.querySelector("h2").replaceWith(h("h1", "There is no such page"))

@@ -5,7 +5,7 @@ import { empty } from "./states.js"
 import { words } from "./sync.js"
 import { notePath } from "./view-list.js"
 
-/** Every change that was made here, and how far it is on its way to the server. */
+/** All changes made in this browser, with the state of each. */
 
 const states = { pending: "Waits", transit: "On its way", delivered: "Delivered", rejected: "Refused", parked: "Needs you" }
 

@@ -5,13 +5,13 @@ import { announce, toast } from "./messages.js"
 import { rewrite } from "./router.js"
 import { empty, failure, ghosts, reason } from "./states.js"
 
-/** The first page: search as one types. The words, the order and how far one has looked stand in the URL. */
+/** The first page: search while typing. The URL has the words, the order and the number of loaded pages. */
 
-/** Milliseconds after the last key before a search begins. */
+/** The time after the last key before a search starts, in milliseconds. */
 const pause = 180
-/** Hotels a page. */
+/** The number of hotels of a page. */
 const size = 24
-/** Pages that a reload brings back at most. */
+/** The largest number of pages that a reload shows again. */
 const mostPages = 10
 
 const sources = {

@@ -1,13 +1,14 @@
 /**
- * The service worker: keeps the page's files, so that the page opens without a network. It keeps no answer of the API.
+ * The service worker. It stores the page's files, so that the page opens without a network. It never stores an answer
+ * of the API.
  *
- * `/shell.json` says which files belong together and in which version. A version is kept whole or not at all: its files
- * are fetched into a cache of their own, and the list itself comes last. The page is answered from there at once; each
- * visit looks whether there is a new version, which the next visit gets.
+ * `/shell.json` names the files and the version. Each version has its own cache. `/shell.json` is stored last, so a
+ * cache that has it is complete. Requests for the page are answered from the newest complete cache. Each visit also
+ * checks for a new version, which the next visit uses.
  */
 const prefix = "shell-"
 const manifest = "/shell.json"
-/** What is never the page's, whatever asks for it. */
+/** The paths that are not the page's; the worker does not answer requests for them. */
 const elsewhere = /^\/(v1|couch|api|docs|admin|openapi|metrics|healthz|readyz)([./]|$)/
 
 addEventListener("install", event => event.waitUntil(update().then(() => skipWaiting())))
@@ -19,14 +20,14 @@ addEventListener("fetch", event => {
   if (request.method !== "GET" || url.origin !== location.origin || elsewhere.test(url.pathname)) return
   if (request.mode === "navigate") {
     event.respondWith(answer([url.pathname, "/"], request))
-    // Without a network the former version stays.
+    // Without a network the stored version stays.
     event.waitUntil(update().catch(() => {}))
   } else if (url.pathname !== manifest) {
     event.respondWith(answer([url.pathname], request))
   }
 })
 
-/** The first of some paths that is kept; every view of the app is the page at `/`. */
+/** The first stored file among the paths, or else the server's answer. Every view of the app is the page `/`. */
 async function answer(paths, request) {
   const cache = await current()
   for (const path of cache ? paths : []) {
@@ -36,7 +37,7 @@ async function answer(paths, request) {
   return fetch(request)
 }
 
-/** The cache of the version that is whole; undefined where there is none. */
+/** The newest complete cache; undefined if there is none. */
 async function current() {
   for (const name of (await caches.keys()).filter(name => name.startsWith(prefix)).reverse()) {
     const cache = await caches.open(name)
@@ -44,7 +45,7 @@ async function current() {
   }
 }
 
-/** Keeps the present version, if it is another one than is kept. */
+/** Stores the server's present version, if it is not stored yet. */
 async function update() {
   const list = await fetch(manifest, { cache: "no-store" })
   if (!list.ok) throw new Error(`${manifest}: ${list.status}`)

@@ -2,15 +2,15 @@ import GRDB
 import Lanes
 import SQLite
 
-/// Reads as a request makes them: awaited from a task, run on another thread.
+/// Reads as in a request: a task awaits them, and another thread runs them.
 protocol AwaitedReads: Sendable {
   /// The name in the table.
   var name: String { get }
-  /// Reads one document and answers how many bytes it got.
+  /// Reads one document and returns the number of its bytes.
   func read(_ key: String) async throws -> Int
 }
 
-/// An actor on a lane, as a store of the service is.
+/// Reads by an actor on a lane, as in a store of the service.
 actor LaneReads: AwaitedReads {
   nonisolated let name = "thin layer, on a lane"
   private let lane: Lane
@@ -33,7 +33,7 @@ actor LaneReads: AwaitedReads {
   }
 }
 
-/// GRDB's queue, awaited.
+/// Reads by GRDB's queue.
 struct GRDBReads: AwaitedReads {
   let name: String
   private let queue: DatabaseQueue

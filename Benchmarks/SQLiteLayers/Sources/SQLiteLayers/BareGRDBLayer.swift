@@ -1,7 +1,7 @@
 import GRDB
 
-/// GRDB at its barest: one access around the whole round. What remains is the cost of its
-/// statements and rows.
+/// GRDB with one access to its queue around the whole round. Only the costs of its statements and rows
+/// remain.
 struct BareGRDBLayer: Contender {
   let name = "GRDB, bare"
   private let layer: GRDBLayer

@@ -1,15 +1,15 @@
 import GRDB
 import SQLite
 
-/// Opening a store, reading one document and closing it again, as a service does that has more
-/// stores than it may keep open.
+/// Opens a store, reads one document and closes the store, as a service does that has more stores than
+/// it may keep open.
 struct ColdRead {
   /// The name in the table.
   let name: String
-  /// Does it once, for a document of this key, and answers how many bytes it got.
+  /// Does this once for the document with this key, and returns the number of its bytes.
   let run: (String) throws -> Int
 
-  /// With the service's own binding, on a store that exists.
+  /// With the service's own binding, on an existing store.
   static func thin(path: String, workload: Workload) -> ColdRead {
     ColdRead(name: "thin layer") { key in
       let layer = try ThinLayer(opening: path, workload: workload)
@@ -19,7 +19,7 @@ struct ColdRead {
     }
   }
 
-  /// With GRDB, on a store that exists.
+  /// With GRDB, on an existing store.
   static func grdb(path: String, workload: Workload) -> ColdRead {
     let workload = GRDBWorkload(workload)
     return ColdRead(name: "GRDB, unsafe") { key in

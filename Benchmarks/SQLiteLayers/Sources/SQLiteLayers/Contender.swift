@@ -1,14 +1,14 @@
-/// A way to the database under measurement, with a store of its own.
+/// A measured way to access SQLite, with its own store.
 protocol Contender {
   /// The name in the table.
   var name: String { get }
-  /// Calls `body` with the operations, in whatever scope this way needs around them.
+  /// Calls `body` with the operations, inside the scope that they need.
   func session(_ body: (any Operations) throws -> Void) throws
 }
 
-/// The three operations that are measured.
+/// The three measured operations.
 protocol Operations {
-  /// Reads one document and answers how many bytes it got.
+  /// Reads one document and returns the number of its bytes.
   func read(_ key: String) throws -> Int
   /// Writes one document, as write number `number`, and returns when it is on the disk.
   func upsert(_ key: String, _ number: Int) throws
@@ -17,7 +17,7 @@ protocol Operations {
   func upsertTogether(_ keys: ArraySlice<String>, _ number: Int) throws
 }
 
-/// A measurement that came out wrong, and so measured nothing.
+/// An operation returned a wrong result, so the measurement is invalid.
 struct WrongResult: Error {
   let contender: String
 }

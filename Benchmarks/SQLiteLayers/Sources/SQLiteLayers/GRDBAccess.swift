@@ -1,7 +1,7 @@
 import GRDB
 
-/// The operations inside an access to GRDB's queue: transactions and savepoints go through cached
-/// statements too, which is the least that GRDB can cost.
+/// The operations inside an access to GRDB's queue. Transactions and savepoints use cached statements,
+/// too: this is the lowest cost that GRDB can have.
 struct GRDBAccess: Operations {
   let database: Database
   let workload: GRDBWorkload

@@ -1,8 +1,8 @@
 import Foundation
 import GRDB
 
-/// GRDB as its documentation shows it: each operation is one access to the queue, with cached
-/// statements and rows that are not copied.
+/// GRDB as in its documentation: each operation is one access to the queue, with cached statements and
+/// rows that are not copied.
 struct GRDBLayer: Contender, Operations {
   let name = "GRDB"
   let queue: DatabaseQueue

@@ -1,7 +1,7 @@
 import Foundation
 import GRDB
 
-/// The workload in GRDB's types, made once: text of SQL, and `Data`, which is what GRDB binds.
+/// The workload in GRDB's types, converted once: SQL as `String`, and bodies as `Data`, which GRDB binds.
 struct GRDBWorkload: Sendable {
   private let readSQL = "\(Workload.read)"
   private let upsertSQL = "\(Workload.upsert)"
@@ -13,7 +13,7 @@ struct GRDBWorkload: Sendable {
     body = Data(workload.body)
   }
 
-  /// Reads one document and answers how many bytes it got.
+  /// Reads one document and returns the number of its bytes.
   func read(_ key: String, in database: Database) throws -> Int {
     let statement = try database.cachedStatement(sql: readSQL)
     let rows = try Row.fetchCursor(statement, arguments: [key])

@@ -1,8 +1,8 @@
 import Foundation
 
-/// The rounds of one operation, one column of times per contender.
+/// The times of one operation: for each contender, one time for each round.
 struct Measurement {
-  /// What the table is headed with.
+  /// The heading of the table.
   let title: String
   private var times: [(name: String, microseconds: [Double])] = []
 
@@ -10,12 +10,12 @@ struct Measurement {
     self.title = title
   }
 
-  /// Gives a contender its line in the table.
+  /// Adds a line for a contender to the table.
   mutating func expect(_ name: String) {
     times.append((name, []))
   }
 
-  /// Notes one round: how long each of `count` operations took on average.
+  /// Records one round: the average time of `count` operations.
   mutating func note(_ name: String, _ duration: Duration, count: Int) {
     guard let line = times.firstIndex(where: { $0.name == name }) else { return }
     let (seconds, attoseconds) = duration.components
@@ -23,7 +23,7 @@ struct Measurement {
     times[line].microseconds.append(total / Double(count))
   }
 
-  /// Prints the median, the least and the greatest of the rounds, and each median over the first.
+  /// Prints the median, minimum and maximum of the rounds, and the ratio of each median to the first one.
   func report() {
     print("\n\(title), microseconds")
     print(line("", "median", "least", "greatest", "ratio"))

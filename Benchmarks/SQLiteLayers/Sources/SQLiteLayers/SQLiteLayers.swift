@@ -2,12 +2,12 @@ import Foundation
 import Lanes
 import SQLite
 
-/// Measures the service's binding to SQLite beside GRDB, on the same workload, in turn.
+/// Measures the service's binding to SQLite and GRDB in turn, with the same workload.
 ///
-/// One optional argument: the directory to work in, which should be on a real disk.
+/// One optional argument: the working directory, which should be on a real disk.
 @main
 enum SQLiteLayers {
-  /// Odd, so that there is a middle one.
+  /// The number of rounds. It is odd, so that the median is one of them.
   private static let rounds = 11
 
   static func main() async throws {
@@ -78,8 +78,8 @@ enum SQLiteLayers {
     }
   }
 
-  /// Runs a round of each contender in turn, each round beginning with another one, after one
-  /// round that does not count.
+  /// Runs one round of each contender in turn. The first round does not count. Each further round starts
+  /// with another contender.
   private static func measure(
     _ title: String, _ contenders: [any Contender], count: Int,
     _ body: (any Operations, Int, Int) throws -> Bool

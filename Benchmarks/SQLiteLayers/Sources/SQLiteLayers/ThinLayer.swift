@@ -1,6 +1,6 @@
 import SQLite
 
-/// The service's own binding, used as its storage engine uses it.
+/// The service's own binding, used as in its storage engine.
 struct ThinLayer: Contender, Operations {
   let name = "thin layer"
   private let connection: Connection
@@ -16,7 +16,7 @@ struct ThinLayer: Contender, Operations {
     try connection.commit()
   }
 
-  /// Opens a store that exists.
+  /// Opens an existing store.
   init(opening path: String, workload: Workload) throws {
     self.workload = workload
     connection = try Connection(path: path, mode: .readWrite)

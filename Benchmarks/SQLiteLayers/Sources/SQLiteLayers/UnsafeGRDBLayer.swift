@@ -1,7 +1,7 @@
 import GRDB
 
-/// GRDB without the transaction and the write protection that its `read` and `write` put around
-/// each access, which its documentation calls unsafe: one access for each operation.
+/// GRDB without the transaction and the write protection of its `read` and `write`; its documentation
+/// calls this unsafe. Each operation is one access.
 struct UnsafeGRDBLayer: Contender, Operations {
   let name = "GRDB, unsafe"
   private let layer: GRDBLayer

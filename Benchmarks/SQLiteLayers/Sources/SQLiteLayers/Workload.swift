@@ -1,13 +1,13 @@
-/// What every layer is asked to do: a store of small documents, as the service keeps them.
+/// The workload of every layer: a store of small documents, as in the service.
 struct Workload: Sendable {
-  /// How many documents the store holds: few enough to stay in the page cache.
+  /// The number of documents in the store: few enough for the page cache.
   static let documentCount = 1000
-  /// The bytes of one document's body.
+  /// The size of one document's body, in bytes.
   static let bodySize = 1100
-  /// How many writes share a commit in the third measurement.
+  /// The number of writes in one commit, in the third measurement.
   static let groupSize = 32
 
-  /// The settings of a store that must not lose an acknowledged write, in force for all.
+  /// The settings of all stores: an acknowledged write must not be lost.
   static let settings: StaticString = """
     PRAGMA journal_mode=WAL;
     PRAGMA synchronous=FULL;
@@ -26,11 +26,11 @@ struct Workload: Sendable {
     ON CONFLICT (id) DO UPDATE SET revision = excluded.revision, body = excluded.body
     """
 
-  /// The keys, in an order that is random but the same in every run.
+  /// The keys, in a random order that is the same in every run.
   let keys: [String]
-  /// Revisions to write in turn. SQLite leaves a page alone, and so has nothing to commit, when a
-  /// row is overwritten with what it holds: every write must bring another revision than the last
-  /// one of its document, which a prime number of them ensures.
+  /// The revisions, written in turn. If a write does not change a row, SQLite does not change the page
+  /// and has nothing to commit. So every write needs another revision than the last one of its document;
+  /// the number of revisions is a prime number, which ensures this.
   let revisions: [String]
   /// The body of every document.
   let body: [UInt8]
@@ -45,14 +45,14 @@ struct Workload: Sendable {
     body = (0..<Self.bodySize).map { _ in UInt8.random(in: 32...126, using: &generator) }
   }
 
-  /// What one read must bring: the bytes of a revision and the body together.
+  /// The number of bytes that one read must return: a revision and a body.
   var bytesPerRead: Int { 37 + body.count }
 
-  /// The revision that the write of this number brings.
+  /// The revision of the write with this number.
   func revision(_ number: Int) -> String { revisions[number % revisions.count] }
 }
 
-/// A generator of numbers that are the same in every run.
+/// A generator of random numbers (SplitMix64) that are the same in every run.
 struct SplitMix: RandomNumberGenerator {
   var state: UInt64
 

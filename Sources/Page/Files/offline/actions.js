@@ -2,15 +2,16 @@ import { below } from "./database.js"
 import { segment } from "./server.js"
 
 /**
- * What each kind of change is: its request, how it shows while it waits, and what its answer means for the copy. All
- * of it is found by the entry's `action`, as entries outlive the page that made them.
+ * All kinds of changes: the request of each, how it changes the results of reads while it waits, and how the answer
+ * changes the copy. Entries have only the name, `action`, because entries outlive the page that made them.
  *
  * @typedef {object} Action
- * @property {(entry) => string} target Changes of one target, or below it, are sent in order.
+ * @property {(entry) => string} target Changes of one target, and of targets below it, are sent in order.
  * @property {(entry) => [string, string]} request Method and path.
- * @property {(state, entry) => void} [show] Changes what is read of a place; see `view.js`.
- * @property {(transaction, entry, answer) => Promise} [keep] Changes the copy as the server confirmed.
- * @property {(entry) => string[]} [pull] What has to be fetched before it counts as delivered.
+ * @property {(state, entry) => void} [show] Applies the change to what `View.place` returns.
+ * @property {(transaction, entry, answer) => Promise} [keep] Applies the server's answer to the copy.
+ * @property {(entry) => string[]} [pull] The parts of the copy to fetch before the entry is
+ *   `delivered`.
  */
 
 const place = entry => entry.list ?? "own"
@@ -48,7 +49,7 @@ export const actions = {
 
   unbookmark: {
     target: entry => within(entry, `bookmarks/${entry.subject}`),
-    // The answer to a batch tells how to undo it, and a bookmark that is gone already is no error of it.
+    // A batch, because its answer says how to undo it, and because a batch ignores a bookmark that is gone already.
     request: entry => entry.draft
       ? ["DELETE", `${root(entry)}/bookmarks/${segment(entry.subject)}${draft(entry)}`] : ["POST", `${root(entry)}/bookmarks`],
     show(state, entry) { state.bookmarks.delete(entry.subject) },
@@ -167,7 +168,7 @@ export const actions = {
       const note = { ...answer, list: entry.list }
       if (entry.draft) note.draft = true
       await transaction.put("notes", note)
-      // What was typed on meanwhile goes on from what was just written.
+      // Changes of this note that wait and were not sent yet now build on the revision that was just written.
       for (const other of await transaction.all("outbox")) {
         if (other.target !== entry.target || other.id <= entry.id || other.attempts > 0) continue
         if (other.base !== entry.base) continue
@@ -205,21 +206,21 @@ export const actions = {
   }
 }
 
-/** The header fields of an entry's request; the same at every attempt, as the key demands. */
+/** The header fields of an entry's request. They are the same at every attempt, as `Idempotency-Key` requires. */
 export function fields(entry) {
   const headers = { "idempotency-key": entry.key }
   if (entry.action !== "putNote" || entry.draft) return headers
   return entry.base ? { ...headers, "if-match": `"${entry.base}"` } : { ...headers, "if-none-match": "*" }
 }
 
-/** Whether one change has to wait for an earlier one. */
+/** Whether a later change must wait for an earlier one. */
 export const follows = (later, earlier) => later.target === earlier.target
   || later.target.startsWith(earlier.target + "/") || earlier.target.startsWith(later.target + "/")
 
-/** Whether an entry is part of what is shown. */
+/** Whether reads include the entry's change. */
 export const isShown = entry => ["pending", "transit", "parked"].includes(entry.state)
 
-/** Takes a list out of the copy. */
+/** Removes a list from the copy. */
 export async function forget(transaction, list) {
   await transaction.delete("lists", list)
   await transaction.delete("orders", list)

@@ -10,16 +10,16 @@ import { hotel, search } from "./hotels.js"
 import { registerWorker } from "./shell.js"
 
 /**
- * A page's way to everything here. Don't make one; {@link open} does.
+ * The API for pages. {@link open} creates it; don't use the constructor.
  *
- * Events (all `CustomEvent`, told in every tab):
- * - `change`, detail `{places}`: what reads answer may have changed; `places` holds `"own"`, ids of lists, `"lists"`
- *   (which lists there are, their titles and members).
+ * Events (all `CustomEvent`, dispatched in every tab):
+ * - `change`, detail `{places}`: the results of reads may have changed. `places` has `"own"`, ids of lists, and
+ *   `"lists"` (the set of lists, their titles and members).
  * - `outbox`, detail {@link Entry}[]: all entries, oldest first.
- * - `rejected`, detail {@link Entry}: one was refused just now; its change is no longer shown.
+ * - `rejected`, detail {@link Entry}: the server refused this entry; reads no longer include its change.
  * - `sync`, detail {@link SyncState}.
- * - `session`, detail {@link Session}: who uses this browser has changed, also by another tab. After `none` by logging
- *   out, nothing of the person is left.
+ * - `session`, detail {@link Session}: the user of this browser has changed, in this tab or another. After a
+ *   log-out, the state is `none` and the browser has no data of the user.
  * - `update`, detail `{version}`: a new version of the page is ready; a reload shows it.
  * - `failure`, detail {@link OfflineError}: something failed in the background, such as `storage_full`.
  */
@@ -39,7 +39,7 @@ export class Client extends EventTarget {
       told: entry => {
         this.#tabs.post({ kind: "rejected", entry })
         this.#tell("rejected", entry)
-        // It is no longer part of what is read.
+        // Reads no longer include its change.
         this.#changed([entry.list ?? "own", "lists"])
       }
     })
@@ -63,42 +63,42 @@ export class Client extends EventTarget {
     }
   }
 
-  // Who it is
+  // The session
 
   /** @returns {Session} */
   get session() { return this.#session.state }
 
-  /** Starts a guest where there is no session, as every write does. @returns {Promise<Session>} @throws {OfflineError} */
+  /** Starts a guest if there is no session, as every write does. @returns {Promise<Session>} @throws {OfflineError} */
   start() { return this.#session.start() }
 
   /**
-   * Makes an account; the guest's bookmarks become the account's. @param {{username: string, password: string}} credentials
-   * @returns {Promise<Session>} @throws {OfflineError} `offline`, `signed_in`, and the server's, such as `conflict`.
+   * Creates an account; it takes over the guest's bookmarks. @param {{username: string, password: string}} credentials
+   * @returns {Promise<Session>} @throws {OfflineError} `offline`, `signed_in`, or the server's, such as `conflict`.
    */
   signUp(credentials) { return this.#session.enter("/v1/users", credentials) }
 
   /**
-   * Logs in; what the guest of this browser has bookmarked joins the account's, which {@link Client#undoAdoption} undoes.
-   * @param {{username: string, password: string, discard?: boolean}} credentials After another user's session has ended,
-   *   `discard` gives up what that one had not sent.
-   * @returns {Promise<Session>} @throws {OfflineError} `offline`, `signed_in`, `outbox_not_empty`, and the server's.
+   * Logs in. The account takes over the bookmarks of this browser's guest; {@link Client#undoAdoption} undoes it.
+   * @param {{username: string, password: string, discard?: boolean}} credentials `discard`: delete the unsent
+   *   changes of another user whose session has ended.
+   * @returns {Promise<Session>} @throws {OfflineError} `offline`, `signed_in`, `outbox_not_empty`, or the server's.
    */
   logIn(credentials) { return this.#session.enter("/v1/sessions", credentials) }
 
   /**
-   * Logs out: nothing of the person stays in this browser, in any tab. Without a network the server is told later.
-   * @param {{discard?: boolean}} [options] `discard` gives up changes that the server does not have.
+   * Logs out and removes all data of the user from this browser. Without a network, the server is informed later.
+   * @param {{discard?: boolean}} [options] `discard`: delete changes that the server does not have.
    * @returns {Promise<void>} @throws {OfflineError} `outbox_not_empty`
    */
   logOut({ discard } = {}) { return this.#session.leave({ discard }) }
 
   /**
-   * Erases the account and its data, here and at the server. @returns {Promise<void>} @throws {OfflineError}
-   * @param {{lists?: "delete"|"handOn"}} [options] Whether the user's own lists are deleted or go to another member.
+   * Erases the account and its data, here and on the server. @returns {Promise<void>} @throws {OfflineError}
+   * @param {{lists?: "delete"|"handOn"}} [options] The user's own lists are deleted, or another member becomes owner.
    */
   erase({ lists = "delete" } = {}) { return this.#session.leave({ erase: lists }) }
 
-  /** Chooses another password; every other session ends. @throws {OfflineError} */
+  /** Changes the password; every other session ends. @throws {OfflineError} */
   async changePassword({ currentPassword, password }) {
     await call("PUT", "/v1/me/password", { body: { currentPassword, password } })
   }
@@ -106,10 +106,10 @@ export class Client extends EventTarget {
   /** The account: `{id, kind, username, usage, quota, expiresAt}`. @throws {OfflineError} */
   async me() { return (await call("GET", "/v1/me")).body }
 
-  /** What was taken over from guests: `{id, bookmarks, time, undoableUntil}[]`. @throws {OfflineError} */
+  /** The adoptions of guests' bookmarks: `{id, bookmarks, time, undoableUntil}[]`. @throws {OfflineError} */
   async adoptions() { return (await call("GET", "/v1/me/adoptions")).body.adoptions }
 
-  /** Takes back what came from a guest, within 24 hours. @param {string} id @throws {OfflineError} */
+  /** Undoes an adoption, within 24 hours. @param {string} id @throws {OfflineError} */
   async undoAdoption(id) {
     await call("DELETE", `/v1/me/adoptions/${segment(id)}`)
     await this.#pull("own")
@@ -118,31 +118,29 @@ export class Client extends EventTarget {
   // Hotels
 
   /**
-   * Searches hotels, at the server or in this browser's copy. @param {{signal?: AbortSignal}} [options]
+   * Searches hotels on the server, or else in this browser's copy. @param {{signal?: AbortSignal}} [options]
    * @param {{description?: string, location?: string, limit?: number, offset?: number, sort?: string, near?: string}} query
-   * @returns {Promise<SearchAnswer>} @throws {OfflineError} What the server refuses, or the reason of the aborted signal.
+   * @returns {Promise<SearchAnswer>} @throws {OfflineError} The server's, or the signal's reason.
    */
   search(query = {}, { signal } = {}) { return search(this.#view, query, signal) }
 
   /**
-   * One hotel, from the server or this browser's copy.
-   * @param {string} id @param {{signal?: AbortSignal}} [options] @returns {Promise<Hotel>}
-   * @throws {OfflineError} `not_found`; `offline` where it is not in the copy.
+   * One hotel, from the server or this browser's copy. @param {string} id @param {{signal?: AbortSignal}} [options]
+   * @returns {Promise<Hotel>} @throws {OfflineError} `not_found`; `offline` if the copy does not have it.
    */
   hotel(id, { signal } = {}) {
     return hotel(this.#view, id, signal)
   }
 
-  // Bookmarks. Each write returns its entry of the outbox as soon as it is stored here; see `settled`.
+  // Bookmarks. Each write returns its outbox entry as soon as the entry is stored here; see `settled`.
 
-  /** One's own bookmarks, or a list's, newest first. @param {{list?: string}} [options] @returns {Promise<Bookmark[]>} */
+  /** Own bookmarks, or a list's, newest first. @param {{list?: string}} [options] @returns {Promise<Bookmark[]>} */
   bookmarks({ list } = {}) { return this.#view.bookmarks(list) }
 
   /**
-   * Bookmarks a hotel that search has shown. @param {Hotel} hotel
-   * @param {{list?: string, draft?: boolean, facts?: boolean}} [options] `draft`: on a list, seen by oneself alone until
-   *   it is published. `facts`: send what `hotel` says too, for a hotel that the server does not know.
-   * @returns {Promise<Entry>}
+   * Bookmarks a hotel of a search result. @param {Hotel} hotel @returns {Promise<Entry>}
+   * @param {{list?: string, draft?: boolean, facts?: boolean}} [options] `draft`: on a list, only the author sees it
+   *   until it is published. `facts`: send the members of `hotel`, too, for a hotel that the server does not know.
    */
   async bookmark(hotel, { list, draft, facts } = {}) {
     const { bookmarked, ...said } = hotel
@@ -152,7 +150,7 @@ export class Client extends EventTarget {
     })
   }
 
-  /** Removes a bookmark. @param {string} id The hotel's. @param {{list?: string, draft?: boolean}} [options] @returns {Promise<Entry>} */
+  /** Removes a bookmark. @param {string} id @param {{list?: string, draft?: boolean}} [options] @returns {Promise<Entry>} */
   async unbookmark(id, { list, draft } = {}) {
     const former = (await this.#view.place(list)).bookmarks.get(id)
     return this.#write({
@@ -162,7 +160,7 @@ export class Client extends EventTarget {
   }
 
   /**
-   * What a document said before, newest first, a page at a time: `{id, revisions, next}`, as the book's *History* tells.
+   * One page of a document's revisions, newest first: `{id, revisions, next}`; see the book's page *History*.
    * @param {string} id A hotel's id, `bookmarkedhotels` for the whole list of bookmarks, or `LIST:TITLE` for a note.
    * @param {{list?: string, after?: string, limit?: number}} [options]
    * @throws {OfflineError} `offline`, `not_found`.
@@ -172,25 +170,25 @@ export class Client extends EventTarget {
     return (await call("GET", `${await this.#document(id, list)}/revisions?${query}`)).body
   }
 
-  /** The document as a revision has it. @param {string} id @param {string} rev @param {{list?: string}} [options] */
+  /** The content of a revision. @param {string} id @param {string} rev @param {{list?: string}} [options] */
   async revision(id, rev, { list } = {}) {
     return (await call("GET", `${await this.#document(id, list)}/revisions/${segment(rev)}`)).body
   }
 
-  /** Brings an earlier revision back. @returns {Promise<Entry>} */
+  /** Restores an earlier revision. @returns {Promise<Entry>} */
   restore(id, rev, { list, label = id } = {}) {
     return this.#write({ action: "restore", subject: id, label, list, body: { rev } })
   }
 
-  // Lists: for users; a guest's writes are refused with `account_needed`.
+  // Lists, for users only: the server refuses a guest's writes with `account_needed`.
 
-  /** @returns {Promise<List[]>} The last changed first. */
+  /** @returns {Promise<List[]>} The last changed list first. */
   lists() { return this.#view.lists() }
 
   /** @param {string} id @returns {Promise<List>} @throws {OfflineError} `not_stored` */
   list(id) { return this.#view.list(id) }
 
-  /** Makes a list; its id until it is delivered is the entry's `list`. @param {{title: string, markdown?: string}} body @returns {Promise<Entry>} */
+  /** Makes a list: the entry's `list`. @param {{title: string, markdown?: string}} body @returns {Promise<Entry>} */
   makeList({ title, markdown = "" }) {
     return this.#write({ action: "makeList", list: `new-${randomID()}`, label: title, body: { title, markdown } })
   }
@@ -198,10 +196,10 @@ export class Client extends EventTarget {
   /** @param {string} list @param {{title?: string, markdown?: string, owner?: string}} body @returns {Promise<Entry>} */
   changeList(list, body) { return this.#write({ action: "changeList", list, label: body.title, body }) }
 
-  /** Ends a list, for everybody. @param {string} list @returns {Promise<Entry>} */
+  /** Deletes a list for all members. @param {string} list @returns {Promise<Entry>} */
   endList(list) { return this.#write({ action: "endList", list }) }
 
-  /** Leaves a list that another owns. @param {string} list @returns {Promise<Entry>} */
+  /** Leaves a list that another user owns. @param {string} list @returns {Promise<Entry>} */
   leaveList(list) { return this.#write({ action: "leaveList", list, subject: this.session.username }) }
 
   /** @param {string} list @param {string} username @param {"editor"|"reader"} role @returns {Promise<Entry>} */
@@ -219,7 +217,7 @@ export class Client extends EventTarget {
 
   /**
    * Makes an invitation. @param {string} list @param {{role: "editor"|"reader", expiresAt?: string}} wish
-   * @returns {Promise<{id: string, token: string, role: string, expiresAt: string}>} The token is told this once.
+   * @returns {Promise<{id: string, token: string, role: string, expiresAt: string}>} Nothing returns the token again.
    * @throws {OfflineError}
    */
   async invite(list, wish) { return (await call("POST", `${await this.#root(list)}/invitations`, { body: wish })).body }
@@ -227,22 +225,24 @@ export class Client extends EventTarget {
   /** Withdraws an invitation. @throws {OfflineError} */
   async withdraw(list, invitation) { await call("DELETE", `${await this.#root(list)}/invitations/${segment(invitation)}`) }
 
-  /** Joins a list. @param {string} token @returns {Promise<List>} @throws {OfflineError} `invitation_gone`, `account_needed`. */
+  /**
+   * Joins a list. @param {string} token
+   * @returns {Promise<List>} @throws {OfflineError} `invitation_gone`, `account_needed`.
+   */
   async acceptInvitation(token) {
     const list = (await call("POST", `/v1/invitations/${segment(token)}/accept`)).body
     await this.#pull(...Copy.parts(list.id))
     return list
   }
 
-  /** @param {string} list @returns {Promise<Note[]>} By title. */
+  /** @param {string} list @returns {Promise<Note[]>} In the order of their titles. */
   notes(list) { return this.#view.notes(list) }
 
   /**
-   * Writes a note. Where somebody else has changed it meanwhile it is rejected, with `theirs`.
-   * @param {string} list @param {string} title @param {string} markdown
-   * @param {{draft?: boolean, base?: string|null}} [options] `base`: the revision that the text goes on from, null for a
-   *   new note; without it the one that is stored here.
-   * @returns {Promise<Entry>}
+   * Writes a note. If another member has changed it first, the entry is rejected, with `theirs`.
+   * @param {string} list @param {string} title @param {string} markdown @returns {Promise<Entry>}
+   * @param {{draft?: boolean, base?: string|null}} [options] `base`: the revision on which the text is based, null
+   *   for a new note; by default the revision that is stored here.
    */
   async putNote(list, title, markdown, { draft, base } = {}) {
     if (base === undefined) base = await this.#seen(list, "notes", title)
@@ -254,33 +254,33 @@ export class Client extends EventTarget {
     return this.#write({ action: "deleteNote", list, subject: title, label: title, draft, base: await this.#seen(list, "notes", title) })
   }
 
-  /** One's own unpublished changes of a list. @param {string} list @returns {Promise<Draft[]>} */
+  /** The user's own unpublished changes of a list. @param {string} list @returns {Promise<Draft[]>} */
   drafts(list) { return this.#view.drafts(list) }
 
-  /** Makes a draft visible. @param {string} list @param {Draft} draft @returns {Promise<Entry>} */
+  /** Publishes a draft. @param {string} list @param {Draft} draft @returns {Promise<Entry>} */
   publish(list, draft) { return this.#writeDraft("publish", list, draft) }
 
-  /** Throws a draft away. @param {string} list @param {Draft} draft @returns {Promise<Entry>} */
+  /** Deletes a draft. @param {string} list @param {Draft} draft @returns {Promise<Entry>} */
   discardDraft(list, draft) { return this.#writeDraft("discardDraft", list, draft) }
 
-  // The outbox
+  // The outbox. `sendAgain`, `change` and `drop` throw `not_stored` and `in_transit`; `undo` throws `not_stored`.
 
-  /** @returns {Promise<Entry[]>} Oldest first; of the delivered ones the last twenty. */
+  /** @returns {Promise<Entry[]>} Oldest first, with at most the last 20 delivered entries. */
   outbox() { return this.#outbox.entries() }
 
-  /** Sends a rejected or parked change again, as it is. @param {number} id @returns {Promise<Entry>} @throws {OfflineError} `not_stored`, `in_transit` */
+  /** Sends a change again, unchanged. @param {number} id @returns {Promise<Entry>} @throws {OfflineError} */
   sendAgain(id) { return this.#queued(this.#outbox.sendAgain(id)) }
 
-  /** Sends something else instead. @param {number} id @param {object} body @returns {Promise<Entry>} @throws {OfflineError} as before */
+  /** Sends another body. @param {number} id @param {object} body @returns {Promise<Entry>} @throws {OfflineError} */
   change(id, body) { return this.#queued(this.#outbox.change(id, body)) }
 
-  /** Gives a change up. @param {number} id @returns {Promise<Entry>} @throws {OfflineError} as before */
+  /** Deletes a change. @param {number} id @returns {Promise<Entry>} @throws {OfflineError} */
   drop(id) { return this.#queued(this.#outbox.drop(id)) }
 
-  /** Takes the removal of a bookmark back, with its place and time. @param {number} id @returns {Promise<Entry>} @throws {OfflineError} `not_stored` */
+  /** Undoes the removal of a bookmark. @param {number} id @returns {Promise<Entry>} @throws {OfflineError} */
   undo(id) { return this.#queued(this.#outbox.undo(id)) }
 
-  /** Waits until a change is delivered. @param {number} id @returns {Promise<Entry>} @throws {OfflineError} once it is rejected or parked. */
+  /** Waits for delivery. @param {number} id @returns {Promise<Entry>} @throws {OfflineError} If it is not delivered. */
   settled(id) {
     return new Promise((resolve, reject) => {
       const look = entries => {
@@ -301,10 +301,10 @@ export class Client extends EventTarget {
   /** @returns {SyncState} */
   get sync() { return { ...this.#synchroniser.state } }
 
-  /** @param {"manual"|"continuous"} mode For all tabs, and kept. @returns {Promise<void>} */
+  /** @param {"manual"|"continuous"} mode It is stored, for all tabs. @returns {Promise<void>} */
   setMode(mode) { return this.#synchroniser.setMode(mode) }
 
-  /** Sends and fetches all there is. @returns {Promise<void>} @throws {OfflineError} why it failed. */
+  /** Sends and fetches everything now. @returns {Promise<void>} @throws {OfflineError} The cause of the failure. */
   syncNow() {
     if (this.#tabs.leads) return this.#synchroniser.now()
     return new Promise((resolve, reject) => {
@@ -315,13 +315,13 @@ export class Client extends EventTarget {
   }
   #asked = new Map()
 
-  /** Lets go of everything, for a page that goes on without it. */
+  /** Closes the database and the channel to other tabs; this tab no longer leads. */
   close() {
     this.#tabs.close()
     this.#database.close()
   }
 
-  // What the parts tell each other
+  // Messages between the parts
 
   async #root(list) { return `/v1/lists/${segment((await this.#view.place(list)).name)}` }
 
@@ -332,7 +332,7 @@ export class Client extends EventTarget {
     return this.#queued(this.#outbox.add(change))
   }
 
-  /** The list's revision that is shown; null for none, undefined under a draft, whose base the server has. */
+  /** The revision that reads return; null for none; undefined for a draft, whose base the server knows. */
   async #seen(list, kind, id) {
     const it = (await this.#view.place(list))[kind].get(id)
     return it ? it.draft ? undefined : it.rev : null
@@ -360,7 +360,7 @@ export class Client extends EventTarget {
   }
 
   async #show(places, isOutbox) {
-    // Who asked for a list before it had its id of the server listens by the former one.
+    // A page that knows a list by its local id listens for that id.
     places = places.flatMap(it => [it, this.#view.aliases[it] ?? it])
     if (isOutbox) {
       const entries = await this.#outbox.entries()

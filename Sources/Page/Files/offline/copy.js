@@ -3,8 +3,9 @@ import { below } from "./database.js"
 import { call, segment } from "./server.js"
 
 /**
- * Brings the copy up to date, part by part: `own`, `lists`, and of a list `ID/list`, `ID/bookmarks`, `ID/notes`,
- * `ID/drafts`. Each is written in one transaction, so that a kill leaves the former state or the next.
+ * Updates the local copy in parts: `own`, `lists`, and for each list `ID/list`, `ID/bookmarks`, `ID/notes` and
+ * `ID/drafts`. Each page of the mirror and each part of a list is written in one transaction, so that a kill leaves
+ * the state before or after it.
  */
 export class Copy {
   #database
@@ -12,7 +13,7 @@ export class Copy {
 
   /**
    * Fetches a part.
-   * @returns {Promise<string[]>} Further parts that should follow.
+   * @returns {Promise<string[]>} Further parts to fetch.
    * @throws {import("./error.js").OfflineError}
    */
   async pull(part) {
@@ -29,7 +30,7 @@ export class Copy {
     return []
   }
 
-  /** Takes out a list that one is on no longer. */
+  /** Removes a list of which the user is no longer a member. */
   forget(list) {
     const stores = ["lists", "orders", "bookmarks", "notes", "drafts"]
     return this.#database.write(stores, transaction => forget(transaction, list))
@@ -38,7 +39,7 @@ export class Copy {
   /** All parts of a list. */
   static parts = list => ["list", "bookmarks", "notes", "drafts"].map(what => `${list}/${what}`)
 
-  /** The mirror: the book's page *Mirror* has the recipe. */
+  /** Fetches the mirror; see the book's page *Mirror*. */
   async #pullOwn() {
     const order = await this.#database.read(["orders"], transaction => transaction.get("orders", "own"))
     let token = order?.token
@@ -47,7 +48,7 @@ export class Copy {
       try {
         page = (await call("GET", "/v1/mirror" + (token ? `?since=${segment(token)}` : ""))).body
       } catch (error) {
-        // The store was made anew or set back; or the token is another account's.
+        // The store was created again or restored from a backup, or the token is another account's: start without one.
         if (!token || ![400, 410].includes(error.status) || error.isSessionEnd) throw error
         token = undefined
         continue
@@ -109,7 +110,7 @@ async function applyPage(transaction, page) {
   await transaction.put("orders", { place: "own", ids: page.order ?? order.ids, token: page.token })
 }
 
-/** All pages of something. */
+/** The items of all pages. */
 async function pages(path, member) {
   const items = []
   for (let after = ""; ;) {

@@ -1,17 +1,18 @@
 import { OfflineError } from "./error.js"
 
 /**
- * This browser's copy. Object stores:
- * - `meta`: `session`, `feed` (where the stream of changes stands), `mode`, `lastSync`, `aliases`, `leader`, `ending`
- * - `bookmarks`: as confirmed by the server, by `[place, id]`; a place is `own` or a list's id
- * - `orders`: by place: `ids`, newest first, and of `own` the mirror's `token`
- * - `lists`, `notes`, `drafts`: as confirmed
- * - `outbox`: changes of this browser's, in order
+ * The name of the database of this browser. Its object stores:
+ * - `meta`: `session`, `feed` (the position in the stream of changes), `mode`, `lastSync`, `aliases`, `leader`,
+ *   `ending`
+ * - `bookmarks`: as the server confirmed them; the key is `[place, id]`; a place is `own` or a list's id
+ * - `orders`: for each place the `ids` of its bookmarks, newest first; for `own` also the mirror's `token`
+ * - `lists`, `notes`, `drafts`: as the server confirmed them
+ * - `outbox`: the changes made in this browser, in order
  */
 const name = "hotel-bookmarks"
-/** The schema's version: a higher one needs a step in `upgrade`. */
+/** The schema's version. A higher one needs a step in `upgrade`. */
 const version = 1
-/** For how long to wait for other tabs with an older version, in milliseconds. */
+/** How long to wait for tabs with an older version to close the database, in milliseconds. */
 const patience = 4000
 
 const schema = {
@@ -20,16 +21,16 @@ const schema = {
   outbox: { keyPath: "id", autoIncrement: true }
 }
 
-/** Names of all object stores. */
+/** The names of all object stores. */
 export const everything = Object.keys(schema)
 
-/** IndexedDB with promises and this module's errors. */
+/** IndexedDB with promises; its errors are {@link OfflineError}. */
 export class Database {
   #handle
 
   constructor(handle) {
     this.#handle = handle
-    // A newer version of the page waits for this one to let go.
+    // A newer version of the page can upgrade the database only when all older tabs have closed it.
     handle.onversionchange = () => handle.close()
   }
 
@@ -57,10 +58,10 @@ export class Database {
     })
   }
 
-  /** Reads within one transaction. @param {(transaction: Transaction) => Promise} body waits for nothing else. */
+  /** Reads in one transaction. @param {(transaction: Transaction) => Promise} body It awaits only the transaction. */
   read(stores, body) { return this.#run(stores, "readonly", body) }
 
-  /** Writes within one transaction: all of it is on the disk when this returns, or nothing. */
+  /** Writes in one transaction. When this returns, everything is on disk; when it throws, nothing is written. */
   write(stores, body) { return this.#run(stores, "readwrite", body) }
 
   /** A value of `meta`. */
@@ -71,7 +72,6 @@ export class Database {
     return this.write(["meta"], transaction => transaction.setMeta(key, value))
   }
 
-  /** Lets go of it. */
   close() { this.#handle.close() }
 
   async #run(stores, mode, body) {
@@ -98,7 +98,7 @@ export class Database {
   }
 }
 
-/** What may be done within a transaction. */
+/** The operations in a transaction. */
 class Transaction {
   #inner
   constructor(inner) { this.#inner = inner }
@@ -118,7 +118,7 @@ class Transaction {
   }
 }
 
-/** All keys that begin with a place or list. */
+/** The range of all keys whose first element is this place or list. */
 export const below = first => IDBKeyRange.bound([first], [first, []])
 
 function upgrade(handle) {

@@ -1,13 +1,13 @@
 /**
- * What went wrong. `code` is the server's `error`, or one of this module's: `offline` (the server could not be reached),
+ * A failure. `code` is the server's `error`, or one of this module's: `offline` (the server could not be reached),
  * `storage_unavailable`, `storage_blocked`, `storage_newer`, `storage_full`, `storage_failed`, `outbox_not_empty`,
  * `signed_in`, `not_stored` (not in this browser's copy), `in_transit`.
  */
 export class OfflineError extends Error {
   /**
    * @param {string} code
-   * @param {string} reason For people.
-   * @param {{status?: number, retryAfter?: number, problem?: object}} [more] `status` is 0 without an answer;
+   * @param {string} reason A text for the user.
+   * @param {{status?: number, retryAfter?: number, problem?: object}} [more] `status` is 0 if there was no answer;
    *   `retryAfter` is in milliseconds.
    */
   constructor(code, reason, { status = 0, retryAfter, problem } = {}) {
@@ -28,7 +28,7 @@ export class OfflineError extends Error {
     return this.isOffline || [408, 425, 429].includes(this.status) || (this.status >= 500 && ![501, 507].includes(this.status))
   }
 
-  /** Whether the server knows the session no longer. */
+  /** Whether the server no longer knows the session. */
   get isSessionEnd() {
     return this.status === 401 || (this.status === 410 && this.code === "guest_spent")
   }

@@ -1,18 +1,18 @@
 import { problem } from "./server.js"
 import { OfflineError } from "./error.js"
 
-/** After how long without a byte the stream counts as dead, in milliseconds: a sign of life comes every 15 seconds. */
+/** After this time without a byte the stream counts as broken, in ms. The server sends something every 15 seconds. */
 const silence = 40_000
 
 /**
- * Reads `GET /v1/changes` until it ends. An `EventSource` would hide the status of a refusal and the first `id`, and
- * could not go on after a reload.
+ * Reads `GET /v1/changes` until it ends. It does not use `EventSource`, which hides the status of a refusal and the
+ * first `id`, and cannot continue after a reload.
  * @param {object} options
- * @param {string} [options.last] The last event's `id`: `Last-Event-ID`.
+ * @param {string} [options.last] The `id` of the last event; it is sent as `Last-Event-ID`.
  * @param {AbortSignal} options.signal
  * @param {() => void} options.opened
  * @param {(event: {name: string, id: string, data?: object}) => void} options.heard
- * @throws {OfflineError} `offline` also when it falls silent or the connection breaks.
+ * @throws {OfflineError} `offline` also if the connection breaks or no byte arrives for 40 seconds.
  */
 export async function listen({ last, signal, opened, heard }) {
   const limit = new AbortController()
@@ -44,7 +44,7 @@ export async function listen({ last, signal, opened, heard }) {
   }
 }
 
-/** Server-Sent Events (HTML standard), of which an `id` alone counts as one here, too. */
+/** Parses Server-Sent Events (HTML standard). Unlike the standard, it also reports an event that has only an `id`. */
 class Parser {
   #heard; #rest = ""; #event = {}
   constructor(heard) { this.#heard = heard }

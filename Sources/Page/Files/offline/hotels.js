@@ -1,10 +1,13 @@
 import { OfflineError } from "./error.js"
 import { call, segment } from "./server.js"
 
-/** Whether the copy answers in the server's place. */
+/** Whether the local copy answers instead of the server: the server is unreachable, or its status is 5xx. */
 const isForCopy = error => error instanceof OfflineError && (error.isOffline || error.status >= 500)
 
-/** Searches at the server, or in the copy; what is bookmarked is the copy's to say, as it knows what waits. */
+/**
+ * Searches on the server, or else in the local copy. `bookmarked` comes from the copy, which includes the waiting
+ * changes of the outbox; until the copy is fetched, it comes from the answer.
+ */
 export async function search(view, query, signal) {
   const wanted = Object.entries(query).filter(([, value]) => value !== undefined && value !== "")
   let answer
@@ -21,7 +24,7 @@ export async function search(view, query, signal) {
   return { ...answer, hotels }
 }
 
-/** One hotel, from the server or the copy. */
+/** One hotel, from the server or else from the local copy. */
 export async function hotel(view, id, signal) {
   try {
     return (await call("GET", `/v1/hotels/${segment(id)}`, { signal })).body

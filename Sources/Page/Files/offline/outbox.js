@@ -2,19 +2,20 @@ import { actions, fields, follows } from "./actions.js"
 import { OfflineError } from "./error.js"
 import { call, isReachable, randomID, segment } from "./server.js"
 
-/** How many delivered entries stay to be looked at and undone. */
+/** The number of delivered entries that are kept, so that the user can see and undo them. */
 const kept = 20
 
 /**
- * Changes on their way to the server. An entry is stored, with its key, before anything else happens; whoever leads the
- * tabs sends it. A browser that is killed in between sends it once more with the same key, and the server does it once.
+ * The changes that the server does not have yet. An entry and its `Idempotency-Key` are stored first; then the leading
+ * tab sends it. If the browser is killed meanwhile, it sends the entry again with the same key, and the server does the
+ * work only once.
  */
 export class Outbox {
   #database; #backoff; #pull; #told; #pausedUntil = 0
 
   /**
-   * @param {object} parts `backoff`: see `open`; `pull(key)` fetches a part of the copy; `told(entry)` hears of each
-   *   entry that was refused.
+   * @param {object} parts `backoff`: see `open`. `pull(part)` fetches a part of the copy. `told(entry)` is called with
+   *   each entry that the server refuses.
    */
   constructor({ database, backoff = [1000, 4000, 16000], pull, told }) {
     this.#database = database
@@ -26,7 +27,7 @@ export class Outbox {
   /** All entries, oldest first. */
   entries() { return this.#database.read(["outbox"], transaction => transaction.all("outbox")) }
 
-  /** Queues a change; text that is typed on before it was sent becomes one change. */
+  /** Adds a change. A further text of a note replaces the text of the note's last change, if that was not sent yet. */
   async add(change) {
     return this.#database.write(["outbox", "meta"], async transaction => {
       const aliases = await transaction.get("meta", "aliases")
@@ -42,19 +43,19 @@ export class Outbox {
         await transaction.put("outbox", merged)
         return merged
       }
-      // What goes on from a change that is not delivered yet has the same base until it is.
+      // A change on top of an undelivered change of the same note has the same base; delivery of the first updates it.
       if (last?.action === "putNote" && last.base !== undefined && ["pending", "transit", "parked"].includes(last.state)) entry.base = last.base
       entry.id = await transaction.put("outbox", entry)
       return entry
     })
   }
 
-  /** Sends a rejected or parked entry once more, with the same key: what was done already is not done again. */
+  /** Sends an entry again with the same key, so that the server does not repeat work that it has done. */
   sendAgain(id) {
     return this.#edit(id, entry => ({ ...entry, ...fresh }))
   }
 
-  /** Sends something else instead, as a request of its own. A note then goes on from what the server has now. */
+  /** Replaces an entry's body and sends it with a new key. The base of a note becomes the server's present revision. */
   change(id, body) {
     return this.#edit(id, entry => ({
       ...entry, ...fresh, body, attempts: 0, key: randomID(), theirs: undefined,
@@ -62,7 +63,7 @@ export class Outbox {
     }))
   }
 
-  /** Gives a change up; with a list that was never made goes what was to be on it. */
+  /** Deletes an entry. For a list that was not made yet, it also deletes all entries of that list. */
   drop(id) {
     return this.#database.write(["outbox"], async transaction => {
       const entry = settled(await transaction.get("outbox", id))
@@ -75,7 +76,7 @@ export class Outbox {
     })
   }
 
-  /** Takes a removed bookmark's removal back. */
+  /** Undoes the removal of a bookmark: drops the entry if it was not sent yet, or else adds an entry that undoes it. */
   async undo(id) {
     const entry = (await this.entries()).find(other => other.id === id)
     if (!entry?.undoable) throw new OfflineError("not_stored", "This can't be undone any more.")
@@ -86,7 +87,7 @@ export class Outbox {
     return this.add({ action: "undo", subject, list, label, former, body: entry.undo })
   }
 
-  /** What a tab that is gone had sent goes out once more. */
+  /** Makes entries `pending` again that another tab sent before it was closed or killed. */
   recover() {
     return this.#database.write(["outbox"], async transaction => {
       for (const entry of await transaction.all("outbox")) {
@@ -96,9 +97,9 @@ export class Outbox {
   }
 
   /**
-   * Sends all that is due. @param {() => void} step Is called after each change of an entry.
-   * @returns {Promise<number|undefined>} When there is more to send, in milliseconds since 1970.
-   * @throws {OfflineError} `offline`, or that the session has ended; nothing is lost.
+   * Sends all entries that are due. @param {() => void} step It is called after each change of an entry.
+   * @returns {Promise<number|undefined>} When the next entry is due, in milliseconds since 1970.
+   * @throws {OfflineError} `offline`, or the session has ended; the entries stay.
    */
   async send(step) {
     for (;;) {
@@ -112,7 +113,7 @@ export class Outbox {
     return times.length ? Math.max(this.#pausedUntil, Math.min(...times)) : undefined
   }
 
-  /** The next entry that is due and has not to wait for another. */
+  /** Marks the next entry as `transit`: it is due and need not wait for an earlier one. */
   #take() {
     return this.#database.write(["outbox"], async transaction => {
       const waiting = []
@@ -138,7 +139,7 @@ export class Outbox {
     } catch (error) {
       if (!(await isDone(entry, method, error))) return this.#failed(entry, error)
     }
-    // What is shown must not fall back to the former state for a moment.
+    // Fetch first: otherwise reads return the former state between delivery and the next pull.
     for (const part of action.pull?.(entry) ?? []) await this.#pull(part).catch(() => {})
     const stores = ["outbox", "meta", "lists", "orders", "bookmarks", "notes", "drafts"]
     await this.#database.write(stores, async transaction => {
@@ -187,7 +188,7 @@ export class Outbox {
   }
 }
 
-/** A further round of attempts. */
+/** The members of an entry that starts its attempts again. */
 const fresh = {
   state: "pending", failures: 0, nextAttemptAt: undefined, status: undefined, error: undefined, reason: undefined
 }
@@ -198,14 +199,14 @@ function settled(entry) {
   return entry
 }
 
-/** Whether what was to be removed is gone already. */
+/** Whether the server answered 404 because the subject of a removal is gone already. */
 async function isDone(entry, method, error) {
   if (error.status !== 404 || method !== "DELETE") return false
   if (["endList", "leaveList"].includes(entry.action)) return true
   return call("GET", `/v1/lists/${segment(entry.list)}`).then(() => true, () => false)
 }
 
-/** What stands in the way of a note: the server's present one, null where there is none. */
+/** The server's present note in a conflict, null if there is none, undefined if the error is not a conflict. */
 async function theirs(entry, error) {
   if (error.code === "conflict" && error.problem && "theirs" in error.problem) {
     const { theirs: markdown, theirsRev: rev, base } = error.problem

@@ -1,15 +1,15 @@
 import { OfflineError } from "./error.js"
 
-/** After how long without an answer a request is given up, in milliseconds. */
+/** The time limit of a request, in milliseconds. */
 const timeout = 30_000
 
 /**
- * One request to the server, with the session's cookie.
+ * Sends one request to the server, with the session's cookie.
  * @param {string} method
  * @param {string} path
  * @param {{body?: object, headers?: object, signal?: AbortSignal, timeout?: number}} [options]
- * @returns {Promise<{status: number, body: any}>} The body is null where there is none.
- * @throws {OfflineError} `offline`, or the problem that was answered. When `signal` is aborted, its reason.
+ * @returns {Promise<{status: number, body: any}>} `body` is null if there is none.
+ * @throws {OfflineError} `offline`, or the server's problem. If `signal` is aborted, it throws the signal's reason.
  */
 export async function call(method, path, options = {}) {
   const headers = { accept: "application/json", ...options.headers }
@@ -37,17 +37,17 @@ export async function call(method, path, options = {}) {
   }
 }
 
-/** The error that an answer tells. */
+/** The error that an answer describes. */
 export function problem(answer, text) {
   let said = {}
-  try { said = JSON.parse(text) } catch { /* A proxy's page: the status alone tells. */ }
+  try { said = JSON.parse(text) } catch { /* A proxy's page: only the status is useful. */ }
   const seconds = Number(answer.headers.get("retry-after"))
   return new OfflineError(
     said.error ?? `http_${answer.status}`, said.reason || answer.statusText || `Status ${answer.status}`,
     { status: answer.status, retryAfter: seconds > 0 ? seconds * 1000 : undefined, problem: said })
 }
 
-/** Whether the server answers at all. */
+/** Whether the server answers `/healthz` within 5 seconds. */
 export async function isReachable() {
   if (navigator.onLine === false) return false
   try {
@@ -57,10 +57,10 @@ export async function isReachable() {
   }
 }
 
-/** A segment of a path. */
+/** Text as a segment of a path, percent-encoded. */
 export const segment = text => encodeURIComponent(text)
 
-/** 128 random bits. `crypto.randomUUID` is missing on pages that came by plain HTTP. */
+/** 128 random bits in hexadecimal. `crypto.randomUUID` does not exist on pages that were loaded by plain HTTP. */
 export function randomID() {
   return Array.from(crypto.getRandomValues(new Uint8Array(16)), byte => byte.toString(16).padStart(2, "0")).join("")
 }

@@ -2,12 +2,12 @@ import { everything } from "./database.js"
 import { OfflineError } from "./error.js"
 import { call } from "./server.js"
 
-/** For how long it is believed that the cookie is still this person's, in milliseconds. */
+/** How long the cookie counts as this user's after the last check, in milliseconds. */
 const belief = 60_000
 
 const copies = ["bookmarks", "orders", "lists", "notes", "drafts"]
 
-/** Who uses this browser: kept in the database by id and name, proved to the server by a cookie no script can read. */
+/** The user of this browser. The database has the id and the name; the proof is a cookie that no script can read. */
 export class Session {
   #database; #tabs; #outbox; #view; #changed; #provedAt = 0; #isLoggedOut = false
   /** @type {import("../offline.js").Session} */
@@ -21,19 +21,19 @@ export class Session {
     this.#changed = changed
   }
 
-  /** Reads who it is: at first, and when another tab says that it is somebody else. */
+  /** Reads the session from the database: at the start, and when another tab has changed it. */
   async load() {
     this.state = await this.#database.meta("session") ?? { state: "none" }
     return this.state
   }
 
-  /** Another tab has logged out: no guest is made until somebody asks for it. */
+  /** Stops starting guests after a log-out in any tab, until {@link Session#wake}. */
   rest() { this.#isLoggedOut = true }
 
-  /** Somebody writes, so a guest is wanted. */
+  /** Allows starting a guest again, because the user writes or logs in. */
   wake() { this.#isLoggedOut = false }
 
-  /** Makes sure, before a round, that the cookie is this person's. @returns {Promise<boolean>} Whether there is one. */
+  /** Checks before a round that the cookie is this user's. @returns {Promise<boolean>} Whether a session is active. */
   async ensure() {
     if (await this.#database.meta("ending")) {
       await call("DELETE", "/v1/sessions").catch(ignoringEnd)
@@ -66,7 +66,7 @@ export class Session {
       if (kind === "user" && state === "active") throw new OfflineError("signed_in", "Log out first.")
       if (kind === "user" && former !== username && !discard) await this.#requireEmpty()
       if (state === "none") await this.#begin()
-      // What was done as a guest belongs to the guest, so that it is taken over with the rest.
+      // The guest's unsent changes are sent as the guest, so that the user takes them over with the other bookmarks.
       else if (kind === "guest") await this.#outbox.send(() => {}).catch(() => {})
       const ask = () => call("POST", path, { body: { username, password, cookie: true } })
       const { body } = await ask().catch(async error => {
@@ -80,7 +80,10 @@ export class Session {
     })
   }
 
-  /** Ends the session. Nothing of the person stays here, also when the server can't be reached: it is told later. */
+  /**
+   * Ends the session and removes all data of the user from this browser. If the server can't be reached, a log-out is
+   * reported to it later; with `erase` (delete the account), this throws and changes nothing.
+   */
   async leave({ discard = false, erase } = {}) {
     return this.#tabs.exclusive(async () => {
       if (!discard && !erase) await this.#requireEmpty()
@@ -98,7 +101,7 @@ export class Session {
       try {
         localStorage.clear()
         sessionStorage.clear()
-      } catch { /* Storage that is not there holds nothing. */ }
+      } catch { /* Without storage there is nothing to clear. */ }
       if ("caches" in globalThis) for (const name of await caches.keys()) await caches.delete(name)
       this.rest()
       this.#tabs.post({ kind: "rest" })
@@ -106,13 +109,13 @@ export class Session {
     })
   }
 
-  /** The server has said that the session is none. A guest's bookmarks go on with the next guest. */
+  /** Handles the server's answer that the session is invalid. A guest's bookmarks are queued for the next guest. */
   async end() {
     if (this.state.state !== "active") return
     if (this.state.kind === "user") return this.#store({ ...this.state, state: "ended" })
     const bookmarks = await this.#view.bookmarks()
     for (const { id, hotel, pending } of bookmarks.reverse()) {
-      // What waits in the outbox goes to the next guest by itself.
+      // A pending bookmark already has its entry in the outbox.
       if (!pending) await this.#outbox.add({ action: "bookmark", subject: id, hotel, label: hotel.name })
     }
     await this.#database.write(["meta", ...copies], async transaction => {
@@ -149,12 +152,12 @@ export class Session {
       if (former?.id === next.id) return
       await transaction.setMeta("feed", undefined)
       if (former?.kind === "user") {
-        // Another person: what the former one had here and had not sent must not be sent as the new one.
+        // The changes of the former user must not be sent as another user.
         for (const store of ["outbox", ...copies]) await transaction.clear(store)
         await transaction.setMeta("aliases", undefined)
         return
       }
-      // A guest's bookmarks are the user's from now on; they stay in sight until the user's own copy is here.
+      // The guest's bookmarks are now the user's. They stay readable until the user's mirror is fetched.
       const order = await transaction.get("orders", "own")
       if (order) await transaction.put("orders", { ...order, token: undefined })
     })

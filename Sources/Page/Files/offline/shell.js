@@ -1,6 +1,7 @@
 /**
- * Has the service worker keep the page for offline use. Pages that came by plain HTTP from elsewhere have none.
- * @param {(version: string) => void} updated A new version of the page is ready.
+ * Registers the service worker, which keeps the page for offline use. Browsers have no service workers for pages by
+ * plain HTTP from another machine.
+ * @param {(version: string) => void} updated It is called when a new version of the page is ready.
  */
 export async function registerWorker(updated) {
   if (!navigator.serviceWorker) return

@@ -3,12 +3,12 @@ import { listen } from "./feed.js"
 import { OfflineError } from "./error.js"
 import { isReachable } from "./server.js"
 
-/** Milliseconds before the server is tried again, one after the other. */
+/** The pauses after failed rounds, in milliseconds: one after the first failure, and so on; the last one repeats. */
 const pauses = [500, 1000, 2000, 4000, 8000, 15_000, 30_000]
 
 /**
- * Keeps the copy and the server together, in the tab that leads: rounds of sending and fetching, one at a time, and the
- * stream of changes that says when the next one is due. The other tabs hear of its state.
+ * Synchronises the local copy with the server, in the leading tab: it sends and fetches in rounds, one at a time, and
+ * reads the stream of changes, which says when the next round is due. It posts its state to the other tabs.
  */
 export class Synchroniser {
   #database; #tabs; #session; #outbox; #copy; #told; #failed
@@ -19,7 +19,8 @@ export class Synchroniser {
   }
 
   /**
-   * @param {object} parts `told(places)`: the copy or the state has changed; `failed(error)`: something unforeseen.
+   * @param {object} parts `told(places, isOutbox)`: the copy, the outbox or the state has changed. `failed(error)`: an
+   *   error in the background.
    */
   constructor({ database, tabs, session, outbox, copy, told, failed }) {
     this.#database = database
@@ -31,13 +32,13 @@ export class Synchroniser {
     this.#failed = failed
   }
 
-  /** Reads what is known from earlier visits. */
+  /** Reads the mode and the time of the last round from the database. */
   async load() {
     const [mode, lastSync] = await Promise.all([this.#database.meta("mode"), this.#database.meta("lastSync")])
     Object.assign(this.state, { mode: mode ?? "continuous", lastSync: lastSync ?? null })
   }
 
-  /** Changes the state, and tells every tab. */
+  /** Changes the state and reports it to every tab. */
   set(change) {
     const next = { ...this.state, ...change }
     if (Object.keys(change).every(key => this.state[key] === next[key])) return
@@ -46,14 +47,14 @@ export class Synchroniser {
     this.#told([])
   }
 
-  /** Another tab's word on the state; how full the outbox is each tab sees for itself. */
+  /** Takes over another tab's state, except the counts of the outbox, which each tab makes itself. */
   take(state) {
     const { waiting, stuck } = this.state
     this.state = { ...state, waiting, stuck }
     this.#told([])
   }
 
-  /** How full the outbox is. */
+  /** Counts the entries of the outbox. */
   count(entries) {
     const of = (...states) => entries.filter(entry => states.includes(entry.state)).length
     this.state = { ...this.state, waiting: of("pending", "transit"), stuck: of("rejected", "parked") }
@@ -66,13 +67,13 @@ export class Synchroniser {
     this.modeChanged()
   }
 
-  /** The mode is another one, by this tab or another. */
+  /** Stops the stream in the mode `manual`, or starts a round in the mode `continuous`. */
   modeChanged() {
     if (this.state.mode === "manual") this.#feed?.abort()
     else this.retry()
   }
 
-  /** Leads until the signal: nothing that goes wrong ends it but that. */
+  /** Synchronises until the signal is aborted. A failed round does not end it. */
   async lead(signal) {
     signal.addEventListener("abort", () => this.#poke())
     const online = () => this.retry()
@@ -85,7 +86,7 @@ export class Synchroniser {
     if (navigator.onLine === false) this.set({ phase: "offline" })
     try {
       await this.#outbox.recover()
-      // Whoever begins a session asks for everything by that.
+      // Without a session there is nothing to fetch yet: the start of one asks for everything.
       const isKnown = this.#session.state.state === "none" || await this.#database.meta("feed")
       if (!isKnown) this.want("everything")
       this.want("send")
@@ -98,13 +99,13 @@ export class Synchroniser {
     }
   }
 
-  /** Asks for something: `send`, `everything` or a part of the copy. */
+  /** Adds to the next round: `send`, `everything` or a part of the copy. */
   want(what) {
     this.#wanted.add(what)
     this.#poke()
   }
 
-  /** A whole round now, whatever the mode. @returns {Promise<void>} @throws {OfflineError} why it failed. */
+  /** Starts a complete round now, in any mode. @returns {Promise<void>} @throws {OfflineError} Why it failed. */
   now() {
     return new Promise((resolve, reject) => {
       this.#asks.push({ resolve, reject })
@@ -114,14 +115,14 @@ export class Synchroniser {
     })
   }
 
-  /** The network is back, or somebody else is here: does not wait any longer. */
+  /** Ends the current pause and starts a round: the network is back, or the mode is `continuous` again. */
   retry() {
     this.#fails = 0
     this.#feed?.abort()
     this.want("send")
   }
 
-  /** Somebody else uses this browser: their copy is fetched, and their changes are heard. */
+  /** Fetches everything and opens the stream again, because the session has changed. */
   restart() {
     this.#heardOf = null
     this.#feed?.abort()
@@ -140,7 +141,7 @@ export class Synchroniser {
     const asks = this.#asks.splice(0)
     const wanted = new Set(this.#wanted)
     this.#wanted.clear()
-    // Where the stream stands with what is wanted by now: what it says later is for the next round.
+    // The position in the stream that this round covers. Later events belong to the next round.
     const heardOf = this.#heardOf
     try {
       if (this.state.phase === "offline" && !(await isReachable())) {
@@ -161,7 +162,7 @@ export class Synchroniser {
     if (this.state.mode === "continuous" && this.state.phase === "idle") this.#follow(signal)
   }
 
-  /** One round: who it is, what goes out, what comes in. */
+  /** One round: checks the session, sends the outbox, fetches the parts. */
   async #run(wanted, heardOf, signal) {
     if (!(await this.#session.ensure())) {
       const ended = this.#session.state.state === "ended"
@@ -203,7 +204,7 @@ export class Synchroniser {
     await new Promise(resolve => {
       const timer = setTimeout(resolve, length)
       this.#wake = () => {
-        // Only the network's return, a person's wish or the end of this tab cuts a pause short.
+        // Only `retry`, `now` or the end of the lead (`signal`) ends a pause early.
         if (this.#fails && !signal.aborted) return
         clearTimeout(timer)
         resolve()
@@ -211,7 +212,7 @@ export class Synchroniser {
     })
   }
 
-  /** Follows the stream of changes; its end makes the next round, and that follows it anew. */
+  /** Reads the stream of changes. When it ends, the next round starts, which opens the stream again. */
   async #follow(signal) {
     if (this.#feed || signal.aborted || this.#session.state.state !== "active") return
     const feed = this.#feed = new AbortController()
@@ -223,7 +224,7 @@ export class Synchroniser {
         last, signal: feed.signal,
         opened: () => {
           this.set({ live: true })
-          // What changed before the stream began is in no event of it.
+          // A new stream has no events about earlier changes.
           if (!last) this.want("everything")
         },
         heard: event => this.#hear(event)

@@ -1,29 +1,29 @@
 import { randomID } from "./server.js"
 
-/** How long a lease of the leading tab is good without Web Locks, in milliseconds; renewed three times as often. */
+/** How long the leading tab's lease is valid without Web Locks, in milliseconds; it is renewed after a third of it. */
 const lease = 6000
-/** After how long another tab that sends is taken to sleep, in milliseconds: more than a request may take. */
+/** How long to wait before taking over the lock of a tab that sends, in milliseconds: longer than one request takes. */
 const turn = 45_000
-/** How long the leading tab may take to say that it is awake, in milliseconds: phones put tabs to sleep. */
+/** How long to wait for the leading tab's reply `awake`, in milliseconds. Phones suspend tabs in the background. */
 const patience = 3000
 
 /**
- * The tabs of this browser: what one tells the others, and which of them speaks with the server.
+ * The tabs of this browser: messages between them, and the choice of the leading tab, which alone talks to the server.
  *
- * The leader holds a Web Lock; when its tab goes, the browser hands the lock on. Where there are no Web Locks (pages that
- * came by plain HTTP) a lease in the database does, and two may lead for a moment: both send the same keys, so nothing
- * is done twice.
+ * The leading tab holds a Web Lock. When that tab closes, the browser gives the lock to another one. Without Web Locks
+ * (pages by plain HTTP), a lease in the database replaces the lock. Then two tabs may lead for a moment: both send the
+ * same keys, so the server does nothing twice.
  */
 export class Tabs {
   #channel; #database; #hear; #asleep; #displace; #held
   #serial = Promise.resolve()
   #closed = new AbortController()
-  /** This tab's name. */
+  /** This tab's id. */
   id = randomID()
   /** Whether this tab leads. */
   leads = false
 
-  /** @param {(message: object) => void} hear Is told what other tabs post. */
+  /** @param {(message: object) => void} hear It is called with each message of other tabs. */
   constructor(database, hear) {
     this.#database = database
     this.#hear = hear
@@ -32,10 +32,10 @@ export class Tabs {
     this.#channel.onmessage = event => this.#take(event.data)
   }
 
-  /** Tells all other tabs. */
+  /** Sends a message to all other tabs. */
   post(message) { if (!this.#closed.signal.aborted) this.#channel?.postMessage(message) }
 
-  /** Has the leading tab hear this: itself, or another, which is displaced if it sleeps. */
+  /** Sends a message to the leading tab. If that tab is suspended, this tab takes the lead and handles the message. */
   tellLeader(message) {
     if (this.leads) return this.#hear(message)
     this.post({ ...message, wake: true })
@@ -57,8 +57,8 @@ export class Tabs {
   }
 
   /**
-   * Runs something while this tab leads, as often as it comes to lead.
-   * @param {(signal: AbortSignal) => Promise} work Ends soon after the signal.
+   * Runs `work` each time that this tab becomes the leading tab.
+   * @param {(signal: AbortSignal) => Promise} work It ends soon after the signal is aborted.
    */
   lead(work) {
     if (navigator.locks) this.#leadByLock(work)
@@ -118,7 +118,7 @@ export class Tabs {
     }
   }
 
-  /** Runs one thing at a time in all tabs: sending, and changing who is logged in. */
+  /** Runs one `body` at a time in all tabs: rounds and changes of the session. Without Web Locks, in this tab only. */
   async exclusive(body) {
     if (navigator.locks) {
       const name = "hotel-bookmarks-sending"
@@ -139,7 +139,7 @@ export class Tabs {
     return next
   }
 
-  /** Leaves: another tab leads. */
+  /** Stops: this tab no longer leads, and another one may. */
   close() {
     this.#closed.abort()
     this.#held?.abort()

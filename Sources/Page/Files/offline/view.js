@@ -2,16 +2,16 @@ import { actions, isShown } from "./actions.js"
 import { below } from "./database.js"
 import { OfflineError } from "./error.js"
 
-/** What is read: the copy as the server confirmed it, with the outbox's changes laid over it. */
+/** The reads: the copy as the server confirmed it, with the changes of the outbox applied to it. */
 export class View {
   #database
-  /** By a list's id, the one that it was made and asked for with. */
+  /** The local id (`new-…`) of a list that was made offline, by its id on the server. */
   aliases = {}
   constructor(database) { this.#database = database }
 
   /**
-   * All of a place: `{name, lists, bookmarks, notes, drafts, entries, isComplete}`, three of them as maps. A list that
-   * was made offline gets its id of the server in here: the same transaction reads what is delivered.
+   * Everything of a place: `{name, lists, bookmarks, notes, drafts, entries, isComplete}`; `lists`, `bookmarks` and
+   * `notes` are maps. The same transaction translates the local id of a delivered list to its id on the server.
    */
   async place(list = "own") {
     const stores = ["meta", "lists", "orders", "bookmarks", "notes", "drafts", "outbox"]
@@ -44,7 +44,7 @@ export class View {
     return [...(await this.place(list)).bookmarks.values()].map(({ place: _, ...bookmark }) => bookmark)
   }
 
-  /** @returns {Promise<object[]>} The last changed first. */
+  /** @returns {Promise<object[]>} The last changed list first. */
   async lists() {
     return [...(await this.place()).lists.values()].sort((one, other) => other.updatedAt < one.updatedAt ? -1 : 1)
   }
@@ -56,7 +56,7 @@ export class View {
     return found
   }
 
-  /** @returns {Promise<object[]>} By title. */
+  /** @returns {Promise<object[]>} In the order of their titles. */
   async notes(list) {
     const notes = [...(await this.place(list)).notes.values()].map(({ list: _, ...note }) => note)
     return notes.sort((one, other) => one.title < other.title ? -1 : 1)
@@ -67,7 +67,7 @@ export class View {
     return (await this.place(list)).drafts.map(({ list: _, subject: __, ...draft }) => draft)
   }
 
-  /** A hotel of one's bookmarks or of a list's; undefined for any other. */
+  /** A hotel of the user's bookmarks or of a list; undefined for any other. */
   async hotel(id) {
     const { bookmarks } = await this.place()
     if (bookmarks.has(id)) return bookmarks.get(id).hotel
@@ -75,7 +75,7 @@ export class View {
     return all.find(bookmark => bookmark.id === id)?.hotel
   }
 
-  /** Search over what is here: all words must occur, each as a beginning of one. */
+  /** Searches the copy. Each word of the query must be the beginning of a word of the hotel. */
   async search({ description = "", location = "", limit = 20, offset = 0 }) {
     const own = [...(await this.place()).bookmarks.values()]
     const all = await this.#database.read(["bookmarks"], transaction => transaction.all("bookmarks"))
