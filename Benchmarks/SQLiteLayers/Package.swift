@@ -1,30 +1,38 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// A separate package, so that the service never depends on GRDB. `Sources/SQLite`, `Sources/CSQLite` and
-// `Sources/CSQLiteSystem` are symbolic links to the service's sources, so that the measured code is the service's.
+// A separate package, so that the service never depends on GRDB. All folders of `Sources` but `SQLiteLayers` are symbolic
+// links to the service's sources, so that the measured code is the service's.
 
 /// The service's own settings, so that its files compile in the same way here.
 let settings: [SwiftSetting] = [
   .enableUpcomingFeature("ExistentialAny"),
   .enableUpcomingFeature("MemberImportVisibility"),
   .enableUpcomingFeature("InternalImportsByDefault"),
+  .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
   .treatAllWarnings(as: .error),
 ]
 
 let package = Package(
   name: "sqlite-layers",
   dependencies: [
-    .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0")
+    .package(url: "https://github.com/apple/swift-collections", exact: "1.6.0"),
+    .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
   ],
   targets: [
     .systemLibrary(
       name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
     .target(name: "CSQLiteSystem", dependencies: ["CSQLite"]),
-    .target(name: "SQLite", dependencies: ["CSQLite", "CSQLiteSystem"], swiftSettings: settings),
+    .target(name: "CLanes"),
+    .target(
+      name: "Lanes",
+      dependencies: ["CLanes", .product(name: "DequeModule", package: "swift-collections")],
+      swiftSettings: settings),
+    .target(
+      name: "SQLite", dependencies: ["CSQLite", "CSQLiteSystem", "Lanes"], swiftSettings: settings),
     .executableTarget(
       name: "SQLiteLayers",
-      dependencies: ["SQLite", .product(name: "GRDB", package: "GRDB.swift")],
+      dependencies: ["Lanes", "SQLite", .product(name: "GRDB", package: "GRDB.swift")],
       swiftSettings: settings),
   ],
   swiftLanguageModes: [.v6]

@@ -33,7 +33,7 @@ struct ThinLayer: Contender, Operations {
 
   func read(_ key: String) throws -> Int {
     let found = try connection.statement(Workload.read).first(.text(key)) {
-      row throws(SQLiteError) in (try row.string(0), row.bytes(1))
+      row in (try row.string(0), row.bytes(1))
     }
     guard let found else { return 0 }
     return found.0.utf8.count + found.1.count
