@@ -35,6 +35,21 @@ def test_two_tabs_share_one_outbox_and_one_stream(browsers):
     assert ids(browser) == []
 
 
+def test_the_tab_that_leads_follows_the_mode_that_another_tab_chooses(browsers):
+    browser = browsers().open()
+    browser.settled()
+    first = browser.driver.current_window_handle
+    browser.tab()
+    browser.open()
+    second = browser.driver.current_window_handle
+    browser.until("return client.sync.live")
+    for mode, live in (("manual", "false"), ("continuous", "true")):
+        browser.run("await client.setMode(args.mode)", mode=mode)
+        browser.show(first)
+        browser.until(f"return client.sync.mode === '{mode}' && client.sync.live === {live}")
+        browser.show(second)
+
+
 def test_without_web_locks_it_is_still_right(browsers):
     browser = browsers()
     browser.driver.execute_cdp_cmd("Page.addScriptToEvaluateOnNewDocument", {

@@ -166,16 +166,16 @@ export class Outbox {
       if (error.status === 429) this.#pausedUntil = next
       return put({ ...said, failures, state: "pending", nextAttemptAt: new Date(next).toISOString() })
     }
-    const rejected = { ...entry, ...said, state: "rejected", theirs: await theirs(entry, error) }
+    const rejected = [{ ...entry, ...said, state: "rejected", theirs: await theirs(entry, error) }]
     await this.#database.write(["outbox"], async transaction => {
-      await transaction.put("outbox", rejected)
-      if (entry.action !== "makeList") return
-      for (const other of await transaction.all("outbox")) {
-        if (other.list !== entry.list || other.id === entry.id) continue
-        await transaction.put("outbox", { ...other, state: "rejected", reason: `The list was not made: ${said.reason}` })
+      if (entry.action === "makeList") {
+        const others = (await transaction.all("outbox")).filter(other => other.list === entry.list && other.id !== entry.id)
+        const reason = `The list was not made: ${said.reason}`
+        rejected.push(...others.map(other => ({ ...other, state: "rejected", reason })))
       }
+      for (const entry of rejected) await transaction.put("outbox", entry)
     })
-    this.#told(rejected)
+    rejected.forEach(entry => this.#told(entry))
   }
 
   #edit(id, change, isAny = false) {

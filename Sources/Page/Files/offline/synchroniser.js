@@ -49,8 +49,9 @@ export class Synchroniser {
 
   /** Takes over another tab's state, except the counts of the outbox, which each tab makes itself. */
   take(state) {
-    const { waiting, stuck } = this.state
+    const { waiting, stuck, mode } = this.state
     this.state = { ...state, waiting, stuck }
+    if (mode !== state.mode && this.#tabs.leads) this.modeChanged()
     this.#told([])
   }
 
