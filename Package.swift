@@ -87,6 +87,10 @@ let package = Package(
     // Floor 1: stores.
     floor("Stores", ["JSON", "Documents", "Lanes", crypto, deque, nioLocks]),
     floor("TestSupport", ["JSON", "Documents", nioLocks]),
+    .target(name: "CXXHash"),
+    floor(
+      "StoreRecords",
+      ["CXXHash", "JSON", "Documents", "Lanes", "Stores", crypto, nioLocks]),
     floor("StoreTesting", ["Documents", "Stores", "TestSupport", nioLocks]),
 
     // Floor 2: use cases.
@@ -103,10 +107,9 @@ let package = Package(
       "Lists", ["JSON", "Documents", "Lanes", "Stores", "Hotels", "Accounts", crypto, nioLocks]),
 
     // Floor 3: adapters.
-    .target(name: "CXXHash"),
     floor(
       "SQLiteEngine",
-      ["CXXHash", "JSON", "Documents", "Lanes", "Stores", "SQLite", crypto, nioLocks]),
+      ["JSON", "Documents", "Lanes", "Stores", "StoreRecords", "SQLite", crypto, nioLocks]),
     .target(name: "CCatalogue", exclude: ["hotels.ndjson", "NOTICE.md"]),
     .target(name: "CPage"),
     .target(name: "Page", dependencies: ["CPage"], exclude: ["Files"], swiftSettings: settings),
@@ -208,8 +211,8 @@ let package = Package(
     tests(
       "SQLiteEngine",
       [
-        "Documents", "Lanes", "Stores", "SQLite", "SQLiteEngine", "StoreTesting", "TestSupport",
-        nioLocks,
+        "Documents", "Lanes", "Stores", "StoreRecords", "SQLite", "SQLiteEngine", "StoreTesting",
+        "TestSupport", nioLocks,
       ]),
     tests(
       "Catalogue", ["JSON", "Documents", "Hotels", "Lanes", "Catalogue", "SQLite", "TestSupport"]),
