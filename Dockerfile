@@ -5,11 +5,11 @@
 # Any Debian with a Swift toolchain.
 ARG BUILD_IMAGE=swift:6.3-bookworm
 FROM ${BUILD_IMAGE} AS build
-# Headers and libraries for the targets SQLite, ICU, RegularExpressions, Compression, CXXHash and CYAML; pkg-config: SwiftPM finds them
+# Headers and libraries for the targets SQLite, ICU, RegularExpressions, Compression, CXXHash, CYAML and CPostgres; pkg-config: SwiftPM finds them
 # by that; ca-certificates: the authorities that the image trusts.
 RUN apt-get update \
  && apt-get install -y --no-install-recommends \
-    libsqlite3-dev libicu-dev libre2-dev zlib1g-dev libxxhash-dev libyaml-dev pkg-config ca-certificates \
+    libsqlite3-dev libicu-dev libre2-dev zlib1g-dev libxxhash-dev libyaml-dev libpq-dev pkg-config ca-certificates \
  && rm -rf /var/lib/apt/lists/*
 WORKDIR /build
 COPY Package.swift openapi.yaml ./

@@ -81,6 +81,7 @@ let package = Package(
     floor("ICU", ["CICU"]),
     .target(name: "CRE2", linkerSettings: [.linkedLibrary("re2"), .linkedLibrary("stdc++")]),
     floor("RegularExpressions", ["CRE2"]),
+    .systemLibrary(name: "CPostgres", pkgConfig: "libpq", providers: [.apt(["libpq-dev"])]),
     .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
     floor("Compression", ["CZlib"]),
 
@@ -110,6 +111,9 @@ let package = Package(
     floor(
       "SQLiteEngine",
       ["JSON", "Documents", "Lanes", "Stores", "StoreRecords", "SQLite", crypto, nioLocks]),
+    floor(
+      "PostgresEngine",
+      ["CPostgres", "Documents", "Lanes", "Stores", "StoreRecords", deque, nioLocks]),
     .target(name: "CCatalogue", exclude: ["hotels.ndjson", "NOTICE.md"]),
     .target(name: "CPage"),
     .target(name: "Page", dependencies: ["CPage"], exclude: ["Files"], swiftSettings: settings),
@@ -213,6 +217,12 @@ let package = Package(
       [
         "Documents", "Lanes", "Stores", "StoreRecords", "SQLite", "SQLiteEngine", "StoreTesting",
         "TestSupport", nioLocks,
+      ]),
+    tests(
+      "PostgresEngine",
+      [
+        "CPostgres", "Documents", "Lanes", "Stores", "StoreRecords", "PostgresEngine",
+        "StoreTesting", "TestSupport", nioLocks,
       ]),
     tests(
       "Catalogue", ["JSON", "Documents", "Hotels", "Lanes", "Catalogue", "SQLite", "TestSupport"]),
