@@ -27,6 +27,14 @@ actor Session {
     return try body(connection)
   }
 
+  /// Why the server is none to work with; nil where it is, or does not answer.
+  func refusal() -> ServiceError? {
+    do {
+      _ = try address.connect()
+      return nil
+    } catch { return error as? ServiceError }
+  }
+
   /// Closes the connection.
   func close() { connection = nil }
 
@@ -83,19 +91,26 @@ final class ConnectionPool: Sendable {
   }
 
   /// Does something that may be repeated: also on a new connection after one was lost, and after a deadlock.
+  /// - Parameter isForOthers: whether it is done for others, too, than the request of the calling task: it is repeated
+  ///   also when nobody waits for that one any more.
   /// - Throws: as ``once(_:)``.
   func repeating<Result: Sendable>(
-    _ body: @Sendable (Connection) throws -> Result
+    isForOthers: Bool = false, _ body: @Sendable (Connection) throws -> Result
   ) async throws -> Result {
     let deadline = ContinuousClock.now + Self.patience
     while true {
       do { return try await once(body) } catch {
-        guard Self.isWorthRepeating(error), ContinuousClock.now < deadline, !Slice.isEnded else {
-          throw error
-        }
+        guard Self.isWorthRepeating(error), ContinuousClock.now < deadline,
+          isForOthers || !Slice.isEnded, !Task.isCancelled
+        else { throw error }
       }
       try? await Task.sleep(for: Self.pause)
     }
+  }
+
+  /// Why a server that answers is none to work with, for who could not connect; nil where none answers.
+  func refusal(of address: DatabaseAddress) async -> ServiceError? {
+    await Session(address.ofAnyServer, in: threads).refusal()
   }
 
   /// Whether what failed so may succeed on another connection, or at another try.

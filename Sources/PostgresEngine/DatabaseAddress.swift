@@ -6,7 +6,7 @@ import Stores
 /// (<https://www.postgresql.org/docs/current/libpq-connect.html#LIBPQ-CONNSTRING>).
 package struct DatabaseAddress: Sendable {
   /// What libpq is told, by keyword.
-  private let options: [(keyword: String, value: String)]
+  private var options: [(keyword: String, value: String)]
 
   /// What the engine sets unless the URL says otherwise.
   private static let defaults = [
@@ -57,6 +57,13 @@ package struct DatabaseAddress: Sendable {
     options.removeAll { $0.keyword == "client_encoding" }
     options.append(("client_encoding", "UTF8"))
     self.options = options
+  }
+
+  /// The same, where a server will do that takes no writes.
+  var ofAnyServer: DatabaseAddress {
+    var address = self
+    address.options.removeAll { $0.keyword == "target_session_attrs" }
+    return address
   }
 
   /// Connects, which blocks for `connect_timeout` and each host.

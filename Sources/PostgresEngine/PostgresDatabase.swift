@@ -30,8 +30,9 @@ package final class PostgresDatabase: StorageEngine {
     do {
       try await engine.pool.repeating { connection in try Schema.migrate(connection) }
     } catch {
+      let refusal = await engine.pool.refusal(of: address)
       await engine.close()
-      throw ServiceError.translated(error)
+      throw refusal ?? ServiceError.translated(error)
     }
     return engine
   }

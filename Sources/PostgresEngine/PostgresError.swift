@@ -43,6 +43,13 @@ enum PostgresError: Error, CustomDebugStringConvertible {
     return state == "40001" || state == "40P01"
   }
 
+  /// Whether the refusal is of the values of one statement: 22, a value that can't be; 23, a constraint; 54, a value too
+  /// large; XX, a row that can't be read.
+  var isOfValues: Bool {
+    guard case .refused(let state, _) = self else { return false }
+    return ["22", "23", "54", "XX"].contains(state.prefix(2))
+  }
+
   var debugDescription: String {
     switch self {
     case .lost(let detail): "connection lost: \(detail)"

@@ -23,7 +23,7 @@ extension PostgresStorage {
   private func commitBatch() async {
     let batch = Batch()
     do {
-      try await pool.repeating { connection in
+      try await pool.repeating(isForOthers: true) { connection in
         // What comes while a connection is waited for shares the commit.
         if batch.isEmpty { batch.fill(self.inbox.take(atMost: Self.updatesPerCommit)) }
         if !batch.isEmpty { try self.transact(batch, on: connection) }
@@ -44,7 +44,7 @@ extension PostgresStorage {
   /// own then. Not where nobody answers.
   private static func mayBeOnesAlone(_ error: any Error) -> Bool {
     switch error {
-    case let error as PostgresError: !error.isRepeatable
+    case let error as PostgresError: error.isOfValues
     case let error as ServiceError:
       ![.outcomeUnknown, .absent, .unavailable, .overloaded, .readOnly].contains(error.code)
     default: true
@@ -55,7 +55,9 @@ extension PostgresStorage {
     let batch = Batch()
     batch.fill([update])
     do {
-      try await pool.repeating { connection in try self.transact(batch, on: connection) }
+      try await pool.repeating(isForOthers: true) { connection in
+        try self.transact(batch, on: connection)
+      }
     } catch { update.finish(.failure(ServiceError.translated(error))) }
   }
 

@@ -52,6 +52,28 @@ import Testing
     }
   }
 
+  @Test func serverThatTakesNoWritesIsRefusedWithTheReason() async throws {
+    let server = try PostgresServer()
+    let place = try Place(on: server)
+    try place.execute("ALTER DATABASE postgres SET default_transaction_read_only = on")
+    #expect(await code { try await place.withNode { _ in } } == .readOnly)
+  }
+
+  @Test func hostThatDoesNotAnswerIsPassedOver() async throws {
+    let server = try PostgresServer()
+    let url = server.url.replacing("host=", with: "host=/nowhere,")
+    let connection = try DatabaseAddress(url: url).connect()
+    #expect(try connection.execute("SELECT 1::int8").first?.integer(0) == 1)
+    withExtendedLifetime(server) {}
+  }
+
+  @Test func nobodyThatAnswersIsUnavailable() async throws {
+    let address = try DatabaseAddress(url: "postgres://postgres@/postgres?host=/nowhere")
+    let threads = LanePool.forStores(processors: 2, threads: 2)
+    let found = await code { _ = try await PostgresDatabase.open(address, pool: threads) }
+    #expect(found == .unavailable)
+  }
+
   @Test func nodesThatStartTogetherMakeTheTablesOnce() async throws {
     let place = try Place()
     try await withThrowingTaskGroup(of: Void.self) { group in
