@@ -5,11 +5,11 @@
 # The base image can be any Debian with a Swift toolchain.
 ARG BUILD_IMAGE=swift:6.3-bookworm
 FROM ${BUILD_IMAGE} AS build
-# Headers and libraries for the targets SQLite, ICU, RegularExpressions, Compression, CXXHash and CYAML. pkg-config
-# tells SwiftPM where they are. ca-certificates has the certificate authorities that the image trusts.
+# Headers and libraries for the targets SQLite, ICU, RegularExpressions, Compression, CXXHash, CYAML and CPostgres.
+# pkg-config tells SwiftPM where they are. ca-certificates has the certificate authorities that the image trusts.
 RUN apt-get update \
  && apt-get install -y --no-install-recommends \
-    libsqlite3-dev libicu-dev libre2-dev zlib1g-dev libxxhash-dev libyaml-dev pkg-config ca-certificates \
+    libsqlite3-dev libicu-dev libre2-dev zlib1g-dev libxxhash-dev libyaml-dev libpq-dev pkg-config ca-certificates \
  && rm -rf /var/lib/apt/lists/*
 WORKDIR /build
 COPY Package.swift openapi.yaml ./

@@ -81,12 +81,17 @@ let package = Package(
     floor("ICU", ["CICU"]),
     .target(name: "CRE2", linkerSettings: [.linkedLibrary("re2"), .linkedLibrary("stdc++")]),
     floor("RegularExpressions", ["CRE2"]),
+    .systemLibrary(name: "CPostgres", pkgConfig: "libpq", providers: [.apt(["libpq-dev"])]),
     .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
     floor("Compression", ["CZlib"]),
 
     // Floor 1: stores.
     floor("Stores", ["JSON", "Documents", "Lanes", crypto, deque, nioLocks]),
     floor("TestSupport", ["JSON", "Documents", nioLocks]),
+    .target(name: "CXXHash"),
+    floor(
+      "StoreRecords",
+      ["CXXHash", "JSON", "Documents", "Lanes", "Stores", crypto, nioLocks]),
     floor("StoreTesting", ["Documents", "Stores", "TestSupport", nioLocks]),
 
     // Floor 2: use cases.
@@ -103,10 +108,12 @@ let package = Package(
       "Lists", ["JSON", "Documents", "Lanes", "Stores", "Hotels", "Accounts", crypto, nioLocks]),
 
     // Floor 3: adapters.
-    .target(name: "CXXHash"),
     floor(
       "SQLiteEngine",
-      ["CXXHash", "JSON", "Documents", "Lanes", "Stores", "SQLite", crypto, nioLocks]),
+      ["JSON", "Documents", "Lanes", "Stores", "StoreRecords", "SQLite", crypto, nioLocks]),
+    floor(
+      "PostgresEngine",
+      ["CPostgres", "Documents", "Lanes", "Stores", "StoreRecords", deque, nioLocks]),
     .target(name: "CCatalogue", exclude: ["hotels.ndjson", "NOTICE.md"]),
     .target(name: "CPage"),
     .target(name: "Page", dependencies: ["CPage"], exclude: ["Files"], swiftSettings: settings),
@@ -208,8 +215,14 @@ let package = Package(
     tests(
       "SQLiteEngine",
       [
-        "Documents", "Lanes", "Stores", "SQLite", "SQLiteEngine", "StoreTesting", "TestSupport",
-        nioLocks,
+        "Documents", "Lanes", "Stores", "StoreRecords", "SQLite", "SQLiteEngine", "StoreTesting",
+        "TestSupport", nioLocks,
+      ]),
+    tests(
+      "PostgresEngine",
+      [
+        "CPostgres", "Documents", "Lanes", "Stores", "StoreRecords", "PostgresEngine",
+        "StoreTesting", "TestSupport", nioLocks,
       ]),
     tests(
       "Catalogue", ["JSON", "Documents", "Hotels", "Lanes", "Catalogue", "SQLite", "TestSupport"]),

@@ -1,4 +1,5 @@
 import SQLite
+import StoreRecords
 import Stores
 
 extension Connection {

@@ -1,4 +1,5 @@
 import Glibc
+import StoreRecords
 import Stores
 
 /// A database file and the files that stand beside it.

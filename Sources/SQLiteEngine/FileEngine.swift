@@ -1,6 +1,7 @@
 import Documents
 package import Lanes
 import SQLite
+import StoreRecords
 package import Stores
 
 /// The engine that keeps one SQLite file per store in a directory of its own.

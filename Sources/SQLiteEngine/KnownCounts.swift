@@ -1,5 +1,6 @@
 import Documents
 import NIOConcurrencyHelpers
+import StoreRecords
 package import Stores
 
 /// What stores counted when they were last open, so that an operator can be told without opening them.

@@ -1,6 +1,7 @@
 import Lanes
 import NIOConcurrencyHelpers
 import SQLite
+import StoreRecords
 import Stores
 
 /// Which stores exist: a small database of its own, on a lane of its own, so that a file that is missing

@@ -2,6 +2,7 @@ import Glibc
 import Lanes
 import NIOConcurrencyHelpers
 import SQLite
+import StoreRecords
 import Stores
 
 /// Writing to a disk that is full, or takes no writes at times.

@@ -1,6 +1,7 @@
 import Documents
 import Lanes
 import SQLite
+import StoreRecords
 import Stores
 import Synchronization
 
@@ -100,11 +101,6 @@ actor SQLiteStorage: StoreStorage {
     self.rows = nil
     try? LanePool.blocking { try rows.connection.close() }
   }
-}
-
-extension ServiceError {
-  /// The error of calls that come after the storage was closed.
-  static let closed = ServiceError(.unavailable, "The database is closed")
 }
 
 /// Short reads on the caller's own thread: two hops between threads cost several times what such a read does.

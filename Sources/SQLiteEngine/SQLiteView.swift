@@ -1,5 +1,6 @@
 import Documents
 import SQLite
+import StoreRecords
 import Stores
 
 /// One state of a store: the file's rows as the one connection sees them, and the counts in memory.
@@ -192,89 +193,10 @@ extension StoredDocument {
   }
 }
 
-/// What an update finds of the documents that it may change: each is read once, for the rule, the quota and
-/// the writer.
-///
-/// What was found holds until the update is written, because nothing else is written meanwhile and a
-/// rule changes each document once. Confined, as the rows are, to the actor that owns them.
-final class LoadedDocuments {
-  /// A document with all that stands in its row.
-  final class Found {
-    /// The columns before body and tree.
-    let row: StoredDocument
-    /// The winner's body, not verified, as it would stand beside another winner's.
-    let content: StoreRows.StoredBody
-    /// The winner's body, not verified.
-    var body: [UInt8] { content.bytes }
-    /// Empty where the tree is known.
-    private let encodedTree: [UInt8]
-    private var decodedTree: RevisionTree?
-
-    /// A document as it was read.
-    /// - Parameter encodedTree: not looked at where there is one revision only.
-    init(row: StoredDocument, body: StoreRows.StoredBody, encodedTree: [UInt8]) {
-      self.row = row
-      content = body
-      self.encodedTree = encodedTree
-    }
-
-    /// A document as it was written.
-    init(row: StoredDocument, body: StoreRows.StoredBody, tree: RevisionTree) {
-      self.row = row
-      content = body
-      encodedTree = []
-      decodedTree = tree
-    }
-
-    /// The history.
-    /// - Throws: `integrity` when it is not what was written.
-    func tree() throws -> RevisionTree {
-      if let decodedTree { return decodedTree }
-      let tree = try row.tree(encodedTree)
-      decodedTree = tree
-      return tree
-    }
-  }
-
-  /// What is known of an id.
-  enum Answer {
-    /// The update may not change it: it is read like any other.
-    case notLoaded
-    /// It was never used.
-    case absent
-    /// The document.
-    case found(Found)
-  }
-
-  private let rows: StoreRows
-  private let ids: Set<DocumentID>
-  private var known: [DocumentID: Found?]
-
+extension LoadedDocuments {
   /// The documents of an update, none of them read yet.
-  init(_ ids: Set<DocumentID>, in rows: StoreRows) {
-    self.ids = ids
-    self.rows = rows
-    known = Dictionary(minimumCapacity: ids.count)
-  }
-
-  /// A document, if it is one of these.
-  /// - Throws: `integrity` for columns that were not written so.
-  func answer(for id: DocumentID) throws -> Answer {
-    if let known = known[id] { return known.map { .found($0) } ?? .absent }
-    guard ids.contains(id) else { return .notLoaded }
-    let document = try rows.whole(id)
-    known[id] = .some(document)
-    return document.map { .found($0) } ?? .absent
-  }
-
-  /// The document that a rule changes; nil when the id was never used.
-  /// - Throws: as ``answer(for:)`` does.
-  func document(_ id: DocumentID) throws -> Found? {
-    switch try answer(for: id) {
-    case .found(let document): document
-    case .absent: nil
-    case .notLoaded: try rows.whole(id)
-    }
+  convenience init(_ ids: Set<DocumentID>, in rows: StoreRows) {
+    self.init(ids) { id in try rows.whole(id) }
   }
 }
 

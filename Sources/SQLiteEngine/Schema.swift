@@ -1,4 +1,5 @@
 import SQLite
+import StoreRecords
 import Stores
 
 /// The tables of one kind of file, as numbered steps: step `n` takes a file from version `n - 1` to `n`.

@@ -1,5 +1,6 @@
 import Glibc
 import SQLite
+import StoreRecords
 import Stores
 
 extension ServiceError {
@@ -31,22 +32,6 @@ extension ServiceError {
         self.init(.storage, "The storage could not be read or written", detail: detail)
       }
     }
-  }
-
-  /// The error of a write that finds no room, or only that which is held back for deletions.
-  static let full = ServiceError(.storageFull, "There is no room left to store this")
-
-  /// The error of a write to a disk that takes none.
-  static let readOnly = ServiceError(.readOnly, "The storage takes no writes at present")
-
-  /// The error of a store whose file is not what was written.
-  static func damaged(_ detail: String) -> ServiceError {
-    ServiceError(.damaged, "The database is damaged; it needs to be restored", detail: detail)
-  }
-
-  /// The error of a row that fails its checksum.
-  static func integrity(_ detail: String) -> ServiceError {
-    ServiceError(.integrity, "A stored value is damaged", detail: detail)
   }
 }
 

@@ -1,19 +1,10 @@
 import Documents
 import SQLite
+import StoreRecords
 import Stores
 
 /// The table `bodies`: what losing leaves and recent ancestors say.
 extension StoreRows {
-  /// A stored body that is not the winner's.
-  struct StoredBody {
-    /// The bytes, `{…}`.
-    let bytes: [UInt8]
-    /// What it must add up to; see ``Checksum/body(_:_:_:)``.
-    let checksum: Int64
-    /// When the revision came.
-    var arrival = StoredArrival.unknown
-  }
-
   /// What a revision says; nil when it is not stored. Not verified.
   /// - Parameter first: the document's name among the bodies.
   func body(of first: Int64, _ revision: RevisionID) throws -> StoredBody? {
@@ -42,7 +33,7 @@ extension StoreRows {
   /// - Parameter place: the row of a body that goes; nil for a row of its own.
   /// - Returns: by how many bytes the table has grown.
   func insert(
-    _ body: StoredBody, of first: Int64, _ revision: RevisionID, insteadOf place: BodyPlace? = nil
+    _ body: StoredBody, of first: Int64, _ revision: RevisionID, insteadOf place: BodyPlace?
   ) throws -> Int64 {
     // A revision that had been forgotten and comes back may have left its body behind.
     let removed = try removeBody(of: first, revision)
@@ -66,16 +57,6 @@ extension StoreRows {
         .integer(body.checksum), .bytes(body.bytes), body.arrival.binding)
     }
     return Int64(body.bytes.count) - removed - (place?.count ?? 0)
-  }
-
-  /// Where a body stands.
-  struct BodyPlace {
-    /// The row's number.
-    let number: Int64
-    /// Whose it is.
-    let revision: RevisionID
-    /// How many bytes it has.
-    let count: Int64
   }
 
   /// The stored bodies of a document below a generation; none is read.
@@ -123,8 +104,13 @@ extension StoreRows {
 
   /// Removes a body.
   /// - Returns: how many bytes that was.
-  func removeBody(at place: BodyPlace) throws -> Int64 {
+  func removeBody(at place: BodyPlace, of first: Int64) throws -> Int64 {
     try connection.statement("DELETE FROM bodies WHERE number = ?1").run(.integer(place.number))
     return place.count
   }
+}
+
+extension StoredArrival {
+  /// The value of the column.
+  var binding: Binding { bytes.isEmpty ? .null : .bytes(bytes) }
 }

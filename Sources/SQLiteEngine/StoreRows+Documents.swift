@@ -1,5 +1,6 @@
 import Documents
 import SQLite
+import StoreRecords
 import Stores
 
 /// The table `documents`: every document at its last change.
@@ -89,6 +90,14 @@ extension StoreRows {
       StoredDocument.reading(row)
     }
     return try rows.map { row in try row.verified() }
+  }
+
+  /// Puts a document's row in the place of its old one: it moves to the end.
+  func put(
+    _ row: StoredDocument, body: StoredBody, tree: [UInt8]?, replacing old: StoredDocument?
+  ) throws {
+    if let old { try remove(old) }
+    try insert(row, body: body, tree: tree)
   }
 
   /// Adds a document's row. Its old one has been removed.

@@ -1,5 +1,6 @@
 import Documents
 import SQLite
+import StoreRecords
 import Stores
 
 /// The tables `indexes` and `entries`: what queries walk.

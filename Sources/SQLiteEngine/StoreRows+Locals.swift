@@ -1,5 +1,6 @@
 import Documents
 import SQLite
+import StoreRecords
 import Stores
 
 /// The table `locals`: documents that are never replicated.

@@ -1,11 +1,12 @@
 import Documents
 import SQLite
+import StoreRecords
 import Stores
 
 /// The rows of one store's file, table by table: the SQL, and nothing of the rules.
 ///
 /// Confined, as its connection is, to the actor that owns it.
-final class StoreRows {
+final class StoreRows: StoreTables {
   /// The one connection to the file.
   let connection: Connection
   /// Counts of changes, as of what was written last, also in an open transaction.
@@ -19,6 +20,17 @@ final class StoreRows {
   init(_ connection: Connection) {
     self.connection = connection
   }
+
+  /// A document has got another number; its first one, or none any more.
+  func noteMove(from old: Int64?, to new: Int64?) { counts.move(from: old, to: new) }
+
+  /// A document is now this one.
+  func note(_ document: LoadedDocuments.Found, revisions: Int) {
+    recent.replace(document, revisions: revisions)
+  }
+
+  /// A document is gone, or another.
+  func forget(_ id: DocumentID) { recent.forget(id) }
 
   /// What was known of an open transaction holds no more.
   func forgetTransaction() {

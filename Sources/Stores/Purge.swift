@@ -119,6 +119,11 @@ extension LocalID {
   /// What the ids of local documents with such marks start with.
   package static let purgedPrefix = receiptPrefix + "purged/"
 
+  /// The local documents that rules read with documents, for an engine to which each read costs a round trip.
+  package static func read(with ids: Set<DocumentID>) -> [LocalID] {
+    ids.isEmpty ? [] : [purgeCount] + ids.map { purged($0) }
+  }
+
   /// The marks of one document's purged revisions.
   fileprivate static func purged(_ id: DocumentID) -> LocalID {
     LocalID(receipt: "purged/" + id.text)

@@ -48,6 +48,8 @@ extension ServiceError {
     case storageFull = "insufficient_storage"
     /// The disk is read-only.
     case readOnly = "read_only"
+    /// A change may have been made or not: the answer of the database was lost, or no standby has confirmed it.
+    case outcomeUnknown = "outcome_unknown"
     /// More writes are waiting for this store than it takes.
     case overloaded
     /// The write would exceed the store's quota.

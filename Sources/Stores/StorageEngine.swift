@@ -87,7 +87,8 @@ package protocol StoreStorage: Sendable {
   ///   expire at.
   /// - Returns: what the rule returned when it last ran.
   /// - Throws: what `rule` throws, nothing having been written, not even the sequence counter;
-  ///   `storageFull`, `readOnly`, `storage`, `overloaded`, `damaged`, `integrity`, `unavailable`.
+  ///   `storageFull`, `readOnly`, `storage`, `overloaded`, `damaged`, `integrity`, `unavailable`; `outcomeUnknown` where
+  ///   an engine can't tell whether what was recorded is written.
   @discardableResult
   func update<Value: Sendable>(
     loading ids: Set<DocumentID>, at now: Timestamp,

@@ -1,5 +1,6 @@
 import Documents
 import SQLite
+import StoreRecords
 import StoreTesting
 import Stores
 import TestSupport

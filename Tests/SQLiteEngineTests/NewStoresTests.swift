@@ -1,5 +1,6 @@
 import Lanes
 import SQLite
+import StoreRecords
 import Stores
 import TestSupport
 import Testing

@@ -1,5 +1,6 @@
 import Documents
 import SQLite
+import StoreRecords
 import Stores
 import TestSupport
 import Testing
@@ -19,7 +20,9 @@ import Testing
   }
 
   /// Edits the document so many times, in the open transaction.
-  private func edit(_ times: Int, _ writer: inout StoreWriter, _ text: String = "") throws {
+  private func edit(
+    _ times: Int, _ writer: inout StoreWriter<StoreRows>, _ text: String = ""
+  ) throws {
     for number in 0..<times {
       let loaded = LoadedDocuments([id], in: rows)
       let tree = try loaded.document(id)?.tree()
@@ -33,12 +36,12 @@ import Testing
     }
   }
 
-  private func view(_ writer: StoreWriter, _ loaded: LoadedDocuments) -> SQLiteView {
+  private func view(_ writer: StoreWriter<StoreRows>, _ loaded: LoadedDocuments) -> SQLiteView {
     SQLiteView(
       rows: rows, header: writer.header, now: Timestamp(milliseconds: 1), loaded: loaded)
   }
 
-  private func writer(_ header: StoreHeader? = nil) -> StoreWriter {
+  private func writer(_ header: StoreHeader? = nil) -> StoreWriter<StoreRows> {
     StoreWriter(rows: rows, header: header ?? StoreHeader(key: "key", epoch: "epoch"))
   }
 

@@ -1,4 +1,5 @@
 import Documents
+import StoreRecords
 import Stores
 import TestSupport
 import Testing

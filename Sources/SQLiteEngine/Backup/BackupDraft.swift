@@ -1,6 +1,7 @@
 import Documents
 import Glibc
 import SQLite
+import StoreRecords
 import Stores
 
 /// The directory in which a backup is written before it has its name.

@@ -4,6 +4,7 @@ import Glibc
 import JSON
 package import Lanes
 import SQLite
+import StoreRecords
 package import Stores
 
 /// Writes a backup beside its final name, which it gets when it is whole and on the disk.

@@ -2,6 +2,7 @@ import Documents
 import Glibc
 package import Lanes
 import SQLite
+import StoreRecords
 import Stores
 
 /// Makes a data directory of a backup.

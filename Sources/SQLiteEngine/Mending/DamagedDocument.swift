@@ -2,6 +2,7 @@ import Documents
 import JSON
 import Lanes
 import SQLite
+import StoreRecords
 import Stores
 
 /// A document of which something is not what was written: all that the file has of it.

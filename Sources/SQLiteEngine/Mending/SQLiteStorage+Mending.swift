@@ -1,6 +1,7 @@
 import Documents
 import Lanes
 import SQLite
+import StoreRecords
 import Stores
 
 /// Looking for damage while the store is used.

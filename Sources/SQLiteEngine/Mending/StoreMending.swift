@@ -1,6 +1,7 @@
 import Documents
 import Lanes
 import SQLite
+import StoreRecords
 import Stores
 
 /// Looks at a store's rows and mends those that are not what was written, piece by piece. What it writes is in the
@@ -133,7 +134,7 @@ struct StoreMending {
       return
     }
     let rest = found.rest(of: row)
-    let body = StoreRows.StoredBody(
+    let body = StoredBody(
       bytes: found.body.content, checksum: row.bodyChecksum,
       arrival: try rows.arrival(at: number) ?? .unknown)
     var writer = StoreWriter(rows: rows, header: header)

@@ -1,5 +1,6 @@
 import Documents
 import SQLite
+import StoreRecords
 import Stores
 
 /// Makes a data directory's registry anew: of what is left of it, and of the stores' files, each of which says whose it

@@ -1,4 +1,5 @@
 import SQLite
+import StoreRecords
 import Stores
 
 /// A row that a page shows, by its shape.

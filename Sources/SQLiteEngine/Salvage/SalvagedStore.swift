@@ -1,5 +1,6 @@
 import Documents
 import SQLite
+import StoreRecords
 import Stores
 
 /// What the pages of a damaged store show, put in order.
@@ -80,7 +81,7 @@ struct SalvagedStore {
       else { return }
       if isIndexWhole, index?[document.head.bytes(1)] != stored.sequence { return }
       guard try rows.isAbsent(stored) else { return }
-      let body = StoreRows.StoredBody(
+      let body = StoredBody(
         bytes: document.body.content, checksum: stored.bodyChecksum, arrival: arrival)
       try rows.insert(stored, body: body, tree: document.tree?.content)
     }

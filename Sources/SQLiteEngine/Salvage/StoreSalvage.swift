@@ -1,5 +1,6 @@
 import Documents
 import SQLite
+import StoreRecords
 import Stores
 
 /// Makes a store's file anew from the pages that are left of a damaged one.

@@ -3,6 +3,7 @@ import Documents
 import Glibc
 import Lanes
 import SQLite
+import StoreRecords
 import Stores
 
 /// Looks through whole directories without a trace: data directories that no server uses, and backups.

@@ -1,6 +1,7 @@
 import Documents
 import JSON
 import SQLite
+import StoreRecords
 import Stores
 
 /// Looks through one store's file: every row's checksum, every body and tree, the winners, what the header

@@ -1,50 +1,6 @@
 import SQLite
+import StoreRecords
 import Stores
-
-/// The one row of a store's file that says whose it is and what it counts.
-///
-/// It is kept in memory while the store is open and written once a commit.
-struct StoreHeader: Equatable, Sendable {
-  /// The store's key; a file under another store's name is found out by it.
-  var key: String
-  /// Drawn when the file was made; see `StoreInfo.epoch`.
-  var epoch: String
-  /// The number of the last change.
-  var lastSequence: Int64 = 0
-  /// The number of the last document, which is less than ``lastSequence`` when a purge came after it.
-  var newest: Int64 = 0
-  /// Documents whose winner is live.
-  var live: Int64 = 0
-  /// Documents whose winner is a tombstone.
-  var deleted: Int64 = 0
-  /// Bytes of the winners' bodies.
-  var bytes: Int64 = 0
-  /// Bytes of the other bodies, the rows of `bodies`.
-  var otherBodyBytes: Int64 = 0
-
-  /// What the store tells of itself.
-  var info: StoreInfo {
-    StoreInfo(
-      documentCount: live, deletedCount: deleted, lastSequence: lastSequence, bodyBytes: bytes,
-      keptBytes: otherBodyBytes, epoch: epoch)
-  }
-
-  /// What the row must add up to.
-  var checksum: Checksum {
-    var checksum = Checksum(.header)
-    checksum.append(key)
-    checksum.append(epoch)
-    for count in [lastSequence, live, deleted, bytes] { checksum.append(count) }
-    // As before there were purges, so that files of then are read as they are.
-    if newest != lastSequence { checksum.append(newest) }
-    if otherBodyBytes != 0 {
-      // The column's name.
-      checksum.append("kept")
-      checksum.append(otherBodyBytes)
-    }
-    return checksum
-  }
-}
 
 extension StoreHeader {
   /// Reads the row.

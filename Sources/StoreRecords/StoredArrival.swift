@@ -1,26 +1,25 @@
-import Documents
-import SQLite
-import Stores
+package import Documents
+package import Stores
 
 /// When a revision came and from whom, as the last column of its row.
 ///
 /// Eight bytes of checksum, eight of milliseconds since 1970, one that says what the author is, and the sixteen of an
 /// account's id. It has a checksum of its own, so that whoever reads a document need not read it.
-struct StoredArrival: Equatable {
+package struct StoredArrival: Equatable {
   /// The column; empty where it is null.
-  let bytes: [UInt8]
+  package let bytes: [UInt8]
 
   /// Not known: the row is older than the column.
-  static let unknown = StoredArrival(bytes: [])
+  package static let unknown = StoredArrival(bytes: [])
 
   /// Bytes of the checksum before the others.
-  static let checksumBytes = 8
+  package static let checksumBytes = 8
 
   /// A column as read.
-  init(bytes: [UInt8]) { self.bytes = bytes }
+  package init(bytes: [UInt8]) { self.bytes = bytes }
 
   /// What is to be stored of a revision's arrival.
-  init(_ arrival: Arrival, of revision: RevisionID, _ id: DocumentID) {
+  package init(_ arrival: Arrival, of revision: RevisionID, _ id: DocumentID) {
     var content = Self.bytes(arrival.time.milliseconds)
     switch arrival.author {
     case .server: content.append(Kind.server.rawValue)
@@ -37,7 +36,7 @@ struct StoredArrival: Equatable {
 
   /// The arrival; nil where it is not known.
   /// - Throws: `integrity` for bytes that are not what was written.
-  func arrival(of revision: RevisionID, in document: StoredDocument) throws -> Arrival? {
+  package func arrival(of revision: RevisionID, in document: StoredDocument) throws -> Arrival? {
     guard !bytes.isEmpty else { return nil }
     let content = Array(bytes.dropFirst(Self.checksumBytes))
     guard content.count > 8, Self.checksum(of: content, revision, document.id).matches(checksum),
@@ -51,13 +50,10 @@ struct StoredArrival: Equatable {
   }
 
   /// The first eight bytes: what the others must add up to.
-  var checksum: Int64 { Self.number(bytes.prefix(Self.checksumBytes)) }
-
-  /// The value of the column.
-  var binding: Binding { bytes.isEmpty ? .null : .bytes(bytes) }
+  package var checksum: Int64 { Self.number(bytes.prefix(Self.checksumBytes)) }
 
   /// A checksum or a time as it is stored.
-  static func bytes(_ number: Int64) -> [UInt8] {
+  package static func bytes(_ number: Int64) -> [UInt8] {
     withUnsafeBytes(of: number.bigEndian) { Array($0) }
   }
 

@@ -1,6 +1,6 @@
 private import CXXHash
 private import Crypto
-import Documents
+package import Documents
 
 /// What a row's values add up to, by XXH3 with 64 bits: what tells a row that was read back as written from one in which
 /// a bit has turned, which SQLite itself can't see. Why XXH3: <doc:FastChecksums>.
@@ -8,9 +8,9 @@ import Documents
 /// Every value is written with its length or a fixed width, so that two rows never look alike. Rows that were written
 /// before version 6 of the schema carry the first eight bytes of a SHA-256 over the same; they count as they are, and get
 /// the other when they are next written.
-struct Checksum {
+package struct Checksum {
   /// What kind of row it is, so that a row of one table never passes for one of another.
-  enum Kind: UInt8 {
+  package enum Kind: UInt8 {
     /// The header of a store's file.
     case header = 1
     /// A document's columns before body and tree.
@@ -32,70 +32,70 @@ struct Checksum {
   }
 
   /// What was added so far.
-  private(set) var bytes: [UInt8]
+  package private(set) var bytes: [UInt8]
   /// What stands behind it: a body, a tree.
-  var content: [UInt8] = []
+  package var content: [UInt8] = []
   /// How many bytes that is.
-  var count: Int { bytes.count }
+  package var count: Int { bytes.count }
 
   /// Begins the checksum of one row.
-  init(_ kind: Kind) {
+  package init(_ kind: Kind) {
     bytes = []
     bytes.reserveCapacity(192)
     bytes.append(kind.rawValue)
   }
 
   /// Adds eight bytes.
-  mutating func append(_ value: Int64) {
+  package mutating func append(_ value: Int64) {
     withUnsafeBytes(of: value.bigEndian) { bytes.append(contentsOf: $0) }
   }
 
   /// Adds an integer, or its absence.
-  mutating func append(_ value: Int64?) {
+  package mutating func append(_ value: Int64?) {
     bytes.append(value == nil ? 0 : 1)
     append(value ?? 0)
   }
 
   /// Adds a text's length and bytes.
-  mutating func append(_ text: String) {
+  package mutating func append(_ text: String) {
     append(Int64(text.utf8.count))
     var text = text
     text.withUTF8 { bytes.append(contentsOf: $0) }
   }
 
   /// Adds a text's length and bytes, whether they are UTF-8 or not.
-  mutating func append(bytes text: [UInt8]) {
+  package mutating func append(bytes text: [UInt8]) {
     append(Int64(text.count))
     bytes += text
   }
 
   /// Adds such a text, or its absence.
-  mutating func append(optionalBytes text: [UInt8]?) {
+  package mutating func append(optionalBytes text: [UInt8]?) {
     bytes.append(text == nil ? 0 : 1)
     append(bytes: text ?? [])
   }
 
   /// Adds a text, or its absence.
-  mutating func append(_ text: String?) {
+  package mutating func append(_ text: String?) {
     bytes.append(text == nil ? 0 : 1)
     append(text ?? "")
   }
 
   /// Adds a revision's two parts.
-  mutating func append(_ revision: RevisionID) {
+  package mutating func append(_ revision: RevisionID) {
     append(Int64(revision.generation))
     append(Int64(revision.digest.count))
     revision.digest.append(to: &bytes)
   }
 
   /// What a row of these values carries when it is written.
-  var value: Int64 { Self.value(of: bytes, over: content) }
+  package var value: Int64 { Self.value(of: bytes, over: content) }
 
   /// Whether a row that carries this was written with these values.
-  func matches(_ found: Int64) -> Bool { Self.matches(found, bytes, over: content) }
+  package func matches(_ found: Int64) -> Bool { Self.matches(found, bytes, over: content) }
 
   /// What bytes that were put together before, and `content` behind them, add up to.
-  static func value(of bytes: [UInt8], over content: [UInt8]) -> Int64 {
+  package static func value(of bytes: [UInt8], over content: [UInt8]) -> Int64 {
     let sum = bytes.withUnsafeBytes { head in
       content.withUnsafeBytes { rest in
         xxh3_of_two(head.baseAddress, head.count, rest.baseAddress, rest.count)
@@ -105,7 +105,7 @@ struct Checksum {
   }
 
   /// The same by the rule before version 6.
-  static func formerValue(of bytes: [UInt8], over content: [UInt8]) -> Int64 {
+  package static func formerValue(of bytes: [UInt8], over content: [UInt8]) -> Int64 {
     var hash = SHA256()
     bytes.withUnsafeBytes { hash.update(bufferPointer: $0) }
     if !content.isEmpty { content.withUnsafeBytes { hash.update(bufferPointer: $0) } }
@@ -115,12 +115,12 @@ struct Checksum {
   }
 
   /// Whether bytes add up to this by either rule.
-  static func matches(_ found: Int64, _ bytes: [UInt8], over content: [UInt8]) -> Bool {
+  package static func matches(_ found: Int64, _ bytes: [UInt8], over content: [UInt8]) -> Bool {
     found == value(of: bytes, over: content) || found == formerValue(of: bytes, over: content)
   }
 
   /// The checksum that a stored body carries wherever it stands: as winner or beside it.
-  static func body(_ id: DocumentID, _ revision: RevisionID, _ body: [UInt8]) -> Checksum {
+  package static func body(_ id: DocumentID, _ revision: RevisionID, _ body: [UInt8]) -> Checksum {
     var checksum = Checksum(.body)
     checksum.append(id.text)
     checksum.append(revision)
@@ -129,7 +129,7 @@ struct Checksum {
   }
 
   /// The checksum of an encoded tree whose winner is `winner`.
-  static func tree(_ id: DocumentID, _ winner: RevisionID, _ tree: [UInt8]) -> Checksum {
+  package static func tree(_ id: DocumentID, _ winner: RevisionID, _ tree: [UInt8]) -> Checksum {
     var checksum = Checksum(.tree)
     checksum.append(id.text)
     checksum.append(winner)

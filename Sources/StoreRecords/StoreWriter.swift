@@ -1,33 +1,32 @@
-import Documents
+package import Documents
 import JSON
-import SQLite
-import Stores
+package import Stores
 
 /// Writes what rules record into the open transaction and keeps count. A value: whoever undoes the transaction
 /// throws the writer away with it.
-struct StoreWriter {
-  /// The file's rows.
-  let rows: StoreRows
+package struct StoreWriter<Tables: StoreTables> {
+  /// The store's tables.
+  package let rows: Tables
   /// The counts, with what was written so far.
-  var header: StoreHeader
+  package var header: StoreHeader
   /// Whether anything was written.
-  private(set) var hasWritten = false
+  package private(set) var hasWritten = false
   /// Whether an update was being written when an error came up: what it wrote must be undone.
-  private(set) var isWriting = false
+  package private(set) var isWriting = false
   /// How many ancestors' bodies the update that is being written keeps.
-  private(set) var ancestors = StoreLimits.storedAncestors
+  package private(set) var ancestors = StoreLimits.storedAncestors
   /// When the revisions of the update that is being written came, and from whom.
-  private(set) var arrival = Arrival(time: Timestamp(milliseconds: 0), author: .server)
+  package private(set) var arrival = Arrival(time: Timestamp(milliseconds: 0), author: .server)
 
   /// A writer at the beginning of a transaction.
-  init(rows: StoreRows, header: StoreHeader) {
+  package init(rows: Tables, header: StoreHeader) {
     self.rows = rows
     self.header = header
   }
 
   /// Writes what one rule recorded.
   /// - Parameter loaded: what the rule read.
-  mutating func write(
+  package mutating func write(
     _ changes: StoreChanges, of loaded: LoadedDocuments, at now: Timestamp
   ) throws {
     guard !changes.isEmpty else { return }
@@ -75,13 +74,12 @@ struct StoreWriter {
       treeChecksum: tree.map { Checksum.tree(mutation.id, winner.revision, $0).value })
     let losing = losing(mutation, to: winner.revision, old)
     let grown = try exchangeBodies(of: first, for: losing, mutation, hasOthers: old != nil)
-    if let old { try rows.remove(old.row) }
-    try rows.insert(row, body: content.body, tree: tree)
+    try rows.put(row, body: content.body, tree: tree, replacing: old?.row)
     header.otherBodyBytes += grown
     header.lastSequence = sequence
     header.newest = sequence
     count(row, content.body.bytes, replacing: old)
-    rows.recent.replace(
+    rows.note(
       LoadedDocuments.Found(row: row, body: content.body, tree: mutation.tree),
       revisions: mutation.tree.nodes.count)
   }
@@ -113,10 +111,10 @@ struct StoreWriter {
     return node.isLeaf || ancestors > 0
   }
 
-  mutating func count(
+  package mutating func count(
     _ row: StoredDocument, _ body: [UInt8], replacing old: LoadedDocuments.Found?
   ) {
-    rows.counts.move(from: old?.row.sequence, to: row.sequence)
+    rows.noteMove(from: old?.row.sequence, to: row.sequence)
     header.live += (row.isDeleted ? 0 : 1) - (old.map { $0.row.isDeleted ? 0 : 1 } ?? 0)
     header.deleted += (row.isDeleted ? 1 : 0) - (old.map { $0.row.isDeleted ? 1 : 0 } ?? 0)
     header.bytes += Int64(body.count) - Int64(old?.body.count ?? 0)
@@ -136,14 +134,14 @@ struct StoreWriter {
 extension StoreWriter {
   /// Takes revisions out of a document, or the whole document out of the store. Either way the store's
   /// sequence advances by one, and bodies that no revision has any more are gone.
-  mutating func write(
+  package mutating func write(
     _ purge: Purge, replacing old: LoadedDocuments.Found, at now: Timestamp
   ) throws {
-    rows.recent.forget(purge.id)
+    rows.forget(purge.id)
     guard let winner = purge.tree.winner else {
       try remove(old.row)
       count(removed: old.row, old.body)
-      rows.counts.move(from: old.row.sequence, to: nil)
+      rows.noteMove(from: old.row.sequence, to: nil)
       header.lastSequence += 1
       header.newest = try rows.newestSequence()
       return
@@ -161,13 +159,12 @@ extension StoreWriter {
     let kept = purge.tree.revisions(withinSteps: ancestors)
     var grown: Int64 = 0
     if old.row.revision != winner.revision, kept.contains(old.row.revision) {
-      grown += try rows.insert(old.content, of: first, old.row.revision)
+      grown += try rows.insert(old.content, of: first, old.row.revision, insteadOf: nil)
     }
-    try rows.remove(old.row)
     for place in try rows.bodies(of: first, below: .max) where !kept.contains(place.revision) {
-      grown -= try rows.removeBody(at: place)
+      grown -= try rows.removeBody(at: place, of: first)
     }
-    try rows.insert(row, body: content.body, tree: tree)
+    try rows.put(row, body: content.body, tree: tree, replacing: old.row)
     header.otherBodyBytes += grown
     header.lastSequence = sequence
     header.newest = sequence
@@ -178,7 +175,7 @@ extension StoreWriter {
     var removed: Int64 = 0
     try rows.remove(row)
     for place in try rows.bodies(of: row.first, below: .max) {
-      removed += try rows.removeBody(at: place)
+      removed += try rows.removeBody(at: place, of: row.first)
     }
     try rows.removeEntries(of: row.id)
     header.otherBodyBytes -= removed
@@ -192,7 +189,7 @@ extension StoreWriter {
   /// What the winner says that is left: the winner of before, or a leaf that had lost.
   private mutating func content(
     of winner: RevisionID, _ id: DocumentID, _ old: LoadedDocuments.Found
-  ) throws -> (body: StoreRows.StoredBody, type: String?) {
+  ) throws -> (body: StoredBody, type: String?) {
     guard winner != old.row.revision else {
       return (old.content, old.row.type)
     }
@@ -203,34 +200,34 @@ extension StoreWriter {
 /// Which body stands with the winner, and which are kept beside it.
 extension StoreWriter {
   /// What the mutation's revision says, as it is stored; nil where it adds no revision.
-  func body(of mutation: Mutation) -> StoreRows.StoredBody? {
+  package func body(of mutation: Mutation) -> StoredBody? {
     guard let bytes = mutation.body?.bytes else { return nil }
-    return StoreRows.StoredBody(
+    return StoredBody(
       bytes: bytes, checksum: Checksum.body(mutation.id, mutation.revision, bytes).value,
       arrival: StoredArrival(arrival, of: mutation.revision, mutation.id))
   }
 
   /// What a further revision of several edits says, as it is stored.
-  func body(of added: AddedRevision, _ id: DocumentID) -> StoreRows.StoredBody {
+  package func body(of added: AddedRevision, _ id: DocumentID) -> StoredBody {
     let bytes = added.body.bytes
-    return StoreRows.StoredBody(
+    return StoredBody(
       bytes: bytes, checksum: Checksum.body(id, added.revision, bytes).value,
       arrival: StoredArrival(arrival, of: added.revision, id))
   }
 
   /// What a tombstone on a closed branch says, as it is stored.
-  func tombstone(_ id: DocumentID, _ revision: RevisionID) -> StoreRows.StoredBody {
+  package func tombstone(_ id: DocumentID, _ revision: RevisionID) -> StoredBody {
     let bytes = DocumentBody.empty.bytes
-    return StoreRows.StoredBody(
+    return StoredBody(
       bytes: bytes, checksum: Checksum.body(id, revision, bytes).value,
       arrival: StoredArrival(arrival, of: revision, id))
   }
 
   /// What the winner says: the mutation's revision, the winner of before, or a leaf that had lost until
   /// the mutation put a tombstone or a descendant on the winner; that one's body leaves `bodies`.
-  mutating func content(
+  package mutating func content(
     of winner: RevisionID, _ mutation: Mutation, _ old: LoadedDocuments.Found?
-  ) throws -> (body: StoreRows.StoredBody, type: String?) {
+  ) throws -> (body: StoredBody, type: String?) {
     if winner == mutation.revision, let body = body(of: mutation) {
       return (body, mutation.body?.type)
     }
@@ -245,9 +242,9 @@ extension StoreWriter {
   }
 
   /// What a leaf says that had lost and wins now; its body leaves `bodies`.
-  mutating func promoted(
+  package mutating func promoted(
     _ winner: RevisionID, of id: DocumentID, first: Int64
-  ) throws -> (body: StoreRows.StoredBody, type: String?) {
+  ) throws -> (body: StoredBody, type: String?) {
     let stored = try rows.body(of: first, winner)
     guard let stored, Checksum.body(id, winner, stored.bytes).matches(stored.checksum) else {
       throw ServiceError.integrity("the body of a leaf is missing or fails its checksum")
@@ -258,18 +255,18 @@ extension StoreWriter {
   }
 
   /// Removes the bodies of a document's revisions that are no leaves.
-  mutating func dropHistory(of old: LoadedDocuments.Found) throws {
+  package mutating func dropHistory(of old: LoadedDocuments.Found) throws {
     let leaves = Set(try old.tree().leaves.map(\.revision))
     var removed: Int64 = 0
     for place in try rows.bodies(of: old.row.first, below: .max)
     where !leaves.contains(place.revision) {
-      removed += try rows.removeBody(at: place)
+      removed += try rows.removeBody(at: place, of: old.row.first)
     }
     header.otherBodyBytes -= removed
   }
 
   /// A body that is to stand beside the winner's, and whose it is.
-  typealias LosingBody = (body: StoreRows.StoredBody, revision: RevisionID)
+  package typealias LosingBody = (body: StoredBody, revision: RevisionID)
 
   /// Stores bodies beside the winner's, and removes those that are too old: of revisions that the tree has
   /// forgotten, and of those more than ``ancestors`` steps above every leaf. One that comes takes the row of one
@@ -280,7 +277,7 @@ extension StoreWriter {
   /// revision, closed ones were let go of, or there are several new ones, every body may go.
   /// - Parameter hasOthers: whether there may be bodies already: not those of a document that is new.
   /// - Returns: by how many bytes the table has grown.
-  func exchangeBodies(
+  package func exchangeBodies(
     of first: Int64, for losing: [LosingBody], _ mutation: Mutation, hasOthers: Bool
   ) throws -> Int64 {
     let isMeasured =
@@ -288,7 +285,7 @@ extension StoreWriter {
       && !mutation.letsGo
     let generation = isMeasured ? mutation.revision.generation - ancestors : .max
     var losing = losing
-    var old: [StoreRows.BodyPlace] = []
+    var old: [BodyPlace] = []
     if hasOthers, generation > 1 { old = try rows.bodies(of: first, below: generation) }
     if !old.isEmpty || losing.contains(where: { $0.revision.generation < generation }) {
       let kept = mutation.tree.revisions(withinSteps: ancestors)
@@ -300,7 +297,7 @@ extension StoreWriter {
       let former = old.indices.contains(place) ? old[place] : nil
       grown += try rows.insert(next.body, of: first, next.revision, insteadOf: former)
     }
-    for place in old.dropFirst(losing.count) { grown -= try rows.removeBody(at: place) }
+    for place in old.dropFirst(losing.count) { grown -= try rows.removeBody(at: place, of: first) }
     return grown
   }
 }

@@ -1,0 +1,141 @@
+import Documents
+import StoreRecords
+import Stores
+
+/// One document, or one local document, of a store by one statement, which is a state of its own: no transaction is
+/// begun. A query that asks for more is run anew over a ``Snapshot``.
+final class InlineRead {
+  /// Thrown to the query at what one statement can't answer.
+  struct NeedsMore: Error {}
+
+  /// What the statement found.
+  private enum Found {
+    case document(DocumentID, LoadedDocuments.Found?)
+    case local(LocalID, Row?)
+    case nothing
+  }
+
+  let store: Int64
+  private let epoch: String
+  private let connection: Connection
+  private var row: StoreRow?
+  private var found: Found?
+  /// Whether the query asked for more than one statement answers.
+  private(set) var needsMore = false
+
+  /// Nothing is read yet.
+  init(of store: Int64, epoch: String, on connection: Connection) {
+    self.store = store
+    self.epoch = epoch
+    self.connection = connection
+  }
+
+  /// A document with all that stands in its row.
+  func document(_ id: DocumentID) throws -> LoadedDocuments.Found? {
+    if case .document(let known, let document)? = found, known == id { return document }
+    let row = try first(Call(Self.documentWithStore, .integer(store), .text(id.text)))
+    let start = StoreRow.columnCount
+    let document =
+      row.isNull(start) ? nil : try LoadedDocuments.Found(row, at: start, in: store)
+    found = .document(id, document)
+    return document
+  }
+
+  /// A local document's revision, expiry, checksum and body, behind the store's columns.
+  func local(_ id: LocalID) throws -> Row? {
+    if case .local(let known, let row)? = found, known == id { return row }
+    let row = try first(Call(Self.localWithStore, .integer(store), .text(id.text)))
+    found = .local(id, row.isNull(StoreRow.columnCount) ? nil : row)
+    return row.isNull(StoreRow.columnCount) ? nil : row
+  }
+
+  /// The store's counts.
+  func info() throws -> StoreInfo {
+    if let row { return row.header.info }
+    let row = try first(Call(StoreRow.find, .integer(store)))
+    found = .nothing
+    return try StoreRow(row).header.info
+  }
+
+  /// Tells the query that it is run anew.
+  func more() -> NeedsMore {
+    needsMore = true
+    return NeedsMore()
+  }
+
+  private func first(_ call: Call) throws -> Row {
+    guard found == nil else { throw more() }
+    let row = try connection.run([call])[0].first
+    self.row = try StoreRow.requireThere(row, epoch: epoch)
+    guard let row else { throw ServiceError.absent }
+    return row
+  }
+
+  private static let documentWithStore = Statement(
+    "document_with_store",
+    """
+    SELECT \(StoreRow.columns), \(StoredDocument.columns), d.body, d.tree, d.arrival
+    FROM stores s LEFT JOIN documents d ON d.store = s.number AND d.id = $2 WHERE s.number = $1
+    """)
+  private static let localWithStore = Statement(
+    "local_with_store",
+    """
+    SELECT \(StoreRow.columns), l.revision, l.expires, l.checksum, l.body
+    FROM stores s LEFT JOIN locals l ON l.store = s.number AND l.id = $2 WHERE s.number = $1
+    """)
+}
+
+/// What a query sees of an ``InlineRead``.
+struct InlineView: StoreView {
+  /// The statement.
+  let read: InlineRead
+  /// The moment at which local documents expire.
+  let now: Timestamp
+
+  func document(_ id: DocumentID) throws -> Document? {
+    guard let found = try read.document(id) else { return nil }
+    return try found.row.document(found.body)
+  }
+  func tree(_ id: DocumentID) throws -> RevisionTree? { try read.document(id)?.tree() }
+  func body(_ id: DocumentID, _ revision: RevisionID) throws -> [UInt8]? {
+    guard let found = try read.document(id) else { return nil }
+    guard found.row.revision == revision else { throw read.more() }
+    return try found.row.document(found.body).body
+  }
+  func kept(_ id: DocumentID, _ revision: RevisionID) throws -> KeptRevision? {
+    guard let found = try read.document(id) else { return nil }
+    guard found.row.revision == revision else { throw read.more() }
+    return KeptRevision(arrival: try found.content.arrival.arrival(of: revision, in: found.row))
+  }
+  func local(_ id: LocalID) throws -> LocalDocument? {
+    guard let row = try read.local(id) else { return nil }
+    return try StoredLocal(row, at: StoreRow.columnCount, id, in: read.store).document(at: now)
+  }
+  func info() throws -> StoreInfo { try read.info() }
+  func fileBytes() throws -> Int64 { 0 }
+
+  func documents(_ range: DocumentRange, _ visit: (Document) throws -> Bool) throws {
+    throw read.more()
+  }
+  func changes(after sequence: Int64, limit: Int) throws -> [Change] { throw read.more() }
+  func changes(
+    ofType type: String, after sequence: Int64, limit: Int
+  ) throws -> [Change] { throw read.more() }
+  func changes(upTo sequence: Int64, limit: Int) throws -> [Change] { throw read.more() }
+  func changeCount(after sequence: Int64) throws -> Int64 { throw read.more() }
+  func count(
+    _ range: DocumentRange, among ids: Int
+  ) throws -> (count: Int, last: DocumentID?) { throw read.more() }
+  func locals(
+    _ range: DocumentRange, _ visit: (LocalID, LocalDocument) throws -> Bool
+  ) throws { throw read.more() }
+  func localUsage(of prefix: String) throws -> (count: Int64, bytes: Int64) { throw read.more() }
+  func expiredLocals(at moment: Timestamp, limit: Int) throws -> [LocalID] { throw read.more() }
+  func indexedSequence(_ index: IndexID) throws -> Int64? { throw read.more() }
+  func indexes() throws -> [IndexID] { throw read.more() }
+  func entries(
+    _ index: IndexID, _ range: IndexRange, _ visit: (IndexEntry) throws -> Bool
+  ) throws { throw read.more() }
+  func holds(moreThan bytes: Int64) throws -> Bool { throw read.more() }
+  func storedBytes(of id: DocumentID) throws -> Int64 { throw read.more() }
+}

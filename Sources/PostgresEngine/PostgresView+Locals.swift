@@ -1,0 +1,200 @@
+import Documents
+import StoreRecords
+import Stores
+
+/// Local documents: the table `locals`.
+extension PostgresView {
+  /// How many rows are read at once.
+  private static let rowsAtOnce = 100
+
+  func local(_ id: LocalID) throws -> LocalDocument? {
+    try source.local(id)?.document(at: now)
+  }
+
+  func locals(
+    _ range: DocumentRange, _ visit: (LocalID, LocalDocument) throws -> Bool
+  ) throws {
+    var rest = range
+    while true {
+      let rows = try source.rows(
+        Call(
+          range.descending ? Self.localsDown : Self.localsUp, .integer(store), rest.lowest,
+          rest.beyond, .integer(Self.rowsAtOnce))
+      ).all
+      for row in rows {
+        guard let text = row.text(4) else {
+          throw ServiceError.integrity("the id of a local document is no text")
+        }
+        rest = rest.behind(text)
+        let id = LocalID(stored: text)
+        let found = try StoredLocal(row, id, in: store)
+        guard let document = found.document(at: now) else { continue }
+        guard try visit(id, document) else { return }
+      }
+      guard rows.count == Self.rowsAtOnce else { return }
+    }
+  }
+
+  func localUsage(of prefix: String) throws -> (count: Int64, bytes: Int64) {
+    // The byte after a slash is a nought: the ids between are those with the prefix.
+    let row = try source.rows(
+      Call(
+        Self.localUsage, .integer(store), .text(prefix), .text(prefix.dropLast() + "0"),
+        .integer(now.milliseconds))
+    ).first
+    return (row?.integer(0) ?? 0, row?.integer(1) ?? 0)
+  }
+
+  func expiredLocals(at moment: Timestamp, limit: Int) throws -> [LocalID] {
+    try source.rows(
+      Call(
+        Self.expired, .integer(store), .integer(moment.milliseconds), .integer(max(limit, 0)))
+    ).all.map { row in
+      guard let text = row.text(0) else {
+        throw ServiceError.integrity("the id of a local document is no text")
+      }
+      return LocalID(stored: text)
+    }
+  }
+}
+
+/// Indexes: the tables `indexes` and `entries`.
+extension PostgresView {
+  func indexedSequence(_ index: IndexID) throws -> Int64? {
+    guard let found = try Self.index(index, in: source) else { return nil }
+    return found.sequence < 0 ? nil : found.sequence
+  }
+
+  func indexes() throws -> [IndexID] {
+    try source.rows(Call(Self.indexNames, .integer(store))).all.map { row in
+      guard let name = row.text(0) else {
+        throw ServiceError.integrity("the name of an index is no text")
+      }
+      return IndexID(name)
+    }
+  }
+
+  func entries(
+    _ index: IndexID, _ range: IndexRange, _ visit: (IndexEntry) throws -> Bool
+  ) throws {
+    guard let number = try Self.index(index, in: source)?.number else { return }
+    var rest = range
+    while true {
+      let rows = try source.rows(Self.entries(number, rest, in: store)).all
+      for row in rows {
+        guard let text = row.text(1) else {
+          throw ServiceError.integrity("an entry of an index has no text for its document's id")
+        }
+        let (key, id) = (row.bytes(0), DocumentID(stored: text))
+        var content: [UInt8]?
+        if range.wantsContent {
+          content = row.isNull(3) ? nil : row.bytes(3)
+          guard Self.checksum(number, key, id, content, in: store).matches(row.integer(2)) else {
+            throw ServiceError.integrity("an entry of an index fails its checksum")
+          }
+        }
+        guard try visit(IndexEntry(id: id, key: key, content: content)) else { return }
+        if range.descending { rest.end = key } else { rest.start = key }
+        rest.id = text
+      }
+      guard rows.count == Self.rowsAtOnce else { return }
+    }
+  }
+
+  /// What is known of an index.
+  /// - Throws: `integrity`.
+  static func index(
+    _ index: IndexID, in source: any RowSource
+  ) throws -> (number: Int64, sequence: Int64)? {
+    let row = try source.rows(Call(indexByName, .integer(source.store), .text(index.text))).first
+    guard let row else { return nil }
+    let found = (number: row.integer(0), sequence: row.integer(1))
+    guard
+      checksum(index, found.number, found.sequence, in: source.store).matches(row.integer(2))
+    else {
+      throw ServiceError.integrity("what is known of an index fails its checksum")
+    }
+    return found
+  }
+
+  /// What an index's row adds up to.
+  static func checksum(
+    _ index: IndexID, _ number: Int64, _ sequence: Int64, in store: Int64
+  ) -> Checksum {
+    var checksum = Checksum(.index)
+    checksum.append(number)
+    checksum.append(index.text)
+    checksum.append(sequence)
+    checksum.append(store)
+    return checksum
+  }
+
+  /// What an entry's row adds up to.
+  static func checksum(
+    _ number: Int64, _ key: [UInt8], _ id: DocumentID, _ content: [UInt8]?, in store: Int64
+  ) -> Checksum {
+    var checksum = Checksum(.place)
+    checksum.append(number)
+    checksum.append(bytes: key)
+    checksum.append(id.text)
+    checksum.append(optionalBytes: content)
+    checksum.append(store)
+    return checksum
+  }
+
+  /// A page of a range. No id is empty, so that "" stands before all entries of a key.
+  private static func entries(_ number: Int64, _ range: IndexRange, in store: Int64) -> Call {
+    let start = Value.bytes(range.start)
+    let startID = Value.text(range.descending ? "" : range.id)
+    guard let end = range.end else {
+      return Call(
+        range.descending ? entriesDown : entriesUp, .integer(store), .integer(number), start,
+        startID, .integer(rowsAtOnce))
+    }
+    return Call(
+      range.descending ? entriesDownTo : entriesUpTo, .integer(store), .integer(number), start,
+      startID, .integer(rowsAtOnce), .bytes(end), .text(range.descending ? range.id : ""))
+  }
+}
+
+extension PostgresView {
+  private static let localsUp = Statement("locals_up", locals("id"))
+  private static let localsDown = Statement("locals_down", locals("id DESC"))
+
+  private static func locals(_ order: String) -> String {
+    """
+    SELECT revision, expires, checksum, body, id FROM locals
+    WHERE store = $1 AND id >= $2 AND id < $3 ORDER BY \(order) LIMIT $4
+    """
+  }
+
+  private static let localUsage = Statement(
+    "local_usage",
+    """
+    SELECT count(*), coalesce(sum(length(body)), 0)::int8 FROM locals
+    WHERE store = $1 AND id >= $2 AND id < $3 AND (expires IS NULL OR expires > $4)
+    """)
+  private static let expired = Statement(
+    "expired_locals",
+    """
+    SELECT id FROM locals WHERE store = $1 AND expires IS NOT NULL AND expires <= $2 LIMIT $3
+    """)
+  private static let indexByName = Statement(
+    "index", "SELECT number, sequence, checksum FROM indexes WHERE store = $1 AND name = $2")
+  private static let indexNames = Statement(
+    "index_names", "SELECT name FROM indexes WHERE store = $1 ORDER BY name")
+
+  private static let entriesUp = Statement("entries_up", entries("key, id"))
+  private static let entriesDown = Statement("entries_down", entries("key DESC, id DESC"))
+  private static let entriesUpTo = Statement(
+    "entries_up_to", entries("key, id", "AND (key, id) < ($6, $7)"))
+  private static let entriesDownTo = Statement(
+    "entries_down_to", entries("key DESC, id DESC", "AND (key, id) < ($6, $7)"))
+
+  private static func entries(_ order: String, _ end: String = "") -> String {
+    """
+    SELECT key, id, checksum, content FROM entries
+    WHERE store = $1 AND number = $2 AND (key, id) > ($3, $4) \(end) ORDER BY \(order) LIMIT $5
+    """
+  }
+}

@@ -1,0 +1,183 @@
+import Documents
+import StoreRecords
+import Stores
+
+/// One state of a store as rules and queries see it, by statements over a ``RowSource``.
+struct PostgresView: StoreView {
+  /// Where the rows come from.
+  let source: any RowSource
+  /// The moment at which local documents expire.
+  let now: Timestamp
+  /// What an update has read of the documents that it may change; nil outside updates.
+  var loaded: LoadedDocuments?
+  /// Sizes that are known of the store.
+  let sizes: StoreSize
+
+  /// The store's number, for checksums and statements.
+  var store: Int64 { source.store }
+
+  func document(_ id: DocumentID) throws -> Document? {
+    switch try loaded?.answer(for: id) {
+    case .found(let found): return try found.row.document(found.body)
+    case .absent: return nil
+    case .notLoaded, nil: break
+    }
+    guard let row = try row(Self.documentByID, id) else { return nil }
+    return try StoredDocument(row, in: store).document(row.bytes(StoredDocument.columnCount))
+  }
+
+  func tree(_ id: DocumentID) throws -> RevisionTree? {
+    switch try loaded?.answer(for: id) {
+    case .found(let found): return try found.tree()
+    case .absent: return nil
+    case .notLoaded, nil: break
+    }
+    guard let row = try row(Self.treeByID, id) else { return nil }
+    return try StoredDocument(row, in: store).tree(row.bytes(StoredDocument.columnCount))
+  }
+
+  func body(_ id: DocumentID, _ revision: RevisionID) throws -> [UInt8]? {
+    guard let found = try whole(id) else { return nil }
+    guard found.row.revision != revision else { return try found.row.document(found.body).body }
+    guard let node = try found.tree()[revision] else { return nil }
+    return try body(of: node, in: found.row, try found.tree())
+  }
+
+  func body(
+    _ id: DocumentID, of node: RevisionTree.Node, in tree: RevisionTree
+  ) throws -> [UInt8]? {
+    guard loaded == nil, let head = try head(id), head.revision != node.revision else {
+      return try body(id, node.revision)
+    }
+    return try body(of: node, in: head, tree)
+  }
+
+  func kept(_ id: DocumentID, _ revision: RevisionID) throws -> KeptRevision? {
+    guard let found = try whole(id) else { return nil }
+    if found.row.revision == revision {
+      return KeptRevision(arrival: try found.content.arrival.arrival(of: revision, in: found.row))
+    }
+    let row = try source.rows(
+      Call(
+        Self.arrivalOfBody, .integer(store), .integer(found.row.first),
+        .integer(revision.generation), .text(revision.digest.text))
+    ).first
+    guard let row else {
+      if let node = try found.tree()[revision] {
+        try requireCompacted(node, in: found.row, try found.tree())
+      }
+      return nil
+    }
+    let arrival = StoredArrival(bytes: row.bytes(0))
+    return KeptRevision(arrival: try arrival.arrival(of: revision, in: found.row))
+  }
+
+  func storedBytes(of id: DocumentID) throws -> Int64 {
+    guard let found = try whole(id) else { return 0 }
+    let others = try source.rows(
+      Call(Self.bodyBytes, .integer(store), .integer(found.row.first)))
+    return Int64(found.body.count) + (others.first?.integer(0) ?? 0)
+  }
+
+  /// Rows take no bytes of a file of the store's own.
+  func fileBytes() throws -> Int64 { 0 }
+
+  func holds(moreThan bytes: Int64) throws -> Bool {
+    try sizes.exceeds(bytes, in: source)
+  }
+
+  func info() throws -> StoreInfo { try source.storeRow().header.info }
+
+  private func row(_ statement: Statement, _ id: DocumentID) throws -> Row? {
+    try source.rows(Call(statement, .integer(store), .text(id.text))).first
+  }
+
+  private func head(_ id: DocumentID) throws -> StoredDocument? {
+    try row(Self.headByID, id).map { try StoredDocument($0, in: store) }
+  }
+
+  /// A document with all that stands in its row.
+  private func whole(_ id: DocumentID) throws -> LoadedDocuments.Found? {
+    switch try loaded?.answer(for: id) {
+    case .found(let found): return found
+    case .absent: return nil
+    case .notLoaded, nil: break
+    }
+    return try row(Self.wholeByID, id).map { try LoadedDocuments.Found($0, in: store) }
+  }
+
+  private func body(
+    of node: RevisionTree.Node, in row: StoredDocument, _ tree: RevisionTree
+  ) throws -> [UInt8]? {
+    let revision = node.revision
+    let found = try source.rows(
+      Call(
+        Self.bodyOfRevision, .integer(store), .integer(row.first), .integer(revision.generation),
+        .text(revision.digest.text))
+    ).first
+    guard let found else {
+      try requireCompacted(node, in: row, tree)
+      return nil
+    }
+    let bytes = found.bytes(1)
+    guard Checksum.body(row.id, revision, bytes).matches(found.integer(0)) else {
+      throw ServiceError.integrity("a stored body of change \(row.sequence) fails its checksum")
+    }
+    return bytes
+  }
+
+  /// Tells a body that was compacted away from one that is lost: a leaf always has one, and each row is a revision's.
+  private func requireCompacted(
+    _ node: RevisionTree.Node, in row: StoredDocument, _ tree: RevisionTree
+  ) throws {
+    guard !node.isLeaf else {
+      throw ServiceError.integrity("the body of a leaf of change \(row.sequence) is missing")
+    }
+    let generation = node.revision.generation
+    let stored = try source.rows(
+      Call(Self.digests, .integer(store), .integer(row.first), .integer(generation))
+    ).all.map { RevisionID(generation: generation, digest: $0.text(0) ?? "") }
+    guard tree.places(of: stored).count == Set(stored).count else {
+      throw ServiceError.integrity("a stored body of change \(row.sequence) is no revision's")
+    }
+  }
+}
+
+extension PostgresView {
+  private static let documentByID = Statement(
+    "document",
+    "SELECT \(StoredDocument.columns), d.body FROM documents d WHERE d.store = $1 AND d.id = $2")
+  private static let treeByID = Statement(
+    "tree",
+    "SELECT \(StoredDocument.columns), d.tree FROM documents d WHERE d.store = $1 AND d.id = $2")
+  private static let headByID = Statement(
+    "head", "SELECT \(StoredDocument.columns) FROM documents d WHERE d.store = $1 AND d.id = $2")
+  /// A document with body, tree and arrival.
+  static let wholeByID = Statement(
+    "whole",
+    """
+    SELECT \(StoredDocument.columns), d.body, d.tree, d.arrival FROM documents d
+    WHERE d.store = $1 AND d.id = $2
+    """)
+  /// What a revision says that is not the winner.
+  static let bodyOfRevision = Statement(
+    "body",
+    """
+    SELECT body_checksum, body, arrival FROM bodies
+    WHERE store = $1 AND first = $2 AND generation = $3 AND digest = $4
+    """)
+  private static let arrivalOfBody = Statement(
+    "body_arrival",
+    """
+    SELECT arrival FROM bodies
+    WHERE store = $1 AND first = $2 AND generation = $3 AND digest = $4
+    """)
+  private static let digests = Statement(
+    "body_digests",
+    "SELECT digest FROM bodies WHERE store = $1 AND first = $2 AND generation = $3")
+  private static let bodyBytes = Statement(
+    "body_bytes",
+    """
+    SELECT coalesce(sum(length(body)), 0)::int8 FROM bodies WHERE store = $1 AND first = $2
+    """)
+}

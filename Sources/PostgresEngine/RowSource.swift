@@ -1,0 +1,92 @@
+import Documents
+import StoreRecords
+import Stores
+
+/// Where a view gets its rows: all of them of one state of a store.
+protocol RowSource: AnyObject {
+  /// The store's number.
+  var store: Int64 { get }
+  /// The store's row in this state.
+  func storeRow() throws -> StoreRow
+  /// The rows that a statement finds; one round trip.
+  func rows(_ call: Call) throws -> Rows
+  /// A local document, expired or not; nil when there is none.
+  func local(_ id: LocalID) throws -> StoredLocal?
+}
+
+extension RowSource {
+  func local(_ id: LocalID) throws -> StoredLocal? { try storedLocal(id) }
+
+  /// A local document as the table has it.
+  /// - Throws: `integrity`.
+  func storedLocal(_ id: LocalID) throws -> StoredLocal? {
+    let row = try rows(Call(.localByID, .integer(store), .text(id.text))).first
+    return try row.map { try StoredLocal($0, id, in: store) }
+  }
+}
+
+extension Statement {
+  fileprivate static let localByID = Statement(
+    "local", "SELECT revision, expires, checksum, body FROM locals WHERE store = $1 AND id = $2")
+}
+
+/// A state of a store outside of updates: a transaction that begins with the first statement and ends without being
+/// waited for.
+final class Snapshot: RowSource {
+  let store: Int64
+  private let epoch: String
+  private let connection: Connection
+  private var found: StoreRow?
+
+  /// A state that is not looked at yet.
+  /// - Parameter epoch: what the store's row must say.
+  init(of store: Int64, epoch: String, on connection: Connection) {
+    self.store = store
+    self.epoch = epoch
+    self.connection = connection
+  }
+
+  func storeRow() throws -> StoreRow {
+    if let found { return found }
+    _ = try begin([])
+    guard let found else { throw ServiceError.absent }
+    return found
+  }
+
+  func rows(_ call: Call) throws -> Rows {
+    guard found != nil else { return try begin([call])[2] }
+    return try connection.run([call])[0]
+  }
+
+  /// Ends the transaction.
+  func end() {
+    if found != nil, !connection.isBroken { connection.runLater(Call(.rollback)) }
+  }
+
+  /// Begins the transaction and reads the store's row, together with the first statement.
+  private func begin(_ calls: [Call]) throws -> [Rows] {
+    do {
+      let rows = try connection.run(
+        [Call(.beginReading), Call(StoreRow.find, .integer(store))] + calls)
+      found = try StoreRow.requireThere(rows[1].first, epoch: epoch)
+      return rows
+    } catch {
+      if !connection.isBroken { connection.runLater(Call(.rollback)) }
+      throw error
+    }
+  }
+}
+
+extension StoreRow {
+  /// The row of a store that is open: another node may have erased it meanwhile.
+  /// - Throws: `absent`, `damaged`.
+  static func requireThere(_ row: Row?, epoch: String) throws -> StoreRow {
+    guard let row else { throw ServiceError.damaged("the row of a store is missing") }
+    let found = try StoreRow(row)
+    guard !found.isErased else { throw ServiceError.absent }
+    guard found.header.epoch.utf8.elementsEqual(epoch.utf8) else {
+      throw ServiceError.damaged("the row is of another life of this store")
+    }
+    return found
+  }
+}

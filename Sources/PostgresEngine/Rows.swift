@@ -1,0 +1,63 @@
+import CPostgres
+
+/// The rows that a statement found, all of them in memory.
+final class Rows {
+  /// libpq's result, freed with this object.
+  private let result: OpaquePointer?
+  /// How many rows there are.
+  let count: Int
+  /// How many rows a statement that finds none has written.
+  let affected: Int
+
+  /// Takes a result over.
+  init(_ result: OpaquePointer?) {
+    self.result = result
+    count = Int(PQntuples(result))
+    affected = PQcmdTuples(result).flatMap { Int(String(cString: $0)) } ?? 0
+  }
+
+  deinit { PQclear(result) }
+
+  /// The rows in order.
+  var all: [Row] { (0..<count).map { Row(rows: self, place: Int32($0)) } }
+  /// The first row.
+  var first: Row? { count > 0 ? Row(rows: self, place: 0) : nil }
+
+  /// A field's bytes; nil for `NULL`, and for a column that the result doesn't have.
+  fileprivate func field(_ row: Int32, _ column: Int) -> UnsafeRawBufferPointer? {
+    let column = Int32(column)
+    guard column < PQnfields(result), PQgetisnull(result, row, column) == 0,
+      let start = PQgetvalue(result, row, column)
+    else { return nil }
+    return UnsafeRawBufferPointer(start: start, count: Int(PQgetlength(result, row, column)))
+  }
+}
+
+/// One row, in PostgreSQL's binary form. Keeps the result.
+struct Row {
+  fileprivate let rows: Rows
+  fileprivate let place: Int32
+
+  /// Whether a field is `NULL`.
+  func isNull(_ column: Int) -> Bool { rows.field(place, column) == nil }
+
+  /// A `bigint`; 0 for `NULL`, which a checksum then tells.
+  func integer(_ column: Int) -> Int64 {
+    guard let field = rows.field(place, column), field.count == 8 else { return 0 }
+    return Int64(bigEndian: field.loadUnaligned(as: Int64.self))
+  }
+
+  /// A `bigint`, or nil for `NULL`.
+  func optionalInteger(_ column: Int) -> Int64? { isNull(column) ? nil : integer(column) }
+
+  /// A `boolean`; false for `NULL`.
+  func flag(_ column: Int) -> Bool { rows.field(place, column)?.first == 1 }
+
+  /// A `bytea`; empty for `NULL`.
+  func bytes(_ column: Int) -> [UInt8] { rows.field(place, column).map { Array($0) } ?? [] }
+
+  /// A `bytea` as text; nil for `NULL` and for bytes that are no UTF-8, which are damage.
+  func text(_ column: Int) -> String? {
+    rows.field(place, column).flatMap { String(validating: $0, as: UTF8.self) }
+  }
+}

@@ -1,0 +1,98 @@
+import Documents
+
+/// A statement of constant SQL. Each connection prepares it once, under its name, when it is first used.
+struct Statement: Sendable {
+  /// The name under which connections know it; one for each text.
+  let name: StaticString
+  /// The text, with `$1` and so on for its values.
+  let sql: String
+
+  /// A statement.
+  /// - Parameter sql: constant; nothing that a client sent is ever part of it.
+  init(_ name: StaticString, _ sql: String) {
+    self.name = name
+    self.sql = sql
+  }
+}
+
+/// A value of a statement, sent in PostgreSQL's binary form
+/// (<https://www.postgresql.org/docs/current/protocol-overview.html#PROTOCOL-FORMAT-CODES>).
+enum Value: Sendable {
+  /// `NULL`.
+  case null
+  /// A `bigint`.
+  case integer(Int64)
+  /// A `boolean`.
+  case flag(Bool)
+  /// A `bytea`.
+  case bytes([UInt8])
+  /// A `bigint[]`.
+  case integers([Int64])
+  /// A `bytea[]`, some of it `NULL`.
+  case list([[UInt8]?])
+
+  /// The bytes of a text: ids, names and keys are compared by them.
+  static func text(_ text: String) -> Value { .bytes(Array(text.utf8)) }
+  /// The same, or `NULL`.
+  static func text(_ text: String?) -> Value { text.map { .text($0) } ?? .null }
+  /// An integer or `NULL`.
+  static func integer(_ value: Int64?) -> Value { value.map { .integer($0) } ?? .null }
+  /// An integer.
+  static func integer(_ value: Int) -> Value { .integer(Int64(value)) }
+  /// Bytes, or `NULL` for none: an arrival that is not known, a tree that the row says itself.
+  static func filled(_ bytes: [UInt8]) -> Value { bytes.isEmpty ? .null : .bytes(bytes) }
+
+  /// What is sent; nil for `NULL`.
+  var encoded: [UInt8]? {
+    switch self {
+    case .null: nil
+    case .integer(let value): Self.bytes(value)
+    case .flag(let flag): [flag ? 1 : 0]
+    case .bytes(let bytes): bytes
+    case .integers(let values): Self.array(of: 20, values.map { Self.bytes($0) })
+    case .list(let values): Self.array(of: 17, values)
+    }
+  }
+
+  private static func bytes<Number: FixedWidthInteger>(_ value: Number) -> [UInt8] {
+    withUnsafeBytes(of: value.bigEndian) { Array($0) }
+  }
+
+  /// One dimension, whether there are nulls, the elements' type, their number, the first one's place; then each with
+  /// its length. Source: PostgreSQL, `array_recv`.
+  private static func array(of type: Int32, _ elements: [[UInt8]?]) -> [UInt8] {
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(elements.reduce(20) { $0 + 4 + ($1?.count ?? 0) })
+    let hasNull: Int32 = elements.contains { $0 == nil } ? 1 : 0
+    let head: [Int32] =
+      elements.isEmpty ? [0, 0, type] : [1, hasNull, type, Int32(elements.count), 1]
+    for number in head { bytes += Self.bytes(number) }
+    for element in elements {
+      bytes += Self.bytes(element.map { Int32($0.count) } ?? -1)
+      if let element { bytes += element }
+    }
+    return bytes
+  }
+}
+
+/// A statement with its values.
+struct Call: Sendable {
+  /// The statement.
+  let statement: Statement
+  /// Its values, in order.
+  let values: [Value]
+
+  /// A call.
+  init(_ statement: Statement, _ values: Value...) {
+    self.statement = statement
+    self.values = values
+  }
+
+  /// About how many bytes it writes into tables: its values, and what rows and their indexes take besides.
+  var writtenBytes: Int64 {
+    values.reduce(Self.rowBytes) { $0 + Int64($1.encoded?.count ?? 0) }
+  }
+
+  /// What a row takes beside its values, its entries in indexes included.
+  static let rowBytes: Int64 = 128
+}

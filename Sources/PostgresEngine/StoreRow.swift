@@ -1,0 +1,93 @@
+import Documents
+import StoreRecords
+import Stores
+
+/// The row of `stores`: the header of a store, and what the engine keeps with it. Whoever writes to a store takes this
+/// row first, so that a store has one writer at a time, on whichever node.
+struct StoreRow: Sendable {
+  /// The store's number, never used for another store.
+  var number: Int64
+  /// Whose it is and what it counts.
+  var header: StoreHeader
+  /// Whether the store was erased for good.
+  var isErased = false
+  /// Bytes that were ever written to it.
+  var written: Int64 = 0
+  /// When it was last written, in milliseconds.
+  var changed: Int64 = 0
+
+  /// The row's columns, for ``init(_:from:)``.
+  static let columns = """
+    s.number, s.key, s.epoch, s.last_sequence, s.newest, s.live, s.deleted, s.bytes, s.kept,
+    s.is_erased, s.written, s.changed, s.checksum
+    """
+  /// How many these are.
+  static let columnCount = 13
+
+  /// A row.
+  init(number: Int64, header: StoreHeader) {
+    self.number = number
+    self.header = header
+  }
+
+  /// Reads a row.
+  /// - Throws: `damaged` when it fails its checksum.
+  init(_ row: Row) throws {
+    guard let key = row.text(1), let epoch = row.text(2) else {
+      throw ServiceError.damaged("the row of a store is no text")
+    }
+    number = row.integer(0)
+    header = StoreHeader(
+      key: key, epoch: epoch, lastSequence: row.integer(3), newest: row.integer(4),
+      live: row.integer(5), deleted: row.integer(6), bytes: row.integer(7),
+      otherBodyBytes: row.integer(8))
+    isErased = row.flag(9)
+    written = row.integer(10)
+    changed = row.integer(11)
+    guard checksum.matches(row.integer(12)) else {
+      throw ServiceError.damaged("the row of store \(number) fails its checksum")
+    }
+  }
+
+  /// What the row must add up to: the header as in a file, and the columns that only this engine has.
+  var checksum: Checksum {
+    var checksum = header.checksum
+    for value in [number, header.newest, isErased ? 1 : 0, written, changed] {
+      checksum.append(value)
+    }
+    return checksum
+  }
+
+  private static let update = Statement(
+    "update_store",
+    """
+    UPDATE stores SET key = $2, epoch = $3, last_sequence = $4, newest = $5, live = $6, deleted = $7,
+      bytes = $8, kept = $9, is_erased = $10, written = $11, changed = $12, checksum = $13
+    WHERE number = $1
+    """)
+  private static let insert = Statement(
+    "insert_store",
+    """
+    INSERT INTO stores VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)
+    ON CONFLICT DO NOTHING
+    """)
+
+  /// Writes the row in the place of what is there.
+  var updating: Call { call(Self.update) }
+  /// Adds the row, unless its number was ever used.
+  var inserting: Call { call(Self.insert) }
+
+  private func call(_ statement: Statement) -> Call {
+    Call(
+      statement, .integer(number), .text(header.key), .text(header.epoch),
+      .integer(header.lastSequence), .integer(header.newest), .integer(header.live),
+      .integer(header.deleted), .integer(header.bytes), .integer(header.otherBodyBytes),
+      .flag(isErased), .integer(written), .integer(changed), .integer(checksum.value))
+  }
+
+  /// Finds the row and holds it until the transaction ends.
+  static let lock = Statement(
+    "lock_store", "SELECT \(columns) FROM stores s WHERE s.number = $1 FOR UPDATE")
+  /// Finds the row.
+  static let find = Statement("find_store", "SELECT \(columns) FROM stores s WHERE s.number = $1")
+}

@@ -1,0 +1,118 @@
+import StoreRecords
+import Stores
+
+/// The statements of an update.
+extension WriteTransaction {
+  /// How many expired local documents one update removes at most, so that none pays for a backlog.
+  static let expiredAtOnce = 100
+
+  static let wholes = Statement(
+    "wholes",
+    """
+    SELECT \(StoredDocument.columns), d.body, d.tree, d.arrival FROM documents d
+    WHERE d.store = $1 AND d.id = ANY($2)
+    """)
+  static let placesOfWholes = Statement(
+    "places_of_wholes",
+    """
+    SELECT first, generation, digest, length(body)::int8 FROM bodies
+    WHERE store = $1
+      AND first = ANY(ARRAY(SELECT first FROM documents WHERE store = $1 AND id = ANY($2)))
+    """)
+  static let placesOfOne = Statement(
+    "places",
+    """
+    SELECT generation, digest, length(body)::int8 FROM bodies WHERE store = $1 AND first = $2
+    """)
+
+  static let putDocument = Statement(
+    "put_document",
+    """
+    INSERT INTO documents(
+      store, id, sequence, first, generation, digest, is_deleted, type, created, updated,
+      body_checksum, tree_checksum, checksum, body, tree, arrival)
+    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)
+    ON CONFLICT (store, id) DO UPDATE SET
+      sequence = excluded.sequence, first = excluded.first, generation = excluded.generation,
+      digest = excluded.digest, is_deleted = excluded.is_deleted, type = excluded.type,
+      created = excluded.created, updated = excluded.updated,
+      body_checksum = excluded.body_checksum, tree_checksum = excluded.tree_checksum,
+      checksum = excluded.checksum, body = excluded.body, tree = excluded.tree,
+      arrival = excluded.arrival
+    """)
+  static let removeDocument = Statement(
+    "remove_document", "DELETE FROM documents WHERE store = $1 AND id = $2")
+  static let newest = Statement(
+    "newest", "SELECT coalesce(max(sequence), 0)::int8 FROM documents WHERE store = $1")
+
+  static let putBody = Statement(
+    "put_body",
+    """
+    INSERT INTO bodies(store, first, generation, digest, body_checksum, body, arrival)
+    VALUES ($1, $2, $3, $4, $5, $6, $7)
+    ON CONFLICT (store, first, generation, digest) DO UPDATE SET
+      body_checksum = excluded.body_checksum, body = excluded.body, arrival = excluded.arrival
+    """)
+  static let removeBody = Statement(
+    "remove_body",
+    "DELETE FROM bodies WHERE store = $1 AND first = $2 AND generation = $3 AND digest = $4")
+
+  static let someLocals = Statement(
+    "some_locals",
+    """
+    SELECT revision, expires, checksum, body, id FROM locals WHERE store = $1 AND id = ANY($2)
+    """)
+  static let putLocal = Statement(
+    "put_local",
+    """
+    INSERT INTO locals(store, id, revision, expires, checksum, body)
+    VALUES ($1, $2, $3, $4, $5, $6)
+    ON CONFLICT (store, id) DO UPDATE SET
+      revision = excluded.revision, expires = excluded.expires, checksum = excluded.checksum,
+      body = excluded.body
+    """)
+  static let removeLocal = Statement(
+    "remove_local", "DELETE FROM locals WHERE store = $1 AND id = $2")
+  static let removeExpired = Statement(
+    "remove_expired",
+    """
+    DELETE FROM locals WHERE store = $1 AND id = ANY(ARRAY(
+      SELECT id FROM locals
+      WHERE store = $1 AND expires IS NOT NULL AND expires <= $2 LIMIT $3))
+    """)
+
+  static let putIndex = Statement(
+    "put_index",
+    """
+    INSERT INTO indexes(store, name, number, sequence, checksum) VALUES ($1, $2, $3, $4, $5)
+    ON CONFLICT (store, name) DO UPDATE SET
+      number = excluded.number, sequence = excluded.sequence, checksum = excluded.checksum
+    """)
+  static let removeIndex = Statement(
+    "remove_index", "DELETE FROM indexes WHERE store = $1 AND name = $2")
+  static let newIndexNumber = Statement(
+    "new_index_number",
+    "SELECT (coalesce(max(number), 0) + 1)::int8 FROM indexes WHERE store = $1")
+
+  static let addEntries = Statement(
+    "add_entries",
+    """
+    INSERT INTO entries(store, number, key, id, checksum, content)
+    SELECT $1, $2, e.key, e.id, e.checksum, e.content
+    FROM unnest($3::bytea[], $4::bytea[], $5::bigint[], $6::bytea[])
+      AS e(key, id, checksum, content)
+    """)
+  static let removeOfDocuments = Statement(
+    "remove_entries_of_some",
+    "DELETE FROM entries WHERE store = $1 AND number = $2 AND id = ANY($3)")
+  static let removeEntries = Statement(
+    "remove_entries", "DELETE FROM entries WHERE store = $1 AND id = $2")
+  static let removeSome = Statement(
+    "remove_some_entries",
+    """
+    DELETE FROM entries WHERE store = $1 AND number = $2 AND (key, id) IN (
+      SELECT key, id FROM entries WHERE store = $1 AND number = $2 LIMIT $3)
+    """)
+  static let hasEntries = Statement(
+    "has_entries", "SELECT 1::int8 FROM entries WHERE store = $1 AND number = $2 LIMIT 1")
+}

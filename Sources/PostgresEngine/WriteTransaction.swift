@@ -1,0 +1,325 @@
+import Documents
+import StoreRecords
+import Stores
+
+/// A transaction that writes to one store, whose row it holds: no other writes to the store meanwhile, on no node.
+///
+/// What is written waits and goes out together with the next statement that reads, or with the commit. What was read or
+/// written of a document is kept until the end, so that nothing is asked twice.
+final class WriteTransaction: RowSource {
+  let store: Int64
+  private let epoch: String
+  private let connection: Connection
+  /// The store's row as it was found.
+  private(set) var former: StoreRow
+  /// What the view says of the store while updates are run.
+  var current: StoreRow
+  /// What is to be written.
+  private var pending: [Call] = []
+  /// Bytes of what was written so far.
+  private var written: Int64 = 0
+  /// What a statement failed with.
+  private var failure: (any Error)?
+  /// Documents as of now; nil within for an id that was never used.
+  private var documents: [DocumentID: LoadedDocuments.Found?] = [:]
+  /// The bodies beside the winner's, by the document's name among them; where it is known.
+  private var places: [Int64: [RevisionID: Int64]] = [:]
+  /// Local documents as of now, where that is known; nil within for one that is not there.
+  private var locals: [LocalID: StoredLocal?] = [:]
+  /// The indexes' numbers, where they are known; nil within for one that is not there.
+  private var indexes: [IndexID: Int64?] = [:]
+
+  /// Begins a transaction: takes the store's row and reads documents, in one round trip.
+  /// - Throws: `absent` for a store that another node has erased, `damaged`, `integrity`.
+  init(
+    on connection: Connection, store: Int64, epoch: String, loading ids: Set<DocumentID>
+  ) throws {
+    self.store = store
+    self.epoch = epoch
+    self.connection = connection
+    var calls = [Call(.begin), Call(StoreRow.lock, .integer(store))]
+    if !ids.isEmpty {
+      let list = Value.list(ids.map { Array($0.text.utf8) })
+      calls.append(Call(Self.wholes, .integer(store), list))
+      calls.append(Call(Self.placesOfWholes, .integer(store), list))
+      let locals = LocalID.read(with: ids).map { Array($0.text.utf8) }
+      calls.append(Call(Self.someLocals, .integer(store), .list(locals)))
+    }
+    do {
+      let rows = try connection.run(calls)
+      former = try StoreRow.requireThere(rows[1].first, epoch: epoch)
+      current = former
+      if !ids.isEmpty { try take(ids, rows[2], rows[3], rows[4]) }
+    } catch {
+      if !connection.isBroken { connection.runLater(Call(.rollback)) }
+      throw error
+    }
+  }
+
+  func storeRow() throws -> StoreRow { current }
+
+  func rows(_ call: Call) throws -> Rows {
+    try requireWhole()
+    let calls = pending + [call]
+    pending = []
+    do { return try connection.run(calls)[calls.count - 1] } catch {
+      failure = error
+      throw error
+    }
+  }
+
+  /// PostgreSQL ends a transaction with the first statement that fails: a rule that swallowed such an error must not have
+  /// its writes taken for written.
+  /// - Throws: what a statement failed with.
+  func requireWhole() throws {
+    if let failure { throw failure }
+  }
+
+  /// A document with all that stands in its row; nil when the id was never used.
+  /// - Throws: `integrity`.
+  func whole(_ id: DocumentID) throws -> LoadedDocuments.Found? {
+    if let known = documents[id] { return known }
+    let row = try rows(Call(PostgresView.wholeByID, .integer(store), .text(id.text))).first
+    let found = try row.map { try LoadedDocuments.Found($0, in: store) }
+    documents[id] = .some(found)
+    return found
+  }
+
+  /// A local document, expired or not; nil when there is none.
+  /// - Throws: `integrity`.
+  func local(_ id: LocalID) throws -> StoredLocal? {
+    if let known = locals[id] { return known }
+    let found = try storedLocal(id)
+    locals[id] = .some(found)
+    return found
+  }
+
+  /// Writes what waits and the store's row, and commits, in one round trip.
+  ///
+  /// Where this throws `outcomeUnknown`, the transaction may be committed: the connection was lost while the answer
+  /// was due, or the server said that it gave up waiting for a standby. Any other error tells that nothing is written.
+  func commit(at changed: Int64) throws {
+    var row = current
+    row.written += written
+    row.changed = max(row.changed, changed)
+    connection.notices.clear()
+    do { _ = try connection.run(pending + [row.updating, Call(.commit)]) } catch {
+      guard let error = error as? PostgresError, !error.isLost else {
+        throw ServiceError.outcomeUnknown(String(reflecting: error))
+      }
+      if !connection.isBroken { connection.runLater(Call(.rollback)) }
+      throw error
+    }
+    if let warning = connection.notices.unreplicated { throw ServiceError.outcomeUnknown(warning) }
+  }
+
+  /// Undoes what was written. Nobody waits for it.
+  func undo() {
+    pending = []
+    if !connection.isBroken { connection.runLater(Call(.rollback)) }
+  }
+
+  private func take(
+    _ ids: Set<DocumentID>, _ found: Rows, _ bodies: Rows, _ locals: Rows
+  ) throws {
+    for id in ids { documents[id] = .some(nil) }
+    for id in LocalID.read(with: ids) { self.locals[id] = .some(nil) }
+    for row in locals.all {
+      let id = LocalID(stored: row.text(4) ?? "")
+      self.locals[id] = try StoredLocal(row, id, in: store)
+    }
+    for row in found.all {
+      let document = try LoadedDocuments.Found(row, in: store)
+      documents[document.row.id] = document
+      places[document.row.first] = [:]
+    }
+    for row in bodies.all { note(row, of: row.integer(0), from: 1) }
+  }
+
+  private func note(_ row: Row, of first: Int64, from start: Int) {
+    // One that is no text any more is no revision's.
+    let revision = RevisionID(
+      generation: Int(row.integer(start)), digest: row.text(start + 1) ?? "")
+    places[first, default: [:]][revision] = row.integer(start + 2)
+  }
+
+  private func knownPlaces(of first: Int64) throws -> [RevisionID: Int64] {
+    if let known = places[first] { return known }
+    let found = try rows(Call(Self.placesOfOne, .integer(store), .integer(first)))
+    places[first] = [:]
+    for row in found.all { note(row, of: first, from: 0) }
+    return places[first] ?? [:]
+  }
+
+  private func write(_ call: Call) {
+    written += call.writtenBytes
+    pending.append(call)
+  }
+}
+
+extension WriteTransaction: StoreTables {
+  func body(of first: Int64, _ revision: RevisionID) throws -> StoredBody? {
+    let row = try rows(
+      Call(
+        PostgresView.bodyOfRevision, .integer(store), .integer(first),
+        .integer(revision.generation), .text(revision.digest.text))
+    ).first
+    return row.map {
+      StoredBody(
+        bytes: $0.bytes(1), checksum: $0.integer(0), arrival: StoredArrival(bytes: $0.bytes(2)))
+    }
+  }
+
+  func bodies(of first: Int64, below generation: Int) throws -> [BodyPlace] {
+    try knownPlaces(of: first).filter { $0.key.generation < generation }
+      .map { BodyPlace(revision: $0.key, count: $0.value) }
+  }
+
+  func insert(
+    _ body: StoredBody, of first: Int64, _ revision: RevisionID, insteadOf place: BodyPlace?
+  ) throws -> Int64 {
+    // A revision that had been forgotten and comes back may have left its body behind.
+    var removed = try knownPlaces(of: first)[revision] ?? 0
+    if let place { removed += try removeBody(at: place, of: first) }
+    write(
+      Call(
+        Self.putBody, .integer(store), .integer(first), .integer(revision.generation),
+        .text(revision.digest.text), .integer(body.checksum), .bytes(body.bytes),
+        .filled(body.arrival.bytes)))
+    places[first]?[revision] = Int64(body.bytes.count)
+    return Int64(body.bytes.count) - removed
+  }
+
+  func removeBody(of first: Int64, _ revision: RevisionID) throws -> Int64 {
+    guard let count = try knownPlaces(of: first)[revision] else { return 0 }
+    return try removeBody(at: BodyPlace(revision: revision, count: count), of: first)
+  }
+
+  func removeBody(at place: BodyPlace, of first: Int64) throws -> Int64 {
+    pending.append(
+      Call(
+        Self.removeBody, .integer(store), .integer(first), .integer(place.revision.generation),
+        .text(place.revision.digest.text)))
+    places[first]?[place.revision] = nil
+    return place.count
+  }
+
+  func put(
+    _ row: StoredDocument, body: StoredBody, tree: [UInt8]?, replacing old: StoredDocument?
+  ) throws {
+    if old == nil, places[row.first] == nil { places[row.first] = [:] }
+    write(
+      Call(
+        Self.putDocument, .integer(store), .text(row.id.text), .integer(row.sequence),
+        .integer(row.first), .integer(row.revision.generation), .text(row.revision.digest.text),
+        .flag(row.isDeleted), .text(row.type), .integer(row.created), .integer(row.updated),
+        .integer(row.bodyChecksum), .integer(row.treeChecksum),
+        .integer(row.checksum(in: store).value), .bytes(body.bytes),
+        tree.map { .bytes($0) } ?? .null, .filled(body.arrival.bytes)))
+  }
+
+  func remove(_ row: StoredDocument) throws {
+    pending.append(Call(Self.removeDocument, .integer(store), .text(row.id.text)))
+    documents[row.id] = .some(nil)
+  }
+
+  func newestSequence() throws -> Int64 {
+    try rows(Call(Self.newest, .integer(store))).first?.integer(0) ?? 0
+  }
+
+  func removeEntries(of id: DocumentID) throws {
+    pending.append(Call(Self.removeEntries, .integer(store), .text(id.text)))
+  }
+
+  func removeExpiredLocals(at now: Timestamp) throws {
+    pending.append(
+      Call(
+        Self.removeExpired, .integer(store), .integer(now.milliseconds),
+        .integer(Self.expiredAtOnce)))
+    // Some of these, which ones is not known, are removed.
+    locals = locals.filter { $0.value?.document(at: now) != nil || $0.value == nil }
+  }
+
+  func apply(_ edit: LocalEdit) throws {
+    guard let document = edit.document else {
+      pending.append(Call(Self.removeLocal, .integer(store), .text(edit.id.text)))
+      locals[edit.id] = .some(nil)
+      return
+    }
+    let local = StoredLocal(document, expires: edit.expires?.milliseconds)
+    locals[edit.id] = local
+    write(
+      Call(
+        Self.putLocal, .integer(store), .text(edit.id.text), .integer(document.revision),
+        .integer(local.expires), .integer(local.checksum(of: edit.id, in: store).value),
+        .bytes(document.body)))
+  }
+
+  func noteMove(from old: Int64?, to new: Int64?) {}
+
+  func note(_ document: LoadedDocuments.Found, revisions: Int) {
+    documents[document.row.id] = document
+  }
+
+  func forget(_ id: DocumentID) { documents[id] = nil }
+}
+
+/// Indexes.
+extension WriteTransaction {
+  /// The number up to which an index is built that is being removed.
+  private static let nowhere: Int64 = -1
+
+  func apply(_ edit: IndexEdit) throws {
+    switch edit {
+    case .remove(let index, let entries):
+      guard let number = try number(of: index) else { return }
+      pending.append(
+        Call(Self.removeSome, .integer(store), .integer(number), .integer(entries)))
+      if try rows(Call(Self.hasEntries, .integer(store), .integer(number))).first != nil {
+        note(index, number, Self.nowhere)
+      } else {
+        pending.append(Call(Self.removeIndex, .integer(store), .text(index.text)))
+        indexes[index] = .some(nil)
+      }
+    case .advance(let index, let documents, let entries, let sequence):
+      let known = try number(of: index)
+      let number = if let known { known } else { try newNumber() }
+      note(index, number, sequence)
+      if !documents.isEmpty {
+        pending.append(
+          Call(
+            Self.removeOfDocuments, .integer(store), .integer(number),
+            .list(documents.map { Array($0.text.utf8) })))
+      }
+      guard !entries.isEmpty else { return }
+      let checksums = entries.map { entry in
+        PostgresView.checksum(number, entry.key, entry.id, entry.content, in: store).value
+      }
+      written += Int64(entries.count) * Call.rowBytes
+      write(
+        Call(
+          Self.addEntries, .integer(store), .integer(number), .list(entries.map(\.key)),
+          .list(entries.map { Array($0.id.text.utf8) }), .integers(checksums),
+          .list(entries.map(\.content))))
+    }
+  }
+
+  private func note(_ index: IndexID, _ number: Int64, _ sequence: Int64) {
+    indexes[index] = number
+    write(
+      Call(
+        Self.putIndex, .integer(store), .text(index.text), .integer(number), .integer(sequence),
+        .integer(PostgresView.checksum(index, number, sequence, in: store).value)))
+  }
+
+  private func number(of index: IndexID) throws -> Int64? {
+    if let known = indexes[index] { return known }
+    let found = try PostgresView.index(index, in: self)?.number
+    indexes[index] = .some(found)
+    return found
+  }
+
+  private func newNumber() throws -> Int64 {
+    try rows(Call(Self.newIndexNumber, .integer(store))).first?.integer(0) ?? 1
+  }
+}

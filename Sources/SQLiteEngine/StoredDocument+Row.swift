@@ -1,0 +1,50 @@
+import Documents
+import SQLite
+import StoreRecords
+import Stores
+
+extension StoredDocument {
+  /// A row's columns, and whether they add up.
+  struct Unverified {
+    fileprivate let row: StoredDocument
+    fileprivate let isSound: Bool
+    /// The column after the common ones, body or tree; empty where none was asked for.
+    let content: [UInt8]
+
+    /// The columns, if they are what was written.
+    /// - Throws: `integrity`.
+    func verified() throws -> StoredDocument {
+      guard isSound else {
+        throw ServiceError.integrity("the row of change \(row.sequence) fails its checksum")
+      }
+      return row
+    }
+  }
+
+  /// How a statement begins that finds rows for ``reading(_:)``; `body`, `tree` or both may follow.
+  static var selected: StaticString {
+    """
+    SELECT sequence, id, first, generation, digest, is_deleted, type, created, updated,
+      body_checksum, tree_checksum, checksum
+    """
+  }
+
+  /// Reads a row of the columns of ``selected`` and, perhaps, one more.
+  static func reading(_ row: borrowing Row) -> Unverified {
+    let flag = row.int64(5)
+    // Text that is no UTF-8 any more is damage of this row, as is any other that was not written so.
+    let id = try? row.string(1)
+    let digest = try? row.string(4)
+    let type = row.isNull(6) ? nil : try? row.string(6)
+    let document = StoredDocument(
+      sequence: row.int64(0), id: DocumentID(stored: id ?? ""), first: row.int64(2),
+      revision: RevisionID(generation: Int(row.int64(3)), digest: digest ?? ""),
+      isDeleted: flag != 0, type: type, created: row.int64(7),
+      updated: row.int64(8), bodyChecksum: row.int64(9),
+      treeChecksum: row.isNull(10) ? nil : row.int64(10))
+    let isSound =
+      document.checksum.matches(row.int64(11)) && (flag == 0 || flag == 1) && id != nil
+      && digest != nil && (type != nil || row.isNull(6))
+    return Unverified(row: document, isSound: isSound, content: row.bytes(12))
+  }
+}

@@ -1,0 +1,23 @@
+package import Stores
+
+extension ServiceError {
+  /// The error of calls that come after the storage was closed.
+  package static let closed = ServiceError(.unavailable, "The database is closed")
+
+  /// The error of a write that finds no room, or only that which is held back for deletions.
+  package static let full = ServiceError(.storageFull, "There is no room left to store this")
+
+  /// The error of a write to a storage that takes none.
+  package static let readOnly = ServiceError(
+    .readOnly, "The storage takes no writes at present")
+
+  /// The error of a store that is not what was written.
+  package static func damaged(_ detail: String) -> ServiceError {
+    ServiceError(.damaged, "The database is damaged; it needs to be restored", detail: detail)
+  }
+
+  /// The error of a row that fails its checksum.
+  package static func integrity(_ detail: String) -> ServiceError {
+    ServiceError(.integrity, "A stored value is damaged", detail: detail)
+  }
+}

@@ -1,0 +1,137 @@
+import Documents
+import NIOConcurrencyHelpers
+import Stores
+import Testing
+
+@testable import PostgresEngine
+
+/// Connections that are lost, and commits that are not replicated. On servers of their own, for all of a server's
+/// processes are ended here.
+@Suite struct FaultTests {
+  @Test func whatIsAcknowledgedIsStoredWhateverProcessesAreEnded() async throws {
+    let place = try Place(on: try PostgresServer())
+    let nodes = [try await place.node(), try await place.node()]
+    let stores = [try await nodes[0].store(), try await nodes[1].store()]
+    let isDone = NIOLockedValueBox(false)
+    let killer = Task {
+      var killed = 0
+      while !isDone.withLockedValue({ $0 }) {
+        killed += try place.killBackends()
+        try await Task.sleep(for: .milliseconds(20))
+      }
+      return killed
+    }
+    let outcomes = try await withThrowingTaskGroup(of: [(String, ServiceError.Code?)].self) {
+      group in
+      for writer in 0..<12 {
+        group.addTask {
+          var outcomes: [(String, ServiceError.Code?)] = []
+          for number in 0..<40 {
+            let id = "\(writer)/\(number)"
+            outcomes.append((id, await code { try await stores[writer % 2].put(id, "{}") }))
+          }
+          return outcomes
+        }
+      }
+      return try await group.reduce(into: []) { $0 += $1 }
+    }
+    isDone.withLockedValue { $0 = true }
+    #expect(try await killer.value > 10)
+    let acknowledged = Set(outcomes.filter { $0.1 == nil }.map(\.0))
+    let unknown = Set(outcomes.filter { $0.1 == .outcomeUnknown }.map(\.0))
+    // Nothing else is ever answered: what was not sent for good was done again.
+    #expect(acknowledged.count + unknown.count == outcomes.count)
+    let changes = try await stores[0].read { view in try view.changes(after: 0, limit: 10_000) }
+    let stored = Set(changes.map(\.id.text))
+    #expect(acknowledged.subtracting(stored) == [])
+    #expect(stored.subtracting(acknowledged).subtracting(unknown) == [])
+    #expect(changes.map(\.sequence) == Array(1...Int64(stored.count)))
+    #expect(acknowledged.count > 100)
+    for node in nodes { await node.close() }
+  }
+
+  @Test func readsAndWritesGoOnAfterConnectionsWereLost() async throws {
+    let place = try Place(on: try PostgresServer())
+    try await place.withNode { node in
+      let store = try await node.store()
+      try await store.put("a", "{}")
+      for _ in 0..<5 {
+        #expect(try place.killBackends() > 0)
+        #expect(try await store.body("a") == "{}")
+        #expect(try place.killBackends() > 0)
+        try await store.increment("counter")
+      }
+      #expect(try await store.body("counter") == #"{"n":5}"#)
+      try place.killBackends()
+      try node.checkWritable()
+    }
+  }
+
+  @Test func ruleRunsAgainWhenTheConnectionIsLostBeforeTheCommit() async throws {
+    let place = try Place(on: try PostgresServer())
+    try await place.withNode { node in
+      let store = try await node.store()
+      let id = try DocumentID("a")
+      let runs = NIOLockedValueBox(0)
+      try await store.update(loading: [id], at: Timestamp(milliseconds: 1)) { changes in
+        let isFirst = runs.withLockedValue { runs in
+          runs += 1
+          return runs == 1
+        }
+        if isFirst { #expect(try place.killBackends() > 0) }
+        _ = try? changes.view.document(try DocumentID("another"))
+        try changes.put(id, base: nil, body: .empty)
+      }
+      #expect(runs.withLockedValue { $0 } == 2)
+      #expect(try await store.sequences() == [1])
+    }
+  }
+
+  @Test func commitThatNoStandbyConfirmsIsOfUnknownOutcome() async throws {
+    let place = try Place(on: try PostgresServer())
+    try await place.withNode { node in
+      let store = try await node.store()
+      try await store.put("before", "{}")
+      try place.execute("ALTER SYSTEM SET synchronous_standby_names = 'nobody'")
+      try place.execute("SELECT pg_reload_conf()::int::int8")
+      // Cancelled, the server answers COMMIT after a warning; ended, it answers nothing.
+      for call in ["pg_cancel_backend", "pg_terminate_backend"] {
+        let write = Task { await code { try await store.put(call, "{}") } }
+        var ended = 0
+        while ended == 0 {
+          try await Task.sleep(for: .milliseconds(10))
+          ended = try place.signal(call, where: "wait_event = 'SyncRep'")
+        }
+        #expect(await write.value == .outcomeUnknown)
+      }
+      try place.execute("ALTER SYSTEM RESET synchronous_standby_names")
+      try place.execute("SELECT pg_reload_conf()::int::int8")
+      try await store.put("after", "{}")
+      // Here both were committed: unknown means just that.
+      #expect(try await store.sequences() == [1, 2, 3, 4])
+    }
+  }
+
+  @Test func updatesBehindTheFirstWriteOfAnUnknownCommitAreUnknownToo() async throws {
+    let place = try Place(on: try PostgresServer())
+    try await place.withNode { node in
+      let store = try await node.store()
+      try place.execute("ALTER SYSTEM SET synchronous_standby_names = 'nobody'")
+      try place.execute("SELECT pg_reload_conf()::int::int8")
+      let codes = try await withThrowingTaskGroup(of: ServiceError.Code?.self) { group in
+        for number in 0..<30 {
+          group.addTask { await code { try await store.put("\(number)", "{}") } }
+        }
+        let ender = Task {
+          while !Task.isCancelled {
+            _ = try place.signal("pg_cancel_backend", where: "wait_event = 'SyncRep'")
+            try await Task.sleep(for: .milliseconds(10))
+          }
+        }
+        defer { ender.cancel() }
+        return try await group.reduce(into: []) { $0.append($1) }
+      }
+      #expect(Set(codes) == [.outcomeUnknown])
+    }
+  }
+}

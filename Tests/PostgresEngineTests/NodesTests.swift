@@ -1,0 +1,160 @@
+import Documents
+import NIOConcurrencyHelpers
+import StoreRecords
+import Stores
+import Testing
+
+@testable import PostgresEngine
+
+/// Several engines on one database, as several nodes are.
+@Suite struct NodesTests {
+  @Test func feedPolledOnOneNodeHasNoGapUnderEightWritersOnOthers() async throws {
+    let place = try Place()
+    let nodes = [try await place.node(), try await place.node(), try await place.node()]
+    let name = try user(1)
+    _ = try await nodes[0].store(name)
+    let (writers, each) = (8, 40)
+    let isDone = NIOLockedValueBox(false)
+    let reader = try await nodes[2].store(name)
+    async let seen = poll(reader) { isDone.withLockedValue { $0 } }
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      for writer in 0..<writers {
+        let store = try await nodes[writer % 3].store(name)
+        group.addTask {
+          for number in 0..<each { try await store.put("\(writer)/\(number)", "{}") }
+        }
+      }
+      do { try await group.waitForAll() } catch {
+        isDone.withLockedValue { $0 = true }
+        throw error
+      }
+    }
+    isDone.withLockedValue { $0 = true }
+    #expect(try await seen == Array(1...Int64(writers * each)))
+    for node in nodes { await node.close() }
+  }
+
+  /// Reads page after page until it is told to stop and nothing is left.
+  private func poll(
+    _ storage: any StoreStorage, until isDone: @escaping @Sendable () -> Bool
+  ) async throws -> [Int64] {
+    var seen: [Int64] = []
+    while true {
+      let (isLast, last) = (isDone(), seen.last ?? 0)
+      let page = try await storage.read { view in try view.changes(after: last, limit: 7) }
+      seen += page.map(\.sequence)
+      if page.isEmpty, isLast { return seen }
+      await Task.yield()
+    }
+  }
+
+  @Test func twoNodesThatEditOneDocumentLoseNoEdit() async throws {
+    let place = try Place()
+    let nodes = [try await place.node(), try await place.node()]
+    let stores = [try await nodes[0].store(), try await nodes[1].store()]
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      for number in 0..<60 {
+        group.addTask { try await stores[number % 2].increment("counter") }
+      }
+      try await group.waitForAll()
+    }
+    for store in stores { #expect(try await store.body("counter") == #"{"n":60}"#) }
+    #expect(try await stores[0].sequences() == [60])
+    for node in nodes { await node.close() }
+  }
+
+  @Test func oneNodeReadsWhatAnotherHasAnswered() async throws {
+    let place = try Place()
+    let nodes = [try await place.node(), try await place.node()]
+    let stores = [try await nodes[0].store(), try await nodes[1].store()]
+    for number in 1...20 {
+      try await stores[number % 2].increment("counter")
+      #expect(try await stores[(number + 1) % 2].body("counter") == "{\"n\":\(number)}")
+    }
+    for node in nodes { await node.close() }
+  }
+
+  @Test func storeThatNodesMakeAtOnceIsMadeOnce() async throws {
+    let place = try Place()
+    let nodes = [try await place.node(), try await place.node(), try await place.node()]
+    for number in 1...10 {
+      let name = try user(number)
+      let epochs = try await withThrowingTaskGroup(of: String.self) { group in
+        for node in nodes {
+          group.addTask {
+            let store = try await node.store(name)
+            return try await store.read { view in try view.info().epoch }
+          }
+        }
+        return try await group.reduce(into: Set<String>()) { $0.insert($1) }
+      }
+      #expect(epochs.count == 1)
+    }
+    #expect(try await nodes[0].names(in: "user", after: nil, limit: 99).count == 10)
+    for node in nodes { await node.close() }
+  }
+
+  @Test func storeErasedOnOneNodeIsGoneOnAllAndItsNumberIsNeverUsedAgain() async throws {
+    let place = try Place()
+    let nodes = [try await place.node(), try await place.node()]
+    let name = try user(7)
+    let old = try await nodes[1].store(name)
+    try await old.put("a", #"{"secret":1}"#)
+    let epoch = try await old.read { view in try view.info().epoch }
+    let number = try place.execute("SELECT number FROM names WHERE state = 0")[0]
+    #expect(try await nodes[0].erase(name))
+    #expect(await code { _ = try await old.body("a") } == .absent)
+    #expect(await code { _ = try await old.sequences() } == .absent)
+    #expect(await code { try await old.put("b", "{}") } == .absent)
+    #expect(try await nodes[1].open(name, creating: false) == nil)
+    for table in ["documents", "bodies", "locals", "indexes", "entries"] {
+      #expect(try place.execute("SELECT count(*) FROM \(table) WHERE store = \(number)") == [0])
+    }
+    let new = try await nodes[0].store(name)
+    try await new.put("c", "{}")
+    #expect(try await new.read { view in try view.info().epoch } != epoch)
+    #expect(await code { _ = try await old.body("c") } == .absent)
+    #expect(try place.execute("SELECT number FROM names WHERE state = 0")[0] != number)
+    #expect(
+      try place.execute("SELECT count(*) FROM stores WHERE number = \(number) AND is_erased") == [1]
+    )
+    for node in nodes { await node.close() }
+  }
+
+  @Test func erasureThatWasInterruptedIsFinishedByWhoeverAsks() async throws {
+    let place = try Place()
+    try await place.withNode { node in
+      let (name, store) = (try user(3), try await node.store(try user(3)))
+      try await store.put("a", "{}")
+      let connection = try place.address.connect()
+      let row = try #require(try NameRow(name.key, on: connection))
+      try PostgresDatabase.mark(row, .erasing, on: connection)
+      #expect(try await node.names(in: "user", after: nil, limit: 9) == [])
+      #expect(try await node.open(name, creating: false) == nil)
+      #expect(try place.execute("SELECT count(*) FROM documents") == [0])
+      #expect(try await node.erase(name) == false)
+    }
+  }
+
+  @Test func storeThatTakesAnothersPlaceIsWholeHoweverOftenThatIsInterrupted() async throws {
+    let place = try Place()
+    try await place.withNode { node in
+      let (name, staged) = (try user(4), StoreName.staged(try user(4)))
+      try await node.store(name).put("old", "{}")
+      try await node.store(staged).put("new", "{}")
+      let connection = try place.address.connect()
+      let row = try #require(try NameRow(staged.key, on: connection))
+      // As after a crash behind the first step: the staged store can be erased or takes the place after all.
+      try PostgresDatabase.rename(row, to: name.key, on: connection)
+      try await node.replace(name, by: staged)
+      #expect(try await node.store(name).body("new") == "{}")
+      // As after a crash before the last step.
+      try connection.execute(
+        "UPDATE names SET state = 0, checksum = \(row.checksum.value) WHERE key = '\(staged.key)'")
+      #expect(try await node.open(staged, creating: false) == nil)
+      #expect(try await node.erase(staged) == false)
+      #expect(try await node.store(name).body("new") == "{}")
+      #expect(try await node.names(in: StoreName.stagedNamespace, after: nil, limit: 9) == [])
+    }
+  }
+}

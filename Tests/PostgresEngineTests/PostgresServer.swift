@@ -1,0 +1,72 @@
+import Foundation
+import NIOConcurrencyHelpers
+import TestSupport
+
+/// A PostgreSQL server of the tests' own, in a scratch directory, reached by a socket there. A shell holds it, which ends
+/// it and removes the directory when this process is gone, however it ended.
+final class PostgresServer: Sendable {
+  /// The server that tests share; nil where the surroundings name another database.
+  static let shared = Result {
+    ProcessInfo.processInfo.environment[variable] == nil ? try PostgresServer() : nil
+  }
+
+  /// The environment variable that names a database to test with instead.
+  static let variable = "HOTEL_BOOKMARKS_TEST_DATABASE"
+
+  /// The URL of the database that tests share.
+  static var sharedURL: String {
+    get throws {
+      if let server = try shared.get() { return server.url }
+      return ProcessInfo.processInfo.environment[variable] ?? ""
+    }
+  }
+
+  /// How the database is reached.
+  let url: String
+  private let standardInput: FileHandle
+
+  /// Whatever the power does to this server, its data is not wanted: it writes nothing to the disk for good.
+  private static let script = """
+    set -e
+    bin=$(ls -d /usr/lib/postgresql/*/bin | sort -V | tail -1)
+    directory=$(mktemp -d /tmp/bookmarks-postgres.XXXXXX)
+    trap 'rm -rf "$directory"' EXIT
+    "$bin/initdb" -D "$directory/data" -A trust -N -E UTF8 --locale=C.UTF-8 -U postgres \
+      >"$directory/log" 2>&1
+    "$bin/postgres" -D "$directory/data" -k "$directory" -c listen_addresses= -c fsync=off \
+      -c max_connections=600 -c shared_buffers=64MB -c max_wal_size=4GB \
+      >>"$directory/log" 2>&1 &
+    server=$!
+    until "$bin/pg_isready" -q -h "$directory"; do kill -0 $server; sleep 0.05; done
+    echo "$directory"
+    read end || true
+    kill -INT $server
+    wait $server || true
+    """
+
+  /// Starts a server.
+  init() throws {
+    let process = Process()
+    // PostgreSQL refuses to run as root; its Debian package brings a user for it.
+    let isRoot = getuid() == 0
+    process.executableURL = URL(filePath: isRoot ? "/usr/sbin/runuser" : "/bin/sh")
+    let shell = ["-c", Self.script]
+    process.arguments = isRoot ? ["-u", "postgres", "--", "/bin/sh"] + shell : shell
+    process.currentDirectoryURL = URL(filePath: "/tmp")
+    let (input, output) = (Pipe(), Pipe())
+    process.standardInput = input
+    process.standardOutput = output
+    try process.run()
+    standardInput = input.fileHandleForWriting
+    var line: [UInt8] = []
+    while let byte = try output.fileHandleForReading.read(upToCount: 1)?.first,
+      byte != UInt8(ascii: "\n")
+    {
+      line.append(byte)
+    }
+    guard !line.isEmpty else { throw CocoaError(.executableLoad) }
+    url = "postgres://postgres@/postgres?host=" + String(decoding: line, as: UTF8.self)
+  }
+
+  deinit { try? standardInput.close() }
+}
