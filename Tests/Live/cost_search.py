@@ -41,7 +41,7 @@ class Cost:
         return self.whole / ((self.sent + 300) / 1024)
 
     def bound(self):
-        """The most milliseconds that the request may cost. Work that is ended at its limit may take some slices more."""
+        """The most milliseconds it may cost. Work that is ended at its limit may take some slices more."""
         most = max(2000, 500 * self.moved / (1 << 20)) if self.call.operation.name in STREAMS else 2000
         return most + 50 if self.status == 400 else most
 
