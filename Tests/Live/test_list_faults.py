@@ -1,4 +1,4 @@
-"""The catalogue of faults, with a shared list instead of a person's own store: S06, S07, S08, S17, S19, S20, Y04, Y05."""
+"""The catalogue of faults, with a shared list instead of a person's store: S06, S07, S08, S17, S19, S20, Y04, Y05."""
 import concurrent.futures
 import time
 import uuid
