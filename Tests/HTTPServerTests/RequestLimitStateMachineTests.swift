@@ -23,7 +23,7 @@ import Testing
       isLast: isLast, isAlwaysBegun: isAlwaysBegun)
   }
 
-  /// Reads the head of a request: whether it is passed on.
+  /// Reads the header of a request. Returns whether the request is passed on.
   private func begins(_ request: AskedRequest, _ machine: inout Machine) -> Bool {
     var action = machine.readHead(request, at: start)
     if case .ask = action { action = machine.admit(at: start) }
@@ -38,7 +38,7 @@ import Testing
     return HTTPResponse(status: .ok, headerFields: fields)
   }
 
-  /// A whole answer: whether it is the last.
+  /// Sends a whole response. Returns whether it is the connection's last.
   private func answers(_ machine: inout Machine) -> Bool {
     _ = machine.answerHead(Self.head(), isParserError: false)
     return machine.answerEnd(at: start)
