@@ -4,7 +4,7 @@ import Testing
 
 @testable import HTTPAPI
 
-/// What the administrator sees and starts, and that nobody else learns that it is there.
+/// What the administrator sees and starts. Other callers do not learn that it exists.
 @Suite(.timeLimit(.minutes(10))) struct AdministratorRouteTests {
   private static let operations: [(HTTPRequest.Method, String)] = [
     (.get, "/v1/admin/stores"), (.get, "/v1/admin/users"), (.get, "/v1/admin/guests"),
@@ -14,7 +14,7 @@ import Testing
     (.get, "/v1/admin/jobs/00000000000000000000000000000000"),
   ]
 
-  /// An answer without what differs between any two.
+  /// A response without the parts that differ in every response.
   private static func words(_ reply: Reply) -> [String] {
     let id = reply.json["requestId"]?.string ?? "none"
     var fields = reply.headers

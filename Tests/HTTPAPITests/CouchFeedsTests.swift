@@ -8,12 +8,12 @@ import Testing
 
 @testable import HTTPAPI
 
-/// The places among a server's feeds, and what wakes and ends their writers.
+/// The places for feeds of a server, and what wakes and ends the feeds' writers.
 @Suite(.timeLimit(.minutes(10))) struct CouchFeedsTests {
   private let stores = DatabaseManager(
     engine: MemoryEngine(), maximumOpen: 4, now: { Timestamp(seconds: 0) })
 
-  /// What a reader's permission was asked for, and what its connection was told.
+  /// Counts the checks of a reader's permission and the requests to close its connection.
   private final class Record: Sendable {
     let asked = Atomic<Int>(0)
     let hungUp = Atomic<Int>(0)
@@ -40,7 +40,7 @@ import Testing
     var places: [CouchFeedPlace] = []
     for _ in 0..<CouchFeeds.perPrincipal { places.append(try await feeds.enter(reader(record))) }
     await #expect(throws: ServiceError.self) { try await feeds.enter(reader(record)) }
-    // An answer that does not wait needs no such place.
+    // An answer that does not wait does not count towards this limit.
     let other = try await feeds.enter(reader(record, waits: false))
     #expect(feeds.count == CouchFeeds.perPrincipal + 1)
     other.leave()
@@ -55,7 +55,7 @@ import Testing
     #expect(feeds.count == 0)
   }
 
-  /// Sixteen waited on a database at most: one member's devices kept all others' out.
+  /// Regression: sixteen feeds per database could wait, so one member's devices could take all places.
   @Test func feedsCountForWhoeverReadsAndNotForTheStore() async throws {
     let feeds = CouchFeeds(stores: stores)
     let record = Record()
@@ -99,7 +99,7 @@ import Testing
     let name = try reader(record).store
     let places = [try await feeds.enter(reader(record)), try await feeds.enter(reader(record))]
     for place in places { #expect(await place.signal.next(by: nil) == .change) }
-    // The store's feed wakes its readers once as they come.
+    // The store's feed wakes each reader once when it arrives.
     for place in places { _ = await place.signal.next(by: .now + .milliseconds(200)) }
     try await write("a", to: name)
     for place in places { #expect(await place.signal.next(by: .now + .seconds(600)) == .change) }
@@ -132,7 +132,7 @@ import Testing
     }
   }
 
-  /// What comes after all changes: on a busy machine one of them may come late.
+  /// The first wake-up that is no change: on a busy machine a change may come late.
   private static func lastWake(of place: CouchFeedPlace) async -> CouchFeedSignal.Wake {
     var wake = CouchFeedSignal.Wake.change
     while wake == .change { wake = await place.signal.next(by: .now + .seconds(600)) }
@@ -170,7 +170,7 @@ import Testing
     #expect(await signal.next(by: nil) == .change)
     let signalled = CouchFeedSignal(try reader(Record()))
     _ = await signalled.next(by: nil)
-    // A moment that has come goes before changes, which would put it off for ever.
+    // A deadline that is reached comes before changes; otherwise changes could postpone it for ever.
     signalled.change()
     #expect(await signalled.next(by: .now) == .due)
     #expect(await signalled.next(by: nil) == .change)
@@ -204,7 +204,7 @@ import Testing
     signal.endWrite()
     signal.tick(.now + CouchFeedSignal.patience)
     #expect(record.hungUp.load(ordering: .relaxed) == 1)
-    // Of an answer that is to end it holds up nobody.
+    // A write that is to end the answer does not delay others.
     signal.beginWrite()
     signal.end(.notAllowed)
     signal.tick(.now + CouchFeedSignal.grace)

@@ -1,6 +1,6 @@
 import NIOCore
 
-/// A client's side that takes nothing until it is let: what is written before is not on its way.
+/// The client's side of a connection, which reads nothing until a test says so. Until then, writes are not complete.
 final class Dam: ChannelOutboundHandler {
   typealias OutboundIn = ByteBuffer
   typealias OutboundOut = ByteBuffer
@@ -11,7 +11,7 @@ final class Dam: ChannelOutboundHandler {
     waiting.append((unwrapOutboundIn(data).readableBytes, promise))
   }
 
-  /// Takes what was written first, up to so many bytes.
+  /// Completes the first writes, up to so many bytes.
   func take(_ bytes: Int) {
     var taken = 0
     while let first = waiting.first, taken + first.bytes <= bytes {
@@ -21,7 +21,7 @@ final class Dam: ChannelOutboundHandler {
     }
   }
 
-  /// What the end of a connection does to what is left.
+  /// Fails the remaining writes, as the end of a connection does.
   func fail() {
     let left = waiting
     waiting = []

@@ -7,12 +7,12 @@ import Testing
 @testable import HTTPAPI
 @testable import HTTPServer
 
-/// Answers that are more than a connection's buffers hold: FAULTS H05, slow reading. One of 64 MiB cost a slow
-/// reader nothing and stayed for hours.
+/// Answers that are larger than a connection's buffers: FAULTS H05, slow reading. Regression: an answer of 64 MiB
+/// stayed in memory for hours if its reader was slow, and was not accounted for.
 @Suite struct LongAnswerTests {
   private static let size = 1 << 20
 
-  /// Gives an answer of one part to the request that came first.
+  /// Writes an answer with one body part to the first request.
   private func answer(_ wire: Wire, bytes: Int, says: Int? = nil) {
     wire.channel.write(
       HTTPResponsePart.head(
@@ -24,7 +24,7 @@ import Testing
     wire.channel.writeAndFlush(HTTPResponsePart.end(nil), promise: nil)
   }
 
-  /// A connection whose client takes nothing until it is let.
+  /// A connection whose client reads nothing until the test says so.
   private func dammed(_ admission: Admission) throws -> (Wire, Dam) {
     let (wire, dam) = (try Wire(admission: admission), Dam())
     try wire.channel.pipeline.syncOperations.addHandler(dam, position: .first)
@@ -37,7 +37,7 @@ import Testing
     let (wire, dam) = try dammed(admission)
     answer(wire, bytes: Self.size)
     #expect(admission.answerBytes == Self.size && admission.runningCount == 0)
-    // The head is written with the first piece's bytes or alone.
+    // The header is written alone or together with the first piece.
     dam.take(Self.size / 2 + 1_000)
     #expect(admission.answerBytes == Self.size / 2)
     dam.take(.max / 2)
@@ -74,7 +74,7 @@ import Testing
         HTTPResponsePart.body(ByteBuffer(repeating: 0x78, count: 64 << 10)), promise: nil)
       wire.wait(pause)
       dam.take(.max / 2)
-      // The server takes its time, which is not the client's.
+      // This is the server's pause and does not count as the client's.
       wire.wait(.minutes(5))
     }
     #expect(wire.channel.isActive == isFastEnough)
@@ -130,7 +130,7 @@ import Testing
     let (wire, dam) = try dammed(admission)
     answer(wire, bytes: 64 * Self.size)
     dam.take(1_000)
-    // A piece of 64 KiB whenever it has come at that rate.
+    // The client reads a piece of 64 KiB as often as the rate requires.
     let pause = TimeAmount.milliseconds(Int64(64_000 / kibibytes))
     for _ in 0..<200 where wire.channel.isActive {
       wire.wait(pause)
