@@ -7,11 +7,11 @@ import Testing
 
 @testable import Accounts
 
-/// What goes once no token can lead to it any more, and what stays.
+/// What the sweep removes when no token can give access to it any more, and what it keeps.
 struct SweepTests {
   private static let day: Int64 = 86_400
 
-  /// A service that sweeps as the days pass.
+  /// A service that sweeps while days pass.
   private final class Sweeping {
     var fixture: AccountFixture
     var state: SweepState
@@ -21,7 +21,7 @@ struct SweepTests {
       state = SweepState(at: fixture.clock.now)
     }
 
-    /// Lets days pass in which the server runs.
+    /// Advances the clock by days while the server runs.
     func pass(days: Int64) {
       for _ in 0..<days {
         fixture.clock.advance(seconds: SweepTests.day)
@@ -29,8 +29,8 @@ struct SweepTests {
       }
     }
 
-    /// Sweeps all guests, nobody of whom is here now.
-    /// - Returns: how many stores were erased.
+    /// Sweeps all guests, none of whom is active.
+    /// - Returns: the number of stores erased.
     func sweep() async throws -> Int {
       fixture = try await fixture.restarted()
       let waiting = try await fixture.service.guestsOnTheirWay()
@@ -42,7 +42,7 @@ struct SweepTests {
       return count
     }
 
-    /// Sweeps the notes.
+    /// Sweeps the records of the system store.
     func sweepNotes() async throws -> Remains {
       let waiting = try await fixture.service.guestsOnTheirWay()
       return try await fixture.service.sweepNotes(after: nil, by: state, onTheirWay: waiting)
@@ -53,7 +53,7 @@ struct SweepTests {
       try await fixture.engine.names(in: "guest", after: nil, limit: 10)
     }
 
-    /// A guest with something in the store.
+    /// A guest whose store has a document.
     func guest() async throws -> (principal: Principal, token: String) {
       let guest = try await fixture.guest()
       try await write(guest.principal.store)
@@ -172,7 +172,7 @@ struct SweepTests {
     sweeping.pass(days: 400)
     #expect(try await sweeping.sweep() == 0)
     #expect(try await sweeping.sweepNotes().kept[.adoptions] == 1)
-    // The next log-in takes the rest over.
+    // The next log-in adopts the rest.
     _ = try await sweeping.fixture.logIn("demo")
     #expect(try await sweeping.fixture.service.guestsOnTheirWay().isEmpty)
     #expect(try await sweeping.sweep() == 1)
@@ -186,7 +186,7 @@ struct SweepTests {
     sweeping.pass(days: 30)
     #expect(try await sweeping.sweepNotes().kept[.adoptions] == 1)
     sweeping.pass(days: 1)
-    // The store is there as yet.
+    // The guest's store still exists.
     #expect(try await sweeping.sweepNotes().removed[.adoptions] == 0)
     #expect(try await sweeping.sweep() == 0)
     sweeping.pass(days: 31)
@@ -221,7 +221,7 @@ struct SweepTests {
     let sweeping = try await Sweeping()
     let guest = try await sweeping.guest()
     let session = try await sweeping.fixture.signUp("demo", guest: guest.principal)
-    // What a crash after the first step leaves behind; the account has no store of its own.
+    // The state after a crash between the two steps. The account itself has no store.
     _ = try await sweeping.fixture.service.accounts.endUser(
       UserName("demo"), id: session.principal.id)
     sweeping.fixture = try await sweeping.fixture.restarted()
