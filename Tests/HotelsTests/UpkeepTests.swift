@@ -6,7 +6,7 @@ import Testing
 
 @testable import Hotels
 
-/// What goes from a store that nobody writes to.
+/// What is removed from a store to which nobody writes.
 @Suite struct UpkeepTests {
   private static let day: Int64 = 86_400
 
@@ -58,7 +58,7 @@ import Testing
     let changes = try await fixture.changes()
     #expect(try await keepUp(fixture).kept[.branches] == 36)
     #expect(try await fixture.changes() == changes)
-    // The branches that are left go, and their marks, one after the other.
+    // Later the other branches become marks, and later still the marks are removed.
     fixture.clock.advance(seconds: 91 * Self.day)
     #expect(try await keepUp(fixture).kept[.branches] == 64)
     fixture.clock.advance(seconds: 91 * Self.day)
@@ -71,7 +71,7 @@ import Testing
     try await fixture.add(ids: "a", in: fixture.guest)
     _ = try await fixture.service.adopt(guest: fixture.guest, into: fixture.user)
     #expect(try await keepUp(fixture).kept[.adoptions] == 1)
-    // Nothing comes twice as long as it could.
+    // As long as the guest's store exists, its bookmarks are not copied a second time.
     _ = try await fixture.service.unbookmark(hotelID("a"), in: fixture.user)
     #expect(
       try await fixture.service.adopt(guest: fixture.guest, into: fixture.user).bookmarks == 0)
