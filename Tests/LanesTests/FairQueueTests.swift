@@ -6,12 +6,12 @@ import Testing
   private let pool = LanePool()
   private let second: Int64 = 1_000_000_000
 
-  /// An entry of a request that somebody pays for.
+  /// A queue entry of a request on this account.
   private func entry(_ account: ProcessorAccount, since: Int64) -> PoolEntry {
     PoolEntry(kind: .place(InlineExecutor(pool)), work: Work(account, in: pool), since: since)
   }
 
-  /// The accounts in the order in which a queue serves them, each of which spends a millisecond at its turn.
+  /// The accounts in the order in which the queue serves them. Each spends a millisecond when it is served.
   private func order(_ queue: inout FairQueue, at now: Int64) -> [ProcessorAccount] {
     var served: [ProcessorAccount] = []
     while let entry = queue.pop(at: now), let account = entry.work?.account {
@@ -113,7 +113,7 @@ import Testing
     queue.push(entry(saver, since: now), saver, at: now)
     queue.push(given, spender, at: now)
     let work = try #require(given.work)
-    // Unlike the other reasons, this one leaves the pool's own queue alone.
+    // Unlike the other reasons, this one does not change the pool's own queue.
     work.end(.overdrawn)
     queue.expedite(work, spender)
     #expect(queue.pop(at: now)?.work === work)
@@ -128,14 +128,14 @@ import Testing
     let gate = FairGate(places: 1, seats: 2)
     let times = await gate.pass { _ in
       let waiting = await passing(gate, third, pool) {
-        // Both places are taken: whoever comes now waits.
+        // Both places are taken, so the next requests wait.
         let late = Task { [pool] in await self.passes(gate, busy, pool) }
         while gate.waitingCount < 1 { try? await Task.sleep(for: .milliseconds(1)) }
         let early = Task { [pool] in await self.passes(gate, quiet, pool) }
         while gate.waitingCount < 2 { try? await Task.sleep(for: .milliseconds(1)) }
         return (late: late, early: early)
       }
-      // One place is free again and the other is not, so one after the other has it.
+      // One place is free again and the other is not, so the requests pass one after the other.
       return (early: await waiting?.early.value ?? nil, late: await waiting?.late.value ?? nil)
     }
     #expect(try #require(times?.early) < #require(times?.late))
@@ -152,7 +152,7 @@ import Testing
       while gate.waitingCount < 1 { try? await Task.sleep(for: .milliseconds(1)) }
       let another = Task { [pool] in await self.passes(gate, inside, pool) }
       while gate.waitingCount < 2 { try? await Task.sleep(for: .milliseconds(1)) }
-      // Both wait although a place is free, which is this one's.
+      // Both wait although a place is free, because it is reserved for an account like this one.
       #expect(await self.passes(gate, saver, self.pool) != nil)
       return (overdrawn, another)
     }
@@ -203,14 +203,14 @@ import Testing
     await pool.stop()
   }
 
-  /// When a request of this account has passed.
+  /// The time at which a request on this account passes the gate; nil if it does not pass.
   private func passes(
     _ gate: FairGate, _ account: ProcessorAccount, _ pool: LanePool
   ) async -> Int64? {
     await passing(gate, account, pool) { SliceClock.now }
   }
 
-  /// What is done for a request of this account behind a gate.
+  /// Runs `body` for a request on this account after it has passed a gate; nil if it does not pass.
   private func passing<Value: Sendable>(
     _ gate: FairGate, _ account: ProcessorAccount, _ pool: LanePool,
     _ body: @Sendable () async -> Value
