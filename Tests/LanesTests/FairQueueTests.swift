@@ -152,7 +152,7 @@ import Testing
       while gate.waitingCount < 1 { try? await Task.sleep(for: .milliseconds(1)) }
       let another = Task { [pool] in await self.passes(gate, inside, pool) }
       while gate.waitingCount < 2 { try? await Task.sleep(for: .milliseconds(1)) }
-      // Both wait although a place is free, because it is reserved for an account like this one.
+      // Both wait although a place is free: it is for an account that is not overdrawn and has no call running.
       #expect(await self.passes(gate, saver, self.pool) != nil)
       return (overdrawn, another)
     }

@@ -23,7 +23,7 @@ LISTED = {
     "couchBulkDocs", "couchPostDocument", "couchPutDocument", "couchPutDesign", "couchPutLocal", "changeBookmarks",
     "putBookmark", "couchCopyDocument", "couchPostIndex", "couchPurge",
 }
-"""Operations whose longest slice is known and bounded: a password hash, one document's digest, one rule."""
+"""Operations with a call that is bounded and listed instead of sliced: a hash, one document's digest, one rule."""
 BODIES = 4 << 20
 """The most bytes of request bodies that one client has in transit."""
 
