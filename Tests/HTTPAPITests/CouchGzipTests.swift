@@ -106,7 +106,7 @@ import Testing
     }
   }
 
-  /// An object of so many bytes that compresses to a fraction of that.
+  /// An object of `bytes` bytes that compresses to a fraction of that.
   private static func document(of bytes: Int) -> String {
     var (text, state) = ("{\"text\":\"", UInt32(1))
     while text.utf8.count < min(bytes, 500_000) {

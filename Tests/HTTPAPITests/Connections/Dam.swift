@@ -11,7 +11,7 @@ final class Dam: ChannelOutboundHandler {
     waiting.append((unwrapOutboundIn(data).readableBytes, promise))
   }
 
-  /// Completes the first writes, up to so many bytes.
+  /// Completes the first writes, up to `bytes` bytes.
   func take(_ bytes: Int) {
     var taken = 0
     while let first = waiting.first, taken + first.bytes <= bytes {
