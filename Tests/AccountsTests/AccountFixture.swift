@@ -7,7 +7,7 @@ import Testing
 
 @testable import Accounts
 
-/// An account service over the engine in memory, with a clock that a test sets and cheap hashes.
+/// An account service over the engine in memory, with a clock that the test controls and cheap password hashes.
 final class AccountFixture: Sendable {
   let engine: MemoryEngine
   let keys: SigningKeys
@@ -19,13 +19,13 @@ final class AccountFixture: Sendable {
   private let documents: (any IssuerDocuments)?
   private let hashes = HashCount()
 
-  /// Where requests come from unless a test says otherwise.
+  /// The client's address unless a test specifies another one.
   static let home = ClientAddress("192.0.2.1")
   static let abroad = ClientAddress("198.51.100.7")
-  /// A password that is right wherever a test does not care.
+  /// A valid password for tests that need any password.
   static let password = Secret("correct horse")
 
-  /// How many passwords were hashed.
+  /// The number of passwords that were hashed.
   var hashCount: Int { hashes.count }
 
   private init(
@@ -50,7 +50,7 @@ final class AccountFixture: Sendable {
       }, issuerDocuments: documents)
   }
 
-  /// A service with nobody in it.
+  /// A service without any user.
   static func make(
     documents: (any IssuerDocuments)? = nil,
     _ change: (inout AccountSettings) throws -> Void = { _ in }
@@ -75,13 +75,13 @@ final class AccountFixture: Sendable {
       engine: engine, keys: keys, clock: clock, settings: settings, documents: documents)
   }
 
-  /// Signs somebody up with the usual password.
+  /// Signs up a user with the usual password.
   func signUp(_ name: String, guest: Principal? = nil) async throws -> Session {
     try await service.signUp(
       username: name, password: Self.password, guest: guest, from: Self.home)
   }
 
-  /// Logs somebody in with the usual password.
+  /// Logs a user in with the usual password.
   func logIn(_ name: String, guestToken: String? = nil) async throws -> Session {
     try await service.logIn(
       username: name, password: Self.password, guestToken: guestToken, from: Self.home)
@@ -94,7 +94,7 @@ final class AccountFixture: Sendable {
   }
 }
 
-/// A count that several tasks may raise.
+/// A counter that several tasks may increment.
 private final class HashCount: Sendable {
   private let value = Mutex(0)
 
@@ -103,7 +103,7 @@ private final class HashCount: Sendable {
   func add() { value.withLock { $0 += 1 } }
 }
 
-/// The code that some work fails with; nil when it succeeds.
+/// The code of the error that `work` throws; nil if it succeeds.
 func failure(_ work: () async throws -> Void) async throws -> ServiceError.Code? {
   do {
     try await work()

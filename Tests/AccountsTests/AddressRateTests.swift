@@ -43,7 +43,7 @@ struct AddressRateTests {
     }
   }
 
-  /// Regression: the wall clock was asked, and one step ahead gave a whole new burst.
+  /// Regression: the rate used the wall clock, so one jump forward allowed a whole new burst.
   @Test(.bug(id: "S18"), arguments: [1, 3_600, 315_360_000, -3_600, -315_360_000] as [Int64])
   func noStepOfTheWallClockGivesOrTakesAnything(seconds: Int64) async throws {
     let fixture = try await AccountFixture.make { $0.guestsPerHour = 4 }
@@ -58,7 +58,7 @@ struct AddressRateTests {
     #expect(try await wait(fixture) == 1_800)
   }
 
-  /// How long the next guest has to wait; nil when it was made.
+  /// How long the next guest has to wait; nil if the guest was made.
   private func wait(_ fixture: AccountFixture) async throws -> Int? {
     do {
       _ = try await fixture.service.createGuest(from: address)

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Accounts
 
-/// The password that is drawn for the administrator, and the file that keeps its hash.
+/// The random password of the administrator, and the file with its hash.
 struct AdministratorFileTests {
   private static let scrypt = ScryptParameters(rounds: 2, blockSize: 1, parallelism: 1)
 
@@ -14,7 +14,7 @@ struct AdministratorFileTests {
       directory.path + "/administrator.json", scrypt: try #require(Self.scrypt))
   }
 
-  /// Whether a password logs the administrator in who has this hash.
+  /// Whether a password logs in an administrator with this hash.
   private static func opens(_ password: Secret, _ hash: PasswordHash) async throws -> Bool {
     let fixture = try await AccountFixture.make { settings in
       settings.administrator = try Administrator(name: "admin", password: hash)

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Accounts
 
-/// The one whom the configuration names.
+/// The administrator whom the configuration names.
 struct AdministratorTests {
   private func make() async throws -> AccountFixture {
     try await AccountFixture.make { settings in
@@ -93,7 +93,7 @@ struct AdministratorTests {
     }
     #expect(codes.prefix(5).allSatisfy { $0 == .badCredentials })
     #expect(codes.last == .lockedOut)
-    // From elsewhere the right one still works.
+    // From another address the right password still works.
     _ = try await fixture.service.authenticate(
       username: "admin", password: AccountFixture.password, from: AccountFixture.abroad)
   }

@@ -96,7 +96,7 @@ struct AdoptionTests {
     let fixture = try await AccountFixture.make()
     let guest = try await fixture.guest()
     fixture.adoptions.fail(with: ServiceError(.unavailable, "Not now"))
-    // The account and the claim are made: what can't be done yet keeps nobody out.
+    // The account is made and the adoption is recorded. A failed copy of the bookmarks does not prevent the sign-up.
     _ = try await fixture.signUp("demo", guest: guest.principal)
     #expect(fixture.adoptions.done.isEmpty)
     _ = try await fixture.logIn("demo")
@@ -115,7 +115,7 @@ struct AdoptionTests {
     let session = try await fixture.signUp("demo", guest: guest.principal)
     let adoption = Adoptions.Adoption(guest: guest.principal.id, user: session.principal.id)
     #expect(fixture.adoptions.done == [adoption])
-    // The guest is the user's all the same.
+    // The guest is adopted although not everything was copied.
     let spent = try await failure {
       _ = try await fixture.service.authenticate(bearer: guest.token)
     }

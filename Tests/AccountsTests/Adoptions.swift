@@ -1,9 +1,9 @@
 import Stores
 import Synchronization
 
-/// Stands in for what carries bookmarks over: it notes who was carried where, and fails on demand.
+/// Replaces the code that copies bookmarks in an adoption: it records guests and users, and fails if a test says so.
 final class Adoptions: Sendable {
-  /// One guest carried into one user's store.
+  /// One guest whose bookmarks were copied to one user's store.
   struct Adoption: Sendable, Hashable {
     let guest: AccountID
     let user: AccountID
@@ -17,17 +17,17 @@ final class Adoptions: Sendable {
 
   private let state = Mutex(State())
 
-  /// What was carried, in order.
+  /// The adoptions so far, in order.
   var done: [Adoption] { state.withLock { $0.done } }
 
-  /// Makes every later adoption fail, or none.
+  /// Makes every later adoption fail with this error; nil ends that.
   func fail(with error: ServiceError?) { state.withLock { $0.failure = error } }
 
-  /// Makes later adoptions leave something in the guest's store, or nothing.
+  /// Sets whether later adoptions leave revisions behind in the guest's store.
   func leaveSomething(_ isLeft: Bool) { state.withLock { $0.isWhole = !isLeft } }
 
-  /// Notes an adoption.
-  /// - Returns: whether nothing was left.
+  /// Records an adoption.
+  /// - Returns: whether everything was copied.
   func adopt(_ guest: AccountID, _ user: AccountID) throws -> Bool {
     try state.withLock { state in
       if let failure = state.failure { throw failure }

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Accounts
 
-/// Base64 for URLs.
+/// The base64url encoding.
 struct Base64URLTests {
   @Test(arguments: [
     ("", ""), ("f", "Zg"), ("fo", "Zm8"), ("foo", "Zm9v"), ("foob", "Zm9vYg"), ("fooba", "Zm9vYmE"),

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Accounts
 
-/// The bounded dictionary against a slow one that is plainly right.
+/// Compares the bounded dictionary with a slow and simple one.
 struct BoundedLRUTests {
   @Test(arguments: UInt64(1)...20)
   func itHoldsWhatAPlainListWouldHold(seed: UInt64) {

@@ -6,7 +6,7 @@ import Testing
 
 @testable import Accounts
 
-/// Erasing somebody.
+/// Erasure of users and guests.
 struct ErasureTests {
   @Test func anErasedUserLeavesNothing() async throws {
     let fixture = try await AccountFixture.make()
@@ -57,7 +57,7 @@ struct ErasureTests {
       _ = try await fixture.service.authenticate(bearer: first.token.token.exposed)
     }
     #expect(old == .invalidToken)
-    // The first one's principal, still in some request's hands, must not erase the second.
+    // A late request with the first user's principal must not erase the second user.
     try await fixture.service.erase(first.principal)
     #expect(try await fixture.service.accountID(ofUser: "demo") == second.principal.id)
   }
@@ -66,7 +66,7 @@ struct ErasureTests {
     let fixture = try await AccountFixture.make()
     let guest = try await fixture.guest().principal
     try await write(fixture, guest.store)
-    // Something has to wait, so that each log-in would carry it over.
+    // Something has to be left behind, so that each log-in repeats the adoption.
     fixture.adoptions.leaveSomething(true)
     let user = try await fixture.signUp("demo", guest: guest).principal
     let other = try await fixture.signUp("other").principal
@@ -78,7 +78,7 @@ struct ErasureTests {
     let carried = fixture.adoptions.done.count
     _ = try await fixture.logIn("demo")
     #expect(fixture.adoptions.done.count == carried)
-    // An erasure that is noted and not done, as a crash leaves it, is done by asking again.
+    // A crash can leave an erasure that is recorded but not carried out. The repeated request carries it out.
     try await write(fixture, guest.store)
     try await fixture.service.accounts.noteErasure(of: guest.store)
     try await fixture.service.undoAdoption(of: guest.id, by: user) {}
@@ -102,7 +102,7 @@ struct ErasureTests {
     #expect(failures.isEmpty)
     #expect(taken == [guest.id, user.id])
     #expect(try await stores(fixture, "guest").isEmpty)
-    // It was done, and is not done again.
+    // The undo is complete and is not repeated.
     _ = try await fixture.service.finishUndos { _, _ in taken = [] }
     #expect(taken.count == 2)
   }
@@ -152,7 +152,7 @@ struct ErasureTests {
     let session = try await fixture.signUp("demo")
     try await write(fixture, session.principal.store)
     let name = try UserName("demo")
-    // What a crash after the first of the two steps leaves behind.
+    // The state after a crash between the two steps.
     _ = try await fixture.service.accounts.endUser(name, id: session.principal.id)
     let after = try await fixture.restarted()
     #expect(try await stores(after, "user") == [session.principal.store])

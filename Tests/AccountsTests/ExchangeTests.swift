@@ -4,7 +4,7 @@ import Testing
 
 @testable import Accounts
 
-/// ID tokens of other issuers that become sessions.
+/// The exchange of other issuers' ID tokens for sessions.
 struct ExchangeTests {
   private let forge: IssuerForge
   private let site: IssuerSite
@@ -107,7 +107,7 @@ struct ExchangeTests {
       _ = try await fixture.service.authenticate(bearer: guest.token)
     }
     #expect(spent == .guestSpent)
-    // The same user again, and somebody else, whose ID token is not used up by that.
+    // The same user again, and then another user, whose refused ID token stays usable.
     _ = try await exchange(forge.token(claims: ["jti": "2"]), guestToken: guest.token)
     let other = forge.token(subject: "another")
     #expect(
@@ -140,7 +140,7 @@ struct ExchangeTests {
       let refused = try await failure { _ = try await exchange(forge.token(), guestToken: token) }
       #expect(refused == .invalidToken)
     }
-    // Who comes with a user's token is no guest; there is nothing to adopt.
+    // A request with a user's token has no guest to adopt.
     _ = try await exchange(forge.token(), bearer: user)
     #expect(fixture.adoptions.done.isEmpty)
   }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Accounts
 
-/// What of another issuer's ID token is taken at all: its form, its claims, and keys that are worth something.
+/// Which ID tokens of other issuers are accepted: their form, their claims, and keys that are strong enough.
 struct IDTokenTests {
   private static let now = TestClock().now
 
@@ -105,7 +105,7 @@ struct IDTokenTests {
       (["iat": "1799990000", "exp": "1799999941"], false),
       (["iat": "1799999000", "exp": "1799999941"], true),
       (["iat": "1799999000", "exp": "1799999940"], false),
-      // Older than an hour, whatever its own end.
+      // A token older than an hour is refused, even if it has not expired.
       (["iat": "1799996341", "exp": "1800009999"], true),
       (["iat": "1799996340", "exp": "1800009999"], false),
       (["exp": "1800086400"], true), (["exp": "1800086401"], false),
@@ -156,7 +156,7 @@ struct IDTokenTests {
     for algorithm in ["ES256", "EdDSA"] {
       #expect(set[try IDToken(forge.token(algorithm, header: ["kid": #""k""#])).key] == nil)
     }
-    // Two keys of one name: nobody can say which is meant.
+    // With two keys of the same id, the right one is not known.
     let twice = try IssuerKeySet(forge.keySet([forge.key("EdDSA"), forge.key("EdDSA")]))
     #expect(twice[try IDToken(forge.token("EdDSA")).key] == nil)
   }

@@ -9,7 +9,7 @@ import TestSupport
 
 @testable import Accounts
 
-/// A token issuer with a key of each kind, and with anything else that a forger would say.
+/// A token issuer with a key of each kind, which can also make any forged token.
 struct IssuerForge: Sendable {
   static let url = "https://issuer.example/realm"
   static let trusted = TrustedIssuer(
@@ -26,7 +26,7 @@ struct IssuerForge: Sendable {
     self.now = now.seconds
   }
 
-  /// The keys as JSON, by their algorithms' names.
+  /// A key as JSON, by its algorithm's name.
   func key(_ algorithm: String, kid: String? = nil, _ changes: [String: String?] = [:]) -> String {
     var members: [String: String?] = ["kid": quote(kid ?? algorithm), "use": quote("sig")]
     switch algorithm {
@@ -56,7 +56,7 @@ struct IssuerForge: Sendable {
   /// The set of all three keys.
   var keys: [UInt8] { keySet(["RS256", "ES256", "EdDSA"].map { key($0) }) }
 
-  /// A token with the right signature of the key of an algorithm, some of it changed; values are JSON text.
+  /// A token with a correct signature by the key of an algorithm. Parts of it can be changed; values are JSON text.
   func token(
     _ algorithm: String = "ES256", subject: String = "somebody", header: [String: String?] = [:],
     claims: [String: String?] = [:]
@@ -95,7 +95,7 @@ struct IssuerForge: Sendable {
   }
 
   private func object(_ members: [String: String?]) -> String {
-    // Sorted, because a dictionary's own order differs from one to the next: equal claims make equal tokens.
+    // Sorted, because a dictionary's order is random: equal claims make equal tokens.
     let parts = members.sorted { $0.key < $1.key }.compactMap { name, value in
       value.map { "\"\(name)\":\($0)" }
     }
@@ -107,7 +107,7 @@ extension JSONValue {
   fileprivate var text: String { String(decoding: bytes, as: UTF8.self) }
 }
 
-/// An issuer's site in memory: documents by URL, none where it is down; counts what it is asked.
+/// An issuer's web site in memory: documents by URL. It counts requests. Without documents it is unavailable.
 final class IssuerSite: IssuerDocuments {
   private struct State {
     var documents: [String: [UInt8]]
@@ -121,19 +121,19 @@ final class IssuerSite: IssuerDocuments {
   /// A site with these documents.
   init(_ documents: [String: [UInt8]]) { state = Mutex(State(documents: documents)) }
 
-  /// A site with a key set where ``IssuerForge/trusted`` has it.
+  /// A site with a key set at the URL that ``IssuerForge/trusted`` names.
   convenience init(keys: [UInt8]) { self.init([IssuerForge.url + "/keys": keys]) }
 
-  /// What was asked for, in order.
+  /// The requested URLs, in order.
   var asked: [String] { state.withLock { $0.asked } }
-  /// Why keys could not be had, in order.
+  /// The errors of failed requests for keys, in order.
   var failures: [ServiceError] { state.withLock { $0.failures } }
 
-  /// Puts other documents in place.
+  /// Replaces the documents.
   func publish(_ documents: [String: [UInt8]]) { state.withLock { $0.documents = documents } }
-  /// Puts another key set in place.
+  /// Replaces the key set.
   func publish(keys: [UInt8]) { publish([IssuerForge.url + "/keys": keys]) }
-  /// Lets answers wait, or go on.
+  /// Holds answers back, or sends them.
   func hold(_ isHeld: Bool) { state.withLock { $0.isHeld = isHeld } }
 
   func document(at url: String, of issuer: TrustedIssuer) async throws -> [UInt8] {

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Accounts
 
-/// When an issuer is asked for its keys, and how long they are believed.
+/// When the service fetches an issuer's keys, and how long it uses them.
 struct IssuerKeysTests {
   private let clock = TestClock()
   private let forge: IssuerForge

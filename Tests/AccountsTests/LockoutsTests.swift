@@ -4,7 +4,7 @@ import Testing
 
 @testable import Accounts
 
-/// How wrong passwords slow down further ones.
+/// How wrong passwords delay further attempts.
 struct LockoutsTests {
   private let lockouts = Lockouts(failures: 5)
   private let now = ContinuousClock.now
@@ -65,7 +65,7 @@ struct LockoutsTests {
     lockouts.end(key, .wrong, at: now)
   }
 
-  /// How long the next attempt has to wait; nil when it need not.
+  /// How long the next attempt has to wait; nil if it need not wait.
   private func wait(_ key: Lockouts.Key, at now: ContinuousClock.Instant) -> Int? {
     do {
       try lockouts.begin(key, at: now)

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Accounts
 
-/// New names by PRECIS' profile UsernameCaseMapped (RFC 8265), and names of before beside them.
+/// New names by PRECIS' profile UsernameCaseMapped (RFC 8265), together with older names.
 struct NewNameTests {
   @Test(arguments: [
     ("Demo", "demo"), ("ｄｅｍｏ", "demo"), ("ＤＥＭＯ", "demo"), ("ｶﾞ", "\u{30AC}"), ("ß", "ß"),
@@ -15,7 +15,7 @@ struct NewNameTests {
   ])
   func newNameIsKeptAsTheProfileMapsIt(name: String, key: String) throws {
     #expect(try UserName(ofNewcomer: name).key.utf8.elementsEqual(key.utf8))
-    // What it is shown as is the same name.
+    // The name as it is shown is the same name.
     let shown = try UserName(ofNewcomer: name).text
     #expect(try UserName(shown) == UserName(ofNewcomer: name))
   }
@@ -23,7 +23,7 @@ struct NewNameTests {
   @Test(arguments: [
     "a👍", "a\u{2122}", "\u{FB01}le", "\u{2160}", "x\u{338}/", "\u{1113}\u{1161}", "a\u{640}b",
     "a·b", "·", "\u{375}a", "a\u{5F3}", "a\u{30FB}b", "\u{628}\u{661}\u{6F1}", "\u{E01}\u{E33}",
-    // Letters of both directions in one word, and one that begins with a digit.
+    // Words with letters of both directions, and one that begins with a digit.
     "a\u{5D0}", "\u{5D0}a", "1\u{5D0}", "\u{5D0}\u{661}1", "\u{378}a", "\u{FF0F}a",
   ])
   func nameOutsideTheIdentifierClassIsRefused(name: String) {
@@ -56,11 +56,11 @@ struct NewNameTests {
     #expect(try await failure { _ = try await fixture.signUp("old") } == .taken)
     #expect(try await failure { _ = try await fixture.signUp("ｏｌｄ") } == .taken)
     #expect(try await fixture.logIn("ｏｌｄ").principal.id == old.id)
-    // Two accounts of before whose names would be one now stay two.
+    // Two older accounts whose names would now be the same stay separate.
     #expect(try await fixture.logIn("ｂｏｔｈ").principal.id == both.id)
     #expect(try await fixture.logIn("both").principal.id == plain.id)
 
-    // The name is free when its owner has gone.
+    // The name is free after its owner's erasure.
     try await fixture.service.erase(try await fixture.logIn("ｏｌｄ").principal)
     #expect(try await fixture.signUp("old").principal.username == "old")
   }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Accounts
 
-/// People choose another password: with the one they have, or with a token of the operator's.
+/// Changes of passwords: with the present password, or with an operator's token.
 @Suite struct PasswordChangeTests {
   private let new = Secret("another horse")
 

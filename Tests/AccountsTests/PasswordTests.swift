@@ -5,7 +5,7 @@ import Testing
 
 @testable import Accounts
 
-/// Logging in.
+/// Log-ins.
 struct PasswordTests {
   @Test func anUnknownUserGetsTheWordsAndTheWorkOfAWrongPassword() async throws {
     let fixture = try await AccountFixture.make()
@@ -138,7 +138,7 @@ struct PasswordTests {
     #expect(fixture.hashCount == 6)
   }
 
-  /// Regression: the wall clock was asked, and one step ahead opened every lock.
+  /// Regression: the limits used the wall clock, so one jump forward ended every lockout.
   @Test(.bug(id: "S18"), arguments: [60, 3_600, 315_360_000, -3_600, -315_360_000] as [Int64])
   func noStepOfTheWallClockGivesAGuess(seconds: Int64) async throws {
     let fixture = try await AccountFixture.make { $0.passwordsPerMinute = 20 }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Accounts
 
-/// Secrets that nobody reads by accident.
+/// Secrets are never printed by accident.
 struct SecretTests {
   @Test(.bug(id: "S14")) func aSecretPrintsNowhere() async throws {
     let canary = "canary-4711"

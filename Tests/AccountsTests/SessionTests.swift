@@ -7,7 +7,7 @@ import Testing
 
 @testable import Accounts
 
-/// What becomes of a session: renewal, log-out, restarts.
+/// Renewal and log-out of sessions, and sessions after a restart.
 struct SessionTests {
   @Test func loggingOutEndsTheTokenAtOnce() async throws {
     let fixture = try await AccountFixture.make()

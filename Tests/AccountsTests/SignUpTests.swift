@@ -5,7 +5,7 @@ import Testing
 
 @testable import Accounts
 
-/// Making users.
+/// Sign-ups.
 struct SignUpTests {
   @Test func aUserHasAStoreOfARandomName() async throws {
     let fixture = try await AccountFixture.make()
@@ -34,7 +34,7 @@ struct SignUpTests {
     #expect(try await fixture.logIn("CAFE\u{301}").principal.id == composed.principal.id)
   }
 
-  /// Names that look like another's, or like nothing, are nobody's.
+  /// Names that look like another name, or like none, are refused.
   @Test(
     .bug(id: "H15"),
     arguments: [
@@ -71,7 +71,7 @@ struct SignUpTests {
     #expect(try await fixture.signUp(name).principal.username == name)
   }
 
-  /// The rule is for newcomers: whoever had such a name before goes on using it.
+  /// The rule applies to new names. A user with an older name of that kind keeps it.
   @Test(.bug(id: "H15"), arguments: ["de\u{200D}mo", " demo", "de\u{A0}mo"])
   func accountsOfBeforeLogInAndChangeTheirPassword(name: String) async throws {
     let fixture = try await AccountFixture.make()

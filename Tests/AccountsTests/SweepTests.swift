@@ -7,11 +7,11 @@ import Testing
 
 @testable import Accounts
 
-/// What goes once no token can lead to it any more, and what stays.
+/// What the sweep removes when no token can give access to it any more, and what it keeps.
 struct SweepTests {
   private static let day: Int64 = 86_400
 
-  /// A service that sweeps as the days pass.
+  /// A service that sweeps while days pass.
   private final class Sweeping {
     var fixture: AccountFixture
     var state: SweepState
@@ -21,7 +21,7 @@ struct SweepTests {
       state = SweepState(at: fixture.clock.now)
     }
 
-    /// Lets days pass in which the server runs.
+    /// Advances the clock by days while the server runs.
     func pass(days: Int64) {
       for _ in 0..<days {
         fixture.clock.advance(seconds: SweepTests.day)
@@ -29,8 +29,8 @@ struct SweepTests {
       }
     }
 
-    /// Sweeps all guests, nobody of whom is here now.
-    /// - Returns: how many stores were erased.
+    /// Sweeps all guests, none of whom is active.
+    /// - Returns: the number of stores erased.
     func sweep() async throws -> Int {
       fixture = try await fixture.restarted()
       let waiting = try await fixture.service.guestsBeingAdopted()
@@ -43,7 +43,7 @@ struct SweepTests {
       return count
     }
 
-    /// Sweeps the notes.
+    /// Sweeps the records of the system store.
     func sweepNotes() async throws -> Remains {
       let waiting = try await fixture.service.guestsBeingAdopted()
       return try await fixture.service.sweepNotes(after: nil, by: state, beingAdopted: waiting)
@@ -54,7 +54,7 @@ struct SweepTests {
       try await fixture.engine.names(in: "guest", after: nil, limit: 10)
     }
 
-    /// A guest with something in the store.
+    /// A guest whose store has a document.
     func guest() async throws -> (principal: Principal, token: String) {
       let guest = try await fixture.guest()
       try await write(guest.principal.store)
@@ -173,7 +173,7 @@ struct SweepTests {
     sweeping.pass(days: 400)
     #expect(try await sweeping.sweep() == 0)
     #expect(try await sweeping.sweepNotes().kept[.adoptions] == 1)
-    // The next log-in takes the rest over.
+    // The next log-in adopts the rest.
     _ = try await sweeping.fixture.logIn("demo")
     #expect(try await sweeping.fixture.service.guestsBeingAdopted().isEmpty)
     #expect(try await sweeping.sweep() == 1)
@@ -187,7 +187,7 @@ struct SweepTests {
     sweeping.pass(days: 30)
     #expect(try await sweeping.sweepNotes().kept[.adoptions] == 1)
     sweeping.pass(days: 1)
-    // The store is there as yet.
+    // The guest's store still exists.
     #expect(try await sweeping.sweepNotes().removed[.adoptions] == 0)
     #expect(try await sweeping.sweep() == 0)
     sweeping.pass(days: 31)
@@ -222,7 +222,7 @@ struct SweepTests {
     let sweeping = try await Sweeping()
     let guest = try await sweeping.guest()
     let session = try await sweeping.fixture.signUp("demo", guest: guest.principal)
-    // What a crash after the first step leaves behind; the account has no store of its own.
+    // The state after a crash between the two steps. The account itself has no store.
     _ = try await sweeping.fixture.service.accounts.endUser(
       UserName("demo"), id: session.principal.id)
     sweeping.fixture = try await sweeping.fixture.restarted()

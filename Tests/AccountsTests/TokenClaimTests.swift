@@ -4,7 +4,7 @@ import Testing
 
 @testable import Accounts
 
-/// Tokens whose signature is right and whose claims are not.
+/// Tokens with a correct signature and wrong claims.
 struct TokenClaimTests {
   @Test(
     .bug(id: "S03"),
@@ -45,7 +45,7 @@ struct TokenClaimTests {
     fixture.clock.advance(seconds: 86_400 + 59)
     #expect(try await fixture.service.authenticate(bearer: token).kind == .guest)
     fixture.clock.advance(seconds: 1)
-    // It was remembered; its time is checked all the same.
+    // The token is cached as verified, but its expiry is still checked.
     let first = try await failure { _ = try await fixture.service.authenticate(bearer: token) }
     #expect(first == .expiredToken)
   }

@@ -4,25 +4,25 @@ import Testing
 
 @testable import Accounts
 
-/// Makes tokens of any header and claims, so that tests can say what a forger would.
+/// Makes tokens with any header and claims, as a forger would.
 struct TokenForge {
   let key: SigningKey
   let now: Int64
   let guest = "00112233445566778899aabbccddeeff"
 
-  /// A forge with the key of a service.
+  /// A forge that signs with the key of a service.
   init(_ fixture: AccountFixture) throws {
     key = try #require(fixture.keys.current)
     now = fixture.clock.now.seconds
   }
 
-  /// A header as the service writes it, some members changed (or left out where nil); values are JSON text.
+  /// A header as the service writes it, with some members changed, or left out where nil. Values are JSON text.
   func header(_ changes: [String: String?] = [:]) -> String {
     object(
       [("alg", #""HS256""#), ("kid", "\"\(key.id)\""), ("typ", #""JWT""#)], changes)
   }
 
-  /// A guest's claims as the service writes them, some changed.
+  /// A guest's claims as the service writes them, with some changed.
   func claims(_ changes: [String: String?] = [:]) -> String {
     object(
       [
@@ -32,7 +32,7 @@ struct TokenForge {
       ], changes)
   }
 
-  /// A token of a header and claims, with the right signature of this key or another.
+  /// A token of a header and claims with a correct signature by this key or another one.
   func token(header: String? = nil, claims: String? = nil, by other: SigningKey? = nil) -> String {
     let signed = encode(header ?? self.header()) + "." + encode(claims ?? self.claims())
     let signature = (other ?? key).signature(of: Array(signed.utf8))

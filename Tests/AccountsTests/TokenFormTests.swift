@@ -4,7 +4,7 @@ import Testing
 
 @testable import Accounts
 
-/// Tokens that are not ours by their form, their algorithm or their key: all get the one answer.
+/// Tokens with a wrong form, algorithm or key: all get the same answer.
 struct TokenFormTests {
   @Test func aTokenAsTheServiceWritesItIsTaken() async throws {
     let fixture = try await AccountFixture.make()
@@ -69,7 +69,7 @@ struct TokenFormTests {
     let fixture = try await AccountFixture.make()
     let forge = try TokenForge(fixture)
     let token = forge.token()
-    // 32 bytes take 43 digits, whose last has two spare bits.
+    // 32 bytes take 43 digits. The last digit has two unused bits.
     let last = try #require(token.last)
     let digits = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_")
     let index = try #require(digits.firstIndex(of: last))

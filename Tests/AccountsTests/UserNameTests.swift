@@ -4,7 +4,7 @@ import Testing
 
 @testable import Accounts
 
-/// Which names are taken, and which are one.
+/// Which names are legal, and which names are the same.
 struct UserNameTests {
   @Test(arguments: [
     "a", "0", "demo", "guest", "Demo User", "..a", "user@example.com", "caf\u{E9}", "名前", "Ωmega",
@@ -18,7 +18,7 @@ struct UserNameTests {
   @Test(arguments: [
     "", " ", "..", "-", "👍", "../x", "a/b", "a/\u{338}b", "a:b", "a,b", "a`b", "a\u{0}b", "a\nb",
     "a\r\nb", "a\tb", "a\u{7F}", "a\u{85}b", "a\u{2028}b", "a\u{202E}b", "a\u{2066}b",
-    // The Greek varia is a backtick in normal form C.
+    // In normal form C, the Greek varia is a backtick.
     "a\u{1FEF}b",
     String(repeating: "a", count: 240), String(repeating: "é", count: 120),
     String(repeating: "e\u{301}", count: 120), String(repeating: "a", count: 1 << 20),
@@ -45,7 +45,7 @@ struct UserNameTests {
   }
 
   @Test func aKeyFitsAnIdWhateverTheName() throws {
-    // U+023A is two bytes whose lower case has three.
+    // U+023A has two bytes; its lower case has three.
     let name = try UserName(String(repeating: "\u{23A}", count: 119))
     #expect(AccountKeys.user(name).text.utf8.count == 69)
   }

@@ -12,7 +12,7 @@ import Testing
     #"{"id":"hotel_9","name":"x","deep":"# + String(repeating: "[", count: 90)
     + String(repeating: "]", count: 90) + "}"
 
-  /// Bad rows that stand between good ones, as lines.
+  /// Invalid rows, as lines. The test puts them between valid ones.
   private static let bad: [String] = [
     #"{"id":"hotel_9","name":"x","name":"y"}"#,
     #"{"id":"hotel_9","name":"x",}"#,

@@ -6,7 +6,7 @@ import SQLite
 import Synchronization
 import TestSupport
 
-/// A catalogue in a directory of its own, imports into it, and a clock that only the test moves.
+/// A catalogue in its own directory, imports into it, and a clock that only the test advances.
 final class CatalogueFixture: Sendable {
   static let date = Timestamp(seconds: 1_790_000_000)
 
@@ -23,7 +23,7 @@ final class CatalogueFixture: Sendable {
     catalogue = HotelCatalogue(directory: directory.path, now: { clock.uptime })
   }
 
-  /// Runs a test over a catalogue, then closes it.
+  /// Runs a test with a catalogue and then closes it.
   static func run(_ body: (CatalogueFixture) async throws -> Void) async throws {
     let fixture = try CatalogueFixture()
     do {
@@ -35,7 +35,7 @@ final class CatalogueFixture: Sendable {
     await fixture.stop()
   }
 
-  /// Runs a test over a catalogue of these rows.
+  /// Runs a test with a catalogue of these rows.
   static func run(
     rows: [String], _ body: (CatalogueFixture) async throws -> Void
   ) async throws {
@@ -45,10 +45,10 @@ final class CatalogueFixture: Sendable {
     }
   }
 
-  /// Lets time pass for the catalogue.
+  /// Advances the catalogue's clock.
   func advance(by duration: Duration) { elapsed.advanceUptime(by: duration) }
 
-  /// Imports a text, cut into chunks of so many bytes.
+  /// Imports a text, split into chunks of `chunk` bytes.
   func importing(
     _ text: String, onBadRow policy: BadRowPolicy = .refuse, chunk: Int = 1 << 16,
     report: @escaping @Sendable (ImportEvent) -> Void = { _ in }
@@ -56,7 +56,7 @@ final class CatalogueFixture: Sendable {
     try await importing(Array(text.utf8), onBadRow: policy, chunk: chunk, report: report)
   }
 
-  /// Imports bytes, cut into chunks of so many bytes.
+  /// Imports bytes, split into chunks of `chunk` bytes.
   func importing(
     _ bytes: [UInt8], onBadRow policy: BadRowPolicy = .refuse, chunk: Int = 1 << 16,
     report: @escaping @Sendable (ImportEvent) -> Void = { _ in }

@@ -140,7 +140,7 @@ import Testing
 }
 
 extension TemporaryDirectory {
-  /// Makes the catalogue what the first edition of the program would have made.
+  /// Changes the catalogue to the one that the program's first edition would have made.
   fileprivate func makeFirstEdition() throws {
     let connection = try Connection(path: path + "/catalogue.sqlite", mode: .readWrite)
     try connection.execute("DROP TABLE sorting; DROP TABLE vocabulary; PRAGMA user_version = 1")

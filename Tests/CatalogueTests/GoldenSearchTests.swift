@@ -4,7 +4,7 @@ import Hotels
 import JSON
 import Testing
 
-/// Holds the catalogue against recorded answers of a travel-sample, where somebody has them: a
+/// Compares the catalogue with recorded answers of a travel-sample, if they are available: a
 /// directory with `hotels.json` and `golden-searches.json`.
 @Suite struct GoldenSearchTests {
   private static let directory = ProcessInfo.processInfo.environment["GOLDEN_SEARCHES_DIR"]
@@ -38,7 +38,7 @@ import Testing
 }
 
 extension CatalogueFixture {
-  /// The ids of all hotels that match, from as many pages as it takes; `*` is any.
+  /// The ids of all hotels that match, read page by page; `*` matches any text.
   fileprivate func all(_ description: String, _ location: String) async throws -> [String] {
     var ids: [String] = []
     var offset: Int? = 0

@@ -184,7 +184,7 @@ import Testing
   }
 }
 
-/// Events as they were reported.
+/// The reported events, in order.
 final class EventBox: Sendable {
   private let box = Mutex<[ImportEvent]>([])
 

@@ -71,7 +71,7 @@ import Testing
 }
 
 extension CatalogueFixture {
-  /// The hotel that a text is the id of.
+  /// The hotel with this id.
   fileprivate func hotel(_ text: String) async throws -> Hotel? {
     let id = try #require(HotelID(text))
     return try await catalogue.hotel(id)

@@ -1,12 +1,12 @@
 /// Rows of hotels for tests.
 enum Rows {
-  /// A hotel with an id and a name, and more members as they are written.
+  /// A hotel with an id and a name, and further members as JSON text.
   static func hotel(_ id: Int, _ name: String, _ more: String = "") -> String {
     let more = more.isEmpty ? "" : "," + more
     return #"{"id":"hotel_\#(id)","type":"hotel","name":"\#(name)"\#(more)}"#
   }
 
-  /// Six hotels that differ in what each search looks at.
+  /// Six hotels that differ in the members that searches use.
   static let some = [
     hotel(
       1, "Grand Café Hotel",

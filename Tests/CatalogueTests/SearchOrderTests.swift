@@ -3,7 +3,7 @@ import Hotels
 import JSON
 import Testing
 
-/// In which order hotels come, how many there are, and what stands for a word that few have.
+/// The order and number of a search's hotels, and the similar words that also match in place of a rare word.
 @Suite struct SearchOrderTests {
   private static let rows = [
     Rows.hotel(1, "Delta Pool", #""price":"£1,250.50 a night","geo":{"lat":51.5,"lon":-0.12}"#),

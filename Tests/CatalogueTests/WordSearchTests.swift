@@ -51,7 +51,7 @@ import Testing
   func whatLooksLikeSyntaxIsText(_ text: String) async throws {
     try await CatalogueFixture.run(rows: Rows.some) { fixture async throws in
       for matching in [HotelQuery.Matching.words, .phrase] {
-        // None may be an error, nor find what the words themselves do not find together.
+        // No text may cause an error or match more than its words together match.
         let ids = try await fixture.ids(text, in: nil, matching)
         #expect(ids.count < 6)
         _ = try await fixture.ids(in: text, matching)

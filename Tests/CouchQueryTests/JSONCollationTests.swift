@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 struct JSONCollationTests {
-  /// The table in CouchDB, "Views collation", and around it what the text says.
+  /// The table in CouchDB, "Views collation", and further values from its text.
   private static let table = [
     "null", "false", "true", "-1e300", "-10", "-2.5", "-1", "-0.001", "0", "1e-300", "0.5", "1",
     "2",
@@ -41,7 +41,7 @@ struct JSONCollationTests {
     }
   }
 
-  /// Doubles would take these for equal.
+  /// As doubles, these numbers would be equal.
   @Test(arguments: [
     ("9007199254740992", "9007199254740993"), ("0.1", "0.10000000000000000000001"),
     ("-0.10000000000000000000001", "-0.1"), ("1e-308", "1.0000000000000000000001e-308"),
@@ -57,7 +57,7 @@ struct JSONCollationTests {
     #expect(key.lexicographicallyPrecedes(next))
   }
 
-  /// CouchDB takes these for equal.
+  /// CouchDB treats these texts as equal.
   @Test(arguments: [("ab", "a\u{0}b"), ("caf\u{E9}", "cafe\u{301}"), ("", "\u{1}")])
   func textsThatTheCollationTakesAsOneAreToldApart(one: String, other: String) throws {
     let (one, other) = (try node(.string(one)), try node(.string(other)))

@@ -3,7 +3,7 @@ import JSON
 import Testing
 
 struct SelectorBoundsTests {
-  /// A range in mathematics' brackets, such as `[1,5)`; `-` for none.
+  /// A range in mathematical notation, such as `[1,5)`; `-` for none.
   private func bounds(_ selector: String, _ field: String) throws -> String {
     guard let bounds = try Selector(json(selector)).bounds(of: FieldPath(field)) else { return "-" }
     func text(_ node: JSONNode?) -> String {
@@ -45,7 +45,7 @@ struct SelectorBoundsTests {
     #expect(try bounds(selector, "a") == range)
   }
 
-  /// For `_id` by bytes, and from strings alone.
+  /// `_id` has byte order and bounds from strings only.
   @Test(
     arguments: [
       (#"{"_id":{"$gt":null}}"#, "-"), (#"{"_id":{"$gte":"a","$lt":"B"}}"#, #"["a".."B")!"#),

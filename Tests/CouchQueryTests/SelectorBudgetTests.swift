@@ -5,10 +5,10 @@ import TestSupport
 import Testing
 
 struct SelectorBudgetTests {
-  /// Each position of the text can begin a match of any length, and RE2's automaton keeps them all.
+  /// A match may begin at each position of the text and have any length. RE2's automaton stores all of them.
   private static let worst = #"{"x":{"$regex":"(a|b)*a(a|b){200}c"}}"#
 
-  /// A text in which such a pattern's automaton is in another state at nearly every place.
+  /// A text for which the automaton of such a pattern changes its state at nearly every position.
   private func text(_ count: Int) -> String {
     var (random, text) = (UInt64(88_172_645_463_325_252), "")
     for _ in 0..<count {

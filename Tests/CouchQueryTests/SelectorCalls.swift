@@ -4,7 +4,7 @@ import Stores
 import TestSupport
 import Testing
 
-/// Whether a selector lets a document through, both as JSON text.
+/// Whether a selector matches a document, both as JSON text.
 func selects(_ selector: String, _ document: String) throws -> Bool {
   var budget = SelectorBudget()
   let matches = try Selector(json(selector)).matches(json(document), &budget)
@@ -12,7 +12,7 @@ func selects(_ selector: String, _ document: String) throws -> Bool {
   return matches
 }
 
-/// Whether a selector lets a document through, both as values.
+/// Whether a selector matches a document, both as values.
 func selects(_ selector: JSONValue, _ document: JSONValue) throws -> Bool {
   var budget = SelectorBudget()
   let matches = try Selector(node(selector)).matches(node(document), &budget)
@@ -30,7 +30,7 @@ func json(_ text: String) throws -> JSONNode {
   try ParsedJSON(Array(text.utf8), limits: .request).root
 }
 
-/// The status and the word of a refusal, such as `400 invalid_operator`; `none` for a success.
+/// The status and error code of a refusal, such as `400 invalid_operator`; `none` for a success.
 func refusal(_ call: () throws -> some Any) -> String {
   do {
     _ = try call()

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 struct SelectorLawTests {
-  /// Where all fields are there and no list is empty, `$not` is the opposite.
+  /// If all fields exist and no list is empty, `$not` is the exact opposite.
   @Test(arguments: 1...3)
   func notIsTheOppositeWhereTheFieldsAreThere(seed: UInt64) throws {
     var random = SelectorRandom(seed: seed)
@@ -22,7 +22,7 @@ struct SelectorLawTests {
     #expect((200...1_300).contains(matching))
   }
 
-  /// A document never meets a condition and its opposite, whether the field is there or not.
+  /// A document never matches both a condition and its opposite, whether the field exists or not.
   @Test func conditionAndOppositeNeverHoldBoth() throws {
     var random = SelectorRandom(seed: 4)
     for _ in 0..<1_500 {

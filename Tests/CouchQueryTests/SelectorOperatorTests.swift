@@ -1,8 +1,8 @@
 import Testing
 
-/// What each operator asks of a field `x`, and what `$not` of it does.
+/// Which values of a field `x` each operator and its `$not` match.
 struct SelectorOperatorTests {
-  /// Values that an operator lets through, and values that it does not.
+  /// Values that an operator matches, and values that it does not match.
   struct Case: Sendable, CustomTestStringConvertible {
     let condition: String
     let matching: [String]
@@ -10,7 +10,7 @@ struct SelectorOperatorTests {
     var testDescription: String { condition }
   }
 
-  /// The cases of CouchDB's own tests (`mango_selector.erl`), and some more.
+  /// The cases of CouchDB's own tests (`mango_selector.erl`), and more.
   private static let comparisons = [
     Case(
       condition: #"{"$lt":5}"#, matching: ["4", "4.999", "-1e300", "null", "false", "true"],
@@ -192,7 +192,7 @@ struct SelectorOperatorTests {
     }
   }
 
-  /// A condition on a field that is not there never holds, but for `$exists: false`.
+  /// A condition on an absent field never holds, except `$exists: false`.
   @Test(arguments: comparisons + lists + others)
   func missingFieldMeetsNothing(_ example: Case) throws {
     for document in ["{}", #"{"y":1}"#] {

@@ -1,7 +1,7 @@
 import Testing
 
 struct SelectorOutputTests {
-  /// The first are those of CouchDB's own tests.
+  /// The first cases are those of CouchDB's own tests.
   @Test(
     arguments: [
       ("{}", "{}"), (#"{"x":{}}"#, #"{"x":{"$eq":{}}}"#),

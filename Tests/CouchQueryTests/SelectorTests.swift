@@ -1,6 +1,6 @@
 import Testing
 
-/// How conditions are joined, and what absent fields do to them.
+/// How conditions combine, and how absent fields affect them.
 struct SelectorTests {
   @Test(arguments: ["{}", #"{"_id":"a"}"#, #"{"x":null}"#])
   func emptySelectorMatchesEverything(document: String) throws {
@@ -19,8 +19,8 @@ struct SelectorTests {
     #expect(try selects(selector, document) == matches)
   }
 
-  /// CouchDB's own tests: an empty list holds in `$and`, `$or` and `$nor`, negated or not, and then
-  /// it does not matter whether the field is there.
+  /// CouchDB's own tests: an empty list in `$and`, `$or` and `$nor` matches, negated or not. Then it does not matter
+  /// whether the field exists.
   @Test(arguments: [
     #"{"x":{"$and":[]}}"#, #"{"x":{"$or":[]}}"#, #"{"x":{"$nor":[]}}"#, #"{"$or":[]}"#,
     #"{"x":{"$not":{"$and":[]}}}"#, #"{"x":{"$not":{"$or":[]}}}"#, #"{"$nor":[]}"#, #"{"$and":[]}"#,
@@ -76,8 +76,7 @@ struct SelectorTests {
     }
   }
 
-  /// Where something that is no object stands in the way, a field is not even absent, as in
-  /// CouchDB.
+  /// If a value on the path is no object, a nested field does not even count as absent, as in CouchDB.
   @Test(
     arguments: [
       (#"{"a":{"b":1}}"#, false), (#"{"a":{}}"#, true), ("{}", true), (#"{"a":1}"#, false),
@@ -106,7 +105,7 @@ struct SelectorTests {
     #expect(try selects(selector, document) == matches)
   }
 
-  /// Under `_id` strings compare by bytes, as in CouchDB.
+  /// In `_id`, strings compare by bytes, as in CouchDB.
   @Test(
     arguments: [
       (#"{"_id":{"$lt":"a"}}"#, true), (#"{"name":{"$lt":"a"}}"#, false),

@@ -68,7 +68,7 @@ struct AllDocumentsTests {
         rows.compactMap { $0["id"]?.string }
           == (direction == "true"
             ? ["d106", "d104", "d103", "d101", "d100"] : ["d392", "d394", "d395", "d397", "d398"]))
-      // Tombstones among the rows are looked at.
+      // The read includes tombstones among the rows.
       #expect(couch.reads.counts.documents - before <= 8)
     }
   }

@@ -4,7 +4,7 @@ import Lanes
 import Synchronization
 import Testing
 
-/// The lengths that an answer had on its way.
+/// The lengths of an answer while it grew.
 private final class Lengths: Sendable {
   private let counts = Mutex<[Int]>([])
 

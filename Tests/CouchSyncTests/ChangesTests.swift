@@ -123,7 +123,7 @@ struct ChangesTests {
     #expect(try await couch.changes(("filter", "_design")).ids == "_design/d")
   }
 
-  /// `other` is a store of the same name, made anew; its token is one from before.
+  /// `other` is a new store with the same name. Its token is one of the earlier store.
   @Test(.bug(id: "J13")) func tokenFromBeforeStartsOver() async throws {
     let (couch, other) = (try await five(), try await five())
     let page = try await couch.changes(("since", try await other.token(5)))
@@ -194,7 +194,7 @@ struct ChangesTests {
     var page = try await couch.database.changes(query)
     #expect(page.rows.count == CouchLimits.pageRows)
     #expect(!page.isComplete)
-    // What is written meanwhile belongs to the next answer.
+    // A write during the read belongs to the next answer.
     try await couch.put("later")
     query = query.after(page)
     page = try await couch.database.changes(query)

@@ -3,9 +3,9 @@ import JSON
 import Stores
 import Testing
 
-/// Pages of `_changes` up and down, and what they say is left.
+/// Pages of `_changes` in both directions, and their `pending` counts.
 struct ChangesWalkTests {
-  /// Documents 0 to 1,199, of which every tenth was changed afterwards.
+  /// Documents 0 to 1,199. Every tenth was changed afterwards.
   private func long() async throws -> Couch {
     let couch = try await Couch()
     let docs = (0..<1_200).map { #"{"_id":"\#($0)"}"# }.joined(separator: ",")

@@ -5,7 +5,7 @@ import StoreTesting
 import Stores
 import Testing
 
-/// A database over a store in memory, and short ways to speak to it.
+/// A database over a store in memory, with short forms of its requests.
 struct Couch: Sendable {
   let database: CouchDatabase
   let store: DocumentStore
@@ -23,7 +23,7 @@ struct Couch: Sendable {
     database = CouchDatabase(name: "db", store: store)
   }
 
-  /// Writes a document and gives its revision's text.
+  /// Writes a document and returns its revision's text.
   @discardableResult
   func put(_ id: String, _ body: String = "{}", rev: String? = nil) async throws -> String {
     let base = try BaseRevision(query: rev, ifMatch: nil)
@@ -31,7 +31,7 @@ struct Couch: Sendable {
     return try #require(answer.json["rev"]?.string)
   }
 
-  /// Deletes a document and gives the tombstone's revision.
+  /// Deletes a document and returns the tombstone's revision.
   @discardableResult
   func delete(_ id: String, rev: String?) async throws -> String {
     let base = try BaseRevision(query: rev, ifMatch: nil)
@@ -39,7 +39,7 @@ struct Couch: Sendable {
     return try #require(answer.json["rev"]?.string)
   }
 
-  /// Takes a peer's revision: its history, newest first, one generation a step.
+  /// Stores a peer's revision. Its history is newest first and has one revision per generation.
   func graft(_ id: String, _ history: String..., body: String = "", deleted: Bool = false)
     async throws
   {
@@ -81,14 +81,14 @@ struct Couch: Sendable {
     try await database.allDocuments(AllDocumentsQuery(query(parameters), body: body.map(json)))
   }
 
-  /// The ids of `_all_docs`' rows, joined.
+  /// The ids of the rows of `_all_docs`, joined.
   func ids(_ parameters: (String, String)...) async throws -> String {
     let answer = try await database.allDocuments(AllDocumentsQuery(query(parameters)))
     return (answer.json["rows"]?.array ?? []).compactMap { $0["id"]?.string }
       .joined(separator: " ")
   }
 
-  /// The token of a place in this database.
+  /// The token of a sequence number in this database.
   func token(_ sequence: Int64) async throws -> String {
     let info = try await store.read { view in try view.info() }
     return SinceToken.at(sequence, in: info, of: StoreTag(store.name)).text
@@ -100,12 +100,12 @@ func json(_ text: String) throws -> JSONNode {
   try CouchBody.parse(Array(text.utf8), limits: CouchLimits.bulk)
 }
 
-/// Parameters as an adapter hands them over.
+/// Parameters as an HTTP adapter passes them.
 func query(_ parameters: [(String, String)]) -> CouchParameters {
   CouchParameters(parameters.map { (name: $0.0, value: $0.1) })
 }
 
-/// The status and the word of a refusal, such as `409 conflict`; `none` for a success.
+/// The status and error code of a refusal, such as `409 conflict`; `none` for a success.
 func refusal(_ call: () async throws -> some Any) async -> String {
   do {
     _ = try await call()
@@ -119,7 +119,7 @@ func refusal(_ call: () async throws -> some Any) async -> String {
 extension CouchAnswer {
   /// The body as text.
   var text: String { String(decoding: body, as: UTF8.self) }
-  /// The body as a value; null for a body that is no JSON.
+  /// The body as a value; null if the body is not JSON.
   var json: JSONValue { (try? JSONValue(parsing: body, limits: .request)) ?? .null }
 }
 

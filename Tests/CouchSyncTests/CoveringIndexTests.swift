@@ -5,9 +5,9 @@ import Stores
 import TestSupport
 import Testing
 
-/// Queries that an index answers alone.
+/// Queries that need only an index and no document.
 struct CoveringIndexTests {
-  /// What a query read, of documents and of keys, and its answer up to the last document.
+  /// How many documents and keys a query read, and its answer up to the last document.
   private func answer(
     _ couch: Couch, _ query: String
   ) async throws -> (read: Int, keys: Int, documents: String) {
@@ -32,7 +32,7 @@ struct CoveringIndexTests {
     _ = try await couch.find("{\(query)}")
     let before = couch.reads.counts.documents
     let found = try await answer(couch, query)
-    // The one is the design document.
+    // This one document is the design document.
     #expect(couch.reads.counts.documents == before + 1)
     #expect(found.read == 0)
     #expect(found.keys == 2)
@@ -44,7 +44,7 @@ struct CoveringIndexTests {
     #expect(ids.documents == #"{"docs":[{"_id":"d1"}"#)
   }
 
-  /// The index's own fields, and a query that asks for others, too.
+  /// Queries for the index's own fields only, and queries for other fields, too.
   @Test(arguments: 0..<6)
   func coveredAnswerIsTheDocumentsAnswer(seed: UInt64) async throws {
     var random = SelectorRandom(seed: seed)
@@ -84,7 +84,7 @@ struct CoveringIndexTests {
   @Test func documentWhoseFieldsAreTooLongToKeepIsRead() async throws {
     let couch = try await Couch()
     try await couch.index(#"{"index":{"fields":["n","t"]}}"#)
-    // What is kept is an object with both fields.
+    // The index stores an object with both fields.
     let most = QueryLimits.contentBytes - #"{"n":1,"t":""}"#.utf8.count
     for (number, length) in [most, most + 1, 1, 9_000, most - 1].enumerated() {
       let text = String(repeating: "x", count: length)

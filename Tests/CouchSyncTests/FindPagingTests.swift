@@ -67,8 +67,7 @@ struct FindPagingTests {
     return "{\(members.joined(separator: ","))}"
   }
 
-  /// The ids that a plain filter finds among a store's documents: those that match and have all fields that
-  /// are sorted by.
+  /// The ids that a plain filter finds among a store's documents: those that match and have all sort fields.
   private static func expected(
     _ documents: [(id: String, node: JSONNode)], _ selector: String, _ sort: [FieldPath]
   ) throws -> Set<String> {
@@ -82,7 +81,7 @@ struct FindPagingTests {
     return ids
   }
 
-  /// Walks a query to its end; nil when there is no index for its order.
+  /// Reads all pages of a query; nil if there is no index for its order.
   private static func walk(_ couch: Couch, _ query: String, _ limit: Int) async throws
     -> [JSONValue]?
   {

@@ -7,7 +7,7 @@ import Stores
 import Testing
 
 extension Couch {
-  /// A new database in an engine that the test keeps.
+  /// A new database in the test's own engine.
   init(_ engine: MemoryEngine, _ name: StoreName) async throws {
     self.init(try #require(try await engine.open(name, creating: true)))
   }
@@ -26,7 +26,7 @@ extension Couch {
     try await database.find(FindRequest(json(body)))
   }
 
-  /// The ids of the documents that `_find` gives, joined.
+  /// The ids of the documents that `_find` returns, joined.
   func found(_ body: String) async throws -> String {
     try await find(body).found
   }
@@ -42,7 +42,7 @@ extension Couch {
     try await database.createIndex(IndexRequest(json(body))).json
   }
 
-  /// The names of the indexes whose data is there.
+  /// The number of indexes that are built.
   func builtIndexes() async throws -> Int {
     try await store.read { view in try view.indexes() }.count
   }

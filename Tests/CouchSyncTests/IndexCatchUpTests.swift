@@ -7,7 +7,7 @@ import Stores
 import Synchronization
 import Testing
 
-/// A store whose indexes are removed before one of its reads, or before that and all later ones.
+/// A store whose indexes are removed before one of its reads, or before that read and all later ones.
 private final class Meddler: StoreStorage {
   private let storage: any StoreStorage
   private let first: Int

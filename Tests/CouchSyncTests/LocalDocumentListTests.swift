@@ -5,7 +5,7 @@ import Stores
 import Testing
 
 struct LocalDocumentListTests {
-  /// Five of clients, one of the service's own notes and a document.
+  /// Five local documents of clients, one of the service itself, and a normal document.
   private func filled() async throws -> Couch {
     let couch = try await Couch()
     for name in ["c", "a", "e", "b", "d"] {

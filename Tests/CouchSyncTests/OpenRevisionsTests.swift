@@ -5,7 +5,7 @@ import Stores
 import Testing
 
 struct OpenRevisionsTests {
-  /// `1-a(2-b 3-c(2-c)† …)`: two live leaves and a tombstone.
+  /// `1-a(2-b 2-c 2-d(3-d†))`: two live leaves and a tombstone.
   private func branched() async throws -> Couch {
     let couch = try await Couch()
     try await couch.graft("a", "2-b", "1-a", body: #","x":1"#)

@@ -43,7 +43,7 @@ struct PurgeTests {
     try await couch.graft("a", tombstone, second, revision, deleted: true)
     #expect(await refusal { try await couch.get("a") } == "404 not_found")
     #expect(try await couch.changes().rows.isEmpty)
-    // What was made of it elsewhere is no purged revision.
+    // A revision that a peer made from the purged one is not purged itself.
     try await couch.graft("a", "2-y", revision, body: #","x":3"#)
     #expect(try await couch.get("a").json["x"] == 3)
   }
@@ -60,7 +60,7 @@ struct PurgeTests {
     _ = try await purge(couch, #"{"a":["\#(again)"]}"#)
     let bulk = try await couch.bulk(#"{"docs":[{"_id":"a","x":1}]}"#)
     #expect(bulk.json.array?.first?["rev"]?.string?.hasPrefix("3-") == true)
-    // It is as sound as another: deleted, brought back, and pulled with its history.
+    // The document works like any other: it is deleted, created again, and read with its history.
     let third = try #require(bulk.json.array?.first?["rev"]?.string)
     try await couch.delete("a", rev: third)
     #expect(try await couch.put("a", #"{"x":1}"#).hasPrefix("5-"))

@@ -69,7 +69,7 @@ struct QueryCursorTests {
           try await couch.find(#"{"selector":{"same":1},"bookmark":"\#(mark)"}"#)
         } == "400 invalid_bookmark")
     }
-    // Another query on the same way finds its own documents behind the place, and none before its range.
+    // Another query on the same index finds its own documents after the cursor, and none before its range.
     #expect(
       try await couch.found(#"{"selector":{"n":{"$gt":"c"}},"bookmark":"\#(index)"}"#) == "d e")
     #expect(

@@ -11,8 +11,7 @@ struct QueryPlanTests {
     return couch
   }
 
-  /// The design document of the index that is chosen, or the built-in index's name; none when there is
-  /// none.
+  /// The design document of the chosen index, or a built-in index's name; `none` if no index is chosen.
   private func chosen(_ couch: Couch, _ request: String) async throws -> String {
     let index = try await couch.explain(request)["index"]
     return index?["ddoc"]?.string?.split(separator: "/").last.map(String.init)

@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 struct ReplicationTests {
-  /// Every document with its leaves, as `open_revs=all` gives them: revisions, tombstones, histories, bodies.
+  /// Every document with its leaves, as `open_revs=all` answers: revisions, tombstones, histories, bodies.
   private func leaves(_ couch: Couch) async throws -> [String: String] {
     var all: [String: String] = [:]
     for row in try await couch.changes().values {
@@ -19,7 +19,7 @@ struct ReplicationTests {
     return all
   }
 
-  /// One random write: a new document, an edit of any leaf, a deletion, or a revival.
+  /// One random write: a new document, an edit of any leaf, a deletion, or a new revision of a deleted document.
   private func write(_ couch: Couch, _ generator: inout SeededGenerator) async throws {
     let id = "doc\(Int.random(in: 0..<6, using: &generator))"
     let value = Int.random(in: 0..<1_000, using: &generator)
@@ -33,7 +33,7 @@ struct ReplicationTests {
     if Int.random(in: 0..<4, using: &generator) == 0, !leaf.isDeleted {
       try await couch.delete(id, rev: leaf.revision.description)
     } else {
-      // What is deleted begins again without a revision.
+      // A write to a deleted document needs no revision.
       let isGone = tree?.winner?.isDeleted ?? false
       try await couch.put(
         id, #"{"v":\#(value)}"#, rev: isGone ? nil : leaf.revision.description)

@@ -4,8 +4,8 @@ import JSON
 import Stores
 import Testing
 
-/// Copies one database's changes into another by the protocol's verbs, in the order in which PouchDB and
-/// CouchDB's replicator send them.
+/// Copies one database's changes to another by the protocol's requests, in the same order as PouchDB and
+/// CouchDB's replicator.
 struct Replicator {
   let source: Couch
   let target: Couch
@@ -19,7 +19,7 @@ struct Replicator {
     self.batch = batch
   }
 
-  /// Copies until nothing is left; the number of revisions that were sent.
+  /// Copies until nothing is left. Returns the number of revisions that were sent.
   func run() async throws -> Int {
     var since = try await checkpoint()
     var sent = 0

@@ -5,7 +5,7 @@ import StoreTesting
 import Stores
 import Testing
 
-/// Who may use a database that the administrator made.
+/// Who may use a database that the administrator created.
 struct SecurityDocumentTests {
   private static func read(_ text: String) throws -> SecurityDocument {
     try SecurityDocument(json(text))

@@ -24,7 +24,7 @@ struct SinceTokenTests {
       ("0-TAG01234567", 0, false), ("5-TAG01234567", 5, false), ("\"5-TAG01234567\"", 5, false),
       ("7-TAG01234567", 7, false), ("8-TAG01234567", 0, true),
       ("9223372036854775807-TAG01234567", 0, true), ("5-TAGfedcba98", 0, true),
-      // Who has seen nothing has lost nothing.
+      // A reader at number 0 has seen nothing, so it has lost nothing.
       ("0-TAGfedcba98", 0, false),
     ] as [(String, Int64, Bool)])
   func tokenLeadsToItsPlaceOrStartsOver(text: String, sequence: Int64, isRewound: Bool) throws {

@@ -6,9 +6,9 @@ import StoreTesting
 import Stores
 import Testing
 
-/// Reads that are taken up again in each slice.
+/// Reads that continue from slice to slice.
 struct SlicedReadingTests {
-  /// Thirty documents with conflicts and tombstones among them, and some local ones.
+  /// Thirty documents, some with conflicts and some deleted, and some local documents.
   private static func filled() async throws -> Couch {
     let couch = try await Couch()
     for number in 10..<40 {
@@ -32,7 +32,7 @@ struct SlicedReadingTests {
     {"id":"d12","rev":"2-b"},{"id":"gone","rev":"1-a"},{"id":"d12","rev":"x"},{"rev":"1-a"},{"id":"d24"}]}
     """#
 
-  /// A name and what it reads.
+  /// A read and its name.
   struct Reading: Sendable, CustomTestStringConvertible {
     let testDescription: String
     let read: @Sendable (Couch) async throws -> String

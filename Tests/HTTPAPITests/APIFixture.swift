@@ -15,9 +15,9 @@ import Testing
 
 @testable import HTTPAPI
 
-/// A service over stores in memory, reached through its router. Every answer is held against the contract.
+/// A service over stores in memory, called through its router. Every response is checked against the contract.
 struct APIFixture: Sendable {
-  /// The stores below.
+  /// The engine of the stores.
   let engine: MemoryEngine
   /// The service's clock.
   let clock: TestClock
@@ -27,14 +27,14 @@ struct APIFixture: Sendable {
   private let contract: Contract
   private let client: any TestClientProtocol
 
-  /// What the page's URLs answer.
+  /// The response to the page's URLs.
   static let shell = "<!doctype html>" + String(repeating: "<p>a page</p>", count: 50)
 
-  /// A password that is right wherever a test does not care.
+  /// A valid password for tests that need any password.
   static let password = "correct:horse"
 
   /// Opens a service for a test.
-  /// - Parameter origins: other origins whose pages may call.
+  /// - Parameter origins: other origins whose pages may call the service.
   /// - Parameter pause: waits between two attempts at an accepted write.
   static func open(
     origins: [String] = [], publicURL: String? = nil,
@@ -59,23 +59,23 @@ struct APIFixture: Sendable {
     await service.stores.close()
   }
 
-  /// The writes that were accepted and are not done.
+  /// The writes that were accepted and are not carried out yet.
   var pendingWrites: PendingWrites { service.pendingWrites }
 
-  /// What the administrator has started.
+  /// The jobs that the administrator has started.
   var jobs: AdministrationJobs { service.administration.jobs }
 
-  /// What every request passes.
+  /// The router of all requests.
   var router: RequestRouter { service.router() }
 
-  /// A log that says nothing of what tests do on purpose.
+  /// A logger that does not report the errors that tests cause on purpose.
   static let quiet: Logger = {
     var quiet = Logger(label: "api")
     quiet.logLevel = .critical
     return quiet
   }()
 
-  /// A service whose routes are looked at and not called.
+  /// A service for tests that read its routes and do not call them.
   static func service() async throws -> HTTPService {
     try await service(
       MemoryEngine(), TestClock(), ScriptedSearch(), AccountSettings(), origins: [], publicURL: nil)
@@ -110,15 +110,15 @@ struct APIFixture: Sendable {
       now: { clock.now })
   }
 
-  /// Has a store forget what was deleted so many days ago, as the sweep does.
-  /// - Returns: how many documents it has forgotten.
+  /// Removes a store's tombstones that are at least this many days old, as the sweep does.
+  /// - Returns: the number of documents removed.
   func forget(_ store: StoreName, after days: Int64) async throws -> Int? {
     let limit = clock.now.adding(seconds: -days * 86_400)
     return try await service.hotels.maintain(store, at: clock.now) { $0 <= limit }
       .removed[.tombstones]
   }
 
-  /// One exchange.
+  /// Sends one request.
   @discardableResult
   func call(
     _ method: HTTPRequest.Method, _ target: String, token: String? = nil, body: String? = nil,
@@ -129,14 +129,14 @@ struct APIFixture: Sendable {
       at: location)
   }
 
-  /// One exchange whose body is no text.
-  /// - Parameter hasLines: whether each line of the answer is JSON, as a continuous feed's.
+  /// Sends one request with a body of bytes.
+  /// - Parameter hasLines: whether each line of the response is JSON, as in a continuous feed.
   func send(
     _ method: HTTPRequest.Method, _ target: String, token: String? = nil, body: ByteBuffer?,
     headers: HTTPFields = [:], hasLines: Bool = false,
     at location: SourceLocation = #_sourceLocation
   ) async throws -> Reply {
-    // A real server does so once a second.
+    // A real server renews its health once a second.
     if OperationQuestion(target: target) != nil { await service.findHealth(Self.quiet) }
     var fields = headers
     if let token { fields[.authorization] = "Bearer " + token }
@@ -152,23 +152,23 @@ struct APIFixture: Sendable {
     return reply
   }
 
-  /// A new guest's token.
+  /// Makes a guest and returns its token.
   func guest() async throws -> String {
     try #require(try await call(.post, "/v1/guests")["token"])
   }
 
-  /// Signs somebody up with the usual password.
+  /// Signs up a user with the usual password.
   func signUp(_ name: String, guest: String? = nil) async throws -> Reply {
     try await call(.post, "/v1/users", token: guest, body: Self.credentials(name))
   }
 
-  /// A new user's token.
+  /// Makes a user and returns its token.
   func user(_ name: String) async throws -> String {
     try #require(try await signUp(name)["token"])
   }
 
-  /// Bookmarks a hotel that has a name and nothing else.
-  /// - Returns: its entity tag.
+  /// Bookmarks a hotel that has only a name.
+  /// - Returns: the hotel's entity tag.
   @discardableResult
   func bookmark(_ id: String, _ token: String) async throws -> String {
     let reply = try await call(
@@ -176,7 +176,7 @@ struct APIFixture: Sendable {
     return try #require(reply.headers[.eTag])
   }
 
-  /// The body of signing up or logging in.
+  /// The body of a sign-up or log-in.
   static func credentials(_ name: String, _ password: String = password) -> String {
     #"{"username":"\#(name)","password":"\#(password)"}"#
   }

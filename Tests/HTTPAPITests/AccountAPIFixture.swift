@@ -5,22 +5,22 @@ import Testing
 
 @testable import HTTPAPI
 
-/// A api with an administrator, a database that they made, and people who may do more or less with it.
+/// A service with an administrator, a database that the administrator made, and people with different rights to it.
 struct AccountAPIFixture: Sendable {
-  /// Who somebody is to the database.
+  /// A person's role in the database.
   enum Person: String, Sendable, CaseIterable {
     case guest, stranger, member, databaseAdministrator, administrator
   }
 
-  /// The api.
+  /// The service.
   let api: APIFixture
   private let tokens: [Person: String]
 
-  /// The database, as a path: a name with everything that a name may have.
+  /// The database's path: its name has every kind of allowed character.
   static let path = "/couch/plans_$()+-%2F1"
-  /// A database that is not there, whose name is as long.
+  /// The path of an absent database whose name has the same length.
   static let absent = "/couch/plans_$()+-%2F2"
-  /// Who may use the database, as it is at first.
+  /// The database's initial `_security`.
   static let security = """
     {"admins":{"names":["Chief"],"roles":[]},"members":{"names":["nobody","MEMBER"],"roles":[]}}
     """
@@ -29,7 +29,7 @@ struct AccountAPIFixture: Sendable {
     .authorization: "Basic " + Data("admin:\(APIFixture.password)".utf8).base64EncodedString()
   ]
 
-  /// Opens an api for a test.
+  /// Opens a service for a test.
   static func open(_ test: @Sendable (AccountAPIFixture) async throws -> Void) async throws {
     let administrator = try Administrator(
       name: "admin", password: Secret(APIFixture.password),
@@ -51,10 +51,10 @@ struct AccountAPIFixture: Sendable {
     }
   }
 
-  /// Somebody's token.
+  /// A person's token.
   func token(_ person: Person) throws -> String { try #require(tokens[person]) }
 
-  /// One exchange by somebody's token.
+  /// Sends one request with a person's token.
   @discardableResult
   func call(
     _ person: Person, _ method: HTTPRequest.Method, _ target: String, body: String? = nil,
@@ -64,7 +64,7 @@ struct AccountAPIFixture: Sendable {
       method, target, token: try token(person), body: body, headers: headers, at: location)
   }
 
-  /// Says who may use the database.
+  /// Sets who may use the database.
   @discardableResult
   func secure(_ security: String) async throws -> Reply {
     try await call(.administrator, .put, Self.path + "/_security", body: security)

@@ -137,7 +137,7 @@ import Testing
     }
   }
 
-  /// Half of the hour's guests may come at once.
+  /// Half of an hour's guests may be made at once.
   @Test func guestsAreLimitedByAddress() async throws {
     try await APIFixture.open(settings: { $0.guestsPerHour = 4 }) { api in
       var replies: [Reply] = []
@@ -180,7 +180,7 @@ import Testing
   }
 }
 
-/// Taking back what came from a guest.
+/// The undo of an adoption.
 @Suite struct AdoptionRouteTests {
   @Test func whatCameFromAGuestGoesWithTheGuestsData() async throws {
     try await APIFixture.open { api in

@@ -4,7 +4,7 @@ import Testing
 
 @testable import HTTPAPI
 
-/// What the administrator sees and starts, and that nobody else learns that it is there.
+/// What the administrator sees and starts. Other callers do not learn that it exists.
 @Suite(.timeLimit(.minutes(10))) struct AdministratorRouteTests {
   private static let operations: [(HTTPRequest.Method, String)] = [
     (.get, "/v1/admin/stores"), (.get, "/v1/admin/users"), (.get, "/v1/admin/guests"),

@@ -86,7 +86,7 @@ import Testing
     }
   }
 
-  /// They used to be dropped without a word.
+  /// Regression: they were dropped without an error.
   @Test(
     .bug(id: "J07"),
     arguments: ["_rev", "_deleted", "_x", "_", "_attachments", "\\u005frev", "_Id"])

@@ -3,7 +3,7 @@ import Testing
 
 @testable import HTTPAPI
 
-/// Entity tags and conditions (RFC 9110, section 13), through the routes. `R` stands for the present
+/// Entity tags and conditions (RFC 9110, section 13), through the routes. `R` stands for the current
 /// revision's tag.
 @Suite struct ConditionTests {
   @Test(arguments: [

@@ -3,19 +3,19 @@ import HTTPTypes
 import JSON
 import Yams
 
-/// `openapi.yaml` of this repository, and what an answer must be by it.
+/// This repository's `openapi.yaml`, and a check of responses against it.
 struct Contract: Sendable {
-  /// The document, aliases and merge keys resolved.
+  /// The document with aliases and merge keys resolved.
   let document: JSONValue
 
-  /// Read once.
+  /// The contract, which is read once.
   static let shared = Result<Contract, any Error> { try Contract() }
 
   private static let methods: Set<String> = [
     "get", "put", "post", "delete", "patch", "head", "options", "trace",
   ]
 
-  /// An extension key stands for a method that OpenAPI has no name for: `x-copy` for `COPY`.
+  /// The prefix of an extension key for a method that OpenAPI does not know: `x-copy` for `COPY`.
   private static let extensionPrefix = "x-"
 
   private struct Unreadable: Error {
@@ -29,7 +29,7 @@ struct Contract: Sendable {
     document = try Self.value(try Yams.load(yaml: text))
   }
 
-  /// Every operation, as `GET /v1/me`.
+  /// Every operation, such as `GET /v1/me`.
   var operations: Set<String> {
     var operations: Set<String> = []
     for (template, item) in document["paths"]?.object?.members ?? [] {
@@ -40,7 +40,7 @@ struct Contract: Sendable {
     return operations
   }
 
-  /// An operation; nil when there is none.
+  /// An operation; nil if there is none.
   func operation(_ method: HTTPRequest.Method, _ template: String) -> JSONValue? {
     let name = method.rawValue.lowercased()
     let item = document["paths"]?[template]
@@ -48,7 +48,7 @@ struct Contract: Sendable {
       ?? (name == "head" ? item?["get"] : nil)
   }
 
-  /// What is wrong with an answer; nothing when it is as documented.
+  /// The faults of a response; empty if the response is as documented.
   func faults(
     of reply: Reply, to method: HTTPRequest.Method, _ target: String
   ) -> [String] {
@@ -68,7 +68,7 @@ struct Contract: Sendable {
     guard let type = reply.mediaType, let documented = content[type] else {
       return ["the type \(reply.mediaType ?? "none") is not documented"]
     }
-    // What has a JSON text a line is no JSON.
+    // In ndjson each line is a JSON text, so the body as a whole is not JSON.
     guard type.hasSuffix("json"), !type.hasSuffix("ndjson"), method != .head else { return [] }
     return SchemaCheck(document).faults(reply.bytes, documented["schema"] ?? [:])
   }
@@ -76,7 +76,7 @@ struct Contract: Sendable {
   /// Follows `$ref`.
   func resolve(_ value: JSONValue) -> JSONValue { SchemaCheck(document).resolve(value) }
 
-  /// An answer to what is no operation: a problem that says so.
+  /// The faults of a response to a request that is no operation: it must be a problem that says so.
   private func undocumented(
     _ reply: Reply, _ method: HTTPRequest.Method, _ path: String
   ) -> [String] {
@@ -88,7 +88,7 @@ struct Contract: Sendable {
       reply.bytes, document["components"]?["schemas"]?["Problem"] ?? [:])
   }
 
-  /// The template that a path is of, the one with the fewest parameters first.
+  /// The template that a path matches. Templates with fewer parameters are tried first.
   private func template(of path: String) -> String? {
     let given = Self.segments(path)
     let fitting = (document["paths"]?.object?.members ?? []).map(\.name).filter { template in

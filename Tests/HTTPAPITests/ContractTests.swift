@@ -52,7 +52,7 @@ import Testing
     }
   }
 
-  /// A guest's token that went to an account is answered 410 wherever a token may be given.
+  /// The token of a guest who became a user is answered 410 by every operation that takes a token.
   @Test func wherePeopleCallTheContractKnowsTheirRefusals() async throws {
     let contract = try Contract.shared.get()
     for route in try await APIFixture.service().routes

@@ -6,7 +6,7 @@ import Testing
 
 /// Who may do what with a database that the administrator made.
 @Suite(.timeLimit(.minutes(10))) struct CouchAccessTests {
-  /// An operation on a database and what it answers to those who may use the database.
+  /// An operation on a database, and its status for those who may use the database.
   struct Operation: Sendable, CustomTestStringConvertible {
     let method: HTTPRequest.Method
     let path: String
@@ -35,7 +35,7 @@ import Testing
 
     var testDescription: String { "\(method.rawValue) {db}\(path)" }
 
-    /// What the operation answers to somebody.
+    /// The operation's status for a person.
     func status(_ person: AccountAPIFixture.Person) -> Int {
       switch person {
       case .guest, .stranger: isOfTheServer ? 403 : 404
@@ -45,11 +45,11 @@ import Testing
       }
     }
 
-    /// Making and deleting is refused by who asks, not by what is there.
+    /// Whether the operation creates or deletes the database. Its refusal depends on the caller, not on the database.
     var isOfTheServer: Bool { [.put, .delete].contains(method) && !path.hasPrefix("/") }
   }
 
-  /// `~` stands for who calls, so that nobody writes what another has written.
+  /// `~` stands for the caller's name, so that no two callers write the same document.
   static let operations: [Operation] = [
     Operation(.get, "", 200, 200, 200), Operation(.head, "", 200, 200, 200),
     Operation(.get, "/", 200, 200, 200), Operation(.get, "/_all_docs", 200, 200, 200),
@@ -104,7 +104,7 @@ import Testing
     }
   }
 
-  /// S05: what somebody may not use is answered like what is not there, to the byte.
+  /// S05: a database that a person may not use is answered exactly like an absent one, byte for byte.
   @Test(.bug(id: "S05"), arguments: operations) func foreignDatabaseIsAnsweredAsAnAbsentOne(
     operation: Operation
   ) async throws {
@@ -132,7 +132,7 @@ import Testing
     return fields
   }
 
-  /// J14: a member writes no design document by any way.
+  /// J14: no request lets a member write a design document.
   @Test(.bug(id: "J14")) func membersWriteNoDesignDocumentsByAnyWay() async throws {
     try await AccountAPIFixture.open { api in
       let path = AccountAPIFixture.path
@@ -217,8 +217,8 @@ import Testing
     }
   }
 
-  /// A feed of somebody who may read no longer ends, within half a second and what a busy machine adds, and shows
-  /// nothing of what comes after; one of the others goes on.
+  /// The feed of a member who loses the permission to read ends within half a second (later on a busy machine) and
+  /// shows no later change. The feed of another person continues.
   @Test(.bug(id: "Y05"), arguments: ["longpoll", "continuous", "eventsource"])
   func feedEndsWithThePermission(kind: String) async throws {
     try await AccountAPIFixture.open { api in
@@ -232,7 +232,7 @@ import Testing
       try await Task.sleep(for: .milliseconds(300))
       let start = ContinuousClock.now
       try await api.secure(#"{"members":{"names":["chief"]}}"#)
-      // Before the feed has ended: the write wakes it.
+      // This write comes before the feed has ended and wakes it.
       try await api.call(.administrator, .put, AccountAPIFixture.path + "/news", body: "{}")
       #expect(try await ended.text.contains("news") == false)
       #expect(ContinuousClock.now - start < .seconds(60))

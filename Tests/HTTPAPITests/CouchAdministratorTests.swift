@@ -6,7 +6,7 @@ import Testing
 
 @testable import HTTPAPI
 
-/// What the administrator does with databases as a whole.
+/// The administrator's operations on whole databases.
 @Suite(.timeLimit(.minutes(10))) struct CouchAdministratorTests {
   private static func names(_ reply: Reply) -> [String]? {
     reply.json.array?.compactMap(\.string)
@@ -171,7 +171,7 @@ import Testing
     }
   }
 
-  /// A store that is somebody's own is to the administrator as one that is nobody's.
+  /// For the administrator, a person's own store is like an absent database.
   @Test func peoplesStoresAreNotTheAdministrators() async throws {
     try await AccountAPIFixture.open { api in
       let operations = CouchAccessTests.operations.filter { !$0.isOfTheServer }
@@ -263,7 +263,7 @@ import Testing
     }
   }
 
-  /// CVE-2017-12636 and others: what changed a server's set-up over HTTP ran commands.
+  /// CVE-2017-12636 and others: requests that changed a server's configuration over HTTP ran commands.
   @Test(arguments: [
     "_config", "_config/query_servers/cmd", "_node/_local/_config", "_node/_local/_restart",
     "_node/nonode@nohost/_config/query_servers/cmd", "_cluster_setup", "_utils", "_membership",
@@ -281,7 +281,7 @@ import Testing
     }
   }
 
-  /// A feed on a database ends with the database; one of the same name is another.
+  /// A feed on a database ends when the database is deleted. A new database with the same name does not continue it.
   @Test func feedEndsWithTheDatabase() async throws {
     try await AccountAPIFixture.open { api in
       async let feed = api.call(

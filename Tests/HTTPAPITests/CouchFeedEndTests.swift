@@ -5,17 +5,17 @@ import Testing
 
 @testable import HTTPAPI
 
-/// Answers of `_changes` whose reader may read no longer before they are written.
+/// Answers of `_changes` whose reader loses the permission to read before they are written.
 @Suite(.timeLimit(.minutes(10))) struct CouchFeedEndTests {
-  /// The bytes of an answer that a client has taken.
+  /// The bytes of an answer that a client has received.
   private final class Taken: Sendable {
     private let bytes = Mutex<[UInt8]>([])
-    /// Whether the server has noticed that no more may be read.
+    /// Whether the server has noticed that the reader's permission has ended.
     let isRevoked = Atomic<Bool>(false)
 
     var text: String { String(decoding: bytes.withLock { $0 }, as: UTF8.self) }
 
-    /// - Returns: whether these are the first.
+    /// - Returns: whether these are the first bytes.
     func add(_ piece: ByteBuffer) -> Bool {
       bytes.withLock { bytes in
         defer { bytes += piece.readableBytesView }
@@ -24,7 +24,7 @@ import Testing
     }
   }
 
-  /// Makes more than a page of documents.
+  /// Makes documents for more than one page.
   private func fill(_ api: AccountAPIFixture) async throws {
     let text = String(repeating: "x", count: 50_000)
     let documents = (0..<40).map { #"{"_id":"\#($0)","text":"\#(text)"}"# }
@@ -34,7 +34,7 @@ import Testing
     #expect(reply.status == 201)
   }
 
-  /// A feed of the member that waits, and ends once the server knows that the member may read no longer.
+  /// A waiting feed of the member. It ends when the server knows that the member may not read any more.
   private func waitingFeed(_ api: AccountAPIFixture) async -> Task<Void, any Error> {
     let (begun, beginning) = AsyncStream.makeStream(of: Void.self)
     let feed = Task {
@@ -49,7 +49,7 @@ import Testing
     return feed
   }
 
-  /// The answer ends in the middle of its page, and not as if it were complete.
+  /// The answer ends in the middle of its page and does not look complete.
   @Test(.bug(id: "Y05"), arguments: ["normal", "longpoll", "continuous", "eventsource"])
   func pageIsCutOffWithThePermission(kind: String) async throws {
     try await AccountAPIFixture.open { api in

@@ -43,11 +43,11 @@ import Testing
     }
   }
 
-  /// A row, also of another document, is no sign of life where a filter passes it over.
+  /// A change that a filter skips does not restart a feed's timeout.
   @Test func changesThatAreFilteredOutDoNotProlongAFeed() async throws {
     try await APIFixture.open { api in
       let (token, path, since) = try await database(api)
-      // One before the feed begins, as it may end before the first of those that follow.
+      // One write comes before the feed begins, because the feed may end before the first of the later writes.
       try await api.call(.put, path + "/before", token: token, body: "{}")
       async let answer = api.call(
         .get, path + "/_changes?feed=longpoll&timeout=500&filter=_design&since=" + since,
@@ -65,7 +65,7 @@ import Testing
   @Test func continuousFeedHasARowALineAndSignsOfLife() async throws {
     try await APIFixture.open { api in
       let (token, path, since) = try await database(api)
-      // On a busy machine the feed begins late and its signs of life come late: then again, with more time.
+      // On a busy machine the feed and its heartbeats may be late. Then the test tries again with more time.
       var (beats, index) = (0, since)
       for (turn, seconds) in [0.5, 2, 8, 32, 128].enumerated() where beats <= 2 {
         let start = index
@@ -156,7 +156,7 @@ import Testing
     }
   }
 
-  /// A store is made at its first write; a feed that was there before goes on.
+  /// A store is created at its first write. A feed that was opened earlier continues.
   @Test(arguments: ["now", "0", "last"])
   func feedOnAnAbsentStoreSeesTheFirstWrite(since: String) async throws {
     try await APIFixture.open { api in
@@ -209,7 +209,7 @@ import Testing
         var statuses: [Int] = []
         for try await status in group {
           statuses.append(status)
-          // All the others wait now, and answer the first change.
+          // All other feeds are waiting now and answer the first change.
           if status == 429 {
             try await api.call(.put, path + "/second", token: token, body: "{}")
           }

@@ -13,7 +13,7 @@ import Testing
   private let stores = DatabaseManager(
     engine: MemoryEngine(), maximumOpen: 4, now: { Timestamp(seconds: 0) })
 
-  /// What a reader's permission was asked for, and what its connection was told.
+  /// Counts the checks of a reader's permission and the requests to close its connection.
   private final class Record: Sendable {
     let asked = Atomic<Int>(0)
     let closed = Atomic<Int>(0)
@@ -57,7 +57,7 @@ import Testing
     #expect(feeds.count == 0)
   }
 
-  /// Sixteen waited on a database at most: one member's devices kept all others' out.
+  /// Regression: sixteen feeds per database could wait, so one member's devices could take all places.
   @Test func feedsCountForWhoeverReadsAndNotForTheStore() async throws {
     let feeds = CouchFeeds(stores: stores)
     let record = Record()
@@ -181,7 +181,7 @@ import Testing
     #expect(await signal.next(by: nil) == .change)
     let signalled = CouchFeedSignal(try reader(Record()))
     _ = await signalled.next(by: nil)
-    // A moment that has come goes before changes, which would put it off for ever.
+    // A deadline that is reached comes before changes; otherwise changes could postpone it for ever.
     signalled.change()
     #expect(await signalled.next(by: .now) == .due)
     #expect(await signalled.next(by: nil) == .change)

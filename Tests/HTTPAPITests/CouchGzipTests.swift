@@ -84,7 +84,7 @@ import Testing
     }
   }
 
-  /// 32 MiB of blanks in 32 KiB: one more byte than a document may have would do.
+  /// 32 MiB of spaces, packed into 32 KiB. One byte more than a document may have is refused, too.
   @Test(.bug(id: "H08")) func bombIsRefusedAtTheLimit() async throws {
     try await APIFixture.open { api in
       let (token, path) = try await database(api)
@@ -106,7 +106,7 @@ import Testing
     }
   }
 
-  /// An object of so many bytes that packs to a few times less.
+  /// An object of `bytes` bytes that compresses to a fraction of that.
   private static func document(of bytes: Int) -> String {
     var (text, state) = ("{\"text\":\"", UInt32(1))
     while text.utf8.count < min(bytes, 500_000) {
@@ -117,7 +117,7 @@ import Testing
     return text + String(repeating: " ", count: bytes - text.utf8.count)
   }
 
-  /// 15 KB became 15 MiB of keys, of any number of clients at once.
+  /// Regression: 15 KB unpacked to 15 MiB of keys, for any number of clients at the same time.
   @Test(.bug(id: "H08")) func packedBodyMayUnpackAHundredfoldAndNoMore() async throws {
     try await APIFixture.open { api in
       let (token, path) = try await database(api)
@@ -127,7 +127,7 @@ import Testing
         .post, path + "/_all_docs", token: token, body: few, headers: packed)
       #expect(refused.status == 413)
       #expect(refused.error == "too_large")
-      // Up to 64 KiB nobody looks at that.
+      // The ratio is not checked for bodies of up to 64 KiB.
       let small = try gzip(#"{"keys":["# + String(repeating: " ", count: 60_000) + "]}")
       let answered = try await api.send(
         .post, path + "/_all_docs", token: token, body: small, headers: packed)

@@ -4,7 +4,7 @@ import Testing
 
 @testable import HTTPAPI
 
-/// Mango's routes; what they mean is tested where it is done.
+/// Mango's routes. CouchQueryTests and CouchSyncTests test what the queries mean.
 @Suite struct CouchQueryTests {
   /// A guest's own database with three hotels.
   private func database(_ api: APIFixture) async throws -> (token: String, path: String) {
@@ -100,7 +100,7 @@ import Testing
     }
   }
 
-  /// Nothing is made by asking.
+  /// A read creates no store.
   @Test func absentStoreAnswersAsAnEmptyOne() async throws {
     try await APIFixture.open { api in
       let token = try await api.guest()

@@ -5,7 +5,7 @@ import Testing
 
 @testable import HTTPAPI
 
-/// `_security` of a database that the administrator made, and the administrator outside `/couch`.
+/// `_security` of a database that the administrator made, and the administrator outside of `/couch`.
 @Suite(.timeLimit(.minutes(10))) struct CouchSecurityTests {
   @Test(arguments: [
     ("{}", 200), (#"{"admins":{},"members":{}}"#, 200),
@@ -51,7 +51,7 @@ import Testing
     }
   }
 
-  /// The document is in no feed, no list and no local document, so nothing carries it to a peer.
+  /// The document is in no feed and no list, and it is no local document, so it is never replicated.
   @Test func securityIsNotReplicated() async throws {
     try await AccountAPIFixture.open { api in
       let path = AccountAPIFixture.path
@@ -68,7 +68,7 @@ import Testing
     }
   }
 
-  /// Names are compared as at sign-up; what is no name gives nobody anything.
+  /// Names are compared as at sign-up. An invalid name gives nobody a right.
   @Test func namesAreComparedAsUsersNamesAre() async throws {
     try await AccountAPIFixture.open { api in
       let token = try await api.api.user("Ren\u{E9}")
@@ -122,7 +122,7 @@ import Testing
     }
   }
 
-  /// CVE-2017-12635: roles in what somebody sends make nobody an administrator.
+  /// CVE-2017-12635: roles in a request's body make nobody an administrator.
   @Test func rolesInABodyAreNothing() async throws {
     try await AccountAPIFixture.open { api in
       let body =

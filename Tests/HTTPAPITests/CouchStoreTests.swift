@@ -7,7 +7,7 @@ import Testing
 
 @testable import HTTPAPI
 
-/// A database as one caller may use it.
+/// A database with the rights of one caller.
 @Suite struct CouchStoreTests {
   @Test(.bug(id: "Y05")) func writeIsNotAnsweredAsAllowedToWhoLostTheRightMeanwhile() async throws {
     let service = try await APIFixture.service()

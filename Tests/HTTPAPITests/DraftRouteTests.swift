@@ -98,7 +98,7 @@ import Testing
         .editor, .put, path + (seen ?? ""), body: #"{"markdown":"one\ntwo\n3\n"}"#)
       let merged = try await list.call(.editor, .post, "/notes/Plan/publish")
       #expect(merged.status == 200 && merged["markdown"] == "1\ntwo\n3\n")
-      // The same lines; then put together and saved anew on the others' revision.
+      // A draft of the same lines conflicts. The editor merges it and saves it again on the others' revision.
       try await list.call(
         .editor, .put, path + (seen ?? ""), body: #"{"markdown":"eins\ntwo\n3\n"}"#)
       let conflict = try await list.call(.editor, .post, "/notes/Plan/publish")
@@ -107,7 +107,7 @@ import Testing
       try await list.call(.editor, .put, path + theirs, body: #"{"markdown":"eins"}"#)
       let again = try await list.call(.editor, .post, "/notes/Plan/publish")
       #expect(again.status == 200 && again["markdown"] == "eins")
-      // Written where there was none yet, while another wrote it.
+      // A draft of a new note, while another person writes that note.
       try await list.call(.editor, .put, path + "none", body: #"{"markdown":"mine"}"#)
       let both = try await list.call(.editor, .post, "/notes/Plan/publish")
       #expect(both.status == 409 && both["base"] == nil && both["theirs"] == "eins")

@@ -52,7 +52,7 @@ import Testing
     expect(JSONError(code: .tooLarge, offset: 1), 413, "document_too_large")
   }
 
-  /// What `/v1` says of each code; those of Mango and of databases' names occur under `/couch` only.
+  /// The answer of `/v1` to each code. The codes of Mango and of databases' names occur only under `/couch`.
   private static let table: [ServiceError.Code: (Int, String)] = [
     .absent: (404, "not_found"), .exists: (412, "file_exists"), .damaged: (503, "store_damaged"),
     .integrity: (500, "integrity_error"), .unavailable: (503, "unavailable"),

@@ -7,7 +7,7 @@ import Testing
 
 @testable import HTTPAPI
 
-/// A device that slept until what it has not heard of was forgotten.
+/// A device that was offline until tombstones that it had not read were removed.
 @Suite struct ForgettingRouteTests {
   private static let days: Int64 = 90
 
@@ -30,13 +30,13 @@ import Testing
       let later = try #require(
         try await api.call(
           .post, "/v1/sessions", body: APIFixture.credentials("sleeper"))["token"])
-      // The copy begins anew, but for one that has read the tombstone.
+      // The mirror starts again, except for a device that has read the tombstone.
       let outdated = try await api.call(
         .get, place.path + "/mirror?since=" + slept, token: later)
       #expect(outdated.status == 410 && outdated["error"] == "resync_required")
       let current = try await api.call(.get, place.path + "/mirror?since=" + seen, token: later)
       #expect(current.status == 200)
-      // A push finds that nothing is missing, and what it brings all the same stays away.
+      // A push is told that nothing is missing. If the device pushes the document anyway, it stays deleted.
       let missing = try await api.call(
         .post, place.couch + "/_revs_diff", token: later, body: #"{"h1":["\#(revision)"]}"#)
       #expect(missing.text == "{}\n" || missing.text == "{}")
@@ -47,7 +47,7 @@ import Testing
       #expect(try await api.call(.get, place.couch + "/h1", token: later).status == 404)
       let list = try await api.call(.get, place.path + "/bookmarks", token: later)
       #expect(list.json["bookmarks"]?.array?.isEmpty == true)
-      // Who bookmarks it again goes on from what was forgotten.
+      // A new bookmark continues from the generation of the removed tombstone.
       try await api.call(
         .put, place.path + "/bookmarks/h1", token: later, body: #"{"name":"One"}"#)
       let again = try #require(
@@ -56,7 +56,7 @@ import Testing
     }
   }
 
-  /// Somebody's own store, or a list's.
+  /// A person's own store, or a list's.
   private struct Place {
     let path: String
     let couch: String

@@ -6,7 +6,7 @@ import Testing
 
 @testable import HTTPAPI
 
-/// What operators are told, and for how long it counts.
+/// What operators are told about the server's health, and how long that is valid.
 @Suite struct HealthTests {
   /// A clock that a test sets.
   private final class Hand: Sendable {
@@ -70,7 +70,7 @@ import Testing
     #expect(text(health, .ready).contains(#""status":"unavailable","stores":"It was moved""#))
     #expect(health.answer(.up).status == .serviceUnavailable)
     #expect(health.answer(.up).fields[.xRequestID] == name && name != nil)
-    // The same failure is not a new one.
+    // A repeated failure does not count as a new one.
     #expect(health.note(stores: ServiceError(.unavailable, "It was moved")) == nil)
   }
 

@@ -96,7 +96,7 @@ import Testing
         "DELETE /v1/me", "PUT /v1/me/password", "POST /v1/password-resets",
         "POST /v1/admin/backups", "POST /v1/admin/verifications", "POST /v1/admin/catalogue",
       ])
-    // The contract names both header fields wherever they count, and 202 with them.
+    // The contract names both header fields and 202 for every route that supports them.
     let contract = try Contract.shared.get()
     for route in service.routes where route.keepsAnswers {
       let operation = try #require(contract.operation(route.method, route.template))
@@ -134,7 +134,7 @@ import Testing
   }
 }
 
-/// Two sets of fields as one.
+/// The fields of both.
 func + (left: HTTPFields, right: HTTPFields) -> HTTPFields {
   var fields = left
   fields.append(contentsOf: right)

@@ -5,14 +5,14 @@ import Testing
 
 @testable import HTTPAPI
 
-/// An api with a list and people who are more or less to it.
+/// A service with a list and people in different roles.
 struct ListFixture: Sendable {
-  /// What somebody is to the list.
+  /// A person's role in the list.
   enum Person: String, Sendable, CaseIterable {
     case owner, editor, reader, invited, removed, stranger, guest
   }
 
-  /// The api.
+  /// The service.
   let api: APIFixture
   /// The list's id.
   let id: String
@@ -26,8 +26,8 @@ struct ListFixture: Sendable {
   /// The list's database.
   var couch: String { "/couch/list-" + id }
 
-  /// Opens an api for a test: a list called Rome with an editor, a reader, somebody who was removed, and an open
-  /// invitation for somebody.
+  /// Opens a service for a test: a list called Rome with an editor, a reader, a person who was removed, and an open
+  /// invitation.
   static func open(_ test: @Sendable (ListFixture) async throws -> Void) async throws {
     try await APIFixture.open { api in
       var tokens: [Person: String] = [.guest: try await api.guest()]
@@ -49,10 +49,10 @@ struct ListFixture: Sendable {
     }
   }
 
-  /// Somebody's token.
+  /// A person's token.
   func token(_ person: Person) throws -> String { try #require(tokens[person]) }
 
-  /// One exchange below the list.
+  /// Sends one request below the list.
   @discardableResult
   func call(
     _ person: Person, _ method: HTTPRequest.Method, _ path: String = "", body: String? = nil,
@@ -62,7 +62,7 @@ struct ListFixture: Sendable {
       method, self.path + path, token: token(person), body: body, headers: headers, at: location)
   }
 
-  /// One exchange with the list's database.
+  /// Sends one request to the list's database.
   @discardableResult
   func couch(
     _ person: Person, _ method: HTTPRequest.Method, _ path: String = "", body: String? = nil,
@@ -72,20 +72,20 @@ struct ListFixture: Sendable {
       method, couch + path, token: token(person), body: body, at: location)
   }
 
-  /// A new invitation's token.
+  /// Makes an invitation and returns its token.
   func invite(_ role: String) async throws -> String {
     let reply = try await call(.owner, .post, "/invitations", body: #"{"role":"\#(role)"}"#)
     #expect(reply.status == 201)
     return try #require(reply["token"])
   }
 
-  /// Puts somebody on the list by an invitation.
+  /// Makes a person a member by an invitation.
   func join(_ person: Person, as role: String) async throws {
     let reply = try await accept(person, try await invite(role))
     #expect(reply.status == 200)
   }
 
-  /// Follows an invitation.
+  /// Accepts an invitation.
   @discardableResult
   func accept(_ person: Person, _ invitation: String) async throws -> Reply {
     try await api.call(

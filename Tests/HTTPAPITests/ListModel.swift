@@ -1,4 +1,4 @@
-/// Lists as a plain value: what a service is compared to.
+/// A model of lists as a plain value. Tests compare a service with it.
 struct ListModel {
   /// A document that a draft changes.
   enum Key: Hashable, Comparable {
@@ -6,22 +6,22 @@ struct ListModel {
     case note(String)
   }
 
-  /// What a list says of one document, and how often it was written.
+  /// A document's text, and the number of its last write.
   struct Item: Equatable {
     var text: String
     var revision: Int
   }
 
   struct Draft {
-    /// What the list said; nil for nothing.
+    /// The document on which the draft is based; nil if there was none.
     let base: Item?
-    /// What it is to say; nil to remove it.
+    /// The new text; nil if the draft removes the document.
     var text: String?
   }
 
   struct List {
     var owner: String
-    /// All but the owner; true for editors.
+    /// All members except the owner; true for editors.
     var others: [String: Bool] = [:]
     var items: [Key: Item] = [:]
     var drafts: [String: [Key: Draft]] = [:]
@@ -33,7 +33,7 @@ struct ListModel {
   var lists: [String: List] = [:]
   private var revision = 0
 
-  /// The status of a request by who must be on the list, and may have to write; nil to go on.
+  /// The status of a refusal, by membership and, if `writes`, by the right to write; nil if the request is allowed.
   private func refusal(_ person: String, _ id: String, writes: Bool = true) -> Int? {
     guard let list = lists[id], list.isMember(person) else { return 404 }
     return writes && !list.mayWrite(person) ? 403 : nil
@@ -80,7 +80,7 @@ struct ListModel {
     return write(key, text, on: id) ? 201 : 200
   }
 
-  /// - Parameter text: what the revision says; nil for one that removed the document.
+  /// - Parameter text: the revision's text; nil for a revision that removed the document.
   mutating func restore(_ key: Key, _ text: String?, on id: String, by person: String) -> Int {
     if let refusal = refusal(person, id) { return refusal }
     if let text {
@@ -127,7 +127,7 @@ struct ListModel {
 
   private enum Merge { case merged(String?), conflict }
 
-  /// Each text is one line, or one member of a hotel.
+  /// Merges texts of one line, or of one member of a hotel.
   private static func merge(_ key: Key, _ draft: Draft, _ theirs: Item?) -> Merge {
     let isUnchanged = theirs?.revision == draft.base?.revision
     guard let mine = draft.text else {
@@ -146,7 +146,7 @@ struct ListModel {
     return base.text == mine ? .merged(theirs.text) : .conflict
   }
 
-  /// - Returns: whether it is new.
+  /// - Returns: whether the document is new.
   @discardableResult
   private mutating func write(_ key: Key, _ text: String, on id: String) -> Bool {
     let known = lists[id]?.items[key]
@@ -156,7 +156,7 @@ struct ListModel {
     return known == nil
   }
 
-  /// What somebody sees of a list, their drafts laid over it.
+  /// What a person sees of a list: its documents with the person's drafts.
   func seen(_ id: String, by person: String) -> [Key: String] {
     var seen = lists[id]?.items.mapValues(\.text) ?? [:]
     for (key, draft) in lists[id]?.drafts[person] ?? [:] { seen[key] = draft.text }

@@ -7,8 +7,8 @@ import Testing
 
 @testable import HTTPAPI
 
-/// Ten people who do with shared lists whatever comes to their minds, by REST and by sync: every answer and all that
-/// anybody sees is that of ``ListModel``. `BOOKMARKS_SEQUENCES` sets how many sequences there are.
+/// Ten people use shared lists at random, by REST and by sync. Every answer and everything that a person sees must be
+/// that of ``ListModel``. `BOOKMARKS_SEQUENCES` sets the number of sequences.
 @Suite(.timeLimit(.minutes(60))) struct ListModelTests {
   private static let sequences =
     ProcessInfo.processInfo.environment["BOOKMARKS_SEQUENCES"].flatMap(Int.init) ?? 150
@@ -25,7 +25,7 @@ import Testing
   }
 }
 
-/// Plays a sequence on a service and on a model.
+/// Runs one sequence on a service and on a model.
 private struct Player {
   typealias Key = ListModel.Key
 
@@ -72,7 +72,7 @@ private struct Player {
       model.lists[try #require(reply["id"])] = ListModel.List(owner: person)
       return
     }
-    // Mostly one that is there and whose members do it.
+    // Usually an existing list and one of its members.
     let id = try pick(model.lists.keys.sorted() + ended.suffix(1))
     let members = names.filter { model.lists[id]?.isMember($0) ?? false }
     let isMember = !members.isEmpty && Int.random(in: 0..<4, using: &generator) > 0
@@ -140,8 +140,8 @@ private struct Player {
     }
   }
 
-  /// A write that is sent twice under one key, or answered before it is stored: it counts once, and its receipt says
-  /// what the model says.
+  /// A write that is sent twice with one key, or answered before it is stored: it is carried out once, and its receipt
+  /// agrees with the model.
   private mutating func putInManyWays(
     _ key: Key, _ path: String, _ body: String, _ text: String, _ id: String, by who: String
   ) async throws {
@@ -165,7 +165,7 @@ private struct Player {
     #expect(told == status, "\(log.joined(separator: "\n")) \(receipt.text)")
   }
 
-  /// Somebody looks at a note's history and brings one of its revisions back.
+  /// A person reads a note's history and restores one of its revisions.
   private mutating func restore(_ name: String, _ id: String, by who: String) async throws {
     let document = "/v1/lists/\(id)/documents/\(id):\(name)"
     let history = try await call(who, .get, document + "/revisions")
@@ -182,7 +182,7 @@ private struct Player {
     )
   }
 
-  /// Somebody takes all that is theirs to another account: the lists that they own come along, under new ids.
+  /// A person moves all data to another account. The person's own lists move along, with new ids.
   mutating func move() async throws {
     let person = try pick(names)
     let export = try await call(person, .get, "/v1/me/export")
@@ -206,7 +206,7 @@ private struct Player {
     #expect(copies.count == owned.count, "\(log.joined(separator: "\n"))")
   }
 
-  /// A device writes a note: reads its revision, and writes the next one.
+  /// A device writes a note: it reads the current revision and writes the next one.
   private mutating func sync(
     _ name: String, _ text: String, _ id: String, by who: String
   ) async throws {
@@ -220,7 +220,7 @@ private struct Player {
     compare(reply, status == 200 ? 201 : status)
   }
 
-  /// Compares all that somebody sees.
+  /// Compares everything that a person sees.
   mutating func look(_ person: String) async throws {
     let reply = try await call(person, .get, "/v1/lists?limit=50")
     let ids = reply.json["lists"]?.array?.compactMap { $0["id"]?.string } ?? []
@@ -236,7 +236,7 @@ private struct Player {
     }
   }
 
-  /// What a list says to somebody.
+  /// The contents of a list as a person sees them.
   private mutating func contents(of id: String, by person: String) async throws -> [Key: String] {
     var seen: [Key: String] = [:]
     let bookmarks = try await call(person, .get, "/v1/lists/\(id)/bookmarks")

@@ -7,7 +7,7 @@ import Testing
 
 @testable import HTTPAPI
 
-/// Lists that one owns go with one's data.
+/// An export contains the lists that the person owns.
 @Suite(.timeLimit(.minutes(10))) struct ListPortabilityTests {
   @Test func ownedListsAreExportedAndReadInUnderNewIDs() async throws {
     try await ListFixture.open { list in
@@ -34,7 +34,7 @@ import Testing
       #expect(page["wiki_id"] == id)
       let wiki = try await list.api.call(.get, "/couch/list-\(id)/\(id)?meta=true", token: other)
       #expect(!wiki.text.contains("editor"))
-      // The one that was exported is as it was.
+      // The exported list has not changed.
       #expect(try await list.call(.editor, .get)["owner"] == "owner")
     }
   }

@@ -56,7 +56,7 @@ import Testing
       let invitation = try await list.invite("reader")
       #expect(try await list.accept(.invited, invitation).status == 200)
       #expect(try await list.call(.invited, .get)["role"] == "reader")
-      // Whoever lost the answer asks again.
+      // A person who lost the answer may repeat the request.
       #expect(try await list.accept(.invited, invitation).status == 200)
       let late = try await list.accept(.stranger, invitation)
       #expect(late.status == 410 && late.error == "invitation_gone")
@@ -160,7 +160,7 @@ import Testing
       #expect(all.json["notes"]?.array?.count == 1)
       #expect(try await list.call(.editor, .delete, "/notes/To%20do%2Fsee").status == 204)
       #expect(try await list.call(.editor, .get, "/notes/To%20do%2Fsee").status == 404)
-      // One's own store has none of it.
+      // The editor's own store does not contain it.
       let own = try await list.api.call(.get, "/v1/bookmarks", token: list.token(.editor))
       #expect(own.ids == [])
     }
@@ -214,7 +214,7 @@ import Testing
       let ids = old.json["_revisions"]?["ids"]?.array?.compactMap { $0.string } ?? []
       let start = try #require(old.json["_revisions"]?["start"]?.int)
       #expect(try await list.call(.owner, .delete, "/members/reader").status == 204)
-      // Offline the editor has changed the title, twice, so that this branch wins.
+      // Offline, the editor has changed the title twice, so this branch wins.
       let new = [String(repeating: "f", count: 32), String(repeating: "e", count: 32)] + ids
       let history = new.map { "\"\($0)\"" }.joined(separator: ",")
       let members = old.json["members"].map { String(decoding: $0.bytes, as: UTF8.self) } ?? ""

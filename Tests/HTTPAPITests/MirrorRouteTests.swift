@@ -7,7 +7,7 @@ import Testing
 
 @testable import HTTPAPI
 
-/// The offline copy in one request.
+/// The mirror, which a device updates by one request.
 @Suite struct MirrorRouteTests {
   @Test(arguments: 0..<12)
   func copyEqualsTheStoreThroughRandomChanges(seed: UInt64) async throws {
@@ -25,7 +25,7 @@ import Testing
         case 5...6:
           try await api.call(.delete, "/v1/bookmarks/" + hotel, token: token)
         case 7:
-          // What a sync client may do: a hotel's document goes, the list stays.
+          // A sync client may delete a hotel's document without a change of the list.
           let found = try await api.call(.get, "/couch/\(store)/\(hotel)", token: token)
           if let revision = found["_rev"] {
             try await api.call(
@@ -120,13 +120,13 @@ import Testing
   }
 }
 
-/// What a client without a CouchDB library keeps.
+/// The mirror of a client that has no CouchDB library.
 struct MirrorCopy {
   private var hotels: [String: JSONValue] = [:]
   private var order: [String] = []
   private var token: String?
 
-  /// Asks until there is no more.
+  /// Reads all pages of changes.
   mutating func update(from api: APIFixture, _ bearer: String) async throws {
     var hasMore = true
     while hasMore {
@@ -144,7 +144,7 @@ struct MirrorCopy {
     }
   }
 
-  /// Compares the copy with what the service says.
+  /// Compares the mirror with the service's answers.
   func check(against api: APIFixture, _ bearer: String, _ context: String) async throws {
     let page = try await api.call(.get, "/v1/bookmarks?limit=100", token: bearer)
     let expected = page.json["bookmarks"]?.array ?? []

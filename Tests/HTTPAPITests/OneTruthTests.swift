@@ -4,7 +4,7 @@ import Testing
 
 @testable import HTTPAPI
 
-/// `/v1` and `/couch` are two views of one store: what is written by either is what the other shows.
+/// `/v1` and `/couch` are two views of one store: each shows what the other one writes.
 @Suite struct OneTruthTests {
   /// A guest's token and database.
   private struct Guest: Sendable {
@@ -22,7 +22,7 @@ import Testing
       try await api.call(.get, self.path + path, token: token)
     }
 
-    /// Pushes documents as PouchDB replicates them; each is its `_rev` and its members.
+    /// Pushes documents as PouchDB does. Each text has the document's `_rev` and members.
     func push(_ documents: String...) async throws {
       let body = #"{"new_edits":false,"docs":["# + documents.joined(separator: ",") + "]}"
       let reply = try await api.call(.post, path + "/_bulk_docs", token: token, body: body)
@@ -42,7 +42,7 @@ import Testing
       }
     }
 
-    /// The feed's last word on each document: whether it is a tombstone.
+    /// The feed's last row of each document: whether it is a tombstone.
     var feed: [String: Bool] {
       get async throws {
         let rows = try await get("/_changes").json["results"]?.array ?? []
@@ -90,7 +90,7 @@ import Testing
     }
   }
 
-  /// Two phones that were offline, and one that keeps a list of its own.
+  /// Two phones that were offline, and one with a separate list.
   @Test func conflictingListsThatAreSyncedAreMergedAtOnce() async throws {
     try await APIFixture.open { api in
       let guest = try await Guest(api)
@@ -122,7 +122,7 @@ import Testing
     }
   }
 
-  /// A document by PUT with new_edits=false and by `_bulk_docs` with new_edits left out heals, too.
+  /// A document by PUT with new_edits=false and one by `_bulk_docs` without new_edits are merged, too.
   @Test func everyRouteHeals() async throws {
     try await APIFixture.open { api in
       let guest = try await Guest(api)
@@ -153,13 +153,13 @@ import Testing
       #expect(try await guest.list == ["b"])
       #expect(try await guest.get("/a").status == 404)
       #expect(try await guest.get("/a")["reason"] == "deleted")
-      // Bookmarked again, it goes on from the tombstone.
+      // A new bookmark continues from the tombstone.
       try await api.bookmark("a", guest.token)
       #expect(try await guest.get("/a")["_rev"]?.hasPrefix("3-") == true)
     }
   }
 
-  /// A listed hotel without a live document is left out of the answer and stays in the list.
+  /// The answer leaves out a listed hotel without a live document. The hotel stays in the list.
   @Test func hotelThatIsDeletedBySyncIsNoBookmarkUntilItComesBack() async throws {
     try await APIFixture.open { api in
       let guest = try await Guest(api)

@@ -3,9 +3,9 @@ import NIOCore
 
 @testable import HTTPAPI
 
-/// A service whose clients may look at each piece of an answer before they take the next.
+/// A service whose test clients see each piece of an answer before they receive the next one.
 struct PieceByPiece: HTTPResponder {
-  /// What the calls of a test do with each piece; nothing unless it is set. Not asked about its own calls.
+  /// Called with each piece of an answer to the test's requests, if it is set. Its own requests do not call it.
   @TaskLocal static var take: (@Sendable (ByteBuffer) async throws -> Void)?
 
   /// The service.

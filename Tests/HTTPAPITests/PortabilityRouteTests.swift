@@ -7,7 +7,7 @@ import Testing
 
 @testable import HTTPAPI
 
-/// One's own data as a stream, and back.
+/// Export and import of a person's data as a stream.
 @Suite struct PortabilityRouteTests {
   @Test func whatIsExportedIsTheSameInAnotherAccount() async throws {
     try await APIFixture.open { api in
@@ -117,7 +117,7 @@ import Testing
     }
   }
 
-  /// The lines that tell of documents.
+  /// The lines about documents.
   private static func told(_ export: [String]) -> [String] {
     export.filter {
       $0.hasPrefix(#"{"id""#) || $0.hasPrefix(#"{"rev""#) || $0.hasPrefix(#"{"note""#)
@@ -133,7 +133,7 @@ extension APIFixture {
     return reply.bytes.split(separator: 0x0A).map { String(decoding: $0, as: UTF8.self) }
   }
 
-  /// Reads lines into an account.
+  /// Imports lines into an account.
   fileprivate func read(_ lines: [String], _ token: String) async throws -> Reply {
     let text = lines.map { $0 + "\n" }.joined()
     return try await call(

@@ -88,7 +88,7 @@ import Testing
     }
   }
 
-  /// A body behind the answer to HEAD would be taken for the next answer on the connection.
+  /// A client would read a body after the answer to HEAD as the next answer on the connection.
   @Test(arguments: ["/nothing", "/v1/guests", "/v1//me", "/v1/bookmarks", "/v1/hotels/none"])
   func refusedHeadHasNoBody(path: String) async throws {
     try await APIFixture.open { api in

@@ -96,7 +96,7 @@ import Testing
       let token = try await api.guest()
       let me = try await api.call(.get, "/v1/me", token: token)
       let owner = try #require(me["id"].flatMap { AccountID($0) })
-      // As a server gave it that was killed before it came to the write.
+      // The receipt of a server that was killed before it carried out the write.
       let name = WriteReceipt.Name(owner: owner, token: String(repeating: "1", count: 32))
       let id = ReceiptID(of: name, list: nil, at: api.clock.now)
       let lost = try await api.call(.get, "/v1/receipts/" + id.text, token: token)
@@ -135,7 +135,7 @@ import Testing
       let waiting = try await api.call(
         .get, try #require(last?.headers[.location]), token: token)
       #expect(waiting["status"] == "pending" && waiting.headers[.retryAfter] == "1")
-      // Another person's are not in the way, nor is what somebody waits for.
+      // Writes of another person, and requests that are not asynchronous, are not affected.
       let other = try await api.guest()
       let accepted = try await api.call(
         .put, "/v1/bookmarks/b", token: other, body: "{}", headers: Self.async)
@@ -245,12 +245,12 @@ final class Latch: Sendable {
     while !isOpen.withLock({ $0 }) { try? await Task.sleep(for: .milliseconds(1)) }
   }
 
-  /// Opens it for good.
+  /// Opens the gate. It stays open.
   func open() { isOpen.withLock { $0 = true } }
 }
 
 extension APIFixture {
-  /// The receipt of an accepted write, once it is not pending.
+  /// The receipt of an accepted write, as soon as it is not pending.
   func settled(_ accepted: Reply, _ token: String) async throws -> Reply {
     let path = try #require(accepted.headers[.location])
     while true {

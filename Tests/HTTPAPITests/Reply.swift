@@ -4,7 +4,7 @@ import HummingbirdTesting
 import JSON
 import NIOCore
 
-/// An answer as a client has it.
+/// A response as a client receives it.
 struct Reply: Sendable {
   /// The status code.
   let status: Int
@@ -12,10 +12,10 @@ struct Reply: Sendable {
   let headers: HTTPFields
   /// The body, unpacked.
   let bytes: [UInt8]
-  /// How long the body was on its way, in bytes.
+  /// The bytes of the body as it was sent.
   let sentCount: Int
 
-  /// The answer of the testing client.
+  /// The response that the test client received.
   init(_ response: TestResponse) {
     status = response.status.code
     headers = response.headers
@@ -29,23 +29,23 @@ struct Reply: Sendable {
     (status, headers, bytes, sentCount) = (reply.status, reply.headers, line, line.count)
   }
 
-  /// An answer of each line of the body that is not empty.
+  /// One response for each line of the body that is not empty.
   var lines: [Reply] { bytes.split(separator: 0x0A).map { Reply(Array($0), of: self) } }
 
-  /// The body as text, JSON without the newline at its end.
+  /// The body as text. A JSON text has no newline at its end.
   var text: String {
     let isJSON = headers[.contentType]?.utf8.contains("json".utf8) ?? false
     let endsLine = isJSON && bytes.last == UInt8(ascii: "\n")
     return String(decoding: endsLine ? bytes.dropLast() : bytes, as: UTF8.self)
   }
 
-  /// The body as JSON; null when it is none.
+  /// The body as JSON; null if it is not JSON.
   var json: JSONValue { (try? JSONValue(parsing: bytes, limits: .request)) ?? .null }
 
   /// A member of the body that is a string.
   subscript(name: String) -> String? { json[name]?.string }
 
-  /// The error's word.
+  /// The error code.
   var error: String? { self["error"] }
 
   /// The media type without its parameters.
@@ -59,7 +59,7 @@ struct Reply: Sendable {
     return items?.array?.compactMap { $0["id"]?.string } ?? []
   }
 
-  /// A problem's members but its request's id, which differs each time.
+  /// A problem's members without the request's id, which always differs.
   var problem: JSONValue? {
     var object = json.object
     object?["requestId"] = nil

@@ -69,7 +69,7 @@ import Testing
 }
 
 @Suite struct HTTPFieldNamesTests {
-  /// A name that is none would stop the server at its first use.
+  /// An invalid name would stop the server at its first use.
   @Test func eachIsAName() {
     let names: [HTTPField.Name] = [
       .cacheStatus, .couchRequestID, .destination, .hostField, .idempotencyKey, .lastEventID, .link,

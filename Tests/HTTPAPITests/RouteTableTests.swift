@@ -31,7 +31,7 @@ import Testing
     "/couch", "/couch/a/_design", "/couch/a/_changes/b", "/couch/a/b/c/d", "/x", "",
   ])
   func thereIsNoComingBackFromALiteral(target: String) {
-    // The empty target is the root, as it is to a router; a request's target is never empty.
+    // The router treats the empty target as the root. A request's target is never empty.
     #expect((Self.table.find(.get, target) == nil) == !target.isEmpty)
   }
 

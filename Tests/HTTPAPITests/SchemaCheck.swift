@@ -1,13 +1,13 @@
 import JSON
 
-/// Checks JSON against the part of JSON Schema that the contract is written in.
+/// Checks JSON against the part of JSON Schema that the contract uses.
 ///
-/// Source: JSON Schema 2020-12, "Validation". A keyword that is not known here is a fault, so that the
-/// contract can't say what nothing checks.
+/// Source: JSON Schema 2020-12, "Validation". A keyword that this check does not know is a fault, so the contract
+/// cannot use a keyword that is not checked.
 struct SchemaCheck {
   private let document: JSONValue
 
-  /// Keywords that say nothing about whether a value is valid.
+  /// Keywords that do not affect whether a value is valid.
   private static let remarks: Set<String> = [
     "title", "summary", "description", "default", "format", "example", "examples", "deprecated",
   ]
@@ -15,7 +15,7 @@ struct SchemaCheck {
   /// A check of schemas that refer to this document.
   init(_ document: JSONValue) { self.document = document }
 
-  /// What is wrong with a text.
+  /// The faults of a text.
   func faults(_ bytes: [UInt8], _ schema: JSONValue) -> [String] {
     do {
       return faults(try JSONValue(parsing: bytes, limits: .request), schema, at: "")
@@ -24,7 +24,7 @@ struct SchemaCheck {
     }
   }
 
-  /// What is wrong with a value at a place.
+  /// The faults of a value; `place` is its path in the text.
   func faults(_ value: JSONValue, _ schema: JSONValue, at place: String) -> [String] {
     let schema = resolve(schema)
     return (schema.object?.members ?? []).flatMap { keyword, wanted in

@@ -1,7 +1,7 @@
 import JSON
 import Testing
 
-/// The check that every other test relies on finds what is wrong.
+/// The schema check finds faults. Every other test depends on it.
 @Suite struct SchemaCheckTests {
   @Test(arguments: [
     (#"{"type":"string"}"#, #""a""#, true), (#"{"type":"string"}"#, "1", false),

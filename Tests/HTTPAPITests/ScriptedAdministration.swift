@@ -4,7 +4,7 @@ import HTTPTypes
 @testable import HTTPAPI
 
 extension Administration {
-  /// An administration whose backup waits for its end to be asked for, whose verification finds one damage, and whose
+  /// An administration for tests. Its backup runs until it is cancelled, its verification finds one damage, and its
   /// import counts bytes.
   static func scripted(now: @escaping @Sendable () -> Timestamp) -> Administration {
     Administration(

@@ -2,7 +2,7 @@ import Hotels
 import JSON
 import Synchronization
 
-/// An upstream that finds all the hotels it was given whatever is looked for, or fails as a test wants.
+/// An upstream that returns all its hotels for any query, or fails as a test specifies.
 final class ScriptedSearch: HotelSearching {
   private struct State {
     var hotels: [Hotel] = []
@@ -27,14 +27,14 @@ final class ScriptedSearch: HotelSearching {
     }
   }
 
-  /// Makes everything fail from now on; nil mends it.
+  /// Makes all later requests fail; nil ends that.
   func fail(with code: SearchError.Code?) {
     state.withLock { state in
       state.failure = code.map { SearchError($0, "The search fails", detail: "scripted detail") }
     }
   }
 
-  /// Makes answers come from elsewhere.
+  /// Sets the source, age and note of later answers.
   func answer(from source: HotelPage.Source, age: Int, note: String) {
     state.withLock { state in (state.source, state.age, state.note) = (source, age, note) }
   }

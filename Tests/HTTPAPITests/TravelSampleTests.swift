@@ -6,7 +6,7 @@ import Testing
 
 @testable import HTTPAPI
 
-/// The routes that the travel-sample apps call, as their back ends answered them.
+/// The routes that the travel-sample apps call, with the responses of their own back ends.
 @Suite struct TravelSampleTests {
   private static func filled(_ api: APIFixture) throws {
     try api.search.add(
@@ -63,7 +63,7 @@ import Testing
     }
   }
 
-  /// The first apps read `failure`, the second ones `message`.
+  /// The apps of the first generation read `failure`, those of the second read `message`.
   @Test func errorSaysItsReasonAsTheAppsReadIt() async throws {
     try await APIFixture.open { api in
       let body = #"{"user":"nobody","password":"no password"}"#
@@ -131,7 +131,7 @@ import Testing
     }
   }
 
-  /// What the apps read of a token, without its signature.
+  /// The claims that the apps read from a token. The signature is not checked.
   private static func claims(of token: String) throws -> JSONNode {
     var text = String(try #require(token.split(separator: ".").dropFirst().first))
     text = text.replacing("-", with: "+").replacing("_", with: "/")

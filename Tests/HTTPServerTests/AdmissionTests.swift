@@ -19,7 +19,7 @@ import Testing
     let admission = Admission(atOnce: 1_000)
     let (hostile, honest) = (admission.share(of: "192.0.2.1"), admission.share(of: "192.0.2.2"))
     while admission.enter(always: false, from: hostile) {}
-    // A sixteenth is kept for those with few requests.
+    // One sixteenth of the places is reserved for addresses with few requests.
     #expect(admission.runningCount == 1_000 - 1_000 / 16)
     for _ in 0..<Admission.patience { admission.note(lag: .seconds(1)) }
     #expect(admission.currentBound < 1_000)
@@ -29,7 +29,7 @@ import Testing
     #expect(!admission.enter(always: false, from: honest))
     admission.leave(from: honest)
     #expect(admission.enter(always: false, from: honest))
-    // Another connection from there counts with the first.
+    // Another connection from the same address shares its count.
     #expect(!admission.enter(always: false, from: admission.share(of: "192.0.2.2")))
   }
 
@@ -37,7 +37,7 @@ import Testing
     let admission = Admission()
     let share = admission.share(of: "192.0.2.1")
     #expect(admission.enter(always: false, from: share))
-    // Its client has gone; its work goes on for a moment.
+    // The client has disconnected, but its work still runs for a moment.
     admission.release(share)
     #expect(admission.addressCount == 1)
     admission.leave(from: share)

@@ -38,7 +38,7 @@ import Testing
     return HTTPResponse(status: .ok, headerFields: fields)
   }
 
-  /// A whole answer: whether it is the last.
+  /// Sends a whole response. Returns whether it is the connection's last.
   private func answers(_ machine: inout Machine) -> Bool {
     _ = machine.answerHead(Self.head(), isParserError: false)
     return machine.answerEnd(at: start)

@@ -9,7 +9,7 @@ import Testing
 
 @testable import HTTPServer
 
-/// What crosses between a connection's event loop and the task that answers its requests.
+/// What passes between a connection's event loop and the task that answers its requests.
 @Suite struct RequestQueueTests {
   /// A connection's last handlers, without a socket.
   private struct Line {
@@ -29,7 +29,7 @@ import Testing
       (self.channel, self.queue) = (channel, queue)
     }
 
-    /// What one reading of the socket gives.
+    /// The parts that one read of the socket returns.
     func receive(_ parts: HTTPRequestPart...) async throws {
       try await channel.testingEventLoop.executeInContext { [channel] in
         for part in parts { channel.pipeline.syncOperations.fireChannelRead(NIOAny(part)) }
@@ -43,7 +43,7 @@ import Testing
       }
     }
 
-    /// Asks for a reading, as NIO does after each: whether it comes to the socket.
+    /// Asks for a read, as NIO does after each read. Returns whether the request reaches the socket.
     func reads() async throws -> Bool {
       let before = reads.count
       try await channel.testingEventLoop.executeInContext { [channel] in channel.read() }

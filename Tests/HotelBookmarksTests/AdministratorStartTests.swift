@@ -25,7 +25,7 @@ import Testing
     return settings
   }
 
-  /// Works with accounts as a server with these settings would.
+  /// Uses accounts as a server with these settings does.
   private static func serve<Value>(
     _ settings: Settings, _ work: (AdministratorAssembly, AccountService) async throws -> Value
   ) async throws -> Value {

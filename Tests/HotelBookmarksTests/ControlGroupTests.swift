@@ -2,7 +2,7 @@ import Testing
 
 @testable import HotelBookmarks
 
-/// How much memory the process may take, by what the kernel says of its control group.
+/// The process's memory limit, from the kernel's files about its control group.
 @Suite struct ControlGroupTests {
   private func limit(_ groups: String, _ files: [String: String]) -> Int? {
     ControlGroup.memoryLimit(groups: groups) { files[$0] }

@@ -4,7 +4,7 @@ import Synchronization
 import Testing
 
 @Suite struct LogSinkTests {
-  /// What was written, and whether it may be.
+  /// The lines that were written. Writes wait until `isReading` is signalled.
   private final class Reader: Sendable {
     private let lines = Mutex<[[UInt8]]>([])
     let isReading = DispatchSemaphore(value: 0)
@@ -22,7 +22,7 @@ import Testing
     let reader = Reader()
     let sink = LogSink { reader.write($0) }
     let line = [UInt8](repeating: 0x61, count: 1_024)
-    // The first may be on its way already, so that as much again fits behind it.
+    // One write may already be waiting, so the sink accepts that much in addition to its limit.
     for _ in 0..<3 * LogSink.maximumBytes / line.count { sink.append(line) }
     #expect(sink.droppedCount >= LogSink.maximumBytes / line.count)
     #expect(reader.written.isEmpty)

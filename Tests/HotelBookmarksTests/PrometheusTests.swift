@@ -3,7 +3,7 @@ import Testing
 
 @testable import HotelBookmarks
 
-/// The text that Prometheus reads (its "Exposition formats", text format 0.0.4).
+/// The text format of Prometheus ("Exposition formats", text format 0.0.4).
 @Suite struct PrometheusTests {
   private static func lines(_ registry: PrometheusRegistry) -> [String] {
     String(decoding: registry.text, as: UTF8.self).split(separator: "\n").map(String.init)

@@ -11,7 +11,7 @@ import Testing
 @Suite struct ScrubServiceTests {
   private static let body = Array(#"{"type":"hotel","name":"The Rotten Inn"}"#.utf8)
 
-  /// A data directory with one document, in which a byte has turned.
+  /// A data directory with one document, of which one byte is damaged.
   private static func rotten(_ name: StoreName) async throws -> TemporaryDirectory {
     let directory = try TemporaryDirectory()
     let engine = try await FileEngine.open(directory: directory.path)

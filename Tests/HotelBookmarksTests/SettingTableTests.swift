@@ -2,7 +2,7 @@ import Foundation
 import HotelBookmarks
 import Testing
 
-/// The settings that the README and the book name are those that there are.
+/// The README and the book name exactly the existing settings.
 @Suite struct SettingTableTests {
   private func rows(of page: String) throws -> [String] {
     let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()

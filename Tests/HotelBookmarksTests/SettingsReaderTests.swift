@@ -12,7 +12,7 @@ import Testing
 @testable import HotelBookmarks
 
 @Suite struct SettingsReaderTests {
-  /// A value of each setting that is not its default.
+  /// For each setting, a value that is not its default.
   private static let values: [SettingKey: String] = [
     .hostname: "::1", .port: "81", .data: "elsewhere", .upstream: "http://up.example",
     .upstreamCredentialsFile: "engines", .upstreamNetworks: "10.0.0.0/8, ::1",
@@ -144,7 +144,7 @@ import Testing
     #expect(try Self.refusal(environment: [name: text]).contains(name))
   }
 
-  /// A member of another kind was taken for an empty text.
+  /// Regression: a member of the wrong type was read as an empty text.
   @Test(arguments: [
     (#"{"port":"80"}"#, "port"), (#"{"port":80.5}"#, "port"), (#"{"port":null}"#, "port"),
     (#"{"hostname":5}"#, "hostname"), (#"{"hostname":true}"#, "hostname"),

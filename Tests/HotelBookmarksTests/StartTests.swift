@@ -32,7 +32,7 @@ import Testing
     for call in calls { #expect(call.contains(url + "/v1/")) }
   }
 
-  /// It suggested a hotel that another upstream need not have.
+  /// Regression: the banner suggested a hotel that another upstream may not have.
   @Test func bannerSuggestsAHotelThatIsFound() {
     let text = StartupBanner.text(Settings(), port: 1)
     #expect(!text.contains("hotel_25510") && text.contains("/v1/bookmarks/$HOTEL"))

@@ -9,7 +9,7 @@ import Testing
 
 @testable import HotelBookmarks
 
-/// The walk over all stores, with a clock that goes on by what the sweeper sleeps.
+/// The sweep over all stores. The clock advances by the time that the sweeper sleeps.
 struct SweeperTests {
   @Test func guestsAreErasedOnceNoTokenCanBeLeft() async throws {
     let stage = try await Stage(guests: 250)
@@ -17,11 +17,11 @@ struct SweeperTests {
     let openings = stage.engine.tally.opened
     try await stage.run(days: 28)
     #expect(try await stage.guests() == 250)
-    // None was opened to find that it is not due.
+    // The sweeper opened no store only to find that it is not due.
     #expect(stage.engine.tally.opened - openings < 30)
     try await stage.run(days: 4)
     #expect(try await stage.guests() == 0)
-    // The accounts alone are open.
+    // Only the accounts' store is open.
     #expect(stage.engine.tally.open == 1)
   }
 
@@ -81,7 +81,7 @@ struct SweeperTests {
 
   @Test func cancelledWalkEndsAndGoesOnWhereItWas() async throws {
     let stage = try await Stage(guests: 250)
-    // In the second hundred of names, after ten minutes.
+    // The sweep stops in the second hundred of names, after ten minutes.
     let sweeper = stage.sweeper(stopsAfter: 132, eachSleep: 60)
     await sweeper.run()
     #expect(sweeper.counts.storeCount == 130)
@@ -117,7 +117,7 @@ struct SweeperTests {
         try #require(AccountID(String(repeating: "0", count: 32 - digits.utf8.count) + digits)))
     }
 
-    /// Notes that a guest is here now, as the renewal of a token does.
+    /// Records that a guest is active now, as the renewal of a token does.
     func use(_ number: Int) async throws {
       let body = Array("{\"at\":\(moments.now.milliseconds)}".utf8)
       let storage = try #require(await engine.open(name(number), creating: false))
@@ -153,7 +153,7 @@ struct SweeperTests {
     }
   }
 
-  /// A wall clock and an uptime that go on together.
+  /// A wall clock and an uptime that advance together.
   private final class Moments: Sendable {
     private let elapsed = Mutex<Int64>(0)
     private let start = ContinuousClock.now

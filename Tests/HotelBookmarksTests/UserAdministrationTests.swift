@@ -9,7 +9,7 @@ import Testing
 @testable import HotelBookmarks
 
 @Suite struct UserAdministrationTests {
-  /// Works with accounts as a server over the directory would.
+  /// Uses accounts as a server over the directory does.
   private static func serve<Value: Sendable>(
     _ data: String, _ work: (AccountService) async throws -> Value
   ) async throws -> Value {

@@ -101,12 +101,12 @@ import Testing
     #expect(try await fixture.ids() == ["h"])
   }
 
-  /// Leaves that the user's document has beside those it knows of the guest's.
+  /// The leaves of the user's document, its own and the guest's.
   private func leaves(_ fixture: HotelFixture) async throws -> Set<String> {
     Set(try await fixture.tree("note")?.leaves.map(\.revision.description) ?? [])
   }
 
-  /// Conflicting revisions used to hold up the bookmarks with them.
+  /// Regression: conflicting revisions delayed the bookmarks as well.
   @Test func revisionsThatDontFitHoldNothingUpAndComeLater() async throws {
     let fixture = try HotelFixture()
     let maximum = HistoryLimits.standard.liveLeaves
@@ -127,13 +127,13 @@ import Testing
     var known = try await leaves(fixture)
     #expect(known.count == maximum)
     #expect(known.isSuperset(of: own) && known.contains(winner.description))
-    // Nothing has changed: nothing comes, nothing is written.
+    // Without a change, another adoption copies nothing and writes nothing.
     let state = try await fixture.info()
     #expect(
       try await fixture.service.adopt(guest: fixture.guest, into: fixture.user)
         == Adoption(bookmarks: 0, isWhole: false))
     #expect(try await fixture.info() == state)
-    // What the user resolves makes room, and does not come again.
+    // After the user resolves conflicts, there is space for more revisions. The resolved ones are not copied again.
     try await resolve(fixture, own[0])
     try await resolve(fixture, winner.description)
     let second = try await fixture.service.adopt(guest: fixture.guest, into: fixture.user)
@@ -147,7 +147,7 @@ import Testing
     for revision in guests where revision != winner.description {
       #expect(try await fixture.text("note", revision) == #"{"of":"\#(revision)"}"#)
     }
-    // All of it has come: nothing comes again, not even what was purged.
+    // All revisions were copied. Another adoption copies none again, not even a purged one.
     let purged = try #require(try await fixture.tree("note")?.winner?.revision)
     try await fixture.stores.withStore(fixture.user) { store in
       let note = DocumentID(stored: "note")
@@ -160,7 +160,7 @@ import Testing
     #expect(try await fixture.tree("note")?[purged] == nil)
   }
 
-  /// A winner waits as well where the user's document is full, and bookmarks come all the same.
+  /// If the user's document is full, the guest's winner waits, too. The bookmarks are still copied.
   @Test func fullDocumentOfTheUsersTakesNoWinner() async throws {
     let fixture = try HotelFixture()
     for number in 0..<HistoryLimits.standard.liveLeaves {
@@ -179,7 +179,7 @@ import Testing
     #expect(try await fixture.text("note", guests.description) == #"{"of":"guest"}"#)
   }
 
-  /// A receipt of before this could happen says that all has come.
+  /// An older receipt, from before revisions could wait, means that everything was copied.
   @Test func receiptWithoutWaitingRevisionsMeansAll() {
     let old = AdoptionReceipt(LocalDocument(revision: 1, body: Array(#"{"adopted":3}"#.utf8)))
     #expect(old == AdoptionReceipt(bookmarks: 3, waiting: []))

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Hotels
 
-/// What came from a guest goes again, and nothing else.
+/// The undo of an adoption removes what came from the guest, and nothing else.
 @Suite struct AdoptionUndoTests {
   private func adopt(_ fixture: HotelFixture) async throws {
     _ = try await fixture.service.adopt(guest: fixture.guest, into: fixture.user)
@@ -20,7 +20,7 @@ import Testing
     try await fixture.service.undoAdoption(of: guest(fixture), in: fixture.user)
   }
 
-  /// All live documents of the user's, but for the list.
+  /// All live documents of the user except the list.
   private func documents(_ fixture: HotelFixture) async throws -> [String] {
     try await fixture.stores.withExisting(fixture.user) { store in
       try await store.read { view in
@@ -51,7 +51,7 @@ import Testing
     #expect(try await fixture.ids() == [])
     #expect(try await documents(fixture) == [])
     #expect(try await fixture.listText()?.contains(#""hotels":[]"#) == true)
-    // Nothing that they said is kept: the tombstones alone, each of two bytes.
+    // No content is kept, only tombstones of two bytes each.
     #expect(try await bodyBytes("a", fixture) == 2)
     #expect(try await bodyBytes("note", fixture) == 4)
     #expect(try await fixture.text("note", note.description) == nil)
@@ -85,7 +85,7 @@ import Testing
     try await undo(fixture)
     #expect(try await fixture.ids() == ["d", "a"])
     #expect(try await documents(fixture) == ["a", "d", "note"])
-    // What the user deleted came from the guest all the same.
+    // The document came from the guest, although the user deleted it.
     #expect(try await bodyBytes("b", fixture) == 2)
   }
 
@@ -124,7 +124,7 @@ import Testing
     #expect(try await fixture.service.adoptions(in: fixture.user) == [])
   }
 
-  /// More than one step takes back.
+  /// More revisions than one step removes.
   @Test func manyRevisionsGoInSteps() async throws {
     let fixture = try HotelFixture()
     for number in 0..<450 {

@@ -3,7 +3,7 @@ import Hotels
 import Stores
 import Testing
 
-/// Whose revisions are that nobody wrote by hand.
+/// The authors of revisions that no client wrote.
 @Suite struct AuthorTests {
   private func author(_ id: String, _ fixture: HotelFixture) async throws -> Author? {
     try await fixture.stores.withExisting(fixture.user) { store in

@@ -17,7 +17,7 @@ import Testing
     }
   }
 
-  /// The answer to a batch that was carried out before; nil for one that is carried out now.
+  /// The stored answer to a batch that was carried out before; nil if the batch is carried out now.
   private func replay(
     _ fixture: HotelFixture, _ text: String, key: String, request: UInt8 = 1
   ) async throws -> [UInt8]? {

@@ -5,12 +5,12 @@ import StoreTesting
 import TestSupport
 import Testing
 
-/// How many schedules each property is tried on; with BOOKMARKS_NIGHTLY set, many more (FAULTS Y01).
+/// The number of schedules for each property; many more if BOOKMARKS_NIGHTLY is set (FAULTS Y01).
 private let seeds =
   0..<(ProcessInfo.processInfo.environment["BOOKMARKS_NIGHTLY"] == nil ? 500 : 20_000)
   as Range<UInt64>
 
-/// Seeded schedules over two to five copies of the list. A failing seed is in the test's name.
+/// Random schedules over two to five copies of the list. A failing test's name has the seed.
 @Suite struct BookmarkMergePropertyTests {
   private struct Schedule {
     var random: SeededGenerator
@@ -54,14 +54,14 @@ private let seeds =
       try copies[index].put(list)
     }
 
-    /// What one copy has arrives at another, which merges it; now and then the first learns of it.
+    /// One copy pulls from another and merges. In half of the cases, the other copy then pulls the result.
     mutating func exchange(_ source: Int, _ target: Int) throws {
       try copies[target].pull(from: copies[source])
       try copies[target].merge()
       if Bool.random(using: &random) { try copies[source].pull(from: copies[target]) }
     }
 
-    /// Steps of any kind.
+    /// Runs random steps.
     mutating func run(_ steps: Int) throws {
       for _ in 0..<steps {
         let index = index
@@ -73,13 +73,13 @@ private let seeds =
       }
     }
 
-    /// Whether all copies have one and the same live revision.
+    /// Whether all copies have the same single live revision.
     var isSettled: Bool {
       let first = copies.first?.tree?.winner?.revision
       return copies.allSatisfy { $0.isSettled && $0.tree?.winner?.revision == first }
     }
 
-    /// Exchanges everything, in an order of its own each time, until nobody learns anything.
+    /// Exchanges everything between all copies, in a random order, until all copies know everything.
     mutating func exchangeAll() throws {
       for _ in 0..<2 {
         for target in copies.indices.shuffled(using: &random) {
@@ -91,7 +91,7 @@ private let seeds =
     }
   }
 
-  /// Everybody sees the same, and writing it down anywhere makes the same revision.
+  /// Asserts that all copies show the same list, and that a merge of any copy makes the same revision.
   private func expectAgreement(_ schedule: Schedule) throws -> BookmarkList {
     let merged = try schedule.copies.map { try $0.resolved }
     let first = try #require(merged.first)
@@ -118,7 +118,7 @@ private let seeds =
     #expect(Set(merged.hotels) == schedule.added.subtracting(schedule.removed))
   }
 
-  /// Copies that edit, pull and merge whenever they like.
+  /// Copies that edit, pull and merge at random.
   @Test(.bug(id: "Y01"), arguments: seeds)
   func addsAndRemovesSurviveAnySchedule(seed: UInt64) throws {
     var schedule = try Schedule(seed: seed &+ 1_000_000)
@@ -128,7 +128,7 @@ private let seeds =
     #expect(Set(merged.hotels) == schedule.added.subtracting(schedule.removed))
   }
 
-  /// As sync does it: what is pulled brings the lists of leaves, not those of their ancestors.
+  /// As in sync, a pull copies the lists of leaves only, without those of their ancestors.
   @Test(.bug(id: "Y01"), arguments: seeds)
   func addsSurviveWhereFormerListsAreNotKnown(seed: UInt64) throws {
     var schedule = try Schedule(seed: seed &+ 2_000_000)
@@ -149,13 +149,13 @@ private let seeds =
     #expect(merged.isDisjoint(with: gone))
   }
 
-  /// Servers that merge what they pull. What the last of them that had an id took away stays away, whatever is
-  /// exchanged, merged and changed later, also with phones' copies of before.
+  /// Servers that merge what they pull. An id that every server has removed stays removed, whatever is exchanged,
+  /// merged and changed later, even with phones' older copies.
   @Test(.bug(id: "Y01"), arguments: seeds)
   func removedEverywhereStaysAway(seed: UInt64) throws {
     var schedule = try Schedule(seed: seed &+ 3_000_000)
     try schedule.run(Int.random(in: 5...40, using: &schedule.random))
-    // Each copy merges what it has, and forgets half of what any had.
+    // Each copy merges what it has and removes a random half of all ids.
     let gone = Set(schedule.added.filter { _ in Bool.random(using: &schedule.random) })
     for index in schedule.copies.indices.shuffled(using: &schedule.random) {
       try schedule.remove(gone, from: index)
@@ -170,7 +170,7 @@ private let seeds =
     #expect(merged.isSuperset(of: schedule.added.subtracting(schedule.removed)))
   }
 
-  /// One server that merges whatever arrives, and phones that sync with it and merge nothing.
+  /// One server that merges everything that arrives, and phones that sync with it and never merge.
   @Test(.bug(id: "Y01"), arguments: seeds)
   func phonesAndTheirServerLoseNeitherAddsNorRemoves(seed: UInt64) throws {
     var schedule = try Schedule(seed: seed &+ 4_000_000)
@@ -187,7 +187,7 @@ private let seeds =
     #expect(merged == schedule.added.subtracting(schedule.removed))
   }
 
-  /// Servers that merge whatever arrives and sync among each other in any way.
+  /// Servers that merge everything that arrives and sync with each other in any order.
   @Test(.bug(id: "Y01"), arguments: seeds)
   func serversAmongEachOtherLoseNeitherAddsNorRemoves(seed: UInt64) throws {
     var schedule = try Schedule(seed: seed &+ 5_000_000)

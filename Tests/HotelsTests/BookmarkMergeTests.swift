@@ -3,7 +3,7 @@ import Hotels
 import Testing
 
 @Suite struct BookmarkMergeTests {
-  /// Two copies that parted from one list.
+  /// Two copies with the same list as their common ancestor.
   private func fork(_ base: BookmarkList) throws -> (Replica, Replica) {
     var first = Replica()
     try first.put(base)
@@ -71,15 +71,15 @@ import Testing
     try phone.put(list("a", "p"))
     try server.pull(from: phone)
     try server.merge()
-    // The server's user removes what the phone had added; the phone has not heard of it.
+    // The server's user removes the hotel that the phone had added. The phone does not know this yet.
     try server.put(list("a", "s", "s2"))
     try phone.put(list("a", "p", "q"))
     try server.pull(from: phone)
     #expect(Set(try server.resolved.texts) == ["a", "s", "s2", "q"])
   }
 
-  /// A loser's tombstone proves only that its list is in the revision that it names: where that one lost
-  /// against a later branch, what it brought must not count as known.
+  /// The tombstone of a losing branch only proves that its list is contained in the revision that it names. If that
+  /// revision later loses against another branch, the list must not count as known there.
   @Test func mergedBranchThatWinsLaterLosesNothing() throws {
     var (server, phone) = try fork(list("a"))
     var tablet = server

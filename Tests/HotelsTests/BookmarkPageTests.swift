@@ -30,12 +30,12 @@ import Testing
     #expect(
       try await service.bookmarks(in: user, limit: 9, after: page.next).bookmarks.map(\.id.text)
         == ["c", "b", "a"])
-    // The page's own end goes, and so does an older one.
+    // The last bookmark of the page is removed, and an older one, too.
     _ = try await service.unbookmark(hotelID("d"), in: user)
     _ = try await service.unbookmark(hotelID("b"), in: user)
     let rest = try await service.bookmarks(in: user, limit: 9, after: page.next)
     #expect(rest.bookmarks.map(\.id.text).suffix(2) == ["c", "a"])
-    // It comes back as the newest: the walk does not begin anew.
+    // It is added again as the newest bookmark. The pages do not start again.
     try await fixture.add(ids: "d")
     let after = try await service.bookmarks(in: user, limit: 9, after: page.next)
     #expect(!after.bookmarks.contains { $0.id.text == "d" })

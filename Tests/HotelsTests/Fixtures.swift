@@ -3,21 +3,21 @@ import Hotels
 import JSON
 import Testing
 
-/// A hotel's id that is known to be legal.
+/// A valid hotel id.
 func hotelID(_ text: String) throws -> HotelID { try #require(HotelID(text)) }
 
 /// A list of ids.
 func list(_ ids: String...) throws -> BookmarkList { BookmarkList(try ids.map(hotelID)) }
 
-/// A body from its text.
+/// A body, parsed from its text.
 func body(_ text: String) throws -> DocumentBody { try DocumentBody(parsing: Array(text.utf8)) }
 
-/// A hotel as a client describes it.
+/// A hotel as a client sends it.
 func hotel(_ text: String) throws -> Hotel {
   try Hotel(ParsedJSON(Array(text.utf8), limits: .document).root, from: .client)
 }
 
-/// A batch from its text.
+/// A batch, parsed from its text.
 func batch(_ text: String) throws -> BookmarkBatch {
   try BookmarkBatch(parsing: ParsedJSON(Array(text.utf8), limits: .request).root)
 }

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Hotels
 
-/// Lists that come by whatever route are merged before the commit that brought them is acknowledged.
+/// Conflicting lists are merged before the commit that brought them is acknowledged, whatever route they take.
 @Suite struct FollowerTests {
   private static let follower = BookmarkMerge.follower(now: { Timestamp(seconds: 1_800_000_000) })
   private let base = #"{"type":"bookmarkedhotels","hotels":["x","y"]}"#
@@ -139,7 +139,7 @@ import Testing
     try await fixture.graft("bookmarkedhotels", ["1-b"], lists[1])
     #expect(try await fixture.tree("bookmarkedhotels")?.conflicts.map(\.description) == ["1-a"])
     #expect(try await fixture.text("bookmarkedhotels", "1-a") == lists[0])
-    // The limits are those of the opening.
+    // The limits are read when the store is opened.
     bytes.withLock { $0 = 1_000 }
     await fixture.stores.close()
     let roomy = try HotelFixture(over: fixture.engine, follower: Self.follower)

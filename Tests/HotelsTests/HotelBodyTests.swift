@@ -4,7 +4,7 @@ import JSON
 import Stores
 import Testing
 
-/// What a hotel's document says of what the client said.
+/// What a hotel's document contains of the client's body.
 @Suite struct HotelBodyTests {
   @Test(arguments: [
     (#"{"_id":"h"}"#, #"{"id":"h","type":"hotel"}"#),
@@ -44,7 +44,7 @@ import Testing
       await code { try await fixture.add(facts(BookmarkLimits.hotelBytes + 1, typed)) }
         == .documentTooLarge
     )
-    // Without its type, the hotel grows by it.
+    // The server adds a missing type, which counts towards the length.
     let room = BookmarkLimits.hotelBytes - typed.utf8.count
     try await fixture.add(facts(room, ""))
     #expect(await code { try await fixture.add(facts(room + 1, "")) } == .documentTooLarge)
@@ -62,7 +62,7 @@ import Testing
     )
   }
 
-  /// One that came by sync said nothing of its id, or spelt it as a number.
+  /// Regression: a hotel that came by sync had no id, or had a number as its id.
   @Test(arguments: [#"{"type":"hotel","n":1.0}"#, #"{"id":7,"type":"hotel","n":1.0}"#])
   func hotelOfABookmarkHasItsIDAlways(text: String) async throws {
     let fixture = try HotelFixture()

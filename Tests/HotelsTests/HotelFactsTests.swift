@@ -4,7 +4,7 @@ import JSON
 import Stores
 import Testing
 
-/// An upstream's newer facts in a bookmark.
+/// Updates of a bookmark by an upstream's newer facts.
 @Suite struct HotelFactsTests {
   private func merged(
     _ stored: String, _ former: String, _ facts: String
@@ -67,7 +67,7 @@ import Testing
     #expect(try await fixture.service.refresh([other], in: fixture.user) == 0)
   }
 
-  /// A member of the bookmark's first revision had been taken for the upstream's, and was overwritten.
+  /// Regression: a member of the bookmark's first revision was treated as the upstream's and overwritten.
   @Test func memberThatThePersonAddedFromTheBeginningIsNeverTouched() async throws {
     let fixture = try HotelFixture()
     let node = { (text: String) in
@@ -85,7 +85,7 @@ import Testing
     let bookmark = try #require(try await fixture.service.bookmark(own.id, in: fixture.user))
     let hotel = try ParsedJSON(bookmark.hotel, limits: .document).root
     #expect(hotel["name"]?.string == "Mine" && hotel["phone"]?.string == "room 7")
-    // What was as the upstream gave it follows the upstream.
+    // A member that equals the upstream's value follows the upstream.
     #expect(hotel["city"]?.string == "Bergen")
   }
 }

@@ -7,7 +7,7 @@ import Testing
 
 @testable import Hotels
 
-/// A service over stores in memory, with a clock that the test turns.
+/// A service over stores in memory, with a clock that the test controls.
 struct HotelFixture: Sendable {
   let stores: DatabaseManager
   let service: HotelService
@@ -33,20 +33,20 @@ struct HotelFixture: Sendable {
     guest = .guest(try #require(AccountID(String(repeating: "b", count: 32))))
   }
 
-  /// A write of the user's whose answer is kept.
+  /// A write of the user whose answer is stored.
   func receipt(_ token: String, _ request: UInt8 = 1) throws -> WriteReceipt {
     let owner = try #require(AccountID(String(repeating: "a", count: 32)))
     return WriteReceipt(
       WriteReceipt.Name(owner: owner, token: token), request: [request], in: [user])
   }
 
-  /// Bookmarks a hotel of these facts.
+  /// Bookmarks a hotel with these facts.
   @discardableResult
   func add(_ text: String, in name: StoreName? = nil) async throws -> BookmarkOutcome {
     try await service.bookmark(HotelAddition(facts: hotel(text)), in: name ?? user)
   }
 
-  /// Bookmarks hotels that are nothing but ids, in order.
+  /// Bookmarks hotels that have only ids, in order.
   func add(ids: String..., in name: StoreName? = nil) async throws {
     for id in ids { try await add(#"{"id":"\#(id)"}"#, in: name) }
   }
@@ -68,7 +68,7 @@ struct HotelFixture: Sendable {
     try await document("bookmarkedhotels", in: name)?.body.text
   }
 
-  /// Puts a document as a sync client would.
+  /// Writes a document as a sync client does.
   @discardableResult
   func put(
     _ id: String, _ text: String, base: RevisionID? = nil, in name: StoreName? = nil
@@ -79,7 +79,7 @@ struct HotelFixture: Sendable {
     }
   }
 
-  /// Takes a revision of a peer, newest first in `history`.
+  /// Stores a revision of a peer. `history` is newest first.
   func graft(
     _ id: String, _ history: [String], _ text: String, isDeleted: Bool = false,
     in name: StoreName? = nil
@@ -96,14 +96,14 @@ struct HotelFixture: Sendable {
     }
   }
 
-  /// Counts of a store.
+  /// The counts of a store.
   func info(in name: StoreName? = nil) async throws -> StoreInfo {
     try await stores.withExisting(name ?? user) { store in
       try await store.read { view in try view.info() }
     }
   }
 
-  /// What a revision says.
+  /// A revision's body as text.
   func text(
     _ id: String, _ revision: String, in name: StoreName? = nil
   ) async throws -> String? {
@@ -130,7 +130,7 @@ struct HotelFixture: Sendable {
   }
 }
 
-/// The code of the error that a call throws; nil when it throws none.
+/// The code of the error that a call throws; nil if it throws none.
 func code(of call: () async throws -> Void) async -> ServiceError.Code? {
   do {
     try await call()

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Hotels
 
-/// Conflicting revisions of a hotel are merged as they come.
+/// Conflicting revisions of a hotel are merged as they arrive.
 @Suite struct HotelMergeTests {
   private static let follower = BookmarkMerge.follower(now: { Timestamp(seconds: 1_800_000_000) })
 
@@ -45,8 +45,8 @@ import Testing
     #expect(try await fixture.text("h", "1-a") == #"{"type":"hotel","myNote":"one"}"#)
   }
 
-  /// A phone that has not heard of the merge goes on from its own revision: what it changes then is newer than what
-  /// was merged.
+  /// A phone that does not know about the merge continues from its own revision. Its next change is newer than the
+  /// merged revision.
   @Test func editOfAMergedBranchCountsAgainstThatBranch() async throws {
     let fixture = try HotelFixture(follower: Self.follower)
     try await fixture.graft("h", ["1-a"], #"{"type":"hotel","myNote":""}"#)
@@ -69,7 +69,7 @@ import Testing
     #expect(try await members(fixture).count == 72)
   }
 
-  /// A replicator that brings all branches at once, from a server that merges nothing.
+  /// A replicator pushes all branches at once, from a server that does not merge.
   @Test func branchesThatComeTogetherAreMergedInParts() async throws {
     let fixture = try HotelFixture(follower: Self.follower)
     let id = DocumentID(stored: "h")
@@ -98,7 +98,7 @@ import Testing
     #expect(try await members(fixture) == ["type": "hotel", "name": "Inn", "city": "Rye"])
   }
 
-  /// Large branches are merged in several updates, and one that leaves no room for the others stays.
+  /// Large branches are merged in several updates. A branch that would make the hotel too large stays a conflict.
   @Test func aBranchThatMakesTheHotelTooLargeStays() async throws {
     let fixture = try HotelFixture(follower: Self.follower)
     let half = String(repeating: "x", count: BookmarkLimits.hotelBytes * 2 / 3)
@@ -129,7 +129,7 @@ import Testing
     }
     #expect(try await fixture.tree("h")?.conflicts.isEmpty == true)
     #expect(try await members(fixture).count == 22)
-    // One for the branches, and one for each eight that were merged.
+    // One update for the branches, and one for each eight merged branches.
     #expect(try await fixture.info().lastSequence == 4)
   }
 }

@@ -73,7 +73,7 @@ import Testing
         == "a")
   }
 
-  /// An app that is made from the contract could not read the whole page.
+  /// Regression: an app generated from the contract could not read the whole page because of one such member.
   @Test func upstreamsMemberOfAnotherKindIsLeftOut() throws {
     let text = #"{"id":"a","name":{"en":"A"},"city":"Oslo","geo":"59,10","x":1.0}"#
     let hotel = try Hotel(ParsedJSON(Array(text.utf8), limits: .document).root, from: .upstream)

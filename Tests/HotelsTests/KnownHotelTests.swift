@@ -3,7 +3,7 @@ import JSON
 import Stores
 import Testing
 
-/// Bookmarking by id: what a person made of a bookmark stays, what the upstream gave follows it.
+/// Bookmarks by id: members that a person changed stay, and members that the upstream gave follow it.
 @Suite struct KnownHotelTests {
   private func shown(_ text: String) throws -> Hotel {
     try Hotel(ParsedJSON(Array(text.utf8), limits: .document).root, from: .upstream)
@@ -19,7 +19,7 @@ import Testing
     try await fixture.service.bookmark(hotelID("h"), in: fixture.user)?.hotel.text
   }
 
-  /// A second phone that bookmarked the same hotel took the first one's note away.
+  /// Regression: when a second phone bookmarked the same hotel, the first phone's note was removed.
   @Test func bookmarkingWhatIsBookmarkedChangesNothing() async throws {
     let fixture = try HotelFixture()
     _ = try await bookmark(fixture, #"{"id":"h","name":"Inn"}"#)
@@ -44,7 +44,7 @@ import Testing
         == #"{"id":"h","name":"My inn","phone":"2","myNote":"sea view","type":"hotel"}"#)
   }
 
-  /// A result that is sent back as the body is what the upstream gave.
+  /// If a client sends a search result back as the body, its members count as given by the upstream.
   @Test func factsThatASearchHasShownFollowTheUpstream() async throws {
     let fixture = try HotelFixture()
     var sent = HotelAddition(facts: try hotel(#"{"id":"h","name":"Inn","myNote":"mine"}"#))
@@ -97,7 +97,7 @@ import Testing
     #expect(try await fixture.ids() == ["other"])
   }
 
-  /// What is noted of the upstream moves with a guest's bookmarks into an account.
+  /// The record of the upstream's facts moves with a guest's bookmarks to the user.
   @Test func adoptedBookmarkFollowsTheUpstreamStill() async throws {
     let fixture = try HotelFixture()
     let old = try shown(#"{"id":"h","name":"Inn"}"#)

@@ -4,7 +4,7 @@ import Stores
 import TestSupport
 import Testing
 
-/// What restoring the list of bookmarks does: the bookmarks are those of then.
+/// A restore of the list of bookmarks restores the bookmarks of that time.
 @Suite struct ListRestoreTests {
   private let list = "bookmarkedhotels"
 
@@ -19,7 +19,7 @@ import Testing
     try #require(try await fixture.document(list)?.revision)
   }
 
-  /// Every hotel on the list has a live document, and every live hotel is on the list.
+  /// Asserts that every hotel on the list has a live document, and that every live hotel is on the list.
   private func expectAgreement(_ fixture: HotelFixture) async throws {
     let hotels = try await fixture.stores.withExisting(fixture.user) { store in
       try await store.read { view in try view.ids(ofType: Hotel.type).map(\.text) }
@@ -52,7 +52,7 @@ import Testing
       try await fixture.service.bookmark(hotelID("b"), in: fixture.user),
       try await fixture.service.bookmark(hotelID("c"), in: fixture.user)
     )
-    // As it was last, with its time; what stayed is as it is.
+    // A restored bookmark has its last state and its time. A bookmark that stayed is unchanged.
     #expect(b?.hotel.text.contains(#""n":2"#) == true && b?.bookmarkedAt == made)
     #expect(c?.hotel.text.contains(#""n":2"#) == true)
     try await expectAgreement(fixture)

@@ -58,7 +58,7 @@ import Testing
     let changes = try await fixture.changes()
     #expect(try await maintain(fixture).kept[.branches] == 36)
     #expect(try await fixture.changes() == changes)
-    // The branches that are left go, and their marks, one after the other.
+    // Later the other branches become marks, and later still the marks are removed.
     fixture.clock.advance(seconds: 91 * Self.day)
     #expect(try await maintain(fixture).kept[.branches] == 64)
     fixture.clock.advance(seconds: 91 * Self.day)

@@ -3,7 +3,7 @@ import Hotels
 import Stores
 import Testing
 
-/// A list with hundreds of merges behind it is as one with none, but for its marks.
+/// A list that was merged hundreds of times works like one that never was, except for its marks.
 @Suite struct ManyMergesTests {
   /// A phone that is always one change behind.
   @Test func hundredsOfConflictsLeaveAListThatCanBePulled() throws {
@@ -29,14 +29,14 @@ import Testing
     #expect(tree.markCount == 400 - 64 - 1)
     #expect(try server.resolved.hotels.contains(hotelID("p9")))
 
-    // A new device takes all leaves, and sees the same.
+    // A new device pulls all leaves and sees the same list.
     var device = Replica()
     try device.pull(from: server)
     #expect(try device.winner == server.winner)
     #expect(device.isSettled)
   }
 
-  /// The phone has only its own branch, which the server has let go of, and merges by itself.
+  /// The phone has only its own branch, which the server has shrunk to a mark, and the phone merges by itself.
   @Test func phoneWhoseBranchIsAMarkComesToTheSameList() throws {
     var one = Replica()
     try one.put(BookmarkList([hotelID("a")]))
@@ -46,12 +46,12 @@ import Testing
     let (first, second) = try (
       #require(one.tree?.winner?.revision), #require(other.tree?.winner?.revision)
     )
-    // The phone's branch is the one that loses.
+    // The phone has the losing branch.
     var (server, phone) = first > second ? (one, other) : (other, one)
     try server.pull(from: phone)
     try server.merge()
     server.now = server.now.adding(seconds: 91 * 86_400)
-    // The next change after that time lets go of the branch.
+    // After that time, the next change shrinks the branch.
     server.tree?.shrinkClosedBranches(on: server.now.day)
     #expect(server.tree?.leaves.count == 1)
 
@@ -78,7 +78,7 @@ import Testing
       parsing: try #require(try await fixture.document("bookmarkedhotels")?.body))
     #expect(
       try await fixture.document("bookmarkedhotels")?.body.count ?? 0 <= BookmarkLimits.listBytes)
-    // The winner's ids are whole; of the others as many as fit follow.
+    // All ids of the winner stay. As many of the other ids as fit follow.
     #expect(list.hotels.prefix(7_000).allSatisfy { $0.text.hasPrefix("b") })
     #expect((7_001..<14_000).contains(list.hotels.count))
     #expect(try await fixture.service.reconcile(in: fixture.user) == false)

@@ -25,7 +25,7 @@ import Testing
     for (generation, days) in [(2, 0), (3, 89), (1, 91)] {
       try await purge("a", fixture)
       fixture.clock.advance(seconds: Int64(days) * 86_400)
-      // A write lets what is past its time go.
+      // A write removes purge records that are too old.
       try await fixture.add(ids: "other\(days)")
       try await fixture.add(ids: "a")
       #expect(try await fixture.document("a")?.revision.generation == generation)
@@ -46,7 +46,7 @@ import Testing
     #expect(MirrorToken(next.token.description) == next.token)
     let anew = try #require(try await fixture.service.mirror(of: fixture.user, since: nil))
     #expect(anew.hotels.count == 2)
-    // A later deletion, forgotten in turn, outdates neither who has read it nor who begins from nothing.
+    // When a later tombstone is removed, tokens of devices that have read it, and first reads, stay valid.
     _ = try await fixture.service.unbookmark(hotelID("too"), in: fixture.user)
     let last = try #require(try await fixture.service.mirror(of: fixture.user, since: anew.token))
     fixture.clock.advance(seconds: 91 * 86_400)
@@ -61,7 +61,7 @@ import Testing
     _ = try await fixture.service.unbookmark(hotelID("goes"), in: fixture.user)
     fixture.clock.advance(seconds: 91 * 86_400)
     #expect(try await forget(fixture) == 1)
-    // As a first page leaves off that was too short for all.
+    // The token after a first page that did not contain everything.
     let token = try await fixture.stores.withExisting(fixture.user) { store in
       try await store.read { view in try MirrorToken(1, in: view) }
     }

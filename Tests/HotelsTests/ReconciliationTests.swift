@@ -49,7 +49,7 @@ import Testing
       "user::guest", #"{"type":"bookmarkedhotels","hotels":["a","b"]}"#)
     _ = try await fixture.service.reconcile(in: fixture.user)
     _ = try await fixture.service.unbookmark(hotelID("a"), in: fixture.user)
-    // The phone had not heard of the merge when it added c to its own list.
+    // The phone did not know about the merge when it added c to its own list.
     try await fixture.graft(
       "user::guest", ["2-f0", base.description],
       #"{"type":"bookmarkedhotels","hotels":["a","b","c"]}"#)
@@ -59,7 +59,7 @@ import Testing
     #expect(try await fixture.document("user::guest")?.isDeleted == true)
   }
 
-  /// Only one of two conflicting revisions is a list: the other one is not the list's business.
+  /// Only one of two conflicting revisions is a list. The merge of lists does not change the other one.
   @Test func leafThatIsNoListStays() async throws {
     let fixture = try HotelFixture()
     try await putHotels(fixture, "a")
@@ -84,7 +84,7 @@ import Testing
         (["2-b", "1-a"], #"{"type":"bookmarkedhotels","hotels":["x","y","b"],"v":1.0}"#),
         (["2-c", "1-a"], #"{"type":"bookmarkedhotels","hotels":["y","c"],"v":1.0}"#),
       ]
-      // Whichever branch arrives first.
+      // The result does not depend on which branch arrives first.
       for place in name == fixture.user ? [0, 1, 2] : [0, 2, 1] {
         let (history, text) = revisions[place]
         try await fixture.graft("bookmarkedhotels", history, text, in: name)

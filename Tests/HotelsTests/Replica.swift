@@ -5,14 +5,14 @@ import Hotels
 struct Replica {
   var tree: RevisionTree?
   var bodies: [RevisionID: DocumentBody] = [:]
-  /// Whether a pull brings no bodies but those of the other copy's leaves, as in sync.
+  /// Whether a pull copies the bodies of the other copy's leaves only, as in sync.
   var pullsLeavesOnly = false
-  /// How many revision ids a merge keeps along a branch.
+  /// How many revision ids a merge keeps of a branch.
   var limits = HistoryLimits.standard
-  /// When it merges.
+  /// The time of merges.
   var now = Timestamp(seconds: 20_000 * 86_400)
 
-  /// What a reader of this copy sees.
+  /// The list that a reader of this copy sees.
   var resolved: BookmarkList {
     get throws {
       guard let tree else { return BookmarkList() }
@@ -22,7 +22,7 @@ struct Replica {
     }
   }
 
-  /// What an app sees that knows nothing of conflicts: the winner's list.
+  /// The winner's list, which an app without conflict handling sees.
   var winner: BookmarkList {
     get throws {
       guard let body = tree?.winner.flatMap({ bodies[$0.revision] }) else { return BookmarkList() }
@@ -38,14 +38,14 @@ struct Replica {
     try take(BookmarkMerge.write(resolved.body(), onto: tree, limit: limits, at: now))
   }
 
-  /// Puts a list on the winner, as any app does.
+  /// Writes a list on top of the winner, as any app does.
   mutating func put(_ list: BookmarkList) throws {
     let base = tree?.winner.flatMap { $0.isDeleted ? nil : $0.revision }
     try take(
       Edit.put(BookmarkList.documentID, in: tree, base: base, body: list.body(), limit: limits))
   }
 
-  /// Takes everything that the other copy has.
+  /// Copies everything from the other copy.
   mutating func pull(from other: Replica) throws {
     guard let theirs = other.tree else { return }
     var mine = tree ?? RevisionTree()

@@ -4,7 +4,7 @@ import Stores
 import TestSupport
 import Testing
 
-/// What bringing an earlier revision back does to the document, and to the bookmarks with it.
+/// How the restore of an earlier revision changes the document and the bookmarks.
 @Suite struct RestoreTests {
   private func restore(
     _ id: String, _ revision: RevisionID, base: RevisionID? = nil,

@@ -5,9 +5,9 @@ import Testing
 
 @testable import Hotels
 
-/// Reads of bookmarks that are taken up again in each slice.
+/// Reads of bookmarks that continue from slice to slice.
 @Suite struct SlicedHotelTests {
-  /// A store with bookmarks, one that is gone and documents beside them.
+  /// A store with bookmarks, one of them removed, and other documents.
   private func filled() async throws -> HotelFixture {
     let fixture = try HotelFixture()
     for number in 10..<30 {

@@ -5,20 +5,20 @@ import Stores
 import TestSupport
 import Testing
 
-/// What a batch's undo brings back, and what it leaves alone.
+/// What the undo of a batch restores, and what it leaves unchanged.
 @Suite struct UndoTests {
   private func change(_ fixture: HotelFixture, _ text: String) async throws -> BatchAnswer {
     try await fixture.service.change(batch(text), in: fixture.user)
   }
 
-  /// Posts the undo of an answer as a client gets it.
+  /// Sends the undo from an answer, as a client does.
   private func undo(_ answer: BatchAnswer, in fixture: HotelFixture) async throws -> BatchAnswer {
     let root = try ParsedJSON(answer.bytes, limits: .request).root
     let undo = try #require(root["undo"])
     return try await fixture.service.change(BookmarkBatch(parsing: undo), in: fixture.user)
   }
 
-  /// All that a list of bookmarks says, but for revisions.
+  /// A list of bookmarks without revisions.
   private func state(_ fixture: HotelFixture) async throws -> [String] {
     try await fixture.service.bookmarks(in: fixture.user, limit: 200).bookmarks.map {
       "\($0.id) \($0.bookmarkedAt.rfc3339) \($0.hotel.text)"
@@ -34,7 +34,7 @@ import Testing
     return fixture
   }
 
-  /// A restored hotel was the newest bookmark, of that moment.
+  /// Regression: a restored hotel became the newest bookmark, with the time of the undo.
   @Test func placeTimeAndFactsAreAsTheyWere() async throws {
     let fixture = try await filled()
     let before = try await state(fixture)
@@ -57,7 +57,7 @@ import Testing
     #expect(try await state(fixture) == after)
   }
 
-  /// A stale undo wrote over what another device had changed since.
+  /// Regression: a late undo overwrote another device's later change.
   @Test func whatWasChangedSinceIsLeftAloneAndNamed() async throws {
     let fixture = try await filled()
     let answer = try await change(

@@ -3,8 +3,8 @@ import Hotels
 import TestSupport
 import Testing
 
-/// Devices and servers whose clocks are wrong by decades (FAULTS Y02): what comes after what is told by
-/// revisions alone.
+/// Devices and servers whose clocks are wrong by decades (FAULTS Y02): only revisions decide which change is
+/// later.
 @Suite struct WrongClockTests {
   private static let decades: Int64 = 25 * 365 * 86_400
 
@@ -16,7 +16,7 @@ import Testing
     return (behind, ahead)
   }
 
-  /// Brings the leaves of a document from one user's store to another's.
+  /// Copies the leaves of a document from one user's store to another's.
   private func bring(_ id: String, from source: HotelFixture, to target: HotelFixture) async throws
   {
     let tree = try #require(try await source.tree(id))
@@ -48,7 +48,7 @@ import Testing
     for id in ["a", "b", "note", "bookmarkedhotels"] {
       try await bring(id, from: ahead, to: behind)
     }
-    // Later, although its clock says that it was half a century before.
+    // This edit is later, although its clock shows a time half a century earlier.
     let base = try #require(try await behind.document("note")?.revision)
     let edit = try await behind.put("note", #"{"n":2}"#, base: base)
     _ = try await behind.service.unbookmark(hotelID("a"), in: behind.user)
@@ -62,7 +62,7 @@ import Testing
     #expect(try await ahead.ids() == behind.ids())
   }
 
-  /// Where both have edited, the revisions decide, whichever way they travel.
+  /// If both sides have edited, the revisions decide, in whatever direction they are copied.
   @Test(.bug(id: "Y02")) func conflictsHaveTheSameWinnerOnBothSides() async throws {
     let (behind, ahead) = try fixtures()
     try await behind.put("note", #"{"of":"behind"}"#)

@@ -17,13 +17,13 @@ struct NormalizationTests {
     #expect(Array(raw.normalized(.compatible).utf8) == Array(normal.utf8))
   }
 
-  /// U+FDFA becomes eighteen characters, for which there is no room at first.
+  /// U+FDFA becomes eighteen characters, so the first buffer is too small.
   @Test func textThatGrowsIsWhole() {
     let text = String(repeating: "\u{FDFA}", count: 100)
     #expect(text.normalized(.compatible).unicodeScalars.count == 1_800)
   }
 
-  /// Foundation's normal form made a Latin letter of these two: it composed by the lower 16 bits of U+10041.
+  /// Foundation's normalisation made a Latin letter of these two: it used only the lower 16 bits of U+10041.
   @Test func letterBeyondTheFirstPlaneIsNoOther() {
     let text = "\u{10041}\u{323}"
     #expect(Array(text.normalized(.canonical).utf8) == Array(text.utf8))

@@ -1,4 +1,4 @@
-/// Reproducible random texts (SplitMix64) of characters that collations treat in particular ways.
+/// Reproducible random texts (SplitMix64) with characters that collations treat in special ways.
 struct RandomTexts: RandomNumberGenerator {
   private var state: UInt64
 
@@ -16,8 +16,8 @@ struct RandomTexts: RandomNumberGenerator {
     return bits ^ (bits >> 31)
   }
 
-  /// Up to six characters: letters, accents, ignorable ones, Thai vowels, the last of Unicode, or
-  /// any.
+  /// Up to six characters: letters, accents, ignorable characters, Thai vowels, the last character of Unicode, or
+  /// any character.
   mutating func text() -> String {
     let known = Array(
       "aAbBlzZ09 -·eéßæ\u{301}\u{0}\u{1}\u{AD}\u{E01}\u{E40}\u{FFFE}\u{FFFF}".unicodeScalars)

@@ -8,8 +8,8 @@ struct TextCollatorTests {
     collator = try #require(TextCollator())
   }
 
-  /// The printable characters of ASCII. CouchDB's "Views collation" has them so but for "`" and
-  /// "^", which stood first in the ICU of its time.
+  /// The printable characters of ASCII, in order. CouchDB's "Views collation" has the same order except for "`" and
+  /// "^", which came first in the ICU of that time.
   private static let characters = """
     _ - , ; : ! ? . ' " ( ) [ ] { } @ * / \\ & # % ` ^ + < = > | ~ $ 0 1 2 3 4 5 6 7 8 9 \
     a A b B c C d D e E f F g G h H i I j J k K l L m M n N o O p P q Q r R s S t T u U v V w W x X \
@@ -61,8 +61,8 @@ struct TextCollatorTests {
     }
   }
 
-  /// The range of `$beginsWith` rests on it: a longer text comes after its beginning in ASCII, and
-  /// before that with a greater last letter.
+  /// The range of `$beginsWith` depends on this: a longer text comes after its ASCII prefix and before the prefix
+  /// with a greater last letter.
   @Test(arguments: ["a", "l", "L", "z", "9"])
   func asciiBeginningComesBeforeWhatIsLonger(beginning: String) {
     let end = ["a": "b", "l": "m", "L": "m", "9": "a"][beginning]

@@ -1,8 +1,8 @@
 import JSON
 import Testing
 
-/// Repeated member names. JSONTestSuite counts `y_object_duplicated_key` and its like as well formed;
-/// here they are refused, because readers disagree on which member counts (CVE-2017-12635).
+/// Repeated member names. JSONTestSuite accepts `y_object_duplicated_key` and similar texts as well formed. This
+/// parser refuses them, because readers disagree on which member counts (CVE-2017-12635).
 @Suite struct JSONDuplicateTests {
   @Test(arguments: [
     ("{\"a\":1,\"a\":1}", 7, "/a"), ("{\"a\":1,\"\\u0061\":2}", 7, "/a"),

@@ -1,7 +1,7 @@
 import JSON
 import Testing
 
-/// Which bytes are UTF-8, and that nothing else is.
+/// Which bytes are valid UTF-8.
 @Suite struct JSONEncodingTests {
   @Test(
     arguments: [

@@ -3,7 +3,7 @@ import Testing
 
 @testable import JSON
 
-/// Each limit at its value and one past it.
+/// Each limit, at its value and one more.
 @Suite struct JSONLimitTests {
   @Test func textOfExactlyTheLimitIsAcceptedAndOneByteMoreIsNot() {
     let limit = JSONLimits.document.maximumBytes
@@ -82,7 +82,7 @@ import Testing
     var parser = JSONParser(for: bytes.span, limits: .document)
     let isRead = try parser.read(bytes.span, bytes: .max)
     #expect(isRead)
-    // Words of four bytes.
+    // Each extent has four bytes.
     #expect(parser.extents.count * 4 <= 2 * bytes.count)
   }
 

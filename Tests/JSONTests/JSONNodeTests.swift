@@ -1,7 +1,7 @@
 import JSON
 import Testing
 
-/// What can be asked of a node.
+/// The properties of a node.
 @Suite struct JSONNodeTests {
   @Test func kindsAreToldApart() throws {
     let root = try JSONReading.root("[null,true,false,1,\"s\",[],{}]")

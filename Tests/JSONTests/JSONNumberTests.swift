@@ -1,7 +1,7 @@
 import JSON
 import Testing
 
-/// The number classes of JSONTestSuite, and the exactness of what is kept.
+/// The number classes of JSONTestSuite, and the exact storage of numbers.
 @Suite struct JSONNumberTests {
   @Test(
     .bug(id: "J04"),

@@ -1,7 +1,7 @@
 import JSON
 import Testing
 
-/// Minified and canonical bytes.
+/// The minified and the canonical form.
 @Suite struct JSONOutputTests {
   @Test func minifiedDropsOnlyTheSpaceBetweenTokens() throws {
     let text =

@@ -10,7 +10,7 @@ struct JSONRandom: RandomNumberGenerator {
 
   mutating func next() -> UInt64 { numbers.next() }
 
-  /// A random value of at most so many levels.
+  /// A random value with at most `depth` levels.
   mutating func value(depth: Int) -> JSONValue {
     switch Int.random(in: 0..<(depth > 0 ? 8 : 6), using: &self) {
     case 0: return .null

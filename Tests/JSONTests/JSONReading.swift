@@ -2,7 +2,7 @@ import JSON
 
 /// Short ways to read a text in the JSON tests.
 enum JSONReading {
-  /// The error that reading the bytes gives; `nil` if they are accepted.
+  /// The error when the bytes are read; `nil` if they are accepted.
   static func fault(_ bytes: [UInt8], limits: JSONLimits = .document) -> JSONError? {
     do {
       _ = try ParsedJSON(bytes, limits: limits)
@@ -12,7 +12,7 @@ enum JSONReading {
     }
   }
 
-  /// The error that reading the text gives; `nil` if it is accepted.
+  /// The error when the text is read; `nil` if it is accepted.
   static func fault(_ text: String, limits: JSONLimits = .document) -> JSONError? {
     fault(Array(text.utf8), limits: limits)
   }
@@ -22,12 +22,12 @@ enum JSONReading {
     try ParsedJSON(Array(text.utf8), limits: limits).root
   }
 
-  /// The minified text of a text.
+  /// The minified form of a text.
   static func minified(_ text: String) throws -> String {
     String(decoding: try root(text).minified, as: UTF8.self)
   }
 
-  /// The canonical text of a text.
+  /// The canonical form of a text.
   static func canonical(_ text: String) throws -> String {
     String(decoding: try root(text).canonical, as: UTF8.self)
   }

@@ -1,7 +1,7 @@
 import JSON
 import Testing
 
-/// A text that must be refused, and the byte that is named.
+/// A text that must be refused, and the byte offset that the error must name.
 struct JSONRefusal: Sendable, CustomTestStringConvertible {
   /// The text.
   let bytes: [UInt8]
@@ -22,12 +22,12 @@ struct JSONRefusal: Sendable, CustomTestStringConvertible {
     self.code = code
   }
 
-  /// The text, for a report.
+  /// The text as a test report shows it.
   var testDescription: String {
     String(decoding: bytes.prefix(60), as: UTF8.self)
   }
 
-  /// The error that must come.
+  /// The expected error.
   var error: JSONError {
     JSONError(code: code, offset: offset)
   }

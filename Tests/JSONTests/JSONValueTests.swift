@@ -1,7 +1,7 @@
 import JSON
 import Testing
 
-/// Values apart from a text, and the writer.
+/// Values that were not parsed from a text, and the writer.
 @Suite struct JSONValueTests {
   @Test func literalsAreWrittenInTheirOrder() {
     let value: JSONValue = ["b": 1, "a": [true, nil, "x\n\u{e9}"], "c": [:], "d": []]

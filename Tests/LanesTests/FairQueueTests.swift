@@ -6,12 +6,12 @@ import Testing
   private let pool = LanePool()
   private let second: Int64 = 1_000_000_000
 
-  /// An entry of a request that somebody pays for.
+  /// A queue entry of a request on this account.
   private func entry(_ account: ProcessorAccount, since: Int64) -> PoolEntry {
     PoolEntry(kind: .actor(InlineExecutor(pool)), work: Work(account, in: pool), since: since)
   }
 
-  /// The accounts in the order in which a queue serves them, each of which spends a millisecond at its turn.
+  /// The accounts in the order in which the queue serves them. Each spends a millisecond when it is served.
   private func order(_ queue: inout FairQueue, at now: Int64) -> [ProcessorAccount] {
     var served: [ProcessorAccount] = []
     while let entry = queue.pop(at: now), let account = entry.work?.account {
@@ -113,7 +113,7 @@ import Testing
     queue.push(entry(saver, since: now), saver, at: now)
     queue.push(given, spender, at: now)
     let work = try #require(given.work)
-    // Unlike the other reasons, this one leaves the pool's own queue alone.
+    // Unlike the other reasons, this one does not change the pool's own queue.
     work.end(.overdrawn)
     queue.expedite(work, spender)
     #expect(queue.pop(at: now)?.work === work)
@@ -203,7 +203,7 @@ import Testing
     await pool.stop()
   }
 
-  /// When a request of this account has passed.
+  /// The time at which a request on this account passes the gate; nil if it does not pass.
   private func passes(
     _ semaphore: FairSemaphore, _ account: ProcessorAccount, _ pool: LanePool
   ) async -> Int64? {

@@ -3,7 +3,7 @@ import Foundation
 import Lanes
 import Testing
 
-/// An actor that others may step into.
+/// An actor whose code may also run on a caller's thread.
 private actor Guest {
   let executor: InlineExecutor
   private var count = 0
@@ -12,10 +12,10 @@ private actor Guest {
 
   init(on lane: Lane) { executor = InlineExecutor(lane) }
 
-  /// Counts on the lane.
+  /// Increments the count on the lane.
   func add() { count += 1 }
 
-  /// Counts on the caller's thread; nil when the actor is at work.
+  /// Increments the count on the caller's thread; nil if the actor is running.
   nonisolated func addHere() -> Int? {
     executor.stepIn {
       assumeIsolated { guest in
@@ -25,8 +25,8 @@ private actor Guest {
     }
   }
 
-  /// Counts on the caller's thread once the actor is not at work: an awaited job goes on for a moment after its
-  /// caller.
+  /// Increments the count on the caller's thread as soon as the actor is not running. An awaited job may still run
+  /// for a moment after its caller continues.
   nonisolated func addHereSoon() async throws -> Int {
     while true {
       if let count = addHere() { return count }
@@ -34,7 +34,7 @@ private actor Guest {
     }
   }
 
-  /// Keeps the lane until the gate opens.
+  /// Blocks the lane until the gate opens.
   func hold(_ entered: DispatchSemaphore, _ gate: DispatchSemaphore) {
     entered.signal()
     gate.wait()
@@ -83,7 +83,7 @@ private actor Guest {
         }
       }
     }
-    // An increment would be lost where two were in at once.
+    // If two threads were inside at the same time, an increment could be lost.
     #expect(await guest.total == 8_000)
     await lane.stop()
   }

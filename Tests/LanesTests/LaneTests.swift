@@ -36,7 +36,7 @@ import Testing
         for _ in 0..<20 {
           group.addTask {
             await tenant.run {
-              // Yielding gives the other threads of the process a chance to break in.
+              // `sched_yield` gives the process's other threads a chance to enter at the same time.
               occupancy.pass { sched_yield() }
             }
           }
@@ -65,7 +65,7 @@ import Testing
       isBlocked.signal()
       mayGoOn.wait()
     }
-    // Were the lanes to delay each other, these would wait for ever: only the last lets go.
+    // If one lane delayed the other, these calls would wait for ever, because only the last one releases the slow lane.
     await quick.run { isBlocked.wait() }
     for _ in 0..<100 { await quick.run {} }
     await quick.run { mayGoOn.signal() }
@@ -90,7 +90,7 @@ import Testing
       }
       let witness = Tenant(on: Lane(name: "witness"))
       await witness.run { for _ in 0..<lanes.count { blocked.wait() } }
-      // More lanes block than the pool has threads; only a task on the pool can free them.
+      // There are more blocked lanes than threads in the pool. Only a task on the pool can release them.
       await Task.detached { for _ in 0..<lanes.count { mayGoOn.signal() } }.value
       await witness.stop()
     }
@@ -158,7 +158,7 @@ import Testing
     while freed != nil { try? await Task.sleep(for: .milliseconds(1)) }
   }
 
-  /// A stopped lane's thread is at its end when `stop` returns; its entry goes a moment later.
+  /// A stopped lane's thread has ended when `stop` returns. Its entry in `/proc` disappears a moment later.
   private func expectNoThread(named name: String) async {
     while ThreadNames.now().contains(name) { try? await Task.sleep(for: .milliseconds(1)) }
   }

@@ -1,12 +1,12 @@
 import Synchronization
 
-/// Counts who is inside a stretch of code, and how often it was passed.
+/// Counts how many threads are inside a section of code, and how often it was run.
 final class Occupancy: Sendable {
   private let inside = Atomic<Int>(0)
   private let highest = Atomic<Int>(0)
   private let passages = Atomic<Int>(0)
 
-  /// Runs `body` as one more inside.
+  /// Runs `body` as one more thread inside.
   func pass(_ body: () -> Void = {}) {
     let now = inside.add(1, ordering: .sequentiallyConsistent).newValue
     highest.max(now, ordering: .sequentiallyConsistent)
@@ -15,9 +15,9 @@ final class Occupancy: Sendable {
     passages.add(1, ordering: .sequentiallyConsistent)
   }
 
-  /// The most that were ever inside at once.
+  /// The most threads that were inside at the same time.
   var most: Int { highest.load(ordering: .sequentiallyConsistent) }
 
-  /// How many have left again.
+  /// How often the section was left.
   var total: Int { passages.load(ordering: .sequentiallyConsistent) }
 }

@@ -1,7 +1,7 @@
 import Foundation
 import Lanes
 
-/// An actor that lives on a lane and tells where its code runs.
+/// An actor that runs on a lane and reports the thread of its code.
 actor Tenant {
   let lane: Lane
 
@@ -16,24 +16,24 @@ actor Tenant {
     body()
   }
 
-  /// Which thread runs this.
+  /// The thread that runs this.
   func thread() -> UInt {
     UInt(pthread_self())
   }
 
-  /// The name of the thread that runs this, as the kernel knows it.
+  /// The kernel's name of the thread that runs this.
   func threadName() -> String {
     ThreadNames.current()
   }
 
-  /// The names of the threads before and after a call elsewhere.
+  /// The names of the threads before and after a call to another actor.
   func threadNamesAroundASuspension() async -> [String] {
     let before = threadName()
     await Task.detached {}.value
     return [before, threadName()]
   }
 
-  /// Starts tasks on this actor while its lane is taken, so that all of them wait in the queue.
+  /// Starts tasks on this actor while its lane is busy, so that all of them wait in the queue.
   func startTasks(count: Int, _ body: @escaping @Sendable () -> Void) {
     for _ in 0..<count {
       Task { self.run(body) }
@@ -51,7 +51,7 @@ actor Tenant {
     return order
   }
 
-  /// Stops the lane this runs on.
+  /// Stops the actor's lane.
   func stop() async {
     await lane.stop()
   }

@@ -1,8 +1,8 @@
 import Foundation
 
-/// The names of this process's threads, as the kernel knows them.
+/// The kernel's names of this process's threads.
 enum ThreadNames {
-  /// The names of all threads, in no order.
+  /// The names of all threads, in any order.
   static func now() -> [String] {
     let tasks = "/proc/self/task"
     let ids = (try? FileManager.default.contentsOfDirectory(atPath: tasks)) ?? []
@@ -14,7 +14,7 @@ enum ThreadNames {
     name(at: "/proc/thread-self/comm")
   }
 
-  /// Empty if the thread has gone.
+  /// The name in a file; empty if the thread has ended.
   private static func name(at path: String) -> String {
     let text = (try? String(contentsOfFile: path, encoding: .utf8)) ?? ""
     return text.trimmingCharacters(in: .newlines)

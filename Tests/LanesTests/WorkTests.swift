@@ -3,7 +3,7 @@ import Testing
 @testable import Lanes
 
 @Suite struct WorkTests {
-  /// Takes processor time until a slice is over.
+  /// Uses processor time until the slice is over.
   private static func toil() { while !Slice.isOver {} }
 
   /// Runs a request's task on a pool.
@@ -147,7 +147,7 @@ import Testing
       _ = guest.line(in: .requests).settle(at: SliceClock.now)
       executor.finish()
       await Task.yield()
-      // Who has overdrawn waits once it is known that it is they, and is told so.
+      // A request of an overdrawn account waits as soon as the account is known, and is told so.
       #expect(executor.hasWaited(on: address))
     }
     await pool.stop()
@@ -163,7 +163,7 @@ import Testing
       return Task(executorPreference: WorkExecutor.outlasting) {
         Self.toil()
         Slice.settle()
-        // Its end ends nothing.
+        // The end of the request does not end this task.
         Work.current?.end(.gone)
         return (payer: Work.current?.account, hasEnded: Slice.isEnded)
       }
@@ -193,14 +193,14 @@ import Testing
     #expect(ThreadNames.now().contains("short-lived"))
     await pool.stop()
     while ThreadNames.now().contains("short-lived") { try? await Task.sleep(for: .milliseconds(1)) }
-    // A job that comes later is done all the same.
+    // A job that arrives later still runs.
     let counter = Counter(in: pool)
     await counter.count()
     #expect(await counter.value == 1)
   }
 }
 
-/// An actor in a pool.
+/// An actor whose code runs in a pool.
 private actor Counter {
   private let executor: InlineExecutor
   private(set) var value = 0
@@ -211,7 +211,7 @@ private actor Counter {
 
   func count() { value += 1 }
 
-  /// Blocks its thread until another of the same pool, which computes on one thread alone, has run.
+  /// Blocks its thread until another actor of the same pool has run. The pool computes on only one thread.
   func block(until other: Counter) {
     let done = Occupancy()
     Task {
@@ -221,7 +221,7 @@ private actor Counter {
     LanePool.blocking { while done.total == 0 {} }
   }
 
-  /// Computes on its thread until another of the same pool has run.
+  /// Computes on its thread until another actor of the same pool has run.
   func compute(until other: Counter) {
     let done = Occupancy()
     Task {

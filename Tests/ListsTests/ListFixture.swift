@@ -8,7 +8,7 @@ import Testing
 
 @testable import Lists
 
-/// Lists over stores in memory, with accounts that are ids and names.
+/// Lists over stores in memory. The accounts have ids and names only.
 struct ListFixture: Sendable {
   let engine: MemoryEngine
   let stores: DatabaseManager
@@ -16,7 +16,7 @@ struct ListFixture: Sendable {
   let lists: ListService
   let clock: TestClock
 
-  /// Nothing yet, over an engine that may have something.
+  /// A fixture without lists, over an engine that may already have data.
   init(_ engine: MemoryEngine = MemoryEngine()) throws {
     let clock = TestClock()
     let stores = DatabaseManager(engine: engine, maximumOpen: 8, now: { clock.now })
@@ -32,18 +32,18 @@ struct ListFixture: Sendable {
     (self.engine, self.stores, self.clock) = (engine, stores, clock)
   }
 
-  /// An account of a name.
+  /// Makes an account with a name.
   func account(_ name: String) async throws -> AccountID {
     try await accounts.addUser(username: name, password: Secret("correct horse"))
   }
 
-  /// A list of an account, called Rome.
+  /// Makes a list called Rome for an account.
   func list(of owner: AccountID, _ name: String) async throws -> AccountID {
     let member = ListMember(account: owner, username: name, role: .owner, joinedAt: clock.now)
     return try await lists.make(title: "Rome", markdown: "", owner: member).id
   }
 
-  /// What the list's own document says.
+  /// The list's own document.
   func document(_ list: AccountID) async throws -> ListDocument? {
     try await stores.withExisting(.list(list)) { store in
       try await store.read { view in try ListDocument(list, in: view) }

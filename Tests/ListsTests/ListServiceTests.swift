@@ -13,7 +13,7 @@ import Testing
   @Test func aListThatIsNotKnownYetIsErasedAtTheNextStart() async throws {
     let fixture = try ListFixture()
     let owner = try await fixture.account("ann")
-    // The owner is on as many lists as may be: the store is made, and the list refused.
+    // The owner is on as many lists as allowed. The store is made, but the list is refused.
     try await fixture.lists.directory.update { changes in
       for number in 0..<ListLimits.perAccount {
         var generator = SeededGenerator(seed: UInt64(number))
@@ -65,7 +65,7 @@ import Testing
     let list = try await fixture.list(of: owner, "ann")
     let token = try await fixture.lists.invite(to: list, as: .editor, until: nil, by: owner).token
     let person = Principal(kind: .user, id: friend, username: "ben", store: .user(friend))
-    // A request of the account's, let in before, comes to its commit after the account has ended.
+    // A request that was accepted earlier commits after the account was erased.
     try await fixture.accounts.erase(person)
     await #expect(throws: ServiceError.self) {
       _ = try await fixture.lists.accept(token, by: friend, "ben")
@@ -74,7 +74,7 @@ import Testing
     #expect(try await fixture.lists.role(of: friend, in: list) == nil)
     #expect(try await fixture.lists.directory.members(of: list)?.all.count == 1)
     #expect(try await fixture.engine.names(in: "list", after: nil, limit: 10).count == 1)
-    // The invitation is open still, for whoever has the name next.
+    // The invitation is still open for the next user of that name.
     let next = try await fixture.account("ben")
     _ = try await fixture.lists.accept(token, by: next, "ben")
   }
@@ -184,7 +184,7 @@ import Testing
   }
 }
 
-/// A stop in the middle of publishing.
+/// An interruption of publishing.
 @Suite(.timeLimit(.minutes(5))) struct PublishingTests {
   @Test func aStopAfterTheListHasTheChangeLeavesNoDraftBehind() async throws {
     let fixture = try ListFixture()
@@ -194,7 +194,7 @@ import Testing
     let (draft, _) = try await fixture.lists.save(
       .note("Plan"), text, on: list, of: owner, base: .present, condition: .none)
     _ = try await fixture.lists.publish(.note("Plan"), on: list, of: owner)
-    // As it is when the last two steps are missing.
+    // The state without the last two steps.
     try await fixture.stores.withExisting(.user(owner)) { store in
       let id = try ListDraft.id(of: draft.document, on: list)
       try await store.update { changes in try changes.put(id, base: nil, body: draft.body()) }

@@ -1,18 +1,18 @@
-"""A small HTTP/1.1 client over asyncio's streams: many connections to one server from one thread."""
+"""A small HTTP/1.1 client over asyncio's streams, for many connections to one server from one thread."""
 import asyncio
 import json
 import urllib.parse
 
 
 class NoStream(AssertionError):
-    """An answer that does not go on: its status and headers."""
+    """A response of `lines` that is not a stream: its status and headers."""
 
 
 class Connection:
-    """One connection, one request at a time."""
+    """One connection, which carries one request at a time."""
 
     def __init__(self, url, authorization):
-        """`url` is where paths begin, without a slash at its end; `authorization` may be empty."""
+        """`url` is the prefix of every path, without a slash at its end. `authorization` may be empty."""
         parts = urllib.parse.urlsplit(url)
         self.address, self.prefix = (parts.hostname, parts.port), parts.path
         self.authorization = authorization
@@ -26,7 +26,7 @@ class Connection:
         self.writer.close()
 
     async def call(self, method, path, value=None):
-        """(status, value) of one exchange in JSON."""
+        """Sends a request with a JSON body and returns (status, value) of the JSON response."""
         status, headers = await self._begin(method, path, value)
         if headers.get("transfer-encoding") == "chunked":
             body = b"".join([chunk async for chunk in self._chunks()])
@@ -35,7 +35,7 @@ class Connection:
         return status, json.loads(body)
 
     async def lines(self, path):
-        """The lines of an answer that goes on, as they come."""
+        """Yields the lines of a streamed response as they arrive."""
         status, headers = await self._begin("GET", path, None)
         if status != 200 or headers.get("transfer-encoding") != "chunked":
             raise NoStream(status, headers)

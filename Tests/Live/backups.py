@@ -6,7 +6,7 @@ from server import BINARY
 
 
 def run(*arguments, expect=0):
-    """A command's whole output, once it has ended with the status that is expected."""
+    """Runs a command, checks its exit status and returns its whole output."""
     done = subprocess.run([BINARY, *map(str, arguments)], capture_output=True, text=True, timeout=300)
     assert done.returncode == expect, (arguments, done.returncode, done.stdout, done.stderr)
     return done.stdout + done.stderr
@@ -18,5 +18,5 @@ def manifest(backup):
 
 
 def secrets_of(directory):
-    """The files below a directory that others than its owner may read or write."""
+    """The files below a directory that users other than the owner may read or write."""
     return [path for path in [directory, *directory.rglob("*")] if path.stat().st_mode & 0o077]

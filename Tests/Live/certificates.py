@@ -1,4 +1,4 @@
-"""Certificates for servers of tests, made by openssl(1); nobody trusts them."""
+"""Self-signed certificates for the tests' servers, made by openssl(1). No client trusts them by default."""
 import ssl
 import subprocess
 

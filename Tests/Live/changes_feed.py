@@ -1,4 +1,4 @@
-"""The changes of a database as pages of rows, read in each of the ways that a replicator may."""
+"""The changes of a database as pages of rows, read by each kind of feed that a replicator may use."""
 import json
 import queue
 import threading
@@ -6,12 +6,15 @@ import threading
 from peer import Unreachable
 
 _HEARTBEAT = 500
-"""Milliseconds between signs of life of a continuous feed that waits."""
+"""Milliseconds between heartbeats of a continuous feed that waits."""
 
 
 def pages(peer, feed, since, size, stop=None):
-    """Yields (rows, the sequence to go on from). Without `stop` until there is no more; with it, until
-    it is set: then a page may be empty."""
+    """Yields (rows, the sequence from which to continue).
+
+    Without `stop`, the pages end when there are no more changes. With it, they end when it is set, and a page
+    may be empty.
+    """
     if feed == "continuous":
         return _continuous(peer, since, size, stop)
     return _polled(peer, feed, since, size, stop)
@@ -30,7 +33,7 @@ def _polled(peer, feed, since, size, stop):
 
 
 def _continuous(peer, since, size, stop):
-    """A thread reads lines as they come; a page is what has come when the feed falls silent."""
+    """A thread reads lines as they arrive. A page is what arrived until the feed paused."""
     lines, ends = queue.Queue(), []
     wait = f"heartbeat={_HEARTBEAT}" if stop else "timeout=100"
     path = f"/_changes?feed=continuous&style=all_docs&{wait}&since={since}"

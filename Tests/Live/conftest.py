@@ -23,7 +23,7 @@ def pytest_collection_modifyitems(items):
 
 @pytest.fixture(scope="session")
 def shared(tmp_path_factory):
-    """One server for the tests that need nothing of their own."""
+    """One server, shared by the tests that need no server of their own."""
     server = Server(tmp_path_factory.mktemp("shared") / "data")
     yield server
     assert server.stop() == 0, "".join(server.log[-20:])
@@ -31,7 +31,7 @@ def shared(tmp_path_factory):
 
 @pytest.fixture
 def start(tmp_path):
-    """Starts servers over this test's own directory."""
+    """Starts servers over the test's own directory."""
     servers = []
 
     def start(*arguments, data=tmp_path / "data", **options):
@@ -45,7 +45,7 @@ def start(tmp_path):
 
 @pytest.fixture
 def stub():
-    """Makes upstreams that answer as a test says."""
+    """Makes upstreams that answer as the test specifies."""
     stubs = []
 
     def make(script, **options):
@@ -59,7 +59,7 @@ def stub():
 
 @pytest.fixture
 def small_disk(tmp_path):
-    """Mounts file systems of a given size for a test; skips it where the machine refuses."""
+    """Mounts file systems of a given size for a test. Skips the test where the machine does not allow mounting."""
     disks = []
 
     def mount(size):
@@ -79,7 +79,7 @@ def database(shared):
 
 @pytest.fixture(scope="module")
 def untouched(shared):
-    """A guest's store for a file's tests of what is refused: nothing is ever stored in it."""
+    """One guest's store for all tests of refused requests in a file: nothing is ever stored in it."""
     database = Database(shared)
     yield database
     assert database.changes()["results"] == []
@@ -87,13 +87,13 @@ def untouched(shared):
 
 @pytest.fixture(scope="module")
 def account(shared):
-    """A user of the shared server, one for a file's tests: each costs the hash of a password."""
+    """A user of the shared server, one for all tests of a file, because each sign-up costs a password hash."""
     return Account(shared)
 
 
 @pytest.fixture(scope="session")
 def administrator(tmp_path_factory):
-    """The administrator of a server that has one."""
+    """The administrator of a server that was started with an administrator's password."""
     directory = tmp_path_factory.mktemp("administered")
     administrator = Administrator(directory)
     yield administrator
@@ -102,5 +102,5 @@ def administrator(tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def rounds():
-    """How often a random thing is tried: more at night."""
+    """How often a random test is repeated: more often in the nightly run."""
     return 200 if NIGHTLY else 8

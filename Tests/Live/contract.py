@@ -1,4 +1,4 @@
-"""Holds answers against openapi.yaml: a status that the operation documents, a body of its schema."""
+"""Checks responses against openapi.yaml: the operation documents the status, and the body matches its schema."""
 import re
 
 import jsonschema
@@ -44,7 +44,7 @@ class Contract:
             return
         kind = answer.headers["Content-Type"].split(";")[0]
         assert kind in content, (method, path, kind)
-        # What has a JSON text a line is no JSON.
+        # ndjson has one JSON text per line, so the whole body is not one JSON text.
         if kind.endswith("json") and not kind.endswith("ndjson"):
             schema = {"$ref": "#/schema", "schema": content[kind]["schema"],
                       "components": self.document["components"]}

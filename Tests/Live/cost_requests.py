@@ -1,4 +1,4 @@
-"""Requests for every operation of openapi.yaml that may cost much, and how they change a little at random."""
+"""Expensive requests for every operation of openapi.yaml, and small random changes to them."""
 import copy
 import dataclasses
 import json
@@ -8,7 +8,7 @@ import hostile
 from operations import OPERATIONS
 
 LONGEST = 1 << 20
-"""Bytes of a body; more are not sent."""
+"""The largest request body in bytes. Larger bodies are not sent."""
 QUERIES = {
     "limit": ["0", "1", "100", "1000000"], "skip": ["1000000", "999999999"], "include_docs": ["true"],
     "conflicts": ["true"], "descending": ["true"], "revs": ["true"], "revs_info": ["true"], "open_revs": ["all"],
@@ -18,15 +18,15 @@ QUERIES = {
     "description": ["a", " ".join(["a"] * 200), " ".join(hostile.LETTERS), "pool"],
     "location": ["l", " ".join(hostile.LETTERS), "london"], "count": ["1000"],
 }
-"""Values of query parameters. Feeds that wait are left to the tests of feeds: they work only when woken."""
+"""Values of query parameters. Waiting feeds are left out: they do work only when a change wakes them."""
 ENDLESS = {"observeChanges"}
-"""Operations that answer for ever but for a timeout."""
+"""Operations whose response ends only at a timeout."""
 PATTERNS = ["[a-z]+[0-9]$", "(a|b|ab)*c", "(x+x+)+y", "\\w{1,200}z", ".*.*.*=", "(?i)" + "(é|É)*" * 20]
 
 
 @dataclasses.dataclass
 class Call:
-    """One request of an operation, by its parts."""
+    """One request of an operation, in parts."""
 
     operation: object
     values: dict
@@ -38,12 +38,12 @@ class Call:
         return self.operation.path(self.values, self.query)
 
     def bytes(self):
-        """The body as it is sent; None without one."""
+        """The body as it is sent. None if there is no body."""
         return None if self.body is None else json.dumps(self.body, separators=(",", ":")).encode()
 
 
 def _keyed(store):
-    """Bodies that name documents and revisions of the store, by operation."""
+    """By operation: bodies that name documents and revisions of the store."""
     revs, tree = store.revs, "tree"
     return {
         "couchQueryDocuments": {"keys": [tree, "torn"] * 20},
@@ -65,8 +65,8 @@ def _keyed(store):
 
 
 def seeds(store, person):
-    """The first requests: of each operation one as the contract has it, one that names what is stored, and one
-    with every query parameter."""
+    """The first requests. For each operation: one with the contract's sample values, one that names stored
+    documents, and one with every query parameter."""
     keyed, found = _keyed(store), []
     name = urllib.parse.unquote(person.path.rsplit("/", 1)[1])
     shared = person.call("POST", "/v1/lists", {"title": "Costly"})["id"]
@@ -83,7 +83,7 @@ def seeds(store, person):
 
 
 def mutated(call, store, random):
-    """The same with one to three small changes."""
+    """A copy of the request with one to three small changes."""
     new = copy.deepcopy(dataclasses.replace(call, operation=None))
     new.operation = call.operation
     for _ in range(random.randint(1, 3)):
@@ -112,7 +112,7 @@ def _value(call, store, random):
 
 
 def _body(call, store, random):
-    """Changes a value somewhere in the body; what would be too long is left as it was."""
+    """Changes one value in the body. If the body becomes too long, the change is taken back."""
     if call.body is None:
         return
     before = copy.deepcopy(call.body)
@@ -126,7 +126,7 @@ def _body(call, store, random):
 
 
 def _places(value):
-    """Every member and element below, with what holds it."""
+    """Yields (container, key) of every member and element, breadth first."""
     waiting = [value]
     while waiting:
         here = waiting.pop(0)
@@ -137,7 +137,7 @@ def _places(value):
 
 
 def _changed(value, store, random):
-    """A value in another's place, of a kind that costs: longer, more, deeper, something that is stored."""
+    """A more expensive replacement for a value: longer, repeated, nested deeper, or the name of something stored."""
     if isinstance(value, list) and value and random.random() < 0.8:
         return (value * random.choice([2, 3, 10]))[:20_000]
     if isinstance(value, dict) and value and random.random() < 0.6:

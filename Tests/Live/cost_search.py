@@ -1,4 +1,4 @@
-"""Hill climbing towards the requests that cost most: what a request cost is what the server says of it."""
+"""Hill climbing towards the most expensive requests. The server itself reports the cost of each request."""
 import dataclasses
 import heapq
 import itertools
@@ -12,21 +12,21 @@ from cost_requests import mutated, seeds
 from people import Person
 
 KEPT = 4
-"""Requests of each operation and aim that the next are made from."""
+"""How many requests are kept for each operation and aim. New requests are made from them."""
 ENDING = {"eraseMe", "logOut", "couchLogOut", "signUp"}
-"""What ends the caller's token is asked by somebody else each time."""
+"""Operations that end the caller's token. Each of these requests is sent by a new guest."""
 STREAMS = {"couchGetChanges", "couchPostChanges", "getMirror"}
-"""Operations that move data."""
+"""Operations that transfer much data."""
 LATE = {"searchHotels", "getHotel", "travelSearchV1", "travelSearchV2", "travelSearchV2Anywhere", "putBookmark"}
-"""What may fail because the search took too long."""
+"""Operations that may fail with 503 or 504 because a search took too long."""
 REFUSED = {501, 507}
-"""What the contract leaves out, and a full store, are answered so."""
+"""Statuses that are no failure: 501 for what the contract leaves out, 507 for a full store."""
 TOLD = re.compile(r"cpu;dur=([0-9.e+-]+), *slice;dur=([0-9.e+-]+)")
 
 
 @dataclasses.dataclass
 class Cost:
-    """What one request cost: milliseconds in all and in one piece, bytes sent and answered."""
+    """What one request cost: milliseconds in all and in the longest slice, bytes sent and bytes received."""
 
     call: object
     status: int
@@ -37,11 +37,11 @@ class Cost:
 
     @property
     def each(self):
-        """Milliseconds a KiB sent; a head is 300 bytes."""
+        """Milliseconds per KiB sent. The header is counted as 300 bytes."""
         return self.whole / ((self.sent + 300) / 1024)
 
     def bound(self):
-        """The most milliseconds it may cost; work that is ended at its limit may take some slices more."""
+        """The most milliseconds it may cost. Work that is ended at its limit may take some slices more."""
         most = max(2000, 500 * self.moved / (1 << 20)) if self.call.operation.name in STREAMS else 2000
         return most + 50 if self.status == 400 else most
 
@@ -55,7 +55,7 @@ AIMS = {"whole": lambda cost: cost.whole, "slice": lambda cost: cost.slice, "eac
 
 
 class CostSearch:
-    """Sends requests of a person with a hostile store, and makes the next of those that cost most."""
+    """Sends requests of a person with a hostile store, and derives new requests from the most expensive ones."""
 
     def __init__(self, person, store, random):
         self.person, self.store, self.random = person, store, random
@@ -63,7 +63,7 @@ class CostSearch:
         self.order = itertools.count()
 
     def run(self, seconds, goes_on=lambda: True):
-        """Asks all seeds, whatever it takes, and then for so long what becomes of them."""
+        """Sends all seeds, however long that takes, and then changed requests for `seconds`."""
         for call in seeds(self.store, self.person):
             self._ask(call)
         end = time.monotonic() + seconds
@@ -71,7 +71,7 @@ class CostSearch:
             self._ask(mutated(self._parent(), self.store, self.random))
 
     def _parent(self):
-        """Of any operation and aim; in half of the cases of one of the ten that cost most by that aim."""
+        """A request to change: of any operation, or in half of the cases one of the ten most expensive by some aim."""
         aim = self.random.choice(list(AIMS))
         pools = [pool for (_, wanted), pool in self.best.items() if wanted == aim]
         if self.random.random() < 0.5:
@@ -79,7 +79,8 @@ class CostSearch:
         return self.random.choice(self.random.choice(pools))[2].call
 
     def _ask(self, call):
-        # The head of a stream is sent before the most of its work is done; what is told otherwise takes its time.
+        # The header of a stream is sent before most of the work, so its Server-Timing is incomplete. To read the cost
+        # from the metrics is slow, so only some streams are measured that way.
         streamed = call.operation.name in STREAMS and self.random.random() < 0.05
         before = self._counted() if streamed else None
         body, token = call.bytes(), self.person.token
@@ -91,7 +92,7 @@ class CostSearch:
                 call.operation.method, self.person.server.url + call.path(), data=body, headers=fields,
                 timeout=120, allow_redirects=False)
         except requests.exceptions.ChunkedEncodingError:
-            return  # A stream that was cut because it cost too much.
+            return  # The server cut the stream because it cost too much.
         self.count += 1
         if answer.status_code >= 500 and answer.status_code not in REFUSED and not (
                 answer.status_code in (503, 504) and call.operation.name in LATE):
@@ -108,7 +109,7 @@ class CostSearch:
                         len(body or b"") + len(call.path()), len(answer.content)))
 
     def _counted(self):
-        """Milliseconds that all requests have taken, and those of the longest piece since this was asked last."""
+        """Milliseconds that all requests have taken, and those of the longest slice since the last call."""
         time.sleep(watched.RENEWED)
         taken = watched.work(self.person.server, "processor_seconds_total")
         return 1000 * taken, 1000 * watched.work(self.person.server, "longest_slice_seconds")
@@ -121,12 +122,12 @@ class CostSearch:
                 heapq.heappop(pool)
 
     def worst(self, aim, count=10):
-        """The costs that were the most by this aim, one an operation."""
+        """The most expensive requests by this aim, one per operation."""
         tops = [max(pool)[2] for (_, wanted), pool in self.best.items() if wanted == aim]
         return sorted(tops, key=AIMS[aim], reverse=True)[:count]
 
     def report(self):
-        """The worst ten by each aim, as tables of Markdown."""
+        """The ten most expensive requests by each aim, as Markdown tables."""
         lines = [f"{self.count} requests."]
         for aim, title in (("whole", "in all"), ("slice", "in one piece"), ("each", "for each KiB sent")):
             lines += ["", f"Most {title}:", "",

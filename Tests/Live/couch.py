@@ -1,4 +1,4 @@
-"""The sync protocol's databases and people, as the tests use them."""
+"""Databases and their users over the sync protocol, as the tests use them."""
 import threading
 import urllib.parse
 import uuid
@@ -11,7 +11,7 @@ PASSWORD = "a good password"
 
 
 class Account:
-    """A user that signed up: `name`, `password`, `token`, and `store`, its own database."""
+    """A user who has signed up: `name`, `password`, `token`, and `store`, the user's own database."""
 
     password = PASSWORD
 
@@ -25,12 +25,12 @@ class Account:
         self.store = server.call("GET", "/v1/me", self.token).json()["store"]
 
     def url(self, path="/couch"):
-        """An address with the name and password in it."""
+        """A URL that contains the name and password."""
         return with_credentials(self.server.url, self.name, self.password) + path
 
 
 class Administrator:
-    """A server started with a password for its administrator."""
+    """The administrator of a server that was started with an administrator's password."""
 
     name, password = "admin", "the operator's password"
 
@@ -45,11 +45,11 @@ class Administrator:
         return self.server.call(method, "/couch" + path, auth=self.auth, **options)
 
     def url(self, path="/couch"):
-        """An address with the name and password in it."""
+        """A URL that contains the name and password."""
         return with_credentials(self.server.url, self.name, self.password) + path
 
     def create(self, name=None):
-        """A new database, as the administrator uses it."""
+        """Creates a database and returns it as the administrator uses it."""
         name = name or "db-" + uuid.uuid4().hex
         database = Database(self.server, name=name, auth=self.auth)
         answer = database.call("PUT")
@@ -58,7 +58,7 @@ class Administrator:
 
 
 class Database:
-    """A guest's or user's store as a database, or with `name` another one."""
+    """A guest's or user's store as a database; with `name`, another database."""
 
     def __init__(self, server, token=None, name=None, auth=None):
         self.server, self.auth = server, auth
@@ -71,14 +71,14 @@ class Database:
         return self.server.call(method, path, self.token, self.session, **options)
 
     def call(self, method, path="", **options):
-        """One exchange below the database; the answer is one that the contract documents."""
+        """Sends one request below the database. The contract documents the response."""
         if self.auth:
             options.setdefault("auth", self.auth)
         place = f"/couch/{urllib.parse.quote(self.name, safe='')}{path}"
         return self.server.call(method, place, self.token, self.session, **options)
 
     def raw(self, method, path="", headers=None, **options):
-        """One exchange that the contract has no place for: HEAD, COPY, a stream."""
+        """Sends one request that the contract does not describe: HEAD, COPY, a stream."""
         headers = dict(headers or {})
         if self.token:
             headers["Authorization"] = "Bearer " + self.token
@@ -94,19 +94,19 @@ class Database:
         return self.call("PUT", "/" + urllib.parse.quote(name, safe=""), json=members)
 
     def rev(self, name, **members):
-        """The revision of a document that is written."""
+        """Writes a document and returns its revision."""
         answer = self.put(name, **members)
         assert answer.status_code == 201, answer.text
         return answer.json()["rev"]
 
     def bulk(self, *documents, **members):
-        """What `_bulk_docs` answers for each document."""
+        """Writes documents and returns what `_bulk_docs` answers for each."""
         answer = self.call("POST", "/_bulk_docs", json={"docs": list(documents), **members})
         assert answer.status_code == 201, answer.text
         return answer.json()
 
     def graft(self, name, *leaves, **members):
-        """Stores revisions as a replicator does: each is a list of ids, newest first, as `2-b 1-a`."""
+        """Stores revisions as a replicator does. Each leaf is a text of revision ids, newest first: `2-b 1-a`."""
         documents = []
         for leaf in leaves:
             history = leaf.split()
@@ -126,14 +126,14 @@ class Database:
 
 
 def with_credentials(url, name, password):
-    """An address with a name and a password in it, percent-encoded."""
+    """A URL with a percent-encoded name and password in it."""
     quote = lambda text: urllib.parse.quote(text, safe="")
     scheme, rest = url.split("://", 1)
     return f"{scheme}://{quote(name)}:{quote(password)}@{rest}"
 
 
 def failed(answer):
-    """What an answer says that is no success: its status and CouchDB's short word."""
+    """The status and CouchDB's error code of a failed response."""
     return answer.status_code, answer.json().get("error")
 
 

@@ -1,4 +1,4 @@
-"""What the tests of the dialect share: JSON that is written here, byte by byte."""
+"""JSON texts that the tests of the dialect share, written byte by byte."""
 
 DEEP = "[" * 600 + "]" * 600
 """An array nested deeper than documents may be."""

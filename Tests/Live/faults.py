@@ -1,4 +1,4 @@
-"""Faults of the disk below a running server: failed system calls by strace, small file systems by mount."""
+"""Disk faults under a running server: system calls that strace makes fail, and small file systems by mount."""
 import hashlib
 import os
 import pathlib
@@ -26,14 +26,14 @@ def file_of(data, key):
 
 
 def skip_refused(reason, what):
-    """Skips a test where the machine refuses what it needs, by the refusal's words."""
+    """Skips a test where the machine does not allow what it needs; `reason` is the refusal's text."""
     words = ("Operation not permitted", "Permission denied", "not implemented", "superuser", "must be root")
     if any(word.lower() in reason.lower() for word in words):
         pytest.skip(f"this machine does not let {what}: {reason.strip()}")
 
 
 def traced(log, rule, *arguments):
-    """Runs a command to its end while its system calls fail as a rule says, and logs these calls."""
+    """Runs a command to its end. strace makes its system calls fail as `rule` says, and logs these calls."""
     if not shutil.which("strace"):
         pytest.skip("strace is not installed: Scripts/setup --tests")
     done = subprocess.run(
@@ -45,9 +45,9 @@ def traced(log, rule, *arguments):
 
 
 class Injected:
-    """While it lasts, system calls of a running server fail as `rules` say (strace(1), `inject=`).
+    """A context in which system calls of a running server fail as `rules` say (strace(1), `inject=`).
 
-    With `paths` only calls on those files do. strace counts `when=` for each thread; a store has one.
+    With `paths`, only calls on those files fail. strace counts `when=` per thread; a store uses one thread.
     """
 
     def __init__(self, server, *rules, paths=()):
@@ -83,28 +83,28 @@ class Injected:
             try:
                 lines = (task / "status").read_text().splitlines()
             except (FileNotFoundError, ProcessLookupError):
-                continue  # A thread that has ended.
+                continue  # The thread has ended.
             found |= {line.split()[1] for line in lines if line.startswith("TracerPid")}
         return found
 
     def __exit__(self, *error):
-        # Interrupted, strace lets the server go.
+        # On SIGINT, strace detaches from the server.
         self.process.send_signal(signal.SIGINT)
         self.process.wait(timeout=60)
 
     @property
     def calls(self):
-        """The lines of the traced calls so far; those that were made to fail end with `(INJECTED)`."""
+        """The lines of the traced calls so far. Lines of calls that strace made fail end with `(INJECTED)`."""
         return pathlib.Path(self.log.name).read_text().splitlines()
 
     @property
     def count(self):
-        """How many calls were made to fail."""
+        """How many calls strace made fail."""
         return sum("INJECTED" in line for line in self.calls)
 
 
 class SmallDisk:
-    """A file system of its own in memory, of a few KiB; needs a machine that lets root mount."""
+    """A separate file system in memory, of `size` as in mount(8). Needs a machine on which root may mount."""
 
     def __init__(self, directory, size):
         self.path = pathlib.Path(directory)
@@ -116,13 +116,13 @@ class SmallDisk:
             pytest.skip("this machine does not let a file system be mounted: " + done.stderr.strip())
 
     def fill(self, leaving=0):
-        """Leaves so many bytes free."""
+        """Fills the file system until `leaving` bytes are free."""
         with open(self.path / "ballast", "ab") as file:
             free = os.statvfs(self.path)
             file.write(b"x" * max(0, free.f_bavail * free.f_frsize - leaving))
 
     def free(self):
-        """Gives the room back."""
+        """Frees the space again."""
         (self.path / "ballast").unlink()
 
     def close(self):
@@ -130,7 +130,7 @@ class SmallDisk:
 
 
 class ReadOnly:
-    """While it lasts, whatever is opened below a directory finds a file system that takes no writes."""
+    """A context in which a directory is mounted read-only: files that are opened below it take no writes."""
 
     def __init__(self, path):
         self.path = str(path)
@@ -169,5 +169,5 @@ def listed(server, token):
 
 
 def refused(answer):
-    """What an answer that is no success says."""
+    """The status and error of a failed response."""
     return answer.status_code, answer.json().get("error")

@@ -1,4 +1,4 @@
-"""A TCP proxy that does what networks do: cuts, resets, delays, drips, refuses, swallows, garbles; seeded."""
+"""A TCP proxy with network faults: it cuts, resets, delays, drips, refuses, swallows and garbles, by a seed."""
 import asyncio
 import dataclasses
 import random
@@ -8,20 +8,20 @@ import threading
 import urllib.parse
 
 _CHUNK = 1 << 16
-"""Bytes read at once; less than most answers, so that a cut falls inside one."""
+"""The most bytes read at once: fewer than most responses have, so that a cut falls inside a response."""
 _DRIP = 512
-"""Bytes of a drop."""
+"""Bytes that are sent at once in a drip."""
 
 
 @dataclasses.dataclass(frozen=True)
 class Weather:
-    """How probable each fault of a connection is; they add up to 1 at most, the rest goes well.
+    """The probability of each fault of a connection. They add up to 1 at most; the other connections have no fault.
 
-    cut: both sides see an end. reset: both see RST. swallow: nothing more passes, nothing ends.
-    refuse: reset at once. delay: `pause` before each chunk. drip: small drops, `pause` between them.
-    garbage: other bytes in place of those that were sent. blackhole: nothing passes from the start,
-    nothing ends. A cut, a reset, a swallow and garbage come when `reach` bytes, lowest and highest,
-    have passed both ways together. After `most` faults that end something the sky is clear.
+    cut: both sides see the end of the connection. reset: both sides see RST. swallow: no more bytes pass, and the
+    connection stays open. refuse: reset at once. delay: `pause` before each chunk. drip: small pieces with `pause`
+    between them. garbage: random bytes replace those that were sent. blackhole: no bytes pass from the start, and the
+    connection stays open. A cut, a reset, a swallow and garbage start after a number of bytes in both directions
+    together; `reach` is the lowest and the highest number. After `most` faults that are counted, no more faults happen.
     """
 
     cut: float = 0
@@ -39,7 +39,7 @@ class Weather:
     kinds = ("cut", "reset", "swallow", "refuse", "delay", "drip", "garbage", "blackhole")
 
     def fate(self, chance):
-        """What becomes of one connection: (kind or None, bytes that pass before it)."""
+        """Chooses the fault of one connection: (kind or None, bytes that pass before it)."""
         drawn, reach = chance.random(), chance.randint(*self.reach)
         for kind in self.kinds:
             drawn -= getattr(self, kind)
@@ -52,16 +52,16 @@ CLEAR = Weather()
 
 
 class FaultyProxy:
-    """Listens at an address that stays, before a server that may move. `faults` counts what it did."""
+    """Listens on a fixed address in front of a server whose address may change. `faults` counts the faults so far."""
 
     def __init__(self, target, seed=0, weather=CLEAR):
-        """`target` is the server's URL; `weather` may be set at any time, for connections to come."""
+        """`target` is the server's URL. `weather` may be set at any time and applies to new connections."""
         self.weather, self.faults, self.passed = weather, 0, 0
         self._chance, self._open, self._events = random.Random(seed), set(), []
         self.aim(target)
         self._loop = asyncio.new_event_loop()
         self._server = self._mute = None
-        # Bound all the time, so that nobody else gets the port while it is not listened at.
+        # This socket stays bound, so that no other process takes the port while the proxy does not listen.
         self._place = socket.socket()
         self._place.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         self._place.bind(("127.0.0.1", 0))
@@ -75,25 +75,25 @@ class FaultyProxy:
         return f"http://127.0.0.1:{self._port}"
 
     def aim(self, target):
-        """Sends connections to come to another server."""
+        """Directs new connections to another server."""
         parts = urllib.parse.urlsplit(target)
         self._target = (parts.hostname, parts.port)
 
     def listen(self):
-        """Accepts connections, at the same port as before."""
+        """Accepts connections at the same port as before."""
         self._wait(self._listen())
 
     def unplug(self):
-        """Ends all connections and refuses new ones until `listen`."""
+        """Closes all connections and refuses new ones until `listen`."""
         self._wait(self._unplug())
 
     def hang(self):
-        """Ends all connections and answers new ones with nothing at all, until `listen`."""
+        """Closes all connections. New ones get no answer at all until `listen`."""
         self.unplug()
         self._mute = _mute(self._port)
 
     def after(self, count, action):
-        """Calls `action` in a thread when `count` more bytes have passed both ways; the thread."""
+        """Starts `action` in a thread when `count` more bytes have passed in both directions. Returns the thread."""
         thread = threading.Thread(target=action, daemon=True)
         self._loop.call_soon_threadsafe(self._events.append, (self.passed + count, thread))
         return thread
@@ -151,7 +151,7 @@ class FaultyProxy:
 
 
 class _Line:
-    """One connection through the proxy, with its fate."""
+    """One connection through the proxy, with its fault."""
 
     def __init__(self, proxy, kind, reach, pause, client):
         self.proxy, self.kind, self.left, self.pause = proxy, kind, reach, pause
@@ -224,7 +224,7 @@ class _Line:
 
 
 def _mute(port):
-    """Sockets that make a port answer nothing: one that accepts nobody, and those that fill it."""
+    """Makes a port silent: a socket that listens and accepts no connection, and sockets that fill its backlog."""
     listener = socket.socket()
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     listener.bind(("127.0.0.1", port))

@@ -1,13 +1,13 @@
 """Documents with revision trees of every shape that sync may bring, made from a seed.
 
-What each leaf must look like afterwards is known here without asking a server.
+The tests know the expected leaves from here, without a request to the server.
 """
 import dataclasses
 import json
 import random
 
 HISTORY = 1_000
-"""Revision ids that a branch keeps: the server's `_revs_limit`."""
+"""The number of revision ids that a branch keeps: the server's `_revs_limit`."""
 
 ODD_NAMES = [
     "a/b", "a%2Fb", "a%252Fb", "caf\u00e9", "cafe\u0301", "\u0001\u0002", "line\r\nbreak", "tab\there",
@@ -16,7 +16,7 @@ ODD_NAMES = [
     "\u00e9" * 256, "{}", "[]", "null", "0", "-1", "'", "<b>", "_design/app", "_design/a b/c", "a_b",
     "user::guest", "\u2028\u2029", ";", ":", "@", "*", "~", "!", "$", "(", "=", ",", "%", "%%", "%zz",
 ]
-"""Ids that some part of a path, a query or a header may trip over."""
+"""Ids that may break a part of a path, a query or a header."""
 
 ODD_MEMBERS = [
     '"n":1.0', '"n":-0', '"n":-0.0', '"n":1e2', '"n":1E+2', '"n":12345678901234567890', '"n":1.10',
@@ -26,12 +26,12 @@ ODD_MEMBERS = [
     '"l":[[[[1,2],[]],{}],null,true]', '"s":"\u2028\\n\\t\\b\\f\\r\\\\\\""', '"e\u0301":1,"\u00e9":2',
     '"type":"thing"', '"deleted":true', '"a":{"_id":1,"_rev":2}',
 ]
-"""Members whose bytes a decoder and encoder would change."""
+"""Members whose bytes change when they are decoded and encoded again."""
 
 
 @dataclasses.dataclass(frozen=True)
 class Leaf:
-    """A leaf: its history, newest first, as `_revisions` has it, and its own members as JSON text."""
+    """A leaf: its history, newest first, as `_revisions` has it, and its members as JSON text."""
 
     name: str
     start: int
@@ -51,19 +51,19 @@ class Leaf:
         return head + deleted + ("," + self.body if self.body else "") + "}"
 
     def order(self):
-        """Greater is the winner: live before deleted, then generation, then id by its bytes."""
+        """The winner has the greatest key: live before deleted, then generation, then the id by its bytes."""
         return (not self.deleted, self.start, self.ids[0])
 
 
 class Forest:
-    """`count` documents by `seed`: `leaves` by name, the winner first.
+    """`count` documents made from `seed`. `leaves` has the leaves by document name, the winner first.
 
-    Names are the odd ones and then numbered ones; `first` leaves out so many, so that two forests share
-    no document. Without `long` no history is long, which makes a forest cheaper.
+    The names are `ODD_NAMES` and then numbered ones. `first` skips that many names, so that two forests can have no
+    document in common. Without `long`, no history is long, which makes a forest cheaper.
     """
 
     shapes = {
-        # How many of a hundred documents, about.
+        # About how many of a hundred documents have each shape.
         "plain": 50, "edited": 20, "conflict": 10, "gone": 6, "gone with fields": 4, "made again": 4,
         "gone leaf": 3, "all gone": 2, "many leaves": 0.1, "long": 0.3, "too long": 0.2,
         "long fork": 0.02,
@@ -76,7 +76,7 @@ class Forest:
         names = names[first:first + count]
         shapes = {shape: share for shape, share in self.shapes.items() if long or "long" not in shape}
         drawn = self.chance.choices(list(shapes), list(shapes.values()), k=count)
-        # Each shape is there at least once, also among few documents.
+        # Each shape occurs at least once, even in a small forest.
         drawn[:len(shapes)] = shapes
         self.chance.shuffle(names)
         for name, shape in zip(names, drawn):
@@ -85,13 +85,13 @@ class Forest:
             self.shape[name] = shape
 
     def documents(self):
-        """All leaves and some ancestors as JSON texts, in an order of the seed's own."""
+        """All leaves and some ancestors as JSON texts, in a random order made from the seed."""
         found = [leaf.json() for leaves in [*self.leaves.values(), self.ancestors] for leaf in leaves]
         self.chance.shuffle(found)
         return found
 
     def _rev(self):
-        """Mostly as revisions look; now and then one that only another implementation would write."""
+        """A revision id: usually 32 hexadecimal digits, sometimes a text that only another server writes."""
         if self.chance.random() < 0.02:
             start = self.chance.choice(["a", "abc", "00", "zz9", "REV", "deadbeef" * 5])
             return f"{start}{self.chance.getrandbits(32):x}"
@@ -116,7 +116,7 @@ class Forest:
         return [self._leaf(name, self._ids(self.chance.randint(2, 9)))]
 
     def _conflict(self, name):
-        """Branches from one point, or without a common ancestor."""
+        """Branches with one common ancestor, or with none."""
         trunk = self._ids(self.chance.randint(1, 4)) if self.chance.random() < 0.8 else ()
         return [self._leaf(name, self._ids(self.chance.randint(1, 4), trunk))
                 for _ in range(self.chance.randint(2, 5))]
@@ -128,7 +128,7 @@ class Forest:
         return [self._leaf(name, self._ids(self.chance.randint(1, 5)), True)]
 
     def _made_again(self, name):
-        """Live, over a tombstone that is no leaf any more."""
+        """A live leaf whose parent is a tombstone."""
         before = self._ids(self.chance.choice([2, 4]))
         self.ancestors.append(self._leaf(name, before, True))
         return [self._leaf(name, self._ids(1, before))]
@@ -149,11 +149,11 @@ class Forest:
         return [self._leaf(name, self._ids(self.chance.randint(200, HISTORY)))]
 
     def _too_long(self, name):
-        """A history of which the oldest part was dropped long ago."""
+        """A history that is longer than the limit, so its oldest part was dropped."""
         return [self._leaf(name, self._ids(HISTORY + self.chance.randint(1, 400)))]
 
     def _long_fork(self, name):
-        """The older part of the long branch is kept for the short one's sake, so both have it."""
+        """A long and a short branch. The short branch keeps their common part, so the long one has it, too."""
         trunk = self._ids(HISTORY // 2)
         short = self._leaf(name, self._ids(HISTORY // 10, trunk))
         ids = self._ids(HISTORY - 100, trunk)

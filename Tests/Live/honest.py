@@ -1,8 +1,8 @@
-"""What honest clients do all day, as steps. Knows nothing of how a request is sent: the live tests count what
-is answered, and `Scripts/bench fair` takes the time.
+"""The usual work of honest clients, in steps. This module does not send requests itself: the live tests count the
+responses, and `Scripts/bench fair` measures the time.
 
-Each kind gets a person (`call(method, path, value)`, `path` of their own database, `newcomer()`) and answers
-a function that does the step of a number.
+Each kind takes a person (`call(method, path, value)`, `path` of the person's own database, `newcomer()`) and
+returns a function that does step `number`.
 """
 import uuid
 
@@ -10,14 +10,14 @@ DOCUMENTS = 20
 
 
 def read(person):
-    """Reads one document of twenty."""
+    """Reads one of twenty documents."""
     made = [{"_id": f"d{number}", "text": "x" * 1000} for number in range(DOCUMENTS)]
     person.call("POST", person.path + "/_bulk_docs", {"docs": made})
     return lambda number: person.call("GET", f"{person.path}/d{number % DOCUMENTS}")
 
 
 def bookmark(person):
-    """Bookmarks twenty hotels, then takes them back."""
+    """Bookmarks twenty hotels, then removes them."""
     def step(number):
         gone = number // DOCUMENTS % 2
         hotel = None if gone else {"name": "The Honest", "city": "Bergen", "country": "Norway"}
@@ -32,7 +32,7 @@ def search(person):
 
 
 def sign_up(person):
-    """Somebody new signs up, from an address where nobody was."""
+    """A new user signs up, from an address that was not used before."""
     def step(number):
         body = {"username": f"honest-{uuid.uuid4().hex}", "password": "a good password"}
         person.newcomer().call("POST", "/v1/users", body)
@@ -40,13 +40,13 @@ def sign_up(person):
 
 
 def sync(person):
-    """A device asks what is new, and pushes a document that the server has not."""
+    """A device reads the changes, and pushes a document that the server does not have."""
     since = "0"
 
     def step(number):
         nonlocal since
         since = person.call("GET", f"{person.path}/_changes?style=all_docs&limit=100&since={since}")["last_seq"]
-        # Never more documents than a guest may have.
+        # The number of documents stays below a guest's limit.
         name, ids = f"s{number % DOCUMENTS}", [uuid.uuid4().hex]
         lacking = person.call("POST", person.path + "/_revs_diff", {name: ["1-" + ids[0]]})
         if number < DOCUMENTS:

@@ -1,6 +1,6 @@
-"""What strangers once took the server with, as requests: one attack for each row of the book's page *Fairness*.
+"""Attacks that once overloaded the server, as requests: one for each row of the table on the book's page *Fairness*.
 
-Knows nothing of how a request is sent, so that the live tests and `Scripts/bench fair` send the same.
+This module does not send requests itself, so the live tests and `Scripts/bench fair` send the same ones.
 """
 import dataclasses
 import gzip
@@ -13,7 +13,7 @@ LETTERS = "abcdefghijklmnopqrstuvwxyz"
 
 
 class Request(typing.NamedTuple):
-    """One request: its body is bytes, or None."""
+    """One request. Its body is bytes or None."""
 
     method: str
     path: str
@@ -23,12 +23,12 @@ class Request(typing.NamedTuple):
 
 @dataclasses.dataclass(frozen=True)
 class Attack:
-    """One row: `at_once` requests at a time, again and again.
+    """One row of the table: `at_once` requests at the same time, repeated.
 
-    `prepare` gets a person (`call(method, path, value)`, answering JSON, and `path`, that of the person's own
-    database) and what part of the table's numbers is stored: a debug build takes long to store all. It answers a
-    function that makes the request of a number. `body_bytes` is what a body is unpacked, where that is much.
-    `overdraws` tells whether it costs so much that an account is overdrawn by it.
+    `prepare` takes a person (`call(method, path, value)`, which returns JSON, and `path` of the person's own database)
+    and the share of the table's data to store: a debug build takes long to store all. It returns a function that makes
+    request `number`. `body_bytes` is the size of an unpacked body where that is large. `overdraws` tells whether the
+    attack costs enough to overdraw an account.
     """
 
     name: str
@@ -44,26 +44,26 @@ def posted(path, value):
 
 
 def digest(*parts):
-    """A revision's digest, always the same for the same parts."""
+    """A revision's digest: the same parts give the same digest."""
     return hashlib.md5(repr(parts).encode()).hexdigest()
 
 
 def branch(name, number, length, deleted=True, trunk=0, **members):
-    """A document's branch as a peer sends it: `length` revisions, the oldest `trunk` of them shared by all."""
+    """A branch as a peer sends it: `length` revisions. All branches of the document share the oldest `trunk` ones."""
     ids = [digest(name, place, number if place > trunk else None) for place in range(length, 0, -1)]
     return {"_id": name, "_rev": f"{length}-{ids[0]}", "_revisions": {"start": length, "ids": ids},
             **({"_deleted": True} if deleted else {}), **members}
 
 
 def same(*requests):
-    """These requests in turn."""
+    """Makes these requests in turn."""
     return lambda number: requests[number % len(requests)]
 
 
 def _queries(person, part):
-    """190 documents of 4 KB, and thirty patterns that none of them matches; each text takes a while."""
+    """190 documents of 4 KB and thirty patterns that match none of them. To test one text takes long."""
     text = " ".join([LETTERS + LETTERS] * 75)
-    # A fifth of them would cost a debug build too little; a user has room for many more.
+    # A fifth of the documents would cost a debug build too little. A user's quota allows many more.
     documents = [{"_id": f"q{number}", "text": text} for number in range(190 * max(1, int(part)))]
     for start in range(0, len(documents), 50):
         person.call("POST", person.path + "/_bulk_docs", {"docs": documents[start:start + 50]})
@@ -73,7 +73,7 @@ def _queries(person, part):
 
 
 def branches(person, count, length=1000):
-    """Stores so many long branches of one document, or as many as there is room for; their leaves."""
+    """Stores `count` long branches of one document, or as many as the quota allows. Returns their leaves."""
     leaves = []
     for number in range(count):
         leaf = branch("tree", number, length)
@@ -85,7 +85,7 @@ def branches(person, count, length=1000):
 
 
 def _tree_reads(person, part):
-    """One document with long branches, named thousands of times in one request."""
+    """Requests that name one document with long branches thousands of times."""
     leaves = branches(person, int(200 * part))
     ids = leaves[0]["_revisions"]["ids"]
     inner = [f"{len(ids) - place}-{id}" for place, id in enumerate(ids)]
@@ -98,7 +98,7 @@ def _tree_reads(person, part):
 
 
 def _tree_writes(person, part):
-    """A hundred short branches a request, for a document that has many long ones."""
+    """A hundred short branches per request, for a document that has many long ones."""
     branches(person, int(200 * part))
 
     def request(number):
@@ -108,13 +108,13 @@ def _tree_writes(person, part):
 
 
 def _words(*_):
-    """As many words as a search takes, each of which nearly every hotel has, and more than it takes."""
+    """As many words as a search allows, and more. Nearly every hotel contains each of them."""
     texts = [" ".join(["a"] * 255), " ".join(LETTERS[:26]), " ".join(["a", "s", "th", "ho"] * 40)]
     return same(*(Request("GET", "/v1/hotels?description=" + text.replace(" ", "+")) for text in texts))
 
 
 def _packed(person, _):
-    """Keys of a byte, 15 MiB of them in 15 KB, and less densely packed the same again."""
+    """15 MiB of empty keys, packed into 15 KB; and a body of the same kind that is packed less densely."""
     dense = b'{"keys":[' + b'"",' * (5 << 20) + b'""]}'
     texts = [json.dumps(digest(number)) for number in range(64)]
     loose = ('{"keys":[' + ",".join(
@@ -127,42 +127,42 @@ def _packed(person, _):
 
 HOTELS = [{"id": f"hotel-{hotel}", "name": "The Receipt", "text": "".join(digest(hotel, part) for part in range(109))}
           for hotel in range(200)]
-"""200 hotels of 3.5 KB that can't be packed to much less."""
+"""200 hotels of 3.5 KB each, which compress badly."""
 
 
 def batch(number, key):
-    """A batch with this idempotency key that adds 200 hotels, the next one removes them: both receipts hold all
-    of them, for the way back."""
+    """A batch with an idempotency key that adds 200 hotels; the next batch removes them. Both receipts hold all
+    hotels, so that the batch can be undone."""
     body = {"remove": [hotel["id"] for hotel in HOTELS]} if number % 2 else {"add": HOTELS}
     fields = {"Content-Type": "application/json", "Idempotency-Key": digest(key, number)}
     return Request("POST", "/v1/bookmarks", json.dumps(body).encode(), fields)
 
 
 def _receipts(person, _):
-    """Batches with keys of their own."""
+    """Batches, each with its own idempotency key."""
     return lambda number: batch(number, person.path)
 
 
 def _readiness(*_):
-    """What operators ask, from whoever likes."""
+    """Readiness probes, which any client may send."""
     return same(*(Request("GET", path) for path in ("/readyz", "/couch/_up")))
 
 
 def conflict(number):
-    """A conflicting list of bookmarks with a long history, of which nearly all is that of the others."""
+    """A conflicting list of bookmarks with a long history. All conflicts share the history except the last revision."""
     return branch("bookmarkedhotels", number, 1000, deleted=False, trunk=999, type="bookmarkedhotels",
                   hotels=[f"h{number % 50}"])
 
 
 def merged(person, numbers):
-    """Gives the list of bookmarks these conflicts, one by one, each of which is merged at once."""
+    """Pushes these conflicts of the list of bookmarks one by one. The server merges each at once."""
     for number in numbers:
         body = {"docs": [conflict(number)], "new_edits": False}
         person.call("POST", person.path + "/_bulk_docs", body)
 
 
 def _merges(person, part):
-    """A list that has been merged often is asked for with all its branches."""
+    """Reads of a list that was merged often, with all its branches."""
     merged(person, range(int(1760 * part)))
     return same(
         Request("GET", person.path + "/bookmarkedhotels?open_revs=all&revs=true"),
@@ -180,7 +180,7 @@ ATTACKS = [
     Attack("readiness", 256, _readiness, overdraws=False),
     Attack("merges", 8, _merges),
 ]
-"""In the order of the table."""
+"""In the order of the book's table."""
 
 
 def named(name):

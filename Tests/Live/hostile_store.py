@@ -1,6 +1,6 @@
-"""A person's own store as hostile as the quotas allow, for requests that are to cost much.
+"""A person's store that is as hostile as the quotas allow, for expensive requests.
 
-`part` says what share of the numbers is stored: a debug build takes long for all.
+`part` is the share of the data to store: a debug build takes long to store all.
 """
 import json
 
@@ -10,7 +10,7 @@ SMALL, TOMBSTONES, BRANCHES, LEAVES, INDEXES, HOTELS = 20_000, 2000, 200, 64, 16
 
 
 class HostileStore:
-    """What is in the store: `ids`, `revs` of the documents with many branches, `people`'s own `path`."""
+    """The store's `path`, the `ids` of its documents, and the `revs` of those with many branches."""
 
     def __init__(self, person, part):
         self.person, self.path = person, person.path
@@ -29,13 +29,13 @@ class HostileStore:
             self.person.call("POST", self.path + "/_bulk_docs", body)
 
     def _small(self, count):
-        """Many small documents whose members an index takes; those of equal value by the hundred."""
+        """Many small documents whose members are indexed. Groups of documents have equal values."""
         self.ids += [f"s{number}" for number in range(min(count, 200))]
         self._bulk([{"_id": f"s{number}", "a": number % 100, "b": "x" * (number % 40), "c": [number, {"d": None}]}
                     for number in range(count)])
 
     def _trees(self, branches, leaves):
-        """Tombstone branches that share nothing, conflicts that share a long history, and one long history."""
+        """Tombstone branches without a common history, conflicts with a long common history, and one long history."""
         self.ids += ["tree", "torn", "old"]
         for leaf in hostile.branches(self.person, branches):
             self.revs.append(leaf["_rev"])
@@ -48,7 +48,7 @@ class HostileStore:
         self._bulk([hostile.branch("old", 0, 1000, deleted=False)], new_edits=False)
 
     def _shapes(self):
-        """Long strings, deep and wide values, numbers of many digits, texts that regular expressions like."""
+        """Long strings, deep and wide values, numbers of many digits, texts that are slow for regular expressions."""
         deep = json.loads('{"d":' * 60 + "0" + "}" * 60)
         shapes = {
             "string": {"text": "\u00e9" * 200_000}, "deep": {"value": deep},

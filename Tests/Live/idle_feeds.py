@@ -1,10 +1,10 @@
-"""What idle feeds cost, and how soon they end. Run by hand, it is no test:
+"""Measures what idle feeds cost, and how soon they end. This is a script and no test:
 
     python3 Tests/Live/idle_feeds.py path/to/hotel-bookmarks [feeds] [seconds]
 
-Starts a server, makes a guest for every 16 feeds, opens the feeds (continuous, a heartbeat every 10 s, as
-PouchDB's), and prints the server's memory before and after, its processor time while nothing happens, how
-long one change takes to reach its 16 readers, and how soon the places of clients that went away are free."""
+It starts a server, makes a guest for every 16 feeds and opens the feeds (continuous, with a heartbeat every 10 s, as
+PouchDB's). It prints the server's memory before and after, its processor time while nothing changes, how long one
+change takes to reach its 16 readers, and how soon the server frees the places of clients that disconnected."""
 import asyncio
 import json
 import os
@@ -20,7 +20,7 @@ PER_STORE = 16
 
 
 async def exchange(address, method, path, token=None, body=None):
-    """One request on a connection of its own: the status and the body."""
+    """Sends one request on a new connection. Returns the status and the body."""
     reader, writer = await asyncio.open_connection(*address)
     data = json.dumps(body).encode() if body is not None else b""
     head = f"{method} {path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: {len(data)}\r\n"
@@ -34,7 +34,7 @@ async def exchange(address, method, path, token=None, body=None):
 
 
 async def open_feed(address, store, token):
-    """A feed that has begun: its reader and writer."""
+    """Opens a feed and waits until it has begun. Returns its reader and writer."""
     reader, writer = await asyncio.open_connection(*address)
     path = f"/couch/{store}/_changes?feed=continuous&heartbeat=10000&since=now"
     writer.write(f"GET {path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {token}\r\n\r\n".encode())
@@ -59,7 +59,7 @@ def processor(process):
 
 
 async def change_latency(address, feeds, store, token):
-    """Seconds from a write's beginning until the last of its readers has it."""
+    """Seconds from the start of a write until its last reader has received it."""
     async def row(reader):
         while b'"id"' not in await reader.readline():
             pass
@@ -73,7 +73,7 @@ async def change_latency(address, feeds, store, token):
 
 
 async def place_latency(address, feeds, store, token):
-    """Seconds from the readers' going away until a place is free."""
+    """Seconds from the readers' disconnection until a place is free."""
     start = time.monotonic()
     for _, writer in feeds:
         writer.close()

@@ -1,4 +1,4 @@
-"""A little OpenID provider: discovery, a key set and ID tokens, and whatever else a test wants it to answer."""
+"""A small OpenID provider: discovery, a key set, ID tokens, and any other response that a test needs."""
 import base64
 import hashlib
 import hmac
@@ -21,8 +21,8 @@ _MAKERS = {
 
 
 class Issuer:
-    """Listens on a free port of 127.0.0.1; `key_set` and `discovery`, where they are set, are answered instead:
-    bytes, or what gives the bytes."""
+    """Listens on a free port of 127.0.0.1. If `key_set` or `discovery` is set, it replaces the usual response: bytes,
+    or a function that returns bytes."""
 
     def __init__(self, algorithms=("ES256",)):
         self.keys, self.key_set, self.discovery = {}, None, None
@@ -32,7 +32,7 @@ class Issuer:
             self.add(algorithm)
 
     def add(self, algorithm, kid=None):
-        """A new key."""
+        """Adds a new key."""
         self.keys[kid or algorithm] = (algorithm, _MAKERS[algorithm][0]())
 
     def _answer(self, method, target, headers):
@@ -53,11 +53,11 @@ class Issuer:
              "alg": algorithm} for kid, (algorithm, key) in self.keys.items()]}
 
     def asked(self, path="/realm/keys"):
-        """How often a path was asked for."""
+        """How many requests a path has received."""
         return sum(target == path for _, target, _ in list(self.site.calls))
 
     def claims(self, subject="somebody", **changes):
-        """An ID token's claims, some changed; None leaves one out."""
+        """An ID token's claims with some changed. A change to None removes the claim."""
         now = int(time.time())
         usual = {"iss": self.url, "aud": CLIENT, "sub": subject, "iat": now, "exp": now + 300,
                  "jti": uuid.uuid4().hex, "email": "victim@example.com", "email_verified": True,
@@ -65,14 +65,14 @@ class Issuer:
         return {name: value for name, value in {**usual, **changes}.items() if value is not None}
 
     def token(self, subject="somebody", kid=None, named=None, headers=None, **changes):
-        """An ID token; `named` is the key that it claims to be of."""
+        """An ID token. `named` is the key id that it names."""
         kid = kid or next(iter(self.keys))
         algorithm, key = self.keys[kid]
         return jwt.encode(self.claims(subject, **changes), key, algorithm,
                           headers={"kid": named or kid, **(headers or {})})
 
     def confused(self, kid, secret=None, algorithm="HS256"):
-        """A token signed by HMAC with the public key as the secret, in one of the forms that it has."""
+        """A token signed by HMAC, with the public key in one of its encodings as the secret."""
         public = self.keys[kid][1].public_key()
         secret = secret or public.public_bytes(
             serialization.Encoding.PEM, serialization.PublicFormat.SubjectPublicKeyInfo)
@@ -80,7 +80,7 @@ class Issuer:
         return signed + "." + part(hmac.new(secret, signed.encode(), hashlib.sha256).digest())
 
     def close(self):
-        """From now on nobody answers."""
+        """Stops the server: from now on connections are refused."""
         self.site.close()
 
 

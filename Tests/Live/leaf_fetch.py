@@ -1,4 +1,4 @@
-"""Leaves with their histories, fetched in each of the ways that a replicator may, as raw JSON texts."""
+"""Leaves with their histories as raw JSON texts, fetched in each way that a replicator may use."""
 import json
 import urllib.parse
 
@@ -7,14 +7,14 @@ from rawjson import elements, members
 
 
 class MissingRevision(Exception):
-    """The source listed a revision that it cannot give."""
+    """The source listed a revision that it cannot return."""
 
 
 def bulk_get(peer, pairs):
-    """The documents of (id, revision) pairs by one `_bulk_get`, and the pairs to ask for one by one.
+    """Fetches the documents of (id, revision) pairs by one `_bulk_get`. Also returns the pairs to fetch one by one.
 
-    Held to what CouchDB's replicator accepts: one key, an entry for each pair in the order asked. An
-    entry with anything but exactly one document has to be asked for again.
+    The response must be what CouchDB's replicator accepts: one key, and an entry for each pair in the requested order.
+    A pair whose entry does not have exactly one document must be fetched again.
     """
     asked = json.dumps({"docs": [{"id": name, "rev": rev} for name, rev in pairs]})
     text = peer.call("POST", "/_bulk_get?revs=true&latest=true", asked.encode()).text
@@ -38,7 +38,7 @@ def bulk_get(peer, pairs):
 
 
 def one_by_one(peer, pairs, accept="application/json"):
-    """The documents of (id, revision) pairs by a GET each document, with all its revisions wanted."""
+    """Fetches the documents of (id, revision) pairs by one GET per document, which names all its wanted revisions."""
     wanted = {}
     for name, rev in pairs:
         wanted.setdefault(name, []).append(rev)
@@ -65,7 +65,7 @@ def _document(text, error):
 
 
 def parts(body, kind):
-    """The parts of a multipart/mixed body: (text, whether it tells of an error). RFC 2046, 5.1.1."""
+    """The parts of a multipart/mixed body: (text, whether it is an error). RFC 2046, section 5.1.1."""
     boundary = b"--" + kind.split("boundary=")[1].split(";")[0].strip('" ').encode()
     first, *rest = (b"\r\n" + body).split(b"\r\n" + boundary)
     assert not first.strip() and rest and rest[-1].startswith(b"--"), body[:200]
@@ -76,7 +76,7 @@ def parts(body, kind):
 
 
 class LeafFetch:
-    """Fetches leaves by `_bulk_get`, and one by one for good when a source does not offer that."""
+    """Fetches leaves by `_bulk_get`. If a source does not offer that, it fetches one by one from then on."""
 
     def __init__(self, peer, way="bulk_get"):
         """`way` is bulk_get, json or multipart."""

@@ -1,15 +1,15 @@
-"""All that a database holds, read back to be compared: every leaf and tombstone, byte by byte."""
+"""The complete content of a database, read to be compared: every leaf and tombstone, byte by byte."""
 import socket
 
 from peer import quoted
 from rawjson import elements, members, raw_members
 
 _DEPTH = 50
-"""Requests that are sent before the first answer is read."""
+"""How many requests are sent before the first response is read."""
 
 
 def listed(peer):
-    """Each document's leaves as `_changes` lists them, winner first, and whether it is deleted."""
+    """Each document's leaves as `_changes` lists them, the winner first, and whether it is deleted."""
     rows = peer.get("/_changes?style=all_docs")["results"]
     found = {row["id"]: ([change["rev"] for change in row["changes"]], row.get("deleted", False))
              for row in rows}
@@ -18,14 +18,14 @@ def listed(peer):
 
 
 def counts(peer):
-    """How many documents and tombstones there are, and the number of the last change."""
+    """The number of documents, the number of tombstones, and the number of the last change."""
     information = peer.get()
     sequence = int(information["update_seq"].split("-")[0])
     return information["doc_count"], information["doc_del_count"], sequence
 
 
 def bodies(peer, names):
-    """Each document's answer to `open_revs=all&revs=true`, its bytes. Requests are sent ahead."""
+    """The bytes of each document's response to `open_revs=all&revs=true`. The requests are pipelined."""
     found = {}
     with socket.create_connection(peer.address, timeout=60) as connection:
         stream = connection.makefile("rb")
@@ -52,7 +52,7 @@ def _body(stream, name):
 
 
 class Replica:
-    """What a database held when it was read."""
+    """The content of a database at the time when it was read."""
 
     def __init__(self, peer):
         self.listed = listed(peer)
@@ -60,13 +60,13 @@ class Replica:
         self.bodies = bodies(peer, list(self.listed))
 
     def assert_equals(self, other):
-        """Both list the same leaves in the same order and answer the same bytes for each."""
+        """Asserts that both list the same leaves in the same order and answer the same bytes for each."""
         assert self.counts == other.counts
         assert_same(self.listed, other.listed)
         assert_same(self.bodies, other.bodies)
 
     def assert_grew_from(self, forest):
-        """Holds exactly what `forest` says, by the forest's own account."""
+        """Asserts that the database holds exactly the documents of `forest`."""
         wanted = {name: ([leaf.rev for leaf in leaves], leaves[0].deleted)
                   for name, leaves in forest.leaves.items()}
         shown = {name: ([revs[0], *sorted(revs[1:])], gone)
@@ -85,7 +85,7 @@ def _by_rev(documents):
 
 
 def assert_same(left, right):
-    """Equal; else the first few differences, not a page of everything."""
+    """Asserts that both are equal. A failure shows the first few differences only."""
     if left != right:
         differing = [key for key in {**left, **right} if left.get(key) != right.get(key)]
         shown = [(key, left.get(key), right.get(key)) for key in sorted(differing)[:3]]

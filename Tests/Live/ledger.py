@@ -1,9 +1,9 @@
-"""What was written to one store and what of it was answered, held against what the store shows
-later.
+"""Records what was written to one store and which writes were acknowledged, and compares this with what the store
+shows later.
 
-Each document has attempts, numbered from 0: the states that somebody tried to give it, in order, by
-one writer. A body says its own number and carries filling that depends on it, so that a state which
-is found tells which attempt it is and whether its bytes are those that were sent.
+Each document has attempts, numbered from 0: the states that one writer tried to give it, in order. A body contains
+its own number and filling that depends on it. So a state that is found tells which attempt it is, and whether its
+bytes are those that were sent.
 """
 import dataclasses
 import hashlib
@@ -14,8 +14,7 @@ LIST = "bookmarkedhotels"
 
 @dataclasses.dataclass(eq=False)
 class Attempt:
-    """One state of one document that was sent; `due` is whatever tells when its 2xx was sent
-    back."""
+    """One state of one document that was sent. `due` identifies the 2xx response to it."""
 
     name: str
     number: int
@@ -25,15 +24,14 @@ class Attempt:
 
 @dataclasses.dataclass(frozen=True)
 class Problem:
-    """`lost`: something acknowledged is not there; `damaged`: something is there that nobody
-    wrote."""
+    """`lost`: an acknowledged state is missing. `damaged`: the store has a state that nobody wrote."""
 
     kind: str
     text: str
 
 
 def filling(name, number, size):
-    """The text that attempt `number` of a document carries."""
+    """The text that attempt `number` of a document contains."""
     seed = hashlib.sha256(f"{name} {number}".encode()).hexdigest()
     return (seed * (size // len(seed) + 1))[:size]
 
@@ -47,11 +45,11 @@ class Ledger:
     """One store's attempts."""
 
     def __init__(self, store, token):
-        """`store` is its name as a database, `token` opens it."""
+        """`store` is its name as a database. `token` gives access to it."""
         self.store, self.token = store, token
         self.documents, self.carried = {}, {}
         self.counts = True
-        """Whether the last sequence is the number of all revisions: no purges, no branches."""
+        """Whether the last sequence equals the number of all revisions: true without purges and branches."""
 
     @property
     def key(self):
@@ -60,14 +58,14 @@ class Ledger:
         return f"{kind}/{rest}" if kind in ("guest", "user") else f"named/{self.store}"
 
     def attempt(self, name, live=True):
-        """Notes that a state is about to be sent."""
+        """Records that a state is about to be sent."""
         attempts = self.documents.setdefault(name, [])
         attempts.append(Attempt(name, len(attempts), live))
         return attempts[-1]
 
     def take_over(self, guest):
-        """Notes that the live documents of a guest's store are about to come into this one, each
-        with its revisions but under one number: what is due when that is answered."""
+        """Records that this store is about to adopt the live documents of a guest's store, each with its revisions
+        but as one change. They are due when the adoption is acknowledged."""
         taken = []
         for name, attempts in guest.documents.items():
             if attempts[-1].live:
@@ -78,9 +76,9 @@ class Ledger:
         return taken
 
     def problems(self, rows, last, is_due):
-        """What is wrong with a store whose feed shows `rows`, with documents, up to number `last`.
+        """Compares a store's feed with the attempts: `rows` with documents, up to the sequence number `last`.
 
-        `is_due(attempt)` says whether the attempt was acknowledged by the moment that is looked at.
+        `is_due(attempt)` tells whether the attempt was acknowledged by the moment in question.
         """
         found = {row["id"]: row for row in rows}
         yield from self._feed(rows, last)
@@ -98,7 +96,7 @@ class Ledger:
             yield Problem("damaged", f"sequences {numbers} up to {last}")
         if len({row["id"] for row in rows}) != len(rows):
             yield Problem("damaged", "a document is in the feed twice")
-        # Each revision took one number, so that with none left out the generations add up.
+        # Each revision took one sequence number. If none is missing, the sum of the generations is the last number.
         revisions = sum(number_of(change["rev"]) for row in rows for change in row["changes"])
         together = sum(self.carried.get(row["id"], 1) - 1 for row in rows)
         if self.counts and revisions - together != last:
@@ -131,5 +129,5 @@ class Ledger:
 
 
 def number_of(token):
-    """The number that a sequence or a revision begins with."""
+    """The number at the start of a sequence or a revision."""
     return int(token.split("-")[0])

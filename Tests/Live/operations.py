@@ -1,4 +1,4 @@
-"""The operations of openapi.yaml as calls: parameters filled in, a body that the schema allows."""
+"""The operations of openapi.yaml as calls, with parameters filled in and a body that the schema allows."""
 import urllib.parse
 
 from server import Server
@@ -12,7 +12,7 @@ def resolve(node):
 
 
 class Operation:
-    """One operation: `name`, `method`, `template`, its parameters and its body's schema."""
+    """One operation: its `name`, `method` and `template`, its parameters and its body's schema."""
 
     def __init__(self, method, template, item):
         own = item[method]
@@ -21,7 +21,7 @@ class Operation:
         self.parameters = [
             resolve(node) for node in item.get("parameters", []) + own.get("parameters", [])]
         content = resolve(own.get("requestBody", {})).get("content", {})
-        # A body of lines is none of JSON.
+        # A body of JSON lines has no such schema.
         self.schema = content["application/json"]["schema"] if "application/json" in content else None
 
     def __repr__(self):
@@ -35,7 +35,7 @@ class Operation:
         return [node["name"] for node in self.parameters if node["in"] == place]
 
     def path(self, values, query=None):
-        """The path with its parameters replaced: by name, `x` for others."""
+        """The path with its parameters replaced by name; parameters without a value get `x`."""
         path = self.template
         for name in self.names("path"):
             value = urllib.parse.quote(values.get(name, "x"), safe="")
@@ -43,12 +43,12 @@ class Operation:
         return path + ("?" + urllib.parse.urlencode(query) if query else "")
 
     def body(self, text="x"):
-        """A body of its schema whose strings are `text`; None where it takes none."""
+        """A body that matches the schema, with `text` for every string. None where the operation takes no body."""
         return None if self.schema is None else sample(self.schema, text)
 
 
 def sample(schema, text):
-    """A value of a schema, with every string that it names."""
+    """A value that matches a schema, with every named member and `text` for every string."""
     schema = resolve(schema)
     kind = schema.get("type", "object" if "properties" in schema else "string")
     kind = kind[0] if isinstance(kind, list) else kind

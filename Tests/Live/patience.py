@@ -1,12 +1,12 @@
-"""Waiting for what comes in its own time: a busy machine may take long for what is quick on another."""
+"""Waits for conditions without a fixed delay, because a busy machine may be slow."""
 import time
 
 PATIENCE = 60
-"""Seconds after which nobody waits any more."""
+"""Seconds after which a test gives up waiting."""
 
 
 def until(holds, what="it did not come about", seconds=PATIENCE):
-    """Asks again and again until the answer is true; that answer."""
+    """Calls `holds` again and again until its result is true. Returns that result."""
     deadline = time.monotonic() + seconds
     while not (found := holds()):
         assert time.monotonic() < deadline, what

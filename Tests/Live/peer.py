@@ -1,4 +1,4 @@
-"""A database of CouchDB's dialect as a client sees it: one connection, kept open, and plain calls."""
+"""A client of a database with CouchDB's dialect: plain calls over one connection that is kept open."""
 import http.client
 import json
 import socket
@@ -6,11 +6,11 @@ import urllib.parse
 
 
 class Unreachable(Exception):
-    """No answer, half of one, or one that asks to come again: the same call may be sent again."""
+    """No response, an incomplete one, or one that asks for a retry. The same call may be sent again."""
 
 
 class Refused(Exception):
-    """An answer that says no; sending the call again would not help."""
+    """An error response. To send the call again would not help."""
 
     def __init__(self, method, path, status, text):
         super().__init__(f"{method} {path} answers {status}: {text[:300]}")
@@ -18,7 +18,7 @@ class Refused(Exception):
 
 
 class Answer:
-    """A whole answer."""
+    """A complete response."""
 
     def __init__(self, status, headers, body):
         self.status, self.headers, self.body = status, headers, body
@@ -28,7 +28,7 @@ class Answer:
         return self.body.decode()
 
     def json(self):
-        """The body as a value; half a body is no answer."""
+        """The body as a value. An incomplete body raises `Unreachable`."""
         try:
             return json.loads(self.body)
         except ValueError as error:
@@ -36,7 +36,7 @@ class Answer:
 
 
 def quoted(name):
-    """A document's id as one segment of a path; `_design/` and `_local/` keep their slash."""
+    """A document's id as one segment of a path. `_design/` and `_local/` keep their slash."""
     for prefix in ("_design/", "_local/"):
         if name.startswith(prefix):
             return prefix + urllib.parse.quote(name[len(prefix):], safe="")
@@ -44,12 +44,12 @@ def quoted(name):
 
 
 class Peer:
-    """One side of a replication. Not for two threads at once: `twin` makes another."""
+    """One side of a replication. Two threads must not share it; `twin` makes another one."""
 
     again = {408, 429, 500, 502, 503, 504}
 
     def __init__(self, url, authorization, timeout=60):
-        """`url` is the database's; `authorization` the header's value; `timeout` in seconds is for each
+        """`url` is the database's URL. `authorization` is the header's value. `timeout` in seconds applies to each
         read and write of the socket."""
         self.url, self.authorization, self.timeout = url.rstrip("/"), authorization, timeout
         parts = urllib.parse.urlsplit(self.url)
@@ -62,7 +62,7 @@ class Peer:
         return Peer(self.url, self.authorization, self.timeout)
 
     def call(self, method, path="", body=None, accept="application/json", allow=()):
-        """One exchange. A status of 400 or more is `Refused` unless it is in `allow`."""
+        """Sends one request. A status of 400 or more raises `Refused` unless it is in `allow`."""
         if self._connection is None:
             self._connection = http.client.HTTPConnection(*self.address, timeout=self.timeout)
         self.calls += 1
@@ -84,7 +84,7 @@ class Peer:
         return self.call("GET", path, **options).json()
 
     def post(self, path, value, **options):
-        """Sends a value, or a text that is JSON already."""
+        """Posts a value, or a text that is already JSON."""
         body = value if isinstance(value, str) else json.dumps(value)
         return self.call("POST", path, body.encode(), **options).json()
 
@@ -92,9 +92,9 @@ class Peer:
         return self.call("PUT", path, json.dumps(value).encode(), **options).json()
 
     def lines(self, path, opened=None):
-        """The lines of an answer that goes on, over a connection of its own; ends when it is cut.
+        """Yields the lines of a streamed response over a separate connection, until the connection ends.
 
-        `opened` is told a function that ends it from another thread. A line that was cut is left out.
+        `opened` receives a function that closes the connection from another thread. An incomplete line is left out.
         """
         connection = http.client.HTTPConnection(*self.address, timeout=self.timeout)
         try:
@@ -110,7 +110,7 @@ class Peer:
                 if line.endswith(b"\n"):
                     yield line[:-1].decode()
         except (OSError, http.client.HTTPException, AttributeError) as error:
-            # http.client raises AttributeError when its socket is closed under a read.
+            # http.client raises AttributeError when another thread closes its socket during a read.
             raise Unreachable(f"{path}: {error!r}") from error
         finally:
             connection.close()

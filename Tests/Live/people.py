@@ -1,4 +1,4 @@
-"""People at addresses of their own: the server keeps accounts of processor time by address."""
+"""People with different addresses, because the server keeps accounts of processor time by address."""
 import collections
 import itertools
 import urllib.parse
@@ -10,19 +10,19 @@ from requests.adapters import HTTPAdapter
 from couch import PASSWORD
 
 HOSTILE = "127.0.0.2"
-"""Where the hostile are; nobody else is there, unless a test says so."""
+"""The address of hostile clients. Other people use other addresses, unless a test says so."""
 
 _numbers = itertools.count()
 
 
 def address():
-    """A loopback address that nobody has had before."""
+    """A loopback address that was not used before."""
     number = next(_numbers)
     return f"127.{64 + number // 62_500 % 64}.{number // 250 % 250 + 1}.{number % 250 + 1}"
 
 
 class _From(HTTPAdapter):
-    """Connects from one address."""
+    """Connects from one source address."""
 
     def __init__(self, source):
         self.source = source
@@ -33,7 +33,7 @@ class _From(HTTPAdapter):
 
 
 class Person:
-    """A guest, a user or a newcomer without a token, at one address; `statuses` counts what was answered."""
+    """A guest, a user or a newcomer without a token, at one address. `statuses` counts the response statuses."""
 
     def __init__(self, server, source=None, kind="guest"):
         self.server, self.source = server, source or address()
@@ -50,7 +50,7 @@ class Person:
         self.statuses.clear()
 
     def ask(self, method, path, value=None, **options):
-        """One exchange; the answer is one that the contract documents."""
+        """Sends one request. The contract documents the response."""
         if value is not None:
             options["json"] = value
         answer = self.server.call(method, path, self.token, self.session, **options)
@@ -58,11 +58,11 @@ class Person:
         return answer
 
     def call(self, method, path, value=None):
-        """One exchange in JSON that must succeed."""
+        """Sends one request with JSON, which must succeed."""
         answer = self.ask(method, path, value)
         assert answer.status_code < 300, (method, path, answer.status_code, answer.text[:300])
         return answer.json() if answer.content else None
 
     def newcomer(self):
-        """Somebody else without a token, at an address of their own."""
+        """Another person without a token, at a new address."""
         return Person(self.server, kind="newcomer")

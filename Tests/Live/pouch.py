@@ -1,7 +1,7 @@
-"""A device as PouchDB is one: what it has itself, and the requests by which PouchDB 9 syncs that with a database.
+"""A simulated PouchDB device: its local database, and the requests by which PouchDB 9 syncs it with a server.
 
-The requests are PouchDB's, one by one: its paths with their slashes, its parameters, its bodies. What comes back is read as
-PouchDB reads it.
+The requests are exactly PouchDB's: its paths with their slashes, its parameters, its bodies. Responses are read as
+PouchDB reads them.
 """
 import base64
 import hashlib
@@ -16,11 +16,11 @@ BATCH = 100
 
 
 class Stopped(Exception):
-    """An answer after which PouchDB gives up: the status and the error's name."""
+    """A response at which PouchDB stops: the status and the error's name."""
 
 
 class Pouch:
-    """A local database and its sync with one at a server. A document is a set of leaves, each with its history."""
+    """A local database and its sync with a database of a server. A document is a set of leaves with their histories."""
 
     def __init__(self, server, token, name):
         self.base = f"{server.url}/couch/"
@@ -35,10 +35,10 @@ class Pouch:
             for way in ("push", "pull")}
         self.local = {}
 
-    # What it has.
+    # The local database.
 
     def put(self, name, /, **members):
-        """Writes a document of its own; its revision."""
+        """Writes a document locally. Returns its revision."""
         with self.lock:
             former = self.winner(name)
             history = former[0] if former else []
@@ -48,14 +48,14 @@ class Pouch:
             return revision
 
     def winner(self, name):
-        """The history, the body and whether it is a tombstone, of the leaf that wins; None for no document."""
+        """The winning leaf's history, its body and whether it is a tombstone. None if there is no such document."""
         with self.lock:
             leaves = self.leaves.get(name, {}).values()
         return max(leaves, default=None, key=lambda leaf: (
             not leaf[2], int(leaf[0][0].split("-")[0]), leaf[0][0]))
 
     def documents(self):
-        """Live documents' winning revisions."""
+        """The winning revisions of the live documents."""
         winners = {name: self.winner(name) for name in list(self.leaves)}
         return {name: leaf[0][0] for name, leaf in winners.items() if not leaf[2]}
 
@@ -70,7 +70,7 @@ class Pouch:
             self.sequence += 1
             self.changed[name] = self.sequence
 
-    # What it sends.
+    # The requests.
 
     def call(self, method, path="", allow=(), timeout=60, url=None, **options):
         answer = self._session().request(
@@ -87,7 +87,7 @@ class Pouch:
         return session
 
     def begin(self):
-        """The first requests of a sync: the parent, for its uuid, and the database."""
+        """Sends the first requests of a sync: to the parent path, for its uuid, and to the database."""
         self.call("GET", url=self.base)
         self.call("GET")
         for way in self.ids:
@@ -112,7 +112,7 @@ class Pouch:
         self.local[way] = last
 
     def push(self):
-        """Sends what is new since the last time; what the server forbids is `denied`, as PouchDB's event."""
+        """Pushes new revisions. What the server forbids is added to `denied`, as in PouchDB's event."""
         with self.lock:
             names = [name for name, number in self.changed.items() if number > self.local.get("push", 0)]
             last = self.sequence
@@ -137,7 +137,7 @@ class Pouch:
         self._save("push", last)
 
     def pull(self, feed="", timeout=60):
-        """Takes one batch; how many rows it had."""
+        """Pulls one batch. Returns the number of its rows."""
         since = self.local.get("pull", 0)
         _, page = self.call(
             "GET", f"_changes?{feed}style=all_docs&since={urllib.parse.quote(str(since), safe='')}&limit={BATCH}",
@@ -166,10 +166,10 @@ class Pouch:
         assert document.pop("_rev") == history[0]
         self._take(document["_id"], history, document, is_deleted)
 
-    # Live.
+    # Live sync.
 
     def live(self):
-        """Syncs both ways until the server refuses: `ended` then has its status and error, and `ended_at` the time."""
+        """Syncs both ways until the server refuses. `ended` then has the status and error, and `ended_at` the time."""
         self.begin()
         while self.pull():
             pass

@@ -1,4 +1,4 @@
-"""Where the parts of a JSON text lie, so that documents are carried without changing a byte of them.
+"""Finds the parts of a JSON text, so that documents are copied without a change of any byte.
 
 A replicator that decoded and encoded a document would turn `1e2` into `100.0` and `-0` into `0`.
 """
@@ -14,7 +14,7 @@ def _skip(text, at):
 
 
 def members(text, at=0):
-    """The members of the object that begins at `at`: name to (start, end) of the value."""
+    """The members of the object that begins at `at`: the position (start, end) of each value, by name."""
     return {name: span for name, span in _parts(text, at, named=True)}
 
 
@@ -24,7 +24,7 @@ def elements(text, at=0):
 
 
 def raw_members(text, at=0):
-    """The members of the object that begins at `at`: name to the value's own text."""
+    """The members of the object that begins at `at`: the text of each value, by name."""
     return {name: text[start:end] for name, (start, end) in members(text, at).items()}
 
 

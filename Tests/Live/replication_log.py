@@ -1,4 +1,4 @@
-"""The replication log: what both sides remember of earlier sessions, and what that is good for.
+"""The replication log: what both sides record about earlier sessions, and how a replication uses it.
 
 Source: the CouchDB Replication Protocol, version 3, "Find Common Ancestry" and "Record Replication
 Checkpoint".
@@ -9,9 +9,9 @@ import uuid
 from peer import Refused, quoted
 
 _SESSIONS = 50
-"""Sessions that a log keeps, as CouchDB's replicator does."""
+"""The number of sessions that a log keeps, as in CouchDB's replicator."""
 _VERSION = 3
-"""The version of the protocol, which a log names."""
+"""The protocol version that is written in a log."""
 
 
 class ReplicationLog:
@@ -22,7 +22,7 @@ class ReplicationLog:
         self.document = {}
 
     def load(self):
-        """Reads the log; there may be none yet, or none any more."""
+        """Reads the log. It may not exist yet, or not any more."""
         answer = self.peer.call("GET", self.path, allow=(404,))
         value = answer.json()
         if answer.status == 404:
@@ -31,8 +31,8 @@ class ReplicationLog:
         self.document = value
 
     def save(self, history):
-        """Writes the sessions, newest first. A log that somebody else wrote meanwhile is written over:
-        the request before a cut may have been this one's own."""
+        """Writes the sessions, newest first. If the log has another revision meanwhile, this overwrites it: that
+        revision may come from this side's own request before a cut."""
         body = {
             "history": history[:_SESSIONS], "session_id": history[0]["session_id"],
             "source_last_seq": history[0]["recorded_seq"], "replication_id_version": _VERSION,
@@ -50,7 +50,7 @@ class ReplicationLog:
             self.load()
 
     def forget(self):
-        """Loses the log, as a wiped or restored side would."""
+        """Forgets the log, as a wiped or restored side would."""
         self.load()
         if "_rev" in self.document:
             self.peer.call("DELETE", f"{self.path}?rev={self.document['_rev']}")
@@ -58,10 +58,11 @@ class ReplicationLog:
 
 
 def common_ancestor(source, target):
-    """(sequence to start from, sessions up to it) by two logs' documents; (None, []) for all of it.
+    """From two logs' documents: (the sequence to start from, the sessions up to it), or (None, []) to start at the
+    beginning.
 
-    Where both name a session, the target's sequence counts: it was written with the target's data, so
-    it is never ahead of that, also after the target was restored from a copy.
+    If both name a session, the target's sequence counts: it was written together with the target's data, so it is
+    never ahead of them, even if the target was restored from a copy.
     """
     ours = {entry["session_id"]: entry for entry in target.get("history", [])}
     history = source.get("history", [])
@@ -73,7 +74,7 @@ def common_ancestor(source, target):
 
 
 class Session:
-    """One run's entry in the logs, with the counts that the protocol asks for."""
+    """The log entry of one run, with the counts that the protocol asks for."""
 
     def __init__(self, since):
         self.entry = {
@@ -87,6 +88,6 @@ class Session:
         self.entry[name] += number
 
     def reach(self, sequence):
-        """All changes up to `sequence` are on the target."""
+        """Records that all changes up to `sequence` are on the target."""
         self.entry.update(end_last_seq=sequence, recorded_seq=sequence,
                           end_time=email.utils.formatdate(usegmt=True))

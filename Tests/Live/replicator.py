@@ -1,8 +1,8 @@
-"""A replicator of this suite's own: CouchDB's replication protocol, version 3, from its specification.
+"""A replicator for these tests: CouchDB's replication protocol, version 3, written from its specification.
 
-It shares nothing with the server. It carries documents as the bytes that the source sent, so that what
-arrives can be compared byte for byte. What goes wrong on the way is part of its options: batches out of
-order and twice, and an end between any two of its steps.
+It shares no code with the server. It copies documents as the bytes that the source sent, so that the result can be
+compared byte for byte. Options cause faults: batches in random order, batches sent twice, and a crash between any
+two steps.
 """
 import json
 import random
@@ -16,26 +16,26 @@ from replication_log import ReplicationLog, Session, common_ancestor
 
 
 class Crash(Exception):
-    """The end of a replicator between two steps; raised by a test's `step`."""
+    """The end of a replicator between two steps. A test's `step` raises it."""
 
 
 class Replicator:
-    """Carries what one database has to another, and remembers on both sides how far it came.
+    """Copies the content of one database to another, and records its progress on both sides.
 
-    `run` carries what there is in one session: a request that fails ends it with `Unreachable`, and the
-    next one goes on from the last checkpoint. `follow` goes on, session after session, until told to stop.
+    `run` does one session. A request that fails ends the session with `Unreachable`, and the next session continues
+    from the last checkpoint. `follow` runs session after session until it is told to stop.
     """
 
     def __init__(self, source, target, identity, *, batch=500, ahead=1, feed="normal", way="bulk_get",
                  shuffle=None, repeat=0.0, compare=True, step=lambda name: None):
-        """`source` and `target` are `Peer`s; `identity` names the replication log on both.
+        """`source` and `target` are `Peer`s. `identity` names the replication log on both.
 
-        batch: rows of a page. ahead: pages that are read before the first of them is written.
+        batch: rows per page. ahead: pages that are read before the first of them is written.
         feed: normal, longpoll or continuous. way: how leaves are fetched, see `LeafFetch`.
-        shuffle: a seed; pages read ahead, and documents in a request, go in a random order.
-        repeat: how probable it is that a page is carried twice.
-        compare: whether `_revs_diff` is asked; without, everything is sent again.
-        step: called with the name of each step before it is done, and may raise `Crash`.
+        shuffle: a seed. Pages that were read ahead, and documents in a request, get a random order.
+        repeat: the probability that a page is copied twice.
+        compare: whether `_revs_diff` is called. Without it, everything is sent again.
+        step: called with the name of each step before the step; may raise `Crash`.
         """
         self.source, self.target = source, target
         self.batch, self.ahead, self.feed = batch, ahead, feed
@@ -47,7 +47,7 @@ class Replicator:
         self.session, self.earlier = None, []
 
     def run(self):
-        """Carries what the source has, in one session; its entry in the logs."""
+        """Copies what the source has, in one session. Returns its entry for the logs."""
         since = self._begin()
         group = []
         for page in pages(self.source, self.feed, since, self.batch):
@@ -61,9 +61,9 @@ class Replicator:
         return self.session.entry
 
     def follow(self, stop):
-        """Carries what the source has and what comes, through any number of sessions, until `stop`.
+        """Copies what the source has and all new changes, in any number of sessions, until `stop` is set.
 
-        The feed must be longpoll or continuous. Stops within about a second.
+        The feed must be longpoll or continuous. It stops within about a second.
         """
         while not stop.is_set():
             try:
@@ -74,11 +74,11 @@ class Replicator:
                 stop.wait(0.05)
 
     def following(self):
-        """`follow` in a thread, as a context that stops it, and that raises what it raised."""
+        """A context that runs `follow` in a thread, stops it at the end, and raises the thread's error."""
         return _Following(self)
 
     def _begin(self):
-        """Finds both sides and their logs; the sequence to start from."""
+        """Finds both databases and their logs. Returns the sequence to start from."""
         for peer in (self.source, self.target):
             self.step("exists")
             peer.call("HEAD")
@@ -95,7 +95,7 @@ class Replicator:
         return 0 if since is None else since
 
     def _carry(self, group):
-        """Brings pages to the target and records that all of them are there."""
+        """Copies pages to the target and records in the logs that they are there."""
         reached = group[-1][1]
         order = list(group)
         if self.shuffle:
@@ -136,7 +136,7 @@ class Replicator:
         self._write(documents)
 
     def _write(self, documents):
-        """Sends documents with their own revisions, in halves where one request is too much."""
+        """Sends documents with their own revisions. If a request is too large, it is split in two."""
         self.step("write")
         body = '{"new_edits":false,"docs":[' + ",".join(documents) + "]}"
         answer = self.target.call("POST", "/_bulk_docs", body.encode(), allow=(413,))
@@ -179,10 +179,9 @@ class _Following:
 
 
 def until_done(make, patience=120):
-    """Runs session after session of the replicators that `make` gives until one comes through whole.
+    """Runs the replicators that `make` returns, session after session, until one completes.
 
-    Returns the last session's entry and how many sessions were cut short; gives up after `patience`
-    seconds.
+    Returns the last session's entry and the number of sessions that failed. Gives up after `patience` seconds.
     """
     deadline, cut = time.monotonic() + patience, 0
     while True:

@@ -1,5 +1,5 @@
-"""What schemathesis can't know of the service: which calls end the caller's own token, and what to
-put in their place. Loaded by schemathesis itself (`hooks` in schemathesis.toml)."""
+"""Tells schemathesis what it cannot know about the service: which calls end the caller's own token, and which
+values to use instead. schemathesis loads this module (`hooks` in schemathesis.toml)."""
 import json
 import os
 
@@ -7,14 +7,14 @@ import requests
 import schemathesis
 from schemathesis.specs.openapi import checks
 
-# Five wrong passwords for one name are answered 429 from then on, as documented; `ignored_auth`
-# tries the same name at every operation, and counts 401 and 403 alone as refusals.
+# After five wrong passwords for one name, the server answers 429, as documented. `ignored_auth` tries the same
+# name at every operation and accepts only 401 and 403 as refusals.
 assert 401 in checks.AUTH_REJECTION_STATUSES
 checks.AUTH_REJECTION_STATUSES = {*checks.AUTH_REJECTION_STATUSES, 429}
 
-# A feed that waits would wait for changes that nobody makes.
+# A waiting feed would wait for changes that never come.
 FEEDS = {"couchGetChanges", "couchPostChanges"}
-# After one of these the caller's token is no good any more, so that each gets a guest of its own.
+# Each of these calls ends the caller's token, so each gets its own guest.
 ENDING = {"eraseMe", "logOut", "couchLogOut", "signUp"}
 
 
@@ -24,12 +24,12 @@ def _new_guest(url):
     return answer.json()["token"]
 
 
-# What apps of the travel-sample send is taken although the contract, which apps are made from, is stricter.
+# The server accepts what apps of the travel-sample send, although the contract is stricter. Apps are generated from it.
 LENIENT = {"putBookmark", "changeBookmarks"}
 
 
 def _is_lenient(body):
-    """Whether it is a hotel without an id, or has a whole number for one; the same of a batch's hotels and ids."""
+    """Whether the body is a hotel without an id or with an integer id, or a batch with such hotels or ids."""
     if not isinstance(body, dict):
         return False
     hotels = [body, *(body[name] for name in ("add", "remove") if isinstance(body.get(name), list))]
@@ -41,14 +41,14 @@ def _is_lenient(body):
 
 @schemathesis.serializer("application/x-ndjson")
 def lines(context, value):
-    """An export, which no schema describes, from any value."""
+    """Turns any value into an export, which no schema describes."""
     return value if isinstance(value, bytes) else str(value).encode()
 
 
 @schemathesis.hook
 def filter_case(context, case):
     name = case.operation.definition.raw.get("operationId")
-    # A distance is from somewhere: the one parameter needs the other, which no schema says.
+    # `sort=distance` needs the parameter `near`. A schema cannot say this.
     if name == "searchHotels" and (case.query or {}).get("sort") == "distance" and "near" not in case.query:
         return False
     return not (name in LENIENT and case.meta and case.meta.generation.mode.is_negative and _is_lenient(case.body))
@@ -78,18 +78,18 @@ def before_call(context, case, kwargs):
 
 @schemathesis.hook
 def after_call(context, case, response):
-    # COPY is no method that OpenAPI 3.1 knows; the contract has it as `x-copy`.
+    # OpenAPI 3.1 does not know the method COPY. The contract names it `x-copy`.
     item = case.operation.schema.raw_schema["paths"][case.operation.path]
     name = case.operation.definition.raw.get("operationId")
     if "allow" in response.headers and "x-copy" in item:
         allowed = ", ".join(response.headers["allow"])
         assert "COPY, " in allowed
         response.headers["allow"] = [allowed.replace("COPY, ", "")]
-    # A continuous feed is a JSON text a line; a media type's schema is of one text.
+    # A continuous feed has one JSON text per line. A media type's schema describes one text.
     if name in FEEDS and response.status_code == 200 and b"}\n{" in response.content:
         lines = [json.loads(line) for line in response.content.splitlines() if line]
         response.content = json.dumps(lines[-1]).encode()
-    # The administrator's database is there again for the calls to come.
+    # Creates the administrator's database again for the calls that follow.
     if name == "couchDeleteDatabase" and response.status_code == 200:
         requests.put(
             f"{os.environ['SCHEMA_URL']}/couch/{os.environ['SCHEMA_DATABASE']}",

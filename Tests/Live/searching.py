@@ -1,11 +1,11 @@
-"""Searches through a server, and what it counts of them."""
+"""Searches through a server, and the server's metrics about them."""
 import re
 
 from patience import until
 
 PATIENCE = 30
-"""Seconds within which an answer must come although its upstream hangs: the deadline is 2, the rest is for a
-busy machine. What hangs in these tests hangs for longer."""
+"""Seconds within which a response must arrive although the upstream hangs: the deadline is 2, the rest is for a
+busy machine. In these tests, an upstream hangs for longer than this."""
 
 
 def search(server, text, token=None, **query):
@@ -14,7 +14,7 @@ def search(server, text, token=None, **query):
 
 
 def answered(server, text, token=None, status=200, **query):
-    """A search that a busy machine may make late, and that must get this status in the end."""
+    """Searches until the status is `status`. A busy machine may need several attempts."""
     def ask():
         reply = search(server, text, token, **query)
         assert reply.status_code in (status, 502, 503, 504), reply.text
@@ -33,7 +33,7 @@ def metric(server, name, **labels):
 
 
 def bookmarked(server, name="Harbour Inn"):
-    """A guest with one bookmark, `hotel_77`; the token."""
+    """Makes a guest with one bookmark, `hotel_77`. Returns the token."""
     token = server.guest()
     made = server.call("PUT", "/v1/bookmarks/hotel_77", token=token,
                        json={"name": name, "city": "Bergen", "country": "Norway"})

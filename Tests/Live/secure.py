@@ -21,7 +21,7 @@ def certificate(directory, name):
 
 
 def connect(server, *protocols):
-    """A connection over TLS that offers these protocols."""
+    """A TLS connection that offers these protocols."""
     context = ssl.create_default_context()
     context.check_hostname = False
     context.verify_mode = ssl.CERT_NONE
@@ -33,7 +33,7 @@ def connect(server, *protocols):
 
 
 class Streams:
-    """An HTTP/2 connection; `ended` tells why the server ended it, if it did."""
+    """An HTTP/2 connection. `ended` is the reason why the server ended it, or None."""
 
     def __init__(self, server):
         self.socket = connect(server, "h2")
@@ -52,7 +52,7 @@ class Streams:
         self.socket.close()
 
     def flush(self):
-        """Sends what is to be sent; false when the server has gone."""
+        """Sends pending bytes. Returns false when the server has closed the connection."""
         try:
             self.socket.sendall(self.h2.data_to_send())
         except OSError:
@@ -60,7 +60,7 @@ class Streams:
         return self.ended is None
 
     def ask(self, method, path, *fields, body=b"", end=True):
-        """Opens a stream; its number."""
+        """Opens a stream and returns its number."""
         stream = self.h2.get_next_available_stream_id()
         head = [(":method", method), (":scheme", "https"), (":authority", "localhost"),
                 (":path", path), *fields]
@@ -71,7 +71,7 @@ class Streams:
         return stream
 
     def read(self, until=lambda: False):
-        """Takes what comes until something holds or the connection ends."""
+        """Reads until a condition holds or the connection ends."""
         while not until() and self.ended is None:
             try:
                 data = self.socket.recv(1 << 16)
@@ -106,7 +106,7 @@ class Streams:
             self.ended = event.error_code
 
     def answer(self, *request, **options):
-        """(status, fields, body) of one exchange."""
+        """(status, fields, body) of one request."""
         stream = self.ask(*request, **options)
         self.read(lambda: stream in self.done)
         fields = self.answers[stream]

@@ -1,4 +1,4 @@
-"""A real server in its own process, and calls to it whose answers are held against openapi.yaml."""
+"""A real server in its own process, and calls to it. Each response is checked against openapi.yaml."""
 import os
 import pathlib
 import re
@@ -16,10 +16,10 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 
 class Server:
-    """Started on a free port over a data directory; `log` is what it wrote to standard error, all of it once
-    it has ended.
+    """A server on a free port over a data directory. `log` is what it wrote to standard error; it is complete once the
+    server has ended.
 
-    `under` is a command that starts it: strace(1).
+    `under` is a command that starts the server, such as strace(1).
     """
 
     contract = Contract(ROOT / "openapi.yaml")
@@ -45,7 +45,7 @@ class Server:
             self.log.append(line)
 
     def call(self, method, path, token=None, session=None, **options):
-        """One exchange; the answer is one that the contract documents."""
+        """Sends one request. The contract documents the response."""
         headers = dict(options.pop("headers", None) or {})
         if token:
             headers["Authorization"] = "Bearer " + token
@@ -55,13 +55,13 @@ class Server:
         return answer
 
     def guest(self):
-        """A new guest's token."""
+        """Makes a new guest and returns the token."""
         answer = self.call("POST", "/v1/guests")
         assert answer.status_code == 201, answer.text
         return answer.json()["token"]
 
     def metrics(self):
-        """The text of the metrics as they are now: what is answered is renewed once a second."""
+        """The text of the current metrics. The server renews it once a second, so this waits for the next renewal."""
         def text():
             return self.call("GET", "/metrics").text
 
@@ -72,7 +72,7 @@ class Server:
         return until(lambda: (found := text()) and renewals(found) >= least and found)
 
     def state(self, wanted):
-        """What `/readyz` says once its status is this; it is renewed once a second."""
+        """Waits until `/readyz` has this status and returns its body. The server renews it once a second."""
         def ready():
             answer = self.call("GET", "/readyz")
             return [answer] if answer.json()["status"] == wanted else None
@@ -80,30 +80,30 @@ class Server:
         return until(ready, f"not {wanted}")[0]
 
     def logged(self, *words):
-        """Waits for a line of the log with all these words: it comes after the answer that it is about."""
+        """Waits for a line of the log with all these words. The line may come after the response that it describes."""
         return until(lambda: next(
             (line for line in self.log if all(word in line for word in words)), None), f"{words}: no line")
 
     def kill(self):
-        """As a crash would end it."""
+        """Ends the server as a crash would."""
         self.process.send_signal(signal.SIGKILL)
         self._ended()
 
     def pause(self):
-        """It stands still until `resume`."""
+        """Suspends the process until `resume`."""
         self.process.send_signal(signal.SIGSTOP)
 
     def resume(self):
         self.process.send_signal(signal.SIGCONT)
 
     def stop(self):
-        """As an operator ends it."""
+        """Ends the server as an operator does."""
         if self.process.poll() is None:
             self.process.send_signal(signal.SIGTERM)
         return self._ended()
 
     def _ended(self):
-        """The exit status, once it has ended and the last line of its log is here."""
+        """Waits until the server has ended and its log is complete. Returns the exit status."""
         self.process.wait(timeout=120)
         self._draining.join(timeout=60)
         return self.process.returncode

@@ -1,4 +1,4 @@
-"""An attack that goes on beside honest clients, and what is promised to those."""
+"""An attack at the same time as honest clients, and the guarantees to these clients."""
 import collections
 import contextlib
 import http.client
@@ -16,18 +16,18 @@ from patience import until
 from people import HOSTILE, Person
 
 PART = 1 if os.environ.get("BOOKMARKS_RELEASE") else 0.2
-"""What part of the table's branches, merges and hotels is stored: a debug build takes long for all."""
+"""The share of the table's branches, merges and hotels to store: a debug build takes long to store all."""
 PAUSE = 0.2
-"""Seconds between two steps of an honest client: no honest one does nothing else, and a debug build's requests
-cost ten times what a bucket is meant for."""
+"""Seconds between two steps of an honest client. No honest client sends requests without a pause, and a debug build's
+requests cost ten times what a bucket is made for."""
 STEPS = 3
-"""Steps of each kind that honest clients must get done while an attack is at its height."""
+"""Steps that honest clients of each kind must complete during an attack."""
 
 
 class Siege:
-    """Sends an attack's requests again and again on many connections; `lift` resets all of them at once.
+    """Sends an attack's requests again and again on many connections. `lift` resets all of them at once.
 
-    `statuses` counts what is answered, and `last` has the fields and body of each status' last answer.
+    `statuses` counts the responses by status. `last` has the fields and body of the last response of each status.
     """
 
     def __init__(self, person, at_once, request):
@@ -67,10 +67,10 @@ class Siege:
         connection.close()
 
     def lift(self):
-        """Hangs up in the middle of whatever is asked."""
+        """Closes all connections during their requests."""
         self.ended.set()
         for connection in self.connections:
-            # A thread that is reading comes back from it, and resets its connection.
+            # A thread that is reading returns from the read and resets its connection.
             with contextlib.suppress(OSError, AttributeError):
                 connection.sock.shutdown(socket.SHUT_RDWR)
         for thread in self.threads:
@@ -79,7 +79,7 @@ class Siege:
 
 
 class HonestClients:
-    """One client of each kind, each a person at an address of their own; `steps` counts what got done."""
+    """One client of each kind, each with its own address. `steps` counts the completed steps."""
 
     def __init__(self, server, kinds=tuple(honest.KINDS), **options):
         self.kinds, self.steps, self.failed = kinds, collections.Counter(), []
@@ -112,11 +112,11 @@ class HonestClients:
             self.steps[kind] += 1
 
     def lost_nothing(self):
-        """Every request of every client was answered with success."""
+        """Asserts that every request of every client succeeded."""
         assert not self.failed, self.failed
 
     def get_on(self, steps=STEPS):
-        """Waits until each kind has done so many more steps."""
+        """Waits until each kind has completed `steps` more steps."""
         wanted = {kind: self.steps[kind] + steps for kind in self.kinds}
         until(lambda: self.failed or all(self.steps[kind] >= count for kind, count in wanted.items()),
               "honest clients wait", 180)
@@ -124,8 +124,8 @@ class HonestClients:
 
 
 def besiege(server, name, part=PART):
-    """Runs one attack beside honest clients: they lose nothing and are served first, memory is bounded, and
-    when the attacker has hung up the work ends. Answers the attack's statuses."""
+    """Runs one attack while honest clients work. The clients lose nothing and are served first, memory stays bounded,
+    and the work ends when the attacker disconnects. Returns the statuses of the attack's responses."""
     attack = hostile.named(name)
     attacker = Person(server, HOSTILE)
     request = attack.prepare(attacker, part)

@@ -1,4 +1,4 @@
-"""Servers that crash and come back at the same address, with networks in between that fail."""
+"""Servers that crash and start again at the same address, and faulty networks between them."""
 import contextlib
 import itertools
 import os
@@ -11,12 +11,12 @@ from server import Server
 
 
 NIGHTLY = bool(os.environ.get("BOOKMARKS_NIGHTLY"))
-"""Whether there is time for more seeds and more documents."""
+"""Whether the run is the nightly one, with more seeds and more documents."""
 
 
 @contextlib.contextmanager
 def site_pair(directories):
-    """Two sites for a file's tests, each of which uses stores of its own."""
+    """Two sites for all tests of a file. Each test uses its own stores."""
     pair = [Site(directories.mktemp(f"site{number}") / "data", number) for number in range(2)]
     try:
         yield pair
@@ -26,7 +26,7 @@ def site_pair(directories):
 
 
 class Site:
-    """A server over its own directory, behind a proxy whose address stays when the server moves."""
+    """A server over its own directory, behind a proxy whose address stays when the server's address changes."""
 
     def __init__(self, directory, seed=0):
         self.directory, self.servers, self.turn = directory, [], threading.Lock()
@@ -38,7 +38,7 @@ class Site:
         return self.servers[-1]
 
     def restart(self, meanwhile=lambda: None):
-        """Ends the server as a crash would and starts it again; `meanwhile` is done in between."""
+        """Ends the server as a crash would, calls `meanwhile`, and starts it again."""
         with self.turn:
             self.server.kill()
             meanwhile()
@@ -46,12 +46,12 @@ class Site:
             self.proxy.aim(self.server.url)
 
     def user(self):
-        """A new user's store: 50,000 documents."""
+        """A new user's store, for up to 50,000 documents."""
         body = {"username": "site-" + uuid.uuid4().hex, "password": "a good password"}
         return Store(self, self.server.call("POST", "/v1/users", json=body).json()["token"])
 
     def guest(self):
-        """A new guest's store: 200 documents, and made in no time."""
+        """A new guest's store, for up to 200 documents. It is cheap to make."""
         return Store(self, self.server.guest())
 
     def close(self):
@@ -69,22 +69,22 @@ class Store:
         self.name = site.server.call("GET", "/v1/me", token).json()["store"]
 
     def near(self):
-        """Past the proxy: for what a test does itself. The address holds until the site restarts."""
+        """A peer without the proxy, for the test's own requests. The address is valid until the site restarts."""
         return Peer(f"{self.site.server.url}/couch/{self.name}", "Bearer " + self.token)
 
     def far(self, timeout=3):
-        """Through the proxy, as a device reaches it."""
+        """A peer through the proxy, as a device reaches the server."""
         return Peer(f"{self.site.proxy.url}/couch/{self.name}", "Bearer " + self.token, timeout)
 
     def load(self, documents):
-        """Stores documents, JSON texts with revisions of their own, 1,000 at a time."""
+        """Stores documents, which are JSON texts with their own revisions, 1,000 at a time."""
         peer, documents = self.near(), iter(documents)
         while part := list(itertools.islice(documents, 1000)):
             refused = peer.post("/_bulk_docs", '{"new_edits":false,"docs":[' + ",".join(part) + "]}")
             assert refused == [], refused[:3]
 
     def edit(self, name, **members):
-        """Writes a document over what is there; its revision."""
+        """Writes a new revision of a document. Returns the revision."""
         found = self.near().call("GET", f"/{name}", allow=(404,)).json()
         return self.near().put(f"/{name}", {**members, **_base(found)})["rev"]
 

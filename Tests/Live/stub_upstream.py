@@ -1,4 +1,4 @@
-"""An upstream that answers as a test says, byte for byte, and remembers what it was asked."""
+"""An upstream that answers as a test specifies, byte for byte, and records the requests."""
 import json
 import socketserver
 import sys
@@ -7,7 +7,7 @@ import time
 
 
 def answer(body, status=200, kind="application/json", **headers):
-    """An HTTP/1.1 answer with a length, after which the connection ends."""
+    """An HTTP/1.1 response with a length, after which the connection ends."""
     if not isinstance(body, bytes):
         body = json.dumps(body).encode()
     lines = [f"HTTP/1.1 {status} Status", f"Content-Type: {kind}", f"Content-Length: {len(body)}",
@@ -17,16 +17,16 @@ def answer(body, status=200, kind="application/json", **headers):
 
 
 def hotels(*names):
-    """A travel-sample answer of the second generation."""
+    """A travel-sample response of the second generation."""
     return answer({"context": ["FTS search"],
                    "data": [{"id": f"hotel_{name}", "name": f"Inn {name}", "city": "Oslo"}
                             for name in names]})
 
 
 class StubUpstream:
-    """Listens on a free port of 127.0.0.1; `script` maps (method, target, headers) to bytes, or to
-    an iterable of bytes that are sent one by one. Probes of readiness are not counted. With a TLS
-    `context` it speaks TLS; `failures` are what went wrong at that."""
+    """Listens on a free port of 127.0.0.1. `script` maps (method, target, headers) to bytes, or to an iterable of bytes
+    that are sent one by one. Readiness probes are not counted. With a TLS `context` it speaks TLS; `failures` are the
+    errors of TLS."""
 
     def __init__(self, script, context=None):
         self.script, self.calls, self.running, self.highest = script, [], 0, 0
@@ -90,13 +90,13 @@ class StubUpstream:
                 self.running -= 1
 
     def close(self):
-        """Stops to listen: from now on connections are refused."""
+        """Stops listening: from now on connections are refused."""
         self._server.shutdown()
         self._server.server_close()
 
 
 def drip(body, seconds):
-    """A body whose bytes come one by one over some time."""
+    """Yields a body byte by byte, spread over `seconds`."""
     for byte in body:
         yield bytes([byte])
         time.sleep(seconds / len(body))

@@ -1,4 +1,4 @@
-"""What the administrator sees and starts over HTTP, against a real server."""
+"""The administrator's operations over HTTP, on a real server."""
 import pathlib
 import subprocess
 import time
@@ -23,7 +23,7 @@ def finished(administrator, job):
 
 
 def started(administrator, path):
-    """Starts a job once no other runs."""
+    """Starts a job as soon as no other job runs."""
     while True:
         answer = administrator.server.call("POST", path, auth=administrator.auth)
         if answer.status_code != 409:

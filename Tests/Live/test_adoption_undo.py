@@ -1,4 +1,4 @@
-"""Taking back what came from a guest: what a kill interrupts is finished by asking again, and by the next start."""
+"""Undo of an adoption. If a kill interrupts it, a repeated request or the next start completes it."""
 import random
 import threading
 import time
@@ -12,7 +12,8 @@ HOTELS = [{"id": f"theirs-{number}", "name": "N" * 200} for number in range(95)]
 
 
 def adopted(server):
-    """A user with a bookmark of their own who has taken a guest over. Returns token and guest."""
+    """Makes a user with a bookmark of their own who has adopted a guest's. Returns the user's token, the guest's id and
+    the guest's token."""
     guest = server.guest()
     assert server.call("POST", "/v1/bookmarks", guest, json={"add": HOTELS}).status_code == 200
     who = server.call("GET", "/v1/me", guest).json()["id"]
@@ -45,7 +46,7 @@ def test_kill_while_it_is_undone_is_finished_by_asking_again(start, rounds):
         server = start()
         assert assert_list_and_hotels_agree(server, token) in ({"mine"}, {"mine", *(h["id"] for h in HOTELS)})
         if assert_list_and_hotels_agree(server, token) == {"mine"}:
-            # What was begun is finished before anybody asks again.
+            # The start has completed the undo before the first request.
             assert server.call("GET", "/v1/me/adoptions", token).json() == {"adoptions": []}
             assert not server.call("GET", "/v1/documents/theirs-7/revisions", token).json()["revisions"][1]["kept"]
         assert server.call("DELETE", f"/v1/me/adoptions/{guest}", token).status_code == 204

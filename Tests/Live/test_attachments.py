@@ -1,5 +1,5 @@
-"""H18, H19, S12: attachments are not offered. In whatever form one comes it is refused, nothing of it is stored, and
-there is none to open, whole or in ranges."""
+"""H18, H19, S12: attachments are not supported. The server refuses them in every form and stores no part of them, and
+no attachment can be read, as a whole or by ranges."""
 import base64
 import gzip
 import json
@@ -12,7 +12,7 @@ FOLLOWS = {"content_type": "text/html", "follows": True, "length": 2}
 
 
 def refused(answer):
-    """Says what it does not take, in the dialect's words."""
+    """Asserts that the response names the unsupported feature as CouchDB would."""
     assert (answer.status_code, answer.json()["error"]) == (415, "bad_content_type"), answer.text
     reason = answer.json()["reason"]
     assert "ttachments are not" in reason or "must be application/json" in reason, reason

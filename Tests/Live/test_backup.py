@@ -1,4 +1,4 @@
-"""Backups of a server in use, and the drill: crash, restore into an empty directory, go on."""
+"""Backups of a server in use, and a recovery exercise: crash, restore into an empty directory, continue."""
 import fcntl
 import itertools
 import os
@@ -21,7 +21,7 @@ from sites import site_pair
 
 
 class Numbered:
-    """A guest who writes documents 0, 1, 2, … one after the other, and remembers which were answered."""
+    """A guest who writes documents 0, 1, 2, … in order and records which were acknowledged."""
 
     def __init__(self, server):
         self.server, self.token = server, server.guest()
@@ -44,13 +44,13 @@ class Numbered:
             time.sleep(0.01)
 
     def found(self, server):
-        """The numbers that a server has."""
+        """The numbers of the documents that a server has."""
         rows = server.call("GET", f"/couch/{self.name}/_all_docs", self.token).json()["rows"]
         return sorted(int(row["id"]) for row in rows)
 
 
 def fill(server, count=20):
-    """Some guests with a bookmark each; their tokens."""
+    """Makes guests with one bookmark each. Returns their tokens."""
     tokens = [server.guest() for _ in range(count)]
     for number, token in enumerate(tokens):
         answer = server.call("PUT", f"/v1/bookmarks/hotel-{number}", token, json={"name": "N"})
@@ -94,11 +94,11 @@ def test_drill_backup_under_load_crash_restore_and_sync_goes_on(tmp_path_factory
             writer.stop.set()
             writer.thread.join(timeout=60)
             found = writer.found(server)
-            # One instant: everything up to one document, and nothing after it.
+            # The backup is of one moment: it has all documents up to one number, and none after it.
             assert found == list(range(len(found)))
             assert answered <= len(found) <= writer.sent
         assert "before" in Replica(source.near()).listed
-        # A place in the earlier life is no place in this one: the feed starts over and skips nothing.
+        # A sequence from before the restore means nothing now: the feed starts at the beginning and skips nothing.
         again = source.near().get(f"/_changes?since={old}")["results"]
         assert len(again) == len(source.near().get("/_changes")["results"])
         source.edit("restored", number=3)
@@ -142,7 +142,7 @@ def test_backup_without_a_server_is_the_same(start, tmp_path):
 
 @pytest.mark.fault("F08")
 def test_restoration_of_which_a_write_fails_says_so(start, tmp_path):
-    """Each write to a database fails in turn, the last ones too, which closing would not tell of."""
+    """Each write to a database fails in turn. The last ones count, too: closing the file would not report them."""
     server = start()
     fill(server, 2)
     run("backup", tmp_path / "backup", "--data", server.data)
@@ -175,7 +175,7 @@ def test_what_stands_in_the_way_is_left_alone(start, tmp_path):
 
 
 def begun(server, target):
-    """A backup on its way: the command. One that is done before it was seen is made again."""
+    """Starts a backup and returns the command while it runs. If it ends too early, the backup is started again."""
     for _ in range(20):
         command = subprocess.Popen(
             [BINARY, "backup", str(target), "--data", str(server.data)],
@@ -202,7 +202,7 @@ def test_kill_in_the_middle_leaves_no_backup_under_the_final_name(start, tmp_pat
     if victim == "server":
         server.kill()
         status = command.wait(timeout=60)
-        # It may have been whole before the kill.
+        # The backup may have been complete before the kill.
         assert status == (0 if target.exists() else 1), command.stdout.read()
         server = start()
     else:
@@ -230,7 +230,7 @@ def test_drafts_of_a_killed_backup_go_with_the_next_one_and_nothing_else_does(st
         shutil.rmtree(tmp_path / "first")
         server = start()
     [left] = drafts(tmp_path)
-    # One that somebody is writing, and directories of the same kind of name that are no backup's.
+    # One draft that another process is writing, and directories with similar names that are no backups.
     running, foreign, empty, other = (
         tmp_path / name for name in (
             "one.partial-00000001", "two.partial-00000002", "three.partial-00000003",
@@ -258,7 +258,7 @@ def test_disk_full_during_a_backup_leaves_nothing(start, tmp_path):
     try:
         run("backup", small.path / "backup", "--data", server.data, expect=1)
         assert list(small.path.iterdir()) == []
-        # The server goes on as before.
+        # The server still accepts writes.
         assert server.call("PUT", "/v1/bookmarks/x", tokens[0], json={"name": "X"}).status_code == 201
     finally:
         small.close()
@@ -316,7 +316,7 @@ def test_newer_formats_are_refused(start, tmp_path):
 
 
 def damage(server, token):
-    """Turns a bit in a stored body of a server that is stopped."""
+    """Stops the server and changes one bit of a stored body."""
     name = server.call("GET", "/v1/me", token).json()["store"]
     server.stop()
     file = file_of(server.data, name.replace("-", "/", 1))
@@ -335,7 +335,7 @@ def test_verify_finds_damage_offline_and_through_the_server(start, tmp_path):
         lines = run("verify", server.data, expect=65).splitlines()
         assert len(lines) == 2 and file.name in lines[0] and "checksum" in lines[0], lines
     run("verify", tmp_path / "nowhere", expect=78)
-    # The damaged row is copied as it is; a store that can't even be opened is left out, and said so.
+    # The backup copies the damaged row as it is. It leaves out a store that cannot be opened, and reports it.
     file = file_of(server.data, server.call(
         "GET", "/v1/me", tokens[3]).json()["store"].replace("-", "/", 1))
     server.stop()
@@ -347,7 +347,7 @@ def test_verify_finds_damage_offline_and_through_the_server(start, tmp_path):
     run("restore", tmp_path / "backup", "--data", tmp_path / "new", expect=65)
     server = start(data=tmp_path / "new")
     answers = [server.call("GET", "/v1/bookmarks", token).status_code for token in tokens]
-    # One wrong byte is computed back.
+    # The server corrects a single wrong byte.
     assert answers == [200, 200, 200, 503, 200]
 
 

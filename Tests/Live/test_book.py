@@ -1,4 +1,4 @@
-"""The book names files and pages that are there."""
+"""Files and pages that the book names exist."""
 import re
 import subprocess
 

@@ -1,11 +1,11 @@
-"""Sessions of browsers: the token is in a cookie alone, and the guest is the cookie's."""
+"""Browser sessions: only the cookie has the token, and the guest belongs to the cookie."""
 import requests
 
 PASSWORD = "correct horse"
 
 
 class Page:
-    """A page of the server's own, which has cookies and no token."""
+    """A page from the server's own origin, which has cookies and no token."""
 
     def __init__(self, server):
         self.server = server
@@ -36,9 +36,9 @@ def test_a_guests_token_is_in_the_cookie_alone_and_goes_on(start):
     again = page.guest()
     assert again.status_code == 200 and again.json()["id"] == made.json()["id"] and "Set-Cookie" not in again.headers
     assert page.bookmarks() == ["one"]
-    # Nobody is made, or taken over, for a page of another origin.
+    # The server makes or adopts no guest for a page of another origin.
     assert page.call("POST", "/v1/guests", "http://elsewhere.example", json={"cookie": True}).status_code == 403
-    # A session that has ended is nobody's.
+    # A session that has ended identifies nobody.
     assert page.call("DELETE", "/v1/sessions").status_code == 204
     page.session.cookies.set("AuthSession", "none")
     assert page.guest().status_code == 201

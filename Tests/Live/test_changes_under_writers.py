@@ -1,7 +1,7 @@
-"""Eight writers, and readers of every feed at once: each committed change is shown, in order, to each.
+"""Eight writers and readers of every feed at the same time: each reader sees each committed change, in order.
 
-A run is one guest's store, some hundred writes to few documents, by a seed. What a reader must have
-seen is known from what the writers were told, not from the server's own list.
+A run is one guest's store with some hundred writes to few documents, by a seed. What a reader must see follows from
+the responses to the writers, not from the server's own list of changes.
 """
 import asyncio
 import json
@@ -14,15 +14,15 @@ from async_http import Connection
 from sites import NIGHTLY
 
 RUNS = 1_000 if NIGHTLY else 100
-"""Seeds, ten of them a test."""
+"""The number of seeds. Each test runs ten."""
 WRITERS = 8
 WRITES = 25
-"""Requests of one writer."""
+"""The number of requests of one writer."""
 DOCUMENTS = 24
 
 
 class Run:
-    """A store under writers and readers; `written` is what the writers were told, by document."""
+    """A store with writers and readers. `written` has the acknowledged revisions by document."""
 
     def __init__(self, url, token, seed):
         self.url, self.token, self.seed = url, "Bearer " + token, seed
@@ -33,7 +33,7 @@ class Run:
         return Connection(self.url, self.token)
 
     def acknowledge(self, name, rev, began):
-        """A revision that a writer was told of; the time is that of request and answer."""
+        """Records an acknowledged revision, and the times of its request and response."""
         generation = number_of(rev)
         assert generation not in self.written[name], (name, rev, "two revisions of one generation")
         self.written[name][generation] = rev
@@ -41,7 +41,7 @@ class Run:
         self.spans[name, rev] = began, time.monotonic()
 
     async def write(self, number):
-        """One writer: single writes, deletions, and several at once. Who is too late tries another."""
+        """One writer: single writes, deletions and batches. After a conflict it goes on with another document."""
         chance = random.Random(f"{self.seed} {number}")
         async with self.connection() as connection:
             for _ in range(WRITES):
@@ -54,7 +54,7 @@ class Run:
                     await asyncio.sleep(chance.uniform(0, 0.004))
 
     async def finish(self):
-        """The last change, at which every reader is done; it wakes those that wait."""
+        """Writes the last change, at which every reader stops. It wakes the waiting readers."""
         self.last, self.written["end"], began = len(self.spans) + 1, {}, time.monotonic()
         async with self.connection() as connection:
             _, answer = await connection.call("PUT", "/end", {})
@@ -69,7 +69,7 @@ class Run:
         else:
             body = {"n": chance.getrandbits(40), **({"_rev": rev} if rev else {})}
             status, answer = await connection.call("PUT", f"/{name}", body)
-        # Another writer was first, or the document is gone already.
+        # Another writer was first, or the document is already deleted.
         assert status in (200, 201, 404, 409), (status, answer)
         if status < 400:
             self.acknowledge(name, answer["rev"], began)
@@ -88,13 +88,13 @@ class Run:
 
 
 def number_of(token):
-    """The number that a sequence or a revision begins with."""
+    """The number at the start of a sequence or a revision."""
     return int(token.split("-")[0])
 
 
 class Reader:
-    """What one reader saw: `rows` in the order of arrival: number, document, revision and moment; and
-    `polls`: when it asked for everything and how far it came."""
+    """What one reader saw. `rows` has (number, document, revision, time) in order of arrival. `polls` has
+    (when it asked for all changes, the last number of the response)."""
 
     def __init__(self, run, number):
         self.run, self.chance = run, random.Random(f"{run.seed} reader {number}")
@@ -111,7 +111,7 @@ class Reader:
 
 
 class Poller(Reader):
-    """Asks again and again with feed=normal, for all or for a few rows."""
+    """Polls with feed=normal, for all changes or for a few rows."""
 
     async def read(self):
         since = "0"
@@ -147,7 +147,7 @@ class LongPoller(Reader):
 
 
 class Continuous(Reader):
-    """Reads feed=continuous; now and then it goes away and comes back where it was."""
+    """Reads feed=continuous. Sometimes it disconnects and continues from its last sequence."""
 
     feed, prefix = "continuous", ""
 
@@ -175,7 +175,7 @@ READERS = [Poller, LongPoller, LongPoller, Continuous, Continuous, Events]
 
 
 async def carry_out(run):
-    """All writers and readers of a run; the readers with what they saw."""
+    """Runs all writers and readers. Returns the readers with what they saw."""
     readers = [kind(run, number) for number, kind in enumerate(READERS)]
     reading = [asyncio.create_task(reader.read()) for reader in readers]
     try:
@@ -190,7 +190,7 @@ async def carry_out(run):
 
 
 def check(run, readers):
-    """Holds what the readers saw against what the writers were told."""
+    """Compares what the readers saw with what the writers were told."""
     places = {}
     for reader in readers:
         who = (run.seed, type(reader).__name__)
@@ -202,7 +202,7 @@ def check(run, readers):
             assert places.setdefault(number, (name, rev)) == (name, rev), (who, number)
             assert number_of(rev) > seen.get(name, 0), (who, name, rev, "went back")
             seen[name] = number_of(rev)
-        # A change that was not shown was replaced by a later one of its document that was.
+        # If a reader did not see a change, it saw a later change of the same document.
         missed = [(name, max(revs)) for name, revs in run.written.items()
                   if revs and seen.get(name, 0) < max(revs)]
         assert not missed, (who, missed)
@@ -212,8 +212,8 @@ def check(run, readers):
 
 
 def check_gaps(run, places, reader):
-    """A change that a reader was not shown before a later one had been replaced by then: the write that
-    replaced it had begun."""
+    """A reader may skip a change only if a later change of the same document replaced it: the request for the
+    later change must have begun before the next row was read."""
     shown, before = {row[0] for row in reader.rows}, sorted(places, reverse=True)
     for number, _, _, moment in reader.rows:
         while before[-1] < number:
@@ -227,7 +227,7 @@ def check_gaps(run, places, reader):
 
 
 def check_times(run, places, readers):
-    """Who was answered before another asked comes before it; who asks after an answer is shown it."""
+    """A write that was answered before another one was sent has the lower number. A poll sees all answered writes."""
     latest = 0.0
     for number in sorted(places):
         began, ended = run.spans[places[number]]

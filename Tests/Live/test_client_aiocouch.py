@@ -1,4 +1,4 @@
-"""aiocouch, the asynchronous client, by its own names."""
+"""aiocouch, an asynchronous client, through its own API."""
 import asyncio
 import contextlib
 import functools
@@ -17,7 +17,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")
 
 
 def awaited(test):
-    """A test that is a coroutine, with an upper bound in time."""
+    """Runs a coroutine as a test, with a time limit."""
     @functools.wraps(test)
     def run(**fixtures):
         asyncio.run(asyncio.wait_for(test(**fixtures), 60))
@@ -26,7 +26,7 @@ def awaited(test):
 
 @contextlib.asynccontextmanager
 async def opened(person, name=None):
-    """The own store of a user, or with a name a database of the administrator's."""
+    """A user's own store, or with `name` a database of the administrator."""
     url = person.server.url + "/couch"
     async with aiocouch.CouchDB(url, user=person.name, password=person.password) as server:
         yield await server[name or person.store]
@@ -34,7 +34,7 @@ async def opened(person, name=None):
 
 @contextlib.asynccontextmanager
 async def visited(database):
-    """The store of a guest, who has a token and no password: the cookie is the same token."""
+    """The store of a guest, who has a token and no password. The token is sent as the cookie."""
     async with aiocouch.CouchDB(database.server.url + "/couch", cookie=database.token) as server:
         yield await server[database.name]
 

@@ -1,4 +1,4 @@
-"""CouchDB-Python, the oldest client library there is, by its own names."""
+"""CouchDB-Python, the oldest client library, through its own API."""
 import io
 import itertools
 
@@ -20,7 +20,7 @@ def server(account):
 
 @pytest.fixture(scope="module")
 def db(server, account):
-    """The user's own store, which all tests of this file share: each has ids of its own."""
+    """A user's own store, shared by all tests of this file. Each test uses its own ids."""
     return server[account.store]
 
 
@@ -33,7 +33,7 @@ def guest(shared, database):
 
 
 def refusal(error):
-    """The status and CouchDB's short word of an error that the library has no name for."""
+    """The status and CouchDB's error code of an error for which the library has no class."""
     status, (word, reason) = error.value.args[0]
     assert reason
     return status, word

@@ -1,4 +1,4 @@
-"""IBM's Cloudant SDK, by its own names; its models say which members an answer must have."""
+"""IBM's Cloudant SDK through its own API. Its models tell which members a response must have."""
 import io
 import itertools
 import json
@@ -28,7 +28,7 @@ def user(account):
 
 @pytest.fixture
 def guest(database):
-    """The service as a new guest, who has a token and no password."""
+    """The service for a new guest, who has a token and no password."""
     return service(database.server, BearerTokenAuthenticator(database.token))
 
 
@@ -39,7 +39,7 @@ def admin(administrator):
 
 
 def refusal(call, *arguments, **options):
-    """The status and CouchDB's short word of a call that must fail."""
+    """The status and CouchDB's error code of a call that must fail."""
     with pytest.raises(ApiException) as error:
         call(*arguments, **options)
     body = error.value.http_response.json()
@@ -78,7 +78,7 @@ def test_session_authenticator_logs_in_by_itself(account):
     assert (
         session["userCtx"]["name"], session["info"]["authenticated"]) == (account.name, "cookie")
     wrong = service(account.server, CouchDbSessionAuthenticator(account.name, "another password"))
-    with pytest.raises((ApiException, StopIteration)):  # it looks for the cookie before the status
+    with pytest.raises((ApiException, StopIteration)):  # The SDK looks for the cookie before it checks the status.
         wrong.get_database_information(account.store)
 
 
@@ -179,7 +179,7 @@ def test_follower_reads_all_and_then_listens(guest, database):
     timer = soon(lambda: fill(guest, db, "f"))
     assert [item.id for item in itertools.islice(listener.start(), 6)] == list("abcdef")
     timer.join()
-    timer = soon(lambda: fill(guest, db, "g"))  # ends the wait that stop() waits for
+    timer = soon(lambda: fill(guest, db, "g"))  # Ends the wait that stop() waits for.
     listener.stop()
     timer.join()
 

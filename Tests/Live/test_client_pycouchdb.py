@@ -1,4 +1,4 @@
-"""pycouchdb, by its own names."""
+"""pycouchdb through its own API."""
 import pycouchdb
 import pytest
 from pycouchdb.exceptions import (
@@ -15,7 +15,7 @@ def server(account):
 
 @pytest.fixture(scope="module")
 def db(server, account):
-    """The user's own store, which all tests of this file share: each has ids of its own."""
+    """A user's own store, shared by all tests of this file. Each test uses its own ids."""
     return server.database(account.store)
 
 
@@ -28,7 +28,7 @@ def guest(shared, database):
 
 
 class Reader(BaseFeedReader):
-    """Reads until it has seen some messages."""
+    """Reads a feed until it has received some messages."""
 
     def __init__(self, count):
         self.count, self.seen, self.beats, self.closed = count, [], 0, False

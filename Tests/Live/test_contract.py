@@ -1,11 +1,11 @@
-"""Every operation of openapi.yaml is called on a live server; each answer is one that it documents."""
+"""Calls every operation of openapi.yaml on a live server. The contract documents each response."""
 import pathlib
 import uuid
 
 import yaml
 
 
-# Every URL of the web page answers something to a browser that comes there first.
+# Every URL of the web page answers a browser that opens it directly.
 PAGES = [
     "/", "/hotels/h", "/bookmarks", "/bookmarks/h/history", "/lists", "/lists/l", "/lists/l/notes/n",
     "/lists/l/members", "/lists/l/drafts", "/invitations/t", "/outbox", "/account", "/log-in", "/sign-up", "/docs",
@@ -14,7 +14,7 @@ PAGES = [
 
 
 def below_a_list(guest):
-    """What a guest, who is on no list, is answered; test_list_isolation.py asks as everybody else."""
+    """The responses to a guest who is on no list. test_list_isolation.py sends these requests as all other callers."""
     path = "/v1/lists/" + "0" * 32
     for method, rest in (
             ("GET", ""), ("PATCH", ""), ("DELETE", ""), ("PUT", "/members/eve"), ("DELETE", "/members/eve"),
@@ -29,7 +29,7 @@ def below_a_list(guest):
 
 
 def administration():
-    """What nobody but the administrator learns of; test_administration.py asks as the administrator."""
+    """The responses to callers that are not the administrator. test_administration.py tests as the administrator."""
     for name in ("stores", "users", "guests", "lists", "sessions", "upstreams", "connections", "history", "jobs",
                  "jobs/" + "0" * 32):
         yield "GET", "/v1/admin/" + name, {}
@@ -45,7 +45,7 @@ def test_contract_as_json_says_the_same_in_the_same_order(shared):
             return [(str(name), ordered(member)) for name, member in value.items()]
         return [ordered(element) for element in value] if isinstance(value, list) else value
 
-    # JSON is YAML, too; every scalar is a text to this loader.
+    # JSON is also YAML. This loader reads every scalar as a text.
     wanted = yaml.load(text, yaml.BaseLoader)
     found = shared.call("GET", "/openapi.json").text
     assert ordered(yaml.load(found, yaml.BaseLoader)) == ordered(wanted)
@@ -104,7 +104,7 @@ def test_every_operation_answers_as_documented(shared):
     for method, path, options in calls:
         shared.call(method, path, **options)
     own = {operation for operation in shared.contract.operations()
-           if not operation[1].startswith("/couch")}  # those are called by test_couch.py
+           if not operation[1].startswith("/couch")}  # test_couch.py calls those.
     assert not own - shared.contract.seen
 
 

@@ -1,8 +1,8 @@
-"""Requests of every operation, over a store as hostile as the quotas allow, changed at random towards those that
-cost most: none fails, memory and work stay bounded, and by a release build's clock none costs too much.
+"""Requests of every operation over a store that is as hostile as the quotas allow, changed at random towards the most
+expensive ones. None fails, memory and work stay bounded, and in a release build none takes too much time.
 
-`BOOKMARKS_COSTS_SECONDS` says for how long; two minutes otherwise, an hour at night. What cost most is written to
-`.build/costs.md`.
+`BOOKMARKS_COSTS_SECONDS` sets the duration: by default two minutes, or an hour in the nightly run. The most expensive
+requests are written to `.build/costs.md`.
 """
 import os
 import random
@@ -17,15 +17,15 @@ from server import BINARY, ROOT
 SECONDS = float(os.environ.get("BOOKMARKS_COSTS_SECONDS") or (3600 if NIGHTLY else 120))
 RELEASE = bool(os.environ.get("BOOKMARKS_RELEASE")) or "/release/" in BINARY
 SLICE = 10
-"""Milliseconds without giving way; slices aim at two."""
+"""The longest slice in milliseconds that is allowed. The server aims at two."""
 LISTED = {
     "signUp", "logIn", "changePassword", "resetPassword", "travelSignUp", "travelLogIn", "travelTenantSignUp", "travelTenantLogIn", "couchLogIn",
     "couchBulkDocs", "couchPostDocument", "couchPutDocument", "couchPutDesign", "couchPutLocal", "changeBookmarks",
     "putBookmark", "couchCopyDocument", "couchPostIndex", "couchPurge",
 }
-"""Operations with a call that is bounded and listed instead: a hash, one document's digest, one rule."""
+"""Operations with a call that is bounded and listed instead of sliced: a hash, one document's digest, one rule."""
 BODIES = 4 << 20
-"""Bytes of bodies that one client has on the way at most."""
+"""The most bytes of request bodies that one client has in transit."""
 
 
 def test_no_request_costs_too_much(start):

@@ -1,11 +1,11 @@
-"""The sync protocol from end to end: what a replicator does, and bookmarks as documents.
+"""The sync protocol from end to end: the requests of a replicator, and bookmarks as documents.
 
-Each endpoint has a file of its own: test_couch_documents.py, test_couch_changes.py and so on."""
+Each endpoint has its own file: test_couch_documents.py, test_couch_changes.py and so on."""
 from couch import Database
 
 
 def replicate(source, target, checkpoint="_local/abc%3D"):
-    """One pull or push, as the protocol's specification orders it; how many revisions were carried."""
+    """One pull or push in the order of the protocol's specification. Returns the number of revisions copied."""
     log = target.call("GET", "/" + checkpoint)
     since = log.json()["last_seq"] if log.status_code == 200 else "0"
     carried = 0
@@ -71,7 +71,7 @@ def test_bookmarks_are_documents_both_ways(database):
 
 
 def test_merged_list_can_be_read_leaf_by_leaf(database):
-    """Regression: the tombstones that a merge leaves had no body, and sync answered 500 for ever."""
+    """Regression: the tombstones that a merge leaves had no body, so sync always answered 500."""
     history = lambda generation, *ids: {"start": generation, "ids": list(ids)}
     made = [("1-a", history(1, "a"), []), ("2-b", history(2, "b", "a"), ["h1"]),
             ("2-c", history(2, "c", "a"), ["h2"])]
@@ -93,7 +93,7 @@ def test_merged_list_can_be_read_leaf_by_leaf(database):
 
 INDEX = {"index": {"fields": ["n"]}, "ddoc": "by", "name": "n"}
 
-# A call of each operation of the dialect, with the body, in an order in which they succeed.
+# One call of each operation of the dialect, with its body, in an order in which all succeed.
 SERVER = [
     ("GET", "/couch/", 200, None), ("GET", "/couch/_up", 200, None),
     ("GET", "/couch/_uuids", 200, None),

@@ -21,7 +21,7 @@ def filled(database):
 
 @pytest.fixture(scope="module")
 def read(shared):
-    """The same for tests that only read."""
+    """The same store for tests that only read."""
     return fill(Database(shared))
 
 

@@ -1,6 +1,6 @@
-"""Many documents and revisions at once: _bulk_docs, _bulk_get, _revs_diff, _missing_revs.
+"""Many documents and revisions in one request: _bulk_docs, _bulk_get, _revs_diff, _missing_revs.
 
-Names carry the rows of the catalogue of faults (J07 to J11)."""
+J07 to J11 in names are rows of the catalogue of faults."""
 import json
 import uuid
 
@@ -118,7 +118,7 @@ def test_replay_in_any_order_leads_to_the_same_tree(shared):
 
 @pytest.mark.fault("J09")
 def test_histories_that_are_cut_off_make_one_tree_in_any_order(shared):
-    """As in CouchDB: a longer history of a known revision joins the branches."""
+    """As in CouchDB, a longer history of a known revision joins the branches."""
     cut = ["5-e", "3-c 2-b", "3-d", "1-a", "2-b 1-a", "5-e 4-c 3-c", "3-d 2-b", "3-c 2-b 1-a"]
     trees = set()
     for order in (cut, cut[::-1], cut[::2] + cut[1::2], cut[1::2] + cut[::2], sorted(cut)):

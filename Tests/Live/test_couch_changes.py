@@ -1,6 +1,6 @@
-"""_changes and its parameters; how feeds begin, wait and end is in test_couch_feeds.py.
+"""_changes and its parameters. test_couch_feeds.py tests how feeds begin, wait and end.
 
-The expected answers are those of CouchDB 3.5's "GET /{db}/_changes" and "Changes feeds"."""
+The expected responses are those of CouchDB 3.5: "GET /{db}/_changes" and "Changes feeds"."""
 import json
 import urllib.parse
 import uuid
@@ -38,7 +38,7 @@ def busy(database):
 
 @pytest.fixture(scope="module")
 def read(shared):
-    """The same for tests that only read."""
+    """The same store for tests that only read."""
     return change(Database(shared))
 
 

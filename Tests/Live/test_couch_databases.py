@@ -1,6 +1,6 @@
-"""Databases and the administrator: making, listing and deleting them, _security, _purge, _compact.
+"""Databases and the administrator: create, list and delete them, _security, _purge, _compact.
 
-The expected answers are those of CouchDB 3.5's "API reference: databases" and "server"."""
+The expected responses are those of CouchDB 3.5: "API reference: databases" and "server"."""
 import json
 import urllib.parse
 

@@ -1,4 +1,4 @@
-"""What ordinary clients of CouchDB meet: where CouchDB 3.5 has one answer, this is that answer."""
+"""The behaviour that ordinary clients of CouchDB expect: the same responses as CouchDB 3.5, where it has only one."""
 import http.client
 import json
 import urllib.parse
@@ -11,7 +11,7 @@ from dialect import DEEP, post
 
 
 def spoken(database, method, path, body=None, **headers):
-    """One exchange whose target goes out byte by byte; clients' libraries would tidy it up."""
+    """One request whose target is sent unchanged, byte by byte. HTTP client libraries would normalise it."""
     connection = http.client.HTTPConnection(database.server.url.removeprefix("http://"), timeout=30)
     headers["Authorization"] = "Bearer " + database.token
     connection.request(method, path.replace("{db}", database.name), body, headers)
@@ -137,7 +137,7 @@ def test_local_documents_come_by_every_way(database):
     assert set(database.documents()) == {"doc"}
 
 
-# Names, parameters and heads.
+# Names, parameters and headers.
 
 def test_path_names_the_document_whatever_its_body_says(database):
     assert database.put("a", _id="b", n=1).json()["id"] == "a"

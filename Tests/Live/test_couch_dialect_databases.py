@@ -1,5 +1,5 @@
-"""What ordinary clients of CouchDB meet in design documents, indexes and the administrator's databases: where CouchDB 3.5
-has one answer, this is that answer."""
+"""The behaviour that ordinary clients of CouchDB expect of design documents, indexes and the administrator's databases:
+the same responses as CouchDB 3.5, where it has only one."""
 import json
 import urllib.parse
 
@@ -130,7 +130,7 @@ def test_compaction_drops_former_revisions_of_a_database_and_keeps_a_persons(adm
         assert database.call("GET", "/torn?rev=1-z").status_code == 200
         assert database.changes() == changes
         assert failed(database.call("POST", "/_compact/none", json={})) == (404, "not_found")
-        # A person's own design documents are theirs; a function in one is stored.
+        # Users may write design documents in their own stores. A function in one is stored and not run.
         database.rev("_design/d", views={})
         assert database.call("POST", "/_compact/d", json={}).status_code == 202
 
@@ -162,10 +162,10 @@ def test_databases_are_asked_for_by_keys(administrator):
     assert administrator.call("GET", "/_all_dbs?keys=" + keys).json() == names[::-1]
 
 
-# Other people's clients.
+# Client libraries of others.
 
 def test_couchdb_python_deletes_what_it_has_not_read(administrator):
-    """It takes the revision from the ETag of HEAD."""
+    """The client takes the revision from the ETag of HEAD."""
     database = administrator.create()
     server = couchdb.Server(administrator.url("/couch/"))
     found = server[database.name]
@@ -190,7 +190,7 @@ def test_pycouchdb_saves_what_it_reads(administrator):
 
 
 def test_long_history_of_conflicts_comes_into_an_administrators_database(administrator):
-    """700 conflicts and 1,300 deleted branches: more than a person's document may have."""
+    """700 conflicts and 1,300 deleted branches are more than a document in a person's store may have."""
     database = administrator.create()
     taken = []
     for first in range(0, 2_000, 500):

@@ -1,6 +1,6 @@
-"""Documents one by one: GET, HEAD, PUT, POST, DELETE and COPY with their parameters.
+"""Requests for single documents: GET, HEAD, PUT, POST, DELETE and COPY with their parameters.
 
-The expected answers are those of CouchDB 3.5's "API reference: documents"."""
+The expected responses are those of CouchDB 3.5: "API reference: documents"."""
 import re
 
 import pytest
@@ -114,7 +114,7 @@ def test_head_is_get_without_a_body(database):
 def test_tombstone_keeps_what_it_says(database):
     rev = database.rev("a", n=1)
     gone = database.put("a", _rev=rev, _deleted=True, why="old")
-    assert gone.status_code in (200, 201)  # CouchDB answers 200
+    assert gone.status_code in (200, 201)  # CouchDB answers 200.
     tombstone = gone.json()["rev"]
     assert database.call("GET", "/a").json() == DELETED
     read = database.call("GET", f"/a?rev={tombstone}").json()

@@ -1,4 +1,4 @@
-"""Feeds that wait: longpoll, continuous and eventsource, what wakes them and what ends them."""
+"""Waiting feeds: longpoll, continuous and eventsource. What wakes them, and what ends them."""
 import json
 import threading
 import time
@@ -12,14 +12,14 @@ KINDS = ["longpoll", "continuous", "eventsource"]
 
 
 def open_feed(database, feed="longpoll", query="since=now&heartbeat=100"):
-    """The lines of a feed that has begun and waits."""
+    """Opens a feed, waits until it has begun, and returns its lines."""
     answer = database.raw("GET", f"/_changes?feed={feed}&{query}", stream=True, timeout=60)
     assert answer.status_code == 200, answer.text
     lines = answer.iter_lines(chunk_size=1)
     if feed == "longpoll":
         assert next(lines) == b'{"results":['
     else:
-        next(lines)  # a sign of life: it has begun
+        next(lines)  # The first heartbeat: the feed has begun.
     return answer, lines
 
 
@@ -54,7 +54,7 @@ def test_longpoll_ends_empty_after_its_timeout(database):
 
 
 def test_filtered_feed_wakes_for_what_it_wants(database):
-    # Not `now`, which may come after what the timer writes.
+    # Not `now`, which may be read after the timer's writes.
     timer = soon(lambda: (database.put("other"), database.put("mine")))
     answer = database.call(
         "POST", "/_changes?feed=longpoll&since=0&timeout=60000&filter=_doc_ids",

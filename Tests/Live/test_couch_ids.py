@@ -1,6 +1,6 @@
-"""Ids and bodies at the edge of what is allowed, byte for byte.
+"""Ids and bodies at the limits of what is allowed, byte for byte.
 
-Names carry the rows of the catalogue of faults (H13 paths, H14 ids, H15 forms, J01 to J08 documents)."""
+H13 (paths), H14 (ids), H15 (forms) and J01 to J08 (documents) in names are rows of the catalogue of faults."""
 import http.client
 import json
 import urllib.parse
@@ -21,7 +21,7 @@ def encoded(name):
 
 
 def exact(database, method, path, body=None, headers=None):
-    """A request whose path goes out as it stands: the usual library would mend it."""
+    """A request whose path is sent unchanged. The usual library would correct it."""
     connection = http.client.HTTPConnection(database.server.url.removeprefix("http://"), timeout=30)
     headers = {"Authorization": "Bearer " + database.token, **(headers or {})}
     connection.request(method, f"/couch/{database.name}{path}", body=body, headers=headers)
@@ -184,7 +184,7 @@ def test_to_J06_bodies_that_are_no_documents_are_400(untouched, body, error):
     assert error in (None, answer.json()["error"]), answer.text
     several = untouched.call("POST", "/_bulk_docs", data=b'{"docs":[' + body + b"]}", headers=JSON)
     if several.status_code == 201:
-        # What only breaks a limit fails alone; nothing between brackets is an empty list.
+        # A document that only exceeds a limit fails alone. An empty body makes an empty array of documents.
         assert error != "bad_request" or not body, several.text
         assert [row["error"] for row in several.json()] == ["forbidden"][:len(body)]
     else:

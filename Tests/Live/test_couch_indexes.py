@@ -1,6 +1,6 @@
-"""Mango's indexes: _index, _explain, and that a query answers the same with and without them.
+"""Mango's indexes: _index, _explain, and queries with and without indexes, which have the same results.
 
-The expected answers are those of CouchDB 3.5's "/{db}/_index" and "/{db}/_explain"."""
+The expected responses are those of CouchDB 3.5: "/{db}/_index" and "/{db}/_explain"."""
 import json
 import random
 
@@ -16,7 +16,7 @@ def index(database, *fields, **members):
 
 
 def listed(database, query=""):
-    """The definitions, without those that are built in."""
+    """The definitions without the built-in ones."""
     answer = database.call("GET", "/_index" + query)
     assert answer.status_code == 200, answer.text
     return [entry for entry in answer.json()["indexes"] if entry["type"] != "special"]

@@ -1,4 +1,4 @@
-"""Local documents, which stay where they are: _local/{id} and _local_docs.
+"""Local documents, which are never replicated: _local/{id} and _local_docs.
 
 J14 is a row of the catalogue of faults."""
 import http.client
@@ -126,7 +126,7 @@ def test_local_documents_are_listed(database):
 
 
 def test_receipts_of_the_service_are_no_local_documents(database):
-    """Idempotency keys are kept beside local documents; nobody sees them."""
+    """The server stores idempotency keys beside local documents, but no client can read them there."""
     headers = {"Idempotency-Key": "canary"}
     body = {"add": [{"id": "h1", "name": "One"}]}
     assert database.call_v1("POST", "/v1/bookmarks", json=body, headers=headers).status_code == 200

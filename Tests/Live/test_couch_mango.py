@@ -1,7 +1,7 @@
-"""Queries by selector: _find. Its indexes and _explain are in test_couch_indexes.py.
+"""Queries by selector: _find. test_couch_indexes.py tests indexes and _explain.
 
-The expected answers are those of CouchDB 3.5's "Mango queries" and "POST /{db}/_find"; J12 is a
-row of the catalogue of faults."""
+The expected responses are those of CouchDB 3.5: "Mango queries" and "POST /{db}/_find". J12 is a row of the
+catalogue of faults."""
 import time
 
 import pytest

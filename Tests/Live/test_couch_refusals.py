@@ -1,6 +1,6 @@
-"""What is not offered, and requests that are none: methods, types, encodings and sizes.
+"""Unsupported features and invalid requests: methods, types, encodings and sizes.
 
-Names carry the rows of the catalogue of faults (H08, H11, H12)."""
+H08, H11 and H12 in names are rows of the catalogue of faults."""
 import base64
 import gzip
 import http.client
@@ -217,7 +217,7 @@ def test_other_codings_are_415(database, coding):
 
 @pytest.mark.fault("H08")
 def test_gzip_bomb_is_413(untouched):
-    """What unpacks to a hundred megabytes is not unpacked."""
+    """The server does not unpack a body that would become a hundred megabytes."""
     bomb = gzip.compress(b" " * (100 << 20), 1)
     for method, path in (("PUT", "/a"), ("POST", "/_bulk_docs"), ("POST", "/_find")):
         refused = untouched.call(
@@ -231,7 +231,7 @@ def test_bodies_that_are_too_large_are_413(untouched, path):
     try:
         refused = untouched.raw("POST", path, data=body, headers=JSON)
     except requests.ConnectionError:
-        return  # cut off while it was still sending
+        return  # The server closed the connection while the client was still sending.
     assert refused.status_code == 413 and refused.json()["reason"]
 
 

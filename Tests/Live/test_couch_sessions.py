@@ -1,4 +1,4 @@
-"""_session, the root, _up and _uuids, and who may use what under /couch."""
+"""_session, the root, _up and _uuids, and which callers may use which paths under /couch."""
 import concurrent.futures
 import re
 import uuid
@@ -159,7 +159,7 @@ def test_anothers_database_is_an_absent_one(shared):
 
 
 def operations(server):
-    """Every operation on a database, its names filled in."""
+    """Every operation on a database, with its names filled in."""
     for method, template in sorted(server.contract.operations()):
         if template.startswith("/couch/{db}"):
             yield method, re.sub(r"\{(?!db)\w+\}", "x", template)

@@ -1,4 +1,4 @@
-"""Kills: nothing acknowledged is lost, and the list and the hotels always agree."""
+"""Kills: no acknowledged write is lost, and the list always agrees with the hotels."""
 import random
 import threading
 import time
@@ -15,7 +15,7 @@ def assert_list_and_hotels_agree(server, token):
 
 
 def test_kill_mid_batch_leaves_no_half(start, rounds):
-    """Each batch adds two hotels and removes an earlier pair: pairs are there whole or not at all."""
+    """Each batch adds two hotels and removes an earlier pair. Each pair is stored completely or not at all."""
     seed = random.Random(5)
     server = start()
     token = server.guest()
@@ -51,7 +51,7 @@ def test_kill_mid_batch_leaves_no_half(start, rounds):
         listed = assert_list_and_hotels_agree(server, token)
         pairs = {hotel.split("-")[0] for hotel in listed}
         assert all({f"{pair}-a", f"{pair}-b"} <= listed for pair in pairs)
-        # The last request may have been committed unanswered: it adds its pair and removes the oldest.
+        # The last batch may be committed without a response: then its pair is stored and the oldest pair is removed.
         unsure = {acknowledged[0]} if acknowledged else set()
         assert {str(pair) for pair in set(acknowledged) - unsure} <= pairs
         acknowledged = sorted(int(pair) for pair in pairs)

@@ -1,4 +1,4 @@
-"""F13: values that rotted in a store at rest. One byte is computed back; what is worse takes nothing else with it."""
+"""F13: damaged values in a closed store. The server corrects one wrong byte; worse damage affects nothing else."""
 import shutil
 import sqlite3
 import subprocess
@@ -12,7 +12,7 @@ HOTELS = [f"n{number}" for number in range(10)]
 
 
 def changed(value, bytes_wrong):
-    """The value with so many wrong bytes."""
+    """The value with `bytes_wrong` wrong bytes."""
     if isinstance(value, int):
         return value ^ (0x40 if bytes_wrong == 1 else 0x4040)
     data = bytearray(value.encode() if isinstance(value, str) else value)
@@ -22,7 +22,7 @@ def changed(value, bytes_wrong):
 
 
 def rot(file, table, column, where, bytes_wrong=1):
-    """Changes values in a file at rest behind the checksums' back. Returns how many."""
+    """Changes values in a closed file without their checksums. Returns how many rows it changed."""
     with sqlite3.connect(file) as base:
         rows = base.execute(f"SELECT rowid, {column} FROM {table} WHERE {where}").fetchall() \
             if table != "locals" else base.execute(f"SELECT id, {column} FROM locals WHERE {where}").fetchall()
@@ -36,7 +36,7 @@ def rot(file, table, column, where, bytes_wrong=1):
 
 @pytest.fixture(scope="module")
 def prepared(tmp_path_factory):
-    """A server's data at rest: bookmarks, one of them edited, one in conflict, a checkpoint, an index."""
+    """The data of a stopped server: bookmarks, one of them edited, one in conflict, a checkpoint, an index."""
     server = Server(tmp_path_factory.mktemp("rotten") / "data")
     token, other = server.guest(), server.guest()
     for hotel in HOTELS:
@@ -44,7 +44,7 @@ def prepared(tmp_path_factory):
     assert put(server, token, "n4", "Hotel n4, renamed").status_code == 200
     assert put(server, other, "theirs").status_code == 201
     store = "/couch/" + server.call("GET", "/v1/me", token).json()["store"]
-    # Of another type: hotels would be merged.
+    # The branch has another type, because the server merges conflicts of hotels.
     branch = {"_id": "n5", "_rev": "1-00", "type": "note", "id": "n5", "name": "the other n5"}
     for method, path, body in [
             ("POST", "/_bulk_docs", {"new_edits": False, "docs": [branch]}),
@@ -61,14 +61,14 @@ def prepared(tmp_path_factory):
 
 @pytest.fixture
 def rotten(prepared, tmp_path):
-    """A copy of it for one test."""
+    """A copy of the prepared data for one test."""
     data, token, other, file, store = prepared
     shutil.copytree(data, tmp_path / "data", ignore=shutil.ignore_patterns("reserve", "control"))
     return token, other, tmp_path / "data" / file, store
 
 
 def everything(server, token, store):
-    """All that the routes answer about a person's store but what names its state."""
+    """All responses about a person's store, without members that depend on the store's state."""
     def get(path, method="GET", **options):
         answer = server.call(method, path, token, **options)
         assert answer.status_code == 200, (path, answer.text)
@@ -143,7 +143,7 @@ def test_lost_document_takes_nothing_else_with_it(start, rotten):
     assert server.state("ready").json()["damaged"] == 1
     assert server.logged("damage was found", "set aside")
     assert listed(server, other) == {"theirs"}
-    # A device that has it brings it back, as does the person.
+    # A device that has the document pushes it again; the person may also bookmark it again.
     known = {"_id": "n3", "_rev": "1-" + "a" * 32, "type": "hotel", "id": "n3", "name": "from a phone"}
     answer = server.call(
         "POST", store + "/_bulk_docs", token, json={"new_edits": False, "docs": [known]})
@@ -319,7 +319,7 @@ def test_a_damaged_account_keeps_nobody_from_starting_or_logging_in(start, tmp_p
     login = [server.call("POST", "/v1/sessions", json={"username": name, "password": "a good password"})
              for name in ("anna", "otto")]
     assert [refused(login[0]), login[1].status_code] == [(500, "integrity_error"), 200]
-    # Nobody gets the name in the meantime.
+    # No other user can take the name meanwhile.
     taken = server.call("POST", "/v1/users", json={"username": "anna", "password": "an evil password"})
     assert taken.status_code >= 400
 
@@ -329,7 +329,7 @@ def test_damaged_notes_about_accounts_keep_nobody_from_starting(start, tmp_path)
     body = {"username": "anna", "password": "a good password"}
     assert server.call("POST", "/v1/users", json=body).status_code == 201
     assert server.stop() == 0
-    # The note is written at the first start that finds accounts.
+    # The server writes this record at the first start that finds accounts.
     assert start().stop() == 0
     system = file_of(server.data, "system")
     assert rot(system, "locals", "body", "id = 'receipt/formers'", bytes_wrong=2) == 1

@@ -1,4 +1,4 @@
-"""F12: files that SQLite can't read, and what `repair` makes of them."""
+"""F12: files that SQLite cannot read, and how `repair` repairs them."""
 import shutil
 import subprocess
 
@@ -12,7 +12,7 @@ HOTELS = {f"n{number}" for number in range(40)}
 
 @pytest.fixture(scope="module")
 def prepared(tmp_path_factory):
-    """A server's data at rest: two people's bookmarks. The directory, their tokens, the first one's file."""
+    """The data of a stopped server: two people's bookmarks. The directory, their tokens, the first person's file."""
     server = Server(tmp_path_factory.mktemp("pages") / "data")
     token, other = server.guest(), server.guest()
     for hotel in sorted(HOTELS):
@@ -25,21 +25,21 @@ def prepared(tmp_path_factory):
 
 @pytest.fixture
 def broken(prepared, tmp_path):
-    """A copy of it for one test."""
+    """A copy of the prepared data for one test."""
     data, token, other, file = prepared
     shutil.copytree(data, tmp_path / "data", ignore=shutil.ignore_patterns("reserve", "control"))
     return token, other, tmp_path / "data", tmp_path / "data" / file
 
 
 def overwrite(file, place, data):
-    """Writes bytes into a file."""
+    """Overwrites bytes of a file."""
     with open(file, "r+b") as opened:
         opened.seek(place)
         opened.write(data)
 
 
 def repair(data):
-    """Runs the command. Its exit status and what it printed."""
+    """Runs the command. Returns its exit status and its output."""
     run = subprocess.run([BINARY, "repair", "--data", data], capture_output=True, text=True, timeout=120)
     return run.returncode, run.stdout + run.stderr
 
@@ -68,7 +68,7 @@ def test_a_lost_page_takes_its_own_hotels_alone(start, broken):
     size = file.stat().st_size
     server = start()
     assert server.stop() == 0
-    # The middle of the file holds documents.
+    # The middle of the file contains documents.
     overwrite(file, size // 8192 * 4_096, b"\x5a" * 4_096)
     server = start()
     assert refused(server.call("GET", "/v1/bookmarks", token)) == (503, "store_damaged")

@@ -1,6 +1,6 @@
-"""Which versions of which packages a build takes: those of Tests/Live/dependencies.txt and no others, and of direct
-dependencies one each. What packages depend on themselves is chosen by the package manager, so a new version of
-those shows here first, as a failure."""
+"""The packages and versions of a build: exactly those of Tests/Live/dependencies.txt, and one version of each direct
+dependency. The package manager chooses the indirect dependencies, so a new version of one of them first appears
+here, as a failure."""
 import json
 import pathlib
 import re
@@ -12,11 +12,11 @@ LIST = pathlib.Path(__file__).with_name("dependencies.txt")
 
 
 def resolved():
-    """Lines `package version`, sorted, of all packages in the graph."""
+    """The lines `package version` of all packages in the graph, sorted."""
     said = subprocess.run(
         ["swift", "package", "show-dependencies", "--format", "json"],
         cwd=ROOT, capture_output=True, text=True, timeout=600, check=True)
-    # What the package manager says of its work may stand before.
+    # The package manager may print progress before the JSON text.
     graph = json.loads(said.stdout[said.stdout.index("{"):])
     found = set()
     rest = graph["dependencies"]
@@ -42,6 +42,6 @@ def test_direct_dependencies_name_one_version_each():
 
 
 def test_nothing_needs_all_of_foundation():
-    """It would bring its own ICU into the image, which is then half as large again (Scripts/image)."""
+    """Foundation would bring its own ICU, and the image would be half as large again (Scripts/image)."""
     said = subprocess.run(["ldd", BINARY], capture_output=True, text=True, timeout=60, check=True).stdout
     assert "libFoundation.so" not in said and "libFoundationInternationalization.so" not in said

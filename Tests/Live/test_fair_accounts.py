@@ -1,4 +1,4 @@
-"""Signing up, logging in and out while every thread of the stores is wanted; and being told to stop then."""
+"""Sign-ups, log-ins and log-outs while all stores' threads are busy, and a stop of the server at that time."""
 import contextlib
 import signal
 
@@ -13,13 +13,13 @@ from people import Person, address
 from siege import HonestClients, Siege
 
 STORES = 17
-"""One more than there ever were threads that stores were bound to."""
+"""One more than the number of threads to which stores were once bound."""
 STOP_SECONDS = 45
-"""Within `stopSeconds` and ten it has to end; the rest is for a busy machine."""
+"""The server must end within `stopSeconds` and ten. The rest is for a busy machine."""
 
 
 def attackers(server, stack):
-    """Guests at one address, each of whom asks for costly queries twice at once."""
+    """Starts guests at one address. Each of them sends two costly queries at the same time."""
     attack, where = hostile.named("queries"), address()
     people = [Person(server, where) for _ in range(STORES)]
     requests = [attack.prepare(person, 1) for person in people]

@@ -1,4 +1,4 @@
-"""Accounts of processor time: who has overdrawn is told when to come again, and nobody else is."""
+"""Accounts of processor time: only the owner of an overdrawn account is told to retry later."""
 import contextlib
 import json
 
@@ -12,7 +12,7 @@ from siege import HonestClients, Siege
 
 
 def besieged(server, *people):
-    """The sieges of these people, by costly queries."""
+    """An attack by costly queries for each of these people."""
     attack = hostile.named("queries")
     return [Siege(person, attack.at_once, attack.prepare(person, 1)) for person in people]
 
@@ -24,13 +24,13 @@ def test_limits_say_what_a_bucket_holds(shared):
         "requestProcessorMilliseconds")}
     assert shown == {"processorMillisecondsSaved": 10_000, "processorPercent": 10, "processorWaitSeconds": 5,
                      "sliceMilliseconds": 2, "requestProcessorMilliseconds": shown["requestProcessorMilliseconds"]}
-    # Code that is not optimized has twenty times as long.
+    # A build without optimisation has twenty times the limit.
     assert shown["requestProcessorMilliseconds"] in (2_000, 40_000)
 
 
 @pytest.mark.nightly
 def test_the_overdrawn_wait_and_are_told_when_to_come_again(start):
-    """People with full accounts come when one person's is empty already, and ask for all that there is."""
+    """When one person's account is overdrawn, people with full accounts come and ask for all processor time."""
     server = start("--guests-per-hour", "100000")
     siege, *crowd = besieged(server, Person(server, HOSTILE), *(Person(server) for _ in range(5)))
     with HonestClients(server, ("read", "sync")) as clients, siege:
@@ -48,7 +48,7 @@ def test_the_overdrawn_wait_and_are_told_when_to_come_again(start):
 
 
 def test_with_nobody_waiting_nothing_is_refused(start):
-    """One request at a time overdraws an account, and is answered all the same."""
+    """One request at a time overdraws an account, and is still answered."""
     server = start("--guests-per-hour", "100000")
     person = Person(server, HOSTILE)
     request = hostile.named("queries").prepare(person, 1)
@@ -61,7 +61,7 @@ def test_with_nobody_waiting_nothing_is_refused(start):
 
 @pytest.mark.nightly
 def test_honest_guests_of_a_hostile_address_get_their_share(start):
-    """Another guest at the address pays with them, and is served in turn; a user from there pays alone."""
+    """Another guest at the address shares its account, and is served in turn. A user there has a separate account."""
     server = start("--guests-per-hour", "100000")
     with HonestClients(server, ("read",), source=HOSTILE) as guests, \
             HonestClients(server, ("read", "bookmark"), source=HOSTILE, kind="user") as users:

@@ -1,4 +1,4 @@
-"""Work ends with whoever wanted it: a reset, a hang-up, two seconds of processor time."""
+"""Work ends when its client resets or closes the connection, and after two seconds of processor time."""
 import itertools
 import socket
 import struct
@@ -14,14 +14,14 @@ from wire import connect
 
 
 def reset(connection):
-    """As a process that is killed leaves its connection."""
+    """Resets the connection, as the end of a killed client process does."""
     connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
     connection.close()
 
 
 @pytest.mark.parametrize("hang_up", [reset, socket.socket.close], ids=["reset", "closed"])
 def test_work_ends_when_its_client_has_gone(start, hang_up):
-    """Asked again and again, with longer and longer patience: how long the answer takes depends on the build."""
+    """Repeats the request with longer and longer pauses, because the time of a response depends on the build."""
     server = start()
     person = Person(server, HOSTILE, kind="user")
     request = hostile.named("queries").prepare(person, 5)(0)
@@ -44,7 +44,7 @@ def test_work_ends_when_its_client_has_gone(start, hang_up):
 def test_what_costs_too_much_is_refused_in_its_own_words(start):
     server = start()
     person = Person(server, HOSTILE)
-    # Reading what was packed is paid for like everything else.
+    # The processor time for unpacking stored data is counted like all other.
     hostile.branches(person, 40)
     inner = [f"{number}-{hostile.digest('tree', number, 0)}" for number in range(1000, 0, -1)]
     answers = [person.ask("POST", person.path + path, body) for path, body in (

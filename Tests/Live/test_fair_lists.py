@@ -1,4 +1,4 @@
-"""A list of bookmarks that was merged again and again by sync: it stays as replicable as one that never was."""
+"""A list of bookmarks that sync has merged many times replicates as well as a list without merges."""
 import json
 
 import pytest
@@ -9,9 +9,9 @@ from people import HOSTILE, Person
 from siege import PART, besiege
 
 NEWEST = 64
-"""Merged branches that are kept as they are."""
+"""The number of merged branches that are kept complete."""
 MARK = 48
-"""Bytes that a merged branch beyond them is at most."""
+"""The most bytes that an older merged branch takes. It is kept as a mark."""
 MARKS = 4096
 
 
@@ -30,7 +30,7 @@ def test_a_new_device_pulls_a_list_of_many_merges(start):
     name = person.path + "/bookmarkedhotels"
     branches = person.ask("GET", name + "?open_revs=all&revs=true")
     assert branches.status_code == 200, branches.text[:300]
-    # A branch in JSON: 1,000 revisions of 35 bytes each; a mark has its two revisions and some words.
+    # A branch in JSON has 1,000 revisions of 35 bytes each. A mark has its two revisions and a few members.
     assert len(branches.content) < (NEWEST + 8) * 40_000 + min(count, MARKS) * 300
     asked = {"docs": [{"id": "bookmarkedhotels", "rev": row["ok"]["_rev"]}
                       for row in branches.json() if "ok" in row]}

@@ -1,4 +1,4 @@
-"""Small packed bodies that unpack to many values: their memory is accounted for until it is given back."""
+"""Small packed bodies that unpack to many values: their memory is accounted for until it is freed."""
 import gzip
 
 import pytest
@@ -17,7 +17,7 @@ def test_packed_bodies_take_no_more_memory_than_the_limits_say(start):
 
 
 def test_eighty_packed_bodies_that_are_reset_are_given_back(start):
-    """Each is hung up on while it is read."""
+    """The client resets each connection while the server reads the body."""
     server = start("--guests-per-hour", "100000")
     attack, person = hostile.named("packed bodies"), Person(server, HOSTILE)
     request = attack.prepare(person, 1)
@@ -31,19 +31,19 @@ def test_eighty_packed_bodies_that_are_reset_are_given_back(start):
 
 
 def numbers(count):
-    """A body with so many values that nobody asks for."""
+    """A body with `count` values that the request does not need."""
     return b'{"keys":["none"],"other":[' + b"0," * count + b"0]}"
 
 
 def asked(server, body, **fields):
-    """The status of asking for a document with this body."""
+    """Sends a request for a document with this body. Returns the status."""
     person = Person(server)
     return person.ask("POST", person.path + "/_all_docs", data=body,
                       headers={"Content-Type": "application/json", **fields}).status_code
 
 
 def test_a_request_of_too_many_values_is_413(shared):
-    """However few bytes each of them has."""
+    """The limit is on the number of values, not on their bytes."""
     assert asked(shared, numbers(100_000)) == 200
     assert asked(shared, numbers(2_000_100)) == 413
 

@@ -1,4 +1,4 @@
-"""Regular expressions over many texts, at once and again: whoever asks for them pays, and others go before."""
+"""Many regular expressions over many texts: their owner's account is charged, and others are served first."""
 import pytest
 
 from siege import besiege

@@ -1,4 +1,4 @@
-"""What operators ask, asked by whoever likes: it is answered from a value, and touches no disk."""
+"""Readiness probes from any client: the server answers from a stored value and does not touch the disk."""
 import pytest
 
 import hostile
@@ -8,7 +8,7 @@ from people import HOSTILE, Person
 from siege import Siege, besiege
 
 RENEWALS = 4 << 20
-"""Bytes that looking once a second may write to the disk while the test runs."""
+"""The most bytes that the check once a second may write to the disk during the test."""
 
 
 @pytest.mark.nightly
@@ -18,7 +18,7 @@ def test_floods_of_readiness_hold_nobody_up(start):
 
 
 def test_readiness_is_told_without_writing(start):
-    """However often it is asked, about once a second a thread of its own looks."""
+    """However often clients ask, the server's own thread checks only about once a second."""
     server = start()
     attack, person = hostile.named("readiness"), Person(server, HOSTILE)
 

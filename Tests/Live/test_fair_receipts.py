@@ -1,4 +1,4 @@
-"""Batches with idempotency keys of their own: what is kept for a retry is counted and bounded."""
+"""Batches with their own idempotency keys: what the server keeps for retries is counted and bounded."""
 import os
 
 import pytest
@@ -11,7 +11,7 @@ from siege import besiege
 BATCHES = 2000 if os.environ.get("BOOKMARKS_NIGHTLY") else 300
 
 LOG = 8 << 20
-"""Bytes of a store's log."""
+"""The most bytes of a store's log."""
 
 
 @pytest.mark.nightly

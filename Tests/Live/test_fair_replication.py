@@ -1,4 +1,4 @@
-"""One document with many long branches, asked for and written thousands of times in one request."""
+"""One document with many long branches, which one request reads or writes thousands of times."""
 import pytest
 
 from siege import besiege

@@ -11,7 +11,7 @@ from siege import PART, besiege
 
 
 def filled(directory, count):
-    """A data directory whose catalogue holds so many hotels, each with every word that is searched for."""
+    """A data directory whose catalogue has `count` hotels. Each hotel contains every word of the searches."""
     words = " ".join([*hostile.LETTERS, "the", "hotel", "south", "about"])
     file = directory / "hotels.ndjson"
     with open(file, "w", encoding="utf-8") as lines:

@@ -1,4 +1,4 @@
-"""F11 to F15: a store whose files are not what was written answers an error, never an empty list."""
+"""F11 to F15: a store with damaged files answers an error, never an empty list."""
 import shutil
 
 import pytest
@@ -11,7 +11,7 @@ DAMAGED = (503, "store_damaged")
 
 @pytest.fixture(scope="module")
 def prepared(tmp_path_factory):
-    """A server's data at rest, with two people's stores: directory, tokens, files, the first's name."""
+    """The data of a stopped server with two people's stores: directory, tokens, files, the first store's name."""
     server = Server(tmp_path_factory.mktemp("prepared") / "data")
     tokens = server.guest(), server.guest()
     for token in tokens:
@@ -25,14 +25,14 @@ def prepared(tmp_path_factory):
 
 @pytest.fixture
 def two(prepared, tmp_path):
-    """A copy of it for one test: their tokens, files and the first one's name."""
+    """A copy of the prepared data for one test: the tokens, the files and the first store's name."""
     data, tokens, files, store = prepared
     shutil.copytree(data, tmp_path / "data", ignore=shutil.ignore_patterns("reserve", "control"))
     return tokens, [tmp_path / "data" / file for file in files], store
 
 
 def assert_damaged(start, two, error=DAMAGED):
-    """The first store answers the error everywhere, and the other one works."""
+    """Asserts that the first store answers the error everywhere, and that the other one works."""
     (token, other), _, store = two
     server = start()
     for method, path, body in [
@@ -81,7 +81,7 @@ def test_truncated_half(start, two):
 
 @pytest.mark.fault("F12")
 def test_file_cut_short_while_it_is_open(start, two):
-    """Neither a crash (SIGBUS) nor an empty answer; the others don't notice."""
+    """The server neither crashes (SIGBUS) nor answers an empty list. Other stores are not affected."""
     (token, other), (file, _), _ = two
     server = start()
     assert "n1" in listed(server, token)
@@ -91,7 +91,7 @@ def test_file_cut_short_while_it_is_open(start, two):
         answer = server.call("GET", "/v1/bookmarks?limit=100", token)
         assert answer.status_code in (200, 500, 503), answer.text
         if answer.status_code == 200:
-            # Still answered from memory: all of it.
+            # Or the whole list, still from memory.
             assert len(answer.json()["bookmarks"]) == 12
     answer = put(server, token, "new")
     assert answer.status_code in (201, 500, 503), answer.text
@@ -104,7 +104,7 @@ def test_file_cut_short_while_it_is_open(start, two):
 
 @pytest.mark.fault("F13")
 def test_turned_bit_in_a_body_is_turned_back(start, two):
-    """What is worse than one wrong byte: test_damage.py."""
+    """test_damage.py tests damage of more than one byte."""
     (token, other), (file, _), _ = two
     data = bytearray(file.read_bytes())
     place = data.index(b"Hotel 7")
@@ -126,7 +126,7 @@ def test_file_of_another_person_is_never_served(start, two):
 
 
 def with_log(start, two):
-    """The files of the first person after a kill, the log beside: the server is gone."""
+    """The first person's files after a kill, with the log. The server has ended."""
     (token, _), (file, _), _ = two
     server = start()
     assert put(server, token, "in-the-log").status_code == 201

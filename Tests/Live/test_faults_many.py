@@ -1,4 +1,4 @@
-"""F16 to F18: many stores, few descriptors, little memory."""
+"""F16 to F18: many stores, few file descriptors, little memory."""
 import concurrent.futures
 import os
 import pathlib
@@ -20,12 +20,12 @@ from wire import receive
 
 
 def descriptors(count):
-    """Limits what a server may have open."""
+    """Limits the number of a server's open descriptors."""
     return lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (count, count))
 
 
 def make(server, count):
-    """So many guests with a bookmark each."""
+    """Makes `count` guests with a bookmark each."""
     session = requests.Session()
     tokens = []
     for _ in range(count):
@@ -61,15 +61,15 @@ def test_exhausted_descriptors_are_survived_by_who_accepts_connections(start):
     host, port = server.url.removeprefix("http://").split(":")
     held, taken = [], 0
     for _ in range(300):
-        # Of those beyond the limit a few are told so, and the others closed.
+        # Of the connections beyond the limit, a few get an error response, and the others are closed.
         connection = socket.create_connection((host, int(port)), timeout=60)
         connection.sendall(b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n")
         held.append(connection)
         taken = max(taken, len(os.listdir(f"/proc/{server.process.pid}/fd")))
-    # Who is turned away takes none for long: without any left, the process would not live.
+    # A refused connection takes no descriptor for long. Without any free descriptor the process would end.
     assert taken <= 190
     assert receive(held[0]).statuses == [200]
-    # Opening stores fails for want of descriptors, or not: never with a wrong answer.
+    # A store may fail to open because no descriptor is free, but the server never gives a wrong answer.
     on_held = held[1]
     assert receive(on_held).statuses == [200]
     on_held.sendall((f"GET /v1/bookmarks/one HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {token}\r\n"
@@ -85,15 +85,15 @@ def test_exhausted_descriptors_are_survived_by_who_accepts_connections(start):
             return False
 
     until(recovered)
-    # Ten of them at once, as before.
+    # Ten requests at the same time succeed as before.
     with concurrent.futures.ThreadPoolExecutor(10) as pool:
         assert set(pool.map(lambda _: tuple(listed(server, token)), range(30))) == {("one",)}
 
 
 @pytest.mark.fault("F16")
 def test_store_that_no_descriptor_is_left_for_is_503_with_a_time_to_come_again(start):
-    """Its opening is made to fail: where descriptors are really all taken, libdispatch ends the process now and
-    then (`_dispatch_workq_monitor_pools`)."""
+    """Injects the failure, because libdispatch sometimes ends the process when really all descriptors are taken
+    (`_dispatch_workq_monitor_pools`)."""
     first = start()
     [token, other] = make(first, 2)
     file = store_file(first, token)
@@ -110,7 +110,7 @@ def test_store_that_no_descriptor_is_left_for_is_503_with_a_time_to_come_again(s
 
 @pytest.mark.fault("F17")
 def test_start_with_many_stores_looks_at_none_of_them(start, tmp_path):
-    """What is read at the start does not grow with the stores, by the kernel's own count of reads."""
+    """The number of reads at the start, counted by the kernel, does not grow with the number of stores."""
     few, many = (20, 100_000) if NIGHTLY else (20, 2_000)
     reads = []
     for number, count in enumerate((few, many)):
@@ -123,12 +123,12 @@ def test_start_with_many_stores_looks_at_none_of_them(start, tmp_path):
         reads.append(syscalls(server))
         assert listed(server, token) == {"one"}
         server.stop()
-    # A scan would be thousands of reads; the registry's own pages are a few.
+    # A scan would need thousands of reads. The registry's own pages need a few.
     assert reads[1] - reads[0] < many / 10, reads
 
 
 def copies(data, count, server):
-    """Puts store files of others beside those that are there: what a start must not look at."""
+    """Adds files of other stores to the directory. A start must not read them."""
     [template, *_] = (pathlib.Path(data) / "stores").rglob("*.sqlite")
     content = template.read_bytes()
     for number in range(count):
@@ -138,7 +138,7 @@ def copies(data, count, server):
 
 
 def syscalls(server):
-    """How often the server has read so far."""
+    """The number of read calls of the server so far."""
     try:
         lines = pathlib.Path(f"/proc/{server.process.pid}/io").read_text().splitlines()
     except OSError as error:
@@ -147,7 +147,7 @@ def syscalls(server):
 
 
 class MemoryGroup:
-    """A control group that ends who takes more memory (cgroup v1 or v2)."""
+    """A control group (cgroup v1 or v2) whose processes the kernel ends when they take more memory."""
 
     def __init__(self, mebibytes):
         v2 = pathlib.Path("/sys/fs/cgroup/cgroup.controllers").exists()
@@ -174,7 +174,7 @@ class MemoryGroup:
         return 0
 
     def peak(self):
-        """The most that was taken at once, in MiB, pages of files included."""
+        """The most memory taken at the same time, in MiB, including the page cache."""
         for name in ("memory.peak", "memory.max_usage_in_bytes"):
             file = self.path / name
             if file.exists():
@@ -192,11 +192,11 @@ class MemoryGroup:
 
 
 BIG = 400_000
-"""Bytes of a document in a bulk."""
+"""Bytes of a document in a bulk request."""
 
 
 def write_bulks(server, account, writer, turns, mebibytes):
-    """The ids that were acknowledged of so many bulks, until the server is gone."""
+    """Sends bulk requests until the server has ended. Returns the ids of the acknowledged documents."""
     session, kept = requests.Session(), set()
     for turn in range(turns):
         names = [f"w{writer}-{turn}-{n}" for n in range((mebibytes << 20) // (BIG + 100))]
@@ -215,7 +215,7 @@ def write_bulks(server, account, writer, turns, mebibytes):
 
 
 def follow(server, account):
-    """Reads what there is with its documents, or waits for the first change."""
+    """Reads all changes with documents, or waits for the first change."""
     try:
         server.call("GET", f"/couch/{account.store}/_changes?feed=longpoll&include_docs=true&timeout=2000",
                     account.token)
@@ -227,8 +227,8 @@ def follow(server, account):
 @pytest.mark.parametrize("connections, mebibytes, stays", [(24, 2, True), (32, 15, False)])
 def test_bulk_writes_and_feeds_stay_within_little_memory_or_lose_nothing(
         start, connections, mebibytes, stays):
-    """256 MiB for a server under bulk writes and feeds. Bodies alone may take as much as that: who sends them
-    is refused, or the kernel ends the server, and then it was a crash."""
+    """256 MiB for a server with bulk writes and feeds. Bodies alone may need as much: then the server refuses some,
+    or the kernel ends the server, and the test treats this as a crash."""
     group = MemoryGroup(256)
     try:
         server = start(limits=group.join)

@@ -1,14 +1,14 @@
-"""F07 to F09: a full disk takes deletions and gives answers; a read-only one gives answers."""
+"""F07 to F09: a server with a full disk accepts reads and deletions; with a read-only disk it accepts reads."""
 import pytest
 from couch import Administrator, Database
 from faults import Injected, ReadOnly, listed, metric, put, refused, store_file
 
-# Room for the catalogue, the registry and a few stores, and not for many.
+# Space for the catalogue, the registry and a few stores only.
 SIZE = "16m"
 
 
 def fill(disk, server, token):
-    """Bookmarks until there is no room, and then takes what is left of it."""
+    """Bookmarks hotels until the disk is full, and then fills the remaining space."""
     disk.fill(leaving=256 << 10)
     kept = {"kept"}
     assert put(server, token, "kept").status_code == 201
@@ -35,11 +35,11 @@ def test_full_disk_refuses_what_grows_and_takes_deletions(start, small_disk):
     kept = fill(disk, server, token)
     assert refused(put(server, token, "more", "x" * 20_000)) == (507, "insufficient_storage")
     assert refused(put(server, new, "first")) == (507, "insufficient_storage")
-    # Reads go on, of stores that are open and of others.
+    # Reads still succeed, for open stores and others.
     assert listed(server, token) == kept
     assert server.call("GET", "/v1/bookmarks", new).json()["bookmarks"] == []
     assert server.state("degraded").status_code == 200
-    # So do deletions and purges, again and again.
+    # Deletions and purges still succeed, several times.
     for hotel in sorted(kept)[:6]:
         answer = server.call("DELETE", f"/v1/bookmarks/{hotel}", token)
         assert answer.status_code == 204, (hotel, answer.text)
@@ -48,7 +48,7 @@ def test_full_disk_refuses_what_grows_and_takes_deletions(start, small_disk):
     purged = database.call("POST", "/_purge", json={"purged": [rev]})
     assert purged.status_code == 201, purged.text
     assert metric(server, "store_failures_total") >= 2
-    # With room again everything is written, without a restart.
+    # When there is space again, all writes succeed without a restart.
     disk.free()
     assert put(server, token, "more", "x" * 20_000).status_code == 201
     assert put(server, new, "first").status_code == 201
@@ -76,12 +76,12 @@ def test_accounts_and_databases_are_erased_on_a_full_disk(start, small_disk):
         assert answer.status_code == 204, answer.text
         assert server.call("GET", "/v1/bookmarks", person).status_code in (401, 410)
         assert not file.exists()
-        # What has become free is taken again, so that the next one finds none either.
+        # Fills the freed space, so that the next erasure finds no free space either.
         disk.fill()
     assert database.call("DELETE", "").status_code == 200
     assert database.call("GET", "").status_code == 404
     disk.fill()
-    # Room that erasing took is not taken by what grows.
+    # Writes that grow a store may not use the space that is reserved for erasures.
     assert refused(put(server, server.guest(), "first")) == (507, "insufficient_storage")
     disk.free()
     assert server.call("POST", "/v1/sessions", json=body).status_code == 401
@@ -100,12 +100,12 @@ def test_stores_of_a_server_that_starts_on_a_full_disk_are_read(start, small_dis
     token = server.guest()
     for number in range(5):
         assert put(server, token, f"n{number}").status_code == 201
-    # The log is left behind and can't be copied for want of room.
+    # The kill leaves the log, which cannot be copied because the disk is full.
     server.kill()
     disk.fill()
     server = start(data=disk.path / "data")
     assert listed(server, token) == {f"n{number}" for number in range(5)}
-    # The logs that were copied have given their room back.
+    # The copied logs have freed their space.
     disk.fill()
     assert refused(put(server, token, "more", "x" * 60_000)) == (507, "insufficient_storage")
     assert server.call("DELETE", "/v1/bookmarks/n0", token).status_code == 204
@@ -116,7 +116,7 @@ def test_stores_of_a_server_that_starts_on_a_full_disk_are_read(start, small_dis
 
 @pytest.mark.fault("F07")
 def test_no_space_for_one_write_leaves_reads_and_other_stores_alone(start):
-    """The same by injection, for machines where nothing can be mounted."""
+    """The same test by injection, for machines on which nothing can be mounted."""
     server = start()
     token, other = server.guest(), server.guest()
     for person in (token, other):
@@ -154,14 +154,14 @@ def test_bulk_on_a_full_disk_is_stored_whole_or_reported(start, small_disk):
 
 @pytest.mark.fault("F08")
 def test_checkpoint_on_a_full_disk_loses_nothing(start):
-    """The log's copying fails for want of room; what was acknowledged stands in the log."""
+    """The copying of the log fails because the disk is full. Acknowledged writes are in the log."""
     server = start()
     token = server.guest()
     assert put(server, token, "before").status_code == 201
     file = store_file(server, token)
     kept = {"before"}
     with Injected(server, "pwrite64:error=ENOSPC", paths=[file]) as fault:
-        # After 1,000 pages, some 4 MiB, the log is copied: 8 pages are the text's alone.
+        # The log is copied after 1,000 pages, about 4 MiB. The text alone takes 8 pages per write.
         for number in range(100):
             answer = put(server, token, "long", "x" * 30_000 + str(number))
             assert answer.status_code in (200, 201, 507), answer.text
@@ -189,7 +189,7 @@ def test_read_only_disk_is_read_and_says_so(start):
         assert refused(put(server, server.guest(), "first")) == (503, "read_only")
         assert listed(server, token) == {"one"}
         assert server.state("unavailable").status_code == 503
-    # It is written again without a restart.
+    # Writes succeed again without a restart.
     assert put(server, token, "two").status_code == 201
     assert server.call("DELETE", "/v1/bookmarks/one", other).status_code == 204
     assert server.state("ready").status_code == 200
@@ -213,7 +213,7 @@ def test_log_of_a_crash_is_read_on_a_read_only_disk(start):
 
 @pytest.mark.fault("F09")
 def test_file_that_takes_no_writes_is_never_absent(start):
-    """By injection: an opening for writing that is refused is 503, not 404 and not an empty list."""
+    """By injection: if the system refuses to open a file for writing, the response is 503, not 404 or an empty list."""
     server = start()
     token = server.guest()
     assert put(server, token, "one").status_code == 201

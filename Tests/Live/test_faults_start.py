@@ -1,4 +1,4 @@
-"""F10, F19, F20, F27: what keeps a server from starting, and that it is alone with its files."""
+"""F10, F19, F20, F27: reasons why a server does not start, and its exclusive use of its files."""
 import collections
 import concurrent.futures
 import hashlib
@@ -22,7 +22,7 @@ from server import BINARY
 
 
 def refusal(data, **options):
-    """The one line with which a server refuses to start."""
+    """The one line that a server writes when it refuses to start."""
     done = subprocess.run(
         [BINARY, "serve", "--port", "0", "--data", str(data)], capture_output=True, text=True, timeout=60,
         **options)
@@ -51,7 +51,7 @@ def test_directory_of_another_user(tmp_path):
     data.mkdir()
     os.chown(data, 12_345, 12_345)
     assert "belongs to user 12345" in refusal(data)
-    # Nor does another user take root's.
+    # Another user does not use root's directory either.
     os.chown(data, 0, 0)
     data.chmod(0o777)
     for parent in data.parents:
@@ -96,7 +96,7 @@ def test_second_process_is_refused_and_the_first_goes_on(start):
 def writers(server):
     """The files that a server has open for writing: a name and an inode for each descriptor.
 
-    It stands still meanwhile, so that no file is met where it was and where it is.
+    The server is suspended meanwhile, so that a file that is renamed is not counted under both names.
     """
     found = []
     server.pause()
@@ -115,7 +115,7 @@ def writers(server):
 
 @pytest.mark.fault("F20")
 def test_one_connection_writes_a_file_whatever_is_going_on(start, tmp_path):
-    """Through openings, evictions, erasures, compactions, backups and `verify`, seen from outside."""
+    """Observed from outside during openings, evictions, erasures, compactions, backups and `verify`."""
     server = start("--open-stores", "4", "--guests-per-hour", "1000000")
     tokens = [server.guest() for _ in range(12)]
     turns = itertools.count()
@@ -229,7 +229,7 @@ def test_registry_of_a_newer_schema_refuses_to_start(start):
 
 
 def shell(file, statement):
-    """What the sqlite3 shell answers; the file's log is left as the server made it: there is none."""
+    """The output of the sqlite3 shell. The server has stopped, so the file has no log."""
     done = subprocess.run(["sqlite3", str(file), statement], capture_output=True, text=True, timeout=60)
     assert done.returncode == 0, done.stderr
     return done.stdout.strip().splitlines()[-1] if done.stdout.strip() else ""
@@ -237,8 +237,8 @@ def shell(file, statement):
 
 @pytest.mark.fault("F27")
 def test_data_of_an_earlier_schema_is_taken_over(start):
-    """A store as the second version of the tables made it: without what later ones added. Y08: a feed goes on
-    over it from where it was."""
+    """A store with the second version of the schema, without what later versions added. Y08: a feed continues from
+    its old sequence."""
     server = start()
     token = server.guest()
     for number in range(5):
@@ -280,7 +280,7 @@ def schema_version(file):
 
 
 def take_back(file):
-    """Makes a store's file one of the second version, with the checksum that this one gave its header."""
+    """Turns a store's file into one of the second version, with the header's checksum as that version computed it."""
     database = sqlite3.connect(file, isolation_level=None)
     store, epoch, *counts = database.execute(
         "SELECT store, epoch, last_sequence, live, deleted, bytes, newest FROM header").fetchone()

@@ -1,4 +1,4 @@
-"""F23, F24: being told to stop in the middle of everything, and nobody who reads the log."""
+"""F23, F24: a stop of the server during all kinds of requests, and a log that no process reads."""
 import concurrent.futures
 import fcntl
 import http.client
@@ -22,7 +22,7 @@ from server import BINARY, Server
 from test_feeds import many
 
 STOP_SECONDS = 45
-"""Within thirty it has to end; the rest is for a busy machine."""
+"""The server must end within thirty seconds. The rest is for a busy machine."""
 
 
 def connect(server):
@@ -31,7 +31,7 @@ def connect(server):
 
 
 def half_sent(server, token):
-    """Connections in every stage of a request; each is left as it is."""
+    """Connections whose request is sent up to a different stage and no further."""
     head = f"Host: x\r\nAuthorization: Bearer {token}\r\n"
     body = json.dumps({"name": "Late"})
     stages = [
@@ -49,7 +49,7 @@ def half_sent(server, token):
 
 
 def feeds(server, database):
-    """Feeds that wait for more, by their kind: their connections, each with its first bytes read."""
+    """The connections of waiting feeds by kind. The first bytes of each were read."""
     connections = {}
     for feed in ("continuous", "eventsource", "longpoll"):
         connection = connect(server)
@@ -104,14 +104,14 @@ def test_stop_amid_feeds_uploads_and_half_sent_requests_loses_no_acknowledged_wr
             rest = b""
             while piece := connection.recv(65_536):
                 rest += piece
-            # Each feed has come to an end, rather than being cut off.
+            # Each feed has a regular end and is not cut off.
             assert rest.endswith(b"0\r\n\r\n"), (kind, rest[-300:])
             assert kind == "eventsource" or b'"last_seq":' in rest, (kind, rest[-300:])
         for connection in held:
             connection.close()
         number += 1
         server = start()
-        # A guest's list ends at two hundred.
+        # A guest can have two hundred bookmarks at most.
         assert acknowledged <= all_listed(server, token)
         assert not list((server.data / "stores").rglob("*.new"))
 
@@ -127,7 +127,7 @@ def all_listed(server, token):
 
 
 def slow_reader(server, database, path, fields="", count=1):
-    """A connection that asks and takes no more than its first bytes."""
+    """A connection that sends requests and reads only the first bytes of the response."""
     address = urllib.parse.urlsplit(server.url)
     connection = socket.socket()
     connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4_096)
@@ -140,7 +140,7 @@ def slow_reader(server, database, path, fields="", count=1):
 
 
 def trickle(server, token):
-    """A body that keeps to the least rate and has no end; its connection."""
+    """A connection with an endless request body, sent just above the minimum rate."""
     connection = connect(server)
     connection.sendall((f"PUT /v1/bookmarks/late HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {token}\r\n"
                         "Transfer-Encoding: chunked\r\n\r\n1\r\n{\r\n").encode())
@@ -168,11 +168,11 @@ def full(start):
 
 @pytest.mark.fault("F23")
 def test_answers_that_nobody_takes_and_bodies_without_end_hold_the_end_up_for_a_while_only(full):
-    """Regression: each of them held it up for a minute or more."""
+    """Regression: each of them delayed the stop by a minute or more."""
     server, database, path = full
     held = [slow_reader(server, database, path), slow_reader(server, database, path, "Connection: close\r\n"),
             slow_reader(server, database, "/v1/limits", count=2_000), trickle(server, database.token)]
-    # The answers have filled what room there is on the way.
+    # The responses have filled the buffers.
     time.sleep(2)
     server.process.send_signal(signal.SIGTERM)
     assert server.process.wait(timeout=STOP_SECONDS) == 0, "".join(server.log[-20:])
@@ -183,11 +183,11 @@ def test_answers_that_nobody_takes_and_bodies_without_end_hold_the_end_up_for_a_
 @pytest.mark.fault("F23")
 @pytest.mark.parametrize("fields", ["", "Connection: close\r\n"])
 def test_answer_on_its_way_comes_whole(full, fields):
-    """Regression: what a client had not taken yet of a written answer was cut off."""
+    """Regression: the part of a written response that the client had not read yet was cut off."""
     server, database, path = full
     connection = slow_reader(server, database, path, fields)
     server.process.send_signal(signal.SIGTERM)
-    # Whatever is idle has ended by now.
+    # By now the server has closed all idle connections.
     time.sleep(1)
     answer = http.client.HTTPResponse(connection)
     answer.begin()
@@ -197,8 +197,8 @@ def test_answer_on_its_way_comes_whole(full, fields):
 
 
 class Unread:
-    """A server of which one stream is a pipe that is full and that nobody reads; the other one tells where it
-    listens."""
+    """A server that writes one of its output streams to a full pipe which no process reads. The other stream gives
+    the server's address."""
 
     def __init__(self, data, unread, *arguments):
         self.read, self.write = os.pipe()
@@ -241,13 +241,13 @@ def test_log_that_nobody_reads_blocks_no_request_and_drops_are_counted(start, tm
         assert put(first, person, "one").status_code == 201
     file = store_file(first, token)
     first.stop()
-    # Each answer of a damaged store is a line of log.
+    # Each request to a damaged store writes a line to the log.
     file.write_bytes(b"")
     server = Unread(first.data, "stderr", "--log-level", "trace")
     try:
         session = requests.Session()
         for _ in range(400):
-            # Some three megabytes of lines: more than may wait.
+            # About three megabytes of lines: more than may wait.
             answer = session.get(server.url + "/v1/bookmarks", timeout=STOP_SECONDS,
                                  headers={"Authorization": "Bearer " + token, "X-Request-Id": "r"})
             assert answer.status_code == 503, answer.text

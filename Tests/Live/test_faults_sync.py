@@ -1,6 +1,6 @@
-"""Y04, Y08, S17: feeds over purges and compactions; quotas to the byte.
+"""Y04, Y08, S17: feeds during purges and compactions; quotas to the byte.
 
-A person's own store can't be purged over HTTP: that its copy is told to begin anew is in MirrorPurgeTests.
+A person's own store cannot be purged over HTTP. MirrorPurgeTests tests that its mirror is told to start again.
 """
 import concurrent.futures
 import threading
@@ -15,7 +15,7 @@ GUEST_BYTES, GUEST_DOCUMENTS = 1 << 20, 201
 
 
 def follow(database, stop, seen):
-    """Reads a feed page by page until told to stop; `seen` are the rows in their order."""
+    """Reads a feed page by page until it is told to stop. `seen` has the rows in their order."""
     session, since = requests.Session(), "0"
     while True:
         ended = stop.is_set()
@@ -46,7 +46,7 @@ def test_feed_during_compactions_is_contiguous(shared, size):
 
     compactor = threading.Thread(target=compact)
     compactor.start()
-    # What goes leaves pages that a compaction gives back, the file being written anew.
+    # Deleted data leaves free pages. A compaction gives them back while the file is written.
     for number in range(40):
         rev = account.rev(f"d{number % 20}", n=number, text="x" * size) if number < 20 else None
         if rev and number % 2:
@@ -69,7 +69,7 @@ def test_feed_during_compactions_is_contiguous(shared, size):
 
 
 def purge(administrator, database, name):
-    """Forgets a document with all its leaves."""
+    """Purges a document with all its leaves."""
     document = database.call("GET", f"/{name}?conflicts=true").json()
     leaves = [document["_rev"], *document.get("_conflicts", [])]
     answer = administrator.call("POST", f"/{database.name}/_purge", json={name: leaves})
@@ -86,17 +86,17 @@ def test_sync_client_that_slept_over_a_purge_goes_on_and_brings_nothing_back(adm
     since = database.changes()["last_seq"]
     purge(administrator, database, "goes")
     database.rev("new", n=1)
-    # The feed goes on from the old number, without the purged document.
+    # The feed continues from the old sequence, without the purged document.
     page = database.changes("&since=" + since)
     assert [row["id"] for row in page["results"]] == ["new"]
     assert [row["id"] for row in database.changes()["results"]] == ["stays", "new"]
     assert database.call("GET", "/goes").status_code == 404
-    # A device that has it still sends it again, and is told that all of that is known.
+    # A device that still has the document sends it again, and is told that the server knows all its revisions.
     database.graft("goes", history)
     database.graft("goes", history.split()[1])
     assert database.call("GET", "/goes").status_code == 404
     assert database.rev("goes", n=1).startswith("3-")
-    # Who reads it anew gets none of it, and what a client's checkpoint covers is not pushed again.
+    # A new reader does not get the document, and a client does not push again what its checkpoint covers.
     assert int(page["last_seq"].split("-")[0]) > int(since.split("-")[0])
 
 
@@ -116,7 +116,7 @@ def test_a_hundred_parallel_writers_never_exceed_a_guests_bytes(shared):
     stored = len('{"text":""}') + 30_000
     assert usage["bytes"] == answers.count(201) * stored <= GUEST_BYTES
     assert 507 in answers
-    # Not one more fits, of any that was refused.
+    # There is no space for any of the refused documents.
     assert usage["bytes"] + stored > GUEST_BYTES or 429 in answers
 
 
@@ -133,7 +133,7 @@ def test_conflicts_and_history_count_and_deletions_make_room(shared):
         stored += 1
     used = shared.call("GET", "/v1/me", database.token).json()["usage"]["bytes"]
     assert stored < 27 and used <= GUEST_BYTES and used > stored * 40_000
-    # Deleting leaves makes room, whatever history there is.
+    # Deletion of leaves frees space, whatever their history is.
     rows = database.changes()["results"]
     for leaf in rows[0]["changes"][:10]:
         answer = database.call("DELETE", "/conflicted?rev=" + leaf["rev"])

@@ -1,4 +1,4 @@
-"""F21, F22: clocks that step, and a process that stands still."""
+"""F21, F22: clocks that jump, and a suspended process."""
 import glob
 import os
 import subprocess
@@ -15,14 +15,14 @@ from test_faults_start import refusal
 
 HOUR, TEN_YEARS = 3_600, 10 * 365 * 86_400
 MONTH = 30 * 86_400
-"""How long a guest's token works."""
+"""Seconds for which a guest's token is valid."""
 
 
 class Clock:
-    """The clock of a server, as libfaketime(1) shows it: steps when it is told to.
+    """A server's clock under libfaketime(1). It jumps when the test tells it to.
 
-    Start the server under env(1): the library sets a variable in the first process that loads it, after which
-    a Swift program finds its arguments no more.
+    Start the server under env(1): the library sets a variable in the first process that loads it, and a Swift program
+    with that variable does not find its arguments.
     """
 
     def __init__(self, directory):
@@ -42,7 +42,7 @@ class Clock:
         self.step(0)
 
     def step(self, seconds):
-        """So many seconds from the true time."""
+        """Sets the clock to this number of seconds from the true time."""
         draft = self.file.with_suffix(".new")
         draft.write_text(f"{seconds:+d}s\n")
         draft.rename(self.file)
@@ -54,7 +54,7 @@ def clock(tmp_path):
 
 
 def newcomer(server):
-    """A new guest's token. After a step back the rate of one address may ask for a few seconds' patience."""
+    """A new guest's token. After a jump back, the address's rate limit may ask to wait for a few seconds."""
     for _ in range(5):
         answer = server.call("POST", "/v1/guests")
         if answer.status_code == 201:
@@ -72,12 +72,12 @@ def test_steps_change_no_number_no_revision_and_no_stored_bookmark(start, clock)
     written = {"a"}
     for number, step in enumerate((-HOUR, TEN_YEARS, 0, -TEN_YEARS, HOUR, 0)):
         clock.step(step)
-        # Whoever comes now is served, whatever the clock says.
+        # New guests are served, whatever the clock says.
         other = newcomer(server)
         assert put(server, other, "one").status_code == 201
         assert listed(server, other) == {"one"}
         answer = database.put(f"n{number}", n=number)
-        # A token from the future may be remembered as good; in ten years it is expired.
+        # The server may have cached a token from the future as valid. Ten years later the token is expired.
         due = {TEN_YEARS: {401}, 0: {201}, HOUR: {201}}.get(step, {201, 401})
         assert answer.status_code in due, (step, answer.text)
         if answer.status_code == 201:
@@ -101,7 +101,7 @@ def test_tokens_are_judged_by_the_clock_with_a_minute_of_grace(start, clock):
         assert server.call("GET", "/v1/me", used).status_code == 200
         clock.step(step)
         assert server.call("GET", "/v1/me", new).status_code == status, step
-        # One that was verified before is remembered, but for no longer than it works.
+        # The server caches a verified token, but not beyond its expiry.
         assert server.call("GET", "/v1/me", used).status_code == status or step < 0, step
         clock.step(0)
         for token in (used, new):
@@ -140,7 +140,7 @@ def test_steps_while_writers_write_skip_nothing(start, clock):
     stop.set()
     ticker.join()
     clock.step(0)
-    # Steps of less than the skew that tokens are granted refuse none.
+    # Jumps smaller than the tolerated clock skew cause no refusal.
     assert not failures
     rows = database.changes()["results"]
     assert [int(row["seq"].split("-")[0]) for row in rows] == list(range(1, 181))
@@ -187,7 +187,7 @@ def test_process_that_stood_still_goes_on_alone_and_lost_nothing(start):
         writer.start()
     time.sleep(0.1)
     server.pause()
-    # The lock is the process', standing or not: nobody takes its files over meanwhile.
+    # The process holds its lock even while it is suspended, so no other process can use its files.
     assert "Another process uses" in refusal(server.data)
     time.sleep(30 if NIGHTLY else 2)
     server.resume()

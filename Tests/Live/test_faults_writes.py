@@ -1,4 +1,4 @@
-"""F05, F06: what the disk fails to write or to synchronise is never acknowledged, then or later."""
+"""F05, F06: the server never acknowledges what the disk failed to write or to sync, then or later."""
 import os
 import resource
 import threading
@@ -28,11 +28,11 @@ def test_failed_fsync_is_not_acknowledged_and_the_store_is_read_from_disk_again(
     with Injected(server, "fdatasync,fsync:error=EIO:when=1", paths=its_files(server, token)) as fault:
         assert refused(put(server, token, "lost")) == (503, "storage_error")
         assert put(server, other, "unaffected").status_code == 201
-    # An fsync that is asked again may call a success what the first one lost: nothing does so. The fault comes once on
-    # each thread, and the store may be closed on another thread than it was written on.
+    # A repeated fsync may succeed although the first one lost the data, so the server repeats none. The fault occurs
+    # once per thread, and the store may be closed on another thread than the one that wrote to it.
     assert 1 <= fault.count <= 2
     assert put(server, token, "after").status_code == 201
-    # Where closing failed as well, the log is read anew: then the write that was refused is there, for good.
+    # If the close failed as well, the log is read again. Then the refused write is in the store and stays.
     kept = listed(server, token)
     assert kept - {"lost"} == {"before", "after"} and (fault.count > 1 or "lost" not in kept)
     assert metric(server, "store_openings_total") == openings + 1
@@ -48,7 +48,7 @@ def test_failed_fsync_is_not_acknowledged_and_the_store_is_read_from_disk_again(
 def test_failed_fsync_of_a_shared_commit_fails_each_of_its_writes(start):
     server = start()
     token, other = two_people(server)
-    # The fsync takes its time, so that the other writes gather behind it and share the next.
+    # The fsync is delayed, so that the other writes wait for it and share the next one.
     answers = {}
     with Injected(server, "fdatasync:error=EIO:delay_enter=200000:when=1+2",
                   paths=its_files(server, token)):
@@ -63,7 +63,7 @@ def test_failed_fsync_of_a_shared_commit_fails_each_of_its_writes(start):
         assert put(server, other, "unaffected").status_code == 201
     assert set(answers.values()) <= {201, 503} and 503 in answers.values(), answers
     kept = {hotel for hotel, status in answers.items() if status == 201}
-    # A write that was answered 503 may be there or not: but then for good.
+    # A write that was answered 503 may be stored or not, but this does not change later.
     found = listed(server, token)
     assert {"before"} | kept <= found
     server.kill()
@@ -111,7 +111,7 @@ def test_failed_write_harms_nobody_else(start, rule, error):
 
 @pytest.mark.fault("F06")
 def test_write_that_the_system_cuts_short_is_not_acknowledged(start):
-    # At the limit on a file's size a write is really cut short: the rest of a page is missing.
+    # At the limit on file sizes, a write is cut short: a part of a page is missing.
     server = start()
     token, other = two_people(server)
     file, log = its_files(server, token)

@@ -1,4 +1,4 @@
-"""Feeds whose clients go away, read slowly, or may read no longer."""
+"""Feeds whose clients disconnect, read slowly, or lose their permission to read."""
 import json
 import socket
 import threading
@@ -14,7 +14,7 @@ PLACES = 256
 
 
 class Feed:
-    """A feed on a socket of its own."""
+    """A feed on its own socket."""
 
     def __init__(self, database, query, buffer=None):
         address = urllib.parse.urlsplit(database.server.url)
@@ -29,7 +29,7 @@ class Feed:
         self.file = self.socket.makefile("rb")
 
     def head(self):
-        """The status, once the answer has begun."""
+        """The status, once the response has begun."""
         status = int(self.file.readline().split()[1])
         while self.file.readline() != b"\r\n":
             pass
@@ -51,12 +51,12 @@ def status(database):
 
 
 def until_free(database):
-    """Waits until a place is free."""
+    """Waits until another feed can be opened."""
     until(lambda: status(database) == 200, "no place came free", 30)
 
 
 def is_open(feed):
-    """Whether the server has not ended the connection of a feed, whatever lies unread in it."""
+    """Whether the server still holds the connection of a feed open, even if it has unread bytes."""
     ends = [address[1] for address in (feed.socket.getpeername(), feed.socket.getsockname())]
     with open("/proc/net/tcp", encoding="ascii") as table:
         rows = [line.split()[1:4] for line in list(table)[1:]]
@@ -65,7 +65,7 @@ def is_open(feed):
 
 @pytest.mark.parametrize("farewell", ["close", "reset", "half"])
 def test_client_that_left_gives_its_place_back_at_once(shared, farewell):
-    """Regression: it was noticed at the next heartbeat only, up to a minute later."""
+    """Regression: the server noticed it only at the next heartbeat, up to a minute later."""
     database = Database(shared)
     database.put("a")
     feeds = waiting(database, PLACES)
@@ -139,7 +139,7 @@ def test_rows_on_their_way_are_cut_off_with_the_session(shared, feed):
             rest += piece
     except ConnectionResetError:
         pass
-    # What the sockets held may come, but not the 15 MB that there are, nor an end that looks like one.
+    # The bytes in the sockets' buffers may arrive, but not all 15 MB, and no regular end of a feed.
     assert len(rest) < 8_000_000 and b"last_seq" not in rest
     reader.close()
 

@@ -1,4 +1,4 @@
-"""The main job: a guest searches, bookmarks, comes back; a user does the same and sees nobody else's."""
+"""The main use: a guest searches, bookmarks and returns; a user does the same and sees only their own bookmarks."""
 import uuid
 
 RITZ = "hotel_25510"

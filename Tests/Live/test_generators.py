@@ -1,4 +1,4 @@
-"""Clients that code generators make of openapi.yaml: whole, with good names, and the Python one does a first day."""
+"""Clients that generators make from openapi.yaml: complete, with good names. The Python client is also run."""
 import importlib
 import pathlib
 import re
@@ -15,8 +15,8 @@ BIN = pathlib.Path(sys.executable).parent
 CONTRACT = ROOT / "openapi.yaml"
 RITZ = "hotel_25510"
 
-# By generator of openapi-generator: the file of a hotel, that of the calls about bookmarks, how a hotel's name is
-# typed there, and where members that are not documented go.
+# For each generator of openapi-generator: the file of a hotel, the file of the calls about bookmarks, the type of a
+# hotel's name there, and where undocumented members are kept.
 LANGUAGES = {
     "typescript-fetch": ("Hotel.ts", "BookmarksApi.ts", "name?: string | null;", "[key: string]: any"),
     "swift5": ("Hotel.swift", "BookmarksAPI.swift", "public var name: String?", "additionalProperties"),
@@ -30,7 +30,7 @@ METHODS = ("listBookmarks", "putBookmark", "getBookmark", "deleteBookmark", "cha
 
 @pytest.fixture(scope="module")
 def clients(tmp_path_factory):
-    """All that openapi-generator makes, by generator, in one run of its virtual machine."""
+    """The output of all generators of openapi-generator, made in one run of its virtual machine."""
     directory = tmp_path_factory.mktemp("clients")
     for name in LANGUAGES:
         (directory / f"{name}.yaml").write_text(yaml.safe_dump({
@@ -48,7 +48,7 @@ def clients(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def python(tmp_path_factory):
-    """The package that openapi-python-client makes; it leaves out what it can't read, and says so."""
+    """The package that openapi-python-client makes. It leaves out what it cannot read, and reports that."""
     directory = tmp_path_factory.mktemp("python")
     config = directory / "config.yaml"
     config.write_text(yaml.safe_dump({
@@ -127,7 +127,7 @@ def test_first_day_with_the_generated_client(shared, python):
         other = found.hotels[1]
     assert ritz.name and ritz.city == "San Francisco" and ritz.geo.lat
 
-    # A hotel that is sent back loses nothing, and its flag is not stored.
+    # A hotel that is sent back keeps its members, and its flag is not stored.
     ritz["myNote"] = "sea view"
     stored = put.sync(RITZ, client=client, body=ritz).hotel
     assert stored.to_dict() == {key: value for key, value in ritz.to_dict().items() if key != "bookmarked"}

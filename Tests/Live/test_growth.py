@@ -1,4 +1,4 @@
-"""What grows with use: receipts of batches, merged branches of the list, names that are taken."""
+"""Data that grows with use: receipts of batches, merged branches of the list, names that are taken."""
 import uuid
 
 from couch import PASSWORD, Database
@@ -7,7 +7,7 @@ LIST = "bookmarkedhotels"
 
 
 def conflict(database, number):
-    """A phone's revision of the list that has not seen the last ones."""
+    """A phone's revision of the list that does not know the latest ones."""
     revision = f"2-{uuid.UUID(int=number).hex} 1-a"
     database.graft(LIST, revision, type=LIST, hotels=[f"hotel{number}"])
     return revision.split()[0]
@@ -25,7 +25,7 @@ def test_a_new_device_pulls_a_list_with_many_merges(shared):
     open_leaves = leaves(database)
     assert len(open_leaves) <= 65
 
-    # The device asks for all that the feed names, as replicators do.
+    # As replicators do, the device fetches all leaves that the feed names.
     asked = {"docs": [{"id": LIST, "rev": leaf} for leaf in open_leaves]}
     answer = database.call("POST", "/_bulk_get?revs=true", json=asked)
     assert answer.status_code == 200
@@ -37,7 +37,7 @@ def test_a_new_device_pulls_a_list_with_many_merges(shared):
     every = database.call("GET", f"/{LIST}?open_revs=all", headers={"Accept": "application/json"})
     assert every.status_code == 200 and len(every.json()) == len(open_leaves)
 
-    # A phone that has an old branch still need not bring it, and brings it in vain.
+    # A phone with an old branch is told that it need not push it. If it pushes it, nothing changes.
     known = database.call("POST", "/_revs_diff", json={LIST: revisions})
     assert known.json() == {}
     conflict(database, 1)

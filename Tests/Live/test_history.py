@@ -1,4 +1,4 @@
-"""History: when revisions came and from whom outlives kills, and a list that is restored is never half there."""
+"""History: the arrivals and authors of revisions survive kills, and a restored list is complete or not restored."""
 import random
 import threading
 import time
@@ -38,7 +38,7 @@ def test_times_and_authors_outlive_a_kill(start):
     before = history(server, token, "one")
     kinds = {revision["rev"]: revision["by"] for revision in before if "by" in revision}
     assert kinds["2-b"] == {"kind": "user", "name": name}
-    # The merge, and the tombstone on the branch that it closed.
+    # The merge, and the tombstone of the branch that it closed.
     assert sum(by == {"kind": "server"} for by in kinds.values()) == 2
     assert all("time" in revision for revision in before if revision["kept"])
     server.kill()
@@ -56,7 +56,7 @@ def test_times_and_authors_outlive_a_kill(start):
 def test_kill_while_a_list_is_restored_leaves_one_of_both(start, rounds):
     seed = random.Random(11)
     server = start()
-    # A guest's store would soon be too full to keep what unbookmarked hotels said.
+    # A user, because a guest's store would soon be too full to keep the contents of removed hotels.
     _, token = user(server)
     ids = [f"h{number}" for number in range(40)]
     add = [{"id": hotel, "name": hotel * 100} for hotel in ids]
@@ -77,7 +77,7 @@ def test_kill_while_a_list_is_restored_leaves_one_of_both(start, rounds):
                     answer = restore(server, token, "bookmarkedhotels", rev, session=session)
                 except requests.RequestException:
                     return
-                # What the first lists said is kept behind twenty others only.
+                # The contents of the first lists are kept only while there are at most twenty newer ones.
                 if answer.status_code == 404:
                     return
                 assert answer.status_code == 200, answer.text

@@ -1,4 +1,4 @@
-"""Connections: how many there may be, whose word on the caller counts, pages of other origins; FAULTS H16,
+"""Connections: their limits, the proxies whose header names the caller, pages of other origins; FAULTS H16,
 H17, H20, S08, S10, S13, S20."""
 import collections
 import concurrent.futures
@@ -14,7 +14,7 @@ from wire import LIMITS, connect, receive, send
 
 
 def filled(server, count, source=None):
-    """So many connections, each of which has had an answer."""
+    """Opens `count` connections, each of which gets a response."""
     connections = []
     for _ in range(count):
         connections.append(connect(server, source=source))
@@ -24,7 +24,7 @@ def filled(server, count, source=None):
 
 
 def free_again(server, source=None):
-    """Waits until a connection is served."""
+    """Waits until the server accepts a connection again."""
     def served():
         with connect(server, source=source) as connection:
             connection.sendall(LIMITS)
@@ -49,7 +49,7 @@ def test_connection_past_the_limit_is_told_so_and_closed(start, flag, sources):
         assert answer.statuses == [503] and answer.errors == ["overloaded"], answer
         assert answer.field("retry-after") == "1"
     if flag == "--connections-per-address":
-        close(filled(server, 5, "127.0.0.2"))  # another address has its own
+        close(filled(server, 5, "127.0.0.2"))  # Another address has its own limit.
     close(held)
     free_again(server, sources[1])
     limits = {row["name"]: row["value"] for row in server.call("GET", "/v1/limits").json()["limits"]}
@@ -62,7 +62,7 @@ def test_trusted_proxies_may_have_as_many_as_they_need(start):
 
 
 def guests(server, count, caller, source=None):
-    """The statuses of guests made by a caller behind a proxy."""
+    """The statuses when a caller behind a proxy makes `count` guests."""
     found = []
     for _ in range(count):
         with connect(server, source=source) as connection:
@@ -83,11 +83,11 @@ def test_forged_callers_share_one_limit(start):
 def test_callers_behind_a_trusted_proxy_have_their_own(start):
     server = start("--guests-per-hour", "6", "--trusted-proxies", "127.0.0.2,10.0.0.0/8")
     for number in range(4):
-        # What the caller wrote stands first, what the proxies saw last.
+        # The addresses that the caller wrote come first, those that the proxies added come last.
         caller = f"192.0.2.1, 198.51.100.{number}, 10.1.1.1"
         statuses = guests(server, 8, caller, source="127.0.0.2")
         assert 201 in statuses and statuses[-1] == 429
-    statuses = guests(server, 8, "203.0.113.1", source="127.0.0.1")  # no proxy
+    statuses = guests(server, 8, "203.0.113.1", source="127.0.0.1")  # This address is not a trusted proxy.
     assert statuses[-1] == 429
     assert guests(server, 1, "203.0.113.2", source="127.0.0.1") == [429]
 
@@ -117,7 +117,7 @@ def test_five_hundred_log_ins_leave_others_in_peace(start):
         return answer.status_code
 
     def p99(goes_on):
-        """How long somebody else's requests take, in seconds."""
+        """The 99th percentile of the time of another client's requests, in seconds."""
         taken = []
         while len(taken) < 100 or goes_on():
             answer = server.call("GET", "/v1/bookmarks", token)
@@ -135,7 +135,7 @@ def test_five_hundred_log_ins_leave_others_in_peace(start):
         assert set(statuses) <= {200, 401, 429, 503} and statuses[200] > 0
         return during <= 10 * before + 0.5
 
-    # The machine may be busy with other things for a while.
+    # The machine may be busy with other work for a while.
     assert any(holds() for _ in range(3)), "log-ins hold others up"
 
 
@@ -208,7 +208,7 @@ def files(server):
 
 
 def stores(server):
-    """The stores of which there is any file: itself, its log, a new one not yet in its place."""
+    """The stores that have any file: the database, its log, or a new file that is not yet renamed."""
     return {path.name.partition(".")[0] for path in files(server) if server.data / "stores" in path.parents}
 
 
@@ -238,7 +238,7 @@ def test_feed_of_an_erased_store_ends_and_nothing_of_it_stays(start):
     assert database.call("GET").status_code == 401
     until(lambda: stores(server) == before, "files of the store are left")
     assert not [path for path in files(server) if word.encode() in path.read_bytes()]
-    # What the accounts' own store was told stands in its log until that is written over, or emptied at the end.
+    # The log of the accounts' own store contains the account until it is overwritten, or emptied at the stop.
     assert server.stop() == 0
     for path in files(server):
         assert account.name not in str(path) and account.name.encode() not in path.read_bytes(), path

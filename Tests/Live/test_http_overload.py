@@ -1,4 +1,4 @@
-"""More than the server can do: it says so early, and what it has begun it finishes. FAULTS H05 and point 8."""
+"""More requests than the server can process: it refuses some early and completes the others. FAULTS H05 and point 8."""
 import asyncio
 import statistics
 import threading
@@ -16,13 +16,13 @@ BUSY = (429, 503)
 
 
 class Tally:
-    """Answers by status until the last one, and how long each took in milliseconds."""
+    """The responses by status up to the last one, and the milliseconds that each took."""
 
     def __init__(self):
         self.began, self.seconds, self.taken, self.faults = time.monotonic(), 0, {}, []
 
     def note(self, status, asked):
-        """An answer to what was asked then has come."""
+        """Records a response to a request that was sent at the time `asked`."""
         now = time.monotonic()
         self.seconds = now - self.began
         self.taken.setdefault(status, []).append((now - asked) * 1000)
@@ -31,7 +31,7 @@ class Tally:
         return sum(len(self.taken.get(status, ())) for status in statuses)
 
     def offered(self):
-        """Requests a second, refused ones too."""
+        """Requests per second, including refused ones."""
         return self.count(*self.taken) / self.seconds
 
     def goodput(self):
@@ -42,7 +42,7 @@ class Tally:
 
 
 async def client(address, request, tally, first, pause, until):
-    """Asks again and again, each time so long after it asked before, or once that is answered."""
+    """Sends requests one by one. Each starts `pause` seconds after the one before, but not before its response."""
     reader, writer = await asyncio.open_connection(*address)
     try:
         await asyncio.sleep(first)
@@ -64,8 +64,8 @@ async def client(address, request, tally, first, pause, until):
 
 
 def load(server, request, clients, seconds, rate=None):
-    """What so many clients get in so many seconds, each as fast as it can or all of them at so many requests
-    a second."""
+    """The responses to `clients` clients in `seconds` seconds. Each client sends as fast as it can, or all of them
+    together send `rate` requests per second."""
     with connect(server) as address:
         peer = address.getpeername()
     pause, tally = clients / rate if rate else 0, Tally()
@@ -80,17 +80,17 @@ def load(server, request, clients, seconds, rate=None):
 
 
 def test_overload_is_shed_early_and_goodput_holds(start):
-    """Ten times what it can take: most is told to come again, at once; what is let in is done."""
+    """Ten times the requests that it can process: it refuses most at once with 503, and completes those it accepts."""
     server = start("--requests-at-once", "16")
     database = Database(server, Account(server).token)
-    # A search that looks at each document takes the server so long that asking costs little beside it.
+    # A query that reads every document takes so long that the cost of sending requests is small beside it.
     for part in range(4):
         database.bulk(*({"_id": f"d{part}-{number}", "number": number} for number in range(1000)))
     body = '{"selector":{"number":-1}}'
     request = (f"POST /couch/{database.name}/_find HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
                f"Authorization: Bearer {database.token}\r\nContent-Length: {len(body)}\r\n\r\n{body}").encode()
     before, shares = memory(server), []
-    # The load comes from this machine, too, which may be busy with other things for a while.
+    # The load runs on the same machine, which may be busy with other work for a while.
     for _ in range(5):
         alone = load(server, request, 8, SECONDS)
         assert set(alone.taken) == {200}, alone.taken.keys()
@@ -114,7 +114,7 @@ def test_overload_is_shed_early_and_goodput_holds(start):
 
 
 def test_operators_see_an_overloaded_server(start):
-    """One request at a time, and that one place taken by log-ins, whose hashes take their time."""
+    """The server accepts one request at a time, and log-ins, whose password hashes are slow, use that place."""
     app = "https://app.example"
     server = start("--requests-at-once", "1", "--origins", app)
     own = f"Host: x\r\nOrigin: {app}\r\n"

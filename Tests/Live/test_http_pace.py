@@ -1,4 +1,4 @@
-"""Clients that are slow, on purpose or not: FAULTS H05, H06, H07, H08, H12."""
+"""Slow clients, on purpose or not: FAULTS H05, H06, H07, H08, H12."""
 import gzip
 import json
 import os
@@ -14,10 +14,10 @@ from conftest import NIGHTLY
 from patience import until
 from wire import LIMITS, connect, receive, send
 
-# Tests hold many connections; a server inherits the limit.
+# Tests hold many connections. A server inherits the limit.
 HARD = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
 resource.setrlimit(resource.RLIMIT_NOFILE, (HARD, HARD))
-# Clients of each kind, of three; a machine that lets few files be open has fewer.
+# The number of clients of each of three kinds. It is smaller on a machine that allows few open files.
 SLOW = min(4000 if NIGHTLY else 340, (HARD - 300) // 3 if HARD != resource.RLIM_INFINITY else 4000)
 
 
@@ -27,7 +27,7 @@ def head(server, fields, token=None):
 
 
 def drip(connection, data):
-    """Sends a byte twice a second until the server says something, and waits for that; what it said."""
+    """Sends a byte twice a second until the server answers, or waits for an answer at the end. Returns the answer."""
     connection.settimeout(0.5)
     for byte in data:
         try:
@@ -43,7 +43,7 @@ def drip(connection, data):
 
 @pytest.mark.fault("H05")
 def test_slow_heads_and_bodies_are_408(shared):
-    """Also H07: a body that is shorter than its length. Silence before the first byte is no slow head."""
+    """Also H07: a body that is shorter than its length. Silence before the first byte is not a slow header."""
     token = shared.guest()
     drips = {
         "head": (b"", b"GET /v1/limits HTTP/1.1\r\nX: " + b"a" * 60),
@@ -82,7 +82,7 @@ def test_body_that_pauses_shortly_is_taken(shared):
 
 
 def writes(server):
-    """How long each of a new guest's hundred writes takes, in milliseconds, the shortest first."""
+    """The milliseconds that each of a new guest's hundred writes takes, the shortest first."""
     token, taken = server.guest(), []
     for number in range(100):
         answer = server.call("PUT", f"/v1/bookmarks/{number}", token, json={})
@@ -93,7 +93,7 @@ def writes(server):
 
 @pytest.mark.fault("H05")
 def test_slow_clients_harm_nobody(start):
-    """Slow heads, slow bodies and clients that read nothing, beside one that works."""
+    """Slow headers, slow bodies and clients that read nothing, while another client works."""
     server = start("--guests-per-hour", "100000", "--connections", str(3 * SLOW + 100))
     database = Database(server, Account(server).token)
     for number in range(8):
@@ -119,7 +119,7 @@ def test_slow_clients_harm_nobody(start):
               f"{beside[49]:.1f} ms, p99 {beside[98]:.1f} ms")
         return beside[98] <= 20 * quiet[98] + 500
 
-    # The machine may be busy with other things for a while.
+    # The machine may be busy with other work for a while.
     assert any(holds() for _ in range(3)), "slow clients hold another one up"
 
 
@@ -151,7 +151,7 @@ def test_body_of_the_limit_is_taken_and_other_expectations_are_417(shared):
 
 
 def bomb(megabytes):
-    """Zeros by the megabyte, as gzip."""
+    """A number of megabytes of zeros as gzip."""
     packer = zlib.compressobj(9, zlib.DEFLATED, 31)
     zeros = bytes(1 << 20)
     return b"".join(packer.compress(zeros) for _ in range(megabytes)) + packer.flush()
@@ -213,8 +213,8 @@ def test_json_is_answered_whatever_is_accepted(shared, accept):
 
 @pytest.mark.fault("H05")
 def test_long_answers_are_counted_until_they_are_read(start):
-    """A client that reads nothing of a long answer: what is not on its way to it is in the account of such
-    answers, and goes from it with the connection."""
+    """A client reads nothing of a long response. The bytes that are not sent yet are counted in `answer_bytes`, until
+    the connection ends."""
     server = start()
     database = Database(server, Account(server).token)
     for number in range(30):
@@ -240,7 +240,7 @@ def test_long_answers_are_counted_until_they_are_read(start):
 
 @pytest.mark.fault("H08")
 def test_unpacked_bodies_are_taken_and_their_memory_is_given_back(start):
-    """Each some 100 KiB packed and 8 MiB unpacked, many at a time: all are stored, or told to come again."""
+    """Bodies of about 100 KiB packed and 8 MiB unpacked, many at a time: each is stored or answered 503."""
     server = start()
     database = Database(server, Account(server).token)
     body = gzip.compress(json.dumps({"docs": [{"_id": f"d{number}", "text": os.urandom(5_000).hex() + "x" * 390_000}

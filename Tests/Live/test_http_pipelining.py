@@ -1,4 +1,4 @@
-"""Requests that are sent ahead of answers: FAULTS H10."""
+"""Requests that are sent before the responses to earlier ones: FAULTS H10."""
 import pytest
 from wire import LIMITS, ended
 
@@ -12,8 +12,8 @@ def put(token, hotel):
 
 @pytest.mark.fault("H10")
 def test_nothing_behind_an_answer_that_closes_is_done(shared):
-    """A chunked body that is no JSON was answered 400 with close, and what came behind it was stored all the same
-    (RFC 9112, section 9.6)."""
+    """Regression: a chunked body that is not JSON was answered 400 with close, and the request behind it was still
+    carried out (RFC 9112, section 9.6)."""
     token = shared.guest()
     bad = (f"POST /v1/bookmarks HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {token}\r\n"
            "Transfer-Encoding: chunked\r\n\r\n2\r\n{x\r\n0\r\n\r\n").encode()

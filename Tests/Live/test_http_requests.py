@@ -1,4 +1,4 @@
-"""Requests that no good client sends: FAULTS H01 to H04, H07, H10, H11, H13. All go to one server."""
+"""Requests that no correct client sends: FAULTS H01 to H04, H07, H10, H11, H13. All use one server."""
 import json
 
 import pytest
@@ -12,7 +12,7 @@ SMUGGLED = "GET /smuggled HTTP/1.1\r\nHost: x\r\n\r\n"
 
 @pytest.fixture(autouse=True)
 def still_serving(shared):
-    """Whatever was sent, the next request of another connection is answered."""
+    """Whatever was sent, the server answers the next request on another connection."""
     yield
     assert send(shared, LIMITS).statuses == [200]
 
@@ -66,7 +66,7 @@ def test_body_that_breaks_after_its_answer_gets_no_second_one(shared):
     with connect(shared) as connection:
         request = POST.replace("POST /v1/guests", "GET /v1/limits")
         connection.sendall((request + "Transfer-Encoding: chunked\r\n\r\n").encode())
-        assert receive(connection).statuses == [200]  # this route reads no body
+        assert receive(connection).statuses == [200]  # This route does not read a body.
         connection.sendall(b"zz\r\n")
         assert receive(connection).statuses == []
 
@@ -126,12 +126,12 @@ def test_malformed_head_is_400_with_a_reason_and_closes(shared, request_):
 
 
 def fields(count):
-    """A head with so many fields."""
+    """A header with `count` fields."""
     return GET + "Host: x\r\n" + "X: a\r\n" * (count - 1) + "\r\n"
 
 
 def sized(count):
-    """A head whose line and fields, as the parser counts them, have so many bytes."""
+    """A header whose line and fields have `count` bytes, as the parser counts them."""
     used = len("/v1/limits") + len("Hostx") + len("X")
     return GET + "Host: x\r\nX: " + "a" * (count - used) + "\r\n\r\n"
 

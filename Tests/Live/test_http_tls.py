@@ -1,4 +1,4 @@
-"""TLS and HTTP/2, where a certificate is configured; FAULTS H09 and what of H01 to H08 holds for streams."""
+"""TLS and HTTP/2 with a configured certificate; FAULTS H09 and the parts of H01 to H08 that apply to streams."""
 import contextlib
 import json
 import os
@@ -31,7 +31,7 @@ def secure(tmp_path_factory):
 
 @pytest.fixture(autouse=True)
 def still_serving(secure):
-    """Whatever was sent, the next request of another connection is answered."""
+    """Whatever was sent, the server answers the next request on another connection."""
     yield
     with connect(secure, "http/1.1") as connection:
         connection.sendall(LIMITS)
@@ -84,7 +84,7 @@ def test_whole_life_of_a_bookmark_over_http_2(secure):
 
 @pytest.mark.fault("H05")
 def test_long_answer_of_a_stream_is_counted_until_it_is_read(secure):
-    """A stream's window of 64 KiB is closed until its client reads."""
+    """A stream's window of 64 KiB stays closed until its client reads."""
     with Streams(secure) as streams, Streams(secure) as others:
         body = json.dumps({"username": "reader", "password": "long enough"}).encode()
         kind = ("content-type", "application/json")
@@ -182,7 +182,7 @@ def frame(kind, flags, stream, payload):
 
 
 def goodbyes(data):
-    """The error codes of the GOAWAY frames among what a server sent."""
+    """The error codes of the GOAWAY frames in what a server sent."""
     found = []
     while len(data) >= 9:
         size = int.from_bytes(data[:3], "big")
@@ -193,7 +193,7 @@ def goodbyes(data):
 
 
 def flooded(server, first, data, count):
-    """Sends the same again and again until the server ends the connection; the reasons that it gave."""
+    """Sends the same bytes again and again until the server ends the connection. Returns the reasons that it gave."""
     with Streams(server) as streams:
         connection, came = streams.socket, b""
         with contextlib.suppress(OSError):
@@ -210,7 +210,7 @@ def flooded(server, first, data, count):
                     continue
             else:
                 pytest.fail("all of it was taken")
-        # What was on its way when a write failed.
+        # Reads what was still in transit when a write failed.
         connection.settimeout(30)
         with contextlib.suppress(OSError):
             while piece := connection.recv(1 << 16):
@@ -224,7 +224,7 @@ def flooded(server, first, data, count):
     (9, 0, b""), (9, 0, b"\x00\x01a\x01b" * 100)], ids=["empty", "full"])
 def test_flood_of_continuations_ends_the_connection(secure, kind, flags, payload):
     first = frame(1, 0, 1, b"\x82\x87\x84\x41\x09localhost")
-    # The reason is lost where the end of the connection overtakes it.
+    # The reason is lost if the connection ends before it is read, so this tries several times.
     assert any(flooded(secure, first, frame(kind, flags, 1, payload), 1 << 16) == [11] for _ in range(5))
 
 
@@ -233,7 +233,7 @@ def test_flood_of_continuations_ends_the_connection(secure, kind, flags, payload
     (frame(4, 0, 0, b""), [11]), (frame(6, 0, 0, b"12345678"), []), (frame(0, 0, 1, b""), [11]),
     (frame(2, 0, 1, b"\0\0\0\0\1"), [11])], ids=["settings", "pings", "empty data", "priorities"])
 def test_flood_of_frames_ends_the_connection(secure, data, reasons):
-    """Hummingbird closes before it has sent what it has to say of pings (2.28.1, `optionallyFlush`)."""
+    """After a flood of pings, Hummingbird closes before it sends its reason (2.28.1, `optionallyFlush`)."""
     first = frame(1, 4, 1, b"\x83\x87\x84\x41\x09localhost")
     assert any(flooded(secure, first, data * 64, 1 << 12) in (reasons, [11]) for _ in range(5))
 
@@ -243,7 +243,7 @@ def test_streams_at_once_have_a_limit(secure):
     with Streams(secure) as streams:
         streams.read(lambda: streams.h2.remote_settings.max_concurrent_streams < 1 << 20)
         assert streams.h2.remote_settings.max_concurrent_streams == 100
-        head = b"\x83\x87\x84\x41\x09localhost"  # POST, left open
+        head = b"\x83\x87\x84\x41\x09localhost"  # A POST whose stream stays open.
         streams.socket.sendall(b"".join(frame(1, 4, 2 * number + 1, head) for number in range(101)))
         streams.read(lambda: bool(streams.resets))
         assert streams.ended is not None or streams.resets
@@ -281,7 +281,7 @@ def test_renewed_certificate_is_taken_without_a_restart(secure, tmp_path):
 
 @pytest.mark.fault("F23")
 def test_clients_that_read_nothing_hold_the_end_up_for_a_while_only(start, tmp_path):
-    """Regression: HTTP/2's goodbye waits for a client's word, for ever."""
+    """Regression: the end of an HTTP/2 connection waited for the client without a limit."""
     pair = certificate(tmp_path, "stopped")
     server = start("--tls-certificate-file", str(pair[0]), "--tls-key-file", str(pair[1]))
     with Streams(server) as idle, Streams(server) as body, connect(server, "http/1.1") as plain:
@@ -289,7 +289,7 @@ def test_clients_that_read_nothing_hold_the_end_up_for_a_while_only(start, tmp_p
         plain.sendall(LIMITS[:-2])
         idle.answer("GET", "/v1/limits")
         server.process.send_signal(signal.SIGTERM)
-        # Within thirty seconds; the rest is for a busy machine.
+        # The limit is thirty seconds. The rest is for a busy machine.
         assert server.process.wait(timeout=50) == 0
 
 

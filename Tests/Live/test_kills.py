@@ -1,7 +1,6 @@
-"""FAULTS F01: a server that is killed at any moment under 64 writers has everything it
-acknowledged.
+"""FAULTS F01: a server that is killed at any moment while 64 writers work keeps everything that it acknowledged.
 
-`BOOKMARKS_SEED` sets the seed that a failure prints, `BOOKMARKS_KILLS` how many kills there are.
+`BOOKMARKS_SEED` sets the seed that a failure prints, `BOOKMARKS_KILLS` the number of kills.
 """
 import pytest
 import asyncio
@@ -23,19 +22,19 @@ from writers import LOST, Client, Writer, become_user, credentials, new_guest
 KILLS = int(os.environ.get("BOOKMARKS_KILLS") or (1000 if NIGHTLY else 12))
 SEED = int(os.environ.get("BOOKMARKS_SEED") or random.randrange(1_000_000))
 GUESTS, USERS, DEVICES, MOVERS = 9, 6, 4, 4
-"""15 stores of four writers each, and four people who come, sign up, log in and are erased: 64
+"""15 stores with four writers each, and four people who arrive, sign up, log in and are erased: 64
 writers."""
 GENERATION = 4
-"""Kills that the same stores live through; then others are made, for a guest's room is small."""
+"""The number of kills for which the same stores are used. Then new ones are made, because a guest's quota is small."""
 LONGEST = 1.2
-"""Seconds of writing before a kill, at most."""
+"""The most seconds of writing before a kill."""
 READY, USUALLY_READY = 60, 5
-"""Seconds within which a server is ready again, ever and half of the time. What it took is printed; here
-is only a safety margin for a machine that does other things, too."""
+"""Seconds within which a server is ready again: always, and in half of the cases. The measured time is printed. These
+limits only leave time for a machine that does other work, too."""
 
 
 class Always:
-    """Takes the place of a recording: whatever was answered was answered before the kill."""
+    """Replaces a recording: every response was sent before the kill."""
 
     answered = type("Answered", (), {"__getitem__": lambda self, receipt: 0})()
 
@@ -45,14 +44,14 @@ class Always:
 
 
 class Load:
-    """Everybody who uses the servers of one run, and what the feeds showed."""
+    """All users of the servers of one run, and what the feeds showed."""
 
     def __init__(self, chance):
         self.chance, self.people, self.movers = chance, [], []
         self.shown, self.turn = {}, 0
 
     async def renew(self, url):
-        """Takes new stores instead of the old ones."""
+        """Makes new stores to replace the old ones."""
         self.people, self.shown = [], {}
 
         async def make(kind):
@@ -66,7 +65,7 @@ class Load:
         await asyncio.gather(*(make(kind) for kind in ["guest"] * GUESTS + ["user"] * USERS))
 
     async def go_on(self, server):
-        """Writes and reads until the server is killed, which happens soon."""
+        """Writes and reads until the server is killed, within `LONGEST` seconds."""
         self.turn += 1
         self.movers = []
         work = [self.feed(server.url, person) for person in self.people]
@@ -90,7 +89,7 @@ class Load:
             return
 
     async def move(self, url, number):
-        """People who come, sign up, log in with what they have, and are erased."""
+        """People who arrive, sign up, log in with their bookmarks, and are erased."""
         chance = random.Random(f"{self.chance.random()} {number}")
         try:
             for turn in range(1_000):
@@ -101,7 +100,7 @@ class Load:
             return
 
     async def feed(self, url, person):
-        """Reads a store's changes as they come, from where the reader was."""
+        """Reads a store's changes as they arrive, from the reader's last sequence."""
         shown = self.shown.setdefault(person, [])
         while True:
             since = shown[-1]["seq"] if shown else "0"
@@ -115,13 +114,13 @@ class Load:
             except NoStream as refusal:
                 if refusal.args[0] != 503:
                     raise
-                # There is too much to do at once.
+                # The server is overloaded.
                 await asyncio.sleep(0.1)
             except LOST:
                 return
 
     def unkept(self, person, rows):
-        """What a feed showed and the store does not have."""
+        """Changes that a feed showed and that the store does not have."""
         now = {row["id"]: row for row in rows}
         shown = self.shown.get(person, [])
         numbers = [number_of(row["seq"]) for row in shown]
@@ -137,7 +136,7 @@ class Load:
 
 
 def held(server, judge, load):
-    """What is wrong after a kill."""
+    """The problems after a kill."""
     people = load.people + load.movers
     problems = asyncio.run(judge.visits(
         server, {person: 0 for person in people},
@@ -151,7 +150,7 @@ def held(server, judge, load):
 
 
 def restarted(start):
-    """A server over the same data, and how many seconds passed until it was ready."""
+    """Starts a server over the same data. Returns it, and the seconds until it was ready."""
     began = time.monotonic()
     server = start("--guests-per-hour", "1000000")
     assert requests.get(server.url + "/readyz", timeout=READY).status_code == 200
@@ -184,7 +183,7 @@ def test_kills_under_64_writers_lose_nothing_that_was_acknowledged(start):
 
 @pytest.mark.fault("F01")
 def test_without_their_logs_losses_are_reported(start):
-    """That the check can fail: after a kill the stores' logs are taken away."""
+    """Shows that the check can fail: the stores' logs are removed after a kill."""
     load, judge = Load(random.Random(SEED)), Judge(Always)
     server, _ = restarted(start)
     asyncio.run(load.renew(server.url))

@@ -1,4 +1,4 @@
-"""Writes that were let in before the account changed: acknowledged where they can be found, or refused."""
+"""Writes that were accepted before the account changed: they are refused, or acknowledged and can be found."""
 import json
 import socket
 import uuid
@@ -7,7 +7,7 @@ PASSWORD = "long enough"
 
 
 class SlowPut:
-    """A bookmark whose head is sent at once and whose body when told to."""
+    """A bookmark whose header is sent at once, and whose body is sent when the test says so."""
 
     body = json.dumps({"name": "Late"}).encode()
 

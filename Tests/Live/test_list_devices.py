@@ -1,4 +1,4 @@
-"""PouchDB's protocol on a list's database: devices of its members in live sync, one of whom is removed meanwhile."""
+"""PouchDB's protocol on a list's database: members' devices in live sync. One member is removed meanwhile."""
 import time
 
 from couch import Account, Database
@@ -28,7 +28,7 @@ def test_removed_members_device_stops_and_the_others_stay_in_step(shared):
     list_id = path[10:]
     name = "list-" + list_id
     writing, reading = (Pouch(shared, account.token, name).live() for account in (editor, reader))
-    # The editor's own store syncs to a device of theirs, too: drafts go there and nowhere else.
+    # The editor's own store also syncs to a device of theirs. Drafts replicate to that device only.
     own = Pouch(shared, editor.token, editor.store).live()
     for number in range(20):
         writing.put(f"h{number}", type="hotel", id=f"h{number}", name=f"Hotel {number}")
@@ -40,10 +40,10 @@ def test_removed_members_device_stops_and_the_others_stay_in_step(shared):
     in_step(reading, owner)
     mark = f"draft:{list_id}:"
     until(lambda: any(each.startswith(mark) for each in own.seen), "the author's device has no draft")
-    # What a reader writes on a device stays there.
+    # What a reader writes on a device is not replicated.
     reading.put("mine", type="hotel", id="mine", name="Mine")
     until(lambda: reading.denied == ["mine"], "the reader's write was not refused")
-    # The reader is removed while the editor's device goes on.
+    # The reader is removed while the editor's device continues.
     begun = time.monotonic()
     assert shared.call("DELETE", f"{path}/members/{reader.name}", owner.token).status_code == 204
     for number in range(20, 40):
@@ -52,7 +52,7 @@ def test_removed_members_device_stops_and_the_others_stay_in_step(shared):
     until(lambda: reading.ended, "the removed reader's device goes on")
     assert reading.ended[0] == 404 and reading.ended_at - begun < 1.5, reading.ended
     assert not any(f"h{number}" in reading.seen for number in range(20, 40))
-    # The draft is everybody's once it is published, and no sooner.
+    # Other members see the draft only after it is published.
     assert f"{list_id}:Plan" not in writing.seen | reading.seen
     assert shared.call("POST", f"{path}/notes/Plan/publish", editor.token).status_code == 200
     until(lambda: f"{list_id}:Plan" in writing.documents(), "the published note did not come")
@@ -66,7 +66,7 @@ def test_removed_members_device_stops_and_the_others_stay_in_step(shared):
 
 
 def test_two_devices_that_were_offline_agree_on_a_list(shared):
-    """Edits of one hotel on two members' devices, pushed one after the other."""
+    """Two members edit one hotel on their devices and push one after the other."""
     owner, editor = Account(shared), Account(shared)
     path = make_list(owner, (editor, "editor"))
     one, other = (Pouch(shared, account.token, "list-" + path[10:]) for account in (owner, editor))

@@ -1,4 +1,4 @@
-"""Rows of the catalogue of faults, with a shared list in the place of somebody's own store: S06, S07, S08, S17, S19, S20, Y04, Y05."""
+"""The catalogue of faults, with a shared list instead of a person's store: S06, S07, S08, S17, S19, S20, Y04, Y05."""
 import concurrent.futures
 import time
 import uuid
@@ -41,7 +41,7 @@ def test_places_in_one_list_are_of_no_use_in_another(shared):
         assert shared.call("GET", f"{path}/mirror?since={token}", intruder.token).status_code == 410
     answer = database(intruder, own).call("GET", f"/_changes?since={since}")
     assert answer.status_code == 400 and "secret" not in answer.text
-    # An observer's place names lists that the intruder is not on: nothing is told of them.
+    # The id of an owner's event covers a list that the intruder is not on. The stream tells nothing about that list.
     place = Stream(owner).last
     bookmark(owner, "later", theirs)
     stream = Stream(intruder, "", place)
@@ -63,7 +63,7 @@ def test_invitation_needs_an_account_and_is_used_once(shared):
     body = {"username": "user-" + uuid.uuid4().hex, "password": Account.password}
     user = shared.call("POST", "/v1/users", guest, json=body).json()["token"]
     assert shared.call("POST", f"/v1/invitations/{token}/accept", user).status_code == 200
-    # The guest's token is spent, on the list as elsewhere; so is the invitation.
+    # The guest's token is no longer valid for the list either. The invitation is used.
     assert shared.call("GET", path, guest).status_code == 410
     assert shared.call("POST", f"/v1/invitations/{token}/accept", Account(shared).token).status_code == 410
 
@@ -97,7 +97,7 @@ def test_a_list_takes_50000_documents_and_not_one_more_whoever_writes_and_how(st
     owner, editor = Account(server), Account(server)
     path = make_list(owner, (editor, "editor"))
     mine, theirs = database(owner, path), database(editor, path)
-    # The list's own document is one of them.
+    # The list's own document counts as one of them.
     for first in range(1, LIST_DOCUMENTS, 1_000):
         documents = [{"_id": f"d{n}"} for n in range(first, min(first + 1_000, LIST_DOCUMENTS))]
         answer = (mine, theirs)[first // 1_000 % 2].call("POST", "/_bulk_docs", json={"docs": documents})
@@ -120,7 +120,7 @@ def test_a_list_takes_50000_documents_and_not_one_more_whoever_writes_and_how(st
         "new_edits": False, "docs": [{"_id": "grafted", "_rev": "1-a"}]}))
     row, = theirs.call("POST", "/_bulk_docs", json={"docs": [{"_id": "one-more"}]}).json()
     assert row["error"] == "quota_exceeded"
-    # Three that go make room for three, whoever of a hundred comes first.
+    # After three deletions there is space for three of a hundred writes, whichever come first.
     for number in (1, 2, 3):
         rev = mine.call("GET", f"/d{number}").json()["_rev"]
         assert mine.call("DELETE", f"/d{number}?rev={rev}").status_code == 200
@@ -139,7 +139,7 @@ def test_keys_on_a_list_replay_for_who_sent_them_alone(start):
     first = batch(owner, path, "k", ONE)
     assert first.status_code == 200, first.text
     assert batch(owner, path, "k", OTHER).status_code == 422
-    # The other member's key of the same text is another key.
+    # The same key of another member is a different key.
     assert batch(editor, path, "k", OTHER).status_code == 200
     assert ids(owner, path) == []
     server.kill()
@@ -166,7 +166,7 @@ def test_feeds_and_exports_of_a_deleted_list_end_and_nothing_of_it_stays(start):
     assert server.call("DELETE", path, owner.token).status_code == 204
     until(lambda: ("left", None) in stream.told())
     until(lambda: not is_open(feed) or b"last_seq" in feed.file.read1(1 << 16), "the feed goes on")
-    # The export is whole, of a moment before, or has no manifest.
+    # The export is complete, from a moment before the deletion, or it has no manifest.
     text = b""
     try:
         for piece in export.iter_content(1 << 16):
@@ -203,7 +203,7 @@ def test_membership_that_ends_in_the_middle_of_a_page_ends_the_page(shared, feed
     assert reader.head() == 200
     reader.file.readline()
     assert shared.call("DELETE", f"{path}/members/{friend.name}", owner.token).status_code == 204
-    # Within a second, by a check that asks again and again; the client reads nothing meanwhile.
+    # The server checks the membership again within a second. The client reads nothing meanwhile.
     time.sleep(1.5)
     database(owner, path).rev("later", text="not for who has left")
     rest = b""
@@ -212,6 +212,6 @@ def test_membership_that_ends_in_the_middle_of_a_page_ends_the_page(shared, feed
             rest += piece
     except ConnectionResetError:
         pass
-    # What the sockets held may come, but not the 15 MB that there are, nor an end that looks like that of all.
+    # The bytes in the sockets' buffers may arrive, but not all 15 MB, and no end that looks complete.
     assert len(rest) < 8_000_000 and b'"pending":0' not in rest and b"not for who" not in rest
     reader.close()

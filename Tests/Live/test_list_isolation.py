@@ -1,5 +1,5 @@
-"""Every operation of the contract below a list, as everybody who may or may not be on it: only the documented ones pass, and
-what is another's is answered byte for byte as what is absent.
+"""Calls every operation of the contract below a list, with and without membership. Only documented calls succeed, and
+a list of others gets the same bytes as an absent list.
 """
 import pathlib
 import re
@@ -32,13 +32,13 @@ OWNERS = {("PUT", "/members/{username}"), ("DELETE", "/members/{username}"), ("G
 
 @pytest.fixture(scope="module")
 def shared(administrator):
-    """A server whose administrator is known, for this file's tests."""
+    """A server with a known administrator's password, for the tests of this file."""
     return administrator.server
 
 
 @pytest.fixture(scope="module")
 def people(shared, administrator):
-    """The list's path, and a token of everybody."""
+    """The list's path, and one token for each kind of caller."""
     people = {role: Account(shared) for role in ("owner", "editor", "reader", "invited", "removed", "stranger")}
     owner = people["owner"]
     path = "/v1/lists/" + shared.call(
@@ -74,7 +74,7 @@ def ask(server, method, family, suffix, which, token, people):
 
 
 def told(answer, which):
-    """What an answer tells, without its name and time."""
+    """What a response tells, without the list's name and the request id."""
     text = re.sub(r'"requestId":"[^"]*"', "", answer.text).replace(which, "")
     return answer.status_code, text, answer.headers.get("Content-Type"), answer.headers.get("ETag")
 
@@ -88,7 +88,7 @@ def test_whoever_is_not_on_a_list_can_not_tell_it_from_an_absent_one(shared, peo
         there = ask(shared, method, family, suffix, which, tokens[role], accounts)
         absent = ask(shared, method, family, suffix, ABSENT, tokens[role], accounts)
         assert told(there, which) == told(absent, ABSENT), role
-        # The administrator has no part in /v1, whatever is asked for there.
+        # The administrator may use no path of a list in /v1.
         known = (403,) if role == "administrator" and not path.startswith("db:") else (401, 404)
         assert there.status_code in known or role in ("nobody", "expired"), (role, there.text)
     reader = ask(shared, method, family, suffix, which, tokens["reader"], accounts)

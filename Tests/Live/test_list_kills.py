@@ -1,7 +1,7 @@
-"""Shared lists under `kill -9`: whatever step a server is killed at, the state after a restart and a retry is that of a run
+"""Shared lists with `kill -9`: whenever a server is killed, the state after a restart and a retry is the same as
 without a kill.
 
-`BOOKMARKS_SEED` sets the seed that a failure prints, `BOOKMARKS_KILLS` how many kills there are.
+`BOOKMARKS_SEED` sets the seed that a failure prints, `BOOKMARKS_KILLS` the number of kills.
 """
 import os
 import random
@@ -19,7 +19,7 @@ SEED = int(os.environ.get("BOOKMARKS_SEED") or random.randrange(1_000_000))
 
 
 class Run:
-    """One server after the other over the same directory, and the people of it."""
+    """Servers, one after the other, over the same directory, and their users."""
 
     def __init__(self, start, chance):
         self.start, self.chance = start, chance
@@ -45,7 +45,7 @@ class Run:
         return answer
 
     def killed(self, person, method, path, value=None, retry=(200,)):
-        """Sends a request, kills the server at any moment of it, starts it again and sends the request once more."""
+        """Sends a request, kills the server at a random moment of it, starts it again and repeats the request."""
         request = threading.Thread(target=self._try, args=(person, method, path, value))
         request.start()
         request.join(self.chance.expovariate(1 / 0.004))
@@ -90,7 +90,7 @@ def test_publishing_is_one_step(run):
     for number in range(KILLS):
         title = f"note{number}"
         run.call(editor, "PUT", f"{path}/notes/{title}?draft=true", {"markdown": title}, [201])
-        # A retry of what was done finds no draft any more.
+        # If the first request was carried out, the retry finds no draft.
         run.killed(editor, "POST", f"{path}/notes/{title}/publish", None, [200, 404])
         note = run.call(owner, "GET", f"{path}/notes/{title}", None, [200]).json()
         assert note["markdown"] == title
@@ -139,7 +139,7 @@ def test_ending_a_list_ends_all_of_it(run):
             run.call(person, "GET", f"/couch/list-{path[10:]}", None, [404])
             assert run.call(person, "GET", "/v1/lists", None, [200]).json()["lists"] == []
         run.call(run.person(), "POST", f"/v1/invitations/{token}/accept", None, [404, 410])
-    # Others' drafts go soon after, not while the owner waits.
+    # The server removes others' drafts soon after the response to the owner.
     until(lambda: own_documents(run, friend) == [], seconds=60)
 
 

@@ -1,4 +1,4 @@
-"""Point 23's other half: 5,000 devices of one list's members wait at once, and each hears of a change."""
+"""5,000 devices of one list's members wait at the same time, and each receives a change."""
 import asyncio
 import resource
 import urllib.parse
@@ -9,11 +9,11 @@ from couch import Account
 
 MEMBERS, DEVICES = 50, 100
 PER_ADDRESS = 200
-"""Connections of one address: fewer than the server takes from one."""
+"""Connections from one address: fewer than the server accepts from one."""
 
 
 async def device(place, path, token, number):
-    """Begins to wait at one of several addresses. Answers the connection, of which the answer's head is read."""
+    """Starts to wait, from one of several addresses. Returns the connection after the response's header was read."""
     source = f"127.71.{number // PER_ADDRESS + 1}.1"
     reader, writer = await asyncio.open_connection(*place, local_addr=(source, 0))
     writer.write(f"GET {path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {token}\r\n\r\n".encode())
@@ -25,7 +25,7 @@ async def device(place, path, token, number):
 
 
 async def row(reader):
-    """The next row of a feed that waits."""
+    """The next row of a waiting feed."""
     while (line := await reader.readline()) and b'"id"' not in line:
         pass
     return line
@@ -33,7 +33,7 @@ async def row(reader):
 
 @pytest.fixture
 def descriptors():
-    """Room for as many connections on this side."""
+    """Raises this process's limit of open files for the connections."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     if hard != resource.RLIM_INFINITY and hard < 3 * MEMBERS * DEVICES:
         pytest.skip(f"a process may have {hard} open files only")
@@ -43,7 +43,7 @@ def descriptors():
 
 
 async def wait_together(calls, change):
-    """Has all devices wait, makes the change, and gathers what they were told."""
+    """Lets all devices wait, makes the change, and collects the rows that they receive."""
     waiting = []
     for start in range(0, len(calls), 50):
         part = enumerate(calls[start:start + 50], start)

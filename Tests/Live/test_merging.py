@@ -1,4 +1,4 @@
-"""Conflicts of a person's lists and hotels are merged as they come, however many devices were offline."""
+"""The server merges conflicts of a person's lists and hotels at once, however many devices were offline."""
 from couch import Database
 
 DEVICES = 70
@@ -23,7 +23,7 @@ def test_seventy_devices_that_were_offline_leave_one_revision(database):
 
 
 def test_branches_that_a_relay_brings_at_once_are_merged(database):
-    """A server that merges nothing gathered them; one request of a replicator brings them all."""
+    """Another server that does not merge collected the branches. One request of a replicator pushes them all."""
     documents = []
     for device in range(300):
         revision = {"_rev": f"1-{device:032x}"}

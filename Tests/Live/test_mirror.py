@@ -1,4 +1,4 @@
-"""An offline copy, kept by the recipe of the book's Mirror page, through changes and restarts of both."""
+"""A mirror on a device, kept as the book's Mirror page describes, during changes and restarts of both sides."""
 import json
 import random
 
@@ -6,14 +6,14 @@ import pytest
 
 
 class Copy:
-    """What a device keeps, on its disk: every page and its token are written at once."""
+    """What a device stores on its disk: every page together with its token."""
 
     def __init__(self, path):
         self.path, self.pages = path, 0
         self.restart()
 
     def restart(self):
-        """As a device that was switched off knows it."""
+        """Reads the state from the disk, as a device does after it was switched off."""
         kept = json.loads(self.path.read_text()) if self.path.exists() else {}
         self.hotels, self.order = kept.get("hotels", {}), kept.get("order", [])
         self.token = kept.get("token")
@@ -22,7 +22,7 @@ class Copy:
         self.hotels, self.order, self.token = {}, [], None
 
     def page(self, server, who):
-        """One request; whether there is more to ask for."""
+        """Sends one request. Returns whether there are more pages."""
         path = "/v1/mirror" + (f"?since={self.token}" if self.token else "")
         tag = {"If-None-Match": f'"{self.token}"'} if self.token else {}
         reply = server.call("GET", path, token=who, headers=tag)
@@ -54,7 +54,7 @@ class Copy:
 
 
 def listed(server, who):
-    """All bookmarks, page by page."""
+    """All bookmarks, read page by page."""
     rows, after = [], None
     while True:
         parameters = {"limit": 100, **({"after": after} if after else {})}
@@ -66,7 +66,7 @@ def listed(server, who):
 
 
 def change(server, who, store, chance, step):
-    """One of the changes that a store can see."""
+    """Makes one random change of those that may happen to a store."""
     name, draw = f"h{chance.randrange(15)}", chance.random()
     if draw < 0.55:
         server.call("PUT", f"/v1/bookmarks/{name}", token=who, json={"step": step})
@@ -77,7 +77,7 @@ def change(server, who, store, chance, step):
         server.call("POST", "/v1/bookmarks", token=who, json={
             "add": added, "remove": [f"h{chance.randrange(15, 20)}"]})
     else:
-        # What a sync client may do: a hotel's document goes, the list stays; or another comes.
+        # A sync client may delete a hotel's document without a change of the list, or write another document.
         found = server.call("GET", f"/couch/{store}/{name}", token=who)
         if found.status_code == 200:
             server.call("DELETE", f"/couch/{store}/{name}?rev={found.json()['_rev']}", token=who)

@@ -1,4 +1,4 @@
-"""The observer, `GET /v1/changes`: one stream for one's own store and all lists that one is on."""
+"""Observers, `GET /v1/changes`: one stream for a person's own store and all lists of which the person is a member."""
 import json
 import threading
 import time

@@ -1,4 +1,4 @@
-"""What operators ask is answered from what is known, whatever goes on; and what bodies take is given back."""
+"""The server answers operators from stored values, also under load. It frees the memory of request bodies."""
 import concurrent.futures
 import gzip
 import json
@@ -23,7 +23,7 @@ MIB = 1 << 20
 
 
 def own_port(server):
-    """The URL of the operators' own port, as the banner says it."""
+    """The URL of the operators' own port, from the banner."""
     while True:
         line = server.process.stdout.readline()
         assert line, "the banner names no such port"
@@ -74,7 +74,7 @@ def test_data_directory_that_was_moved_away_is_not_ready(start, tmp_path):
     assert answer.status_code == 503 and "no longer where it was opened" in answer.json()["stores"]
     assert server.call("GET", "/couch/_up").status_code == 503
     assert server.call("GET", "/healthz").status_code == 200
-    # Another directory in its place is not the one.
+    # A new directory with the same name is not the right one.
     server.data.mkdir()
     (server.data / "lock").touch()
     assert server.call("GET", "/readyz").status_code == 503
@@ -85,13 +85,13 @@ def test_data_directory_that_was_moved_away_is_not_ready(start, tmp_path):
 
 
 def written(server):
-    """Bytes that the server has had written to disks."""
+    """The bytes that the server has written to disks."""
     with open(f"/proc/{server.process.pid}/io", encoding="ascii") as file:
         return int(re.search(r"(?m)^write_bytes: (\d+)", file.read()).group(1))
 
 
 def test_questions_about_readiness_cost_no_write_each(start):
-    """Each wrote 64 KiB and synced them: 256 connections made a first write take a second."""
+    """Regression: each probe wrote and synced 64 KiB. With 256 connections, a first write took a second."""
     server = start()
     before = written(server)
     assert put(server, server.guest(), "one").status_code == 201
@@ -109,7 +109,7 @@ def test_questions_about_readiness_cost_no_write_each(start):
 
 
 def body(seed):
-    """4 MiB of keys in some 60 KiB."""
+    """4 MiB of keys, packed into about 60 KiB."""
     chance = random.Random(seed)
     blocks = [[f"{chance.randrange(10 ** 9):09d}" for _ in range(1_000)] for _ in range(12)]
     keys = [key for block in blocks for key in block * 29]
@@ -120,9 +120,9 @@ def body(seed):
 
 
 def test_bodies_of_clients_that_hang_up_are_in_the_account_until_their_handlers_have_ended(start):
-    """Eighty such requests, each reset, took 4.9 GB, of which the account said nothing."""
+    """Regression: eighty such requests, each reset, took 4.9 GB of memory, which was not accounted for."""
     server = start("--operations-port", "0")
-    # A new connection to the other port waits for the pool, which is at work.
+    # This port has its own connections. A new connection to the main port waits, because the thread pool is busy.
     url = own_port(server)
     database = Database(server, Account(server).token)
     packed = body(1)
@@ -143,7 +143,7 @@ def test_bodies_of_clients_that_hang_up_are_in_the_account_until_their_handlers_
         with connect(server) as connection:
             connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
             connection.sendall(head + packed)
-            # A reset takes what the server has not read yet with it.
+            # A reset discards what the server has not read yet.
             time.sleep(0.5)
 
     watcher = threading.Thread(target=watch)
@@ -163,7 +163,7 @@ def test_bodies_of_clients_that_hang_up_are_in_the_account_until_their_handlers_
 @pytest.mark.parametrize("values, status, error", [
     (2_000_000, 400, "bad_request"), (2_000_001, 413, "too_large")])
 def test_body_has_two_million_values_at_most(start, values, status, error):
-    """The array counts, too; that it is no object is found once it is read."""
+    """The array counts as a value, too. Only a body that was read is found to be no object."""
     server = start()
     database = Database(server)
     data = b"[" + b",".join([b"0"] * (values - 1)) + b"]"

@@ -1,4 +1,4 @@
-"""What an operator does by the command line, and a log that can't be written."""
+"""An operator's commands, and a log that cannot be written."""
 import json
 import os
 import re

@@ -1,6 +1,6 @@
-"""One's own data: an export is the same in another account, and an import that is cut short leaves an empty one.
+"""A person's data: an export is the same from another account, and an interrupted import leaves the account empty.
 
-`BOOKMARKS_SEED` sets the seed that a failure prints, `BOOKMARKS_KILLS` how many kills there are.
+`BOOKMARKS_SEED` sets the seed that a failure prints, `BOOKMARKS_KILLS` the number of kills.
 """
 import gzip
 import hashlib
@@ -21,7 +21,7 @@ from patience import until
 KILLS = int(os.environ.get("BOOKMARKS_KILLS") or (100 if NIGHTLY else 10))
 SEED = int(os.environ.get("BOOKMARKS_SEED") or random.randrange(1_000_000))
 DOCUMENTS = 600
-"""Documents of an export, so that reading it in takes several commits."""
+"""The number of documents of an export, so that its import takes several commits."""
 
 
 def export(server, token, **options):
@@ -31,7 +31,7 @@ def export(server, token, **options):
 
 
 def told(text):
-    """What an export says of the store, without what it says of the account and the store's counter."""
+    """An export's lines about the store's content, without those about the account and the store's counters."""
     skipped = (b'{"export"', b'{"section"', b'{"end"', b'{"manifest"', b'{"note":"guest/')
     return [line for line in text.splitlines() if not line.startswith(skipped)]
 
@@ -41,7 +41,7 @@ def bring(server, token, text, **options):
 
 
 def filled(server):
-    """An account with conflicts, tombstones, bookmarks and many documents; and its export."""
+    """Makes an account with conflicts, tombstones, bookmarks and many documents. Returns it with its export."""
     account = Account(server)
     database = Database(server, account.token)
     for number in range(3):
@@ -90,7 +90,7 @@ def test_import_takes_its_body_as_it_comes_and_with_leave(shared):
 
 
 def import_under_way(server, text):
-    """An account and the connection on which all of an import but its end was sent, as a second import was told."""
+    """Sends all of an import but its end. Returns the account and the connection once a second import is refused."""
     parts = urllib.parse.urlsplit(server.url)
     for attempt in range(10):
         account = Account(server)
@@ -101,7 +101,7 @@ def import_under_way(server, text):
         time.sleep(0.2 * attempt)
         if bring(server, account.token, text).json().get("error") == "import_running":
             return account, connection
-        # The second was there first.
+        # The second import came first.
         connection.close()
     raise AssertionError("the first import never was the first")
 
@@ -148,7 +148,7 @@ def test_after_a_kill_at_any_moment_the_account_is_empty_or_whole(start):
 
         sender = threading.Thread(target=send)
         sender.start()
-        # The last step is a moment at the end: half of the kills are about there.
+        # The last step is a short moment at the end, so half of the kills are near it.
         wait = chance.uniform(0, longest) if turn % 2 else chance.uniform(0.85, 1.05) * longest
         time.sleep(wait)
         server.kill()
@@ -160,7 +160,7 @@ def test_after_a_kill_at_any_moment_the_account_is_empty_or_whole(start):
             assert answers[0][0] == 200 and found, f"seed {SEED}: {answers}"
             longest = answers[0][1]
         whole += bool(found)
-        # The accounts' own, the one that was exported, and each account that was filled: nothing is left over.
+        # The accounts' own store, the exported one, and one for each account that was filled. No other file is left.
         files = list((server.data / "stores").rglob("*.sqlite"))
         assert len(files) == 2 + turn + bool(found), f"seed {SEED}"
         if not found:

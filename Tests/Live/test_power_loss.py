@@ -1,7 +1,7 @@
 """FAULTS F02 to F04: a power cut at any system call loses nothing that was acknowledged.
 
-`BOOKMARKS_SEED` sets the seed that a failure prints, `BOOKMARKS_CUTS` how many recordings are made.
-What is modelled is said in `powerloss`.
+`BOOKMARKS_SEED` sets the seed that a failure prints, `BOOKMARKS_CUTS` the number of recordings. The package
+`powerloss` describes the model.
 """
 import asyncio
 import concurrent.futures
@@ -26,11 +26,11 @@ from server import BINARY
 RECORDINGS = int(os.environ.get("BOOKMARKS_CUTS") or (4 if NIGHTLY else 1))
 SEED = int(os.environ.get("BOOKMARKS_SEED") or random.randrange(1_000_000))
 DIRECTORIES, MOMENTS = (130, 300) if NIGHTLY else (55, 100)
-"""How many directories of states of single stores, and of whole directories, a recording gives."""
+"""How many directories with states of single stores, and how many states of the whole directory, a recording gives."""
 FIRST, SECOND = (10, 20) if NIGHTLY else (2, 10)
-"""First cuts after which the return is cut, too, and how often."""
+"""How many first cuts are followed by a cut of the restart, and how many cuts each restart gets."""
 SERVERS = 2
-"""Rebuilt directories that are open at once."""
+"""The number of rebuilt directories that are open at the same time."""
 
 
 @pytest.fixture(scope="module", params=range(RECORDINGS))
@@ -46,7 +46,7 @@ def judge(recording):
 
 @pytest.fixture
 def rebuilt(tmp_path):
-    """Where disks are rebuilt: in memory where 2 GiB of it are offered, as nothing needs to last."""
+    """Where disks are rebuilt: in memory if it has 2 GiB, because the data need not last."""
     memory = "/dev/shm"
     is_roomy = os.access(memory, os.W_OK) and shutil.disk_usage(memory).free > 1 << 31
     with tempfile.TemporaryDirectory(
@@ -55,10 +55,9 @@ def rebuilt(tmp_path):
 
 
 def opened(judge, directories):
-    """The problems of all directories, some open at once; what is sound is removed again.
+    """The problems of all directories. Some are open at the same time. Each is removed after its check.
 
-    Each is (what it is called, directory, people with their places, digests of their stores or
-    None).
+    Each is (its label, directory, people with their steps, digests of their stores or None).
     """
     def problems(name, directory, due, digests):
         found = judge.problems(directory, due, digests)
@@ -74,8 +73,8 @@ def opened(judge, directories):
 
 
 def scrubbed(directories):
-    """What `verify` says of directories as the cuts left them: every body and tree, older ones
-    too."""
+    """What `verify` reports about directories in the state after the cuts. It checks every body and tree, older ones
+    included."""
     if not directories:
         return []
     run = subprocess.run(
@@ -85,7 +84,7 @@ def scrubbed(directories):
 
 
 def layers(recording, judge, directory, count, skips=frozenset(), exchanges=0):
-    """The problems of states of single stores, and how many states there were."""
+    """The problems of states of single stores, and the number of states."""
     laid = Layers(recording, directory, count, skips, exchanges)
     damaged = [] if skips else scrubbed([
         directory / str(number) for number, due in enumerate(laid.due)
@@ -96,7 +95,7 @@ def layers(recording, judge, directory, count, skips=frozenset(), exchanges=0):
 
 
 def moments(recording, judge, laid, directory):
-    """The problems of states of the whole directory; nobody is asked for before anybody came."""
+    """The problems of states of the whole directory. Before the first response, there is nobody to check."""
     first = min(recording.answered.values())
     return opened(judge, (
         (f"{kind} at {place}", path,
@@ -123,8 +122,8 @@ def test_power_loss_at_any_call_loses_nothing_of_any_store(recording, judge, reb
 
 @pytest.mark.fault("F04")
 def test_no_old_log_stands_beside_a_compacted_file(recording, judge, rebuilt):
-    """Compacting gave the new file its name while the old file's log, emptied and removed, could
-    come back with a power cut: it was taken for the new file's own and damaged it."""
+    """Regression: after a compaction, the new file had its name while a power cut could bring back the old file's log,
+    which was emptied and removed. The log was applied to the new file and damaged it."""
     problems, states = layers(recording, judge, rebuilt, 30, exchanges=60)
     assert not problems, shown(problems)
     assert states >= COMPACTED + 1
@@ -162,7 +161,7 @@ def test_a_second_cut_while_coming_back_from_the_first_loses_nothing(recording, 
 
 @pytest.mark.fault("F02")
 def test_without_the_log_synchronised_losses_are_reported(recording, judge, rebuilt):
-    """What `synchronous=NORMAL` does: the log is synchronised before it is copied, not at a
+    """With `synchronous=NORMAL`, SQLite syncs the log before it copies it into the file, but not at a
     commit."""
     problems, _ = layers(recording, judge, rebuilt, 5, recording.commits())
     assert kinds_of(problems) == {"lost"}, shown(problems)

@@ -1,4 +1,4 @@
-"""The model that the power-loss replay rests on: what a cut may take, and what it may not."""
+"""Tests the model of the power-loss replay: what a cut may lose, and what it may not."""
 import random
 
 from powerloss import trace
@@ -11,7 +11,7 @@ NAMED = [("open", 2, "/d", False, False), ("sync", 2, "t"), ("synced", 2, "t")]
 
 
 def left(steps, kind, seed=0, skips=frozenset()):
-    """What a cut of a kind leaves after the steps."""
+    """What a cut of one kind leaves after the steps."""
     disk = Disk("/d", skips)
     for place, step in enumerate(steps):
         disk.take(place, step)
@@ -20,7 +20,7 @@ def left(steps, kind, seed=0, skips=frozenset()):
 
 
 def all_left(steps, skips=frozenset()):
-    """Everything that cuts of all kinds leave of the file `a`, in many tries."""
+    """All results of many cuts of all kinds for the file `a`."""
     return {left(steps, kind, seed, skips).get("a") for kind in KINDS for seed in range(40)}
 
 

@@ -1,6 +1,6 @@
-"""Writes that are answered before they are done, and retries, over servers that are killed.
+"""Asynchronous writes, which are answered before they are carried out, and retries, on servers that are killed.
 
-`BOOKMARKS_SEED` sets the seed that a failure prints, `BOOKMARKS_KILLS` how many kills there are.
+`BOOKMARKS_SEED` sets the seed that a failure prints, `BOOKMARKS_KILLS` the number of kills.
 """
 import os
 import random
@@ -16,12 +16,12 @@ KILLS = int(os.environ.get("BOOKMARKS_KILLS") or (300 if NIGHTLY else 15))
 SEED = int(os.environ.get("BOOKMARKS_SEED") or random.randrange(1_000_000))
 ASYNC = {"Prefer": "respond-async"}
 LONGEST = 0.05
-"""Seconds between the first request and a kill, at most."""
+"""The most seconds between the first request and a kill."""
 STOPPED = "Not carried out: the server stopped. Send it again"
 
 
 def settled(server, token, path):
-    """A receipt that is not pending any more."""
+    """Waits until a receipt is not pending any more. Returns the receipt."""
     def known():
         answer = server.call("GET", path, token)
         assert answer.status_code == 200, answer.text
@@ -32,12 +32,12 @@ def settled(server, token, path):
 
 
 def bookmark(server, token, hotel):
-    """The answer to a bookmark's `GET`."""
+    """The response to `GET` of a bookmark."""
     return server.call("GET", f"/v1/bookmarks/{hotel}", token)
 
 
 def holds(server, token, hotel, receipt):
-    """Whether a receipt tells the truth of a hotel that one write alone has bookmarked."""
+    """Whether a receipt is true. Only one write has bookmarked the hotel."""
     found = bookmark(server, token, hotel)
     if receipt["status"] == "rejected":
         return found.status_code == 404
@@ -83,7 +83,7 @@ def test_receipts_tell_the_truth_after_kills(start):
             statuses.append(receipt["status"])
             counts[receipt["status"]] += 1
             earlier.append((hotel, path, receipt))
-        # They are carried out in their order, so that what was lost is the last.
+        # The server carries them out in order, so only the last ones can be lost.
         lost = statuses.index("rejected") if "rejected" in statuses else len(statuses)
         assert "committed" not in statuses[lost:]
         for hotel, path, receipt in earlier[-20:]:
@@ -128,7 +128,7 @@ def test_retry_after_a_kill_gets_the_answer_that_nobody_heard(start):
         server.process.wait(timeout=60)
         server = start()
         again = server.call("PUT", path, token, json={"name": path}, headers=headers)
-        # 201 whether the first request was carried out unheard, was heard, or never was carried out.
+        # 201 in each case: the first response was received, it was lost, or the first request was not carried out.
         assert again.status_code == 201 and first in (None, again.content), again.text
         assert again.json() == bookmark(server, token, f"h{kill}").json()
         assert again.json()["rev"].startswith("1-")

@@ -1,4 +1,4 @@
-"""Two servers end equal, byte for byte, however badly the way between them and they themselves fail."""
+"""Two servers become equal, byte for byte, whatever faults the network between them and the servers have."""
 import concurrent.futures
 import random
 import threading
@@ -15,7 +15,7 @@ from replicator import Replicator, until_done
 from sites import NIGHTLY, site_pair
 
 STORM = Weather(cut=0.55, reset=0.3, refuse=0.1, swallow=0.05, reach=(500, 400_000))
-"""Each connection ends badly, most after some hundred thousand bytes."""
+"""Each connection has a fault, most of them after some hundred thousand bytes."""
 
 
 @pytest.fixture(scope="module")
@@ -26,14 +26,14 @@ def sites(tmp_path_factory):
 
 @pytest.fixture(autouse=True)
 def weather(sites):
-    """Each test begins and ends under a clear sky."""
+    """Each test begins and ends without network faults."""
     yield
     for site in sites:
         site.proxy.weather = CLEAR
 
 
 def read(*stores):
-    """What stores hold, read at the same time."""
+    """The contents of the stores, read at the same time."""
     with concurrent.futures.ThreadPoolExecutor() as pool:
         return list(pool.map(lambda store: Replica(store.near()), stores))
 
@@ -83,7 +83,7 @@ def test_each_way_of_reading_brings_the_same(sites, way, feed):
 
 
 def test_edits_and_deletions_of_the_servers_own_arrive(sites):
-    """Tombstones with and without members, a document that was deleted and made again, twice."""
+    """Tombstones with and without members, and a document that was deleted and created again, twice."""
     source, target = (site.guest() for site in sites)
     for name in ("kept", "gone", "again", "told"):
         source.edit(name, n=1)
@@ -122,7 +122,7 @@ def test_replay_of_everything_changes_nothing(sites):
 
 
 class Writer(threading.Thread):
-    """Edits, deletes and makes again a few documents that others edit too, until told to stop."""
+    """Edits, deletes and recreates a few documents that others edit, too, until it is told to stop."""
 
     def __init__(self, store, seed, stop):
         super().__init__(daemon=True)
@@ -139,7 +139,7 @@ class Writer(threading.Thread):
                     self.store.edit(name, by=self.chance.getrandbits(30))
                 self.written += 1
             except Refused as refusal:
-                # Another writer was first, or it is deleted.
+                # Another writer was first, or the document is deleted.
                 assert refusal.status in (404, 409), refusal
             time.sleep(self.chance.uniform(0, 0.05))
 
@@ -151,7 +151,7 @@ def settle(left, right):
 
 @pytest.mark.parametrize("seed", range(10) if NIGHTLY else range(2))
 def test_both_directions_under_writers_become_equal(sites, seed):
-    """A drizzle of cuts while both sides are written to; then quiet."""
+    """Some connections are cut while both sides are written to. Then there are no more faults."""
     left, right = (site.guest() for site in sites)
     for site in sites:
         site.proxy.weather = Weather(cut=0.5, reset=0.2, drip=0.1, delay=0.1, reach=(1_000, 60_000))

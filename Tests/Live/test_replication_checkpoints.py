@@ -1,4 +1,4 @@
-"""Y03: checkpoints that are lost, old or another's. Nothing is missed, and nothing happens twice."""
+"""Y03: checkpoints that are lost, old or from another replication. No change is missed, and none is copied twice."""
 import random
 import shutil
 
@@ -28,12 +28,12 @@ def log_of(store, identity="log"):
 
 
 def put_back(store, document, identity="log"):
-    """Writes an earlier state of a log over the present one."""
+    """Overwrites a log with an earlier state of it."""
     log_of(store, identity).save(document["history"])
 
 
 class CrashAt:
-    """Ends a replicator before its step of that number."""
+    """Ends a replicator before its step with this number."""
 
     def __init__(self, number):
         self.left = number
@@ -45,7 +45,7 @@ class CrashAt:
 
 
 def lose(fate, source, target, foreign):
-    """What happens to the logs of a source and a target."""
+    """Changes the logs of a source and a target in one way."""
     if fate in ("lost on the source", "lost on both"):
         log_of(source).forget()
     if fate in ("lost on the target", "lost on both"):
@@ -60,8 +60,8 @@ FATES = ["kept", "lost on the source", "lost on the target", "lost on both", "an
 @pytest.mark.fault("Y03")
 @pytest.mark.parametrize("turn", range(len(FATES)) if NIGHTLY else [0])
 def test_crash_between_any_two_steps_loses_nothing(sites, turn):
-    """A replicator ends before each of its steps in turn; the next one starts with what became of the
-    logs: each fate in turn too."""
+    """A replicator ends before each of its steps in turn. The next one starts with logs that were lost or changed, each
+    way in turn, too."""
     source, other = sites[0].guest(), sites[1].guest()
     source.load(Forest("steps", 40, long=False).documents())
     steps = []
@@ -82,7 +82,7 @@ def test_crash_between_any_two_steps_loses_nothing(sites, turn):
 
 
 def three_sessions(sites):
-    """A source and a target after three sessions, and the three entries in the logs."""
+    """A source and a target after three sessions, and the three log entries."""
     source, target = (site.guest() for site in sites)
     entries = []
     for number in range(3):
@@ -123,7 +123,7 @@ def test_lost_log_means_all_of_it_again_and_no_effect(sites, fate):
 
 @pytest.mark.fault("Y03")
 def test_two_devices_under_one_log_bring_everything(sites):
-    """Both go on from each other's checkpoint, in turn and crashing at random."""
+    """Each continues from the other's checkpoint, in turn, and both crash at random."""
     source, target = (site.guest() for site in sites)
     chance = random.Random(3)
     for round in range(10):
@@ -142,7 +142,7 @@ def test_two_devices_under_one_log_bring_everything(sites):
 @pytest.mark.fault("Y03")
 @pytest.mark.parametrize("side", [0, 1])
 def test_side_that_was_set_back_to_a_copy_catches_up(sites, side, tmp_path):
-    """The directory of either side is replaced by an older copy, logs and all."""
+    """The directory of one side is replaced by an older copy, with its logs."""
     source, target = (site.guest() for site in sites)
     site, copy = sites[side], tmp_path / "copy"
     source.load(Forest("before", 30, long=False).documents())

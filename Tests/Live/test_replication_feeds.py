@@ -1,4 +1,4 @@
-"""Y08: a feed over a crash is contiguous, and a store that is made anew starts its readers over."""
+"""Y08: a feed has no gap after a crash, and readers of a store that was created again start at the beginning."""
 import base64
 import itertools
 import json
@@ -23,7 +23,7 @@ def site(tmp_path):
 
 
 class Reader(threading.Thread):
-    """Reads a continuous feed over and over, each time from the last row that it has seen."""
+    """Reads a continuous feed again and again, each time from the last row that it has seen."""
 
     def __init__(self, store):
         super().__init__(daemon=True)
@@ -47,7 +47,7 @@ class Reader(threading.Thread):
             self.began += 1
 
     def end(self, sequence):
-        """Waits until the reader has come so far; what it has read."""
+        """Waits until the reader has reached a sequence. Returns what it has read."""
         until(lambda: self.rows and number(self.rows[-1]["seq"]) >= sequence, f"no row {sequence}")
         self.stop.set()
         self.join(timeout=60)
@@ -59,7 +59,7 @@ def number(sequence):
 
 
 def test_feed_over_crashes_is_contiguous(site):
-    """Each write makes a new document, so each number of the feed is one row that stays."""
+    """Each write creates a new document, so each sequence number of the feed has one row for ever."""
     store, chance = site.user(), random.Random(8)
     reader, acknowledged, unsure = Reader(store), {}, set()
     names = itertools.count()
@@ -100,7 +100,7 @@ def test_erased_and_made_again_store_starts_its_readers_over(tmp_path):
 
 
 def test_replication_from_a_store_made_again_starts_over(tmp_path, site):
-    """Its log is gone with the store, and the target's number of then means nothing now."""
+    """The store's log is gone with the store, and the sequence that the target recorded has no meaning now."""
     administrator = Administrator(tmp_path)
     target = site.guest()
     secret = base64.b64encode(f"{administrator.name}:{administrator.password}".encode()).decode()
@@ -120,7 +120,7 @@ def test_replication_from_a_store_made_again_starts_over(tmp_path, site):
 
 
 def test_number_of_a_lost_future_starts_over(site):
-    """A number that the store has not reached is of a future that it has lost."""
+    """A sequence number that the store has not reached belongs to changes that it has lost."""
     store = site.guest()
     for name in "abc":
         store.edit(name, n=1)

@@ -1,4 +1,4 @@
-"""The list of bookmarks, edited on two servers that were apart, becomes one merged list on both."""
+"""The list of bookmarks, edited on two servers without a connection, becomes one merged list on both."""
 import itertools
 import random
 import time
@@ -20,7 +20,7 @@ def sites(tmp_path_factory):
 
 
 class Device:
-    """A phone's own copy of the list, edited offline and pushed as PouchDB does: own revisions."""
+    """A phone's own copy of the list, edited offline and pushed with its own revisions, as PouchDB does."""
 
     def __init__(self, store):
         self.store = store
@@ -31,7 +31,7 @@ class Device:
         return self
 
     def start(self, *hotels):
-        """A first list, made offline."""
+        """Makes a first list offline."""
         self.hotels, self.revisions = [], {"start": 0, "ids": []}
         return self.edit(add=hotels)
 
@@ -54,9 +54,9 @@ class Device:
 
 
 def exchange(left, right, rounds=8):
-    """Replicates both ways until a round brings nothing new to either; how many rounds that took.
+    """Replicates both ways until no side gets new revisions. Returns the number of rounds.
 
-    A merge may follow a moment after a write, so a quiet round counts when the next one is quiet too.
+    A merge may happen shortly after a write, so two quiet rounds in a row are needed.
     """
     quiet = 0
     for number in range(rounds):
@@ -71,7 +71,7 @@ def exchange(left, right, rounds=8):
 
 
 def hotels(store):
-    """The list, of which there must be one version."""
+    """The hotels of the list, which must have no conflict."""
     document = store.near().get(f"/{LIST}?conflicts=true")
     assert "_conflicts" not in document, document
     assert document["type"] == LIST
@@ -79,7 +79,7 @@ def hotels(store):
 
 
 def assert_settled(left, right):
-    """Both hold the same, and exchanging once more moves neither."""
+    """Asserts that both sides are equal, and that more replication changes neither."""
     Replica(left.near()).assert_equals(Replica(right.near()))
     settled = counts(left.near()), counts(right.near())
     for attempt in range(2):
@@ -108,7 +108,7 @@ def test_lists_without_a_common_past_become_one(sites):
 
 
 def test_bookmarks_of_the_servers_own_meet_a_devices(sites):
-    """One side bookmarks through /v1, the other through a device's copy."""
+    """One side bookmarks through /v1, the other one on a device's copy."""
     left, right = (site.guest() for site in sites)
     bookmarks, one = left.site.server, {"name": "One"}
     for hotel in ("h1", "h2"):
@@ -127,7 +127,7 @@ def test_bookmarks_of_the_servers_own_meet_a_devices(sites):
 @pytest.mark.fault("Y01")
 @pytest.mark.parametrize("seed", range(30) if NIGHTLY else range(4))
 def test_rounds_of_offline_edits_converge(sites, seed):
-    """Several devices a side, one of which sleeps; every add survives that nobody removed."""
+    """Each side has several devices, one of which pushes late. Every added hotel stays unless a device removed it."""
     chance = random.Random(seed)
     left, right = (site.guest() for site in sites)
     Device(left).start("h0").push()

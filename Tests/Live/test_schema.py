@@ -1,6 +1,5 @@
-"""schemathesis makes requests of openapi.yaml, good ones and bad ones, and holds every answer
-against it: no status that is not documented, no body of another schema, no bad request that is
-taken, nothing without credentials."""
+"""schemathesis sends valid and invalid requests for openapi.yaml and checks every response: no undocumented status, no
+body that does not match its schema, no invalid request that is accepted, no access without credentials."""
 import base64
 import os
 import pathlib
@@ -17,7 +16,7 @@ HERE = pathlib.Path(__file__).parent
 
 
 def run_schemathesis(server, authorization, database, directory, *options):
-    """One run against a server, with options of schemathesis's own; it prints what it finds."""
+    """Runs schemathesis against a server, with additional options. A failure prints what it found."""
     command = [
         str(pathlib.Path(sys.executable).parent / "schemathesis"),
         "--config-file", str(HERE / "schemathesis.toml"),
@@ -35,7 +34,7 @@ def run_schemathesis(server, authorization, database, directory, *options):
 
 @pytest.fixture
 def examples():
-    """How many requests are made of each operation beside those that cover its schema."""
+    """How many requests are made for each operation, in addition to those that cover its schema."""
     return "200" if NIGHTLY else "4"
 
 

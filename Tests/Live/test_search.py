@@ -1,4 +1,4 @@
-"""Search over HTTP: order, how many there are, typing errors, and what an upstream can't do."""
+"""Search over HTTP: order, counts, typing errors, and what an upstream does not support."""
 import pytest
 
 

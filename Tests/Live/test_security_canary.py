@@ -1,7 +1,7 @@
-"""What people send is nobody else's: secrets and content put into every input of every operation
-turn up in no log, no metric and, for secrets, no answer.
+"""Secrets and content are sent in every input of every operation. They appear in no log and no metric, and secrets
+appear in no response.
 
-Names carry the rows of the catalogue of faults (S14)."""
+S14 in names is a row of the catalogue of faults."""
 import base64
 import json
 import uuid
@@ -11,7 +11,7 @@ import pytest
 from backups import run
 from operations import OPERATIONS
 
-# The answers that give somebody a token, and what a store gives back.
+# Operations that end the caller's token.
 SILENT = {"logOut", "couchLogOut", "eraseMe"}
 HEADERS = [
     "User-Agent", "Referer", "X-Forwarded-For", "X-Forwarded-Host", "If-Match", "If-None-Match",
@@ -35,7 +35,7 @@ def test_content_is_in_no_log_and_no_metric(server):
     store = server.call("GET", "/v1/me", token).json()["store"]
     for operation in OPERATIONS:
         if operation.name == "observeChanges":
-            # It never ends by itself.
+            # The stream does not end by itself.
             server.call("GET", f"/v1/changes?timeout=1&id={canary}&type={canary}", token)
             server.call("GET", f"/v1/changes?list={canary}&since={canary}", token)
             continue
@@ -58,7 +58,7 @@ def test_content_is_in_no_log_and_no_metric(server):
     metrics = server.metrics()
     server.stop()
     log = "".join(server.log)
-    assert len(server.log) > 10  # It does say what it does.
+    assert len(server.log) > 10  # The log has lines at all.
     assert canary not in metrics
     assert canary not in log, [line for line in server.log if canary in line][:3]
     assert store not in log and token not in log
@@ -80,7 +80,7 @@ def test_searches_that_fail_are_in_no_log_and_no_metric(start):
 
 
 def secrets_of(canary, name):
-    """Headers and bodies that carry a secret; each with the path that takes it."""
+    """Headers and bodies that contain a secret, as options of a call."""
     pair = base64.b64encode(f"{name}:{canary}".encode()).decode()
     password = {"username": name, "password": canary}
     for header in (
@@ -101,7 +101,7 @@ def test_secrets_are_in_no_answer_no_log_and_no_metric(server):
     canary, name = word(), "user-" + uuid.uuid4().hex
     for operation in OPERATIONS:
         if operation.name in ("couchGetChanges", "couchPostChanges", "observeChanges"):
-            continue  # The same gate as before every operation of /couch.
+            continue  # These use the same authentication as every operation of /couch.
         for options in secrets_of(canary, name):
             if "headers" not in options and operation.method == "GET":
                 continue

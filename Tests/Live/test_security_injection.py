@@ -1,6 +1,6 @@
-"""Syntax of SQL, of full-text search and of JSON paths is text to every parameter that takes text.
+"""Every parameter that takes text treats syntax of SQL, of full-text search and of JSON paths as text.
 
-Names carry the rows of the catalogue of faults (S15)."""
+S15 in names is a row of the catalogue of faults."""
 import pytest
 
 from couch import Database
@@ -17,7 +17,7 @@ SYNTAX = [
 
 @pytest.fixture(scope="module")
 def store(shared):
-    """A guest's store whose few documents stay as they are whatever is asked."""
+    """A guest's store with a few documents, which no request changes."""
     database = Database(shared)
     database.rev("known", a={"b": 1})
     return database
@@ -38,7 +38,7 @@ def test_syntax_in_any_parameter_is_text(shared, store, operation):
     plain = [name for name in operation.names("path") if name != "db"]
     for text in SYNTAX:
         if text == "..":
-            continue  # No segment may be that, see H13.
+            continue  # No path segment may be this, see H13.
         queries = [{}] + [{name: text} for name in strings(operation)]
         for query in queries if not plain else [{}]:
             values = {"db": store.name, **{name: text for name in plain}}
@@ -58,7 +58,7 @@ def test_search_takes_texts_literally(shared, text):
         letters = "".join(c for c in text.lower() if c.isalnum())
         if not letters:
             continue
-        # Nothing but the words: no operator adds a hotel that lacks one of them.
+        # The text counts as words only: no operator adds a hotel that lacks one of them.
         for hotel in answer.json()["hotels"]:
             facts = str(hotel).lower()
             words = "".join(c if c.isalnum() else " " for c in text.lower()).split()
@@ -86,7 +86,7 @@ def test_ids_and_names_are_literal(shared, text):
 @pytest.mark.parametrize("operation", [o for o in OPERATIONS if o.schema], ids=repr)
 def test_syntax_in_bodies_is_text(shared, operation):
     database = Database(shared)
-    # Each password costs a hash; what it is checked by is the same for all of them.
+    # Each password costs a hash, so fewer texts are tried. The check is the same for all operations with a password.
     texts = SYNTAX[::6] if "password" in str(resolve(operation.schema)) else SYNTAX
     for text in texts:
         answer = shared.call(
@@ -94,4 +94,4 @@ def test_syntax_in_bodies_is_text(shared, operation):
             json=sample(operation.schema, text))
         assert answer.status_code < 500 or answer.status_code in (501, 507), (text, answer.text)
         if operation.name == "signUp" and answer.status_code == 201:
-            database = Database(shared)  # The guest has gone to the account.
+            database = Database(shared)  # The new user has adopted the guest.

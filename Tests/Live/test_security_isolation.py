@@ -1,7 +1,7 @@
-"""Nobody gets at another's: each operation of openapi.yaml with another's store, with and without
-credentials, is answered as one with a store that was never there.
+"""No caller can access others' data. Each operation of openapi.yaml on another person's store gets the same response
+as on a store that never existed, with and without credentials.
 
-Names carry the rows of the catalogue of faults (S05, S06)."""
+S05 and S06 in names are rows of the catalogue of faults."""
 import re
 import uuid
 
@@ -13,12 +13,12 @@ from operations import OPERATIONS
 
 STORED = [operation for operation in OPERATIONS if "{db}" in operation.template]
 SIGNED_IN = [operation for operation in OPERATIONS if operation.needs_credentials]
-# What differs from answer to answer of itself.
+# Headers that differ in every response.
 OWN = {"date", "x-request-id", "x-couch-request-id", "request-id"}
 
 
 def seen(answer, *names):
-    """An answer as somebody can compare it: the names that were asked for are taken out of it."""
+    """A response to compare, without the names of the request."""
     body = re.sub(r'"requestId":"[0-9a-f]+"', "", answer.text)
     for name in names:
         body = body.replace(name, "NAME")
@@ -28,7 +28,7 @@ def seen(answer, *names):
 
 @pytest.fixture(scope="module")
 def people(shared):
-    """A victim with a store full of what a path could name, and an intruder."""
+    """A victim, whose store has something for each path, and an intruder."""
     victim, intruder = Database(shared), Account(shared)
     for name in ("x", "_design/x", "bookmarkedhotels"):
         victim.rev(name, secret="of the victim")
@@ -63,7 +63,7 @@ def test_nothing_is_done_without_credentials(shared, operation):
         answer = shared.call(
             operation.method, operation.path({}), headers=headers, json=operation.body())
         if operation.path({}).startswith("/v1/admin/"):
-            # Nobody but the administrator learns that it is there.
+            # Only the administrator learns that the path exists.
             absent = requests.request(
                 operation.method, shared.url + "/v1/absent", headers=headers, json=operation.body(), timeout=60)
             assert answer.status_code == absent.status_code == 404
@@ -72,13 +72,13 @@ def test_nothing_is_done_without_credentials(shared, operation):
         assert answer.status_code in (401, 403), answer.text
         if answer.status_code == 401:
             assert "WWW-Authenticate" in answer.headers
-        else:  # A write by cookie is refused for its origin, before the cookie is looked at.
+        else:  # A write by cookie is refused for its origin before the cookie is checked.
             assert "Cookie" in headers and operation.method != "GET"
 
 
 @pytest.mark.fault("S05")
 def test_owner_and_intruder_are_told_apart(shared, people):
-    """So that the comparison above can fail."""
+    """Shows that the comparison above can fail."""
     victim, intruder = people
     mine, foreign = (
         shared.call("GET", f"/couch/{victim.name}/x", person.token)
@@ -157,7 +157,7 @@ def test_anothers_revisions_in_a_batch_lead_nowhere(shared, people):
             assert there.status_code < 300 and '"ok"' not in there.text, there.text
             assert seen(there, rev) == seen(nowhere, invented)
     assert own.call("POST", "/_revs_diff", json={"x": [rev]}).json()["x"]["missing"] == [rev]
-    # Who knows a revision may have one of that name: with what they wrote themselves.
+    # A person who knows a revision's id may write a revision with that id, but only with their own content.
     assert own.bulk({"_id": "x", "_rev": rev, "mine": 1}, new_edits=False) == []
     assert own.documents() == {"x": {"_id": "x", "_rev": rev, "mine": 1}}
     assert victim.documents() == before
@@ -177,13 +177,13 @@ def test_a_cookie_opens_its_owners_store_alone_and_goes_after_authorization(shar
             for name in (victim.name, absent))
         assert there.status_code in (403, 404), there.text
         assert seen(there, victim.name) == seen(nowhere, absent)
-        # The victim's token beside the cookie is the victim's, there and here.
+        # If a request has the victim's token and the intruder's cookie, the token counts.
         foreign = shared.call(method, f"/couch/{own.name}/{path}", victim.token, headers=cookie)
         assert foreign.status_code in (403, 404), foreign.text
     assert shared.call("GET", "/v1/me", victim.token, headers=cookie).json()["store"] == victim.name
     mine = shared.call("GET", f"/couch/{victim.name}/x", victim.token, headers=cookie)
     assert mine.status_code == 200 and mine.json()["_rev"] == rev
-    # Authorization that proves nobody is not made good by the cookie.
+    # If the Authorization field is invalid, the server does not use the cookie instead.
     for wrong in ("Bearer " + "x" * 200, "Basic eDp5", "Digest x"):
         answer = shared.call("GET", "/v1/me", headers={**cookie, "Authorization": wrong})
         assert answer.status_code == 401, answer.text

@@ -1,6 +1,6 @@
-"""ID tokens of other issuers (OpenID Connect) are exchanged for the server's own, and for nothing else.
+"""ID tokens of other issuers (OpenID Connect) are only good to get a token of this server.
 
-Names carry the rows of the catalogue of faults (S01 to S04, S09, U05)."""
+S01 to S04, S09 and U05 in names are rows of the catalogue of faults."""
 import re
 import threading
 import time
@@ -25,7 +25,7 @@ def issuer():
 
 @pytest.fixture
 def serve(start):
-    """Starts servers that trust an issuer."""
+    """Starts servers that trust the issuer."""
     def serve(issuer, *arguments):
         return start("--issuers", f"{issuer.url}#{CLIENT}#{CLIENT}-web", *arguments)
     return serve
@@ -64,7 +64,7 @@ def test_signing_in_lasts_beyond_a_restart(issuer, serve):
     session = sign_in(server, token).json()
     assert re.fullmatch("oidc:[0-9a-f]{64}", session["username"])
     bookmark(server, session["token"])
-    # An ID token opens nothing by itself, and is worth one session.
+    # An ID token gives no access by itself, and is good for one session.
     assert server.call("GET", "/v1/me", token).status_code == 401
     sign_in(server, token, 401)
     assert server.stop() == 0
@@ -88,7 +88,7 @@ def test_guest_goes_into_the_account_once(issuer, serve, in_body):
     proof = {"body": {"guestToken": guest}} if in_body else {"token_of": guest}
     bearer = proof.pop("token_of", None)
     headers = {"Authorization": "Bearer " + bearer} if bearer else {}
-    # Proof of the guest alone is not enough.
+    # A guest's token without a valid ID token is not enough.
     sign_in(server, issuer.token(aud="other"), 401, headers=headers, **proof)
     session = sign_in(server, issuer.token(), headers=headers, **proof).json()
     assert bookmarks(server, session["token"]) == ["hotel_1"]
@@ -159,7 +159,7 @@ def test_every_bad_token_gets_the_same_answer(issuer, serve):
     usual = words(server.call("GET", "/v1/me", "bad"))
     for number, token in enumerate(bad):
         reply = server.call("POST", "/v1/sessions", json={"idToken": token})
-        # Wrong signatures for one subject are guesses, which are slowed down.
+        # Wrong signatures for one subject count as guesses, which are limited.
         if reply.status_code == 429:
             time.sleep(int(reply.headers["Retry-After"]))
             reply = server.call("POST", "/v1/sessions", json={"idToken": token})
@@ -216,7 +216,7 @@ def test_rotated_keys_are_found_and_old_ones_end(issuer, serve):
     issuer.add("ES256", "next")
     old = issuer.keys.pop("ES256")
     began = time.monotonic()
-    # Once a second, so that the limit of log-ins from one address is not met.
+    # One attempt per second, so that the limit of log-ins from one address is not reached.
     until(lambda: time.sleep(1) or server.call("POST", "/v1/sessions", json={
         "idToken": issuer.token(kid="next")}).status_code == 200, seconds=3 * PATIENCE)
     assert issuer.asked() <= 2 + (time.monotonic() - began) // 30
@@ -270,7 +270,7 @@ def test_answers_that_are_no_key_set_let_nobody_in(issuer, serve, kind):
     assert time.monotonic() - began < 30
     assert reply.json()["error"] == "issuer_unavailable"
     assert issuer.asked("/realm/elsewhere") == 0
-    # The next one does not wait again.
+    # The next request does not wait again.
     sign_in(server, issuer.token(), 503)
     assert issuer.asked() == 1
     assert server.call("GET", "/healthz").status_code == 200

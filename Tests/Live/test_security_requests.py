@@ -1,5 +1,5 @@
-"""S11, S16, S19: requests that others make in somebody's name, that are the administrator's alone, or that come
-twice."""
+"""S11, S16, S19: forged requests in another person's name, requests that only the administrator may send, and repeated
+requests."""
 import concurrent.futures
 import json
 import uuid
@@ -44,7 +44,7 @@ def test_write_by_cookie_from_another_page_is_403(shared, browser, form, origin)
     kind, body = FORGED[form]
     headers = {name: value for name, value in (("Content-Type", kind), ("Origin", origin)) if value}
     for method, path in WRITES:
-        # The dialect's own clients, which are no browsers, name no origin; browsers do on every write.
+        # CouchDB clients that are no browsers send no Origin. Browsers send it with every write.
         if not origin and path.startswith("/couch"):
             continue
         answer = shared.call(method, path.format(db=store), session=session, data=body, headers=headers)
@@ -71,7 +71,7 @@ ADMINISTRATION = [
 @pytest.mark.fault("S16")
 @pytest.mark.parametrize("who", ["nobody", "guest", "user", "wrong password", "wrong name"])
 def test_administration_is_the_administrators_alone(administrator, who):
-    """There is no interface of its own: operations that are the administrator's stand among the others."""
+    """The administrator's operations have no interface of their own: they are among the other paths."""
     server, database = administrator.server, administrator.create()
     rev = database.rev("a")
     options = {}
@@ -84,7 +84,7 @@ def test_administration_is_the_administrators_alone(administrator, who):
         options["auth"] = (name, password + "x") if who == "wrong password" else (name + "x", password)
     for method, path, body in ADMINISTRATION:
         answer = server.call(method, "/couch" + path.format(db=database.name), json=body, **options)
-        # Who guesses too often is told so (S10).
+        # After too many wrong attempts the status is 429 (S10).
         expected = (401, 403, 404, 429) if who.startswith("wrong") else (401, 403, 404)
         assert answer.status_code in expected, (method, path, answer.text)
     assert database.rev("a", _rev=rev).startswith("2-")
@@ -122,7 +122,7 @@ def test_key_that_comes_again_with_the_same_body_replays(start):
     first = batch(server, token, "k", **ONE)
     assert first.status_code == 200, first.text
     assert batch(server, token, "other", **OTHER).status_code == 200
-    # What has changed meanwhile is not changed again; nor does a kill forget the key.
+    # A repeated key changes nothing, although the bookmarks have changed meanwhile. The key survives a kill, too.
     assert batch(server, token, "k", **ONE).content == first.content
     server.kill()
     server = start()
@@ -150,7 +150,7 @@ def test_keys_of_two_people_are_two(shared):
 
 @pytest.mark.fault("S19")
 def test_same_key_at_once_is_done_once(shared):
-    """No 409 for one that is in flight: the store takes one after the other, and the later ones replay."""
+    """No 409 for a key in use: the store carries out one request at a time, and later ones get the same response."""
     database = Database(shared)
     with concurrent.futures.ThreadPoolExecutor(16) as pool:
         answers = list(pool.map(lambda _: batch(shared, database.token, "k", **ONE), range(48)))

@@ -1,6 +1,6 @@
-"""Forged bearer tokens: each is answered 401 in the same words, whatever is wrong with it.
+"""Forged bearer tokens: each gets the same 401 response, whatever is wrong with it.
 
-Names carry the rows of the catalogue of faults (S01 to S04, S07)."""
+S01 to S04 and S07 in names are rows of the catalogue of faults."""
 import asyncio
 import base64
 import hashlib
@@ -31,7 +31,7 @@ def unpack(text):
 
 @pytest.fixture(scope="module")
 def good(shared):
-    """A good token's three parts."""
+    """A valid token's three parts."""
     token = shared.guest()
     assert shared.call("GET", "/v1/me", token).status_code == 200
     return token.split(".")
@@ -39,7 +39,7 @@ def good(shared):
 
 @pytest.fixture
 def refused(shared):
-    """Asks with a token; the answer is the one that all bad tokens get."""
+    """Sends a token and asserts that it gets the response of all invalid tokens."""
     def normal(answer):
         return re.sub(r'"requestId":"[0-9a-f]+"', "", answer.text)
 
@@ -147,7 +147,7 @@ def kid(token):
 
 
 def keep_newest(file):
-    """Takes the keys that were followed out of the key file, as an operator would whose key has leaked."""
+    """Removes the replaced keys from the key file, as an operator does after a key has leaked."""
     content = json.loads(file.read_text())
     content["keys"] = [key for key in content["keys"] if "until" not in key]
     draft = file.with_suffix(".new")
@@ -157,7 +157,7 @@ def keep_newest(file):
 
 
 def rest(lines):
-    """What a feed says until it ends; signs of life do not put off how long that may take."""
+    """The rows of a feed until its end. There is a time limit, which heartbeats do not extend."""
     deadline = time.monotonic() + PATIENCE
     for line in lines:
         assert time.monotonic() < deadline, "the feed does not end"
@@ -188,7 +188,7 @@ def test_tokens_and_feeds_outlive_a_rotation_and_end_with_their_key(start):
 
 @pytest.mark.fault("S07")
 def test_guessed_guests_are_refused(shared, good):
-    """10,000 tokens as they are made, but for the signature: with it one would do."""
+    """10,000 tokens that are valid except for their signature. With the right signature, each would be accepted."""
     claims = unpack(good[1])
     [key] = json.loads((shared.data / "keys.json").read_text())["keys"]
 

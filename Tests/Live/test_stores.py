@@ -1,4 +1,4 @@
-"""Stores by the thousand, and files that are not what they were."""
+"""Thousands of stores, and files that have changed."""
 import resource
 import subprocess
 

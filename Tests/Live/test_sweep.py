@@ -1,4 +1,4 @@
-"""What nobody can use any more goes, and a wrong clock takes nothing with it."""
+"""The sweeper removes what nobody can use any more. A wrong clock does not make it remove more."""
 import re
 
 from couch import PASSWORD
@@ -16,7 +16,7 @@ def swept(server, name, kind=None):
 
 
 def next_round(server):
-    """Waits for a round that begins from now on to end."""
+    """Waits until a round that starts after the call has ended."""
     wanted = swept(server, "rounds_total") + 1
     until(lambda: swept(server, "rounds_total") >= wanted, "no round ended", 120)
 
@@ -34,7 +34,7 @@ def test_answers_to_keys_go_from_a_store_that_nobody_writes_to(start, clock):  #
             "POST", "/v1/bookmarks", token, json={"add": [{"id": "a", "name": "A"}]},
             headers={"Idempotency-Key": key})
         assert answer.status_code == 200, answer.text
-    # The clock is wrong by far: everybody counts as having been here then.
+    # The clock is far wrong. At that time, every guest counts as recently active.
     clock.step(400 * DAY)
     next_round(server)
     assert swept(server, "removed_total", "receipts") == 2

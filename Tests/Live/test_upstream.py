@@ -1,5 +1,5 @@
-"""Search when the upstream fails: FAULTS U01 to U09 over real sockets. U10 has a file of its own for outages, and
-a unit test that takes the hour."""
+"""Search when the upstream fails: FAULTS U01 to U09 over real sockets. test_upstream_outage.py tests U10, and a unit
+test simulates its hour."""
 import concurrent.futures
 import contextlib
 import gzip
@@ -28,7 +28,7 @@ def test_whatever_breaks_a_search_is_answered_in_time(start, tmp_path, kind):
         if kind == "hang":
             proxy.hang()
         else:
-            # Kept connections end here, so that the weather meets every search.
+            # This ends the kept-alive connections, so that the fault applies to every search.
             proxy.weather = Weather(**{kind: 1.0}, reach=(10, 60), pause=5)
             proxy.unplug()
             proxy.listen()
@@ -72,7 +72,7 @@ def test_storm_opens_the_breaker_and_recovery_is_found(start, stub):
     for number in range(200):
         assert search(front, f"text {number}").status_code == 503
     first = len(upstream.calls)
-    # What a slow machine adds are probes, half a second apart at least.
+    # A slow machine adds probes, at most one per half second.
     assert first <= 12 + 2 * (time.monotonic() - began)
     assert metric(front, "upstream_breaker_open") == 1
     is_well.append(True)
@@ -90,7 +90,7 @@ def test_thousand_identical_searches_make_one_call(start, stub):
 
     upstream = stub(script)
     front = start("--upstream", upstream.url)
-    # A busy machine may be too late for the deadline of the one call; then they are asked for something else.
+    # On a busy machine, the one call may miss its deadline. Then the test tries another text.
     for attempt in range(10):
         upstream.calls.clear()
         with concurrent.futures.ThreadPoolExecutor(100) as pool:
@@ -147,13 +147,13 @@ def test_body_of_100_megabytes_costs_neither_time_nor_memory(start, stub):
     with concurrent.futures.ThreadPoolExecutor(8) as pool:
         replies = list(pool.map(lambda n: search(front, f"text {n}"), range(8)))
     assert {reply.status_code for reply in replies} <= {502, 503, 504}
-    # Two megabytes of each are read, and what lies in buffers.
+    # Two megabytes of each response are read, plus what the buffers hold.
     assert upstream.sent < len(upstream.calls) * 20_000_000
     assert peak_kilobytes(front) - before < 150_000
 
 
 def peak_kilobytes(server):
-    """The most memory that a server has had."""
+    """The server's peak memory in KiB."""
     with open(f"/proc/{server.process.pid}/status") as status:
         return int(re.search(r"VmHWM:\s+(\d+) kB", status.read()).group(1))
 
@@ -257,7 +257,7 @@ def test_bookmarked_hotels_are_all_found_when_nothing_else_answers(start, stub):
         assert all(hotel["bookmarked"] for hotel in page["hotels"])
         offset = page.get("next")
     assert sorted(ids) == sorted(f"h{number}" for number in range(60))
-    # The syntax of the index below is text like any other.
+    # The syntax of the full-text index is treated as text.
     for text in ['fjord" OR 1', "NEAR(fjord house)", "name:fjord", "fjord^2", "-fjord", '"', "f*)"]:
         assert search(front, text, token).status_code in (200, 503), text
 
@@ -303,7 +303,7 @@ def test_second_upstream_answers_for_the_first(start, stub):
     began = time.monotonic()
     for number in range(20):
         assert answered(front, f"text {number}").json()["source"] == "upstream"
-    # Eight open its breaker; a slow machine adds probes.
+    # Eight calls open the breaker of the first upstream. A slow machine adds probes.
     assert len(first.calls) <= 8 + 2 * (time.monotonic() - began) and len(second.calls) >= 20
 
 

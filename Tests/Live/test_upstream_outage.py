@@ -1,5 +1,5 @@
-"""An upstream that is dead for the whole of a load run or an hour (FAULTS U10), a first start without one, and
-pages that stay."""
+"""An upstream that is unavailable for a whole load run or for an hour (FAULTS U10), a first start without one, and
+pages that stay the same."""
 import collections
 import concurrent.futures
 import contextlib
@@ -18,12 +18,12 @@ from searching import PATIENCE, answered, bookmarked, metric, search
 from stub_upstream import answer, hotels
 
 SECONDS = 120 if NIGHTLY else 6
-"""How long the load runs while the upstream is dead, and a third of it once more when it is back."""
+"""How long the load runs while the upstream is unavailable. After it is back, the load runs a third of that."""
 TEXTS = [f"text {number}" for number in range(60)]
 
 
 def grow_old(data, ages=(30, 100, 3_600, 80_000)):
-    """Makes kept answers older by these seconds in turn: fresh ones, stale ones, old ones."""
+    """Makes stored responses older by these seconds in turn: fresh, stale and old ones."""
     with contextlib.closing(sqlite3.connect(data / "search-cache.sqlite")) as file, file:
         rows = [row for row, in file.execute("SELECT rowid FROM blocks ORDER BY key")]
         for number, row in enumerate(rows):
@@ -32,7 +32,7 @@ def grow_old(data, ages=(30, 100, 3_600, 80_000)):
 
 
 class Load:
-    """Eight people who search again and again for what was known before the outage."""
+    """Eight people who repeat searches from before the outage."""
 
     def __init__(self, server, tokens):
         self.server, self.tokens = server, tokens
@@ -51,7 +51,7 @@ class Load:
         chance, session = random.Random(number), requests.Session()
         while time.monotonic() < self._until:
             began = time.monotonic()
-            # One in ten looks for what only the mirror has.
+            # One search in ten is for a hotel that only the mirror has.
             text = "harbour inn" if chance.random() < 0.1 else chance.choice(TEXTS)
             reply = self.server.call(
                 "GET", "/v1/hotels", token=self.tokens[number], session=session,
@@ -95,10 +95,10 @@ def test_dead_upstream_for_a_whole_load_run(start, stub, tmp_path):
           f"{refused:.0f} refused by the breaker: {calls / (calls - retried):.2f} calls a first attempt")
     assert set(load.statuses) == {200}
     assert set(load.sources) == {"cache", "stale", "mirror"}
-    # Eight calls open the breaker, one of them a second attempt; then a probe each half second at most.
+    # Eight calls open the breaker, one of them a retry. After that there is at most one probe per half second.
     assert retried <= 0.1 * (calls - retried) + 1
     assert calls <= 12 + 2 * seconds
-    # The breaker is open for as long as searches fail.
+    # The breaker stays open while searches fail.
     texts = itertools.count()
 
     def is_degraded():
@@ -118,16 +118,16 @@ def test_dead_upstream_for_a_whole_load_run(start, stub, tmp_path):
     print(f"back: {back.statuses.total()} searches, {dict(back.sources)}, slowest {back.slowest:.2f} s; "
           f"{len(upstream.calls)} upstream calls, {upstream.highest} at once at most")
     assert metric(front, "upstream_breaker_open") == 0
-    # Those who look for what nobody has searched for before are asked for at once: one text here.
+    # A text that was not searched for before is fetched at once: here it is one text.
     assert set(back.statuses) == {200}
     assert 1 <= upstream.highest <= 6 + 1
-    # On a busy machine some are too late and are asked for again.
+    # On a busy machine some calls miss the deadline and are repeated.
     assert len(upstream.calls) <= 2 * len(TEXTS)
 
 
 @pytest.mark.fault("U10")
 def test_upstream_that_is_back_after_an_hour_is_asked_about_once_for_each_text(start, stub):
-    """While it is away everybody gets what was kept; both times all people look for all texts at once."""
+    """During the outage everybody gets stored responses. Both times, all people search for all texts at once."""
     texts, is_dead = [f"text {number}" for number in range(100 if NIGHTLY else 24)], []
 
     def script(*_):
@@ -138,7 +138,7 @@ def test_upstream_that_is_back_after_an_hour_is_asked_about_once_for_each_text(s
     front = start("--upstream", upstream.url)
 
     def everybody():
-        """Where what twelve people find comes from."""
+        """Counts the sources of the results for twelve people."""
         def look(number):
             replies = [search(front, text) for text in random.Random(number).sample(texts, len(texts))]
             assert {reply.status_code for reply in replies} == {200}
@@ -151,7 +151,7 @@ def test_upstream_that_is_back_after_an_hour_is_asked_about_once_for_each_text(s
         answered(front, text)
     assert front.stop() == 0
     for is_away in (True, False):
-        # The second time it has been there all the hour, but nobody searched.
+        # The second time, the upstream was available for the whole hour, but nobody searched.
         grow_old(front.data, [3_600])
         is_dead[:] = [True] * is_away
         front = start("--upstream", upstream.url)
@@ -164,9 +164,9 @@ def test_upstream_that_is_back_after_an_hour_is_asked_about_once_for_each_text(s
         began = time.monotonic()
         until(lambda: set(everybody()) == {"cache"}, "some are never asked for again")
         print(f"\n{len(texts)} texts: {len(upstream.calls)} upstream calls, {upstream.highest} at once at most")
-        # On a busy machine some are too late and are asked for again.
+        # On a busy machine some calls miss the deadline and are repeated.
         assert len(texts) <= len(upstream.calls) <= 1.5 * len(texts)
-        # It is asked gently for ten seconds.
+        # For ten seconds after an outage, few calls are made at the same time.
         assert not is_away or upstream.highest <= 6 + 1 or time.monotonic() - began > 10
         assert front.stop() == 0
 
@@ -223,7 +223,7 @@ def test_pages_are_stable_whatever_their_size(start, tmp_path, kind):
     for limit in (1, 7, 30, 99):
         assert pages(front, "hotel", limit) == whole
     if kind == "remote":
-        # Also when the upstream goes between two pages.
+        # Also when the upstream stops between two pages.
         catalogue.stop()
         assert pages(front, "hotel", 7) == whole
 

@@ -1,4 +1,4 @@
-"""Upstreams whose TLS is not what it should be (FAULTS U01, "TLS bad"): a failure like any other."""
+"""Upstreams with invalid TLS (FAULTS U01, "TLS bad") are treated like any other failure."""
 import socketserver
 import threading
 import time
@@ -20,7 +20,7 @@ CERTIFICATES = {
 
 
 def check(front):
-    """Searches fail, what the person has is found, and nothing of it is kept."""
+    """Asserts that searches fail, that a person's own bookmarks are found, and that no response is stored."""
     token = bookmarked(front)
     for text in ["pool", "view"]:
         began = time.monotonic()
@@ -40,7 +40,7 @@ def test_certificate_that_nobody_should_trust_is_not_trusted(start, stub, tmp_pa
     url = f"https://localhost:{upstream.port}"
     front = start("--upstream", url)
     check(front)
-    # It was TLS that failed: nothing was asked, and one who is told to trust the certificate is answered.
+    # TLS failed, so no request was sent. A client that trusts the certificate gets a response.
     assert not upstream.calls
     assert "CERTIFICATE" in front.logged("Upstream search failed").upper()
     if kind == "self-signed":

@@ -1,4 +1,4 @@
-"""Wrong input: the documented 4xx that says what to change, and a log that names no secret."""
+"""Wrong input gets the documented 4xx, which says what to change. The log contains no secret."""
 import base64
 import http.client
 import json
@@ -90,7 +90,7 @@ def test_bad_paths_and_parameters(shared, path, status):
     "/v1/./me", "/v1/%2e%2e/me", "/v1/x/../me", "/v1/hotels/%zz", "/v1/hotels/%", "/v1/hotels?limit=%f"])
 def test_dot_segments_and_broken_escapes_are_400(shared, path):
     connection = http.client.HTTPConnection(shared.url.removeprefix("http://"), timeout=60)
-    connection.request("GET", path)  # as it stands: requests would mend the path
+    connection.request("GET", path)  # Sent unchanged: requests would correct the path.
     assert connection.getresponse().status == 400
 
 

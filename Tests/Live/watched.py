@@ -1,4 +1,4 @@
-"""What a server says of the work that it does, and what its process takes."""
+"""What a server reports about its work, and what resources its process uses."""
 import re
 import time
 
@@ -6,15 +6,15 @@ from patience import until
 
 WORK = "work_"
 BASE = 256 << 20
-"""Resident bytes of a server that keeps nothing for anybody: a debug build, its stores, its caches."""
+"""Resident bytes of a server without any requests: a debug build, its stores, its caches."""
 BODY_FACTOR = 4
-"""Times its unpacked bytes that a body may take while it is read, and is accounted for."""
+"""A body may take this many times its unpacked bytes while it is read. The server accounts for all of them."""
 RENEWED = 1.1
-"""Seconds after which `/metrics` tells what has happened until now."""
+"""Seconds after which `/metrics` shows what has happened until now."""
 
 
 def work(server, name, **labels):
-    """The sum of a work metric's samples with these labels; its name must be there."""
+    """The sum of a work metric's samples with these labels. The metric must exist."""
     total, there = 0.0, False
     for line in server.call("GET", "/metrics").text.splitlines():
         if re.match(WORK + name + r"[{ ]", line):
@@ -26,7 +26,7 @@ def work(server, name, **labels):
 
 
 def rests(server):
-    """Waits until nothing is worked on and nothing waits to be, also once the metrics were renewed."""
+    """Waits until no work runs or waits, also after the next renewal of the metrics."""
     def idle():
         return work(server, "running") == 0 and work(server, "waiting") == 0
 
@@ -34,18 +34,18 @@ def rests(server):
 
 
 def limits(server):
-    """`GET /v1/limits` by name."""
+    """The rows of `GET /v1/limits` by name."""
     return {row["name"]: row["value"] for row in server.call("GET", "/v1/limits").json()["limits"]}
 
 
 def peak(server):
-    """The most resident bytes that the process has had."""
+    """The process's peak of resident bytes."""
     with open(f"/proc/{server.process.pid}/status", encoding="ascii") as file:
         return int(re.search(r"VmHWM:\s+(\d+) kB", file.read()).group(1)) << 10
 
 
 def allowed(server, bodies=0):
-    """The resident bytes that the limits leave, when so many bytes of unpacked bodies are sent at once."""
+    """The resident bytes that the limits allow when `bodies` bytes of unpacked bodies are sent at the same time."""
     rows = limits(server)
     return BASE + rows["answerMemoryBytes"] + min(BODY_FACTOR * bodies, rows["bodyMemoryBytes"])
 

@@ -1,4 +1,4 @@
-"""HTTP as bytes over a socket: what no client library would send, and answers as they came."""
+"""HTTP as bytes over a socket: requests that no client library would send, and responses as they arrived."""
 import re
 import socket
 import urllib.parse
@@ -7,7 +7,7 @@ LIMITS = b"GET /v1/limits HTTP/1.1\r\nHost: x\r\n\r\n"
 
 
 class Exchange:
-    """What came back on one connection."""
+    """What was received on one connection."""
 
     def __init__(self, data, closed):
         """`closed` tells whether the server ended the connection."""
@@ -16,7 +16,7 @@ class Exchange:
         self.errors = [word.decode() for word in re.findall(rb'"error":"(\w+)"', data)]
 
     def field(self, name):
-        """The last value of a header field; None without one."""
+        """The last value of a header field. None if there is no such field."""
         found = re.findall(rb"(?im)^" + name.encode() + rb": ([^\r]*)\r", self.data)
         return found[-1].decode() if found else None
 
@@ -33,7 +33,7 @@ def connect(server, timeout=30, source=None):
 
 
 def receive(connection, answers=1):
-    """Reads until so many answers have come with their bodies, or the connection ends; None for its end."""
+    """Reads until `answers` complete responses have arrived or the connection ends. None reads until its end."""
     data = b""
     while True:
         if answers is not None and len(complete(data)) >= answers:
@@ -48,7 +48,7 @@ def receive(connection, answers=1):
 
 
 def complete(data):
-    """The answers with a length that have come whole; 1xx are none."""
+    """The complete responses with a length. 1xx responses do not count."""
     found = []
     while True:
         head, gap, rest = data.partition(b"\r\n\r\n")
@@ -65,9 +65,9 @@ def complete(data):
 
 
 def send(server, data, answers=1, half=False):
-    """Sends bytes on a connection of their own and takes so many answers.
+    """Sends bytes on a new connection and reads `answers` responses.
 
-    `half` closes the sending side after them.
+    `half` closes the sending side after the bytes.
     """
     data = data.encode("latin-1") if isinstance(data, str) else data
     with connect(server) as connection:
@@ -76,10 +76,10 @@ def send(server, data, answers=1, half=False):
             if half:
                 connection.shutdown(socket.SHUT_WR)
         except ConnectionError:
-            pass  # An early answer may close the connection before everything is sent.
+            pass  # An early response may close the connection before everything is sent.
         return receive(connection, answers)
 
 
 def ended(server, data):
-    """What comes until the server ends the connection."""
+    """Everything that the server sends until it ends the connection."""
     return send(server, data, answers=None)

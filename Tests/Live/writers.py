@@ -1,4 +1,4 @@
-"""Clients that write to one store each, by chance and a seed, and note what they were answered."""
+"""Clients that each write to one store, at random by a seed, and record the responses."""
 import asyncio
 import json
 import uuid
@@ -7,19 +7,19 @@ from async_http import Connection
 from ledger import Ledger, body
 
 LOST = (ConnectionError, EOFError, OSError)
-"""What a client meets when the server is killed; asyncio's IncompleteReadError is an EOFError."""
+"""What a client gets when the server is killed. asyncio's IncompleteReadError is an EOFError."""
 
 
 PATIENCE = 600
-"""How often a request is sent that the server has no time for: for a minute."""
+"""How often a request is repeated while the server is overloaded: for about a minute."""
 
 
 class Refused(AssertionError):
-    """An answer that is no success where one is due."""
+    """An error response where success is expected."""
 
 
 class Client(Connection):
-    """A connection that counts its answers."""
+    """A connection that counts its responses."""
 
     def __init__(self, url, token):
         super().__init__(url, f"Bearer {token}" if token else "")
@@ -31,7 +31,7 @@ class Client(Connection):
         return self
 
     async def exchange(self, method, path, value=None):
-        """(status, value) of one exchange; the value is None where there is no JSON."""
+        """(status, value) of one request. The value is None if the response has no JSON."""
         status, headers = await self._begin(method, path, value)
         if headers.get("transfer-encoding") == "chunked":
             content = b"".join([chunk async for chunk in self._chunks()])
@@ -41,7 +41,7 @@ class Client(Connection):
         return status, json.loads(content) if "json" in headers.get("content-type", "") else None
 
     async def patient(self, method, path, value=None):
-        """(status, value) of an exchange, tried again for a while where there is too much to do."""
+        """(status, value) of a request, which is repeated for a while if the server is overloaded."""
         for _ in range(PATIENCE):
             status, answer = await self.exchange(method, path, value)
             if status != 429 and (status != 503 or answer["error"] != "overloaded"):
@@ -50,7 +50,7 @@ class Client(Connection):
         return status, answer
 
     async def succeed(self, method, path, value=None):
-        """The value of an exchange that ends well."""
+        """The value of a request that must succeed."""
         status, answer = await self.patient(method, path, value)
         if status >= 300:
             raise Refused(f"{method} {path}: {status} {answer}")
@@ -58,23 +58,23 @@ class Client(Connection):
 
     @property
     def receipt(self):
-        """Which answer the latest one was."""
+        """Identifies the latest response."""
         return (self.port, self.answers)
 
 
 class Writer:
-    """One person's device: one request at a time, each over a ledger."""
+    """One device of a person. It sends one request at a time and records each in a ledger."""
 
     def __init__(self, client, ledger, chance, prefix="", most=150):
-        """`prefix` begins the ids, so that devices of one person don't meet; `most` documents
-        live."""
+        """`prefix` begins the ids, so that a person's devices use different documents. `most` is the number of live
+        documents."""
         self.client, self.ledger, self.chance = client, ledger, chance
         self.prefix, self.most = prefix, most
         self.bookmarks, self.revisions, self.made = [], {}, 0
         self.couch = f"/couch/{ledger.store}"
 
     async def step(self):
-        """One request of a kind that chance picks."""
+        """Sends one request of a random kind."""
         kinds = [self.bookmark, self.put, self.bulk, self.batch]
         if self.bookmarks:
             kinds += [self.unbookmark]
@@ -85,7 +85,7 @@ class Writer:
         await self.chance.choice(kinds)()
 
     def settle(self, *attempts):
-        """Notes that the latest answer acknowledged these."""
+        """Records that the latest response acknowledged these attempts."""
         for attempt in attempts:
             attempt.due = self.client.receipt
 
@@ -113,7 +113,7 @@ class Writer:
         self.settle(attempt)
 
     async def batch(self):
-        """Some hotels come and some go, all or none."""
+        """Adds some hotels and removes others in one request, all or none."""
         attempts, hotels = zip(*[self._hotel() for _ in range(self.chance.randint(1, 3))])
         self.chance.shuffle(self.bookmarks)
         count = self.chance.randint(0, 2)
@@ -165,19 +165,19 @@ class Writer:
 
 
 async def new_guest(client):
-    """A guest's ledger; the client goes on as this guest."""
+    """Makes a guest and returns its ledger. The client then uses the guest's token."""
     guest = await client.succeed("POST", "/v1/guests")
     client.authorization = "Bearer " + guest["token"]
     return Ledger("guest-" + guest["id"], guest["token"])
 
 
 def credentials():
-    """A name that nobody has, and a password."""
+    """A name that is not in use, and a password."""
     return {"username": "power-" + uuid.uuid4().hex, "password": "a good password"}
 
 
 async def become_user(client, person):
-    """Signs up with the name and password of `person`, as whoever the client is: the new user's
+    """Signs up with the name and password of `person` and the client's present token. Returns the new user's
     ledger."""
     user = await client.succeed("POST", "/v1/users", person)
     client.authorization = "Bearer " + user["token"]

@@ -1,4 +1,4 @@
-"""A browser as a person uses it: by what stands on the page, never by how it is made."""
+"""Drives a browser as a person does: tests find elements by what the page shows, not by how it is built."""
 import json
 import os
 import re
@@ -14,13 +14,13 @@ from selenium.webdriver.common.keys import Keys
 PASSING = (ElementClickInterceptedException, ElementNotInteractableException, NoSuchElementException,
            StaleElementReferenceException)
 
-# The browser itself notes each answer from 400 on and each address that is not reached; a page that says what has
-# happened makes no error of it.
+# The browser itself logs each response with a status from 400 on and each address that cannot be reached. A page that
+# tells the person what happened does not log it as an error.
 EXPECTED = re.compile(r"Failed to load resource|net::ERR_")
 
 
 class Browser:
-    """Chromium without a window. `seconds` is how long it waits for what a test expects."""
+    """Chromium without a window. `seconds` is how long it waits for an expected result."""
 
     seconds = 10
 
@@ -42,11 +42,11 @@ class Browser:
         self.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": features})
         self.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", {
             "width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 500})
-        # Without a window no page has the focus for certain; what is shown only on focus would stay hidden.
+        # Without a window, a page may not have the focus. Elements that are shown only on focus would stay hidden.
         self.driver.execute_cdp_cmd("Emulation.setFocusEmulationEnabled", {"enabled": True})
 
     def visit(self, path="/"):
-        """Goes to a path and waits for its view."""
+        """Opens a path and waits for its view."""
         self.driver.get(self.url + path)
         self.until(lambda: self.driver.find_elements(By.CSS_SELECTOR, "main h1"), f"{path}: no heading")
         return self
@@ -56,7 +56,7 @@ class Browser:
         self.until(lambda: self.driver.find_elements(By.CSS_SELECTOR, "main h1"), "no heading")
 
     def until(self, found, what="it did not happen", seconds=None):
-        """Waits until something is true, and answers it."""
+        """Waits until a result is true and returns it."""
         end = time.monotonic() + (seconds or self.seconds)
         while True:
             try:
@@ -86,9 +86,9 @@ class Browser:
         return self.driver.find_elements(By.CSS_SELECTOR, selector)
 
     def control(self, name):
-        """The button or link of this name, as a screen reader would call it."""
+        """The button or link with this accessible name, as a screen reader announces it."""
         def search():
-            # Behind an open dialog nothing can be pressed.
+            # If a dialog is open, only its buttons can be pressed.
             inside = "dialog[open] " if self.all("dialog[open]") else ""
             for element in self.driver.find_elements(By.CSS_SELECTOR, f"{inside}button, {inside}a[href]"):
                 if element.is_displayed() and name in (element.text.strip(), element.get_attribute("aria-label")):
@@ -97,11 +97,11 @@ class Browser:
         return self.until(search, f"no control {name!r}")
 
     def press(self, name):
-        """Presses the button or follows the link of this name."""
+        """Presses the button or follows the link with this name."""
         self.until(lambda: self.click(self.control(name)), f"{name!r} can't be pressed")
 
     def click(self, element):
-        """Brings something to the middle of the window, as a person would scroll, and clicks it."""
+        """Scrolls an element to the middle of the window and clicks it."""
         self.driver.execute_script("arguments[0].scrollIntoView({ block: 'center', behavior: 'instant' })", element)
         element.click()
         return True
@@ -118,11 +118,11 @@ class Browser:
             "it.dispatchEvent(new Event('change', { bubbles: true }))", selector, value)
 
     def bookmarked(self):
-        """Names of the bookmarked hotels, as that page shows them."""
+        """The names of the bookmarked hotels on the bookmarks page."""
         return [element.text for element in self.all("ul[aria-label='Bookmarked hotels'] .hotel h2")]
 
     def bookmark(self, hotel):
-        """Presses the bookmark of a hotel that is shown, and waits until the server has it."""
+        """Presses the bookmark button of a visible hotel and waits until the server has the bookmark."""
         self.press(f"Bookmark {hotel}")
         self.synced()
 
@@ -149,12 +149,12 @@ class Browser:
         self.driver.save_screenshot(str(path))
 
     def kill(self):
-        """As the system would end it: nothing is tidied up."""
+        """Kills the browser without any cleanup, as the system might."""
         self.driver.service.process.kill()
         os.system(f"kill -9 {self.driver.caps.get('goog:processID', '')} 2>/dev/null")
 
     def close(self):
-        """Ends it. Answers what it complained of."""
+        """Closes the browser. Returns the errors that it logged."""
         try:
             lines = [entry for entry in self.driver.get_log("browser")]
         except Exception:

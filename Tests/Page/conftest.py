@@ -1,5 +1,5 @@
-"""A real server and real browsers. What a browser has to complain of (errors of scripts, reports of the policy of
-content) fails the test that it was opened by."""
+"""A real server and real browsers. If a browser logs an error of a script or a report of the content security policy,
+the test that opened it fails."""
 import pathlib
 import sys
 
@@ -13,7 +13,7 @@ from server import Server  # noqa: E402
 
 @pytest.fixture(scope="session")
 def shared(tmp_path_factory):
-    """One server for the tests that need nothing of their own."""
+    """One server, shared by the tests that need no server of their own."""
     server = Server(tmp_path_factory.mktemp("shared") / "data", "--guests-per-hour", "10000")
     yield server
     server.stop()
@@ -35,7 +35,7 @@ def own_server(tmp_path):
 
 @pytest.fixture
 def browser(server, tmp_path):
-    """Opens browsers, each with a profile of its own: `browser()`; `browser(at=server)` visits another server."""
+    """Opens browsers with separate profiles: `browser()`, or `browser(at=server)` for another server."""
     opened = []
 
     def open(at=server, **options):

@@ -1,4 +1,4 @@
-"""A real browser in which pages of the server run the module `/offline.js` and nothing else."""
+"""A real browser in which the server's pages run the module `/offline.js` and no other script."""
 import json
 import os
 import pathlib
@@ -14,7 +14,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "Live"))
 from patience import until  # noqa: E402
 
 BLANK = "/offline.js"
-"""A document of the server's that runs no script of its own."""
+"""A document of the server that runs no script."""
 
 RUN = """
 const done = arguments[arguments.length - 1], args = arguments[0]
@@ -24,7 +24,7 @@ const done = arguments[arguments.length - 1], args = arguments[0]
 
 
 class Refused(Exception):
-    """What a script threw: the error's code."""
+    """An error that a script threw; it has the error's code."""
 
     def __init__(self, code, reason):
         super().__init__(f"{code}: {reason}")
@@ -32,7 +32,7 @@ class Refused(Exception):
 
 
 class OfflineBrowser:
-    """Chromium over a profile that outlives it."""
+    """Chromium with a profile that stays when the browser ends."""
 
     def __init__(self, profile, url):
         self.url = url
@@ -49,12 +49,12 @@ class OfflineBrowser:
         self.has_ended = False
 
     def open(self, path=BLANK, **options):
-        """Goes to a page and opens a client there, as `client`; `heard` collects its events."""
+        """Opens a page and in it a client, as `client`. `heard` collects the client's events."""
         self.driver.get(self.url + path)
         return self.attach(**options)
 
     def attach(self, **options):
-        """Opens a client in the page that is shown."""
+        """Opens a client in the current page."""
         self.run("""
             const { open } = await import('/offline.js')
             window.heard = []
@@ -72,11 +72,11 @@ class OfflineBrowser:
         return answer["value"]
 
     def until(self, script, what=None, **arguments):
-        """Asks a script again and again until its value is true."""
+        """Runs a script again and again until its value is true."""
         return until(lambda: self.run(script, **arguments), what or script, 30)
 
     def settled(self):
-        """Waits until everything is at the server and here."""
+        """Waits until all changes are sent and received."""
         self.until("""
             const { phase, waiting, live } = client.sync
             return phase === 'idle' && waiting === 0 && live && client.session.state === 'active'""")
@@ -85,13 +85,13 @@ class OfflineBrowser:
         return self.run("return await client.outbox()")
 
     def offline(self, is_offline=True):
-        """As a phone in a tunnel."""
+        """Turns the network off, as in a tunnel."""
         self.driver.execute_cdp_cmd("Network.enable", {})
         self.driver.execute_cdp_cmd("Network.emulateNetworkConditions", {
             "offline": is_offline, "latency": 0, "downloadThroughput": -1, "uploadThroughput": -1})
 
     def tab(self):
-        """A further tab, which is shown from now on; its handle."""
+        """Opens another tab, which becomes the current one. Returns its handle."""
         self.driver.switch_to.new_window("tab")
         return self.driver.current_window_handle
 
@@ -99,7 +99,7 @@ class OfflineBrowser:
         self.driver.switch_to.window(handle)
 
     def records(self):
-        """How many records each object store has."""
+        """The number of records in each object store."""
         return self.run("""
             const database = await new Promise((resolve, reject) => {
                 const request = indexedDB.open('hotel-bookmarks')
@@ -117,7 +117,7 @@ class OfflineBrowser:
             return counts""")
 
     def kill(self):
-        """As a phone without power: no process of the browser has a moment left."""
+        """Kills all processes of the browser at once, as a loss of power does."""
         listed = subprocess.run(["pgrep", "-f", "--", f"--user-data-dir={self.profile}"], capture_output=True, text=True)
         for number in listed.stdout.split():
             if int(number) in (os.getpid(), self.process.pid):
@@ -141,5 +141,5 @@ class OfflineBrowser:
         self.process.wait(timeout=30)
 
     def console(self):
-        """What the console has said since the last time."""
+        """The new messages of the console since the last call."""
         return [json.dumps(line) for line in self.driver.get_log("browser")]

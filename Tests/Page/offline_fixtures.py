@@ -1,4 +1,4 @@
-"""Fixtures of the tests of `/offline.js`."""
+"""Fixtures for the tests of `/offline.js`."""
 import pytest
 
 from offline_browser import OfflineBrowser
@@ -7,7 +7,7 @@ from server import Server
 
 @pytest.fixture
 def service(tmp_path):
-    """A server of this test's own."""
+    """A server for this test only."""
     server = Server(tmp_path / "data")
     yield server
     server.resume()
@@ -16,7 +16,7 @@ def service(tmp_path):
 
 @pytest.fixture
 def browsers(service, tmp_path):
-    """Starts browsers; of one name, over the same profile."""
+    """Starts browsers. Browsers with the same name use the same profile."""
     begun = []
 
     def start(name="first"):

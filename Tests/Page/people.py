@@ -1,4 +1,4 @@
-"""People of the page's tests: their names, and two of them on a list."""
+"""People for the page's tests: their names, and two people with a shared list."""
 import uuid
 
 
@@ -7,7 +7,7 @@ def some_name():
 
 
 def invite(owner, role):
-    """The path of a new invitation to the list that is shown at `owner`'s members' page."""
+    """Creates an invitation to the current list on `owner`'s members page. Returns its path."""
     owner.choose("#role", role)
     owner.press("Make a link")
     link = owner.find("#link").get_attribute("value")
@@ -16,7 +16,7 @@ def invite(owner, role):
 
 
 def made_list(owner, title):
-    """Makes a list and answers its path."""
+    """Makes a list and returns its path."""
     owner.visit("/lists").write("#new-title", title)
     owner.press("Make it")
     owner.says("No hotels yet")
@@ -26,7 +26,7 @@ def made_list(owner, title):
 
 
 def shared_list(browser, role):
-    """Two people on a list: the owner's browser, the other's, and the list's path."""
+    """Two people with a shared list: the owner's browser, the other's browser, and the list's path."""
     owner, other = browser(), browser()
     owner.sign_up(some_name())
     path = made_list(owner, "Lisbon")

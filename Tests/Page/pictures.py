@@ -1,5 +1,5 @@
-"""Makes pictures of the app's states, at the width of a phone and of a desktop, light and dark, to be looked at:
-`pictures.py URL DIRECTORY` over a running server, of which it makes two users and a guest."""
+"""Takes screenshots of the app's states for a person to check, at the width of a phone and of a desktop, light and dark.
+`pictures.py URL DIRECTORY` uses a running server and creates two users and a guest on it."""
 import pathlib
 import sys
 import tempfile
@@ -11,7 +11,7 @@ SIZES = {"phone": (390, 844), "desktop": (1280, 900)}
 
 
 def story(browser, take):
-    """Goes through the app as two people who plan a trip, and takes a picture of each state."""
+    """Uses the app as two people who plan a trip, and takes a screenshot of each state."""
     name = "anna-" + uuid.uuid4().hex[:6]
     browser.visit("/bookmarks").says("Nothing bookmarked yet")
     take("bookmarks-empty")

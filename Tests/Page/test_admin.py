@@ -1,4 +1,4 @@
-"""The operator's page: nothing before the password, then every panel; and nothing that people type runs in it."""
+"""The operator's page: it shows nothing before the password, then every panel. It runs no text of users as a script."""
 import json
 import pathlib
 import sys
@@ -19,7 +19,7 @@ EVIL = "<img src=x onerror=document.title='run'>"
 
 @pytest.fixture(scope="module")
 def administered(tmp_path_factory):
-    """A server with a known password, people with evil names and a database with conflicts."""
+    """A server with a known password, people whose names contain scripts, and a database with conflicts."""
     directory = tmp_path_factory.mktemp("administered")
     (directory / "password").write_text(PASSWORD)
     server = Server(directory / "data", "--admin-password-file", str(directory / "password"))

@@ -1,17 +1,17 @@
-"""What people do with the app, in a real browser against a real server."""
+"""The main uses of the app, in a real browser with a real server."""
 import pytest
 import requests
 from people import shared_list, some_name
 
 
 def first_hotels(browser, where, count):
-    """Bookmarks the first hotels of a search and answers their names."""
+    """Bookmarks the first hotels of a search and returns their names."""
     browser.visit(f"/?where={where}")
     browser.find("button.keep")
     names = [heading.text for heading in browser.all(".hotel h2")[:count]]
     for button in browser.all("button.keep")[:count]:
         browser.click(button)
-    # The button is pressed before the change is in the outbox, so "up to date" may still be said of before.
+    # After the click, the change is not yet in the outbox, so the page may still say "up to date" for the old state.
     browser.until(lambda: browser.driver.execute_async_script("""
         const [count, done] = arguments
         fetch("/v1/bookmarks").then(it => it.json()).then(it => done(it.bookmarks.length >= count), () => done(false))""",

@@ -1,11 +1,11 @@
-"""Every page of the app, held against the rules of accessibility that axe knows."""
+"""Checks every page of the app with axe's accessibility rules."""
 import uuid
 
 import pytest
 from axe_selenium_python import Axe
 
 HOTEL = ("const done = arguments[0]; import('/page/client.js').then(({ client }) => client.bookmarks()).then(it => done(it[0].id))")
-# A page's policy lets no script of others in; the debugger's interface is not bound by it.
+# The page's content security policy allows no foreign script. The debugger's interface is exempt from it.
 RUN = "axe.run(document).then(it => JSON.stringify(it.violations.map(one => [one.id, one.nodes.map(node => node.html.slice(0, 200)).slice(0, 4)])))"
 
 

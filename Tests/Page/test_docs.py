@@ -1,4 +1,4 @@
-"""The page for developers: all of the contract is on it, can be found and tried."""
+"""The page for developers shows the whole contract. Readers can search it and try its operations."""
 import json
 import urllib.request
 

@@ -1,4 +1,4 @@
-"""What is kept of a person: a bookmark's history, and nothing once all is erased."""
+"""Stored data of a person: a bookmark's history, and no data after an erasure."""
 import pytest
 from people import made_list, some_name
 

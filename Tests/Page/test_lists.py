@@ -1,4 +1,4 @@
-"""What two people do with one list: its notes changed at once, and drafts of hotels."""
+"""Two people use one list: both change its notes at the same time, and they draft hotels."""
 import pytest
 from people import shared_list, some_name
 
@@ -11,7 +11,7 @@ def write_note(page, path, words):
 
 
 def saved(page, words):
-    """Waits until the server's note says this."""
+    """Waits until the note on the server has this text."""
     page.until(lambda: page.driver.execute_async_script("""
         const [path, done] = arguments
         fetch(`/v1${path}`).then(it => it.json()).then(it => done(it.markdown))""",
@@ -19,7 +19,7 @@ def saved(page, words):
 
 
 def copied(page, path, words):
-    """Waits until the browser's copy of the list has a note that says this."""
+    """Waits until the browser's copy of the list has a note with this text."""
     page.until(lambda: page.driver.execute_async_script("""
         const [list, words, done] = arguments
         import("/page/client.js").then(({ client }) => client.notes(list))
@@ -27,13 +27,13 @@ def copied(page, path, words):
 
 
 def versions(page):
-    """What it was, theirs and one's own, as the page shows them."""
+    """The three versions on the page: the earlier text, the other person's, and the person's own."""
     page.says("Somebody else has changed this note")
     return [part.text for part in page.all(".versions pre")]
 
 
 def begun(browser):
-    """Two people before one note, which both have."""
+    """Two people who both have the same note open."""
     owner, other, path = shared_list(browser, "editor")
     write_note(owner, path, "We leave on Monday.")
     other.visit(path + "/notes/Plan").says("We leave on Monday.")
@@ -71,7 +71,7 @@ def test_a_note_written_offline_over_a_newer_one_is_put_together(browser, choice
     other.offline(False)
     assert versions(other) == ["We leave on Monday.", "We leave on Tuesday.", "We leave on Sunday."]
     other.write("#merged", "We leave on Sunday or Tuesday.")
-    # What happens on the list meanwhile takes nothing from what is being put together.
+    # Changes of the list meanwhile do not affect the unfinished merge.
     owner.visit(path).write("#note-title", "Ferry")
     owner.press("Write it")
     owner.write("#words", "At nine.")

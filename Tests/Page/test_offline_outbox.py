@@ -1,4 +1,4 @@
-"""The outbox of `/offline.js`: what is done without a network arrives, once, whatever ends the page meanwhile."""
+"""The outbox of `/offline.js`: each offline change reaches the server exactly once, even if the page ends meanwhile."""
 import time
 
 import pytest
@@ -20,7 +20,7 @@ FAILING = """
 
 
 def restarted(browsers, browser):
-    """The browser once more: it writes its cookies to the disk when it ends, or after half a minute."""
+    """Restarts the browser. It writes its cookies to the disk when it ends, or after half a minute."""
     browser.settled()
     browser.close()
     again = browsers().open()
@@ -40,7 +40,7 @@ def test_a_bookmark_is_seen_at_once_and_arrives(browsers, service):
     assert entry["state"] == "pending" and entry["label"] == hotel["name"]
     assert [it["id"] for it in browser.run("return await client.bookmarks()")] == [hotel["id"]]
     assert browser.run("return (await client.settled(args.id)).state", id=entry["id"]) == "delivered"
-    # The server's own word, by the cookie.
+    # Asks the server directly, with the cookie.
     theirs = browser.run("return await (await fetch('/v1/bookmarks')).json()")
     assert [it["id"] for it in theirs["bookmarks"]] == [hotel["id"]]
     mine = browser.run("return await client.bookmarks()")
@@ -122,7 +122,7 @@ def test_what_is_done_on_a_list_made_offline_follows_it(browsers):
         const [list] = (await (await fetch('/v1/lists')).json()).lists
         return await (await fetch(`/v1/lists/${list.id}/notes`)).json()""")
     assert [(it["title"], it["markdown"]) for it in theirs["notes"]] == [("Plan", "second")]
-    # The id that it had here is understood still.
+    # The list's local id still works.
     assert browser.run("return (await client.notes(args.list)).length", list=made["list"]) == 1
 
 
@@ -136,14 +136,14 @@ def test_a_refused_change_is_taken_back_with_its_reason(browsers):
     assert browser.run("return await client.bookmarks()") == []
     assert browser.run("return client.sync.stuck") == 1
     assert browser.run("return heard.filter(([name]) => name === 'rejected').length") == 1
-    # Again, with the same result.
+    # Send it again, with the same result.
     browser.run("await client.sendAgain(args.id)", id=entry["id"])
     browser.until("const [it] = await client.outbox(); return it.state === 'rejected' && it.attempts === 2")
-    # Changed: with what is known of the hotel.
+    # Change it: add the facts of the hotel.
     browser.run("await client.change(args.id, { name: 'Nowhere' })", id=entry["id"])
     browser.run("await client.settled(args.id)", id=entry["id"])
     assert [it["hotel"]["name"] for it in browser.run("return await client.bookmarks()")] == ["Nowhere"]
-    # Dropped.
+    # Drop it.
     other = browser.run("return await client.bookmark({ id: 'nosuch_2' })")
     browser.until("return (await client.outbox()).at(-1).state === 'rejected'")
     browser.run("await client.drop(args.id)", id=other["id"])
@@ -163,7 +163,7 @@ def test_three_retries_then_parked_and_sent_again_by_hand(browsers):
     assert (parked["attempts"], parked["status"], parked["reason"]) == (4, 503, "Busy")
     with pytest.raises(Refused, match="overloaded"):
         browser.run("await client.settled(args.id)", id=entry["id"])
-    # It is shown still: nobody has refused it.
+    # The bookmark is still shown, because the server has not refused it.
     assert len(browser.run("return await client.bookmarks()")) == 1
     time.sleep(1)
     assert len(browser.run("return tries")) == 4

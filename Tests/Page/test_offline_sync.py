@@ -18,7 +18,7 @@ def test_two_tabs_share_one_outbox_and_one_stream(browsers):
     second = browser.driver.current_window_handle
     browser.until("return client.sync.live && client.sync.phase === 'idle'")
     hotel = browser.run(FIRST)
-    # The second tab writes; the first, which leads, sends.
+    # The second tab makes the change. The first tab is the leader and sends it.
     browser.run(FAILING, answer={"status": 503})
     entry = browser.run("return await client.bookmark(args.hotel)", hotel=hotel)
     browser.run("await client.settled(args.id)", id=entry["id"])
@@ -26,7 +26,7 @@ def test_two_tabs_share_one_outbox_and_one_stream(browsers):
     browser.show(first)
     browser.until("return heard.some(([name, detail]) => name === 'change' && detail.places.includes('own'))")
     assert ids(browser) == [hotel["id"]] and browser.entries()[0]["state"] == "delivered"
-    # The leader goes; the other goes on.
+    # The leader's tab closes, and the other tab continues.
     browser.driver.close()
     browser.show(second)
     browser.run("window.refusal = null")
@@ -80,7 +80,7 @@ def test_another_devices_change_comes_by_itself(browsers):
     laptop.until("return (await client.notes(args.list))[0]?.draft && (await client.drafts(args.list)).length === 1", list=list)
     laptop.run("await client.settled((await client.publish(args.list, (await client.drafts(args.list))[0])).id)", list=list)
     phone.until("const [it] = await client.notes(args.list); return it.markdown === 'two' && !it.draft", list=list)
-    # What happens while nobody listens is there afterwards.
+    # Changes that happen while no page is open appear afterwards.
     laptop.driver.get("about:blank")
     phone.run("await client.settled((await client.unbookmark(args.id)).id)", id=hotel["id"])
     laptop.open()
@@ -160,7 +160,7 @@ def test_logging_out_leaves_nothing(browsers):
     [other] = [it for it in browser.driver.window_handles if it != first]
     browser.show(other)
     browser.until("return client.session.state === 'none' && (await client.bookmarks()).length === 0")
-    # A new guest, when somebody asks for it.
+    # The client makes a new guest only on request.
     browser.run("await client.start()")
     assert browser.run("return client.session.kind") == "guest" and ids(browser) == []
 
@@ -171,7 +171,7 @@ def test_a_copy_that_cannot_be_brought_up_to_date_starts_over(browsers, service)
     hotel = browser.run(FIRST)
     browser.run("await client.settled((await client.bookmark(args.hotel)).id)", hotel=hotel)
     browser.settled()
-    # The token of another store's copy: the server answers 410.
+    # The server answers 410 to the token of another store's mirror.
     stranger = service.guest()
     service.call("PUT", f"/v1/bookmarks/{hotel['id']}", stranger)
     token = service.call("GET", "/v1/mirror", stranger).json()["token"]

@@ -8,7 +8,7 @@ import Testing
     connection = try Connection.inMemory()
   }
 
-  /// What comes back of a value: SQLite's name of its type, and its bytes.
+  /// A value after a round trip: SQLite's name of its type, and its bytes.
   private func echo(_ binding: Binding) throws -> (type: String, bytes: [UInt8])? {
     try connection.statement("SELECT typeof(?1), ?1").first(binding) { row throws(SQLiteError) in
       (try row.string(0), row.bytes(1))
@@ -97,7 +97,7 @@ import Testing
       _ = try statement.first(.bytes(bytes)) { row throws(SQLiteError) in try row.string(0) }
     }
     #expect(thrown == .corrupt)
-    // The bytes themselves stay within reach.
+    // The value can still be read as bytes.
     let back = try statement.first(.bytes(bytes)) { row throws(SQLiteError) in row.bytes(0) }
     #expect(back == bytes)
   }

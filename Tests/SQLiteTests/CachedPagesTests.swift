@@ -16,8 +16,8 @@ import Testing
     try connection.close()
   }
 
-  /// Takes a file out of the system's memory. The system need not heed the advice at once: about one time in two
-  /// thousand a page that was just written is still held by another processor.
+  /// Removes a file from the system's page cache. The system may ignore the advice at first: about once in two
+  /// thousand times, another processor still holds a page that was just written.
   private func forget(_ path: String) throws {
     let file = open(path, O_RDONLY)
     defer { close(file) }
@@ -50,7 +50,7 @@ import Testing
     let directory = try TemporaryDirectory()
     try filled(directory.file("notes"))
     let connection = try Connection(path: directory.file("notes"), mode: .readWrite)
-    // Both are read from the file: the connection's own cache is new.
+    // The connection's own cache is new, so both pages come from the file.
     let read = CachedPages.only { Result { try length(7, connection) } }
     #expect(try read?.get() == 4_000)
   }
@@ -63,7 +63,7 @@ import Testing
     try forget(path)
     #expect(CachedPages.only { Result { try length(150, connection) } } == nil)
     #expect(try length(150, connection) == 4_000)
-    // Now it is in memory, and the failed read has left nothing behind.
+    // The file is in the page cache now, and the failed read has had no effect.
     #expect(try CachedPages.only { Result { try length(150, connection) } }?.get() == 4_000)
     #expect(try connection.integrityCheck(.full).isEmpty)
   }

@@ -13,7 +13,7 @@ extension Connection {
     try execute("CREATE TABLE item (id TEXT UNIQUE, value)")
   }
 
-  /// Adds an item of this id.
+  /// Adds an item with this id.
   func add(_ id: String) throws(SQLiteError) {
     try statement("INSERT INTO item (id) VALUES (?)").run(.text(id))
   }

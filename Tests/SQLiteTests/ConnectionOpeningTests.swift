@@ -19,7 +19,7 @@ import Testing
     }
   }
 
-  /// The bytes of a database of many pages, whose rows lie on the later ones.
+  /// The bytes of a database with many pages, whose rows are on the later ones.
   private func databaseBytes() throws -> [UInt8] {
     let connection = try Connection.withItems()
     for number in 0..<200 {

@@ -9,7 +9,7 @@ import Testing
     directory = try TemporaryDirectory()
   }
 
-  /// A file with a write-ahead log and about 60 pages, of which the log holds many.
+  /// A file of about 60 pages with a write-ahead log that contains many of them.
   private func makeSource() throws -> Connection {
     let source = try Connection(path: directory.file("source"), mode: .readWriteCreate)
     try source.enableWriteAheadLog()

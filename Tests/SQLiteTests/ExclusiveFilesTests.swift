@@ -3,7 +3,7 @@ import SQLite
 import TestSupport
 import Testing
 
-/// A file that one connection has to itself: what is kept back in memory, and what must not be.
+/// A file that only one connection uses: what may stay in memory, and what must be in the file.
 @Suite struct ExclusiveFilesTests {
   private let directory: TemporaryDirectory
 
@@ -11,7 +11,7 @@ import Testing
     directory = try TemporaryDirectory()
   }
 
-  /// A new database with a log, which this connection has for itself.
+  /// A new database with a log, for this connection only.
   private func opened(_ name: String = "file") throws -> Connection {
     let path = directory.file(name)
     let maker = try Connection(path: path, mode: .readWriteCreate)
@@ -24,7 +24,7 @@ import Testing
     return connection
   }
 
-  /// Copies the file and its log as they are now, as a crash would leave them, and answers the ids in them.
+  /// Copies the file and its log in their present state, as after a crash. Returns the ids in the copy.
   private func idsAfterACrash(of name: String = "file") throws -> [String] {
     let copy = directory.file("copy")
     for suffix in ["", "-wal"] {
@@ -49,7 +49,7 @@ import Testing
 
   @Test func largeCommitIsInTheLogWhenItReturns() throws {
     let connection = try opened()
-    // More pages than one region of the log's index counts, and many buffers full.
+    // More pages than one region of the log's index can count, enough to fill many buffers.
     try connection.begin()
     try connection.execute(
       """

@@ -2,7 +2,7 @@ import SQLite
 import Testing
 
 @Suite struct InterruptionTests {
-  /// A statement that would run for ever, and ends when it is interrupted.
+  /// Runs a statement that ends only when it is interrupted.
   private func runForEver(_ connection: Connection) throws {
     try connection.statement(
       "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT count(*) FROM n"

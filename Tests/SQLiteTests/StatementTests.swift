@@ -71,7 +71,7 @@ import Testing
       }
     }
     #expect(thrown == .other)
-    // A statement left running would make this misuse, or go on with the second row.
+    // If the first query were still running, this one would fail with misuse or continue with the second row.
     let ids = try statement.all(.text("a")) { row throws(SQLiteError) in try row.string(0) }
     #expect(ids == ["a", "b"])
   }
@@ -117,7 +117,7 @@ import Testing
       row throws(SQLiteError) in try row.string(0)
     }
     #expect(first == "a")
-    // A read that is still open locks the table.
+    // A read that is still open would lock the table.
     try connection.execute("DROP TABLE item")
   }
 

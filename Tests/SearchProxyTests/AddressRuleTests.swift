@@ -4,7 +4,7 @@ import Testing
 
 @testable import SearchProxy
 
-/// Where connections to an upstream may lead.
+/// The addresses to which connections to an upstream may lead.
 @Suite struct AddressRuleTests {
   /// FAULTS U05.
   @Test(
@@ -41,7 +41,7 @@ import Testing
     }
   }
 
-  /// FAULTS U05, DNS rebinding: what counts is where the connection has led.
+  /// FAULTS U05, DNS rebinding: the rule checks the address of the actual connection.
   @Test(.bug(id: "U05"), arguments: ["http://localhost", "http://127.0.0.1"])
   func nothingIsSentToAnAddressThatIsNotAllowed(url: String) async throws {
     let server = try ScriptedServer { _ in .json(Golden.v2) }

@@ -3,13 +3,13 @@ import SearchProxy
 import Synchronization
 import TestSupport
 
-/// A cache over an upstream in memory, with a clock that a test sets.
+/// A cache over an upstream in memory, with a clock that the test controls.
 final class CacheFixture: Sendable {
   let upstream: CountingSearch
   let path: String
   /// The clock of its upstream's guards.
   let instant = ManualInstant(.now)
-  /// The upstream behind its guards, where it has some.
+  /// The upstream with its guards, if it has some.
   let guarded: GuardedSearch?
   private let search: CachedSearch
   private let cache: SearchCache
@@ -53,7 +53,7 @@ final class CacheFixture: Sendable {
   }
 
   /// A cached search of another process over the same file.
-  /// - Parameter matching: how its upstream understands texts, whatever it is asked.
+  /// - Parameter matching: the only way in which the upstream matches texts, whatever a query asks for.
   func restarted(
     upstream name: String = "test", matching: HotelQuery.Matching? = nil
   ) -> CachedSearch {
@@ -66,7 +66,7 @@ final class CacheFixture: Sendable {
   func close() async { await cache.close() }
 }
 
-/// Runs a test over a cache in a directory of its own.
+/// Runs a test with a cache in its own directory.
 func withCache(
   hotels: Int = 5, path: String? = nil, maximumBytes: Int64 = 1 << 20,
   recentBytes: Int = SearchCache.recentBytes, isGuarded: Bool = false,

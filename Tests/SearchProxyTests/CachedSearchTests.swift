@@ -2,7 +2,7 @@ import Hotels
 import SearchProxy
 import Testing
 
-/// Answers that are remembered.
+/// Answers that the cache stores.
 @Suite struct CachedSearchTests {
   @Test func answerIsGivenAgainForAMinute() async throws {
     try await withCache { fixture in
@@ -17,7 +17,7 @@ import Testing
     }
   }
 
-  /// `/api` was 503 while `/v1` held a fresh answer to the same question.
+  /// Regression: `/api` answered 503 while `/v1` had a fresh answer to the same query.
   @Test(arguments: [(HotelQuery.Matching.phrase, 1), (nil, 2)])
   func upstreamThatKnowsOneWayIsAskedOnceForBoth(
     matching: HotelQuery.Matching?, calls: Int
@@ -93,7 +93,7 @@ import Testing
       try await withThrowingTaskGroup(of: Int.self) { group in
         for _ in 0..<1_000 { group.addTask { try await fixture.search().hotels.count } }
         while fixture.upstream.calls.isEmpty { try await Task.sleep(for: .milliseconds(1)) }
-        // Those who come later find the answer kept, or a call that has just ended.
+        // Later callers find the stored answer, or a call that has just ended.
         fixture.upstream.release()
         for try await count in group { #expect(count == 5) }
       }

@@ -1,7 +1,7 @@
 import SearchProxy
 import Testing
 
-/// When an upstream may be asked.
+/// When an upstream may be called.
 @Suite struct CircuitBreakerTests {
   private let start = ContinuousClock.now
 
@@ -20,7 +20,7 @@ import Testing
 
   @Test func opensWhenMoreThanHalfOfTwentyCallsFail() {
     var breaker = CircuitBreaker()
-    // Never eight failures in a row; eleven of twenty in all.
+    // There are never eight failures in a row, but eleven of twenty calls fail.
     for number in 1...20 {
       let fails = number % 2 == 0 || number == 19
       let change = breaker.record(
@@ -113,7 +113,7 @@ import Testing
     #expect(breaker.state == .open)
   }
 
-  /// An outage's last calls time out after it has ended, and had opened the breaker again.
+  /// Regression: the last calls of an outage timed out after its end and opened the breaker again.
   @Test func callsFromBeforeItOpenedDoNotOpenItAgain() {
     var change: CircuitBreaker.State?
     var breaker = opened()
@@ -149,7 +149,7 @@ import Testing
   }
 }
 
-/// How many calls may be made again.
+/// How many calls may be retried.
 @Suite struct RetryBudgetTests {
   @Test func outageIsGivenOneRetry() {
     var budget = RetryBudget()

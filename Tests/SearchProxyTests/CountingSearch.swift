@@ -3,7 +3,7 @@ import JSON
 import SearchProxy
 import Synchronization
 
-/// An upstream in memory that counts calls, holds them if it is told to, and fails as a test wants.
+/// An upstream in memory that counts calls. A test can hold its calls back or make them fail.
 final class CountingSearch: RemoteUpstream {
   private struct State {
     var calls: [HotelQuery] = []
@@ -17,12 +17,12 @@ final class CountingSearch: RemoteUpstream {
     var lookUps: [HotelID] = []
   }
 
-  /// Whether it can be asked for a hotel by its id.
+  /// Whether it supports look-ups of hotels by id.
   let looksUpIDs: Bool
 
   private let state = Mutex(State())
 
-  /// An upstream with so many hotels, `hotel_1` and so on.
+  /// An upstream with `count` hotels, `hotel_1` and so on.
   init(hotels count: Int = 0, looksUpIDs: Bool = true) throws {
     self.looksUpIDs = looksUpIDs
     try change(hotels: count)
@@ -30,17 +30,17 @@ final class CountingSearch: RemoteUpstream {
 
   /// The searches so far.
   var calls: [HotelQuery] { state.withLock { $0.calls } }
-  /// The ids that were asked for.
+  /// The ids that were looked up.
   var lookUps: [HotelID] { state.withLock { $0.lookUps } }
-  /// The most searches that ran at once.
+  /// The most searches that ran at the same time.
   var highest: Int { state.withLock { $0.highest } }
 
-  /// Puts other hotels in their place.
+  /// Replaces the hotels.
   func change(hotels count: Int, name: String = "Inn") throws {
     try change((1..<count + 1).map { #"{"id":"hotel_\#($0)","name":"\#(name) \#($0)"}"# })
   }
 
-  /// Puts other hotels in their place, each a JSON text.
+  /// Replaces the hotels. Each is a JSON text.
   func change(_ texts: [String]) throws {
     let hotels = try texts.map { text in
       try Hotel(ParsedJSON(Array(text.utf8), limits: .document).root, from: .upstream)
@@ -48,13 +48,13 @@ final class CountingSearch: RemoteUpstream {
     state.withLock { $0.hotels = hotels }
   }
 
-  /// Makes everything fail from now on; nil mends it.
+  /// Makes all later calls fail; nil ends that.
   func fail(_ failure: SearchError?) { state.withLock { $0.failure = failure } }
 
   /// Holds every search until it is released or cancelled.
   func hold() { state.withLock { $0.isHolding = true } }
 
-  /// Lets go of all searches, those to come included.
+  /// Releases all searches, later ones included.
   func release() {
     let held = state.withLock { state in
       state.isHolding = false
@@ -64,7 +64,7 @@ final class CountingSearch: RemoteUpstream {
     for continuation in held.values { continuation.resume() }
   }
 
-  /// Nothing can match the text `nothing`.
+  /// The text `nothing` matches no hotel, so no call is needed.
   func answerWithoutAsking(_ query: HotelQuery) -> HotelPage? {
     query.description == "nothing" ? HotelPage(hotels: [], next: nil) : nil
   }
@@ -125,8 +125,8 @@ final class CountingSearch: RemoteUpstream {
 }
 
 extension SearchError {
-  /// An upstream that is not there.
+  /// The error of an upstream that refuses connections.
   static let refused = SearchError(.unavailable, "gone", detail: "refused", mayRetry: true)
-  /// An upstream that answers nonsense.
+  /// The error of an upstream that sends an invalid answer.
   static let nonsense = SearchError(.badAnswer, "nonsense")
 }

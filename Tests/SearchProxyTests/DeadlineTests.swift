@@ -2,7 +2,7 @@ import Hotels
 import SearchProxy
 import Testing
 
-/// What a limit does, and what a caller does who leaves.
+/// Time limits of calls, and callers that cancel.
 @Suite struct DeadlineTests {
   @Test func deadlineEndsAnUpstreamThatHangs() async throws {
     let upstream = try CountingSearch(hotels: 1)
@@ -18,7 +18,7 @@ import Testing
     #expect(guarded.breakerState == .open)
   }
 
-  /// Each that left had counted as a failure of the upstream.
+  /// Regression: each cancelled call counted as a failure of the upstream.
   @Test func callersWhoLeaveDoNotOpenTheBreaker() async throws {
     let upstream = try CountingSearch(hotels: 1)
     upstream.hold()
@@ -55,7 +55,7 @@ import Testing
     #expect(guarded.breakerState == .closed)
   }
 
-  /// Behind a fallback the limit of all upstreams together ends a call first.
+  /// With a fallback, the limit for all upstreams together ends a call first.
   @Test func upstreamThatHangsOpensTheBreakerBehindAFallback() async throws {
     let (first, second) = (try CountingSearch(hotels: 1), try CountingSearch(hotels: 2))
     first.hold()

@@ -2,7 +2,7 @@ import Hotels
 import SearchProxy
 import Testing
 
-/// Several upstreams in order.
+/// Several upstreams, tried in order.
 @Suite struct FallbackSearchTests {
   @Test func nextUpstreamAnswersForOneThatCannot() async throws {
     let (first, second) = (try CountingSearch(hotels: 1), try CountingSearch(hotels: 2))
@@ -12,14 +12,14 @@ import Testing
       let page = try await search.search(HotelQuery())
       #expect(page.hotels.count == 2)
     }
-    // Their clock stands: no probe is let through.
+    // The clock does not advance, so no probe is allowed.
     #expect(first.calls.count == 8)
     try await search.checkReady()
     second.fail(.nonsense)
     #expect(await code(search) == .badAnswer)
   }
 
-  /// An upstream that can't be asked by id had answered for one that can.
+  /// Regression: an upstream without look-ups by id answered instead of one that has them.
   @Test func hotelIsAskedForWhereIDsAreKnown() async throws {
     let first = try CountingSearch(hotels: 3, looksUpIDs: false)
     let second = try CountingSearch(hotels: 2)

@@ -2,7 +2,7 @@ import Hotels
 import SearchProxy
 import Testing
 
-/// How the upstream's generation is found out.
+/// Detection of an upstream's generation.
 @Suite struct GenerationTests {
   private static let notFound = ScriptedReply.answer(
     404, ["content-type: text/html"], Array(Golden.notFoundPage.utf8))

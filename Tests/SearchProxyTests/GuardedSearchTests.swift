@@ -2,7 +2,7 @@ import Hotels
 import SearchProxy
 import Testing
 
-/// One upstream behind its guards.
+/// One upstream with its guards.
 @Suite struct GuardedSearchTests {
   @Test func connectFailureIsTriedOnceMore() async throws {
     let upstream = try CountingSearch(hotels: 1)
@@ -24,12 +24,12 @@ import Testing
     upstream.fail(.refused)
     let guarded = guarded(upstream)
     for _ in 0..<500 { #expect(await code(guarded) == .unavailable) }
-    // Its clock stands: no probe is let through.
+    // The clock does not advance, so no probe is allowed.
     #expect(upstream.calls.count == 8)
     #expect(guarded.breakerState == .open)
   }
 
-  /// FAULTS U02, issue "Done when": a minute of storm, a search each 10 ms.
+  /// FAULTS U02, issue "Done when": a minute with one search every 10 ms.
   @Test(.bug(id: "U02")) func stormOfAMinuteIsAskedLittleMoreThanItHadToBe() async throws {
     let upstream = try CountingSearch(hotels: 1)
     upstream.fail(.refused)
@@ -39,10 +39,10 @@ import Testing
       time.set(time.now + .milliseconds(10))
       _ = await code(guarded)
     }
-    // Eight to open it, then a probe after 0.5, 1 and 2 s at least.
+    // Eight calls open the breaker. Probes follow after at least 0.5, 1 and 2 s.
     #expect(upstream.calls.count >= 8 + 15)
     #expect(upstream.calls.count <= 8 + 2 + 30)
-    // One of the eight was a second attempt.
+    // One of the eight calls was a retry.
     let first = Double(upstream.calls.count - 1)
     #expect(Double(upstream.calls.count) / first <= 1.1)
   }
@@ -61,7 +61,7 @@ import Testing
     #expect(guarded.isRecovering)
   }
 
-  /// Answers that nobody was asked for had closed the breaker, and hidden failures from it.
+  /// Regression: answers that needed no call closed the breaker and hid failures from it.
   @Test func answerWithoutACallTellsTheBreakerNothing() async throws {
     let upstream = try CountingSearch(hotels: 1, looksUpIDs: false)
     let time = ManualInstant(.now)
@@ -81,7 +81,7 @@ import Testing
     #expect(upstream.lookUps.isEmpty)
   }
 
-  /// Readiness of a server that nobody searches with had never come back.
+  /// Regression: without searches, a server never became ready again.
   @Test func readinessAsksAgainWhenAProbeIsDue() async throws {
     let upstream = try CountingSearch(hotels: 1)
     let time = ManualInstant(.now)
@@ -141,7 +141,7 @@ import Testing
   }
 }
 
-/// What a search comes to; nil for a page.
+/// The code of the error that a search throws; nil if it returns a page.
 func code(_ search: any HotelSearching) async -> SearchError.Code? {
   do throws(SearchError) {
     _ = try await search.search(HotelQuery())

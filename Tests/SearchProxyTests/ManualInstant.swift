@@ -1,6 +1,6 @@
 import Synchronization
 
-/// A clock that stands until it is set.
+/// A clock that changes only when a test sets it.
 final class ManualInstant: Sendable {
   private let time: Mutex<ContinuousClock.Instant>
 

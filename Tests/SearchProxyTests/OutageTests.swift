@@ -3,10 +3,10 @@ import SearchProxy
 import Synchronization
 import Testing
 
-/// An upstream that is away for long, and comes back.
+/// An upstream that is unavailable for a long time and then returns.
 @Suite struct OutageTests {
-  /// FAULTS U10: an hour by clocks that the test turns. All searches are answered, the upstream is asked little
-  /// more often than once for each that had to be, and is not overrun when it returns.
+  /// FAULTS U10: an hour by clocks that the test controls. All searches are answered. The upstream gets little more
+  /// than the necessary calls, and few calls at the same time when it returns.
   @Test(.bug(id: "U10")) func hourOfOutageIsAnsweredAndItsEndIsQuiet() async throws {
     try await withCache(isGuarded: true) { fixture in
       let texts = (0..<24).map { "d\($0)" }
@@ -22,8 +22,8 @@ import Testing
           #expect(page.source == .stale || page.source == .cache)
         }
       }
-      // Eight failures open the breaker, while each text has at most one call in flight; one of them may be a second
-      // attempt. After that a probe each minute.
+      // Eight failures open the breaker. Meanwhile each text has at most one call in flight, and one of them may be a
+      // retry. After that there is one probe per minute.
       let asked = fixture.upstream.calls.count - calls
       #expect(asked >= 50)
       #expect(asked <= texts.count + 2 + 60)
@@ -32,7 +32,7 @@ import Testing
       fixture.upstream.fail(nil)
       fixture.pass(seconds: 4)
       let before = fixture.upstream.calls.count
-      // The probe.
+      // This search is the probe.
       #expect(try await fixture.search(description: texts[0]).source == .upstream)
       #expect(fixture.guarded?.isRecovering == true)
       fixture.upstream.hold()
@@ -44,7 +44,7 @@ import Testing
     }
   }
 
-  /// Searches for all at once while the upstream holds them, and lets go when all others are answered.
+  /// Searches for all texts while the upstream holds calls back. Releases them when the other searches are answered.
   private func sourcesOfAll(
     _ texts: ArraySlice<String>, _ fixture: CacheFixture
   ) async throws -> [HotelPage.Source: Int] {
@@ -62,7 +62,7 @@ import Testing
     }
   }
 
-  /// Those behind the scenes had been asked for without a bound when the upstream came back.
+  /// Regression: when the upstream returned, the number of background refreshes had no bound.
   @Test(.bug(id: "U10")) func refreshesBehindTheScenesAreFewWhileItRecovers() async throws {
     try await withCache(isRecovering: { true }) { fixture in
       let texts = (0..<40).map { "d\($0)" }
@@ -77,7 +77,7 @@ import Testing
       while fixture.upstream.calls.count < calls + CachedSearch.fetchesWhileRecovering {
         try await Task.sleep(for: .milliseconds(5))
       }
-      // Longer than the longest wait before a refresh.
+      // Longer than the longest delay before a refresh.
       try await Task.sleep(for: .milliseconds(700))
       #expect(fixture.upstream.highest <= CachedSearch.fetchesWhileRecovering)
       #expect(fixture.upstream.calls.count == calls + CachedSearch.fetchesWhileRecovering)
@@ -114,7 +114,7 @@ import Testing
       try await Task.sleep(for: .milliseconds(20))
       fixture.upstream.release()
       let notes = Set([try await first ?? "", try await second ?? ""])
-      // A second one that comes late finds the answer kept.
+      // If the second search comes late, it finds the stored answer.
       #expect(
         notes == ["fwd=miss; stored", "fwd=miss; stored; collapsed"]
           || notes == ["fwd=miss; stored", "hit; ttl=60"])

@@ -4,7 +4,7 @@ import Testing
 
 @testable import SearchProxy
 
-/// What search engines are asked, byte for byte, and what their answers mean.
+/// The exact requests to search engines, and the meaning of their answers.
 @Suite struct QueryDialectTests {
   private static let fields = """
     ["name","title","address","city","state","country","description","directions","phone","tollfree",\

@@ -2,7 +2,7 @@ import Hotels
 import SearchProxy
 import Testing
 
-/// A redirect never leads away from the upstream.
+/// The proxy never follows a redirect to another server.
 @Suite struct RedirectTests {
   @Test(arguments: [301, 302, 307, 308])
   func redirectOnTheSameOriginIsFollowed(status: Int) async throws {

@@ -1,12 +1,12 @@
-/// What a scripted server does with a request.
+/// A scripted server's reply to a request.
 enum ScriptedReply: Sendable {
-  /// These bytes, then the end of the connection.
+  /// Sends these bytes and ends the connection.
   case raw([UInt8])
-  /// These bytes, then nothing, until the client goes.
+  /// Sends these bytes, then nothing until the client disconnects.
   case stall([UInt8])
-  /// These bytes, then a space every few milliseconds until the client goes.
+  /// Sends these bytes, then a space every few milliseconds until the client disconnects.
   case drip([UInt8])
-  /// These bytes, then spaces as fast as they go until the client goes.
+  /// Sends these bytes, then spaces as fast as possible until the client disconnects.
   case flood([UInt8])
 
   /// JSON with status 200.
@@ -14,19 +14,19 @@ enum ScriptedReply: Sendable {
     .answer(200, ["content-type: application/json"], Array(body.utf8))
   }
 
-  /// A status, field lines and content of a known length.
+  /// A status, field lines, and content with its length.
   static func answer(_ status: Int, _ fields: [String] = [], _ body: [UInt8] = []) -> ScriptedReply
   {
     .raw(head(status, fields + ["content-length: \(body.count)"]) + body)
   }
 
-  /// A status and field lines; without a length the content goes to the end of the connection.
+  /// A status and field lines. Without a length, the content ends with the connection.
   static func head(_ status: Int, _ fields: [String]) -> [UInt8] {
     let lines = ["HTTP/1.1 \(status) Scripted"] + fields + ["connection: close", "", ""]
     return Array(lines.joined(separator: "\r\n").utf8)
   }
 
-  /// Does it.
+  /// Sends the reply.
   func perform(on socket: ScriptedSocket) {
     switch self {
     case .raw(let bytes):

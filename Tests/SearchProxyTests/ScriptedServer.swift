@@ -2,10 +2,10 @@ import Foundation
 import Glibc
 import Synchronization
 
-/// A server on a free port of 127.0.0.1 that answers as a test says, byte for byte: an upstream
-/// with any fault. One connection, one answer.
+/// A server on a free port of 127.0.0.1 that answers as a test specifies, byte for byte, so that it can be an upstream
+/// with any fault. Each connection gets one answer.
 final class ScriptedServer: Sendable {
-  /// What the server does with one request.
+  /// Returns the server's reply to one request.
   typealias Script = @Sendable (SeenRequest) -> ScriptedReply
 
   private struct State {
@@ -14,13 +14,13 @@ final class ScriptedServer: Sendable {
     var isStopped = false
   }
 
-  /// Where it listens.
+  /// The port on which it listens.
   let port: UInt16
   private let listener: Int32
   private let script: Script
   private let state = Mutex(State())
 
-  /// Starts to listen.
+  /// Starts listening.
   init(_ script: @escaping Script) throws {
     (listener, port) = try ScriptedSocket.listen()
     self.script = script
@@ -30,7 +30,7 @@ final class ScriptedServer: Sendable {
   /// The requests so far, in the order in which they came.
   var requests: [SeenRequest] { state.withLock { $0.requests } }
 
-  /// Closes everything.
+  /// Closes all connections and the listening socket.
   func stop() {
     state.withLock { state in
       state.isStopped = true

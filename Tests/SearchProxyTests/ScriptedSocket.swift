@@ -2,7 +2,7 @@ import Glibc
 
 /// A blocking socket.
 struct ScriptedSocket {
-  /// Why there is no socket.
+  /// A failed system call.
   struct Failure: Error {
     let call: String
   }
@@ -29,7 +29,7 @@ struct ScriptedSocket {
     return (descriptor, UInt16(bigEndian: address.sin_port))
   }
 
-  /// A port on which nobody listens: it was free a moment ago.
+  /// A port on which no process listens: it was free a moment ago.
   static func closedPort() throws -> UInt16 {
     let (descriptor, port) = try listen()
     close(descriptor)
@@ -47,7 +47,7 @@ struct ScriptedSocket {
     return SeenRequest(head: head)
   }
 
-  /// Sends all the bytes; false when the client has gone.
+  /// Sends all bytes. Returns false if the client has disconnected.
   func send(_ bytes: [UInt8]) -> Bool {
     var rest = bytes[...]
     while !rest.isEmpty {
@@ -60,8 +60,8 @@ struct ScriptedSocket {
     return true
   }
 
-  /// Waits until the client goes, or for some milliseconds; -1 waits as long as it takes.
-  /// - Returns: whether the client has gone.
+  /// Waits until the client disconnects, or for some milliseconds; -1 waits without a limit.
+  /// - Returns: whether the client has disconnected.
   func waitForClose(milliseconds: Int32) -> Bool {
     var wanted = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
     return poll(&wanted, 1, milliseconds) != 0

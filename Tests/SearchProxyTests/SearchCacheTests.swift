@@ -4,7 +4,7 @@ import SQLite
 import SearchProxy
 import Testing
 
-/// The file behind the cache.
+/// The file of the cache.
 @Suite struct SearchCacheTests {
   @Test func damagedFileIsBegunAnew() async throws {
     try await withCache { fixture in
@@ -27,7 +27,7 @@ import Testing
       let again = try await fixture.search()
       #expect(again.source == .cache)
       #expect(again.hotels.map(\.body) == read.hotels.map(\.body))
-      // Its use is noted once a minute, and then it is looked for in the file.
+      // Each use is recorded once a minute. That is when the entry is looked up in the file.
       fixture.pass(seconds: 61)
       #expect(try await fixture.search().source == .upstream)
       try other.close()
@@ -35,7 +35,7 @@ import Testing
   }
 
   @Test func answersBeyondTheMemorysBoundAreReadFromTheFile() async throws {
-    // Room for one of the two answers.
+    // The memory has space for one of the two answers.
     try await withCache(recentBytes: 400) { fixture in
       for description in ["first", "second"] {
         _ = try await fixture.search(description: description)
@@ -61,7 +61,7 @@ import Testing
     }
   }
 
-  /// A file that could not be written for a moment had been thrown away with all that it knew.
+  /// Regression: if the file could not be written for a moment, it was discarded with all its answers.
   @Test func answersStayWhileTheFileCannotBeWritten() async throws {
     try await withCache { fixture in
       _ = try await fixture.search()
@@ -93,7 +93,7 @@ import Testing
     }
   }
 
-  /// Hotels by id had been bounded by their number alone, whatever their size.
+  /// Regression: only the number of hotels by id was bounded, not their size.
   @Test func hotelsByIDAreBoundedByTheirBytes() async throws {
     try await withCache(hotels: 0, maximumBytes: 200_000) { fixture in
       for number in 0..<30 {
@@ -127,7 +127,7 @@ import Testing
     }
   }
 
-  /// Hotels by id had been given whichever upstream they were from.
+  /// Regression: hotels by id were returned even if they came from another upstream.
   @Test func anotherUpstreamsAnswersAreNotGiven() async throws {
     try await withCache { fixture in
       _ = try await fixture.search()
@@ -153,7 +153,7 @@ import Testing
     }
   }
 
-  /// The deepest hotel that an answer can hold could be kept but not read again.
+  /// Regression: the most deeply nested hotel that an answer can contain was stored but could not be read.
   @Test func deepestHotelIsKept() async throws {
     try await withCache(hotels: 0) { fixture in
       let deep = String(repeating: "[", count: 63) + String(repeating: "]", count: 63)
@@ -163,7 +163,7 @@ import Testing
     }
   }
 
-  /// A clock that was set back had made kept answers fresh until it had caught up.
+  /// Regression: after a clock was set back, stored answers counted as fresh until it reached their time again.
   @Test func answerFromTheFutureIsGivenOnlyForWantOfAnother() async throws {
     try await withCache { fixture in
       _ = try await fixture.search()

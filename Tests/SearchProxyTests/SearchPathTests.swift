@@ -2,7 +2,7 @@ import Hotels
 import SearchProxy
 import Testing
 
-/// The request as the upstream sees it, byte for byte.
+/// The exact bytes of the request to the upstream.
 @Suite struct SearchPathTests {
   @Test(
     .bug(id: "U06"),

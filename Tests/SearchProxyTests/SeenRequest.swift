@@ -1,4 +1,4 @@
-/// A request as its bytes came.
+/// A request as it was received.
 struct SeenRequest: Sendable {
   /// The method.
   let method: String
@@ -7,7 +7,7 @@ struct SeenRequest: Sendable {
   /// The field lines, names in lower case.
   let fields: [String: String]
 
-  /// Reads the lines before the content; nil if the first is no request line.
+  /// Parses the lines before the content; nil if the first one is no request line.
   init?(head: [UInt8]) {
     let lines = String(decoding: head, as: UTF8.self).split(separator: "\r\n")
     let parts = (lines.first ?? "").split(separator: " ")

@@ -2,7 +2,7 @@ import Hotels
 import SearchProxy
 import Testing
 
-/// What the two generations and their ports to other languages answer, and what becomes of it.
+/// The answers of both generations and of their ports to other languages, and the pages that are made from them.
 @Suite struct TravelSampleShapeTests {
   @Test func firstGenerationRowsKeepTheirFieldsButNone() async throws {
     let page = try await page(of: .json(Golden.v1))

@@ -2,7 +2,7 @@ import Hotels
 import SearchProxy
 import Testing
 
-/// An upstream that fails is never an empty page.
+/// A failure of an upstream is an error and never an empty page.
 @Suite struct UpstreamFaultTests {
   @Test(
     .bug(id: "U04"),
@@ -80,7 +80,7 @@ import Testing
     #expect(try await failure(of: .answer(200, fields, body)) == .badAnswer)
   }
 
-  /// A second field line was passed over.
+  /// Regression: a second field line was ignored.
   @Test(.bug(id: "U04")) func codingInASecondLineIsABadAnswer() async throws {
     let fields = [
       "content-type: application/json", "content-encoding: identity", "content-encoding: gzip",
@@ -121,7 +121,7 @@ import Testing
   }
 
   @Test(.bug(id: "U01")) func unknownHostIsUnavailable() async throws {
-    // Where nobody answers for names, the resolver or the limit ends it.
+    // If no name server answers, the resolver's or the proxy's time limit ends the call.
     let code = try await failureAsking(
       "http://no-such-host.invalid",
       timeouts: UpstreamTimeouts(connect: .seconds(5), firstByte: .seconds(5)))
@@ -131,8 +131,8 @@ import Testing
   @Test(.bug(id: "U01")) func plainServerBehindTLSIsUnavailable() async throws {
     let server = try ScriptedServer { _ in .raw([]) }
     defer { server.stop() }
-    // The server waits for a line's end, which may never come in a TLS greeting, so a limit may end
-    // it.
+    // The server waits for the end of a line. A TLS greeting may not contain one, so a time limit may end
+    // the call.
     let code = try await failureAsking(
       "https://127.0.0.1:\(server.port)",
       timeouts: UpstreamTimeouts(connect: .milliseconds(50)))
@@ -173,7 +173,7 @@ import Testing
     #expect(code == .unavailable)
   }
 
-  /// Only the limit of the whole is short.
+  /// Limits of which only the total is short.
   private var brief: UpstreamTimeouts {
     UpstreamTimeouts(connect: .seconds(600), firstByte: .seconds(600), total: .milliseconds(200))
   }

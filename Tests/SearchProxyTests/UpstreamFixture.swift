@@ -2,12 +2,12 @@ import Documents
 import Hotels
 import SearchProxy
 
-/// Time limits that no test meets unless it means to, however busy the machine is.
+/// Time limits that no test reaches by accident, however busy the machine is.
 let patient = UpstreamTimeouts(
   connect: .seconds(600), firstByte: .seconds(600), total: .seconds(600))
 
 extension GuardedSearch.Settings {
-  /// Time limits that no test meets unless it means to.
+  /// Settings with time limits that no test reaches by accident.
   static var patient: Self {
     var settings = Self()
     settings.deadline = .seconds(600)
@@ -16,7 +16,7 @@ extension GuardedSearch.Settings {
   }
 }
 
-/// Runs a scripted server and an upstream that asks it, and closes both.
+/// Runs a scripted server and an upstream that calls it, and closes both.
 func withUpstream<Value>(
   _ generation: TravelSampleGeneration.Setting = .v2, prefix: String = "",
   timeouts: UpstreamTimeouts = patient, maximumAnswerBytes: Int = 1024 * 1024,
@@ -34,7 +34,7 @@ func withUpstream<Value>(
   return try outcome.get()
 }
 
-/// The page that a second-generation upstream's reply becomes.
+/// The page that is made from a second-generation upstream's reply.
 func page(
   of reply: ScriptedReply, timeouts: UpstreamTimeouts = patient,
   maximumAnswerBytes: Int = 1024 * 1024
@@ -46,7 +46,7 @@ func page(
   }
 }
 
-/// The code of the error that a second-generation upstream's reply becomes; nil for a page.
+/// The error code for a second-generation upstream's reply; nil if it becomes a page.
 func failure(
   of reply: ScriptedReply, timeouts: UpstreamTimeouts = patient,
   maximumAnswerBytes: Int = 1024 * 1024

@@ -1,7 +1,7 @@
 import SearchProxy
 import Testing
 
-/// What the configuration may name as an upstream.
+/// The URLs that the configuration accepts for an upstream.
 @Suite struct UpstreamURLTests {
   @Test(arguments: [
     ("http://upstream", "http://upstream"),

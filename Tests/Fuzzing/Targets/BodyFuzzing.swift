@@ -6,7 +6,7 @@ import Stores
 @testable import CouchSync
 @testable import Hotels
 
-/// Bodies of requests: taken or refused with 400 to 501, never anything else.
+/// Request bodies: each is accepted, or refused with a status from 400 to 501.
 enum BodyFuzzing {
   static func check(_ bytes: [UInt8]) {
     guard let kind = bytes.first else { return }
@@ -45,7 +45,7 @@ enum BodyFuzzing {
     }
   }
 
-  /// A query's parameters from an object's members.
+  /// A query's parameters, made from an object's members.
   private static func parameters(_ node: JSONNode) -> CouchParameters {
     CouchParameters(
       node.members.map { member in

@@ -4,7 +4,7 @@ import JSON
 @testable import Accounts
 @testable import HTTPAPI
 
-/// What a request's headers claim about its sender: in one spelling, or nothing.
+/// Credentials and addresses in a request's headers: each is accepted in one spelling only, or refused.
 enum CredentialFuzzing {
   static func check(_ bytes: [UInt8]) {
     let text = String(decoding: bytes, as: UTF8.self)

@@ -1,12 +1,12 @@
 import Glibc
 
-// Fuzzing                     the targets' names
-// Fuzzing TARGET OPTION…      one target, with libFuzzer's options and corpora
+// Fuzzing                     prints the targets' names
+// Fuzzing TARGET OPTION…      runs one target, with libFuzzer's options and corpora
 
 /// The target that the command line names.
 private let chosen = CommandLine.arguments.dropFirst().first.flatMap(FuzzTarget.init)
 
-/// Called once by libFuzzer, which is to see no target's name among its arguments.
+/// libFuzzer calls this once. It removes the target's name from libFuzzer's arguments.
 @_cdecl("LLVMFuzzerInitialize")
 func initialize(
   _ count: UnsafeMutablePointer<Int32>,
@@ -22,7 +22,7 @@ func initialize(
   return 0
 }
 
-/// Called by libFuzzer for each input.
+/// libFuzzer calls this for each input.
 @_cdecl("LLVMFuzzerTestOneInput")
 func testOneInput(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> Int32 {
   chosen?.check(Array(UnsafeBufferPointer(start: bytes, count: count)))

@@ -1,6 +1,6 @@
 import Glibc
 
-/// What is fuzzed: each target takes any bytes and claims what must hold of them.
+/// The fuzz targets: each takes any bytes and claims what must hold for them.
 enum FuzzTarget: String, CaseIterable {
   /// The JSON parser, its outputs and the splicing of bodies.
   case json
@@ -12,16 +12,16 @@ enum FuzzTarget: String, CaseIterable {
   case tokens
   /// Selectors, their bounds, and the order of values.
   case selectors
-  /// The bodies of CouchDB's verbs.
+  /// The bodies of CouchDB's requests.
   case bodies
-  /// gzip, both ways.
+  /// gzip, both packing and unpacking.
   case gzip
   /// Bearer tokens, Basic credentials, cookies, user names, addresses.
   case credentials
-  /// What upstreams answer.
+  /// Responses of upstreams.
   case upstreams
 
-  /// Claims what must hold of some bytes.
+  /// Checks what must hold for some bytes.
   func check(_ bytes: [UInt8]) {
     switch self {
     case .json: JSONFuzzing.check(bytes)
@@ -37,7 +37,7 @@ enum FuzzTarget: String, CaseIterable {
   }
 }
 
-/// Ends the process, which libFuzzer takes for a finding, unless the claim holds.
+/// Ends the process unless the claim holds. libFuzzer reports this as a finding.
 func claim(_ holds: Bool, _ words: @autoclosure () -> String) {
   guard !holds else { return }
   let line = Array("claim broken: \(words())\n".utf8)
@@ -45,7 +45,7 @@ func claim(_ holds: Bool, _ words: @autoclosure () -> String) {
   abort()
 }
 
-/// The value of an expression that throws for some input; nil then.
+/// The value of an expression; nil if it throws.
 func attempt<Value>(_ body: () throws -> Value) -> Value? {
   try? body()
 }

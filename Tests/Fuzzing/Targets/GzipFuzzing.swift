@@ -1,6 +1,6 @@
 import Compression
 
-/// gzip: whatever comes in, no more than the limit comes out; what was packed comes back.
+/// gzip: no input unpacks to more than the limit, and packed bytes unpack to the original ones.
 enum GzipFuzzing {
   private static let limit = 64 << 10
 

@@ -2,7 +2,7 @@ import Documents
 import Foundation
 import JSON
 
-/// JSON: taken exactly when the grammar and the limits take it, and written again as the same value.
+/// JSON: a text is accepted exactly if the grammar and the limits allow it, and is written again as the same value.
 enum JSONFuzzing {
   private static let limits = JSONLimits(maximumBytes: 4_096, maximumMembers: 64)
 
@@ -13,7 +13,7 @@ enum JSONFuzzing {
     } catch {
       claim((0...bytes.count).contains(error.offset) || error.code == .tooLarge, "an offset inside")
       if error.code == .invalidJSON || error.code == .invalidUTF8 {
-        // A deep text may break the grammar behind the place where its depth is refused, never before.
+        // The parser reports this error only before the text becomes too deep, so the grammar must refuse the text, too.
         claim(!JSONGrammar.accepts(bytes), "refused as no JSON, which it is")
       }
       return
@@ -29,14 +29,14 @@ enum JSONFuzzing {
     checkBody(parsed.root)
   }
 
-  /// Whether every number is within a double's range: 9e308 is kept as written here and refused by Foundation.
+  /// Whether every number fits into a double. The parser stores 9e308 as it is written; Foundation refuses it.
   private static func hasDoublesOnly(_ node: JSONNode) -> Bool {
     node.elements.allSatisfy(hasDoublesOnly)
       && node.members.allSatisfy { hasDoublesOnly($0.value) }
       && (node.kind != .number || node.double?.isFinite ?? false)
   }
 
-  /// Every way to write a value reads as the same value again.
+  /// Every output form of a value reads as the same value again.
   private static func checkOutputs(_ root: JSONNode) {
     let (minified, canonical, value) = (root.minified, root.canonical, root.value)
     for text in [minified, canonical, value.bytes] {
@@ -53,7 +53,7 @@ enum JSONFuzzing {
     claim(rewritten == value.bytes, "a value is written in one way")
   }
 
-  /// A body keeps its bytes through an answer into which `_id` and `_rev` were spliced.
+  /// A body keeps its bytes when `_id` and `_rev` are spliced into it for an answer.
   private static func checkBody(_ root: JSONNode) {
     guard let body = attempt({ try DocumentBody(root) }) else {
       claim(root.kind != .object, "an object makes a body")

@@ -1,11 +1,10 @@
-/// RFC 8259 once more, as plainly as it can be written: says whether a text is one, without any limit.
-/// Repeated names are fine with it. Written apart from the parser, so that the two can disagree.
+/// A second, simple implementation of RFC 8259: tells whether a text is JSON, without any limit. It accepts repeated
+/// names. It shares no code with the parser, so that the two can disagree.
 struct JSONGrammar {
   private let bytes: [UInt8]
   private var position = 0
 
-  /// Whether the bytes are one JSON text in UTF-8, without a byte order mark, whose escaped surrogates come
-  /// in pairs.
+  /// Whether the bytes are one JSON text in UTF-8, without a byte order mark, in which escaped surrogates form pairs.
   static func accepts(_ bytes: [UInt8]) -> Bool {
     guard String(validating: bytes, as: UTF8.self) != nil else { return false }
     var grammar = JSONGrammar(bytes: bytes)

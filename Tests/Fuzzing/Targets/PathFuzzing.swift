@@ -1,7 +1,7 @@
 @testable import HTTPAPI
 
-/// Paths and queries: decoded once, to text without NUL, and never to a dot segment; below `/couch`, where a document may
-/// be named so, `%2E` is a name and a written dot is none.
+/// Paths and queries: they are decoded once, to text without NUL and without dot segments. Only below `/couch` may a
+/// segment decode to dots, because a document may have that name: `%2E` is a name there, but a written dot is refused.
 enum PathFuzzing {
   private static let known = ["limit", "after", "description", "é"]
 

@@ -2,7 +2,7 @@ import JSON
 
 @testable import Documents
 
-/// Revisions: ids in one spelling and one order, stored trees byte for byte, peers' histories in any order.
+/// Revisions: ids have one spelling and one order, stored trees keep their bytes, peers' histories come in any order.
 enum RevisionFuzzing {
   static func check(_ bytes: [UInt8]) {
     guard let kind = bytes.first else { return }
@@ -52,7 +52,7 @@ enum RevisionFuzzing {
     claim(again == tree, "a tree is stored as it is")
   }
 
-  /// Each byte makes one history; two orders of arrival make the same tree.
+  /// Each byte makes one history. Two orders of arrival make the same tree.
   private static func checkHistories(_ bytes: [UInt8]) {
     let histories = bytes.prefix(24).map(history)
     let (one, other) = (tree(of: histories), tree(of: histories.reversed()))
@@ -63,12 +63,12 @@ enum RevisionFuzzing {
     checkCoding(other)
   }
 
-  /// A path of up to four generations through a small fixed forest, cut off anywhere.
+  /// A path of up to four generations in a small fixed forest, without its oldest revisions.
   private static func history(_ byte: UInt8) -> [RevisionID] {
     let newest = Int(byte & 3) + 1
     let oldest = min(newest, Int(byte >> 2 & 3) + 1)
     return stride(from: newest, through: oldest, by: -1).map { generation in
-      // A revision's digest names its whole path, as a hash does.
+      // A revision's digest identifies its whole path, as a hash does.
       let branch = (Int(byte) >> 4) >> max(0, 4 - generation)
       return RevisionID(generation: generation, digest: "\(generation)x\(branch)")
     }

@@ -3,7 +3,7 @@ import JSON
 @testable import CouchQuery
 @testable import CouchSync
 
-/// Selectors: the first line is one, the further lines are documents.
+/// Selectors: the first line is a selector, the other lines are documents.
 enum SelectorFuzzing {
   private static let limits = JSONLimits(maximumBytes: 2_048, maximumDepth: 24)
 
@@ -20,11 +20,11 @@ enum SelectorFuzzing {
     }
   }
 
-  /// What `_explain` shows is the same selector.
+  /// The selector that `_explain` shows is equivalent.
   private static func checkShown(_ selector: Selector) -> Selector? {
     let json = selector.json
     let again = attempt { try Selector(ParsedJSON(json.bytes, limits: .request).root) }
-    // Names of nested fields are joined when shown, which may pass the limit on a path's length.
+    // The shown selector joins the names of nested fields. The result may exceed the limit on a path's length.
     guard let again else { return nil }
     claim(again.json.bytes == json.bytes, "a shown selector shows itself")
     return again
@@ -63,7 +63,7 @@ enum SelectorFuzzing {
       && (high < 0 || high == 0 && bounds.includesUpper)
   }
 
-  /// The order of values is one, and that of their keys is the same.
+  /// The order of values is a total order, and their keys have the same order.
   private static func checkOrder(_ nodes: [JSONNode]) {
     func sign(_ order: Int) -> Int { order.signum() }
     let keys = nodes.map { JSONCollation.key([$0]) }

@@ -5,7 +5,7 @@ import Documents
 @testable import Hotels
 @testable import Stores
 
-/// What clients hand back to us: taken in the one spelling in which it was given.
+/// Tokens and names that clients send back: each is accepted only in the spelling in which the server gave it.
 enum TokenFuzzing {
   static func check(_ bytes: [UInt8]) {
     let text = String(decoding: bytes, as: UTF8.self)

@@ -4,7 +4,7 @@ import JSON
 
 @testable import SearchProxy
 
-/// What upstreams answer: hotels that can be stored, each id once, or an error.
+/// Responses of upstreams: they become hotels that can be stored, each id once, or an error.
 enum UpstreamFuzzing {
   private static let limits = JSONLimits(maximumBytes: 1 << 20)
   private static let query = HotelQuery(description: "pool", limit: 3)
@@ -42,7 +42,7 @@ enum UpstreamFuzzing {
     }
   }
 
-  /// A query's text stays within its segment of a path.
+  /// A query's text stays within its segment of the path.
   private static func checkTerm(_ text: String) {
     let term = SearchTerm(text)
     for segment in [term.first, term.second].compactMap(\.self) where segment != "*" {

@@ -7,7 +7,7 @@ import Testing
 @testable import HTTPAPI
 @testable import HTTPServer
 
-/// FAULTS H05 with the clock in hand: each limit is tried just before it and at it.
+/// FAULTS H05 with a simulated clock: each limit is tested just before it and exactly at it.
 @Suite struct ConnectionTimeTests {
   @Test(.bug(id: "H05")) func headMayTakeTheHeaderLimitAndNoLonger() throws {
     let wire = try Wire()
@@ -96,7 +96,7 @@ import Testing
         isCut = wire.problem { try wire.channel.throwIfErrorCaught() } != nil
         if !isCut { try wire.receive(String(repeating: "x", count: bytes)) }
       }
-      // 24 bytes a second too few use up the pause of ten seconds only after minutes.
+      // A rate that is 24 bytes a second too low uses up the allowed pause of ten seconds only after some minutes.
       #expect(!isCut)
       #expect(BodyPaceTests.lasts(bytes, seconds: 600) == isTaken)
     }
@@ -186,9 +186,9 @@ import Testing
     wire.wait(.nanoseconds(1))
     let answer = try wire.sent()
     #expect(answer.hasPrefix("HTTP/1.1 503 ") && answer.lowercased().contains("retry-after: 1"))
-    // What was asked behind it is not begun (RFC 9112, section 9.6).
+    // The next request on the connection is not begun (RFC 9112, section 9.6).
     #expect(ends.count == 1)
-    // The route's own answer comes too late to be one.
+    // The route's own answer comes too late and is discarded.
     wire.answer()
     #expect(try wire.sent() == "")
   }
@@ -227,7 +227,7 @@ import Testing
   }
 }
 
-/// Counts how often a connection says that nothing more is answered.
+/// Counts how often a connection announces its last answer.
 private final class Ends: ChannelInboundHandler {
   typealias InboundIn = HTTPRequestPart
 
@@ -240,7 +240,7 @@ private final class Ends: ChannelInboundHandler {
 }
 
 @Suite struct BodyPaceTests {
-  /// Whether a body that comes at so many bytes a second is taken for as long, were it allowed to be so long.
+  /// Whether a body at this rate is still accepted after this time, with the limit on a body's whole time raised.
   static func lasts(_ bytes: Int, seconds: Int) -> Bool {
     var limits = ConnectionLimits()
     limits.body = .hours(1)

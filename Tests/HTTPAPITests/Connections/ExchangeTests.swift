@@ -7,7 +7,7 @@ import Testing
 @testable import HTTPAPI
 @testable import HTTPServer
 
-/// What a connection does with requests and answers beside passing them on.
+/// What a connection does with requests and answers, in addition to passing them on.
 @Suite struct ExchangeTests {
   @Test func requestTooManyIsRefusedAndTheConnectionStays() throws {
     let admission = Admission(atOnce: 1)
@@ -101,7 +101,7 @@ import Testing
     #expect(
       try late.requests().allSatisfy { if case .end = $0 { false } else { true } })
     #expect(admission.runningCount == 1 && admission.refusedCount == 1)
-    // The route says so, and the connection ends: nobody would know what follows.
+    // The route answers with an error, and the connection ends, because the rest of the request is not read.
     late.answer(.serviceUnavailable)
     #expect(try late.sent().lowercased().contains("connection: close"))
     other.answer()
@@ -117,7 +117,7 @@ import Testing
     #expect(admission.runningCount == 2)
   }
 
-  /// Whoever announced a body to a route that reads none came past the bound.
+  /// Regression: a client that announced a body to a route that reads none was not counted by the limit.
   @Test(arguments: ["GET", "HEAD", "DELETE"])
   func requestThatNeedsNoBodyKeepsItsSlot(method: String) throws {
     let admission = Admission(atOnce: 1)
@@ -161,7 +161,7 @@ import Testing
     #expect(admission.bodyBytes == 0)
   }
 
-  /// One number for all bodies of a connection let the second's replace the first's.
+  /// Regression: a connection had one byte count for all bodies, so the second body's count replaced the first's.
   @Test func bodiesOfPipelinedRequestsAreAccountedForEach() throws {
     let admission = Admission()
     let wire = try Wire(admission: admission)
@@ -189,7 +189,7 @@ import Testing
     #expect(admission.bodyBytes == 0)
   }
 
-  /// Whoever hung up got memory and place back at once, and the handler ran on.
+  /// Regression: after a client disconnected, its memory and its place were freed at once, but the handler still ran.
   @Test func clientThatHangsUpCountsUntilItsHandlerHasEnded() throws {
     let admission = Admission(atOnce: 2)
     let wire = try Wire(admission: admission)
@@ -203,7 +203,7 @@ import Testing
     #expect(admission.runningCount == 0 && admission.bodyBytes == 0)
   }
 
-  /// The version and the method were those of the request that was read last.
+  /// Regression: the answer used the version and the method of the last request that was read.
   @Test func answerIsInTheWordsOfItsOwnRequest() throws {
     let wire = try Wire()
     try wire.receive(Wire.get + "GET / HTTP/1.0\r\n\r\n")
@@ -231,7 +231,7 @@ import Testing
 
   @Test func lastAnswerSaysSoAndWhatFollowsIsThrownAway() throws {
     let wire = try Wire()
-    // The parser itself minds what follows.
+    // The parser itself reports an error for the bytes that follow.
     try? wire.receive("GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n" + Wire.get)
     #expect(try wire.requests().count == 2)
     wire.answer()

@@ -7,12 +7,12 @@ import Testing
 @testable import HTTPAPI
 @testable import HTTPServer
 
-/// Answers that are more than a connection's buffers hold: FAULTS H05, slow reading. One of 64 MiB cost a slow
-/// reader nothing and stayed for hours.
+/// Answers that are larger than a connection's buffers: FAULTS H05, slow reading. Regression: an answer of 64 MiB
+/// stayed in memory for hours if its reader was slow, and was not accounted for.
 @Suite struct LongAnswerTests {
   private static let size = 1 << 20
 
-  /// Gives an answer of one part to the request that came first.
+  /// Writes an answer with one body part to the first request.
   private func answer(_ wire: Wire, bytes: Int, says: Int? = nil) {
     wire.channel.write(
       HTTPResponsePart.head(

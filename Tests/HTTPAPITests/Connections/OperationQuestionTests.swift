@@ -29,7 +29,7 @@ import Testing
     #expect(answer.hasPrefix("HTTP/1.1 200 ") && answer.lowercased().contains("\r\ndate: "))
     #expect(answer.lowercased().contains("x-content-type-options: nosniff"))
     #expect(admission.runningCount == 0 && admission.refusedCount == 0)
-    // Nothing but the end of it, for the idle timer.
+    // Only the request's end arrives, which the idle timer needs.
     #expect(try wire.requests() == [.end(nil)])
     try wire.receive(request(path))
     #expect(try wire.sent().hasPrefix("HTTP/1.1 200 "))
@@ -45,7 +45,7 @@ import Testing
     #expect(whole.starts(with: head) && whole.count > head.count)
   }
 
-  /// Lines that are not empty; the second that an answer is of makes no difference.
+  /// The lines that are not empty, without the date.
   private func lines(_ answer: String) -> [Substring] {
     answer.split(separator: "\r\n").filter { !$0.lowercased().hasPrefix("date:") }
   }

@@ -11,7 +11,7 @@ final class StalledClient: ChannelOutboundHandler {
     waiting.append((unwrapOutboundIn(data).readableBytes, promise))
   }
 
-  /// Takes what was written first, up to so many bytes.
+  /// Completes the first writes, up to `bytes` bytes.
   func take(_ bytes: Int) {
     var taken = 0
     while let first = waiting.first, taken + first.bytes <= bytes {
@@ -21,7 +21,7 @@ final class StalledClient: ChannelOutboundHandler {
     }
   }
 
-  /// What the end of a connection does to what is left.
+  /// Fails the remaining writes, as the end of a connection does.
   func fail() {
     let left = waiting
     waiting = []

@@ -10,16 +10,16 @@ import NIOHTTPTypes
 @testable import HTTPAPI
 @testable import HTTPServer
 
-/// An HTTP/1 connection without a socket, whose time is the test's: the handlers of ``PlainConnection`` but
+/// An HTTP/1 connection without a socket, whose clock the test controls: the handlers of ``PlainConnection`` without
 /// Hummingbird's.
 struct Wire {
   let channel = EmbeddedChannel()
   let state = ConnectionState()
   let limits: ConnectionLimits
-  /// The route's handler of the request that came last.
+  /// The route's handler of the last request.
   let route: Route
 
-  /// Keeps what a request holds, as whoever answers it does, once it is told to.
+  /// If `isRunning` is set, stores the request's hold, as a route's handler does while it runs.
   final class Route: ChannelInboundHandler {
     typealias InboundIn = HTTPRequestPart
 
@@ -56,32 +56,32 @@ struct Wire {
     try channel.connect(to: SocketAddress(ipAddress: "127.0.0.1", port: 1)).wait()
   }
 
-  /// Bytes from the client.
+  /// Receives bytes from the client.
   func receive(_ text: String) throws {
     defer { channel.read() }
     try channel.writeInbound(ByteBuffer(string: text))
   }
 
-  /// The problem that a route is told of when bytes come.
+  /// The problem that is reported to a route when bytes arrive.
   func problem(_ bytes: () throws -> Void) -> Problem? {
     do { try bytes() } catch { return (error as? ConnectionRefusal).map { Problem($0) } }
     return nil
   }
 
-  /// The requests and ends of requests that routes have been given since the last look.
+  /// The requests and ends of requests that were passed to routes since the last call.
   func requests() throws -> [HTTPRequestPart] {
     var parts: [HTTPRequestPart] = []
     while let part = try channel.readInbound(as: HTTPRequestPart.self) { parts.append(part) }
     return parts
   }
 
-  /// An answer by a route.
+  /// Answers as a route.
   func answer(_ status: HTTPResponse.Status = .ok, fields: HTTPFields = [.contentLength: "0"]) {
     channel.write(HTTPResponsePart.head(.init(status: status, headerFields: fields)), promise: nil)
     channel.writeAndFlush(HTTPResponsePart.end(nil), promise: nil)
   }
 
-  /// What was written to the client since the last look.
+  /// The bytes that were written to the client since the last call.
   func sent() throws -> String {
     var text = ""
     while let bytes = try channel.readOutbound(as: ByteBuffer.self) {
@@ -90,15 +90,15 @@ struct Wire {
     return text
   }
 
-  /// Lets time pass.
+  /// Advances the time.
   func wait(_ time: TimeAmount) { channel.embeddedEventLoop.advanceTime(by: time) }
 
-  /// A request without a body, and the head of one with one.
+  /// A request without a body, and the header of a request with one.
   static let get = "GET / HTTP/1.1\r\nHost: x\r\n\r\n"
   static let put = "PUT / HTTP/1.1\r\nHost: x\r\nContent-Length: 100000\r\n\r\n"
 }
 
-/// Finds the words of refusals, and answers nothing else.
+/// Answers refusals only.
 private struct RefusalsOnly: RequestAnswering {
   let crossOrigin: CrossOrigin
 
@@ -122,6 +122,6 @@ private struct RefusalsOnly: RequestAnswering {
 }
 
 extension TimeAmount {
-  /// The least bit less.
+  /// A nanosecond less.
   var less: TimeAmount { self - .nanoseconds(1) }
 }

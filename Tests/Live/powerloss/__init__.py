@@ -1,20 +1,21 @@
-"""Power-loss replay: a server's system calls are recorded, and its disk is rebuilt as a power cut
-at each of them could leave it.
+"""Power-loss replay: a server's system calls are recorded, and its disk is rebuilt as a power cut at each call could
+leave it.
 
-**What is modelled.** A write, a change of a file's size, and a change of a directory (a file made,
-renamed, linked, removed, a directory made) is on the disk for certain only after an `fsync` or
-`fdatasync` of that file or of that directory which began after it had ended. Until then, at a cut,
-any part of it may be there: each call whole or not at all, in any order; of a write any of its
-sectors (512 bytes) or pages (4,096 bytes), the others keeping the old bytes, or, in one variant,
-having garbage where the write would have been; a file as long as its last write made it, with zeros
-for the bytes that never came. A file's content being synchronised does not make its name durable,
-and a directory that is lost takes with it what is below. What a client was told is placed exactly:
-the call that sends an answer is one of the recorded calls.
+**What the model covers.** Some calls change a file or a directory: a write, a change of a file's size, and a change of
+a directory's entries (a file is created, renamed, linked or removed, a directory is created). Such a change is
+certainly on the disk only after an `fsync` or `fdatasync` of that file or directory which began after the change had
+ended. A cut before that may leave any part of the change:
 
-**What is not.** The log's index (`-shm`) is never restored: SQLite builds it anew. A sector is
-written whole or not at all but for the garbage above, and bytes beside those that a write names are
-left alone (SQLite's `SQLITE_POWERSAFE_OVERWRITE`). A disk that says it has synchronised when it has
-not, turns bits or mixes up sectors is not looked at here. A rename is one step, as POSIX has it.
-The directory in which the data directory itself is made belongs to the operator and is taken to be
-durable.
+- Each call is on the disk as a whole or not at all, in any order.
+- Of a write, any of its sectors (512 bytes) or pages (4,096 bytes) are on the disk. The others keep the old bytes. In
+  one variant they have garbage instead.
+- A file may be as long as its last write made it, with zeros for bytes that were not written.
+
+A sync of a file's content does not make the file's name durable. If a directory is lost, everything below it is lost.
+The time of each response is exact: the call that sends it is one of the recorded calls.
+
+**What the model leaves out.** The log's index (`-shm`) is never restored, because SQLite builds it again. Except for
+the garbage above, a sector is written as a whole or not at all, and bytes beside a write do not change (SQLite's
+`SQLITE_POWERSAFE_OVERWRITE`). Disks that falsely report a sync, change bits or mix up sectors are not covered. A rename
+is one step, as in POSIX. The parent of the data directory belongs to the operator and counts as durable.
 """

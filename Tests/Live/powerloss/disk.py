@@ -1,9 +1,9 @@
-"""A disk by what was asked of it: what is on it for certain, and what may be."""
+"""A disk's state after a series of calls: what is certainly on it, and what may be."""
 import dataclasses
 
 
 class File:
-    """Bytes: `certain` is on the disk, `pending` may be, in the order of the calls."""
+    """A file's bytes: `certain` is on the disk, `pending` may be, in the order of the calls."""
 
     def __init__(self, certain=b""):
         self.certain = certain
@@ -25,13 +25,13 @@ class File:
 
 
 class Directory:
-    """Names: those for certain, those that may be, and those that the running system sees."""
+    """A directory's entries: those that are certain, those that may exist, and those that the running system sees."""
 
     def __init__(self):
         self.certain, self.pending, self.seen = {}, [], {}
 
     def change(self, names):
-        """Gives names to nodes, or takes them away, in one step."""
+        """Adds names of nodes or removes names, in one step."""
         self.pending.append(names)
         assign(self.seen, names)
 
@@ -43,7 +43,7 @@ class Directory:
 
 
 def assign(names, change):
-    """Carries out one change of a directory."""
+    """Applies one change of a directory's entries."""
     for name, node in change.items():
         if node is None:
             names.pop(name, None)
@@ -78,12 +78,11 @@ class Size:
 class Disk:
     """The data directory, changed step by step.
 
-    `skips` has the numbers of synchronisations that do not happen: how the tests show what a server
-    without them would lose.
+    `skips` has the numbers of syncs that are left out. With it, tests show what a server without them would lose.
     """
 
     def __init__(self, root, skips=frozenset(), initial=None):
-        """`initial` is what is on it for certain: {path below: bytes, or None for a directory}."""
+        """`initial` is what is certainly on the disk: {relative path: bytes, or None for a directory}."""
         self.root, self.skips = root, skips
         self.top = Directory()
         for path in sorted(initial or {}):
@@ -93,7 +92,7 @@ class Disk:
         self.open, self.paths, self.syncing = {}, {}, {}
 
     def take(self, place, step):
-        """Carries out one step; the directories and files that it changed, or made certain.
+        """Carries out one step. Returns the directories and files that it changed or synced.
 
         `place` is the step's number, for `skips`.
         """
@@ -101,7 +100,7 @@ class Disk:
         return getattr(self, "_" + kind)(place, *rest)
 
     def find(self, path):
-        """(directory, name) of a path; the directory is None where it is not there."""
+        """(directory, name) of a path. The directory is None if it does not exist."""
         node, parts = self.top, path[len(self.root):].strip("/").split("/")
         for part in parts[:-1]:
             node = node and node.seen.get(part)

@@ -1,5 +1,4 @@
-"""Opens a rebuilt data directory with the real server and holds what it shows against what
-people know."""
+"""Opens a rebuilt data directory with the real server and compares what it shows with what people were told."""
 import asyncio
 import hashlib
 import threading
@@ -10,16 +9,15 @@ from server import Server
 from writers import Client
 
 CLIENTS = 8
-"""Connections at once to one opened server."""
+"""The number of connections to one server at the same time."""
 WRITTEN = 8
-"""One of so many states of stores is written to, too."""
+"""One in this many states of stores also gets a write."""
 
 
 class Judge:
-    """Finds what is wrong with what servers show of a recording's stores.
+    """Finds problems in what servers show of a recording's stores.
 
-    Two states of a store that end at the same number must be the same, whichever cut they come
-    from.
+    If two states of a store have the same last sequence number, they must be equal, whichever cuts they come from.
     """
 
     def __init__(self, recording):
@@ -28,15 +26,14 @@ class Judge:
 
     @property
     def read(self):
-        """How many different states of stores were read through a server."""
+        """The number of different states of stores that were read through a server."""
         return len(self.known)
 
     def problems(self, directory, due, digests=None):
-        """What is wrong with a directory. `due` is {person: place}: who is asked for, as of which
-        step.
+        """The problems of a directory. `due` is {person: step}: which people to check, and in the state of which step.
 
-        With `digests` of the stores' files all of the directory is of that one step, accounts
-        included; of a store whose files are as in another directory the answer is known.
+        With `digests` of the stores' files, the whole directory with the accounts is in the state of that step. If a
+        store's files are the same as in another directory, the known response is used.
         """
         try:
             server = Server(directory)
@@ -49,7 +46,7 @@ class Judge:
             server.kill()
 
     async def visits(self, server, due, digests=None):
-        """The same of a server that runs."""
+        """The problems that a running server shows."""
         waiting, problems = list(due.items()), []
 
         async def work():
@@ -67,7 +64,7 @@ class Judge:
         return problems
 
     def differs(self, person, rows, last):
-        """Whether another state of the store with the same last number had other rows."""
+        """Whether another state of the store with the same last number had different rows."""
         shown = [(row["seq"], row["id"], row["changes"], row.get("deleted")) for row in rows]
         digest = hashlib.sha256(repr(shown).encode()).digest()
         with self.turn:
@@ -75,7 +72,7 @@ class Judge:
 
 
 class Visit:
-    """One person comes back after the power cut."""
+    """One person's requests after the power cut."""
 
     def __init__(self, judge, server, client, person, place, digest):
         self.judge, self.server, self.client, self.digest = judge, server, client, digest
@@ -86,7 +83,7 @@ class Visit:
         return receipt is not None and self.judge.recording.answered[receipt] <= self.place
 
     async def store_problems(self):
-        """Of a store that is there for certain."""
+        """The problems of a store that certainly exists."""
         status, answer = await self._changes()
         if status != 200:
             return [self._unanswered(status, answer)]
@@ -99,7 +96,7 @@ class Visit:
         return problems
 
     async def person_problems(self):
-        """Of somebody who may have come or gone at this moment."""
+        """The problems of a person who may be arriving or leaving at this step."""
         person = self.person
         if person.since is not None and not self._knows(person.since):
             return []
@@ -107,7 +104,7 @@ class Visit:
         if self._knows(person.due):
             if status not in (401, 410):
                 return [Problem("lost", f"{person.end}, but the token is answered {status}")]
-            # That the bookmarks went over is seen in the user's own store.
+            # The user's own store shows whether the bookmarks were adopted.
             return self._residue() if person.end == "erased" else []
         elif status == 200:
             return self._judge(answer)
@@ -117,8 +114,8 @@ class Visit:
 
     @staticmethod
     def _unanswered(status, answer):
-        """The problem of a feed that does not answer: as if there were nobody, or as if
-        something broke."""
+        """The problem of a feed that answers an error: `lost` if the account or store is unknown, `damaged`
+        otherwise."""
         kind = "lost" if status in (401, 404, 410) else "damaged"
         return Problem(kind, f"the feed answers {status} {answer}")
 
@@ -144,7 +141,7 @@ class Visit:
         return [Problem("damaged", "erased, but the file is there")] if left.exists() else []
 
     async def _arrival(self):
-        """The bookmarks of a guest who was becoming a user are the user's, all and in their
+        """The problems of a guest's bookmarks during adoption: the user must have all of them, in their
         order."""
         if not self.person.carried:
             return []

@@ -1,4 +1,4 @@
-"""A server under strace, and what its clients were doing meanwhile."""
+"""A server under strace, and the requests of its clients at the same time."""
 import os
 import pathlib
 import random
@@ -28,14 +28,14 @@ class TracedServer(server.Server):
         super().__init__(data, *arguments, under=[*trace.COMMAND, "-o", str(trace_file)])
 
     def password(self):
-        """The administrator's, which the first start prints."""
+        """The administrator's password, which the first start prints."""
         while line := self.process.stdout.readline():
             if found := re.search("password: (\\S+)", line):
                 return found.group(1)
         raise AssertionError("no password was printed")
 
     def stop(self):
-        """Ends the server, not strace, which ends with it."""
+        """Ends the server. strace ends with it."""
         if self.process.poll() is None:
             tasks = pathlib.Path(f"/proc/{self.process.pid}/task/{self.process.pid}/children")
             for child in tasks.read_text().split():
@@ -45,19 +45,19 @@ class TracedServer(server.Server):
 
 
 def within(data):
-    """Tells whether a path is part of the data; the log's index is not, nor is room that is only
-    kept free."""
+    """Returns a function that tells whether a path is part of the data. The log's index and reserved space are
+    not."""
     root = str(data)
     return lambda path: (path == root or path.startswith(root + "/")) and not path.endswith(
         ("-shm", "/reserve"))
 
 
 class Return:
-    """A server that comes back from a power cut, recorded in its turn: what it finds is finished
-    or read, and everybody visits."""
+    """A server that starts after a power cut and is also recorded. It completes or reads what it finds, and all people
+    send requests."""
 
     def __init__(self, data, visit, seed):
-        """Runs over `data`, which a first cut left; `visit(server)` says what is wrong with it."""
+        """Runs over `data`, which a first cut left. `visit(server)` returns the problems."""
         self.data, self.seed = data, seed
         self.initial = contents(data)
         trace_file = data.parent / (data.name + ".trace")
@@ -71,7 +71,7 @@ class Return:
 
 
 def contents(directory):
-    """{path below: bytes, or None for a directory}, as `survival.tree` has it."""
+    """{relative path: bytes, or None for a directory}, as in `survival.tree`."""
     found = {}
     for path in sorted(directory.rglob("*")):
         found[str(path.relative_to(directory))] = None if path.is_dir() else path.read_bytes()
@@ -79,10 +79,10 @@ def contents(directory):
 
 
 class Recording:
-    """One run: `steps` in their order, `people` with what they wrote and when it was answered."""
+    """One run: the `steps` in order, and the `people` with what they wrote and when it was answered."""
 
     initial = {}
-    """What the disk held at the beginning."""
+    """The disk's content at the beginning."""
 
     def __init__(self, directory, seed):
         """Runs the workload of `seed` over `directory`/data."""
@@ -99,7 +99,7 @@ class Recording:
         self.answered = self._answered()
 
     def _answered(self):
-        """Where in the steps each answer is: {(port, number of the answer): place}."""
+        """The step of each response: {(port, number of the response): step}."""
         places, counts = {}, {}
         for place, step in enumerate(self.steps):
             if step[0] == "answer":
@@ -108,13 +108,12 @@ class Recording:
         return places
 
     def is_due(self, place):
-        """Tells of an attempt, or of whatever has a receipt, whether it was answered by a place."""
+        """Returns a function that tells whether an attempt, or another object with `due`, was answered by a step."""
         return lambda attempt: self.answered[attempt.due] <= place
 
     def commits(self):
-        """The synchronisations of logs at commits: all but those of a log's new header, and
-        those before the log is copied into its file
-        (<https://sqlite.org/pragma.html#pragma_synchronous>)."""
+        """The syncs of logs at commits: all syncs of logs except those of a log's new header and those before the log
+        is copied into its file (<https://sqlite.org/pragma.html#pragma_synchronous>)."""
         places, before, commits = {}, {}, set()
         for place, (kind, *rest) in enumerate(self.steps):
             if kind == "open":
@@ -134,7 +133,7 @@ class Recording:
         return commits
 
     def namings(self):
-        """The synchronisations of directories."""
+        """The syncs of directories."""
         opened, files = {}, set()
         for kind, *rest in self.steps:
             if kind == "open":

@@ -1,4 +1,4 @@
-"""Which states of a recorded disk are looked at, and how they are laid out as data directories."""
+"""Chooses the states of a recorded disk to check, and writes them as data directories."""
 import hashlib
 import os
 import random
@@ -13,7 +13,7 @@ _NAMING = ("open", "mkdir", "rename", "link", "unlink")
 
 
 def write_tree(left, directory):
-    """Puts the files of `tree` into a directory."""
+    """Writes the files of `tree` into a directory."""
     directory.mkdir(parents=True, exist_ok=True)
     for path, content in left.items():
         target = directory / path
@@ -33,23 +33,21 @@ def _digest(left):
 
 
 def _stores_in(directory):
-    """How many stores have their files there."""
+    """The number of stores with files in a directory."""
     return sum(name.endswith(".sqlite") for name in os.listdir(directory))
 
 
 class Layers:
-    """States of each store by itself, one of each store laid into every directory.
+    """States of single stores. Each directory gets one state of every store.
 
-    Stores share nothing, so a directory may hold one store as a cut at one call left it beside
-    another as a cut at another call did; around them stands what the recording ended with. Only
-    stores that exist for certain by then take part: the others are for `Moments`.
+    Stores share nothing, so one directory may combine states of stores from cuts at different calls. All other files
+    are those of the recording's end. Only stores that certainly exist at a cut take part. `Moments` covers the others.
     """
 
     def __init__(self, recording, directory, count, skips=frozenset(), exchanges=0):
-        """Lays out up to `count` directories below `directory`.
+        """Writes up to `count` directories below `directory`.
 
-        With `exchanges` so many cuts of each moment at which a new file takes the place of a
-        store's, and no others.
+        With `exchanges`, it makes only cuts at steps where a new file replaces a store's file: that many per step.
         """
         self.recording, self.directory, self.count = recording, directory, count
         self.exchanges = exchanges
@@ -58,10 +56,10 @@ class Layers:
         self.homes = {
             str(file_of(recording.data, person.ledger.key).parent): person
             for person in recording.people if not person.end}
-        # Two files may share a directory, the accounts' among them; one of 1,300 recordings has such a pair.
+        # Two stores may share a directory, one of them perhaps the accounts'. One of 1,300 recordings has such a pair.
         self.homes = {home: person for home, person in self.homes.items() if _stores_in(home) == 1}
         self.due = []
-        """For each directory {person: place}: the latest step at which the store could be so."""
+        """For each directory {person: step}: the latest step at which the store could be in this state."""
         self._seen = {}
         self._lay_out()
 
@@ -70,7 +68,7 @@ class Layers:
         return len(self._seen)
 
     def _home(self, step):
-        """The directory of the store that a step is about."""
+        """The directory of the store that a step changes, or None."""
         path = step[2] if step[0] == "open" else (
             step[1] if isinstance(step[1], str) else self.disk.paths.get(step[1], ""))
         directory = os.path.dirname(path)
@@ -85,16 +83,16 @@ class Layers:
             if home is None or place <= settled.setdefault(home, self._settled(home)):
                 continue
             if self.exchanges:
-                # A compacted file takes the old one's place: much may be there or not.
+                # A compacted file replaces the old one. Many of the changes may be on the disk or not.
                 for _ in range(self.exchanges if step[0] == "rename" else 0):
                     self._add(home, place, self.chance.choice(("prefix", "some", "but one")))
             else:
-                # A commit may be two calls only: each is then looked at in several ways.
+                # A commit may have two calls only, so each call gets several cuts.
                 for _ in range(int(shares[home] + self.chance.random())):
                     self._add(home, place, self.chance.choice(KINDS))
 
     def _shares(self):
-        """How often each call of a store's is looked at on average, to come to about so many states."""
+        """How many states to make per call of each store, on average, to reach about `count` states."""
         counts, paths = {}, {}
         for step in self.recording.steps:
             if step[0] == "open":
@@ -104,7 +102,7 @@ class Layers:
         return {home: 3.0 * self.count / max(1, counts.get(home, 1)) for home in self.homes}
 
     def _settled(self, home):
-        """The step by which the store was first written to, and so is there for certain."""
+        """The step at which the store's first write was answered, so that the store certainly exists."""
         documents = self.homes[home].ledger.documents.values()
         return min(self.recording.answered[attempt.due]
                    for attempts in documents for attempt in attempts if attempt.due)
@@ -127,7 +125,7 @@ class Layers:
         self._seen[key] = self.due[layer]
 
     def _begin(self, layer):
-        """A directory with all that is no store of these."""
+        """Makes a directory with all files except those of these stores."""
         target = self.directory / str(layer)
         around = {os.path.relpath(home, self.recording.data) for home in self.homes}
 
@@ -141,12 +139,12 @@ class Layers:
 
 
 class Moments:
-    """States of the whole directory, each as one cut left it: half of them at calls that name
-    files or synchronise names, where stores, accounts and keys come and go."""
+    """States of the whole directory, each after one cut. Half of the cuts are at calls that change or sync directory
+    entries, at which stores, accounts and keys are created or removed."""
 
     def __init__(self, recording, count, skips=frozenset(), kinds=KINDS, people=None, after=0):
-        """`people` are those of the recording, if it does not know them itself; `after` is the
-        first step that counts."""
+        """`people` are the recording's people, if it does not know them itself. `after` is the first step to
+        use."""
         self.recording, self.kinds = recording, kinds
         self.people = recording.people if people is None else people
         self.skips = skips
@@ -163,9 +161,9 @@ class Moments:
         return sorted(half + self.chance.sample(changing, min(count - len(half), len(changing))))
 
     def lay_out(self, directory):
-        """Yields (place, kind of cut, data directory, {person: digest of the store's files}).
+        """Yields (step, kind of cut, data directory, {person: digest of the store's files}).
 
-        The registry's files are part of each digest: what they say decides what a store's mean.
+        Each digest includes the registry's files, because they decide what a store's files mean.
         """
         disk = Disk(str(self.recording.data), self.skips, self.recording.initial)
         number, wanted = 0, list(self.places)
@@ -193,7 +191,7 @@ class Moments:
         return os.path.relpath(file_of(self.recording.data, person.ledger.key), self.recording.data)
 
     def _survival(self):
-        """One way for all files, or for each file its own."""
+        """One kind of cut for all files, or one for each file."""
         if self.chance.random() < 0.5:
             survival = Survival(self.chance.choice(self.kinds), self.chance)
             return survival.kind, lambda node: survival

@@ -1,24 +1,24 @@
-"""What a power cut leaves of a file or a directory: one of the many things that it may."""
+"""One of the many possible results of a power cut for a file or a directory."""
 from .disk import Directory, File, Size, Write, assign
 
 KINDS = (
     "nothing", "everything", "prefix", "some", "but one", "sectors", "pages", "length", "garbage")
-"""How much of what is pending survives. nothing; everything; what came before some call; any of
-the calls; all but one; of each write any sectors, or any pages; the lengths without the bytes;
-all, with garbage in some sectors of the last write."""
+"""How much of the pending changes survives: nothing; everything; all changes before some call; any of the calls; all
+but one; of each write any sectors, or any pages; the lengths without the bytes; all, with garbage in some sectors of
+the last write."""
 
 _SECTOR, _PAGE = 512, 4096
 
 
 class Survival:
-    """One power cut, as chance has it."""
+    """One power cut with random results."""
 
     def __init__(self, kind, chance):
         self.kind, self.chance = kind, chance
         self.share = chance.choice([0.1, 0.5, 0.9])
 
     def content(self, file):
-        """A file's bytes afterwards."""
+        """A file's bytes after the cut."""
         content, changes = bytearray(file.certain), file.pending
         if self.kind in ("sectors", "pages"):
             unit = _SECTOR if self.kind == "sectors" else _PAGE
@@ -36,7 +36,7 @@ class Survival:
         return bytes(content)
 
     def names(self, directory):
-        """A directory's entries afterwards."""
+        """A directory's entries after the cut."""
         names = dict(directory.certain)
         kind = {"sectors": "some", "pages": "but one", "garbage": "prefix", "length": "everything"}
         for change in self._chosen(directory.pending, kind.get(self.kind, self.kind)):
@@ -56,7 +56,7 @@ class Survival:
         return [change for change in changes if self.chance.random() < self.share]
 
     def _torn(self, content, change, unit):
-        """Applies the parts of a write that fall into some of the units of the file."""
+        """Applies the parts of a write that fall into a random choice of the file's units."""
         if isinstance(change, Size):
             if self.chance.random() < self.share:
                 change.apply(content)
@@ -77,7 +77,7 @@ class Survival:
         Size(length).apply(content)
 
     def _spoil(self, content, changes):
-        """Puts garbage where the last write would have been, in some of its sectors."""
+        """Writes garbage into some sectors of the last write's range."""
         writes = [change for change in changes if isinstance(change, Write)]
         if not writes:
             return
@@ -90,8 +90,8 @@ class Survival:
 
 
 def tree(directory, survival_of):
-    """{path below: bytes, or None for a directory} of what is left; `survival_of(node)` says
-    how."""
+    """What is left: {relative path: bytes, or None for a directory}. `survival_of(node)` returns the cut of a
+    node."""
     left = {}
     for name, node in sorted(survival_of(directory).names(directory).items()):
         if isinstance(node, Directory):

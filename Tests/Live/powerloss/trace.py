@@ -1,5 +1,4 @@
-"""Reads what strace(1) wrote: the calls that change files, and those that send answers, in their
-order."""
+"""Reads strace(1)'s output: the calls that change files and the calls that send responses, in order."""
 import re
 
 CALLS = ("openat,open,creat,close,write,pwrite64,writev,pwritev,pwritev2,sendto,sendmsg,"
@@ -10,24 +9,22 @@ CALLS = ("openat,open,creat,close,write,pwrite64,writev,pwritev,pwritev2,sendto,
 
 COMMAND = ["strace", "-f", "-qq", "--seccomp-bpf", "-xx", "-s", str(1 << 22), "-e", "signal=none",
            "-e", "trace=" + CALLS]
-"""Bytes are written out as `\\x` and two digits, whole."""
+"""strace writes each byte in full as `\\x` and two digits."""
 
 _WHOLE = re.compile(r"(\w+)\((.*)\)\s+= (-?\d+|0x[0-9a-f]+|\?)(?: .*)?$", re.S)
 _PORT = re.compile(r"sin_port=htons\((\d+)\)")
 _SILENT = {"dup", "dup2", "dup3", "creat", "open", "symlink", "symlinkat", "fallocate", "pwritev",
            "pwritev2", "sync_file_range", "renameat", "renameat2", "linkat", "unlinkat", "rmdir",
            "mkdirat", "truncate"}
-"""Calls that the server does not make on its files today. One that appears stops the reading: a
-model that leaves a call out would prove nothing."""
+"""Calls that the server does not make on its files today. If one appears, reading stops: without the call, the model
+would prove nothing."""
 
 
 def steps(path, is_ours):
-    """The steps of a recording, tuples that begin with their kind; `is_ours` tells files that
-    matter.
+    """The steps of a recording as tuples that begin with their kind. `is_ours` tells which files matter.
 
-    A change counts from the end of its call, a synchronisation is `sync` at its beginning and
-    `synced` at its end, an answer counts from the beginning of the call that sends it, as the
-    client may have it then.
+    A change counts at the end of its call. A sync is `sync` at its beginning and `synced` at its end. A response counts
+    at the beginning of the call that sends it, because the client may already have it then.
     """
     reader = _Reader(is_ours)
     begun = {}
@@ -55,12 +52,12 @@ def steps(path, is_ours):
 
 
 class _Reader:
-    """Follows descriptors from their opening to their closing."""
+    """Follows file descriptors from open to close."""
 
     def __init__(self, is_ours):
         self.is_ours = is_ours
         self.files = {}
-        """Of each open file of ours: its serial number and where the next write goes."""
+        """For each open file of the server's data: its serial number and the position of the next write."""
         self.peers = {}
         self.count = 0
 
@@ -105,7 +102,7 @@ class _Reader:
         path = _decoded(text).decode()
         if self.is_ours(path):
             self.count += 1
-            # Where the next write goes; None for the file's end.
+            # The position of the next write. None means the end of the file.
             self.files[result] = [self.count, None if "O_APPEND" in flags else 0]
             yield ("open", self.count, path, "O_CREAT" in flags, "O_TRUNC" in flags)
 
@@ -138,6 +135,6 @@ def _decoded(text):
 
 
 def _first(arguments):
-    """The beginning of the first text among the arguments of a call that writes."""
+    """The first bytes of the first text argument of a write call."""
     start = arguments.find('"') + 1
     return _decoded(arguments[start:start + 4 * 16].split('"')[0]) if start else b""

@@ -1,5 +1,4 @@
-"""What people do while the server's calls are recorded: everything that changes files, many at
-once."""
+"""What people do while the server's calls are recorded: everything that changes files, by many at the same time."""
 import asyncio
 import dataclasses
 import random
@@ -8,30 +7,30 @@ from ledger import Ledger, body
 from writers import Client, Writer, become_user, credentials, new_guest
 
 GUESTS, ADOPTED, MERGED, ERASED, COMPACTED = 30, 4, 3, 4, 2
-"""How many people just write, sign up with what they have, log in with it, go away, and give
-space back."""
+"""How many people only write, sign up with their bookmarks, log in with them, are erased, and compact their
+store."""
 AT_ONCE = 16
-"""People who act at the same time."""
+"""How many people act at the same time."""
 
 
 @dataclasses.dataclass(eq=False)
 class Person:
-    """Somebody with a store. `due` of a person is when the store's end was answered."""
+    """A person with a store. A person's `due` is when the end of the store was answered."""
 
     ledger: Ledger
     since: object = None
-    """When the account or the database was answered to be there; a guest needs no such answer."""
+    """When the response said that the account or database exists. A guest needs no such response."""
     end: str = ""
     """How the store ended: "erased", or "adopted" by a user."""
     due: object = None
     into: object = None
     """The user's credentials."""
     carried: tuple = ()
-    """The bookmarks that the user takes over."""
+    """The bookmarks that the user adopts."""
 
 
 def run(url, password, chance):
-    """Everybody, from the beginning to the end; `password` is the administrator's."""
+    """Runs all people from beginning to end. `password` is the administrator's."""
     return asyncio.run(_everybody(url, password, chance))
 
 
@@ -53,7 +52,7 @@ async def _everybody(url, password, chance):
     try:
         await asyncio.gather(*(act(number, kind) for number, kind in enumerate(kinds)))
     finally:
-        # Only now: a port that is used again would be taken for the connection before.
+        # Connections close only now: a port that is used again would be mistaken for the earlier connection.
         for client in clients:
             await client.__aexit__()
     return people
@@ -74,12 +73,12 @@ async def writes(client, chance, prefix, people):
 
 
 async def goes(client, chance, prefix, people):
-    """Writes and is erased: as a guest or as a user."""
+    """Writes and is then erased, as a guest or as a user."""
     person, _ = await _guest(client, chance, prefix, people, 4)
     if chance.random() < 0.5:
         guest = person
         person, _ = await _adopted(client, chance, prefix, people, guest)
-        # Whether they arrive is asked of those who stay.
+        # Only people who are not erased are checked for the arrival of their bookmarks.
         guest.carried = ()
     person.end = "erased"
     await client.succeed("DELETE", "/v1/me")
@@ -114,7 +113,7 @@ def _bookmarks(ledger):
 
 
 async def logs_in(client, chance, prefix, people):
-    """A user who has bookmarks logs in with a guest's."""
+    """A user who has bookmarks logs in with a guest's token."""
     into = credentials()
     user = await become_user(client, into)
     people.append(Person(user, since=client.receipt))
@@ -133,7 +132,7 @@ async def logs_in(client, chance, prefix, people):
 
 
 async def compacts(client, chance, prefix, people):
-    """A large body is forgotten by many small ones after it; then its space is given back."""
+    """Many small bodies replace a large one. Then the store is compacted."""
     _, writer = await _guest(client, chance, prefix, people, 2)
     name = await writer.put(size=400_000)
     for _ in range(22):
@@ -144,9 +143,8 @@ async def compacts(client, chance, prefix, people):
 
 
 async def keeps_plans(password, client, chance, prefix, people):
-    """A database that the administrator makes for a user: a large document is purged, and the
-    file made smaller. The user's token reads it later, as an administrator's ends with the
-    server."""
+    """A database that the administrator creates for a user: a large document is purged, and the file is compacted.
+    The user's token reads it later, because an administrator's token ends with the server."""
     name, database = credentials(), f"/couch/{prefix}plans"
     user = await become_user(client, name)
     member = client.authorization
@@ -163,7 +161,7 @@ async def keeps_plans(password, client, chance, prefix, people):
     writer = Writer(client, ledger, chance, prefix)
     for _ in range(2):
         await writer.put()
-    # A purged document may be there or not: no attempt at it is ever due.
+    # A purged document may exist or not: no attempt at it is ever due.
     document = body(ledger.attempt("purged"), 500_000)
     rev = (await client.succeed("PUT", f"{database}/purged", document))["rev"]
     client.authorization = administrator
@@ -174,7 +172,7 @@ async def keeps_plans(password, client, chance, prefix, people):
 
 
 async def writes_much(client, chance, prefix, people):
-    """So much that the log is copied into the file and begun anew while writing goes on."""
+    """Writes so much that the log is copied into the file and restarted during the writes."""
     ledger = await become_user(client, credentials())
     people.append(Person(ledger, since=client.receipt))
     writer = Writer(client, ledger, chance, prefix)

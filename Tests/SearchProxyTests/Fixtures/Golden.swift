@@ -1,7 +1,7 @@
-/// Answers in the exact shapes of the two generations, about hotels that do not exist.
+/// Answers in the exact forms of the two generations, with hotels that do not exist.
 enum Golden {
-  /// First generation: an `id` with the type twice, the address in parts, `"None"` for what is
-  /// missing.
+  /// First generation: an `id` that contains the type twice, the address in parts, `"None"` for missing
+  /// members.
   static let v1 = """
     {"data":[{"address":"1 Quay Road, ME1 1AA, Medway, United Kingdom","city":"Medway",\
     "country":"United Kingdom","description":"Ten beds.","id":"hotelhotel_7001",\
@@ -19,18 +19,18 @@ enum Golden {
 
     """
 
-  /// Second generation, nothing asked for.
+  /// Second generation: the answer to a query without search terms.
   static let v2Rejected = """
     {"context":["FTS search rejected - no search terms were provided"],"data":[]}
 
     """
 
-  /// What Flask says to an unknown path.
+  /// Flask's answer to an unknown path.
   static let notFoundPage = """
     <!DOCTYPE HTML PUBLIC "-//W3C//DTD HTML 3.2 Final//EN"><title>404 Not Found</title>
     """
 
-  /// As many rows of the first generation, `hotel_1` first.
+  /// `rows` rows of the first generation, from `hotel_1`.
   static func v1(rows: Int) -> String {
     let rows = (1..<max(rows, 0) + 1).map { #"{"id":"hotelhotel_\#($0)","name":"Inn \#($0)"}"# }
     return #"{"data":[\#(rows.joined(separator: ","))]}"#
