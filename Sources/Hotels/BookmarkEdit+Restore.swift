@@ -107,7 +107,7 @@ extension BookmarkEdit {
     case .absent: break
     }
     guard let present = try view.document(id.documentID),
-      let tree = try view.tree(id.documentID), let place = tree.index(of: present.revision)
+      let tree = try view.newest(id.documentID), let place = tree.index(of: present.revision)
     else { return false }
     for node in tree.line(at: place).prefix(StoreLimits.storedAncestors + 1)
     where !node.isDeleted {
