@@ -20,18 +20,28 @@ struct SQLiteView: StoreView {
 
   func tree(_ id: DocumentID) throws -> RevisionTree? {
     switch try loaded?.answer(for: id) {
-    case .found(let found): return try found.tree()
+    case .found(let found): return try found.whole(in: rows)
     case .absent: return nil
     case .notLoaded, nil: break
     }
     guard let found = try rows.history(id) else { return nil }
-    return try found.row.tree(found.tree)
+    return try rows.whole(try found.row.tree(found.tree), of: found.row)
+  }
+
+  func newest(_ id: DocumentID) throws -> RevisionTree? {
+    switch try loaded?.answer(for: id) {
+    case .found(let found): return try found.tree()
+    case .absent: return nil
+    case .notLoaded, nil: break
+    }
+    return try rows.history(id).map { found in try found.row.tree(found.tree) }
   }
 
   func body(_ id: DocumentID, _ revision: RevisionID) throws -> [UInt8]? {
     guard let found = try winner(id) else { return nil }
     guard found.row.revision != revision else { return try found.row.document(found.body).body }
-    guard let tree = try tree(id), let node = tree[revision] else { return nil }
+    // One that stands in a piece of its own is too old to have a body.
+    guard let tree = try newest(id), let node = tree[revision] else { return nil }
     return try body(of: node, in: found.row, tree)
   }
 
@@ -50,7 +60,7 @@ struct SQLiteView: StoreView {
       row.revision == revision
       ? try rows.arrival(of: id) : try rows.arrival(of: row.first, revision)
     guard let found else {
-      if let tree = try tree(id), let node = tree[revision] {
+      if let tree = try newest(id), let node = tree[revision] {
         try requireCompacted(node, in: row, tree)
       }
       return nil
@@ -209,6 +219,8 @@ final class LoadedDocuments {
     /// Empty where the tree is known.
     private let encodedTree: [UInt8]
     private var decodedTree: RevisionTree?
+    private var wholeTree: RevisionTree?
+    private var knownPieces: [StoreRows.StoredPiece]?
 
     /// A document as it was read.
     /// - Parameter encodedTree: not looked at where there is one revision only.
@@ -219,6 +231,7 @@ final class LoadedDocuments {
     }
 
     /// A document as it was written.
+    /// - Parameter tree: without what stands in pieces of its own.
     init(row: StoredDocument, body: StoreRows.StoredBody, tree: RevisionTree) {
       self.row = row
       content = body
@@ -226,13 +239,32 @@ final class LoadedDocuments {
       decodedTree = tree
     }
 
-    /// The history.
+    /// The history, without what stands in pieces of its own.
     /// - Throws: `integrity` when it is not what was written.
     func tree() throws -> RevisionTree {
       if let decodedTree { return decodedTree }
       let tree = try row.tree(encodedTree)
       decodedTree = tree
       return tree
+    }
+
+    /// The whole history.
+    /// - Throws: `integrity` when some of it is not what was written.
+    func whole(in rows: StoreRows) throws -> RevisionTree {
+      if let wholeTree { return wholeTree }
+      let newest = try tree()
+      guard newest.older > 0 else { return newest }
+      let whole = try rows.whole(newest, of: row, from: pieces(in: rows))
+      wholeTree = whole
+      return whole
+    }
+
+    /// The pieces of the history, not verified.
+    func pieces(in rows: StoreRows) throws -> [StoreRows.StoredPiece] {
+      if let knownPieces { return knownPieces }
+      let pieces = try rows.pieces(of: row.first)
+      knownPieces = pieces
+      return pieces
     }
   }
 

@@ -99,7 +99,7 @@ extension StoredDocument {
       body: body)
   }
 
-  /// The history.
+  /// The history, without what stands in pieces of its own.
   /// - Parameter encoded: the row's tree; not looked at where there is none.
   /// - Throws: `integrity` when the tree is not what was written.
   func tree(_ encoded: [UInt8]) throws -> RevisionTree {

@@ -108,7 +108,7 @@ struct SalvagedPages {
         return document.head.isSound
           ? isWhole && !document.isBodySound : document.head.mended() == nil
       case .entry(let row): return !row.isSound && row.mended() == nil
-      case .body, .local, .header, .root, nil: return false
+      case .body, .piece, .local, .header, .root, nil: return false
       }
     }
   }
