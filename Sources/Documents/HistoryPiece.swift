@@ -29,14 +29,17 @@ package struct HistoryPiece: Sendable, Equatable {
 
   fileprivate init(_ nodes: ArraySlice<RevisionTree.Node>) {
     generation = nodes.first?.revision.generation ?? 0
-    var bytes: [UInt8] = []
-    bytes.reserveCapacity(nodes.count * RevisionID.storedHashBytes)
-    for node in nodes {
-      guard case .hash(let high, let low) = node.revision.digest else { continue }
-      bytes.append(node.isDeleted ? 1 : 0)
-      withUnsafeBytes(of: (high.bigEndian, low.bigEndian)) { bytes.append(contentsOf: $0) }
+    bytes = [UInt8](unsafeUninitializedCapacity: nodes.count * RevisionID.storedHashBytes) {
+      buffer, count in
+      let bytes = UnsafeMutableRawBufferPointer(buffer)
+      for place in nodes.indices {
+        guard case .hash(let high, let low) = nodes[place].revision.digest else { continue }
+        bytes[count] = nodes[place].isDeleted ? 1 : 0
+        bytes.storeBytes(of: high.bigEndian, toByteOffset: count + 1, as: UInt64.self)
+        bytes.storeBytes(of: low.bigEndian, toByteOffset: count + 9, as: UInt64.self)
+        count += RevisionID.storedHashBytes
+      }
     }
-    self.bytes = bytes
   }
 
   /// The generation in which the piece begins that has this one.
@@ -138,7 +141,7 @@ extension RevisionTree {
       next = piece.last + 1
     }
     guard next == first, all.count == older else { throw HistoryPiece.damaged }
-    return completed(by: all)
+    return completed(by: &all)
   }
 
   /// The whole tree, of which an earlier state is at hand.
@@ -152,18 +155,16 @@ extension RevisionTree {
       (node.parent, node.isLeaf) = (all.isEmpty ? nil : all.count - 1, false)
       all.append(node)
     }
-    return completed(by: all)
+    return completed(by: &all)
   }
 
-  private func completed(by line: [Node]) -> RevisionTree {
-    var whole = self
-    whole.older = 0
-    whole.finder = nil
-    whole.nodes = line
+  private func completed(by line: inout [Node]) -> RevisionTree {
     for (place, var node) in nodes.enumerated() {
-      node.parent = place == 0 ? line.count - 1 : node.parent.map { $0 + line.count }
-      whole.nodes.append(node)
+      node.parent = place == 0 ? older - 1 : node.parent.map { $0 + older }
+      line.append(node)
     }
+    var whole = self
+    (whole.nodes, whole.older, whole.finder) = (line, 0, nil)
     return whole
   }
 }
