@@ -272,6 +272,7 @@ if Context.environment["BOOKMARKS_BENCHMARKS"] != nil {
   package.products += [
     .executable(name: "empty-handler", targets: ["EmptyHandler"]),
     .executable(name: "InProcess", targets: ["InProcess"]),
+    .executable(name: "EditLoop", targets: ["EditLoop"]),
   ]
   package.targets += [
     .executableTarget(
@@ -284,6 +285,9 @@ if Context.environment["BOOKMARKS_BENCHMARKS"] != nil {
         .product(name: "Benchmark", package: "benchmark"),
       ],
       path: "Benchmarks/InProcess", swiftSettings: settings),
+    .executableTarget(
+      name: "EditLoop", dependencies: ["JSON", "Documents", "Stores", "Hotels", "SQLiteEngine"],
+      path: "Benchmarks/EditLoop", swiftSettings: settings),
   ]
 }
 

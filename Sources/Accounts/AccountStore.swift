@@ -275,7 +275,7 @@ extension StoreChanges {
   /// Records a document's next state, whatever the present one is: the caller's rule has checked it. Nil writes an
   /// empty tombstone.
   mutating func replace(_ id: DocumentID, by value: JSONValue?) throws {
-    let live = try view.tree(id)?.winner.flatMap { $0.isDeleted ? nil : $0.revision }
+    let live = try view.newest(id)?.winner.flatMap { $0.isDeleted ? nil : $0.revision }
     let body = try value.map { try DocumentBody($0) } ?? .empty
     try put(id, base: live, body: body, isDeleted: value == nil)
   }

@@ -99,7 +99,7 @@ struct BulkWriter {
 
   /// Commits the first items: as many as are decided in the time of one commit, at least one.
   private func attempt(_ items: ArraySlice<Item>) async throws -> [Outcome] {
-    let (store, rule) = (store, rule)
+    let (store, rule, isReplicated) = (store, rule, items.contains(where: \.write.isReplicated))
     return try await store.update(loading: Set(items.map(\.write.id))) {
       changes in
       let view = changes.view
@@ -115,7 +115,9 @@ struct BulkWriter {
         let id = item.write.id
         let index = places[id] ?? edits.count
         if index == edits.count {
-          edits.append(try DocumentEdits(of: id, in: view, marks, limit: limit))
+          edits.append(
+            try DocumentEdits(
+              of: id, in: view, marks, limit: limit, isReplicated: isReplicated))
           places[id] = index
         }
         do {

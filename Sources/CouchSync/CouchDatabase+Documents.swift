@@ -172,7 +172,7 @@ extension CouchDatabase {
           throw DesignRules.refusal
         }
         let limit = try store.historyLimits(in: view)
-        let tree = try view.tree(id)
+        let tree = try view.newest(id)
         let former = try view.former(id, tree)
         var edits = DocumentEdits(id, in: tree, after: former, limit: limit)
         let written = try edits.write(

@@ -44,7 +44,7 @@ extension CouchDatabase {
     let changes = try view.changes(after: start, limit: CouchLimits.compactedDocuments)
     var ids: [DocumentID] = []
     for change in changes {
-      if let tree = try view.tree(change.id), tree.nodes.contains(where: { !$0.isLeaf }) {
+      if let tree = try view.newest(change.id), tree.nodes.contains(where: { !$0.isLeaf }) {
         ids.append(change.id)
       }
       if Slice.isOver { return (ids, change.sequence) }

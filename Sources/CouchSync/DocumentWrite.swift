@@ -16,6 +16,8 @@ package struct DocumentWrite: Sendable {
   package let id: DocumentID
   /// How the revision is made.
   let kind: Kind
+  /// Whether the revision was made elsewhere.
+  var isReplicated: Bool { if case .replicated = kind { true } else { false } }
   /// Whether the revision is a tombstone.
   let isDeleted: Bool
   /// The body of the revision.
@@ -54,7 +56,8 @@ package struct DocumentWrite: Sendable {
     in view: any StoreView, limit: HistoryLimits
   ) throws -> (revision: RevisionID?, mutation: Mutation?) {
     let marks = try PurgeMarks(view)
-    var edits = try DocumentEdits(of: id, in: view, marks, limit: limit)
+    var edits = try DocumentEdits(
+      of: id, in: view, marks, limit: limit, isReplicated: isReplicated)
     let revision = try apply(to: &edits, in: view, marks)
     return (revision, edits.finish())
   }
@@ -108,10 +111,12 @@ extension DocumentEdits {
 
 extension DocumentEdits {
   /// Makes empty edits of a document in a store.
+  /// - Parameter isReplicated: whether peers' revisions may be among them, which need the whole history.
   init(
-    of id: DocumentID, in view: any StoreView, _ marks: PurgeMarks, limit: HistoryLimits
+    of id: DocumentID, in view: any StoreView, _ marks: PurgeMarks, limit: HistoryLimits,
+    isReplicated: Bool
   ) throws {
-    let tree = try view.tree(id)
+    let tree = isReplicated ? try view.tree(id) : try view.newest(id)
     self.init(id, in: tree, after: try marks.former(id, tree), limit: limit)
   }
 }

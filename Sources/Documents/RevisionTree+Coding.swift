@@ -3,6 +3,8 @@ extension RevisionTree {
   private static let layoutVersion: UInt8 = 1
   /// The same layout, with what is known of closed branches behind the nodes: two counts and as many marks.
   private static let markedVersion: UInt8 = 2
+  /// What the versions above are raised by where the count is preceded by that of ``older`` revisions.
+  private static let piecesVersion: UInt8 = 2
 
   /// What the flag byte before each node says.
   private enum Flag {
@@ -17,11 +19,16 @@ extension RevisionTree {
     static let all: UInt8 = 31
   }
 
-  /// The tree as an engine keeps it: a version byte, a count, then per node a flag byte, where
-  /// needed the parent's place and the generation, and the digest. Integers are LEB128.
+  /// The tree as an engine keeps it: a version byte, for the newest piece of a history how many revisions are older,
+  /// a count, then per node a flag byte, where needed the parent's place and the generation, and the digest.
+  /// Integers are LEB128.
   package var encoded: [UInt8] {
     var bytes: [UInt8] = [closed.isEmpty ? Self.layoutVersion : Self.markedVersion]
     bytes.reserveCapacity(nodes.count * 18 + 8)
+    if older > 0 {
+      bytes[0] += Self.piecesVersion
+      Self.append(older, to: &bytes)
+    }
     Self.append(nodes.count, to: &bytes)
     // By their places: a node in a variable is a copy, of a thousand at each edit of a long history.
     for place in nodes.indices {
@@ -57,7 +64,12 @@ extension RevisionTree {
   /// - Throws: ``DocumentError`` with code `damaged` for any bytes that ``encoded`` does not make.
   package init(decoding bytes: UnsafeRawBufferPointer) throws(DocumentError) {
     var reader = Reader(bytes: bytes)
-    let version = try reader.byte()
+    var version = try reader.byte()
+    if version > Self.markedVersion, version <= Self.markedVersion + Self.piecesVersion {
+      version -= Self.piecesVersion
+      older = try reader.integer()
+      guard older > 0 else { throw Reader.damaged }
+    }
     guard version == Self.layoutVersion || version == Self.markedVersion else {
       throw Reader.damaged
     }
@@ -65,7 +77,7 @@ extension RevisionTree {
     // Each node takes two bytes or more, so a count beyond that is damage, not a reason to
     // allocate.
     guard count <= bytes.count / 2 else { throw Reader.damaged }
-    (nodes, byteCount) = ([], 0)
+    (nodes, byteCount) = ([], older * RevisionID.storedHashBytes)
     nodes.reserveCapacity(count)
     var generation = 0
     for place in 0..<count {
@@ -82,7 +94,8 @@ extension RevisionTree {
       }
     }
     if version == Self.markedVersion { closed = try Self.closed(from: &reader) }
-    guard reader.isAtEnd, hasLeavesWhereItEnds else { throw Reader.damaged }
+    guard reader.isAtEnd, hasLeavesWhereItEnds, older < nodes.first?.revision.generation ?? 1
+    else { throw Reader.damaged }
   }
 
   /// What is remembered of closed branches alone, as ``encoded`` ends with it; empty where that is nothing.

@@ -41,6 +41,8 @@ extension RevisionTree {
     _ history: [RevisionID], isDeleted: Bool, within limits: HistoryLimits = .standard
   ) throws(DocumentError) -> Growth {
     guard let newest = history.first else { return .nothing }
+    // What a peer names may stand among those that are kept apart.
+    guard older == 0 else { throw HistoryPiece.damaged }
     guard zip(history, history.dropFirst()).allSatisfy({ $0.generation - 1 == $1.generation })
     else { throw DocumentError(.invalidRevision, "A history goes back one generation a step") }
     guard !isMarked(history, isDeleted: isDeleted) else { return .nothing }
@@ -163,9 +165,11 @@ extension RevisionTree {
 extension RevisionTree {
   /// Forgets revisions that are more than `limit` steps from every leaf, the leaf counted.
   /// What remains of a cut branch starts at a new root.
-  /// - Returns: the forgotten revisions.
+  /// - Returns: the forgotten revisions, but for those that are kept apart.
   @discardableResult
   package mutating func prune(to limit: Int) -> [RevisionID] {
+    guard count > max(limit, 1) else { return [] }
+    forgetOlder(beyond: max(limit, 1))
     guard nodes.count > max(limit, 1) else { return [] }
     guard !isLine else { return removeFirst(nodes.count - max(limit, 1)) }
     let allowance = allowances(max(limit, 1))
@@ -194,12 +198,12 @@ extension RevisionTree {
 
   /// Whether there are no branches, as in most documents: then the oldest stand first, and each is followed by its
   /// child.
-  private var isLine: Bool {
+  var isLine: Bool {
     nodes.indices.allSatisfy { nodes[$0].parent == ($0 == 0 ? nil : $0 - 1) }
   }
 
   /// How many further steps up from each node some leaf allows, the leaf counted; 0 means: too far.
-  private func allowances(_ limit: Int) -> [Int] {
+  func allowances(_ limit: Int) -> [Int] {
     var allowance = [Int](repeating: 0, count: nodes.count)
     for place in nodes.indices.reversed() {
       if nodes[place].isLeaf { allowance[place] = limit }
@@ -214,6 +218,7 @@ extension RevisionTree {
   /// - Returns: their revisions.
   @discardableResult
   mutating func remove(_ isDropped: (Int) -> Bool) -> [RevisionID] {
+    if older > 0, isDropped(0) { forgetOlder(to: 0) }
     let first = nodes.indices.first { !isDropped($0) } ?? nodes.count
     guard nodes.indices.dropFirst(first).contains(where: isDropped) else {
       return removeFirst(first)
@@ -240,6 +245,7 @@ extension RevisionTree {
   /// Takes the oldest nodes out, as an edit of a document with one branch does each time: the others only move.
   private mutating func removeFirst(_ count: Int) -> [RevisionID] {
     guard count > 0 else { return [] }
+    forgetOlder(to: 0)
     let dropped = nodes.prefix(count).map(\.revision)
     byteCount -= dropped.reduce(0) { $0 + $1.storedBytes }
     nodes.removeFirst(count)

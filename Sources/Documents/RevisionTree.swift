@@ -19,10 +19,15 @@ package struct RevisionTree: Sendable, Equatable {
   package internal(set) var nodes: [Node]
   /// Bytes that the revisions take as they are stored, but for the few that tell where a branch begins.
   package internal(set) var byteCount: Int
+  /// How many revisions below the first node are kept apart from the tree; see ``HistoryPiece``. None in most trees.
+  package internal(set) var older = 0
   /// What is known of branches that merges closed.
   var closed = ClosedBranches()
   /// Finds revisions; nil for a tree that few are looked for in, or that was put in another order since.
   var finder: RevisionPlaces?
+
+  /// How many revisions are known.
+  package var count: Int { nodes.count + older }
 
   /// A tree with no revision.
   package init() { (nodes, byteCount) = ([], 0) }
@@ -102,7 +107,7 @@ package struct RevisionTree: Sendable, Equatable {
   }
 
   package static func == (left: RevisionTree, right: RevisionTree) -> Bool {
-    left.nodes == right.nodes && left.closed == right.closed
+    left.nodes == right.nodes && left.older == right.older && left.closed == right.closed
   }
 
   /// CouchDB's order of leaves, so that every compatible peer picks the same winner.
@@ -163,7 +168,7 @@ extension RevisionTree {
   package var markCount: Int { closed.markCount }
 
   /// Whether the tree says more than its winner's id.
-  package var isMoreThanOneRevision: Bool { nodes.count > 1 || !closed.isEmpty }
+  package var isMoreThanOneRevision: Bool { count > 1 || !closed.isEmpty }
 
   /// Lets go of branches with a tombstone beside a live winner, but for the newest
   /// ``ClosedBranches/maximumStanding`` that were closed less than ``ClosedBranches/days`` days ago: of each a mark

@@ -172,6 +172,6 @@ enum FactsNote {
   private static func isWithoutConflicts(
     _ hotel: HotelID, in view: any StoreView
   ) throws -> Bool {
-    try view.tree(hotel.documentID)?.conflicts.isEmpty ?? true
+    try view.newest(hotel.documentID)?.conflicts.isEmpty ?? true
   }
 }

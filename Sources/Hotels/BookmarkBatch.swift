@@ -140,7 +140,7 @@ extension BookmarkEdit {
   ) throws -> (status: Int, revision: RevisionID?) {
     let id = item.id
     let (present, isAlone) = (
-      try view.document(id.documentID), try view.tree(id.documentID)?.conflicts.isEmpty ?? true
+      try view.document(id.documentID), try view.newest(id.documentID)?.conflicts.isEmpty ?? true
     )
     guard let present, isAlone, present.revision == item.revision,
       list.contains(id) != present.isDeleted

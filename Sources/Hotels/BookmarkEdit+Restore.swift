@@ -108,7 +108,7 @@ extension BookmarkEdit {
     case .absent: break
     }
     guard let present = try view.document(id.documentID),
-      let tree = try view.tree(id.documentID), let index = tree.index(of: present.revision)
+      let tree = try view.newest(id.documentID), let index = tree.index(of: present.revision)
     else { return false }
     for node in tree.line(at: index).prefix(StoreLimits.storedAncestors + 1)
     where !node.isDeleted {

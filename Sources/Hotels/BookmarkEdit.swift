@@ -172,7 +172,7 @@ struct BookmarkEdit {
   mutating func remove(_ id: HotelID) throws -> RevisionID? {
     guard list.contains(id) else { return nil }
     leaving.insert(id)
-    guard try bookmark(id) != nil, let tree = try view.tree(id.documentID),
+    guard try bookmark(id) != nil, let tree = try view.newest(id.documentID),
       let mutation = try Edit.deleteAllLeaves(id.documentID, in: tree, limit: limit)
     else { return nil }
     mutations.append(mutation)
@@ -216,7 +216,7 @@ struct BookmarkEdit {
   mutating func put(
     _ id: HotelID, _ body: DocumentBody, base: RevisionID?, created: Timestamp
   ) throws -> Bookmark {
-    let tree = try view.tree(id.documentID)
+    let tree = try view.newest(id.documentID)
     let former = try view.former(id.documentID, tree)
     var mutation = try Edit.put(
       id.documentID, in: tree, base: base, after: former, body: body, limit: limit)

@@ -259,7 +259,9 @@ struct ListReconciliation {
   /// - Throws: the view's errors; `integrity` for a list that can't be read.
   init(_ view: any StoreView) throws {
     let canonical = BookmarkList.documentID
-    let tree = try view.tree(canonical)
+    // What was merged matters where there is something to merge.
+    var tree = try view.newest(canonical)
+    if tree?.conflicts.isEmpty == false { tree = try view.tree(canonical) }
     let live = tree?.liveLeaves ?? []
     let former = try live.first.flatMap { leaf in
       try view.body(canonical, leaf.revision)

@@ -75,13 +75,13 @@ extension DocumentStore {
   /// - Throws: the store's errors.
   func shrinkList(at moment: Timestamp) async throws -> Remains {
     let id = BookmarkList.documentID
-    let before = try await read { view in try view.tree(id) }
+    let before = try await read { view in try view.newest(id) }
     guard let before else { return Remains() }
     var remains = Remains()
     remains.kept[.branches] = before.markCount
     guard BookmarkMerge.shrunk(before, at: moment) != nil else { return remains }
     remains.kept[.branches] = try await update(loading: [id]) { changes -> Int in
-      guard let tree = try changes.tree(id) else { return 0 }
+      guard let tree = try changes.view.newest(id) else { return 0 }
       guard let mutation = BookmarkMerge.shrunk(tree, at: moment) else { return tree.markCount }
       changes.write(mutation)
       return mutation.tree.markCount

@@ -307,7 +307,7 @@ extension BookmarkList {
     let lists = try view.changes(ofType: type, after: 0, limit: 2)
     guard lists.count == 1, lists[0].id == documentID,
       let document = try view.document(documentID), document.body.count <= 16_384,
-      try view.tree(documentID)?.liveLeaves.count == 1,
+      try view.newest(documentID)?.liveLeaves.count == 1,
       let list = try? ParsedJSON(document.body, limits: .request)
     else { return nil }
     return list.root["hotels"]?.elements.contains { HotelID(entry: $0) == id } ?? false

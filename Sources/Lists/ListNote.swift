@@ -114,7 +114,7 @@ extension ListService {
       try await store.update(loading: [id]) { changes in
         let note = try changes.view.document(id).flatMap { try ListNote($0, of: name) }
         try condition.check(note?.revision, of: "note")
-        guard note != nil, let tree = try changes.view.tree(id) else { throw ServiceError.noNote }
+        guard note != nil, let tree = try changes.view.newest(id) else { throw ServiceError.noNote }
         changes.write(try Edit.deleteAllLeaves(id, in: tree, limit: changes.historyLimits))
       }
     }

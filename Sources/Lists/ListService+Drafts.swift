@@ -123,7 +123,7 @@ extension ListService {
       try await stores.withStore(.user(author), creating: false) { store in
         try await store?.update(loading: Set(ids)) { changes in
           for id in ids {
-            guard let tree = try changes.view.tree(id) else { continue }
+            guard let tree = try changes.view.newest(id) else { continue }
             changes.write(try Edit.deleteAllLeaves(id, in: tree, limit: changes.historyLimits))
           }
         }

@@ -266,7 +266,7 @@ struct ObservedPage: Sendable {
   ) throws -> Bool {
     guard let type else { return true }
     if isOf(type, document.body) { return true }
-    guard document.isDeleted, let tree = try view.tree(document.id),
+    guard document.isDeleted, let tree = try view.newest(document.id),
       let parent = tree[document.revision]?.parent
     else { return false }
     return try view.body(document.id, tree.nodes[parent].revision).map { isOf(type, $0) } ?? true

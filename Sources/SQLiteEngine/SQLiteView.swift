@@ -21,18 +21,28 @@ struct SQLiteView: StoreView {
 
   func tree(_ id: DocumentID) throws -> RevisionTree? {
     switch try loaded?.answer(for: id) {
-    case .found(let found): return try found.tree()
+    case .found(let found): return try found.whole(in: rows)
     case .absent: return nil
     case .notLoaded, nil: break
     }
     guard let found = try rows.history(id) else { return nil }
-    return try found.row.tree(found.tree)
+    return try rows.whole(try found.row.tree(found.tree), of: found.row)
+  }
+
+  func newest(_ id: DocumentID) throws -> RevisionTree? {
+    switch try loaded?.answer(for: id) {
+    case .found(let found): return try found.tree()
+    case .absent: return nil
+    case .notLoaded, nil: break
+    }
+    return try rows.history(id).map { found in try found.row.tree(found.tree) }
   }
 
   func body(_ id: DocumentID, _ revision: RevisionID) throws -> [UInt8]? {
     guard let found = try winner(id) else { return nil }
     guard found.row.revision != revision else { return try found.row.document(found.body).body }
-    guard let tree = try tree(id), let node = tree[revision] else { return nil }
+    // One that stands in a piece of its own is too old to have a body.
+    guard let tree = try newest(id), let node = tree[revision] else { return nil }
     return try body(of: node, in: found.row, tree)
   }
 
@@ -51,7 +61,7 @@ struct SQLiteView: StoreView {
       row.revision == revision
       ? try rows.arrival(of: id) : try rows.arrival(of: row.first, revision)
     guard let found else {
-      if let tree = try tree(id), let node = tree[revision] {
+      if let tree = try newest(id), let node = tree[revision] {
         try requireCompacted(node, in: row, tree)
       }
       return nil

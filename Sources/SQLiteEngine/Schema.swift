@@ -76,8 +76,8 @@ extension Schema {
   /// search of the ids and one of the rows, the change feed is a walk, and a new document is written to
   /// the end. `body` and `tree` stand last: whoever reads the columns before never loads their pages.
   /// `first` is the number of a document's first change, its short name in `bodies`, which holds what
-  /// losing leaves and recent ancestors say. A document with one revision has no `tree`: the row says it
-  /// all. Text compares by bytes (`BINARY`), as ids do.
+  /// losing leaves and recent ancestors say, and in `histories`, which holds what is old of long histories. A document
+  /// with one revision has no `tree`: the row says it all. Text compares by bytes (`BINARY`), as ids do.
   static let store = Schema(
     applicationID: 0x4842_7374,
     steps: [
@@ -144,6 +144,14 @@ extension Schema {
       """,
       // Rows may carry another kind of checksum, by which a server of an earlier version would find them damaged.
       "",
+      // `histories` holds old revisions of long histories, which `tree` of the document's row says that there are. A
+      // history of an older file is divided when its document is next written.
+      """
+      CREATE TABLE histories(
+        first INTEGER NOT NULL, generation INTEGER NOT NULL, checksum INTEGER NOT NULL,
+        revisions BLOB NOT NULL, PRIMARY KEY(first, generation)
+      ) STRICT, WITHOUT ROWID;
+      """,
     ])
 }
 

@@ -29,6 +29,8 @@ package struct Checksum {
     case place = 8
     /// When a revision came, and from whom.
     case arrival = 9
+    /// Old revisions of a document's history.
+    case history = 10
   }
 
   /// What was added so far.
@@ -134,6 +136,15 @@ package struct Checksum {
     checksum.append(id.text)
     checksum.append(winner)
     checksum.content = tree
+    return checksum
+  }
+
+  /// The checksum of a piece of a document's history.
+  package static func piece(_ id: DocumentID, _ piece: HistoryPiece) -> Checksum {
+    var checksum = Checksum(.history)
+    checksum.append(id.text)
+    checksum.append(Int64(piece.generation))
+    checksum.content = piece.bytes
     return checksum
   }
 }

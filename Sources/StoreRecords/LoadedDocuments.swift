@@ -18,6 +18,10 @@ package final class LoadedDocuments {
     /// Empty where the tree is known.
     private let encodedTree: [UInt8]
     private var decodedTree: RevisionTree?
+    /// The whole history, once an engine has put it together.
+    package var wholeTree: RevisionTree?
+    /// The pieces of the history, once an engine has read them. Not verified.
+    package var knownPieces: [StoredPiece]?
 
     /// A document as it was read.
     /// - Parameter encodedTree: not looked at where there is one revision only.
@@ -28,6 +32,7 @@ package final class LoadedDocuments {
     }
 
     /// A document as it was written.
+    /// - Parameter tree: without the revisions that are stored apart.
     package init(row: StoredDocument, body: StoredBody, tree: RevisionTree) {
       self.row = row
       content = body
@@ -35,7 +40,7 @@ package final class LoadedDocuments {
       decodedTree = tree
     }
 
-    /// The history.
+    /// The history, without the revisions that are stored apart.
     /// - Throws: `integrity` when it is not what was written.
     package func tree() throws -> RevisionTree {
       if let decodedTree { return decodedTree }

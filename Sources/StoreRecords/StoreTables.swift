@@ -28,6 +28,16 @@ package protocol StoreTables {
   func put(
     _ row: StoredDocument, body: StoredBody, tree: [UInt8]?, replacing old: StoredDocument?
   ) throws
+  /// Writes the old revisions of a history apart from the document's row, and removes those that are forgotten. An
+  /// engine that stores histories as a whole does nothing.
+  /// - Parameter first: the document's name among the bodies.
+  /// - Parameter old: the document as it was; nil for a new one.
+  /// - Returns: the history that the document's row has to hold.
+  func writeHistory(
+    _ tree: RevisionTree, of id: DocumentID, _ first: Int64, replacing old: LoadedDocuments.Found?
+  ) throws -> RevisionTree
+  /// Removes the revisions of a document that are stored apart.
+  func removeHistory(of first: Int64) throws
   /// Removes a document's row.
   func remove(_ row: StoredDocument) throws
   /// The number of the last document, 0 for none.
@@ -48,4 +58,11 @@ package protocol StoreTables {
   func note(_ document: LoadedDocuments.Found, revisions: Int)
   /// A document is gone, or another.
   func forget(_ id: DocumentID)
+}
+
+extension StoreTables {
+  package func writeHistory(
+    _ tree: RevisionTree, of id: DocumentID, _ first: Int64, replacing old: LoadedDocuments.Found?
+  ) throws -> RevisionTree { tree }
+  package func removeHistory(of first: Int64) throws {}
 }

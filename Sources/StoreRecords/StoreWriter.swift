@@ -65,7 +65,8 @@ package struct StoreWriter<Tables: StoreTables> {
     let sequence = header.lastSequence + 1
     let first = old?.row.first ?? sequence
     let content = try content(of: winner.revision, mutation, old)
-    let tree = mutation.tree.isMoreThanOneRevision ? mutation.tree.encoded : nil
+    let newest = try rows.writeHistory(mutation.tree, of: mutation.id, first, replacing: old)
+    let tree = newest.isMoreThanOneRevision ? newest.encoded : nil
     let row = StoredDocument(
       sequence: sequence, id: mutation.id, first: first, revision: winner.revision,
       isDeleted: winner.isDeleted, type: content.type,
@@ -80,8 +81,8 @@ package struct StoreWriter<Tables: StoreTables> {
     header.newest = sequence
     count(row, content.body.bytes, replacing: old)
     rows.note(
-      LoadedDocuments.Found(row: row, body: content.body, tree: mutation.tree),
-      revisions: mutation.tree.nodes.count)
+      LoadedDocuments.Found(row: row, body: content.body, tree: newest),
+      revisions: newest.count)
   }
 
   /// The bodies that a mutation puts beside the winner's: the former winner's where it is kept, the mutation's
@@ -149,7 +150,8 @@ extension StoreWriter {
     let sequence = header.lastSequence + 1
     let first = old.row.first
     let content = try content(of: winner.revision, purge.id, old)
-    let tree = purge.tree.isMoreThanOneRevision ? purge.tree.encoded : nil
+    let newest = try rows.writeHistory(purge.tree, of: purge.id, first, replacing: old)
+    let tree = newest.isMoreThanOneRevision ? newest.encoded : nil
     let row = StoredDocument(
       sequence: sequence, id: purge.id, first: first, revision: winner.revision,
       isDeleted: winner.isDeleted, type: content.type, created: old.row.created,
@@ -178,6 +180,7 @@ extension StoreWriter {
       removed += try rows.removeBody(at: place, of: row.first)
     }
     try rows.removeEntries(of: row.id)
+    try rows.removeHistory(of: row.first)
     header.otherBodyBytes -= removed
   }
 

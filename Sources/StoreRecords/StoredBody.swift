@@ -33,3 +33,17 @@ package struct BodyPlace {
     self.count = count
   }
 }
+
+/// Old revisions of a document's history that are stored apart from its row.
+package struct StoredPiece {
+  /// The revisions.
+  package let piece: HistoryPiece
+  /// What it must add up to; see ``Checksum/piece(_:_:)``.
+  package let checksum: Int64
+
+  /// A piece to be stored, or as read.
+  package init(piece: HistoryPiece, checksum: Int64) {
+    self.piece = piece
+    self.checksum = checksum
+  }
+}

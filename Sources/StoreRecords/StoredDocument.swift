@@ -71,7 +71,7 @@ extension StoredDocument {
       body: body)
   }
 
-  /// The history.
+  /// The history, without the revisions that are stored apart.
   /// - Parameter encoded: the row's tree; not looked at where there is none.
   /// - Throws: `integrity` when the tree is not what was written.
   package func tree(_ encoded: [UInt8]) throws -> RevisionTree {

@@ -93,7 +93,7 @@ private struct AgeWalk: Sendable {
 
   private func hasClosedBranch(_ id: DocumentID, in view: any StoreView) throws -> Bool {
     guard id != spared else { return false }
-    return try view.tree(id)?.nodes.contains { $0.isLeaf && $0.isDeleted } ?? false
+    return try view.newest(id)?.nodes.contains { $0.isLeaf && $0.isDeleted } ?? false
   }
 }
 

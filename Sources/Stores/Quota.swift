@@ -77,8 +77,8 @@ enum Quota {
   ) throws {
     guard try view.holds(moreThan: limits.overallBytes) else { return }
     for mutation in mutations {
-      guard let known = try view.tree(mutation.id),
-        mutation.tree.nodes.count <= known.nodes.count + editedNodes
+      guard let known = try view.newest(mutation.id),
+        mutation.tree.count <= known.count + editedNodes
       else {
         throw ServiceError(
           .quotaExceeded,
@@ -125,7 +125,7 @@ enum Quota {
     var documents: Int64 = 0
     for (id, tree) in mutations.map({ ($0.id, $0.tree) }) + purges.map({ ($0.id, $0.tree) }) {
       documents += (tree.winner?.isDeleted ?? true) ? 0 : 1
-      documents -= (try view.tree(id)?.winner?.isDeleted ?? true) ? 0 : 1
+      documents -= (try view.newest(id)?.winner?.isDeleted ?? true) ? 0 : 1
     }
     return documents
   }

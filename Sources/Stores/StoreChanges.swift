@@ -71,8 +71,9 @@ package struct StoreChanges {
 
   /// The history of a document, with what is recorded of it.
   package func tree(_ id: DocumentID) throws -> RevisionTree? {
-    if let mutation = mutations.last(where: { $0.id == id }) { return mutation.tree }
-    return try view.tree(id)
+    guard let mutation = mutations.last(where: { $0.id == id }) else { return try view.tree(id) }
+    guard mutation.tree.older > 0 else { return mutation.tree }
+    return try mutation.tree.completed(from: try view.tree(id) ?? RevisionTree())
   }
 
   /// A local document, with what is recorded of it.
@@ -88,7 +89,7 @@ package struct StoreChanges {
   package mutating func put(
     _ id: DocumentID, base: RevisionID?, body: DocumentBody, isDeleted: Bool = false
   ) throws -> RevisionID {
-    let tree = try view.tree(id)
+    let tree = try view.newest(id)
     let former = try view.former(id, tree)
     let mutation = try Edit.put(
       id, in: tree, base: base, after: former, body: body, isDeleted: isDeleted,
@@ -104,7 +105,7 @@ package struct StoreChanges {
   package mutating func delete(
     _ id: DocumentID, base: RevisionID?
   ) throws -> RevisionID {
-    let tree = try view.tree(id)
+    let tree = try view.newest(id)
     let mutation = try Edit.delete(id, in: tree, base: base, limit: historyLimits)
     write(mutation)
     return mutation.revision

@@ -9,6 +9,9 @@ package protocol StoreView {
   func document(_ id: DocumentID) throws -> Document?
   /// The whole history.
   func tree(_ id: DocumentID) throws -> RevisionTree?
+  /// The history without revisions that an engine keeps apart (``HistoryPiece``): for who asks of leaves or edits them,
+  /// whatever the history's length.
+  func newest(_ id: DocumentID) throws -> RevisionTree?
   /// What a revision says; nil when the revision is unknown or its body was compacted away.
   func body(_ id: DocumentID, _ revision: RevisionID) throws -> [UInt8]?
   /// The same for who has the document's tree of this state at hand, which is not read again then.
@@ -81,6 +84,8 @@ package protocol StoreView {
 }
 
 extension StoreView {
+  package func newest(_ id: DocumentID) throws -> RevisionTree? { try tree(id) }
+
   package func body(
     _ id: DocumentID, of node: RevisionTree.Node, in tree: RevisionTree
   ) throws -> [UInt8]? { try body(id, node.revision) }

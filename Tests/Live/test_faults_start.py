@@ -295,6 +295,7 @@ def take_back(file):
     database.execute("UPDATE header SET checksum = ?", (checksum,))
     database.executescript(
         """
+        DROP TABLE histories;
         DROP TABLE entries;
         CREATE TABLE entries(
           number INTEGER NOT NULL, key BLOB NOT NULL, id TEXT NOT NULL, PRIMARY KEY(number, key, id)

@@ -111,6 +111,10 @@ private let turns = ProcessInfo.processInfo.environment["BOOKMARKS_NIGHTLY"] == 
     let name = try user(1)
     let (file, sound, expected) = try await filledStore(name, of: engine, in: directory)
 
+    // A local document whose id has turned can't be told from one that never was; its owner compares all once more.
+    let id = Array("_local/checkpoint".utf8)
+    let ids = sound.indices.filter { sound[$0...].starts(with: id) }.map { $0..<$0 + id.count }
+    let withoutLocal = expected.map { $0.contains("LocalDocument") ? "nil" : $0 }
     var generator = SeededGenerator(seed: 20_261_121)
     var found = 0
     for _ in 0..<turns {
@@ -122,6 +126,7 @@ private let turns = ProcessInfo.processInfo.environment["BOOKMARKS_NIGHTLY"] == 
         let storage = try #require(try await engine.open(name, creating: true))
         do throws(any Error) {
           let found = try await answers(storage)
+          let expected = ids.contains { $0.contains(place) } ? withoutLocal : expected
           #expect(found == expected || found == withoutIndexes(expected), "byte \(place)")
         } catch let error as ServiceError {
           #expect([.damaged, .integrity].contains(error.code), "byte \(place): \(error)")

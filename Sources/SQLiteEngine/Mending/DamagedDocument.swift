@@ -21,6 +21,12 @@ struct DamagedDocument {
     (tree?.isSound ?? true) && others.allSatisfy(\.row.isSound) && lacksOnlyAncestors
   }
 
+  /// Whether columns and body are both what was written.
+  var isBodySound: Bool {
+    guard head.isSound, let row = head.document else { return false }
+    return RowValues(body, of: row, sum: row.bodyChecksum).isSound
+  }
+
   /// Computes the columns back, if they can be.
   /// - Returns: whether they are right and were not.
   mutating func mendHead(now: Timestamp) -> Bool {

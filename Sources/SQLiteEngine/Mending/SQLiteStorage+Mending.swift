@@ -118,8 +118,8 @@ extension SQLiteStorage {
 }
 
 extension Connection {
-  /// Makes everything anew that follows from the rows of a store's file: SQLite's indexes and the order of local
-  /// documents. Query indexes go: they are made anew when they are asked.
+  /// Makes everything anew that follows from the rows of a store's file: SQLite's indexes, the order of local
+  /// documents and of pieces of histories. Query indexes go: they are made anew when they are asked.
   ///
   /// In one transaction, which leaves the file as it was where the check finds something still.
   /// - Parameter findings: what the check found.
@@ -127,9 +127,10 @@ extension Connection {
   func mendIndexes(after findings: [String]) throws {
     let rows = StoreRows(self)
     let isMended = try attempt {
-      let locals = try rows.localsAsFound()
+      let (locals, pieces) = (try rows.localsAsFound(), try rows.piecesAsFound())
       try rows.dropIndexes()
       try rows.replaceLocals(with: locals)
+      try rows.replacePieces(with: pieces)
       try execute("REINDEX")
     }
     guard isMended else { throw ServiceError.damaged(findings.prefix(3).joined(separator: "; ")) }
@@ -235,6 +236,10 @@ extension StoreRows {
       "DELETE FROM bodies WHERE first NOT IN (SELECT first FROM documents)"
     )
     .run()
+    try connection.statement(
+      "DELETE FROM histories WHERE first NOT IN (SELECT first FROM documents)"
+    )
+    .run()
     let kept =
       try connection.statement("SELECT coalesce(sum(length(body)), 0) FROM bodies").first {
         row in row.int64(0)
@@ -271,6 +276,7 @@ extension StoreRows {
     guard let winner = tree.winner, winner.revision == document.revision,
       winner.isDeleted == document.isDeleted
     else { throw ServiceError.integrity("the row's revision is not the tree's winner") }
+    _ = try whole(tree, of: document)
     try checkBodies(of: document, tree, into: &lengths)
   }
 

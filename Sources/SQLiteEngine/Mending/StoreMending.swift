@@ -99,12 +99,10 @@ struct StoreMending {
       outcome.mended += 1
     }
     if found.head.isSound, let row = found.head.document { try mendArrivals(of: row) }
-    guard !found.isWhole else { return }
-    guard extent == .everything else {
-      outcome.left += 1
-      return
+    if !found.isWhole {
+      if extent == .everything { try setAside(found, at: number) } else { outcome.left += 1 }
     }
-    try setAside(found, at: number)
+    try mendHistory(of: DocumentID(stored: found.head.text(1)))
   }
 
   private mutating func reindex() throws {
@@ -134,6 +132,7 @@ struct StoreMending {
       return
     }
     let rest = found.rest(of: row)
+    if rest.older == 0 { try rows.removePieces(of: row.first, below: .max) }
     let body = StoredBody(
       bytes: found.body.content, checksum: row.bodyChecksum,
       arrival: try rows.arrival(at: number) ?? .unknown)

@@ -93,7 +93,7 @@ package struct RegistrySalvage {
       rows.allSatisfy { row in
         switch row {
         case .entry, .root: true
-        case .document, .body, .local, .header: false
+        case .document, .body, .piece, .local, .header: false
         }
       }
     }

@@ -83,24 +83,32 @@ struct SalvagedPages {
       return (page, layout)
     }
     if overflow.contains(number) || unread.contains(number) { return layout.map { (page, $0) } }
-    if let better = mending(page, layout, at: number) {
+    if let better = mending(page, layout, at: number),
+      !(layout?.isSound ?? false) || soundRows(page, layout) < soundRows(better.page, better.layout)
+    {
       mended[number] = better.page
       return better
     }
-    unread.insert(number)
+    if layout.map({ !$0.isSound || hasLostRow(page, $0, whole: false) }) ?? true {
+      unread.insert(number)
+    }
     return layout.map { (page, $0) }
   }
 
   /// Whether a document or an entry on a page is lost although the page is one: its number may have turned.
-  private func hasLostRow(_ page: [UInt8], _ layout: PageLayout) -> Bool {
+  /// - Parameter isWhole: whether a document is lost of which the body alone is: where it ends may have turned.
+  private func hasLostRow(
+    _ page: [UInt8], _ layout: PageLayout, whole isWhole: Bool = true
+  ) -> Bool {
     guard layout.kind != .tableInterior else { return false }
     return layout.cells.contains { cell in
       guard let bytes = record(of: cell, on: page), let record = Record(bytes) else { return true }
       switch SalvagedRow(Row(kind: layout.kind, number: cell.row, record: record)) {
       case .document(let document, _):
-        return !document.head.isSound && document.head.mended() == nil
+        return document.head.isSound
+          ? isWhole && !document.isBodySound : document.head.mended() == nil
       case .entry(let row): return !row.isSound && row.mended() == nil
-      case .body, .local, .header, .root, nil: return false
+      case .body, .piece, .local, .header, .root, nil: return false
       }
     }
   }
@@ -142,11 +150,12 @@ struct SalvagedPages {
   }
 
   /// How many rows of a page have the checksum that they should have.
-  private func soundRows(_ page: [UInt8], _ layout: PageLayout) -> Int {
-    layout.cells.reduce(0) { count, cell in
+  private func soundRows(_ page: [UInt8], _ layout: PageLayout?) -> Int {
+    (layout?.cells ?? []).reduce(0) { count, cell in
       guard let bytes = record(of: cell, on: page), let record = Record(bytes),
-        let row = SalvagedRow(Row(kind: layout.kind, number: cell.row, record: record))
+        let layout, let row = SalvagedRow(Row(kind: layout.kind, number: cell.row, record: record))
       else { return count }
+      if case .document(let document, _) = row, document.isBodySound { return count + 3 }
       return count + (row.isSound ? 2 : 1)
     }
   }

@@ -1,3 +1,4 @@
+import Documents
 import SQLite
 import StoreRecords
 import Stores
@@ -8,6 +9,8 @@ enum SalvagedRow {
   case document(DamagedDocument, StoredArrival)
   /// A body beside a winner's, as it is.
   case body([Record.Value], number: Int64)
+  /// A piece of a document's history, as it is.
+  case piece(StoredPiece, of: Int64)
   /// A local document.
   case local(RowValues)
   /// The header.
@@ -38,7 +41,10 @@ enum SalvagedRow {
         return nil
       }
     case .indexLeaf, .indexInterior:
-      if let found = Self.local(values) ?? Self.entry(values) { self = found } else { return nil }
+      guard let found = Self.local(values) ?? Self.entry(values) ?? Self.piece(values) else {
+        return nil
+      }
+      self = found
     case .tableInterior: return nil
     }
   }
@@ -48,7 +54,7 @@ enum SalvagedRow {
     switch self {
     case .document(let document, _): document.head.isSound
     case .local(let row), .entry(let row): row.isSound
-    case .body, .header, .root: true
+    case .body, .piece, .header, .root: true
     }
   }
 
@@ -86,6 +92,14 @@ enum SalvagedRow {
         kind: .local,
         values: [.text(id), .integer(revision), .optionalInteger(values[2].integer)],
         content: body, checksum: checksum))
+  }
+
+  private static func piece(_ values: [Record.Value]) -> SalvagedRow? {
+    guard values.count == 4, let first = values[0].integer, let generation = values[1].integer,
+      let checksum = values[2].integer, let revisions = values[3].bytes
+    else { return nil }
+    let piece = HistoryPiece(generation: Int(clamping: generation), bytes: revisions)
+    return .piece(StoredPiece(piece: piece, checksum: checksum), of: first)
   }
 
   private static func entry(_ values: [Record.Value]) -> SalvagedRow? {

@@ -42,7 +42,7 @@ struct SalvagedStore {
         if let mended = local.isSound ? local : local.mended() { locals.append(mended) }
       case .header(let values): headers.append(values)
       case .root(name: "sqlite_autoindex_documents_1", let page): root = page
-      case .body, .entry, .root, nil: break
+      case .body, .piece, .entry, .root, nil: break
       }
     }
     self.newest = newest
@@ -87,11 +87,14 @@ struct SalvagedStore {
     }
   }
 
-  /// Writes the bodies beside the winners' of the documents that are there.
+  /// Writes the bodies beside the winners' of the documents that are there, and the pieces of their histories.
   mutating func writeBodies(to rows: StoreRows) throws {
     try pages.visit { row in
-      guard case .body(let values, let number)? = SalvagedRow(row) else { return }
-      try rows.insertBody(values, number: number)
+      switch SalvagedRow(row) {
+      case .body(let values, let number): try rows.insertBody(values, number: number)
+      case .piece(let piece, let first): try rows.insert(piece, of: first)
+      default: break
+      }
     }
   }
 

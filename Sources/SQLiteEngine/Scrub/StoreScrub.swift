@@ -213,6 +213,12 @@ extension StoreScrub {
       try number("SELECT count(*) - count(DISTINCT first) FROM documents")
     )
     if orphans > 0 { find("\(orphans) stored bodies belong to no document") }
+    let pieces =
+      version < 7
+      ? 0
+      : try number(
+        "SELECT count(*) FROM histories WHERE first NOT IN (SELECT first FROM documents)")
+    if pieces > 0 { find("\(pieces) pieces of histories belong to no document") }
     if shared > 0 { find("\(shared) documents share the number of a first change with another") }
   }
 

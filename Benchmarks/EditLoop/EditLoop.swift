@@ -1,0 +1,107 @@
+import Documents
+import Foundation
+import Hotels
+import JSON
+import SQLiteEngine
+import Stores
+
+/// Edits in a loop within one process: what a store's thread does for each, without a network.
+///
+///     EditLoop DIRECTORY edit|bookmark|peer DOCUMENTS BEFORE COUNT
+///
+/// Each of so many documents is edited BEFORE times, and then COUNT edits go to them in turn and are timed. With `bookmark`
+/// the documents are hotels of one list, each of which is bookmarked and taken back; every edit of theirs is one of the
+/// list's, too. With `peer` they come as a replicator brings them, each with its whole history.
+@main
+struct EditLoop {
+  static func main() async throws {
+    let arguments = CommandLine.arguments.dropFirst()
+    guard arguments.count == 5, let numbers = numbers(arguments.suffix(3)),
+      let user = AccountID(String(repeating: "a", count: 32))
+    else {
+      return print("EditLoop DIRECTORY edit|bookmark|peer DOCUMENTS BEFORE COUNT")
+    }
+    let values = Array(arguments)
+    let engine = try await FileEngine.open(directory: values[0], lanes: 2)
+    let clock: @Sendable () -> Timestamp = { Timestamp(seconds: 1_800_000_000) }
+    let stores = DatabaseManager(engine: engine, maximumOpen: 4, now: clock)
+    let edits = Edits(
+      stores: stores, hotels: HotelService(stores: stores, now: clock), store: .user(user))
+    for _ in 0..<numbers[1] {
+      for document in 0..<numbers[0] { try await edits.edit(document, values[1]) }
+    }
+    let (begun, before) = (ContinuousClock.now, Self.spent())
+    for edit in 0..<numbers[2] { try await edits.edit(edit % numbers[0], values[1]) }
+    let (took, after, count) = (ContinuousClock.now - begun, Self.spent(), max(numbers[2], 1))
+    print(
+      "\(took / count) each, processor \((after.user - before.user) / count) +",
+      "\((after.system - before.system) / count) µs,",
+      "written \((after.bytes - before.bytes) / count) bytes")
+    await stores.close()
+    await engine.close()
+  }
+
+  /// The process's time so far in microseconds, its own and the system's, and the bytes that it has written (proc_pid_io(5)).
+  private static func spent() -> (user: Int, system: Int, bytes: Int) {
+    var usage = rusage()
+    getrusage(__rusage_who_t(RUSAGE_SELF.rawValue), &usage)
+    let times = [usage.ru_utime, usage.ru_stime].map { $0.tv_sec * 1_000_000 + Int($0.tv_usec) }
+    let line = (try? String(contentsOfFile: "/proc/self/io", encoding: .utf8))?
+      .split(separator: "\n").first { $0.hasPrefix("wchar:") }
+    return (times[0], times[1], line.flatMap { Int($0.dropFirst(7)) } ?? 0)
+  }
+
+  private static func numbers(_ texts: some Collection<String>) -> [Int]? {
+    let numbers = texts.compactMap { Int($0) }.filter { $0 >= 0 }
+    return numbers.count == texts.count && numbers.first != 0 ? numbers : nil
+  }
+
+  /// The edits, each on its own after the other.
+  struct Edits {
+    /// The stores, of which one is used.
+    let stores: DatabaseManager
+    /// Bookmarks in them.
+    let hotels: HotelService
+    /// The store.
+    let store: StoreName
+
+    /// Edits a document, or bookmarks a hotel that is not and takes one back that is.
+    func edit(_ number: Int, _ kind: String) async throws {
+      guard kind == "bookmark" else {
+        let id = try DocumentID("document-\(number)")
+        return kind == "peer" ? try await replicate(id) : try await edit(id)
+      }
+      guard let id = HotelID("hotel-\(number)") else { return }
+      if try await hotels.unbookmark(id, in: store) != nil { return }
+      let facts = #"{"id":"hotel-\#(number)","name":"Medway Youth Hostel","city":"Medway"}"#
+      let hotel = try Hotel(
+        ParsedJSON(Array(facts.utf8), limits: .request).root, from: .client)
+      _ = try await hotels.bookmark(HotelAddition(facts: hotel), in: store)
+    }
+
+    private func replicate(_ id: DocumentID) async throws {
+      try await stores.withStore(store) { store in
+        try await store.update(loading: [id]) { changes in
+          let tree = try changes.view.tree(id)
+          let parent = tree?.winner?.revision
+          let body = try DocumentBody(
+            parsing: Array(#"{"count":\#(parent?.generation ?? 0)}"#.utf8))
+          let history = parent.flatMap { tree?.history(of: $0) } ?? []
+          changes.write(
+            try Edit.insert(
+              id, in: tree, history: [body.revision(below: parent, isDeleted: false)] + history,
+              body: body, isDeleted: false, known: nil, limit: changes.historyLimits))
+        }
+      }
+    }
+
+    private func edit(_ id: DocumentID) async throws {
+      try await stores.withStore(store) { store in
+        let base = try await store.document(id)?.revision
+        let next = (base?.generation ?? 0) + 1
+        let body = try DocumentBody(parsing: Array(#"{"type":"note","count":\#(next)}"#.utf8))
+        try await store.put(id, base: base, body: body)
+      }
+    }
+  }
+}

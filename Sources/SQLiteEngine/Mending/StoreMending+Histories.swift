@@ -1,0 +1,105 @@
+import Documents
+import SQLite
+import Stores
+
+/// Pieces of histories, which hold nothing but old ids: what is lost of them is as if it had been forgotten for its age.
+extension StoreMending {
+  /// Computes pieces of a document's history back, and lets go of what is older than one that can't be.
+  mutating func mendHistory(of id: DocumentID) throws {
+    guard let found = try? rows.history(id), let newest = try? found.row.tree(found.tree),
+      newest.older > 0
+    else { return }
+    var sound: [HistoryPiece] = []
+    var hasRemoved = false
+    for stored in try rows.pieces(of: found.row.first) {
+      if stored.isSound(of: id) {
+        sound.append(stored.piece)
+      } else if let mended = stored.mended(of: id) {
+        try rows.remove(stored, of: found.row.first)
+        try rows.insert(mended, of: found.row.first)
+        sound.append(mended.piece)
+        outcome.mended += 1
+      } else if extent == .everything {
+        try rows.remove(stored, of: found.row.first)
+        hasRemoved = true
+      }
+    }
+    sound.sort { $0.generation < $1.generation }
+    guard (try? newest.completed(by: sound)) == nil else {
+      // It was older than all that is kept.
+      if hasRemoved { outcome.mended += 1 }
+      return
+    }
+    guard extent == .everything else {
+      outcome.left += 1
+      return
+    }
+    try shorten(newest, of: found.row, to: sound)
+    outcome.dropped += 1
+  }
+
+  /// Keeps of a history what hangs together.
+  private func shorten(
+    _ newest: RevisionTree, of row: StoredDocument, to pieces: [HistoryPiece]
+  ) throws {
+    var newest = newest
+    let first = newest.oldestGeneration + newest.older
+    var oldest = first
+    for piece in pieces.reversed() where piece.last + 1 == oldest { oldest = piece.generation }
+    newest.forgetOlder(to: first - oldest)
+    try rows.removePieces(
+      of: row.first, below: newest.older == 0 ? .max : newest.oldestGeneration)
+    let tree = newest.encoded
+    var row = row
+    row.treeChecksum = Checksum.tree(row.id, row.revision, tree).value
+    try rows.connection.statement(
+      "UPDATE documents SET tree = ?1, tree_checksum = ?2, checksum = ?3 WHERE sequence = ?4"
+    ).run(
+      .bytes(tree), .integer(row.treeChecksum ?? 0), .integer(row.checksum.value),
+      .integer(row.sequence))
+  }
+}
+
+extension StoredPiece {
+  /// Whether the piece is what was written.
+  func isSound(of id: DocumentID) -> Bool { Checksum.piece(id, piece).matches(checksum) }
+
+  /// The piece as it was written, if one byte of it has turned.
+  func mended(of id: DocumentID) -> StoredPiece? {
+    let name = RowValues.Value.text(Array(id.text.utf8))
+    let row = RowValues(
+      kind: .history, values: [name, .integer(Int64(piece.generation))], content: piece.bytes,
+      checksum: checksum)
+    guard let mended = row.mended(), mended.values[0] == name else { return nil }
+    return StoredPiece(
+      piece: HistoryPiece(generation: Int(mended.integer(1)), bytes: mended.content),
+      checksum: mended.checksum)
+  }
+}
+
+extension StoreRows {
+  /// Removes a piece as it was found.
+  func remove(_ stored: StoredPiece, of first: Int64) throws {
+    try connection.statement("DELETE FROM histories WHERE first = ?1 AND generation = ?2")
+      .run(.integer(first), .integer(stored.piece.generation))
+  }
+
+  /// All pieces, whatever they say, in whatever order.
+  func piecesAsFound() throws -> [(first: Int64, stored: StoredPiece)] {
+    try connection.statement("SELECT first, generation, checksum, revisions FROM histories").all {
+      row in
+      (
+        row.int64(0),
+        StoredPiece(
+          piece: HistoryPiece(generation: Int(row.int64(1)), bytes: row.bytes(3)),
+          checksum: row.int64(2))
+      )
+    }
+  }
+
+  /// Writes all pieces anew, in the right order.
+  func replacePieces(with pieces: [(first: Int64, stored: StoredPiece)]) throws {
+    try connection.statement("DELETE FROM histories").run()
+    for piece in pieces { try insert(piece.stored, of: piece.first) }
+  }
+}

@@ -1,0 +1,179 @@
+import TestSupport
+import Testing
+
+@testable import Documents
+
+/// Trees without their old revisions must be edited as whole ones are: the same seeds, the same edits, on every machine.
+@Suite struct HistoryPieceTests {
+  private static let id = DocumentID(stored: "a")
+
+  /// A tree beside the same one in pieces, as an engine keeps it.
+  private struct Twins {
+    var plain = RevisionTree()
+    var newest = RevisionTree()
+    var pieces: [HistoryPiece] = []
+    let limit: HistoryLimits
+
+    /// Goes on from a leaf in both.
+    mutating func put(below leaf: RevisionID?, _ number: Int, isDeleted: Bool) throws {
+      let body = try DocumentBody(parsing: Array(#"{"n":\#(number)}"#.utf8))
+      for isPlain in [true, false] {
+        let mutation = try Edit.put(
+          HistoryPieceTests.id, in: isPlain ? plain : newest, base: leaf, body: body,
+          isDeleted: isDeleted, limit: limit)
+        if isPlain { plain = mutation.tree } else { newest = mutation.tree }
+      }
+      keep()
+    }
+
+    /// Takes a peer's revision below any that is known, unless that makes the tree too large.
+    mutating func graft(below parent: RevisionID, _ number: Int) throws {
+      let body = try DocumentBody(parsing: Array(#"{"peer":\#(number)}"#.utf8))
+      let history = [body.revision(below: parent, isDeleted: false)] + plain.history(of: parent)
+      let whole = try newest.completed(by: pieces)
+      let results = [plain, whole].map { tree in
+        Result { () throws(DocumentError) in
+          try Edit.insert(
+            HistoryPieceTests.id, in: tree, history: history, body: body, isDeleted: false,
+            known: nil, limit: limit)
+        }
+      }
+      guard case .success(let mutation) = results[0] else {
+        #expect(throws: DocumentError.self) { try results[1].get() }
+        return
+      }
+      plain = mutation?.tree ?? plain
+      if let other = try results[1].get() { (newest, pieces) = (other.tree, []) }
+      keep()
+    }
+
+    private mutating func keep() {
+      pieces += newest.takePieces()
+      pieces.removeAll { $0.last < newest.oldestGeneration }
+    }
+  }
+
+  @Test(arguments: 0..<24)
+  func editsWithoutOldRevisionsEqualThePlainRule(_ seed: UInt64) throws {
+    var generator = SeededGenerator(seed: seed)
+    let limits = [
+      HistoryLimits(revisions: 150), HistoryLimits(revisions: 40),
+      HistoryLimits(revisions: 1_000, treeBytes: 2_400), HistoryLimits(),
+    ]
+    var twins = Twins(limit: limits[Int(seed % 4)])
+    for number in 0..<400 {
+      if Int.random(in: 0..<120, using: &generator) == 0,
+        let node = twins.plain.nodes.randomElement(using: &generator)
+      {
+        try twins.graft(below: node.revision, number)
+      }
+      let leaf = twins.plain.leaves.prefix(2).randomElement(using: &generator)
+      let isDeleted = leaf?.isDeleted == false && Int.random(in: 0..<9, using: &generator) == 0
+      try twins.put(below: leaf?.revision, number, isDeleted: isDeleted)
+      let (plain, newest) = (twins.plain, twins.newest)
+      #expect(newest.leaves.map(\.revision) == plain.leaves.map(\.revision))
+      #expect(newest.winner?.revision == plain.winner?.revision)
+      #expect(newest.count == plain.nodes.count)
+      #expect(newest.byteCount == plain.byteCount)
+      #expect(newest.openLeafCount == plain.openLeafCount)
+      #expect(newest.revisions(withinSteps: 20) == plain.revisions(withinSteps: 20))
+      guard number % 16 == 0 else { continue }
+      #expect(try newest.completed(by: twins.pieces).parents == plain.parents)
+      let decoded = try newest.encoded.withUnsafeBytes { try RevisionTree(decoding: $0) }
+      #expect(decoded == newest)
+      #expect(decoded.byteCount == newest.byteCount)
+    }
+    let whole = try twins.newest.completed(by: twins.pieces)
+    #expect(whole.parents == twins.plain.parents)
+    #expect(whole.leaves == twins.plain.leaves.map { leaf in whole[leaf.revision] ?? leaf })
+  }
+
+  /// A line of revisions, of which some are tombstones.
+  private func line(_ count: Int, limit: HistoryLimits = .standard) throws -> Twins {
+    var twins = Twins(limit: limit)
+    for number in 0..<count {
+      try twins.put(
+        below: twins.plain.winner?.revision, number, isDeleted: number % 7 == 3)
+    }
+    return twins
+  }
+
+  @Test func aLineKeepsFewRevisionsHoweverOftenItIsEdited() throws {
+    var twins = try line(64)
+    #expect(twins.pieces.isEmpty)
+    for number in 64..<1_500 {
+      try twins.put(below: twins.newest.winner?.revision, number, isDeleted: false)
+      #expect((33...64).contains(twins.newest.nodes.count))
+      #expect(twins.pieces.allSatisfy { $0.count <= HistoryPiece.revisions })
+    }
+    #expect(try twins.newest.completed(by: twins.pieces) == twins.plain)
+    #expect(twins.plain.nodes.count == 1_000)
+    #expect(twins.pieces.count <= 1_000 / HistoryPiece.revisions + 1)
+  }
+
+  @Test func aTreeIsCompletedByItsEarlierState() throws {
+    var twins = try line(300)
+    let before = twins.plain
+    try twins.put(below: twins.newest.winner?.revision, 300, isDeleted: false)
+    #expect(try twins.newest.completed(from: before) == twins.plain)
+    #expect(throws: DocumentError.self) { try twins.newest.completed(from: RevisionTree()) }
+  }
+
+  @Test func aPieceThatIsMissingOrNoneIsDamage() throws {
+    let twins = try line(300)
+    for place in twins.pieces.indices {
+      var pieces = twins.pieces
+      let piece = pieces.remove(at: place)
+      #expect(throws: DocumentError.self) { try twins.newest.completed(by: pieces) }
+      for bytes in [Array(piece.bytes.dropLast()), [2] + piece.bytes.dropFirst(), []] {
+        var pieces = twins.pieces
+        pieces[place] = HistoryPiece(generation: piece.generation, bytes: bytes)
+        #expect(throws: DocumentError.self) { try twins.newest.completed(by: pieces) }
+      }
+    }
+  }
+
+  @Test func whatNoTreeWouldWriteIsDamage() throws {
+    let newest = try line(300).newest
+    var none = newest.encoded
+    none[0] -= 2
+    var more = newest
+    more.older = (more.nodes.first?.revision.generation ?? 0)
+    for bytes in [none, more.encoded, [5] + newest.encoded.dropFirst()] {
+      #expect(throws: DocumentError.self) {
+        try bytes.withUnsafeBytes { try RevisionTree(decoding: $0) }
+      }
+    }
+  }
+
+  /// It may name what stands in pieces.
+  @Test func aPeersHistoryNeedsTheWholeTree() throws {
+    let twins = try line(300)
+    let history = twins.plain.history(of: try #require(twins.plain.winner?.revision))
+    var (newest, whole) = (twins.newest, twins.plain)
+    #expect(throws: DocumentError.self) { try newest.graft(history, isDeleted: false) }
+    #expect(try whole.graft(history, isDeleted: false) == .nothing)
+  }
+
+  @Test func aTreeOfWhichAllButThePiecesGoesLetsThemGoToo() throws {
+    let twins = try line(300)
+    let winner = try #require(twins.newest.winner?.revision)
+    let rest = twins.newest.purging([winner])
+    #expect(rest.nodes.isEmpty)
+    #expect(rest.count == 0 && rest.byteCount == 0)
+  }
+
+  /// Peers' words have no fixed length.
+  @Test func wordsStayInTheTree() throws {
+    var tree = RevisionTree()
+    var last: RevisionID?
+    for generation in 1...200 {
+      let next = RevisionID(generation: generation, digest: "word")
+      try tree.insert(next, below: last, isDeleted: false)
+      last = next
+    }
+    var newest = tree
+    #expect(newest.takePieces().isEmpty)
+    #expect(newest == tree)
+  }
+}

@@ -1,0 +1,319 @@
+import Documents
+import Lanes
+import SQLite
+import StoreTesting
+import Stores
+import TestSupport
+import Testing
+
+@testable import SQLiteEngine
+
+/// Long histories stand in pieces, of which an edit reads and writes none.
+@Suite struct HistoriesTests {
+  private static let id = DocumentID(stored: "often")
+  private let name: StoreName
+
+  init() throws { name = try user(1) }
+
+  /// Edits the document so many times.
+  private func edit(_ storage: any StoreStorage, _ times: Int) async throws {
+    for number in 0..<times {
+      let body = try DocumentBody(parsing: Array(#"{"n":\#(number)}"#.utf8))
+      try await storage.update(loading: [Self.id], at: Timestamp(milliseconds: 1)) { changes in
+        let base = try changes.view.newest(Self.id)?.winner
+        try changes.put(
+          Self.id, base: base?.isDeleted == true ? nil : base?.revision, body: body,
+          isDeleted: number % 10 == 9)
+      }
+    }
+  }
+
+  /// A directory with a closed store of one document, edited so many times, and that document's history.
+  private func filled(_ times: Int) async throws -> (TemporaryDirectory, RevisionTree) {
+    let directory = try TemporaryDirectory()
+    let engine = try await FileEngine.open(directory: directory.path, lanes: 1)
+    let storage = try await engine.store(name)
+    try await edit(storage, times)
+    let tree = try await tree(storage)
+    await storage.close()
+    await engine.close()
+    return (directory, tree)
+  }
+
+  private func tree(_ storage: any StoreStorage) async throws -> RevisionTree {
+    try #require(try await storage.read { view in try view.tree(Self.id) })
+  }
+
+  private func connect(_ directory: TemporaryDirectory) throws -> Connection {
+    try Connection(path: path(of: name, in: directory), mode: .readWrite)
+  }
+
+  private func numbers(_ connection: Connection, _ sql: StaticString) throws -> [Int64] {
+    try connection.statement(sql).all { row in row.int64(0) }
+  }
+
+  /// Also where conflicts come in, go again and are purged: as the engine in memory has it, which keeps whole trees.
+  @Test func longHistoriesAreWhatTheEngineInMemoryHas() async throws {
+    let directory = try TemporaryDirectory()
+    let engine = try await FileEngine.open(directory: directory.path, lanes: 1)
+    let memory = MemoryEngine()
+    let stores = [try await engine.store(name), try await memory.store(name)]
+    func expectEqual(_ comment: Comment) async throws {
+      let trees = [try await tree(stores[0]), try await tree(stores[1])]
+      #expect(Set(trees[0].listed.map(\.revision)) == Set(trees[1].listed.map(\.revision)), comment)
+      #expect(trees[0].leaves.map(\.revision) == trees[1].leaves.map(\.revision), comment)
+      for node in trees[1].nodes {
+        let bodies = [
+          try await stores[0].read { view in try view.body(Self.id, node.revision) },
+          try await stores[1].read { view in try view.body(Self.id, node.revision) },
+        ]
+        #expect(bodies[0] == bodies[1], comment)
+      }
+      for leaf in trees[1].leaves {
+        let histories = trees.map { $0.history(of: leaf.revision) }
+        #expect(histories[0] == histories[1], comment)
+      }
+    }
+    for (times, step) in [(150, 40), (45, 3), (70, 100), (33, 0), (900, 500)] {
+      for store in stores { try await edit(store, times) }
+      try await expectEqual("after \(times)")
+      let line = try await tree(stores[1])
+      let winner = try #require(line.winner?.revision)
+      let history = Array(line.history(of: winner).dropFirst(step))
+      let branch = RevisionID(generation: (history.first?.generation ?? 0) + 1, digest: "branch")
+      for store in stores {
+        try await store.graft(Self.id.text, ([branch] + history).map(\.description), "{}")
+      }
+      try await expectEqual("grafted \(step) below")
+      for store in stores { try await edit(store, 50) }
+      try await expectEqual("edited beside it")
+      for store in stores {
+        try await store.update(loading: [Self.id], at: Timestamp(milliseconds: 2)) { changes in
+          let tree = try changes.view.tree(Self.id) ?? RevisionTree()
+          changes.purge(Purge(id: Self.id, tree: tree.purging([branch])))
+        }
+      }
+      try await expectEqual("purged")
+    }
+    for store in stores {
+      try await store.update(loading: [Self.id], at: Timestamp(milliseconds: 2)) { changes in
+        changes.purge(Purge(id: Self.id, tree: RevisionTree()))
+      }
+      await store.close()
+    }
+    let connection = try connect(directory)
+    #expect(try numbers(connection, "SELECT count(*) FROM histories") == [0])
+    try connection.close()
+    await engine.close()
+  }
+
+  @Test func rowsAndPiecesStayShortHoweverOftenADocumentIsEdited() async throws {
+    let (directory, tree) = try await filled(1_200)
+    #expect(tree.nodes.count == 1_000)
+    let connection = try connect(directory)
+    #expect(try numbers(connection, "SELECT max(length(tree)) FROM documents")[0] < 1_200)
+    #expect(try numbers(connection, "SELECT max(length(revisions)) FROM histories") == [544])
+    let count = try numbers(connection, "SELECT count(*) FROM histories")[0]
+    #expect((29...31).contains(count))
+    #expect(try numbers(connection, "SELECT min(generation) FROM histories")[0] > 190)
+    try connection.close()
+  }
+
+  /// What one edit writes, as the pages that it changes.
+  @Test func anEditWritesNoPieceAndNoneIsWrittenTwice() throws {
+    let connection = try Connection.inMemory()
+    try Schema.store.create(in: connection)
+    let rows = StoreRows(connection)
+    var writer = StoreWriter(rows: rows, header: StoreHeader(key: "key", epoch: "epoch"))
+    var written = 0
+    for number in 0..<400 {
+      let loaded = LoadedDocuments([Self.id], in: rows)
+      let view = SQLiteView(
+        rows: rows, header: writer.header, now: Timestamp(milliseconds: 1), loaded: loaded)
+      var changes = StoreChanges(of: view)
+      let base = try view.newest(Self.id)?.winner?.revision
+      try changes.put(
+        Self.id, base: base, body: try DocumentBody(parsing: Array(#"{"n":\#(number)}"#.utf8)))
+      let before = try rows.piecesAsFound()
+      try writer.write(changes, of: loaded, at: Timestamp(milliseconds: 1))
+      let after = try rows.piecesAsFound()
+      #expect(after.prefix(before.count).map(\.stored.piece) == before.map(\.stored.piece))
+      written += after.count - before.count
+    }
+    #expect(written == 400 / HistoryPiece.revisions - 1)
+  }
+
+  @Test func undoneTransactionLeavesNoPiece() async throws {
+    let directory = try TemporaryDirectory()
+    let engine = try await FileEngine.open(directory: directory.path, lanes: 1)
+    let storage = try #require(try await engine.store(name) as? SQLiteStorage)
+    try await edit(storage, 64)
+    let before = try await tree(storage)
+    // The 65th revision makes a piece; on a full disk it is tried and undone.
+    let id = Self.id
+    let text = String(repeating: "x", count: 1_000)
+    let body = try DocumentBody(parsing: Array(#"{"t":"\#(text)"}"#.utf8))
+    let update = RuleUpdate(loading: [id], now: Timestamp(milliseconds: 1)) { changes in
+      try changes.put(id, base: try changes.view.newest(id)?.winner?.revision, body: body)
+    }
+    await storage.commitOnFullDisk(update)
+    #expect(throws: ServiceError.self) { try update.outcome() }
+    #expect(try await tree(storage) == before)
+    try await edit(storage, 1)
+    #expect(try await tree(storage).nodes.count == 65)
+    await storage.close()
+    await engine.close()
+  }
+
+  /// A copy of the files at any moment is what a kill leaves.
+  @Test func aKillBetweenTwoEditsLosesNeitherRowNorPiece() async throws {
+    let directory = try TemporaryDirectory()
+    let engine = try await FileEngine.open(directory: directory.path, lanes: 1)
+    let storage = try await engine.store(name)
+    try await edit(storage, 60)
+    for _ in 0..<40 {
+      try await edit(storage, 1)
+      let wanted = try await tree(storage)
+      let copy = try directory.copy()
+      let other = try await FileEngine.open(directory: copy.path, lanes: 1)
+      let copied = try #require(try await other.open(name, creating: false))
+      #expect(try await tree(copied) == wanted)
+      await copied.close()
+      await other.close()
+    }
+    await storage.close()
+    await engine.close()
+  }
+
+  /// Damage of a piece, how many of its bytes have turned, and what becomes of it.
+  private static let damages: [(String, Mending.Extent)] = [
+    ("one byte", .everything), ("one byte", .withoutLoss), ("two bytes", .everything),
+    ("two bytes", .withoutLoss), ("missing", .everything), ("missing", .withoutLoss),
+    ("generation", .everything), ("checksum", .withoutLoss),
+  ]
+
+  private func damage(_ generation: Int64, _ kind: String, in directory: TemporaryDirectory) throws
+  {
+    let connection = try connect(directory)
+    let found = try connection.statement(
+      "SELECT revisions, checksum FROM histories WHERE generation = ?1"
+    ).first(.integer(generation)) { row in (row.bytes(0), row.int64(1)) }
+    var (bytes, checksum) = try #require(found)
+    switch kind {
+    case "missing":
+      try connection.statement("DELETE FROM histories WHERE generation = ?1")
+        .run(.integer(generation))
+    case "generation":
+      try connection.statement("UPDATE histories SET generation = ?1 WHERE generation = ?2")
+        .run(.integer(generation + 1), .integer(generation))
+    case "checksum": checksum ^= 0x20
+    case "one byte": bytes[20] ^= 0x11
+    default: (bytes[20], bytes[50]) = (bytes[20] ^ 0x11, bytes[50] ^ 0x40)
+    }
+    try connection.statement(
+      "UPDATE histories SET revisions = ?1, checksum = ?2 WHERE generation = ?3"
+    ).run(.bytes(bytes), .integer(checksum), .integer(generation))
+    try connection.close()
+  }
+
+  @Test(arguments: damages)
+  func damageOfEachPieceIsFoundNamedAndMended(kind: String, extent: Mending.Extent) async throws {
+    let (sound, tree) = try await filled(200)
+    for generation: Int64 in [1, 64, 128] {
+      let directory = try sound.copy()
+      try damage(generation, kind, in: directory)
+      let findings = Findings()
+      _ = try DirectoryScrub().run(directory.path, findings.reporter)
+      #expect(findings.all.contains { $0.reason.contains("change 200") }, "\(findings.all)")
+
+      let engine = try await FileEngine.open(directory: directory.path, lanes: 1)
+      let storage = try await engine.store(name)
+      await #expect(throws: ServiceError.self) { try await self.tree(storage) }
+      // Who needs no old revision is none the worse.
+      try await edit(storage, 3)
+      let outcome = try await storage.mend(extent, at: Timestamp(milliseconds: 9), pause: .zero)
+      #expect(outcome.lost.isEmpty)
+      let isMendable = ["one byte", "generation", "checksum"].contains(kind)
+      #expect(outcome.mended == (isMendable ? 1 : 0))
+      #expect(outcome.dropped == (!isMendable && extent == .everything ? 1 : 0))
+      #expect(outcome.left == (!isMendable && extent == .withoutLoss ? 1 : 0))
+      if outcome.left == 0 {
+        let mended = try await self.tree(storage)
+        let oldest = isMendable ? 1 : generation / 32 * 32 + 32
+        #expect(mended.nodes.count == 204 - Int(oldest))
+        #expect(
+          Set(tree.nodes.dropFirst(Int(oldest) - 1).map(\.revision))
+            .isSubset(of: mended.nodes.map(\.revision)))
+        try await edit(storage, 40)
+        #expect(try await self.tree(storage).nodes.count == 244 - Int(oldest))
+      }
+      await storage.close()
+      await engine.close()
+      guard outcome.left == 0 else { continue }
+      let left = Findings()
+      _ = try DirectoryScrub().run(directory.path, left.reporter)
+      #expect(left.all == [])
+    }
+  }
+
+  @Test func piecesOfNoDocumentAreFound() async throws {
+    let (directory, _) = try await filled(100)
+    let connection = try connect(directory)
+    try connection.execute(
+      """
+      INSERT INTO histories(first, generation, checksum, revisions)
+      SELECT 999, generation, checksum, revisions FROM histories
+      """)
+    try connection.close()
+    let findings = Findings()
+    _ = try DirectoryScrub().run(directory.path, findings.reporter)
+    #expect(findings.all.contains { $0.reason.contains("pieces of histories") })
+  }
+
+  @Test func salvagedStoreHasItsHistories() async throws {
+    let (directory, tree) = try await filled(200)
+    let file = try path(of: name, in: directory)
+    var bytes = try contents(file)
+    // The tables' definitions.
+    for index in 100..<4_096 { bytes[index] = UInt8(truncatingIfNeeded: index &* 167) }
+    try write(bytes, to: file)
+    let engine = try await FileEngine.open(directory: directory.path, lanes: 1)
+    let lane = Lane(name: "salvage")
+    _ = try await engine.salvage(name, at: Timestamp(milliseconds: 8), on: lane)
+    let storage = try #require(try await engine.open(name, creating: false))
+    #expect(try await self.tree(storage) == tree)
+    try await edit(storage, 1)
+    await storage.close()
+    await lane.stop()
+    await engine.close()
+  }
+
+  /// A file of the sixth version has the whole history in the row.
+  @Test func wholeHistoryOfAnOlderFileIsReadAndDividedWhenItIsEdited() async throws {
+    let (directory, tree) = try await filled(300)
+    var connection = try connect(directory)
+    let winner = try #require(tree.winner?.revision)
+    try connection.execute("DROP TABLE histories")
+    let rows = StoreRows(connection)
+    var row = try #require(try rows.head(Self.id))
+    row.treeChecksum = Checksum.tree(Self.id, winner, tree.encoded).value
+    try connection.statement("UPDATE documents SET tree = ?1, tree_checksum = ?2, checksum = ?3")
+      .run(
+        .bytes(tree.encoded), .integer(row.treeChecksum ?? 0), .integer(row.checksum.value))
+    try connection.setUserVersion(6)
+    try connection.close()
+
+    let engine = try await FileEngine.open(directory: directory.path, lanes: 1)
+    let storage = try #require(try await engine.open(name, creating: false))
+    #expect(try await self.tree(storage) == tree)
+    try await edit(storage, 1)
+    let edited = try await self.tree(storage)
+    #expect(edited.nodes.prefix(300).map(\.revision) == tree.nodes.map(\.revision))
+    await storage.close()
+    await engine.close()
+    connection = try connect(directory)
+    #expect(try numbers(connection, "SELECT max(length(tree)) FROM documents")[0] < 1_200)
+    #expect(try numbers(connection, "SELECT count(*) FROM histories") == [8])
+    try connection.close()
+  }
+}
