@@ -1,6 +1,7 @@
 import Documents
 import Lanes
 import SQLite
+import StoreRecords
 import StoreTesting
 import Stores
 import TestSupport

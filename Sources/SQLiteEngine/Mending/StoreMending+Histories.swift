@@ -1,5 +1,6 @@
 import Documents
 import SQLite
+import StoreRecords
 import Stores
 
 /// Pieces of histories, which hold nothing but old ids: what is lost of them is as if it had been forgotten for its age.
