@@ -9,13 +9,18 @@ def ids(browser):
     return [it["id"] for it in browser.run("return await client.bookmarks()")]
 
 
-def test_two_tabs_share_one_outbox_and_one_stream(browsers):
+def two_tabs(browsers):
+    """A browser with the page in two tabs: the first leads, the second is shown."""
     browser = browsers().open()
     browser.settled()
     first = browser.driver.current_window_handle
     browser.tab()
     browser.open()
-    second = browser.driver.current_window_handle
+    return browser, first, browser.driver.current_window_handle
+
+
+def test_two_tabs_share_one_outbox_and_one_stream(browsers):
+    browser, first, second = two_tabs(browsers)
     browser.until("return client.sync.live && client.sync.phase === 'idle'")
     hotel = browser.run(FIRST)
     # The second tab makes the change. The first tab is the leader and sends it.
@@ -36,12 +41,7 @@ def test_two_tabs_share_one_outbox_and_one_stream(browsers):
 
 
 def test_the_tab_that_leads_follows_the_mode_that_another_tab_chooses(browsers):
-    browser = browsers().open()
-    browser.settled()
-    first = browser.driver.current_window_handle
-    browser.tab()
-    browser.open()
-    second = browser.driver.current_window_handle
+    browser, first, second = two_tabs(browsers)
     browser.until("return client.sync.live")
     for mode, live in (("manual", "false"), ("continuous", "true")):
         browser.run("await client.setMode(args.mode)", mode=mode)
