@@ -45,9 +45,10 @@ package struct AllDocumentsQuery: Sendable {
     "key", "keys", "startkey", "start_key", "endkey", "end_key",
   ]
 
-  /// Reads the members of a `POST` body and the parameters of the query, which take precedence. When there are keys,
-  /// the range is ignored. A range whose start comes after its end has no rows.
-  /// - Throws: 400 `query_parse_error` for a malformed parameter.
+  /// Reads the members of a `POST` body and the parameters of the query, which take precedence. A single key makes the
+  /// range irrelevant. A range whose start comes after its end has no rows.
+  /// - Throws: 400 `query_parse_error` for a malformed parameter, and for several keys together with a range (CouchDB,
+  ///   `couch_mrview_util:validate_args`).
   package init(
     _ parameters: CouchParameters, body: JSONNode? = nil, scope: Scope = .everything
   ) throws {
@@ -62,6 +63,9 @@ package struct AllDocumentsQuery: Sendable {
     includesSequence = try given.flag("update_seq")
     keys = try Self.keys(given)
     try readRange(given)
+    guard (keys?.count ?? 0) < 2 || (start == nil && end == nil) else {
+      throw ServiceError.badQuery("`keys` is incompatible with `key`, `start_key` and `end_key`")
+    }
   }
 
   /// Reads `queries` of a `POST` to `_all_docs/queries`: each element contains the parameters of one query.

@@ -88,7 +88,8 @@ struct BulkGetReader: AnswerReader {
     text.writer.name("docs")
     text.writer.beginArray()
     guard entry.id != nil else {
-      return appendError(.badRequest("document id missed"), entry)
+      let reason = entry.isObject ? "document id missed" : "document must be a JSON object"
+      return appendError(.badRequest(reason), entry)
     }
     do {
       if entry.revision == nil, let text = entry.sentRevision { _ = try RevisionID(text) }
@@ -147,6 +148,8 @@ struct BulkGetReader: AnswerReader {
 package struct BulkGetRequest: Sendable {
   /// One element of `docs`. Its `id` and `rev` are checked when it is answered.
   struct Entry: Sendable {
+    /// Whether the element is an object with members.
+    let isObject: Bool
     /// The document's id; nil when the element has no `id` that is a string.
     let id: String?
     /// The revision as sent; nil for every leaf.
@@ -154,10 +157,11 @@ package struct BulkGetRequest: Sendable {
     /// The revision; nil when none was sent, or the text is not a revision.
     let revision: RevisionID?
 
-    init(id: String?, revision: String?) {
-      self.id = id
-      sentRevision = revision
-      self.revision = revision.flatMap { try? RevisionID($0) }
+    init(_ node: JSONNode) {
+      isObject = node.kind == .object && node.count > 0
+      id = node["id"]?.string
+      sentRevision = node["rev"]?.string
+      revision = sentRevision.flatMap { try? RevisionID($0) }
     }
   }
 
@@ -168,13 +172,17 @@ package struct BulkGetRequest: Sendable {
   /// Whether a revision that is not a leaf is replaced by the leaves that descend from it.
   let latest: Bool
 
+  /// Parameters of a single document, which CouchDB refuses here (`chttpd_db:bulk_get_parse_doc_query`).
+  private static let refused = ["open_revs", "new_edits", "w", "rev", "atts_since"]
+
   /// Reads a body and the query's `revs` and `latest`. CouchDB's replicator repeats them in the body, where they count
   /// too.
-  /// - Throws: 400 for a body without `docs`; 413 for too many documents.
+  /// - Throws: 400 for a body without `docs`, and for a parameter of a single document; 413 for too many documents.
   package init(_ body: JSONNode, _ parameters: CouchParameters) throws {
-    entries = try CouchBody.documents(in: body).map { node in
-      Entry(id: node["id"]?.string, revision: node["rev"]?.string)
+    if let name = Self.refused.first(where: { parameters[$0] != nil }) {
+      throw ServiceError.badRequest("\"\(name)\" query parameter is not acceptable")
     }
+    entries = try CouchBody.documents(in: body).map(Entry.init)
     var extras = DocumentExtras()
     extras.revisions = try parameters.flag("revs", default: body["revs"]?.bool ?? false)
     self.extras = extras

@@ -126,10 +126,16 @@ package enum ChangesFilter: Sendable {
     }
   }
 
-  /// Every error of a selector is a `bad_request` here, as in CouchDB.
+  /// Every error of a selector is a `bad_request` here, with texts of its own (CouchDB, `couch_changes`).
   private static func selector(_ body: JSONNode?) throws -> Selector {
-    guard let node = body?["selector"] else {
+    guard let body else {
       throw ServiceError.badRequest("Selector must be specified in POST payload")
+    }
+    guard let node = body["selector"], node.kind == .object else {
+      throw ServiceError.badRequest("Selector error: expected a JSON object")
+    }
+    guard body["fields"].map({ $0.kind == .array }) ?? true else {
+      throw ServiceError.badRequest("Selector error: fields must be JSON array")
     }
     do { return try Selector(node) } catch let error as ServiceError {
       throw ServiceError.badRequest(error.reason)

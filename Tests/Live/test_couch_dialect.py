@@ -171,6 +171,23 @@ def test_query_wins_over_the_body_and_the_last_of_two_parameters_counts(database
     both = urllib.parse.quote('keys=["b"]&startkey="c"&key="a"', "=&")
     assert rows(database.call("GET", "/_all_docs?" + both)) == ["b"]
     assert rows(database.call("POST", "/_all_docs", json={"keys": ["b"], "key": "a"})) == ["b"]
+    for query, body in (('?key="a"', {"keys": ["a", "b"]}), ("", {"keys": ["a", "b"], "startkey": "a"})):
+        answer = database.call("POST", "/_all_docs" + urllib.parse.quote(query, "=?"), json=body)
+        assert failed(answer) == (400, "query_parse_error") and "incompatible" in answer.json()["reason"]
+
+
+def test_parameters_that_belong_elsewhere_are_refused_in_couchdbs_words(database):
+    for body, reason in (
+            ({"selector": "foo"}, "Selector error: expected a JSON object"), ({}, "Selector error: expected a JSON object"),
+            ({"selector": {}, "fields": "a"}, "Selector error: fields must be JSON array")):
+        answer = database.call("POST", "/_changes?filter=_selector", json=body)
+        assert failed(answer) == (400, "bad_request") and answer.json()["reason"] == reason
+    for name in ("rev=1-a", "open_revs=all", "new_edits=false"):
+        answer = database.call("POST", "/_bulk_get?" + name, json={"docs": []})
+        assert failed(answer) == (400, "bad_request") and "not acceptable" in answer.json()["reason"]
+    results = database.call("POST", "/_bulk_get", json={"docs": [{}, {"rev": "1-a"}]}).json()["results"]
+    assert [one["docs"][0]["error"]["reason"] for one in results] == [
+        "document must be a JSON object", "document id missed"]
 
 
 def test_tombstone_is_gone_on_from_by_a_new_beginning_only(database):
