@@ -1,12 +1,12 @@
 import Documents
 import Testing
 
-/// Branches that merges closed: the newest stay, of the others a mark remains for a while.
+/// A tree keeps the newest branches that merges closed. An older one leaves a mark for a limited time.
 @Suite struct ClosedBranchTests {
   private static let today = 20_000
   private static let hash = "0123456789abcdef0123456789abcdef"
 
-  /// A line `1-r(2-w)` with so many closed branches `2-bN(3-cN†)`.
+  /// The line `1-r(2-w(3-w(4-w)))` with a number of closed branches `2-bN(3-cN†)` below `1-r`.
   private func tree(closed count: Int, from first: Int = 0) throws -> RevisionTree {
     var tree = try TreeDrawing.tree("1-r(2-w(3-w(4-w)))")
     for number in first..<first + count { try close(number, in: &tree) }
@@ -18,7 +18,7 @@ import Testing
     try tree.graft(history, isDeleted: true)
   }
 
-  /// Shrinks a tree.
+  /// Shrinks a tree and checks whether branches were removed.
   private func expect(_ tree: inout RevisionTree, on day: Int, letsGo: Bool) {
     let went = tree.shrinkClosedBranches(on: day)
     #expect(went == letsGo)
@@ -46,7 +46,7 @@ import Testing
     let growths = [
       try tree.graft(leaf, isDeleted: false),
       try tree.graft([id("3-c0")] + leaf, isDeleted: true),
-      // A peer's own merge closed the branch with a tombstone of its own.
+      // A peer's merge closed the branch with another tombstone.
       try tree.graft([id("3-other")] + leaf, isDeleted: true),
     ]
     #expect(growths.allSatisfy { $0 == .nothing })
@@ -126,7 +126,7 @@ import Testing
     #expect(try decoded(tree.encoded) == tree)
   }
 
-  /// What the version before marks wrote of `1-a(2-b† 2-c*)`.
+  /// The bytes are `1-a(2-b† 2-c*)` as the version without marks encoded it.
   @Test func treesOfBeforeAreRead() throws {
     let bytes: [UInt8] = [1, 3, 16, 1, 1, 97, 11, 1, 98, 2, 0, 2, 1, 99]
     #expect(try TreeDrawing.draw(decoded(bytes)) == "1-a(2-b† 2-c*)")

@@ -173,8 +173,8 @@ import Testing
   }
 
   @Test func theLayoutOfRevisionsIsFixed() {
-    // SHA-256 of 01 00 00 and SHA-256("{}"), and of 01 01 "1-a" 00 and the same: a change here would
-    // make every replica disagree with every other.
+    // SHA-256 of 01 00 00 and SHA-256("{}"); SHA-256 of 01 01 "1-a" 00 and SHA-256("{}"). If this layout changed,
+    // replicas would compute different ids for the same revision.
     let first = DocumentBody.empty.revision(below: nil, isDeleted: false)
     let second = DocumentBody.empty.revision(
       below: RevisionID(generation: 1, digest: "a"), isDeleted: true)

@@ -1,11 +1,11 @@
 import Documents
 import Testing
 
-/// How much history a document may have.
+/// The limits on a document's history.
 @Suite struct HistoryLimitsTests {
   private let id = DocumentID(stored: "a")
 
-  /// A branch of its own with revisions whose ids are hashes.
+  /// The history of a separate branch whose digests are hashes.
   private func branch(_ number: Int, length: Int) -> [RevisionID] {
     (0..<length).map {
       RevisionID(
@@ -14,7 +14,7 @@ import Testing
     }
   }
 
-  /// The bytes that are counted are those that are stored, but for where a branch begins.
+  /// The counted bytes are the stored bytes, without those that say where a branch begins.
   @Test func countedBytesFollowTheTree() throws {
     var tree = RevisionTree()
     for number in 0..<20 {
@@ -30,7 +30,7 @@ import Testing
     #expect(pruned.byteCount == tree.byteCount)
   }
 
-  /// 61 branches of a thousand revisions are 1 MiB; there is room for no other, and an edit is taken all the same.
+  /// 61 branches of 1,000 revisions take 1 MiB. Another branch is refused, but an edit is accepted.
   @Test func longBranchesAreRefusedWhereTheTreeIsFull() throws {
     var tree: RevisionTree?
     var taken = 0
@@ -57,7 +57,7 @@ import Testing
     #expect(edited.byteCount <= HistoryLimits.standard.treeBytes)
   }
 
-  /// A tree that an earlier version let grow is made to fit by its next edit.
+  /// The next edit prunes a tree that is larger than the limit allows, for example one from an earlier version.
   @Test func treeThatIsTooLargeKeepsFewerRevisionsOfEachBranch() throws {
     var tree = RevisionTree()
     for number in 0..<200 {
@@ -70,7 +70,7 @@ import Testing
     #expect(edited.history(of: try #require(edited.winner?.revision)).count == 250)
   }
 
-  /// The first branch comes whatever it takes.
+  /// A document's first branch is always accepted, and pruned to the limit.
   @Test func aDocumentsOnlyBranchIsTaken() throws {
     let limits = HistoryLimits(treeBytes: 100)
     let tree = try #require(

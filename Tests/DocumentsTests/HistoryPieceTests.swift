@@ -3,18 +3,19 @@ import Testing
 
 @testable import Documents
 
-/// Trees without their old revisions must be edited as whole ones are: the same seeds, the same edits, on every machine.
+/// Edits of a tree without its old revisions equal edits of the whole tree. The seeds are fixed, so the edits are the
+/// same on every machine.
 @Suite struct HistoryPieceTests {
   private static let id = DocumentID(stored: "a")
 
-  /// A tree beside the same one in pieces, as an engine keeps it.
+  /// A whole tree, and the same tree in pieces, as an engine stores it.
   private struct Twins {
     var plain = RevisionTree()
     var newest = RevisionTree()
     var pieces: [HistoryPiece] = []
     let limit: HistoryLimits
 
-    /// Goes on from a leaf in both.
+    /// Adds a revision below a leaf in both trees.
     mutating func put(below leaf: RevisionID?, _ number: Int, isDeleted: Bool) throws {
       let body = try DocumentBody(parsing: Array(#"{"n":\#(number)}"#.utf8))
       for isPlain in [true, false] {
@@ -26,7 +27,7 @@ import Testing
       keep()
     }
 
-    /// Takes a peer's revision below any that is known, unless that makes the tree too large.
+    /// Inserts a peer's revision below a known one in both trees, unless the limits refuse it in both.
     mutating func graft(below parent: RevisionID, _ number: Int) throws {
       let body = try DocumentBody(parsing: Array(#"{"peer":\#(number)}"#.utf8))
       let history = [body.revision(below: parent, isDeleted: false)] + plain.history(of: parent)
@@ -88,7 +89,7 @@ import Testing
     #expect(whole.leaves == twins.plain.leaves.map { leaf in whole[leaf.revision] ?? leaf })
   }
 
-  /// A line of revisions, of which some are tombstones.
+  /// A line of revisions, some of which are tombstones.
   private func line(_ count: Int, limit: HistoryLimits = .standard) throws -> Twins {
     var twins = Twins(limit: limit)
     for number in 0..<count {
@@ -146,7 +147,7 @@ import Testing
     }
   }
 
-  /// It may name what stands in pieces.
+  /// The history may name revisions that are in pieces.
   @Test func aPeersHistoryNeedsTheWholeTree() throws {
     let twins = try line(300)
     let history = twins.plain.history(of: try #require(twins.plain.winner?.revision))
@@ -163,7 +164,7 @@ import Testing
     #expect(rest.count == 0 && rest.byteCount == 0)
   }
 
-  /// Peers' words have no fixed length.
+  /// Digests from peers that are words have no fixed length, so they are not put into pieces.
   @Test func wordsStayInTheTree() throws {
     var tree = RevisionTree()
     var last: RevisionID?

@@ -1,7 +1,7 @@
 import Documents
 import Testing
 
-/// Histories that no good peer sends, and very many of them (FAULTS J08 to J10).
+/// Unusual and hostile histories, and very many of them (FAULTS J08 to J10).
 @Suite struct HostileHistoryTests {
   private let id = DocumentID(stored: "a")
 
@@ -19,7 +19,7 @@ import Testing
     return nil
   }
 
-  /// Whatever the order in which a document's revisions come, the tree is the same.
+  /// The tree is the same, whatever the order in which a document's revisions arrive.
   @Test(
     .bug(id: "J09"),
     arguments: [
@@ -36,7 +36,7 @@ import Testing
     #expect(try TreeDrawing.draw(#require(tree)) == "1-a(2-b(3-c*) 2-d)")
   }
 
-  /// A revision that is known adds no body, whatever its history tells.
+  /// A known revision adds no body, even if its history adds ancestors.
   @Test(.bug(id: "J09")) func longerHistoryOfAKnownRevisionAddsNoBody() throws {
     let tree = try TreeDrawing.tree("1-a 3-c†")
     let mutation = try #require(
@@ -48,7 +48,7 @@ import Testing
         == .revisionCollision)
   }
 
-  /// What a peer keeps longer than this store does is forgotten at once, and is no change.
+  /// Ancestors beyond the store's limit are dropped at once, so they are no change.
   @Test(.bug(id: "J09")) func ancestorsBeyondTheLimitAreNoMutation() throws {
     let tree = try TreeDrawing.tree("3-c(4-d)")
     for history in ["4-d 3-c 2-b 1-a", "3-c 2-b 1-a"] {
@@ -63,7 +63,7 @@ import Testing
     #expect(mutation.map { TreeDrawing.draw($0.tree) } == "2-b(3-c(4-d*))")
   }
 
-  /// A full document still learns: no branch is opened by a revision that is known.
+  /// A document with the maximum number of leaves accepts a longer history of a known revision, which opens no branch.
   @Test(.bug(id: "J09")) func longerHistoriesAreTakenAtTheCap() throws {
     var tree = RevisionTree()
     for branch in 0..<HistoryLimits.standard.liveLeaves {
@@ -91,7 +91,7 @@ import Testing
     #expect(code { try insert("2-c 1-a", in: tree, known: "{}") } == .revisionCollision)
     #expect(try insert("2-c 1-a", isDeleted: true, in: tree, known: "{}") == nil)
     #expect(try insert("2-b 1-a", body, in: tree, known: body) == nil)
-    // An ancestor came without its body: whatever is said of it now, nothing contradicts it.
+    // The ancestor `1-a` is stored without a body, so no body contradicts it.
     #expect(try insert("1-a", #"{"n":1}"#, in: tree) == nil)
   }
 
@@ -130,8 +130,8 @@ import Testing
     #expect(tree?.conflicts.count == HistoryLimits.standard.liveLeaves - 1)
   }
 
-  /// Long histories side by side: the tree is gone through a few times for each revision, not once for each of
-  /// its ancestors.
+  /// With many long histories, a graft goes through the tree a few times for each revision, not once for each of its
+  /// ancestors.
   @Test(.bug(id: "J10"), .timeLimit(.minutes(10))) func longBranchesStayQuick() throws {
     var tree = RevisionTree()
     for branch in 0..<16 {

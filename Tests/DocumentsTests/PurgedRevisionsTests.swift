@@ -55,7 +55,7 @@ struct PurgedRevisionsTests {
     #expect(purged.latest == nil)
     purged.add(from: tree, leaving: tree.purging([leaf]), on: Self.today)
     #expect(purged.latest == leaf)
-    // One that no edit could follow is left out.
+    // A revision of the maximum generation is left out, because no edit can follow it.
     var last = RevisionTree()
     let end = RevisionID(generation: RevisionID.maximumGeneration, digest: word)
     try last.insert(end, below: nil, isDeleted: false)
@@ -82,7 +82,7 @@ struct PurgedRevisionsTests {
     #expect(mutation.revision.generation == 3)
     #expect(mutation.tree.history(of: mutation.revision).count == 2)
     #expect(mutation.tree.leaves.count == 1)
-    // Whoever names a revision wants to go on from that one.
+    // An edit that names a base must continue from that base.
     #expect(throws: DocumentError.self) {
       try Edit.put(id, in: nil, base: RevisionID("2-b"), after: purged.latest, body: .empty)
     }

@@ -8,7 +8,7 @@ import Testing
     ("2-a-b", 2, "a-b"), ("3-A~._-z", 3, "A~._-z"),
     ("1-0123456789abcdef0123456789abcdef", 1, "0123456789abcdef0123456789abcdef"),
     ("1-" + String(repeating: "a", count: 64), 1, String(repeating: "a", count: 64)),
-    // Not 32 hex digits, so no hash, so upper case is as good as lower.
+    // 31 digits are no hash, so upper case is allowed.
     ("1-0123456789ABCDEF0123456789ABCDE", 1, "0123456789ABCDEF0123456789ABCDE"),
   ])
   func reads(_ text: String, _ generation: Int, _ digest: String) throws {
@@ -36,7 +36,7 @@ import Testing
     #expect(ordered.shuffled().sorted() == ordered)
   }
 
-  /// A hash is held as a number and a word as text, so that each pair of the two is compared in a way of its own.
+  /// A hash is stored as a number and a word as text, so each combination of the two has its own comparison.
   @Test func hashesAndWordsAreOrderedByTheirText() throws {
     let zeros = String(repeating: "0", count: 31)
     let digests = [

@@ -2,7 +2,7 @@ import Testing
 
 @testable import Documents
 
-/// Trees as lists that strangers write down.
+/// Trees from lists, which anyone may have written.
 @Suite struct RevisionListingTests {
   private typealias Listed = RevisionTree.Listed
 

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Documents
 
-/// Many revisions looked up at once, and many edits made at once, against one at a time.
+/// Lookups of many revisions at once and many edits at once, compared with one at a time.
 @Suite struct RevisionLookupTests {
   @Test(arguments: 0..<40)
   func lookupsAgreeWithASearchForEach(_ seed: UInt64) throws {
@@ -29,12 +29,12 @@ import Testing
     var (plain, ready) = (RevisionTree(), RevisionTree())
     ready.prepareForMany()
     var generator = SeededGenerator(seed: seed)
-    // More than the table begins with, so that it grows; words and hashes.
+    // The table must grow for so many revisions. Words and hashes alternate.
     for number in 0..<100 {
       let parent = plain.nodes.randomElement(using: &generator)?.revision
       let digest = number % 2 == 0 ? "r\(number)" : Hex.string(UInt64(number), UInt64(seed))
       let revision = RevisionID(generation: (parent?.generation ?? 0) + 1, digest: digest)
-      // The first ones make all the leaves that a tree may have.
+      // The later ones are all tombstones, so that leaves of both kinds are counted.
       let isDeleted = number > 40 || Bool.random(using: &generator)
       try plain.insert(revision, below: parent, isDeleted: isDeleted)
       try ready.insert(revision, below: parent, isDeleted: isDeleted)
@@ -110,7 +110,7 @@ import Testing
     #expect(throws: DocumentError.conflict) {
       try edits.put(base: first, body: .empty, isDeleted: false)
     }
-    // What was a tombstone before the edits is told by the tree.
+    // `isReborn` reports only a deletion between the edits. The tree tells of an earlier one.
     var later = DocumentEdits(id, in: tree, limit: HistoryLimits(revisions: 1_000))
     _ = try later.put(base: nil, body: .empty, isDeleted: false)
     #expect(later.finish()?.isReborn == false)

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Documents
 
-/// Random trees and random edits: the same seeds, the same trees, on every machine.
+/// Random trees and random edits. The seeds are fixed, so the trees are the same on every machine.
 @Suite struct RevisionTreePropertyTests {
   @Test(.bug(id: "Y01"), arguments: 0..<40)
   func replicasThatExchangeInAnyOrderEndEqual(_ seed: UInt64) throws {
@@ -25,7 +25,7 @@ import Testing
     #expect(leaves[0] == leaves[1])
     #expect(leaves[1] == leaves[2])
     #expect(replicas[0].tree.winner?.revision == replicas[2].tree.winner?.revision)
-    // Whole histories travel, so the ancestors are the same too.
+    // Replicas exchange whole histories, so the ancestors are the same too.
     let known = replicas.map { Set($0.tree.nodes.map(\.revision)) }
     #expect(known[0] == known[1] && known[1] == known[2])
   }
@@ -79,7 +79,7 @@ import Testing
     var generator = SeededGenerator(seed: seed)
     let tree = try randomTree(using: &generator)
     var rebuilt = RevisionTree()
-    // Whoever grafts in another order joins branches; tombstones inside a branch are not told.
+    // Grafts in any order join the branches. A history does not say which ancestors are tombstones.
     for node in tree.nodes.shuffled(using: &generator) where node.isLeaf {
       try rebuilt.graft(tree.history(of: node.revision), isDeleted: node.isDeleted)
       #expect(rebuilt.hasParentsFirst)
@@ -91,8 +91,8 @@ import Testing
     }
   }
 
-  /// Peers keep different numbers of ancestors, send any revision they have, and send it again: one tree,
-  /// as long as nothing was forgotten in between (FAULTS J09).
+  /// Peers keep different numbers of ancestors, send any of their revisions, and send some again. The result is one
+  /// tree, as long as nothing is forgotten in between (FAULTS J09).
   @Test(.bug(id: "J09"), arguments: 0..<60)
   func historiesThatAreCutOffMakeOneTreeInAnyOrder(_ seed: UInt64) throws {
     var generator = SeededGenerator(seed: seed)
@@ -117,7 +117,7 @@ import Testing
       #expect(other.leaves.map(\.revision) == trees[0].leaves.map(\.revision))
       #expect(other.leaves.map(\.isDeleted) == trees[0].leaves.map(\.isDeleted))
     }
-    // And it is the one that they were cut from, as far as anybody told.
+    // Every parent that a history named is the parent in the original tree.
     for (revision, parent) in trees[0].parents {
       guard let parent else { continue }
       #expect(tree.history(of: revision).dropFirst().first == parent)
@@ -137,7 +137,7 @@ private struct Replica {
   var tree = RevisionTree()
   var bodies: [RevisionID: DocumentBody] = [:]
 
-  /// Edits a random leaf, deletes one, branches off somewhere or starts a new root.
+  /// Edits or deletes a random leaf, or adds a branch below a random revision. An empty tree gets a root.
   mutating func edit(using generator: inout SeededGenerator) throws {
     let body = try DocumentBody.text("{\"n\":\(UInt8.random(in: 0...255, using: &generator))}")
     let isDeleted = Int.random(in: 0..<5, using: &generator) == 0
@@ -156,7 +156,7 @@ private struct Replica {
     take(mutation)
   }
 
-  /// Takes the other's leaves, in random order, as a replicator brings them.
+  /// Inserts the other replica's leaves with their histories, in random order, as a replicator does.
   mutating func pull(from other: Replica, using generator: inout SeededGenerator) throws {
     for leaf in other.tree.leaves.shuffled(using: &generator) {
       take(

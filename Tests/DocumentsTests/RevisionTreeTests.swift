@@ -69,17 +69,17 @@ import Testing
     ("1-a", "3-c 2-b 1-a", false, "1-a(2-b(3-c*))"),
     ("1-a(2-x)", "3-c 2-b 1-a", false, "1-a(2-b(3-c*) 2-x)"),
     ("1-a(2-b)", "1-z", false, "1-a(2-b*) 1-z"),
-    // A branch that was cut off is joined to what the history names.
+    // A branch whose old revisions are missing is joined to the history.
     ("3-c", "4-d 3-c 2-b 1-a", false, "1-a(2-b(3-c(4-d*)))"),
     ("1-a 3-c", "4-d 3-c 2-b 1-a", false, "1-a(2-b(3-c(4-d*)))"),
     ("3-c 1-a(2-b)", "4-d 3-c 2-b 1-a", true, "1-a(2-b(3-c(4-d†*)))"),
     ("5-e(6-f) 3-c(4-x)", "6-g 5-e 4-d 3-c 2-b", false, "2-b(3-c(4-d(5-e(6-f 6-g*)) 4-x))"),
-    // Also where it meets the branch above its root.
+    // The history has ancestors of the branch's root.
     ("2-b(3-c)", "4-d 3-c 2-b 1-a", false, "1-a(2-b(3-c(4-d*)))"),
     ("2-b(3-c(4-x)) 1-a", "4-d 3-c 2-b 1-a", false, "1-a(2-b(3-c(4-d 4-x*)))"),
-    // Above a known revision with a known parent, the tree's own word stands.
+    // A known revision keeps its known parent, whatever the history says.
     ("1-a(2-b)", "3-c 2-b 1-z", false, "1-a(2-b(3-c*))"),
-    // A short history that meets nothing starts a branch of its own.
+    // A history without a known revision starts a new root.
     ("1-a(2-b)", "4-d 3-c", false, "1-a(2-b) 3-c(4-d*)"),
   ])
   func graftJoinsHistories(
@@ -174,8 +174,8 @@ import Testing
 }
 
 extension RevisionTree {
-  /// What every tree must be: parents before children, leaves where nothing follows, no revision
-  /// twice.
+  /// Whether parents precede children and are one generation lower, exactly the revisions without children are leaves,
+  /// and no revision occurs twice.
   var hasParentsFirst: Bool {
     var isParent = Set<Int>()
     for (index, node) in nodes.enumerated() {

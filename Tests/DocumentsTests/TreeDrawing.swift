@@ -1,8 +1,8 @@
 import Documents
 import JSON
 
-/// A revision tree as text: `1-a(2-b† 2-c(3-d*))`. A revision, `†` where it is a tombstone, `*`
-/// where it is the winner, its children in brackets; several roots stand side by side.
+/// A revision tree as text: `1-a(2-b† 2-c(3-d*))`. `†` marks a tombstone and `*` the winner. A revision's children are
+/// in brackets behind it. Spaces separate siblings and roots.
 struct TreeDrawing: Sendable {
   private var rest: Substring.UTF8View
   private var tree = RevisionTree()

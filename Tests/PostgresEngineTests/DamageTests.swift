@@ -4,9 +4,9 @@ import Testing
 
 @testable import PostgresEngine
 
-/// Rows in which something else stands than what was written.
+/// Rows that differ from what was written.
 @Suite struct DamageTests {
-  /// What is changed, and with which code a read of everything then fails.
+  /// A statement that damages a row, and the code with which a read of everything then fails.
   private static let cases: [(String, ServiceError.Code)] = [
     ("UPDATE documents SET body = '{\"n\":2}' WHERE id = 'a'", .integrity),
     ("UPDATE documents SET sequence = 99 WHERE id = 'a'", .integrity),
@@ -71,7 +71,7 @@ import Testing
     }
   }
 
-  /// A store with something in each table.
+  /// Makes a store with rows in each of its tables.
   private func filled(_ node: PostgresDatabase) async throws -> any StoreStorage {
     let store = try await node.store()
     let first = try await store.put("a", #"{"n":1}"#)

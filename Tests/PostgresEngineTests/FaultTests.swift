@@ -5,8 +5,8 @@ import Testing
 
 @testable import PostgresEngine
 
-/// Connections that are lost, and commits that are not replicated. On servers of their own, for all of a server's
-/// processes are ended here.
+/// Lost connections, and commits that are not replicated. Each test starts its own server, because it ends the server's
+/// processes.
 @Suite struct FaultTests {
   @Test func whatIsAcknowledgedIsStoredWhateverProcessesAreEnded() async throws {
     let place = try Place(on: try PostgresServer())
@@ -39,7 +39,7 @@ import Testing
     #expect(try await killer.value > 10)
     let acknowledged = Set(outcomes.filter { $0.1 == nil }.map(\.0))
     let unknown = Set(outcomes.filter { $0.1 == .outcomeUnknown }.map(\.0))
-    // Nothing else is ever answered: what was not sent for good was done again.
+    // There is no other outcome: the engine repeats an update whose commit was not sent.
     #expect(acknowledged.count + unknown.count == outcomes.count)
     let changes = try await stores[0].read { view in try view.changes(after: 0, limit: 10_000) }
     let stored = Set(changes.map(\.id.text))
@@ -94,7 +94,7 @@ import Testing
       try await store.put("before", "{}")
       try place.execute("ALTER SYSTEM SET synchronous_standby_names = 'nobody'")
       try place.execute("SELECT pg_reload_conf()::int::int8")
-      // Cancelled, the server answers COMMIT after a warning; ended, it answers nothing.
+      // A cancelled wait gives COMMIT after a warning. A terminated process gives no answer.
       for call in ["pg_cancel_backend", "pg_terminate_backend"] {
         let write = Task { await code { try await store.put(call, "{}") } }
         var ended = 0
@@ -107,7 +107,7 @@ import Testing
       try place.execute("ALTER SYSTEM RESET synchronous_standby_names")
       try place.execute("SELECT pg_reload_conf()::int::int8")
       try await store.put("after", "{}")
-      // Here both were committed: unknown means just that.
+      // Both writes of unknown outcome were committed here.
       #expect(try await store.sequences() == [1, 2, 3, 4])
     }
   }

@@ -7,16 +7,16 @@ import Testing
 
 @testable import PostgresEngine
 
-/// A schema of its own in a database: a place for one test's tables.
+/// A separate schema in a database, for the tables of one test.
 struct Place: Sendable {
   /// The schema's name.
   let schema: String
   private let url: String
-  /// Lives as long as the place.
+  /// Keeps the server running as long as this value exists.
   private let server: PostgresServer?
 
-  /// Makes the schema.
-  /// - Parameter server: nil for the database that tests share.
+  /// Creates the schema.
+  /// - Parameter server: nil for the database that the tests share.
   init(on server: PostgresServer? = nil) throws {
     self.server = server
     let database = try server?.url ?? PostgresServer.sharedURL
@@ -25,7 +25,7 @@ struct Place: Sendable {
     try execute("CREATE SCHEMA \(schema)")
   }
 
-  /// How the schema is reached.
+  /// The address of the schema.
   var address: DatabaseAddress {
     get throws { try DatabaseAddress(url: url) }
   }
@@ -36,7 +36,7 @@ struct Place: Sendable {
       try address, connections: connections, pool: .forStores(processors: 2, threads: 8))
   }
 
-  /// Opens a node, and gives it back after use.
+  /// Opens a node and closes it after use.
   func withNode(_ use: (PostgresDatabase) async throws -> Void) async throws {
     let node = try await node()
     do { try await use(node) } catch {
@@ -46,14 +46,15 @@ struct Place: Sendable {
     await node.close()
   }
 
-  /// Runs a statement on a connection of its own.
+  /// Runs a statement on a new connection.
   /// - Returns: the first field of each row.
   @discardableResult
   func execute(_ sql: String) throws -> [Int64] {
     try address.connect().execute(sql).all.map { $0.integer(0) }
   }
 
-  /// Ends the server's processes that nodes on these tables use, and counts them.
+  /// Terminates the server's processes that serve nodes.
+  /// - Returns: how many there were.
   @discardableResult
   func killBackends() throws -> Int {
     try signal(
@@ -61,9 +62,11 @@ struct Place: Sendable {
       where: "application_name = 'hotel-bookmarks' AND query NOT LIKE '%pg_stat_activity%'")
   }
 
-  /// Calls a function for each of the server's other processes of which something holds, and counts them.
+  /// Calls a function of the server for each of its processes that meets a condition, but for this connection's own.
+  /// - Returns: for how many processes the function returned true.
   func signal(_ function: String, where condition: String) throws -> Int {
-    // Chosen before the first is called: in one condition the order is the planner's, and its own process among them.
+    // The processes are selected before the first call. In a single condition the planner chooses the order, and may
+    // call the function for this connection's own process.
     try execute(
       """
       WITH others AS MATERIALIZED (
@@ -74,13 +77,13 @@ struct Place: Sendable {
   }
 }
 
-/// A user's store by number.
+/// The name of a user's store, by number.
 func user(_ number: Int) throws -> StoreName {
   let digits = String(number)
   return .user(try #require(AccountID(String(repeating: "0", count: 32 - digits.count) + digits)))
 }
 
-/// The code of the error that something throws.
+/// The code of the error that a function throws; nil if it throws none.
 func code(_ body: () async throws -> Void) async -> ServiceError.Code? {
   do {
     try await body()
@@ -89,14 +92,14 @@ func code(_ body: () async throws -> Void) async -> ServiceError.Code? {
 }
 
 extension StorageEngine {
-  /// Opens a store that is there or is made.
+  /// Opens a store, and creates it if it is absent.
   func store(_ name: StoreName = .system) async throws -> any StoreStorage {
     try #require(try await open(name, creating: true))
   }
 }
 
 extension StoreStorage {
-  /// Puts a revision on a document.
+  /// Writes a revision of a document.
   @discardableResult
   func put(_ id: String, _ body: String, base: RevisionID? = nil) async throws -> RevisionID {
     let id = try DocumentID(id)
@@ -106,7 +109,7 @@ extension StoreStorage {
     }
   }
 
-  /// What the winner says.
+  /// The winner's body.
   func body(_ id: String) async throws -> String? {
     let id = try DocumentID(id)
     return try await readInline { view in try view.document(id) }
@@ -126,7 +129,7 @@ extension StoreStorage {
     }
   }
 
-  /// The numbers of all changes.
+  /// The sequence numbers of all changes.
   func sequences() async throws -> [Int64] {
     try await read { view in try view.changes(after: 0, limit: 1_000_000).map(\.sequence) }
   }

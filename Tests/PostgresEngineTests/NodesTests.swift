@@ -6,7 +6,7 @@ import Testing
 
 @testable import PostgresEngine
 
-/// Several engines on one database, as several nodes are.
+/// Several engines on one database, like several nodes.
 @Suite struct NodesTests {
   @Test func feedPolledOnOneNodeHasNoGapUnderEightWritersOnOthers() async throws {
     let place = try Place()
@@ -34,7 +34,8 @@ import Testing
     for node in nodes { await node.close() }
   }
 
-  /// Reads page after page until it is told to stop and nothing is left.
+  /// Reads the feed page by page until `isDone` and no change is left.
+  /// - Returns: the sequence numbers in the order in which they were read.
   private func poll(
     _ storage: any StoreStorage, until isDone: @escaping @Sendable () -> Bool
   ) async throws -> [Int64] {
@@ -144,11 +145,11 @@ import Testing
       try await node.store(staged).put("new", "{}")
       let connection = try place.address.connect()
       let row = try #require(try NameRow(staged.key, on: connection))
-      // As after a crash behind the first step: the staged store can be erased or takes the place after all.
+      // The state after a crash that follows the first step. A second call completes the replacement.
       try PostgresDatabase.rename(row, to: name.key, on: connection)
       try await node.replace(name, by: staged)
       #expect(try await node.store(name).body("new") == "{}")
-      // As after a crash before the last step.
+      // The state after a crash before the last step.
       try connection.execute(
         "UPDATE names SET state = 0, checksum = \(row.checksum.value) WHERE key = '\(staged.key)'")
       #expect(try await node.open(staged, creating: false) == nil)

@@ -2,15 +2,17 @@ import Foundation
 import NIOConcurrencyHelpers
 import TestSupport
 
-/// A PostgreSQL server of the tests' own, in a scratch directory, reached by a socket there. A shell holds it, which ends
-/// it and removes the directory when this process is gone, however it ended.
+/// A PostgreSQL server for tests. Its data and its socket are in a temporary directory.
+///
+/// A shell runs the server. When this process ends, for whatever reason, the shell stops the server and removes the
+/// directory.
 final class PostgresServer: Sendable {
-  /// The server that tests share; nil where the surroundings name another database.
+  /// The server that tests share; nil if the environment names another database.
   static let shared = Result {
     ProcessInfo.processInfo.environment[variable] == nil ? try PostgresServer() : nil
   }
 
-  /// The environment variable that names a database to test with instead.
+  /// The environment variable with the URL of another database to test with.
   static let variable = "HOTEL_BOOKMARKS_TEST_DATABASE"
 
   /// The URL of the database that tests share.
@@ -21,11 +23,11 @@ final class PostgresServer: Sendable {
     }
   }
 
-  /// How the database is reached.
+  /// The URL of the server's database.
   let url: String
   private let standardInput: FileHandle
 
-  /// Whatever the power does to this server, its data is not wanted: it writes nothing to the disk for good.
+  /// The shell's script. The server runs without fsync, because its data need not survive a power cut.
   private static let script = """
     set -e
     bin=$(ls -d /usr/lib/postgresql/*/bin | sort -V | tail -1)
@@ -47,7 +49,7 @@ final class PostgresServer: Sendable {
   /// Starts a server.
   init() throws {
     let process = Process()
-    // PostgreSQL refuses to run as root; its Debian package brings a user for it.
+    // PostgreSQL refuses to run as root; its Debian package creates a user for it.
     let isRoot = getuid() == 0
     process.executableURL = URL(filePath: isRoot ? "/usr/sbin/runuser" : "/bin/sh")
     let shell = ["-c", Self.script]

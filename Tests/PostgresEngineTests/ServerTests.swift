@@ -4,7 +4,7 @@ import Testing
 
 @testable import PostgresEngine
 
-/// Which servers and addresses the engine takes, and how its tables come about.
+/// Which servers and addresses the engine accepts, and how it creates its tables.
 @Suite struct ServerTests {
   @Test func addressThatIsNoURLOfPostgresIsRefused() async {
     for url in ["", "localhost", "mysql://localhost/x", "postgres://localhost/x?nonsense=1"] {
@@ -94,7 +94,7 @@ import Testing
   @Test func everyKeyOfAStoresTablesBeginsWithItsNumber() async throws {
     let place = try Place()
     try await place.withNode { _ in }
-    // Indexes whose first column is neither the store's number nor the key of the two tables that have none.
+    // Indexes whose first column is not the store's number; for the two tables without one, not their key.
     let others = try place.execute(
       """
       SELECT i.indexrelid::int8 FROM pg_index i JOIN pg_class t ON t.oid = i.indrelid

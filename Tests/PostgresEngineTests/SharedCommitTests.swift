@@ -30,7 +30,7 @@ import Testing
         for number in 0..<40 { group.addTask { try await store.put("\(number)", "{}") } }
         group.addTask {
           let id = try DocumentID("old")
-          // A winner that this mutation does not bring and that was never stored.
+          // The tree's winner, `1-z`, is not in the mutation and was never stored.
           var tree = RevisionTree()
           try tree.insert(try RevisionID("1-a"), below: nil, isDeleted: false)
           try tree.insert(try RevisionID("1-z"), below: nil, isDeleted: false)

@@ -11,7 +11,7 @@ import Testing
 @Suite struct BackupTests {
   private let made = Timestamp(milliseconds: 1_000_000)
 
-  /// A backup of what is in a directory, made as the service makes it.
+  /// Makes a backup of an engine's stores, as the service does.
   private func backUp(
     _ engine: FileEngine, _ stores: [(StoreName, any StoreStorage)], to path: String
   ) async throws {
@@ -27,7 +27,7 @@ import Testing
     await lane.stop()
   }
 
-  /// A restored directory; the code of the error with which a backup is refused.
+  /// Restores a backup into a directory.
   private func restore(
     _ backup: String, to path: String, erasures: [String] = []
   ) async throws -> Restoration.Summary {
@@ -42,7 +42,8 @@ import Testing
     return summary
   }
 
-  /// An engine with one store of some documents, and a backup of it.
+  /// Makes a data directory with one store of 50 documents, and a backup of it.
+  /// - Returns: the backup's path.
   private func prepared(_ directory: TemporaryDirectory) async throws -> String {
     let engine = try await FileEngine.open(directory: directory.path + "/data")
     let storage = try await engine.store(user(1))
@@ -83,7 +84,7 @@ import Testing
     let copy = try #require(try await restored.open(user(1), creating: false))
     let info = try await copy.info()
     #expect((before...after).contains(info.lastSequence))
-    // Writes came one after the other, so that an instant has all up to one and none after it.
+    // The writer wrote one document at a time, so a snapshot contains all writes up to one and none after it.
     #expect(info.documentCount == info.lastSequence)
     let changes = try await copy.read { view in
       try view.changes(after: 0, limit: 2_000)

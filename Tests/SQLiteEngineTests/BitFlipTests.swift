@@ -8,12 +8,12 @@ import Testing
 
 @testable import SQLiteEngine
 
-/// How many bits are turned, one at a time; with BOOKMARKS_NIGHTLY set, as many as FAULTS F13 asks for.
+/// How many bits are flipped, one at a time: 500, or the 1,000 of FAULTS F13 if BOOKMARKS_NIGHTLY is set.
 private let turns = ProcessInfo.processInfo.environment["BOOKMARKS_NIGHTLY"] == nil ? 500 : 1_000
 
-/// F13: whatever bit turns in a store's file, an answer is right or an error.
+/// F13: whichever bit of a store's file is flipped, every answer is right or an error.
 @Suite struct BitFlipTests {
-  /// All that a store answers, as text.
+  /// The results of all reads of a store, as text.
   private func answers(_ storage: any StoreStorage) async throws -> [String] {
     let local = try LocalID(client: "_local/checkpoint")
     return try await storage.read { view in
@@ -49,10 +49,10 @@ private let turns = ProcessInfo.processInfo.environment["BOOKMARKS_NIGHTLY"] == 
     }
   }
 
-  /// The line before those of query indexes.
+  /// The line that precedes the lines of query indexes.
   private static let indexes = "indexes"
 
-  /// The answers of a store whose query indexes had to be dropped, which are made anew when they are asked.
+  /// The answers of a store whose query indexes were dropped. A query builds its index again.
   private func withoutIndexes(_ answers: [String]) -> [String] {
     Array(answers.prefix { $0 != Self.indexes }) + [Self.indexes]
   }
@@ -87,7 +87,8 @@ private let turns = ProcessInfo.processInfo.environment["BOOKMARKS_NIGHTLY"] == 
     }
   }
 
-  /// A closed store's file with its bytes, and what the store answers.
+  /// Makes and closes a store.
+  /// - Returns: the file's path, its bytes, and the store's answers.
   private func filledStore(
     _ name: StoreName, of engine: FileEngine, in directory: TemporaryDirectory
   ) async throws -> (file: String, bytes: [UInt8], answers: [String]) {
@@ -99,8 +100,8 @@ private let turns = ProcessInfo.processInfo.environment["BOOKMARKS_NIGHTLY"] == 
     return (file, try contents(file), expected)
   }
 
-  /// Whether an operator is told what is damaged: a document by the number of its change, as ids are its
-  /// owner's affair, or else the kind of thing.
+  /// Whether an error tells the operator what is damaged: a document by the number of its change, because its id is
+  /// private to its owner, and other things by their kind.
   private static func names(_ detail: String) -> Bool {
     ["of change ", "a local document ", "of an index "].contains { detail.contains($0) }
   }
@@ -111,7 +112,7 @@ private let turns = ProcessInfo.processInfo.environment["BOOKMARKS_NIGHTLY"] == 
     let name = try user(1)
     let (file, sound, expected) = try await filledStore(name, of: engine, in: directory)
 
-    // A local document whose id has turned can't be told from one that never was; its owner compares all once more.
+    // A local document with a changed id looks as if it had never existed. Its owner then compares everything again.
     let id = Array("_local/checkpoint".utf8)
     let ids = sound.indices.filter { sound[$0...].starts(with: id) }.map { $0..<$0 + id.count }
     let withoutLocal = expected.map { $0.contains("LocalDocument") ? "nil" : $0 }

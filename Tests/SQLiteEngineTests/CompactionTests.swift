@@ -7,9 +7,9 @@ import Testing
 
 @testable import SQLiteEngine
 
-/// Giving disk space back.
+/// Compaction gives free disk space back.
 @Suite struct CompactionTests {
-  /// Puts documents of some 4 KiB and forgets all but the first.
+  /// Writes `count` documents of about 4 KB, and purges all but the first `kept`.
   private func fill(_ storage: any StoreStorage, count: Int, keeping kept: Int) async throws {
     let filler = String(repeating: "x", count: 4_000)
     for number in 0..<count {
@@ -41,7 +41,7 @@ import Testing
     #expect(try await storage.info() == before)
     #expect(try await storage.body("d9")?.hasPrefix(#"{"n":9,"#) == true)
     #expect(try await storage.body("d10") == nil)
-    // It goes on as before, and is found so when it is opened again.
+    // The store accepts writes as before, and has them when it is opened again.
     try await storage.put("later", "{}")
     #expect(try contents(file)[18...19] == [2, 2])
     await storage.close()
@@ -101,7 +101,7 @@ import Testing
     for rest in [".new", ".new-journal", ".new-wal"] { try write(old, to: file + rest) }
     let again = try await engine.store(user(1))
     #expect(leftovers(directory) == [])
-    // One that comes up while the store is open is not adopted either.
+    // A copy that appears while the store is open is not used either.
     try write(old, to: file + ".new")
     try await again.put("b", "{}")
     try await again.compact()

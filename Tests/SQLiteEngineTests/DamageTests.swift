@@ -5,9 +5,9 @@ import Stores
 import TestSupport
 import Testing
 
-/// F09 to F16: a store whose file is not what was written answers an error, never an empty store.
+/// F09 to F16: a store whose file has changed gives an error, and never opens as an empty store.
 @Suite struct DamageTests {
-  /// A data directory with two closed stores of some documents each.
+  /// Makes a data directory with two closed stores of 40 documents each.
   private func prepared() async throws -> TemporaryDirectory {
     let directory = try TemporaryDirectory()
     let engine = try await FileEngine.open(directory: directory.path)
@@ -22,7 +22,8 @@ import Testing
     return directory
   }
 
-  /// What opening the first store answers after its file was changed; the second one must still open.
+  /// Changes the first store's file and opens the store. The second store must still open.
+  /// - Returns: the code of the error; nil if the first store opens.
   private func refusal(
     _ change: (_ path: String, _ directory: TemporaryDirectory) throws -> Void
   ) async throws -> ServiceError.Code? {

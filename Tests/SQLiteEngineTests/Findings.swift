@@ -1,7 +1,7 @@
 import NIOConcurrencyHelpers
 import SQLiteEngine
 
-/// What a scrub says.
+/// Collects the findings of a scrub.
 final class Findings: Sendable {
   private let found = NIOLockedValueBox<[ScrubFinding]>([])
 

@@ -6,13 +6,13 @@ import Testing
 
 @testable import SQLiteEngine
 
-/// A user's store by number.
+/// The name of a user's store, by number.
 func user(_ number: Int) throws -> StoreName {
   let digits = String(number)
   return .user(try #require(AccountID(String(repeating: "0", count: 32 - digits.count) + digits)))
 }
 
-/// Where a store's file is.
+/// The path of a store's file.
 func path(of name: StoreName, in directory: TemporaryDirectory) throws -> String {
   let hash = try #require(
     directory.files().first { $0.hasSuffix(DataDirectory.fileName(for: name.key)) })
@@ -20,12 +20,13 @@ func path(of name: StoreName, in directory: TemporaryDirectory) throws -> String
 }
 
 extension StorageEngine {
-  /// Opens a store that is there or is made.
+  /// Opens a store, and creates it if it is absent.
   func store(_ name: StoreName) async throws -> any StoreStorage {
     try #require(try await open(name, creating: true))
   }
 
-  /// The code of the error with which a store doesn't open.
+  /// Opens a store and closes it again.
+  /// - Returns: the code of the error if the store does not open.
   func refusal(of name: StoreName, creating: Bool = true) async -> ServiceError.Code? {
     do {
       await (try open(name, creating: creating))?.close()
@@ -37,7 +38,7 @@ extension StorageEngine {
 }
 
 extension StoreStorage {
-  /// Puts a revision on a document.
+  /// Writes a revision of a document.
   @discardableResult
   func put(
     _ id: String, _ body: String, base: RevisionID? = nil, at now: Int64 = 1
@@ -53,7 +54,7 @@ extension StoreStorage {
     }
   }
 
-  /// Takes a peer's revision.
+  /// Inserts a peer's revision with its history.
   func graft(_ id: String, _ history: [String], _ body: String) async throws {
     let id = try DocumentID(id)
     let body = try DocumentBody(parsing: Array(body.utf8))
@@ -66,14 +67,14 @@ extension StoreStorage {
     }
   }
 
-  /// What the winner says.
+  /// The winner's body.
   func body(_ id: String) async throws -> String? {
     let id = try DocumentID(id)
     return try await read { view in try view.document(id) }
       .map { String(decoding: $0.body, as: UTF8.self) }
   }
 
-  /// The counts.
+  /// The store's counts.
   func info() async throws -> StoreInfo {
     try await read { view in try view.info() }
   }

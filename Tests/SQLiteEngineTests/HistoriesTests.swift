@@ -9,14 +9,14 @@ import Testing
 
 @testable import SQLiteEngine
 
-/// Long histories stand in pieces, of which an edit reads and writes none.
+/// Long histories are stored in pieces. An edit reads none of them.
 @Suite struct HistoriesTests {
   private static let id = DocumentID(stored: "often")
   private let name: StoreName
 
   init() throws { name = try user(1) }
 
-  /// Edits the document so many times.
+  /// Edits the document a number of times; every tenth edit deletes it.
   private func edit(_ storage: any StoreStorage, _ times: Int) async throws {
     for number in 0..<times {
       let body = try DocumentBody(parsing: Array(#"{"n":\#(number)}"#.utf8))
@@ -29,7 +29,8 @@ import Testing
     }
   }
 
-  /// A directory with a closed store of one document, edited so many times, and that document's history.
+  /// Makes a directory with a closed store of one document that was edited a number of times.
+  /// - Returns: the directory, and the document's history.
   private func filled(_ times: Int) async throws -> (TemporaryDirectory, RevisionTree) {
     let directory = try TemporaryDirectory()
     let engine = try await FileEngine.open(directory: directory.path, lanes: 1)
@@ -53,7 +54,7 @@ import Testing
     try connection.statement(sql).all { row in row.int64(0) }
   }
 
-  /// Also where conflicts come in, go again and are purged: as the engine in memory has it, which keeps whole trees.
+  /// Compares with the engine in memory, which keeps whole trees, also while a conflict is inserted and purged.
   @Test func longHistoriesAreWhatTheEngineInMemoryHas() async throws {
     let directory = try TemporaryDirectory()
     let engine = try await FileEngine.open(directory: directory.path, lanes: 1)
@@ -120,7 +121,7 @@ import Testing
     try connection.close()
   }
 
-  /// What one edit writes, as the pages that it changes.
+  /// Compares the stored pieces before and after each edit.
   @Test func anEditWritesNoPieceAndNoneIsWrittenTwice() throws {
     let connection = try Connection.inMemory()
     try Schema.store.create(in: connection)
@@ -150,7 +151,7 @@ import Testing
     let storage = try #require(try await engine.store(name) as? SQLiteStorage)
     try await edit(storage, 64)
     let before = try await tree(storage)
-    // The 65th revision makes a piece; on a full disk it is tried and undone.
+    // The 65th revision makes a piece. On a full disk the engine tries to write it and rolls back.
     let id = Self.id
     let text = String(repeating: "x", count: 1_000)
     let body = try DocumentBody(parsing: Array(#"{"t":"\#(text)"}"#.utf8))
@@ -166,7 +167,7 @@ import Testing
     await engine.close()
   }
 
-  /// A copy of the files at any moment is what a kill leaves.
+  /// A copy of the files at any moment equals what a kill leaves.
   @Test func aKillBetweenTwoEditsLosesNeitherRowNorPiece() async throws {
     let directory = try TemporaryDirectory()
     let engine = try await FileEngine.open(directory: directory.path, lanes: 1)
@@ -186,7 +187,7 @@ import Testing
     await engine.close()
   }
 
-  /// Damage of a piece, how many of its bytes have turned, and what becomes of it.
+  /// How a piece is damaged, and how far mending may go.
   private static let damages: [(String, Mending.Extent)] = [
     ("one byte", .everything), ("one byte", .withoutLoss), ("two bytes", .everything),
     ("two bytes", .withoutLoss), ("missing", .everything), ("missing", .withoutLoss),
@@ -230,7 +231,7 @@ import Testing
       let engine = try await FileEngine.open(directory: directory.path, lanes: 1)
       let storage = try await engine.store(name)
       await #expect(throws: ServiceError.self) { try await self.tree(storage) }
-      // Who needs no old revision is none the worse.
+      // An edit that needs no old revision succeeds.
       try await edit(storage, 3)
       let outcome = try await storage.mend(extent, at: Timestamp(milliseconds: 9), pause: .zero)
       #expect(outcome.lost.isEmpty)
@@ -275,7 +276,7 @@ import Testing
     let (directory, tree) = try await filled(200)
     let file = try path(of: name, in: directory)
     var bytes = try contents(file)
-    // The tables' definitions.
+    // Overwrites the definitions of the tables.
     for index in 100..<4_096 { bytes[index] = UInt8(truncatingIfNeeded: index &* 167) }
     try write(bytes, to: file)
     let engine = try await FileEngine.open(directory: directory.path, lanes: 1)
@@ -289,7 +290,7 @@ import Testing
     await engine.close()
   }
 
-  /// A file of the sixth version has the whole history in the row.
+  /// A file of version 6 has the whole history in the document's row.
   @Test func wholeHistoryOfAnOlderFileIsReadAndDividedWhenItIsEdited() async throws {
     let (directory, tree) = try await filled(300)
     var connection = try connect(directory)

@@ -9,7 +9,7 @@ import Testing
 
 @testable import SQLiteEngine
 
-/// Every moment at which making or erasing a store may be cut short, and what the next start finds.
+/// Interruptions of each step of creating or erasing a store, and what the next start finds.
 @Suite struct LifeCycleTests {
   /// Changes the registry while no engine is open.
   private func register(
@@ -83,7 +83,7 @@ import Testing
     let name = try user(1)
     try await withEngine(directory) { await (try await $0.store(name)).close() }
     let file = try path(of: name, in: directory)
-    // The file had its temporary name still; a log of nobody's lies about as well.
+    // The file still has its temporary name. There is also a log that belongs to no file.
     try write(Array(try contents(file).prefix(5_000)), to: file + ".new")
     try write([UInt8](repeating: 7, count: 9_000), to: file + "-wal")
     try remove(file)

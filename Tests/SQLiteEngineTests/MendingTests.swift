@@ -8,7 +8,7 @@ import Testing
 
 @testable import SQLiteEngine
 
-/// F13: rows that are not what was written.
+/// F13: rows that differ from what was written.
 @Suite struct MendingTests {
   private func row(content: [UInt8], isFormer: Bool = false) -> RowValues {
     var row = RowValues(
@@ -21,7 +21,7 @@ import Testing
     return row
   }
 
-  /// What a row adds up to.
+  /// The checksum of a row.
   private func sum(of row: RowValues, isFormer: Bool = false) -> Int64 {
     var sum = Checksum(row.kind)
     for value in row.values {
@@ -36,7 +36,7 @@ import Testing
     return isFormer ? Checksum.formerValue(of: sum.bytes, over: sum.content) : sum.value
   }
 
-  /// Also of a row that carries a checksum of the earlier kind.
+  /// Mending computes one wrong byte from the checksum, also from a checksum of the earlier kind.
   @Test(arguments: [false, true])
   func oneWrongByteIsComputedBackWhereverItIs(isFormer: Bool) throws {
     let sound = row(content: Array(#"{"name":"Château","n":17}"#.utf8), isFormer: isFormer)
@@ -89,7 +89,7 @@ import Testing
     #expect(tree.keeping([]).nodes.isEmpty)
   }
 
-  /// A revision's arrival is computed back, or not known any more; what the document says is not touched.
+  /// Mending restores a revision's damaged arrival or drops it. The document's body does not change.
   @Test(arguments: [
     (Mending.Extent.everything, "documents", 1), (.everything, "bodies", 1),
     (.everything, "documents", 2), (.everything, "bodies", 2), (.withoutLoss, "documents", 2),

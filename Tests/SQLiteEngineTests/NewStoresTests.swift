@@ -7,7 +7,7 @@ import Testing
 
 @testable import SQLiteEngine
 
-/// All new files are made from one blank database.
+/// All new files are copies of one blank database, each with its own header.
 @Suite struct NewStoresTests {
   @Test func aFileHasNothingOfTheOneBefore() async throws {
     let blank = try BlankDatabase(.store)

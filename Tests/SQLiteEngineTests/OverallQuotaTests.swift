@@ -5,7 +5,7 @@ import Testing
 
 @testable import SQLiteEngine
 
-/// What has no body counts as well: histories, and tombstones of documents that were never here.
+/// The quota also limits what has no body: histories, and tombstones of documents that the store never had.
 @Suite struct OverallQuotaTests {
   private static let limits = StoreLimits(
     documents: 1_000, bytes: 20_000, history: HistoryLimits(revisions: 1_000))
@@ -20,14 +20,14 @@ import Testing
     let first = try await store.put(DocumentID("kept"), base: nil, body: .empty)
     var taken = 0
     while taken < 100, await tombstone("t\(taken)", of: 1_000, in: store) == nil { taken += 1 }
-    // Sixteen times the bytes, in pieces of some 20 KB.
+    // The overall limit is 16 times the limit on bytes. Each tombstone's history has about 20 KB.
     #expect((10...40).contains(taken))
     #expect(await tombstone("short", of: 1, in: store) == .quotaExceeded)
     #expect(await tombstone("t0", of: 1_000, in: store, word: "b") == .quotaExceeded)
     #expect(
       await code { try await store.put(DocumentID("new"), base: nil, body: .empty) }
         == .quotaExceeded)
-    // What is there is edited and deleted as ever.
+    // An existing document can still be edited and deleted.
     let second = try await store.put(DocumentID("kept"), base: first, body: .empty)
     try await store.delete(DocumentID("kept"), base: second)
     #expect(try await storage.info().documentCount == 0)

@@ -7,7 +7,7 @@ import Testing
 
 @testable import SQLiteEngine
 
-/// Documents that are edited again and again are not read from the file each time: they must be what the file has.
+/// Documents that are edited often are kept in memory. They must equal what the file contains.
 @Suite struct RecentDocumentsTests {
   private let connection: Connection
   private let rows: StoreRows
@@ -19,7 +19,7 @@ import Testing
     rows = StoreRows(connection)
   }
 
-  /// Edits the document so many times, in the open transaction.
+  /// Edits the document a number of times in the open transaction.
   private func edit(
     _ times: Int, _ writer: inout StoreWriter<StoreRows>, _ text: String = ""
   ) throws {
@@ -45,7 +45,7 @@ import Testing
     StoreWriter(rows: rows, header: header ?? StoreHeader(key: "key", epoch: "epoch"))
   }
 
-  /// What is at hand must be what a reader of the file finds.
+  /// Expects that the document in memory equals the one that is read from the file.
   private func expectWhatIsStored() throws {
     let known = try #require(rows.recent[id])
     rows.recent = RecentDocuments()
@@ -65,7 +65,7 @@ import Testing
       try expectWhatIsStored()
     }
     try connection.commit()
-    // The former bodies: as many as are kept, each in a row of its own, and counted.
+    // As many former bodies are stored as the limit allows, and the header counts their bytes.
     let first = try #require(try rows.whole(id)).row.first
     #expect(try rows.bodies(of: first, below: .max).count == StoreLimits.storedAncestors)
     #expect(try rows.bodyBytes(of: first) == writer.header.otherBodyBytes)
@@ -110,7 +110,7 @@ import Testing
     #expect(writer.header.otherBodyBytes == 0)
   }
 
-  /// An edit of a document whose text has so many bytes, below its winner; nil for a deletion.
+  /// An edit of the winner to a text of `bytes` bytes; nil for a deletion.
   private func update(_ bytes: Int?) throws -> RuleUpdate<RevisionID> {
     let id = id
     let text = String(repeating: "x", count: bytes ?? 0)
@@ -133,12 +133,12 @@ import Testing
     for number in 0..<30 {
       base = try await storage.put(id.text, #"{"n":\#(number)}"#, base: base)
     }
-    // It grows: it is tried, and refused.
+    // The edit needs more space. The engine tries it and refuses it.
     let longer = try update(1_000)
     await storage.commitOnFullDisk(longer)
     #expect(throws: ServiceError.self) { try longer.outcome() }
     base = try await storage.put(id.text, #"{"n":30}"#, base: base)
-    // It makes room: it is tried, and then written, once.
+    // The deletion needs less space. The engine tries it and then writes it, once.
     let deletion = try update(nil)
     await storage.commitOnFullDisk(deletion)
     let tombstone = try deletion.outcome()

@@ -6,7 +6,8 @@ import Testing
 
 @testable import SQLiteEngine
 
-/// A store that takes another's place, cut short at each step: the other is as it was, absent or whole afterwards.
+/// One store replaces another, with an interruption after each step. Then the replaced store is unchanged, absent or
+/// complete.
 @Suite struct ReplacingTests {
   @Test func afterACrashAtAnyStepTheStoreIsAbsentOrWhole() async throws {
     let directory = try TemporaryDirectory()

@@ -7,12 +7,13 @@ import Testing
 
 @testable import SQLiteEngine
 
-/// Stores whose pages are damaged, made anew of what the others show.
+/// A store with damaged pages is built again from its other pages.
 @Suite struct SalvageTests {
   private static let now = Timestamp(milliseconds: 8)
   private static let count = 120
 
-  /// A directory with a closed store of a few dozen pages: some documents have overflow pages, one has former bodies.
+  /// Makes a directory with a closed store of a few dozen pages. Some documents have overflow pages, one has former
+  /// bodies.
   private func filled(_ name: StoreName) async throws -> TemporaryDirectory {
     let directory = try TemporaryDirectory()
     let engine = try await FileEngine.open(directory: directory.path, lanes: 1)
@@ -29,7 +30,7 @@ import Testing
     return directory
   }
 
-  /// Damages the file, and makes the store anew.
+  /// Damages the file and salvages the store.
   private func salvaging<Value>(
     _ name: StoreName, in directory: TemporaryDirectory, _ damage: (inout [UInt8]) -> Void,
     _ body: (FileEngine, Result<FileEngine.Salvage?, any Error>) async throws -> Value

@@ -8,7 +8,7 @@ import Testing
 @testable import SQLiteEngine
 
 @Suite struct SchemaTests {
-  /// The store's tables after one more version.
+  /// The store's schema with one more version.
   private let next = Schema(
     applicationID: Schema.store.applicationID,
     steps: Schema.store.steps + ["CREATE TABLE notes(number INTEGER PRIMARY KEY) STRICT;"])
@@ -26,7 +26,7 @@ import Testing
     return file
   }
 
-  /// The header's row of a file as the first version made it, with the checksum that it gave.
+  /// Writes the header's row as the first version wrote it, with that version's checksum.
   /// - Parameter counts: the last sequence, live documents, tombstones, bytes.
   private static func writeFirstHeader(
     _ counts: [Int64] = [0, 0, 0, 0], to connection: Connection
@@ -45,7 +45,7 @@ import Testing
       .integer(former(checksum)))
   }
 
-  /// What a row carries that was written before version 6.
+  /// The checksum of a row that was written before version 6.
   private static func former(_ checksum: Checksum) -> Int64 {
     Checksum.formerValue(of: checksum.bytes, over: checksum.content)
   }
@@ -99,7 +99,7 @@ import Testing
     }
   }
 
-  /// A file of the first version with two documents, one of them a tombstone, and a local document.
+  /// Makes a file of the first version with two documents, one of them a tombstone, and a local document.
   private func firstVersion(_ directory: TemporaryDirectory) throws -> DatabaseFile {
     let file = DatabaseFile(directory: directory.path, name: "store.sqlite")
     let steps = Array(Schema.store.steps.prefix(1))
@@ -122,7 +122,7 @@ import Testing
     return file
   }
 
-  /// Adds a document's row as the first version has it.
+  /// Inserts a document's row as the first version wrote it.
   private static func insert(
     _ row: StoredDocument, _ body: [UInt8], in connection: Connection
   ) throws {
@@ -141,7 +141,7 @@ import Testing
       .bytes(body))
   }
 
-  /// Opens a file that was ``firstVersion(_:)`` and looks for what it held.
+  /// Opens a file that ``firstVersion(_:)`` made, and checks its content.
   private func expectFirstVersion(in file: DatabaseFile) throws {
     let opened = try Connection.opening(file, as: BlankDatabase(.store)) {
       connection in try StoreHeader(readingFrom: connection)
@@ -171,7 +171,7 @@ import Testing
     for _ in 0..<2 { try expectFirstVersion(in: file) }
   }
 
-  /// The last of several steps fails, at what the file holds.
+  /// The last of several steps fails because of the file's content.
   @Test(.bug(id: "F04")) func migrationThatFailsLeavesTheFileAsItWas() throws {
     let directory = try TemporaryDirectory()
     let file = try firstVersion(directory)
@@ -194,7 +194,7 @@ import Testing
     for _ in 0..<2 { try expectFirstVersion(in: file) }
   }
 
-  /// Their entries keep nothing of the documents; queries make them anew.
+  /// Entries of version 3 contain no fields of documents. The migration removes the indexes; queries build them again.
   @Test func indexesOfAFileOfTheThirdVersionGo() throws {
     let directory = try TemporaryDirectory()
     let file = DatabaseFile(directory: directory.path, name: "store.sqlite")

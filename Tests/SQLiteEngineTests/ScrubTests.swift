@@ -10,7 +10,7 @@ import Testing
 @testable import SQLiteEngine
 
 @Suite struct ScrubTests {
-  /// Documents with histories, conflicts, tombstones and local documents.
+  /// Writes documents with histories, conflicts and tombstones, and local documents.
   private func fill(_ storage: any StoreStorage) async throws {
     for number in 0..<20 {
       try await storage.put("document-\(number)", #"{"type":"hotel","n":\#(number)}"#)
@@ -30,7 +30,7 @@ import Testing
     }
   }
 
-  /// A data directory with two stores that nobody uses.
+  /// Makes a data directory with two closed stores.
   private func prepared() async throws -> TemporaryDirectory {
     let directory = try TemporaryDirectory()
     let engine = try await FileEngine.open(directory: directory.path)
@@ -43,7 +43,7 @@ import Testing
     return directory
   }
 
-  /// Changes a store's file by SQL that the engine would never run.
+  /// Changes a store's file by SQL that the engine never runs.
   private func change(
     _ name: StoreName, in directory: TemporaryDirectory, _ sql: StaticString
   ) throws {
@@ -66,7 +66,7 @@ import Testing
     #expect(findings.all == [])
     #expect(counts.stores == 2)
     #expect(counts.documents == 42)
-    // The winners, five ancestors of the edited document and the leaf that lost.
+    // Of each store: the winners, five ancestors of the edited document, and the leaf that is not the winner.
     #expect(counts.bodies == 54)
   }
 
@@ -175,7 +175,7 @@ import Testing
     #expect(try contents(file) == Array("\(version)\n".utf8))
   }
 
-  /// All rows, as text.
+  /// The rows of four tables, as text.
   private func rows(_ path: String) throws -> [String] {
     let connection = try Connection.inspecting(path: path, hasLog: false)
     let tables: [StaticString] = [

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 @Suite struct SharedCommitTests {
-  /// Holds a store's lane until the gate opens; updates pile up meanwhile.
+  /// Blocks a store's lane until the semaphore is signalled, so that updates wait.
   private func hold(_ storage: any StoreStorage, _ gate: DispatchSemaphore) -> Task<Void, any Error>
   {
     Task { try await storage.read { _ in gate.wait() } }
@@ -32,14 +32,15 @@ import Testing
           }
         }
       }
-      // Refusals need no lane: when all have come, the others are known to be in the line.
+      // A refusal does not need the lane. After all refusals, the other updates are in the queue.
       for _ in 0..<extra { #expect(try await group.next() == false) }
       gate.signal()
       for try await isCommitted in group { #expect(isCommitted) }
     }
     try await holder.value
     #expect(engine.statistics.updates == StoreLimits.pendingUpdates)
-    // How many share one is the clock's: a commit takes no further update after 10 ms. `Scripts/bench` measures it.
+    // How many updates share a commit depends on time: a commit takes no further update after 10 ms.
+    // `Scripts/bench` measures it.
     #expect(engine.statistics.commits < StoreLimits.pendingUpdates)
     let changes = try await storage.read { view in
       try view.changes(after: 0, limit: 1_000)
@@ -54,7 +55,7 @@ import Testing
     let engine = try await FileEngine.open(directory: directory.path, lanes: 1)
     let storage = try await engine.store(.system)
     let base = try await storage.put("shared", "{}")
-    // Every update names the same base: one of them wins, whatever they share.
+    // Every update names the same base, so exactly one of them succeeds, in whichever commit.
     let winners = try await withThrowingTaskGroup(of: Bool.self) { group in
       for number in 0..<50 {
         group.addTask {
@@ -88,7 +89,7 @@ import Testing
       }
       group.addTask {
         let id = try DocumentID("old")
-        // A winner that this mutation does not bring and that was never stored.
+        // The tree's winner, `1-z`, is not in the mutation and was never stored.
         var tree = RevisionTree()
         try tree.insert(try RevisionID("1-a"), below: nil, isDeleted: false)
         try tree.insert(try RevisionID("1-z"), below: nil, isDeleted: false)

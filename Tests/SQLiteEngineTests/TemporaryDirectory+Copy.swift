@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 
 extension TemporaryDirectory {
-  /// The paths of all files below, relative.
+  /// The relative paths of all files in the directory and below, in order.
   func files() -> [String] {
     let names = FileManager.default.enumerator(atPath: path)?.compactMap { $0 as? String } ?? []
     return names.filter { name in
@@ -13,14 +13,15 @@ extension TemporaryDirectory {
     }.sorted()
   }
 
-  /// A copy of all files as they are now, the lock and what holds room left out: what a crash at this moment would leave.
+  /// A copy of all files that a crash at this moment would leave, without the lock and the file that reserves disk
+  /// space.
   func copy() throws -> TemporaryDirectory {
     let copy = try TemporaryDirectory()
     for name in files() where !["lock", "reserve"].contains(name) {
       let target = copy.path + "/" + name
       try FileManager.default.createDirectory(
         atPath: (target as NSString).deletingLastPathComponent, withIntermediateDirectories: true)
-      // A log's index is not read after a crash, and a draft may be renamed while this looks at it.
+      // The index of a write-ahead log is not read after a crash. A temporary file may be renamed before it is read.
       guard !name.hasSuffix("-shm"),
         let bytes = FileManager.default.contents(atPath: path + "/" + name)
       else { continue }

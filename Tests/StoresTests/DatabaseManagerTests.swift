@@ -120,7 +120,7 @@ import Testing
     try await manager.withStore(.system) { store async throws in
       engine.failWrites(to: .system, with: ServiceError(code, "failed"))
       #expect(await self.code { try await store.put(id, base: nil, body: .empty) } == code)
-      // Nested: the store is still leased, so it is not closed under this caller.
+      // The lease is still held, so the manager does not close the store yet.
       #expect(try await store.document(id) == nil)
     }
     try await manager.withStore(.system) { store async throws in
@@ -174,7 +174,7 @@ import Testing
   }
 }
 
-/// A manager whose documents are all stamped with one moment.
+/// A manager that gives all documents the same time.
 func manager(
   of engine: MemoryEngine, maximumOpen: Int, idleSeconds: Int = 60,
   limits: StoreLimits = .full, clock: any Clock<Duration> = ManualClock()

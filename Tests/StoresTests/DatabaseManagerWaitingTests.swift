@@ -4,7 +4,7 @@ import Testing
 
 @testable import Stores
 
-/// Callers that wait: for a slot, for an erasure, for the end.
+/// Callers that wait for a slot or for an erasure, and the closing of a manager, which waits for leases.
 @Suite struct DatabaseManagerWaitingTests {
   private let engine = MemoryEngine()
   private let clock = ManualClock()
@@ -91,7 +91,7 @@ import Testing
       _ = try await store.put(id, base: nil, body: .empty)
       let erasure = Task { try await manager.erase(.system) }
       while manager.waitingCount == 0 { try? await Task.sleep(for: .milliseconds(1)) }
-      // The lease that is out goes on.
+      // The lease that was given before the erasure stays valid.
       #expect(try await store.document(id) != nil)
       return erasure
     }

@@ -5,7 +5,7 @@ import Stores
 import TestSupport
 import Testing
 
-/// What a store tells of a document's earlier revisions.
+/// What a store returns of a document's earlier revisions.
 @Suite struct DocumentHistoryTests {
   private let id = DocumentID(stored: "a")
   private let clock = TestClock()
@@ -75,7 +75,7 @@ import Testing
       #expect(page.map(\.isCurrent) == [false, false, true, false, false])
       #expect(page.map(\.isConflicting) == [false, false, false, true, false])
       #expect(page.map(\.isDeleted) == [true, false, false, false, false])
-      // An ancestor that came along has no body.
+      // The ancestors of a peer's revision are only ids, so they have no body.
       #expect(page.map { $0.kept != nil } == [true, false, true, true, false])
     }
   }
@@ -98,7 +98,7 @@ import Testing
         #expect(page.revisions.count <= limit)
         found += page.revisions.map(\.revision)
         next = page.next
-        // A revision that comes meanwhile is on none of the pages that are left.
+        // A revision that is written between two pages is on none of the later pages.
         try await store.put(
           id, base: store.document(id)?.revision, body: body(100 + found.count))
       } while next != nil

@@ -6,7 +6,7 @@ import Testing
 
 @testable import Stores
 
-/// A store that is filled from an export: all of it is there or nothing.
+/// Filling a store from an export: the store has all of the content or none.
 @Suite struct FillingTests {
   private let engine = MemoryEngine()
   private let id = DocumentID(stored: "a")

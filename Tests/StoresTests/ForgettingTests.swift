@@ -6,7 +6,7 @@ import Testing
 
 @testable import Stores
 
-/// What was deleted long ago is forgotten, and nothing else.
+/// A store forgets what was deleted at least 90 days ago, and nothing else.
 @Suite struct ForgettingTests {
   private static let day: Int64 = 86_400
   private let clock = TestClock()
@@ -57,7 +57,7 @@ import Testing
     }
     #expect(leaves == 1)
     #expect(marks.knows(tombstone) && marks.knows(loser))
-    // The document has moved to the end of the feed; nothing else is to be done.
+    // The first call moved the document to the end of the feed. The next call has nothing to remove.
     clock.advance(seconds: 91 * Self.day)
     #expect(try await forget() == 0)
   }
@@ -86,7 +86,7 @@ import Testing
     try await delete("a")
     clock.advance(seconds: 91 * Self.day)
     let limit = clock.now.adding(seconds: -90 * Self.day)
-    // What the rule is told to be old is looked at again in the update.
+    // The update asks again whether the tombstone is old enough. The second answer is no.
     let calls = NIOLockedValueBox(0)
     let removed = try await stores.withExisting(name) { store in
       try await store.forget(sparing: DocumentID(stored: "spared")) { moment in
@@ -124,8 +124,8 @@ import Testing
     }
   }
 
-  /// A document with two branches.
-  /// - Returns: the one that loses.
+  /// Makes a document with two branches.
+  /// - Returns: the leaf that is not the winner.
   private func conflict(_ text: String) async throws -> RevisionID {
     let id = DocumentID(stored: text)
     return try await stores.withStore(name) { store in

@@ -1,6 +1,6 @@
 import NIOConcurrencyHelpers
 
-/// A door that tasks wait at until a test opens it, and that tells the test how many have come.
+/// Holds tasks until a test opens it. The test can wait for a number of tasks to arrive.
 final class Gate: Sendable {
   private struct State {
     var isOpen = false
@@ -11,7 +11,7 @@ final class Gate: Sendable {
 
   private let state = NIOLockedValueBox(State())
 
-  /// Waits until the door is open.
+  /// Counts the arrival of a task, and waits until the gate is open.
   func pass() async {
     await withCheckedContinuation { continuation in
       let ready = state.withLockedValue { state -> [CheckedContinuation<Void, Never>] in
@@ -26,7 +26,7 @@ final class Gate: Sendable {
     }
   }
 
-  /// Waits until so many tasks have come to the door.
+  /// Waits until a number of tasks have arrived.
   func waitForArrivals(_ count: Int) async {
     await withCheckedContinuation { continuation in
       let isThere = state.withLockedValue { state in
@@ -38,7 +38,7 @@ final class Gate: Sendable {
     }
   }
 
-  /// Opens the door for good.
+  /// Opens the gate. It stays open.
   func open() {
     let waiting = state.withLockedValue { state in
       state.isOpen = true

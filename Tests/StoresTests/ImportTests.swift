@@ -7,7 +7,7 @@ import Testing
 
 @testable import Stores
 
-/// Exports that are not as they must be: each is refused with its line, and nothing is left of it.
+/// Imports of sound and of faulty exports. A faulty one is refused with the number of its line.
 @Suite struct ImportTests {
   private static let header =
     #"{"export":"hotel-bookmarks","version":1,"made":"x","account":{"id":"a","kind":"user"}}"#
@@ -138,7 +138,7 @@ import Testing
     await manager.close()
   }
 
-  /// The bytes of lines with the manifest that they should have.
+  /// The bytes of an export: the lines and their correct manifest.
   private static func export(
     _ lines: [String], documents: Int = 0, bodies: Int = 0, notes: Int = 0
   ) -> [UInt8] {

@@ -1,7 +1,7 @@
 import StoreTesting
 import Testing
 
-/// The engine that other tests stand on does what every engine must.
+/// The engine in memory, which other tests use, passes the conformance tests of all engines.
 @Suite struct MemoryEngineTests {
   @Test(arguments: StorageConformance.claims)
   func conforms(to claim: StorageConformance.Claim) async throws {

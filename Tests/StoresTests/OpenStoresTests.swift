@@ -2,7 +2,7 @@ import Testing
 
 @testable import Stores
 
-/// The rules of leasing, played through without an engine: a store is its number.
+/// The rules of leasing, tested without an engine: a number takes the place of an open store.
 @Suite struct OpenStoresTests {
   private typealias Stores = OpenStores<Int>
 

@@ -97,7 +97,7 @@ import Testing
         #expect(try await info(store).storedBytes <= 8 + 12)
       }
       #expect(try await info(store).keptBytes > 0)
-      // These fit only without the history of the first.
+      // The two bodies fit only if the history of `a` is removed.
       let body = #"{"x":"0123456789012345678901234567890123456789"}"#
       try await put(store, "a", body, base: base)
       #expect(try await info(store).storedBytes == Int64(body.utf8.count))
@@ -139,7 +139,7 @@ import Testing
       try await graft(store, ids[0], [try RevisionID("1-a")], #"{"x":"longer than it may be"}"#)
       try await put(store, "b", #"{"x":1}"#)
       #expect(await code { try await put(store, "c") } == .quotaExceeded)
-      // A longer branch may come to win.
+      // The purge may make a branch with a longer body the winner.
       try await purge(store, ids[0], [try RevisionID("1-b")], putting: nil)
       #expect(try await info(store).storedBytes == 36)
       #expect(await code { try await purge(store, ids[1], [], putting: ids[2]) } == .quotaExceeded)
@@ -150,7 +150,7 @@ import Testing
     }
   }
 
-  /// Forgets leaves and puts an empty document in one update.
+  /// Purges leaves of a document and writes another, empty document in one update.
   private func purge(
     _ store: DocumentStore, _ id: DocumentID, _ leaves: Set<RevisionID>, putting other: DocumentID?
   ) async throws {
@@ -181,12 +181,12 @@ import Testing
     try await withStore(documents: 2, bytes: 5_000) { store async throws in
       for number in 0..<1_000 { try await setLocal(store, "receipt/answer/a/\(number)", 2) }
       #expect(await code { try await setLocal(store, "receipt/answer/a/x", 2) } == .quotaExceeded)
-      // One that is there may be written again, and clients' documents have a number of their own.
+      // An existing answer may be written again. Clients' local documents are counted separately.
       try await setLocal(store, "receipt/answer/a/0", 2)
       try await setLocal(store, "_local/a", 3_000)
-      // So has each person who writes.
+      // The answers of each person are counted separately.
       try await setLocal(store, "receipt/answer/b/0", 0)
-      // Their bytes count together.
+      // The limit on bytes applies to answers and clients' local documents together.
       #expect(await code { try await setLocal(store, "_local/b", 1) } == .quotaExceeded)
       #expect(await code { try await setLocal(store, "receipt/answer/a/0", 3) } == .quotaExceeded)
       #expect(
@@ -205,7 +205,7 @@ import Testing
     }
   }
 
-  /// Writes a local document of so many bytes, or removes it.
+  /// Writes a local document of `length` bytes; nil removes it.
   private func setLocal(_ store: DocumentStore, _ id: String, _ length: Int?) async throws {
     try await store.update { changes in
       let document = length.map {

@@ -3,7 +3,7 @@ import TestSupport
 
 @testable import Stores
 
-/// Plays random callers and a random engine against ``OpenStores`` and notes every broken rule.
+/// Simulates random callers and a random engine for ``OpenStores``, and records every broken rule.
 struct RandomPlay {
   private typealias Stores = OpenStores<Int>
   private static let slots = 3
@@ -29,7 +29,7 @@ struct RandomPlay {
     }
   }
 
-  /// Stops and plays on until nothing is left to do.
+  /// Stops the stores, and continues until no lease and no work is left.
   mutating func finish() {
     lastTicket += 1
     waiting[lastTicket] = .system

@@ -2,7 +2,7 @@ import Testing
 
 @testable import Stores
 
-/// ``OpenStores`` with what follows from each step written down as words.
+/// ``OpenStores``, with the outcome of each step recorded as text.
 struct Table {
   var stores: OpenStores<Int>
   private var words: [String] = []
@@ -11,7 +11,7 @@ struct Table {
 
   static func name(_ text: String) -> StoreName { DatabaseName(text).map { .named($0) } ?? .system }
 
-  /// What has followed since the last call.
+  /// Returns the outcomes since the last call.
   mutating func drain() -> [String] {
     defer { words = [] }
     return words
@@ -62,7 +62,7 @@ struct Table {
     words = []
   }
 
-  /// Reports every closing that was asked for, and forgets the asking.
+  /// Reports every requested closing as done. Discards the outcomes that were recorded before.
   mutating func closeAll() {
     for word in drain() where word.hasPrefix("close ") { closed(String(word.dropFirst(6))) }
   }
